@@ -1,0 +1,91 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { ARENA_BLOCK = 16384 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used, size;
+    alignas(max_align_t) char data[];
+};
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    size_t need = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    struct arena_block *b = a->blocks;
+
+    if (!b || b->size - b->used < need) {
+        size_t cap = need > ARENA_BLOCK ? need : ARENA_BLOCK;
+        b = mem_grow(NULL, sizeof *b + cap);
+        *b = (struct arena_block){ .next = a->blocks, .size = cap };
+        a->blocks = b;
+        a->held += cap;
+    }
+    void *p = b->data + b->used;
+    b->used += need;
+    return memset(p, 0, size);
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+    return str_n(arena_z(a, s), s.len);
+}
+
+char *arena_z(struct arena *a, struct str s)
+{
+    char *at = arena_alloc(a, s.len + 1);
+
+    if (s.len)
+        memcpy(at, s.at, s.len);
+    return at;
+}
+
+struct str arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap, again;
+    char *at;
+    int n;
+
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    BUG_IF(n < 0);
+    at = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(at, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(ap);
+    return str_n(at, (size_t)n);
+}
+
+void arena_clear(struct arena *a)
+{
+    struct arena_block *keep = a->blocks;
+
+    if (!keep)
+        return;
+    if (keep->size > ARENA_BLOCK) {
+        arena_release(a);
+        return;
+    }
+    struct arena rest = { .blocks = keep->next };
+    arena_release(&rest);
+    keep->next = NULL;
+    keep->used = 0;
+    a->held = keep->size;
+}
+
+void arena_release(struct arena *a)
+{
+    while (a->blocks) {
+        struct arena_block *next = a->blocks->next;
+        free(a->blocks);
+        a->blocks = next;
+    }
+    a->held = 0;
+}

@@ -1,0 +1,106 @@
+#include "base/buf.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void buf_init(struct buf *b, size_t max)
+{
+    *b = (struct buf){ .max = max };
+}
+
+void buf_release(struct buf *b)
+{
+    free(b->at);
+    *b = (struct buf){ .max = b->max };
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    b->full = false;
+}
+
+char *buf_space(struct buf *b, size_t n)
+{
+    if (b->full || n > b->max - b->len) {
+        b->full = true;
+        return NULL;
+    }
+    /* One byte beyond the content always exists, for buf_z(). */
+    b->at = mem_reserve(b->at, &b->cap, b->len + n + 1, 1);
+    return b->at + b->len;
+}
+
+void buf_grew(struct buf *b, size_t n)
+{
+    BUG_IF(n >= b->cap - b->len);
+    b->len += n;
+}
+
+void buf_add(struct buf *b, struct str bytes)
+{
+    char *to = buf_space(b, bytes.len);
+
+    if (!to || !bytes.len)
+        return;
+    memcpy(to, bytes.at, bytes.len);
+    b->len += bytes.len;
+}
+
+void buf_add_ch(struct buf *b, char c)
+{
+    buf_add(b, str_n(&c, 1));
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+{
+    char small[256];
+    va_list again;
+    int n;
+
+    va_copy(again, ap);
+    n = vsnprintf(small, sizeof small, fmt, ap);
+    BUG_IF(n < 0);
+    if ((size_t)n < sizeof small) {
+        buf_add(b, str_n(small, (size_t)n));
+    } else {
+        char *to = buf_space(b, (size_t)n);
+        if (to) {
+            vsnprintf(to, (size_t)n + 1, fmt, again);
+            b->len += (size_t)n;
+        }
+    }
+    va_end(again);
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
+void buf_drop_front(struct buf *b, size_t n)
+{
+    BUG_IF(n > b->len);
+    if (n && n < b->len)
+        memmove(b->at, b->at + n, b->len - n);
+    b->len -= n;
+}
+
+bool buf_ok(const struct buf *b, struct err *e)
+{
+    return !b->full || err_set(e, ERR_LIMIT, "more than %zu bytes", b->max);
+}
+
+const char *buf_z(struct buf *b)
+{
+    b->at = mem_reserve(b->at, &b->cap, b->len + 1, 1);
+    b->at[b->len] = '\0';
+    return b->at;
+}

@@ -1,0 +1,47 @@
+/* base/buf.h - owned, growable bytes with a ceiling given at birth.
+ *
+ * An addition that would pass the ceiling adds nothing and is remembered: `full`
+ * stays set, later additions are dropped too, and buf_ok() tells. So a writer can
+ * compose a whole line and ask once. */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdarg.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct buf {
+    char *at;
+    size_t len, cap, max;
+    bool full;
+};
+
+void buf_init(struct buf *b, size_t max);
+void buf_release(struct buf *b);
+void buf_clear(struct buf *b); /* empty and not full again; keeps the memory */
+
+void buf_add(struct buf *b, struct str bytes);
+void buf_add_ch(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
+
+/* Space for `n` more bytes to be filled in by the caller, who then calls
+ * buf_grew() with how many it used; NULL if they would pass the ceiling. */
+char *buf_space(struct buf *b, size_t n);
+void buf_grew(struct buf *b, size_t n);
+
+void buf_drop_front(struct buf *b, size_t n);
+
+/* ERR_LIMIT if anything was dropped since the last buf_clear(). */
+bool buf_ok(const struct buf *b, struct err *e) MUST_CHECK;
+
+static inline struct str buf_str(const struct buf *b)
+{
+    return str_n(b->at, b->len);
+}
+
+/* NUL-terminated, valid until the next change; a full buffer keeps one byte for it. */
+const char *buf_z(struct buf *b);
+
+#endif

@@ -1,0 +1,50 @@
+/* base/file.h - whole-file and streaming access with errors fit to show.
+ *
+ * Knows no format. Every call retries EINTR; messages name the path. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/sys.h"
+
+struct file {
+    const struct sys *sys;
+    const char *path; /* borrowed: must outlive the file */
+    int fd;           /* -1: closed */
+};
+
+#define FILE_CLOSED                                                                            \
+    {                                                                                          \
+        .fd = -1                                                                               \
+    }
+
+/* For reading; "-" is standard input. A directory, FIFO, socket or device is
+ * refused (ERR_INPUT) without being opened for long: none of them is a recording,
+ * and waiting for a FIFO's writer would look like a hang. */
+bool file_open(struct file *f, const struct sys *sys, const char *path,
+               struct err *e) MUST_CHECK;
+
+/* For writing: made new with mode 0600, never through a symbolic link. An existing
+ * path is ERR_USAGE unless `replace`, and then only a regular file is replaced. */
+bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
+                 struct err *e) MUST_CHECK;
+
+/* One read; `*got` 0 means the end. */
+bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
+
+/* One write(2) of all bytes in the normal case; goes on after a short one.
+ * `*done` says how many bytes reached the file, also on failure. */
+bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
+
+bool file_sync(struct file *f, struct err *e) MUST_CHECK;
+bool file_truncate(struct file *f, uint64_t len, struct err *e) MUST_CHECK;
+bool file_size(struct file *f, uint64_t *size, struct err *e) MUST_CHECK;
+bool file_close(struct file *f, struct err *e); /* idempotent; the error matters to writers */
+
+/* All of a file into `to`, up to the buffer's ceiling. */
+bool file_slurp(struct buf *to, const struct sys *sys, const char *path,
+                struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,29 @@
+/* base/log.h - talk to the user on standard error, one line at a time.
+ *
+ * Every line starts "mcpreel: ", is escaped and is handed over in one piece.
+ * There is no global log: whoever talks is given one. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+struct log {
+    enum log_level level; /* the most talkative level that is shown */
+    bool color;
+    void (*put)(void *to, struct str line); /* `line` ends in a newline; borrowed */
+    void *to;
+};
+
+/* A log that writes to a descriptor, ignoring failures: there is nobody left to
+ * tell. Waits when the descriptor is non-blocking and full. */
+void log_init_fd(struct log *l, int fd, enum log_level level, bool color);
+
+void log_say(const struct log *l, enum log_level level, const char *fmt, ...) PRINTF(3, 4);
+
+/* An error as the user sees it: the message, and its hint indented below. */
+void log_err(const struct log *l, const struct err *e);
+
+#endif

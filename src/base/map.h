@@ -1,0 +1,40 @@
+/* base/map.h - byte strings to pointers, in order of insertion.
+ *
+ * Keys are copied in. Walking visits entries in the order they were put, so
+ * output made from a map is the same on every run; removal keeps the order of
+ * the rest. Hashing is seeded per map from its address and the process, so a
+ * hostile peer cannot aim for collisions. */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct map_entry {
+    struct str key; /* owned by the map */
+    void *value;    /* never owned */
+    uint64_t hash;
+    bool gone; /* removed; skipped by map_next() */
+};
+
+struct map {
+    struct map_entry *entries;
+    uint32_t *slots; /* index into entries + 1; 0: free */
+    size_t count, used, entry_cap, slot_count;
+    uint64_t seed;
+};
+
+void map_init(struct map *m);
+void map_release(struct map *m);
+
+void *map_get(const struct map *m, struct str key);       /* NULL: not there */
+void map_put(struct map *m, struct str key, void *value); /* replaces; value not NULL */
+void *map_remove(struct map *m, struct str key);          /* what was there, or NULL */
+
+/* The entry after `prev` (NULL: the first); NULL at the end. Do not put or
+ * remove while walking. */
+struct map_entry *map_next(const struct map *m, const struct map_entry *prev);
+
+#endif

@@ -1,0 +1,38 @@
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *checked(void *p)
+{
+    if (!p) {
+        fputs("mcpreel: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+void *mem_alloc(size_t size)
+{
+    return checked(calloc(1, size ? size : 1));
+}
+
+void *mem_grow(void *old, size_t size)
+{
+    return checked(realloc(old, size ? size : 1));
+}
+
+void *mem_reserve(void *at, size_t *cap, size_t need, size_t item)
+{
+    size_t want = *cap ? *cap : 16;
+
+    if (need <= *cap)
+        return at;
+    while (want < need)
+        want = want > SIZE_MAX / 2 ? need : want * 2;
+    if (want > SIZE_MAX / item)
+        checked(NULL);
+    *cap = want;
+    return mem_grow(at, want * item);
+}

@@ -1,0 +1,79 @@
+#include "base/str.h"
+
+bool str_ends(struct str s, struct str suffix)
+{
+    return s.len >= suffix.len && str_eq(str_skip(s, s.len - suffix.len), suffix);
+}
+
+int str_cmp(struct str a, struct str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int c = n ? memcmp(a.at, b.at, n) : 0;
+
+    if (c)
+        return c;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct str str_trim(struct str s)
+{
+    while (s.len && is_blank(s.at[0]))
+        s = str_skip(s, 1);
+    while (s.len && is_blank(s.at[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+size_t str_find(struct str s, char c)
+{
+    const char *hit = s.len ? memchr(s.at, c, s.len) : NULL;
+
+    return hit ? (size_t)(hit - s.at) : s.len;
+}
+
+struct str str_cut(struct str *rest, char c)
+{
+    size_t n = str_find(*rest, c);
+    struct str head = str_n(rest->at, n);
+
+    *rest = str_skip(*rest, n + 1);
+    return head;
+}
+
+enum { DISTANCE_MAX = 64 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t str_distance(struct str a, struct str b)
+{
+    size_t rows[3][DISTANCE_MAX + 1];
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+
+    if (a.len > DISTANCE_MAX || b.len > DISTANCE_MAX)
+        return DISTANCE_MAX;
+    for (size_t j = 0; j <= b.len; j++)
+        above[j] = before[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t best = above[j - 1] + (a.at[i - 1] != b.at[j - 1]);
+            best = least(best, least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] && a.at[i - 2] == b.at[j - 1])
+                best = least(best, before[j - 2] + 1);
+            row[j] = best;
+        }
+        size_t *recycled = before;
+        before = above;
+        above = row;
+        row = recycled;
+    }
+    return above[b.len];
+}

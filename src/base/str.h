@@ -1,0 +1,63 @@
+/* base/str.h - a borrowed view of bytes; never owns, never NUL-terminated.
+ *
+ * `at` may be NULL only when `len` is 0. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+    const char *at;
+    size_t len;
+};
+
+#define STR(lit) ((struct str){ (lit), sizeof(lit) - 1 })
+#define STR_NONE ((struct str){ NULL, 0 })
+
+/* For "%.*s". */
+#define STR_ARG(s) (int)(s).len, (s).at ? (s).at : ""
+
+static inline struct str str_n(const char *at, size_t len)
+{
+    return (struct str){ at, len };
+}
+
+static inline struct str str_z(const char *z)
+{
+    return (struct str){ z, z ? strlen(z) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.at, prefix.at, prefix.len) == 0);
+}
+
+/* The view without its first `n` bytes; empty if there are fewer. */
+static inline struct str str_skip(struct str s, size_t n)
+{
+    return n >= s.len ? STR_NONE : str_n(s.at + n, s.len - n);
+}
+
+bool str_ends(struct str s, struct str suffix);
+int str_cmp(struct str a, struct str b); /* bytewise, the shorter first */
+struct str str_trim(struct str s);       /* without the blanks JSON knows: space \t \r \n */
+
+/* Offset of the first `c`, or s.len. */
+size_t str_find(struct str s, char c);
+
+/* Cuts `*rest` at the first `c`: returns what stands before it and leaves what
+ * follows; without a `c` returns all and leaves nothing. */
+struct str str_cut(struct str *rest, char c);
+
+/* How many edits (insert, delete, replace, swap neighbours) turn `a` into `b`;
+ * more than 64 bytes count as unlike. For "did you mean". */
+size_t str_distance(struct str a, struct str b);
+
+#endif

@@ -1,0 +1,132 @@
+/* json/json.h - a JSON text as a list of spans.
+ *
+ * json_scan() validates everything (RFC 8259, UTF-8 included) and notes for every
+ * value where it stands; it converts nothing and copies nothing. Numbers stay
+ * text, keys stay in order, duplicate keys stay, escapes stay. A lone surrogate
+ * escape ("\ud83d") is accepted: JSON.stringify and json.dumps emit it.
+ *
+ * Linear time and no recursion on any input; nesting and the number of values
+ * have a ceiling.
+ *
+ * Ownership: `struct json` borrows the text and owns its nodes. A `struct
+ * json_val` is a handle into one `struct json`, valid until that is scanned into
+ * again or released. The absent value (JSON_VAL_NONE) may be passed anywhere and
+ * gives absent, empty or false back, so lookups chain without checks. */
+#ifndef JSON_JSON_H
+#define JSON_JSON_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum { JSON_MAX_DEPTH = 512 };
+enum { JSON_MAX_VALUES = 8 << 20 };        /* in one text, keys included */
+#define JSON_MAX_TEXT ((size_t)UINT32_MAX) /* bytes */
+
+enum json_type {
+    JSON_ABSENT,
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+/* One value or key. Keys and values of an object alternate as its children. */
+struct json_node {
+    uint32_t at, end; /* text[at..end), quotes and brackets included */
+    uint32_t next;    /* index of the node after this value and all inside it */
+    uint32_t info;    /* json.c's own: type, flags, number of children */
+};
+
+struct json {
+    struct str text; /* borrowed */
+    struct json_node *nodes;
+    size_t count, cap;
+};
+
+struct json_val {
+    const struct json *doc;
+    uint32_t node;
+};
+
+#define JSON_VAL_NONE ((struct json_val){ NULL, 0 })
+
+/* Why a text is not JSON. */
+enum json_fault_kind {
+    JSON_FAULT_NONE,
+    JSON_FAULT_END,    /* the text ends inside a value: more bytes might mend it */
+    JSON_FAULT_SYNTAX, /* no continuation can mend it */
+    JSON_FAULT_UTF8,
+    JSON_FAULT_DEPTH,
+    JSON_FAULT_SIZE,
+};
+
+struct json_fault {
+    enum json_fault_kind kind;
+    size_t at;        /* byte offset in the text */
+    const char *what; /* static text: "expected ',' or '}'" */
+};
+
+void json_init(struct json *j);
+void json_release(struct json *j);
+
+/* `text` is one value and blanks around it. On false `*fault` says why and `*j`
+ * holds no value. */
+bool json_scan(struct json *j, struct str text, struct json_fault *fault) MUST_CHECK;
+
+/* The first value of `text`; `*used` is where it ends. What follows is not looked
+ * at. (A number at the very end of `text` counts as ended.) */
+bool json_scan_first(struct json *j, struct str text, size_t *used,
+                     struct json_fault *fault) MUST_CHECK;
+
+struct json_val json_root(const struct json *j);
+
+enum json_type json_type(struct json_val v);
+struct str json_raw(struct json_val v); /* its bytes, untouched; empty if absent */
+size_t json_at(struct json_val v);      /* offset of those bytes in the text */
+size_t json_count(struct json_val v);   /* elements or members; 0 for the rest */
+
+static inline bool json_exists(struct json_val v)
+{
+    return v.doc != NULL;
+}
+
+/* Member by its decoded name. Of duplicates the last, as JSON.parse has it. */
+struct json_val json_get(struct json_val object, struct str key);
+
+/* How often a name occurs: 2 or more is a duplicate. */
+size_t json_occurrences(struct json_val object, struct str key);
+
+struct json_val json_item(struct json_val array, size_t index);
+
+/* Walks an array or object: while (json_next(&it)) use it.key (absent in arrays)
+ * and it.value. Anything else has nothing to walk. */
+struct json_iter {
+    struct json_val key, value;
+    struct json_val in;
+    uint32_t node, end;
+};
+struct json_iter json_each(struct json_val container);
+bool json_next(struct json_iter *it);
+
+/* A string without its quotes, still escaped; empty if not a string. */
+struct str json_inner(struct json_val string);
+bool json_has_escapes(struct json_val string);
+
+/* The decoded string: points into the text when nothing was escaped, else is
+ * copied into the arena. Lone surrogates become three bytes (WTF-8). Empty if not
+ * a string. */
+struct str json_text(struct json_val string, struct arena *a);
+
+/* A string equal to `text` after decoding. */
+bool json_is(struct json_val v, struct str text);
+
+/* An integer that fits, written in any way (5, 5.0, 50e-1); false otherwise. */
+bool json_int(struct json_val v, int64_t *out);
+
+#endif
