@@ -1,0 +1,41 @@
+/* mcp/method.h - every method of every revision, one row each. */
+#ifndef MCP_METHOD_H
+#define MCP_METHOD_H
+
+#include "mcp/version.h"
+#include "json/json.h"
+
+enum mcp_dir { MCP_C2S = 1, MCP_S2C = 2, MCP_BOTH = 3 };
+
+/* What kind of thing a request asks for: decides how replay answers it again. */
+enum mcp_class {
+    MCP_CLASS_OTHER,
+    MCP_CLASS_SESSION, /* initialize, server/discover, ping: never consumed */
+    MCP_CLASS_LIST,    /* pages of definitions */
+    MCP_CLASS_READ,    /* reads, gets, completion: may be asked again */
+    MCP_CLASS_CALL,    /* tools/call: each call counts */
+    MCP_CLASS_POLL,    /* tasks/get and its kin: a sequence that advances */
+    MCP_CLASS_LISTEN,  /* subscriptions/listen: stays open */
+};
+
+struct mcp_method {
+    struct str name;
+    bool notification;
+    enum mcp_dir dir;
+    enum mcp_class class;
+    enum mcp_version since, until; /* first and last revision that has it */
+    struct str subject;    /* the params member that names its object: "name", "uri", … */
+    struct str capability; /* S2C requests: what the client must declare; else empty */
+};
+
+/* NULL if no revision knows it. */
+const struct mcp_method *mcp_method_find(struct str name);
+
+/* All rows, NULL-named at the end. */
+extern const struct mcp_method mcp_methods[];
+
+/* What a request is about: its tool, prompt, URI or task; absent if its method
+ * names nothing. */
+struct json_val mcp_subject(struct str method, struct json_val params);
+
+#endif
