@@ -15,7 +15,7 @@ const struct command *command_find(const struct command *const *commands, const 
     }
     err_set(e, ERR_USAGE, "unknown command '%s'", name);
     if (near.best)
-        err_hint(e, "did you mean '%s'? see 'mcpreel --help'", near.best);
+        err_hint(e, "did you mean '%s'?\nsee 'mcpreel --help'", near.best);
     else
         err_hint(e, "see 'mcpreel --help'");
     return NULL;

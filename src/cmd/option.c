@@ -78,7 +78,7 @@ static bool point_to_help(const struct option_reader *r, struct err *e)
     char said[sizeof e->hint];
 
     memcpy(said, e->hint, sizeof said);
-    return err_hint(e, "%s%ssee 'mcpreel %s%s--help'", said, *said ? " " : "",
+    return err_hint(e, "%s%ssee 'mcpreel %s%s--help'", said, *said ? "\n" : "",
                     r->command ? r->command : "", r->command ? " " : "");
 }
 
