@@ -301,3 +301,11 @@ bool option_given(const struct option_reader *r, const char *name)
 
     return find_long(r, str_z(name), &f) && *given(r, &f);
 }
+
+bool option_shown(const struct option *o, const struct option *over)
+{
+    for (; over && over->name; over++)
+        if (strcmp(o->name, over->name) == 0)
+            return false;
+    return !o->hidden;
+}
