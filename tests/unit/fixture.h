@@ -199,9 +199,19 @@ static const struct command fixture_secret = {
     .run = fixture_plain_run,
 };
 
+/* Takes nothing but a server. */
+static const struct command fixture_start = {
+    .name = "start",
+    .summary = "start a server",
+    .usage = (const char *const[]){ "-- COMMAND", NULL },
+    .about = "Starts a server.",
+    .server = true,
+    .run = fixture_plain_run,
+};
+
 static const struct command *const fixture_commands[] = {
-    &fixture_tape, &fixture_plain, &fixture_secret, &cmd_completion, &cmd_help,
-    &cmd_version,  NULL,
+    &fixture_tape,   &fixture_plain, &fixture_start, &fixture_secret,
+    &cmd_completion, &cmd_help,      &cmd_version,   NULL,
 };
 
 /* The world: standard output and error as buffers. */
