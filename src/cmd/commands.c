@@ -1,0 +1,7 @@
+#include "cmd/commands.h"
+
+const struct command *const commands[] = {
+    &cmd_help,
+    &cmd_version,
+    NULL,
+};

@@ -1,0 +1,13 @@
+/* cmd/commands.h - the only list of commands. */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+#include "cmd/command.h"
+
+extern const struct command cmd_help;
+extern const struct command cmd_version;
+
+/* In the order help shows them; NULL-terminated. */
+extern const struct command *const commands[];
+
+#endif

@@ -1,0 +1,27 @@
+/* cmd/usage.h - help for the terminal, made from the tables. */
+#ifndef CMD_USAGE_H
+#define CMD_USAGE_H
+
+#include "base/buf.h"
+#include "cmd/command.h"
+
+enum { USAGE_MAX = 1 << 20 };
+
+/* Without arguments: what it is, examples, the commands, where help is. */
+void usage_overview(struct buf *to, const struct app *app);
+
+/* --help without a command: the overview and the global options. */
+void usage_program(struct buf *to, const struct app *app);
+
+/* --help of a command. */
+void usage_command(struct buf *to, const struct app *app, const struct command *c);
+
+/* What follows an option's help text, in words: its choices, range and default,
+ * "(auto, always, never; default: auto)"; nothing if there is nothing to say. The
+ * man page says the same. */
+void usage_option_notes(struct buf *to, const struct option *o);
+
+/* "--output FILE", "--[no-]redact", "--help". */
+void usage_option_name(struct buf *to, const struct option *o);
+
+#endif
