@@ -38,8 +38,9 @@ test: builds ## check, integration tests and the main real peers (20 minutes)
 interop: builds ## all other real peers
 	@tools/run-tests interop
 
+endurance: SECONDS_EACH = 3600
 endurance: builds fuzz-build ## hours: fuzzing, soak, kills
-	@tools/run-tests endurance
+	@tools/run-tests endurance --seconds $(SECONDS_EACH)
 
 bench: need-bench all ## measure speed and size against baselines in the same run
 	@bench/run
@@ -64,8 +65,8 @@ help: ## this text
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo
-	@echo "CC=clang builds with another compiler. What is missing gets installed on Debian and"
-	@echo "Ubuntu; MCPREEL_NO_INSTALL=1 only names it."
+	@echo "What is missing gets installed on Debian and Ubuntu; MCPREEL_NO_INSTALL=1 only names it."
+	@echo "Another compiler: make clean, then make CC=clang."
 
 # Three builds, so that both compilers judge everything with warnings as errors, optimised
 # as users get it, and so that the tests run under the sanitizers.

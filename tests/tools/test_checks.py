@@ -69,14 +69,27 @@ def build(tree):
     (tree / "program.c").unlink()
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """A copy of the tree as it would be committed, without git."""
+def copy_tree(to):
+    """The tree as it would be committed, without git."""
     for path in house.files():
-        copy = tmp_path / path
+        copy = to / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, copy)
-    return tmp_path
+    return to
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return copy_tree(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    """What each check says of the tree as it is, so that a fault that stands there already
+    does not hide whether a planted one is found."""
+    tree = copy_tree(tmp_path_factory.mktemp("clean"))
+    build(tree)
+    return {check: run(tree, check) for check in CHECKS}
 
 
 def run(tree, check, *args):
@@ -86,10 +99,8 @@ def run(tree, check, *args):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_clean_tree_passes(tree, check):
-    if check in ("check-symbols", "check-hardening"):
-        build(tree)
-    assert run(tree, check) == (0, [])
+def test_a_clean_tree_passes(clean, check):
+    assert clean[check] == (0, [])
 
 
 MARK = "TO" "DO"
@@ -187,7 +198,7 @@ FAULTS = [
           "src/base/bad.c:6: <zstd.h> belongs to src/base/unpack.c"),
     fault("check-foreign", "the system is not everywhere",
           {"src/engine/bad.c": "#include <unistd.h>\n#include <string.h>\n#include <sys/socket.h>\n"},
-          "src/engine/bad.c:1: <unistd.h> belongs to src/base/* src/loop/* src/cmd/main.c",
+          "src/engine/bad.c:1: <unistd.h> belongs to src/base/* src/loop/* src/cmd/main.c src/cmd/app.c",
           "src/engine/bad.c:3: <sys/socket.h> belongs to src/loop/*"),
     fault("check-foreign", "a header without a row", {"src/base/bad.c": "#include <jansson.h>\n"},
           "src/base/bad.c:1: <jansson.h> has no row in tools/foreign.txt"),
@@ -287,7 +298,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found(tree, fault):
+def test_a_planted_fault_is_found(tree, clean, fault):
     for name, content in fault.plant.items():
         path = tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -299,8 +310,8 @@ def test_a_planted_fault_is_found(tree, fault):
     if fault.check == "check-symbols":
         build(tree)
     code, lines = run(tree, fault.check)
-    assert lines == fault.findings
-    assert code == (1 if fault.findings else 0)
+    assert [line for line in lines if line not in clean[fault.check][1]] == fault.findings
+    assert code == (1 if lines else 0)
 
 
 @pytest.mark.parametrize("protection, opposite, finding", [
