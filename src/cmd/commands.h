@@ -4,6 +4,7 @@
 
 #include "cmd/command.h"
 
+extern const struct command cmd_completion;
 extern const struct command cmd_help;
 extern const struct command cmd_version;
 
