@@ -155,7 +155,8 @@ static void check_example(const struct command *c, const char *line)
     RULE(strstr(line, "mcpreel "), "an example shows mcpreel");
     if (!str_starts(str_z(line), STR("mcpreel ")))
         return;
-    RULE(strlen(line) < sizeof words && prose_columns(str_z(line)) <= 76, "it fits a terminal");
+    RULE(strlen(line) < sizeof words && prose_columns(str_z(line)) <= PROSE_TABLE,
+         "an example fits the manual");
     memcpy(words, line, strlen(line) + 1);
     argc = plain_words(fixture_split(words, argv), argv);
     RULE(argc > 1 && strcmp(argv[1], c->name) == 0, "an example is of its command");

@@ -35,7 +35,7 @@ static void the_page_of_a_command_has_every_section_in_the_usual_order(void **st
         "\n.SS Replay\n",
         "how to match (sequential, by\\-request).",
         "\n.SS Global options\n",
-        "\n.SH EXAMPLES\nto tape a shell:\n.PP\n.RS 4\n.nf\nmcpreel record \\-o a \\-\\- sh\n",
+        "\n.SH EXAMPLES\nto tape a shell:\n.PP\n.nf\n\\fBmcpreel record \\-o a \\-\\- sh\\fR\n",
         "\n.SH EXIT STATUS\n.nf\n",
         "\n.SH SEE ALSO\n\\fBmcpreel\\fR(1),\n\\fBmcpreel\\-plain\\fR(1),\n",
         NULL,
