@@ -68,10 +68,12 @@ static struct pairing_request *unlink_request(struct pairing *p, struct str key)
 
     if (!q)
         return NULL;
-    if (q->same)
+    if (q->same) {
+        q->same->last = q->last;
         map_put(&p->open, key, q->same);
-    else
+    } else {
         map_remove(&p->open, key);
+    }
     *(q->older ? &q->older->newer : &p->oldest) = q->newer;
     *(q->newer ? &q->newer->older : &p->newest) = q->older;
     p->count--;
@@ -94,10 +96,10 @@ void pairing_ask(struct pairing *p, const struct record *r, const struct mcp_mes
     q->older = p->newest;
     *(p->newest ? &p->newest->newer : &p->oldest) = q;
     p->newest = q;
+    q->last = q;
     if (waiting) {
-        while (waiting->same)
-            waiting = waiting->same;
-        waiting->same = q;
+        waiting->last->same = q;
+        waiting->last = q;
     } else {
         map_put(&p->open, key, q);
     }
