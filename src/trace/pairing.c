@@ -36,11 +36,16 @@ static struct str key_of(struct pairing *p, enum record_dir dir, uint64_t conn,
                          struct json_val id)
 {
     struct str key;
+    char *scope;
 
     arena_clear(&p->scratch);
     key = mcp_id_key(id, &p->scratch);
-    return arena_printf(&p->scratch, "%d %llu %.*s", dir, (unsigned long long)conn,
-                        STR_ARG(key));
+    scope = arena_alloc(&p->scratch, 1 + sizeof conn + key.len);
+    scope[0] = (char)dir;
+    memcpy(scope + 1, &conn, sizeof conn);
+    if (key.len)
+        memcpy(scope + 1 + sizeof conn, key.at, key.len);
+    return str_n(scope, 1 + sizeof conn + key.len);
 }
 
 /* One allocation holds the request and its texts. */
