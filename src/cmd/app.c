@@ -1,6 +1,7 @@
 #include "cmd/app.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "cmd/option.h"
@@ -32,13 +33,16 @@ bool app_write(const struct app *app, struct str bytes, struct err *e)
 {
     while (bytes.len) {
         ssize_t n = app->sys->write(app->sys, STDOUT_FILENO, bytes.at, bytes.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
+        if (n >= 0) {
+            bytes = str_skip(bytes, (size_t)n);
+        } else if (errno == EAGAIN) {
+            /* Whoever started us may share a descriptor that does not block. */
+            struct pollfd wait = { .fd = STDOUT_FILENO, .events = POLLOUT };
+            poll(&wait, 1, -1);
+        } else if (errno != EINTR) {
             err_errno(e, errno);
             return err_wrap(e, "cannot write to standard output");
         }
-        bytes = str_skip(bytes, (size_t)n);
     }
     return true;
 }

@@ -98,13 +98,17 @@ static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
           "  see 'mcpreel record --help'\n",
           2 },
         { "mcpreel --lable recrod", NULL, "",
-          "mcpreel: unknown option '--lable'\n  see 'mcpreel --help'\n", 2 },
+          "mcpreel: unknown option '--lable'\n"
+          "  the options of a command follow its name\n  see 'mcpreel --help'\n",
+          2 },
         { "mcpreel plain", NULL, "",
           "mcpreel: missing FILE for 'plain'\n  see 'mcpreel plain --help'\n", 2 },
         { "mcpreel --quiet", NULL, "",
           "mcpreel: a command is missing\n  see 'mcpreel --help'\n", 2 },
         { "mcpreel -vq record", NULL, "",
-          "mcpreel: '--quiet' and '--verbose' contradict each other\n", 2 },
+          "mcpreel: '--quiet' and '--verbose' contradict each other\n"
+          "  see 'mcpreel record --help'\n",
+          2 },
     };
     (void)state;
     CHECK_ROWS(rows);
@@ -127,7 +131,7 @@ static void errors_are_json_when_the_line_asks_for_it_anywhere(void **state)
           4 },
         { "mcpreel -vq record --json", NULL, "",
           "{\"error\":{\"kind\":\"usage\",\"message\":\"'--quiet' and '--verbose' contradict"
-          " each other\"}}\n",
+          " each other\",\"hint\":\"see 'mcpreel record --help'\"}}\n",
           2 },
         { "mcpreel record -- --json", "MCPREEL_PORT=0", "",
           "mcpreel: variable 'MCPREEL_PORT': '0' is not from 1 to 65535\n"
