@@ -164,6 +164,11 @@ def test_fish_completes_the_server_after_two_dashes(line, offered, place):
     assert [o.rstrip("/") for o in fish_offers(place, line)] == offered
 
 
+def test_our_own_commands_are_no_servers(place):
+    assert "plain" not in bash_offers(place, ["mcpreel", "--", "plai"])
+    assert "plain" not in fish_offers(place, "mcpreel -- plai")
+
+
 class Terminal:
     """An interactive shell on a terminal of its own."""
 
