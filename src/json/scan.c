@@ -360,9 +360,11 @@ static bool finish(struct scan *s, struct json *j, const unsigned char *p)
 static const unsigned char *first(struct scan *s, struct json *j, struct str text,
                                   struct json_fault *fault)
 {
+    const unsigned char *at = (const unsigned char *)(text.len ? text.at : "");
+
     *s = (struct scan){
-        .text = (const unsigned char *)text.at,
-        .end = (const unsigned char *)text.at + text.len,
+        .text = at,
+        .end = at + text.len,
         .nodes = j->nodes,
         .cap = j->cap,
         .open = NOWHERE,
