@@ -748,7 +748,14 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
         assert_int_equal(b.len, nth - 1);
     }
     buf_release(&b);
-    b = (struct buf){ .max = 100 };
+
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_READ, 2, 1, EIO); /* the one that would find the end */
+    buf_init(&b, 6);
+    assert_false(file_slurp(&b, &sys.sys, "file", &e));
+    assert_err(&e, ERR_IO, "cannot read 'file': Input/output error");
+    buf_release(&b);
+
     assert_false(file_slurp(&b, &sys_real, "missing", &e));
     assert_err(&e, ERR_INPUT, "cannot read 'missing': No such file or directory");
     assert_int_equal(open_descriptors(), before);
