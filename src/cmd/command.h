@@ -11,10 +11,17 @@
 
 struct command_example {
     const char *line;  /* a whole command line; NULL ends the list */
-    const char *about; /* what it does, one line; may be NULL */
+    const char *about; /* what it does: lower case, no full stop, one line */
 };
 
 enum { COMMAND_ANY = -1 };
+
+/* What a command's operands are; completions offer them. */
+enum command_takes {
+    COMMAND_FILES,
+    COMMAND_WORDS, /* one of `words`, nothing else */
+    COMMAND_NAMES, /* of commands and help topics */
+};
 
 struct command {
     const char *name;
@@ -25,11 +32,12 @@ struct command {
     const struct option *options;           /* may be NULL */
     size_t args_size;                       /* of the struct the options fill */
 
-    const char *operand;                  /* what one is called: "FILE"; NULL: takes none */
-    const struct option_choice *operands; /* the only ones there are; NULL: file names */
-    int min, max;                         /* how many; max may be COMMAND_ANY */
-    bool server;                          /* "-- COMMAND ARGS…" may follow */
-    bool hidden;                          /* works, but is in no list */
+    const char *operand; /* what one is called: "FILE"; NULL: takes none */
+    enum command_takes takes;
+    const struct option_choice *words;
+    int min, max; /* how many operands; max may be COMMAND_ANY */
+    bool server;  /* "-- COMMAND ARGS…" may follow */
+    bool hidden;  /* works, but is in no list */
 
     /* Returns the exit code: an enum exit_code, or, for a command that stands in
      * for another program, that program's own. Trouble goes into `*e`, and

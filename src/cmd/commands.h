@@ -4,7 +4,10 @@
 
 #include "cmd/command.h"
 
+extern const struct command cmd_completion;
 extern const struct command cmd_help;
+extern const struct command cmd_record;
+extern const struct command cmd_replay;
 extern const struct command cmd_version;
 
 /* In the order help shows them; NULL-terminated. */

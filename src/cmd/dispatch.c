@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "cmd/globals.h"
 #include "cmd/usage.h"
+#include "json/write.h"
 
 /* One run of the program. */
 struct call {
@@ -125,6 +126,51 @@ static int finish(struct call *c, int argc, struct err *e)
     return c->command->run(&c->app, c->args, &c->operands, e);
 }
 
+static struct str kind_name(enum err_kind kind)
+{
+    switch (kind) {
+    case ERR_OK:
+        break;
+    case ERR_USAGE:
+        return STR("usage");
+    case ERR_INPUT:
+        return STR("input");
+    case ERR_LIMIT:
+        return STR("limit");
+    case ERR_PEER:
+        return STR("server");
+    case ERR_IO:
+        return STR("io");
+    }
+    BUG("an error of no kind");
+}
+
+/* As JSON it is one line and nothing but the line, for programs to read. */
+static void report(const struct call *c, const struct err *e)
+{
+    struct json_out o;
+    struct buf line;
+
+    if (!c->app.json) {
+        log_err(&c->log, e);
+        return;
+    }
+    buf_init(&line, 16 * sizeof *e);
+    o = json_out_to(&line);
+    json_out_object(&o);
+    json_out_key(&o, STR("error"));
+    json_out_object(&o);
+    json_out_key_str(&o, STR("kind"), kind_name(e->kind));
+    json_out_key_str(&o, STR("message"), str_z(e->msg));
+    if (e->hint[0])
+        json_out_key_str(&o, STR("hint"), str_z(e->hint));
+    json_out_end_object(&o);
+    json_out_end_object(&o);
+    buf_add_ch(&line, '\n');
+    c->log.put(c->log.to, buf_str(&line));
+    buf_release(&line);
+}
+
 int dispatch_run(const struct dispatch *d, int argc, char **argv)
 {
     struct call c = { .world = d };
@@ -133,12 +179,13 @@ int dispatch_run(const struct dispatch *d, int argc, char **argv)
 
     option_reader_init(&c.reader, d->env, &c.arena);
     option_reader_add(&c.reader, (struct option_set){ globals_options, &c.globals });
-    read_words(&c, argc, argv, &e);
+    if (argc > 0)
+        read_words(&c, argc, argv, &e);
     read_environment(&c, &e);
     fill_app(&c, argc ? argv[0] : "mcpreel");
     code = finish(&c, argc, &e);
     if (e.kind != ERR_OK)
-        log_err(&c.log, &e);
+        report(&c, &e);
     BUG_IF(e.kind != ERR_OK && code == EXIT_OK);
     arena_release(&c.arena);
     return code;

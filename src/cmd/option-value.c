@@ -156,14 +156,15 @@ static bool no_such_choice(const struct option_choice *choices, const char *text
     return false;
 }
 
-static bool set_choice(const struct option *o, void *field, const char *text, struct err *e)
+bool option_value_choose(const struct option_choice *choices, const char *text, int *value,
+                         struct err *e)
 {
-    for (const struct option_choice *c = o->choices; c->name; c++)
+    for (const struct option_choice *c = choices; c->name; c++)
         if (strcmp(c->name, text) == 0) {
-            *(int *)field = c->value;
+            *value = c->value;
             return true;
         }
-    return no_such_choice(o->choices, text, e);
+    return no_such_choice(choices, text, e);
 }
 
 static void list_add(struct option_list *list, const char *text, struct arena *arena)
@@ -211,7 +212,7 @@ bool option_value_set(const struct option *o, void *field, const char *text,
         *(const char **)field = text;
         return true;
     case OPTION_CHOICE:
-        return set_choice(o, field, text, e);
+        return option_value_choose(o->choices, text, field, e);
     case OPTION_INT:
         return set_int(o, field, text, e);
     case OPTION_SIZE:

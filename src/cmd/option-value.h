@@ -19,4 +19,8 @@ void option_value_clear(const struct option *o, void *field);
 /* The field of a row that nobody gave: the preset, or what "not given" is. */
 void option_value_preset(const struct option *o, void *field, struct arena *arena);
 
+/* The value of the choice of that name; otherwise ERR_USAGE that lists them. */
+bool option_value_choose(const struct option_choice *choices, const char *text, int *value,
+                         struct err *e) MUST_CHECK;
+
 #endif

@@ -91,6 +91,8 @@ static bool unknown(const struct option_reader *r, struct str word, struct err *
         for (const struct option *o = r->sets[s].rows; o && o->name; o++) {
             if (!o->hidden)
                 nearest_try(&near, o->name);
+            if (o->negatable)
+                nearest_try(&near, arena_printf(r->arena, "no-%s", o->name).at);
             for (size_t i = 0; i < OPTION_ALSO && o->also[i]; i++)
                 nearest_try(&near, o->also[i]);
         }
@@ -275,23 +277,33 @@ static const char *from_env(const struct option *o, char *const *env,
     return text;
 }
 
+static void read_variable(struct option_reader *r, const struct found *f, struct err *e)
+{
+    char name[OPTION_ENV_NAME];
+    const char *text = from_env(f->row, r->env, name);
+
+    if (!text)
+        return;
+    option_value_clear(f->row, field(r, f));
+    if (!option_value_set(f->row, field(r, f), text, r->arena, e)) {
+        err_wrap(e, "variable '%s'", name);
+        point_to_help(r, e);
+    }
+}
+
 void option_read_env(struct option_reader *r, struct err *e)
 {
     for (size_t s = 0; s < r->count; s++)
         for (const struct option *o = r->sets[s].rows; o && o->name; o++) {
-            const struct found f = { o, s, false };
-            char name[OPTION_ENV_NAME];
             struct err now = ERR_NONE;
-            const char *text;
+            struct found f;
 
-            if (o->line_only || *given(r, &f) || !(text = from_env(o, r->env, name)))
-                continue;
-            option_value_clear(o, field(r, &f));
-            if (!option_value_set(o, field(r, &f), text, r->arena, &now)) {
-                err_wrap(&now, "variable '%s'", name);
-                point_to_help(r, &now);
+            /* Of two rows with one name only the one that stands for both is filled. */
+            if (find_long(r, str_z(o->name), &f) && f.row == o && !o->line_only &&
+                !*given(r, &f))
+                read_variable(r, &f, &now);
+            if (now.kind != ERR_OK)
                 keep_first(e, &now);
-            }
         }
 }
 
@@ -300,4 +312,12 @@ bool option_given(const struct option_reader *r, const char *name)
     struct found f;
 
     return find_long(r, str_z(name), &f) && *given(r, &f);
+}
+
+bool option_shown(const struct option *o, const struct option *over)
+{
+    for (; over && over->name; over++)
+        if (strcmp(o->name, over->name) == 0)
+            return false;
+    return !o->hidden;
 }

@@ -133,6 +133,10 @@ const char *option_env_name(char out[OPTION_ENV_NAME], const char *prefix, const
 /* The value of a variable; NULL if it is not set or empty. */
 const char *option_env_get(char *const *env, const char *name);
 
+/* Whether lists show the row: not if it is hidden, nor if the table `over` has a
+ * row of that name, which then stands in its place. */
+bool option_shown(const struct option *o, const struct option *over);
+
 /* Whether the option takes a value on the command line. */
 static inline bool option_takes_value(const struct option *o)
 {

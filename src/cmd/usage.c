@@ -5,10 +5,11 @@
 #include "base/term.h"
 #include "cmd/globals.h"
 #include "cmd/prose.h"
+#include "cmd/topic.h"
 
 /* Where help texts start, and how far an option may reach before its help moves to
  * the next line. */
-enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 14 };
+enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 15 };
 
 static void heading(struct buf *to, const struct app *app, const char *text)
 {
@@ -36,7 +37,7 @@ void usage_option_notes(struct buf *to, const struct option *o)
 {
     size_t start = to->len;
 
-    if (o->type == OPTION_CHOICE) {
+    if (o->choices) {
         bool first = true;
         note(to, start);
         for (const struct option_choice *c = o->choices; c->name; c++)
@@ -97,12 +98,13 @@ static const char *group_of(const struct option *o)
 
 /* Rows of one heading stand together in the table, so a change of heading is the
  * only thing to look for. */
-static void option_lines(struct buf *to, const struct app *app, const struct option *rows)
+static void option_lines(struct buf *to, const struct app *app, const struct option *rows,
+                         const struct option *but_not)
 {
     const char *group = NULL;
 
     for (const struct option *o = rows; o && o->name; o++) {
-        if (o->hidden)
+        if (!option_shown(o, but_not))
             continue;
         if (!group || strcmp(group, group_of(o)) != 0)
             heading(to, app, group_of(o));
@@ -135,47 +137,60 @@ void usage_command(struct buf *to, const struct app *app, const struct command *
     usage_lines(to, app, c);
     if (c->examples)
         example_lines(to, app, c->examples);
-    option_lines(to, app, c->options);
-    option_lines(to, app, globals_options);
+    option_lines(to, app, c->options, NULL);
+    option_lines(to, app, globals_options, c->options);
     buf_printf(to,
                "\nEvery option can also come from the environment: see 'mcpreel help"
                " environment'.\nMore: man mcpreel-%s\n",
                c->name);
 }
 
+static void list_line(struct buf *to, const char *name, const char *summary)
+{
+    buf_printf(to, "  %-*s", COMMAND_COLUMN - 2, name);
+    prose_fill(to, str_z(summary), COMMAND_COLUMN, COMMAND_COLUMN);
+}
+
 static void command_lines(struct buf *to, const struct app *app)
 {
     heading(to, app, "Commands");
-    for (const struct command *const *c = app->commands; *c; c++) {
-        if ((*c)->hidden)
-            continue;
-        buf_printf(to, "  %-*s", COMMAND_COLUMN - 2, (*c)->name);
-        prose_fill(to, str_z((*c)->summary), COMMAND_COLUMN, COMMAND_COLUMN);
-    }
+    for (const struct command *const *c = app->commands; *c; c++)
+        if (!(*c)->hidden)
+            list_line(to, (*c)->name, (*c)->summary);
 }
 
-static const struct command_example first_examples[] = {
-    { "mcpreel record -o session.jsonl -- npx my-mcp-server", NULL },
-    { "mcpreel replay session.jsonl", NULL },
-    { "mcpreel inspect session.jsonl", NULL },
-    { 0 },
-};
-
-static void first_words(struct buf *to, const struct app *app)
+static void topic_lines(struct buf *to, const struct app *app)
 {
-    buf_add(to, STR("mcpreel records, replays and shows MCP traffic.\n"));
-    example_lines(to, app, first_examples);
-    command_lines(to, app);
+    heading(to, app, "Topics");
+    for (const struct topic *t = topic_list; t->name; t++)
+        list_line(to, t->name, t->summary);
+}
+
+static void first_examples(struct buf *to, const struct app *app)
+{
+    heading(to, app, "Examples");
+    buf_add(to, STR("  mcpreel record -o session.jsonl -- node server.js\n"
+                    "  mcpreel replay session.jsonl\n"
+                    "  mcpreel inspect session.jsonl\n"));
 }
 
 void usage_overview(struct buf *to, const struct app *app)
 {
-    first_words(to, app);
-    buf_add(to, STR("\nHelp: mcpreel help COMMAND, mcpreel COMMAND --help, man mcpreel\n"));
+    buf_add(to, STR("mcpreel - " USAGE_ABOUT "\n"));
+    first_examples(to, app);
+    command_lines(to, app);
+    buf_add(to, STR("\nMore: mcpreel help [COMMAND], man mcpreel\n"));
 }
 
 void usage_program(struct buf *to, const struct app *app)
 {
-    first_words(to, app);
-    option_lines(to, app, globals_options);
+    prose_add(to, STR(USAGE_DESCRIPTION));
+    heading(to, app, "Usage");
+    buf_add(to, STR("  mcpreel COMMAND [options] [operands] [-- SERVER [ARGS...]]\n"
+                    "  mcpreel -- SERVER [ARGS...]\n"));
+    first_examples(to, app);
+    command_lines(to, app);
+    topic_lines(to, app);
+    option_lines(to, app, globals_options, NULL);
+    buf_add(to, STR("\nMore: mcpreel help COMMAND, mcpreel help TOPIC, man mcpreel\n"));
 }

@@ -7,6 +7,15 @@
 
 enum { USAGE_MAX = 1 << 20 };
 
+/* What the program is, in few words and in some more. */
+#define USAGE_ABOUT "record, replay and inspect MCP traffic"
+#define USAGE_DESCRIPTION                                                                      \
+    "mcpreel records the traffic between any MCP client and any MCP server without either "    \
+    "noticing, and replays it as a mock server.\n\n"                                           \
+    "'--' has one meaning everywhere: what follows is the command of the server. "             \
+    "'mcpreel -- COMMAND' is short for 'mcpreel record -- COMMAND'.\n\n"                       \
+    "Results go to standard output, talk to standard error."
+
 /* Without arguments: what it is, examples, the commands, where help is. */
 void usage_overview(struct buf *to, const struct app *app);
 
