@@ -516,7 +516,7 @@ static void interrupted_calls_are_made_again(void **state)
     (void)state;
     put_file("file", STR("old"));
     fault_init(&sys);
-    for (enum fault_call call = FAULT_OPEN; call <= FAULT_FTRUNCATE; call++)
+    for (enum fault_call call = FAULT_OPEN; call <= FAULT_UNLINK; call++)
         fault_fail(&sys, call, 1, 3, EINTR);
     assert_true(file_create(&f, &sys.sys, "file", true, &e));
     assert_true(file_write(&f, STR("abcdef"), &n, &e));
@@ -531,9 +531,10 @@ static void interrupted_calls_are_made_again(void **state)
     assert_str(str_n(at, n), STR("abc"));
     assert_int_equal(sys.calls[FAULT_WRITE], 4);
     assert_int_equal(sys.calls[FAULT_READ], 4);
-    fault_fail(&sys, FAULT_CLOSE, sys.calls[FAULT_CLOSE] + 1, 1, EINTR);
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_CLOSE, 1, 1, EINTR);
     assert_true(file_close(&f, &e)); /* it is closed: trying again would be wrong */
-    assert_int_equal(sys.calls[FAULT_CLOSE], 3);
+    assert_int_equal(sys.calls[FAULT_CLOSE], 1);
 }
 
 static void a_whole_write_is_one_call(void **state)
