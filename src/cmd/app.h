@@ -33,7 +33,7 @@ struct app {
 };
 
 /* The exit code an error stands for; EXIT_OK without one. */
-enum exit_code app_exit_code(const struct err *e);
+int app_exit_code(const struct err *e);
 
 const char *app_env(const struct app *app, const char *name); /* NULL: not set or empty */
 
