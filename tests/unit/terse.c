@@ -5,20 +5,13 @@
 #include "format/recording-line.h"
 #include "test.h"
 
-static struct str translate(struct arena *a, struct str text, const char *from, const char *to)
-{
-    char *copy = arena_z(a, text);
-
-    for (size_t i = 0; i < text.len; i++)
-        for (size_t k = 0; from[k]; k++)
-            if (text.at[i] == from[k])
-                copy[i] = to[k];
-    return str_n(copy, text.len);
-}
-
 struct str terse_json(struct arena *a, const char *text)
 {
-    return translate(a, str_z(text), "'`", "\"\\");
+    char *json = arena_z(a, str_z(text));
+
+    for (char *c = json; *c; c++)
+        *c = *c == '\'' ? '"' : *c == '`' ? '\\' : *c;
+    return str_z(json);
 }
 
 struct json_val terse_scan(struct terse_scanned *s, const char *text)
@@ -56,19 +49,6 @@ static bool take_number(struct str *line, struct str name, unsigned long long *n
     return true;
 }
 
-static void pour_native(struct sink *to, struct json_val line)
-{
-    struct arena a = { 0 };
-    struct err e = ERR_NONE;
-    struct record r;
-    size_t at;
-
-    if (!recording_line_read(line, &r, &a, &at, &e))
-        fail_msg("%.*s: %s", STR_ARG(json_raw(line)), e.msg);
-    assert_true(to->put(to, &r, &e));
-    arena_release(&a);
-}
-
 static void pour_message(struct sink *to, struct str line, uint64_t seq)
 {
     struct record r = { .kind = RECORD_MESSAGE, .has = HAS_SEQ };
@@ -95,24 +75,44 @@ static void pour_message(struct sink *to, struct str line, uint64_t seq)
     json_release(&j);
 }
 
-void terse_pour(struct sink *to, struct str text)
+static void pour_native(struct sink *to, struct str line)
 {
     struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct json_fault fault;
+    struct record r;
+    struct json j;
+    size_t at;
+
+    json_init(&j);
+    if (!json_scan(&j, line, &fault))
+        fail_msg("not JSON at %zu, %s: %.*s", fault.at, fault.what, STR_ARG(line));
+    if (!recording_line_read(json_root(&j), &r, &a, &at, &e))
+        fail_msg("%.*s: %s", STR_ARG(line), e.msg);
+    assert_true(to->put(to, &r, &e));
+    json_release(&j);
+    arena_release(&a);
+}
+
+void terse_pour_plain(struct sink *to, struct str text)
+{
     uint64_t seq = 0;
 
     while (text.len) {
         struct str line = str_cut(&text, '\n');
-        struct terse_scanned s;
 
-        if (!str_trim(line).len)
-            continue;
-        if (str_starts(line, STR("| "))) {
-            pour_native(to, terse_scan(&s, arena_z(&a, str_skip(line, 2))));
-            terse_scanned_release(&s);
-            continue;
-        }
-        pour_message(to, translate(&a, line, "'`", "\"\\"), ++seq);
+        if (str_starts(line, STR("| ")))
+            pour_native(to, str_skip(line, 2));
+        else if (str_trim(line).len)
+            pour_message(to, line, ++seq);
     }
+}
+
+void terse_pour(struct sink *to, const char *text)
+{
+    struct arena a = { 0 };
+
+    terse_pour_plain(to, terse_json(&a, text));
     arena_release(&a);
 }
 

@@ -24,7 +24,8 @@ void terse_scanned_release(struct terse_scanned *s);
 
 /* Every line of `text` as a message into `to`, numbered from 1. Lines that start
  * with "| " are lines of a native recording. */
-void terse_pour(struct sink *to, struct str text);
+void terse_pour(struct sink *to, const char *text);
+void terse_pour_plain(struct sink *to, struct str text); /* with " and \ as they are */
 
 /* A sink that writes down what it is given, one line per record. */
 struct terse {

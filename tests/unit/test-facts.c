@@ -32,7 +32,7 @@ static void see(struct gathering *g, const char *traffic)
     *g = (struct gathering){ .sink = { gather } };
     pairing_init(&g->pairs);
     facts_init(&g->facts);
-    terse_pour(&g->sink, str_z(traffic));
+    terse_pour(&g->sink, traffic);
 }
 
 static void forget(struct gathering *g)
