@@ -10,7 +10,7 @@ endif
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.DELETE_ON_ERROR:
+.NOTPARALLEL: # Ninja is; two installers at a time would not do
 .PHONY: all demo check test interop endurance bench fuzz format install clean help \
 	need-build need-test need-bench builds fuzz-build
 
@@ -86,7 +86,7 @@ build/build.ninja: | need-build
 	@$(call setup,build,$(CC),-Dprefix='$(abspath $(PREFIX))')
 
 # `make` alone does not ask for the test library.
-build/.tests: build/build.ninja | need-test
+build/.tests: | build/build.ninja need-test
 	@$(call setup,build,$(CC),--reconfigure -Dtests=enabled)
 	@touch $@
 
