@@ -57,7 +57,7 @@ install: all ## install below PREFIX=/usr/local (and DESTDIR=)
 	@echo "installed $(DESTDIR)$(abspath $(PREFIX))/bin/mcpreel"
 
 clean: ## remove what was built, but not the downloaded peers
-	@rm -rf build-asan build-clang build-fuzz
+	@rm -rf build-asan build-bench build-clang build-fuzz
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name peers -exec rm -rf {} +
 
 help: ## this text
