@@ -22,7 +22,7 @@ setup = $(call quietly,CC=$(2) meson setup $(1) $(3))
 compile = $(call quietly,ninja --quiet -C $(1) $(2))
 
 all: build/build.ninja ## build build/mcpreel, optimised and hardened
-	@$(call compile,build,mcpreel)
+	@$(call compile,build,shipped)
 	@echo "built build/mcpreel $$(build/mcpreel version 2>/dev/null | sed 's/^mcpreel //;q'):" \
 		"try 'make demo', or 'build/mcpreel help'"
 
