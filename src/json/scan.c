@@ -360,7 +360,8 @@ static bool finish(struct scan *s, struct json *j, const unsigned char *p)
 static const unsigned char *first(struct scan *s, struct json *j, struct str text,
                                   struct json_fault *fault)
 {
-    const unsigned char *at = (const unsigned char *)(text.len ? text.at : "");
+    /* STR_NONE is an empty text, but nowhere to count from. */
+    const unsigned char *at = (const unsigned char *)(text.at ? text.at : "");
 
     *s = (struct scan){
         .text = at,
