@@ -152,28 +152,25 @@ class Player:
         self.hear("roots/list", {})
         return types.ListRootsResult.model_validate(self.session["answers"]["roots/list"])
 
-    async def ask(self, step, on_first=None):
+    async def ask(self, step, cancel_on_progress=False):
         seen = {}
         options = {}
+        scope = anyio.CancelScope()
         if step.get("progress"):
             seen["progress"] = []
 
             async def on_progress(progress, total, message):
                 report = {"progress": progress, "total": total, "message": message}
                 seen["progress"].append({k: v for k, v in report.items() if v is not None})
-                if on_first:
-                    on_first()
+                if cancel_on_progress:
+                    scope.cancel()
 
             options["progress_callback"] = on_progress
-        with anyio.CancelScope() as scope:
-            if on_first:
-                on_first = scope.cancel
+        with scope:
             try:
                 seen["result"] = plain(await CALLS[step["ask"]](self.client, step.get("params", {}), options))
             except MCPError as error:
                 seen["error"] = plain(error.error)
-            except Exception as error:
-                seen["error"] = {"message": str(error)}
         if scope.cancelled_caught:
             seen["cancelled"] = True
         return seen
@@ -196,19 +193,24 @@ class Player:
         if scope.cancelled_caught:
             raise TimeoutError(f"'{method}' did not come")
 
-    async def act(self, step):
+    async def tell(self, method):
+        if method != "notifications/roots/list_changed":
+            raise ValueError(f"cannot tell '{method}'")
+        await self.client.send_roots_list_changed()
+
+    async def play(self, step, start):
+        seen = {}
         if "ask" in step:
-            return await self.ask(step)
-        if "together" in step:
-            return await self.together(step["together"])
-        if "cancel" in step:
-            return await self.ask({**step["cancel"], "progress": True}, on_first=True)
-        if step.get("tell") == "notifications/roots/list_changed":
-            await self.client.send_roots_list_changed()
-            return {}
+            seen = await self.ask(step)
+        elif "together" in step:
+            seen = await self.together(step["together"])
+        elif "cancel" in step:
+            seen = await self.ask({**step["cancel"], "progress": True}, cancel_on_progress=True)
+        if "tell" in step:
+            await self.tell(step["tell"])
         if "until" in step:
-            return {}
-        raise ValueError(f"not a step: {step}")
+            await self.until(step["until"], start)
+        return seen
 
     async def run(self, transport, era):
         steps = []
@@ -227,9 +229,7 @@ class Player:
             list_roots_callback=self.on_roots,
         ) as self.client:
             for step in self.session["steps"]:
-                seen = await self.act(step)
-                if "until" in step:
-                    await self.until(step["until"], start)
+                seen = await self.play(step, start)
                 await anyio.wait_all_tasks_blocked()  # let the handlers of what came before the answer finish
                 steps.append({"step": step, **seen, "heard": self.heard[start:]})
                 start = len(self.heard)

@@ -43,6 +43,7 @@ const {
     CreateMessageRequestSchema,
     ElicitRequestSchema,
     ListRootsRequestSchema,
+    McpError,
     ProgressNotificationSchema,
 } = await sdk("types.js");
 
@@ -142,8 +143,6 @@ class Player {
 
     /* The SDK puts its own words and the code before the server's message. */
     static error({ code, message, data }) {
-        if (code === undefined)
-            return { message };
         return { code, message: message.replace(`MCP error ${code}: `, ""), data };
     }
 
@@ -174,8 +173,10 @@ class Player {
         } catch (error) {
             if (signal?.aborted)
                 seen.cancelled = true;
-            else
+            else if (error instanceof McpError)
                 seen.error = Player.error(error);
+            else
+                throw error;
         }
         return seen;
     }
@@ -197,18 +198,25 @@ class Player {
         }
     }
 
-    async act(step) {
+    async tell(method) {
+        if (method !== "notifications/roots/list_changed")
+            throw new Error(`cannot tell '${method}'`);
+        await this.client.sendRootsListChanged();
+    }
+
+    async play(step, from) {
+        let seen = {};
         if (step.ask)
-            return this.ask(step);
-        if (step.together)
-            return { together: await Promise.all(step.together.map((one) => this.ask(one))) };
-        if (step.cancel)
-            return this.cancel(step.cancel);
-        if (step.tell === "notifications/roots/list_changed")
-            return this.client.sendRootsListChanged().then(() => ({}));
+            seen = await this.ask(step);
+        else if (step.together)
+            seen = { together: await Promise.all(step.together.map((one) => this.ask(one))) };
+        else if (step.cancel)
+            seen = await this.cancel(step.cancel);
+        if (step.tell)
+            await this.tell(step.tell);
         if (step.until)
-            return {};
-        throw new Error(`not a step: ${JSON.stringify(step)}`);
+            await this.until(step.until, from);
+        return seen;
     }
 
     async run(transport) {
@@ -216,9 +224,7 @@ class Player {
         const steps = [];
         let from = 0;
         for (const step of this.session.steps) {
-            const seen = await this.act(step);
-            if (step.until)
-                await this.until(step.until, from);
+            const seen = await this.play(step, from);
             await new Promise(setImmediate); // let the handlers of what came before the answer finish
             steps.push({ step, ...seen, heard: this.heard.slice(from) });
             from = this.heard.length;
