@@ -70,13 +70,18 @@ class StringIds:
             message["id"] = self.name("id", message["id"])
         return message
 
+    def given(self, wire):
+        """The SDK's numbers start anew in each run, so a name of another run could pass for one of them. A
+        name nobody gave ends the session instead."""
+        if wire not in self.own:
+            raise ValueError(f"the server used the name {wire!r}, which this client never gave")
+        return self.own[wire]
+
     def arriving(self, message):
-        """A name nobody gave is passed on as it is: the SDK drops it, and the document lacks an answer."""
         if message.get("method") == "notifications/progress":
-            token = message["params"]["progressToken"]
-            message["params"]["progressToken"] = self.own.get(token, token)
+            message["params"]["progressToken"] = self.given(message["params"]["progressToken"])
         elif "method" not in message:
-            message["id"] = self.own.get(message["id"], message["id"])
+            message["id"] = self.given(message["id"])
         return message
 
     @asynccontextmanager

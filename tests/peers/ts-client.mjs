@@ -89,14 +89,19 @@ class StringIds {
         return out;
     }
 
-    /* A name nobody gave is passed on as it is: the SDK complains, and the document shows it. */
+    /* The SDK's numbers start anew in each run, so a name of another run could pass for one of them. A
+     * name nobody gave ends the session instead. */
+    given(wire) {
+        if (!this.own.has(wire))
+            fail(new Error(`the server used the name ${JSON.stringify(wire)}, which this client never gave`));
+        return this.own.get(wire);
+    }
+
     arriving(message) {
-        if (message.method === "notifications/progress") {
-            const token = message.params.progressToken;
-            message.params.progressToken = this.own.get(token) ?? token;
-        } else if (message.method === undefined) {
-            message.id = this.own.get(message.id) ?? message.id;
-        }
+        if (message.method === "notifications/progress")
+            message.params.progressToken = this.given(message.params.progressToken);
+        else if (message.method === undefined)
+            message.id = this.given(message.id);
         return message;
     }
 }
@@ -251,6 +256,11 @@ const sorted = (key, value) =>
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
         : value;
 
+function fail(error) {
+    console.error(`ts-client: ${error.stack}`);
+    process.exit(1);
+}
+
 try {
     const [command, ...args] = options.command;
     const stdio = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
@@ -258,6 +268,5 @@ try {
     const player = new Player(JSON.parse(readFileSync(options.session, "utf8")));
     console.log(JSON.stringify(await player.run(transport), sorted, 1));
 } catch (error) {
-    console.error(`ts-client: ${error.stack}`);
-    process.exit(1);
+    fail(error);
 }
