@@ -2,6 +2,7 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ void *arena_alloc(struct arena *a, size_t size)
     size_t need = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     struct arena_block *b = a->blocks;
 
+    BUG_IF(size > SIZE_MAX / 2);
     if (!b || b->size - b->used < need) {
         size_t cap = need > ARENA_BLOCK ? need : ARENA_BLOCK;
         b = mem_grow(NULL, sizeof *b + cap);

@@ -1,6 +1,9 @@
 /* base/file.h - whole-file and streaming access with errors fit to show.
  *
- * Knows no format. Every call retries EINTR; messages name the path. */
+ * Knows no format. Every call retries EINTR; messages name the path.
+ *
+ * A file that cannot be opened for reading is ERR_INPUT; trouble of the machine
+ * (out of descriptors, EIO) and everything after opening is ERR_IO. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -11,7 +14,7 @@
 
 struct file {
     const struct sys *sys;
-    const char *path; /* borrowed: must outlive the file */
+    const char *path; /* borrowed: must outlive the file; "standard input" for "-" */
     int fd;           /* -1: closed */
 };
 
@@ -20,14 +23,18 @@ struct file {
         .fd = -1                                                                               \
     }
 
-/* For reading; "-" is standard input. A directory, FIFO, socket or device is
+/* For reading; "-" is standard input, which may be anything but a directory and is
+ * never closed. Of names a directory, FIFO, socket or device is
  * refused (ERR_INPUT) without being opened for long: none of them is a recording,
  * and waiting for a FIFO's writer would look like a hang. */
 bool file_open(struct file *f, const struct sys *sys, const char *path,
                struct err *e) MUST_CHECK;
 
-/* For writing: made new with mode 0600, never through a symbolic link. An existing
- * path is ERR_USAGE unless `replace`, and then only a regular file is replaced. */
+/* For writing at the end: made new with mode 0600, never through a symbolic link. An
+ * existing path is ERR_USAGE unless `replace`, and then only a regular file is
+ * replaced: it is looked at, unlinked and made new, so whoever has the old one open
+ * keeps it, its other hard links live on, and a path that somebody else takes in
+ * between is refused, not opened. Until the unlink nothing has touched it. */
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
                  struct err *e) MUST_CHECK;
 
@@ -43,7 +50,8 @@ bool file_truncate(struct file *f, uint64_t len, struct err *e) MUST_CHECK;
 bool file_size(struct file *f, uint64_t *size, struct err *e) MUST_CHECK;
 bool file_close(struct file *f, struct err *e); /* idempotent; the error matters to writers */
 
-/* All of a file into `to`, up to the buffer's ceiling. */
+/* Appends all of a file to `to`; ERR_LIMIT if it would pass the buffer's ceiling. On
+ * failure `to` holds some of it. */
 bool file_slurp(struct buf *to, const struct sys *sys, const char *path,
                 struct err *e) MUST_CHECK;
 

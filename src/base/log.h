@@ -1,6 +1,7 @@
 /* base/log.h - talk to the user on standard error, one line at a time.
  *
- * Every line starts "mcpreel: ", is escaped and is handed over in one piece.
+ * Every line starts "mcpreel: " (a warning "mcpreel: warning: "), is escaped, cut if
+ * it has more than 4 KB, and is handed over in one piece.
  * There is no global log: whoever talks is given one. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -23,7 +24,7 @@ void log_init_fd(struct log *l, int fd, enum log_level level, bool color);
 
 void log_say(const struct log *l, enum log_level level, const char *fmt, ...) PRINTF(3, 4);
 
-/* An error as the user sees it: the message, and its hint indented below. */
+/* An error as the user sees it: the message, and its hint's lines indented below. */
 void log_err(const struct log *l, const struct err *e);
 
 #endif

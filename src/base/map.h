@@ -2,7 +2,7 @@
  *
  * Keys are copied in. Walking visits entries in the order they were put, so
  * output made from a map is the same on every run; removal keeps the order of
- * the rest. Hashing is seeded per map from its address and the process, so a
+ * the rest. Hashing is seeded per map from its address and the clock, so a
  * hostile peer cannot aim for collisions. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

@@ -16,6 +16,12 @@ struct str {
 #define STR(lit) ((struct str){ (lit), sizeof(lit) - 1 })
 #define STR_NONE ((struct str){ NULL, 0 })
 
+/* The same as an initialiser, for static tables. */
+#define STR_INIT(lit)                                                                          \
+    {                                                                                          \
+        (lit), sizeof(lit) - 1                                                                 \
+    }
+
 /* For "%.*s". */
 #define STR_ARG(s) (int)(s).len, (s).at ? (s).at : ""
 

@@ -2,10 +2,10 @@
  *
  * Traffic, file names and peers' error texts may hold escape sequences, bidi
  * controls or invisible characters; shown as they are they could hide or fake
- * what the user sees. Made visible: C0, DEL, C1, ESC (\x1b), bidi and zero-width
- * characters, line and paragraph separators, tag characters (U+202E), bytes that
- * are not UTF-8 (\xff). A backslash stays as it is: the text is for people, not
- * for parsing back. */
+ * what the user sees. Made visible: C0, DEL and bytes that are not UTF-8 (\n, \x1b,
+ * \xff); C1, bidi, zero-width and other invisible characters, line and paragraph
+ * separators, tag characters (<U+202E>). A backslash stays as it is: the text is
+ * for people, not for parsing back. */
 #ifndef BASE_TERM_H
 #define BASE_TERM_H
 
@@ -16,7 +16,8 @@ enum term_lines { TERM_ONE_LINE, TERM_MANY_LINES };
 
 void term_escape(struct buf *to, struct str text, enum term_lines lines);
 
-/* The same, cut to at most `columns` characters with "…" at the end. */
+/* The same on one line, cut to at most `columns` characters with "…" at the end; what
+ * stands for a hidden one is shown whole or not at all. */
 void term_escape_cut(struct buf *to, struct str text, size_t columns);
 
 enum term_style {

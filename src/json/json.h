@@ -40,7 +40,7 @@ enum json_type {
 struct json_node {
     uint32_t at, end; /* text[at..end), quotes and brackets included */
     uint32_t next;    /* index of the node after this value and all inside it */
-    uint32_t info;    /* json.c's own: type, flags, number of children */
+    uint32_t info;    /* type, flags, number of children; for json/ alone */
 };
 
 struct json {
@@ -68,15 +68,15 @@ enum json_fault_kind {
 
 struct json_fault {
     enum json_fault_kind kind;
-    size_t at;        /* byte offset in the text */
+    size_t at;        /* offset of the first byte that cannot be right, or the length */
     const char *what; /* static text: "expected ',' or '}'" */
 };
 
 void json_init(struct json *j);
 void json_release(struct json *j);
 
-/* `text` is one value and blanks around it. On false `*fault` says why and `*j`
- * holds no value. */
+/* `text` is one value and blanks around it. On true `*fault` is untouched; on false
+ * it says why and `*j` holds no value. */
 bool json_scan(struct json *j, struct str text, struct json_fault *fault) MUST_CHECK;
 
 /* The first value of `text`; `*used` is where it ends. What follows is not looked
@@ -102,6 +102,7 @@ struct json_val json_get(struct json_val object, struct str key);
 /* How often a name occurs: 2 or more is a duplicate. */
 size_t json_occurrences(struct json_val object, struct str key);
 
+/* Walks there: to see all of a long array use json_each(). */
 struct json_val json_item(struct json_val array, size_t index);
 
 /* Walks an array or object: while (json_next(&it)) use it.key (absent in arrays)

@@ -28,7 +28,8 @@ void json_splice_init(struct json_splice *s, struct json_val root);
 /* Puts `raw` (JSON) in place of a value inside root; nothing if it is absent. */
 void json_splice_replace(struct json_splice *s, struct json_val value, struct str raw);
 
-/* Sets a member: replaces the value json_get() finds, or adds it at the end. */
+/* Sets a member: replaces the value json_get() finds, or adds it at the end. Nothing
+ * if `object` is none; setting the same member twice is a BUG. */
 void json_splice_set(struct json_splice *s, struct json_val object, struct str key,
                      struct str raw);
 

@@ -1,8 +1,13 @@
 /* mcp/message.h - what a JSON value is as JSON-RPC.
  *
  * Judges the envelope only: params and results are somebody else's. Lenient where
- * real peers are sloppy (a missing "jsonrpc", "id": null on errors, a result next
- * to a method), because a recorder must name what it sees, not refuse it. */
+ * real peers are sloppy, because a recorder must name what it sees, not refuse it:
+ * - "jsonrpc" may be missing or wrong;
+ * - a method makes a request or notification, whatever result stands next to it;
+ * - "id": null is no id: next to a method that is a notification;
+ * - a null error next to a result does not count, any other error wins over it;
+ * - an error may have no id if it is an object, a result may not.
+ * An id that is neither string, number nor null makes it MCP_OTHER. */
 #ifndef MCP_MESSAGE_H
 #define MCP_MESSAGE_H
 
@@ -20,7 +25,7 @@ enum mcp_kind {
 struct mcp_message {
     enum mcp_kind kind;
     struct json_val root;
-    struct json_val id;     /* absent in notifications; may be JSON null in errors */
+    struct json_val id;     /* absent in notifications; absent or JSON null in some errors */
     struct str method;      /* decoded; empty in responses */
     struct json_val params; /* requests and notifications; may be absent */
     struct json_val result; /* MCP_RESULT */

@@ -1,4 +1,7 @@
-/* mcp/method.h - every method of every revision, one row each. */
+/* mcp/method.h - every method of every revision, one row each.
+ *
+ * A row is about messages of their own: what modern servers ask inside a result
+ * (inputRequests) has the names and capabilities of old, but is none. */
 #ifndef MCP_METHOD_H
 #define MCP_METHOD_H
 
@@ -21,11 +24,11 @@ enum mcp_class {
 struct mcp_method {
     struct str name;
     bool notification;
-    enum mcp_dir dir;
+    enum mcp_dir dir; /* in any of its revisions */
     enum mcp_class class;
     enum mcp_version since, until; /* first and last revision that has it */
     struct str subject;    /* the params member that names its object: "name", "uri", … */
-    struct str capability; /* S2C requests: what the client must declare; else empty */
+    struct str capability; /* what a client asked this must have declared; else empty */
 };
 
 /* NULL if no revision knows it. */
@@ -34,8 +37,8 @@ const struct mcp_method *mcp_method_find(struct str name);
 /* All rows, NULL-named at the end. */
 extern const struct mcp_method mcp_methods[];
 
-/* What a request is about: its tool, prompt, URI or task; absent if its method
- * names nothing. */
+/* What a message is about: its tool, prompt, URI or task, for a completion what its
+ * reference names; absent if its method names nothing. */
 struct json_val mcp_subject(struct str method, struct json_val params);
 
 #endif

@@ -1,7 +1,225 @@
 #include "base/buf.h"
+
+#include "dies.h"
 #include "test.h"
+
+static void what_is_added_stands_there_in_order(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 1000);
+    assert_str(buf_str(&b), STR(""));
+    buf_add(&b, STR("ab"));
+    buf_add(&b, STR_NONE);
+    buf_add_ch(&b, '\0');
+    buf_printf(&b, "%d-%s", 42, "x");
+    assert_str(buf_str(&b), STR("ab\0"
+                                "42-x"));
+    buf_release(&b);
+}
+
+static void printing_takes_any_length(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 100000);
+    for (int width = 250; width < 260; width++) { /* around the size of the quick way */
+        buf_clear(&b);
+        buf_add_ch(&b, '<');
+        buf_printf(&b, "%*s>", width, "x");
+        assert_int_equal(b.len, width + 2);
+        assert_true(str_ends(buf_str(&b), STR(" x>")));
+    }
+    buf_clear(&b);
+    buf_printf(&b, "%050000d", 7);
+    assert_int_equal(b.len, 50000);
+    buf_release(&b);
+}
+
+static void the_ceiling_can_be_reached_but_not_passed(void **state)
+{
+    struct err e = ERR_NONE;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 5);
+    buf_add(&b, STR("12345"));
+    assert_true(buf_ok(&b, &e));
+    assert_int_equal(e.kind, ERR_OK);
+    buf_add(&b, STR_NONE);
+    assert_true(buf_ok(&b, &e));
+    buf_add_ch(&b, '6');
+    assert_str(buf_str(&b), STR("12345"));
+    assert_false(buf_ok(&b, &e));
+    assert_int_equal(e.kind, ERR_LIMIT);
+    assert_string_equal(e.msg, "more than 5 bytes");
+    buf_release(&b);
+}
+
+static void an_addition_that_does_not_fit_adds_nothing_and_is_remembered(void **state)
+{
+    struct err e = ERR_NONE;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 5);
+    buf_add(&b, STR("123"));
+    buf_add(&b, STR("456"));
+    assert_true(b.full);
+    buf_add_ch(&b, '4'); /* would fit, but then the text had a hole */
+    buf_printf(&b, "%d", 5);
+    buf_printf(&b, "%0300d", 5);
+    assert_null(buf_space(&b, 0));
+    assert_str(buf_str(&b), STR("123"));
+    assert_false(buf_ok(&b, &e));
+    buf_clear(&b);
+    assert_true(buf_ok(&b, &e));
+    buf_add(&b, STR("12345"));
+    assert_str(buf_str(&b), STR("12345"));
+    buf_release(&b);
+}
+
+static void printing_respects_the_ceiling(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 300);
+    buf_printf(&b, "%0300d", 1);
+    assert_false(b.full);
+    assert_int_equal(b.len, 300);
+    buf_clear(&b);
+    buf_printf(&b, "%0301d", 1);
+    assert_true(b.full);
+    assert_int_equal(b.len, 0);
+    buf_release(&b);
+}
+
+static void a_huge_addition_does_not_wrap_around(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 100);
+    buf_add(&b, STR("12345"));
+    assert_null(buf_space(&b, SIZE_MAX));
+    assert_true(b.full);
+    buf_release(&b);
+}
+
+static void a_caller_may_fill_space_itself(void **state)
+{
+    struct buf b;
+    char *at;
+
+    (void)state;
+    buf_init(&b, 10);
+    buf_add(&b, STR("ab"));
+    at = buf_space(&b, 8);
+    assert_non_null(at);
+    memcpy(at, "cdef", 4);
+    assert_str(buf_str(&b), STR("ab")); /* not before it says so */
+    buf_grew(&b, 4);
+    assert_str(buf_str(&b), STR("abcdef"));
+    assert_null(buf_space(&b, 5));
+    buf_release(&b);
+}
+
+static void claim_more_than_was_given(void)
+{
+    struct buf b;
+
+    buf_init(&b, 1000);
+    buf_space(&b, 4);
+    buf_grew(&b, 1000);
+}
+
+static void growing_beyond_the_space_is_a_bug(void **state)
+{
+    (void)state;
+    assert_dies(claim_more_than_was_given, "bug at");
+}
+
+static void the_front_can_be_dropped(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 10);
+    buf_add(&b, STR("abcdef"));
+    buf_drop_front(&b, 0);
+    assert_str(buf_str(&b), STR("abcdef"));
+    buf_drop_front(&b, 4);
+    assert_str(buf_str(&b), STR("ef"));
+    buf_add(&b, STR("12345678"));
+    assert_str(buf_str(&b), STR("ef12345678"));
+    buf_drop_front(&b, 10);
+    assert_str(buf_str(&b), STR(""));
+    buf_release(&b);
+}
+
+static void drop_more_than_there_is(void)
+{
+    struct buf b;
+
+    buf_init(&b, 10);
+    buf_add(&b, STR("abc"));
+    buf_drop_front(&b, 4);
+}
+
+static void dropping_more_than_there_is_is_a_bug(void **state)
+{
+    (void)state;
+    assert_dies(drop_more_than_there_is, "n > b->len");
+}
+
+static void a_nul_can_be_put_behind_even_a_full_buffer(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 3);
+    assert_string_equal(buf_z(&b), "");
+    buf_add(&b, STR("abc"));
+    assert_string_equal(buf_z(&b), "abc");
+    buf_add_ch(&b, 'd');
+    assert_string_equal(buf_z(&b), "abc");
+    assert_int_equal(b.len, 3);
+    buf_release(&b);
+}
+
+static void a_released_buffer_keeps_its_ceiling(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 3);
+    buf_add(&b, STR("abc"));
+    buf_release(&b);
+    buf_release(&b);
+    assert_int_equal(b.len, 0);
+    buf_add(&b, STR("abcd"));
+    assert_true(b.full);
+    buf_release(&b);
+}
 
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_added_stands_there_in_order),
+        cmocka_unit_test(printing_takes_any_length),
+        cmocka_unit_test(the_ceiling_can_be_reached_but_not_passed),
+        cmocka_unit_test(an_addition_that_does_not_fit_adds_nothing_and_is_remembered),
+        cmocka_unit_test(printing_respects_the_ceiling),
+        cmocka_unit_test(a_huge_addition_does_not_wrap_around),
+        cmocka_unit_test(a_caller_may_fill_space_itself),
+        cmocka_unit_test(growing_beyond_the_space_is_a_bug),
+        cmocka_unit_test(the_front_can_be_dropped),
+        cmocka_unit_test(dropping_more_than_there_is_is_a_bug),
+        cmocka_unit_test(a_nul_can_be_put_behind_even_a_full_buffer),
+        cmocka_unit_test(a_released_buffer_keeps_its_ceiling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,124 @@
 #include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "dies.h"
 #include "test.h"
+
+static void an_error_has_kind_and_text_and_is_false(void **state)
+{
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_int_equal(e.kind, ERR_OK);
+    assert_false(err_set(&e, ERR_INPUT, "cannot read '%s': line %d", "x", 3));
+    assert_int_equal(e.kind, ERR_INPUT);
+    assert_string_equal(e.msg, "cannot read 'x': line 3");
+    assert_string_equal(e.hint, "");
+}
+
+static void a_new_error_takes_the_old_hint_away(void **state)
+{
+    struct err e = ERR_NONE;
+
+    (void)state;
+    err_set(&e, ERR_USAGE, "one");
+    assert_false(err_hint(&e, "try %s", "this"));
+    assert_string_equal(e.hint, "try this");
+    assert_string_equal(e.msg, "one");
+    err_set(&e, ERR_IO, "two");
+    assert_string_equal(e.hint, "");
+}
+
+static void the_system_is_quoted(void **state)
+{
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_false(err_errno(&e, ENOSPC));
+    assert_int_equal(e.kind, ERR_IO);
+    assert_string_equal(e.msg, strerror(ENOSPC));
+}
+
+static void context_goes_in_front_and_the_rest_stays(void **state)
+{
+    struct err e = ERR_NONE;
+
+    (void)state;
+    err_set(&e, ERR_LIMIT, "too long");
+    err_hint(&e, "shorten it");
+    assert_false(err_wrap(&e, "line %d", 7));
+    assert_false(err_wrap(&e, "cannot read '%s'", "f"));
+    assert_string_equal(e.msg, "cannot read 'f': line 7: too long");
+    assert_int_equal(e.kind, ERR_LIMIT);
+    assert_string_equal(e.hint, "shorten it");
+}
+
+/* Whatever the lengths, the text ends inside its array and begins with the context. */
+static void what_does_not_fit_is_cut_at_the_end(void **state)
+{
+    static char x[600], y[600];
+
+    (void)state;
+    memset(x, 'x', sizeof x - 1);
+    memset(y, 'y', sizeof y - 1);
+    for (int inner = 0; inner < 600; inner += 7) {
+        for (int outer = 0; outer < 600; outer++) {
+            struct err e = ERR_NONE;
+            char want[1300];
+
+            err_set(&e, ERR_IO, "%.*s", inner, x);
+            assert_int_equal(strlen(e.msg), inner < 511 ? inner : 511);
+            err_wrap(&e, "%.*s", outer, y);
+            snprintf(want, sizeof want, "%.*s: %.*s", outer, y, inner < 511 ? inner : 511, x);
+            want[511] = '\0';
+            assert_true(strncmp(e.msg, want, strlen(e.msg)) == 0);
+            assert_true(strlen(e.msg) + 2 >= strlen(want));
+        }
+    }
+}
+
+static void a_long_hint_is_cut_too(void **state)
+{
+    struct err e = ERR_NONE;
+
+    (void)state;
+    err_hint(&e, "%0500d", 1);
+    assert_int_equal(strlen(e.hint), sizeof e.hint - 1);
+}
+
+static void make_a_mistake(void)
+{
+    BUG("a mistake of ours");
+}
+
+static void meet_a_condition(void)
+{
+    int two = 2;
+
+    BUG_IF(two == 2);
+}
+
+static void a_bug_says_where_it_is_and_aborts(void **state)
+{
+    (void)state;
+    assert_dies(make_a_mistake, "test-err.c:");
+    assert_dies(make_a_mistake, ": a mistake of ours\n");
+    assert_dies(meet_a_condition, ": two == 2\n");
+    BUG_IF(1 == 2);
+}
 
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_error_has_kind_and_text_and_is_false),
+        cmocka_unit_test(a_new_error_takes_the_old_hint_away),
+        cmocka_unit_test(the_system_is_quoted),
+        cmocka_unit_test(context_goes_in_front_and_the_rest_stays),
+        cmocka_unit_test(what_does_not_fit_is_cut_at_the_end),
+        cmocka_unit_test(a_long_hint_is_cut_too),
+        cmocka_unit_test(a_bug_says_where_it_is_and_aborts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

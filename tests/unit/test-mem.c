@@ -1,7 +1,107 @@
 #include "base/mem.h"
+
+#include <stdlib.h>
+
+#include "dies.h"
 #include "test.h"
+
+static void new_memory_is_zeroed(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size < 300; size += 13) {
+        unsigned char *at = mem_alloc(size);
+        assert_non_null(at);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(at[i], 0);
+        free(at);
+    }
+}
+
+static void growing_keeps_what_was_there(void **state)
+{
+    char *at = mem_grow(NULL, 4);
+
+    (void)state;
+    memcpy(at, "abc", 4);
+    at = mem_grow(at, 100000);
+    assert_string_equal(at, "abc");
+    at = mem_grow(at, 0); /* still an allocation */
+    assert_non_null(at);
+    free(at);
+}
+
+static void reserving_grows_by_doubling_and_never_shrinks(void **state)
+{
+    uint32_t *at = NULL;
+    size_t cap = 0, grown = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 100000; i++) {
+        size_t before = cap;
+        at = mem_reserve(at, &cap, i + 1, sizeof *at);
+        assert_true(cap > i);
+        grown += cap != before;
+        at[i] = i;
+    }
+    for (uint32_t i = 0; i < 100000; i++)
+        assert_int_equal(at[i], i);
+    assert_true(grown <= 14);
+    assert_ptr_equal(mem_reserve(at, &cap, 1, sizeof *at), at);
+    assert_true(cap >= 100000);
+    free(at);
+}
+
+static void one_leap_is_enough_for_a_large_need(void **state)
+{
+    size_t cap = 0;
+    char *at = mem_reserve(NULL, &cap, 1000001, 1);
+
+    (void)state;
+    assert_true(cap >= 1000001);
+    memset(at, 'x', 1000001);
+    free(at);
+}
+
+static void a_typed_allocation_has_the_size_of_its_type(void **state)
+{
+    uint64_t *n = mem_new(uint64_t);
+
+    (void)state;
+    assert_int_equal(*n, 0);
+    *n = UINT64_MAX;
+    free(n);
+}
+
+static void reserve_more_bytes_than_there_are_addresses(void)
+{
+    size_t cap = 0;
+
+    mem_reserve(NULL, &cap, SIZE_MAX / 2, 8);
+}
+
+static void reserve_all_addresses(void)
+{
+    size_t cap = 0;
+
+    mem_reserve(NULL, &cap, SIZE_MAX, 2);
+}
+
+static void a_product_that_would_wrap_around_is_out_of_memory(void **state)
+{
+    (void)state;
+    assert_dies(reserve_more_bytes_than_there_are_addresses, "mcpreel: out of memory\n");
+    assert_dies(reserve_all_addresses, "mcpreel: out of memory\n");
+}
 
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_memory_is_zeroed),
+        cmocka_unit_test(growing_keeps_what_was_there),
+        cmocka_unit_test(reserving_grows_by_doubling_and_never_shrinks),
+        cmocka_unit_test(one_leap_is_enough_for_a_large_need),
+        cmocka_unit_test(a_typed_allocation_has_the_size_of_its_type),
+        cmocka_unit_test(a_product_that_would_wrap_around_is_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,158 @@
 #include "base/str.h"
+
 #include "test.h"
+
+static void equal_means_the_same_bytes(void **state)
+{
+    (void)state;
+    assert_true(str_eq(STR("ab"), str_z("ab")));
+    assert_false(str_eq(STR("ab"), STR("aB")));
+    assert_false(str_eq(STR("ab"), STR("abc")));
+    assert_true(str_eq(STR_NONE, STR("")));
+    assert_false(str_eq(STR_NONE, STR("a")));
+    assert_true(str_eq(STR("a\0b"), STR("a\0b")));
+    assert_false(str_eq(STR("a\0b"), STR("a\0c")));
+}
+
+static void a_view_of_no_string_is_empty(void **state)
+{
+    (void)state;
+    assert_int_equal(str_z(NULL).len, 0);
+    assert_int_equal(str_z("").len, 0);
+    assert_int_equal(STR("a\0b").len, 3);
+}
+
+static void beginnings_and_ends_are_recognised(void **state)
+{
+    (void)state;
+    assert_true(str_starts(STR("abc"), STR("ab")));
+    assert_true(str_starts(STR("abc"), STR("abc")));
+    assert_true(str_starts(STR("abc"), STR_NONE));
+    assert_true(str_starts(STR_NONE, STR_NONE));
+    assert_false(str_starts(STR("abc"), STR("abcd")));
+    assert_false(str_starts(STR("abc"), STR("b")));
+    assert_true(str_ends(STR("abc"), STR("bc")));
+    assert_true(str_ends(STR("abc"), STR("abc")));
+    assert_true(str_ends(STR("abc"), STR_NONE));
+    assert_true(str_ends(STR_NONE, STR_NONE));
+    assert_false(str_ends(STR("abc"), STR("zabc")));
+    assert_false(str_ends(STR("abc"), STR("ab")));
+}
+
+static void skipping_stops_at_the_end(void **state)
+{
+    (void)state;
+    assert_str(str_skip(STR("abc"), 0), STR("abc"));
+    assert_str(str_skip(STR("abc"), 2), STR("c"));
+    assert_str(str_skip(STR("abc"), 3), STR(""));
+    assert_str(str_skip(STR("abc"), 4), STR(""));
+    assert_str(str_skip(STR_NONE, 1), STR(""));
+}
+
+static int sign(int n)
+{
+    return (n > 0) - (n < 0);
+}
+
+static void order_is_by_byte_and_then_by_length(void **state)
+{
+    static const char *const sorted[] = { "", "A", "AB", "B", "a", "ab", "b", "\x80", "\xff" };
+    enum { SORTED = sizeof sorted / sizeof *sorted };
+
+    (void)state;
+    for (int i = 0; i < SORTED; i++) {
+        for (int j = 0; j < SORTED; j++)
+            assert_int_equal(sign(str_cmp(str_z(sorted[i]), str_z(sorted[j]))), sign(i - j));
+    }
+    assert_int_equal(str_cmp(STR_NONE, STR("")), 0);
+}
+
+static void trimming_takes_json_blanks_and_nothing_else(void **state)
+{
+    (void)state;
+    assert_str(str_trim(STR(" \t\r\na b\n\r\t ")), STR("a b"));
+    assert_str(str_trim(STR(" \n")), STR(""));
+    assert_str(str_trim(STR_NONE), STR(""));
+    assert_str(str_trim(STR("\v\fa\0")), STR("\v\fa\0"));
+}
+
+static void finding_gives_the_first_or_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(str_find(STR("a:b:c"), ':'), 1);
+    assert_int_equal(str_find(STR("abc"), ':'), 3);
+    assert_int_equal(str_find(STR_NONE, ':'), 0);
+    assert_int_equal(str_find(STR("a\0b"), '\0'), 1);
+    assert_int_equal(str_find(STR("a\xff"), (char)0xff), 1);
+}
+
+static void cutting_goes_piece_by_piece(void **state)
+{
+    struct str rest = STR("a,,bc,");
+
+    (void)state;
+    assert_str(str_cut(&rest, ','), STR("a"));
+    assert_str(str_cut(&rest, ','), STR(""));
+    assert_str(str_cut(&rest, ','), STR("bc"));
+    assert_int_equal(rest.len, 0);
+    rest = STR("whole");
+    assert_str(str_cut(&rest, ','), STR("whole"));
+    assert_int_equal(rest.len, 0);
+    assert_str(str_cut(&rest, ','), STR(""));
+}
+
+static void distance_counts_edits(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        size_t edits;
+    } rows[] = {
+        { "", "", 0 },
+        { "", "abc", 3 },
+        { "replay", "replay", 0 },
+        { "replya", "replay", 1 },  /* neighbours swapped */
+        { "repay", "replay", 1 },   /* one missing */
+        { "repplay", "replay", 1 }, /* one too many */
+        { "deplay", "replay", 1 },  /* one wrong */
+        { "rpelya", "replay", 2 },  /* two swaps */
+        { "ca", "abc", 3 },         /* no edit inside a swap */
+        { "record", "replay", 4 },
+        { "kitten", "sitting", 3 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(str_distance(str_z(rows[i].a), str_z(rows[i].b)), rows[i].edits);
+        assert_int_equal(str_distance(str_z(rows[i].b), str_z(rows[i].a)), rows[i].edits);
+    }
+}
+
+static void long_texts_are_unlike(void **state)
+{
+    char a[65], b[65];
+
+    (void)state;
+    memset(a, 'a', sizeof a);
+    memset(b, 'a', sizeof b);
+    assert_int_equal(str_distance(str_n(a, 64), str_n(b, 64)), 0);
+    assert_int_equal(str_distance(str_n(a, 64), str_n(b, 63)), 1);
+    assert_int_equal(str_distance(str_n(a, 65), str_n(b, 65)), 64);
+    assert_int_equal(str_distance(str_n(a, 64), STR_NONE), 64);
+}
 
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_means_the_same_bytes),
+        cmocka_unit_test(a_view_of_no_string_is_empty),
+        cmocka_unit_test(beginnings_and_ends_are_recognised),
+        cmocka_unit_test(skipping_stops_at_the_end),
+        cmocka_unit_test(order_is_by_byte_and_then_by_length),
+        cmocka_unit_test(trimming_takes_json_blanks_and_nothing_else),
+        cmocka_unit_test(finding_gives_the_first_or_the_end),
+        cmocka_unit_test(cutting_goes_piece_by_piece),
+        cmocka_unit_test(distance_counts_edits),
+        cmocka_unit_test(long_texts_are_unlike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,102 @@
+# `make help` says what there is. The build itself is Meson's (meson.build); this file only
+# makes sure the tools are there, and gives the usual commands their usual names.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SECONDS_EACH ?= 60
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.PHONY: all demo check test interop endurance bench fuzz format install clean help \
+	need-build need-test need-bench builds fuzz-build
+
+# Meson and Ninja talk a lot; show it only when they fail.
+quietly = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
+# $(1): directory, $(2): compiler, $(3): settings
+setup = $(call quietly,CC=$(2) meson setup $(1) $(3))
+# $(1): directory, $(2): target, all if empty
+compile = $(call quietly,ninja --quiet -C $(1) $(2))
+
+all: build/build.ninja ## build build/mcpreel, optimised and hardened
+	@$(call compile,build,mcpreel)
+	@echo "built build/mcpreel $$(build/mcpreel version 2>/dev/null | sed 's/^mcpreel //;q'):" \
+		"try 'make demo', or 'build/mcpreel help'"
+
+demo: all ## record and replay a real session, and show what to look at
+	@build/mcpreel demo
+
+check: builds ## the quick tests: unit, golden, house rules, sanitizers (3 minutes)
+	@tools/run-tests check
+
+test: builds ## check, integration tests and the main real peers (20 minutes)
+	@tools/run-tests test
+
+interop: builds ## all other real peers
+	@tools/run-tests interop
+
+endurance: SECONDS_EACH = 3600
+endurance: builds fuzz-build ## hours: fuzzing, soak, kills
+	@tools/run-tests endurance --seconds $(SECONDS_EACH)
+
+bench: need-bench all ## measure speed and size against baselines in the same run
+	@bench/run
+
+fuzz: fuzz-build ## each fuzz target for SECONDS_EACH=60 seconds
+	@tools/run-tests fuzz --seconds $(SECONDS_EACH)
+
+format: need-test ## put all C files into the house format
+	@tools/check-format --fix
+
+install: all ## install below PREFIX=/usr/local (and DESTDIR=)
+	@$(call setup,build,$(CC),--reconfigure -Dprefix='$(abspath $(PREFIX))')
+	@DESTDIR='$(DESTDIR)' meson install --no-rebuild --quiet -C build
+	@echo "installed $(DESTDIR)$(abspath $(PREFIX))/bin/mcpreel"
+
+clean: ## remove what was built, but not the downloaded peers
+	@rm -rf build-asan build-clang build-fuzz
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name peers -exec rm -rf {} +
+
+help: ## this text
+	@echo "mcpreel - record, replay, verify and show MCP traffic"
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@echo
+	@echo "What is missing gets installed on Debian and Ubuntu; MCPREEL_NO_INSTALL=1 only names it."
+	@echo "Another compiler: make clean, then make CC=clang."
+
+# Three builds, so that both compilers judge everything with warnings as errors, optimised
+# as users get it, and so that the tests run under the sanitizers.
+builds: build/.tests build-asan/build.ninja build-clang/build.ninja
+	@echo "compiling with gcc, with clang, and with clang's sanitizers"
+	@$(call compile,build)
+	@$(call compile,build-asan)
+	@$(call compile,build-clang)
+
+fuzz-build: build-fuzz/build.ninja
+	@$(call compile,build-fuzz)
+
+need-build need-test need-bench: need-%:
+	@tools/bootstrap $*
+
+build/build.ninja: | need-build
+	@$(call setup,build,$(CC),-Dprefix='$(abspath $(PREFIX))')
+
+# `make` alone does not ask for the test library.
+build/.tests: build/build.ninja | need-test
+	@$(call setup,build,$(CC),--reconfigure -Dtests=enabled)
+	@touch $@
+
+sanitize := -Dtests=enabled -Db_lundef=false -Db_sanitize=address,undefined
+
+build-asan/build.ninja: | need-test
+	@$(call setup,build-asan,clang,$(sanitize))
+
+build-fuzz/build.ninja: | need-test
+	@$(call setup,build-fuzz,clang,$(sanitize) -Dfuzz=true)
+
+build-clang/build.ninja: | need-test
+	@$(call setup,build-clang,clang,-Dtests=enabled)

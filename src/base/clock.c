@@ -1,0 +1,184 @@
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/err.h"
+
+enum { US_PER_MS = 1000, US_PER_S = 1000000, S_PER_DAY = 86400 };
+
+/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z. */
+#define WALL_FIRST (INT64_C(-62167219200) * US_PER_S)
+#define WALL_LAST (INT64_C(253402300800) * US_PER_S - 1)
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+
+    BUG_IF(clock_gettime(id, &now) != 0);
+    return (int64_t)now.tv_sec * US_PER_S + now.tv_nsec / 1000;
+}
+
+int64_t clock_mono_us(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t clock_wall_us(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+static struct str said(const char *out, int n)
+{
+    BUG_IF(n < 0 || n >= CLOCK_TEXT);
+    return str_n(out, (size_t)n);
+}
+
+struct str clock_format(char out[CLOCK_TEXT], int64_t wall_us)
+{
+    int64_t us = wall_us < WALL_FIRST ? WALL_FIRST : wall_us > WALL_LAST ? WALL_LAST : wall_us;
+    int64_t below = (us % US_PER_S + US_PER_S) % US_PER_S;
+    time_t seconds = (time_t)((us - below) / US_PER_S);
+    bool whole_ms = below % US_PER_MS == 0;
+    struct tm tm;
+
+    BUG_IF(!gmtime_r(&seconds, &tm));
+    return said(out, snprintf(out, CLOCK_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d.%0*dZ",
+                              tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                              tm.tm_min, tm.tm_sec, whole_ms ? 3 : 6,
+                              (int)(whole_ms ? below / US_PER_MS : below)));
+}
+
+static bool take_char(struct str *s, const char *any)
+{
+    if (!s->len || !s->at[0] || !strchr(any, s->at[0]))
+        return false;
+    *s = str_skip(*s, 1);
+    return true;
+}
+
+/* Exactly `digits` digits that make a number from `least` to `most`. */
+static bool take_number(struct str *s, size_t digits, int least, int most, int *out)
+{
+    int n = 0;
+
+    if (s->len < digits)
+        return false;
+    for (size_t i = 0; i < digits; i++) {
+        if (s->at[i] < '0' || s->at[i] > '9')
+            return false;
+        n = n * 10 + (s->at[i] - '0');
+    }
+    *s = str_skip(*s, digits);
+    *out = n;
+    return n >= least && n <= most;
+}
+
+static int days_in_month(int year, int month)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap);
+}
+
+static bool take_date(struct str *s, struct tm *tm)
+{
+    int year, month;
+
+    if (!take_number(s, 4, 0, 9999, &year) || !take_char(s, "-") ||
+        !take_number(s, 2, 1, 12, &month) || !take_char(s, "-") ||
+        !take_number(s, 2, 1, days_in_month(year, month), &tm->tm_mday))
+        return false;
+    tm->tm_year = year - 1900;
+    tm->tm_mon = month - 1;
+    return true;
+}
+
+static bool take_time(struct str *s, struct tm *tm)
+{
+    return take_number(s, 2, 0, 23, &tm->tm_hour) && take_char(s, ":") &&
+           take_number(s, 2, 0, 59, &tm->tm_min) && take_char(s, ":") &&
+           take_number(s, 2, 0, 60, &tm->tm_sec);
+}
+
+static bool take_fraction(struct str *s, int64_t *us)
+{
+    int64_t worth = US_PER_S / 10;
+    int digit;
+
+    *us = 0;
+    if (!take_char(s, "."))
+        return true;
+    if (!take_number(s, 1, 0, 9, &digit))
+        return false;
+    do {
+        *us += digit * worth;
+        worth /= 10;
+    } while (take_number(s, 1, 0, 9, &digit));
+    return true;
+}
+
+static bool take_offset(struct str *s, int *seconds)
+{
+    bool west = s->len && s->at[0] == '-';
+    int hours, minutes;
+
+    *seconds = 0;
+    if (take_char(s, "Zz"))
+        return true;
+    if (!take_char(s, "+-") || !take_number(s, 2, 0, 23, &hours) || !take_char(s, ":") ||
+        !take_number(s, 2, 0, 59, &minutes))
+        return false;
+    *seconds = (hours * 60 + minutes) * 60 * (west ? -1 : 1);
+    return true;
+}
+
+bool clock_parse(struct str text, int64_t *wall_us)
+{
+    struct tm tm = { .tm_mon = 0 };
+    int64_t seconds, fraction;
+    int offset;
+    bool leap;
+
+    if (!take_date(&text, &tm) || !take_char(&text, "Tt ") || !take_time(&text, &tm) ||
+        !take_fraction(&text, &fraction) || !take_offset(&text, &offset) || text.len)
+        return false;
+    leap = tm.tm_sec == 60; /* timegm() turns it into the second after, and forgets */
+    seconds = (int64_t)timegm(&tm) - offset;
+    if (leap && seconds % S_PER_DAY != 0) /* there are none but before midnight UTC */
+        return false;
+    *wall_us = seconds * US_PER_S + fraction;
+    return true;
+}
+
+static uint64_t rounded(uint64_t n, uint64_t unit)
+{
+    return n / unit + (n % unit >= (unit + 1) / 2);
+}
+
+struct str clock_duration(char out[CLOCK_TEXT], int64_t us)
+{
+    const char *sign = us < 0 ? "-" : "";
+    uint64_t n = us < 0 ? -(uint64_t)us : (uint64_t)us;
+    uint64_t tenth_ms = rounded(n, 100), ms = rounded(n, US_PER_MS);
+    uint64_t tenths = rounded(n, US_PER_S / 10), s = rounded(n, US_PER_S), min = rounded(s, 60);
+
+    if (n < US_PER_MS)
+        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " us", sign, n));
+    if (tenth_ms < 100)
+        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 ".%" PRIu64 " ms", sign,
+                                  tenth_ms / 10, tenth_ms % 10));
+    if (ms < 1000)
+        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " ms", sign, ms));
+    if (tenths < 600)
+        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 ".%" PRIu64 " s", sign,
+                                  tenths / 10, tenths % 10));
+    if (s < 3600)
+        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " min %" PRIu64 " s", sign,
+                                  s / 60, s % 60));
+    return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " h %" PRIu64 " min", sign,
+                              min / 60, min % 60));
+}

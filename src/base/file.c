@@ -1,0 +1,279 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+enum { SLURP_STEP = 65536 };
+
+/* Its address, not its text, marks a file as one that is not ours to close. */
+static const char standard_input[] = "standard input";
+
+static int open_retry(const struct sys *sys, const char *path, int flags, mode_t mode)
+{
+    int fd;
+
+    do
+        fd = sys->open(sys, path, flags | O_CLOEXEC | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static bool stat_retry(const struct sys *sys, int fd, struct stat *st)
+{
+    int r;
+
+    do
+        r = sys->fstat(sys, fd, st);
+    while (r < 0 && errno == EINTR);
+    return r == 0;
+}
+
+/* Trouble of ours or of the machine, not of the file somebody named. */
+static bool is_machine_trouble(int errnum)
+{
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EIO;
+}
+
+static bool cannot(struct err *e, const char *verb, const char *path, int errnum)
+{
+    err_errno(e, errnum);
+    return err_wrap(e, "cannot %s '%s'", verb, path);
+}
+
+static bool cannot_open(struct err *e, const char *path, int errnum)
+{
+    cannot(e, "read", path, errnum);
+    if (!is_machine_trouble(errnum))
+        e->kind = ERR_INPUT;
+    return false;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "a directory";
+    case S_IFIFO:
+        return "a pipe";
+    case S_IFLNK:
+        return "a symbolic link";
+    case S_IFSOCK:
+        return "a socket";
+    default:
+        return "a device";
+    }
+}
+
+static bool not_a_recording(struct err *e, const char *path, mode_t mode)
+{
+    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a recording file", path,
+            kind_of(mode));
+    if (S_ISFIFO(mode))
+        err_hint(e, "to read from a pipe, redirect it to standard input and give '-'");
+    return false;
+}
+
+static bool open_stdin(struct file *f, const struct sys *sys, struct err *e)
+{
+    struct stat st;
+
+    if (!stat_retry(sys, STDIN_FILENO, &st))
+        return cannot_open(e, standard_input, errno);
+    if (S_ISDIR(st.st_mode))
+        return not_a_recording(e, standard_input, st.st_mode);
+    *f = (struct file){ .sys = sys, .path = standard_input, .fd = STDIN_FILENO };
+    return true;
+}
+
+bool file_open(struct file *f, const struct sys *sys, const char *path, struct err *e)
+{
+    struct stat st;
+    bool ok;
+    int fd;
+
+    if (str_eq(str_z(path), STR("-")))
+        return open_stdin(f, sys, e);
+    /* O_NONBLOCK: a FIFO must not make us wait until we have seen that it is one. */
+    fd = open_retry(sys, path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd < 0 && errno == ENXIO) /* the only way a socket says so */
+        return not_a_recording(e, path, S_IFSOCK);
+    if (fd < 0)
+        return cannot_open(e, path, errno);
+    if (!stat_retry(sys, fd, &st))
+        ok = cannot_open(e, path, errno);
+    else
+        ok = S_ISREG(st.st_mode) || not_a_recording(e, path, st.st_mode);
+    if (!ok) {
+        sys->close(sys, fd);
+        return false;
+    }
+    *f = (struct file){ .sys = sys, .path = path, .fd = fd };
+    return true;
+}
+
+/* The old file goes only now, when all else that was asked for is known to be fine.
+ * O_PATH looks at what stands there, a symbolic link included, and touches nothing. */
+static bool remove_old(const struct sys *sys, const char *path, struct err *e)
+{
+    struct stat st;
+    int fd = open_retry(sys, path, O_PATH | O_NOFOLLOW, 0);
+    bool ok;
+
+    if (fd < 0)
+        return errno == ENOENT || cannot(e, "write", path, errno);
+    ok = stat_retry(sys, fd, &st) || cannot(e, "write", path, errno);
+    sys->close(sys, fd);
+    if (!ok)
+        return false;
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ERR_USAGE, "cannot write '%s': it is %s, not a file", path,
+                       kind_of(st.st_mode));
+    return sys->unlink(sys, path) == 0 || errno == ENOENT || cannot(e, "write", path, errno);
+}
+
+bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
+                 struct err *e)
+{
+    /* O_APPEND: after file_truncate() the next write goes to the new end. */
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
+    int fd = open_retry(sys, path, flags, 0600);
+
+    if (fd < 0 && errno == EEXIST && replace) {
+        if (!remove_old(sys, path, e))
+            return false;
+        fd = open_retry(sys, path, flags, 0600);
+    }
+    if (fd < 0 && errno == EEXIST) {
+        err_set(e, ERR_USAGE, "cannot write '%s': it exists already", path);
+        return err_hint(e, "choose another name, or add --force to replace it");
+    }
+    if (fd < 0)
+        return cannot(e, "write", path, errno);
+    *f = (struct file){ .sys = sys, .path = path, .fd = fd };
+    return true;
+}
+
+/* Standard input may be shared with somebody who made it non-blocking. */
+static void wait_readable(int fd)
+{
+    struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+    poll(&wait, 1, -1);
+}
+
+bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
+{
+    for (;;) {
+        ssize_t n = f->sys->read(f->sys, f->fd, to, cap);
+        if (n >= 0) {
+            *got = (size_t)n;
+            return true;
+        }
+        if (errno == EAGAIN)
+            wait_readable(f->fd);
+        else if (errno != EINTR)
+            return cannot(e, "read", f->path, errno);
+    }
+}
+
+bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
+{
+    *done = 0;
+    while (*done < bytes.len) {
+        struct str rest = str_skip(bytes, *done);
+        ssize_t n = f->sys->write(f->sys, f->fd, rest.at, rest.len);
+        if (n > 0)
+            *done += (size_t)n;
+        else if (n == 0) /* nothing written and no reason: going on would never end */
+            return cannot(e, "write", f->path, EIO);
+        else if (errno != EINTR)
+            return cannot(e, "write", f->path, errno);
+    }
+    return true;
+}
+
+bool file_sync(struct file *f, struct err *e)
+{
+    int r;
+
+    do
+        r = f->sys->fdatasync(f->sys, f->fd);
+    while (r < 0 && errno == EINTR);
+    return r == 0 || cannot(e, "sync", f->path, errno);
+}
+
+bool file_truncate(struct file *f, uint64_t len, struct err *e)
+{
+    int r;
+
+    if (len > INT64_MAX)
+        return cannot(e, "truncate", f->path, EFBIG);
+    do
+        r = f->sys->ftruncate(f->sys, f->fd, (off_t)len);
+    while (r < 0 && errno == EINTR);
+    return r == 0 || cannot(e, "truncate", f->path, errno);
+}
+
+bool file_size(struct file *f, uint64_t *size, struct err *e)
+{
+    struct stat st;
+
+    if (!stat_retry(f->sys, f->fd, &st))
+        return cannot(e, "read", f->path, errno);
+    *size = (uint64_t)st.st_size;
+    return true;
+}
+
+bool file_close(struct file *f, struct err *e)
+{
+    int fd = f->fd;
+
+    f->fd = -1;
+    if (fd < 0 || f->path == standard_input)
+        return true;
+    /* After EINTR the descriptor is closed all the same; a second close() could hit
+     * somebody else's. */
+    if (f->sys->close(f->sys, fd) < 0 && errno != EINTR)
+        return cannot(e, "close", f->path, errno);
+    return true;
+}
+
+/* As much as the buffer takes; then one byte more would be too much. */
+static bool slurp_all(struct buf *to, struct file *f, struct err *e)
+{
+    size_t got;
+
+    do {
+        size_t room = to->full ? 0 : to->max - to->len;
+        size_t ask = room < SLURP_STEP ? room : SLURP_STEP;
+        char extra;
+
+        if (ask) {
+            if (!file_read(f, buf_space(to, ask), ask, &got, e))
+                return false;
+            buf_grew(to, got);
+            continue;
+        }
+        if (!file_read(f, &extra, 1, &got, e))
+            return false;
+        buf_add(to, str_n(&extra, got));
+        if (!buf_ok(to, e))
+            return err_wrap(e, "cannot read '%s'", f->path);
+    } while (got);
+    return true;
+}
+
+bool file_slurp(struct buf *to, const struct sys *sys, const char *path, struct err *e)
+{
+    struct file f = FILE_CLOSED;
+    struct err ignored; /* nothing is lost when closing a file that was read */
+    bool ok;
+
+    if (!file_open(&f, sys, path, e))
+        return false;
+    ok = slurp_all(to, &f, e);
+    file_close(&f, &ignored);
+    return ok;
+}

@@ -1,0 +1,129 @@
+#include "base/map.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+enum { MAP_FIRST_CAP = 16 };
+
+void map_init(struct map *m)
+{
+    *m = (struct map){ .seed = hash_mix((uintptr_t)m, (uint64_t)clock_mono_us()) };
+}
+
+void map_release(struct map *m)
+{
+    for (size_t i = 0; i < m->used; i++)
+        free((char *)m->entries[i].key.at);
+    free(m->entries);
+    free(m->slots);
+    *m = (struct map){ .seed = m->seed };
+}
+
+/* A removed entry keeps its slot until the next rebuild, so chains that lead past
+ * it stay whole. At most half of the slots are taken: every chain ends. */
+static struct map_entry *find(const struct map *m, struct str key, uint64_t hash)
+{
+    if (!m->slot_count)
+        return NULL;
+    for (size_t at = hash & (m->slot_count - 1); m->slots[at];
+         at = (at + 1) & (m->slot_count - 1)) {
+        struct map_entry *entry = &m->entries[m->slots[at] - 1];
+        if (!entry->gone && entry->hash == hash && str_eq(entry->key, key))
+            return entry;
+    }
+    return NULL;
+}
+
+static void link_entry(struct map *m, size_t index)
+{
+    size_t at = m->entries[index].hash & (m->slot_count - 1);
+
+    while (m->slots[at])
+        at = (at + 1) & (m->slot_count - 1);
+    m->slots[at] = (uint32_t)(index + 1);
+}
+
+/* Drops removed entries, doubles the room if that did not free half of it, and
+ * links what is left anew. */
+static void rebuild(struct map *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->used; i++) {
+        if (!m->entries[i].gone)
+            m->entries[kept++] = m->entries[i];
+    }
+    m->used = kept;
+    if (!m->entry_cap || kept > m->entry_cap / 2) {
+        m->entry_cap = m->entry_cap ? m->entry_cap * 2 : MAP_FIRST_CAP;
+        BUG_IF(m->entry_cap > UINT32_MAX);
+        m->entries = mem_grow(m->entries, m->entry_cap * sizeof *m->entries);
+        m->slot_count = m->entry_cap * 2;
+        m->slots = mem_grow(m->slots, m->slot_count * sizeof *m->slots);
+    }
+    memset(m->slots, 0, m->slot_count * sizeof *m->slots);
+    for (size_t i = 0; i < m->used; i++)
+        link_entry(m, i);
+}
+
+void *map_get(const struct map *m, struct str key)
+{
+    const struct map_entry *entry = find(m, key, hash_bytes(key, m->seed));
+
+    return entry ? entry->value : NULL;
+}
+
+static struct str copy_key(struct str key)
+{
+    char *at = mem_alloc(key.len);
+
+    if (key.len)
+        memcpy(at, key.at, key.len);
+    return str_n(at, key.len);
+}
+
+void map_put(struct map *m, struct str key, void *value)
+{
+    uint64_t hash = hash_bytes(key, m->seed);
+    struct map_entry *entry = find(m, key, hash);
+
+    BUG_IF(!value);
+    if (entry) {
+        entry->value = value;
+        return;
+    }
+    if (m->used == m->entry_cap)
+        rebuild(m);
+    m->entries[m->used] =
+        (struct map_entry){ .key = copy_key(key), .value = value, .hash = hash };
+    link_entry(m, m->used);
+    m->used++;
+    m->count++;
+}
+
+void *map_remove(struct map *m, struct str key)
+{
+    struct map_entry *entry = find(m, key, hash_bytes(key, m->seed));
+    void *value;
+
+    if (!entry)
+        return NULL;
+    value = entry->value;
+    free((char *)entry->key.at);
+    *entry = (struct map_entry){ .hash = entry->hash, .gone = true };
+    m->count--;
+    return value;
+}
+
+struct map_entry *map_next(const struct map *m, const struct map_entry *prev)
+{
+    for (size_t i = prev ? (size_t)(prev - m->entries) + 1 : 0; i < m->used; i++) {
+        if (!m->entries[i].gone)
+            return &m->entries[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,71 @@
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int real_open(const struct sys *s, const char *path, int flags, mode_t mode)
+{
+    (void)s;
+    return open(path, flags, mode);
+}
+
+static ssize_t real_read(const struct sys *s, int fd, void *to, size_t n)
+{
+    (void)s;
+    return read(fd, to, n);
+}
+
+static ssize_t real_write(const struct sys *s, int fd, const void *from, size_t n)
+{
+    (void)s;
+    return write(fd, from, n);
+}
+
+static int real_fstat(const struct sys *s, int fd, struct stat *st)
+{
+    (void)s;
+    return fstat(fd, st);
+}
+
+static int real_fdatasync(const struct sys *s, int fd)
+{
+    (void)s;
+    return fdatasync(fd);
+}
+
+static int real_ftruncate(const struct sys *s, int fd, off_t len)
+{
+    (void)s;
+    return ftruncate(fd, len);
+}
+
+static int real_rename(const struct sys *s, const char *from, const char *to)
+{
+    (void)s;
+    return rename(from, to);
+}
+
+static int real_unlink(const struct sys *s, const char *path)
+{
+    (void)s;
+    return unlink(path);
+}
+
+static int real_close(const struct sys *s, int fd)
+{
+    (void)s;
+    return close(fd);
+}
+
+const struct sys sys_real = {
+    .open = real_open,
+    .read = real_read,
+    .write = real_write,
+    .fstat = real_fstat,
+    .fdatasync = real_fdatasync,
+    .ftruncate = real_ftruncate,
+    .rename = real_rename,
+    .unlink = real_unlink,
+    .close = real_close,
+};

@@ -1,0 +1,143 @@
+#include "base/term.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/utf8.h"
+
+/* Code points beyond ASCII that are not shown as they are: C1, what Unicode calls
+ * default ignorable (that is how invisible ones are listed, bidi controls among
+ * them), line and paragraph separators, interlinear annotation. The two variation
+ * selectors that choose between text and emoji (U+FE0E, U+FE0F) are ordinary. */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {
+    { 0x0080, 0x009F },   { 0x00AD, 0x00AD },   { 0x034F, 0x034F }, { 0x061C, 0x061C },
+    { 0x115F, 0x1160 },   { 0x17B4, 0x17B5 },   { 0x180B, 0x180F }, { 0x200B, 0x200F },
+    { 0x2028, 0x202E },   { 0x2060, 0x206F },   { 0x3164, 0x3164 }, { 0xFE00, 0xFE0D },
+    { 0xFEFF, 0xFEFF },   { 0xFFA0, 0xFFA0 },   { 0xFFF0, 0xFFFB }, { 0x1BCA0, 0x1BCA3 },
+    { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF },
+};
+
+static bool is_hidden(uint32_t code)
+{
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden && hidden[i].first <= code; i++) {
+        if (code <= hidden[i].last)
+            return true;
+    }
+    return false;
+}
+
+/* One character, or one byte that is none, and what stands for it on a terminal. */
+struct piece {
+    size_t bytes; /* of the text */
+    char shown[12];
+    size_t len; /* of shown; 0: the bytes themselves */
+};
+
+static bool is_plain_ascii(char c)
+{
+    return c >= ' ' && c <= '~';
+}
+
+static void show_byte(struct piece *p, char c)
+{
+    static const char named[] = "\n\r\t", letters[] = "nrt";
+    const char *name = c ? strchr(named, c) : NULL;
+
+    if (name)
+        p->len = (size_t)snprintf(p->shown, sizeof p->shown, "\\%c", letters[name - named]);
+    else
+        p->len = (size_t)snprintf(p->shown, sizeof p->shown, "\\x%02x", (unsigned char)c);
+}
+
+/* The piece at the front of `text`, which is not empty. */
+static struct piece first_piece(struct str text, enum term_lines lines)
+{
+    struct piece p = { .bytes = 1 };
+    char c = text.at[0];
+    uint32_t code;
+    size_t n;
+
+    if (is_plain_ascii(c))
+        return p;
+    if (lines == TERM_MANY_LINES && (c == '\n' || c == '\t'))
+        return p;
+    n = utf8_decode(text, &code);
+    if (n <= 1) {
+        show_byte(&p, c);
+        return p;
+    }
+    p.bytes = n;
+    if (is_hidden(code))
+        p.len = (size_t)snprintf(p.shown, sizeof p.shown, "<U+%04" PRIX32 ">", code);
+    return p;
+}
+
+void term_escape(struct buf *to, struct str text, enum term_lines lines)
+{
+    size_t same = 0; /* bytes at the front that go out as they are */
+
+    while (same < text.len) {
+        struct piece p = first_piece(str_skip(text, same), lines);
+        if (!p.len) {
+            same += p.bytes;
+            continue;
+        }
+        buf_add(to, str_n(text.at, same));
+        buf_add(to, str_n(p.shown, p.len));
+        text = str_skip(text, same + p.bytes);
+        same = 0;
+    }
+    buf_add(to, text);
+}
+
+void term_escape_cut(struct buf *to, struct str text, size_t columns)
+{
+    size_t at = 0, shown = 0, keep = 0;
+
+    while (at < text.len && shown <= columns) {
+        struct piece p = first_piece(str_skip(text, at), TERM_ONE_LINE);
+        if (shown < columns)
+            keep = at; /* the "…" would still fit behind this */
+        at += p.bytes;
+        shown += p.len ? p.len : 1;
+    }
+    if (shown <= columns) {
+        term_escape(to, text, TERM_ONE_LINE);
+    } else if (columns) {
+        term_escape(to, str_n(text.at, keep), TERM_ONE_LINE);
+        buf_add(to, STR("…"));
+    }
+}
+
+void term_style(struct buf *to, bool color, enum term_style style)
+{
+    static const char *const sequences[] = {
+        [TERM_PLAIN] = "\x1b[0m", [TERM_BOLD] = "\x1b[1m",   [TERM_DIM] = "\x1b[2m",
+        [TERM_RED] = "\x1b[31m",  [TERM_GREEN] = "\x1b[32m", [TERM_YELLOW] = "\x1b[33m",
+        [TERM_CYAN] = "\x1b[36m",
+    };
+
+    if (color)
+        buf_add(to, str_z(sequences[style]));
+}
+
+static bool is_set(const char *value)
+{
+    return value && *value;
+}
+
+static bool is_forced(const char *value)
+{
+    return is_set(value) && strcmp(value, "0") != 0;
+}
+
+bool term_use_color(enum term_color asked, bool is_tty, const struct term_env *env)
+{
+    if (asked != TERM_COLOR_AUTO)
+        return asked == TERM_COLOR_ALWAYS;
+    if (is_set(env->no_color) || (env->term && strcmp(env->term, "dumb") == 0))
+        return false;
+    return is_tty || is_forced(env->force_color) || is_forced(env->clicolor_force);
+}

@@ -1,0 +1,44 @@
+#include "cmd/app.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "cmd/option.h"
+
+enum exit_code app_exit_code(const struct err *e)
+{
+    switch (e->kind) {
+    case ERR_OK:
+        return EXIT_OK;
+    case ERR_USAGE:
+        return EXIT_USAGE;
+    case ERR_INPUT:
+    case ERR_LIMIT:
+        return EXIT_INPUT;
+    case ERR_PEER:
+        return EXIT_SERVER;
+    case ERR_IO:
+        return EXIT_IO;
+    }
+    BUG("an error of no kind");
+}
+
+const char *app_env(const struct app *app, const char *name)
+{
+    return option_env_get(app->env, name);
+}
+
+bool app_write(const struct app *app, struct str bytes, struct err *e)
+{
+    while (bytes.len) {
+        ssize_t n = app->sys->write(app->sys, STDOUT_FILENO, bytes.at, bytes.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            err_errno(e, errno);
+            return err_wrap(e, "cannot write to standard output");
+        }
+        bytes = str_skip(bytes, (size_t)n);
+    }
+    return true;
+}

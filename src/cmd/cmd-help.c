@@ -1,0 +1,92 @@
+#include "base/buf.h"
+#include "cmd/commands.h"
+#include "cmd/man.h"
+#include "cmd/nearest.h"
+#include "cmd/prose.h"
+#include "cmd/topic.h"
+#include "cmd/usage.h"
+
+struct help_args {
+    bool man;
+};
+
+static const struct option help_options[] = {
+    { .name = "man",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct help_args, man),
+      .hidden = true, /* for the build, which installs the pages */
+      .line_only = true,
+      .help = "write the manual page" },
+    { 0 },
+};
+
+static bool no_such_name(const struct app *app, const char *name, struct err *e)
+{
+    struct nearest near = nearest_to(str_z(name));
+
+    for (const struct command *const *c = app->commands; *c; c++)
+        if (!(*c)->hidden)
+            nearest_try(&near, (*c)->name);
+    for (const struct topic *t = topic_list; t->name; t++)
+        nearest_try(&near, t->name);
+    err_set(e, ERR_USAGE, "no help on '%s'", name);
+    if (near.best)
+        return err_hint(e, "did you mean '%s'?\nsee 'mcpreel help'", near.best);
+    return err_hint(e, "see 'mcpreel help'");
+}
+
+static bool compose(struct buf *to, const struct app *app, const char *name, bool man,
+                    struct err *e)
+{
+    struct err none = ERR_NONE;
+    const struct command *c = name ? command_find(app->commands, name, &none) : NULL;
+    const struct topic *t = name ? topic_find(name) : NULL;
+    struct buf text;
+
+    if (!name)
+        man ? man_program(to, app) : usage_program(to, app);
+    else if (c)
+        man ? man_command(to, app, c) : usage_command(to, app, c);
+    else if (!t || man)
+        return no_such_name(app, name, e);
+    else {
+        buf_init(&text, USAGE_MAX);
+        topic_add(&text, t, app);
+        prose_add(to, buf_str(&text));
+        buf_release(&text);
+    }
+    return buf_ok(to, e);
+}
+
+static int run(const struct app *app, const void *args, const struct operands *in,
+               struct err *e)
+{
+    const struct help_args *a = args;
+    struct buf out;
+    bool ok;
+
+    buf_init(&out, USAGE_MAX);
+    ok = compose(&out, app, in->count ? in->at[0] : NULL, a->man, e) &&
+         app_write(app, buf_str(&out), e);
+    buf_release(&out);
+    return ok ? EXIT_OK : (int)app_exit_code(e);
+}
+
+const struct command cmd_help = {
+    .name = "help",
+    .summary = "explain a command or a topic",
+    .usage = (const char *const[]){ "[COMMAND|TOPIC]", NULL },
+    .about = "Explains a command or a topic. Without either, lists them all.",
+    .examples =
+        (const struct command_example[]){
+            { "mcpreel help record", "how to record" },
+            { "mcpreel help exit-codes", "what the exit codes mean" },
+            { 0 },
+        },
+    .options = help_options,
+    .args_size = sizeof(struct help_args),
+    .operand = "COMMAND|TOPIC",
+    .takes = COMMAND_NAMES,
+    .max = 1,
+    .run = run,
+};

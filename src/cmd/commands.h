@@ -1,0 +1,16 @@
+/* cmd/commands.h - the only list of commands. */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+#include "cmd/command.h"
+
+extern const struct command cmd_completion;
+extern const struct command cmd_help;
+extern const struct command cmd_record;
+extern const struct command cmd_replay;
+extern const struct command cmd_version;
+
+/* In the order help shows them; NULL-terminated. */
+extern const struct command *const commands[];
+
+#endif

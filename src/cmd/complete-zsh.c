@@ -1,0 +1,159 @@
+#include "cmd/complete.h"
+#include "cmd/globals.h"
+#include "cmd/topic.h"
+
+/* Inside a single-quoted spec of _arguments: a quote ends the string for a moment,
+ * colons and brackets would end the part of the spec they stand in. */
+static void add_quoted(struct buf *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'') {
+            buf_add(to, STR("'\\''"));
+            continue;
+        }
+        if (strchr(":[]\\", *text))
+            buf_add_ch(to, '\\');
+        buf_add_ch(to, *text);
+    }
+}
+
+static void add_choices(struct buf *to, const struct option_choice *choices)
+{
+    bool first = true;
+
+    buf_add_ch(to, '(');
+    for (; choices->name; choices++)
+        if (!choices->also) {
+            buf_add(to, first ? STR_NONE : STR(" "));
+            add_quoted(to, choices->name);
+            first = false;
+        }
+    buf_add_ch(to, ')');
+}
+
+static bool repeats(const struct option *o)
+{
+    return o->type == OPTION_COUNT || o->type == OPTION_LIST;
+}
+
+/* One spec: '(-o --output)'{-o+,--output=}'[help]:FILE:_files'. */
+static void add_option(struct buf *to, const struct option *o)
+{
+    bool value = option_takes_value(o);
+
+    buf_add(to, STR("        "));
+    if (repeats(o))
+        buf_add(to, STR("'*'"));
+    else if (o->key)
+        buf_printf(to, "'(-%c --%s)'", o->key, o->name);
+    if (o->key)
+        buf_printf(to, "{-%c%s,--%s%s}", o->key, value ? "+" : "", o->name, value ? "=" : "");
+    else
+        buf_printf(to, "--%s%s", o->name, value ? "=" : "");
+    buf_add(to, STR("'["));
+    add_quoted(to, o->help);
+    buf_add_ch(to, ']');
+    if (value) {
+        buf_add_ch(to, ':');
+        add_quoted(to, o->arg);
+        buf_add_ch(to, ':');
+        if (o->choices)
+            add_choices(to, o->choices);
+        else if (o->type == OPTION_PATH)
+            buf_add(to, STR("_files"));
+        else
+            buf_add_ch(to, ' ');
+    }
+    buf_add(to, STR("' \\\n"));
+    if (o->negatable) {
+        buf_printf(to, "        '--no-%s[do not ", o->name);
+        add_quoted(to, o->help);
+        buf_add(to, STR("]' \\\n"));
+    }
+}
+
+static void add_options(struct buf *to, const struct option *rows, const struct option *over)
+{
+    for (const struct option *o = rows; o && o->name; o++)
+        if (option_shown(o, over))
+            add_option(to, o);
+}
+
+/* Operands; for a command that takes none but starts a server, the rest is a
+ * command line of its own. */
+static void add_operands(struct buf *to, const struct command *c)
+{
+    const char *place = c->max == 1 ? "1" : "*";
+
+    buf_add(to, STR("        "));
+    if (!c->max) {
+        buf_add(to, c->server ? STR("'*:::server: _normal'") : STR("':: :_message nothing'"));
+        buf_add_ch(to, '\n');
+        return;
+    }
+    buf_printf(to, "'%s:", place);
+    add_quoted(to, c->operand);
+    buf_add_ch(to, ':');
+    if (c->takes == COMMAND_WORDS)
+        add_choices(to, c->words);
+    else
+        buf_add(to, c->takes == COMMAND_FILES ? STR("_files") : STR("_mcpreel_names"));
+    buf_add(to, STR("'\n"));
+}
+
+static void add_described(struct buf *to, const char *name, const char *summary)
+{
+    buf_add(to, STR("        '"));
+    add_quoted(to, name);
+    buf_add_ch(to, ':');
+    add_quoted(to, summary);
+    buf_add(to, STR("'\n"));
+}
+
+/* A function that offers the commands, and the topics too if asked to. */
+static void add_names(struct buf *to, const struct app *app, const char *function, bool topics)
+{
+    buf_printf(to, "%s()\n{\n    local -a names=(\n", function);
+    for (const struct command *const *c = app->commands; *c; c++)
+        if (!(*c)->hidden)
+            add_described(to, (*c)->name, (*c)->summary);
+    for (const struct topic *t = topic_list; topics && t->name; t++)
+        add_described(to, t->name, t->summary);
+    buf_add(to, STR("    )\n    _describe -t commands 'mcpreel command' names\n}\n\n"));
+}
+
+static void add_command(struct buf *to, const struct command *c)
+{
+    buf_printf(to, "_mcpreel-%s()\n{\n    _arguments -s -S : \\\n", c->name);
+    add_options(to, c->options, NULL);
+    add_options(to, globals_options, c->options);
+    add_operands(to, c);
+    buf_add(to, STR("}\n\n"));
+}
+
+void complete_zsh(struct buf *to, const struct app *app)
+{
+    buf_add(to, STR("#compdef mcpreel\n"
+                    "# zsh completion for mcpreel, written by 'mcpreel completion zsh'\n\n"));
+    add_names(to, app, "_mcpreel_commands", false);
+    add_names(to, app, "_mcpreel_names", true);
+    for (const struct command *const *c = app->commands; *c; c++)
+        if (!(*c)->hidden)
+            add_command(to, *c);
+    buf_add(to, STR("_mcpreel()\n{\n"
+                    "    local curcontext=$curcontext state line\n"
+                    "    typeset -A opt_args\n"
+                    "    _arguments -s -S -C : \\\n"));
+    add_options(to, globals_options, NULL);
+    buf_add(to, STR("        '1: :_mcpreel_commands' \\\n"
+                    "        '*:: :->rest' && return\n"
+                    "    [[ $state == rest ]] || return\n"
+                    "    curcontext=\"${curcontext%:*}-$line[1]:\"\n"
+                    "    (( $+functions[_mcpreel-$line[1]] )) && _mcpreel-$line[1]\n"
+                    "}\n\n"
+                    "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
+                    "    _mcpreel \"$@\"\n"
+                    "else\n"
+                    "    compdef _mcpreel mcpreel\n"
+                    "fi\n"));
+}

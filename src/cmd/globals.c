@@ -1,0 +1,45 @@
+#include "cmd/globals.h"
+
+static const struct option_choice colors[] = {
+    { "auto", TERM_COLOR_AUTO, false },
+    { "always", TERM_COLOR_ALWAYS, false },
+    { "never", TERM_COLOR_NEVER, false },
+    { 0 },
+};
+
+#define GLOBAL(field) .at = offsetof(struct globals, field), .group = "Global options"
+
+const struct option globals_options[] = {
+    { GLOBAL(help), .key = 'h', .name = "help", .type = OPTION_FLAG, .line_only = true,
+      .help = "show help for the command and exit" },
+    { GLOBAL(verbose), .key = 'v', .name = "verbose", .type = OPTION_COUNT,
+      .help = "say more on standard error; -vv says still more" },
+    { GLOBAL(quiet), .key = 'q', .name = "quiet", .type = OPTION_FLAG,
+      .help = "say only errors on standard error" },
+    { GLOBAL(json), .name = "json", .type = OPTION_FLAG,
+      .help = "write results, and errors too, as JSON" },
+    { GLOBAL(color), .name = "color", .arg = "WHEN", .type = OPTION_CHOICE, .choices = colors,
+      .preset = "auto", .seed = true, .help = "use colours" },
+    { GLOBAL(version), .key = 'V', .name = "version", .type = OPTION_FLAG, .line_only = true,
+      .help = "show the version and exit" },
+    { 0 },
+};
+
+enum log_level globals_level(const struct globals *g)
+{
+    if (g->quiet)
+        return LOG_ERROR;
+    return g->verbose ? LOG_DEBUG : LOG_INFO;
+}
+
+bool globals_use_color(const struct globals *g, bool is_tty, char *const *env)
+{
+    const struct term_env t = {
+        .no_color = option_env_get(env, "NO_COLOR"),
+        .force_color = option_env_get(env, "FORCE_COLOR"),
+        .clicolor_force = option_env_get(env, "CLICOLOR_FORCE"),
+        .term = option_env_get(env, "TERM"),
+    };
+
+    return term_use_color((enum term_color)g->color, is_tty, &t);
+}

@@ -1,0 +1,242 @@
+#include "cmd/man.h"
+
+#include <stdio.h>
+
+#include "base/utf8.h"
+#include "cmd/globals.h"
+#include "cmd/prose.h"
+#include "cmd/topic.h"
+#include "cmd/usage.h"
+
+/* What troff would take for its own becomes text; a hyphen becomes the minus one
+ * can paste into a shell. */
+static void add_text(struct buf *to, struct str text)
+{
+    bool line_start = !to->len || to->at[to->len - 1] == '\n';
+
+    while (text.len) {
+        uint32_t code = 0;
+        size_t n = utf8_decode(text, &code);
+
+        BUG_IF(!n);
+        if (line_start && (code == '.' || code == '\''))
+            buf_add(to, STR("\\&"));
+        line_start = code == '\n';
+        if (code == '\\')
+            buf_add(to, STR("\\e"));
+        else if (code == '-')
+            buf_add(to, STR("\\-"));
+        else if (code == '\'')
+            buf_add(to, STR("\\(aq"));
+        else if (code > 0x7F)
+            buf_printf(to, "\\[u%04X]", code);
+        else
+            buf_add_ch(to, (char)code);
+        text = str_skip(text, n);
+    }
+}
+
+static void add_z(struct buf *to, const char *text)
+{
+    add_text(to, str_z(text));
+}
+
+static void add_prose(struct buf *to, struct str text)
+{
+    struct str p;
+
+    for (bool first = true; prose_next(&text, &p); first = false) {
+        bool verbatim = prose_is_verbatim(p);
+
+        if (!first)
+            buf_add(to, STR(".PP\n"));
+        buf_add(to, verbatim ? STR(".nf\n") : STR_NONE);
+        add_text(to, p);
+        buf_add(to, verbatim ? STR("\n.fi\n") : STR("\n"));
+    }
+}
+
+static void add_upper(struct buf *to, const char *name)
+{
+    for (; *name; name++)
+        buf_add_ch(to, *name >= 'a' && *name <= 'z' ? (char)(*name - 32) : *name);
+}
+
+static void add_head(struct buf *to, const char *name, const char *summary)
+{
+    buf_add(to, STR(".TH "));
+    add_upper(to, name);
+    buf_add(to, STR(" 1 " MCPREEL_DATE " \"mcpreel " MCPREEL_VERSION "\" \"User Commands\"\n"
+                    ".SH NAME\n"));
+    add_z(to, name);
+    buf_add(to, STR(" \\- "));
+    add_z(to, summary);
+    buf_add_ch(to, '\n');
+}
+
+static void add_option_name(struct buf *to, const struct option *o)
+{
+    if (o->key)
+        buf_printf(to, "\\fB\\-%c\\fR, ", o->key);
+    buf_add(to, STR("\\fB\\-\\-"));
+    add_z(to, o->negatable ? "[no-]" : "");
+    add_z(to, o->name);
+    buf_add(to, STR("\\fR"));
+    if (option_takes_value(o)) {
+        buf_add(to, STR(" \\fI"));
+        add_z(to, o->arg);
+        buf_add(to, STR("\\fR"));
+    }
+}
+
+static void add_option(struct buf *to, const struct option *o)
+{
+    char name[OPTION_ENV_NAME];
+    struct buf about;
+
+    buf_add(to, STR(".TP\n"));
+    add_option_name(to, o);
+    buf_add_ch(to, '\n');
+    buf_init(&about, USAGE_MAX);
+    buf_printf(&about, "%s", o->help);
+    usage_option_notes(&about, o);
+    buf_add_ch(&about, '.');
+    for (size_t i = 0; i < OPTION_ALSO && o->also[i]; i++)
+        buf_printf(&about, "%s--%s", i ? ", " : " Also spelled ", o->also[i]);
+    if (o->also[0])
+        buf_add_ch(&about, '.');
+    if (!o->line_only)
+        buf_printf(&about, " Variable: %s.", option_env_name(name, "MCPREEL_", o->name));
+    add_text(to, buf_str(&about));
+    buf_release(&about);
+    buf_add_ch(to, '\n');
+}
+
+static void add_options(struct buf *to, const struct option *rows, const struct option *over)
+{
+    const char *group = NULL;
+
+    for (const struct option *o = rows; o && o->name; o++) {
+        if (!option_shown(o, over))
+            continue;
+        if (o->group && (!group || strcmp(group, o->group) != 0)) {
+            buf_add(to, STR(".SS "));
+            add_z(to, o->group);
+            buf_add_ch(to, '\n');
+        }
+        group = o->group;
+        add_option(to, o);
+    }
+}
+
+static void add_synopsis(struct buf *to, const struct command *c)
+{
+    buf_add(to, STR(".SH SYNOPSIS\n.nf\n"));
+    for (const char *const *u = c->usage; *u; u++) {
+        buf_add(to, STR("\\fBmcpreel "));
+        add_z(to, c->name);
+        buf_add(to, STR("\\fR "));
+        add_z(to, *u);
+        buf_add_ch(to, '\n');
+    }
+    buf_add(to, STR(".fi\n"));
+}
+
+static void add_examples(struct buf *to, const struct command_example *examples)
+{
+    buf_add(to, STR(".SH EXAMPLES\n"));
+    for (const struct command_example *x = examples; x->line; x++) {
+        if (x != examples)
+            buf_add(to, STR(".PP\n"));
+        add_z(to, x->about);
+        buf_add(to, STR(":\n.PP\n.RS 4\n.nf\n"));
+        add_z(to, x->line);
+        buf_add(to, STR("\n.fi\n.RE\n"));
+    }
+}
+
+/* The other pages; `self` is the one it stands in, NULL: the program's. */
+static void add_see_also(struct buf *to, const struct app *app, const struct command *self)
+{
+    bool first = !self;
+
+    buf_add(to, STR(".SH SEE ALSO\n"));
+    if (self)
+        buf_add(to, STR("\\fBmcpreel\\fR(1)"));
+    for (const struct command *const *c = app->commands; *c; c++) {
+        if ((*c)->hidden || *c == self)
+            continue;
+        buf_add(to, first ? STR_NONE : STR(",\n"));
+        buf_add(to, STR("\\fBmcpreel\\-"));
+        add_z(to, (*c)->name);
+        buf_add(to, STR("\\fR(1)"));
+        first = false;
+    }
+    buf_add_ch(to, '\n');
+}
+
+void man_command(struct buf *to, const struct app *app, const struct command *c)
+{
+    char page[64];
+
+    snprintf(page, sizeof page, "mcpreel-%s", c->name);
+    add_head(to, page, c->summary);
+    add_synopsis(to, c);
+    buf_add(to, STR(".SH DESCRIPTION\n"));
+    add_prose(to, str_z(c->about));
+    buf_add(to, STR(".SH OPTIONS\n"));
+    add_options(to, c->options, NULL);
+    add_options(to, globals_options, c->options);
+    if (c->examples)
+        add_examples(to, c->examples);
+    buf_add(to, STR(".SH EXIT STATUS\n"));
+    add_prose(to, str_z(topic_find("exit-codes")->text));
+    add_see_also(to, app, c);
+}
+
+static void add_commands(struct buf *to, const struct app *app)
+{
+    buf_add(to, STR(".SH COMMANDS\n"));
+    for (const struct command *const *c = app->commands; *c; c++) {
+        if ((*c)->hidden)
+            continue;
+        buf_add(to, STR(".TP\n\\fBmcpreel "));
+        add_z(to, (*c)->name);
+        buf_add(to, STR("\\fR\n"));
+        add_z(to, (*c)->summary);
+        buf_add_ch(to, '\n');
+    }
+}
+
+/* The topics become sections, so that the manual has all that help has. */
+static void add_topics(struct buf *to, const struct app *app)
+{
+    struct buf text;
+
+    buf_init(&text, USAGE_MAX);
+    for (const struct topic *t = topic_list; t->name; t++) {
+        buf_add(to, STR(".SH "));
+        buf_add(to, str_z(t->section));
+        buf_add_ch(to, '\n');
+        buf_clear(&text);
+        topic_add(&text, t, app);
+        add_prose(to, buf_str(&text));
+    }
+    buf_release(&text);
+}
+
+void man_program(struct buf *to, const struct app *app)
+{
+    add_head(to, "mcpreel", USAGE_ABOUT);
+    buf_add(to, STR(".SH SYNOPSIS\n.nf\n"
+                    "\\fBmcpreel\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]"
+                    " [\\-\\- \\fISERVER\\fR [\\fIARGS\\fR]]\n"
+                    "\\fBmcpreel\\fR \\-\\- \\fISERVER\\fR [\\fIARGS\\fR]\n"
+                    ".fi\n.SH DESCRIPTION\n"));
+    add_prose(to, str_z(USAGE_DESCRIPTION));
+    add_commands(to, app);
+    buf_add(to, STR(".SH OPTIONS\n"));
+    add_options(to, globals_options, NULL);
+    add_topics(to, app);
+    add_see_also(to, app, NULL);
+}

@@ -1,0 +1,244 @@
+#include "cmd/option-value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "cmd/nearest.h"
+
+struct unit {
+    const char *name;
+    uint64_t scale;
+};
+
+/* As the GNU tools have it: MB is a million, M and MiB are 2^20. */
+static const struct unit size_units[] = {
+    { "", 1 },
+    { "b", 1 },
+    { "k", 1ull << 10 },
+    { "kb", 1000 },
+    { "kib", 1ull << 10 },
+    { "m", 1ull << 20 },
+    { "mb", 1000 * 1000 },
+    { "mib", 1ull << 20 },
+    { "g", 1ull << 30 },
+    { "gb", 1000 * 1000 * 1000 },
+    { "gib", 1ull << 30 },
+    { NULL, 0 },
+};
+
+/* No empty unit: whoever writes a bare 5 may mean seconds or milliseconds. */
+static const struct unit time_units[] = {
+    { "us", 1 },
+    { "ms", 1000 },
+    { "s", 1000 * 1000 },
+    { "m", 60ull * 1000 * 1000 },
+    { "min", 60ull * 1000 * 1000 },
+    { "h", 3600ull * 1000 * 1000 },
+    { NULL, 0 },
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* "2.5s" with the scale of its unit; false if it is no such thing or too large. */
+static bool parse_scaled(const char *text, const struct unit *units, uint64_t *out)
+{
+    uint64_t whole = 0, part = 0, places = 1;
+
+    if (!is_digit(*text))
+        return false;
+    for (; is_digit(*text); text++)
+        if (__builtin_mul_overflow(whole, 10, &whole) ||
+            __builtin_add_overflow(whole, (uint64_t)(*text - '0'), &whole))
+            return false;
+    if (*text == '.') {
+        if (!is_digit(*++text))
+            return false;
+        for (; is_digit(*text); text++)
+            if (places < 1000000) {
+                part = part * 10 + (uint64_t)(*text - '0');
+                places *= 10;
+            }
+    }
+    while (units->name && strcasecmp(units->name, text) != 0)
+        units++;
+    if (!units->name || __builtin_mul_overflow(whole, units->scale, &whole))
+        return false;
+    return !__builtin_add_overflow(whole, part * units->scale / places, out);
+}
+
+static bool set_flag(void *field, const char *text, struct err *e)
+{
+    static const struct {
+        const char *word;
+        bool value;
+    } words[] = { { "1", true },  { "true", true },   { "yes", true }, { "on", true },
+                  { "0", false }, { "false", false }, { "no", false }, { "off", false } };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcasecmp(words[i].word, text) == 0) {
+            *(bool *)field = words[i].value;
+            return true;
+        }
+    return err_set(e, ERR_USAGE, "'%s' is neither true nor false", text);
+}
+
+static bool parse_int(const char *text, int64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return (is_digit(text[0]) || text[0] == '-') && !*end && !errno;
+}
+
+static bool set_count(void *field, const char *text, struct err *e)
+{
+    int64_t n;
+
+    if (!parse_int(text, &n) || n < 0 || n > 9)
+        return err_set(e, ERR_USAGE, "'%s' is not a number from 0 to 9", text);
+    *(int *)field = (int)n;
+    return true;
+}
+
+static bool set_int(const struct option *o, void *field, const char *text, struct err *e)
+{
+    bool any = !o->min && !o->max;
+    int64_t n;
+
+    if (!parse_int(text, &n))
+        return err_set(e, ERR_USAGE, "'%s' is not a whole number", text);
+    if (!any && (n < o->min || n > o->max))
+        return err_set(e, ERR_USAGE, "'%s' is not from %" PRId64 " to %" PRId64, text, o->min,
+                       o->max);
+    *(int64_t *)field = n;
+    return true;
+}
+
+static bool set_size(void *field, const char *text, struct err *e)
+{
+    if (!parse_scaled(text, size_units, field))
+        return err_set(e, ERR_USAGE, "'%s' is not a size such as 4096, 64MB or 1GiB", text);
+    return true;
+}
+
+static bool set_duration(void *field, const char *text, struct err *e)
+{
+    uint64_t us = 0;
+
+    if (strcmp(text, "0") != 0 && (!parse_scaled(text, time_units, &us) || us > INT64_MAX))
+        return err_set(e, ERR_USAGE, "'%s' is not a time such as 500ms, 1s or 5min", text);
+    *(int64_t *)field = (int64_t)us;
+    return true;
+}
+
+static bool no_such_choice(const struct option_choice *choices, const char *text, struct err *e)
+{
+    struct nearest near = nearest_to(str_z(text));
+    struct buf list;
+
+    buf_init(&list, sizeof e->msg);
+    for (const struct option_choice *c = choices; c->name; c++) {
+        nearest_try(&near, c->name);
+        if (!c->also)
+            buf_printf(&list, "%s%s", list.len ? ", " : "", c->name);
+    }
+    err_set(e, ERR_USAGE, "'%s' is none of %s", text, buf_z(&list));
+    buf_release(&list);
+    if (near.best)
+        err_hint(e, "did you mean '%s'?", near.best);
+    return false;
+}
+
+bool option_value_choose(const struct option_choice *choices, const char *text, int *value,
+                         struct err *e)
+{
+    for (const struct option_choice *c = choices; c->name; c++)
+        if (strcmp(c->name, text) == 0) {
+            *value = c->value;
+            return true;
+        }
+    return no_such_choice(choices, text, e);
+}
+
+static void list_add(struct option_list *list, const char *text, struct arena *arena)
+{
+    const char **grown = arena_alloc(arena, (list->count + 1) * sizeof *grown);
+
+    if (list->count)
+        memcpy(grown, list->at, list->count * sizeof *grown);
+    grown[list->count++] = text;
+    list->at = grown;
+}
+
+static bool set_list(const struct option *o, void *field, const char *text, struct arena *arena)
+{
+    struct str rest = str_z(text);
+
+    if (!o->split) {
+        list_add(field, text, arena);
+        return true;
+    }
+    while (rest.len) {
+        struct str item = str_trim(str_cut(&rest, ','));
+        if (item.len)
+            list_add(field, arena_z(arena, item), arena);
+    }
+    return true;
+}
+
+bool option_value_set(const struct option *o, void *field, const char *text,
+                      struct arena *arena, struct err *e)
+{
+    switch (o->type) {
+    case OPTION_END:
+        break;
+    case OPTION_FLAG:
+        return set_flag(field, text, e);
+    case OPTION_COUNT:
+        return set_count(field, text, e);
+    case OPTION_PATH:
+        if (!*text)
+            return err_set(e, ERR_USAGE, "the name of a file cannot be empty");
+        *(const char **)field = text;
+        return true;
+    case OPTION_STRING:
+        *(const char **)field = text;
+        return true;
+    case OPTION_CHOICE:
+        return option_value_choose(o->choices, text, field, e);
+    case OPTION_INT:
+        return set_int(o, field, text, e);
+    case OPTION_SIZE:
+        return set_size(field, text, e);
+    case OPTION_DURATION:
+        return set_duration(field, text, e);
+    case OPTION_LIST:
+        return set_list(o, field, text, arena);
+    case OPTION_CUSTOM:
+        return o->parse(field, text, e);
+    }
+    BUG("an option row without a type");
+}
+
+void option_value_clear(const struct option *o, void *field)
+{
+    if (o->type == OPTION_LIST)
+        *(struct option_list *)field = (struct option_list){ 0 };
+}
+
+void option_value_preset(const struct option *o, void *field, struct arena *arena)
+{
+    struct err e = ERR_NONE;
+
+    if (o->type == OPTION_CHOICE)
+        *(int *)field = -1;
+    if (o->preset && !option_value_set(o, field, o->preset, arena, &e))
+        BUG("a preset that its own option refuses");
+}

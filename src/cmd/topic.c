@@ -1,0 +1,136 @@
+#include "cmd/topic.h"
+
+#include "cmd/command.h"
+#include "cmd/globals.h"
+
+enum { VARIABLE_COLUMN = 28 };
+
+/* "--output of record, convert": the commands whose tables have the row. */
+static void add_owners(struct buf *to, const struct app *app, const struct option *o)
+{
+    bool first = true;
+
+    for (const struct command *const *c = app->commands; *c; c++)
+        for (const struct option *row = (*c)->options; row && row->name; row++)
+            if (!(*c)->hidden && strcmp(row->name, o->name) == 0) {
+                buf_printf(to, "%s%s", first ? " of " : ", ", (*c)->name);
+                first = false;
+            }
+}
+
+static void add_variable(struct buf *to, const struct app *app, const struct option *o)
+{
+    char name[OPTION_ENV_NAME];
+
+    buf_printf(to, "\n  %-*s--%s", VARIABLE_COLUMN - 2,
+               option_env_name(name, "MCPREEL_", o->name), o->name);
+    add_owners(to, app, o);
+    if (o->seed)
+        buf_printf(to, "\n%*salso %s", VARIABLE_COLUMN, "",
+                   option_env_name(name, "THOUGHTJACK_", o->name));
+    for (size_t i = 0; o->seed && i < OPTION_ALSO && o->also[i]; i++)
+        buf_printf(to, ", %s", option_env_name(name, "THOUGHTJACK_", o->also[i]));
+}
+
+/* Whether an earlier command has a row of that name already. */
+static bool said_before(const struct app *app, const struct command *const *until,
+                        const struct option *o)
+{
+    for (const struct command *const *c = app->commands; c < until; c++)
+        if (!(*c)->hidden && !option_shown(o, (*c)->options))
+            return true;
+    return false;
+}
+
+static void list_variables(struct buf *to, const struct app *app)
+{
+    for (const struct command *const *c = app->commands; *c; c++)
+        for (const struct option *o = (*c)->options; !(*c)->hidden && o && o->name; o++)
+            if (!o->hidden && !o->line_only && !said_before(app, c, o))
+                add_variable(to, app, o);
+    for (const struct option *o = globals_options; o->name; o++)
+        if (!o->hidden && !o->line_only)
+            add_variable(to, app, o);
+    buf_add_ch(to, '\n');
+}
+
+/* A line of an example or a table has at most 72 columns: the manual indents it. */
+const struct topic topic_list[] = {
+    { .name = "environment",
+      .section = "ENVIRONMENT",
+      .summary = "variables that set options",
+      .text =
+          "Every option can also come from the environment. Its variable is MCPREEL_ and the"
+          " option's name in capitals, with '_' for '-'. What stands on the command line wins,"
+          " and an empty variable counts as not set. A flag takes 1, true, yes or on, and 0,"
+          " false, no or off. A value that is refused is an error that names the variable.\n\n"
+          "Colour follows the usual variables: none with NO_COLOR set or TERM=dumb, always"
+          " with FORCE_COLOR or CLICOLOR_FORCE, otherwise only on a terminal. --color decides"
+          " before all of them.\n\n"
+          "The variables:\n",
+      .more = list_variables },
+    { .name = "exit-codes",
+      .section = "EXIT STATUS",
+      .summary = "what the exit code says",
+      .text = "    0  ran, nothing wrong\n"
+              "    1  ran, with findings: a difference, an unmatched request\n"
+              "    2  wrong command line or configuration; nothing was done\n"
+              "    3  an input file cannot be used\n"
+              "    4  the server could not be started, reached or spoken to\n"
+              "    5  input/output or internal error; output may be incomplete\n\n"
+              "So 0 and 1 are verdicts; from 2 on there is none.\n\n"
+              "'record -- COMMAND' stands in for the server and ends as it does:\n\n"
+              "      N  the server's own exit code\n"
+              "  128+N  signal N ended the server\n"
+              "    125  mcpreel itself failed after the server had started\n"
+              "    126  the command is there but cannot be executed\n"
+              "    127  the command was not found\n" },
+    { .name = "matching",
+      .section = "MATCHING",
+      .summary = "how replay finds the recorded answer",
+      .text = "'replay' answers each request with a recorded answer. Which one is decided by"
+              " --match:\n\n"
+              "  sequential  the oldest unused recorded request of the same method and\n"
+              "              the same tool, prompt or resource; other parameters may\n"
+              "              differ\n"
+              "  by-request  the oldest unused one with the same method and the same\n"
+              "              parameters, whatever the order of their keys\n\n"
+              "Absent parameters and arguments are the same as empty ones, and _meta is not"
+              " compared. 'initialize', 'ping' and notifications are always answered and use"
+              " nothing up. The request's own id and progress token go into the answer in place"
+              " of the recorded ones.\n" },
+    { .name = "recording",
+      .section = "RECORDING",
+      .summary = "what is in a recording",
+      .text = "A recording is a text file with one JSON object per line, so grep, jq and diff"
+              " work on it. It is written while the session runs: whatever happens, every whole"
+              " line is good.\n\n"
+              "  header   first line: format version, time, the server's command\n"
+              "  message  one JSON-RPC message in \"msg\", byte for byte as it was\n"
+              "           sent; \"seq\" counts from 1, \"dir\" is c2s (client to\n"
+              "           server) or s2c\n"
+              "  stderr   what the server wrote to standard error\n"
+              "  raw      bytes that are not a JSON-RPC message\n"
+              "  footer   last line: counts, how the server ended\n\n"
+              "Each line has \"us\", the microseconds since the start. Readers leave alone line"
+              " types and members they do not know. A file without a footer or with a torn last"
+              " line is used up to there, with a warning.\n\n"
+              "The tools that were called, in order:\n\n"
+              "  jq -r 'select(.msg.method == \"tools/call\") | .msg.params.name' FILE\n" },
+    { 0 },
+};
+
+const struct topic *topic_find(const char *name)
+{
+    for (const struct topic *t = topic_list; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t;
+    return NULL;
+}
+
+void topic_add(struct buf *to, const struct topic *t, const struct app *app)
+{
+    buf_add(to, str_z(t->text));
+    if (t->more)
+        t->more(to, app);
+}

@@ -1,0 +1,357 @@
+#include "engine/stage.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "mcp/code.h"
+#include "mcp/id.h"
+#include "mcp/meta.h"
+#include "trace/limits.h"
+#include "json/splice.h"
+#include "json/write.h"
+
+/* A strand under way for one live request. */
+struct stage_play {
+    struct stage_play *next;
+    const struct script_op *op;
+    const struct script_step *step; /* what comes next; NULL: all was sent */
+    struct str id, token, version;  /* the live request's, as JSON; empty: none */
+    size_t questions;               /* asked and not yet answered */
+    bool again;
+};
+
+void stage_init(struct stage *s, struct action_sink *out)
+{
+    *s = (struct stage){ .out = out };
+    map_init(&s->asked);
+    buf_init(&s->capabilities, LIMIT_MESSAGE);
+    buf_init(&s->text, LIMIT_MESSAGE * 2);
+    json_init(&s->json);
+}
+
+static void drop_plays(struct stage *s)
+{
+    while (s->plays) {
+        struct stage_play *next = s->plays->next;
+        free(s->plays);
+        s->plays = next;
+    }
+    map_release(&s->asked);
+    map_init(&s->asked);
+}
+
+void stage_release(struct stage *s)
+{
+    drop_plays(s);
+    map_release(&s->asked);
+    buf_release(&s->capabilities);
+    buf_release(&s->text);
+    json_release(&s->json);
+    arena_release(&s->arena);
+}
+
+static void send(struct stage *s, struct str message)
+{
+    struct action a = { .kind = ACTION_SEND, .text = message };
+
+    s->out->put(s->out, &a);
+}
+
+static void send_composed(struct stage *s)
+{
+    BUG_IF(s->text.full);
+    send(s, buf_str(&s->text));
+}
+
+void stage_report(struct stage *s, enum log_level level, const char *fmt, ...)
+{
+    struct action a = { .kind = ACTION_REPORT, .level = level };
+    struct buf text;
+    va_list ap;
+
+    buf_init(&text, LIMIT_MESSAGE);
+    va_start(ap, fmt);
+    buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    a.text = buf_str(&text);
+    s->out->put(s->out, &a);
+    buf_release(&text);
+}
+
+static struct json_out begin_answer(struct stage *s, struct str id)
+{
+    struct json_out o = json_out_to(&s->text);
+
+    buf_clear(&s->text);
+    json_out_object(&o);
+    json_out_key_str(&o, STR("jsonrpc"), STR("2.0"));
+    json_out_key_raw(&o, STR("id"), id.len ? id : STR("null"));
+    return o;
+}
+
+void stage_send_error(struct stage *s, struct str id, int64_t code, struct str message,
+                      struct str data)
+{
+    struct json_out o = begin_answer(s, id);
+
+    json_out_key(&o, STR("error"));
+    json_out_object(&o);
+    json_out_key_int(&o, STR("code"), code);
+    json_out_key_str(&o, STR("message"), message);
+    if (data.len)
+        json_out_key_raw(&o, STR("data"), data);
+    json_out_end_object(&o);
+    json_out_end_object(&o);
+    send_composed(s);
+}
+
+void stage_send_result(struct stage *s, struct str id, struct str result)
+{
+    struct json_out o = begin_answer(s, id);
+
+    json_out_key_raw(&o, STR("result"), result);
+    json_out_end_object(&o);
+    send_composed(s);
+}
+
+static struct json_val recorded(struct stage *s, struct str raw)
+{
+    struct json_fault fault;
+
+    if (!json_scan(&s->json, raw, &fault))
+        BUG("a recorded message is JSON");
+    return json_root(&s->json);
+}
+
+static void send_spliced(struct stage *s, struct json_splice *edit)
+{
+    buf_clear(&s->text);
+    json_splice_apply(edit, &s->text);
+    send_composed(s);
+}
+
+/* The recorded revision stands, unless the live client is older: it could not speak
+ * it. `live` is a JSON string, or empty. */
+static bool must_step_back(struct json_val recorded_version, struct str live)
+{
+    struct str text = live.len > 2 ? str_n(live.at + 1, live.len - 2) : STR_NONE;
+    enum mcp_version asked = mcp_version_parse(text);
+
+    return asked != MCP_VERSION_UNKNOWN &&
+           asked < mcp_version_parse(json_inner(recorded_version));
+}
+
+static void send_answer(struct stage *s, const struct stage_play *p)
+{
+    struct json_val root = recorded(s, p->step->raw);
+    struct json_val version = json_get(json_get(root, STR("result")), STR("protocolVersion"));
+    struct json_splice edit;
+
+    json_splice_init(&edit, root);
+    json_splice_replace(&edit, json_get(root, STR("id")), p->id);
+    if (must_step_back(version, p->version))
+        json_splice_replace(&edit, version, p->version);
+    send_spliced(s, &edit);
+    s->answered++;
+}
+
+static void send_progress(struct stage *s, const struct stage_play *p)
+{
+    struct json_val root, token;
+    struct json_splice edit;
+
+    if (!p->token.len)
+        return; /* this client did not ask for progress */
+    root = recorded(s, p->step->raw);
+    token = json_get(json_get(root, STR("params")), STR("progressToken"));
+    json_splice_init(&edit, root);
+    json_splice_replace(&edit, token, p->token);
+    send_spliced(s, &edit);
+}
+
+static bool client_can(struct stage *s, struct str capability)
+{
+    struct json_fault fault;
+    struct json j;
+    bool can;
+
+    if (!capability.len)
+        return true;
+    json_init(&j);
+    can = json_scan(&j, buf_str(&s->capabilities), &fault) &&
+          json_exists(json_get(json_root(&j), capability));
+    json_release(&j);
+    return can;
+}
+
+/* A question goes only to a client that can answer it. Its recorded id is kept
+ * unless another question is under way with the same one. */
+static void send_question(struct stage *s, struct stage_play *p)
+{
+    struct json_val root = recorded(s, p->step->raw), id = json_get(root, STR("id"));
+    struct str method = json_text(json_get(root, STR("method")), &s->arena);
+    const struct mcp_method *known = mcp_method_find(method);
+    struct str key = mcp_id_key(id, &s->arena);
+    struct json_splice edit;
+
+    if (known && !client_can(s, known->capability)) {
+        stage_report(s, LOG_WARN, "left out a %.*s: this client does not support it",
+                     STR_ARG(method));
+        return;
+    }
+    json_splice_init(&edit, root);
+    if (map_get(&s->asked, key)) {
+        struct str name =
+            arena_printf(&s->arena, "mcpreel-%llu", (unsigned long long)++s->renamed);
+        json_splice_replace(&edit, id, arena_printf(&s->arena, "\"%s\"", name.at));
+        key = arena_printf(&s->arena, "s%s", name.at);
+    }
+    map_put(&s->asked, key, p);
+    p->questions++;
+    send_spliced(s, &edit);
+}
+
+static void send_step(struct stage *s, struct stage_play *p)
+{
+    switch (p->step->kind) {
+    case STEP_SEND:
+        if (!p->again)
+            send(s, p->step->raw);
+        break;
+    case STEP_PROGRESS:
+        send_progress(s, p);
+        break;
+    case STEP_ASK:
+        if (!p->again)
+            send_question(s, p);
+        break;
+    case STEP_ANSWER:
+        send_answer(s, p);
+        break;
+    case STEP_READY:
+        break;
+    }
+}
+
+static void forget_questions(struct stage *s, struct stage_play *p)
+{
+    for (struct map_entry *e = NULL; p->questions && (e = map_next(&s->asked, e));)
+        if (e->value == p) {
+            map_remove(&s->asked, e->key);
+            p->questions--;
+            e = NULL; /* start over: the map has changed */
+        }
+}
+
+static void remove_play(struct stage *s, struct stage_play *gone)
+{
+    struct stage_play **at = &s->plays;
+
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    forget_questions(s, gone);
+    free(gone);
+}
+
+/* Sends what may be sent now; the play is gone when all of it was. */
+static void advance(struct stage *s, struct stage_play *p)
+{
+    for (; p->step; p->step = p->step->next) {
+        if (p->step->kind == STEP_READY && !s->ready)
+            return;
+        if (p->step->waits && p->questions)
+            return;
+        send_step(s, p);
+    }
+    if (p->questions)
+        return;
+    if (p->id.len && !p->op->answered) {
+        if (p->op->cancelled)
+            return; /* held: the recorded client gave up waiting, so may this one */
+        stage_send_error(s, p->id, MCP_SERVER_ERROR,
+                         STR("this request was recorded without an answer"), STR_NONE);
+    }
+    remove_play(s, p);
+}
+
+static struct str keep_json(char **at, struct json_val v)
+{
+    struct str raw = json_raw(v), kept = str_n(*at, raw.len);
+
+    if (raw.len)
+        memcpy(*at, raw.at, raw.len);
+    *at += raw.len;
+    return kept;
+}
+
+void stage_play(struct stage *s, const struct script_op *op, const struct mcp_message *live,
+                bool again)
+{
+    struct json_val id = live ? live->id : JSON_VAL_NONE;
+    struct json_val token = live ? mcp_progress_token(live->params) : JSON_VAL_NONE;
+    struct json_val version =
+        live ? json_get(live->params, STR("protocolVersion")) : JSON_VAL_NONE;
+    size_t texts = json_raw(id).len + json_raw(token).len + json_raw(version).len;
+    struct stage_play *p = mem_alloc(sizeof *p + texts), **end = &s->plays;
+    char *at = (char *)(p + 1);
+
+    p->op = op;
+    p->step = op->first;
+    p->again = again;
+    p->id = keep_json(&at, id);
+    p->token = keep_json(&at, token);
+    p->version = keep_json(&at, version);
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    arena_clear(&s->arena);
+    advance(s, p);
+}
+
+bool stage_hear_answer(struct stage *s, struct json_val id)
+{
+    struct stage_play *p;
+
+    arena_clear(&s->arena);
+    p = map_remove(&s->asked, mcp_id_key(id, &s->arena));
+    if (!p)
+        return false;
+    p->questions--;
+    advance(s, p);
+    return true;
+}
+
+void stage_hear_ready(struct stage *s)
+{
+    s->ready = true;
+    arena_clear(&s->arena);
+    for (struct stage_play *p = s->plays, *next; p; p = next) {
+        next = p->next;
+        advance(s, p);
+    }
+}
+
+void stage_hear_cancel(struct stage *s, struct json_val id)
+{
+    struct arena a = { 0 };
+    struct str key = mcp_id_key(id, &a);
+
+    for (struct stage_play *p = s->plays, *next; p; p = next) {
+        struct json_fault fault;
+
+        next = p->next;
+        if (json_scan(&s->json, p->id, &fault) &&
+            str_eq(mcp_id_key(json_root(&s->json), &a), key))
+            remove_play(s, p);
+    }
+    arena_release(&a);
+}
+
+void stage_reset(struct stage *s, struct json_val capabilities)
+{
+    drop_plays(s);
+    s->ready = false;
+    buf_clear(&s->capabilities);
+    buf_add(&s->capabilities, json_raw(capabilities));
+}

@@ -1,0 +1,53 @@
+/* engine/stage.h - strands of a script, played to one client.
+ *
+ * A strand starts when its request arrives and sends its messages in order, each as
+ * early as it may: a question of the server's holds up what the recorded server
+ * sent only after the answer. What the client minted (ids, progress tokens, the
+ * revision it asked for) is put in as the live client has it; every other byte is
+ * the recorded one. Knows nothing of how requests are matched. */
+#ifndef ENGINE_STAGE_H
+#define ENGINE_STAGE_H
+
+#include "base/buf.h"
+#include "engine/script.h"
+#include "engine/step.h"
+
+struct stage {
+    struct action_sink *out;  /* borrowed */
+    struct stage_play *plays; /* strands under way, in order of their requests */
+    struct map asked;         /* id of a question to the strand that waits for it */
+    struct buf capabilities;  /* the live client's, as JSON; empty: none */
+    struct buf text;          /* what is being composed */
+    struct json json;         /* the recorded message that is being sent */
+    struct arena arena;       /* for one message */
+    uint64_t answered, renamed;
+    bool ready; /* the client has said that it is initialized */
+};
+
+void stage_init(struct stage *s, struct action_sink *out);
+void stage_release(struct stage *s);
+
+/* A new session: nothing is under way, the client can do what `capabilities` (its
+ * own object) says. */
+void stage_reset(struct stage *s, struct json_val capabilities);
+
+/* Starts a strand for a live request. `again`: it was played before, so only
+ * progress and the answer are sent, or a client that reacts to a notification by
+ * asking again would never come to rest. `live` may be NULL: nobody asked. */
+void stage_play(struct stage *s, const struct script_op *op, const struct mcp_message *live,
+                bool again);
+
+/* The live client answered a question; false: nobody had asked it. */
+bool stage_hear_answer(struct stage *s, struct json_val id);
+
+void stage_hear_ready(struct stage *s);                      /* it is initialized */
+void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */
+
+/* Answers that come from no recording; `id`, `result` and `data` are JSON. */
+void stage_send_error(struct stage *s, struct str id, int64_t code, struct str message,
+                      struct str data);
+void stage_send_result(struct stage *s, struct str id, struct str result);
+
+void stage_report(struct stage *s, enum log_level level, const char *fmt, ...) PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,40 @@
+/* engine/step.h - how an engine is driven: events in, wishes out, no I/O.
+ *
+ * Whoever drives it does what the actions say, in order, and feeds back what comes
+ * of it. The time of an event is part of the event. */
+#ifndef ENGINE_STEP_H
+#define ENGINE_STEP_H
+
+#include "base/log.h"
+#include "trace/record.h"
+
+enum event_kind {
+    EVENT_OPENED, /* a peer is there */
+    EVENT_RECORD, /* it sent this */
+    EVENT_CLOSED, /* it will send nothing more */
+};
+
+struct event {
+    enum event_kind kind;
+    int64_t now_us;
+    const struct record *record; /* EVENT_RECORD; borrowed */
+};
+
+enum action_kind {
+    ACTION_SEND,   /* `text` is a message for the peer, without newline */
+    ACTION_REPORT, /* `text` is for the user, as important as `level` */
+    ACTION_FINISH, /* once all is sent: end with `exit_code` */
+};
+
+struct action {
+    enum action_kind kind;
+    struct str text; /* borrowed during the call */
+    enum log_level level;
+    int exit_code;
+};
+
+struct action_sink {
+    void (*put)(struct action_sink *self, const struct action *a);
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* engine/tap.h - what passes, as records.
+ *
+ * Takes whole lines and what else is seen of a session, makes one record of each,
+ * numbers them, measures latencies and keeps count. Does no I/O and knows no
+ * format: the records go to a sink. That the sink fails is told, and is no reason
+ * to stop: the next record may find the disk healthy again. */
+#ifndef ENGINE_TAP_H
+#define ENGINE_TAP_H
+
+#include "trace/facts.h"
+#include "trace/intake.h"
+#include "trace/pairing.h"
+#include "trace/record.h"
+
+struct tap_time {
+    int64_t us;      /* monotonic, since the start */
+    int64_t wall_us; /* since 1970 */
+};
+
+struct tap {
+    struct sink sink; /* takes what the intake makes of a line */
+    struct sink *to;  /* borrowed */
+    struct intake intake;
+    struct pairing pairs;
+    struct facts facts;
+    struct arena arena;
+    struct tap_time now;
+    uint64_t seq, messages[2], errors;
+};
+
+void tap_init(struct tap *t, struct sink *to);
+void tap_release(struct tap *t);
+
+/* The header; the record's own members of that kind are the caller's to fill. */
+bool tap_begin(struct tap *t, const struct record_header *header, struct tap_time now,
+               struct err *e) MUST_CHECK;
+
+/* One line without its newline, whatever is in it. Blank lines are no records. */
+bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_time now,
+              struct err *e) MUST_CHECK;
+
+/* A line that was too long to be kept. */
+bool tap_too_long(struct tap *t, enum record_dir dir, uint64_t bytes, struct tap_time now,
+                  struct err *e) MUST_CHECK;
+
+bool tap_stderr(struct tap *t, struct str bytes, struct tap_time now, struct err *e) MUST_CHECK;
+bool tap_started(struct tap *t, struct tap_time now, struct err *e) MUST_CHECK;
+
+/* `signum` 0: it exited by itself with `code`. */
+bool tap_exited(struct tap *t, int code, int signum, struct tap_time now,
+                struct err *e) MUST_CHECK;
+
+/* The footer; `exit_code` as the recorder itself will end. */
+bool tap_end(struct tap *t, int exit_code, struct tap_time now, struct err *e) MUST_CHECK;
+
+#endif

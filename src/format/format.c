@@ -1,0 +1,31 @@
+#include "format/format.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const struct format *const formats[] = { &format_recording, NULL };
+
+const struct format *format_by_name(struct str name)
+{
+    for (const struct format *const *f = formats; *f; f++)
+        if (str_eq(str_z((*f)->name), name))
+            return *f;
+    return NULL;
+}
+
+enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
+{
+    struct str before = str_n(w->bytes.at, at < w->bytes.len ? at : w->bytes.len);
+    uint64_t line = w->line;
+    char text[sizeof e->msg];
+    va_list ap;
+
+    for (size_t n; (n = str_find(before, '\n')) < before.len; line++)
+        before = str_skip(before, n + 1);
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    err_set(e, ERR_INPUT, "%s:%llu:%zu: %s", w->path, (unsigned long long)line, before.len + 1,
+            text);
+    return NEXT_ERROR;
+}

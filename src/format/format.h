@@ -1,0 +1,66 @@
+/* format/format.h - what a file format must provide, and the table of them.
+ *
+ * A format does no I/O. Reading: it is shown a window on the file and takes the
+ * next record off its front. Writing: it appends text to a buffer. A new format is
+ * one file and one row in the table. */
+#ifndef FORMAT_FORMAT_H
+#define FORMAT_FORMAT_H
+
+#include "base/buf.h"
+#include "trace/record.h"
+
+enum next {
+    NEXT_RECORD,
+    NEXT_SKIP, /* took something off the front that makes no record: call again */
+    NEXT_MORE, /* the window is too small; only while it is not the last */
+    NEXT_END,
+    NEXT_ERROR,
+};
+
+/* Where remarks about odd but usable input go. `byte` counts from 1 in the line. */
+struct notes {
+    void (*put)(struct notes *self, uint64_t line, uint64_t byte, const char *text);
+};
+
+struct window {
+    struct str bytes; /* the file from the current position on */
+    bool last;        /* nothing follows these bytes */
+    uint64_t line;    /* number of the line the position is in, from 1 */
+    const char *path; /* for messages */
+    struct notes *notes;
+};
+
+/* What a call to next() did with the window. */
+struct taken {
+    size_t bytes; /* off the front; also when asking for more */
+    size_t lines; /* newlines among them */
+    size_t want;  /* NEXT_MORE: how many bytes to show at least; 0: simply more */
+};
+
+struct format {
+    const char *name, *about;
+    const char *ext[4]; /* NULL-ended; the first is used when saving */
+
+    /* Is a file that starts so ours? */
+    bool (*probe)(struct str head);
+
+    void *(*open)(void); /* the reader's own state */
+    enum next (*next)(void *state, const struct window *w, struct taken *t, struct record *r,
+                      struct err *e);
+    void (*close)(void *state);
+
+    void (*put)(struct buf *to, const struct record *r);
+};
+
+/* The only list of formats, NULL-ended, in probe order. */
+extern const struct format *const formats[];
+extern const struct format format_recording;
+
+const struct format *format_by_name(struct str name); /* NULL if unknown */
+
+/* An error at a place in the window: "PATH:LINE:BYTE: text", `at` counted from the
+ * front of the window. Returns NEXT_ERROR. */
+enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
+    PRINTF(4, 5);
+
+#endif

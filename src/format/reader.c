@@ -1,0 +1,156 @@
+#include "format/reader.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/limits.h"
+
+enum { CHUNK = 256 << 10, PROBE_HEAD = 64 << 10 };
+
+struct reader {
+    struct notes notes;
+    struct file file;
+    const char *path;
+    const struct log *log;
+    const struct format *format;
+    void *state;
+    struct buf held; /* what was read and may still be needed */
+    size_t taken;    /* held[0..taken) is consumed */
+    uint64_t offset; /* of held[taken] in the file */
+    uint64_t line;   /* of held[taken] */
+    uint64_t remarks;
+    bool ended;
+};
+
+static void note_put(struct notes *self, uint64_t line, uint64_t byte, const char *text)
+{
+    struct reader *r = (struct reader *)self;
+
+    r->remarks++;
+    log_say(r->log, LOG_WARN, "%s:%llu:%llu: %s", r->path, (unsigned long long)line,
+            (unsigned long long)byte, text);
+}
+
+/* Grows what is held by one chunk, first giving back what was consumed. */
+static bool read_more(struct reader *r, struct err *e)
+{
+    size_t got;
+    char *to;
+
+    buf_drop_front(&r->held, r->taken);
+    r->taken = 0;
+    to = buf_space(&r->held, CHUNK);
+    if (!to)
+        return err_set(e, ERR_LIMIT, "%s:%llu:1: a line of more than %zu MB", r->path,
+                       (unsigned long long)r->line, LIMIT_LINE >> 20);
+    if (!file_read(&r->file, to, CHUNK, &got, e))
+        return false;
+    buf_grew(&r->held, got);
+    r->ended = got == 0;
+    return true;
+}
+
+static struct str rest(const struct reader *r)
+{
+    return str_skip(buf_str(&r->held), r->taken);
+}
+
+static bool find_format(struct reader *r, struct err *e)
+{
+    while (!r->ended && r->held.len < PROBE_HEAD)
+        if (!read_more(r, e))
+            return false;
+    if (!r->held.len)
+        return err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
+    for (const struct format *const *f = formats; *f; f++)
+        if ((*f)->probe(buf_str(&r->held))) {
+            r->format = *f;
+            r->state = r->format->open();
+            return true;
+        }
+    return err_set(e, ERR_INPUT, "%s:1:1: not a recording: no known format starts like this",
+                   r->path);
+}
+
+bool reader_open(struct reader **out, const struct sys *sys, const char *path,
+                 const struct log *log, struct err *e)
+{
+    struct reader *r = mem_new(struct reader);
+
+    *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
+    r->file = (struct file)FILE_CLOSED;
+    buf_init(&r->held, LIMIT_LINE + CHUNK);
+    if (!file_open(&r->file, sys, path, e) || !find_format(r, e)) {
+        reader_close(r);
+        return false;
+    }
+    *out = r;
+    return true;
+}
+
+void reader_close(struct reader *r)
+{
+    struct err ignored = ERR_NONE;
+
+    if (!r)
+        return;
+    if (r->format)
+        r->format->close(r->state);
+    file_close(&r->file, &ignored);
+    buf_release(&r->held);
+    free(r);
+}
+
+enum next reader_next(struct reader *r, struct record *rec, struct err *e)
+{
+    for (;;) {
+        struct window w = { rest(r), r->ended, r->line, r->path, &r->notes };
+        struct taken t = { 0 };
+        enum next next = r->format->next(r->state, &w, &t, rec, e);
+
+        BUG_IF(t.bytes > w.bytes.len);
+        r->taken += t.bytes;
+        r->offset += t.bytes;
+        r->line += t.lines;
+        if (next == NEXT_SKIP)
+            continue;
+        if (next != NEXT_MORE)
+            return next;
+        do {
+            BUG_IF(r->ended);
+            if (!read_more(r, e))
+                return NEXT_ERROR;
+        } while (!r->ended && rest(r).len < t.want);
+    }
+}
+
+const struct format *reader_format(const struct reader *r)
+{
+    return r->format;
+}
+
+uint64_t reader_notes(const struct reader *r)
+{
+    return r->remarks;
+}
+
+uint64_t reader_offset(const struct reader *r)
+{
+    return r->offset;
+}
+
+bool reader_pour(const struct sys *sys, const char *path, const struct log *log,
+                 struct sink *to, struct err *e)
+{
+    struct reader *r;
+    struct record rec;
+    enum next next;
+    bool ok = true;
+
+    if (!reader_open(&r, sys, path, log, e))
+        return false;
+    while (ok && (next = reader_next(r, &rec, e)) != NEXT_END)
+        ok = next == NEXT_RECORD && to->put(to, &rec, e);
+    reader_close(r);
+    return ok;
+}

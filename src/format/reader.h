@@ -1,0 +1,32 @@
+/* format/reader.h - a file as a stream of records, whatever its format.
+ *
+ * Reads in pieces: memory is bounded by the largest line (LIMIT_LINE), not by the
+ * file. Errors and remarks name the path, the line and the byte in it. */
+#ifndef FORMAT_READER_H
+#define FORMAT_READER_H
+
+#include "base/file.h"
+#include "base/log.h"
+#include "format/format.h"
+
+struct reader;
+
+/* Finds the format by content. Remarks go to `log` as warnings and are counted.
+ * `path` is borrowed until reader_close(). */
+bool reader_open(struct reader **out, const struct sys *sys, const char *path,
+                 const struct log *log, struct err *e) MUST_CHECK;
+void reader_close(struct reader *r); /* NULL is fine */
+
+/* NEXT_RECORD, NEXT_END or NEXT_ERROR, never the others. The record is valid until
+ * the next call. */
+enum next reader_next(struct reader *r, struct record *rec, struct err *e);
+
+const struct format *reader_format(const struct reader *r);
+uint64_t reader_notes(const struct reader *r);  /* remarks so far */
+uint64_t reader_offset(const struct reader *r); /* bytes consumed so far */
+
+/* Every record of a file into a sink. */
+bool reader_pour(const struct sys *sys, const char *path, const struct log *log,
+                 struct sink *to, struct err *e) MUST_CHECK;
+
+#endif

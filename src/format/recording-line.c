@@ -1,0 +1,430 @@
+#include "format/recording-line.h"
+
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "json/write.h"
+
+enum member_type {
+    MEMBER_TEXT,
+    MEMBER_JSON,   /* kept as text; `json` says what it must be */
+    MEMBER_VALUE,  /* kept as a value; the message itself */
+    MEMBER_COUNT,  /* a whole number from 0 */
+    MEMBER_NUMBER, /* a whole number */
+    MEMBER_TIME,
+    MEMBER_DIR,  /* "c2s" or "s2c" */
+    MEMBER_FROM, /* "client" or "server" */
+    MEMBER_BOOL,
+    MEMBER_BYTES,  /* "text", or "base64" when they are not UTF-8 */
+    MEMBER_BASE64, /* reads the latter; never writes */
+};
+
+struct member {
+    struct str name;
+    enum member_type type;
+    size_t at;    /* offset in struct record */
+    unsigned has; /* bit that says it is there; 0: it says so itself */
+    bool required;
+    enum json_type json;
+};
+
+#define AT(field) offsetof(struct record, field)
+#define END                                                                                    \
+    {                                                                                          \
+        .name = { NULL, 0 }                                                                    \
+    }
+
+static const struct member common_members[] = {
+    { STR_INIT("us"), MEMBER_NUMBER, AT(us), HAS_US, false, 0 },
+    { STR_INIT("conn"), MEMBER_COUNT, AT(conn), HAS_CONN, false, 0 },
+    { STR_INIT("session"), MEMBER_COUNT, AT(session), HAS_SESSION, false, 0 },
+    { STR_INIT("exchange"), MEMBER_COUNT, AT(exchange), HAS_EXCHANGE, false, 0 },
+    { STR_INIT("stream"), MEMBER_COUNT, AT(stream), HAS_STREAM, false, 0 },
+    END,
+};
+
+static const struct member header_members[] = {
+    { STR_INIT("version"), MEMBER_TEXT, AT(header.version), 0, true, 0 },
+    { STR_INIT("name"), MEMBER_TEXT, AT(header.name), 0, false, 0 },
+    { STR_INIT("tags"), MEMBER_JSON, AT(header.tags), 0, false, JSON_ARRAY },
+    { STR_INIT("recorded_at"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
+    { STR_INIT("upstream"), MEMBER_TEXT, AT(header.upstream), 0, true, 0 },
+    { STR_INIT("thoughtjack_version"), MEMBER_TEXT, AT(header.made_for), 0, true, 0 },
+    { STR_INIT("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
+    { STR_INIT("command"), MEMBER_JSON, AT(header.command), 0, false, JSON_ARRAY },
+    { STR_INIT("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
+    END,
+};
+
+static const struct member message_members[] = {
+    { STR_INIT("seq"), MEMBER_COUNT, AT(message.seq), HAS_SEQ, true, 0 },
+    { STR_INIT("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
+    { STR_INIT("dir"), MEMBER_DIR, AT(message.dir), 0, true, 0 },
+    { STR_INIT("msg"), MEMBER_VALUE, AT(message.msg), 0, true, JSON_OBJECT },
+    { STR_INIT("latency_ms"), MEMBER_COUNT, AT(message.latency_ms), HAS_LATENCY, false, 0 },
+    { STR_INIT("event"), MEMBER_JSON, AT(message.event), 0, false, JSON_OBJECT },
+    { STR_INIT("batch"), MEMBER_JSON, AT(message.batch), 0, false, JSON_OBJECT },
+    { STR_INIT("redelivers"), MEMBER_COUNT, AT(message.redelivers), HAS_REDELIVERS, false, 0 },
+    { STR_INIT("redacted"), MEMBER_JSON, AT(message.redacted), 0, false, JSON_ARRAY },
+    END,
+};
+
+static const struct member raw_members[] = {
+    { STR_INIT("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
+    { STR_INIT("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
+    { STR_INIT("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
+    { STR_INIT("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
+    END,
+};
+
+static const struct member stderr_members[] = {
+    { STR_INIT("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
+    { STR_INIT("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
+    END,
+};
+
+static const struct member proc_members[] = {
+    { STR_INIT("ev"), MEMBER_TEXT, AT(proc.event), 0, true, 0 },
+    { STR_INIT("exit_code"), MEMBER_NUMBER, AT(proc.exit_code), HAS_EXIT_CODE, false, 0 },
+    { STR_INIT("signal"), MEMBER_NUMBER, AT(proc.signal), HAS_SIGNAL, false, 0 },
+    END,
+};
+
+static const struct member http_request_members[] = {
+    { STR_INIT("state"), MEMBER_TEXT, AT(http.state), 0, true, 0 },
+    { STR_INIT("method"), MEMBER_TEXT, AT(http.method), 0, true, 0 },
+    { STR_INIT("path"), MEMBER_TEXT, AT(http.path), 0, true, 0 },
+    { STR_INIT("query"), MEMBER_TEXT, AT(http.query), 0, false, 0 },
+    { STR_INIT("host"), MEMBER_TEXT, AT(http.host), 0, false, 0 },
+    { STR_INIT("origin"), MEMBER_TEXT, AT(http.origin), 0, false, 0 },
+    { STR_INIT("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
+    { STR_INIT("auth"), MEMBER_BOOL, AT(http.auth), 0, false, 0 },
+    { STR_INIT("body"), MEMBER_TEXT, AT(http.body), 0, false, 0 },
+    END,
+};
+
+static const struct member http_response_members[] = {
+    { STR_INIT("status"), MEMBER_COUNT, AT(http.status), HAS_STATUS, true, 0 },
+    { STR_INIT("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
+    { STR_INIT("media"), MEMBER_TEXT, AT(http.media), 0, false, 0 },
+    { STR_INIT("resumes"), MEMBER_JSON, AT(http.resumes), 0, false, JSON_OBJECT },
+    { STR_INIT("mints_session"), MEMBER_BOOL, AT(http.mints_session), 0, false, 0 },
+    { STR_INIT("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
+    END,
+};
+
+static const struct member http_end_members[] = {
+    { STR_INIT("by"), MEMBER_TEXT, AT(http.by), 0, true, 0 },
+    { STR_INIT("clean"), MEMBER_BOOL, AT(http.clean), 0, true, 0 },
+    END,
+};
+
+static const struct member sse_members[] = {
+    { STR_INIT("n"), MEMBER_COUNT, AT(sse.n), HAS_N, false, 0 },
+    { STR_INIT("id"), MEMBER_TEXT, AT(sse.id), 0, false, 0 },
+    { STR_INIT("event"), MEMBER_TEXT, AT(sse.event), 0, false, 0 },
+    { STR_INIT("retry"), MEMBER_COUNT, AT(sse.retry), HAS_RETRY, false, 0 },
+    { STR_INIT("data"), MEMBER_TEXT, AT(sse.data), 0, false, 0 },
+    { STR_INIT("comment"), MEMBER_TEXT, AT(sse.comment), 0, false, 0 },
+    END,
+};
+
+static const struct member gap_members[] = {
+    { STR_INIT("from"), MEMBER_FROM, AT(gap.from_to), HAS_FROM, false, 0 },
+    { STR_INIT("messages"), MEMBER_COUNT, AT(gap.messages), HAS_TOTALS, true, 0 },
+    { STR_INIT("bytes"), MEMBER_COUNT, AT(gap.bytes), HAS_TOTALS, true, 0 },
+    { STR_INIT("why"), MEMBER_TEXT, AT(gap.why), 0, true, 0 },
+    END,
+};
+
+static const struct member footer_members[] = {
+    { STR_INIT("total_messages"), MEMBER_COUNT, AT(footer.messages), HAS_TOTALS, true, 0 },
+    { STR_INIT("duration_ms"), MEMBER_COUNT, AT(footer.duration_ms), HAS_TOTALS, true, 0 },
+    { STR_INIT("client_messages"), MEMBER_COUNT, AT(footer.client_messages), HAS_TOTALS, true,
+      0 },
+    { STR_INIT("server_messages"), MEMBER_COUNT, AT(footer.server_messages), HAS_TOTALS, true,
+      0 },
+    { STR_INIT("exit_code"), MEMBER_NUMBER, AT(footer.exit_code), HAS_EXIT_CODE, false, 0 },
+    { STR_INIT("protocol_version"), MEMBER_TEXT, AT(footer.protocol), 0, false, 0 },
+    { STR_INIT("server_info"), MEMBER_JSON, AT(footer.server_info), 0, false, JSON_OBJECT },
+    { STR_INIT("client_info"), MEMBER_JSON, AT(footer.client_info), 0, false, JSON_OBJECT },
+    { STR_INIT("errors"), MEMBER_COUNT, AT(footer.errors), HAS_ERRORS, false, 0 },
+    END,
+};
+
+struct line_type {
+    struct str type;
+    struct str ev; /* types that come in several shapes name theirs here */
+    enum record_kind kind;
+    const struct member *members;
+};
+
+/* The order is that of enum record_kind. */
+static const struct line_type line_types[] = {
+    { STR_INIT("header"), { NULL, 0 }, RECORD_HEADER, header_members },
+    { STR_INIT("message"), { NULL, 0 }, RECORD_MESSAGE, message_members },
+    { STR_INIT("raw"), { NULL, 0 }, RECORD_RAW, raw_members },
+    { STR_INIT("stderr"), { NULL, 0 }, RECORD_STDERR, stderr_members },
+    { STR_INIT("proc"), { NULL, 0 }, RECORD_PROC, proc_members },
+    { STR_INIT("http"), STR_INIT("request"), RECORD_HTTP_REQUEST, http_request_members },
+    { STR_INIT("http"), STR_INIT("response"), RECORD_HTTP_RESPONSE, http_response_members },
+    { STR_INIT("http"), STR_INIT("end"), RECORD_HTTP_END, http_end_members },
+    { STR_INIT("sse"), { NULL, 0 }, RECORD_SSE, sse_members },
+    { STR_INIT("gap"), { NULL, 0 }, RECORD_GAP, gap_members },
+    { STR_INIT("footer"), { NULL, 0 }, RECORD_FOOTER, footer_members },
+};
+
+enum { LINE_TYPES = sizeof line_types / sizeof line_types[0] };
+
+static const struct line_type *find_type(struct str type, struct json_val ev)
+{
+    for (size_t i = 0; i < LINE_TYPES; i++)
+        if (str_eq(line_types[i].type, type) &&
+            (!line_types[i].ev.len || json_is(ev, line_types[i].ev)))
+            return &line_types[i];
+    return NULL;
+}
+
+bool recording_line_knows(struct str type)
+{
+    for (size_t i = 0; i < LINE_TYPES; i++)
+        if (str_eq(line_types[i].type, type))
+            return true;
+    return false;
+}
+
+static const struct member *find_member(const struct member *m, struct json_val key)
+{
+    for (; m->name.len; m++)
+        if (json_is(key, m->name))
+            return m;
+    return NULL;
+}
+
+static bool read_word(struct json_val v, struct str zero, struct str one, enum record_dir *out)
+{
+    *out = json_is(v, zero) ? TO_SERVER : TO_CLIENT;
+    return *out == TO_SERVER || json_is(v, one);
+}
+
+static bool read_bool(struct json_val v, bool *out)
+{
+    *out = json_type(v) == JSON_TRUE;
+    return *out || json_type(v) == JSON_FALSE;
+}
+
+static bool read_text(struct json_val v, struct arena *a, struct str *out)
+{
+    *out = json_text(v, a);
+    if (!out->at)
+        out->at = ""; /* there, and empty */
+    return json_type(v) == JSON_STRING;
+}
+
+/* False: the value is not what the member must be. */
+static bool read_value(const struct member *m, struct json_val v, struct record *r,
+                       struct arena *a)
+{
+    void *to = (char *)r + m->at;
+    int64_t n;
+
+    switch (m->type) {
+    case MEMBER_TEXT:
+    case MEMBER_BYTES:
+        return read_text(v, a, to);
+    case MEMBER_JSON:
+        *(struct str *)to = json_raw(v);
+        return json_type(v) == m->json;
+    case MEMBER_VALUE:
+        *(struct json_val *)to = v;
+        return json_type(v) == m->json;
+    case MEMBER_COUNT:
+    case MEMBER_NUMBER:
+        if (!json_int(v, &n) || (m->type == MEMBER_COUNT && n < 0))
+            return false;
+        *(int64_t *)to = n;
+        return true;
+    case MEMBER_TIME:
+        return json_type(v) == JSON_STRING && clock_parse(json_text(v, a), to);
+    case MEMBER_DIR:
+        return read_word(v, STR("c2s"), STR("s2c"), to);
+    case MEMBER_FROM:
+        return read_word(v, STR("client"), STR("server"), to);
+    case MEMBER_BOOL:
+        return read_bool(v, to);
+    case MEMBER_BASE64:
+        return json_type(v) == JSON_STRING && base64_decode(json_text(v, a), a, to);
+    }
+    BUG("unknown type of member");
+}
+
+static const char *must_be(const struct member *m)
+{
+    switch (m->type) {
+    case MEMBER_TEXT:
+    case MEMBER_BYTES:
+        return "a string";
+    case MEMBER_JSON:
+    case MEMBER_VALUE:
+        return m->json == JSON_ARRAY ? "an array" : "an object";
+    case MEMBER_COUNT:
+        return "a whole number from 0";
+    case MEMBER_NUMBER:
+        return "a whole number";
+    case MEMBER_TIME:
+        return "a date and time like 2025-02-04T10:00:00.000Z";
+    case MEMBER_DIR:
+        return "\"c2s\" or \"s2c\"";
+    case MEMBER_FROM:
+        return "\"client\" or \"server\"";
+    case MEMBER_BOOL:
+        return "true or false";
+    case MEMBER_BASE64:
+        return "base64 text";
+    }
+    BUG("unknown type of member");
+}
+
+static bool read_members(const struct line_type *t, struct json_val line, struct record *r,
+                         struct arena *a, size_t *at, struct err *e)
+{
+    struct json_iter it = json_each(line);
+    uint32_t seen = 0;
+
+    while (json_next(&it)) {
+        const struct member *m = find_member(t->members, it.key);
+        if (m)
+            seen |= 1u << (m - t->members);
+        else
+            m = find_member(common_members, it.key);
+        if (!m)
+            continue;
+        if (!read_value(m, it.value, r, a)) {
+            *at = json_at(it.value);
+            return err_set(e, ERR_INPUT, "'%s' of a %s line must be %s", m->name.at, t->type.at,
+                           must_be(m));
+        }
+        r->has |= m->has;
+    }
+    for (const struct member *m = t->members; m->name.len; m++)
+        if (m->required && !(seen & 1u << (m - t->members))) {
+            *at = json_at(line);
+            return err_set(e, ERR_INPUT, "a %s line without '%s'", t->type.at, m->name.at);
+        }
+    return true;
+}
+
+bool recording_line_read(struct json_val line, struct record *r, struct arena *a, size_t *at,
+                         struct err *e)
+{
+    struct json_val type = json_get(line, STR("type"));
+    const struct line_type *t;
+
+    *at = json_at(line);
+    if (json_type(line) != JSON_OBJECT)
+        return err_set(e, ERR_INPUT, "a line of a recording must be an object");
+    if (json_type(type) != JSON_STRING)
+        return err_set(e, ERR_INPUT, "a line without a 'type' that is a string");
+    t = find_type(json_text(type, a), json_get(line, STR("ev")));
+    *r = (struct record){ .kind = t ? t->kind : RECORD_UNKNOWN };
+    if (t)
+        return read_members(t, line, r, a, at, e);
+    r->unknown = json_text(type, a);
+    return true;
+}
+
+static bool is_there(const struct member *m, const struct record *r)
+{
+    const void *from = (const char *)r + m->at;
+
+    if (m->has)
+        return r->has & m->has;
+    switch (m->type) {
+    case MEMBER_TEXT:
+    case MEMBER_JSON:
+    case MEMBER_BYTES:
+        return ((const struct str *)from)->at != NULL;
+    case MEMBER_BOOL:
+        return m->required || *(const bool *)from;
+    case MEMBER_BASE64:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static void write_bytes(struct json_out *o, struct str bytes)
+{
+    if (utf8_valid(bytes)) {
+        json_out_key_str(o, STR("text"), bytes);
+        return;
+    }
+    json_out_key_raw(o, STR("base64"), STR("\""));
+    base64_encode(o->to, bytes);
+    buf_add_ch(o->to, '"');
+}
+
+static void write_value(struct json_out *o, const struct member *m, const struct record *r)
+{
+    const void *from = (const char *)r + m->at;
+    char time[CLOCK_TEXT];
+
+    switch (m->type) {
+    case MEMBER_TEXT:
+        json_out_key_str(o, m->name, *(const struct str *)from);
+        break;
+    case MEMBER_JSON:
+        json_out_key_raw(o, m->name, *(const struct str *)from);
+        break;
+    case MEMBER_VALUE:
+        json_out_key_raw(o, m->name, json_raw(*(const struct json_val *)from));
+        break;
+    case MEMBER_COUNT:
+    case MEMBER_NUMBER:
+        json_out_key_int(o, m->name, *(const int64_t *)from);
+        break;
+    case MEMBER_TIME:
+        json_out_key_str(o, m->name, clock_format(time, *(const int64_t *)from));
+        break;
+    case MEMBER_DIR:
+        json_out_key_str(o, m->name,
+                         *(const enum record_dir *)from == TO_SERVER ? STR("c2s") : STR("s2c"));
+        break;
+    case MEMBER_FROM:
+        json_out_key_str(o, m->name,
+                         *(const enum record_dir *)from == TO_SERVER ? STR("client")
+                                                                     : STR("server"));
+        break;
+    case MEMBER_BOOL:
+        json_out_key_bool(o, m->name, *(const bool *)from);
+        break;
+    case MEMBER_BYTES:
+        write_bytes(o, *(const struct str *)from);
+        break;
+    case MEMBER_BASE64:
+        BUG("written as bytes");
+    }
+}
+
+static void write_members(struct json_out *o, const struct member *m, const struct record *r)
+{
+    for (; m->name.len; m++)
+        if (is_there(m, r))
+            write_value(o, m, r);
+}
+
+void recording_line_write(struct buf *to, const struct record *r)
+{
+    const struct line_type *t = &line_types[r->kind];
+    struct json_out o = json_out_to(to);
+
+    BUG_IF(r->kind >= RECORD_UNKNOWN || t->kind != r->kind);
+    json_out_object(&o);
+    json_out_key_str(&o, STR("type"), t->type);
+    if (t->ev.len)
+        json_out_key_str(&o, STR("ev"), t->ev);
+    write_members(&o, t->members, r);
+    write_members(&o, common_members, r);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}

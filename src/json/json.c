@@ -1,0 +1,214 @@
+#include "json/json.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "json/number.h"
+#include "json/scan.h"
+
+void json_init(struct json *j)
+{
+    *j = (struct json){ .count = 0 };
+}
+
+void json_release(struct json *j)
+{
+    free(j->nodes);
+    json_init(j);
+}
+
+static struct json_val at_node(const struct json *doc, uint32_t node)
+{
+    return (struct json_val){ doc, node };
+}
+
+struct json_val json_root(const struct json *j)
+{
+    return j->count ? at_node(j, 0) : JSON_VAL_NONE;
+}
+
+enum json_type json_type(struct json_val v)
+{
+    return v.doc ? (enum json_type)(json_node_of(v)->info & JSON_INFO_TYPE) : JSON_ABSENT;
+}
+
+struct str json_raw(struct json_val v)
+{
+    const struct json_node *n;
+
+    if (!v.doc)
+        return STR_NONE;
+    n = json_node_of(v);
+    return str_n(v.doc->text.at + n->at, n->end - n->at);
+}
+
+size_t json_at(struct json_val v)
+{
+    return v.doc ? json_node_of(v)->at : 0;
+}
+
+size_t json_count(struct json_val v)
+{
+    return v.doc ? json_node_of(v)->info >> JSON_INFO_COUNT_SHIFT : 0;
+}
+
+struct json_iter json_each(struct json_val container)
+{
+    enum json_type type = json_type(container);
+
+    if (type != JSON_OBJECT && type != JSON_ARRAY)
+        return (struct json_iter){ .node = 0 };
+    return (struct json_iter){
+        .in = container,
+        .node = container.node + 1,
+        .end = json_node_of(container)->next,
+    };
+}
+
+bool json_next(struct json_iter *it)
+{
+    const struct json *doc = it->in.doc;
+
+    if (it->node == it->end)
+        return false;
+    if (json_type(it->in) == JSON_OBJECT)
+        it->key = at_node(doc, it->node++);
+    it->value = at_node(doc, it->node);
+    it->node = doc->nodes[it->node].next;
+    return true;
+}
+
+struct json_val json_get(struct json_val object, struct str key)
+{
+    struct json_iter it = json_each(object);
+    struct json_val last = JSON_VAL_NONE;
+
+    while (json_next(&it))
+        if (json_is(it.key, key))
+            last = it.value;
+    return last;
+}
+
+size_t json_occurrences(struct json_val object, struct str key)
+{
+    struct json_iter it = json_each(object);
+    size_t n = 0;
+
+    while (json_next(&it))
+        n += json_is(it.key, key);
+    return n;
+}
+
+struct json_val json_item(struct json_val array, size_t index)
+{
+    struct json_iter it = json_each(array);
+
+    if (json_type(array) != JSON_ARRAY || index >= json_count(array))
+        return JSON_VAL_NONE;
+    do
+        json_next(&it);
+    while (index--);
+    return it.value;
+}
+
+struct str json_inner(struct json_val string)
+{
+    struct str raw = json_raw(string);
+
+    return json_type(string) == JSON_STRING ? str_n(raw.at + 1, raw.len - 2) : STR_NONE;
+}
+
+bool json_has_escapes(struct json_val string)
+{
+    return string.doc && json_node_of(string)->info & JSON_INFO_ESCAPES &&
+           json_type(string) == JSON_STRING;
+}
+
+static uint32_t hex4(const char *p)
+{
+    uint32_t code = 0;
+
+    for (int i = 0; i < 4; i++) {
+        uint32_t c = (unsigned char)p[i];
+        code = code << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return code;
+}
+
+/* The escape at the front of `s`, which the scanner has found sound: what it
+ * stands for goes to `out`. Returns how many bytes of `s` it takes. */
+static size_t unescape(struct str s, char out[UTF8_MAX], size_t *len)
+{
+    static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    uint32_t high, low;
+
+    if (s.at[1] != 'u') {
+        const char *letter = strchr(letters, s.at[1]);
+        out[0] = letter ? meant[letter - letters] : s.at[1];
+        *len = 1;
+        return 2;
+    }
+    high = hex4(s.at + 2);
+    if (high >= 0xD800 && high < 0xDC00 && s.len >= 12 && s.at[6] == '\\' && s.at[7] == 'u') {
+        low = hex4(s.at + 8);
+        if (low >= 0xDC00 && low < 0xE000) {
+            *len = utf8_encode(out, 0x10000 + ((high - 0xD800) << 10 | (low - 0xDC00)));
+            return 12;
+        }
+    }
+    *len = utf8_encode(out, high);
+    return 6;
+}
+
+struct str json_text(struct json_val string, struct arena *a)
+{
+    struct str s = json_inner(string);
+    char *text, *to;
+
+    if (!json_has_escapes(string))
+        return s;
+    text = to = arena_alloc(a, s.len); /* an escape is never shorter than its meaning */
+    while (s.len) {
+        size_t plain = str_find(s, '\\'), len;
+        char code[UTF8_MAX];
+        memcpy(to, s.at, plain);
+        to += plain;
+        s = str_skip(s, plain);
+        if (!s.len)
+            break;
+        s = str_skip(s, unescape(s, code, &len));
+        memcpy(to, code, len);
+        to += len;
+    }
+    return str_n(text, (size_t)(to - text));
+}
+
+bool json_is(struct json_val v, struct str text)
+{
+    struct str s = json_inner(v);
+
+    if (json_type(v) != JSON_STRING)
+        return false;
+    if (!json_has_escapes(v))
+        return str_eq(s, text);
+    while (s.len) {
+        size_t plain = str_find(s, '\\'), len;
+        char code[UTF8_MAX];
+        if (!str_starts(text, str_n(s.at, plain)))
+            return false;
+        text = str_skip(text, plain);
+        s = str_skip(s, plain);
+        if (!s.len)
+            break;
+        s = str_skip(s, unescape(s, code, &len));
+        if (!str_starts(text, str_n(code, len)))
+            return false;
+        text = str_skip(text, len);
+    }
+    return text.len == 0;
+}
+
+bool json_int(struct json_val v, int64_t *out)
+{
+    return json_type(v) == JSON_NUMBER && json_number_int(json_raw(v), out);
+}

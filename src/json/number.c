@@ -1,0 +1,161 @@
+#include "json/number.h"
+
+/* Exponents of so few digits fit an int64_t with room to spare for the length of
+ * the longest text. */
+enum { EXPONENT_DIGITS = 18 };
+
+/* value = (-1)^negative * WHOLE FRACTION * 10^(EXPONENT + shift) */
+struct number {
+    bool negative;
+    struct str whole, fraction; /* together: no zero at either end; empty for zero */
+    bool exponent_negative;
+    struct str exponent; /* digits, no zero in front */
+    int64_t shift;
+};
+
+static struct str digits(struct str *rest)
+{
+    size_t n = 0;
+
+    while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9')
+        n++;
+    struct str found = str_n(rest->at, n);
+    *rest = str_skip(*rest, n);
+    return found;
+}
+
+static bool take(struct str *rest, char c)
+{
+    if (!rest->len || rest->at[0] != c)
+        return false;
+    *rest = str_skip(*rest, 1);
+    return true;
+}
+
+static struct str without_front_zeros(struct str s)
+{
+    while (s.len && s.at[0] == '0')
+        s = str_skip(s, 1);
+    return s;
+}
+
+static struct str without_end_zeros(struct str s)
+{
+    while (s.len && s.at[s.len - 1] == '0')
+        s.len--;
+    return s;
+}
+
+static struct number parse(struct str text)
+{
+    struct number n = { .negative = take(&text, '-') };
+    size_t written;
+
+    n.whole = without_front_zeros(digits(&text));
+    if (take(&text, '.'))
+        n.fraction = digits(&text);
+    if (take(&text, 'e') || take(&text, 'E')) {
+        n.exponent_negative = take(&text, '-');
+        take(&text, '+');
+        n.exponent = without_front_zeros(digits(&text));
+    }
+    n.shift = -(int64_t)n.fraction.len;
+    written = n.whole.len + n.fraction.len;
+    n.fraction = without_end_zeros(n.fraction);
+    if (!n.fraction.len)
+        n.whole = without_end_zeros(n.whole);
+    n.shift += (int64_t)(written - n.whole.len - n.fraction.len);
+    if (!n.whole.len)
+        n.fraction = without_front_zeros(n.fraction);
+    return n;
+}
+
+static bool is_zero(const struct number *n)
+{
+    return !n->whole.len && !n->fraction.len;
+}
+
+/* The exponent with the shift in it; false if it has too many digits for that. */
+static bool small_exponent(const struct number *n, int64_t *out)
+{
+    int64_t e = 0;
+
+    if (n->exponent.len > EXPONENT_DIGITS)
+        return false;
+    for (size_t i = 0; i < n->exponent.len; i++)
+        e = e * 10 + (n->exponent.at[i] - '0');
+    *out = (n->exponent_negative ? -e : e) + n->shift;
+    return true;
+}
+
+static bool append(uint64_t *value, struct str more)
+{
+    for (size_t i = 0; i < more.len; i++)
+        if (__builtin_mul_overflow(*value, (uint64_t)10, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(more.at[i] - '0'), value))
+            return false;
+    return true;
+}
+
+bool json_number_int(struct str number, int64_t *out)
+{
+    struct number n = parse(number);
+    uint64_t value = 0, most = (uint64_t)INT64_MAX + n.negative;
+    int64_t exponent;
+
+    if (is_zero(&n)) {
+        *out = 0;
+        return true;
+    }
+    if (!small_exponent(&n, &exponent) || exponent < 0 || exponent > 19)
+        return false;
+    if (!append(&value, n.whole) || !append(&value, n.fraction) ||
+        !append(&value, str_n("0000000000000000000", (size_t)exponent)) || value > most)
+        return false;
+    *out = n.negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+/* EXPONENT + shift by hand. The exponent is so much larger that its sign stays. */
+static void add_large_exponent(const struct number *n, struct buf *to)
+{
+    size_t len = n->exponent.len;
+    char *sum = buf_space(to, len + 1);
+    int64_t carry = n->exponent_negative ? -n->shift : n->shift;
+    struct str result;
+
+    if (!sum)
+        return;
+    for (size_t i = len; i--;) {
+        int64_t digit = n->exponent.at[i] - '0' + carry % 10;
+        carry = carry / 10 + (digit > 9) - (digit < 0);
+        sum[i + 1] = (char)('0' + (digit + 10) % 10);
+    }
+    sum[0] = (char)('0' + carry);
+    result = without_front_zeros(str_n(sum, len + 1));
+    memmove(sum, result.at, result.len);
+    buf_grew(to, result.len);
+}
+
+void json_number_normal(struct str number, struct buf *to)
+{
+    struct number n = parse(number);
+    int64_t exponent;
+
+    if (is_zero(&n)) {
+        buf_add_ch(to, '0');
+        return;
+    }
+    if (n.negative)
+        buf_add_ch(to, '-');
+    buf_add(to, n.whole);
+    buf_add(to, n.fraction);
+    buf_add_ch(to, 'e');
+    if (small_exponent(&n, &exponent)) {
+        buf_printf(to, "%lld", (long long)exponent);
+        return;
+    }
+    if (n.exponent_negative)
+        buf_add_ch(to, '-');
+    add_large_exponent(&n, to);
+}

@@ -1,0 +1,182 @@
+#include "json/write.h"
+
+#include "base/utf8.h"
+
+struct json_out json_out_to(struct buf *to)
+{
+    return (struct json_out){ .to = to };
+}
+
+static void separate(struct json_out *o)
+{
+    if (o->comma)
+        buf_add_ch(o->to, ',');
+    o->comma = true;
+}
+
+static void begin(struct json_out *o, char bracket)
+{
+    separate(o);
+    buf_add_ch(o->to, bracket);
+    o->comma = false;
+}
+
+static void end(struct json_out *o, char bracket)
+{
+    buf_add_ch(o->to, bracket);
+    o->comma = true;
+}
+
+void json_out_object(struct json_out *o)
+{
+    begin(o, '{');
+}
+
+void json_out_end_object(struct json_out *o)
+{
+    end(o, '}');
+}
+
+void json_out_array(struct json_out *o)
+{
+    begin(o, '[');
+}
+
+void json_out_end_array(struct json_out *o)
+{
+    end(o, ']');
+}
+
+void json_out_key(struct json_out *o, struct str key)
+{
+    json_out_str(o, key);
+    buf_add_ch(o->to, ':');
+    o->comma = false;
+}
+
+void json_out_str(struct json_out *o, struct str text)
+{
+    separate(o);
+    json_write_str(o->to, text);
+}
+
+void json_out_int(struct json_out *o, int64_t n)
+{
+    separate(o);
+    buf_printf(o->to, "%lld", (long long)n);
+}
+
+void json_out_bool(struct json_out *o, bool b)
+{
+    json_out_raw(o, b ? STR("true") : STR("false"));
+}
+
+void json_out_null(struct json_out *o)
+{
+    json_out_raw(o, STR("null"));
+}
+
+void json_out_raw(struct json_out *o, struct str json)
+{
+    separate(o);
+    buf_add(o->to, json);
+}
+
+void json_out_key_str(struct json_out *o, struct str key, struct str text)
+{
+    json_out_key(o, key);
+    json_out_str(o, text);
+}
+
+void json_out_key_int(struct json_out *o, struct str key, int64_t n)
+{
+    json_out_key(o, key);
+    json_out_int(o, n);
+}
+
+void json_out_key_bool(struct json_out *o, struct str key, bool b)
+{
+    json_out_key(o, key);
+    json_out_bool(o, b);
+}
+
+void json_out_key_raw(struct json_out *o, struct str key, struct str json)
+{
+    json_out_key(o, key);
+    json_out_raw(o, json);
+}
+
+static bool is_plain(char c)
+{
+    unsigned char u = (unsigned char)c;
+
+    return u >= 0x20 && u < 0x7F && u != '"' && u != '\\';
+}
+
+static size_t plain_run(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && is_plain(s.at[n]))
+        n++;
+    return n;
+}
+
+static void write_ascii(struct buf *to, char c)
+{
+    static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *hit = c ? strchr(special, c) : NULL;
+
+    if (hit)
+        buf_add(to, str_n((const char[]){ '\\', letters[hit - special] }, 2));
+    else
+        buf_printf(to, "\\u%04x", c);
+}
+
+/* A surrogate in three bytes, as json_text() leaves a lone one. */
+static bool is_surrogate(struct str s)
+{
+    return s.len >= 3 && s.at[0] == '\xED' && (s.at[1] & 0xE0) == 0xA0 &&
+           (s.at[2] & 0xC0) == 0x80;
+}
+
+/* What is not ASCII at the front of `s`; returns how many bytes it was. */
+static size_t write_wide(struct buf *to, struct str s)
+{
+    uint32_t code;
+    size_t n = utf8_decode(s, &code);
+
+    if (n == 0 && is_surrogate(s)) {
+        buf_printf(to, "\\ud%x%02x", 8 | (s.at[1] & 0x1F) >> 2,
+                   (s.at[1] & 0x03) << 6 | (s.at[2] & 0x3F));
+        return 3;
+    }
+    if (n == 0) {
+        buf_add(to, STR("\xEF\xBF\xBD"));
+        return 1;
+    }
+    if (code == 0x2028 || code == 0x2029)
+        buf_printf(to, "\\u%04x", code);
+    else
+        buf_add(to, str_n(s.at, n));
+    return n;
+}
+
+void json_write_str(struct buf *to, struct str text)
+{
+    buf_add_ch(to, '"');
+    while (text.len) {
+        size_t n = plain_run(text);
+        buf_add(to, str_n(text.at, n));
+        text = str_skip(text, n);
+        if (!text.len)
+            break;
+        if ((unsigned char)text.at[0] < 0x80) {
+            write_ascii(to, text.at[0]);
+            text = str_skip(text, 1);
+        } else {
+            text = str_skip(text, write_wide(to, text));
+        }
+    }
+    buf_add_ch(to, '"');
+}

@@ -1,0 +1,19 @@
+/* loop/loop.h - the one event loop; this folder is the only one that knows libuv.
+ *
+ * Everything here runs on one thread. Callbacks read, feed and hand over; they may
+ * close what called them, memory is given back after they return. */
+#ifndef LOOP_LOOP_H
+#define LOOP_LOOP_H
+
+#include "base/err.h"
+
+struct loop;
+
+struct loop *loop_new(void);
+void loop_free(struct loop *l); /* everything opened on it must be closed; NULL is fine */
+
+/* Until loop_stop() or nothing is left to wait for. */
+void loop_run(struct loop *l);
+void loop_stop(struct loop *l);
+
+#endif

@@ -1,0 +1,15 @@
+/* loop/signals.h - the signals that ask us to end, as events of the loop. */
+#ifndef LOOP_SIGNALS_H
+#define LOOP_SIGNALS_H
+
+#include "loop/loop.h"
+
+struct signals;
+typedef void signals_fn(void *to, int signum);
+
+/* SIGINT, SIGTERM and SIGHUP go to `fn` until signals_close(). They do not keep
+ * the loop running. */
+struct signals *signals_watch(struct loop *l, signals_fn *fn, void *to);
+void signals_close(struct signals *s); /* NULL is fine */
+
+#endif

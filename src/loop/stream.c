@@ -1,0 +1,253 @@
+#include "loop/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "loop/loop-uv.h"
+
+enum { CHUNK = 64 << 10 };
+
+/* Two kinds: what libuv can poll (pipes, sockets, terminals), and regular files and
+ * devices, which it cannot: those are read in its thread pool and written directly,
+ * as writing to a file does not wait for a peer. */
+struct stream {
+    union {
+        uv_handle_t any;
+        uv_stream_t polled;
+        uv_pipe_t pipe;
+        uv_tty_t tty;
+    } uv;
+    uv_fs_t fs; /* the read under way, for files */
+    struct loop *loop;
+    const struct stream_events *events;
+    void *to;
+    int fd;
+    bool file, reading, ended, broken, closed, fs_busy;
+    size_t queued;
+    char chunk[CHUNK];
+};
+
+struct queued_write {
+    uv_write_t uv; /* first: libuv's request is ours */
+    struct stream *stream;
+    size_t len;
+    char bytes[];
+};
+
+static bool is_own(int fd)
+{
+    return fd >= 0 && fd <= 2;
+}
+
+static void tell_end(struct stream *s, int code)
+{
+    struct err e = ERR_NONE;
+
+    if (s->ended || s->closed)
+        return;
+    s->ended = true;
+    if (code != 0 && code != UV_EOF)
+        loop_fault(&e, code);
+    s->events->end(s->to, e.kind == ERR_OK ? NULL : &e);
+}
+
+static void tell_broken(struct stream *s, int code)
+{
+    struct err e = ERR_NONE;
+
+    if (s->broken || s->closed)
+        return;
+    s->broken = true;
+    loop_fault(&e, code);
+    if (s->events->broken)
+        s->events->broken(s->to, &e);
+}
+
+static void give_chunk(uv_handle_t *uv, size_t suggested, uv_buf_t *buf)
+{
+    struct stream *s = uv->data;
+
+    (void)suggested;
+    *buf = uv_buf_init(s->chunk, CHUNK);
+}
+
+static void polled_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
+{
+    struct stream *s = uv->data;
+
+    if (n > 0)
+        s->events->data(s->to, str_n(buf->base, (size_t)n));
+    else if (n < 0)
+        tell_end(s, (int)n);
+}
+
+static void file_read_next(struct stream *s);
+
+static void file_was_read(uv_fs_t *fs)
+{
+    struct stream *s = fs->data;
+    ssize_t n = fs->result;
+
+    uv_fs_req_cleanup(fs);
+    if (n > 0 && !s->closed)
+        s->events->data(s->to, str_n(s->chunk, (size_t)n));
+    else
+        tell_end(s, (int)n);
+    /* The callback may have closed the stream: it lives until here. */
+    s->fs_busy = false;
+    if (s->closed)
+        free(s);
+    else
+        file_read_next(s);
+}
+
+static void file_read_next(struct stream *s)
+{
+    uv_buf_t buf = uv_buf_init(s->chunk, CHUNK);
+
+    if (!s->reading || s->fs_busy || s->ended || s->closed)
+        return;
+    s->fs.data = s;
+    s->fs_busy = true;
+    BUG_IF(uv_fs_read(&s->loop->uv, &s->fs, s->fd, &buf, 1, -1, file_was_read) != 0);
+}
+
+static int open_polled(struct stream *s, uv_handle_type type)
+{
+    int code;
+
+    if (type == UV_TTY)
+        return uv_tty_init(&s->loop->uv, &s->uv.tty, s->fd, 0);
+    code = uv_pipe_init(&s->loop->uv, &s->uv.pipe, 0);
+    return code ? code : uv_pipe_open(&s->uv.pipe, s->fd);
+}
+
+bool stream_open(struct stream **out, struct loop *l, int fd,
+                 const struct stream_events *events, void *to, struct err *e)
+{
+    struct stream *s = mem_new(struct stream);
+    uv_handle_type type = uv_guess_handle(fd);
+    int code;
+
+    s->loop = l;
+    s->events = events;
+    s->to = to;
+    s->fd = fd;
+    s->file = type == UV_FILE;
+    code = type == UV_UNKNOWN_HANDLE ? UV_EBADF : s->file ? 0 : open_polled(s, type);
+    if (code != 0) {
+        free(s);
+        loop_fault(e, code);
+        return err_wrap(e, "cannot use descriptor %d", fd);
+    }
+    s->uv.any.data = s;
+    *out = s;
+    return true;
+}
+
+void stream_read(struct stream *s, bool on)
+{
+    if (s->reading == on || s->ended)
+        return;
+    s->reading = on;
+    if (s->file)
+        file_read_next(s);
+    else if (on)
+        BUG_IF(uv_read_start(&s->uv.polled, give_chunk, polled_read) != 0);
+    else
+        uv_read_stop(&s->uv.polled);
+}
+
+static void written(uv_write_t *uv, int code)
+{
+    struct queued_write *w = (struct queued_write *)uv;
+    struct stream *s = w->stream;
+
+    s->queued -= w->len;
+    free(w);
+    if (code != 0)
+        tell_broken(s, code);
+    else if (!s->queued && !s->closed && s->events->drained)
+        s->events->drained(s->to);
+}
+
+static void queue(struct stream *s, struct str bytes)
+{
+    struct queued_write *w = mem_grow(NULL, sizeof *w + bytes.len);
+    uv_buf_t buf = uv_buf_init(w->bytes, (unsigned)bytes.len);
+    int code;
+
+    w->stream = s;
+    w->len = bytes.len;
+    memcpy(w->bytes, bytes.at, bytes.len);
+    code = uv_write(&w->uv, &s->uv.polled, &buf, 1, written);
+    if (code != 0) {
+        free(w);
+        tell_broken(s, code);
+        return;
+    }
+    s->queued += bytes.len;
+}
+
+static void write_file(struct stream *s, struct str bytes)
+{
+    while (bytes.len) {
+        ssize_t n = write(s->fd, bytes.at, bytes.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            tell_broken(s, n < 0 ? -errno : UV_EIO);
+            return;
+        }
+        bytes = str_skip(bytes, (size_t)n);
+    }
+}
+
+void stream_write(struct stream *s, struct str bytes)
+{
+    if (!bytes.len || s->broken || s->closed)
+        return;
+    if (s->file) {
+        write_file(s, bytes);
+        return;
+    }
+    if (!s->queued) {
+        uv_buf_t buf = uv_buf_init((char *)(uintptr_t)bytes.at, (unsigned)bytes.len);
+        int n = uv_try_write(&s->uv.polled, &buf, 1);
+        if (n > 0)
+            bytes = str_skip(bytes, (size_t)n);
+        else if (n != UV_EAGAIN && n < 0) {
+            tell_broken(s, n);
+            return;
+        }
+    }
+    if (bytes.len)
+        queue(s, bytes);
+}
+
+size_t stream_queued(const struct stream *s)
+{
+    return s->queued;
+}
+
+static void closed(uv_handle_t *uv)
+{
+    free(uv->data);
+}
+
+void stream_close(struct stream *s)
+{
+    if (!s || s->closed)
+        return;
+    s->closed = true;
+    if (!s->file) {
+        uv_close(&s->uv.any, closed);
+        return;
+    }
+    if (!is_own(s->fd))
+        close(s->fd);
+    if (!s->fs_busy)
+        free(s);
+}

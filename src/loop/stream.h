@@ -1,0 +1,38 @@
+/* loop/stream.h - bytes in or out of a descriptor: pipe, socket, terminal or file.
+ *
+ * Knows no framing. Writing takes what the descriptor accepts at once and queues a
+ * copy of the rest; whoever writes watches stream_queued() and stops its own source
+ * while it is high, which is all back-pressure needs. */
+#ifndef LOOP_STREAM_H
+#define LOOP_STREAM_H
+
+#include "base/str.h"
+#include "loop/loop.h"
+
+struct stream;
+
+struct stream_events {
+    /* Some bytes arrived; borrowed. May be NULL in a stream that is only written. */
+    void (*data)(void *to, struct str bytes);
+    /* Nothing more will arrive: the end (`why` NULL) or a failure. Once. */
+    void (*end)(void *to, const struct err *why);
+    /* All that was queued has been written. May be NULL. */
+    void (*drained)(void *to);
+    /* Writing failed, the peer is gone; what is written from now on is dropped.
+     * Once. May be NULL. */
+    void (*broken)(void *to, const struct err *why);
+};
+
+/* Takes the descriptor over: it is closed with the stream, unless it is one of our
+ * own standard streams. `events` is borrowed for the stream's life. */
+bool stream_open(struct stream **out, struct loop *l, int fd,
+                 const struct stream_events *events, void *to, struct err *e) MUST_CHECK;
+
+void stream_read(struct stream *s, bool on);
+void stream_write(struct stream *s, struct str bytes);
+size_t stream_queued(const struct stream *s); /* bytes accepted but not yet written */
+
+/* Close now; what is queued is lost. No event comes after this. NULL is fine. */
+void stream_close(struct stream *s);
+
+#endif

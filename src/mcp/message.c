@@ -1,0 +1,115 @@
+#include "mcp/message.h"
+
+#include "base/err.h"
+
+/* The members that make an envelope; any other is none of our business. */
+enum member { MEMBER_ID, MEMBER_METHOD, MEMBER_PARAMS, MEMBER_RESULT, MEMBER_ERROR, MEMBERS };
+
+static const struct str member_names[MEMBERS] = {
+    [MEMBER_ID] = STR("id"),         [MEMBER_METHOD] = STR("method"),
+    [MEMBER_PARAMS] = STR("params"), [MEMBER_RESULT] = STR("result"),
+    [MEMBER_ERROR] = STR("error"),
+};
+
+struct envelope {
+    struct json_val at[MEMBERS]; /* of duplicates the last, as json_get() has it */
+    bool duplicate;
+};
+
+static struct envelope open_envelope(struct json_val root)
+{
+    struct envelope env = { .duplicate = false };
+    struct json_iter it = json_each(root);
+
+    while (json_next(&it)) {
+        for (size_t i = 0; i < MEMBERS; i++) {
+            if (!json_is(it.key, member_names[i]))
+                continue;
+            env.duplicate |= json_exists(env.at[i]);
+            env.at[i] = it.value;
+        }
+    }
+    return env;
+}
+
+static bool is_given(struct json_val v)
+{
+    return json_exists(v) && json_type(v) != JSON_NULL;
+}
+
+static bool is_usable_id(struct json_val id)
+{
+    return json_type(id) == JSON_STRING || json_type(id) == JSON_NUMBER;
+}
+
+/* A method decides before a result does: that is how the SDKs' readers see it. */
+static enum mcp_kind kind_of(const struct envelope *env)
+{
+    struct json_val id = env->at[MEMBER_ID], error = env->at[MEMBER_ERROR];
+
+    if (is_given(id) && !is_usable_id(id))
+        return MCP_OTHER;
+    if (json_type(env->at[MEMBER_METHOD]) == JSON_STRING)
+        return is_given(id) ? MCP_REQUEST : MCP_NOTIFICATION;
+    /* Who answers to nobody in particular must at least look like an error: OAuth's
+     * {"error":"invalid_token"} is not one of ours. */
+    if (is_given(error))
+        return is_given(id) || json_type(error) == JSON_OBJECT ? MCP_ERROR : MCP_OTHER;
+    if (json_exists(env->at[MEMBER_RESULT]) && is_given(id))
+        return MCP_RESULT;
+    return MCP_OTHER;
+}
+
+struct mcp_message mcp_classify(struct json_val root, struct arena *a)
+{
+    struct mcp_message m = { .kind = MCP_OTHER, .root = root };
+    struct envelope env;
+
+    if (json_type(root) == JSON_ARRAY)
+        m.kind = MCP_BATCH;
+    if (json_type(root) != JSON_OBJECT)
+        return m;
+    env = open_envelope(root);
+    m.kind = kind_of(&env);
+    m.duplicate = env.duplicate;
+    switch (m.kind) {
+    case MCP_REQUEST:
+        m.id = env.at[MEMBER_ID];
+        /* fall through */
+    case MCP_NOTIFICATION:
+        m.method = json_text(env.at[MEMBER_METHOD], a);
+        m.params = env.at[MEMBER_PARAMS];
+        break;
+    case MCP_RESULT:
+        m.id = env.at[MEMBER_ID];
+        m.result = env.at[MEMBER_RESULT];
+        break;
+    case MCP_ERROR:
+        m.id = env.at[MEMBER_ID];
+        m.error = env.at[MEMBER_ERROR];
+        break;
+    case MCP_OTHER:
+    case MCP_BATCH:
+        break;
+    }
+    return m;
+}
+
+const char *mcp_kind_name(enum mcp_kind kind)
+{
+    switch (kind) {
+    case MCP_OTHER:
+        return "other";
+    case MCP_REQUEST:
+        return "request";
+    case MCP_NOTIFICATION:
+        return "notification";
+    case MCP_RESULT:
+        return "result";
+    case MCP_ERROR:
+        return "error";
+    case MCP_BATCH:
+        return "batch";
+    }
+    BUG("no such kind of message");
+}

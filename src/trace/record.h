@@ -1,0 +1,128 @@
+/* trace/record.h - the one thing every part of the program exchanges.
+ *
+ * Live transports and file readers produce records; writers, the mock, the
+ * verifier and the viewer consume them. What a source cannot know is absent, never
+ * invented: numbers are there when their bit is in `has`, texts when `at` is not
+ * NULL, JSON values when json_exists().
+ *
+ * Ownership: a record and all it points to are valid only during the call that
+ * hands it over. */
+#ifndef TRACE_RECORD_H
+#define TRACE_RECORD_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "json/json.h"
+
+enum record_kind {
+    RECORD_HEADER,
+    RECORD_MESSAGE, /* one JSON-RPC message; a batch is one record per element */
+    RECORD_RAW,     /* bytes that are no JSON-RPC message */
+    RECORD_STDERR,
+    RECORD_PROC, /* a server process started or ended */
+    RECORD_HTTP_REQUEST,
+    RECORD_HTTP_RESPONSE,
+    RECORD_HTTP_END,
+    RECORD_SSE, /* an event or comment that carries no message */
+    RECORD_GAP, /* the recorder lost something here */
+    RECORD_FOOTER,
+    RECORD_UNKNOWN, /* a line of a type we do not know */
+};
+
+enum record_dir { TO_SERVER, TO_CLIENT };
+
+enum record_has {
+    HAS_US = 1u << 0,
+    HAS_WALL = 1u << 1,
+    HAS_CONN = 1u << 2,
+    HAS_SESSION = 1u << 3,
+    HAS_EXCHANGE = 1u << 4,
+    HAS_STREAM = 1u << 5,
+    HAS_SEQ = 1u << 6,
+    HAS_LATENCY = 1u << 7,
+    HAS_REDELIVERS = 1u << 8,
+    HAS_FROM = 1u << 9,
+    HAS_STATUS = 1u << 10,
+    HAS_EXIT_CODE = 1u << 11,
+    HAS_SIGNAL = 1u << 12,
+    HAS_N = 1u << 13,
+    HAS_RETRY = 1u << 14,
+    HAS_TOTALS = 1u << 15,
+    HAS_ERRORS = 1u << 16,
+};
+
+struct record_header {
+    struct str version, name, tags /* JSON */, upstream, made_for, producer /* JSON */,
+        command /* JSON */, transport;
+};
+
+struct record_message {
+    uint64_t seq, latency_ms, redelivers;
+    enum record_dir dir;
+    struct json_val msg;               /* an object */
+    struct str event, batch, redacted; /* JSON */
+};
+
+struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */
+    enum record_dir from_to; /* RECORD_RAW: the way the bytes went */
+    struct str bytes;
+    struct str why; /* RECORD_RAW: why it is no message */
+};
+
+struct record_proc {
+    struct str event; /* "start" or "exit" */
+    int64_t exit_code, signal;
+};
+
+struct record_http {
+    struct str method, path, query, state, host, origin, body; /* request */
+    struct str media, resumes /* JSON */;                      /* response */
+    struct str by, headers /* JSON */;
+    uint64_t status;
+    bool auth, mints_session, clean;
+};
+
+struct record_sse {
+    uint64_t n, retry;
+    struct str id, event, data, comment;
+};
+
+struct record_gap {
+    enum record_dir from_to;
+    uint64_t messages, bytes;
+    struct str why;
+};
+
+struct record_footer {
+    uint64_t messages, duration_ms, client_messages, server_messages, errors;
+    int64_t exit_code;
+    struct str protocol, server_info, client_info; /* the last two: JSON */
+};
+
+struct record {
+    enum record_kind kind;
+    unsigned has;
+    int64_t us;      /* monotonic, since the recording started */
+    int64_t wall_us; /* since 1970 */
+    uint64_t conn, session, exchange, stream;
+    union {
+        struct record_header header;
+        struct record_message message;
+        struct record_bytes bytes;
+        struct record_proc proc;
+        struct record_http http;
+        struct record_sse sse;
+        struct record_gap gap;
+        struct record_footer footer;
+        struct str unknown; /* the type's name */
+    };
+};
+
+/* A consumer. Returning false means it can take no more. */
+struct sink {
+    bool (*put)(struct sink *self, const struct record *r, struct err *e);
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* transport/relay.h - a stdio client and the server process it believes to have
+ * started, with us in between.
+ *
+ * Full duplex, byte for byte. Of every line the copy is handed over before its last
+ * byte goes on; the bytes of an unfinished line go on as they come. Each side is
+ * read only as fast as the other takes. Knows no JSON and writes no file.
+ *
+ *   RUNNING  -> CLOSING  [begin_closing: the client ended or is gone]
+ *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output]
+ *   RUNNING  -> ASKED    [relay_signal: the signal we got goes to the server]
+ *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
+ *   any      -> DRAINING [server_exited: what it left in its pipes still goes out]
+ *   DRAINING -> DONE     [finish_if_drained, patience_over]
+ *
+ * The whole way from CLOSING to DONE fits in the 2 s that clients wait before they
+ * turn to signals. */
+#ifndef TRANSPORT_RELAY_H
+#define TRANSPORT_RELAY_H
+
+#include "base/str.h"
+#include "loop/loop.h"
+#include "trace/record.h"
+
+struct relay;
+
+struct relay_events {
+    void (*line)(void *to, enum record_dir dir, struct str line); /* without newline */
+    void (*too_long)(void *to, enum record_dir dir, uint64_t bytes);
+    void (*stderr_text)(void *to, struct str bytes);
+    void (*exited)(void *to, int code, int signum);
+    void (*done)(void *to); /* nothing more will come; the loop may stop */
+};
+
+struct relay_config {
+    char *const *argv;                 /* the server; borrowed during relay_start() */
+    int client_in, client_out, errors; /* our own 0, 1 and 2, but for tests */
+    size_t max_line;                   /* longer lines pass, but are not handed over */
+};
+
+/* ERR_PEER if the server cannot be started; `*errnum` is then the reason. */
+bool relay_start(struct relay **out, struct loop *l, const struct relay_config *config,
+                 const struct relay_events *events, void *to, int *errnum,
+                 struct err *e) MUST_CHECK;
+
+/* Somebody wants us to end: the signal goes to the server's group. */
+void relay_signal(struct relay *r, int signum);
+
+void relay_close(struct relay *r); /* NULL is fine */
+
+#endif

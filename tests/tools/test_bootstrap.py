@@ -1,0 +1,144 @@
+"""tools/bootstrap on machines that lack things, played by a PATH of stand-ins."""
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BOOTSTRAP = ROOT / "tools/bootstrap"
+UNIX = ("sh", "sed", "tr", "grep", "sort", "cut", "env", "chmod", "rm")
+PROGRAMS = ("gcc", "meson", "ninja", "git", "clang-format", "llvm-symbolizer", "node", "npm", "jq",
+            "strace", "g++", "python3")
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A bin folder with everything but what a test takes away, on a Debian run by root."""
+    for name in UNIX:
+        (tmp_path / name).symlink_to(shutil.which(name))
+    for name in PROGRAMS:
+        script(tmp_path, name, "exit 0")
+    script(tmp_path, "id", "echo 0")
+    script(tmp_path, "uname", '[ "$1" ] && echo x86_64 || echo Linux')
+    script(tmp_path, "pkg-config", f'[ ! -e {tmp_path}/lacks-$2 ]')
+    script(tmp_path, "clang", f"""case $1 in
+-print-file-name=*) [ -e {tmp_path}/no-runtime ] && echo none || echo {tmp_path}/clang ;;
+-print-runtime-dir) echo {tmp_path} ;;
+-dumpversion) echo 14.0.6 ;;
+esac""")
+    script(tmp_path, "apt-cache", f'[ ! -e {tmp_path}/stale ]')
+    # Installing gives a program, a library, or clang's runtime; as told in `brings`.
+    script(tmp_path, "apt-get", f"""echo "$*" >>{tmp_path}/apt.log
+case $1 in
+update) rm -f {tmp_path}/stale ;;
+install) . {tmp_path}/brings ;;
+esac""")
+    (tmp_path / "brings").write_text("")
+    return tmp_path
+
+
+def script(machine, name, body):
+    (machine / name).write_text(f"#!/bin/sh\n{body}\n")
+    (machine / name).chmod(0o755)
+
+
+def run(machine, group="build", **env):
+    p = subprocess.run([BOOTSTRAP, group], env={"PATH": str(machine), **env}, text=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       timeout=30)
+    assert p.stdout == ""
+    log = machine / "apt.log"
+    return p.returncode, p.stderr, log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.mark.parametrize("group", ["build", "test", "bench"])
+def test_nothing_missing_nothing_said(machine, group):
+    assert run(machine, group) == (0, "", [])
+
+
+def test_a_group_asks_only_for_its_own(machine):
+    for name in ("clang", "node", "g++"):
+        (machine / name).unlink()
+    (machine / "lacks-cmocka").touch()
+    assert run(machine, "build") == (0, "", [])
+
+
+def test_what_is_missing_is_installed_and_nothing_else(machine):
+    (machine / "meson").unlink()
+    (machine / "lacks-libuv").touch()
+    (machine / "brings").write_text(f"rm {machine}/lacks-libuv; printf '' >{machine}/meson; "
+                                    f"chmod +x {machine}/meson")
+    code, said, apt = run(machine)
+    assert (code, said) == (0, "bootstrap: installing libuv1-dev meson\n")
+    assert apt == ["install -qy --no-install-recommends libuv1-dev meson"]
+
+
+def test_lists_are_updated_when_they_do_not_know_a_package(machine):
+    (machine / "lacks-libuv").touch()
+    (machine / "stale").touch()
+    (machine / "brings").write_text(f"rm {machine}/lacks-libuv")
+    assert run(machine)[2] == ["update -q", "install -qy --no-install-recommends libuv1-dev"]
+
+
+def test_an_installation_that_fails_is_tried_once_more_with_new_lists(machine):
+    (machine / "lacks-libuv").touch()
+    (machine / "brings").write_text("exit 100")
+    code, said, apt = run(machine)
+    install = "install -qy --no-install-recommends libuv1-dev"
+    assert code == 1 and "apt-get failed" in said
+    assert apt == [install, "update -q", install]
+
+
+def test_the_sanitizers_come_in_the_package_of_that_clang(machine):
+    (machine / "no-runtime").touch()
+    (machine / "brings").write_text(f"rm {machine}/no-runtime")
+    code, _, apt = run(machine, "test")
+    assert (code, apt) == (0, ["install -qy --no-install-recommends libclang-rt-14-dev"])
+
+
+def test_an_installation_that_does_not_help_is_a_failure(machine):
+    (machine / "lacks-libuv").touch()
+    code, said, _ = run(machine)
+    assert code == 1 and "Still missing after apt-get" in said
+
+
+@pytest.mark.parametrize("prepare, env", [
+    (lambda m: (m / "apt-get").unlink(), {}),
+    (lambda m: script(m, "id", "echo 1000"), {}),
+    (lambda m: None, {"MCPREEL_NO_INSTALL": "1"}),
+], ids=["no apt-get", "neither root nor sudo", "told not to"])
+def test_elsewhere_it_says_what_to_install(machine, prepare, env):
+    (machine / "lacks-libxxhash").touch()
+    (machine / "ninja").unlink()
+    prepare(machine)
+    code, said, apt = run(machine, "build", **env)
+    assert code == 1 and apt == []
+    assert "Debian, Ubuntu: libxxhash-dev ninja-build" in said
+    assert "Fedora:         ninja-build xxhash-devel" in said
+    assert "Homebrew:       ninja xxhash" in said
+
+
+def test_sudo_is_used_by_others_than_root(machine):
+    script(machine, "id", "echo 1000")
+    script(machine, "sudo", f'echo "sudo $1" >>{machine}/apt.log; [ "$1" = -n ] && shift; exec "$@"')
+    (machine / "lacks-libuv").touch()
+    (machine / "brings").write_text(f"rm {machine}/lacks-libuv")
+    code, _, apt = run(machine)
+    assert code == 0 and apt[0] == "sudo -n"
+
+
+def test_an_unknown_group_is_refused(machine):
+    assert run(machine, "everything")[0] == 2
+
+
+def test_it_is_fast_here():
+    """Every command of the Makefile waits for it."""
+    def once():
+        start = time.monotonic()
+        subprocess.run([BOOTSTRAP, "test"], env={**os.environ, "MCPREEL_NO_INSTALL": "1"}, check=True)
+        return time.monotonic() - start
+
+    assert min(once() for _ in range(5)) < 0.3

@@ -1,0 +1,355 @@
+"""Every rule of every check has been seen to fail: each row plants one fault in a copy of the
+tree and names the findings, all of them, that the check must print."""
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import house  # noqa: E402
+
+CHECKS = sorted(p.name for p in (ROOT / "tools").glob("check-*"))
+PROTECTED = ("-O2 -fPIE -pie -fstack-protector-all -D_FORTIFY_SOURCE=2 "
+             "-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack")
+PROGRAM = """#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char b[64];
+    memset(b, argc, sizeof b);
+    snprintf(b, (size_t)argc, "%s", argv[0]);
+    return puts(b);
+}
+"""
+
+
+@dataclasses.dataclass
+class Fault:
+    check: str
+    rule: str
+    findings: list
+    plant: dict  # path: new content, or (old, new) to replace in what is there
+
+
+def fault(check, rule, plant, *findings):
+    return pytest.param(Fault(check, rule, list(findings), plant), id=f"{check}: {rule}")
+
+
+def header(name, body=""):
+    guard = re.sub(r"\W", "_", name).upper()
+    return f"/* {name} - planted. */\n#ifndef {guard}\n#define {guard}\n{body}\n#endif\n"
+
+
+def function(lines, name="planted", body="    x();\n"):
+    return f"void {name}(void)\n{{\n" + body * (lines - 3) + "}\n"
+
+
+def compile_c(tree, source, target, flags="-c"):
+    target = tree / target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    libs = subprocess.check_output(["pkg-config", "--cflags", "libuv", "libxxhash"], text=True)
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Isrc", *shlex.split(libs), *flags.split(),
+                    source, "-o", target], cwd=tree, check=True)
+
+
+def build(tree):
+    """As much of a build as the checks look at: objects of one module and of what was planted,
+    and a program."""
+    for source in sorted((tree / "src/base").glob("*.c")):
+        if source.name == "err.c" or not (ROOT / source.relative_to(tree)).exists():
+            compile_c(tree, source, f"build/x.p/src_base_{source.name}.o", "-O1 -c")
+    (tree / "program.c").write_text(PROGRAM)
+    compile_c(tree, "program.c", "build/mcpreel", PROTECTED)
+    (tree / "program.c").unlink()
+
+
+def copy_tree(to):
+    """The tree as it would be committed, without git."""
+    for path in house.files():
+        copy = to / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, copy)
+    return to
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return copy_tree(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    """What each check says of the tree as it is, so that a fault that stands there already
+    does not hide whether a planted one is found."""
+    tree = copy_tree(tmp_path_factory.mktemp("clean"))
+    build(tree)
+    return {check: run(tree, check) for check in CHECKS}
+
+
+def run(tree, check, *args):
+    p = subprocess.run([tree / "tools" / check, *args], cwd=tree, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, timeout=60)
+    return p.returncode, p.stdout.splitlines()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_clean_tree_passes(clean, check):
+    assert clean[check] == (0, [])
+
+
+MARK = "TO" "DO"
+HOST = "registry" ".example.org"
+HERE = "/" "work/x"
+
+FAULTS = [
+    fault("check-layers", "a folder that may not be included",
+          {"src/wire/bad.h": '#include "format/x.h"\n'},
+          "src/wire/bad.h:1: 'wire' may not include 'format'"),
+    fault("check-layers", "siblings do not see each other",
+          {"src/format/bad.c": '\n  # include "engine/x.h"\n#include "transport/y.h"\n',
+           "src/json/bad.c": '#include "loop/x.h"\n#include "wire/x.h"\n'},
+          "src/format/bad.c:2: 'format' may not include 'engine'",
+          "src/format/bad.c:3: 'format' may not include 'transport'",
+          "src/json/bad.c:1: 'json' may not include 'loop'",
+          "src/json/bad.c:2: 'json' may not include 'wire'"),
+    fault("check-layers", "an engine is pure",
+          {"src/engine/bad.c": '#include "base/str.h"\n#include "base/clock.h"\n'},
+          "src/engine/bad.c:2: 'engine' may not include 'base/clock.h'"),
+    fault("check-layers", "an include in a comment does not count",
+          {"src/wire/fine.h": '/*\n#include "format/x.h"\n*/\n// #include "cmd/x.h"\n'}),
+    fault("check-layers", "folder and file are named",
+          {"src/base/bad.c": '#include "err.h"\n#include "../json/json.h"\n'},
+          'src/base/bad.c:1: include "folder/file.h", not "err.h"',
+          'src/base/bad.c:2: include "folder/file.h", not "../json/json.h"'),
+    fault("check-layers", "angle brackets are no way around",
+          {"src/base/bad.c": "#include <json/json.h>\n"},
+          'src/base/bad.c:1: our own headers are included as "json/json.h"'),
+    fault("check-layers", "a folder nobody knows", {"src/misc/bad.c": "\n"},
+          "src/misc/bad.c:1: folder 'misc' is not in tools/layers.txt"),
+    fault("check-layers", "a file outside any folder", {"src/bad.c": "\n"},
+          "src/bad.c:1: a source file stands in src/<folder>/"),
+    fault("check-layers", "a circle in the table",
+          {"tools/layers.txt": ("\nbase:\n", "\nbase: json\n")},
+          "tools/layers.txt:4: 'base' names 'json', which has no row above it"),
+
+    fault("check-headers", "does not compile alone",
+          {"src/base/bad.h": header("base/bad.h", "size_t bad(void);")},
+          "src/base/bad.h:1: does not compile alone: unknown type name ‘size_t’"),
+    fault("check-headers", "guard of another name",
+          {"src/base/bad.h": header("base/bad.h").replace("BASE_BAD_H", "BAD_H")},
+          "src/base/bad.h:1: include guard is not BASE_BAD_H"),
+    fault("check-headers", "code after the guard",
+          {"src/base/a-bad.h": header("base/a-bad.h") + "#define X\n"},
+          "src/base/a-bad.h:1: include guard is not BASE_A_BAD_H"),
+    fault("check-headers", "does not say what it is",
+          {"src/base/bad.h": header("base/other.h").replace("OTHER", "BAD")},
+          "src/base/bad.h:1: starts with '/* base/bad.h - ' and what it is for"),
+    fault("check-headers", "of the tests, too", {"tests/unit/bad.h": "int x(void);\n"},
+          "tests/unit/bad.h:1: include guard is not BAD_H",
+          "tests/unit/bad.h:1: starts with '/* tests/unit/bad.h - ' and what it is for"),
+    fault("check-headers", "own header not first",
+          {"src/base/bad.h": header("base/bad.h"),
+           "src/base/bad.c": '#include <stdio.h>\n#include "base/bad.h"\n'},
+          'src/base/bad.c:1: "base/bad.h" is not included first'),
+
+    fault("check-tests", "a module without row and test", {"src/wire/bad.c": "\n"},
+          "src/wire/bad.c:1: has no row in src/wire/meson.build",
+          "src/wire/bad.c:1: has no unit test tests/unit/test-bad.c"),
+    fault("check-tests", "a test that tests nothing",
+          {"tests/unit/test-err.c": "/* cmocka_unit_test(x) */ int main(void) { return 0; }\n"},
+          "tests/unit/test-err.c:1: tests nothing: no cmocka_unit_test() in it"),
+    fault("check-tests", "a test of nothing",
+          {"tests/unit/test-bad.c": "cmocka_unit_test(x)\n", "tests/unit/err.c": "cmocka_unit_test(x)\n"},
+          "tests/unit/err.c:1: no module 'err': which one does it test?",
+          "tests/unit/test-bad.c:1: no module 'bad': which one does it test?"),
+    fault("check-tests", "a row without a source", {"src/base/meson.build": ("'arena',", "'arena',\n  'arenas',")},
+          "src/base/meson.build:1: 'arenas' has no source file"),
+    fault("check-tests", "rows not sorted",
+          {"src/base/meson.build": ("  'arena',\n", "  'str',\n  'arena',\n")},
+          "src/base/meson.build:1: modules stand one to a line, sorted, once"),
+    fault("check-tests", "two rows on a line",
+          {"src/base/meson.build": ("'arena',\n ", "'arena',")},
+          "src/base/meson.build:1: modules stand one to a line, sorted, once"),
+    fault("check-tests", "two modules of a name",
+          {"src/view/meson.build": "view_modules = ['err']\n", "src/view/err.c": "\n"},
+          "src/view/err.c:1: has no row in src/view/meson.build",
+          "src/view/meson.build:1: a module 'err' is in base/ already"),
+    fault("check-tests", "a folder without a list", {"src/view/meson.build": "\n"},
+          "src/view/meson.build:1: has no list view_modules"),
+
+    fault("check-foreign", "uv outside loop/", {"src/transport/bad.c": "#include <uv.h>\n"},
+          "src/transport/bad.c:1: <uv.h> belongs to src/loop/*"),
+    fault("check-foreign", "in quotes it is the same", {"src/transport/bad.c": '#include "uv.h"\n'},
+          "src/transport/bad.c:1: <uv.h> belongs to src/loop/*"),
+    fault("check-foreign", "each library has its file",
+          {"src/base/bad.c": "#include <curl/curl.h>\n#include <re2/re2.h>\n#include <yaml.h>\n"
+           "#include <xxhash.h>\n#include <zlib.h>\n#include <zstd.h>\n"},
+          "src/base/bad.c:1: <curl/curl.h> belongs to src/transport/http-client.c",
+          "src/base/bad.c:2: <re2/re2.h> belongs to src/base/regex.cc",
+          "src/base/bad.c:3: <yaml.h> belongs to src/format/yaml.c",
+          "src/base/bad.c:4: <xxhash.h> belongs to src/base/hash.c",
+          "src/base/bad.c:5: <zlib.h> belongs to src/base/unpack.c",
+          "src/base/bad.c:6: <zstd.h> belongs to src/base/unpack.c"),
+    fault("check-foreign", "the system is not everywhere",
+          {"src/engine/bad.c": "#include <unistd.h>\n#include <string.h>\n#include <sys/socket.h>\n"},
+          "src/engine/bad.c:1: <unistd.h> belongs to src/base/* src/loop/* src/cmd/main.c src/cmd/app.c",
+          "src/engine/bad.c:3: <sys/socket.h> belongs to src/loop/*"),
+    fault("check-foreign", "a header without a row", {"src/base/bad.c": "#include <jansson.h>\n"},
+          "src/base/bad.c:1: <jansson.h> has no row in tools/foreign.txt"),
+
+    fault("check-symbols", "no prefix",
+          {"src/base/bad-one.c": "int bad_one;\nint bad_one_x(void);\nint bad_one_x(void)\n{\n"
+           "    return 1;\n}\nint other(void);\n\nint other(void)\n{\n    return 2;\n}\n"
+           "const int bad_onetable[] = { 1 };\n"},
+          "src/base/bad-one.c:1: 'bad_one' is a mutable global",
+          "src/base/bad-one.c:7: 'other' lacks the prefix 'bad_one_'",
+          "src/base/bad-one.c:13: 'bad_onetable' lacks the prefix 'bad_one_'"),
+    fault("check-symbols", "mutable data of every kind",
+          {"src/base/bad.c": "static int a = 1, *p = &a;\nint bad_x(void);\nint bad_x(void)\n{\n"
+           "    static int inside;\n    static _Thread_local int mine;\n"
+           "    return ++inside + ++a + *p++ + ++mine;\n}\n"},
+          "src/base/bad.c:1: 'a' is a mutable global",
+          "src/base/bad.c:1: 'p' is a mutable global",
+          "src/base/bad.c:5: 'inside' is a mutable global",
+          "src/base/bad.c:6: 'mine' is a mutable global"),
+    fault("check-symbols", "a constant table with pointers is none",
+          {"src/base/fine.c": 'extern const char *const fine_names[];\n'
+           'const char *const fine_names[] = { "a", "b" };\n'}),
+
+    fault("check-banned", "a dangerous call",
+          {"src/base/bad.c": "void f(char *s)\n{\n    strcpy(s, x.gets(1)); /* strcat() */\n"
+           '    g->system("sprintf(");\n    sprintf (s, "");\n}\n'},
+          "src/base/bad.c:3: strcpy() is banned here: use buf_add() or arena_str()",
+          "src/base/bad.c:5: sprintf() is banned here: use buf_printf() or snprintf()"),
+    fault("check-banned", "in a test, too", {"tests/unit/bad.c": "int i = atoi(s);\n"},
+          "tests/unit/bad.c:1: atoi() is banned here: use a parser that refuses what is no number"),
+    fault("check-banned", "a call in the wrong place",
+          {"src/trace/bad.c": "p = malloc(1);\nexit(1);\nabort();\n", "tests/unit/fine.c": "malloc(1);\n"},
+          "src/trace/bad.c:1: malloc() is banned here: use mem_alloc()",
+          "src/trace/bad.c:2: exit() is banned here: use an error returned",
+          "src/trace/bad.c:3: abort() is banned here: use BUG()"),
+    fault("check-banned", "talk that is neither data nor log",
+          {"src/cmd/bad.c": 'printf("x");\nfprintf(stderr, "x");\n'},
+          "src/cmd/bad.c:1: printf() is banned here: use app_write(): standard output is data",
+          "src/cmd/bad.c:2: fprintf() is banned here: use a log"),
+    fault("check-banned", "a typedef of a struct",
+          {"src/base/bad.h": "typedef struct a a;\ntypedef int (*fine)(void);\n"},
+          "src/base/bad.h:1: a typedef hides a struct, union or enum"),
+
+    fault("check-size", "a long function",
+          {"src/base/bad.c": function(60, "fine") + "\n" + function(61).replace("(void)", "(int a,\nint b)")},
+          "src/base/bad.c:62: planted() has 62 lines; 60 are allowed"),
+    fault("check-size", "a long function with a reason",
+          {"src/base/fine.c": "/* long function: one case per method of the protocol */\n" + function(99)}),
+    fault("check-size", "a reason that says nothing",
+          {"src/base/bad.c": "/* long function: yes */\n" + function(99)},
+          "src/base/bad.c:1: says that the function is long, but not why"),
+    fault("check-size", "a reason nobody needs",
+          {"src/base/bad.c": "/* long function: used to be much longer */\n" + function(9)},
+          "src/base/bad.c:1: planted() is not long; its excuse can go"),
+    fault("check-size", "a tangled function",
+          {"src/base/bad.c": function(17, body="    if (x)\n") + function(18, body="    if (x)\n")},
+          "src/base/bad.c:18: planted() has 16 branches; 15 are allowed"),
+    fault("check-size", "a long file",
+          {"src/base/bad.c": "int x;\n" * 801, "src/base/fine.c": "int x;\n" * 800},
+          "src/base/bad.c:1: 801 lines; 800 are allowed"),
+    fault("check-size", "a long table",
+          {"src/base/fine.c": "/* long file: the table of code points */\n" + "int x;\n" * 801}),
+    fault("check-size", "a long file's excuse nobody needs",
+          {"src/base/bad.c": "int x;\n/* long file: it once was a long one */\n"},
+          "src/base/bad.c:2: the file is not long; its excuse can go"),
+    fault("check-size", "a long line",
+          {"src/base/bad.c": "x" * 97 + "\n" + "é" * 96 + "\n"},
+          "src/base/bad.c:1: line of 97 columns; 96 are allowed"),
+    fault("check-size", "Python, too",
+          {"tools/bad": "#!/usr/bin/env python3\ndef f():\n" + "    x()\n" * 60,
+           "tests/bad.py": "x = 1\n" * 801},
+          "tests/bad.py:1: 801 lines; 800 are allowed",
+          "tools/bad:2: f() has 61 lines; 60 are allowed"),
+
+    fault("check-format", "another format", {"src/base/bad.c": "int bad_x;\nint bad_y   = 1;\n"},
+          "src/base/bad.c:2: not in the house format; run 'make format'"),
+
+    fault("check-text", "a path of one machine", {"docs/bad.md": f"see\nthere: {HERE} and ../{HERE}\n"},
+          "docs/bad.md:2: path of one machine: '/" "work'"),
+    fault("check-text", "a registry", {"tests/bad.json": f'{{"a": "https://{HOST}/x"}}\n'},
+          "tests/bad.json:1: address of a registry: 'registry" ".example.o'"),
+    fault("check-text", "an address in a lock",
+          {"tests/package-lock.json": '{\n"resolved": "x" }\n', "tests/requirements.lock": "--index-url x\n"},
+          "tests/package-lock.json:2: a lock file names no addresses, only versions and hashes: '\"resolved\":'",
+          "tests/requirements.lock:1: a lock file names no addresses, only versions and hashes: '--index-url'"),
+    fault("check-text", "unfinished work", {"src/base/bad.c": f"/* {MARK}: x */\n", "tests/fine.json": f'"{MARK}"'},
+          f"src/base/bad.c:1: mark of unfinished work: '{MARK}'"),
+    fault("check-text", "blanks at line ends", {"src/base/bad.c": "int a; \nint b;\t\nint c;\r\n"},
+          "src/base/bad.c:1: blank at the end of the line: ''",
+          "src/base/bad.c:2: blank at the end of the line: ''",
+          "src/base/bad.c:3: blank at the end of the line: ''"),
+    fault("check-text", "no newline at the end", {"docs/bad.md": "a\nb"},
+          "docs/bad.md:2: no newline at the end of the file"),
+    fault("check-text", "a script that cannot be run", {"tools/bad": "#!/bin/sh\n"},
+          "tools/bad:1: a script that cannot be run: chmod +x"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(tree, clean, fault):
+    for name, content in fault.plant.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, tuple):
+            old = path.read_text()
+            assert content[0] in old
+            content = old.replace(*content, 1)
+        path.write_text(content)
+    if fault.check == "check-symbols":
+        build(tree)
+    code, lines = run(tree, fault.check)
+    assert [line for line in lines if line not in clean[fault.check][1]] == fault.findings
+    assert code == (1 if lines else 0)
+
+
+@pytest.mark.parametrize("protection, opposite, finding", [
+    ("-fPIE -pie", "-fno-pie -no-pie", "is not position independent (-fPIE -pie)"),
+    ("relro", "norelro", "has no read-only relocations (-z relro)"),
+    ("now", "lazy", "binds lazily (-z now)"),
+    ("noexecstack", "execstack", "has an executable stack (-z noexecstack)"),
+    ("-fstack-protector-all", "-fno-stack-protector",
+     "has no stack protector (-fstack-protector-strong)"),
+    ("-D_FORTIFY_SOURCE=2", "-U_FORTIFY_SOURCE", "has no fortified calls (-D_FORTIFY_SOURCE)"),
+])
+def test_a_missing_protection_is_found(tree, protection, opposite, finding):
+    assert protection in PROTECTED
+    (tree / "program.c").write_text(PROGRAM)
+    compile_c(tree, "program.c", "build/mcpreel", PROTECTED.replace(protection, opposite))
+    assert run(tree, "check-hardening") == (1, [f"build/mcpreel: {finding}"])
+
+
+def test_a_program_that_is_not_there_is_found(tree):
+    assert run(tree, "check-hardening") == (1, ["build/mcpreel: is not a program that readelf can read"])
+
+
+def test_objects_that_are_not_there_are_found(tree):
+    assert run(tree, "check-symbols") == (1, ["build: there are no objects; run 'make' first"])
+
+
+def test_format_can_be_mended(tree):
+    (tree / "src/base/bad.c").write_text("int x   = 1;\n")
+    assert run(tree, "check-format", "--fix") == (0, [])
+    assert run(tree, "check-format") == (0, [])
+
+
+def test_another_clang_format_does_not_judge(tree, monkeypatch):
+    fake = tree / "bin/clang-format-14"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho clang-format version 19.1.7\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    code, lines = run(tree, "check-format")
+    assert code == 77 and "the format is that of clang-format 14" in lines[0]

@@ -1,0 +1,128 @@
+#include "fault-sys.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Counts the call; the fault that is planned for it, or NULL. */
+static const struct fault *next_call(const struct sys *s, enum fault_call call)
+{
+    struct fault_sys *f = (struct fault_sys *)s; /* the table is its first member */
+    unsigned number = atomic_fetch_add(&f->calls[call], 1) + 1;
+
+    for (size_t i = 0; i < f->count; i++) {
+        const struct fault *fault = &f->faults[i];
+        if (fault->call == call && number >= fault->nth && number - fault->nth < fault->times)
+            return fault;
+    }
+    return NULL;
+}
+
+static bool fails(const struct sys *s, enum fault_call call)
+{
+    const struct fault *fault = next_call(s, call);
+
+    if (!fault)
+        return false;
+    errno = fault->errnum;
+    return true;
+}
+
+static int fault_open(const struct sys *s, const char *path, int flags, mode_t mode)
+{
+    return fails(s, FAULT_OPEN) ? -1 : sys_real.open(&sys_real, path, flags, mode);
+}
+
+/* False if the call fails; else `*n` may have become less. */
+static bool may_move(const struct sys *s, enum fault_call call, size_t *n)
+{
+    const struct fault *fault = next_call(s, call);
+
+    if (!fault)
+        return true;
+    if (!fault->errnum && fault->most < *n)
+        *n = fault->most;
+    errno = fault->errnum;
+    return !fault->errnum;
+}
+
+static ssize_t fault_read(const struct sys *s, int fd, void *to, size_t n)
+{
+    return may_move(s, FAULT_READ, &n) ? sys_real.read(&sys_real, fd, to, n) : -1;
+}
+
+static ssize_t fault_write(const struct sys *s, int fd, const void *from, size_t n)
+{
+    return may_move(s, FAULT_WRITE, &n) ? sys_real.write(&sys_real, fd, from, n) : -1;
+}
+
+static int fault_fstat(const struct sys *s, int fd, struct stat *st)
+{
+    return fails(s, FAULT_FSTAT) ? -1 : sys_real.fstat(&sys_real, fd, st);
+}
+
+static int fault_fdatasync(const struct sys *s, int fd)
+{
+    return fails(s, FAULT_FDATASYNC) ? -1 : sys_real.fdatasync(&sys_real, fd);
+}
+
+static int fault_ftruncate(const struct sys *s, int fd, off_t len)
+{
+    return fails(s, FAULT_FTRUNCATE) ? -1 : sys_real.ftruncate(&sys_real, fd, len);
+}
+
+static int fault_rename(const struct sys *s, const char *from, const char *to)
+{
+    return fails(s, FAULT_RENAME) ? -1 : sys_real.rename(&sys_real, from, to);
+}
+
+static int fault_unlink(const struct sys *s, const char *path)
+{
+    return fails(s, FAULT_UNLINK) ? -1 : sys_real.unlink(&sys_real, path);
+}
+
+static int fault_close(const struct sys *s, int fd)
+{
+    int r = sys_real.close(&sys_real, fd);
+
+    return fails(s, FAULT_CLOSE) ? -1 : r;
+}
+
+void fault_init(struct fault_sys *f)
+{
+    f->sys = (struct sys){
+        .open = fault_open,
+        .read = fault_read,
+        .write = fault_write,
+        .fstat = fault_fstat,
+        .fdatasync = fault_fdatasync,
+        .ftruncate = fault_ftruncate,
+        .rename = fault_rename,
+        .unlink = fault_unlink,
+        .close = fault_close,
+    };
+    for (size_t i = 0; i < FAULT_CALLS; i++)
+        atomic_init(&f->calls[i], 0);
+    f->count = 0;
+}
+
+static void plan(struct fault_sys *f, struct fault fault)
+{
+    BUG_IF(f->count == FAULT_MAX || fault.nth == 0);
+    f->faults[f->count++] = fault;
+}
+
+void fault_fail(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                int errnum)
+{
+    BUG_IF(!errnum);
+    plan(f, (struct fault){ .call = call, .nth = nth, .times = times, .errnum = errnum });
+}
+
+void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                 size_t most)
+{
+    BUG_IF(call != FAULT_READ && call != FAULT_WRITE);
+    plan(f, (struct fault){ .call = call, .nth = nth, .times = times, .most = most });
+}

@@ -1,0 +1,54 @@
+/* tests/unit/fault-sys.h - a table of system calls that fails when told to.
+ *
+ * Otherwise does what the system does, and counts. Faults are planned per kind of
+ * call and by number: fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC) lets two writes pass,
+ * fails the third and lets the rest pass. May be used from several threads at once
+ * as soon as all is planned.
+ *
+ * A failing call does nothing, except close: as in the real system the descriptor is
+ * gone all the same. */
+#ifndef FAULT_SYS_H
+#define FAULT_SYS_H
+
+#include <stdatomic.h>
+
+#include "base/sys.h"
+
+enum fault_call {
+    FAULT_OPEN,
+    FAULT_READ,
+    FAULT_WRITE,
+    FAULT_FSTAT,
+    FAULT_FDATASYNC,
+    FAULT_FTRUNCATE,
+    FAULT_RENAME,
+    FAULT_UNLINK,
+    FAULT_CLOSE,
+    FAULT_CALLS
+};
+
+enum { FAULT_MAX = 8, FAULT_FOREVER = 1 << 30 };
+
+struct fault_sys {
+    struct sys sys; /* hand &f.sys down */
+    atomic_uint calls[FAULT_CALLS];
+    struct fault {
+        enum fault_call call;
+        unsigned nth, times;
+        int errnum;  /* 0: a short transfer of at most `most` bytes */
+        size_t most;
+    } faults[FAULT_MAX];
+    size_t count;
+};
+
+void fault_init(struct fault_sys *f); /* no faults, nothing counted */
+
+/* Calls nth to nth + times - 1 of their kind fail; the first is number 1. */
+void fault_fail(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                int errnum);
+
+/* The same for reads or writes that move `most` bytes at most. */
+void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                 size_t most);
+
+#endif

@@ -1,0 +1,94 @@
+#include "cmd/app.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "test.h"
+
+/* A standard output that takes a few bytes at a time, and fails when told to. */
+struct fake {
+    struct sys sys;
+    struct buf got;
+    size_t step;
+    int interrupts, fail_with;
+};
+
+static ssize_t fake_write(const struct sys *s, int fd, const void *from, size_t n)
+{
+    struct fake *f = (struct fake *)(uintptr_t)s;
+
+    assert_int_equal(fd, 1);
+    if (f->interrupts-- > 0)
+        return errno = EINTR, -1;
+    if (f->fail_with && f->got.len)
+        return errno = f->fail_with, -1;
+    n = n < f->step ? n : f->step;
+    buf_add(&f->got, str_n(from, n));
+    return (ssize_t)n;
+}
+
+static void short_writes_and_interrupts_lose_nothing(void **state)
+{
+    struct fake f = { .sys = { .write = fake_write }, .step = 3, .interrupts = 2 };
+    struct app app = { .sys = &f.sys };
+    struct err e = ERR_NONE;
+    (void)state;
+
+    buf_init(&f.got, 100);
+    assert_true(app_write(&app, STR("a whole sentence"), &e));
+    assert_str(buf_str(&f.got), STR("a whole sentence"));
+    assert_int_equal(e.kind, ERR_OK);
+    buf_release(&f.got);
+}
+
+static void a_full_disk_is_an_io_error_that_names_standard_output(void **state)
+{
+    struct fake f = { .sys = { .write = fake_write }, .step = 3, .fail_with = ENOSPC };
+    struct app app = { .sys = &f.sys };
+    struct err e = ERR_NONE;
+    (void)state;
+
+    buf_init(&f.got, 100);
+    assert_false(app_write(&app, STR("a whole sentence"), &e));
+    assert_int_equal(app_exit_code(&e), EXIT_IO);
+    assert_string_equal(e.msg, "cannot write to standard output: No space left on device");
+    buf_release(&f.got);
+}
+
+static void every_kind_of_error_has_its_exit_code(void **state)
+{
+    static const struct {
+        enum err_kind kind;
+        int want;
+    } rows[] = { { ERR_OK, 0 },    { ERR_USAGE, 2 }, { ERR_INPUT, 3 },
+                 { ERR_LIMIT, 3 }, { ERR_PEER, 4 },  { ERR_IO, 5 } };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct err e = { .kind = rows[i].kind };
+        assert_int_equal(app_exit_code(&e), rows[i].want);
+    }
+}
+
+static void the_environment_is_the_one_handed_over(void **state)
+{
+    char *env[] = { "TERM=dumb", "EMPTY=", "TERMINAL=x", NULL };
+    struct app app = { .env = env };
+    (void)state;
+
+    assert_string_equal(app_env(&app, "TERM"), "dumb");
+    assert_null(app_env(&app, "EMPTY"));
+    assert_null(app_env(&app, "TERMI"));
+    assert_null(app_env(&app, "PATH"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_writes_and_interrupts_lose_nothing),
+        cmocka_unit_test(a_full_disk_is_an_io_error_that_names_standard_output),
+        cmocka_unit_test(every_kind_of_error_has_its_exit_code),
+        cmocka_unit_test(the_environment_is_the_one_handed_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

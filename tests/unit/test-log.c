@@ -1,0 +1,244 @@
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "test.h"
+
+struct heard {
+    struct buf text;
+    int pieces;
+};
+
+static void hear(void *to, struct str line)
+{
+    struct heard *h = to;
+
+    assert_true(str_ends(line, STR("\n")));
+    buf_add(&h->text, line);
+    h->pieces++;
+}
+
+static struct log log_to(struct heard *h, enum log_level level, bool color)
+{
+    *h = (struct heard){ .pieces = 0 };
+    buf_init(&h->text, 100000);
+    return (struct log){ .level = level, .color = color, .put = hear, .to = h };
+}
+
+static void only_levels_up_to_the_chosen_one_are_heard(void **state)
+{
+    static const char *const want[] = {
+        [LOG_ERROR] = "mcpreel: e\n",
+        [LOG_WARN] = "mcpreel: e\nmcpreel: warning: w\n",
+        [LOG_INFO] = "mcpreel: e\nmcpreel: warning: w\nmcpreel: i\n",
+        [LOG_DEBUG] = "mcpreel: e\nmcpreel: warning: w\nmcpreel: i\nmcpreel: d\n",
+    };
+
+    (void)state;
+    for (enum log_level level = LOG_ERROR; level <= LOG_DEBUG; level++) {
+        struct heard h;
+        struct log l = log_to(&h, level, false);
+        log_say(&l, LOG_ERROR, "e");
+        log_say(&l, LOG_WARN, "w");
+        log_say(&l, LOG_INFO, "i");
+        log_say(&l, LOG_DEBUG, "d");
+        assert_str(buf_str(&h.text), str_z(want[level]));
+        assert_int_equal(h.pieces, level + 1);
+        buf_release(&h.text);
+    }
+}
+
+static void a_line_is_escaped_and_stays_one_line(void **state)
+{
+    struct heard h;
+    struct log l = log_to(&h, LOG_INFO, false);
+
+    (void)state;
+    log_say(&l, LOG_INFO, "tool '%s' said %d%%", "\x1b[2J\nmcpreel: fake\u202e\xff", 5);
+    assert_str(buf_str(&h.text),
+               STR("mcpreel: tool '\\x1b[2J\\nmcpreel: fake<U+202E>\\xff' said 5%\n"));
+    assert_int_equal(h.pieces, 1);
+    buf_release(&h.text);
+}
+
+static void colour_wraps_the_text_and_ends_with_the_line(void **state)
+{
+    struct heard h;
+    struct log l = log_to(&h, LOG_DEBUG, true);
+
+    (void)state;
+    log_say(&l, LOG_ERROR, "e");
+    log_say(&l, LOG_WARN, "w");
+    log_say(&l, LOG_INFO, "i");
+    log_say(&l, LOG_DEBUG, "d");
+    assert_str(buf_str(&h.text), STR("mcpreel: \x1b[31me\x1b[0m\n"
+                                     "mcpreel: \x1b[33mwarning: w\x1b[0m\n"
+                                     "mcpreel: i\n"
+                                     "mcpreel: \x1b[2md\x1b[0m\n"));
+    buf_release(&h.text);
+}
+
+static void an_error_comes_with_its_hint_in_one_piece(void **state)
+{
+    struct heard h;
+    struct log l = log_to(&h, LOG_ERROR, false);
+    struct err e = ERR_NONE;
+
+    (void)state;
+    err_set(&e, ERR_USAGE, "cannot write '%s'", "a\nb");
+    log_err(&l, &e);
+    assert_str(buf_str(&h.text), STR("mcpreel: cannot write 'a\\nb'\n"));
+    buf_clear(&h.text);
+    err_hint(&e, "one way\x1b\nor another");
+    log_err(&l, &e);
+    assert_str(buf_str(&h.text),
+               STR("mcpreel: cannot write 'a\\nb'\n  one way\\x1b\n  or another\n"));
+    assert_int_equal(h.pieces, 2);
+    buf_release(&h.text);
+}
+
+static void the_longest_error_is_shown_whole(void **state)
+{
+    struct heard h;
+    struct log l = log_to(&h, LOG_ERROR, true);
+    struct err e = ERR_NONE;
+
+    (void)state;
+    memset(e.msg, '\x1b', sizeof e.msg - 1);
+    memset(e.hint, '\n', sizeof e.hint - 1);
+    log_err(&l, &e);
+    assert_int_equal(h.text.len, STR("mcpreel: \x1b[31m\x1b[0m\n").len +
+                                     4 * (sizeof e.msg - 1) + 3 * (sizeof e.hint - 1));
+    buf_release(&h.text);
+}
+
+static void a_message_beyond_all_measure_is_cut_between_characters(void **state)
+{
+    enum { LIMIT = 4096 };
+
+    (void)state;
+    for (int before = 0; before < 4; before++) {
+        char text[2 * LIMIT];
+        size_t len = (size_t)before;
+        struct heard h;
+        struct log l = log_to(&h, LOG_INFO, false);
+
+        memset(text, 'a', len);
+        for (; len + 4 < sizeof text; len += 4)
+            memcpy(text + len, "😀", 4);
+        log_say(&l, LOG_INFO, "%.*s", (int)len, text);
+        assert_true(str_ends(buf_str(&h.text), STR("😀…\n")));
+        assert_in_range(h.text.len, LIMIT - 8, LIMIT + 20);
+        buf_release(&h.text);
+    }
+}
+
+static void a_cut_message_of_control_characters_still_ends_in_a_newline(void **state)
+{
+    char text[10000];
+    struct heard h;
+    struct log l = log_to(&h, LOG_INFO, false);
+
+    (void)state;
+    memset(text, '\x1b', sizeof text);
+    log_say(&l, LOG_INFO, "%.*s", (int)sizeof text, text);
+    assert_true(str_ends(buf_str(&h.text), STR("\\x1b…\n")));
+    buf_release(&h.text);
+}
+
+static void a_message_that_just_fits_is_not_cut(void **state)
+{
+    struct heard h;
+    struct log l = log_to(&h, LOG_INFO, false);
+
+    (void)state;
+    log_say(&l, LOG_INFO, "%04095d", 1);
+    assert_int_equal(h.text.len, 4095 + STR("mcpreel: \n").len);
+    buf_clear(&h.text);
+    log_say(&l, LOG_INFO, "%04096d", 1);
+    assert_true(str_ends(buf_str(&h.text), STR("0…\n")));
+    buf_release(&h.text);
+}
+
+struct reader {
+    int fd;
+    struct buf got;
+};
+
+/* Lets the writer run into the full pipe first. */
+static void *read_slowly(void *arg)
+{
+    struct reader *r = arg;
+    char at[1000];
+    ssize_t n;
+
+    usleep(50000);
+    while ((n = read(r->fd, at, sizeof at)) > 0)
+        buf_add(&r->got, str_n(at, (size_t)n));
+    return NULL;
+}
+
+static void a_full_pipe_is_waited_for(void **state)
+{
+    struct reader r;
+    struct log l;
+    pthread_t thread;
+    size_t filled = 0;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    assert_int_equal(fcntl(fds[0], F_SETFL, 0), 0);
+    r = (struct reader){ .fd = fds[0] };
+    buf_init(&r.got, 10 << 20);
+    while (write(fds[1], "x", 1) == 1)
+        filled++;
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    assert_int_equal(pthread_create(&thread, NULL, read_slowly, &r), 0);
+    for (int i = 0; i < 100; i++)
+        log_say(&l, LOG_INFO, "%04000d", i);
+    close(fds[1]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close(fds[0]);
+    assert_int_equal(r.got.len, filled + 100 * (4000 + STR("mcpreel: \n").len));
+    assert_true(str_ends(buf_str(&r.got), STR("099\n")));
+    buf_release(&r.got);
+}
+
+static void a_log_nobody_can_hear_is_no_trouble(void **state)
+{
+    struct log l;
+    int fds[2];
+
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(fds), 0);
+    close(fds[0]);
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    log_say(&l, LOG_INFO, "into a broken pipe");
+    close(fds[1]);
+    log_say(&l, LOG_INFO, "into a closed descriptor");
+    signal(SIGPIPE, SIG_DFL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_levels_up_to_the_chosen_one_are_heard),
+        cmocka_unit_test(a_line_is_escaped_and_stays_one_line),
+        cmocka_unit_test(colour_wraps_the_text_and_ends_with_the_line),
+        cmocka_unit_test(an_error_comes_with_its_hint_in_one_piece),
+        cmocka_unit_test(the_longest_error_is_shown_whole),
+        cmocka_unit_test(a_message_beyond_all_measure_is_cut_between_characters),
+        cmocka_unit_test(a_cut_message_of_control_characters_still_ends_in_a_newline),
+        cmocka_unit_test(a_message_that_just_fits_is_not_cut),
+        cmocka_unit_test(a_full_pipe_is_waited_for),
+        cmocka_unit_test(a_log_nobody_can_hear_is_no_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

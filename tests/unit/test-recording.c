@@ -1,0 +1,195 @@
+#include "format/format.h"
+#include "test.h"
+
+/* A reader over text in memory that shows at most `step` more bytes each time, and
+ * writes down what happened: one word per record, remarks in brackets. */
+struct script {
+    struct notes notes;
+    struct buf seen;
+};
+
+static void put_note(struct notes *self, uint64_t line, uint64_t byte, const char *text)
+{
+    struct script *s = (struct script *)self;
+
+    buf_printf(&s->seen, "[%llu:%llu %s]", (unsigned long long)line, (unsigned long long)byte,
+               text);
+}
+
+static void put_record(struct script *s, const struct record *r)
+{
+    if (r->kind == RECORD_MESSAGE)
+        buf_printf(&s->seen, "%llu ", (unsigned long long)r->message.seq);
+    else
+        buf_printf(&s->seen, "%s ", r->kind == RECORD_HEADER ? "header" : "other");
+}
+
+static void run(struct script *s, struct str text, size_t step)
+{
+    void *state = format_recording.open();
+    size_t from = 0, shown = 0;
+    struct err e = ERR_NONE;
+    uint64_t line = 1;
+    enum next next;
+
+    *s = (struct script){ .notes = { put_note } };
+    buf_init(&s->seen, 1 << 16);
+    do {
+        struct window w = { str_n(text.at + from, shown - from), shown == text.len, line, "f",
+                            &s->notes };
+        struct taken t = { 0 };
+        struct record r;
+
+        next = format_recording.next(state, &w, &t, &r, &e);
+        from += t.bytes;
+        line += t.lines;
+        if (next == NEXT_RECORD)
+            put_record(s, &r);
+        else if (next == NEXT_ERROR)
+            buf_printf(&s->seen, "%s", e.msg);
+        else if (next == NEXT_END)
+            buf_printf(&s->seen, "end");
+        else if (next == NEXT_MORE)
+            shown += step < text.len - shown ? step : text.len - shown;
+    } while (next != NEXT_END && next != NEXT_ERROR);
+    format_recording.close(state);
+}
+
+static void check(struct str text, struct str want)
+{
+    static const size_t steps[] = { 1, 7, 1 << 20 };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct script s;
+
+        run(&s, text, steps[i]);
+        assert_str(buf_str(&s.seen), want);
+        buf_release(&s.seen);
+    }
+}
+
+#define HEAD                                                                                   \
+    "{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","       \
+    "\"upstream\":\"x\",\"thoughtjack_version\":\"0.3.0\"}\n"
+#define MSG(n)                                                                                 \
+    "{\"type\":\"message\",\"seq\":" #n ",\"ts\":\"2025-02-04T10:00:00Z\",\"dir\":\"c2s\","    \
+    "\"msg\":{\"id\":" #n "}}"
+
+static void lines_become_records_in_order(void **state)
+{
+    (void)state;
+    check(STR(HEAD MSG(1) "\n" MSG(2) "\n"), STR("header 1 2 end"));
+    check(STR(HEAD MSG(1) "\r\n\n  \n" MSG(2)), STR("header 1 2 end"));
+}
+
+static void a_torn_last_line_is_let_go_with_one_remark(void **state)
+{
+    (void)state;
+    check(STR(HEAD MSG(1) "\n{\"type\":\"mess"),
+          STR("header 1 [3:14 the last line is cut off; used up to here]end"));
+    check(STR(HEAD MSG(1) "\n{\"type\":\n"),
+          STR("header 1 [3:1 the last line is cut off; used up to here]end"));
+}
+
+static void a_tail_of_nul_bytes_is_let_go_with_one_remark(void **state)
+{
+    (void)state;
+    check(STR(HEAD MSG(1) "\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+          STR("header 1 [3:1 the file ends in NUL bytes; used up to here]end"));
+    check(STR(HEAD MSG(1) "\n{\"type\":\0\0\0\0"),
+          STR("header 1 [3:9 the last line is cut off and ends in NUL bytes; used up to "
+              "here]end"));
+}
+
+static void nul_bytes_in_the_middle_are_an_error(void **state)
+{
+    (void)state;
+    check(STR(HEAD "\0\0" MSG(1) "\n"),
+          STR("header f:2:1: NUL bytes in the middle of the recording"));
+}
+
+static void an_object_may_stand_on_several_lines(void **state)
+{
+    (void)state;
+    check(STR(HEAD "{\n \"type\": \"message\",\n \"seq\": 1,\n \"ts\": "
+                   "\"2025-02-04T10:00:00Z\",\n \"dir\": \"c2s\",\n \"msg\": {\n  \"id\": 1\n "
+                   "}\n}\n" MSG(2) "\n"),
+          STR("header 1 2 end"));
+}
+
+static void a_line_cut_in_the_middle_of_the_file_is_an_error(void **state)
+{
+    (void)state;
+    check(STR(HEAD "{\"type\":\"mess\n" MSG(2) "\n"),
+          STR("header f:2:14: the line ends inside a JSON value"));
+    check(STR(HEAD "{\"type\":\"message\",\n" MSG(2) "\n"),
+          STR("header f:2:19: the line ends inside a JSON value"));
+}
+
+static void a_missing_or_repeated_header_is_remarked_on(void **state)
+{
+    (void)state;
+    check(STR(MSG(1) "\n"), STR("[1:1 no header line; reading on without one]1 end"));
+    check(STR(HEAD MSG(1) "\n" HEAD MSG(1) "\n"),
+          STR("header 1 [3:1 another header line; its recording is taken as a "
+              "continuation]header 1 end"));
+}
+
+static void another_major_version_is_refused(void **state)
+{
+    (void)state;
+    check(STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":"
+              "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\",\"thoughtjack_version\":\"9\"}\n"),
+          STR("f:1:1: this is a recording of version 2.0; this program reads version 1"));
+}
+
+/* Cut anywhere, a recording gives a prefix of its records and never anything else. */
+static void every_cut_gives_a_prefix(void **state)
+{
+    static const char text[] = HEAD MSG(1) "\n" MSG(2) "\n{\"type\":\"weather\"}\n" MSG(3) "\n";
+    struct str whole = STR("header 1 2 other 3 end");
+
+    (void)state;
+    for (size_t cut = 0; cut < sizeof text; cut++) {
+        struct str records;
+        struct script s;
+
+        run(&s, str_n(text, cut), 11);
+        records = buf_str(&s.seen);
+        assert_true(str_ends(records, STR("end")));
+        records.len =
+            str_find(records, '[') < records.len ? str_find(records, '[') : records.len - 3;
+        assert_true(str_starts(whole, records));
+        buf_release(&s.seen);
+    }
+}
+
+static void the_probe_knows_its_own(void **state)
+{
+    (void)state;
+    assert_true(format_recording.probe(STR(HEAD)));
+    assert_true(format_recording.probe(STR("\n {\n\"type\": \"message\"\n}")));
+    assert_true(format_recording.probe(STR("{\"type\":\"message\",\"seq\":1,\"msg\":{\"a")));
+    assert_false(format_recording.probe(STR("{\"type\":\"trace\"}")));
+    assert_false(format_recording.probe(STR("{\"version\":\"1.0\"}")));
+    assert_false(format_recording.probe(STR("[1]")));
+    assert_false(format_recording.probe(STR("\x7f"
+                                            "ELF")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_become_records_in_order),
+        cmocka_unit_test(a_torn_last_line_is_let_go_with_one_remark),
+        cmocka_unit_test(a_tail_of_nul_bytes_is_let_go_with_one_remark),
+        cmocka_unit_test(nul_bytes_in_the_middle_are_an_error),
+        cmocka_unit_test(an_object_may_stand_on_several_lines),
+        cmocka_unit_test(a_line_cut_in_the_middle_of_the_file_is_an_error),
+        cmocka_unit_test(a_missing_or_repeated_header_is_remarked_on),
+        cmocka_unit_test(another_major_version_is_refused),
+        cmocka_unit_test(every_cut_gives_a_prefix),
+        cmocka_unit_test(the_probe_knows_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
