@@ -1,0 +1,312 @@
+#include "json/path.h"
+
+#include "json/write.h"
+
+/* Bytes a name may have without quotes: letters, digits, what identifiers of
+ * various languages have, and everything beyond ASCII. */
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-' || c == '$' || c == '/' || (unsigned char)c >= 0x80;
+}
+
+static size_t name_run(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && is_name_byte(s.at[n]))
+        n++;
+    return n;
+}
+
+/* Printable ASCII that needs no escape in quotes of either kind. What is beyond goes
+ * through the JSON writer, which knows what is safe to write. */
+static bool is_quiet(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.at[i] < 0x20 || name.at[i] == 0x7F || strchr("'\"\\", name.at[i]))
+            return false;
+    return true;
+}
+
+static void write_name(struct str name, struct buf *to)
+{
+    if (name.len && is_quiet(name) && name_run(name) == name.len) {
+        buf_add_ch(to, '.');
+        buf_add(to, name);
+        return;
+    }
+    buf_add_ch(to, '[');
+    if (is_quiet(name)) {
+        buf_add_ch(to, '\'');
+        buf_add(to, name);
+        buf_add_ch(to, '\'');
+    } else {
+        json_write_str(to, name);
+    }
+    buf_add_ch(to, ']');
+}
+
+void json_place_write(struct json_place place, struct buf *to)
+{
+    buf_add_ch(to, '$');
+    for (size_t i = 0; i < place.count; i++) {
+        if (place.steps[i].is_index)
+            buf_printf(to, "[%zu]", place.steps[i].index);
+        else
+            write_name(place.steps[i].name, to);
+    }
+}
+
+/* A pattern being read. */
+struct reader {
+    struct str text, rest;
+    struct arena *names;
+    struct err *e;
+};
+
+static bool refuse(struct reader *r, const char *what)
+{
+    return err_set(r->e, ERR_USAGE, "bad path '%.*s': %s at byte %zu", STR_ARG(r->text), what,
+                   r->text.len - r->rest.len + 1);
+}
+
+static bool take(struct reader *r, char c)
+{
+    if (!r->rest.len || r->rest.at[0] != c)
+        return false;
+    r->rest = str_n(r->rest.at + 1, r->rest.len - 1);
+    return true;
+}
+
+/* A quoted name as a JSON string: 'it\'s "x"' becomes "it's \"x\"". Returns how
+ * many bytes of the pattern it is, 0 if it has no end. */
+static size_t requote(struct str quoted, struct buf *json)
+{
+    char quote = quoted.at[0];
+
+    buf_add_ch(json, '"');
+    for (size_t i = 1; i < quoted.len; i++) {
+        char c = quoted.at[i];
+        if (c == quote) {
+            buf_add_ch(json, '"');
+            return i + 1;
+        }
+        if (c == '\\' && i + 1 < quoted.len) {
+            c = quoted.at[++i];
+            if (c != '\'')
+                buf_add_ch(json, '\\');
+        } else if (c == '"') {
+            buf_add_ch(json, '\\');
+        }
+        buf_add_ch(json, c);
+    }
+    return 0;
+}
+
+static bool quoted_name(struct reader *r, struct str *name)
+{
+    struct json_fault fault;
+    struct json j;
+    struct buf b;
+    size_t used;
+    bool ok = false;
+
+    json_init(&j);
+    buf_init(&b, 2 * r->rest.len + 2);
+    used = requote(r->rest, &b);
+    if (!used) {
+        refuse(r, "name without an end");
+    } else if (!json_scan(&j, buf_str(&b), &fault)) {
+        refuse(r, fault.what);
+    } else {
+        *name = arena_str(r->names, json_text(json_root(&j), r->names));
+        r->rest = str_n(r->rest.at + used, r->rest.len - used);
+        ok = true;
+    }
+    json_release(&j);
+    buf_release(&b);
+    return ok;
+}
+
+static bool index_number(struct reader *r, size_t *index)
+{
+    size_t n = 0;
+
+    if (!r->rest.len || r->rest.at[0] < '0' || r->rest.at[0] > '9')
+        return refuse(r, "expected an index, a quoted name or '*'");
+    while (r->rest.len && r->rest.at[0] >= '0' && r->rest.at[0] <= '9') {
+        if (n > JSON_MAX_VALUES)
+            return refuse(r, "index too large");
+        n = n * 10 + (size_t)(r->rest.at[0] - '0');
+        take(r, r->rest.at[0]);
+    }
+    *index = n;
+    return true;
+}
+
+/* What stands between brackets; the opening one is taken. */
+static bool bracket(struct reader *r, struct json_path_part *part)
+{
+    if (take(r, '*')) {
+        part->want = JSON_PATH_ANY;
+    } else if (r->rest.len && (r->rest.at[0] == '\'' || r->rest.at[0] == '"')) {
+        part->want = JSON_PATH_NAME;
+        if (!quoted_name(r, &part->name))
+            return false;
+    } else {
+        part->want = JSON_PATH_INDEX;
+        if (!index_number(r, &part->index))
+            return false;
+    }
+    return take(r, ']') || refuse(r, "expected ']'");
+}
+
+static bool plain_name(struct reader *r, struct json_path_part *part)
+{
+    size_t n = name_run(r->rest);
+
+    if (take(r, '*')) {
+        part->want = JSON_PATH_ANY;
+        return true;
+    }
+    if (!n)
+        return refuse(r, "expected a name or '*'");
+    part->want = JSON_PATH_NAME;
+    part->name = arena_str(r->names, str_n(r->rest.at, n));
+    r->rest = str_n(r->rest.at + n, r->rest.len - n);
+    return true;
+}
+
+static bool next_part(struct reader *r, struct json_path_part *part)
+{
+    *part = (struct json_path_part){ .deep = false };
+    if (take(r, '['))
+        return bracket(r, part);
+    if (!take(r, '.'))
+        return refuse(r, "expected '.' or '['");
+    part->deep = take(r, '.');
+    if (part->deep && take(r, '['))
+        return bracket(r, part);
+    return plain_name(r, part);
+}
+
+bool json_path_compile(struct json_path *p, struct str text, struct arena *names, struct err *e)
+{
+    struct reader r = { text, text, names, e };
+
+    p->count = 0;
+    if (!take(&r, '$'))
+        return refuse(&r, "expected '$'");
+    while (r.rest.len) {
+        if (p->count == JSON_PATH_MAX)
+            return refuse(&r, "too many parts");
+        if (!next_part(&r, &p->parts[p->count]))
+            return false;
+        p->count++;
+    }
+    return true;
+}
+
+/* How far a place has come in the pattern: bit i means that the first i parts are
+ * behind it. Several at once are possible where parts match at any depth. */
+
+static bool fits(const struct json_path_part *part, const struct json_step *step)
+{
+    switch (part->want) {
+    case JSON_PATH_NAME:
+        return !step->is_index && str_eq(part->name, step->name);
+    case JSON_PATH_INDEX:
+        return step->is_index && part->index == step->index;
+    case JSON_PATH_ANY:
+        return true;
+    }
+    BUG("no such part");
+}
+
+static uint64_t advance(const struct json_path *p, uint64_t reached,
+                        const struct json_step *step)
+{
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        if (!(reached >> i & 1))
+            continue;
+        if (fits(&p->parts[i], step))
+            next |= UINT64_C(2) << i;
+        if (p->parts[i].deep)
+            next |= UINT64_C(1) << i;
+    }
+    return next;
+}
+
+static bool is_end(const struct json_path *p, uint64_t reached)
+{
+    return reached >> p->count & 1;
+}
+
+bool json_path_matches(const struct json_path *p, struct json_place place)
+{
+    uint64_t reached = 1;
+
+    for (size_t i = 0; i < place.count; i++)
+        reached = advance(p, reached, &place.steps[i]);
+    return is_end(p, reached);
+}
+
+bool json_path_covers(const struct json_path *p, struct json_place place)
+{
+    uint64_t reached = 1;
+    size_t i = 0;
+
+    while (!is_end(p, reached) && i < place.count)
+        reached = advance(p, reached, &place.steps[i++]);
+    return is_end(p, reached);
+}
+
+struct search {
+    const struct json_path *path;
+    bool (*found)(void *arg, struct json_place place, struct json_val value);
+    void *arg;
+    struct arena names;
+    struct json_step steps[JSON_MAX_DEPTH];
+};
+
+/* Goes as deep as the value is nested, which the scanner has bounded. */
+static bool search(struct search *s, struct json_val v, size_t depth, uint64_t reached)
+{
+    struct json_iter it = json_each(v);
+    struct json_step *step = &s->steps[depth];
+    size_t index = 0;
+
+    if (is_end(s->path, reached) &&
+        !s->found(s->arg, (struct json_place){ s->steps, depth }, v))
+        return false;
+    while (json_next(&it)) {
+        *step = (struct json_step){ .is_index = !json_exists(it.key), .index = index++ };
+        if (!step->is_index)
+            step->name = json_text(it.key, &s->names);
+        uint64_t next = advance(s->path, reached, step);
+        if (next && !search(s, it.value, depth + 1, next))
+            return false;
+    }
+    return true;
+}
+
+bool json_path_select(const struct json_path *p, struct json_val root,
+                      bool (*found)(void *arg, struct json_place place, struct json_val value),
+                      void *arg)
+{
+    struct search s;
+    bool all;
+
+    if (!json_exists(root))
+        return true;
+    s.path = p;
+    s.found = found;
+    s.arg = arg;
+    s.names = (struct arena){ .blocks = NULL };
+    all = search(&s, root, 0, 1);
+    arena_release(&s.names);
+    return all;
+}
