@@ -36,11 +36,16 @@ static struct str key_of(struct pairing *p, enum record_dir dir, uint64_t conn,
                          struct json_val id)
 {
     struct str key;
+    char *scope;
 
     arena_clear(&p->scratch);
     key = mcp_id_key(id, &p->scratch);
-    return arena_printf(&p->scratch, "%d %llu %.*s", dir, (unsigned long long)conn,
-                        STR_ARG(key));
+    scope = arena_alloc(&p->scratch, 1 + sizeof conn + key.len);
+    scope[0] = (char)dir;
+    memcpy(scope + 1, &conn, sizeof conn);
+    if (key.len)
+        memcpy(scope + 1 + sizeof conn, key.at, key.len);
+    return str_n(scope, 1 + sizeof conn + key.len);
 }
 
 /* One allocation holds the request and its texts. */
@@ -68,10 +73,12 @@ static struct pairing_request *unlink_request(struct pairing *p, struct str key)
 
     if (!q)
         return NULL;
-    if (q->same)
+    if (q->same) {
+        q->same->last = q->last;
         map_put(&p->open, key, q->same);
-    else
+    } else {
         map_remove(&p->open, key);
+    }
     *(q->older ? &q->older->newer : &p->oldest) = q->newer;
     *(q->newer ? &q->newer->older : &p->newest) = q->older;
     p->count--;
@@ -94,10 +101,10 @@ void pairing_ask(struct pairing *p, const struct record *r, const struct mcp_mes
     q->older = p->newest;
     *(p->newest ? &p->newest->newer : &p->oldest) = q;
     p->newest = q;
+    q->last = q;
     if (waiting) {
-        while (waiting->same)
-            waiting = waiting->same;
-        waiting->same = q;
+        waiting->last->same = q;
+        waiting->last = q;
     } else {
         map_put(&p->open, key, q);
     }

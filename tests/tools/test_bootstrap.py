@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOOTSTRAP = ROOT / "tools/bootstrap"
 UNIX = ("sh", "sed", "tr", "grep", "sort", "cut", "env", "chmod", "rm")
 PROGRAMS = ("gcc", "meson", "ninja", "git", "clang-format", "llvm-symbolizer", "node", "npm", "jq",
-            "strace", "g++", "python3")
+            "strace", "zsh", "fish", "mandoc", "g++", "python3")
 
 
 @pytest.fixture
@@ -73,30 +73,30 @@ def test_what_is_missing_is_installed_and_nothing_else(machine):
                                     f"chmod +x {machine}/meson")
     code, said, apt = run(machine)
     assert (code, said) == (0, "bootstrap: installing libuv1-dev meson\n")
-    assert apt == ["install -qy --no-install-recommends libuv1-dev meson"]
+    assert apt == ["install -y --no-install-recommends libuv1-dev meson"]
 
 
 def test_lists_are_updated_when_they_do_not_know_a_package(machine):
     (machine / "lacks-libuv").touch()
     (machine / "stale").touch()
     (machine / "brings").write_text(f"rm {machine}/lacks-libuv")
-    assert run(machine)[2] == ["update -q", "install -qy --no-install-recommends libuv1-dev"]
+    assert run(machine)[2] == ["update", "install -y --no-install-recommends libuv1-dev"]
 
 
 def test_an_installation_that_fails_is_tried_once_more_with_new_lists(machine):
     (machine / "lacks-libuv").touch()
     (machine / "brings").write_text("exit 100")
     code, said, apt = run(machine)
-    install = "install -qy --no-install-recommends libuv1-dev"
+    install = "install -y --no-install-recommends libuv1-dev"
     assert code == 1 and "apt-get failed" in said
-    assert apt == [install, "update -q", install]
+    assert apt == [install, "update", install]
 
 
 def test_the_sanitizers_come_in_the_package_of_that_clang(machine):
     (machine / "no-runtime").touch()
     (machine / "brings").write_text(f"rm {machine}/no-runtime")
     code, _, apt = run(machine, "test")
-    assert (code, apt) == (0, ["install -qy --no-install-recommends libclang-rt-14-dev"])
+    assert (code, apt) == (0, ["install -y --no-install-recommends libclang-rt-14-dev"])
 
 
 def test_an_installation_that_does_not_help_is_a_failure(machine):

@@ -35,7 +35,7 @@ struct fault_sys {
     struct fault {
         enum fault_call call;
         unsigned nth, times;
-        int errnum;  /* 0: a short transfer of at most `most` bytes */
+        int errnum; /* 0: a short transfer of at most `most` bytes */
         size_t most;
     } faults[FAULT_MAX];
     size_t count;
