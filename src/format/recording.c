@@ -213,13 +213,20 @@ static enum next recording_next(void *state, const struct window *w, struct take
     return bad_line(s, w, line, &fault, t, e);
 }
 
-const struct format format_recording = {
+static void recording_put(void *state, struct buf *to, const struct record *r)
+{
+    (void)state;
+    recording_line_write(to, r);
+}
+
+const struct format recording_format = {
     .name = "recording",
     .about = "mcpreel's own: JSON lines with everything that was seen",
     .ext = { ".jsonl" },
+    .keeps = (1u << PART_COUNT) - 1,
     .probe = recording_probe,
     .open = recording_open,
     .next = recording_next,
     .close = recording_close,
-    .put = recording_line_write,
+    .put = recording_put,
 };
