@@ -230,7 +230,7 @@ static int record_run(const struct app *app, const void *options, const struct o
         err_hint(e, "name one: mcpreel record -o session.jsonl -- %s …", in->server[0]);
         return EXIT_USAGE;
     }
-    if (!writer_open(&s.writer, app->sys, args->output, args->force, &format_recording, e))
+    if (!writer_open(&s.writer, app->sys, args->output, args->force, &recording_format, e))
         return (int)app_exit_code(e);
     tap_init(&s.tap, &s.writer.sink);
     s.loop = loop_new();

@@ -87,6 +87,8 @@ struct json_list json_members_add(struct json_members *m, struct json_val object
         if (!is_one_of(name, skip, skip_count))
             m->at[m->count++] = (struct json_member){ json_members_hash(name), name, it.value };
     }
+    if (m->count == list.first)
+        return list;
     sort(m->at + list.first, m->count - list.first);
     list.count = unique(m->at + list.first, m->count - list.first);
     m->count = list.first + list.count;

@@ -1,0 +1,93 @@
+"""What the integration tests share: the program under test, a way to run things, the real peers.
+
+    MCPREEL=build-asan/mcpreel pytest tests        another program than build/mcpreel
+    pytest -m "not interop" tests                  what 'make test' runs
+    pytest -m interop tests                        what 'make interop' adds
+
+A peer that cannot be installed fails its tests when CI is set and skips them elsewhere; the skips are
+repeated at the end of the output, so that nobody takes them for passes.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "interop: beyond the main real peers; runs in 'make interop'")
+
+
+def pytest_terminal_summary(terminalreporter):
+    for report in terminalreporter.stats.get("skipped", []):
+        terminalreporter.write_line(f"NOT RUN {report.nodeid}: {report.longrepr[2]}", yellow=True)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it said."""
+
+    command: list
+    code: int
+    out: bytes
+    err: bytes
+
+    def __str__(self):
+        said = f"{self.out.decode(errors='replace')[-4000:]}\n--- stderr\n{self.err.decode(errors='replace')[-4000:]}"
+        return f"{' '.join(map(str, self.command))}\nended with {self.code}\n--- stdout\n{said}"
+
+
+def run_command(command, *, stdin=b"", timeout=60, env=None, cwd=None):
+    """Run a command to its end. Its process group never outlives the call."""
+    command = [os.fspath(word) for word in command]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, **(env or {})}, cwd=cwd, start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(stdin, timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        pytest.fail(f"still running after {timeout} s: {Ran(command, -signal.SIGKILL, out, err)}")
+    return Ran(command, process.returncode, out, err)
+
+
+@pytest.fixture(scope="session")
+def run():
+    return run_command
+
+
+@pytest.fixture(scope="session")
+def mcpreel():
+    """The program under test, by absolute path."""
+    path = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build" / "mcpreel")).resolve()
+    if not os.access(path, os.X_OK):
+        pytest.fail(f"no program at '{path}': build it first (make), or set MCPREEL")
+    return path
+
+
+def installed(group):
+    ran = run_command([ROOT / "tools" / "peers", group], timeout=900)
+    if ran.code == 0:
+        return pathlib.Path(ran.out.decode().strip())
+    reasons = [line for line in ran.err.decode().splitlines() if line.startswith("peers: cannot install")]
+    if not reasons or os.environ.get("CI"):
+        pytest.fail(str(ran))
+    pytest.skip(reasons[0])
+
+
+@pytest.fixture(scope="session")
+def npm_peers():
+    """The directory that holds the node_modules of the pinned npm peers."""
+    return installed("npm")
+
+
+@pytest.fixture(scope="session")
+def python_peers():
+    """The virtual environment of the pinned Python peers."""
+    return installed("python")

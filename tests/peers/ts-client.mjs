@@ -1,0 +1,272 @@
+#!/usr/bin/env node
+/* A scripted stdio MCP client on the official TypeScript SDK.
+ *
+ *     node tests/peers/ts-client.mjs --peers DIR [--ids strings] SESSION.json -- COMMAND…
+ *
+ * Starts COMMAND as its server (DIR comes from 'tools/peers npm'), plays the steps of SESSION.json and
+ * prints one JSON document, keys sorted, of all it got to see; the README beside this file describes
+ * both. Nothing is normalised here: what a server answered is printed as the SDK handed it over, so
+ * that a replay can be held to every character of it.
+ *
+ * --ids strings: on the wire each request id and each progress token is a fresh random string instead
+ * of the SDK's numbers, so that no two runs have one in common.
+ *
+ * Exit codes: 0 the session was played to its end, whatever the answers; 1 it could not be. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+
+const PATIENCE_MS = 30_000;
+
+function commandLine(argv) {
+    const cut = argv.indexOf("--");
+    const { values, positionals } = parseArgs({
+        args: cut < 0 ? argv : argv.slice(0, cut),
+        options: { peers: { type: "string" }, ids: { type: "string", default: "numbers" } },
+        allowPositionals: true,
+    });
+    const command = cut < 0 ? [] : argv.slice(cut + 1);
+    if (!values.peers || positionals.length !== 1 || command.length === 0
+        || !["numbers", "strings"].includes(values.ids))
+        throw new Error("usage: ts-client.mjs --peers DIR [--ids numbers|strings] SESSION.json -- COMMAND…");
+    return { peers: values.peers, ids: values.ids, session: positionals[0], command };
+}
+
+const options = commandLine(process.argv.slice(2));
+const sdk = (file) =>
+    import(pathToFileURL(resolve(join(options.peers, "node_modules/@modelcontextprotocol/sdk/dist/esm", file))));
+const { Client } = await sdk("client/index.js");
+const { StdioClientTransport } = await sdk("client/stdio.js");
+const {
+    CreateMessageRequestSchema,
+    ElicitRequestSchema,
+    ListRootsRequestSchema,
+    McpError,
+    ProgressNotificationSchema,
+} = await sdk("types.js");
+
+/* Gives every request id and progress token another name on the wire. The SDK inside keeps its own. */
+class StringIds {
+    constructor(inner) {
+        this.inner = inner;
+        this.wire = new Map();
+        this.own = new Map();
+    }
+
+    start() {
+        this.inner.onmessage = (message) => this.onmessage?.(this.arriving(message));
+        this.inner.onerror = (error) => this.onerror?.(error);
+        this.inner.onclose = () => this.onclose?.();
+        return this.inner.start();
+    }
+
+    close() {
+        return this.inner.close();
+    }
+
+    send(message) {
+        return this.inner.send(this.leaving(message));
+    }
+
+    name(prefix, own) {
+        const wire = `${prefix}-${randomUUID()}`;
+        this.wire.set(`${prefix}-${own}`, wire);
+        this.own.set(wire, own);
+        return wire;
+    }
+
+    leaving(message) {
+        const out = structuredClone(message);
+        if (out.method === "notifications/cancelled")
+            out.params.requestId = this.wire.get(`id-${out.params.requestId}`);
+        if (out.method === undefined || out.id === undefined)
+            return out;
+        if (out.params?._meta?.progressToken !== undefined)
+            out.params._meta.progressToken = this.name("token", out.params._meta.progressToken);
+        out.id = this.name("id", out.id);
+        return out;
+    }
+
+    /* The SDK's numbers start anew in each run, so a name of another run could pass for one of them. A
+     * name nobody gave ends the session instead. */
+    given(wire) {
+        if (!this.own.has(wire))
+            fail(new Error(`the server used the name ${JSON.stringify(wire)}, which this client never gave`));
+        return this.own.get(wire);
+    }
+
+    arriving(message) {
+        if (message.method === "notifications/progress")
+            message.params.progressToken = this.given(message.params.progressToken);
+        else if (message.method === undefined)
+            message.id = this.given(message.id);
+        return message;
+    }
+}
+
+const calls = {
+    "completion/complete": (client, params, o) => client.complete(params, o),
+    "logging/setLevel": (client, params, o) => client.setLoggingLevel(params.level, o),
+    "ping": (client, params, o) => client.ping(o),
+    "prompts/get": (client, params, o) => client.getPrompt(params, o),
+    "prompts/list": (client, params, o) => client.listPrompts(params, o),
+    "resources/list": (client, params, o) => client.listResources(params, o),
+    "resources/read": (client, params, o) => client.readResource(params, o),
+    "resources/subscribe": (client, params, o) => client.subscribeResource(params, o),
+    "resources/templates/list": (client, params, o) => client.listResourceTemplates(params, o),
+    "resources/unsubscribe": (client, params, o) => client.unsubscribeResource(params, o),
+    "tools/call": (client, params, o) => client.callTool(params, undefined, o),
+    "tools/list": (client, params, o) => client.listTools(params, o),
+};
+
+class Player {
+    constructor(session) {
+        this.session = session;
+        this.heard = [];
+        this.listeners = new Map(); // by progress token
+        this.wake = () => {};
+        this.trouble = [];
+        this.client = new Client({ name: "mcpreel-ts-client", version: "1.0.0" }, {
+            capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } },
+        });
+        this.client.onerror = (error) => this.trouble.push(error.message);
+        this.client.setNotificationHandler(ProgressNotificationSchema, ({ params }) => this.onprogress(params));
+        this.client.fallbackNotificationHandler = async ({ method, params }) => this.hear(method, params);
+        for (const schema of [CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema])
+            this.client.setRequestHandler(schema, ({ method, params }) => {
+                this.hear(method, params);
+                return session.answers[method];
+            });
+    }
+
+    hear(method, params) {
+        this.heard.push({ method, params: params ?? {} });
+        this.wake();
+    }
+
+    /* The SDK puts its own words and the code before the server's message. */
+    static error({ code, message, data }) {
+        return { code, message: message.replace(`MCP error ${code}: `, ""), data };
+    }
+
+    /* Progress is gathered here and not by the SDK's own callback: the SDK runs notification handlers one
+     * turn late but drops the callback as soon as the answer is parsed, so progress that arrives in one
+     * read with its answer is lost, and the document would depend on how the bytes were cut. */
+    onprogress({ progressToken, ...progress }) {
+        const listener = this.listeners.get(progressToken);
+        if (listener)
+            listener(progress);
+        else
+            this.trouble.push(`progress for an unknown token: ${JSON.stringify(progress)}`);
+    }
+
+    async ask(step, signal, onfirst) {
+        const seen = {};
+        const params = step.params === undefined ? undefined : structuredClone(step.params);
+        if (step.progress) {
+            seen.progress = [];
+            params._meta = { progressToken: this.listeners.size };
+            this.listeners.set(this.listeners.size, (progress) => {
+                seen.progress.push(progress);
+                onfirst?.();
+            });
+        }
+        try {
+            seen.result = await calls[step.ask](this.client, params, { timeout: PATIENCE_MS, signal });
+        } catch (error) {
+            if (signal?.aborted)
+                seen.cancelled = true;
+            else if (error instanceof McpError)
+                seen.error = Player.error(error);
+            else
+                throw error;
+        }
+        return seen;
+    }
+
+    async cancel(step) {
+        const abort = new AbortController();
+        return this.ask({ ...step, progress: true }, abort.signal, () => abort.abort("enough"));
+    }
+
+    async until(method, from) {
+        const deadline = Date.now() + PATIENCE_MS;
+        while (!this.heard.slice(from).some((one) => one.method === method)) {
+            if (Date.now() > deadline)
+                throw new Error(`'${method}' did not come`);
+            await new Promise((resolve) => {
+                this.wake = resolve;
+                setTimeout(resolve, 1000).unref();
+            });
+        }
+    }
+
+    async tell(method) {
+        if (method !== "notifications/roots/list_changed")
+            throw new Error(`cannot tell '${method}'`);
+        await this.client.sendRootsListChanged();
+    }
+
+    async play(step, from) {
+        let seen = {};
+        if (step.ask)
+            seen = await this.ask(step);
+        else if (step.together)
+            seen = { together: await Promise.all(step.together.map((one) => this.ask(one))) };
+        else if (step.cancel)
+            seen = await this.cancel(step.cancel);
+        if (step.tell)
+            await this.tell(step.tell);
+        if (step.until)
+            await this.until(step.until, from);
+        return seen;
+    }
+
+    async run(transport) {
+        await this.client.connect(transport, { timeout: PATIENCE_MS });
+        const steps = [];
+        let from = 0;
+        for (const step of this.session.steps) {
+            const seen = await this.play(step, from);
+            await new Promise(setImmediate); // let the handlers of what came before the answer finish
+            steps.push({ step, ...seen, heard: this.heard.slice(from) });
+            from = this.heard.length;
+        }
+        const server = {
+            capabilities: this.client.getServerCapabilities(),
+            info: this.client.getServerVersion(),
+            instructions: this.client.getInstructions(),
+            protocol: transport.protocolVersion,
+        };
+        await this.client.close();
+        return { server, steps, trouble: this.trouble };
+    }
+}
+
+/* The SDK tells the negotiated version to HTTP transports only, through this method. */
+function noteProtocol(transport) {
+    transport.setProtocolVersion = (version) => { transport.protocolVersion = version; };
+    return transport;
+}
+
+const sorted = (key, value) =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : value;
+
+function fail(error) {
+    console.error(`ts-client: ${error.stack}`);
+    process.exit(1);
+}
+
+try {
+    const [command, ...args] = options.command;
+    const stdio = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+    const transport = noteProtocol(options.ids === "strings" ? new StringIds(stdio) : stdio);
+    const player = new Player(JSON.parse(readFileSync(options.session, "utf8")));
+    console.log(JSON.stringify(await player.run(transport), sorted, 1));
+} catch (error) {
+    fail(error);
+}

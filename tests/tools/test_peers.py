@@ -1,0 +1,86 @@
+"""tools/peers and the fixtures on top of it: what is pinned, and what happens where nothing can be installed."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LOCKS = ROOT / "tests" / "peers"
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A copy of the tree's installer and fixtures on a machine that has Python and nothing else."""
+    for name in ("tools/peers", "tests/conftest.py", "tests/peers/package.json", "tests/peers/package-lock.json",
+                 "tests/peers/requirements.lock"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(sys.executable)
+    (tmp_path / "tests" / "test_one.py").write_text("def test_that_needs_a_peer(npm_peers):\n    pass\n")
+    return tmp_path
+
+
+def on_bare(run, bare, command, ci=""):
+    return run(command, cwd=bare, env={"PATH": os.fspath(bare / "bin"), "CI": ci})
+
+
+def test_every_npm_package_is_pinned_by_hash_and_by_no_address():
+    packages = json.loads((LOCKS / "package-lock.json").read_text())["packages"]
+    assert len(packages) > 10
+    for path, package in packages.items():
+        if path:
+            assert package["integrity"].startswith("sha512-"), path
+            assert "resolved" not in package, path
+            assert not package.get("hasInstallScript"), path
+
+
+def test_every_python_package_is_pinned_by_hash_and_by_no_address():
+    lock = (LOCKS / "requirements.lock").read_text()
+    for requirement in lock.replace("\\\n", " ").splitlines():
+        assert re.fullmatch(r"[a-z0-9-]+==\S+( +--hash=sha256:[0-9a-f]{64})+ *", requirement), requirement
+    for top in (LOCKS / "requirements.in").read_text().splitlines():
+        if not top.startswith("#"):
+            assert f"\n{top} " in f"\n{lock}"
+
+
+def test_what_cannot_be_installed_is_said_and_leaves_nothing(run, bare):
+    ran = on_bare(run, bare, [bare / "tools/peers", "npm"])
+    assert ran.code == 1 and ran.out == b"", str(ran)
+    assert b"peers: cannot install 'npm': cannot run 'npm'" in ran.err
+    assert list((bare / "build" / "peers").iterdir()) == []
+
+
+def test_a_forged_package_is_refused(run, bare):
+    (bare / "wheels").mkdir()
+    with zipfile.ZipFile(bare / "wheels" / "pluggy-1.7.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("pluggy-1.7.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: pluggy\nVersion: 1.7.0\n")
+    lock = bare / "tests/peers/requirements.lock"
+    lock.write_text(re.search(r"^pluggy==(.*\\\n)*.*\n", lock.read_text(), re.M)[0])
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": os.fspath(bare / "wheels")}
+    ran = run([bare / "tools/peers", "python"], cwd=bare, env=offline)
+    assert ran.code == 1 and b"DO NOT MATCH THE HASHES" in ran.err, str(ran)
+    assert b"peers: cannot install 'python'" in ran.err
+    assert list((bare / "build" / "peers").iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
+def test_usage_is_explained(run, arguments):
+    ran = run([ROOT / "tools" / "peers", *arguments])
+    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|python|all"), str(ran)
+
+
+def test_a_missing_peer_is_a_loud_skip(run, bare):
+    ran = on_bare(run, bare, [sys.executable, "-m", "pytest", "-q", "tests"])
+    assert ran.code == 0, str(ran)
+    assert b"1 skipped" in ran.out and b"NOT RUN tests/test_one.py::test_that_needs_a_peer: " in ran.out, str(ran)
+
+
+def test_a_missing_peer_is_a_failure_in_ci(run, bare):
+    ran = on_bare(run, bare, [sys.executable, "-m", "pytest", "-q", "tests"], ci="true")
+    assert ran.code == 1 and b"cannot install 'npm'" in ran.out, str(ran)
