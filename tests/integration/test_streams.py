@@ -21,7 +21,7 @@ def run(redirection, *args):
 def test_output_that_goes_nowhere_is_an_error(args, redirection, why):
     p = run(redirection, *args)
     assert p.returncode == 5
-    assert p.stderr == f"mcpreel: cannot write to standard output: {why}\n"
+    assert p.stderr == f"mcpreel: cannot write 'standard output': {why}\n"
 
 
 def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path):

@@ -53,7 +53,7 @@ static void a_full_disk_is_an_io_error_that_names_standard_output(void **state)
     buf_init(&f.got, 100);
     assert_false(app_write(&app, STR("a whole sentence"), &e));
     assert_int_equal(app_exit_code(&e), EXIT_IO);
-    assert_string_equal(e.msg, "cannot write to standard output: No space left on device");
+    assert_string_equal(e.msg, "cannot write 'standard output': No space left on device");
     buf_release(&f.got);
 }
 

@@ -223,7 +223,7 @@ static void output_that_cannot_be_written_is_an_error(void **state)
         fixture_init(&f, env);
         f.out_fails = true;
         assert_int_equal(fixture_run(&f, lines[i]), EXIT_IO);
-        assert_non_null(strstr(buf_z(&f.err), "cannot write to standard output: "));
+        assert_non_null(strstr(buf_z(&f.err), "cannot write 'standard output': "));
         fixture_release(&f);
     }
 }
