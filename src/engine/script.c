@@ -67,9 +67,12 @@ static void remember_token(struct script *s, struct script_op *op, const struct 
 
 static bool is_modern(const struct mcp_message *m)
 {
-    struct str version = json_inner(mcp_meta(m->params, MCP_META_VERSION));
+    struct arena a = { 0 };
+    struct str version = json_text(mcp_meta(m->params, MCP_META_VERSION), &a);
+    bool modern = mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
 
-    return mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
+    arena_release(&a);
+    return modern;
 }
 
 static void add_op(struct script *s, const struct record *r, const struct mcp_message *m)
@@ -88,8 +91,10 @@ static void add_op(struct script *s, const struct record *r, const struct mcp_me
     s->ops[s->count++] = op;
     s->in_flight++;
     s->modern = s->modern || is_modern(m);
-    if (str_eq(op->method, STR("initialize")))
+    if (str_eq(op->method, STR("initialize"))) {
         s->greeting = op;
+        s->ready_early = false;
+    }
     remember_token(s, op, m);
     pairing_ask(&s->pairs, r, m, (uint64_t)(uintptr_t)op);
 }
@@ -100,9 +105,11 @@ static struct script_op *only_open(const struct script *s)
     struct script_op *found = NULL;
 
     for (const struct pairing_request *q = s->pairs.oldest; q && s->in_flight == 1;
-         q = q->newer)
-        if (q->dir == TO_SERVER)
-            found = (struct script_op *)(uintptr_t)q->tag;
+         q = q->newer) {
+        struct script_op *op = (struct script_op *)(uintptr_t)q->tag;
+        if (q->dir == TO_SERVER && !op->cancelled)
+            found = op;
+    }
     return found;
 }
 
@@ -140,6 +147,14 @@ static void add_server_request(struct script *s, const struct record *r,
     pairing_ask(&s->pairs, r, m, (uint64_t)(uintptr_t)step);
 }
 
+static void add_ready(struct script *s)
+{
+    struct script_op *last = s->last;
+
+    add_step(s, s->greeting, STEP_READY, JSON_VAL_NONE);
+    s->last = last;
+}
+
 static void add_server_answer(struct script *s, const struct record *r,
                               const struct mcp_message *m)
 {
@@ -153,6 +168,8 @@ static void add_server_answer(struct script *s, const struct record *r,
     op->answered = true;
     op->succeeded = m->kind == MCP_RESULT;
     s->in_flight -= !op->cancelled;
+    if (op == s->greeting && s->ready_early)
+        add_ready(s);
 }
 
 /* Nothing that comes later is sent under a request its client has given up. */
@@ -168,9 +185,11 @@ static void add_client_notification(struct script *s, const struct record *r,
     const struct pairing_request *asked;
 
     if (str_eq(m->method, STR("notifications/initialized")) && s->greeting) {
-        struct script_op *last = s->last;
-        add_step(s, s->greeting, STEP_READY, JSON_VAL_NONE);
-        s->last = last;
+        /* A client that does not wait for the answer says so too early: one that
+         * does wait must still get it. */
+        s->ready_early = !s->greeting->answered;
+        if (s->greeting->answered)
+            add_ready(s);
     }
     if (!str_eq(m->method, STR("notifications/cancelled")))
         return;

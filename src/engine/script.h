@@ -54,6 +54,7 @@ struct script {
     struct map tokens; /* progress token to strand */
     struct script_op *last, *greeting;
     size_t in_flight;
+    bool ready_early; /* the client was initialized before its greeting was answered */
 };
 
 void script_init(struct script *s);

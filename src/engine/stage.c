@@ -16,6 +16,7 @@ struct stage_play {
     const struct script_op *op;
     const struct script_step *step; /* what comes next; NULL: all was sent */
     struct str id, token, version;  /* the live request's, as JSON; empty: none */
+    enum mcp_version asked;         /* what `version` means */
     size_t questions;               /* asked and not yet answered */
     bool again;
 };
@@ -130,15 +131,9 @@ static void send_spliced(struct stage *s, struct json_splice *edit)
     send_composed(s);
 }
 
-/* The recorded revision stands, unless the live client is older: it could not speak
- * it. `live` is a JSON string, or empty. */
-static bool must_step_back(struct json_val recorded_version, struct str live)
+static enum mcp_version version_of(struct stage *s, struct json_val version)
 {
-    struct str text = live.len > 2 ? str_n(live.at + 1, live.len - 2) : STR_NONE;
-    enum mcp_version asked = mcp_version_parse(text);
-
-    return asked != MCP_VERSION_UNKNOWN &&
-           asked < mcp_version_parse(json_inner(recorded_version));
+    return mcp_version_parse(json_text(version, &s->arena));
 }
 
 static void send_answer(struct stage *s, const struct stage_play *p)
@@ -149,7 +144,9 @@ static void send_answer(struct stage *s, const struct stage_play *p)
 
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_get(root, STR("id")), p->id);
-    if (must_step_back(version, p->version))
+    /* The recorded revision stands, unless the live client is older: it could not
+     * speak it. */
+    if (p->asked != MCP_VERSION_UNKNOWN && p->asked < version_of(s, version))
         json_splice_replace(&edit, version, p->version);
     send_spliced(s, &edit);
     s->answered++;
@@ -290,8 +287,9 @@ void stage_play(struct stage *s, const struct script_op *op, const struct mcp_me
 {
     struct json_val id = live ? live->id : JSON_VAL_NONE;
     struct json_val token = live ? mcp_progress_token(live->params) : JSON_VAL_NONE;
+    bool greeting = live && str_eq(live->method, STR("initialize"));
     struct json_val version =
-        live ? json_get(live->params, STR("protocolVersion")) : JSON_VAL_NONE;
+        greeting ? json_get(live->params, STR("protocolVersion")) : JSON_VAL_NONE;
     size_t texts = json_raw(id).len + json_raw(token).len + json_raw(version).len;
     struct stage_play *p = mem_alloc(sizeof *p + texts), **end = &s->plays;
     char *at = (char *)(p + 1);
@@ -306,6 +304,7 @@ void stage_play(struct stage *s, const struct script_op *op, const struct mcp_me
         end = &(*end)->next;
     *end = p;
     arena_clear(&s->arena);
+    p->asked = version_of(s, version);
     advance(s, p);
 }
 
