@@ -1,10 +1,7 @@
 #include "mcp/id.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum { EXPONENT_DIGITS = 18 }; /* so many fit an int64_t, with room to add a length */
-enum { EXPONENT_TEXT = 24 };   /* "e", a sign, 19 digits and a NUL */
+enum { EXPONENT_TEXT = 24 };   /* "e", a sign and 19 digits fit */
 
 static bool is_digit(char c)
 {
@@ -61,6 +58,25 @@ static size_t copy_digits(char *to, struct str mantissa, int64_t *point)
     return n;
 }
 
+/* "e" and the exponent; returns how many bytes. By hand: every message has an id, and
+ * a formatter would take longer than all the rest. */
+static size_t write_exponent(char *to, int64_t exponent)
+{
+    uint64_t n = exponent < 0 ? -(uint64_t)exponent : (uint64_t)exponent;
+    char digits[EXPONENT_TEXT];
+    size_t count = 0, at = 0;
+
+    do
+        digits[count++] = (char)('0' + n % 10);
+    while (n /= 10);
+    to[at++] = 'e';
+    if (exponent < 0)
+        to[at++] = '-';
+    while (count)
+        to[at++] = digits[--count];
+    return at;
+}
+
 static struct str tagged(struct arena *a, struct str tag, struct str text)
 {
     char *key = arena_alloc(a, tag.len + text.len);
@@ -87,7 +103,7 @@ static struct str number_key(struct str number, struct arena *a)
     key[0] = 'n';
     if (negative)
         key[1] = '-';
-    n += (size_t)snprintf(digits + n, EXPONENT_TEXT, "e%" PRId64, point + exponent);
+    n += write_exponent(digits + n, point + exponent);
     return str_n(key, (size_t)(digits - key) + n);
 }
 
