@@ -10,7 +10,7 @@ endif
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.DELETE_ON_ERROR:
+.NOTPARALLEL: # Ninja is; two installers at a time would not do
 .PHONY: all demo check test interop endurance bench fuzz format install clean help \
 	need-build need-test need-bench builds fuzz-build
 
@@ -22,7 +22,7 @@ setup = $(call quietly,CC=$(2) meson setup $(1) $(3))
 compile = $(call quietly,ninja --quiet -C $(1) $(2))
 
 all: build/build.ninja ## build build/mcpreel, optimised and hardened
-	@$(call compile,build,mcpreel)
+	@$(call compile,build,shipped)
 	@echo "built build/mcpreel $$(build/mcpreel version 2>/dev/null | sed 's/^mcpreel //;q'):" \
 		"try 'make demo', or 'build/mcpreel help'"
 
@@ -57,7 +57,7 @@ install: all ## install below PREFIX=/usr/local (and DESTDIR=)
 	@echo "installed $(DESTDIR)$(abspath $(PREFIX))/bin/mcpreel"
 
 clean: ## remove what was built, but not the downloaded peers
-	@rm -rf build-asan build-clang build-fuzz
+	@rm -rf build-asan build-bench build-clang build-fuzz
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name peers -exec rm -rf {} +
 
 help: ## this text
@@ -86,7 +86,7 @@ build/build.ninja: | need-build
 	@$(call setup,build,$(CC),-Dprefix='$(abspath $(PREFIX))')
 
 # `make` alone does not ask for the test library.
-build/.tests: build/build.ninja | need-test
+build/.tests: | build/build.ninja need-test
 	@$(call setup,build,$(CC),--reconfigure -Dtests=enabled)
 	@touch $@
 

@@ -1,6 +1,5 @@
 #include "base/buf.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +29,8 @@ char *buf_space(struct buf *b, size_t n)
         return NULL;
     }
     /* One byte beyond the content always exists, for buf_z(). */
-    b->at = mem_reserve(b->at, &b->cap, b->len + n + 1, 1);
+    if (b->cap <= b->len + n)
+        b->at = mem_reserve(b->at, &b->cap, b->len + n + 1, 1);
     return b->at + b->len;
 }
 
@@ -52,7 +52,24 @@ void buf_add(struct buf *b, struct str bytes)
 
 void buf_add_ch(struct buf *b, char c)
 {
-    buf_add(b, str_n(&c, 1));
+    char *to = buf_space(b, 1);
+
+    if (to)
+        b->at[b->len++] = c;
+}
+
+void buf_add_int(struct buf *b, int64_t n)
+{
+    char text[20];
+    size_t at = sizeof text;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do
+        text[--at] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (n < 0)
+        text[--at] = '-';
+    buf_add(b, str_n(text + at, sizeof text - at));
 }
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)

@@ -7,6 +7,7 @@
 #define BASE_BUF_H
 
 #include <stdarg.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -23,6 +24,7 @@ void buf_clear(struct buf *b); /* empty and not full again; keeps the memory */
 
 void buf_add(struct buf *b, struct str bytes);
 void buf_add_ch(struct buf *b, char c);
+void buf_add_int(struct buf *b, int64_t n); /* in decimal; far quicker than printf */
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 

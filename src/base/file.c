@@ -30,6 +30,16 @@ static bool stat_retry(const struct sys *sys, int fd, struct stat *st)
     return r == 0;
 }
 
+static bool unlink_retry(const struct sys *sys, const char *path)
+{
+    int r;
+
+    do
+        r = sys->unlink(sys, path);
+    while (r < 0 && errno == EINTR);
+    return r == 0;
+}
+
 /* Trouble of ours or of the machine, not of the file somebody named. */
 static bool is_machine_trouble(int errnum)
 {
@@ -113,8 +123,8 @@ bool file_open(struct file *f, const struct sys *sys, const char *path, struct e
     return true;
 }
 
-/* The old file goes only now, when all else that was asked for is known to be fine.
- * O_PATH looks at what stands there, a symbolic link included, and touches nothing. */
+/* Takes away the regular file that stands in the way. O_PATH looks at what stands
+ * there, be it a symbolic link, and touches nothing. */
 static bool remove_old(const struct sys *sys, const char *path, struct err *e)
 {
     struct stat st;
@@ -130,7 +140,7 @@ static bool remove_old(const struct sys *sys, const char *path, struct err *e)
     if (!S_ISREG(st.st_mode))
         return err_set(e, ERR_USAGE, "cannot write '%s': it is %s, not a file", path,
                        kind_of(st.st_mode));
-    return sys->unlink(sys, path) == 0 || errno == ENOENT || cannot(e, "write", path, errno);
+    return unlink_retry(sys, path) || errno == ENOENT || cannot(e, "write", path, errno);
 }
 
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,

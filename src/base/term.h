@@ -37,7 +37,7 @@ enum term_color { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER };
 
 /* The colour rules, given what the environment says (NULL: not set). Auto: never
  * with NO_COLOR set non-empty or TERM=dumb, always with FORCE_COLOR or
- * CLICOLOR_FORCE set to other than "0", else only on a terminal. */
+ * CLICOLOR_FORCE set to other than "" and "0", else only on a terminal. */
 struct term_env {
     const char *no_color, *force_color, *clicolor_force, *term;
 };

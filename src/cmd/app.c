@@ -5,7 +5,7 @@
 
 #include "cmd/option.h"
 
-enum exit_code app_exit_code(const struct err *e)
+int app_exit_code(const struct err *e)
 {
     switch (e->kind) {
     case ERR_OK:

@@ -32,8 +32,8 @@ struct app {
     int verbose; /* how often -v was given; from 1 on the log shows debug lines */
 };
 
-/* The exit code an error stands for; EXIT_OK without one. */
-enum exit_code app_exit_code(const struct err *e);
+/* The enum exit_code an error stands for; EXIT_OK without one. */
+int app_exit_code(const struct err *e);
 
 const char *app_env(const struct app *app, const char *name); /* NULL: not set or empty */
 

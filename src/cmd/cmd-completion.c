@@ -32,7 +32,7 @@ static int run(const struct app *app, const void *args, const struct operands *i
     scripts[shell](&out, app);
     ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);
-    return ok ? EXIT_OK : (int)app_exit_code(e);
+    return ok ? EXIT_OK : app_exit_code(e);
 }
 
 const struct command cmd_completion = {

@@ -35,41 +35,59 @@ static bool no_such_name(const struct app *app, const char *name, struct err *e)
     return err_hint(e, "see 'mcpreel help'");
 }
 
-static bool compose(struct buf *to, const struct app *app, const char *name, bool man,
-                    struct err *e)
+static bool add_manual(struct buf *to, const struct app *app, const char *name, struct err *e)
+{
+    const struct command *c = name ? command_find(app->commands, name, e) : NULL;
+
+    if (name && !c)
+        return false;
+    if (c)
+        man_command(to, app, c);
+    else
+        man_program(to, app);
+    return true;
+}
+
+static void add_topic(struct buf *to, const struct app *app, const struct topic *t)
+{
+    struct buf text;
+
+    buf_init(&text, USAGE_MAX);
+    topic_add(&text, t, app);
+    prose_add(to, buf_str(&text));
+    buf_release(&text);
+}
+
+static bool add_help(struct buf *to, const struct app *app, const char *name, struct err *e)
 {
     struct err none = ERR_NONE;
     const struct command *c = name ? command_find(app->commands, name, &none) : NULL;
     const struct topic *t = name ? topic_find(name) : NULL;
-    struct buf text;
 
-    if (!name)
-        man ? man_program(to, app) : usage_program(to, app);
-    else if (c)
-        man ? man_command(to, app, c) : usage_command(to, app, c);
-    else if (!t || man)
+    if (c)
+        usage_command(to, app, c);
+    else if (t)
+        add_topic(to, app, t);
+    else if (name)
         return no_such_name(app, name, e);
-    else {
-        buf_init(&text, USAGE_MAX);
-        topic_add(&text, t, app);
-        prose_add(to, buf_str(&text));
-        buf_release(&text);
-    }
-    return buf_ok(to, e);
+    else
+        usage_program(to, app);
+    return true;
 }
 
 static int run(const struct app *app, const void *args, const struct operands *in,
                struct err *e)
 {
     const struct help_args *a = args;
+    const char *name = in->count ? in->at[0] : NULL;
     struct buf out;
     bool ok;
 
     buf_init(&out, USAGE_MAX);
-    ok = compose(&out, app, in->count ? in->at[0] : NULL, a->man, e) &&
-         app_write(app, buf_str(&out), e);
+    ok = a->man ? add_manual(&out, app, name, e) : add_help(&out, app, name, e);
+    ok = ok && buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);
-    return ok ? EXIT_OK : (int)app_exit_code(e);
+    return ok ? EXIT_OK : app_exit_code(e);
 }
 
 const struct command cmd_help = {

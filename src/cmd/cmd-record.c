@@ -230,7 +230,7 @@ static int record_run(const struct app *app, const void *options, const struct o
         err_hint(e, "name one: mcpreel record -o session.jsonl -- %s …", in->server[0]);
         return EXIT_USAGE;
     }
-    if (!writer_open(&s.writer, app->sys, args->output, args->force, &format_recording, e))
+    if (!writer_open(&s.writer, app->sys, args->output, args->force, &recording_format, e))
         return (int)app_exit_code(e);
     tap_init(&s.tap, &s.writer.sink);
     s.loop = loop_new();
@@ -243,9 +243,9 @@ static int record_run(const struct app *app, const void *options, const struct o
 static const char *const record_usage[] = { "[options] -o FILE -- COMMAND [ARGS…]", NULL };
 
 static const struct command_example record_examples[] = {
-    { "mcpreel record -o fs.jsonl -- npx -y @modelcontextprotocol/server-filesystem /tmp",
+    { "mcpreel record -o session.jsonl -- npx -y some-mcp-server --flag",
       "put this where your client's configuration starts the server" },
-    { "mcpreel record -o session.jsonl --name nightly --tags ci,smoke -- python server.py",
+    { "mcpreel record -o a.jsonl --name nightly --tags ci -- python server.py",
       "label the recording" },
     { 0 },
 };

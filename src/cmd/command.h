@@ -10,7 +10,7 @@
 #include "cmd/option.h"
 
 struct command_example {
-    const char *line;  /* a whole command line; NULL ends the list */
+    const char *line;  /* a whole command line, up to 72 columns; NULL ends the list */
     const char *about; /* what it does: lower case, no full stop, one line */
 };
 

@@ -79,16 +79,13 @@ static void add_options(struct buf *to, const struct option *rows, const struct 
             add_option(to, o);
 }
 
-/* Operands; for a command that takes none but starts a server, the rest is a
- * command line of its own. */
 static void add_operands(struct buf *to, const struct command *c)
 {
     const char *place = c->max == 1 ? "1" : "*";
 
     buf_add(to, STR("        "));
     if (!c->max) {
-        buf_add(to, c->server ? STR("'*:::server: _normal'") : STR("':: :_message nothing'"));
-        buf_add_ch(to, '\n');
+        buf_add(to, STR("':: :_message nothing'\n"));
         return;
     }
     buf_printf(to, "'%s:", place);
@@ -143,6 +140,14 @@ void complete_zsh(struct buf *to, const struct app *app)
     buf_add(to, STR("_mcpreel()\n{\n"
                     "    local curcontext=$curcontext state line\n"
                     "    typeset -A opt_args\n"
+                    "    integer at=${words[(i)--]}\n"
+                    "    if ((at < CURRENT)); then\n"
+                    "        # What follows \"--\" is the command line of a server.\n"
+                    "        shift $at words\n"
+                    "        ((CURRENT -= at))\n"
+                    "        _normal\n"
+                    "        return\n"
+                    "    fi\n"
                     "    _arguments -s -S -C : \\\n"));
     add_options(to, globals_options, NULL);
     buf_add(to, STR("        '1: :_mcpreel_commands' \\\n"

@@ -102,7 +102,7 @@ static int overview(struct call *c, struct err *e)
     usage_overview(&out, &c->app);
     ok = buf_ok(&out, e) && app_write(&c->app, buf_str(&out), e);
     buf_release(&out);
-    return ok ? EXIT_OK : (int)app_exit_code(e);
+    return ok ? EXIT_OK : app_exit_code(e);
 }
 
 static int finish(struct call *c, int argc, struct err *e)

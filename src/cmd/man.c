@@ -149,9 +149,9 @@ static void add_examples(struct buf *to, const struct command_example *examples)
         if (x != examples)
             buf_add(to, STR(".PP\n"));
         add_z(to, x->about);
-        buf_add(to, STR(":\n.PP\n.RS 4\n.nf\n"));
+        buf_add(to, STR(":\n.PP\n.nf\n\\fB"));
         add_z(to, x->line);
-        buf_add(to, STR("\n.fi\n.RE\n"));
+        buf_add(to, STR("\\fR\n.fi\n"));
     }
 }
 

@@ -37,16 +37,17 @@ static struct str next_word(struct str *rest)
     return word;
 }
 
-void prose_fill(struct buf *to, struct str text, size_t indent, size_t column)
+void prose_fill(struct buf *to, struct str text, struct prose_shape shape)
 {
+    size_t column = shape.column;
     bool start = true;
 
     for (struct str word = next_word(&text); word.len; word = next_word(&text)) {
         size_t wide = prose_columns(word);
 
-        if (!start && column + 1 + wide > PROSE_WIDTH) {
-            buf_printf(to, "\n%*s", (int)indent, "");
-            column = indent;
+        if (!start && column + 1 + wide > shape.width) {
+            buf_printf(to, "\n%*s", (int)shape.indent, "");
+            column = shape.indent;
         } else if (!start) {
             buf_add_ch(to, ' ');
             column++;
@@ -69,7 +70,7 @@ void prose_add(struct buf *to, struct str text)
             buf_add(to, p);
             buf_add_ch(to, '\n');
         } else {
-            prose_fill(to, p, 0, 0);
+            prose_fill(to, p, (struct prose_shape){ .width = PROSE_WIDTH });
         }
     }
 }

@@ -7,7 +7,8 @@
 
 #include "base/buf.h"
 
-enum { PROSE_WIDTH = 80 };
+/* Tables are narrower: the manual indents them. */
+enum { PROSE_WIDTH = 80, PROSE_TABLE = 72 };
 
 /* Cuts the next paragraph off `*rest`, without the newline that ends it; false:
  * nothing is left. */
@@ -18,9 +19,14 @@ static inline bool prose_is_verbatim(struct str paragraph)
     return paragraph.len && paragraph.at[0] == ' ';
 }
 
-/* The words of `text`, with `indent` blanks before each line but the first: there
- * `column` columns are taken already. Ends with a newline. */
-void prose_fill(struct buf *to, struct str text, size_t indent, size_t column);
+/* Lines of at most `width` columns, each but the first with `indent` blanks before
+ * it; of the first, `column` columns are taken already. */
+struct prose_shape {
+    size_t width, indent, column;
+};
+
+/* The words of `text`, and a newline. */
+void prose_fill(struct buf *to, struct str text, struct prose_shape shape);
 
 void prose_add(struct buf *to, struct str text); /* all paragraphs, an empty line between */
 

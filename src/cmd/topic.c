@@ -2,34 +2,62 @@
 
 #include "cmd/command.h"
 #include "cmd/globals.h"
+#include "cmd/prose.h"
 
-enum { VARIABLE_COLUMN = 28 };
+static bool has_row(const struct option *rows, const struct option *o)
+{
+    for (; rows && rows->name; rows++)
+        if (strcmp(rows->name, o->name) == 0)
+            return true;
+    return false;
+}
 
-/* "--output of record, convert": the commands whose tables have the row. */
+enum { VARIABLE_COLUMN = 28, VARIABLE_LINE = 4096 };
+
+/* "of record, convert": the commands whose tables have the row. */
 static void add_owners(struct buf *to, const struct app *app, const struct option *o)
 {
     bool first = true;
 
     for (const struct command *const *c = app->commands; *c; c++)
-        for (const struct option *row = (*c)->options; row && row->name; row++)
-            if (!(*c)->hidden && strcmp(row->name, o->name) == 0) {
-                buf_printf(to, "%s%s", first ? " of " : ", ", (*c)->name);
-                first = false;
-            }
+        if (!(*c)->hidden && has_row((*c)->options, o)) {
+            buf_printf(to, "%s%s", first ? " of " : ", ", (*c)->name);
+            first = false;
+        }
 }
 
-static void add_variable(struct buf *to, const struct app *app, const struct option *o)
+/* "also THOUGHTJACK_OUTPUT, THOUGHTJACK_RECORDING" */
+static void add_seed_names(struct buf *to, const struct option *o)
 {
     char name[OPTION_ENV_NAME];
 
-    buf_printf(to, "\n  %-*s--%s", VARIABLE_COLUMN - 2,
-               option_env_name(name, "MCPREEL_", o->name), o->name);
-    add_owners(to, app, o);
-    if (o->seed)
-        buf_printf(to, "\n%*salso %s", VARIABLE_COLUMN, "",
-                   option_env_name(name, "THOUGHTJACK_", o->name));
-    for (size_t i = 0; o->seed && i < OPTION_ALSO && o->also[i]; i++)
+    buf_printf(to, "; also %s", option_env_name(name, "THOUGHTJACK_", o->name));
+    for (size_t i = 0; i < OPTION_ALSO && o->also[i]; i++)
         buf_printf(to, ", %s", option_env_name(name, "THOUGHTJACK_", o->also[i]));
+}
+
+static void add_variable(struct buf *to, const struct app *app, const struct option *o,
+                         bool global)
+{
+    char name[OPTION_ENV_NAME];
+    size_t taken = 2 + strlen(option_env_name(name, "MCPREEL_", o->name));
+    struct buf about;
+
+    buf_printf(to, "  %s", name);
+    if (taken + 2 > VARIABLE_COLUMN) {
+        buf_add_ch(to, '\n');
+        taken = 0;
+    }
+    buf_printf(to, "%*s", (int)(VARIABLE_COLUMN - taken), "");
+    buf_init(&about, VARIABLE_LINE);
+    buf_printf(&about, "--%s", o->name);
+    if (!global)
+        add_owners(&about, app, o);
+    if (o->seed)
+        add_seed_names(&about, o);
+    prose_fill(to, buf_str(&about),
+               (struct prose_shape){ PROSE_TABLE, VARIABLE_COLUMN, VARIABLE_COLUMN });
+    buf_release(&about);
 }
 
 /* Whether an earlier command has a row of that name already. */
@@ -37,24 +65,23 @@ static bool said_before(const struct app *app, const struct command *const *unti
                         const struct option *o)
 {
     for (const struct command *const *c = app->commands; c < until; c++)
-        if (!(*c)->hidden && !option_shown(o, (*c)->options))
+        if (!(*c)->hidden && has_row((*c)->options, o))
             return true;
     return false;
 }
 
 static void list_variables(struct buf *to, const struct app *app)
 {
+    buf_add_ch(to, '\n');
     for (const struct command *const *c = app->commands; *c; c++)
         for (const struct option *o = (*c)->options; !(*c)->hidden && o && o->name; o++)
             if (!o->hidden && !o->line_only && !said_before(app, c, o))
-                add_variable(to, app, o);
+                add_variable(to, app, o, false);
     for (const struct option *o = globals_options; o->name; o++)
         if (!o->hidden && !o->line_only)
-            add_variable(to, app, o);
-    buf_add_ch(to, '\n');
+            add_variable(to, app, o, true);
 }
 
-/* A line of an example or a table has at most 72 columns: the manual indents it. */
 const struct topic topic_list[] = {
     { .name = "environment",
       .section = "ENVIRONMENT",

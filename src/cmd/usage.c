@@ -87,7 +87,8 @@ static void option_line(struct buf *to, const struct option *o)
     buf_init(&help, USAGE_MAX);
     buf_printf(&help, "%s", o->help);
     usage_option_notes(&help, o);
-    prose_fill(to, buf_str(&help), OPTION_COLUMN, OPTION_COLUMN);
+    prose_fill(to, buf_str(&help),
+               (struct prose_shape){ PROSE_WIDTH, OPTION_COLUMN, OPTION_COLUMN });
     buf_release(&help);
 }
 
@@ -148,7 +149,8 @@ void usage_command(struct buf *to, const struct app *app, const struct command *
 static void list_line(struct buf *to, const char *name, const char *summary)
 {
     buf_printf(to, "  %-*s", COMMAND_COLUMN - 2, name);
-    prose_fill(to, str_z(summary), COMMAND_COLUMN, COMMAND_COLUMN);
+    prose_fill(to, str_z(summary),
+               (struct prose_shape){ PROSE_WIDTH, COMMAND_COLUMN, COMMAND_COLUMN });
 }
 
 static void command_lines(struct buf *to, const struct app *app)

@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const struct format *const formats[] = { &format_recording, NULL };
+const struct format *const format_table[] = { &recording_format, NULL };
 
 const struct format *format_by_name(struct str name)
 {
-    for (const struct format *const *f = formats; *f; f++)
+    for (const struct format *const *f = format_table; *f; f++)
         if (str_eq(str_z((*f)->name), name))
             return *f;
     return NULL;

@@ -53,8 +53,8 @@ struct format {
 };
 
 /* The only list of formats, NULL-ended, in probe order. */
-extern const struct format *const formats[];
-extern const struct format format_recording;
+extern const struct format *const format_table[];
+extern const struct format recording_format;
 
 const struct format *format_by_name(struct str name); /* NULL if unknown */
 

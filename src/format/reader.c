@@ -62,7 +62,7 @@ static bool find_format(struct reader *r, struct err *e)
             return false;
     if (!r->held.len)
         return err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
-    for (const struct format *const *f = formats; *f; f++)
+    for (const struct format *const *f = format_table; *f; f++)
         if ((*f)->probe(buf_str(&r->held))) {
             r->format = *f;
             r->state = r->format->open();

@@ -193,11 +193,17 @@ bool recording_line_knows(struct str type)
     return false;
 }
 
-static const struct member *find_member(const struct member *m, struct json_val key)
+/* Members mostly come in the order of the table: `*guess` is where to look first. */
+static const struct member *find_member(const struct member *rows, struct str name,
+                                        size_t *guess)
 {
-    for (; m->name.len; m++)
-        if (json_is(key, m->name))
-            return m;
+    if (rows[*guess].name.len && str_eq(name, rows[*guess].name))
+        return &rows[(*guess)++];
+    for (size_t i = 0; rows[i].name.len; i++)
+        if (str_eq(name, rows[i].name)) {
+            *guess = i + 1;
+            return &rows[i];
+        }
     return NULL;
 }
 
@@ -289,14 +295,16 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
                          struct arena *a, size_t *at, struct err *e)
 {
     struct json_iter it = json_each(line);
+    size_t own = 0, common = 0;
     uint32_t seen = 0;
 
     while (json_next(&it)) {
-        const struct member *m = find_member(t->members, it.key);
+        struct str name = json_text(it.key, a);
+        const struct member *m = find_member(t->members, name, &own);
         if (m)
             seen |= 1u << (m - t->members);
         else
-            m = find_member(common_members, it.key);
+            m = find_member(common_members, name, &common);
         if (!m)
             continue;
         if (!read_value(m, it.value, r, a)) {

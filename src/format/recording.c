@@ -213,7 +213,7 @@ static enum next recording_next(void *state, const struct window *w, struct take
     return bad_line(s, w, line, &fault, t, e);
 }
 
-const struct format format_recording = {
+const struct format recording_format = {
     .name = "recording",
     .about = "mcpreel's own: JSON lines with everything that was seen",
     .ext = { ".jsonl" },

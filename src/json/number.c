@@ -97,7 +97,23 @@ static bool append(uint64_t *value, struct str more)
     return true;
 }
 
-bool json_number_int(struct str number, int64_t *out)
+/* Nearly every number: a few digits and nothing else. */
+static bool plain_int(struct str number, int64_t *out)
+{
+    int64_t value = 0;
+
+    if (number.len > EXPONENT_DIGITS)
+        return false;
+    for (size_t i = 0; i < number.len; i++) {
+        if (number.at[i] < '0' || number.at[i] > '9')
+            return false;
+        value = value * 10 + (number.at[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+static bool any_int(struct str number, int64_t *out)
 {
     struct number n = parse(number);
     uint64_t value = 0, most = (uint64_t)INT64_MAX + n.negative;
@@ -114,6 +130,11 @@ bool json_number_int(struct str number, int64_t *out)
         return false;
     *out = n.negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
+}
+
+bool json_number_int(struct str number, int64_t *out)
+{
+    return plain_int(number, out) || any_int(number, out);
 }
 
 /* EXPONENT + shift by hand. The exponent is so much larger that its sign stays. */
@@ -152,7 +173,7 @@ void json_number_normal(struct str number, struct buf *to)
     buf_add(to, n.fraction);
     buf_add_ch(to, 'e');
     if (small_exponent(&n, &exponent)) {
-        buf_printf(to, "%lld", (long long)exponent);
+        buf_add_int(to, exponent);
         return;
     }
     if (n.exponent_negative)

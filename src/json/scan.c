@@ -360,9 +360,12 @@ static bool finish(struct scan *s, struct json *j, const unsigned char *p)
 static const unsigned char *first(struct scan *s, struct json *j, struct str text,
                                   struct json_fault *fault)
 {
+    /* STR_NONE is an empty text, but nowhere to count from. */
+    const unsigned char *at = (const unsigned char *)(text.at ? text.at : "");
+
     *s = (struct scan){
-        .text = (const unsigned char *)text.at,
-        .end = (const unsigned char *)text.at + text.len,
+        .text = at,
+        .end = at + text.len,
         .nodes = j->nodes,
         .cap = j->cap,
         .open = NOWHERE,

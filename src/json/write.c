@@ -63,7 +63,7 @@ void json_out_str(struct json_out *o, struct str text)
 void json_out_int(struct json_out *o, int64_t n)
 {
     separate(o);
-    buf_printf(o->to, "%lld", (long long)n);
+    buf_add_int(o->to, n);
 }
 
 void json_out_bool(struct json_out *o, bool b)

@@ -8,9 +8,8 @@
 #include "json/json.h"
 
 /* Bytes that are equal exactly when two ids are the same: "s" and the decoded
- * text, or "n" and the number in one canonical spelling. (Numbers with an exponent
- * of more than 18 digits are the same only if they are spelled alike.) Empty if `id`
- * is neither a string nor a number. Points into `a`. */
+ * text, or "n" and the number in one canonical spelling. Empty if `id` is neither
+ * a string nor a number. Points into `a`. */
 struct str mcp_id_key(struct json_val id, struct arena *a);
 
 #endif

@@ -27,6 +27,14 @@ static void learn(struct buf *to, struct str text)
     buf_add(to, text);
 }
 
+static void learn_text(struct buf *to, struct json_val string)
+{
+    struct arena a = { 0 };
+
+    learn(to, json_text(string, &a));
+    arena_release(&a);
+}
+
 static void learn_info(struct buf *to, struct json_val info)
 {
     if (json_type(info) == JSON_OBJECT)
@@ -42,12 +50,12 @@ void facts_see(struct facts *f, enum record_dir dir, const struct mcp_message *m
             learn_info(&f->client_info, json_get(m->params, STR("clientInfo")));
         }
         learn_info(&f->client_info, mcp_meta(m->params, MCP_META_CLIENT_INFO));
-        learn(&f->protocol, json_inner(mcp_meta(m->params, MCP_META_VERSION)));
+        learn_text(&f->protocol, mcp_meta(m->params, MCP_META_VERSION));
     }
     if (dir == TO_CLIENT && m->kind == MCP_RESULT) {
         if (asked && str_eq(asked->method, STR("initialize"))) {
             learn_info(&f->server_info, json_get(m->result, STR("serverInfo")));
-            learn(&f->protocol, json_inner(json_get(m->result, STR("protocolVersion"))));
+            learn_text(&f->protocol, json_get(m->result, STR("protocolVersion")));
         }
         learn_info(&f->server_info, mcp_meta(m->result, MCP_META_SERVER_INFO));
     }

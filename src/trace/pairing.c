@@ -34,17 +34,17 @@ void pairing_release(struct pairing *p)
 struct str pairing_key(struct pairing *p, enum record_dir dir, uint64_t conn,
                        struct json_val id)
 {
-    struct str id_key;
-    char *at;
+    struct str key;
+    char *scope;
 
     arena_clear(&p->scratch);
-    id_key = mcp_id_key(id, &p->scratch);
-    at = arena_alloc(&p->scratch, 1 + sizeof conn + id_key.len);
-    at[0] = (char)dir;
-    memcpy(at + 1, &conn, sizeof conn);
-    if (id_key.len)
-        memcpy(at + 1 + sizeof conn, id_key.at, id_key.len);
-    return str_n(at, 1 + sizeof conn + id_key.len);
+    key = mcp_id_key(id, &p->scratch);
+    scope = arena_alloc(&p->scratch, 1 + sizeof conn + key.len);
+    scope[0] = (char)dir;
+    memcpy(scope + 1, &conn, sizeof conn);
+    if (key.len)
+        memcpy(scope + 1 + sizeof conn, key.at, key.len);
+    return str_n(scope, 1 + sizeof conn + key.len);
 }
 
 /* One allocation holds the request and its texts. */

@@ -18,8 +18,7 @@ struct pairing_request {
     enum record_dir dir;
     struct str method, subject;            /* tool, URI, …; empty if it names none */
     struct pairing_request *older, *newer; /* among all that wait */
-    struct pairing_request *same;          /* next with the same id */
-    struct pairing_request *last;          /* of those; only the oldest of them knows */
+    struct pairing_request *same, *last;   /* next with the same id; of the first, the last */
     struct str key;
 };
 

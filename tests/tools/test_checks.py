@@ -229,6 +229,12 @@ FAULTS = [
           "src/base/bad-one.c:1: 'bad_one' is a mutable global",
           "src/base/bad-one.c:7: 'other' lacks the prefix 'bad_one_'",
           "src/base/bad-one.c:13: 'bad_onetable' lacks the prefix 'bad_one_'"),
+    fault("check-symbols", "no prefix where the table has another",
+          {"src/json/bad.c": "void bad_x(void);\nvoid bad_x(void)\n{\n}\n"
+           "void json_x(void);\nvoid json_x(void)\n{\n}\n",
+           "src/format/bad.c": "const int bad_x = 1, format_x = 2, other = 3;\n"},
+          "src/format/bad.c:1: 'other' lacks the prefix 'bad_'",
+          "src/json/bad.c:1: 'bad_x' lacks the prefix 'json_'"),
     fault("check-symbols", "mutable data of every kind",
           {"src/base/bad.c": "static int a = 1, *p = &a;\nint bad_x(void);\nint bad_x(void)\n{\n"
            "    static int inside;\n    static _Thread_local int mine;\n"

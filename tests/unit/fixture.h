@@ -74,6 +74,19 @@ static const struct option fixture_options[] = {
     { 0 },
 };
 
+static inline void fixture_add_text(struct buf *to, const char *name, const char *text)
+{
+    if (text)
+        buf_printf(to, "%s=%s ", name, text);
+}
+
+static inline void fixture_add_number(struct buf *to, const char *name, int64_t n,
+                                      int64_t usual)
+{
+    if (n != usual)
+        buf_printf(to, "%s=%" PRId64 " ", name, n);
+}
+
 static inline void fixture_add_list(struct buf *to, const char *name, struct option_list list)
 {
     for (size_t i = 0; i < list.count; i++)
@@ -84,10 +97,8 @@ static inline void fixture_add_list(struct buf *to, const char *name, struct opt
 static inline void fixture_dump(struct buf *to, const struct fixture_args *a,
                                 const struct operands *in)
 {
-    if (a->output)
-        buf_printf(to, "output=%s ", a->output);
-    if (a->label)
-        buf_printf(to, "label=%s ", a->label);
+    fixture_add_text(to, "output", a->output);
+    fixture_add_text(to, "label", a->label);
     fixture_add_list(to, "tag", a->tags);
     if (a->rules.count != 1 || strcmp(a->rules.at[0], "a,b") != 0)
         fixture_add_list(to, "rule", a->rules);
@@ -97,18 +108,12 @@ static inline void fixture_dump(struct buf *to, const struct fixture_args *a,
         buf_printf(to, "bare ");
     if (a->odd)
         buf_printf(to, "odd ");
-    if (a->match >= 0)
-        buf_printf(to, "match=%d ", a->match);
-    if (a->level)
-        buf_printf(to, "level=%d ", a->level);
-    if (a->port != 5555)
-        buf_printf(to, "port=%" PRId64 " ", a->port);
-    if (a->flush_us != 1000000)
-        buf_printf(to, "flush=%" PRId64 " ", a->flush_us);
-    if (a->limit != 64000000)
-        buf_printf(to, "limit=%" PRIu64 " ", a->limit);
-    if (a->speed)
-        buf_printf(to, "speed=%" PRId64 " ", a->speed);
+    fixture_add_number(to, "match", a->match, -1);
+    fixture_add_number(to, "level", a->level, 0);
+    fixture_add_number(to, "port", a->port, 5555);
+    fixture_add_number(to, "flush", a->flush_us, 1000000);
+    fixture_add_number(to, "limit", (int64_t)a->limit, 64000000);
+    fixture_add_number(to, "speed", a->speed, 0);
     for (size_t i = 0; i < in->count; i++)
         buf_printf(to, "<%s>", in->at[i]);
     for (size_t i = 0; i < in->server_count; i++)
@@ -140,7 +145,7 @@ static inline int fixture_tape_run(const struct app *app, const void *args,
     log_say(app->log, LOG_DEBUG, "as %s", app->self);
     ok = app_write(app, buf_str(&out), e);
     buf_release(&out);
-    return ok ? EXIT_OK : (int)app_exit_code(e);
+    return ok ? EXIT_OK : app_exit_code(e);
 }
 
 static const struct command fixture_tape = {
@@ -168,7 +173,7 @@ static inline int fixture_plain_run(const struct app *app, const void *args,
                                     const struct operands *in, struct err *e)
 {
     (void)args;
-    return app_write(app, str_z(in->at[0]), e) ? EXIT_OK : (int)app_exit_code(e);
+    return app_write(app, str_z(in->at[0]), e) ? EXIT_OK : app_exit_code(e);
 }
 
 /* Has its own meaning of a global option. */
@@ -199,9 +204,19 @@ static const struct command fixture_secret = {
     .run = fixture_plain_run,
 };
 
+/* Takes nothing but a server. */
+static const struct command fixture_start = {
+    .name = "start",
+    .summary = "start a server",
+    .usage = (const char *const[]){ "-- COMMAND", NULL },
+    .about = "Starts a server.",
+    .server = true,
+    .run = fixture_plain_run,
+};
+
 static const struct command *const fixture_commands[] = {
-    &fixture_tape, &fixture_plain, &fixture_secret, &cmd_completion, &cmd_help,
-    &cmd_version,  NULL,
+    &fixture_tape,   &fixture_plain, &fixture_start, &fixture_secret,
+    &cmd_completion, &cmd_help,      &cmd_version,   NULL,
 };
 
 /* The world: standard output and error as buffers. */

@@ -1,5 +1,7 @@
 #include "base/buf.h"
 
+#include <stdio.h>
+
 #include "dies.h"
 #include "test.h"
 
@@ -35,6 +37,26 @@ static void printing_takes_any_length(void **state)
     buf_clear(&b);
     buf_printf(&b, "%050000d", 7);
     assert_int_equal(b.len, 50000);
+    buf_release(&b);
+}
+
+static void an_integer_is_added_in_decimal(void **state)
+{
+    static const int64_t numbers[] = { 0, 7, -7, 10, -10, 1234567890, INT64_MAX, INT64_MIN };
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 20);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char want[32];
+        snprintf(want, sizeof want, "%lld", (long long)numbers[i]);
+        buf_clear(&b);
+        buf_add_int(&b, numbers[i]);
+        assert_str(buf_str(&b), str_z(want));
+    }
+    buf_add_int(&b, 1); /* the least of all filled it to the brim */
+    assert_true(b.full);
+    assert_int_equal(b.len, 20);
     buf_release(&b);
 }
 
@@ -210,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_added_stands_there_in_order),
         cmocka_unit_test(printing_takes_any_length),
+        cmocka_unit_test(an_integer_is_added_in_decimal),
         cmocka_unit_test(the_ceiling_can_be_reached_but_not_passed),
         cmocka_unit_test(an_addition_that_does_not_fit_adds_nothing_and_is_remembered),
         cmocka_unit_test(printing_respects_the_ceiling),

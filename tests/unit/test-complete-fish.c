@@ -1,6 +1,51 @@
+#include "cmd/complete.h"
+
+#include "cmd/usage.h"
+#include "fixture.h"
 #include "test.h"
+
+/* What the script does is seen by running it in the shell itself; here, what it
+ * may not hold, and how texts are quoted. */
+static void check_script(const char *const *there, const char *const *absent)
+{
+    const struct app app = { .commands = fixture_commands };
+    struct buf b;
+
+    buf_init(&b, USAGE_MAX);
+    complete_fish(&b, &app);
+    for (; *there; there++)
+        if (!strstr(buf_z(&b), *there))
+            fail_msg("'%s' is not in\n%s", *there, buf_z(&b));
+    for (; *absent; absent++)
+        if (strstr(buf_z(&b), *absent))
+            fail_msg("'%s' is in\n%s", *absent, buf_z(&b));
+    buf_release(&b);
+}
+
+static void every_shown_option_is_a_line_with_its_texts_quoted(void **state)
+{
+    static const char *const there[] = {
+        "-n '__mcpreel_in record' -s o -l output -r -F -d 'write the tape to FILE'\n",
+        "-l label -x -d 'what it\\'s called: [any] text",
+        "-l match -x -a 'sequential by-request' -d",
+        "-l redact -d 'hide secrets'\n",
+        "-l no-redact\n",
+        "-n '__mcpreel_in' -a record -d 'tape what\\'s said [all: of it]'\n",
+        "-n '__mcpreel_in plain' -F\n",
+        "-n '__mcpreel_in completion' -a 'bash zsh fish'\n",
+        "-n '__mcpreel_in help' -a exit-codes -d ",
+        NULL,
+    };
+    static const char *const absent[] = { "odd", "recorder", "method_params", "no-force",
+                                          NULL };
+    (void)state;
+    check_script(there, absent);
+}
 
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shown_option_is_a_line_with_its_texts_quoted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

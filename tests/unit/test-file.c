@@ -1,38 +1,795 @@
 #include "base/file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "fault-sys.h"
 #include "test.h"
+
+/* Each test has an empty directory for itself and stands in it. */
+static int into_a_new_directory(void **state)
+{
+    char *dir = strdup("/tmp/mcpreel-file-XXXXXX");
+
+    *state = dir;
+    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    static const char *const names[] = { "file", "other", "fifo", "link", "socket" };
+    int r;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(names[i]);
+    rmdir("dir");
+    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+    free(*state);
+    return r;
+}
+
+static void put_file(const char *path, struct str content)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content.at ? content.at : "", content.len), content.len);
+    close(fd);
+}
+
+static void assert_content(const char *path, struct str want)
+{
+    char got[4096];
+    int fd = open(path, O_RDONLY | O_NOFOLLOW);
+    ssize_t n;
+
+    assert_true(fd >= 0);
+    n = read(fd, got, sizeof got);
+    close(fd);
+    assert_true(n >= 0);
+    assert_str(str_n(got, (size_t)n), want);
+}
+
+static void assert_err(const struct err *e, enum err_kind kind, const char *msg)
+{
+    assert_string_equal(e->msg, msg);
+    assert_int_equal(e->kind, kind);
+}
+
+static int open_descriptors(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 100; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Opening must fail in these words, and leave no descriptor behind. */
+static void assert_unreadable(const struct sys *sys, const char *path, enum err_kind kind,
+                              const char *msg)
+{
+    int before = open_descriptors();
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+
+    assert_false(file_open(&f, sys, path, &e));
+    assert_err(&e, kind, msg);
+    assert_int_equal(f.fd, -1);
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void assert_not_created(const struct sys *sys, const char *path, bool replace,
+                               enum err_kind kind, const char *msg)
+{
+    int before = open_descriptors();
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+
+    assert_false(file_create(&f, sys, path, replace, &e));
+    assert_err(&e, kind, msg);
+    assert_int_equal(f.fd, -1);
+    assert_int_equal(open_descriptors(), before);
+}
 
 static void what_was_written_is_read_back(void **state)
 {
-    char dir[] = "/tmp/mcpreel-test-XXXXXX", path[64];
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
-    struct buf b;
-    size_t done;
+    uint64_t size;
+    size_t n;
+    char at[100];
 
     (void)state;
-    assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/file", dir);
-    assert_true(file_create(&f, &sys_real, path, false, &e));
-    assert_true(file_write(&f, STR("hello"), &done, &e));
-    assert_int_equal(done, 5);
+    assert_true(file_create(&f, &sys_real, "file", false, &e));
+    assert_true(file_write(&f, STR("hello "), &n, &e));
+    assert_int_equal(n, 6);
+    assert_true(file_write(&f, STR_NONE, &n, &e));
+    assert_int_equal(n, 0);
+    assert_true(file_write(&f, STR("world"), &n, &e));
+    assert_true(file_sync(&f, &e));
+    assert_true(file_size(&f, &size, &e));
+    assert_int_equal(size, 11);
     assert_true(file_close(&f, &e));
-    buf_init(&b, 5);
-    assert_true(file_slurp(&b, &sys_real, path, &e));
-    assert_str(buf_str(&b), STR("hello"));
-    buf_release(&b);
-    unlink(path);
-    rmdir(dir);
+
+    assert_true(file_open(&f, &sys_real, "file", &e));
+    assert_true(file_size(&f, &size, &e));
+    assert_int_equal(size, 11);
+    assert_true(file_read(&f, at, 6, &n, &e));
+    assert_str(str_n(at, n), STR("hello "));
+    assert_true(file_read(&f, at, sizeof at, &n, &e));
+    assert_str(str_n(at, n), STR("world"));
+    assert_true(file_read(&f, at, sizeof at, &n, &e));
+    assert_int_equal(n, 0);
+    assert_true(file_close(&f, &e));
+    assert_int_equal(e.kind, ERR_OK);
 }
+
+static void closing_twice_or_never_opened_is_fine(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    int fd;
+
+    (void)state;
+    assert_true(file_close(&f, &e));
+    assert_true(file_create(&f, &sys_real, "file", false, &e));
+    fd = f.fd;
+    assert_true(file_close(&f, &e));
+    assert_int_equal(f.fd, -1);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_true(file_close(&f, &e));
+}
+
+static void descriptors_are_not_inherited(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_true(file_create(&f, &sys_real, "file", false, &e));
+    assert_int_equal(fcntl(f.fd, F_GETFD), FD_CLOEXEC);
+    file_close(&f, &e);
+    assert_true(file_open(&f, &sys_real, "file", &e));
+    assert_int_equal(fcntl(f.fd, F_GETFD), FD_CLOEXEC);
+    file_close(&f, &e);
+}
+
+static void what_is_no_file_cannot_be_read(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_unreadable(&sys_real, "missing", ERR_INPUT,
+                      "cannot read 'missing': No such file or directory");
+    assert_unreadable(&sys_real, "", ERR_INPUT, "cannot read '': No such file or directory");
+    assert_unreadable(&sys_real, "dir", ERR_INPUT,
+                      "cannot read 'dir': it is a directory, not a recording file");
+    assert_unreadable(&sys_real, "fifo", ERR_INPUT,
+                      "cannot read 'fifo': it is a pipe, not a recording file");
+    assert_unreadable(&sys_real, "socket", ERR_INPUT,
+                      "cannot read 'socket': it is a socket, not a recording file");
+    assert_unreadable(&sys_real, "/dev/null", ERR_INPUT,
+                      "cannot read '/dev/null': it is a device, not a recording file");
+    assert_unreadable(&sys_real, "missing/file", ERR_INPUT,
+                      "cannot read 'missing/file': No such file or directory");
+    close(listener);
+    assert_false(file_open(&f, &sys_real, "fifo", &e));
+    assert_string_equal(e.hint,
+                        "to read from a pipe, redirect it to standard input and give '-'");
+}
+
+static void a_link_to_a_file_can_be_read_and_one_to_itself_cannot(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    put_file("file", STR("x"));
+    assert_int_equal(symlink("file", "link"), 0);
+    assert_true(file_open(&f, &sys_real, "link", &e));
+    assert_true(file_close(&f, &e));
+    unlink("link");
+    assert_int_equal(symlink("link", "link"), 0);
+    assert_unreadable(&sys_real, "link", ERR_INPUT,
+                      "cannot read 'link': Too many levels of symbolic links");
+}
+
+static void whose_trouble_an_unreadable_file_is_depends_on_the_reason(void **state)
+{
+    static const struct {
+        int errnum;
+        enum err_kind kind;
+    } rows[] = {
+        { EACCES, ERR_INPUT },       { EPERM, ERR_INPUT }, { ENOTDIR, ERR_INPUT },
+        { ENAMETOOLONG, ERR_INPUT }, { EMFILE, ERR_IO },   { ENFILE, ERR_IO },
+        { ENOMEM, ERR_IO },          { EIO, ERR_IO },
+    };
+
+    (void)state;
+    put_file("file", STR("x"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fault_sys sys;
+        char want[100];
+
+        fault_init(&sys);
+        fault_fail(&sys, FAULT_OPEN, 1, 1, rows[i].errnum);
+        snprintf(want, sizeof want, "cannot read 'file': %s", strerror(rows[i].errnum));
+        assert_unreadable(&sys.sys, "file", rows[i].kind, want);
+        fault_init(&sys);
+        fault_fail(&sys, FAULT_FSTAT, 1, 1, rows[i].errnum);
+        assert_unreadable(&sys.sys, "file", rows[i].kind, want);
+    }
+}
+
+/* Runs with `fd` as standard input, which is put back afterwards. */
+static int take_stdin(int fd)
+{
+    int kept = dup(STDIN_FILENO);
+
+    assert_true(kept > 0);
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    close(fd);
+    return kept;
+}
+
+static void give_stdin_back(int kept)
+{
+    assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+    close(kept);
+}
+
+static void a_dash_is_standard_input_and_stays_open(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    int fds[2], kept;
+    char at[10];
+    size_t n;
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(write(fds[1], "in", 2), 2);
+    kept = take_stdin(fds[0]);
+    assert_true(file_open(&f, &sys_real, "-", &e));
+    assert_int_equal(f.fd, 0);
+    assert_string_equal(f.path, "standard input");
+    assert_true(file_read(&f, at, sizeof at, &n, &e));
+    assert_str(str_n(at, n), STR("in"));
+    close(fds[1]);
+    assert_true(file_read(&f, at, sizeof at, &n, &e));
+    assert_int_equal(n, 0);
+    assert_true(file_close(&f, &e));
+    assert_int_equal(f.fd, -1);
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
+    give_stdin_back(kept);
+}
+
+static void standard_input_may_not_be_a_directory_or_closed(void **state)
+{
+    int kept, dir;
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0700), 0);
+    dir = open("dir", O_RDONLY);
+    assert_true(dir > 0);
+    kept = take_stdin(dir);
+    assert_unreadable(&sys_real, "-", ERR_INPUT,
+                      "cannot read 'standard input': it is a directory, not a recording file");
+    close(STDIN_FILENO);
+    assert_unreadable(&sys_real, "-", ERR_INPUT,
+                      "cannot read 'standard input': Bad file descriptor");
+    give_stdin_back(kept);
+}
+
+static void *write_later(void *arg)
+{
+    usleep(30000);
+    return write(*(int *)arg, "late", 4) == 4 ? arg : NULL;
+}
+
+static void standard_input_that_does_not_block_is_waited_for(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    pthread_t thread;
+    void *wrote;
+    int fds[2], kept;
+    char at[10];
+    size_t n;
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    kept = take_stdin(fds[0]);
+    assert_true(file_open(&f, &sys_real, "-", &e));
+    assert_int_equal(pthread_create(&thread, NULL, write_later, &fds[1]), 0);
+    assert_true(file_read(&f, at, sizeof at, &n, &e));
+    assert_str(str_n(at, n), STR("late"));
+    assert_int_equal(pthread_join(thread, &wrote), 0);
+    assert_non_null(wrote);
+    close(fds[1]);
+    give_stdin_back(kept);
+}
+
+/* Who starts us without a standard input makes the first file descriptor 0. */
+static void a_file_that_happens_to_be_descriptor_0_is_closed(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    int kept = dup(STDIN_FILENO);
+
+    (void)state;
+    put_file("file", STR("x"));
+    close(STDIN_FILENO);
+    assert_true(file_open(&f, &sys_real, "file", &e));
+    assert_int_equal(f.fd, 0);
+    assert_true(file_close(&f, &e));
+    assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+    give_stdin_back(kept);
+}
+
+static void a_new_file_is_for_its_owner_only(void **state)
+{
+    mode_t before = umask(0);
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct stat st;
+
+    (void)state;
+    for (int replace = 0; replace < 2; replace++) {
+        assert_true(file_create(&f, &sys_real, "file", replace, &e));
+        assert_int_equal(fstat(f.fd, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0600);
+        assert_true(file_close(&f, &e));
+        assert_int_equal(chmod("file", 0666), 0); /* the one that is replaced had more */
+    }
+    umask(before);
+}
+
+static void what_exists_is_not_overwritten(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    put_file("file", STR("precious"));
+    assert_not_created(&sys_real, "file", false, ERR_USAGE,
+                       "cannot write 'file': it exists already");
+    assert_false(file_create(&f, &sys_real, "file", false, &e));
+    assert_string_equal(e.hint, "choose another name, or add --force to replace it");
+    assert_content("file", STR("precious"));
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_not_created(&sys_real, "dir", false, ERR_USAGE,
+                       "cannot write 'dir': it exists already");
+}
+
+static void no_link_is_followed(void **state)
+{
+    (void)state;
+    put_file("file", STR("precious"));
+    assert_int_equal(symlink("file", "link"), 0);
+    assert_not_created(&sys_real, "link", false, ERR_USAGE,
+                       "cannot write 'link': it exists already");
+    assert_not_created(&sys_real, "link", true, ERR_USAGE,
+                       "cannot write 'link': it is a symbolic link, not a file");
+    unlink("link");
+    assert_int_equal(symlink("other", "link"), 0); /* it leads nowhere yet */
+    assert_not_created(&sys_real, "link", false, ERR_USAGE,
+                       "cannot write 'link': it exists already");
+    assert_not_created(&sys_real, "link", true, ERR_USAGE,
+                       "cannot write 'link': it is a symbolic link, not a file");
+    assert_int_equal(access("other", F_OK), -1);
+    assert_content("file", STR("precious"));
+}
+
+static void only_a_file_is_replaced(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_not_created(&sys_real, "dir", true, ERR_USAGE,
+                       "cannot write 'dir': it is a directory, not a file");
+    assert_not_created(&sys_real, "fifo", true, ERR_USAGE,
+                       "cannot write 'fifo': it is a pipe, not a file");
+    assert_not_created(&sys_real, "/dev/null", true, ERR_USAGE,
+                       "cannot write '/dev/null': it is a device, not a file");
+    assert_int_equal(lstat("fifo", &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+}
+
+static void a_replaced_file_is_a_new_one(void **state)
+{
+    struct file f = FILE_CLOSED, old = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    char at[20];
+    size_t n;
+
+    (void)state;
+    put_file("file", STR("old content"));
+    assert_int_equal(link("file", "other"), 0);
+    assert_true(file_open(&old, &sys_real, "file", &e));
+    assert_true(file_create(&f, &sys_real, "file", true, &e));
+    assert_true(file_write(&f, STR("new"), &n, &e));
+    assert_true(file_close(&f, &e));
+    assert_content("file", STR("new"));
+    assert_content("other", STR("old content"));
+    assert_true(file_read(&old, at, sizeof at, &n, &e));
+    assert_str(str_n(at, n), STR("old content"));
+    assert_true(file_close(&old, &e));
+    unlink("file");
+    assert_true(file_create(&f, &sys_real, "file", true, &e)); /* nothing to replace */
+    assert_true(file_close(&f, &e));
+}
+
+static void a_file_that_cannot_be_made_says_why(void **state)
+{
+    (void)state;
+    assert_not_created(&sys_real, "missing/file", false, ERR_IO,
+                       "cannot write 'missing/file': No such file or directory");
+    assert_not_created(&sys_real, "missing/file", true, ERR_IO,
+                       "cannot write 'missing/file': No such file or directory");
+    assert_not_created(&sys_real, "", false, ERR_IO,
+                       "cannot write '': No such file or directory");
+}
+
+/* Each call on the way of a replacement fails in turn. */
+static void a_replacement_that_fails_leaves_the_old_file(void **state)
+{
+    static const struct {
+        enum fault_call call;
+        unsigned nth;
+        int errnum;
+    } rows[] = {
+        { FAULT_OPEN, 1, EACCES },
+        { FAULT_OPEN, 2, EACCES },
+        { FAULT_FSTAT, 1, EIO },
+        { FAULT_UNLINK, 1, EPERM },
+    };
+
+    (void)state;
+    put_file("file", STR("precious"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fault_sys sys;
+        char want[100];
+
+        fault_init(&sys);
+        fault_fail(&sys, rows[i].call, rows[i].nth, 1, rows[i].errnum);
+        snprintf(want, sizeof want, "cannot write 'file': %s", strerror(rows[i].errnum));
+        assert_not_created(&sys.sys, "file", true, ERR_IO, want);
+        assert_content("file", STR("precious"));
+    }
+}
+
+static void somebody_quicker_is_not_overwritten_by_a_replacement(void **state)
+{
+    struct fault_sys sys;
+
+    (void)state;
+    put_file("file", STR("old"));
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_OPEN, 3, 1, EEXIST); /* as if made between unlink and open */
+    assert_not_created(&sys.sys, "file", true, ERR_USAGE,
+                       "cannot write 'file': it exists already");
+}
+
+static void a_file_that_vanishes_while_it_is_replaced_is_no_trouble(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+
+    (void)state;
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_OPEN, 1, 1, EEXIST); /* it was there then, and is not now */
+    assert_true(file_create(&f, &sys.sys, "file", true, &e));
+    assert_true(file_close(&f, &e));
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_UNLINK, 1, 1, ENOENT); /* the last open has the last word */
+    assert_not_created(&sys.sys, "file", true, ERR_USAGE,
+                       "cannot write 'file': it exists already");
+}
+
+/* Every kind of call is interrupted several times before it works. */
+static void interrupted_calls_are_made_again(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+    uint64_t size;
+    char at[10];
+    size_t n;
+
+    (void)state;
+    put_file("file", STR("old"));
+    fault_init(&sys);
+    for (enum fault_call call = FAULT_OPEN; call <= FAULT_UNLINK; call++)
+        fault_fail(&sys, call, 1, 3, EINTR);
+    assert_true(file_create(&f, &sys.sys, "file", true, &e));
+    assert_true(file_write(&f, STR("abcdef"), &n, &e));
+    assert_int_equal(n, 6);
+    assert_true(file_sync(&f, &e));
+    assert_true(file_truncate(&f, 3, &e));
+    assert_true(file_size(&f, &size, &e));
+    assert_int_equal(size, 3);
+    assert_true(file_close(&f, &e));
+    assert_true(file_open(&f, &sys.sys, "file", &e));
+    assert_true(file_read(&f, at, sizeof at, &n, &e));
+    assert_str(str_n(at, n), STR("abc"));
+    assert_int_equal(sys.calls[FAULT_WRITE], 4);
+    assert_int_equal(sys.calls[FAULT_READ], 4);
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_CLOSE, 1, 1, EINTR);
+    assert_true(file_close(&f, &e)); /* it is closed: trying again would be wrong */
+    assert_int_equal(sys.calls[FAULT_CLOSE], 1);
+}
+
+static void a_whole_write_is_one_call(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+    size_t n;
+
+    (void)state;
+    fault_init(&sys);
+    assert_true(file_create(&f, &sys.sys, "file", false, &e));
+    assert_true(file_write(&f, STR_NONE, &n, &e));
+    assert_int_equal(sys.calls[FAULT_WRITE], 0);
+    assert_true(file_write(&f, STR("a whole line\n"), &n, &e));
+    assert_int_equal(sys.calls[FAULT_WRITE], 1);
+    assert_true(file_close(&f, &e));
+}
+
+static void short_writes_go_on_where_they_stopped(void **state)
+{
+    (void)state;
+    for (size_t most = 1; most < 8; most++) {
+        struct file f = FILE_CLOSED;
+        struct err e = ERR_NONE;
+        struct fault_sys sys;
+        size_t n;
+
+        fault_init(&sys);
+        fault_short(&sys, FAULT_WRITE, 1, FAULT_FOREVER, most);
+        assert_true(file_create(&f, &sys.sys, "file", true, &e));
+        assert_true(file_write(&f, STR("abcdefg"), &n, &e));
+        assert_int_equal(n, 7);
+        assert_int_equal(sys.calls[FAULT_WRITE], (7 + most - 1) / most);
+        assert_true(file_close(&f, &e));
+        assert_content("file", STR("abcdefg"));
+    }
+}
+
+static void a_failing_write_says_how_far_it_came(void **state)
+{
+    static const int errnums[] = { ENOSPC, EIO, EDQUOT, EFBIG };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errnums / sizeof *errnums; i++) {
+        struct file f = FILE_CLOSED;
+        struct err e = ERR_NONE;
+        struct fault_sys sys;
+        char want[100];
+        size_t n = 99;
+
+        fault_init(&sys);
+        fault_short(&sys, FAULT_WRITE, 2, 1, 4);
+        fault_fail(&sys, FAULT_WRITE, 3, 1, errnums[i]);
+        assert_true(file_create(&f, &sys.sys, "file", true, &e));
+        assert_true(file_write(&f, STR("whole\n"), &n, &e));
+        assert_false(file_write(&f, STR("torn line\n"), &n, &e));
+        assert_int_equal(n, 4);
+        snprintf(want, sizeof want, "cannot write 'file': %s", strerror(errnums[i]));
+        assert_err(&e, ERR_IO, want);
+        assert_content("file", STR("whole\ntorn"));
+
+        /* What the recorder does then: back to the last whole line, and on. */
+        assert_true(file_truncate(&f, 6, &e));
+        assert_true(file_write(&f, STR("next\n"), &n, &e));
+        assert_content("file", STR("whole\nnext\n"));
+        assert_true(file_close(&f, &e));
+    }
+}
+
+static void a_write_of_nothing_without_a_reason_does_not_go_on_for_ever(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+    size_t n = 99;
+
+    (void)state;
+    fault_init(&sys);
+    fault_short(&sys, FAULT_WRITE, 1, FAULT_FOREVER, 0);
+    assert_true(file_create(&f, &sys.sys, "file", false, &e));
+    assert_false(file_write(&f, STR("x"), &n, &e));
+    assert_int_equal(n, 0);
+    assert_err(&e, ERR_IO, "cannot write 'file': Input/output error");
+    file_close(&f, &e);
+}
+
+static void each_failure_names_the_file(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+    uint64_t size;
+    size_t n;
+    char c;
+
+    (void)state;
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_FDATASYNC, 1, 1, EIO);
+    fault_fail(&sys, FAULT_FTRUNCATE, 1, 1, EPERM);
+    fault_fail(&sys, FAULT_FSTAT, 1, 1, EOVERFLOW);
+    fault_fail(&sys, FAULT_READ, 1, 1, EIO);
+    fault_fail(&sys, FAULT_CLOSE, 1, 1, ENOSPC);
+    assert_true(file_create(&f, &sys.sys, "file", false, &e));
+    assert_false(file_sync(&f, &e));
+    assert_err(&e, ERR_IO, "cannot sync 'file': Input/output error");
+    assert_false(file_truncate(&f, 0, &e));
+    assert_err(&e, ERR_IO, "cannot truncate 'file': Operation not permitted");
+    assert_false(file_truncate(&f, UINT64_MAX, &e));
+    assert_err(&e, ERR_IO, "cannot truncate 'file': File too large");
+    assert_false(file_size(&f, &size, &e));
+    assert_err(&e, ERR_IO, "cannot read 'file': Value too large for defined data type");
+    assert_false(file_read(&f, &c, 1, &n, &e));
+    assert_err(&e, ERR_IO, "cannot read 'file': Input/output error");
+    assert_false(file_close(&f, &e));
+    assert_err(&e, ERR_IO, "cannot close 'file': No space left on device");
+    assert_int_equal(f.fd, -1);
+    assert_true(file_close(&f, &e));
+}
+
+static void slurping_takes_all_of_it(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 4095, 65535, 65536, 65537, 300000 };
+    static char content[300000];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof content; i++)
+        content[i] = (char)(i * 31 % 251);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct err e = ERR_NONE;
+        struct buf b;
+
+        put_file("file", str_n(content, sizes[i]));
+        for (size_t extra = 0; extra < 2; extra++) { /* with and without room to spare */
+            buf_init(&b, 4 + sizes[i] + extra);
+            buf_add(&b, STR("head"));
+            assert_true(file_slurp(&b, &sys_real, "file", &e));
+            assert_int_equal(b.len, 4 + sizes[i]);
+            assert_memory_equal(b.at, "head", 4);
+            assert_true(str_eq(str_skip(buf_str(&b), 4), str_n(content, sizes[i])));
+            buf_release(&b);
+        }
+    }
+}
+
+static void slurping_stops_at_the_ceiling(void **state)
+{
+    static char content[65537];
+    static const size_t ceilings[] = { 0, 1, 65535, 65536 };
+    int before = open_descriptors();
+
+    (void)state;
+    put_file("file", str_n(content, sizeof content));
+    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings; i++) {
+        struct err e = ERR_NONE;
+        struct buf b;
+        char want[100];
+
+        buf_init(&b, ceilings[i]);
+        assert_false(file_slurp(&b, &sys_real, "file", &e));
+        snprintf(want, sizeof want, "cannot read 'file': more than %zu bytes", ceilings[i]);
+        assert_err(&e, ERR_LIMIT, want);
+        buf_release(&b);
+    }
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void slurping_into_a_full_buffer_fails(void **state)
+{
+    struct err e = ERR_NONE;
+    struct buf b;
+
+    (void)state;
+    put_file("file", STR("x"));
+    buf_init(&b, 1);
+    buf_add(&b, STR("too much"));
+    assert_false(file_slurp(&b, &sys_real, "file", &e));
+    assert_int_equal(e.kind, ERR_LIMIT);
+    buf_release(&b);
+}
+
+static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
+{
+    int before = open_descriptors();
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+    struct buf b;
+
+    (void)state;
+    put_file("file", STR("abcdef"));
+    fault_init(&sys);
+    fault_short(&sys, FAULT_READ, 1, FAULT_FOREVER, 1);
+    buf_init(&b, 100);
+    assert_true(file_slurp(&b, &sys.sys, "file", &e));
+    assert_str(buf_str(&b), STR("abcdef"));
+    assert_int_equal(sys.calls[FAULT_READ], 7);
+
+    for (unsigned nth = 1; nth <= 7; nth++) {
+        fault_init(&sys);
+        fault_fail(&sys, FAULT_READ, nth, 1, EIO);
+        fault_short(&sys, FAULT_READ, 1, FAULT_FOREVER, 1);
+        buf_clear(&b);
+        assert_false(file_slurp(&b, &sys.sys, "file", &e));
+        assert_err(&e, ERR_IO, "cannot read 'file': Input/output error");
+        assert_int_equal(b.len, nth - 1);
+    }
+    buf_release(&b);
+
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_READ, 2, 1, EIO); /* the one that would find the end */
+    buf_init(&b, 6);
+    assert_false(file_slurp(&b, &sys.sys, "file", &e));
+    assert_err(&e, ERR_IO, "cannot read 'file': Input/output error");
+    buf_release(&b);
+
+    assert_false(file_slurp(&b, &sys_real, "missing", &e));
+    assert_err(&e, ERR_INPUT, "cannot read 'missing': No such file or directory");
+    assert_int_equal(open_descriptors(), before);
+}
+
+#define IN_A_DIRECTORY(test)                                                                   \
+    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_written_is_read_back),
+        IN_A_DIRECTORY(what_was_written_is_read_back),
+        IN_A_DIRECTORY(closing_twice_or_never_opened_is_fine),
+        IN_A_DIRECTORY(descriptors_are_not_inherited),
+        IN_A_DIRECTORY(what_is_no_file_cannot_be_read),
+        IN_A_DIRECTORY(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
+        IN_A_DIRECTORY(whose_trouble_an_unreadable_file_is_depends_on_the_reason),
+        IN_A_DIRECTORY(a_dash_is_standard_input_and_stays_open),
+        IN_A_DIRECTORY(standard_input_may_not_be_a_directory_or_closed),
+        IN_A_DIRECTORY(standard_input_that_does_not_block_is_waited_for),
+        IN_A_DIRECTORY(a_file_that_happens_to_be_descriptor_0_is_closed),
+        IN_A_DIRECTORY(a_new_file_is_for_its_owner_only),
+        IN_A_DIRECTORY(what_exists_is_not_overwritten),
+        IN_A_DIRECTORY(no_link_is_followed),
+        IN_A_DIRECTORY(only_a_file_is_replaced),
+        IN_A_DIRECTORY(a_replaced_file_is_a_new_one),
+        IN_A_DIRECTORY(a_file_that_cannot_be_made_says_why),
+        IN_A_DIRECTORY(a_replacement_that_fails_leaves_the_old_file),
+        IN_A_DIRECTORY(somebody_quicker_is_not_overwritten_by_a_replacement),
+        IN_A_DIRECTORY(a_file_that_vanishes_while_it_is_replaced_is_no_trouble),
+        IN_A_DIRECTORY(interrupted_calls_are_made_again),
+        IN_A_DIRECTORY(a_whole_write_is_one_call),
+        IN_A_DIRECTORY(short_writes_go_on_where_they_stopped),
+        IN_A_DIRECTORY(a_failing_write_says_how_far_it_came),
+        IN_A_DIRECTORY(a_write_of_nothing_without_a_reason_does_not_go_on_for_ever),
+        IN_A_DIRECTORY(each_failure_names_the_file),
+        IN_A_DIRECTORY(slurping_takes_all_of_it),
+        IN_A_DIRECTORY(slurping_stops_at_the_ceiling),
+        IN_A_DIRECTORY(slurping_into_a_full_buffer_fails),
+        IN_A_DIRECTORY(slurping_survives_short_reads_and_reports_failing_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,50 @@
+#include "cmd/globals.h"
+
 #include "test.h"
+
+static void the_level_follows_quiet_and_verbose(void **state)
+{
+    (void)state;
+    assert_int_equal(globals_level(&(struct globals){ 0 }), LOG_INFO);
+    assert_int_equal(globals_level(&(struct globals){ .quiet = true }), LOG_ERROR);
+    assert_int_equal(globals_level(&(struct globals){ .verbose = 1 }), LOG_DEBUG);
+    assert_int_equal(globals_level(&(struct globals){ .verbose = 2 }), LOG_DEBUG);
+}
+
+static void colour_is_decided_by_option_then_variables_then_terminal(void **state)
+{
+    static const struct {
+        int color;
+        bool tty;
+        const char *variable;
+        bool want;
+    } rows[] = {
+        { TERM_COLOR_AUTO, true, NULL, true },
+        { TERM_COLOR_AUTO, false, NULL, false },
+        { TERM_COLOR_AUTO, true, "NO_COLOR=1", false },
+        { TERM_COLOR_AUTO, true, "NO_COLOR=", true },
+        { TERM_COLOR_AUTO, true, "TERM=dumb", false },
+        { TERM_COLOR_AUTO, false, "FORCE_COLOR=1", true },
+        { TERM_COLOR_AUTO, false, "CLICOLOR_FORCE=1", true },
+        { TERM_COLOR_AUTO, false, "FORCE_COLOR=0", false },
+        { TERM_COLOR_ALWAYS, false, "NO_COLOR=1", true },
+        { TERM_COLOR_NEVER, true, "FORCE_COLOR=1", false },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *env[] = { (char *)(uintptr_t)rows[i].variable, NULL };
+        struct globals g = { .color = rows[i].color };
+        if (globals_use_color(&g, rows[i].tty, env) != rows[i].want)
+            fail_msg("row %zu: %s", i, rows[i].variable ? rows[i].variable : "");
+    }
+}
 
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_level_follows_quiet_and_verbose),
+        cmocka_unit_test(colour_is_decided_by_option_then_variables_then_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,13 @@ static void the_seed_and_every_byte_count(void **state)
     }
 }
 
+static void every_bit_of_the_seed_counts(void **state)
+{
+    (void)state;
+    for (int bit = 0; bit < 64; bit++)
+        assert_true(hash_bytes(STR("abc"), UINT64_C(1) << bit) != hash_bytes(STR("abc"), 0));
+}
+
 static void no_bytes_are_no_bytes_wherever_they_are(void **state)
 {
     (void)state;
@@ -63,6 +70,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_algorithm_is_xxh3),
         cmocka_unit_test(the_seed_and_every_byte_count),
+        cmocka_unit_test(every_bit_of_the_seed_counts),
         cmocka_unit_test(no_bytes_are_no_bytes_wherever_they_are),
         cmocka_unit_test(mixing_depends_on_both_and_on_their_order),
         cmocka_unit_test(mixing_spreads_every_bit),

@@ -1,1 +1,167 @@
-int main(void) { return 0; }
+#include "trace/intake.h"
+
+#include "terse.h"
+#include "test.h"
+
+/* What one line becomes. */
+static void check_line(const char *line, const char *want)
+{
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct intake in;
+    struct terse t;
+
+    intake_init(&in);
+    terse_init(&t);
+    assert_true(intake_line(&in, TO_SERVER, terse_json(&a, line), &t.sink, &e));
+    assert_terse(&t, want);
+    terse_release(&t);
+    intake_release(&in);
+    arena_release(&a);
+}
+
+static void a_message_is_one_record(void **state)
+{
+    (void)state;
+    check_line("{'id':1,'method':'ping'}", "c2s {'id':1,'method':'ping'}\n");
+    check_line("{'method':'notifications/x'}", "c2s {'method':'notifications/x'}\n");
+    check_line("{'id':0,'result':null}", "c2s {'id':0,'result':null}\n");
+    check_line("{'id':null,'error':{}}", "c2s {'id':null,'error':{}}\n");
+}
+
+static void its_bytes_are_untouched_but_for_blanks_around_it(void **state)
+{
+    (void)state;
+    check_line(" \t{ 'id' : 1.0e0, 'id':1, 'method':'p`u0069ng`ud800' }\r",
+               "c2s { 'id' : 1.0e0, 'id':1, 'method':'p`u0069ng`ud800' }\n");
+}
+
+static void a_batch_is_a_record_for_each_element(void **state)
+{
+    (void)state;
+    check_line("[{'id':1,'method':'a'}, {'method':'b'},{'id':1,'result':{}}]",
+               "c2s {'id':1,'method':'a'} batch={'id':1,'index':0,'count':3}\n"
+               "c2s {'method':'b'} batch={'id':1,'index':1,'count':3}\n"
+               "c2s {'id':1,'result':{}} batch={'id':1,'index':2,'count':3}\n");
+}
+
+static void an_element_that_is_no_message_is_raw_and_still_counts(void **state)
+{
+    (void)state;
+    check_line("[1,{'method':'b'},[{'method':'c'}],{}]",
+               "raw c2s 1 (not JSON-RPC)\n"
+               "c2s {'method':'b'} batch={'id':1,'index':1,'count':4}\n"
+               "raw c2s [{'method':'c'}] (not JSON-RPC)\n"
+               "raw c2s {} (not JSON-RPC)\n");
+}
+
+static void what_is_no_message_is_raw_with_the_reason(void **state)
+{
+    (void)state;
+    check_line("hello", "raw c2s hello (not JSON)\n");
+    check_line("{'id':1,'method':'ping'}}", "raw c2s {'id':1,'method':'ping'}} (not JSON)\n");
+    check_line("{'id':1,'meth", "raw c2s {'id':1,'meth (not JSON)\n");
+    check_line("[]", "raw c2s [] (not JSON-RPC)\n");
+    check_line("7", "raw c2s 7 (not JSON-RPC)\n");
+    check_line("{'id':true,'method':'ping'}",
+               "raw c2s {'id':true,'method':'ping'} (not JSON-RPC)\n");
+    check_line("{'level':'info'}", "raw c2s {'level':'info'} (not JSON-RPC)\n");
+    check_line("\xff", "raw c2s \xff (not JSON)\n");
+}
+
+static void a_line_that_is_not_json_keeps_its_blanks(void **state)
+{
+    (void)state;
+    check_line("  hello \r", "raw c2s   hello \r (not JSON)\n");
+}
+
+static void a_blank_line_makes_no_record(void **state)
+{
+    (void)state;
+    check_line("", "");
+    check_line(" \t\r", "");
+}
+
+static void batches_are_numbered_and_directions_kept(void **state)
+{
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct intake in;
+    struct terse t;
+
+    (void)state;
+    intake_init(&in);
+    terse_init(&t);
+    assert_true(intake_line(&in, TO_SERVER, terse_json(&a, "[{'method':'a'}]"), &t.sink, &e));
+    assert_true(intake_line(&in, TO_SERVER, terse_json(&a, "{'method':'b'}"), &t.sink, &e));
+    assert_true(intake_line(&in, TO_CLIENT, terse_json(&a, "[{'method':'c'}]"), &t.sink, &e));
+    assert_true(intake_line(&in, TO_CLIENT, STR("x"), &t.sink, &e));
+    assert_terse(&t, "c2s {'method':'a'} batch={'id':1,'index':0,'count':1}\n"
+                     "c2s {'method':'b'}\n"
+                     "s2c {'method':'c'} batch={'id':2,'index':0,'count':1}\n"
+                     "raw s2c x (not JSON)\n");
+    terse_release(&t);
+    intake_release(&in);
+    arena_release(&a);
+}
+
+/* Fails the first record and counts them all. */
+struct refusing {
+    struct sink sink;
+    size_t offered;
+};
+
+static bool refuse_first(struct sink *self, const struct record *r, struct err *e)
+{
+    struct refusing *f = (struct refusing *)self;
+
+    (void)r;
+    return f->offered++ || err_set(e, ERR_IO, "no room");
+}
+
+static void all_of_a_batch_is_offered_although_the_first_was_refused(void **state)
+{
+    struct refusing f = { .sink = { refuse_first } };
+    struct err e = ERR_NONE;
+    struct intake in;
+
+    (void)state;
+    intake_init(&in);
+    assert_false(intake_line(&in, TO_SERVER, STR("[1,2,3]"), &f.sink, &e));
+    assert_int_equal(f.offered, 3);
+    assert_string_equal(e.msg, "no room");
+    intake_release(&in);
+}
+
+static void only_what_is_known_is_filled_in(void **state)
+{
+    struct err e = ERR_NONE;
+    struct intake in;
+    struct terse t;
+
+    (void)state;
+    intake_init(&in);
+    terse_init(&t);
+    assert_true(intake_line(&in, TO_SERVER, STR("{\"method\":\"a\"}"), &t.sink, &e));
+    /* No time, no connection, no number. */
+    assert_terse(&t, "c2s {'method':'a'}\n");
+    terse_release(&t);
+    intake_release(&in);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_is_one_record),
+        cmocka_unit_test(its_bytes_are_untouched_but_for_blanks_around_it),
+        cmocka_unit_test(a_batch_is_a_record_for_each_element),
+        cmocka_unit_test(an_element_that_is_no_message_is_raw_and_still_counts),
+        cmocka_unit_test(what_is_no_message_is_raw_with_the_reason),
+        cmocka_unit_test(a_line_that_is_not_json_keeps_its_blanks),
+        cmocka_unit_test(a_blank_line_makes_no_record),
+        cmocka_unit_test(batches_are_numbered_and_directions_kept),
+        cmocka_unit_test(all_of_a_batch_is_offered_although_the_first_was_refused),
+        cmocka_unit_test(only_what_is_known_is_filled_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

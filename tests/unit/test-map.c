@@ -83,6 +83,23 @@ static void what_was_removed_and_put_again_stands_at_the_end(void **state)
     map_release(&m);
 }
 
+static void the_empty_key_can_be_removed_too(void **state)
+{
+    struct map m;
+    int one, two;
+
+    (void)state;
+    map_init(&m);
+    map_put(&m, STR(""), &one);
+    assert_ptr_equal(map_remove(&m, STR("")), &one);
+    assert_null(map_get(&m, STR("")));
+    assert_null(map_remove(&m, STR("")));
+    map_put(&m, STR(""), &two);
+    assert_ptr_equal(map_get(&m, STR("")), &two);
+    assert_int_equal(m.count, 1);
+    map_release(&m);
+}
+
 /* The same thing done the obvious way. */
 struct naive {
     struct pair {
@@ -309,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_key_is_a_copy),
         cmocka_unit_test(putting_again_replaces_and_keeps_the_place),
         cmocka_unit_test(what_was_removed_and_put_again_stands_at_the_end),
+        cmocka_unit_test(the_empty_key_can_be_removed_too),
         cmocka_unit_test(any_sequence_of_steps_ends_as_in_a_plain_list),
         cmocka_unit_test(a_queue_of_many_stays_small),
         cmocka_unit_test(a_great_many_similar_keys_are_found_at_once),

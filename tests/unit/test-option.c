@@ -142,10 +142,10 @@ static void what_is_wrong_is_named_with_the_nearest_and_the_way_to_help(void **s
         { "--no-redcat",
           "unknown option '--no-redcat' for 'tape'\ndid you mean '--no-redact'?\n"
           "see 'mcpreel tape --help'" },
-        { "--no-force",
-          "unknown option '--no-force' for 'tape'\ndid you mean '--force'?\n"
-          "see 'mcpreel tape --help'" },
-        { "--no-", "unknown option '--no-' for 'tape'\nsee 'mcpreel tape --help'" },
+        { "--no-force", "unknown option '--no-force' for 'tape'\ndid you mean '--force'?\n"
+                        "see 'mcpreel tape --help'" },
+        { "--no-", "unknown option '--no-' for 'tape'\ndid you mean '--no-redact'?\n"
+                   "see 'mcpreel tape --help'" },
         { "--=x", "unknown option '--' for 'tape'\nsee 'mcpreel tape --help'" },
         { "-x", "unknown option '-x' for 'tape'\nsee 'mcpreel tape --help'" },
         { "-fx", "unknown option '-x' for 'tape'\nsee 'mcpreel tape --help'" },

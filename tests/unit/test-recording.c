@@ -26,7 +26,7 @@ static void put_record(struct script *s, const struct record *r)
 
 static void run(struct script *s, struct str text, size_t step)
 {
-    void *state = format_recording.open();
+    void *state = recording_format.open();
     size_t from = 0, shown = 0;
     struct err e = ERR_NONE;
     uint64_t line = 1;
@@ -40,7 +40,7 @@ static void run(struct script *s, struct str text, size_t step)
         struct taken t = { 0 };
         struct record r;
 
-        next = format_recording.next(state, &w, &t, &r, &e);
+        next = recording_format.next(state, &w, &t, &r, &e);
         from += t.bytes;
         line += t.lines;
         if (next == NEXT_RECORD)
@@ -52,7 +52,7 @@ static void run(struct script *s, struct str text, size_t step)
         else if (next == NEXT_MORE)
             shown += step < text.len - shown ? step : text.len - shown;
     } while (next != NEXT_END && next != NEXT_ERROR);
-    format_recording.close(state);
+    recording_format.close(state);
 }
 
 static void check(struct str text, struct str want)
@@ -167,13 +167,13 @@ static void every_cut_gives_a_prefix(void **state)
 static void the_probe_knows_its_own(void **state)
 {
     (void)state;
-    assert_true(format_recording.probe(STR(HEAD)));
-    assert_true(format_recording.probe(STR("\n {\n\"type\": \"message\"\n}")));
-    assert_true(format_recording.probe(STR("{\"type\":\"message\",\"seq\":1,\"msg\":{\"a")));
-    assert_false(format_recording.probe(STR("{\"type\":\"trace\"}")));
-    assert_false(format_recording.probe(STR("{\"version\":\"1.0\"}")));
-    assert_false(format_recording.probe(STR("[1]")));
-    assert_false(format_recording.probe(STR("\x7f"
+    assert_true(recording_format.probe(STR(HEAD)));
+    assert_true(recording_format.probe(STR("\n {\n\"type\": \"message\"\n}")));
+    assert_true(recording_format.probe(STR("{\"type\":\"message\",\"seq\":1,\"msg\":{\"a")));
+    assert_false(recording_format.probe(STR("{\"type\":\"trace\"}")));
+    assert_false(recording_format.probe(STR("{\"version\":\"1.0\"}")));
+    assert_false(recording_format.probe(STR("[1]")));
+    assert_false(recording_format.probe(STR("\x7f"
                                             "ELF")));
 }
 

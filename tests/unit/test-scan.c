@@ -340,6 +340,21 @@ static void a_text_too_long_is_not_even_looked_at(void **state)
     json_release(&j);
 }
 
+static void no_text_at_all_is_an_empty_one(void **state)
+{
+    struct json_fault fault;
+    struct json j;
+    size_t used;
+
+    (void)state;
+    json_init(&j);
+    assert_false(json_scan(&j, STR_NONE, &fault));
+    assert_int_equal(fault.kind, JSON_FAULT_END);
+    assert_false(json_scan_first(&j, STR_NONE, &used, &fault));
+    assert_int_equal(fault.kind, JSON_FAULT_END);
+    json_release(&j);
+}
+
 static void a_scan_leaves_no_trace_of_the_one_before(void **state)
 {
     struct json_fault fault = { .kind = JSON_FAULT_NONE };
@@ -368,6 +383,7 @@ int main(void)
         cmocka_unit_test(hostile_texts_end_quickly_with_the_right_verdict),
         cmocka_unit_test(one_value_too_many_is_named),
         cmocka_unit_test(a_text_too_long_is_not_even_looked_at),
+        cmocka_unit_test(no_text_at_all_is_an_empty_one),
         cmocka_unit_test(a_scan_leaves_no_trace_of_the_one_before),
     };
 

@@ -137,7 +137,9 @@ static void long_texts_are_unlike(void **state)
     assert_int_equal(str_distance(str_n(a, 64), str_n(b, 64)), 0);
     assert_int_equal(str_distance(str_n(a, 64), str_n(b, 63)), 1);
     assert_int_equal(str_distance(str_n(a, 65), str_n(b, 65)), 64);
-    assert_int_equal(str_distance(str_n(a, 64), STR_NONE), 64);
+    assert_int_equal(str_distance(str_n(a, 1), str_n(b, 65)), 64);
+    assert_int_equal(str_distance(str_n(a, 65), str_n(b, 1)), 64);
+    assert_int_equal(str_distance(str_n(a, 2), str_n(b, 64)), 62);
 }
 
 int main(void)

@@ -2,22 +2,98 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "test.h"
 
-static void a_failure_is_reported_as_the_system_does(void **state)
+static const struct sys *const s = &sys_real;
+
+static int into_a_new_directory(void **state)
 {
+    static char dir[] = "/tmp/mcpreel-sys-XXXXXX";
+
+    *state = dir;
+    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+}
+
+static void each_call_reaches_the_system(void **state)
+{
+    char got[8];
+    struct stat st;
+    int fd = s->open(s, "one", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+
     (void)state;
-    assert_int_equal(sys_real.open(&sys_real, "/nonexistent/file", O_RDONLY, 0), -1);
+    assert_true(fd >= 0);
+    assert_int_equal(s->write(s, fd, "abcdef", 6), 6);
+    assert_int_equal(s->fdatasync(s, fd), 0);
+    assert_int_equal(s->ftruncate(s, fd, 4), 0);
+    assert_int_equal(s->fstat(s, fd, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    assert_int_equal(lseek(fd, 1, SEEK_SET), 1);
+    assert_int_equal(s->read(s, fd, got, sizeof got), 3);
+    assert_memory_equal(got, "bcd", 3);
+    assert_int_equal(s->close(s, fd), 0);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_int_equal(s->rename(s, "one", "two"), 0);
+    assert_int_equal(access("one", F_OK), -1);
+    assert_int_equal(access("two", F_OK), 0);
+    assert_int_equal(s->unlink(s, "two"), 0);
+    assert_int_equal(access("two", F_OK), -1);
+}
+
+static void the_mode_of_a_new_file_is_handed_on(void **state)
+{
+    mode_t before = umask(0);
+    struct stat st;
+    int fd = s->open(s, "one", O_WRONLY | O_CREAT | O_EXCL, 0604);
+
+    (void)state;
+    umask(before);
+    assert_true(fd >= 0);
+    assert_int_equal(s->fstat(s, fd, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0604);
+    s->close(s, fd);
+    s->unlink(s, "one");
+}
+
+static void each_failure_is_reported_as_the_system_does(void **state)
+{
+    struct stat st;
+    char c;
+
+    (void)state;
+    assert_int_equal(s->open(s, "missing", O_RDONLY, 0), -1);
     assert_int_equal(errno, ENOENT);
-    assert_int_equal(sys_real.close(&sys_real, -1), -1);
+    assert_int_equal(s->read(s, -1, &c, 1), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(s->write(s, -1, "x", 1), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(s->fstat(s, -1, &st), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(s->fdatasync(s, -1), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(s->ftruncate(s, -1, 0), -1);
+    assert_true(errno == EBADF || errno == EINVAL);
+    assert_int_equal(s->rename(s, "missing", "other"), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(s->unlink(s, "missing"), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(s->close(s, -1), -1);
     assert_int_equal(errno, EBADF);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failure_is_reported_as_the_system_does),
+        cmocka_unit_test(each_call_reaches_the_system),
+        cmocka_unit_test(the_mode_of_a_new_file_is_handed_on),
+        cmocka_unit_test(each_failure_is_reported_as_the_system_does),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, into_a_new_directory, out_of_it);
 }

@@ -1,0 +1,11 @@
+#include <unistd.h>
+
+#include "fixture.h"
+
+int main(int argc, char **argv)
+{
+    struct dispatch d = { .sys = &sys_real, .commands = fixture_commands, .env = environ };
+
+    log_init_fd(&d.log, STDERR_FILENO, LOG_INFO, false);
+    return dispatch_run(&d, argc, argv);
+}
