@@ -152,6 +152,7 @@ static void an_error_without_id_answers_nothing(void **state)
 
 static void a_request_is_remembered_with_all_it_needs(void **state)
 {
+    struct record at = { .has = HAS_CONN, .conn = 3 };
     const struct pairing_request *q;
     struct terse_scanned s;
     struct talk t;
@@ -160,21 +161,23 @@ static void a_request_is_remembered_with_all_it_needs(void **state)
     talk_init(&t);
     terse_pour(&t.sink, "@5000 conn=3 c2s {'id':1,'method':'tools/call',"
                         "'params':{'name':'a`u0062'}}");
-    q = pairing_peek(&t.pairs, TO_SERVER, 3, terse_scan(&s, "1"));
+    q = pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL);
     assert_non_null(q);
     assert_str(q->method, STR("tools/call"));
     assert_str(q->subject, STR("ab"));
     assert_int_equal(q->us, 5000);
     assert_int_equal(q->tag, 1);
     assert_int_equal(q->dir, TO_SERVER);
-    assert_null(pairing_peek(&t.pairs, TO_CLIENT, 3, json_root(&s.json)));
-    assert_null(pairing_peek(&t.pairs, TO_SERVER, 1, json_root(&s.json)));
+    assert_null(pairing_peek(&t.pairs, &at, TO_CLIENT, json_root(&s.json), NULL));
+    at.conn = 1;
+    assert_null(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), NULL));
     terse_scanned_release(&s);
     talk_release(&t);
 }
 
 static void a_peek_answers_nothing(void **state)
 {
+    struct record at = { .has = 0 };
     struct terse_scanned s;
     struct talk t;
 
@@ -182,7 +185,7 @@ static void a_peek_answers_nothing(void **state)
     talk_init(&t);
     terse_pour(&t.sink, "c2s {'id':1,'method':'a'}");
     for (int i = 0; i < 3; i++) {
-        assert_non_null(pairing_peek(&t.pairs, TO_SERVER, 0, terse_scan(&s, "1")));
+        assert_non_null(pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL));
         terse_scanned_release(&s);
     }
     terse_pour(&t.sink, "s2c {'id':1,'result':{}}");
