@@ -45,7 +45,7 @@ static void add_part(struct buf *key, struct str part)
 
 static bool is_of_requester(enum bond_kind kind)
 {
-    return kind == BOND_ID || kind == BOND_TOKEN;
+    return kind == BOND_ID || kind == BOND_LISTEN || kind == BOND_TOKEN;
 }
 
 /* The key on a level of the scope; false if the value is not good there. */
@@ -117,7 +117,8 @@ bool bond_find(struct bonds *b, const struct bond *bond, struct ledger_link *lin
     return bond_recall(b, bond, link, &answered);
 }
 
-static void remember(struct bonds *b, struct str key, const struct ledger_op *op, bool answered)
+static void remember_key(struct bonds *b, struct str key, const struct ledger_op *op,
+                         bool answered)
 {
     recall_put(&b->past, key, op->op.number, op->op.root * 2 + answered);
 }
@@ -134,7 +135,7 @@ static void drop(struct bonds *b, struct ledger *l, struct ledger_op *op,
     struct bond_claim *gone = *at;
 
     if (is_unique(gone->kind))
-        remember(b, gone->claim.key, op, true);
+        remember_key(b, gone->claim.key, op, true);
     *at = gone->next;
     ledger_let_go(l, op, sizeof *gone + gone->claim.key.len);
     claim_drop(&b->claims, &gone->claim);
@@ -159,10 +160,10 @@ void bond_untie_all(struct bonds *b, struct ledger *l, struct ledger_op *op)
         drop(b, l, op, &op->claims);
 }
 
-void bond_remember_id(struct bonds *b, const struct bond *bond, const struct ledger_op *op,
-                      bool answered)
+void bond_remember(struct bonds *b, const struct bond *bond, const struct ledger_op *op,
+                   bool answered)
 {
     for (size_t i = 0; i < bond->place->count; i++)
         if (key_at(b, bond, i))
-            remember(b, buf_str(&b->key), op, answered);
+            remember_key(b, buf_str(&b->key), op, answered);
 }

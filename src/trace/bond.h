@@ -16,6 +16,7 @@
 
 enum bond_kind {
     BOND_ID,     /* only of the past: open ones are the pairing's */
+    BOND_LISTEN, /* the same of subscriptions, whose events carry it */
     BOND_TOKEN,  /* of progress */
     BOND_TASK,   /* its id */
     BOND_STATE,  /* method, subject, requestState */
@@ -60,8 +61,8 @@ void bond_untie(struct bonds *b, struct ledger *l, struct ledger_op *op, enum bo
 void bond_untie_all(struct bonds *b, struct ledger *l, struct ledger_op *op);
 
 /* The id of a request that no longer waits: it was answered, or never will be. */
-void bond_remember_id(struct bonds *b, const struct bond *bond, const struct ledger_op *op,
-                      bool answered);
+void bond_remember(struct bonds *b, const struct bond *bond, const struct ledger_op *op,
+                   bool answered);
 
 /* As bond_find(), but of the past only. */
 bool bond_recall(struct bonds *b, const struct bond *bond, struct ledger_link *link,

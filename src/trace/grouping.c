@@ -4,6 +4,8 @@
 #include "mcp/meta.h"
 #include "mcp/method.h"
 
+enum { ACCEPTED = 202, FAILED = 400 }; /* HTTP: the answer comes elsewhere; from here on none */
+
 static bool grouping_put(struct sink *self, const struct record *r, struct err *e);
 static void request_evicted(struct pairing *p, struct pairing_request *q);
 
@@ -40,6 +42,13 @@ static struct ledger_op *op_of(const struct pairing_request *q)
     return q ? (struct ledger_op *)(uintptr_t)q->tag : NULL;
 }
 
+static bool stays_open(struct str method)
+{
+    const struct mcp_method *known = mcp_method_find(method);
+
+    return known && known->class == MCP_CLASS_LISTEN;
+}
+
 /* The request of `op` no longer waits. */
 static void remember_id(struct grouping *g, const struct pairing_request *q,
                         struct ledger_op *op, bool answered)
@@ -48,7 +57,10 @@ static void remember_id(struct grouping *g, const struct pairing_request *q,
         .kind = BOND_ID, .dir = q->dir, .place = &op->place, .parts = { q->id }
     };
 
-    bond_remember_id(&g->bonds, &id, op, answered);
+    bond_remember(&g->bonds, &id, op, answered);
+    id.kind = BOND_LISTEN;
+    if (stays_open(q->method))
+        bond_remember(&g->bonds, &id, op, answered);
     op->asked = NULL;
 }
 
@@ -266,7 +278,7 @@ static struct ledger_op *sole_in_flight(struct grouping *g, const struct letter 
         return NULL;
     op = op_of(pairing_sole(&g->pairs, reach, TO_SERVER));
     if (op && scope_in_exchange(&l->place) && scope_in_exchange(&op->place) &&
-        op->op.status != 202)
+        op->op.status != ACCEPTED)
         return NULL;
     return op;
 }
@@ -322,13 +334,6 @@ static bool is_modern(const struct letter *l)
     struct json_val version = mcp_meta(l->m.params, MCP_META_VERSION);
 
     return mcp_version_era(mcp_version_parse(json_text(version, l->scratch))) == MCP_ERA_MODERN;
-}
-
-static bool stays_open(struct str method)
-{
-    const struct mcp_method *known = mcp_method_find(method);
-
-    return known && known->class == MCP_CLASS_LISTEN;
 }
 
 static void on_request(struct grouping *g, const struct letter *l)
@@ -533,7 +538,7 @@ static void on_notification(struct grouping *g, const struct letter *l)
     } else if (str_eq(l->m.method, STR("notifications/cancelled"))) {
         on_cancel(g, l);
     } else if (tagged || status) {
-        struct bond bond = bond_of_id(l, BOND_ID, TO_SERVER, tag);
+        struct bond bond = bond_of_id(l, BOND_LISTEN, TO_SERVER, tag);
 
         placed = tagged && join_subscription(g, l, tag);
         placed = (status && join_task(g, l)) || placed;
@@ -594,10 +599,11 @@ static void on_noise(struct grouping *g, const struct record *r)
 }
 
 /* What the end of its exchange means for a request that was not answered in it. Before
- * 2026-07-28 the stream may be resumed; since then closing it is how a client gives up. */
+ * 2026-07-28 the stream may be resumed; since then closing it is how a client gives up.
+ * What was only accepted (202) was never to be answered there. */
 static enum operation_outcome outcome_of_end(const struct operation *op, struct str by)
 {
-    if (op->status >= 400)
+    if (op->status >= FAILED)
         return OUTCOME_HTTP_ERROR;
     if (op->flags & OP_NOISY)
         return OUTCOME_MALFORMED;
@@ -617,7 +623,10 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
         struct ledger_op *op = op_of(q);
 
         next = pairing_next(q, place.at[0]);
+        if (op->op.status == ACCEPTED)
+            continue;
         op->op.flags |= OP_CUT;
+        ledger_hear(&g->ledger, op);
         op->op.outcome = outcome_of_end(&op->op, r->http.by);
         if (op->op.outcome == OUTCOME_CANCELLED)
             op->op.flags |= OP_CANCELLED;

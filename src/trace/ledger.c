@@ -207,8 +207,7 @@ void ledger_let_go(struct ledger *l, struct ledger_op *op, size_t bytes)
     l->held -= bytes;
 }
 
-/* What is heard of a family until it is decided counts for all above. */
-static void set_time(struct ledger *l, struct ledger_op *op)
+void ledger_hear(struct ledger *l, struct ledger_op *op)
 {
     if (!l->timed)
         return;
@@ -242,7 +241,7 @@ void ledger_add(struct ledger *l, struct ledger_op *op, enum operation_role role
         op->op.bytes += r->bytes.bytes.len;
     }
     op->op.roles[m.role]++;
-    set_time(l, op);
+    ledger_hear(l, op);
     operation_add_message(&op->op, &m);
     ledger_hold(l, op, (op->op.messages.cap - cap) * sizeof m);
     touch(l, op);
@@ -315,14 +314,15 @@ void ledger_set_progress(struct ledger *l, struct ledger_op *op, struct json_val
     op->op.progress.total = keep_number(op->total, total);
 }
 
-/* An end that nobody saw has no time. */
+/* An end that nobody saw has no time, and what asks for nothing takes none. */
 static void sum_up(struct ledger_op *op)
 {
     struct operation *o = &op->op;
 
     if (op->waits)
         add_wait(op, o->last_us);
-    if (o->outcome == OUTCOME_PENDING || o->outcome == OUTCOME_NONE)
+    if ((o->kind != OPERATION_REQUEST && o->kind != OPERATION_BATCH) ||
+        o->outcome == OUTCOME_PENDING || o->outcome == OUTCOME_NONE)
         return;
     o->total_us = o->first_us >= 0 ? o->last_us - o->first_us : o->own_us;
     if (o->total_us < 0)

@@ -90,6 +90,9 @@ struct ledger_op *ledger_begin(struct ledger *l, const struct ledger_start *star
 void ledger_add(struct ledger *l, struct ledger_op *op, enum operation_role role,
                 enum record_dir dir, bool inferred);
 
+/* Something else than a message happened to it, and so to its parents. */
+void ledger_hear(struct ledger *l, struct ledger_op *op);
+
 /* From here on, until ledger_go_on(), the client is waited for. */
 void ledger_wait(struct ledger *l, struct ledger_op *op);
 void ledger_go_on(struct ledger *l, struct ledger_op *op);

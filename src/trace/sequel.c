@@ -98,7 +98,10 @@ bool sequel_find(struct sequel *s, const struct letter *l, struct ledger_link *l
     else if (is_list(l->m.method) && find_by(s, l, BOND_CURSOR, ledger_clip(l->m.method),
                                              json_get(l->m.params, STR("cursor")), link))
         kind = LINK_PAGE;
-    link->kind = kind;
+    if (kind == LINK_NONE)
+        *link = (struct ledger_link){ .number = 0 };
+    else
+        link->kind = kind;
     return kind != LINK_NONE;
 }
 

@@ -51,7 +51,7 @@ static void write_outcome(struct buf *to, const struct operation *op)
     write_word(to, "task=", op->task);
     if (op->items)
         buf_printf(to, " items=%llu", (unsigned long long)op->items);
-    if (op->roles[ROLE_PROGRESS])
+    if (op->progress.seq)
         buf_printf(to, " progress=%.*s/%.*s@%llu", STR_ARG(op->progress.progress),
                    STR_ARG(op->progress.total), (unsigned long long)op->progress.seq);
 }
@@ -127,12 +127,20 @@ static bool same(const struct operation_message *a, const struct operation_messa
            a->inferred == b->inferred;
 }
 
+/* A batch has no message of its own: its members are told before it is. */
+static uint64_t root_of(const struct tally *t, uint64_t number)
+{
+    uint64_t root = t->ops[number - 1].root;
+
+    return root ? root : number;
+}
+
 static void check_family(const struct tally *t, const struct operation *op)
 {
     must(op->parent < op->number);
     must((op->parent == 0) == (op->link == LINK_NONE));
     if (op->parent)
-        must(op->root == t->ops[op->parent - 1].root);
+        must(op->root == root_of(t, op->parent));
     else
         must(op->root == op->number);
 }
