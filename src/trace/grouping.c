@@ -456,7 +456,8 @@ static void on_progress(struct grouping *g, const struct letter *l)
     ledger_add(&g->ledger, link.open, ROLE_PROGRESS, l->dir, link.inferred);
 }
 
-/* Whoever asked gives up; a server may also end a subscription this way. */
+/* Whoever asked gives up; a server may also end a subscription this way. What is only
+ * likely to be meant is not given up for that. */
 static void on_cancel(struct grouping *g, const struct letter *l)
 {
     struct json_val id = json_get(l->m.params, STR("requestId"));
@@ -474,8 +475,10 @@ static void on_cancel(struct grouping *g, const struct letter *l)
         miss(g, l, ROLE_CANCEL, &bond);
         return;
     }
-    pairing_park(q);
-    sequel_cancel(&g->sequel, op_of(q));
+    if (sure) {
+        pairing_park(q);
+        sequel_cancel(&g->sequel, op_of(q));
+    }
     ledger_add(&g->ledger, op_of(q), ROLE_CANCEL, l->dir, !sure);
 }
 
@@ -589,6 +592,8 @@ static void on_noise(struct grouping *g, const struct record *r)
         op = sole_in_exchange(g, &l);
     if (op) {
         op->op.flags |= OP_NOISY;
+        if (op->op.outcome == OUTCOME_PENDING)
+            op->op.outcome = OUTCOME_MALFORMED;
         ledger_add(&g->ledger, op, ROLE_NOISE, l.dir, false);
         return;
     }
@@ -598,20 +603,23 @@ static void on_noise(struct grouping *g, const struct record *r)
     end_op(g, op);
 }
 
-/* What the end of its exchange means for a request that was not answered in it. Before
- * 2026-07-28 the stream may be resumed; since then closing it is how a client gives up.
- * What was only accepted (202) was never to be answered there. */
-static enum operation_outcome outcome_of_end(const struct operation *op, struct str by)
+/* A request that was not answered in its exchange. Before 2026-07-28 the stream may be
+ * resumed; since then closing it is how a client gives up. */
+static void cut_off(struct grouping *g, struct ledger_op *op, struct str by)
 {
-    if (op->status >= FAILED)
-        return OUTCOME_HTTP_ERROR;
-    if (op->flags & OP_NOISY)
-        return OUTCOME_MALFORMED;
-    if (op->flags & OP_MODERN && str_eq(by, STR("client")))
-        return OUTCOME_CANCELLED;
-    return op->outcome;
+    bool modern = op->op.flags & OP_MODERN;
+
+    op->op.flags |= OP_CUT;
+    ledger_hear(&g->ledger, op);
+    if (modern && op->op.outcome == OUTCOME_PENDING && str_eq(by, STR("client"))) {
+        op->op.outcome = OUTCOME_CANCELLED;
+        op->op.flags |= OP_CANCELLED;
+    }
+    if (modern || op->op.outcome == OUTCOME_HTTP_ERROR || op->op.outcome == OUTCOME_MALFORMED)
+        end_op(g, op);
 }
 
+/* What was only accepted was never to be answered there. */
 static void on_end_of_exchange(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
@@ -620,22 +628,13 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
     if (!scope_in_exchange(&place))
         return;
     for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q; q = next) {
-        struct ledger_op *op = op_of(q);
-
         next = pairing_next(q, place.at[0]);
-        if (op->op.status == ACCEPTED)
-            continue;
-        op->op.flags |= OP_CUT;
-        ledger_hear(&g->ledger, op);
-        op->op.outcome = outcome_of_end(&op->op, r->http.by);
-        if (op->op.outcome == OUTCOME_CANCELLED)
-            op->op.flags |= OP_CANCELLED;
-        if (op->op.flags & OP_MODERN || op->op.outcome == OUTCOME_HTTP_ERROR ||
-            op->op.outcome == OUTCOME_MALFORMED)
-            end_op(g, op);
+        if (op_of(q)->op.status != ACCEPTED)
+            cut_off(g, op_of(q), r->http.by);
     }
 }
 
+/* Unless an answer comes with it, the status is all there is. */
 static void on_response(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
@@ -644,8 +643,13 @@ static void on_response(struct grouping *g, const struct record *r)
     if (!scope_in_exchange(&place) || !(r->has & HAS_STATUS))
         return;
     for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q;
-         q = pairing_next(q, place.at[0]))
-        op_of(q)->op.status = r->http.status;
+         q = pairing_next(q, place.at[0])) {
+        struct operation *op = &op_of(q)->op;
+
+        op->status = r->http.status;
+        if (op->status >= FAILED && op->outcome == OUTCOME_PENDING)
+            op->outcome = OUTCOME_HTTP_ERROR;
+    }
 }
 
 static void on_header(struct grouping *g)

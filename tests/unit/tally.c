@@ -265,27 +265,34 @@ static bool compare(struct str want, struct str got, size_t line, struct buf *wh
     return true;
 }
 
-bool tally_play(struct str text, struct buf *why)
+void tally_traffic(struct str traffic, struct buf *to)
 {
-    struct buf traffic, got;
     struct err e = ERR_NONE;
     struct grouping g;
     struct tally t;
+
+    tally_init(&t);
+    grouping_init(&g, &t.sink);
+    terse_pour_plain(&g.sink, traffic);
+    if (!grouping_finish(&g, &e))
+        fail_msg("%s", e.msg);
+    tally_assert_whole(&t);
+    assert_int_equal(grouping_count(&g), t.ended);
+    tally_write(&t, to);
+    grouping_release(&g);
+    tally_release(&t);
+}
+
+bool tally_play(struct str text, struct buf *why)
+{
+    struct buf traffic, got;
     size_t line = 0;
     bool ok;
 
     buf_init(&traffic, (size_t)1 << 26);
     buf_init(&got, (size_t)1 << 26);
-    tally_init(&t);
-    grouping_init(&g, &t.sink);
-    terse_pour_plain(&g.sink, cut_traffic(&text, &traffic, &line));
-    if (!grouping_finish(&g, &e))
-        fail_msg("%s", e.msg);
-    tally_assert_whole(&t);
-    tally_write(&t, &got);
+    tally_traffic(cut_traffic(&text, &traffic, &line), &got);
     ok = compare(text, buf_str(&got), line, why);
-    grouping_release(&g);
-    tally_release(&t);
     buf_release(&traffic);
     buf_release(&got);
     return ok;

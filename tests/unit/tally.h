@@ -34,6 +34,9 @@ void tally_write(const struct tally *t, struct buf *to);
 /* Fails unless all operations have ended. */
 void tally_assert_whole(const struct tally *t);
 
+/* What comes of traffic, as terse_pour_plain() has it. */
+void tally_traffic(struct str traffic, struct buf *to);
+
 /* A story; see plays.h. */
 bool tally_play(struct str text, struct buf *why);
 
