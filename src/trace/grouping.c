@@ -17,7 +17,7 @@ void grouping_init(struct grouping *g, struct operation_sink *to)
     ledger_init(&g->ledger, to);
     bond_init(&g->bonds);
     sequel_init(&g->sequel, &g->bonds, &g->ledger);
-    json_init(&g->json);
+    batch_init(&g->batches, &g->bonds, &g->ledger);
 }
 
 void grouping_release(struct grouping *g)
@@ -28,8 +28,8 @@ void grouping_release(struct grouping *g)
     pairing_release(&g->pairs);
     bond_release(&g->bonds);
     sequel_release(&g->sequel);
+    batch_release(&g->batches);
     arena_release(&g->scratch);
-    json_release(&g->json);
 }
 
 static enum record_dir opposite(enum record_dir dir)
@@ -42,13 +42,6 @@ static struct ledger_op *op_of(const struct pairing_request *q)
     return q ? (struct ledger_op *)(uintptr_t)q->tag : NULL;
 }
 
-static bool stays_open(struct str method)
-{
-    const struct mcp_method *known = mcp_method_find(method);
-
-    return known && known->class == MCP_CLASS_LISTEN;
-}
-
 /* The request of `op` no longer waits. */
 static void remember_id(struct grouping *g, const struct pairing_request *q,
                         struct ledger_op *op, bool answered)
@@ -59,30 +52,17 @@ static void remember_id(struct grouping *g, const struct pairing_request *q,
 
     bond_remember(&g->bonds, &id, op, answered);
     id.kind = BOND_LISTEN;
-    if (stays_open(q->method))
+    if (op->listens)
         bond_remember(&g->bonds, &id, op, answered);
     op->asked = NULL;
-}
-
-/* A batch is as good as the first of its members that is not. */
-static void report_to_batch(struct ledger_op *batch, const struct operation *member)
-{
-    if (member->outcome == OUTCOME_NONE ||
-        (batch->worst != OUTCOME_NONE && batch->worst != OUTCOME_OK))
-        return;
-    batch->worst = member->outcome;
-    batch->op.code = member->code;
-    batch->op.flags |= member->flags & OP_CODE;
 }
 
 /* Families are a few generations deep at most. */
 static void end_op(struct grouping *g, struct ledger_op *op)
 {
     struct ledger_op *head = sequel_end(op);
-    struct ledger_op *batch = op->op.link == LINK_BATCH ? op->parent : NULL;
+    struct ledger_op *batch = batch_report(op);
 
-    if (batch)
-        report_to_batch(batch, &op->op);
     if (op->asked) {
         struct pairing_request *q = op->asked;
         remember_id(g, q, op, false);
@@ -92,10 +72,8 @@ static void end_op(struct grouping *g, struct ledger_op *op)
     ledger_end(&g->ledger, op);
     if (head)
         end_op(g, head);
-    if (batch && batch->complete && !batch->children) {
-        batch->op.outcome = batch->worst;
+    if (batch && batch_is_over(batch))
         end_op(g, batch);
-    }
 }
 
 static void evict(struct grouping *g, struct ledger_op *op)
@@ -122,65 +100,6 @@ static void end_all(struct grouping *g)
         end_op(g, g->ledger.lowest);
 }
 
-/* The batch a message came in. */
-struct batch {
-    struct bond bond;
-    bool last; /* of its members */
-};
-
-static bool read_batch(struct grouping *g, const struct letter *l, struct batch *b)
-{
-    struct json_fault fault;
-    struct json_val root;
-    int64_t index, count;
-
-    if (!l->record->message.batch.len || !json_scan(&g->json, l->record->message.batch, &fault))
-        return false;
-    root = json_root(&g->json);
-    b->bond = (struct bond){ .kind = BOND_BATCH,
-                             .dir = l->dir,
-                             .place = &l->place,
-                             .parts = { json_raw(json_get(root, STR("id"))) } };
-    b->last = json_int(json_get(root, STR("index")), &index) &&
-              json_int(json_get(root, STR("count")), &count) && index >= count - 1;
-    return b->bond.parts[0].len > 0;
-}
-
-/* A batch becomes an operation with the first of its members that is one. */
-static bool link_to_batch(struct grouping *g, const struct letter *l, struct ledger_link *link)
-{
-    struct ledger_start start = { .kind = OPERATION_BATCH, .dir = l->dir };
-    struct ledger_op *op;
-    struct batch b;
-
-    if (!read_batch(g, l, &b))
-        return false;
-    if (!bond_find(&g->bonds, &b.bond, link)) {
-        op = ledger_begin(&g->ledger, &start);
-        op->place = l->place;
-        op->op.outcome = OUTCOME_PENDING;
-        bond_tie(&g->bonds, &g->ledger, &b.bond, op);
-        *link = ledger_link_to(op, LINK_BATCH, false);
-    }
-    link->kind = LINK_BATCH;
-    return true;
-}
-
-static void see_end_of_batch(struct grouping *g, const struct letter *l)
-{
-    struct ledger_link link;
-    struct batch b;
-
-    if (!read_batch(g, l, &b) || !b.last || !bond_find(&g->bonds, &b.bond, &link))
-        return;
-    link.open->complete = true;
-    bond_untie(&g->bonds, &g->ledger, link.open, BOND_BATCH);
-    if (!link.open->children) {
-        link.open->op.outcome = link.open->worst;
-        end_op(g, link.open);
-    }
-}
-
 static struct ledger_op *begin(struct grouping *g, const struct letter *l,
                                enum operation_kind kind, const struct ledger_link *link)
 {
@@ -198,6 +117,14 @@ static struct ledger_op *begin(struct grouping *g, const struct letter *l,
     return op;
 }
 
+static void join(struct grouping *g, const struct letter *l, struct ledger_op *op,
+                 enum operation_role role, bool inferred)
+{
+    bool again = l->record->has & HAS_REDELIVERS;
+
+    ledger_add(&g->ledger, op, again ? ROLE_AGAIN : role, l->dir, inferred);
+}
+
 /* A message that joins nothing, and is over at once. */
 static void stand_alone(struct grouping *g, const struct letter *l, enum operation_kind kind,
                         enum operation_role role, struct ledger_link link, unsigned flags)
@@ -205,7 +132,7 @@ static void stand_alone(struct grouping *g, const struct letter *l, enum operati
     struct ledger_op *op;
 
     if (!link.number)
-        link_to_batch(g, l, &link);
+        batch_find(&g->batches, l, &link);
     op = begin(g, l, kind, &link);
     op->op.flags |= flags;
     if (mcp_is_response(&l->m)) {
@@ -214,7 +141,7 @@ static void stand_alone(struct grouping *g, const struct letter *l, enum operati
     }
     if (kind == OPERATION_NOISE)
         op->op.outcome = OUTCOME_MALFORMED;
-    ledger_add(&g->ledger, op, role, l->dir, false);
+    join(g, l, op, role, false);
     end_op(g, op);
 }
 
@@ -283,44 +210,49 @@ static struct ledger_op *sole_in_flight(struct grouping *g, const struct letter 
     return op;
 }
 
-/* What the server was working on when it sent this. */
-static bool find_reason(struct grouping *g, const struct letter *l, struct ledger_link *link)
+/* The open operation that became the task a message names. */
+static bool find_related_task(struct grouping *g, const struct letter *l,
+                              struct ledger_link *link)
 {
     struct json_val related = mcp_meta(l->m.params, MCP_META_RELATED_TASK);
     struct bond task = bond_of_task(l, json_get(related, STR("taskId")));
-    struct ledger_op *op = NULL;
-    bool inferred = false;
+
+    return task.parts[1].len && bond_find(&g->bonds, &task, link) && link->open;
+}
+
+/* What the server was working on when it sent this. */
+static bool find_reason(struct grouping *g, const struct letter *l, struct ledger_link *link)
+{
+    struct ledger_link task;
+    struct ledger_op *op;
 
     if (l->dir != TO_CLIENT)
         return false;
-    if (task.parts[1].len && bond_find(&g->bonds, &task, link) && link->open) {
-        link->kind = LINK_ASKED;
-        return true;
-    }
-    if (scope_in_exchange(&l->place))
-        op = sole_in_exchange(g, l);
-    if (!op) {
-        op = sole_in_flight(g, l);
-        inferred = true;
-    }
-    if (op)
-        *link = ledger_link_to(op, LINK_ASKED, inferred);
-    return op != NULL;
+    if (find_related_task(g, l, &task))
+        *link = ledger_link_to(task.open, LINK_ASKED, task.inferred);
+    else if (scope_in_exchange(&l->place) && (op = sole_in_exchange(g, l)))
+        *link = ledger_link_to(op, LINK_ASKED, false);
+    else if ((op = sole_in_flight(g, l)))
+        *link = ledger_link_to(op, LINK_ASKED, true);
+    else
+        return false;
+    return true;
 }
 
 /* A request that came once more on a resumed stream is none. */
 static bool came_again(struct grouping *g, const struct letter *l)
 {
-    struct bond bond = bond_of_id(l, BOND_ID, l->dir, l->m.id);
     struct pairing_request *q;
     struct ledger_link link;
+    struct bond bond;
     bool answered;
 
     if (!(l->record->has & HAS_REDELIVERS))
         return false;
+    bond = bond_of_id(l, BOND_ID, l->dir, l->m.id);
     q = pairing_peek(&g->pairs, l->record, l->dir, l->m.id, NULL);
     if (q) {
-        ledger_add(&g->ledger, op_of(q), ROLE_AGAIN, l->dir, false);
+        join(g, l, op_of(q), ROLE_AGAIN, false);
         return true;
     }
     if (!bond_recall(&g->bonds, &bond, &link, &answered))
@@ -336,6 +268,13 @@ static bool is_modern(const struct letter *l)
     return mcp_version_era(mcp_version_parse(json_text(version, l->scratch))) == MCP_ERA_MODERN;
 }
 
+static bool stays_open(struct str method)
+{
+    const struct mcp_method *known = mcp_method_find(method);
+
+    return known && known->class == MCP_CLASS_LISTEN;
+}
+
 static void on_request(struct grouping *g, const struct letter *l)
 {
     struct ledger_link link = { .number = 0 };
@@ -344,7 +283,7 @@ static void on_request(struct grouping *g, const struct letter *l)
 
     if (came_again(g, l))
         return;
-    if (!sequel_find(&g->sequel, l, &link) && !link_to_batch(g, l, &link))
+    if (!sequel_find(&g->sequel, l, &link) && !batch_find(&g->batches, l, &link))
         find_reason(g, l, &link);
     op = begin(g, l, OPERATION_REQUEST, &link);
     op->op.outcome = OUTCOME_PENDING;
@@ -353,7 +292,8 @@ static void on_request(struct grouping *g, const struct letter *l)
     if (!pairing_ask(&g->pairs, l->record, &l->m, (uint64_t)(uintptr_t)op))
         op->op.flags |= OP_ID_REUSED;
     op->asked = g->pairs.newest;
-    if (stays_open(l->m.method))
+    op->listens = stays_open(l->m.method);
+    if (op->listens)
         pairing_park(op->asked);
     if (token.parts[0].len)
         bond_tie(&g->bonds, &g->ledger, &token, op);
@@ -453,7 +393,7 @@ static void on_progress(struct grouping *g, const struct letter *l)
     if (!(l->record->has & HAS_REDELIVERS))
         ledger_set_progress(&g->ledger, link.open, json_get(params, STR("progress")),
                             json_get(params, STR("total")));
-    ledger_add(&g->ledger, link.open, ROLE_PROGRESS, l->dir, link.inferred);
+    join(g, l, link.open, ROLE_PROGRESS, link.inferred);
 }
 
 /* Whoever asked gives up; a server may also end a subscription this way. What is only
@@ -468,7 +408,7 @@ static void on_cancel(struct grouping *g, const struct letter *l)
     q = pairing_peek(&g->pairs, l->record, l->dir, id, &sure);
     if (!q && l->dir == TO_CLIENT) {
         q = pairing_peek(&g->pairs, l->record, TO_SERVER, id, &sure);
-        if (q && !stays_open(q->method))
+        if (q && !op_of(q)->listens)
             q = NULL;
     }
     if (!q) {
@@ -479,16 +419,16 @@ static void on_cancel(struct grouping *g, const struct letter *l)
         pairing_park(q);
         sequel_cancel(&g->sequel, op_of(q));
     }
-    ledger_add(&g->ledger, op_of(q), ROLE_CANCEL, l->dir, !sure);
+    join(g, l, op_of(q), ROLE_CANCEL, !sure);
 }
 
 static bool join_subscription(struct grouping *g, const struct letter *l, struct json_val id)
 {
     struct pairing_request *q = pairing_peek(&g->pairs, l->record, TO_SERVER, id, NULL);
 
-    if (!q || !stays_open(q->method))
+    if (!q || !op_of(q)->listens)
         return false;
-    ledger_add(&g->ledger, op_of(q), ROLE_EVENT, l->dir, false);
+    join(g, l, op_of(q), ROLE_EVENT, false);
     return true;
 }
 
@@ -505,7 +445,7 @@ static bool join_task(struct grouping *g, const struct letter *l)
         return true;
     }
     sequel_status(&g->sequel, link.open, l->m.params);
-    ledger_add(&g->ledger, link.open, ROLE_STATUS, l->dir, link.inferred);
+    join(g, l, link.open, ROLE_STATUS, link.inferred);
     if (link.open->decided)
         end_op(g, link.open);
     return true;
@@ -525,36 +465,44 @@ static void on_notice(struct grouping *g, const struct letter *l)
     struct ledger_link none = { .number = 0 }, link = none;
 
     if (find_reason(g, l, &link) && (log || !link.inferred))
-        ledger_add(&g->ledger, link.open, role, l->dir, link.inferred);
+        join(g, l, link.open, role, link.inferred);
     else
         stand_alone(g, l, OPERATION_NOTIFICATION, role, none, 0);
 }
 
-static void on_notification(struct grouping *g, const struct letter *l)
+/* What a subscription is for, how a task is doing, or both. */
+static bool on_event(struct grouping *g, const struct letter *l)
 {
     struct json_val tag = mcp_meta(l->m.params, MCP_META_SUBSCRIPTION);
     bool tagged = l->dir == TO_CLIENT && json_exists(tag), status = is_status(l->m.method);
+    struct bond bond;
     bool placed;
 
-    if (str_eq(l->m.method, STR("notifications/progress"))) {
-        on_progress(g, l);
-    } else if (str_eq(l->m.method, STR("notifications/cancelled"))) {
-        on_cancel(g, l);
-    } else if (tagged || status) {
-        struct bond bond = bond_of_id(l, BOND_LISTEN, TO_SERVER, tag);
-
-        placed = tagged && join_subscription(g, l, tag);
-        placed = (status && join_task(g, l)) || placed;
-        if (!placed)
-            miss(g, l, status ? ROLE_STATUS : ROLE_EVENT, &bond);
-    } else {
-        on_notice(g, l);
+    if (!tagged && !status)
+        return false;
+    placed = tagged && join_subscription(g, l, tag);
+    placed = (status && join_task(g, l)) || placed;
+    if (!placed) {
+        bond = bond_of_id(l, BOND_LISTEN, TO_SERVER, tag);
+        miss(g, l, status ? ROLE_STATUS : ROLE_EVENT, &bond);
     }
+    return true;
+}
+
+static void on_notification(struct grouping *g, const struct letter *l)
+{
+    if (str_eq(l->m.method, STR("notifications/progress")))
+        on_progress(g, l);
+    else if (str_eq(l->m.method, STR("notifications/cancelled")))
+        on_cancel(g, l);
+    else if (!on_event(g, l))
+        on_notice(g, l);
 }
 
 static void on_message(struct grouping *g, const struct record *r)
 {
     struct letter l = { .record = r, .dir = r->message.dir, .scratch = &g->scratch };
+    struct ledger_op *batch;
 
     l.m = mcp_classify(r->message.msg, &g->scratch);
     l.place = scope_of(&g->pairs.scope, r);
@@ -575,7 +523,38 @@ static void on_message(struct grouping *g, const struct record *r)
         stand_alone(g, &l, OPERATION_NOISE, ROLE_NOISE, (struct ledger_link){ .number = 0 }, 0);
         break;
     }
-    see_end_of_batch(g, &l);
+    batch = batch_see(&g->batches, &l);
+    if (batch)
+        end_op(g, batch);
+}
+
+/* Something else came instead of an answer; if one still comes, it is worth more. */
+static void fail(struct operation *op, enum operation_outcome outcome)
+{
+    if (op->outcome == OUTCOME_PENDING)
+        op->outcome = outcome;
+}
+
+/* Of what was said before to one request, all after it heard, too: they came with it. */
+static void make_noisy(struct grouping *g, struct scope_reach exchange)
+{
+    struct pairing_request *q = pairing_first(&g->pairs, exchange, TO_SERVER);
+
+    for (; q && !(op_of(q)->op.flags & OP_NOISY); q = pairing_next(q, exchange)) {
+        op_of(q)->op.flags |= OP_NOISY;
+        fail(&op_of(q)->op, OUTCOME_MALFORMED);
+    }
+}
+
+static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t status)
+{
+    struct pairing_request *q = pairing_first(&g->pairs, exchange, TO_SERVER);
+
+    for (; q && !op_of(q)->op.status; q = pairing_next(q, exchange)) {
+        op_of(q)->op.status = status;
+        if (status >= FAILED)
+            fail(&op_of(q)->op, OUTCOME_HTTP_ERROR);
+    }
 }
 
 /* Bytes that came where an answer should have come are the operation's; all else, as what
@@ -583,17 +562,14 @@ static void on_message(struct grouping *g, const struct record *r)
 static void on_noise(struct grouping *g, const struct record *r)
 {
     struct letter l = { .record = r, .dir = r->bytes.from_to, .scratch = &g->scratch };
-    struct ledger_link none = { .number = 0 };
-    struct ledger_start start = { .kind = OPERATION_NOISE, .dir = l.dir, .link = none };
+    struct ledger_start start = { .kind = OPERATION_NOISE, .dir = l.dir };
     struct ledger_op *op = NULL;
 
     l.place = scope_of(&g->pairs.scope, r);
     if (l.dir == TO_CLIENT && scope_in_exchange(&l.place))
         op = sole_in_exchange(g, &l);
     if (op) {
-        op->op.flags |= OP_NOISY;
-        if (op->op.outcome == OUTCOME_PENDING)
-            op->op.outcome = OUTCOME_MALFORMED;
+        make_noisy(g, l.place.at[0]);
         ledger_add(&g->ledger, op, ROLE_NOISE, l.dir, false);
         return;
     }
@@ -603,13 +579,23 @@ static void on_noise(struct grouping *g, const struct record *r)
     end_op(g, op);
 }
 
+static void on_response(struct grouping *g, const struct record *r)
+{
+    struct scope_place place = scope_of(&g->pairs.scope, r);
+
+    if (scope_in_exchange(&place) && r->has & HAS_STATUS)
+        set_status(g, place.at[0], r->http.status);
+}
+
 /* A request that was not answered in its exchange. Before 2026-07-28 the stream may be
  * resumed; since then closing it is how a client gives up. */
-static void cut_off(struct grouping *g, struct ledger_op *op, struct str by)
+static void cut_off(struct grouping *g, struct pairing_request *q, struct str by)
 {
+    struct ledger_op *op = op_of(q);
     bool modern = op->op.flags & OP_MODERN;
 
     op->op.flags |= OP_CUT;
+    pairing_park(q);
     ledger_hear(&g->ledger, op);
     if (modern && op->op.outcome == OUTCOME_PENDING && str_eq(by, STR("client"))) {
         op->op.outcome = OUTCOME_CANCELLED;
@@ -619,7 +605,8 @@ static void cut_off(struct grouping *g, struct ledger_op *op, struct str by)
         end_op(g, op);
 }
 
-/* What was only accepted was never to be answered there. */
+/* What was only accepted was never to be answered there. Those that were cut off before
+ * are parked, and so come last. */
 static void on_end_of_exchange(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
@@ -628,27 +615,12 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
     if (!scope_in_exchange(&place))
         return;
     for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q; q = next) {
+        const struct operation *op = &op_of(q)->op;
+
+        if (op->status == ACCEPTED || op->flags & OP_CUT)
+            break;
         next = pairing_next(q, place.at[0]);
-        if (op_of(q)->op.status != ACCEPTED)
-            cut_off(g, op_of(q), r->http.by);
-    }
-}
-
-/* Unless an answer comes with it, the status is all there is. */
-static void on_response(struct grouping *g, const struct record *r)
-{
-    struct scope_place place = scope_of(&g->pairs.scope, r);
-    struct pairing_request *q;
-
-    if (!scope_in_exchange(&place) || !(r->has & HAS_STATUS))
-        return;
-    for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q;
-         q = pairing_next(q, place.at[0])) {
-        struct operation *op = &op_of(q)->op;
-
-        op->status = r->http.status;
-        if (op->status >= FAILED && op->outcome == OUTCOME_PENDING)
-            op->outcome = OUTCOME_HTTP_ERROR;
+        cut_off(g, q, r->http.by);
     }
 }
 

@@ -20,6 +20,7 @@
 #ifndef TRACE_GROUPING_H
 #define TRACE_GROUPING_H
 
+#include "trace/batch.h"
 #include "trace/pairing.h"
 #include "trace/sequel.h"
 
@@ -31,8 +32,8 @@ struct grouping {
     struct pairing pairs;
     struct bonds bonds;
     struct sequel sequel;
+    struct batches batches;
     struct arena scratch;
-    struct json json;
 };
 
 void grouping_init(struct grouping *g, struct operation_sink *to);

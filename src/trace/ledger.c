@@ -225,14 +225,12 @@ void ledger_add(struct ledger *l, struct ledger_op *op, enum operation_role role
                 enum record_dir dir, bool inferred)
 {
     const struct record *r = l->record;
-    bool again = r->kind == RECORD_MESSAGE && r->has & HAS_REDELIVERS;
-    struct operation_message m = { .seq = l->seq,
-                                   .role = (uint8_t)(again ? ROLE_AGAIN : role),
-                                   .dir = (uint8_t)dir,
-                                   .inferred = inferred };
+    struct operation_message m = {
+        .seq = l->seq, .role = (uint8_t)role, .dir = (uint8_t)dir, .inferred = inferred
+    };
     size_t cap = op->op.messages.cap;
 
-    if (again)
+    if (r->has & HAS_REDELIVERS)
         op->op.flags |= OP_REDELIVERED;
     if (r->kind == RECORD_MESSAGE) {
         op->op.bytes += json_raw(r->message.msg).len;

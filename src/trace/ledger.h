@@ -23,6 +23,7 @@ struct ledger_op {
     struct scope_place place;
     struct pairing_request *asked; /* while its answer can come */
     struct bond_claim *claims;
+    bool listens;                 /* a subscription: stays open by its nature */
     bool complete;                /* OPERATION_BATCH: all members were seen */
     enum operation_outcome worst; /* and how those that have ended did */
     bool goes_on;                 /* its answer is not the last word */

@@ -281,7 +281,11 @@ static void add_request(struct buf *to)
         buf_printf(to, ",\"requestState\":\"s%u\"", roll(3));
     if (roll(4) == 0)
         buf_printf(to, ",\"inputResponses\":{\"i%u\":{}}", roll(2));
-    buf_printf(to, ",\"_meta\":{\"progressToken\":%u%s}}}\n", roll(4),
+    buf_printf(to, ",\"_meta\":{");
+    if (roll(3) == 0)
+        buf_printf(to, "\"io.modelcontextprotocol/related-task\":{\"taskId\":\"t%u\"},",
+                   roll(3));
+    buf_printf(to, "\"progressToken\":%u%s}}}\n", roll(4),
                roll(2) ? ",\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"" : "");
 }
 
