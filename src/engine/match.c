@@ -57,16 +57,29 @@ static uint64_t params_hash(struct json_val params)
     return a ^ (b << 1 | b >> 63);
 }
 
+/* The length of the method leads, so that no pair of names runs into another. */
+static struct str join(struct arena *a, struct str method, struct str rest)
+{
+    size_t size = sizeof method.len + method.len + rest.len;
+    char *key = arena_alloc(a, size), *at = key + sizeof method.len;
+
+    memcpy(key, &method.len, sizeof method.len);
+    if (method.len)
+        memcpy(at, method.at, method.len);
+    if (rest.len)
+        memcpy(at + method.len, rest.at, rest.len);
+    return str_n(key, size);
+}
+
 static struct str key_of(struct matcher *m, struct str method, struct json_val params)
 {
-    struct str subject;
+    uint64_t hash;
 
     arena_clear(&m->arena);
-    if (m->mode == MATCH_BY_REQUEST)
-        return arena_printf(&m->arena, "%.*s %llx", STR_ARG(method),
-                            (unsigned long long)params_hash(params));
-    subject = json_text(mcp_subject(method, params), &m->arena);
-    return arena_printf(&m->arena, "%.*s %.*s", STR_ARG(method), STR_ARG(subject));
+    if (m->mode == MATCH_SEQUENTIAL)
+        return join(&m->arena, method, json_text(mcp_subject(method, params), &m->arena));
+    hash = params_hash(params);
+    return join(&m->arena, method, str_n((const char *)&hash, sizeof hash));
 }
 
 bool matcher_counts(const struct script_op *op)
@@ -158,11 +171,36 @@ static const struct script_op *take_unused(struct matcher *m, struct match_queue
     return NULL;
 }
 
+/* The last success, if possible one that was asked for with the same params: who
+ * lists anew wants the first page. */
+static const struct script_op *take_again(struct matcher *m, const struct match_queue *q,
+                                          struct json_val params)
+{
+    const struct script_op *last = NULL;
+
+    for (size_t i = q->count; i-- > 0;) {
+        if (!may_repeat(q->at[i]))
+            continue;
+        if (matcher_same_params(recorded_params(m, q->at[i]), params))
+            return q->at[i];
+        if (!last && m->mode == MATCH_SEQUENTIAL)
+            last = q->at[i];
+    }
+    return last;
+}
+
+static bool is_recorded(struct matcher *m, const struct match_queue *q, struct json_val params)
+{
+    for (size_t i = 0; i < q->count; i++)
+        if (fits(m, q->at[i], params))
+            return true;
+    return false;
+}
+
 enum match_outcome matcher_take(struct matcher *m, struct str method, struct json_val params,
                                 const struct script_op **op)
 {
     struct match_queue *q = map_get(&m->queues, key_of(m, method, params));
-    bool any = false;
 
     *op = NULL;
     if (!q)
@@ -172,16 +210,10 @@ enum match_outcome matcher_take(struct matcher *m, struct str method, struct jso
         m->used[(*op)->index] = true;
         return MATCH_FOUND;
     }
-    for (size_t i = q->count; i-- > 0;) {
-        if (!fits(m, q->at[i], params))
-            continue;
-        any = true;
-        if (may_repeat(q->at[i])) {
-            *op = q->at[i];
-            return MATCH_AGAIN;
-        }
-    }
-    return any ? MATCH_EXHAUSTED : MATCH_NEVER;
+    *op = take_again(m, q, params);
+    if (*op)
+        return MATCH_AGAIN;
+    return is_recorded(m, q, params) ? MATCH_EXHAUSTED : MATCH_NEVER;
 }
 
 const struct script_op *matcher_passed_over(struct matcher *m, const struct script_op *op)

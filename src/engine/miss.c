@@ -9,7 +9,9 @@ enum {
     CANDIDATES = 200,  /* recorded requests that are looked at */
     DIFFERENCES = 100, /* beyond this many two requests are simply unlike */
     DIFFERENCES_TOLD = 5,
-    VALUE_SHOWN = 60, /* bytes of a differing value */
+    VALUE_SHOWN = 60,  /* bytes of a differing value */
+    NAME_SHOWN = 200,  /* of a method, subject or path */
+    VALUE_KEPT = 1000, /* of a value in the data; of a longer one only the size is told */
 };
 
 /* The recorded request most like the live one, and how they differ. */
@@ -72,50 +74,79 @@ struct telling {
     size_t told;
 };
 
+/* At most `most` bytes, and a sign that there is more. */
+static void add_cut(struct buf *to, struct str text, size_t most)
+{
+    if (text.len <= most) {
+        buf_add(to, text);
+        return;
+    }
+    buf_add(to, str_n(text.at, utf8_valid_prefix(str_n(text.at, most))));
+    buf_add(to, STR("…"));
+}
+
 static void add_value(struct buf *to, struct json_val v)
+{
+    add_cut(to, json_exists(v) ? json_raw(v) : STR("nothing"), VALUE_SHOWN);
+}
+
+static void keep_value(struct telling *t, const char *name, struct json_val v)
 {
     struct str raw = json_raw(v);
 
-    if (!json_exists(v)) {
-        buf_add(to, STR("nothing"));
-    } else if (raw.len <= VALUE_SHOWN) {
-        buf_add(to, raw);
-    } else {
-        buf_add(to, str_n(raw.at, utf8_valid_prefix(str_n(raw.at, VALUE_SHOWN))));
-        buf_add(to, STR("…"));
-    }
+    if (raw.len > VALUE_KEPT)
+        json_out_key_int(t->data, arena_printf(t->arena, "%s_bytes", name), (int64_t)raw.len);
+    else if (raw.len)
+        json_out_key_raw(t->data, str_z(name), raw);
 }
 
 static bool tell_difference(void *arg, const struct json_difference *d)
 {
     struct telling *t = arg;
-    struct buf path;
+    struct buf place, path;
 
+    buf_init(&place, LIMIT_MESSAGE);
     buf_init(&path, LIMIT_MESSAGE);
-    json_place_write(d->place, &path);
-    buf_printf(t->words, "%s$.params%.*s: recorded ", t->told ? ", " : "",
-               STR_ARG(str_skip(buf_str(&path), 1)));
+    json_place_write(d->place, &place);
+    buf_add(&path, STR("$.params"));
+    add_cut(&path, str_skip(buf_str(&place), 1), NAME_SHOWN);
+    if (t->told)
+        buf_add(t->words, STR(", "));
+    buf_add(t->words, buf_str(&path));
+    buf_add(t->words, STR(": recorded "));
     add_value(t->words, d->left);
     buf_add(t->words, STR(", got "));
     add_value(t->words, d->right);
     json_out_object(t->data);
-    json_out_key(t->data, STR("path"));
-    json_out_str(t->data,
-                 arena_printf(t->arena, "$.params%.*s", STR_ARG(str_skip(buf_str(&path), 1))));
-    if (json_exists(d->left))
-        json_out_key_raw(t->data, STR("recorded"), json_raw(d->left));
-    if (json_exists(d->right))
-        json_out_key_raw(t->data, STR("got"), json_raw(d->right));
+    json_out_key_str(t->data, STR("path"), buf_str(&path));
+    keep_value(t, "recorded", d->left);
+    keep_value(t, "got", d->right);
     json_out_end_object(t->data);
+    buf_release(&place);
     buf_release(&path);
     return ++t->told < DIFFERENCES_TOLD;
 }
 
 static void add_request(struct buf *to, struct str method, struct str subject)
 {
-    buf_add(to, method);
-    if (subject.len)
-        buf_printf(to, " '%.*s'", STR_ARG(subject));
+    add_cut(to, method, NAME_SHOWN);
+    if (!subject.len)
+        return;
+    buf_add(to, STR(" '"));
+    add_cut(to, subject, NAME_SHOWN);
+    buf_add_ch(to, '\'');
+}
+
+static void keep_name(struct json_out *data, struct str key, struct str name)
+{
+    struct buf cut;
+
+    if (!name.len)
+        return;
+    buf_init(&cut, LIMIT_MESSAGE);
+    add_cut(&cut, name, NAME_SHOWN);
+    json_out_key_str(data, key, buf_str(&cut));
+    buf_release(&cut);
 }
 
 static void tell_nearest(struct miss *why, struct json_out *data, const struct nearest *near,
@@ -126,9 +157,8 @@ static void tell_nearest(struct miss *why, struct json_out *data, const struct n
     json_out_key(data, STR("nearest"));
     json_out_object(data);
     json_out_key_int(data, STR("seq"), (int64_t)near->op->seq);
-    json_out_key_str(data, STR("method"), near->op->method);
-    if (near->op->subject.len)
-        json_out_key_str(data, STR("subject"), near->op->subject);
+    keep_name(data, STR("method"), near->op->method);
+    keep_name(data, STR("subject"), near->op->subject);
     json_out_key(data, STR("differences"));
     json_out_array(data);
     buf_printf(&why->report, "; nearest is #%llu ", (unsigned long long)near->op->seq);

@@ -1,6 +1,7 @@
 /* engine/miss.h - why the recording has no answer, for the client and for the user.
  *
- * Names the recorded request that is most like the live one and where they differ. */
+ * Names the recorded request that is most like the live one and where they differ.
+ * Long names and values are cut: the answer to a request of megabytes is short. */
 #ifndef ENGINE_MISS_H
 #define ENGINE_MISS_H
 

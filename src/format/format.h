@@ -1,13 +1,14 @@
 /* format/format.h - what a file format must provide, and the table of them.
  *
  * A format does no I/O. Reading: it is shown a window on the file and takes the
- * next record off its front. Writing: it appends text to a buffer. A new format is
- * one file and one row in the table. */
+ * next record off its front. Writing: it appends text to a buffer, with each record
+ * or, if it is one document, at the end. A new format is one file and one row in
+ * the table. */
 #ifndef FORMAT_FORMAT_H
 #define FORMAT_FORMAT_H
 
 #include "base/buf.h"
-#include "trace/record.h"
+#include "trace/part.h"
 
 enum next {
     NEXT_RECORD,
@@ -40,21 +41,29 @@ struct taken {
 struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
+    unsigned keeps;     /* enum part: what survives writing and reading again */
 
     /* Is a file that starts so ours? */
     bool (*probe)(struct str head);
 
+    /* Reading. NULL in a format that is only written. */
     void *(*open)(void); /* the reader's own state */
     enum next (*next)(void *state, const struct window *w, struct taken *t, struct record *r,
                       struct err *e);
     void (*close)(void *state);
 
-    void (*put)(struct buf *to, const struct record *r);
+    /* Writing. NULL in a format that is only read; `begin` and `end` also where
+     * nothing has to be remembered between records. */
+    void *(*begin)(void); /* the writer's own state */
+    void (*put)(void *state, struct buf *to, const struct record *r);
+    void (*end)(void *state, struct buf *to); /* what is left to write; frees the state */
 };
 
 /* The only list of formats, NULL-ended, in probe order. */
 extern const struct format *const format_table[];
+extern const struct format jsonrpc_format;
 extern const struct format recording_format;
+extern const struct format trace_format;
 
 const struct format *format_by_name(struct str name); /* NULL if unknown */
 

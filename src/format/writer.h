@@ -1,6 +1,6 @@
 /* format/writer.h - records into a file, in some format.
  *
- * Each record is one write(2), done before put() returns. After a write that
+ * What a record makes is one write(2), done before put() returns. After a write that
  * failed half-way the file is cut back to the last whole record, so that the next
  * one does not run into the torn one. */
 #ifndef FORMAT_WRITER_H
@@ -12,6 +12,7 @@
 struct writer {
     struct sink sink; /* put records here */
     const struct format *format;
+    void *state; /* the format's own */
     struct file file;
     struct buf text;
     uint64_t size; /* whole records in the file, in bytes */
@@ -21,7 +22,7 @@ struct writer {
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
                  const struct format *format, struct err *e) MUST_CHECK;
 
-/* Syncs and closes. */
+/* Writes what the format has left to write, syncs and closes. */
 bool writer_finish(struct writer *w, struct err *e) MUST_CHECK;
 
 /* Closes and removes the file: there was nothing to write. */

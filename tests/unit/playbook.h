@@ -1,0 +1,28 @@
+/* tests/unit/playbook.h - stories about the mock, told in text files.
+ *
+ *     # What it is about, in a sentence or two.
+ *     recording
+ *     c2s {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+ *     s2c {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
+ *
+ *     options match=by-request on-miss=warn
+ *     >> {"jsonrpc":"2.0","id":"a","method":"tools/list"}
+ *     << {"jsonrpc":"2.0","id":"a","result":{"tools":[]}}
+ *     close
+ *     report info answered 1 requests from the recording, 0 unmatched
+ *     finish 0
+ *
+ * ">>" is a line from the client. Everything that comes of it stands below it, in
+ * order and byte for byte; nothing else may come. "wait 5000 us" is a timer that was
+ * set, "time" lets the last one run out. "options" starts afresh with the
+ * same recording; without it the defaults of the command hold (match=sequential
+ * on-miss=error). Lines that start with "| " are lines of a native recording. */
+#ifndef PLAYBOOK_H
+#define PLAYBOOK_H
+
+#include "base/buf.h"
+
+/* False, and why: "12: got …, want …". */
+bool playbook_run(struct str text, struct buf *why);
+
+#endif

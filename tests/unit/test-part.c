@@ -1,0 +1,116 @@
+#include "test.h"
+#include "trace/part.h"
+
+static struct record message(struct json *j, enum record_dir dir, struct str text)
+{
+    struct record r = { .kind = RECORD_MESSAGE };
+    struct json_fault fault;
+
+    assert_true(json_scan(j, text, &fault));
+    r.message = (struct record_message){ .dir = dir, .msg = json_root(j) };
+    return r;
+}
+
+static void only_what_the_server_starts_is_the_servers(void **state)
+{
+    static const struct {
+        enum record_dir dir;
+        const char *text;
+        bool servers;
+    } cases[] = {
+        { TO_SERVER, "{\"id\":1,\"method\":\"ping\"}", false },
+        { TO_SERVER, "{\"method\":\"notifications/initialized\"}", false },
+        { TO_SERVER, "{\"id\":1,\"result\":{}}", true },
+        { TO_CLIENT, "{\"id\":1,\"result\":{}}", false },
+        { TO_CLIENT, "{\"id\":1,\"error\":{\"code\":1,\"message\":\"\"}}", false },
+        { TO_CLIENT, "{\"id\":1,\"method\":\"roots/list\"}", true },
+        { TO_CLIENT, "{\"method\":\"notifications/progress\"}", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct json j;
+        struct record r;
+
+        json_init(&j);
+        r = message(&j, cases[i].dir, str_z(cases[i].text));
+        assert_int_equal(part_of(&r), cases[i].servers ? PART_SERVER : 0);
+        json_release(&j);
+    }
+}
+
+static void members_of_a_message_are_parts_of_it(void **state)
+{
+    struct json j;
+    struct record r;
+
+    (void)state;
+    json_init(&j);
+    r = message(&j, TO_CLIENT, STR("{\"id\":1,\"result\":{}}"));
+    r.has = HAS_LATENCY | HAS_EXCHANGE | HAS_WALL;
+    r.message.batch = STR("{}");
+    r.message.redacted = STR("[]");
+    assert_int_equal(part_of(&r),
+                     PART_TIME | PART_LATENCY | PART_HTTP | PART_BATCH | PART_REDACTED);
+    json_release(&j);
+}
+
+static void other_records_are_a_part_each(void **state)
+{
+    static const struct {
+        enum record_kind kind;
+        unsigned parts;
+    } cases[] = {
+        { RECORD_RAW, PART_RAW },
+        { RECORD_STDERR, PART_STDERR },
+        { RECORD_PROC, PART_PROCESS },
+        { RECORD_HTTP_REQUEST, PART_HTTP },
+        { RECORD_HTTP_RESPONSE, PART_HTTP },
+        { RECORD_HTTP_END, PART_HTTP },
+        { RECORD_SSE, PART_HTTP },
+        { RECORD_GAP, PART_GAP },
+        { RECORD_FOOTER, PART_END },
+        { RECORD_UNKNOWN, 0 },
+        { RECORD_HEADER, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct record r = { .kind = cases[i].kind };
+        assert_int_equal(part_of(&r), cases[i].parts);
+    }
+}
+
+static void a_header_has_a_name_tags_and_a_command(void **state)
+{
+    struct record r = { .kind = RECORD_HEADER };
+
+    (void)state;
+    r.header.tags = STR("[]");
+    assert_int_equal(part_of(&r), PART_TAGS);
+    r.header.command = STR("[]");
+    r.header.name = STR("n");
+    assert_int_equal(part_of(&r), PART_NAME | PART_TAGS | PART_COMMAND);
+}
+
+static void every_part_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        for (unsigned k = 0; k < i; k++)
+            assert_string_not_equal(part_name(1u << i), part_name(1u << k));
+    assert_string_equal(part_name(PART_REDACTED), "redacted");
+    assert_string_equal(part_about(PART_STDERR), "lines of standard error");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_the_server_starts_is_the_servers),
+        cmocka_unit_test(members_of_a_message_are_parts_of_it),
+        cmocka_unit_test(other_records_are_a_part_each),
+        cmocka_unit_test(a_header_has_a_name_tags_and_a_command),
+        cmocka_unit_test(every_part_has_a_name_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
