@@ -255,7 +255,7 @@ void stream_write(struct stream *s, struct str bytes)
 
 size_t stream_queued(const struct stream *s)
 {
-    return s->queued;
+    return s->broken ? 0 : s->queued;
 }
 
 static void closed(uv_handle_t *uv)

@@ -32,7 +32,7 @@ bool stream_open(struct stream **out, struct loop *l, int fd,
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
-size_t stream_queued(const struct stream *s); /* bytes accepted but not yet written */
+size_t stream_queued(const struct stream *s); /* bytes that will still be written */
 
 /* Close now; what is queued is lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);

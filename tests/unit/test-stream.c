@@ -61,6 +61,7 @@ static void take_broken(void *to, const struct err *why)
 
     t->breaks++;
     t->why = *why;
+    assert_int_equal(stream_queued(t->stream), 0); /* none of it will be written */
     if (t->close_on_broken)
         stream_close(t->stream);
 }
