@@ -63,6 +63,18 @@ static void told_to_stop_before_it_runs_it_does_not_run(void **state)
     loop_free(l);
 }
 
+static void told_to_stop_after_it_ran_it_can_still_be_freed(void **state)
+{
+    struct loop *l = loop_new();
+    struct timer *t = timer_new(l, stop, &l);
+
+    (void)state;
+    loop_run(l);
+    timer_close(t);
+    loop_stop(l);
+    loop_free(l);
+}
+
 static void writing_to_nobody_does_not_end_us(void **state)
 {
     struct loop *l = loop_new();
@@ -96,6 +108,7 @@ int main(void)
         cmocka_unit_test(with_nothing_to_wait_for_it_ends_at_once),
         cmocka_unit_test(it_stops_when_told_and_can_be_run_again),
         cmocka_unit_test(told_to_stop_before_it_runs_it_does_not_run),
+        cmocka_unit_test(told_to_stop_after_it_ran_it_can_still_be_freed),
         cmocka_unit_test(writing_to_nobody_does_not_end_us),
         cmocka_unit_test(what_is_left_open_is_a_bug),
     };
