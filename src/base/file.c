@@ -188,6 +188,14 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
     }
 }
 
+/* Whoever started us may share a pipe with us that does not block. */
+static void wait_for_room(int fd)
+{
+    struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+    poll(&room, 1, -1);
+}
+
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
 {
     *done = 0;
@@ -198,6 +206,8 @@ bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
             *done += (size_t)n;
         else if (n == 0) /* nothing written and no reason: going on would never end */
             return cannot(e, "write", f->path, EIO);
+        else if (errno == EAGAIN)
+            wait_for_room(f->fd);
         else if (errno != EINTR)
             return cannot(e, "write", f->path, errno);
     }

@@ -41,8 +41,9 @@ bool file_create(struct file *f, const struct sys *sys, const char *path, bool r
 /* One read; `*got` 0 means the end. */
 bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
 
-/* One write(2) of all bytes in the normal case; goes on after a short one.
- * `*done` says how many bytes reached the file, also on failure. */
+/* One write(2) of all bytes in the normal case; goes on after a short one, and waits
+ * for a full pipe that does not block. `*done` says how many bytes reached the file,
+ * also on failure. */
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
 bool file_sync(struct file *f, struct err *e) MUST_CHECK;

@@ -1,8 +1,8 @@
 #include "cmd/app.h"
 
-#include <errno.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cmd/option.h"
 
 int app_exit_code(const struct err *e)
@@ -30,15 +30,8 @@ const char *app_env(const struct app *app, const char *name)
 
 bool app_write(const struct app *app, struct str bytes, struct err *e)
 {
-    while (bytes.len) {
-        ssize_t n = app->sys->write(app->sys, STDOUT_FILENO, bytes.at, bytes.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            err_errno(e, errno);
-            return err_wrap(e, "cannot write to standard output");
-        }
-        bytes = str_skip(bytes, (size_t)n);
-    }
-    return true;
+    struct file out = { .sys = app->sys, .path = "standard output", .fd = STDOUT_FILENO };
+    size_t done;
+
+    return file_write(&out, bytes, &done, e);
 }

@@ -1,10 +1,14 @@
 /* cmd/cmd-replay.c - serve a recording as if the server were there. */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "cmd/commands.h"
 #include "engine/mock.h"
 #include "format/reader.h"
 #include "loop/signals.h"
+#include "loop/timer.h"
 #include "trace/intake.h"
 #include "trace/limits.h"
 #include "transport/stdio.h"
@@ -66,7 +70,16 @@ struct replay_session {
     struct stdio *client;
     struct intake intake;
     struct mock mock;
+    struct alarm *alarms;
     int exit_code;
+};
+
+/* A timer the mock has set. */
+struct alarm {
+    struct alarm *next;
+    struct replay_session *session;
+    struct timer *timer;
+    uint64_t name;
 };
 
 static struct replay_session *session_of_actions(struct action_sink *a)
@@ -79,6 +92,39 @@ static void step(struct replay_session *s, enum event_kind kind, const struct re
     struct event ev = { .kind = kind, .now_us = clock_mono_us(), .record = r };
 
     mock_step(&s->mock, &ev);
+}
+
+static void remove_alarm(struct alarm *gone)
+{
+    struct alarm **at = &gone->session->alarms;
+
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    timer_close(gone->timer);
+    free(gone);
+}
+
+static void ring(void *to)
+{
+    struct alarm *a = to;
+    struct replay_session *s = a->session;
+    struct event ev = { .kind = EVENT_TIMER, .now_us = clock_mono_us(), .timer = a->name };
+
+    remove_alarm(a);
+    mock_step(&s->mock, &ev);
+}
+
+static void set_alarm(struct replay_session *s, uint64_t name, int64_t delay_us)
+{
+    struct alarm *a = mem_new(struct alarm);
+
+    a->session = s;
+    a->name = name;
+    a->timer = timer_new(s->loop, ring, a);
+    a->next = s->alarms;
+    s->alarms = a;
+    timer_set(a->timer, (uint64_t)(delay_us + 999) / 1000);
 }
 
 static bool put_record(struct sink *self, const struct record *r, struct err *e)
@@ -105,6 +151,9 @@ static void put_action(struct action_sink *self, const struct action *a)
         break;
     case ACTION_REPORT:
         log_say(s->app->log, a->level, "%.*s", STR_ARG(a->text));
+        break;
+    case ACTION_SET_TIMER:
+        set_alarm(s, a->timer, a->delay_us);
         break;
     case ACTION_FINISH:
         s->exit_code = a->exit_code;
@@ -160,6 +209,8 @@ static bool serve(struct replay_session *s, struct err *e)
         loop_run(s->loop);
         signals_close(signals);
     }
+    while (s->alarms)
+        remove_alarm(s->alarms);
     stdio_close(s->client);
     loop_free(s->loop);
     return s->client != NULL;

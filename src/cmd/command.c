@@ -16,35 +16,30 @@ const struct command *command_find(const struct command *const *commands, const 
     }
     err_set(e, ERR_USAGE, "unknown command '%s'", name);
     if (near.best)
-        err_hint(e, "did you mean '%s'?\nsee 'mcpreel --help'", near.best);
-    else
-        err_hint(e, "see 'mcpreel --help'");
+        err_hint(e, "did you mean '%s'?", near.best);
+    option_point_to_help(e, NULL);
     return NULL;
-}
-
-static bool point_to_help(const struct command *c, const char *first, struct err *e)
-{
-    return err_hint(e, "%ssee 'mcpreel %s --help'", first, c->name);
 }
 
 static bool check_count(const struct command *c, const struct operands *in, struct err *e)
 {
     if (in->count < (size_t)c->min) {
         err_set(e, ERR_USAGE, "missing %s for '%s'", c->operand, c->name);
-        return point_to_help(c, "", e);
+        return option_point_to_help(e, c->name);
     }
     if (c->max == COMMAND_ANY || in->count <= (size_t)c->max)
         return true;
     err_set(e, ERR_USAGE, "unexpected '%s' for '%s'", in->at[c->max], c->name);
-    return point_to_help(
-        c, c->server && !in->server ? "the command of a server follows '--'\n" : "", e);
+    if (c->server && !in->server)
+        err_hint(e, "the command of a server follows '--'");
+    return option_point_to_help(e, c->name);
 }
 
 static bool check_words(const struct command *c, const struct operands *in, struct err *e)
 {
     for (size_t i = 0; c->takes == COMMAND_WORDS && i < in->count; i++)
         if (!option_value_choose(c->words, in->at[i], &(int){ 0 }, e))
-            return false;
+            return option_point_to_help(e, c->name);
     return true;
 }
 
@@ -56,7 +51,7 @@ static bool check_server(const struct command *c, const struct operands *in, str
         err_set(e, ERR_USAGE, "'%s' starts no server, so '--' has no meaning", c->name);
     else
         err_set(e, ERR_USAGE, "the command of the server is missing after '--'");
-    return point_to_help(c, "", e);
+    return option_point_to_help(e, c->name);
 }
 
 bool command_check(const struct command *c, const struct operands *in, struct err *e)

@@ -57,8 +57,10 @@ static void read_environment(struct call *c, struct err *e)
         c->globals.verbose = line.verbose;
     if (line.verbose)
         c->globals.quiet = line.quiet;
-    if (c->globals.quiet && c->globals.verbose && e->kind == ERR_OK)
+    if (c->globals.quiet && c->globals.verbose && e->kind == ERR_OK) {
         err_set(e, ERR_USAGE, "'--quiet' and '--verbose' contradict each other");
+        option_point_to_help(e, c->reader.command);
+    }
 }
 
 static void fill_app(struct call *c, const char *self)
@@ -79,6 +81,7 @@ static void fill_app(struct call *c, const char *self)
         .color = globals_use_color(g, d->out_is_tty, d->env),
         .quiet = g->quiet,
         .verbose = g->verbose,
+        .watched = d->err_is_tty,
     };
 }
 
@@ -118,7 +121,7 @@ static int finish(struct call *c, int argc, struct err *e)
         return overview(c, e);
     if (!c->command) {
         err_set(e, ERR_USAGE, "a command is missing");
-        err_hint(e, "see 'mcpreel --help'");
+        option_point_to_help(e, NULL);
         return EXIT_USAGE;
     }
     if (!command_check(c->command, &c->operands, e))

@@ -7,20 +7,22 @@
 /* Whoever starts us may have closed a standard stream; the next file opened would
  * take its place and receive what is meant for it. The stand-in is opened the wrong
  * way round, so that using it is still an error. */
-static void occupy_standard_streams(void)
+static bool occupy_standard_streams(void)
 {
     static const int wrong_way[] = { O_WRONLY, O_RDONLY, O_RDONLY };
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)
-            BUG("no stand-in for a closed standard stream");
+            return false;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
     struct dispatch d = { .sys = &sys_real, .commands = commands, .env = environ };
 
-    occupy_standard_streams();
+    if (!occupy_standard_streams())
+        return EXIT_IO;
     d.out_is_tty = isatty(STDOUT_FILENO);
     d.err_is_tty = isatty(STDERR_FILENO);
     log_init_fd(&d.log, STDERR_FILENO, LOG_INFO, false);

@@ -72,14 +72,13 @@ static bool find_short(const struct option_reader *r, char key, struct found *ou
     return false;
 }
 
-/* Where to read more, after whatever the hint says already. */
-static bool point_to_help(const struct option_reader *r, struct err *e)
+bool option_point_to_help(struct err *e, const char *command)
 {
     char said[sizeof e->hint];
 
     memcpy(said, e->hint, sizeof said);
     return err_hint(e, "%s%ssee 'mcpreel %s%s--help'", said, *said ? "\n" : "",
-                    r->command ? r->command : "", r->command ? " " : "");
+                    command ? command : "", command ? " " : "");
 }
 
 static bool unknown(const struct option_reader *r, struct str word, struct err *e)
@@ -102,7 +101,9 @@ static bool unknown(const struct option_reader *r, struct str word, struct err *
         err_set(e, ERR_USAGE, "unknown option '%.*s'", STR_ARG(word));
     if (name.len && near.best)
         err_hint(e, "did you mean '--%s'?", near.best);
-    return point_to_help(r, e);
+    else if (!r->command)
+        err_hint(e, "the options of a command follow its name");
+    return option_point_to_help(e, r->command);
 }
 
 static bool *given(const struct option_reader *r, const struct found *f)
@@ -124,7 +125,7 @@ static bool set_value(struct option_reader *r, const struct found *f, struct str
     if (option_value_set(f->row, field(r, f), text, r->arena, e))
         return true;
     err_wrap(e, "option '%.*s'", STR_ARG(shown));
-    return point_to_help(r, e);
+    return option_point_to_help(e, r->command);
 }
 
 /* Sets an option that takes no value. */
@@ -141,7 +142,7 @@ static bool lacks_value(const struct option_reader *r, const struct option *o, s
                         struct err *e)
 {
     err_set(e, ERR_USAGE, "option '%.*s' needs a value: %s", STR_ARG(shown), o->arg);
-    return point_to_help(r, e);
+    return option_point_to_help(e, r->command);
 }
 
 /* The rest of the line while it is read. */
@@ -172,7 +173,7 @@ static bool read_long(struct option_reader *r, struct line *l, struct err *e)
     if (!option_takes_value(f.row)) {
         if (attached) {
             err_set(e, ERR_USAGE, "option '%.*s' takes no value", STR_ARG(shown));
-            return point_to_help(r, e);
+            return option_point_to_help(e, r->command);
         }
         switch_on(r, &f);
         return true;
@@ -287,7 +288,7 @@ static void read_variable(struct option_reader *r, const struct found *f, struct
     option_value_clear(f->row, field(r, f));
     if (!option_value_set(f->row, field(r, f), text, r->arena, e)) {
         err_wrap(e, "variable '%s'", name);
-        point_to_help(r, e);
+        option_point_to_help(e, r->command);
     }
 }
 
@@ -305,13 +306,6 @@ void option_read_env(struct option_reader *r, struct err *e)
             if (now.kind != ERR_OK)
                 keep_first(e, &now);
         }
-}
-
-bool option_given(const struct option_reader *r, const char *name)
-{
-    struct found f;
-
-    return find_long(r, str_z(name), &f) && *given(r, &f);
 }
 
 bool option_shown(const struct option *o, const struct option *over)

@@ -122,9 +122,6 @@ int option_read_line(struct option_reader *r, int argc, char **argv, enum option
 /* Fills from the environment what the command line did not give; errors as above. */
 void option_read_env(struct option_reader *r, struct err *e);
 
-/* Whether the command line had the option; `name` is the row's own. */
-bool option_given(const struct option_reader *r, const char *name);
-
 enum { OPTION_ENV_NAME = 80 };
 
 /* The variable of an option: "MCPREEL_" and "log-file" give "MCPREEL_LOG_FILE". */
@@ -132,6 +129,10 @@ const char *option_env_name(char out[OPTION_ENV_NAME], const char *prefix, const
 
 /* The value of a variable; NULL if it is not set or empty. */
 const char *option_env_get(char *const *env, const char *name);
+
+/* Adds to the hint where help is: that of `command`, or the program's if NULL.
+ * Returns false, as the makers of errors do. */
+bool option_point_to_help(struct err *e, const char *command);
 
 /* Whether lists show the row: not if it is hidden, nor if the table `over` has a
  * row of that name, which then stands in its place. */

@@ -138,6 +138,7 @@ const struct topic topic_list[] = {
               "           server) or s2c\n"
               "  stderr   what the server wrote to standard error\n"
               "  raw      bytes that are not a JSON-RPC message\n"
+              "  proc     the server started, the server ended\n"
               "  footer   last line: counts, how the server ended\n\n"
               "Each line has \"us\", the microseconds since the start. Readers leave alone line"
               " types and members they do not know. A file without a footer or with a torn last"

@@ -20,7 +20,8 @@ static void heading(struct buf *to, const struct app *app, const char *text)
     buf_add_ch(to, '\n');
 }
 
-void usage_option_name(struct buf *to, const struct option *o)
+/* "--output FILE", "--[no-]redact", "--help" */
+static void option_name(struct buf *to, const struct option *o)
 {
     buf_printf(to, "--%s%s", o->negatable ? "[no-]" : "", o->name);
     if (option_takes_value(o))
@@ -77,7 +78,7 @@ static void option_line(struct buf *to, const struct option *o)
         buf_printf(to, "  -%c, ", o->key);
     else
         buf_add(to, STR("      "));
-    usage_option_name(to, o);
+    option_name(to, o);
     taken = prose_columns(str_n(to->at + start, to->len - start));
     if (taken + 2 > OPTION_COLUMN) {
         buf_add_ch(to, '\n');

@@ -30,7 +30,4 @@ void usage_command(struct buf *to, const struct app *app, const struct command *
  * man page says the same. */
 void usage_option_notes(struct buf *to, const struct option *o);
 
-/* "--output FILE", "--[no-]redact", "--help". */
-void usage_option_name(struct buf *to, const struct option *o);
-
 #endif

@@ -98,6 +98,17 @@ static void discover(struct mock *m, const struct mcp_message *live)
                          STR("Method not found"), STR_NONE);
 }
 
+/* As recorded, also where that was an error: the last revision has no ping. */
+static void pong(struct mock *m, const struct mcp_message *live)
+{
+    const struct script_op *op = nth(m->script, live->method, 0);
+
+    if (op && op->answered)
+        stage_play(&m->stage, op, live, true);
+    else
+        stage_send_result(&m->stage, json_raw(live->id), STR("{}"));
+}
+
 static void miss(struct mock *m, const struct mcp_message *live, enum match_outcome outcome)
 {
     struct miss why;
@@ -153,17 +164,17 @@ static void hear_request(struct mock *m, const struct mcp_message *live)
     else if (str_eq(live->method, STR("server/discover")))
         discover(m, live);
     else if (str_eq(live->method, STR("ping")))
-        stage_send_result(&m->stage, json_raw(live->id), STR("{}"));
+        pong(m, live);
     else
         answer(m, live);
 }
 
 static void hear_notification(struct mock *m, const struct mcp_message *live)
 {
-    if (str_eq(live->method, STR("notifications/initialized")))
-        stage_hear_ready(&m->stage);
-    else if (str_eq(live->method, STR("notifications/cancelled")))
+    if (str_eq(live->method, STR("notifications/cancelled")))
         stage_hear_cancel(&m->stage, json_get(live->params, STR("requestId")));
+    else
+        stage_hear_notification(&m->stage, live->method);
 }
 
 static void hear(struct mock *m, const struct record *r)
@@ -213,8 +224,11 @@ static void report_unused(struct mock *m)
     buf_release(&names);
 }
 
+/* A client that has closed its end may still be reading. */
 static void close_session(struct mock *m)
 {
+    if (!m->closed || stage_needs_time(&m->stage))
+        return;
     stage_report(&m->stage, LOG_INFO,
                  "answered %llu requests from the recording, %llu unmatched",
                  (unsigned long long)m->stage.answered, (unsigned long long)m->missed);
@@ -234,7 +248,12 @@ void mock_step(struct mock *m, const struct event *ev)
     case EVENT_RECORD:
         hear(m, ev->record);
         break;
+    case EVENT_TIMER:
+        stage_hear_timer(&m->stage, ev->timer);
+        close_session(m);
+        break;
     case EVENT_CLOSED:
+        m->closed = true;
         close_session(m);
         break;
     }

@@ -23,6 +23,7 @@ struct mock {
     struct stage stage;
     struct arena arena; /* for one step */
     uint64_t missed, greetings;
+    bool closed;   /* the client sends nothing more */
     bool finished; /* nothing more is answered */
 };
 

@@ -21,14 +21,17 @@ void script_init(struct script *s)
     s->last = &s->opening;
     pairing_init(&s->pairs);
     map_init(&s->tokens);
+    map_init(&s->heard);
 }
 
 void script_finish(struct script *s)
 {
     pairing_release(&s->pairs);
     map_release(&s->tokens);
+    map_release(&s->heard);
     pairing_init(&s->pairs);
     map_init(&s->tokens);
+    map_init(&s->heard);
 }
 
 void script_release(struct script *s)
@@ -36,23 +39,69 @@ void script_release(struct script *s)
     script_finish(s);
     pairing_release(&s->pairs);
     map_release(&s->tokens);
+    map_release(&s->heard);
     free(s->ops);
     arena_release(&s->arena);
 }
 
-static struct script_step *add_step(struct script *s, struct script_op *op,
-                                    enum script_step_kind kind, struct json_val msg)
+static struct script_step *append(struct script *s, struct script_op *op,
+                                  enum script_step_kind kind, struct str raw)
 {
     struct script_step *step = arena_new(&s->arena, struct script_step);
 
     step->op = op;
     step->kind = kind;
-    step->raw = arena_str(&s->arena, json_raw(msg));
+    step->raw = arena_str(&s->arena, raw);
     step->waits = !op->questions;
     *op->tail = step;
     op->tail = &step->next;
-    s->last = op;
     return step;
+}
+
+static struct script_step *add_step(struct script *s, struct script_op *op,
+                                    enum script_step_kind kind, struct json_val msg)
+{
+    s->last = op;
+    return append(s, op, kind, json_raw(msg));
+}
+
+static uint64_t times_heard(const struct script *s, struct str method)
+{
+    return (uint64_t)(uintptr_t)map_get(&s->heard, method);
+}
+
+static void add_gate(struct script *s, struct script_op *op, struct str method)
+{
+    append(s, op, STEP_HEAR, method)->times = times_heard(s, method);
+}
+
+/* The one request that is being worked on, if there is exactly one. */
+static struct script_op *only_open(const struct script *s)
+{
+    struct script_op *found = NULL;
+
+    for (const struct pairing_request *q = s->pairs.oldest; q && s->in_flight == 1;
+         q = q->newer) {
+        struct script_op *op = (struct script_op *)(uintptr_t)q->tag;
+        if (q->dir == TO_SERVER && !op->cancelled)
+            found = op;
+    }
+    return found;
+}
+
+/* Where a message goes that answers nothing: to the one request that is being
+ * worked on, or behind what the server sent before. If nobody was being served, a
+ * notification that came just before may be the reason for it: wait for it too. */
+static struct script_op *place_of_unasked(struct script *s)
+{
+    struct script_op *op = only_open(s);
+
+    if (op)
+        return op;
+    if (!s->in_flight && s->just_heard.len)
+        add_gate(s, s->last, s->just_heard);
+    s->just_heard = STR_NONE;
+    return s->last;
 }
 
 static void remember_token(struct script *s, struct script_op *op, const struct mcp_message *m)
@@ -63,6 +112,13 @@ static void remember_token(struct script *s, struct script_op *op, const struct 
     if (key.len)
         map_put(&s->tokens, key, op);
     arena_release(&a);
+}
+
+/* A new session: the client has said nothing in it yet. */
+static void forget_heard(struct script *s)
+{
+    map_release(&s->heard);
+    map_init(&s->heard);
 }
 
 static bool is_modern(const struct mcp_message *m)
@@ -91,26 +147,11 @@ static void add_op(struct script *s, const struct record *r, const struct mcp_me
     s->ops[s->count++] = op;
     s->in_flight++;
     s->modern = s->modern || is_modern(m);
-    if (str_eq(op->method, STR("initialize"))) {
-        s->greeting = op;
-        s->ready_early = false;
-    }
+    s->just_heard = STR_NONE; /* what the server says next, it says to this */
+    if (str_eq(op->method, STR("initialize")))
+        forget_heard(s);
     remember_token(s, op, m);
     pairing_ask(&s->pairs, r, m, (uint64_t)(uintptr_t)op);
-}
-
-/* The one request that is being worked on, if there is exactly one. */
-static struct script_op *only_open(const struct script *s)
-{
-    struct script_op *found = NULL;
-
-    for (const struct pairing_request *q = s->pairs.oldest; q && s->in_flight == 1;
-         q = q->newer) {
-        struct script_op *op = (struct script_op *)(uintptr_t)q->tag;
-        if (q->dir == TO_SERVER && !op->cancelled)
-            found = op;
-    }
-    return found;
 }
 
 static struct script_op *of_progress(const struct script *s, const struct mcp_message *m)
@@ -133,26 +174,16 @@ static void add_server_notification(struct script *s, const struct mcp_message *
         add_step(s, op, STEP_PROGRESS, m->root);
         return;
     }
-    op = only_open(s);
-    add_step(s, op ? op : s->last, STEP_SEND, m->root);
+    add_step(s, place_of_unasked(s), STEP_SEND, m->root);
 }
 
 static void add_server_request(struct script *s, const struct record *r,
                                const struct mcp_message *m)
 {
-    struct script_op *op = only_open(s);
-    struct script_step *step = add_step(s, op ? op : s->last, STEP_ASK, m->root);
+    struct script_step *step = add_step(s, place_of_unasked(s), STEP_ASK, m->root);
 
     step->op->questions++;
     pairing_ask(&s->pairs, r, m, (uint64_t)(uintptr_t)step);
-}
-
-static void add_ready(struct script *s)
-{
-    struct script_op *last = s->last;
-
-    add_step(s, s->greeting, STEP_READY, JSON_VAL_NONE);
-    s->last = last;
 }
 
 static void add_server_answer(struct script *s, const struct record *r,
@@ -168,8 +199,6 @@ static void add_server_answer(struct script *s, const struct record *r,
     op->answered = true;
     op->succeeded = m->kind == MCP_RESULT;
     s->in_flight -= !op->cancelled;
-    if (op == s->greeting && s->ready_early)
-        add_ready(s);
 }
 
 /* Nothing that comes later is sent under a request its client has given up. */
@@ -179,23 +208,25 @@ static void cancel_op(struct script *s, struct script_op *op)
     op->cancelled = true;
 }
 
+static void cancel_recorded(struct script *s, const struct record *r,
+                            const struct mcp_message *m)
+{
+    const struct pairing_request *asked =
+        pairing_peek(&s->pairs, TO_SERVER, r->conn, json_get(m->params, STR("requestId")));
+
+    if (asked)
+        cancel_op(s, (struct script_op *)(uintptr_t)asked->tag);
+}
+
 static void add_client_notification(struct script *s, const struct record *r,
                                     const struct mcp_message *m)
 {
-    const struct pairing_request *asked;
-
-    if (str_eq(m->method, STR("notifications/initialized")) && s->greeting) {
-        /* A client that does not wait for the answer says so too early: one that
-         * does wait must still get it. */
-        s->ready_early = !s->greeting->answered;
-        if (s->greeting->answered)
-            add_ready(s);
-    }
-    if (!str_eq(m->method, STR("notifications/cancelled")))
+    if (str_eq(m->method, STR("notifications/cancelled"))) {
+        cancel_recorded(s, r, m);
         return;
-    asked = pairing_peek(&s->pairs, TO_SERVER, r->conn, json_get(m->params, STR("requestId")));
-    if (asked)
-        cancel_op(s, (struct script_op *)(uintptr_t)asked->tag);
+    }
+    map_put(&s->heard, m->method, (void *)(uintptr_t)(times_heard(s, m->method) + 1));
+    s->just_heard = arena_str(&s->arena, m->method);
 }
 
 static void add_client_answer(struct script *s, const struct record *r,

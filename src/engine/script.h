@@ -2,8 +2,9 @@
  *
  * Every message of the server belongs to one strand: that of the client's request
  * it answers, reports progress of, or was sent under; what cannot be tied to one
- * request comes right after the server message that preceded it. A strand plays
- * from top to bottom once its request arrives, whatever the other strands do.
+ * request comes right after the server message that preceded it, and after the
+ * notification of the client's that came before it. A strand plays from top to
+ * bottom once its request arrives, whatever the other strands do.
  *
  * A script is a sink: pour a recording into it, then script_finish(). It keeps its
  * own copy of every message. */
@@ -19,14 +20,15 @@ enum script_step_kind {
     STEP_PROGRESS, /* a notification whose token is the client's */
     STEP_ASK,      /* a request of the server's */
     STEP_ANSWER,   /* the answer to the strand's own request */
-    STEP_READY,    /* not before the client has said that it is initialized */
+    STEP_HEAR,     /* not before the client has sent a notification so often */
 };
 
 struct script_step {
     struct script_step *next;
     struct script_op *op;
     enum script_step_kind kind;
-    struct str raw; /* the recorded message */
+    struct str raw; /* the recorded message; of STEP_HEAR, the notification's method */
+    uint64_t times; /* STEP_HEAR: how often in the session */
     bool waits;     /* when it was sent, all the strand's questions had been answered */
 };
 
@@ -51,10 +53,11 @@ struct script {
 
     /* While it is being written: */
     struct pairing pairs;
-    struct map tokens; /* progress token to strand */
-    struct script_op *last, *greeting;
+    struct map tokens;      /* progress token to strand */
+    struct map heard;       /* method of a client's notification to how often it came */
+    struct str just_heard;  /* the last of them, while the server has not spoken since */
+    struct script_op *last; /* that of the server's last message */
     size_t in_flight;
-    bool ready_early; /* the client was initialized before its greeting was answered */
 };
 
 void script_init(struct script *s);

@@ -18,13 +18,21 @@ struct stage_play {
     struct str id, token, version;  /* the live request's, as JSON; empty: none */
     enum mcp_version asked;         /* what `version` means */
     size_t questions;               /* asked and not yet answered */
+    uint64_t timer;                 /* that it waits for; 0: none */
     bool again;
+    bool progressed; /* progress was sent, and nothing since that needs it read first */
 };
+
+/* Clients that drop a request's progress handler as soon as they see its answer lose
+ * progress that arrives together with it: the TypeScript SDK does. Real servers do
+ * not answer in the same instant. */
+enum { PROGRESS_GAP_US = 5000 };
 
 void stage_init(struct stage *s, struct action_sink *out)
 {
     *s = (struct stage){ .out = out };
     map_init(&s->asked);
+    map_init(&s->heard);
     buf_init(&s->capabilities, LIMIT_MESSAGE);
     buf_init(&s->text, LIMIT_MESSAGE * 2);
     json_init(&s->json);
@@ -45,6 +53,7 @@ void stage_release(struct stage *s)
 {
     drop_plays(s);
     map_release(&s->asked);
+    map_release(&s->heard);
     buf_release(&s->capabilities);
     buf_release(&s->text);
     json_release(&s->json);
@@ -152,7 +161,7 @@ static void send_answer(struct stage *s, const struct stage_play *p)
     s->answered++;
 }
 
-static void send_progress(struct stage *s, const struct stage_play *p)
+static void send_progress(struct stage *s, struct stage_play *p)
 {
     struct json_val root, token;
     struct json_splice edit;
@@ -164,6 +173,7 @@ static void send_progress(struct stage *s, const struct stage_play *p)
     json_splice_init(&edit, root);
     json_splice_replace(&edit, token, p->token);
     send_spliced(s, &edit);
+    p->progressed = true;
 }
 
 static bool client_can(struct stage *s, struct str capability)
@@ -225,7 +235,7 @@ static void send_step(struct stage *s, struct stage_play *p)
     case STEP_ANSWER:
         send_answer(s, p);
         break;
-    case STEP_READY:
+    case STEP_HEAR:
         break;
     }
 }
@@ -251,13 +261,40 @@ static void remove_play(struct stage *s, struct stage_play *gone)
     free(gone);
 }
 
+static void set_timer(struct stage *s, struct stage_play *p, int64_t delay_us)
+{
+    struct action a = { .kind = ACTION_SET_TIMER, .timer = ++s->timers, .delay_us = delay_us };
+
+    p->timer = a.timer;
+    s->out->put(s->out, &a);
+}
+
+static uint64_t times_heard(const struct stage *s, struct str method)
+{
+    return (uint64_t)(uintptr_t)map_get(&s->heard, method);
+}
+
+/* Whether what comes next has to wait for an event that will call for it again. */
+static bool must_wait(struct stage *s, struct stage_play *p)
+{
+    const struct script_step *step = p->step;
+
+    if (p->timer || (step->waits && p->questions))
+        return true;
+    if (step->kind == STEP_HEAR && !p->again)
+        return times_heard(s, step->raw) < step->times;
+    if (step->kind != STEP_ANSWER || !p->progressed)
+        return false;
+    p->progressed = false;
+    set_timer(s, p, PROGRESS_GAP_US);
+    return true;
+}
+
 /* Sends what may be sent now; the play is gone when all of it was. */
 static void advance(struct stage *s, struct stage_play *p)
 {
     for (; p->step; p->step = p->step->next) {
-        if (p->step->kind == STEP_READY && !s->ready)
-            return;
-        if (p->step->waits && p->questions)
+        if (must_wait(s, p))
             return;
         send_step(s, p);
     }
@@ -321,14 +358,35 @@ bool stage_hear_answer(struct stage *s, struct json_val id)
     return true;
 }
 
-void stage_hear_ready(struct stage *s)
+void stage_hear_notification(struct stage *s, struct str method)
 {
-    s->ready = true;
+    map_put(&s->heard, method, (void *)(uintptr_t)(times_heard(s, method) + 1));
     arena_clear(&s->arena);
     for (struct stage_play *p = s->plays, *next; p; p = next) {
         next = p->next;
         advance(s, p);
     }
+}
+
+void stage_hear_timer(struct stage *s, uint64_t timer)
+{
+    struct stage_play *p = s->plays;
+
+    while (p && p->timer != timer)
+        p = p->next;
+    if (!p)
+        return; /* its request was given up meanwhile */
+    p->timer = 0;
+    arena_clear(&s->arena);
+    advance(s, p);
+}
+
+bool stage_needs_time(const struct stage *s)
+{
+    for (const struct stage_play *p = s->plays; p; p = p->next)
+        if (p->timer)
+            return true;
+    return false;
 }
 
 void stage_hear_cancel(struct stage *s, struct json_val id)
@@ -350,7 +408,8 @@ void stage_hear_cancel(struct stage *s, struct json_val id)
 void stage_reset(struct stage *s, struct json_val capabilities)
 {
     drop_plays(s);
-    s->ready = false;
+    map_release(&s->heard);
+    map_init(&s->heard);
     buf_clear(&s->capabilities);
     buf_add(&s->capabilities, json_raw(capabilities));
 }

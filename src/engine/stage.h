@@ -2,7 +2,8 @@
  *
  * A strand starts when its request arrives and sends its messages in order, each as
  * early as it may: a question of the server's holds up what the recorded server
- * sent only after the answer. What the client minted (ids, progress tokens, the
+ * sent only after the answer, and progress reaches the client a moment before the
+ * answer does. What the client minted (ids, progress tokens, the
  * revision it asked for) is put in as the live client has it; every other byte is
  * the recorded one. Knows nothing of how requests are matched. */
 #ifndef ENGINE_STAGE_H
@@ -21,7 +22,8 @@ struct stage {
     struct json json;         /* the recorded message that is being sent */
     struct arena arena;       /* for one message */
     uint64_t answered, renamed;
-    bool ready; /* the client has said that it is initialized */
+    uint64_t timers;  /* set so far */
+    struct map heard; /* method of a client's notification to how often it came */
 };
 
 void stage_init(struct stage *s, struct action_sink *out);
@@ -40,8 +42,12 @@ void stage_play(struct stage *s, const struct script_op *op, const struct mcp_me
 /* The live client answered a question; false: nobody had asked it. */
 bool stage_hear_answer(struct stage *s, struct json_val id);
 
-void stage_hear_ready(struct stage *s);                      /* it is initialized */
+void stage_hear_notification(struct stage *s, struct str method);
 void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */
+void stage_hear_timer(struct stage *s, uint64_t timer);
+
+/* Whether something is still to be sent for which only time must pass. */
+bool stage_needs_time(const struct stage *s);
 
 /* Answers that come from no recording; `id`, `result` and `data` are JSON. */
 void stage_send_error(struct stage *s, struct str id, int64_t code, struct str message,

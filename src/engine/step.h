@@ -11,6 +11,7 @@
 enum event_kind {
     EVENT_OPENED, /* a peer is there */
     EVENT_RECORD, /* it sent this */
+    EVENT_TIMER,  /* the time of an ACTION_SET_TIMER has come */
     EVENT_CLOSED, /* it will send nothing more */
 };
 
@@ -18,18 +19,22 @@ struct event {
     enum event_kind kind;
     int64_t now_us;
     const struct record *record; /* EVENT_RECORD; borrowed */
+    uint64_t timer;              /* EVENT_TIMER: which one */
 };
 
 enum action_kind {
-    ACTION_SEND,   /* `text` is a message for the peer, without newline */
-    ACTION_REPORT, /* `text` is for the user, as important as `level` */
-    ACTION_FINISH, /* once all is sent: end with `exit_code` */
+    ACTION_SEND,      /* `text` is a message for the peer, without newline */
+    ACTION_REPORT,    /* `text` is for the user, as important as `level` */
+    ACTION_SET_TIMER, /* send an EVENT_TIMER with `timer` after `delay_us` */
+    ACTION_FINISH,    /* once all is sent: end with `exit_code` */
 };
 
 struct action {
     enum action_kind kind;
     struct str text; /* borrowed during the call */
     enum log_level level;
+    uint64_t timer; /* never 0, never used twice */
+    int64_t delay_us;
     int exit_code;
 };
 

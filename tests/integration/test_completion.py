@@ -30,11 +30,13 @@ def script(program, shell):
                           check=True, timeout=SECONDS).stdout
 
 
-@pytest.fixture
-def place(tmp_path):
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
     """A directory with files, one of them with a blank in its name, and a server in bin/."""
+    tmp_path = tmp_path_factory.mktemp("place")
     (tmp_path / "session one.jsonl").touch()
     (tmp_path / "session-two.jsonl").touch()
+    (tmp_path / "glob[ab]*").touch()
     (tmp_path / "data").mkdir()
     server = tmp_path / "bin/zz-server"
     server.parent.mkdir()
@@ -77,6 +79,7 @@ LINES = [
     ("mcpreel record -o session", "session one.jsonl|session-two.jsonl"),
     ("mcpreel record --output session-", "session-two.jsonl"),
     ("mcpreel record session-", "session-two.jsonl"),
+    ("mcpreel plain glob", "glob[ab]*"),
     ("mcpreel record --label ", ""),
     ("mcpreel plain session-", "session-two.jsonl"),
     ("mcpreel plain --verb", "--verbose"),
@@ -161,6 +164,11 @@ def test_fish_completes_the_server_after_two_dashes(line, offered, place):
     assert [o.rstrip("/") for o in fish_offers(place, line)] == offered
 
 
+def test_our_own_commands_are_no_servers(place):
+    assert "plain" not in bash_offers(place, ["mcpreel", "--", "plai"])
+    assert "plain" not in fish_offers(place, "mcpreel -- plai")
+
+
 class Terminal:
     """An interactive shell on a terminal of its own."""
 
@@ -200,14 +208,14 @@ stty -echo
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def zsh(place):
     (place / ".functions").mkdir()
     (place / ".functions/_mcpreel").write_text(script(FIXTURE, "zsh"))
     (place / ".setup").write_text(ZSH)
     t = Terminal([need("zsh"), "-f", "-i"], place, environment(place))
     t.type("source ./.setup; print set''up\n")
-    t.wait_for(r"setup[\r\n]+")
+    t.wait_for(r"setup[\r\n](.|\n)*ready> ")
     yield t
     t.close()
 
@@ -233,7 +241,7 @@ def zsh(place):
     ("mcpreel start -- zz-server --jso", "mcpreel start -- zz-server --jso"),
 ])
 def test_zsh_completes(line, becomes, zsh):
-    zsh.type(line + "\t\x18")
+    zsh.type("\x15" + line + "\t\x18")
     assert re.search(r"<<(.*?)>>", zsh.wait_for(r"<<.*?>>"))[1] == becomes
 
 
@@ -241,7 +249,7 @@ def test_bash_completes_on_a_terminal(place):
     (place / ".completion").write_text(script(FIXTURE, "bash"))
     t = Terminal([need("bash"), "--norc", "--noprofile", "-i"], place, environment(place))
     t.type("source ./.completion; echo set''up\n")
-    t.wait_for(r"setup[\r\n]+")
+    t.wait_for(r"setup[\r\n](.|\n)*ready> ")
     t.type("mcpreel rec\t--match=by\t-o session\\ \tX")
     assert "record --match=by-request -o session\\ one.jsonl X" in t.wait_for("X")
     t.close()

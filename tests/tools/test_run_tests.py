@@ -3,6 +3,7 @@ import importlib.machinery
 import importlib.util
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
@@ -164,7 +165,15 @@ def test_cannot_start(broken): pass
 """
 
 
+def script(path, body):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
 def test_every_test_of_pytest_counts(runner):
+    script(runner.ROOT / "tools/peers", f'[ "$1" = python ] && echo {runner.ROOT}/peers')
+    script(runner.ROOT / "peers/bin/python", f'exec {sys.executable} "$@"')
     folder = runner.ROOT / "tests/golden"
     folder.mkdir(parents=True)
     (folder / "test_x.py").write_text(PYTESTS)
@@ -179,20 +188,14 @@ def test_every_test_of_pytest_counts(runner):
 
 
 def test_peers_that_cannot_be_installed_are_a_skip(runner):
-    peers = runner.ROOT / "tools/peers"
-    peers.parent.mkdir()
-    peers.write_text("#!/bin/sh\necho \"peers: cannot install 'python'\" >&2\nexit 1\n")
-    peers.chmod(0o755)
+    script(runner.ROOT / "tools/peers", "echo \"peers: cannot install 'python'\" >&2; exit 1")
     cases = runner.pytest(runner.Suite("peers", "test", runner.pytest, where="tests/peers"))
-    assert [(c.outcome, c.detail) for c in cases] == [("skipped", "peers: cannot install 'python'\n")]
+    assert [(c.outcome, c.detail) for c in cases] == [("skipped", "peers: cannot install 'python'")]
 
 
 def test_a_check_that_cannot_judge_is_a_skip(runner):
-    (runner.ROOT / "tools").mkdir()
     for name, code in (("good", 0), ("bad", 1), ("unable", 77), ("broken", 2)):
-        check = runner.ROOT / "tools" / f"check-{name}"
-        check.write_text(f"#!/bin/sh\necho says {name}\nexit {code}\n")
-        check.chmod(0o755)
+        script(runner.ROOT / f"tools/check-{name}", f"echo says {name}; exit {code}")
     cases = runner.static(runner.Suite("house rules", "check", runner.static))
     assert [(c.name, c.outcome, c.detail) for c in cases] == [
         ("check-bad", "failed", "says bad\n"), ("check-broken", "failed", "says broken\n"),

@@ -176,9 +176,23 @@ static inline int fixture_plain_run(const struct app *app, const void *args,
     return app_write(app, str_z(in->at[0]), e) ? EXIT_OK : app_exit_code(e);
 }
 
-/* Has its own meaning of a global option. */
+struct fixture_plain_args {
+    bool verbose;
+    const char *label;
+};
+
+/* Has its own meaning of a global option, and an option that another has too. */
 static const struct option fixture_plain_options[] = {
-    { .key = 'v', .name = "verbose", .type = OPTION_FLAG, .help = "print bodies" },
+    { .key = 'v',
+      .name = "verbose",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct fixture_plain_args, verbose),
+      .help = "print bodies" },
+    { .name = "label",
+      .arg = "NAME",
+      .type = OPTION_STRING,
+      .at = offsetof(struct fixture_plain_args, label),
+      .help = "what it is called" },
     { 0 },
 };
 
@@ -188,7 +202,7 @@ static const struct command fixture_plain = {
     .usage = (const char *const[]){ "FILE", NULL },
     .about = "Prints the name of a file.",
     .options = fixture_plain_options,
-    .args_size = sizeof(bool),
+    .args_size = sizeof(struct fixture_plain_args),
     .operand = "FILE",
     .min = 1,
     .max = 1,

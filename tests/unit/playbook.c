@@ -16,6 +16,7 @@ struct playbook {
     struct buf got; /* what the mock did and nobody has expected yet, a line each */
     struct buf *why;
     size_t line;
+    uint64_t timer; /* the last that was set */
     bool scripted, playing;
 };
 
@@ -33,6 +34,10 @@ static void write_down(struct action_sink *self, const struct action *a)
         buf_printf(&p->got, "report %s ", levels[a->level]);
         buf_add(&p->got, a->text);
         break;
+    case ACTION_SET_TIMER:
+        buf_printf(&p->got, "wait %lld us", (long long)a->delay_us);
+        p->timer = a->timer;
+        break;
     case ACTION_FINISH:
         buf_printf(&p->got, "finish %d", a->exit_code);
         break;
@@ -42,7 +47,7 @@ static void write_down(struct action_sink *self, const struct action *a)
 
 static void step(struct playbook *p, enum event_kind kind, const struct record *r)
 {
-    struct event ev = { .kind = kind, .record = r };
+    struct event ev = { .kind = kind, .record = r, .timer = p->timer };
 
     mock_step(&p->mock, &ev);
 }
@@ -125,7 +130,7 @@ static bool expect(struct playbook *p, struct str want)
 static bool is_expected(struct str line)
 {
     return str_starts(line, STR("<< ")) || str_starts(line, STR("report ")) ||
-           str_starts(line, STR("finish "));
+           str_starts(line, STR("wait ")) || str_starts(line, STR("finish "));
 }
 
 /* A line after those of the recording. */
@@ -141,6 +146,8 @@ static bool act(struct playbook *p, struct str line)
         return read_options(p, str_skip(line, 8));
     if (str_eq(line, STR("close")))
         step(p, EVENT_CLOSED, NULL);
+    else if (str_eq(line, STR("time")))
+        step(p, EVENT_TIMER, NULL);
     else if (!str_starts(line, STR(">> ")))
         return fails(p, "no such line in a playbook", line, STR_NONE);
     else if (!intake_line(&p->intake, TO_SERVER, str_skip(line, 3), &p->from_client, &e))

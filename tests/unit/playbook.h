@@ -13,7 +13,8 @@
  *     finish 0
  *
  * ">>" is a line from the client. Everything that comes of it stands below it, in
- * order and byte for byte; nothing else may come. "options" starts afresh with the
+ * order and byte for byte; nothing else may come. "wait 5000 us" is a timer that was
+ * set, "time" lets the last one run out. "options" starts afresh with the
  * same recording; without it the defaults of the command hold (match=sequential
  * on-miss=error). Lines that start with "| " are lines of a native recording. */
 #ifndef PLAYBOOK_H

@@ -10,7 +10,7 @@ struct fake {
     struct sys sys;
     struct buf got;
     size_t step;
-    int interrupts, fail_with;
+    int interrupts, busy, fail_with;
 };
 
 static ssize_t fake_write(const struct sys *s, int fd, const void *from, size_t n)
@@ -20,6 +20,8 @@ static ssize_t fake_write(const struct sys *s, int fd, const void *from, size_t 
     assert_int_equal(fd, 1);
     if (f->interrupts-- > 0)
         return errno = EINTR, -1;
+    if (f->busy-- > 0)
+        return errno = EAGAIN, -1;
     if (f->fail_with && f->got.len)
         return errno = f->fail_with, -1;
     n = n < f->step ? n : f->step;
@@ -27,9 +29,9 @@ static ssize_t fake_write(const struct sys *s, int fd, const void *from, size_t 
     return (ssize_t)n;
 }
 
-static void short_writes_and_interrupts_lose_nothing(void **state)
+static void short_writes_interrupts_and_full_pipes_lose_nothing(void **state)
 {
-    struct fake f = { .sys = { .write = fake_write }, .step = 3, .interrupts = 2 };
+    struct fake f = { .sys = { .write = fake_write }, .step = 3, .interrupts = 2, .busy = 2 };
     struct app app = { .sys = &f.sys };
     struct err e = ERR_NONE;
     (void)state;
@@ -51,7 +53,7 @@ static void a_full_disk_is_an_io_error_that_names_standard_output(void **state)
     buf_init(&f.got, 100);
     assert_false(app_write(&app, STR("a whole sentence"), &e));
     assert_int_equal(app_exit_code(&e), EXIT_IO);
-    assert_string_equal(e.msg, "cannot write to standard output: No space left on device");
+    assert_string_equal(e.msg, "cannot write 'standard output': No space left on device");
     buf_release(&f.got);
 }
 
@@ -85,7 +87,7 @@ static void the_environment_is_the_one_handed_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_writes_and_interrupts_lose_nothing),
+        cmocka_unit_test(short_writes_interrupts_and_full_pipes_lose_nothing),
         cmocka_unit_test(a_full_disk_is_an_io_error_that_names_standard_output),
         cmocka_unit_test(every_kind_of_error_has_its_exit_code),
         cmocka_unit_test(the_environment_is_the_one_handed_over),

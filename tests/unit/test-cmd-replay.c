@@ -58,7 +58,7 @@ static void check(const char *const *words, const char *in, int code, const char
 
 #define ASK(id, name, n)                                                                       \
     "{\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\",\"n\":" n "}}" \
-                                                                                          "\n"
+    "\n"
 
 static void recorded_answers_go_to_the_live_client(void **state)
 {

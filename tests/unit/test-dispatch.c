@@ -98,13 +98,17 @@ static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
           "  see 'mcpreel record --help'\n",
           2 },
         { "mcpreel --lable recrod", NULL, "",
-          "mcpreel: unknown option '--lable'\n  see 'mcpreel --help'\n", 2 },
+          "mcpreel: unknown option '--lable'\n"
+          "  the options of a command follow its name\n  see 'mcpreel --help'\n",
+          2 },
         { "mcpreel plain", NULL, "",
           "mcpreel: missing FILE for 'plain'\n  see 'mcpreel plain --help'\n", 2 },
         { "mcpreel --quiet", NULL, "",
           "mcpreel: a command is missing\n  see 'mcpreel --help'\n", 2 },
         { "mcpreel -vq record", NULL, "",
-          "mcpreel: '--quiet' and '--verbose' contradict each other\n", 2 },
+          "mcpreel: '--quiet' and '--verbose' contradict each other\n"
+          "  see 'mcpreel record --help'\n",
+          2 },
     };
     (void)state;
     CHECK_ROWS(rows);
@@ -127,7 +131,7 @@ static void errors_are_json_when_the_line_asks_for_it_anywhere(void **state)
           4 },
         { "mcpreel -vq record --json", NULL, "",
           "{\"error\":{\"kind\":\"usage\",\"message\":\"'--quiet' and '--verbose' contradict"
-          " each other\"}}\n",
+          " each other\",\"hint\":\"see 'mcpreel record --help'\"}}\n",
           2 },
         { "mcpreel record -- --json", "MCPREEL_PORT=0", "",
           "mcpreel: variable 'MCPREEL_PORT': '0' is not from 1 to 65535\n"
@@ -219,7 +223,7 @@ static void output_that_cannot_be_written_is_an_error(void **state)
         fixture_init(&f, env);
         f.out_fails = true;
         assert_int_equal(fixture_run(&f, lines[i]), EXIT_IO);
-        assert_non_null(strstr(buf_z(&f.err), "cannot write to standard output: "));
+        assert_non_null(strstr(buf_z(&f.err), "cannot write 'standard output': "));
         fixture_release(&f);
     }
 }

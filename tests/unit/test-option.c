@@ -274,29 +274,8 @@ static void reading_goes_on_after_an_error_and_keeps_the_first(void **state)
     option_read_line(&r, fixture_split(words, argv), argv, OPTION_ALL, &in, &e);
     assert_true(shared.quiet);
     assert_string_equal(e.msg, "unknown option '--bad'");
-    assert_string_equal(e.hint, "see 'mcpreel --help'");
-    arena_release(&arena);
-}
-
-static void one_can_ask_what_the_line_had(void **state)
-{
-    char words[] = "-p 5555", *argv[FIXTURE_WORDS + 1];
-    char *env[] = { "MCPREEL_LABEL=x", NULL };
-    struct fixture_args args = { 0 };
-    struct arena arena = { 0 };
-    struct option_reader r;
-    struct operands in;
-    struct err e = ERR_NONE;
-    (void)state;
-
-    option_reader_init(&r, env, &arena);
-    option_reader_add(&r, (struct option_set){ fixture_options, &args });
-    option_read_line(&r, fixture_split(words, argv), argv, OPTION_ALL, &in, &e);
-    option_read_env(&r, &e);
-    assert_true(option_given(&r, "port"));
-    assert_false(option_given(&r, "label"));
-    assert_false(option_given(&r, "limit"));
-    assert_false(option_given(&r, "nonsense"));
+    assert_string_equal(e.hint, "the options of a command follow its name\n"
+                                "see 'mcpreel --help'");
     arena_release(&arena);
 }
 
@@ -329,7 +308,6 @@ int main(void)
         cmocka_unit_test(an_error_from_the_environment_names_the_variable),
         cmocka_unit_test(leading_options_end_at_the_first_other_word),
         cmocka_unit_test(reading_goes_on_after_an_error_and_keeps_the_first),
-        cmocka_unit_test(one_can_ask_what_the_line_had),
         cmocka_unit_test(a_row_is_shown_unless_hidden_or_replaced),
         cmocka_unit_test(a_variable_is_the_name_in_capitals),
     };

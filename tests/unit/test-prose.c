@@ -16,6 +16,9 @@ static void words_are_set_in_eighty_columns(void **state)
     prose_fill(&b, STR(TEN TEN TEN TEN TEN TEN TEN "789 x"), (struct prose_shape){ 80, 4, 0 });
     assert_str(buf_str(&b), STR(TEN TEN TEN TEN TEN TEN TEN "789\n    x\n"));
     buf_clear(&b);
+    prose_fill(&b, STR(TEN TEN TEN TEN TEN TEN TEN "7890"), (struct prose_shape){ 80, 4, 0 });
+    assert_true(str_ends(buf_str(&b), STR("ten bytes,\n    7890\n")));
+    buf_clear(&b);
     prose_fill(&b, STR("a\nb   c "), (struct prose_shape){ 80, 2, 77 });
     assert_str(buf_str(&b), STR("a b\n  c\n"));
     buf_release(&b);

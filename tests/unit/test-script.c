@@ -5,7 +5,7 @@
 
 static const char *const step_names[] = {
     [STEP_SEND] = "send",     [STEP_PROGRESS] = "progress", [STEP_ASK] = "ask",
-    [STEP_ANSWER] = "answer", [STEP_READY] = "ready",
+    [STEP_ANSWER] = "answer", [STEP_HEAR] = "hear",
 };
 
 /* "name" of {"id":1,"name":...}: what tells messages apart in these tests. */
@@ -172,7 +172,7 @@ static void initialized_stands_where_it_was_said(void **state)
           "s2c {'method':'n','params':{'is':'between'}}\n"
           "c2s {'method':'notifications/initialized'}\n"
           "s2c {'method':'n','params':{'is':'after'}}\n",
-          "initialize: send:before answer:hello send:between ready send:after\n");
+          "initialize: send:before answer:hello send:between hear send:after\n");
 }
 
 /* Who pipes a file into a server says all at once. A client that waits for the
@@ -185,15 +185,31 @@ static void initialized_said_early_does_not_hold_up_the_answer(void **state)
           "s2c {'method':'n','params':{'is':'before'}}\n"
           "s2c {'id':1,'result':{'is':'hello'}}\n"
           "s2c {'method':'n','params':{'is':'after'}}\n",
-          "initialize: send:before answer:hello ready send:after\n");
+          "initialize: send:before answer:hello hear send:after\n");
 }
 
-static void initialized_without_a_greeting_is_nothing(void **state)
+static void what_came_after_a_notification_waits_for_it_without_a_greeting_too(void **state)
 {
     (void)state;
     check("c2s {'method':'notifications/initialized'}\n"
-          "s2c {'method':'n','params':{'is':'x'}}\n",
-          ": send:x\n");
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'method':'n','params':{'is':'y'}}\n",
+          ": hear send:x send:y\n");
+}
+
+static void what_is_sent_under_a_request_waits_for_no_notification(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "c2s {'method':'notifications/roots/list_changed'}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'method':'notifications/roots/list_changed'}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n"
+          "s2c {'method':'n','params':{'is':'y'}}\n",
+          "a: send:x answer:one\n"
+          "b: answer:two send:y\n");
 }
 
 static void nothing_is_sent_under_a_cancelled_request(void **state)
@@ -329,7 +345,8 @@ int main(void)
         cmocka_unit_test(a_question_never_answered_holds_nothing_up),
         cmocka_unit_test(initialized_stands_where_it_was_said),
         cmocka_unit_test(initialized_said_early_does_not_hold_up_the_answer),
-        cmocka_unit_test(initialized_without_a_greeting_is_nothing),
+        cmocka_unit_test(what_came_after_a_notification_waits_for_it_without_a_greeting_too),
+        cmocka_unit_test(what_is_sent_under_a_request_waits_for_no_notification),
         cmocka_unit_test(nothing_is_sent_under_a_cancelled_request),
         cmocka_unit_test(of_two_requests_with_one_cancelled_the_other_is_the_open_one),
         cmocka_unit_test(a_cancelled_request_may_still_be_answered),

@@ -20,6 +20,8 @@ static void write_down(struct action_sink *self, const struct action *a)
     assert_int_not_equal(a->kind, ACTION_FINISH);
     if (a->kind == ACTION_REPORT)
         buf_printf(&t->text, "[%s] ", levels[a->level]);
+    if (a->kind == ACTION_SET_TIMER)
+        buf_printf(&t->text, "[timer %llu]", (unsigned long long)a->timer);
     buf_add(&t->text, a->text);
     buf_add_ch(&t->text, '\n');
     for (char *c = t->text.at + from; c < t->text.at + t->text.len; c++)
@@ -90,8 +92,9 @@ static void what_the_client_minted_is_put_in_and_every_other_byte_kept(void **st
                   "s2c {'result':{'id':1,'text':'`u00e9 1'} , 'id' : 1, 'jsonrpc':'2.0'}\n");
     play(&t, 0, "{'id':'x','method':'a','params':{'_meta':{'progressToken':'tok'}}}", false);
     assert_terse(&t, "{ 'method':'notifications/progress' ,'params':{'progress':1.50,"
-                     "'progressToken':'tok'}}\n"
-                     "{'result':{'id':1,'text':'\\u00e9 1'} , 'id' : 'x', 'jsonrpc':'2.0'}\n");
+                     "'progressToken':'tok'}}\n[timer 1]\n");
+    stage_hear_timer(&t.stage, 1);
+    assert_terse(&t, "{'result':{'id':1,'text':'\\u00e9 1'} , 'id' : 'x', 'jsonrpc':'2.0'}\n");
     drop_curtain(&t);
 }
 
@@ -200,7 +203,13 @@ static void again_sends_only_progress_and_the_answer(void **state)
                       "s2c {'id':1,'result':{}}\n");
     play(&t, 0, "{'id':1,'method':'a','params':{'_meta':{'progressToken':7}}}", true);
     assert_terse(&t, "{'method':'notifications/progress','params':{'progressToken':7}}\n"
-                     "{'id':1,'result':{}}\n");
+                     "[timer 1]\n");
+    assert_true(stage_needs_time(&t.stage));
+    stage_hear_timer(&t.stage, 2);
+    assert_terse(&t, "");
+    stage_hear_timer(&t.stage, 1);
+    assert_false(stage_needs_time(&t.stage));
+    assert_terse(&t, "{'id':1,'result':{}}\n");
     drop_curtain(&t);
 }
 
@@ -246,7 +255,7 @@ static void one_that_was_cancelled_is_held_until_it_is_again(void **state)
     play(&t, 0, "{'id':7,'method':'a'}", false);
     assert_terse(&t, "{'method':'n'}\n");
     assert_non_null(t.stage.plays);
-    stage_hear_ready(&t.stage);
+    stage_hear_notification(&t.stage, STR("notifications/initialized"));
     assert_terse(&t, "");
     cancel(&t, "7");
     assert_null(t.stage.plays);
@@ -265,9 +274,9 @@ static void what_follows_initialized_waits_for_it(void **state)
                       "s2c {'method':'n'}\n");
     play(&t, 0, "{'id':1,'method':'initialize'}", false);
     assert_terse(&t, "{'id':1,'result':{}}\n");
-    stage_hear_ready(&t.stage);
+    stage_hear_notification(&t.stage, STR("notifications/initialized"));
     assert_terse(&t, "{'method':'n'}\n");
-    stage_hear_ready(&t.stage);
+    stage_hear_notification(&t.stage, STR("notifications/initialized"));
     assert_terse(&t, "");
     /* In a session that is ready there is nothing to wait for. */
     play(&t, 0, "{'id':2,'method':'initialize'}", false);
@@ -282,10 +291,10 @@ static void a_reset_forgets_all_that_is_under_way(void **state)
     (void)state;
     raise_curtain(&t, ONE_QUESTION);
     play(&t, 0, "{'id':1,'method':'a'}", false);
-    stage_hear_ready(&t.stage);
+    stage_hear_notification(&t.stage, STR("notifications/initialized"));
     buf_clear(&t.text);
     reset(&t, "{}");
-    assert_false(t.stage.ready);
+    assert_null(map_get(&t.stage.heard, STR("notifications/initialized")));
     assert_null(t.stage.plays);
     assert_false(answer(&t, "5"));
     /* The recorded id is free again. */

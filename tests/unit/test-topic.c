@@ -51,6 +51,7 @@ static void every_variable_is_listed_once_with_whose_option_it_is(void **state)
         "                            THOUGHTJACK_OUT, THOUGHTJACK_CASSETTE\n",
         "\n  MCPREEL_FLUSH_INTERVAL_OF_THE_FILE\n"
         "                            --flush-interval-of-the-file of record\n",
+        "\n  MCPREEL_LABEL             --label of record, plain\n",
         "\n  MCPREEL_VERBOSE           --verbose of plain\n",
         "\n  MCPREEL_VERBOSE           --verbose\n",
         "\n  MCPREEL_COLOR             --color; also THOUGHTJACK_COLOR\n",

@@ -1,0 +1,29 @@
+/* format/ndjson.h - files of JSON values, one per line, as real ones are.
+ *
+ * Forgives blank lines, CRLF, values spread over several lines (jq without -c), a
+ * last line torn by a crash and a tail of NUL bytes left by a power cut. Forgives
+ * nothing else: a file that is damaged before its end is not one to test against.
+ * What a value means is the caller's business. */
+#ifndef FORMAT_NDJSON_H
+#define FORMAT_NDJSON_H
+
+#include "format/format.h"
+
+struct ndjson {
+    struct json json;   /* the current value, valid until the next call */
+    size_t searched;    /* no newline in the window before this */
+    size_t gathered;    /* a value over several lines: how much was tried in vain */
+    size_t first_fault; /* where the first of its lines turned out to be unfinished */
+};
+
+void ndjson_init(struct ndjson *n);
+void ndjson_release(struct ndjson *n);
+
+/* NEXT_RECORD: a value was scanned, and `*t` says what of the window it took. The
+ * others as for a format's next(). */
+enum next ndjson_next(struct ndjson *n, const struct window *w, struct taken *t, struct err *e);
+
+/* A remark on the line the window starts with; `at` as for format_error(). */
+void ndjson_note(const struct window *w, size_t at, const char *text);
+
+#endif

@@ -1,0 +1,47 @@
+"""Standard streams that are closed, full or gone."""
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build/mcpreel")).resolve()
+
+
+def run(redirection, *args):
+    return subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", PROGRAM, *args],
+                          capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("args", [["version"], ["help"], ["completion", "bash"]])
+@pytest.mark.parametrize("redirection, why", [
+    (">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")])
+def test_output_that_goes_nowhere_is_an_error(args, redirection, why):
+    p = run(redirection, *args)
+    assert p.returncode == 5
+    assert p.stderr == f"mcpreel: cannot write 'standard output': {why}\n"
+
+
+def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path):
+    """The recording would be the first file opened, and the server's words would end in it."""
+    target = tmp_path / "session.jsonl"
+    p = run(">&-", "record", "-o", target, "--", "echo", "not for the file")
+    assert "\nnot for the file" not in "\n" + target.read_text()
+    assert all(line.startswith('{"type":') for line in target.read_text().splitlines())
+    assert p.stdout == ""
+
+
+def test_without_standard_input_and_error_it_still_works():
+    p = run("<&- 2>&-", "version")
+    assert (p.returncode, p.stderr) == (0, "")
+    assert p.stdout.startswith("mcpreel ")
+
+
+def test_a_reader_that_went_away_ends_it_without_a_word():
+    read, write = os.pipe()
+    os.close(read)
+    p = subprocess.run([PROGRAM, "help"], stdout=write, stderr=subprocess.PIPE, timeout=30)
+    os.close(write)
+    assert (p.returncode, p.stderr) == (-signal.SIGPIPE, b"")

@@ -1,0 +1,108 @@
+#include "format/ndjson.h"
+#include "test.h"
+
+struct remarks {
+    struct notes notes;
+    size_t count;
+};
+
+static void count_note(struct notes *self, uint64_t line, uint64_t byte, const char *text)
+{
+    (void)line, (void)byte, (void)text;
+    ((struct remarks *)self)->count++;
+}
+
+/* All values of a text shown in pieces of `step` bytes, one after the other in
+ * brackets with their line, then how it ended and with how many remarks. */
+static void read_all(struct buf *seen, struct str text, size_t step)
+{
+    struct remarks remarks = { .notes = { count_note } };
+    size_t from = 0, shown = 0;
+    struct err e = ERR_NONE;
+    uint64_t line = 1;
+    struct ndjson n;
+    enum next next;
+
+    ndjson_init(&n);
+    do {
+        struct window w = { str_skip(str_n(text.at, shown), from), shown == text.len, line, "f",
+                            &remarks.notes };
+        struct taken t = { 0 };
+
+        next = ndjson_next(&n, &w, &t, &e);
+        if (next == NEXT_RECORD) {
+            buf_printf(seen, "[%llu ", (unsigned long long)line);
+            buf_add(seen, json_raw(json_root(&n.json)));
+            buf_add_ch(seen, ']');
+        }
+        from += t.bytes;
+        line += t.lines;
+        if (next == NEXT_MORE)
+            shown += step < text.len - shown ? step : text.len - shown;
+    } while (next != NEXT_END && next != NEXT_ERROR);
+    buf_printf(seen, " %s %zu", next == NEXT_END ? "end" : e.msg, remarks.count);
+    ndjson_release(&n);
+}
+
+static void check(struct str text, struct str want)
+{
+    for (size_t step = 1; step <= text.len + 1; step++) {
+        struct buf seen;
+
+        buf_init(&seen, 1 << 16);
+        read_all(&seen, text, step);
+        assert_str(buf_str(&seen), want);
+        buf_release(&seen);
+    }
+}
+
+static void values_come_with_their_lines_however_the_file_is_shown(void **state)
+{
+    (void)state;
+    check(STR("{\"a\":1}\n[2]\r\n\n\n \"x\"\n7"),
+          STR("[1 {\"a\":1}][2 [2]][5 \"x\"][6 7] end 0"));
+    check(STR(""), STR(" end 0"));
+    check(STR("\n \n"), STR(" end 0"));
+}
+
+static void a_value_may_go_on_over_lines(void **state)
+{
+    (void)state;
+    check(STR("{\n \"a\":\n 1\n}\n{\"b\":2}\n"),
+          STR("[1 {\n \"a\":\n 1\n}][5 {\"b\":2}] end 0"));
+}
+
+static void two_values_on_the_last_line_of_a_spread_one_are_two(void **state)
+{
+    (void)state;
+    check(STR("[\n1\n] [2]\n"), STR("[1 [\n1\n]][3 [2]] end 0"));
+}
+
+static void a_torn_end_is_one_remark(void **state)
+{
+    (void)state;
+    check(STR("1\n{\"a"), STR("[1 1] end 1"));
+    check(STR("1\n{\"a\":\n"), STR("[1 1] end 1"));
+    check(STR("1\n\0\0\0\0"), STR("[1 1] end 1"));
+    check(STR("1\n{\"a\0\0"), STR("[1 1] end 1"));
+}
+
+static void damage_before_the_end_is_an_error_at_its_place(void **state)
+{
+    (void)state;
+    check(STR("1\n{,}\n2\n"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
+    check(STR("1\n{\"a\":\n}\n2\n"), STR("[1 1] f:2:6: the line ends inside a JSON value 0"));
+    check(STR("1\n\0\0\n2\n"), STR("[1 1] f:2:1: NUL bytes in the middle of the recording 0"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_with_their_lines_however_the_file_is_shown),
+        cmocka_unit_test(a_value_may_go_on_over_lines),
+        cmocka_unit_test(two_values_on_the_last_line_of_a_spread_one_are_two),
+        cmocka_unit_test(a_torn_end_is_one_remark),
+        cmocka_unit_test(damage_before_the_end_is_an_error_at_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
