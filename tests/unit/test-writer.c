@@ -7,6 +7,7 @@
 
 #include "fault-sys.h"
 #include "test.h"
+#include "trace/limits.h"
 
 /* Each test has an empty directory for itself and stands in it. */
 static int into_a_new_directory(void **state)
@@ -28,14 +29,24 @@ static int out_of_it(void **state)
     return r;
 }
 
-static bool put_stderr(struct writer *w, struct str text, struct err *e)
+/* A format of the simplest kind: a line of text for each record. */
+static void plain_put(void *state, struct buf *to, const struct record *r)
+{
+    (void)state;
+    buf_add(to, r->bytes.bytes);
+    buf_add_ch(to, '\n');
+}
+
+static const struct format plain = { .name = "plain", .put = plain_put };
+
+static bool put_text(struct writer *w, struct str text, struct err *e)
 {
     struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = text } };
 
     return w->sink.put(&w->sink, &r, e);
 }
 
-#define LINE(text) "{\"type\":\"stderr\",\"text\":\"" text "\"}\n"
+#define LINE(text) "a line: " text "\n"
 
 static void assert_content(const char *want)
 {
@@ -55,7 +66,7 @@ static void begin(struct writer *w, struct fault_sys *f)
     struct err e = ERR_NONE;
 
     fault_init(f);
-    if (!writer_open(w, &f->sys, "file", false, &recording_format, &e))
+    if (!writer_open(w, &f->sys, "file", false, &plain, &e))
         fail_msg("%s", e.msg);
 }
 
@@ -76,10 +87,10 @@ static void a_record_is_one_write_and_in_the_file_at_once(void **state)
     (void)state;
     begin(&w, &f);
     assert_content("");
-    assert_true(put_stderr(&w, STR("one"), &e));
+    assert_true(put_text(&w, STR("a line: one"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 1);
     assert_content(LINE("one"));
-    assert_true(put_stderr(&w, STR("two"), &e));
+    assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 2);
     assert_content(LINE("one") LINE("two"));
     assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
@@ -100,8 +111,8 @@ static void short_writes_and_interruptions_are_gone_on_with(void **state)
     begin(&w, &f);
     fault_short(&f, FAULT_WRITE, 1, 3, 7);
     fault_fail(&f, FAULT_WRITE, 4, 2, EINTR);
-    assert_true(put_stderr(&w, STR("one"), &e));
-    assert_true(put_stderr(&w, STR("two"), &e));
+    assert_true(put_text(&w, STR("a line: one"), &e));
+    assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_FTRUNCATE], 0);
     end(&w);
     assert_content(LINE("one") LINE("two"));
@@ -119,19 +130,19 @@ static void after_a_torn_write_the_file_ends_with_the_last_whole_record(void **s
         struct writer w;
 
         begin(&w, &f);
-        assert_true(put_stderr(&w, STR("one"), &e));
+        assert_true(put_text(&w, STR("a line: one"), &e));
         if (fits)
             fault_short(&f, FAULT_WRITE, 2, 1, fits);
         fault_fail(&f, FAULT_WRITE, fits ? 3 : 2, 1, reasons[fits % 4]);
         if (fits < sizeof LINE("two") - 1) {
-            assert_false(put_stderr(&w, STR("two"), &e));
+            assert_false(put_text(&w, STR("a line: two"), &e));
             assert_int_equal(e.kind, ERR_IO);
             assert_content(LINE("one"));
         } else {
-            assert_true(put_stderr(&w, STR("two"), &e));
-            assert_false(put_stderr(&w, STR("lost"), &e));
+            assert_true(put_text(&w, STR("a line: two"), &e));
+            assert_false(put_text(&w, STR("a line: lost"), &e));
         }
-        assert_true(put_stderr(&w, STR("three"), &e));
+        assert_true(put_text(&w, STR("a line: three"), &e));
         end(&w);
         assert_content(fits < sizeof LINE("two") - 1 ? LINE("one") LINE("three")
                                                      : LINE("one") LINE("two") LINE("three"));
@@ -148,7 +159,7 @@ static void the_error_names_the_file_and_the_reason(void **state)
     (void)state;
     begin(&w, &f);
     fault_fail(&f, FAULT_WRITE, 1, 1, ENOSPC);
-    assert_false(put_stderr(&w, STR("one"), &e));
+    assert_false(put_text(&w, STR("a line: one"), &e));
     assert_string_equal(e.msg, "cannot write 'file': No space left on device");
     end(&w);
     assert_content("");
@@ -164,17 +175,17 @@ static void nothing_is_written_behind_a_torn_record_that_cannot_be_cut_off(void 
 
     (void)state;
     begin(&w, &f);
-    assert_true(put_stderr(&w, STR("one"), &e));
+    assert_true(put_text(&w, STR("a line: one"), &e));
     fault_short(&f, FAULT_WRITE, 2, 1, 5);
     fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC);
     fault_fail(&f, FAULT_FTRUNCATE, 1, 2, EIO);
-    assert_false(put_stderr(&w, STR("two"), &e));
+    assert_false(put_text(&w, STR("a line: two"), &e));
     assert_string_equal(e.msg, "cannot write 'file': No space left on device");
-    assert_content(LINE("one") "{\"typ");
-    assert_false(put_stderr(&w, STR("three"), &e));
+    assert_content(LINE("one") "a lin");
+    assert_false(put_text(&w, STR("a line: three"), &e));
     assert_string_equal(e.msg, "cannot truncate 'file': Input/output error");
-    assert_content(LINE("one") "{\"typ");
-    assert_true(put_stderr(&w, STR("four"), &e));
+    assert_content(LINE("one") "a lin");
+    assert_true(put_text(&w, STR("a line: four"), &e));
     assert_content(LINE("one") LINE("four"));
     end(&w);
     assert_content(LINE("one") LINE("four"));
@@ -191,27 +202,25 @@ static void finishing_cuts_a_torn_record_off(void **state)
     fault_short(&f, FAULT_WRITE, 1, 1, 5);
     fault_fail(&f, FAULT_WRITE, 2, 1, ENOSPC);
     fault_fail(&f, FAULT_FTRUNCATE, 1, 1, EIO);
-    assert_false(put_stderr(&w, STR("one"), &e));
+    assert_false(put_text(&w, STR("a line: one"), &e));
     end(&w);
     assert_content("");
 }
 
 static void a_record_that_is_too_large_is_refused_and_the_next_is_not(void **state)
 {
-    enum { SIZE = 17 << 20 }; /* of control characters, which take six bytes each */
     struct fault_sys f;
     struct err e = ERR_NONE;
     struct writer w;
-    char *many = malloc(SIZE);
+    char *many = calloc(1, LIMIT_LINE);
 
     (void)state;
     assert_non_null(many);
-    memset(many, 1, SIZE);
     begin(&w, &f);
-    assert_false(put_stderr(&w, str_n(many, SIZE), &e));
+    assert_false(put_text(&w, str_n(many, LIMIT_LINE), &e));
     assert_int_equal(e.kind, ERR_LIMIT);
     assert_int_equal(f.calls[FAULT_WRITE], 0);
-    assert_true(put_stderr(&w, STR("one"), &e));
+    assert_true(put_text(&w, STR("a line: one"), &e));
     end(&w);
     assert_content(LINE("one"));
     free(many);
@@ -235,7 +244,7 @@ static void what_goes_wrong_at_the_end_is_told(void **state)
         struct writer w;
 
         begin(&w, &f);
-        assert_true(put_stderr(&w, STR("one"), &e));
+        assert_true(put_text(&w, STR("a line: one"), &e));
         fault_fail(&f, rows[i].call, 1, 1, rows[i].errnum);
         assert_false(writer_finish(&w, &e));
         assert_string_equal(e.msg, rows[i].says);
@@ -268,12 +277,12 @@ static void what_cannot_be_made_is_not_begun(void **state)
     (void)state;
     fault_init(&f);
     fault_fail(&f, FAULT_OPEN, 1, 1, ENOSPC);
-    assert_false(writer_open(&w, &f.sys, "file", false, &recording_format, &e));
+    assert_false(writer_open(&w, &f.sys, "file", false, &plain, &e));
     assert_string_equal(e.msg, "cannot write 'file': No space left on device");
     assert_int_equal(access("file", F_OK), -1);
     assert_int_equal(f.calls[FAULT_CLOSE], 0);
     assert_int_equal(symlink("file", "link"), 0);
-    assert_false(writer_open(&w, &f.sys, "link", false, &recording_format, &e));
+    assert_false(writer_open(&w, &f.sys, "link", false, &plain, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_int_equal(access("file", F_OK), -1);
 }
@@ -286,13 +295,13 @@ static void an_existing_file_is_replaced_only_when_asked(void **state)
 
     (void)state;
     begin(&w, &f);
-    assert_true(put_stderr(&w, STR("old"), &e));
+    assert_true(put_text(&w, STR("a line: old"), &e));
     end(&w);
-    assert_false(writer_open(&w, &sys_real, "file", false, &recording_format, &e));
+    assert_false(writer_open(&w, &sys_real, "file", false, &plain, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_content(LINE("old"));
-    assert_true(writer_open(&w, &sys_real, "file", true, &recording_format, &e));
-    assert_true(put_stderr(&w, STR("new"), &e));
+    assert_true(writer_open(&w, &sys_real, "file", true, &plain, &e));
+    assert_true(put_text(&w, STR("a line: new"), &e));
     end(&w);
     assert_content(LINE("new"));
 }
@@ -305,7 +314,7 @@ static void what_is_abandoned_leaves_no_file(void **state)
 
     (void)state;
     begin(&w, &f);
-    assert_true(put_stderr(&w, STR("one"), &e));
+    assert_true(put_text(&w, STR("a line: one"), &e));
     writer_abandon(&w);
     assert_int_equal(access("file", F_OK), -1);
     assert_int_equal(f.calls[FAULT_CLOSE], 1);
@@ -343,8 +352,8 @@ static void a_format_may_write_all_at_the_end(void **state)
     (void)state;
     fault_init(&f);
     assert_true(writer_open(&w, &f.sys, "file", false, &document, &e));
-    assert_true(put_stderr(&w, STR("one"), &e));
-    assert_true(put_stderr(&w, STR("two"), &e));
+    assert_true(put_text(&w, STR("a line: one"), &e));
+    assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     end(&w);
     assert_content("2 records\n");
