@@ -5,7 +5,9 @@
 #include "cmd/command.h"
 
 extern const struct command cmd_completion;
+extern const struct command cmd_demo;
 extern const struct command cmd_help;
+extern const struct command cmd_inspect;
 extern const struct command cmd_record;
 extern const struct command cmd_replay;
 extern const struct command cmd_version;

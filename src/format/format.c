@@ -3,7 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const struct format *const format_table[] = { &recording_format, NULL };
+const struct format *const format_table[] = {
+    &recording_format,
+    &trace_format,
+    &jsonrpc_format,
+    NULL,
+};
 
 const struct format *format_by_name(struct str name)
 {

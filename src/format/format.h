@@ -61,7 +61,9 @@ struct format {
 
 /* The only list of formats, NULL-ended, in probe order. */
 extern const struct format *const format_table[];
+extern const struct format jsonrpc_format;
 extern const struct format recording_format;
+extern const struct format trace_format;
 
 const struct format *format_by_name(struct str name); /* NULL if unknown */
 

@@ -3,20 +3,21 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "format/source.h"
 #include "trace/limits.h"
 
 enum { CHUNK = 256 << 10, PROBE_HEAD = 64 << 10 };
 
 struct reader {
     struct notes notes;
-    struct file file;
+    struct source source;
     const char *path;
     const struct log *log;
     const struct format *format;
     void *state;
     struct buf held; /* what was read and may still be needed */
     size_t taken;    /* held[0..taken) is consumed */
-    uint64_t offset; /* of held[taken] in the file */
+    uint64_t offset; /* of held[taken] in the unpacked file */
     uint64_t line;   /* of held[taken] */
     uint64_t remarks;
     bool ended;
@@ -43,7 +44,7 @@ static bool read_more(struct reader *r, struct err *e)
     if (!to)
         return err_set(e, ERR_LIMIT, "%s:%llu:1: a line of more than %zu MB", r->path,
                        (unsigned long long)r->line, LIMIT_LINE >> 20);
-    if (!file_read(&r->file, to, CHUNK, &got, e))
+    if (!source_read(&r->source, to, CHUNK, &got, e))
         return false;
     buf_grew(&r->held, got);
     r->ended = got == 0;
@@ -78,9 +79,12 @@ bool reader_open(struct reader **out, const struct sys *sys, const char *path,
     struct reader *r = mem_new(struct reader);
 
     *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
-    r->file = (struct file)FILE_CLOSED;
     buf_init(&r->held, LIMIT_LINE + CHUNK);
-    if (!file_open(&r->file, sys, path, e) || !find_format(r, e)) {
+    if (!source_open(&r->source, sys, path, e)) {
+        free(r);
+        return false;
+    }
+    if (!find_format(r, e)) {
         reader_close(r);
         return false;
     }
@@ -90,13 +94,11 @@ bool reader_open(struct reader **out, const struct sys *sys, const char *path,
 
 void reader_close(struct reader *r)
 {
-    struct err ignored = ERR_NONE;
-
     if (!r)
         return;
     if (r->format)
         r->format->close(r->state);
-    file_close(&r->file, &ignored);
+    source_close(&r->source);
     buf_release(&r->held);
     free(r);
 }
@@ -137,6 +139,16 @@ uint64_t reader_notes(const struct reader *r)
 uint64_t reader_offset(const struct reader *r)
 {
     return r->offset;
+}
+
+uint64_t reader_size(struct reader *r)
+{
+    struct err ignored = ERR_NONE;
+    uint64_t size;
+
+    if (r->source.unpacker || !file_size(&r->source.file, &size, &ignored))
+        return 0;
+    return size;
 }
 
 bool reader_pour(const struct sys *sys, const char *path, const struct log *log,

@@ -10,6 +10,7 @@
 #include "trace/record.h"
 
 #define RECORDING_VERSION "1.0"
+#define RECORDING_MADE_FOR "0.3.0" /* the specification's own version */
 
 /* `line` is any JSON value; what is decoded goes into `a`. On false `*at` is the
  * offset of the offending value in the line's text. */

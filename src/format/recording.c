@@ -82,14 +82,89 @@ static enum next recording_next(void *state, const struct window *w, struct take
         return format_error(w, at, e, "%s", inner.msg);
     if (!check_header(s, w, r, at, e))
         return NEXT_ERROR;
+    /* Every message must have a date; one that nobody knows is written as zero. */
+    if (r->kind == RECORD_MESSAGE && r->wall_us == 0)
+        r->has &= ~(unsigned)HAS_WALL;
     s->any = true;
     return NEXT_RECORD;
 }
 
-static void recording_put(void *state, struct buf *to, const struct record *r)
+/* What other formats do not know but every recording has is filled in: the order as
+ * numbers, the totals, a header. */
+struct recording_writer {
+    struct record_footer totals;
+    bool headed;
+};
+
+static void *recording_begin(void)
 {
-    (void)state;
-    recording_line_write(to, r);
+    return mem_new(struct recording_writer);
+}
+
+static void write_made_up_header(struct buf *to, const struct record *first)
+{
+    struct record r = { .kind = RECORD_HEADER, .has = HAS_WALL, .wall_us = first->wall_us };
+
+    r.header = (struct record_header){ .version = STR(RECORDING_VERSION),
+                                       .upstream = STR("unknown"),
+                                       .made_for = STR(RECORDING_MADE_FOR) };
+    recording_line_write(to, &r);
+}
+
+static void fill_header(struct record *r)
+{
+    r->has |= HAS_WALL;
+    r->header.version = STR(RECORDING_VERSION);
+    r->header.made_for = STR(RECORDING_MADE_FOR);
+    if (!r->header.upstream.at)
+        r->header.upstream = STR("unknown");
+}
+
+static void count_message(struct recording_writer *w, struct record *r)
+{
+    w->totals.messages++;
+    if (r->message.dir == TO_SERVER)
+        w->totals.client_messages++;
+    else
+        w->totals.server_messages++;
+    if (!(r->has & HAS_SEQ))
+        r->message.seq = w->totals.messages;
+    r->has |= HAS_SEQ | HAS_WALL;
+}
+
+static void fill_footer(const struct recording_writer *w, struct record *r)
+{
+    if (r->has & HAS_TOTALS)
+        return;
+    r->has |= HAS_TOTALS;
+    r->footer.messages = w->totals.messages;
+    r->footer.client_messages = w->totals.client_messages;
+    r->footer.server_messages = w->totals.server_messages;
+}
+
+static void recording_put(void *state, struct buf *to, const struct record *given)
+{
+    struct recording_writer *w = state;
+    struct record r = *given;
+
+    if (r.kind == RECORD_UNKNOWN)
+        return;
+    if (r.kind != RECORD_HEADER && !w->headed)
+        write_made_up_header(to, &r);
+    w->headed = true;
+    if (r.kind == RECORD_HEADER)
+        fill_header(&r);
+    else if (r.kind == RECORD_MESSAGE)
+        count_message(w, &r);
+    else if (r.kind == RECORD_FOOTER)
+        fill_footer(w, &r);
+    recording_line_write(to, &r);
+}
+
+static void recording_end(void *state, struct buf *to)
+{
+    (void)to;
+    free(state);
 }
 
 const struct format recording_format = {
@@ -101,5 +176,7 @@ const struct format recording_format = {
     .open = recording_open,
     .next = recording_next,
     .close = recording_close,
+    .begin = recording_begin,
     .put = recording_put,
+    .end = recording_end,
 };

@@ -16,9 +16,12 @@ static const struct {
     { "process", "starts and ends of the server" },
     { "http", "HTTP around messages" },
     { "gap", "gaps of the recorder" },
-    { "label", "name and tags" },
+    { "name", "the recording's name" },
+    { "tags", "the recording's tags" },
     { "command", "the server's command, word by word" },
     { "redacted", "marks of redacted values" },
+    { "side", "which side sent a message" },
+    { "end", "how the recording ended" },
 };
 
 static size_t index_of(enum part p)
@@ -55,6 +58,8 @@ static unsigned of_message(const struct record *r)
     const struct record_message *m = &r->message;
     unsigned parts = 0;
 
+    if (r->has & (HAS_WALL | HAS_US))
+        parts |= PART_TIME;
     if (is_servers(m))
         parts |= PART_SERVER;
     if (r->has & HAS_LATENCY)
@@ -70,7 +75,8 @@ static unsigned of_message(const struct record *r)
 
 static unsigned of_header(const struct record_header *h)
 {
-    return (h->name.at || h->tags.at ? PART_LABEL : 0u) | (h->command.at ? PART_COMMAND : 0u);
+    return (h->name.at ? PART_NAME : 0u) | (h->tags.at ? PART_TAGS : 0u) |
+           (h->command.at ? PART_COMMAND : 0u);
 }
 
 unsigned part_of(const struct record *r)
@@ -94,6 +100,7 @@ unsigned part_of(const struct record *r)
     case RECORD_GAP:
         return PART_GAP;
     case RECORD_FOOTER:
+        return PART_END;
     case RECORD_UNKNOWN:
         return 0;
     }

@@ -8,25 +8,28 @@
 #include "trace/record.h"
 
 enum part {
-    PART_BYTES = 1u << 0,    /* messages to the byte, not only in meaning */
-    PART_TIME = 1u << 1,     /* when each message passed */
-    PART_LATENCY = 1u << 2,  /* how long each answer took */
-    PART_SERVER = 1u << 3,   /* notifications and requests of the server's, and the answers */
-    PART_PENDING = 1u << 4,  /* requests that were never answered */
-    PART_BATCH = 1u << 5,    /* which messages came in one array */
-    PART_RAW = 1u << 6,      /* bytes that are no message */
-    PART_STDERR = 1u << 7,   /* what the server wrote to standard error */
-    PART_PROCESS = 1u << 8,  /* when the server started and ended, and how */
-    PART_HTTP = 1u << 9,     /* status, headers, streams and sessions around messages */
-    PART_GAP = 1u << 10,     /* that something was not recorded */
-    PART_LABEL = 1u << 11,   /* name and tags of the recording */
-    PART_COMMAND = 1u << 12, /* how the server was started, word by word */
-    PART_REDACTED = 1u << 13 /* which values are placeholders */
+    PART_BYTES = 1u << 0,     /* messages to the byte, not only in meaning */
+    PART_TIME = 1u << 1,      /* when each message passed */
+    PART_LATENCY = 1u << 2,   /* how long each answer took */
+    PART_SERVER = 1u << 3,    /* notifications and requests of the server's, and the answers */
+    PART_PENDING = 1u << 4,   /* requests that were never answered */
+    PART_BATCH = 1u << 5,     /* which messages came in one array */
+    PART_RAW = 1u << 6,       /* bytes that are no message */
+    PART_STDERR = 1u << 7,    /* what the server wrote to standard error */
+    PART_PROCESS = 1u << 8,   /* when the server started and ended, and how */
+    PART_HTTP = 1u << 9,      /* status, headers, streams and sessions around messages */
+    PART_GAP = 1u << 10,      /* that something was not recorded */
+    PART_NAME = 1u << 11,     /* name of the recording */
+    PART_TAGS = 1u << 12,     /* its tags */
+    PART_COMMAND = 1u << 13,  /* how the server was started, word by word */
+    PART_REDACTED = 1u << 14, /* which values are placeholders */
+    PART_SIDE = 1u << 15,     /* which side sent a message */
+    PART_END = 1u << 16,      /* how and when the recording ended */
 };
 
-enum { PART_COUNT = 14 };
+enum { PART_COUNT = 17 };
 
-/* The parts a record has that stand in it alone. PART_BYTES, PART_TIME and
+/* The parts a record has that stand in it alone. PART_BYTES, PART_SIDE and
  * PART_PENDING are no record's own. */
 unsigned part_of(const struct record *r);
 

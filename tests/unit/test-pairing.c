@@ -416,24 +416,6 @@ static void whoever_wants_to_know_is_told_what_is_given_up(void **state)
     talk_release(&t);
 }
 
-static void long_texts_count_too(void **state)
-{
-    struct talk t;
-    struct buf traffic;
-
-    (void)state;
-    talk_init(&t);
-    buf_init(&traffic, (size_t)1 << 26);
-    for (int i = 0; i < 5; i++)
-        buf_printf(&traffic, "c2s {\"id\":\"%d%01000000d\",\"method\":\"a\"}\n", i, 0);
-    terse_pour_plain(&t.sink, buf_str(&traffic));
-    assert_int_equal(t.pairs.count, 4);
-    assert_true(t.pairs.text <= LIMIT_OPEN_TEXT);
-    assert_int_equal(t.pairs.oldest->tag, 2);
-    buf_release(&traffic);
-    talk_release(&t);
-}
-
 static void so_it_is_when_all_have_the_same_id(void **state)
 {
     struct talk t;
@@ -445,6 +427,62 @@ static void so_it_is_when_all_have_the_same_id(void **state)
                         "s2c {'id':0,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:2 2:3 "));
     talk_release(&t);
+}
+
+static void ask_with_text(struct talk *t, int id, size_t length)
+{
+    struct arena a = { 0 };
+    char *name = arena_alloc(&a, length + 1);
+
+    memset(name, 'x', length);
+    terse_pour(&t->sink, arena_printf(&a,
+                                      "c2s {'id':%d,'method':'tools/call',"
+                                      "'params':{'name':'%s'}}",
+                                      id, name)
+                             .at);
+    arena_release(&a);
+}
+
+static void beyond_the_limit_of_their_text_the_oldest_go_too(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    for (int id = 0; id < 5; id++)
+        ask_with_text(&t, id, LIMIT_OPEN_TEXT / 4);
+    assert_int_equal(t.pairs.count, 3);
+    ask_with_text(&t, 5, LIMIT_OPEN_TEXT + 1); /* the newest stays, however long */
+    assert_int_equal(t.pairs.count, 1);
+    terse_pour(&t.sink, "s2c {'id':4,'result':{}}\ns2c {'id':5,'result':{}}\n");
+    assert_str(buf_str(&t.text), STR("1:- 2:1 "));
+    assert_int_equal(t.pairs.text, 0);
+    talk_release(&t);
+}
+
+static void who_asks_learns_whether_the_id_is_in_use(void **state)
+{
+    struct terse_scanned json;
+    struct arena a = { 0 };
+    struct record r = { .kind = RECORD_MESSAGE, .conn = 1 };
+    struct mcp_message m;
+    struct pairing p;
+
+    (void)state;
+    pairing_init(&p);
+    r.message.msg = terse_scan(&json, "{'id':1,'method':'a'}");
+    m = mcp_classify(r.message.msg, &a);
+    assert_true(pairing_ask(&p, &r, &m, 7));
+    assert_false(pairing_ask(&p, &r, &m, 8));
+    assert_str(pairing_peek(&p, &r, TO_SERVER, m.id, NULL)->key,
+               pairing_key(&p, &r, TO_SERVER, m.id));
+    pairing_peek(&p, &r, TO_SERVER, m.id, NULL)->tag = 9;
+    r.message.dir = TO_CLIENT;
+    assert_int_equal(pairing_answer(&p, &r, &m)->tag, 9);
+    assert_int_equal(pairing_answer(&p, &r, &m)->tag, 8);
+    pairing_release(&p);
+    terse_scanned_release(&json);
+    arena_release(&a);
 }
 
 int main(void)
@@ -469,9 +507,10 @@ int main(void)
         cmocka_unit_test(one_can_see_what_is_in_flight_where),
         cmocka_unit_test(what_is_parked_can_be_answered_but_is_not_in_flight),
         cmocka_unit_test(whoever_wants_to_know_is_told_what_is_given_up),
-        cmocka_unit_test(long_texts_count_too),
         cmocka_unit_test(beyond_the_limit_the_oldest_counts_as_never_answered),
         cmocka_unit_test(so_it_is_when_all_have_the_same_id),
+        cmocka_unit_test(beyond_the_limit_of_their_text_the_oldest_go_too),
+        cmocka_unit_test(who_asks_learns_whether_the_id_is_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,10 +47,11 @@ static void members_of_a_message_are_parts_of_it(void **state)
     (void)state;
     json_init(&j);
     r = message(&j, TO_CLIENT, STR("{\"id\":1,\"result\":{}}"));
-    r.has = HAS_LATENCY | HAS_EXCHANGE;
+    r.has = HAS_LATENCY | HAS_EXCHANGE | HAS_WALL;
     r.message.batch = STR("{}");
     r.message.redacted = STR("[]");
-    assert_int_equal(part_of(&r), PART_LATENCY | PART_HTTP | PART_BATCH | PART_REDACTED);
+    assert_int_equal(part_of(&r),
+                     PART_TIME | PART_LATENCY | PART_HTTP | PART_BATCH | PART_REDACTED);
     json_release(&j);
 }
 
@@ -68,7 +69,7 @@ static void other_records_are_a_part_each(void **state)
         { RECORD_HTTP_END, PART_HTTP },
         { RECORD_SSE, PART_HTTP },
         { RECORD_GAP, PART_GAP },
-        { RECORD_FOOTER, 0 },
+        { RECORD_FOOTER, PART_END },
         { RECORD_UNKNOWN, 0 },
         { RECORD_HEADER, 0 },
     };
@@ -80,15 +81,16 @@ static void other_records_are_a_part_each(void **state)
     }
 }
 
-static void a_header_has_a_label_and_a_command(void **state)
+static void a_header_has_a_name_tags_and_a_command(void **state)
 {
     struct record r = { .kind = RECORD_HEADER };
 
     (void)state;
     r.header.tags = STR("[]");
-    assert_int_equal(part_of(&r), PART_LABEL);
+    assert_int_equal(part_of(&r), PART_TAGS);
     r.header.command = STR("[]");
-    assert_int_equal(part_of(&r), PART_LABEL | PART_COMMAND);
+    r.header.name = STR("n");
+    assert_int_equal(part_of(&r), PART_NAME | PART_TAGS | PART_COMMAND);
 }
 
 static void every_part_has_a_name_of_its_own(void **state)
@@ -107,7 +109,7 @@ int main(void)
         cmocka_unit_test(only_what_the_server_starts_is_the_servers),
         cmocka_unit_test(members_of_a_message_are_parts_of_it),
         cmocka_unit_test(other_records_are_a_part_each),
-        cmocka_unit_test(a_header_has_a_label_and_a_command),
+        cmocka_unit_test(a_header_has_a_name_tags_and_a_command),
         cmocka_unit_test(every_part_has_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

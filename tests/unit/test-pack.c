@@ -1,0 +1,216 @@
+#include "base/pack.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "test.h"
+
+static const enum pack_kind kinds[] = { PACK_GZIP, PACK_ZSTD };
+
+static void pack(struct buf *to, enum pack_kind kind, struct str text, size_t step, bool flush)
+{
+    struct packer *p = packer_new(kind);
+
+    for (size_t at = 0; at < text.len; at += step)
+        packer_add(p, str_n(text.at + at, step < text.len - at ? step : text.len - at), flush,
+                   to);
+    packer_end(p, to);
+    packer_free(p);
+}
+
+/* Unpacks in pieces of `step` bytes in and `room` bytes out; what was said if it
+ * failed, else NULL. */
+static const char *unpack(struct buf *to, enum pack_kind kind, struct str packed, size_t step,
+                          size_t room, struct err *e)
+{
+    struct unpacker *u = unpacker_new(kind);
+    char *space = mem_alloc(room);
+    bool ok = true;
+
+    for (size_t at = 0; ok && at < packed.len; at += step) {
+        struct str in = str_n(packed.at + at, step < packed.len - at ? step : packed.len - at);
+        size_t got;
+
+        do {
+            ok = unpacker_feed(u, &in, space, room, &got, e);
+            buf_add(to, str_n(space, got));
+        } while (ok && (in.len || got));
+    }
+    ok = ok && unpacker_end(u, e);
+    unpacker_free(u);
+    free(space);
+    return ok ? NULL : e->msg;
+}
+
+static struct str sample(struct buf *b)
+{
+    buf_init(b, 1 << 20);
+    for (int i = 0; i < 2000; i++)
+        buf_printf(b, "{\"line\":%d,\"random\":%d}\n", i, i * 7919 % 1013);
+    return buf_str(b);
+}
+
+static void what_goes_in_comes_out_in_any_pieces(void **state)
+{
+    static const size_t steps[] = { 1, 17, 1 << 20 };
+    struct buf text;
+    struct str want = sample(&text);
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < 3; i++) {
+            struct err e = ERR_NONE;
+            struct buf packed, back;
+
+            buf_init(&packed, 1 << 20);
+            buf_init(&back, 1 << 20);
+            pack(&packed, kinds[k], want, 501, false);
+            assert_true(packed.len < want.len / 2);
+            assert_int_equal(pack_detect(buf_str(&packed)), kinds[k]);
+            assert_null(
+                unpack(&back, kinds[k], buf_str(&packed), steps[i], 13 + steps[i] / 2, &e));
+            assert_str(buf_str(&back), want);
+            buf_release(&packed);
+            buf_release(&back);
+        }
+    buf_release(&text);
+}
+
+static void what_was_flushed_can_be_read_before_the_end(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct packer *p = packer_new(kinds[k]);
+        struct err e = ERR_NONE;
+        struct buf packed, back;
+
+        buf_init(&packed, 1 << 20);
+        buf_init(&back, 1 << 20);
+        packer_add(p, STR("one line\n"), true, &packed);
+        assert_string_equal(unpack(&back, kinds[k], buf_str(&packed), 1000, 100, &e),
+                            "the packed data is cut off");
+        assert_str(buf_str(&back), STR("one line\n"));
+        packer_free(p);
+        buf_release(&packed);
+        buf_release(&back);
+    }
+}
+
+static void parts_behind_each_other_are_one_text(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct err e = ERR_NONE;
+        struct buf packed, back;
+
+        buf_init(&packed, 1 << 20);
+        buf_init(&back, 1 << 20);
+        pack(&packed, kinds[k], STR("first "), 100, false);
+        pack(&packed, kinds[k], STR("second"), 100, false);
+        assert_null(unpack(&back, kinds[k], buf_str(&packed), 7, 3, &e));
+        assert_str(buf_str(&back), STR("first second"));
+        buf_release(&packed);
+        buf_release(&back);
+    }
+}
+
+static void a_cut_anywhere_is_an_error_and_never_more_text(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct buf packed;
+
+        buf_init(&packed, 1 << 20);
+        pack(&packed, kinds[k], STR("some text that is packed, some text"), 100, false);
+        for (size_t cut = 1; cut < packed.len; cut++) {
+            struct err e = ERR_NONE;
+            struct buf back;
+
+            buf_init(&back, 1 << 20);
+            assert_non_null(unpack(&back, kinds[k], str_n(packed.at, cut), 5, 9, &e));
+            assert_int_equal(e.kind, ERR_INPUT);
+            assert_true(str_starts(STR("some text that is packed, some text"), buf_str(&back)));
+            buf_release(&back);
+        }
+        buf_release(&packed);
+    }
+}
+
+static void damage_is_an_error(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct err e = ERR_NONE;
+        struct buf packed, back;
+
+        buf_init(&packed, 1 << 20);
+        buf_init(&back, 1 << 20);
+        pack(&packed, kinds[k], STR("text"), 100, false);
+        buf_add(&packed, STR("garbage behind it"));
+        assert_non_null(unpack(&back, kinds[k], buf_str(&packed), 1000, 100, &e));
+        assert_non_null(strstr(e.msg, "is damaged"));
+        buf_release(&packed);
+        buf_release(&back);
+    }
+}
+
+static void a_bomb_is_refused(void **state)
+{
+    enum { BLOCK = 1 << 20, BLOCKS = 200 };
+    char *zeros = mem_alloc(BLOCK);
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct packer *p = packer_new(kinds[k]);
+        struct unpacker *u = unpacker_new(kinds[k]);
+        struct err e = ERR_NONE;
+        struct buf packed;
+        struct str in;
+        size_t got;
+        bool ok;
+
+        buf_init(&packed, 1 << 26);
+        for (int i = 0; i < BLOCKS; i++)
+            packer_add(p, str_n(zeros, BLOCK), false, &packed);
+        packer_end(p, &packed);
+        in = buf_str(&packed);
+        do
+            ok = unpacker_feed(u, &in, zeros, BLOCK, &got, &e);
+        while (ok && (in.len || got));
+        assert_false(ok);
+        assert_int_equal(e.kind, ERR_LIMIT);
+        unpacker_free(u);
+        packer_free(p);
+        buf_release(&packed);
+    }
+    free(zeros);
+}
+
+static void names_say_what_a_file_is_to_be_packed_with(void **state)
+{
+    struct str stem;
+
+    (void)state;
+    assert_int_equal(pack_by_name(STR("a.jsonl.gz"), &stem), PACK_GZIP);
+    assert_str(stem, STR("a.jsonl"));
+    assert_int_equal(pack_by_name(STR("a.jsonl.zst"), &stem), PACK_ZSTD);
+    assert_str(stem, STR("a.jsonl"));
+    assert_int_equal(pack_by_name(STR("gz"), &stem), PACK_NONE);
+    assert_str(stem, STR("gz"));
+    assert_int_equal(pack_detect(STR("{}")), PACK_NONE);
+    assert_int_equal(pack_detect(STR("\x1f")), PACK_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_goes_in_comes_out_in_any_pieces),
+        cmocka_unit_test(what_was_flushed_can_be_read_before_the_end),
+        cmocka_unit_test(parts_behind_each_other_are_one_text),
+        cmocka_unit_test(a_cut_anywhere_is_an_error_and_never_more_text),
+        cmocka_unit_test(damage_is_an_error),
+        cmocka_unit_test(a_bomb_is_refused),
+        cmocka_unit_test(names_say_what_a_file_is_to_be_packed_with),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
