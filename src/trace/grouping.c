@@ -372,8 +372,6 @@ static void on_answer(struct grouping *g, const struct letter *l)
         op->op.session = l->record->session;
     }
     stays = sequel_answer(&g->sequel, op, l);
-    if (l->dir == TO_SERVER && !stays)
-        ledger_go_on(&g->ledger, op);
     ledger_add(&g->ledger, op, ROLE_ANSWER, l->dir, false);
     if (!stays)
         end_op(g, op);

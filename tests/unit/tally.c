@@ -218,6 +218,12 @@ void tally_write(const struct tally *t, struct buf *to)
             buf_printf(to, "%s\n", t->ops[i].text);
 }
 
+struct str tally_line(const struct tally *t, uint64_t number)
+{
+    assert_true(number >= 1 && number <= t->count);
+    return str_z(t->ops[number - 1].text);
+}
+
 void tally_assert_whole(const struct tally *t)
 {
     for (size_t i = 0; i < t->count; i++)

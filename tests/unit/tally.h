@@ -31,6 +31,9 @@ void tally_release(struct tally *t);
 /* All that have ended, in order of their numbers. */
 void tally_write(const struct tally *t, struct buf *to);
 
+/* One of them. */
+struct str tally_line(const struct tally *t, uint64_t number);
+
 /* Fails unless all operations have ended. */
 void tally_assert_whole(const struct tally *t);
 
