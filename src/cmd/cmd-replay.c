@@ -71,6 +71,7 @@ struct replay_session {
     struct intake intake;
     struct mock mock;
     struct alarm *alarms;
+    bool asked_to_end; /* by a signal */
     int exit_code;
 };
 
@@ -195,6 +196,9 @@ static void on_signal(void *to, int signum)
     struct replay_session *s = to;
 
     (void)signum; /* being ended by its client is how a stdio server ends */
+    if (s->asked_to_end)
+        stop(s); /* whoever asks twice does not want to read what is left */
+    s->asked_to_end = true;
     step(s, EVENT_CLOSED, NULL);
 }
 
