@@ -1,4 +1,6 @@
 /* cmd/cmd-replay.c - serve a recording as if the server were there. */
+#include <string.h>
+
 #include "cmd/as-server.h"
 #include "cmd/commands.h"
 #include "engine/mock.h"
@@ -57,11 +59,36 @@ static void step(void *engine, const struct event *ev)
     mock_step(engine, ev);
 }
 
+static bool is_env(const struct app *app, const char *name, const char *value)
+{
+    const char *set = app_env(app, name);
+
+    return set && strcmp(set, value) == 0;
+}
+
+/* What the command line names wins over the environment; twice is once too often. */
+static const char *choose_path(const struct app *app, const struct replay_args *args,
+                               const struct operands *in, struct err *e)
+{
+    const char *option = args->recording, *operand = in->count ? in->at[0] : NULL;
+
+    if (option && operand &&
+        (is_env(app, "MCPREEL_RECORDING", option) ||
+         is_env(app, "THOUGHTJACK_RECORDING", option)))
+        option = NULL;
+    if (!option == !operand) {
+        err_set(e, ERR_USAGE, option ? "two recordings to replay" : "no recording to replay");
+        err_hint(e, "name one: mcpreel replay session.jsonl");
+        return NULL;
+    }
+    return option ? option : operand;
+}
+
 static int replay_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
     const struct replay_args *args = options;
-    const char *path = args->recording ? args->recording : in->count ? in->at[0] : NULL;
+    const char *path = choose_path(app, args, in, e);
     struct mock_options how = { .match = (enum match_mode)args->match,
                                 .finish_on_miss = args->on_unmatched == ON_UNMATCHED_ERROR };
     struct as_server server;
@@ -69,11 +96,8 @@ static int replay_run(const struct app *app, const void *options, const struct o
     struct mock mock;
     int code;
 
-    if (!path || (args->recording && in->count)) {
-        err_set(e, ERR_USAGE, path ? "two recordings to replay" : "no recording to replay");
-        err_hint(e, "name one: mcpreel replay session.jsonl");
+    if (!path)
         return EXIT_USAGE;
-    }
     script_init(&script);
     if (reader_pour(app->sys, path, app->log, &script.sink, e)) {
         script_finish(&script);
