@@ -1,9 +1,13 @@
 #include "format/ndjson.h"
 
+enum { ENVELOPE = 4 };
+
 void ndjson_init(struct ndjson *n)
 {
     *n = (struct ndjson){ 0 };
     json_init(&n->json);
+    /* A message may use all the depth there is, and stands inside a line. */
+    n->json.deeper = ENVELOPE;
 }
 
 void ndjson_release(struct ndjson *n)

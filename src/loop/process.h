@@ -1,6 +1,6 @@
 /* loop/process.h - a child process, from its start to its sure end.
  *
- *   RUNNING  -> CLOSING  [process_let_go: its stdin has ended]
+ *   RUNNING  -> CLOSING  [process_let_go: nobody will send it anything more]
  *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output]
  *   RUNNING  -> ASKED    [process_ask; from CLOSING too]
  *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
@@ -35,7 +35,7 @@ bool process_start(struct process **out, struct loop *l, char *const *argv,
                    struct child_fds *fds, const struct process_events *events, void *to,
                    int *errnum, struct err *e) MUST_CHECK;
 
-/* Its stdin has ended, so it should end by itself. */
+/* Nobody will send it anything more, so it should end by itself. */
 void process_let_go(struct process *p);
 
 /* It said something: a process that talks after its stdin has ended is at work. */

@@ -38,16 +38,21 @@ static void forget(struct told *t)
     script_release(&t->script);
 }
 
+/* Whatever the reason, what to do about it is the same. */
+#define HINT "record a session that has it, or go on after misses with --on-unmatched warn"
+
 static void check(const char *live, bool exhausted, const char *message, const char *data,
                   const char *report)
 {
     struct arena a = { 0 };
+    struct str data_and_hint;
     struct told t;
 
     explain(&t, recording, live, exhausted);
     assert_str(buf_str(&t.why.message), str_z(message));
-    assert_str(buf_str(&t.why.data), terse_json(&a, data));
-    assert_str(buf_str(&t.why.report), str_z(report));
+    data_and_hint = arena_printf(&a, "%.*s,'hint':'%s'}", (int)strlen(data) - 1, data, HINT);
+    assert_str(buf_str(&t.why.data), terse_json(&a, data_and_hint.at));
+    assert_str(buf_str(&t.why.report), arena_printf(&a, "%s; %s", report, HINT));
     forget(&t);
     arena_release(&a);
 }
