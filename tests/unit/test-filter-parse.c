@@ -3,78 +3,77 @@
 #include "test.h"
 
 /* What is wrong, and the span that is. */
+static const struct {
+    const char *query;
+    size_t at, len;
+    const char *msg, *hint;
+} wrong[] = {
+    { "methd:x", 0, 5, "bad filter at byte 1: unknown key 'methd'", "did you mean 'method'?" },
+    { "id:7 (larger:5)", 6, 6, "bad filter at byte 7: unknown key 'larger'",
+      "did you mean 'larger-than'?" },
+    { "https://x", 0, 5, "bad filter at byte 1: unknown key 'https'",
+      "to look for a text with ':', '=', '<', '>' or '~' in it, put it in double quotes" },
+    { "is:eror", 3, 4, "bad filter at byte 4: 'is' knows no 'eror'",
+      "did you mean 'is:error'?" },
+    { "is:qqq", 3, 3, "bad filter at byte 4: 'is' knows no 'qqq'", "" },
+    { "has:image,vidio", 10, 5, "bad filter at byte 11: 'has' knows no 'vidio'",
+      "did you mean 'has:audio'?" },
+    { "tool:", 5, 0, "bad filter at byte 6: expected a value", "" },
+    { "tool: x", 5, 1, "bad filter at byte 6: expected a value", "" },
+    { "tool:a,", 7, 0, "bad filter at byte 8: expected a value", "" },
+    { "tool:a,,b", 7, 1, "bad filter at byte 8: expected a value", "" },
+    { "tool:\"abc", 5, 4, "bad filter at byte 6: a string without an end", "" },
+    { "\"abc\\\"", 0, 6, "bad filter at byte 1: a string without an end", "" },
+    { "(a", 0, 1, "bad filter at byte 1: a group without its ')'", "" },
+    { "a)", 1, 1, "bad filter at byte 2: a ')' without its '('", "" },
+    { "()", 1, 1, "bad filter at byte 2: expected a text, a key or '('", "" },
+    { "a OR", 4, 0, "bad filter at byte 5: expected a text, a key or '('", "" },
+    { "a AND", 5, 0, "bad filter at byte 6: expected a text, a key or '('", "" },
+    { "| a", 0, 1, "bad filter at byte 1: expected a text, a key or '('", "" },
+    { "- a", 1, 1, "bad filter at byte 2: expected a text, a key or '('", "" },
+    { "NOT", 3, 0, "bad filter at byte 4: expected a text, a key or '('", "" },
+    { "dur:500", 4, 3, "bad filter at byte 5: '500' is not a time such as 500ms, 2s or 1m30s",
+      "" },
+    { "dur:>x", 5, 1, "bad filter at byte 6: 'x' is not a time such as 500ms, 2s or 1m30s",
+      "" },
+    { "size:1XB", 5, 3, "bad filter at byte 6: '1XB' is not a size such as 4096, 64KB or 1MB",
+      "" },
+    { "code:1.5", 5, 3, "bad filter at byte 6: '1.5' is not a whole number", "" },
+    { "code:5..1", 5, 4, "bad filter at byte 6: '5..1' ends before it begins", "" },
+    { "code:..", 5, 2, "bad filter at byte 6: '..' needs a value before or after it", "" },
+    { "t:1m..21:00", 2, 9,
+      "bad filter at byte 3: '1m..21:00' begins on one clock and ends on another", "" },
+    { "t:noon", 2, 4,
+      "bad filter at byte 3: 'noon' is not a moment such as 1m30s, 21:00:05 or "
+      "2026-11-15T21:00:05Z",
+      "" },
+    { "tool>5", 5, 1, "bad filter at byte 6: 'tool' is not larger or smaller than anything",
+      "" },
+    { "is~err", 3, 3, "bad filter at byte 4: 'is' takes no pattern", "" },
+    { "code:/1/", 5, 3, "bad filter at byte 6: 'code' takes no pattern", "" },
+    { "arg.a>x", 6, 1, "bad filter at byte 7: 'x' is not a number", "" },
+    { "arg.[", 0, 5, "bad filter at byte 1: bad path '$.[': expected a name or '*' at byte 3",
+      "" },
+    { "x /(/", 2, 3, "bad filter at byte 3: '(' is not a pattern: missing ): (",
+      "patterns are RE2's: no look-around and no back-references" },
+    { "a\xff", 1, 1, "bad filter at byte 2: not UTF-8", "" },
+};
+
 static void what_is_wrong_is_said_with_its_place(void **state)
 {
-    static const struct {
-        const char *query;
-        size_t at, len;
-        const char *msg, *hint;
-    } cases[] = {
-        { "methd:x", 0, 5, "bad filter at byte 1: unknown key 'methd'",
-          "did you mean 'method'?" },
-        { "id:7 (larger:5)", 6, 6, "bad filter at byte 7: unknown key 'larger'",
-          "did you mean 'larger-than'?" },
-        { "https://x", 0, 5, "bad filter at byte 1: unknown key 'https'",
-          "to look for a text with ':', '=', '<', '>' or '~' in it, put it in double quotes" },
-        { "is:eror", 3, 4, "bad filter at byte 4: 'is' knows no 'eror'",
-          "did you mean 'is:error'?" },
-        { "is:qqq", 3, 3, "bad filter at byte 4: 'is' knows no 'qqq'", "" },
-        { "has:image,vidio", 10, 5, "bad filter at byte 11: 'has' knows no 'vidio'",
-          "did you mean 'has:audio'?" },
-        { "tool:", 5, 0, "bad filter at byte 6: expected a value", "" },
-        { "tool: x", 5, 1, "bad filter at byte 6: expected a value", "" },
-        { "tool:a,", 7, 0, "bad filter at byte 8: expected a value", "" },
-        { "tool:a,,b", 7, 1, "bad filter at byte 8: expected a value", "" },
-        { "tool:\"abc", 5, 4, "bad filter at byte 6: a string without an end", "" },
-        { "\"abc\\\"", 0, 6, "bad filter at byte 1: a string without an end", "" },
-        { "(a", 0, 1, "bad filter at byte 1: a group without its ')'", "" },
-        { "a)", 1, 1, "bad filter at byte 2: a ')' without its '('", "" },
-        { "()", 1, 1, "bad filter at byte 2: expected a text, a key or '('", "" },
-        { "a OR", 4, 0, "bad filter at byte 5: expected a text, a key or '('", "" },
-        { "a AND", 5, 0, "bad filter at byte 6: expected a text, a key or '('", "" },
-        { "| a", 0, 1, "bad filter at byte 1: expected a text, a key or '('", "" },
-        { "- a", 1, 1, "bad filter at byte 2: expected a text, a key or '('", "" },
-        { "NOT", 3, 0, "bad filter at byte 4: expected a text, a key or '('", "" },
-        { "dur:500", 4, 3,
-          "bad filter at byte 5: '500' is not a time such as 500ms, 2s or 1m30s", "" },
-        { "dur:>x", 5, 1, "bad filter at byte 6: 'x' is not a time such as 500ms, 2s or 1m30s",
-          "" },
-        { "size:1XB", 5, 3,
-          "bad filter at byte 6: '1XB' is not a size such as 4096, 64KB or 1MB", "" },
-        { "code:1.5", 5, 3, "bad filter at byte 6: '1.5' is not a whole number", "" },
-        { "code:5..1", 5, 4, "bad filter at byte 6: '5..1' ends before it begins", "" },
-        { "code:..", 5, 2, "bad filter at byte 6: '..' needs a value before or after it", "" },
-        { "t:1m..21:00", 2, 9,
-          "bad filter at byte 3: '1m..21:00' begins on one clock and ends on another", "" },
-        { "t:noon", 2, 4,
-          "bad filter at byte 3: 'noon' is not a moment such as 1m30s, 21:00:05 or "
-          "2026-11-15T21:00:05Z",
-          "" },
-        { "tool>5", 5, 1, "bad filter at byte 6: 'tool' is not larger or smaller than anything",
-          "" },
-        { "is~err", 3, 3, "bad filter at byte 4: 'is' takes no pattern", "" },
-        { "code:/1/", 5, 3, "bad filter at byte 6: 'code' takes no pattern", "" },
-        { "arg.a>x", 6, 1, "bad filter at byte 7: 'x' is not a number", "" },
-        { "arg.[", 0, 5,
-          "bad filter at byte 1: bad path '$.[': expected a name or '*' at byte 3", "" },
-        { "x /(/", 2, 3, "bad filter at byte 3: '(' is not a pattern: missing ): (",
-          "patterns are RE2's: no look-around and no back-references" },
-        { "a\xff", 1, 1, "bad filter at byte 2: not UTF-8", "" },
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct filter_fault fault = { 99, 99 };
         struct err e = ERR_NONE;
         struct filter *f;
 
-        if (filter_new(&f, str_z(cases[i].query), &fault, &e))
-            fail_msg("'%s' was taken", cases[i].query);
-        assert_string_equal(e.msg, cases[i].msg);
-        assert_string_equal(e.hint, cases[i].hint);
+        if (filter_new(&f, str_z(wrong[i].query), &fault, &e))
+            fail_msg("'%s' was taken", wrong[i].query);
+        assert_string_equal(e.msg, wrong[i].msg);
+        assert_string_equal(e.hint, wrong[i].hint);
         assert_int_equal(e.kind, ERR_USAGE);
-        if (fault.at != cases[i].at || fault.len != cases[i].len)
-            fail_msg("'%s': %zu+%zu", cases[i].query, fault.at, fault.len);
+        if (fault.at != wrong[i].at || fault.len != wrong[i].len)
+            fail_msg("'%s': %zu+%zu", wrong[i].query, fault.at, fault.len);
     }
 }
 

@@ -221,58 +221,59 @@ static void terms_go_together(void **state)
     CHECK_ROWS(&operation, rows);
 }
 
+static const struct row places_in_a_call[] = {
+    { "arg.path", true },
+    { "arg.nothing", false },
+    { "-arg.nothing", true },
+    { "arg.path:/etc/passwd", true },
+    { "arg.path=/etc/passwd", true },
+    { "arg.path:/etc/*", true },
+    { "arg.path:/etc/", true }, /* a regular expression: it ends with a slash */
+    { "arg.path:passwd", false },
+    { "arg.path~/ETC/", true },
+    { "arg.path~^/etc/", true },
+    { "arg.path~^passwd", false },
+    { "arg.path!=/etc/hosts", true },
+    { "arg.path!=/etc/passwd", false },
+    { "arg.gone!=x", false },
+    { "arg.limit:10", true },
+    { "arg.limit:10.0", true },
+    { "arg.limit:1e1", true },
+    { "arg.limit:\"10\"", false },
+    { "arg.limit:1", false },
+    { "arg.limit>9", true },
+    { "arg.limit>10", false },
+    { "arg.limit:>=10", true },
+    { "arg.limit<10.5", true },
+    { "arg.limit:5..10", true },
+    { "arg.limit:11..20", false },
+    { "arg.limit:1*", true },
+    { "arg.path>5", false },
+    { "arg.deep.a[1]:2.5", true },
+    { "arg.deep.a[*]:x", true },
+    { "arg.deep.a[*]!=x", false },
+    { "arg..a", true },
+    { "arg.deep~2.50", true },
+    { "arg.flag:true", true },
+    { "arg.flag:false", false },
+    { "arg.flag:\"true\"", false },
+    { "arg.none:null", true },
+    { "arg['odd key']:it's", true },
+    { "arg[\"odd key\"]", true },
+    { "arg['odd key']=\"it's\"", true },
+    { "arg.q:\"café \\\"x\\\"\"", true },
+    { "arg~passwd", true },
+    { "$.method:tools/call", true },
+    { "$.params.name:read_*", true },
+    { "$..progressToken:5", true },
+    { "meta.progressToken:5", true },
+    { "meta['io.modelcontextprotocol/logLevel']:info", true },
+    { "result.content", false },
+    { "tool:read_file", false }, /* the view tells, not the message */
+};
+
 static void paths_lead_into_the_message(void **state)
 {
-    static const struct row rows[] = {
-        { "arg.path", true },
-        { "arg.nothing", false },
-        { "-arg.nothing", true },
-        { "arg.path:/etc/passwd", true },
-        { "arg.path=/etc/passwd", true },
-        { "arg.path:/etc/*", true },
-        { "arg.path:/etc/", true }, /* a regular expression: it ends with a slash */
-        { "arg.path:passwd", false },
-        { "arg.path~/ETC/", true },
-        { "arg.path~^/etc/", true },
-        { "arg.path~^passwd", false },
-        { "arg.path!=/etc/hosts", true },
-        { "arg.path!=/etc/passwd", false },
-        { "arg.gone!=x", false },
-        { "arg.limit:10", true },
-        { "arg.limit:10.0", true },
-        { "arg.limit:1e1", true },
-        { "arg.limit:\"10\"", false },
-        { "arg.limit:1", false },
-        { "arg.limit>9", true },
-        { "arg.limit>10", false },
-        { "arg.limit:>=10", true },
-        { "arg.limit<10.5", true },
-        { "arg.limit:5..10", true },
-        { "arg.limit:11..20", false },
-        { "arg.limit:1*", true },
-        { "arg.path>5", false },
-        { "arg.deep.a[1]:2.5", true },
-        { "arg.deep.a[*]:x", true },
-        { "arg.deep.a[*]!=x", false },
-        { "arg..a", true },
-        { "arg.deep~2.50", true },
-        { "arg.flag:true", true },
-        { "arg.flag:false", false },
-        { "arg.flag:\"true\"", false },
-        { "arg.none:null", true },
-        { "arg['odd key']:it's", true },
-        { "arg[\"odd key\"]", true },
-        { "arg['odd key']=\"it's\"", true },
-        { "arg.q:\"café \\\"x\\\"\"", true },
-        { "arg~passwd", true },
-        { "$.method:tools/call", true },
-        { "$.params.name:read_*", true },
-        { "$..progressToken:5", true },
-        { "meta.progressToken:5", true },
-        { "meta['io.modelcontextprotocol/logLevel']:info", true },
-        { "result.content", false },
-        { "tool:read_file", false }, /* the view tells, not the message */
-    };
     static const struct row of_answer[] = {
         { "result.content[1].type:image", true },
         { "result.content[0].type:image", false },
@@ -292,7 +293,7 @@ static void paths_lead_into_the_message(void **state)
 
     (void)state;
     v.message = terse_scan(&s, call);
-    CHECK_ROWS(&v, rows);
+    CHECK_ROWS(&v, places_in_a_call);
     terse_scanned_release(&s);
     s = (struct terse_scanned){ 0 };
     v.message = terse_scan(&s, answer);
