@@ -73,7 +73,7 @@ static const struct unit *take_unit(struct str *rest, const struct unit *units)
     while (n < rest->len && ((rest->at[n] | 0x20) >= 'a' && (rest->at[n] | 0x20) <= 'z'))
         n++;
     for (; units->name; units++)
-        if (strlen(units->name) == n && strncasecmp(units->name, rest->at, n) == 0) {
+        if (strlen(units->name) == n && (!n || strncasecmp(units->name, rest->at, n) == 0)) {
             *rest = str_skip(*rest, n);
             return units;
         }
