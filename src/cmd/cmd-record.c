@@ -106,6 +106,14 @@ static void on_stderr(void *to, struct str bytes)
     check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
 }
 
+static void on_hurried(void *to)
+{
+    struct recording_session *s = to;
+
+    log_say(s->app->log, LOG_WARN,
+            "the client is gone and the server was silent for 0.8 s: sent it SIGTERM");
+}
+
 static void on_exited(void *to, int code, int signum)
 {
     struct recording_session *s = to;
@@ -126,6 +134,7 @@ static const struct relay_events session_events = {
     .line = on_line,
     .too_long = on_too_long,
     .stderr_text = on_stderr,
+    .hurried = on_hurried,
     .exited = on_exited,
     .done = on_done,
 };

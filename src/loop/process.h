@@ -24,6 +24,9 @@ struct process_events {
     /* `code` if it exited, `signum` (not 0) if a signal ended it. Not for a process
      * that outlives even SIGKILL. */
     void (*exited)(void *to, int code, int signum);
+    /* It was silent for too long after it should have ended: SIGTERM is on its way.
+     * May be NULL. */
+    void (*hurried)(void *to);
     /* Whether what it left is still on its way to somebody slow: then all wait on.
      * May be NULL. */
     bool (*busy)(void *to);
