@@ -68,6 +68,20 @@ static void the_nearest_has_the_fewest_differences(void **state)
           "differs at $.params.arguments.b: recorded 3, got 4");
 }
 
+static void of_two_as_near_the_first_recorded_one_is_told(void **state)
+{
+    (void)state;
+    check(
+        "{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':9,'b':9}}}",
+        false, "no recorded answer for tools/call 'add'",
+        "{'reason':'never recorded','nearest':{'seq':1,'method':'tools/call','subject':'add',"
+        "'differences':[{'path':'$.params.arguments.a','recorded':1,'got':9},"
+        "{'path':'$.params.arguments.b','recorded':2,'got':9}]}}",
+        "no recorded answer for tools/call 'add'; nearest is #1 tools/call 'add', which "
+        "differs at $.params.arguments.a: recorded 1, got 9, $.params.arguments.b: recorded 2, "
+        "got 9");
+}
+
 static void the_same_subject_is_nearer_than_the_same_arguments(void **state)
 {
     (void)state;
@@ -160,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_has_the_fewest_differences),
+        cmocka_unit_test(of_two_as_near_the_first_recorded_one_is_told),
         cmocka_unit_test(the_same_subject_is_nearer_than_the_same_arguments),
         cmocka_unit_test(a_method_nobody_recorded_has_no_nearest),
         cmocka_unit_test(what_is_used_up_says_so),
