@@ -1,9 +1,13 @@
 #include "format/ndjson.h"
 
+enum { ENVELOPE = 4 };
+
 void ndjson_init(struct ndjson *n)
 {
     *n = (struct ndjson){ 0 };
     json_init(&n->json);
+    /* A message may use all the depth there is, and stands inside a line. */
+    n->json.deeper = ENVELOPE;
 }
 
 void ndjson_release(struct ndjson *n)
@@ -11,15 +15,10 @@ void ndjson_release(struct ndjson *n)
     json_release(&n->json);
 }
 
-void ndjson_note(const struct window *w, size_t at, const char *text)
-{
-    w->notes->put(w->notes, w->line, at + 1, text);
-}
-
 /* Everything before the torn end was used; the rest is let go. */
 static enum next torn_end(const struct window *w, struct taken *t, size_t at, const char *text)
 {
-    ndjson_note(w, at, text);
+    format_note(w, at, "%s", text);
     t->bytes = w->bytes.len;
     return NEXT_END;
 }
@@ -59,9 +58,13 @@ static enum next take(struct ndjson *n, size_t bytes, size_t lines, struct taken
     return NEXT_RECORD;
 }
 
-static bool holds_nul(struct str s)
+static bool is_all_nul(struct str s)
 {
-    return s.len && memchr(s.at, '\0', s.len);
+    size_t n = 0;
+
+    while (n < s.len && s.at[n] == '\0')
+        n++;
+    return n && n == s.len;
 }
 
 /* What stands up to `gathered` is a proper start of a value, so it may go on in
@@ -88,16 +91,18 @@ static enum next gather(struct ndjson *n, const struct window *w, struct taken *
     return NEXT_SKIP;
 }
 
+/* A crash leaves the start of a line, maybe with NUL bytes behind it. Anything else
+ * is damage, at the end as in the middle. */
 static enum next bad_line(struct ndjson *n, const struct window *w, struct str line,
                           const struct json_fault *fault, struct taken *t, struct err *e)
 {
     bool ended = line.len < w->bytes.len;
 
-    if (!ended && holds_nul(line))
+    if (!ended && fault->kind == JSON_FAULT_END)
+        return torn_end(w, t, fault->at, "the last line is cut off; used up to here");
+    if (!ended && is_all_nul(str_skip(line, fault->at)))
         return torn_end(w, t, fault->at,
                         "the last line is cut off and ends in NUL bytes; used up to here");
-    if (!ended)
-        return torn_end(w, t, fault->at, "the last line is cut off; used up to here");
     if (fault->kind != JSON_FAULT_END)
         return format_error(w, fault->at, e, "not valid JSON: %s", fault->what);
     n->gathered = line.len;

@@ -69,7 +69,7 @@ static void take_place(struct str *line, struct record *r)
     r->us = (int64_t)us;
     take_mark(line, STR("conn="), r, &r->conn, HAS_CONN);
     take_mark(line, STR("session="), r, &r->session, HAS_SESSION);
-    take_mark(line, STR("exchange="), r, &r->exchange, HAS_EXCHANGE);
+    take_mark(line, STR("x="), r, &r->exchange, HAS_EXCHANGE);
     take_mark(line, STR("stream="), r, &r->stream, HAS_STREAM);
 }
 

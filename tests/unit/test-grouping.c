@@ -255,8 +255,8 @@ static void an_operation_knows_where_it_was_and_how_large(void **state)
 
     (void)state;
     grouping_init(&g, &found.sink);
-    terse_pour(&g.sink, "@10 conn=3 exchange=7 c2s {'id':1,'method':'initialize'}\n"
-                        "@25 session=4 exchange=7 stream=5 s2c {'id':1,'result':{}}\n");
+    terse_pour(&g.sink, "@10 conn=3 x=7 c2s {'id':1,'method':'initialize'}\n"
+                        "@25 session=4 x=7 stream=5 s2c {'id':1,'result':{}}\n");
     assert_int_equal(found.latest.has, HAS_CONN | HAS_EXCHANGE | HAS_SESSION);
     assert_int_equal(found.latest.conn, 3);
     assert_int_equal(found.latest.exchange, 7);
@@ -300,7 +300,7 @@ static void add_marks(struct buf *to)
     buf_printf(to, "@%u ", roll(1000));
     buf_printf(to, "%s", marks[roll(6)]);
     if (roll(3) == 0)
-        buf_printf(to, "exchange=%u ", roll(6));
+        buf_printf(to, "x=%u ", roll(6));
     if (roll(5) == 0)
         buf_printf(to, "stream=%u ", roll(6));
 }
@@ -381,12 +381,12 @@ static void add_line(struct buf *to)
         return;
     }
     if (what < 3) {
-        buf_printf(to, "session=1 exchange=%u stream=%u http %u resumes %u\n", roll(6), roll(6),
+        buf_printf(to, "session=1 x=%u stream=%u http %u resumes %u\n", roll(6), roll(6),
                    roll(2) ? 200 : 401, roll(6));
         return;
     }
     if (what < 6) {
-        buf_printf(to, "exchange=%u http end %s\n", roll(6), roll(2) ? "client" : "server");
+        buf_printf(to, "x=%u http end %s\n", roll(6), roll(2) ? "client" : "server");
         return;
     }
     add_marks(to);

@@ -119,34 +119,34 @@ static void sessions_do_not_meet(void **state)
 static void the_exchange_comes_before_the_session(void **state)
 {
     (void)state;
-    check("session=1 exchange=1 c2s {'id':1,'method':'a'}\n"
-          "session=1 exchange=2 c2s {'id':1,'method':'b'}\n"
-          "session=1 exchange=3 c2s {'id':1,'method':'c'}\n"
-          "session=1 exchange=2 s2c {'id':1,'result':{}}\n"
-          "session=1 exchange=9 s2c {'id':1,'result':{}}\n"
-          "session=2 exchange=9 s2c {'id':1,'result':{}}\n"
+    check("session=1 x=1 c2s {'id':1,'method':'a'}\n"
+          "session=1 x=2 c2s {'id':1,'method':'b'}\n"
+          "session=1 x=3 c2s {'id':1,'method':'c'}\n"
+          "session=1 x=2 s2c {'id':1,'result':{}}\n"
+          "session=1 x=9 s2c {'id':1,'result':{}}\n"
+          "session=2 x=9 s2c {'id':1,'result':{}}\n"
           "session=1 s2c {'id':1,'result':{}}\n"
-          "session=1 exchange=1 s2c {'id':1,'result':{}}\n",
+          "session=1 x=1 s2c {'id':1,'result':{}}\n",
           "4:2 5:1 6:- 7:3 8:- ");
 }
 
 static void without_a_session_only_the_exchange_counts(void **state)
 {
     (void)state;
-    check("exchange=1 c2s {'id':1,'method':'a'}\n"
-          "exchange=2 s2c {'id':1,'result':{}}\n"
+    check("x=1 c2s {'id':1,'method':'a'}\n"
+          "x=2 s2c {'id':1,'result':{}}\n"
           "conn=0 s2c {'id':1,'result':{}}\n"
-          "exchange=1 s2c {'id':1,'result':{}}\n",
+          "x=1 s2c {'id':1,'result':{}}\n",
           "2:- 3:- 4:1 ");
 }
 
 static void an_answer_may_come_on_the_stream_that_resumes(void **state)
 {
     (void)state;
-    check("exchange=1 c2s {'id':1,'method':'a'}\n"
-          "exchange=1 stream=1 http 200\n"
-          "exchange=2 stream=2 http 200 resumes 1\n"
-          "exchange=2 stream=2 s2c {'id':1,'result':{}}\n",
+    check("x=1 c2s {'id':1,'method':'a'}\n"
+          "x=1 stream=1 http 200\n"
+          "x=2 stream=2 http 200 resumes 1\n"
+          "x=2 stream=2 s2c {'id':1,'result':{}}\n",
           "2:1 ");
 }
 
@@ -268,17 +268,17 @@ static void one_can_see_what_is_in_flight_where(void **state)
     (void)state;
     talk_init(&t);
     assert_waiting(&t, one, 0, "");
-    terse_pour(&t.sink, "session=1 exchange=10 c2s {'id':1,'method':'a'}\n"
-                        "session=2 exchange=20 c2s {'id':1,'method':'b'}\n"
-                        "session=1 exchange=10 s2c {'id':1,'method':'c'}\n"
-                        "session=1 exchange=11 c2s {'id':2,'method':'d'}\n"
+    terse_pour(&t.sink, "session=1 x=10 c2s {'id':1,'method':'a'}\n"
+                        "session=2 x=20 c2s {'id':1,'method':'b'}\n"
+                        "session=1 x=10 s2c {'id':1,'method':'c'}\n"
+                        "session=1 x=11 c2s {'id':2,'method':'d'}\n"
                         "session=1 c2s {'id':3,'method':'e'}\n");
     assert_waiting(&t, one, 0, "1 4 5 ");
     assert_waiting(&t, two, 2, "2 ");
     assert_waiting(&t, exchange, 4, "4 ");
     terse_pour(&t.sink, "session=1 s2c {'id':3,'result':{}}\n");
     assert_waiting(&t, one, 0, "1 4 ");
-    terse_pour(&t.sink, "session=1 exchange=11 s2c {'id':2,'result':{}}\n");
+    terse_pour(&t.sink, "session=1 x=11 s2c {'id':2,'result':{}}\n");
     assert_waiting(&t, one, 1, "1 ");
     assert_waiting(&t, exchange, 0, "");
     pairing_forget(&t.pairs, pairing_first(&t.pairs, one, TO_SERVER));
@@ -322,12 +322,10 @@ static void asking_tells_whether_the_id_is_free(void **state)
         { "c2s {'id':1,'method':'a'}", "s2c {'id':1,'method':'a'}", true },
         { "c2s {'id':1,'method':'a'}\ns2c {'id':1,'result':1}", "c2s {'id':1,'method':'a'}",
           true },
-        { "session=1 exchange=1 c2s {'id':1,'method':'a'}",
-          "session=1 exchange=2 c2s {'id':1,'method':'a'}", false },
-        { "exchange=1 c2s {'id':1,'method':'a'}", "exchange=2 c2s {'id':1,'method':'a'}",
-          true },
-        { "exchange=1 c2s {'id':1,'method':'a'}", "exchange=1 c2s {'id':1,'method':'a'}",
+        { "session=1 x=1 c2s {'id':1,'method':'a'}", "session=1 x=2 c2s {'id':1,'method':'a'}",
           false },
+        { "x=1 c2s {'id':1,'method':'a'}", "x=2 c2s {'id':1,'method':'a'}", true },
+        { "x=1 c2s {'id':1,'method':'a'}", "x=1 c2s {'id':1,'method':'a'}", false },
     };
 
     (void)state;
@@ -353,15 +351,15 @@ static void a_peek_says_how_sure_it_is(void **state)
 
     (void)state;
     talk_init(&t);
-    terse_pour(&t.sink, "exchange=1 c2s {'id':1,'method':'a'}\n"
-                        "session=1 exchange=2 c2s {'id':1,'method':'a'}\n");
+    terse_pour(&t.sink, "x=1 c2s {'id':1,'method':'a'}\n"
+                        "session=1 x=2 c2s {'id':1,'method':'a'}\n");
     assert_int_equal(pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), &sure)->tag,
                      1);
     assert_false(sure);
     at = (struct record){ .has = HAS_EXCHANGE | HAS_SESSION, .exchange = 9, .session = 1 };
     assert_int_equal(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure)->tag, 2);
     assert_true(sure);
-    terse_pour(&t.sink, "exchange=3 c2s {'id':1,'method':'a'}\n");
+    terse_pour(&t.sink, "x=3 c2s {'id':1,'method':'a'}\n");
     at = (struct record){ .has = HAS_EXCHANGE, .exchange = 9 };
     assert_null(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure));
     terse_scanned_release(&s);

@@ -53,38 +53,37 @@ static void on_stdio_it_is_the_connection(void **state)
 static void on_http_it_is_the_exchange_and_then_the_session(void **state)
 {
     (void)state;
-    check("exchange=1 c2s {}\nsession=3 exchange=1 c2s {}\nsession=3 c2s {}\n"
-          "conn=5 session=3 exchange=2 c2s {}\nconn=5 exchange=2 c2s {}",
+    check("x=1 c2s {}\nsession=3 x=1 c2s {}\nsession=3 c2s {}\n"
+          "conn=5 session=3 x=2 c2s {}\nconn=5 x=2 c2s {}",
           "x1*0 x1s3 s3 x2s3 x2*0 ");
 }
 
 static void who_resumes_a_stream_stands_where_it_began(void **state)
 {
     (void)state;
-    check("exchange=1 stream=1 http 200\n"
-          "exchange=2 stream=2 http 200 resumes 1\n"
-          "exchange=2 stream=2 s2c {}\n"
-          "exchange=2 s2c {}\n"
-          "exchange=3 stream=3 http 200 resumes 2\n"
-          "exchange=3 http end client\n"
+    check("x=1 stream=1 http 200\n"
+          "x=2 stream=2 http 200 resumes 1\n"
+          "x=2 stream=2 s2c {}\n"
+          "x=2 s2c {}\n"
+          "x=3 stream=3 http 200 resumes 2\n"
+          "x=3 http end client\n"
           "stream=3 s2c {}\n"
-          "exchange=4 stream=4 http 200\n"
-          "exchange=4 s2c {}",
+          "x=4 stream=4 http 200\n"
+          "x=4 s2c {}",
           "x1*0 x1*0 x1*0 x1*0 x1*0 x1*0 x1*0 x4*0 x4*0 ");
 }
 
 static void a_stream_may_keep_its_number(void **state)
 {
     (void)state;
-    check("exchange=1 stream=1 s2c {}\nexchange=2 stream=1 s2c {}\nexchange=2 s2c {}",
-          "x1*0 x1*0 x1*0 ");
+    check("x=1 stream=1 s2c {}\nx=2 stream=1 s2c {}\nx=2 s2c {}", "x1*0 x1*0 x1*0 ");
 }
 
 static void what_resumes_nothing_known_stands_alone(void **state)
 {
     (void)state;
-    check("exchange=2 stream=2 http 200 resumes 1\nexchange=2 s2c {}\n"
-          "exchange=3 stream=3 http 200 resumes x\nstream=9 s2c {}",
+    check("x=2 stream=2 http 200 resumes 1\nx=2 s2c {}\n"
+          "x=3 stream=3 http 200 resumes x\nstream=9 s2c {}",
           "x2*0 x2*0 x3*0 c0 ");
 }
 
@@ -92,8 +91,8 @@ static void what_resumes_nothing_known_stands_alone(void **state)
 static void a_stream_and_an_exchange_of_number_zero(void **state)
 {
     (void)state;
-    check("exchange=0 stream=0 http 200\nexchange=1 stream=1 http 200 resumes 0\n"
-          "exchange=1 s2c {}",
+    check("x=0 stream=0 http 200\nx=1 stream=1 http 200 resumes 0\n"
+          "x=1 s2c {}",
           "x0*0 x0*0 x0*0 ");
 }
 
