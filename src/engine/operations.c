@@ -190,7 +190,7 @@ static bool was_answered(struct operations *o, const struct record *r,
     enum record_dir asked = r->message.dir == TO_CLIENT ? TO_SERVER : TO_CLIENT;
     uint64_t hash, *mark;
 
-    mark = mark_of(o, pairing_key(&o->pairs, asked, r->conn, m->id), &hash);
+    mark = mark_of(o, pairing_key(&o->pairs, r, asked, m->id), &hash);
     return *mark == hash;
 }
 
@@ -219,7 +219,7 @@ void operations_cancel(struct operations *o, const struct record *r,
                        const struct mcp_message *m)
 {
     struct json_val id = json_get(m->params, STR("requestId"));
-    struct pairing_request *asked = pairing_peek(&o->pairs, r->message.dir, r->conn, id);
+    struct pairing_request *asked = pairing_peek(&o->pairs, r, r->message.dir, id, NULL);
 
     if (!asked || asked->tag & TAG_CANCELLED)
         return;

@@ -224,7 +224,7 @@ static void cancel_recorded(struct script *s, const struct record *r,
                             const struct mcp_message *m)
 {
     const struct pairing_request *asked =
-        pairing_peek(&s->pairs, TO_SERVER, r->conn, json_get(m->params, STR("requestId")));
+        pairing_peek(&s->pairs, r, TO_SERVER, json_get(m->params, STR("requestId")), NULL);
 
     if (asked)
         cancel_op(s, (struct script_op *)(uintptr_t)asked->tag);

@@ -15,4 +15,15 @@
 #define LIMIT_OPEN_REQUESTS ((size_t)65536)
 #define LIMIT_OPEN_TEXT ((size_t)4 << 20)
 
+/* Operations that have not ended, and the memory all of them may take: those of which
+ * nothing was heard for the longest time are given up first. */
+#define LIMIT_OPEN_OPERATIONS ((size_t)16384)
+#define LIMIT_OPEN_OPERATION_BYTES ((size_t)16 << 20)
+
+/* What is remembered of operations that have ended: ids, tokens, tasks. */
+#define LIMIT_RECALL ((size_t)16384)
+
+/* HTTP streams that another exchange may still resume. */
+#define LIMIT_STREAMS ((size_t)32768)
+
 #endif

@@ -49,30 +49,122 @@ static bool take_number(struct str *line, struct str name, unsigned long long *n
     return true;
 }
 
-static void pour_message(struct sink *to, struct str line, uint64_t seq)
+/* A number that is a mark, and says so by its bit. */
+static void take_mark(struct str *line, struct str name, struct record *r, uint64_t *to,
+                      unsigned has)
 {
-    struct record r = { .kind = RECORD_MESSAGE, .has = HAS_SEQ };
-    unsigned long long us = 0, conn = 0;
+    unsigned long long number;
+
+    if (!take_number(line, name, &number))
+        return;
+    *to = number;
+    r->has |= has;
+}
+
+static void take_place(struct str *line, struct record *r)
+{
+    uint64_t us = 0;
+
+    take_mark(line, STR("@"), r, &us, HAS_US);
+    r->us = (int64_t)us;
+    take_mark(line, STR("conn="), r, &r->conn, HAS_CONN);
+    take_mark(line, STR("session="), r, &r->session, HAS_SESSION);
+    take_mark(line, STR("exchange="), r, &r->exchange, HAS_EXCHANGE);
+    take_mark(line, STR("stream="), r, &r->stream, HAS_STREAM);
+}
+
+static enum record_dir take_dir(struct str *line)
+{
+    struct str word = str_cut(line, ' ');
+
+    if (!str_eq(word, STR("c2s")) && !str_eq(word, STR("s2c")))
+        fail_msg("neither c2s nor s2c: %.*s", STR_ARG(word));
+    return str_eq(word, STR("c2s")) ? TO_SERVER : TO_CLIENT;
+}
+
+/* "batch=1:0/2 " as the recording has it. */
+static struct str take_batch(struct str *line, struct arena *a)
+{
+    struct str rest, id, index;
+
+    if (!str_starts(*line, STR("batch=")))
+        return STR_NONE;
+    rest = str_skip(str_cut(line, ' '), 6);
+    id = str_cut(&rest, ':');
+    index = str_cut(&rest, '/');
+    return arena_printf(a, "{\"id\":%.*s,\"index\":%.*s,\"count\":%.*s}", STR_ARG(id),
+                        STR_ARG(index), STR_ARG(rest));
+}
+
+static void pour_message(struct sink *to, struct record *r, struct str line, uint64_t seq)
+{
     struct err e = ERR_NONE;
+    struct arena a = { 0 };
     struct json_fault fault;
     struct json j;
 
-    if (take_number(&line, STR("@"), &us))
-        r.has |= HAS_US;
-    if (take_number(&line, STR("conn="), &conn))
-        r.has |= HAS_CONN;
-    r.us = (int64_t)us;
-    r.conn = conn;
-    r.message.seq = seq;
-    r.message.dir = str_starts(line, STR("c2s ")) ? TO_SERVER : TO_CLIENT;
-    if (r.message.dir == TO_CLIENT && !str_starts(line, STR("s2c ")))
-        fail_msg("neither c2s nor s2c: %.*s", STR_ARG(line));
+    r->kind = RECORD_MESSAGE;
+    r->has |= HAS_SEQ;
+    r->message.seq = seq;
+    take_mark(&line, STR("redelivers="), r, &r->message.redelivers, HAS_REDELIVERS);
+    take_mark(&line, STR("latency="), r, &r->message.latency_ms, HAS_LATENCY);
+    r->message.batch = take_batch(&line, &a);
+    r->message.dir = take_dir(&line);
     json_init(&j);
-    if (!json_scan(&j, str_skip(line, 4), &fault))
+    if (!json_scan(&j, line, &fault))
         fail_msg("not JSON at %zu, %s: %.*s", fault.at, fault.what, STR_ARG(line));
-    r.message.msg = json_root(&j);
-    assert_true(to->put(to, &r, &e));
+    r->message.msg = json_root(&j);
+    assert_true(to->put(to, r, &e));
     json_release(&j);
+    arena_release(&a);
+}
+
+static void pour_raw(struct sink *to, struct record *r, struct str line)
+{
+    struct err e = ERR_NONE;
+
+    r->kind = RECORD_RAW;
+    r->has |= HAS_FROM;
+    r->bytes.from_to = take_dir(&line);
+    r->bytes.bytes = line;
+    assert_true(to->put(to, r, &e));
+}
+
+static void pour_http(struct sink *to, struct record *r, struct str line)
+{
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    unsigned long long status = 0;
+
+    if (str_starts(line, STR("end "))) {
+        r->kind = RECORD_HTTP_END;
+        r->http.by = str_skip(line, 4);
+    } else {
+        r->kind = RECORD_HTTP_RESPONSE;
+        r->has |= HAS_STATUS;
+        take_number(&line, STR_NONE, &status);
+        r->http.status = status;
+        if (str_starts(line, STR("resumes ")))
+            r->http.resumes = arena_printf(&a, "{\"stream\":%.*s,\"after\":\"e\"}",
+                                           STR_ARG(str_skip(line, 8)));
+    }
+    assert_true(to->put(to, r, &e));
+    arena_release(&a);
+}
+
+/* True if it was a message, which `seq` is the number of. */
+static bool pour_line(struct sink *to, struct str line, uint64_t seq)
+{
+    struct record r = { .has = 0 };
+
+    take_place(&line, &r);
+    if (str_starts(line, STR("raw ")))
+        pour_raw(to, &r, str_skip(line, 4));
+    else if (str_starts(line, STR("http ")))
+        pour_http(to, &r, str_skip(line, 5));
+    else
+        pour_message(to, &r, line, seq);
+    return r.kind == RECORD_MESSAGE;
 }
 
 static void pour_native(struct sink *to, struct str line)
@@ -104,7 +196,7 @@ void terse_pour_plain(struct sink *to, struct str text)
         if (str_starts(line, STR("| ")))
             pour_native(to, str_skip(line, 2));
         else if (str_trim(line).len)
-            pour_message(to, line, ++seq);
+            seq += pour_line(to, line, seq + 1);
     }
 }
 

@@ -2,7 +2,14 @@
  *
  *     c2s {'id':1,'method':'ping'}
  *     @2000 conn=2 s2c {'id':1,'result':{}}
+ *     session=1 exchange=4 stream=2 redelivers=7 s2c {'id':1,'result':{}}
+ *     batch=1:0/2 c2s {'id':1,'method':'ping'}       (the first of two)
+ *     latency=20 s2c {'id':1,'result':{}}            (in milliseconds)
+ *     raw s2c what a server should not print
+ *     exchange=4 stream=2 http 200 resumes 1         (of which the last two may be missing)
+ *     exchange=4 http end client
  *
+ * Marks stand in this order: @ conn session exchange stream redelivers latency batch.
  * JSON has ' for " and ` for \, which keeps it readable in C. */
 #ifndef TERSE_H
 #define TERSE_H

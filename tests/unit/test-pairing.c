@@ -9,6 +9,7 @@ struct talk {
     struct sink sink;
     struct pairing pairs;
     struct buf text;
+    bool fresh; /* what the latest request was told */
 };
 
 static bool take(struct sink *self, const struct record *r, struct err *e)
@@ -16,11 +17,15 @@ static bool take(struct sink *self, const struct record *r, struct err *e)
     struct talk *t = (struct talk *)self;
     const struct pairing_request *asked;
     struct arena a = { 0 };
-    struct mcp_message m = mcp_classify(r->message.msg, &a);
+    struct mcp_message m;
 
     (void)e;
+    scope_see(&t->pairs.scope, r);
+    if (r->kind != RECORD_MESSAGE)
+        return true;
+    m = mcp_classify(r->message.msg, &a);
     if (m.kind == MCP_REQUEST) {
-        pairing_ask(&t->pairs, r, &m, r->message.seq);
+        t->fresh = pairing_ask(&t->pairs, r, &m, r->message.seq);
     } else if (mcp_is_response(&m)) {
         asked = pairing_answer(&t->pairs, r, &m);
         if (asked)
@@ -100,6 +105,51 @@ static void connections_do_not_meet(void **state)
           "3:- 4:2 5:1 ");
 }
 
+static void sessions_do_not_meet(void **state)
+{
+    (void)state;
+    check("session=1 c2s {'id':1,'method':'a'}\n"
+          "session=2 c2s {'id':1,'method':'b'}\n"
+          "session=3 s2c {'id':1,'result':{}}\n"
+          "session=2 s2c {'id':1,'result':{}}\n"
+          "session=1 s2c {'id':1,'result':{}}\n",
+          "3:- 4:2 5:1 ");
+}
+
+static void the_exchange_comes_before_the_session(void **state)
+{
+    (void)state;
+    check("session=1 exchange=1 c2s {'id':1,'method':'a'}\n"
+          "session=1 exchange=2 c2s {'id':1,'method':'b'}\n"
+          "session=1 exchange=3 c2s {'id':1,'method':'c'}\n"
+          "session=1 exchange=2 s2c {'id':1,'result':{}}\n"
+          "session=1 exchange=9 s2c {'id':1,'result':{}}\n"
+          "session=2 exchange=9 s2c {'id':1,'result':{}}\n"
+          "session=1 s2c {'id':1,'result':{}}\n"
+          "session=1 exchange=1 s2c {'id':1,'result':{}}\n",
+          "4:2 5:1 6:- 7:3 8:- ");
+}
+
+static void without_a_session_only_the_exchange_counts(void **state)
+{
+    (void)state;
+    check("exchange=1 c2s {'id':1,'method':'a'}\n"
+          "exchange=2 s2c {'id':1,'result':{}}\n"
+          "conn=0 s2c {'id':1,'result':{}}\n"
+          "exchange=1 s2c {'id':1,'result':{}}\n",
+          "2:- 3:- 4:1 ");
+}
+
+static void an_answer_may_come_on_the_stream_that_resumes(void **state)
+{
+    (void)state;
+    check("exchange=1 c2s {'id':1,'method':'a'}\n"
+          "exchange=1 stream=1 http 200\n"
+          "exchange=2 stream=2 http 200 resumes 1\n"
+          "exchange=2 stream=2 s2c {'id':1,'result':{}}\n",
+          "2:1 ");
+}
+
 static void of_several_with_one_id_the_oldest_is_answered_first(void **state)
 {
     (void)state;
@@ -152,6 +202,7 @@ static void an_error_without_id_answers_nothing(void **state)
 
 static void a_request_is_remembered_with_all_it_needs(void **state)
 {
+    struct record at = { .has = HAS_CONN, .conn = 3 };
     const struct pairing_request *q;
     struct terse_scanned s;
     struct talk t;
@@ -160,21 +211,23 @@ static void a_request_is_remembered_with_all_it_needs(void **state)
     talk_init(&t);
     terse_pour(&t.sink, "@5000 conn=3 c2s {'id':1,'method':'tools/call',"
                         "'params':{'name':'a`u0062'}}");
-    q = pairing_peek(&t.pairs, TO_SERVER, 3, terse_scan(&s, "1"));
+    q = pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL);
     assert_non_null(q);
     assert_str(q->method, STR("tools/call"));
     assert_str(q->subject, STR("ab"));
     assert_int_equal(q->us, 5000);
     assert_int_equal(q->tag, 1);
     assert_int_equal(q->dir, TO_SERVER);
-    assert_null(pairing_peek(&t.pairs, TO_CLIENT, 3, json_root(&s.json)));
-    assert_null(pairing_peek(&t.pairs, TO_SERVER, 1, json_root(&s.json)));
+    assert_null(pairing_peek(&t.pairs, &at, TO_CLIENT, json_root(&s.json), NULL));
+    at.conn = 1;
+    assert_null(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), NULL));
     terse_scanned_release(&s);
     talk_release(&t);
 }
 
 static void a_peek_answers_nothing(void **state)
 {
+    struct record at = { .has = 0 };
     struct terse_scanned s;
     struct talk t;
 
@@ -182,11 +235,136 @@ static void a_peek_answers_nothing(void **state)
     talk_init(&t);
     terse_pour(&t.sink, "c2s {'id':1,'method':'a'}");
     for (int i = 0; i < 3; i++) {
-        assert_non_null(pairing_peek(&t.pairs, TO_SERVER, 0, terse_scan(&s, "1")));
+        assert_non_null(pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL));
         terse_scanned_release(&s);
     }
     terse_pour(&t.sink, "s2c {'id':1,'result':{}}");
     assert_str(buf_str(&t.text), STR("1:1 "));
+    talk_release(&t);
+}
+
+/* Which of the requests of a client is the only one, and all of them in order. */
+static void assert_waiting(const struct talk *t, struct scope_reach place, uint64_t sole,
+                           const char *all)
+{
+    const struct pairing_request *only = pairing_sole(&t->pairs, place, TO_SERVER);
+    struct buf got;
+
+    buf_init(&got, 1 << 10);
+    assert_int_equal(only ? only->tag : 0, sole);
+    for (const struct pairing_request *q = pairing_first(&t->pairs, place, TO_SERVER); q;
+         q = pairing_next(q, place))
+        buf_printf(&got, "%llu ", (unsigned long long)q->tag);
+    assert_str(buf_str(&got), str_z(all));
+    buf_release(&got);
+}
+
+static void one_can_see_what_is_in_flight_where(void **state)
+{
+    const struct scope_reach one = { SCOPE_SESSION, 1 }, two = { SCOPE_SESSION, 2 },
+                             exchange = { SCOPE_EXCHANGE, 11 };
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    assert_waiting(&t, one, 0, "");
+    terse_pour(&t.sink, "session=1 exchange=10 c2s {'id':1,'method':'a'}\n"
+                        "session=2 exchange=20 c2s {'id':1,'method':'b'}\n"
+                        "session=1 exchange=10 s2c {'id':1,'method':'c'}\n"
+                        "session=1 exchange=11 c2s {'id':2,'method':'d'}\n"
+                        "session=1 c2s {'id':3,'method':'e'}\n");
+    assert_waiting(&t, one, 0, "1 4 5 ");
+    assert_waiting(&t, two, 2, "2 ");
+    assert_waiting(&t, exchange, 4, "4 ");
+    terse_pour(&t.sink, "session=1 s2c {'id':3,'result':{}}\n");
+    assert_waiting(&t, one, 0, "1 4 ");
+    terse_pour(&t.sink, "session=1 exchange=11 s2c {'id':2,'result':{}}\n");
+    assert_waiting(&t, one, 1, "1 ");
+    assert_waiting(&t, exchange, 0, "");
+    pairing_forget(&t.pairs, pairing_first(&t.pairs, one, TO_SERVER));
+    assert_waiting(&t, one, 0, "");
+    talk_release(&t);
+}
+
+static void what_is_parked_can_be_answered_but_is_not_in_flight(void **state)
+{
+    const struct scope_reach here = { SCOPE_CONN, 0 };
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    terse_pour(&t.sink, "c2s {'id':1,'method':'a'}\n"
+                        "c2s {'id':2,'method':'b'}\n"
+                        "c2s {'id':3,'method':'c'}\n");
+    pairing_park(pairing_first(&t.pairs, here, TO_SERVER));
+    assert_waiting(&t, here, 0, "2 3 1 ");
+    pairing_park(pairing_first(&t.pairs, here, TO_SERVER));
+    assert_waiting(&t, here, 3, "3 1 2 ");
+    pairing_park(t.pairs.oldest);
+    assert_waiting(&t, here, 3, "3 1 2 ");
+    pairing_park(pairing_first(&t.pairs, here, TO_SERVER));
+    assert_waiting(&t, here, 0, "1 2 3 ");
+    terse_pour(&t.sink, "s2c {'id':2,'result':{}}\ns2c {'id':1,'result':{}}\n");
+    assert_str(buf_str(&t.text), STR("1:2 2:1 "));
+    assert_waiting(&t, here, 0, "3 ");
+    talk_release(&t);
+}
+
+static void asking_tells_whether_the_id_is_free(void **state)
+{
+    static const struct {
+        const char *before, *at;
+        bool free;
+    } rows[] = {
+        { "", "c2s {'id':1,'method':'a'}", true },
+        { "c2s {'id':1,'method':'a'}", "c2s {'id':1,'method':'a'}", false },
+        { "c2s {'id':1,'method':'a'}", "c2s {'id':'1','method':'a'}", true },
+        { "c2s {'id':1,'method':'a'}", "s2c {'id':1,'method':'a'}", true },
+        { "c2s {'id':1,'method':'a'}\ns2c {'id':1,'result':1}", "c2s {'id':1,'method':'a'}",
+          true },
+        { "session=1 exchange=1 c2s {'id':1,'method':'a'}",
+          "session=1 exchange=2 c2s {'id':1,'method':'a'}", false },
+        { "exchange=1 c2s {'id':1,'method':'a'}", "exchange=2 c2s {'id':1,'method':'a'}",
+          true },
+        { "exchange=1 c2s {'id':1,'method':'a'}", "exchange=1 c2s {'id':1,'method':'a'}",
+          false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct talk t;
+
+        talk_init(&t);
+        terse_pour(&t.sink, rows[i].before);
+        t.fresh = !rows[i].free;
+        terse_pour(&t.sink, rows[i].at);
+        if (t.fresh != rows[i].free)
+            fail_msg("row %zu: %s", i, rows[i].at);
+        talk_release(&t);
+    }
+}
+
+static void a_peek_says_how_sure_it_is(void **state)
+{
+    struct record at = { .has = HAS_EXCHANGE, .exchange = 9 };
+    struct terse_scanned s;
+    struct talk t;
+    bool sure = true;
+
+    (void)state;
+    talk_init(&t);
+    terse_pour(&t.sink, "exchange=1 c2s {'id':1,'method':'a'}\n"
+                        "session=1 exchange=2 c2s {'id':1,'method':'a'}\n");
+    assert_int_equal(pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), &sure)->tag,
+                     1);
+    assert_false(sure);
+    at = (struct record){ .has = HAS_EXCHANGE | HAS_SESSION, .exchange = 9, .session = 1 };
+    assert_int_equal(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure)->tag, 2);
+    assert_true(sure);
+    terse_pour(&t.sink, "exchange=3 c2s {'id':1,'method':'a'}\n");
+    at = (struct record){ .has = HAS_EXCHANGE, .exchange = 9 };
+    assert_null(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure));
+    terse_scanned_release(&s);
     talk_release(&t);
 }
 
@@ -215,6 +393,26 @@ static void beyond_the_limit_the_oldest_counts_as_never_answered(void **state)
                         "s2c {'id':65536,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:- 2:2 3:65537 "));
     assert_int_equal(t.pairs.count, LIMIT_OPEN_REQUESTS - 2);
+    talk_release(&t);
+}
+
+static uint64_t evicted_tag;
+
+static void note_evicted(struct pairing *p, struct pairing_request *q)
+{
+    assert_int_equal(p->count, LIMIT_OPEN_REQUESTS);
+    evicted_tag = q->tag;
+}
+
+static void whoever_wants_to_know_is_told_what_is_given_up(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.pairs.evicted = note_evicted;
+    ask_too_often(&t, LIMIT_OPEN_REQUESTS * 2);
+    assert_int_equal(evicted_tag, 1);
     talk_release(&t);
 }
 
@@ -276,8 +474,9 @@ static void who_asks_learns_whether_the_id_is_in_use(void **state)
     m = mcp_classify(r.message.msg, &a);
     assert_true(pairing_ask(&p, &r, &m, 7));
     assert_false(pairing_ask(&p, &r, &m, 8));
-    assert_str(pairing_peek(&p, TO_SERVER, 1, m.id)->key, pairing_key(&p, TO_SERVER, 1, m.id));
-    pairing_peek(&p, TO_SERVER, 1, m.id)->tag = 9;
+    assert_str(pairing_peek(&p, &r, TO_SERVER, m.id, NULL)->key,
+               pairing_key(&p, &r, TO_SERVER, m.id));
+    pairing_peek(&p, &r, TO_SERVER, m.id, NULL)->tag = 9;
     r.message.dir = TO_CLIENT;
     assert_int_equal(pairing_answer(&p, &r, &m)->tag, 9);
     assert_int_equal(pairing_answer(&p, &r, &m)->tag, 8);
@@ -293,12 +492,21 @@ int main(void)
         cmocka_unit_test(each_request_is_answered_once),
         cmocka_unit_test(the_two_directions_do_not_meet),
         cmocka_unit_test(connections_do_not_meet),
+        cmocka_unit_test(sessions_do_not_meet),
+        cmocka_unit_test(the_exchange_comes_before_the_session),
+        cmocka_unit_test(without_a_session_only_the_exchange_counts),
+        cmocka_unit_test(an_answer_may_come_on_the_stream_that_resumes),
         cmocka_unit_test(of_several_with_one_id_the_oldest_is_answered_first),
         cmocka_unit_test(ids_are_the_same_by_meaning_and_type),
         cmocka_unit_test(an_id_may_hold_a_nul_and_what_follows_it_counts),
         cmocka_unit_test(an_error_without_id_answers_nothing),
         cmocka_unit_test(a_request_is_remembered_with_all_it_needs),
         cmocka_unit_test(a_peek_answers_nothing),
+        cmocka_unit_test(a_peek_says_how_sure_it_is),
+        cmocka_unit_test(asking_tells_whether_the_id_is_free),
+        cmocka_unit_test(one_can_see_what_is_in_flight_where),
+        cmocka_unit_test(what_is_parked_can_be_answered_but_is_not_in_flight),
+        cmocka_unit_test(whoever_wants_to_know_is_told_what_is_given_up),
         cmocka_unit_test(beyond_the_limit_the_oldest_counts_as_never_answered),
         cmocka_unit_test(so_it_is_when_all_have_the_same_id),
         cmocka_unit_test(beyond_the_limit_of_their_text_the_oldest_go_too),

@@ -1,0 +1,84 @@
+#include "trace/claim.h"
+
+#include "test.h"
+
+static struct claim claim_of(struct str key, void *owner)
+{
+    return (struct claim){ .key = key, .owner = owner };
+}
+
+static void assert_owners(const struct claims *c, struct str key, const char *want)
+{
+    char got[16] = "";
+    size_t n = 0;
+    const struct claim *first = claim_find(c, key), *before = NULL;
+
+    for (const struct claim *at = first; at; at = at->after) {
+        got[n++] = *(const char *)at->owner;
+        assert_ptr_equal(at->before, before);
+        before = at;
+    }
+    assert_string_equal(got, want);
+    if (first)
+        assert_ptr_equal(first->last, before);
+}
+
+static void the_oldest_comes_first(void **state)
+{
+    char a[] = "a", b[] = "b", d[] = "d";
+    struct claim one = claim_of(STR("k"), a), two = claim_of(STR("k"), b),
+                 other = claim_of(STR("K"), d);
+    struct claims c;
+
+    (void)state;
+    claim_init(&c);
+    assert_null(claim_find(&c, STR("k")));
+    assert_true(claim_add(&c, &one));
+    assert_false(claim_add(&c, &two));
+    assert_true(claim_add(&c, &other));
+    assert_owners(&c, STR("k"), "ab");
+    assert_owners(&c, STR("K"), "d");
+    claim_release(&c);
+}
+
+/* Three claims of a key, dropped in every order. */
+static void any_of_them_can_be_dropped(void **state)
+{
+    static const struct {
+        size_t drop[3];
+        const char *left[3];
+    } rows[] = {
+        { { 0, 1, 2 }, { "bc", "c", "" } }, { { 0, 2, 1 }, { "bc", "b", "" } },
+        { { 1, 0, 2 }, { "ac", "c", "" } }, { { 1, 2, 0 }, { "ac", "a", "" } },
+        { { 2, 0, 1 }, { "ab", "b", "" } }, { { 2, 1, 0 }, { "ab", "a", "" } },
+    };
+    char names[3][2] = { "a", "b", "c" }, late[] = "d";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct claim three[3], fourth = claim_of(STR("k"), late);
+        struct claims c;
+
+        claim_init(&c);
+        for (size_t n = 0; n < 3; n++) {
+            three[n] = claim_of(STR("k"), names[n]);
+            claim_add(&c, &three[n]);
+        }
+        for (size_t n = 0; n < 3; n++) {
+            claim_drop(&c, &three[rows[i].drop[n]]);
+            assert_owners(&c, STR("k"), rows[i].left[n]);
+        }
+        assert_true(claim_add(&c, &fourth));
+        assert_owners(&c, STR("k"), "d");
+        claim_release(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_oldest_comes_first),
+        cmocka_unit_test(any_of_them_can_be_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
