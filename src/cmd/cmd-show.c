@@ -55,6 +55,8 @@ static bool check(const struct app *app, const struct show_args *a,
         return err_set(e, ERR_USAGE, "'--count' and '--last' contradict each other");
     if (a->raw && app->json)
         return err_set(e, ERR_USAGE, "'--raw' and '--json' contradict each other");
+    if (a->raw && a->last)
+        return err_set(e, ERR_USAGE, "'--raw' and '--last' contradict each other");
     if (wish->pick.number && (wish->filter || a->count || a->last)) {
         err_set(e, ERR_USAGE, "one operation or message is shown whole");
         return err_hint(e, "without ':%llu' a filter or a count chooses among all",

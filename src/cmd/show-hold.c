@@ -93,6 +93,7 @@ static struct show_row *add_row(struct show_hold *h, struct show_family *f, size
         f->rows = mem_grow(f->rows, f->cap * sizeof *f->rows);
     }
     memmove(&f->rows[at + 1], &f->rows[at], (f->count - at) * sizeof *f->rows);
+    h->highest = op->number > h->highest ? op->number : h->highest;
     f->rows[at] = (struct show_row){ .number = op->number, .parent = op->parent, .gap = -1 };
     f->count++;
     f->open++;
@@ -100,14 +101,16 @@ static struct show_row *add_row(struct show_hold *h, struct show_family *f, size
     return &f->rows[at];
 }
 
-/* The family of an operation. Its root may have been let go, or have come and gone: then
- * it makes a family of its own. */
+/* The family of an operation. If its root has come and gone, it makes a family of its own.
+ * A batch is a root that is heard of last: it has no messages. */
 static struct show_family *family_of(struct show_hold *h, const struct operation *op)
 {
     size_t at = find_family(h, op->root);
 
     if (at < h->count && h->families[h->first + at]->root == op->root)
         return h->families[h->first + at];
+    if (op->root > h->highest)
+        return add_family(h, at, op->root);
     at = find_family(h, op->number);
     if (at < h->count && h->families[h->first + at]->root == op->number)
         return h->families[h->first + at];

@@ -39,6 +39,7 @@ struct show_hold {
     struct show_family **families; /* by number of the root; a window of the array */
     size_t first, count, cap;
     size_t rows, bytes;
+    uint64_t highest; /* number that was ever heard of */
 };
 
 void show_hold_init(struct show_hold *h, struct show_rows *to);

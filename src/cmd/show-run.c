@@ -31,7 +31,7 @@ struct show {
     struct buf out, row;
     struct arena scratch;
     uint64_t units; /* rows that stand alone, with those below them */
-    bool headed;    /* the line above the list is out */
+    bool headed;    /* something is above: the first line of the list, another message */
     bool found;     /* what was asked for by its number */
     bool done;      /* nothing more is wanted */
     int64_t before; /* when the message before this one passed; -1: not known */
@@ -208,12 +208,14 @@ static bool show_whole(struct show *s, const struct operation_event *ev, struct 
         show_json_message(&s->out, ev, now(s), true);
         return flush_if_much(s, e);
     } else {
+        if (s->headed)
+            buf_add_ch(&s->out, '\n');
+        s->headed = true;
         show_text_title(&s->out, ev, now(s), s->app->color);
         if (r->kind != RECORD_MESSAGE)
             term_escape(&s->out, r->bytes.bytes, TERM_MANY_LINES);
         else if (!json_indent_add(&how, r->message.msg, e))
             return false;
-        buf_add_ch(&s->out, '\n');
     }
     buf_add_ch(&s->out, '\n');
     return flush_if_much(s, e);
@@ -402,6 +404,8 @@ static bool add_rest(struct show *s, struct err *e)
         if (!flush_if_much(s, e))
             return false;
     }
+    if (s->verdicts.len && s->headed)
+        buf_add_ch(&s->out, '\n');
     buf_add(&s->out, buf_str(&s->verdicts));
     if (!flush(s, e))
         return false;
@@ -462,6 +466,15 @@ static void release(struct show *s)
     arena_release(&s->scratch);
 }
 
+/* The file is broken here: what was read before is shown all the same. */
+static void keep_going(struct show *s)
+{
+    struct err second = ERR_NONE;
+
+    if (!s->done && show_hold_finish(&s->hold, &second))
+        (void)flush(s, &second);
+}
+
 bool show_run(const struct app *app, const struct show_wish *wish, struct err *e)
 {
     struct show s = {
@@ -470,7 +483,10 @@ bool show_run(const struct app *app, const struct show_wish *wish, struct err *e
     bool ok;
 
     init(&s);
-    ok = read_file(&s, e) && add_rest(&s, e);
+    ok = read_file(&s, e);
+    if (!ok)
+        keep_going(&s);
+    ok = ok && add_rest(&s, e);
     release(&s);
     return ok;
 }

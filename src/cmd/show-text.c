@@ -227,11 +227,11 @@ static void add_failure(struct buf *to, struct json_val msg)
     int64_t code;
 
     if (json_int(json_get(error, STR("code")), &code))
-        buf_printf(to, "rpc %lld ", (long long)code);
+        buf_printf(to, "rpc %lld: ", (long long)code);
     else if (json_type(error) == JSON_OBJECT)
-        buf_add(to, STR("rpc error "));
+        buf_add(to, STR("rpc error: "));
     else if (json_type(json_get(json_get(msg, STR("result")), STR("isError"))) == JSON_TRUE)
-        buf_add(to, STR("tool error "));
+        buf_add(to, STR("tool error: "));
 }
 
 static struct str own_method(const struct record *r, struct arena *a)
@@ -292,7 +292,7 @@ void show_text_message(struct buf *to, const struct operation_event *ev, int64_t
     buf_init(&about, 4 * OPERATION_TEXT);
     add_about(&about, ev);
     failed = str_starts(buf_str(&about), STR("rpc ")) ||
-             str_starts(buf_str(&about), STR("tool error "));
+             str_starts(buf_str(&about), STR("tool error: "));
     term_style(to, color && failed, TERM_RED);
     add_cut(to, buf_str(&about), NAME);
     term_style(to, color && failed, TERM_PLAIN);
@@ -403,8 +403,10 @@ void show_text_verdict(struct buf *to, const struct operation *op, bool color)
     if (op->outcome == OUTCOME_RPC_ERROR && op->flags & OP_CODE && mcp_code_name(op->code).len)
         buf_printf(&text, " (%.*s)", STR_ARG(mcp_code_name(op->code)));
     add_duration(&text, ", took ", op->total_us);
-    add_duration(&text, ", server ", op->server_us);
-    add_duration(&text, ", waited ", op->wait_us);
+    if (op->wait_us > 0) {
+        add_duration(&text, ": server ", op->server_us);
+        add_duration(&text, ", client ", op->wait_us);
+    }
     buf_add(&text, STR(", "));
     amount_of(&text, op->messages.count, "message", "messages");
     buf_add(&text, STR(", "));
