@@ -17,6 +17,7 @@ struct show_row {
     uint64_t number, parent;
     uint64_t seen; /* for the owner: what a filter has seen of it */
     int64_t gap;   /* for the owner */
+    bool drifts;   /* for the owner */
     struct str text;
     bool ended, wanted;
 

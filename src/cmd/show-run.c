@@ -10,6 +10,7 @@
 #include "cmd/show-json.h"
 #include "cmd/show-text.h"
 #include "format/reader.h"
+#include "trace/drift.h"
 #include "trace/filter-view.h"
 #include "trace/grouping.h"
 #include "trace/limits.h"
@@ -35,6 +36,8 @@ struct show {
     bool found;     /* what was asked for by its number */
     bool done;      /* nothing more is wanted */
     int64_t before; /* when the message before this one passed; -1: not known */
+    struct drift drift;
+    bool drifts; /* the record at hand */
     char session[24];
     struct buf server, trace; /* names */
     uint64_t *family;         /* numbers of those that belong to the one asked for */
@@ -157,6 +160,7 @@ static bool list_message(struct show *s, const struct operation_event *ev, struc
     if (s->wish->filter) {
         arena_clear(&s->scratch);
         filter_view_message(&v, ev, &s->scratch);
+        v.is |= s->drifts ? IS_DRIFT : 0;
         set_time(s, &v);
         add_surroundings(s, &v, r->has, r->session);
         if (!filter_matches(s->wish->filter, &v))
@@ -264,6 +268,7 @@ static bool on_message(struct show *s, const struct operation_event *ev, struct 
     struct show_row *row = show_hold_row(&s->hold, ev->op);
     if (ev->op->messages.count == 1 && s->before >= 0 && now(s) >= s->before)
         row->gap = now(s) - s->before;
+    row->drifts |= s->drifts;
     if (s->wish->filter) {
         struct filter_view v;
         filter_view_payload(&v, ev->record);
@@ -281,6 +286,7 @@ static bool is_wanted(struct show *s, const struct operation *op)
         return true;
     filter_view_operation(&v, op);
     add_surroundings(s, &v, op->has, op->session);
+    v.is |= row->drifts ? IS_DRIFT : 0;
     if (row->gap >= 0) {
         v.has |= FILTER_GAP;
         v.gap = row->gap;
@@ -345,7 +351,10 @@ static void note_names(struct show *s, const struct record *r)
 
 static bool put_record(struct show *s, const struct record *r, struct err *e)
 {
-    note_names(s, r);
+    if (s->wish->filter) {
+        note_names(s, r);
+        s->drifts = drift_see(&s->drift, r);
+    }
     if (!s->grouping.sink.put(&s->grouping.sink, r, e))
         return false;
     if (s->wish->messages && !s->wish->pick.number && !list_record(s, r, e))
@@ -436,6 +445,7 @@ static void init(struct show *s)
 {
     grouping_init(&s->grouping, &s->events);
     show_hold_init(&s->hold, &s->rows);
+    drift_init(&s->drift);
     buf_init(&s->out, OUT_MAX);
     buf_init(&s->row, OUT_MAX);
     buf_init(&s->server, LABEL_MAX);
@@ -457,6 +467,7 @@ static void release(struct show *s)
     free(s->ring);
     free(s->family);
     show_hold_release(&s->hold);
+    drift_release(&s->drift);
     grouping_release(&s->grouping);
     buf_release(&s->out);
     buf_release(&s->row);
