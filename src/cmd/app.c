@@ -1,5 +1,6 @@
 #include "cmd/app.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -34,4 +35,17 @@ bool app_write(const struct app *app, struct str bytes, struct err *e)
     size_t done;
 
     return file_write(&out, bytes, &done, e);
+}
+
+bool app_pour(const struct app *app, struct str bytes, bool *gone, struct err *e)
+{
+    struct err why = ERR_NONE;
+
+    errno = 0;
+    if (app_write(app, bytes, &why))
+        return true;
+    *gone = errno == EPIPE;
+    if (!*gone)
+        *e = why;
+    return *gone;
 }

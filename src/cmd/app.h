@@ -30,6 +30,7 @@ struct app {
     bool color;   /* standard output may be coloured; the log knows about standard error */
     bool quiet;   /* say only errors; the log knows */
     int verbose;  /* how often -v was given; from 1 on the log shows debug lines */
+    bool tty;     /* standard output is a terminal */
     bool watched; /* standard error is a terminal: somebody may like to see progress */
 };
 
@@ -40,5 +41,9 @@ const char *app_env(const struct app *app, const char *name); /* NULL: not set o
 
 /* All of it to standard output. */
 bool app_write(const struct app *app, struct str bytes, struct err *e) MUST_CHECK;
+
+/* The same for what is long: if nobody reads any more (`| head`), that is no error, and
+ * `*gone` is set. */
+bool app_pour(const struct app *app, struct str bytes, bool *gone, struct err *e) MUST_CHECK;
 
 #endif

@@ -57,6 +57,26 @@ static void a_full_disk_is_an_io_error_that_names_standard_output(void **state)
     buf_release(&f.got);
 }
 
+static void a_reader_that_went_away_is_gone_not_wrong(void **state)
+{
+    struct fake f = { .sys = { .write = fake_write }, .step = 3, .fail_with = EPIPE };
+    struct app app = { .sys = &f.sys };
+    struct err e = ERR_NONE;
+    bool gone = false;
+    (void)state;
+
+    buf_init(&f.got, 100);
+    assert_true(app_pour(&app, STR("a whole sentence"), &gone, &e));
+    assert_true(gone);
+    assert_int_equal(e.kind, ERR_OK);
+    f.fail_with = ENOSPC;
+    gone = false;
+    assert_false(app_pour(&app, STR("a whole sentence"), &gone, &e));
+    assert_false(gone);
+    assert_int_equal(e.kind, ERR_IO);
+    buf_release(&f.got);
+}
+
 static void every_kind_of_error_has_its_exit_code(void **state)
 {
     static const struct {
@@ -89,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_writes_interrupts_and_full_pipes_lose_nothing),
         cmocka_unit_test(a_full_disk_is_an_io_error_that_names_standard_output),
+        cmocka_unit_test(a_reader_that_went_away_is_gone_not_wrong),
         cmocka_unit_test(every_kind_of_error_has_its_exit_code),
         cmocka_unit_test(the_environment_is_the_one_handed_over),
     };

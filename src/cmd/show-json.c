@@ -1,0 +1,191 @@
+#include "cmd/show-json.h"
+
+#include "json/write.h"
+
+/* Zero and absent are told apart: what is not known is null. */
+static void add_known(struct json_out *o, struct str key, int64_t n)
+{
+    json_out_key(o, key);
+    if (n < 0)
+        json_out_null(o);
+    else
+        json_out_int(o, n);
+}
+
+static void add_text(struct json_out *o, struct str key, struct str text)
+{
+    json_out_key(o, key);
+    if (text.len)
+        json_out_str(o, text);
+    else
+        json_out_null(o);
+}
+
+/* JSON as it stands in the file, but on one line. */
+static void add_raw(struct json_out *o, struct str key, struct str json)
+{
+    size_t from;
+
+    json_out_key(o, key);
+    if (!json.len) {
+        json_out_null(o);
+        return;
+    }
+    from = o->to->len;
+    json_out_raw(o, json);
+    for (size_t i = from; i < o->to->len; i++)
+        if (o->to->at[i] == '\n' || o->to->at[i] == '\r')
+            o->to->at[i] = ' ';
+}
+
+static struct str sender(enum record_dir dir)
+{
+    return dir == TO_SERVER ? STR("client") : STR("server");
+}
+
+static void add_flags(struct json_out *o, unsigned flags)
+{
+    json_out_key(o, STR("flags"));
+    json_out_array(o);
+    for (unsigned i = 0; i < OP_FLAGS; i++)
+        if (flags & 1u << i && 1u << i != OP_CODE)
+            json_out_str(o, str_z(operation_flag_name(1u << i)));
+    json_out_end_array(o);
+}
+
+static void add_messages(struct json_out *o, const struct operation *op)
+{
+    json_out_key_int(o, STR("message_count"), (int64_t)op->messages.count);
+    json_out_key(o, STR("messages"));
+    json_out_array(o);
+    for (size_t i = 0; i < op->messages.kept; i++) {
+        const struct operation_message *m = operation_message(op, i);
+        json_out_object(o);
+        add_known(o, STR("seq"), m->seq ? (int64_t)m->seq : -1);
+        json_out_key_str(o, STR("role"), str_z(operation_role_name(m->role)));
+        json_out_key_str(o, STR("from"), sender(m->dir));
+        json_out_key_bool(o, STR("inferred"), m->inferred);
+        json_out_end_object(o);
+    }
+    json_out_end_array(o);
+}
+
+static void add_ending(struct json_out *o, const struct operation *op)
+{
+    json_out_key_str(o, STR("outcome"), str_z(operation_outcome_name(op->outcome)));
+    json_out_key(o, STR("code"));
+    if (op->flags & OP_CODE)
+        json_out_int(o, op->code);
+    else
+        json_out_null(o);
+    add_known(o, STR("status"), op->status ? (int64_t)op->status : -1);
+    json_out_key_str(o, STR("answer"), str_z(operation_answer_name(op->answer)));
+    add_known(o, STR("start_us"), op->first_us);
+    add_known(o, STR("total_us"), op->total_us);
+    add_known(o, STR("server_us"), op->server_us);
+    add_known(o, STR("wait_us"), op->wait_us);
+    json_out_key_int(o, STR("bytes"), (int64_t)op->bytes);
+    json_out_key_int(o, STR("request_bytes"), (int64_t)op->request_bytes);
+    json_out_key_int(o, STR("answer_bytes"), (int64_t)op->answer_bytes);
+}
+
+void show_json_operation(struct buf *to, const struct operation *op)
+{
+    struct json_out o = json_out_to(to);
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("type"), STR("operation"));
+    json_out_key_int(&o, STR("number"), (int64_t)op->number);
+    add_known(&o, STR("parent"), op->parent ? (int64_t)op->parent : -1);
+    json_out_key_str(&o, STR("link"), str_z(operation_link_name(op->link)));
+    json_out_key_str(&o, STR("kind"), str_z(operation_kind_name(op->kind)));
+    json_out_key_str(&o, STR("from"), sender(op->dir));
+    add_text(&o, STR("method"), op->method);
+    add_text(&o, STR("subject"), op->subject);
+    add_raw(&o, STR("id"), op->id);
+    add_text(&o, STR("task"), op->task);
+    add_known(&o, STR("session"), op->has & HAS_SESSION ? (int64_t)op->session : -1);
+    add_ending(&o, op);
+    add_known(&o, STR("items"), op->items ? (int64_t)op->items : -1);
+    add_raw(&o, STR("progress"), op->progress.progress);
+    add_raw(&o, STR("progress_total"), op->progress.total);
+    add_flags(&o, op->flags);
+    add_messages(&o, op);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}
+
+static void add_payload(struct json_out *o, const struct record *r)
+{
+    if (r->kind == RECORD_MESSAGE)
+        add_raw(o, STR("msg"), json_raw(r->message.msg));
+    else
+        json_out_key_str(o, STR("text"), r->bytes.bytes);
+}
+
+void show_json_message(struct buf *to, const struct operation_event *ev, int64_t us, bool whole)
+{
+    const struct record *r = ev->record;
+    struct json_out o = json_out_to(to);
+    bool message = r->kind == RECORD_MESSAGE;
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("type"), STR("message"));
+    add_known(&o, STR("seq"), ev->message->seq ? (int64_t)ev->message->seq : -1);
+    add_known(&o, STR("us"), us);
+    json_out_key_str(&o, STR("from"), sender(ev->message->dir));
+    json_out_key_str(&o, STR("role"), str_z(operation_role_name(ev->message->role)));
+    json_out_key_int(&o, STR("operation"), (int64_t)ev->op->number);
+    add_text(&o, STR("method"), ev->op->method);
+    add_text(&o, STR("subject"), ev->op->subject);
+    add_raw(&o, STR("id"), message ? json_raw(json_get(r->message.msg, STR("id"))) : STR_NONE);
+    add_known(&o, STR("took_us"), ev->message->role == ROLE_ANSWER ? ev->op->own_us : -1);
+    json_out_key_int(&o, STR("bytes"),
+                     (int64_t)(message ? json_raw(r->message.msg).len : r->bytes.bytes.len));
+    if (whole)
+        add_payload(&o, r);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}
+
+static struct str type_of(const struct record *r)
+{
+    switch (r->kind) {
+    case RECORD_STDERR:
+        return STR("stderr");
+    case RECORD_PROC:
+        return STR("process");
+    case RECORD_SSE:
+        return STR("sse");
+    case RECORD_GAP:
+        return STR("gap");
+    default:
+        return STR("http");
+    }
+}
+
+void show_json_record(struct buf *to, const struct record *r, int64_t us)
+{
+    struct json_out o = json_out_to(to);
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("type"), type_of(r));
+    add_known(&o, STR("us"), us);
+    if (r->kind == RECORD_STDERR)
+        json_out_key_str(&o, STR("text"), r->bytes.bytes);
+    if (r->kind == RECORD_HTTP_REQUEST) {
+        add_text(&o, STR("method"), r->http.method);
+        add_text(&o, STR("path"), r->http.path);
+    }
+    if (r->kind == RECORD_HTTP_RESPONSE)
+        add_known(&o, STR("status"), r->has & HAS_STATUS ? (int64_t)r->http.status : -1);
+    if (r->kind == RECORD_PROC) {
+        add_text(&o, STR("event"), r->proc.event);
+        add_known(&o, STR("exit_code"), r->has & HAS_EXIT_CODE ? r->proc.exit_code : -1);
+    }
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}

@@ -1,0 +1,91 @@
+#include "cmd/show-pick.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "trace/filter-parse.h"
+
+enum { EXCERPT = 60 }; /* bytes of a query that are shown around what is wrong */
+
+static bool is_file(const struct sys *sys, const char *path)
+{
+    struct err ignored = ERR_NONE;
+    struct file f = FILE_CLOSED;
+
+    if (strcmp(path, "-") == 0 || !file_open(&f, sys, path, &ignored))
+        return false;
+    file_close(&f, &ignored);
+    return true;
+}
+
+static bool parse_number(struct str text, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] < '0' || text.at[i] > '9' || __builtin_mul_overflow(n, 10, &n) ||
+            __builtin_add_overflow(n, (uint64_t)(text.at[i] - '0'), &n))
+            return false;
+    *out = n;
+    return text.len && n;
+}
+
+void show_pick_file(struct show_pick *p, const struct sys *sys, const char *operand,
+                    struct arena *a)
+{
+    const char *colon = strrchr(operand, ':');
+    struct str number = str_z(colon ? colon + 1 : "");
+    bool message = str_starts(number, STR("#"));
+
+    *p = (struct show_pick){ .path = operand };
+    if (!colon || colon == operand || !parse_number(str_skip(number, message), &p->number) ||
+        is_file(sys, operand)) {
+        p->number = 0;
+        return;
+    }
+    p->path = arena_z(a, str_n(operand, (size_t)(colon - operand)));
+    p->message = message;
+}
+
+/* The part of the query around what is wrong, with a line below that points at it. */
+static void underline(struct err *e, struct str query, const struct filter_fault *fault)
+{
+    size_t from = fault->at > EXCERPT / 2 ? fault->at - EXCERPT / 2 : 0;
+    size_t marks = fault->len ? fault->len : 1;
+    char said[sizeof e->hint];
+    struct buf line;
+
+    while (from && ((unsigned char)query.at[from] & 0xC0) == 0x80)
+        from--;
+    query = str_n(query.at + from, query.len - from < EXCERPT ? query.len - from : EXCERPT);
+    memcpy(said, e->hint, sizeof said);
+    buf_init(&line, EXCERPT + 1);
+    for (size_t i = from; i < fault->at; i++)
+        if (((unsigned char)query.at[i - from] & 0xC0) != 0x80)
+            buf_add_ch(&line, ' ');
+    for (size_t i = 0; i < marks && fault->at - from + i < EXCERPT; i++)
+        buf_add_ch(&line, '^');
+    err_hint(e, "%.*s\n%s%s%s", STR_ARG(query), buf_z(&line), *said ? "\n" : "", said);
+    buf_release(&line);
+}
+
+bool show_pick_filter(struct filter **out, char *const *words, size_t count,
+                      const struct option_list *more, struct err *e)
+{
+    struct filter_fault fault;
+    struct buf query;
+    bool ok;
+
+    buf_init(&query, 2 * FILTER_QUERY_MAX);
+    for (size_t i = 0; i < more->count; i++)
+        buf_printf(&query, "%s%s%s%s", query.len ? " " : "", more->count + count > 1 ? "(" : "",
+                   more->at[i], more->count + count > 1 ? ")" : "");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&query, "%s%s", query.len ? " " : "", words[i]);
+    ok = buf_ok(&query, e);
+    if (ok && !filter_new(out, buf_str(&query), &fault, e)) {
+        underline(e, buf_str(&query), &fault);
+        ok = false;
+    }
+    buf_release(&query);
+    return ok;
+}
