@@ -5,6 +5,8 @@
 #include "cmd/command.h"
 
 extern const struct command cmd_completion;
+extern const struct command cmd_convert;
+extern const struct command cmd_formats;
 extern const struct command cmd_help;
 extern const struct command cmd_record;
 extern const struct command cmd_replay;

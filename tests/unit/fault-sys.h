@@ -22,6 +22,7 @@ enum fault_call {
     FAULT_FDATASYNC,
     FAULT_FTRUNCATE,
     FAULT_RENAME,
+    FAULT_LINK,
     FAULT_UNLINK,
     FAULT_CLOSE,
     FAULT_CALLS
