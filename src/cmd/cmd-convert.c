@@ -1,5 +1,6 @@
 /* cmd/cmd-convert.c - recordings from one format into another, several into one. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "format/merge.h"
 #include "format/writer.h"
 #include "json/write.h"
@@ -92,7 +93,8 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
            (!c->writer || c->writer->sink.put(&c->writer->sink, r, e));
 }
 
-static bool pour(struct conversion *c, struct merge *m, struct err *e)
+static bool pour(struct conversion *c, struct merge *m, struct progress *progress,
+                 struct err *e)
 {
     struct record r;
     enum next next;
@@ -105,6 +107,7 @@ static bool pour(struct conversion *c, struct merge *m, struct err *e)
         join_from(&c->join, from, c->loss.had);
         if (!c->join.sink.put(&c->join.sink, &r, e))
             return false;
+        progress_at(progress, merge_offset(m));
     }
     if (next == NEXT_ERROR)
         return false;
@@ -114,18 +117,24 @@ static bool pour(struct conversion *c, struct merge *m, struct err *e)
 }
 
 /* Reads everything, writing it if there is a writer; end() follows in any case. */
-static bool convert(struct conversion *c, const struct log *log, struct err *e)
+static bool convert(struct conversion *c, struct err *e)
 {
+    struct progress progress;
     struct merge *m;
     bool ok;
 
     loss_init(&c->loss, c->format->keeps);
     join_init(&c->join, c->count, &c->sink);
-    if (!merge_open(&m, c->app->sys, c->paths, c->count, log, e))
+    progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
+    if (!c->writer)
+        progress.log.level = LOG_ERROR; /* warnings come when it is read for good */
+    if (!merge_open(&m, c->app->sys, c->paths, c->count, progress_log(&progress), e))
         return false;
+    progress.total = merge_size(m);
     for (size_t i = 0; i < c->count; i++)
         c->formats[i] = merge_format(m, i);
-    ok = pour(c, m, e);
+    ok = pour(c, m, &progress, e);
+    progress_end(&progress);
     merge_close(m);
     return ok;
 }
@@ -157,7 +166,6 @@ static bool is_standard(const char *path)
  * before. */
 static int rehearse(struct conversion *c, struct err *e)
 {
-    struct log quiet = *c->app->log;
     int code = EXIT_OK;
 
     for (size_t i = 0; i < c->count; i++)
@@ -167,8 +175,7 @@ static int rehearse(struct conversion *c, struct err *e)
             err_hint(e, "what was written could not be taken back: give OUT a name");
             return EXIT_USAGE;
         }
-    quiet.level = LOG_ERROR; /* warnings come when it is read for good */
-    if (!convert(c, &quiet, e))
+    if (!convert(c, e))
         code = app_exit_code(e);
     else if (loss_any(&c->loss))
         code = refuse_loss(c, e);
@@ -259,7 +266,7 @@ static int write_out(struct conversion *c, const struct convert_args *args, stru
     if (!writer_open_whole(&w, c->app->sys, args->output, args->force, c->format, e))
         return app_exit_code(e);
     c->writer = &w;
-    ok = convert(c, c->app->log, e);
+    ok = convert(c, e);
     keep = ok && !(args->lossless && loss_any(&c->loss));
     if (keep)
         ok = writer_finish(&w, e);

@@ -143,3 +143,16 @@ uint64_t merge_offset(const struct merge *m)
         sum += reader_offset(m->lanes[i].reader);
     return sum;
 }
+
+uint64_t merge_size(const struct merge *m)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        uint64_t size = reader_size(m->lanes[i].reader);
+        if (!size)
+            return 0;
+        sum += size;
+    }
+    return sum;
+}

@@ -27,5 +27,6 @@ bool merge_start(const struct merge *m, int64_t *us);
 
 const struct format *merge_format(const struct merge *m, size_t from);
 uint64_t merge_offset(const struct merge *m); /* bytes consumed so far, of all */
+uint64_t merge_size(const struct merge *m);   /* of all files; 0: cannot be known */
 
 #endif

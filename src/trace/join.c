@@ -202,15 +202,14 @@ static bool pass(struct join *j, const struct record *r, struct err *e)
     return j->to->put(j->to, r, e);
 }
 
-static bool make_up_header(struct join *j, const struct record *first, struct err *e)
+static bool make_up_header(struct join *j, struct err *e)
 {
     struct record r = { .kind = RECORD_HEADER };
 
     if (j->lane->time.known) {
         r.has = HAS_WALL;
-        r.wall_us = first->has & HAS_US && j->dated ? j->start_us : j->lane->time.now_us;
+        r.wall_us = j->dated ? j->start_us : j->lane->time.now_us;
     }
-    r.header.upstream = STR("unknown");
     return pass(j, &r, e);
 }
 
@@ -280,7 +279,7 @@ static bool join_put(struct sink *self, const struct record *given, struct err *
         keep_footer(j, &r);
         return true;
     }
-    if (!j->records && j->whole && !make_up_header(j, &r, e))
+    if (!j->records && j->whole && !make_up_header(j, e))
         return false;
     set_numbers_apart(j, &r);
     if (r.kind == RECORD_MESSAGE) {
@@ -341,6 +340,8 @@ bool join_finish(struct join *j, struct err *e)
         end_recording(j, &j->lanes[i], true);
     if (!j->whole && (j->torn || !j->records))
         return true;
+    if (!j->records && !make_up_header(j, e))
+        return false;
     r.kind = RECORD_FOOTER;
     set_end(j, &r);
     if (!j->footed) {
