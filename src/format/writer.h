@@ -2,7 +2,8 @@
  *
  * A file that grows while things happen: what a record makes is one write(2), done
  * before put() returns. After a write that failed half-way the file is cut back to the
- * last whole record, so that the next one does not run into the torn one.
+ * last whole record; as long as that fails, too, nothing more is written, so that no
+ * record runs into a torn one.
  *
  * A file that is made at one go: written in large pieces, and it gets its name only when
  * all of it is there. */
@@ -21,6 +22,7 @@ struct writer {
     struct buf text;
     size_t piece;  /* so much text is gathered before it is written */
     uint64_t size; /* whole records in the file, in bytes */
+    bool torn;     /* part of a record follows them */
 };
 
 /* Makes the file new, as file_create() does. `path` is borrowed until the end. */

@@ -61,7 +61,7 @@ struct json_iter json_each(struct json_val container)
     return (struct json_iter){
         .in = container,
         .node = container.node + 1,
-        .end = json_node_of(container)->next,
+        .end = container.node + json_node_of(container)->size,
     };
 }
 
@@ -74,7 +74,7 @@ bool json_next(struct json_iter *it)
     if (json_type(it->in) == JSON_OBJECT)
         it->key = at_node(doc, it->node++);
     it->value = at_node(doc, it->node);
-    it->node = doc->nodes[it->node].next;
+    it->node += doc->nodes[it->node].size;
     return true;
 }
 

@@ -28,6 +28,11 @@ static bool has_lone_surrogate(struct str inner)
     return false;
 }
 
+static uint32_t end_of(struct json_val v)
+{
+    return v.node + json_node_of(v)->size;
+}
+
 unsigned json_unportable(struct json_val v, unsigned around)
 {
     uint32_t end[JSON_MAX_DEPTH];
@@ -37,7 +42,7 @@ unsigned json_unportable(struct json_val v, unsigned around)
 
     if (!json_exists(v))
         return 0;
-    for (uint32_t last = json_node_of(v)->next; v.node < last; v.node++) {
+    for (uint32_t last = end_of(v); v.node < last; v.node++) {
         enum json_type type = json_type(v);
 
         while (depth && v.node >= end[depth - 1])
@@ -48,7 +53,7 @@ unsigned json_unportable(struct json_val v, unsigned around)
             continue;
         if (around >= JSON_PORTABLE_NESTING)
             found |= JSON_TOO_DEEP;
-        end[depth] = json_node_of(v)->next;
+        end[depth] = end_of(v);
         nesting[depth++] = around;
         around += type == JSON_ARRAY ? JSON_NESTING_ARRAY : JSON_NESTING_OBJECT;
     }
