@@ -111,7 +111,8 @@ static int exit_code(const struct check *c, const struct checked *f)
     if (!f->usable)
         return app_exit_code(&f->trouble);
     if (f->copy)
-        return any_found(c, &f->repair.left) ? EXIT_FINDINGS : EXIT_OK;
+        return any_found(c, &f->repair.left) || loss_any(&f->repair.loss) ? EXIT_FINDINGS
+                                                                          : EXIT_OK;
     return judge(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
 }
 
@@ -170,6 +171,10 @@ static void add_copy(struct buf *to, const struct check *c, const struct checked
             buf_printf(to, "%s%s", before, inspect_odd_id(what));
             before = ", ";
         }
+    if (loss_any(&f->repair.loss)) {
+        buf_add(to, STR("; left out: "));
+        loss_add(to, &f->repair.loss);
+    }
     buf_add_ch(to, '\n');
 }
 
@@ -214,6 +219,8 @@ static void add_usable(struct json_out *o, const struct check *c, const struct c
     json_out_object(o);
     json_out_key_str(o, STR("path"), str_z(f->copy));
     add_odd(o, c, &f->repair.left);
+    json_out_key(o, STR("lost"));
+    loss_json(o, &f->repair.loss);
     json_out_end_object(o);
 }
 

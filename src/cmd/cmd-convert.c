@@ -3,7 +3,6 @@
 #include "cmd/progress.h"
 #include "format/merge.h"
 #include "format/writer.h"
-#include "json/write.h"
 #include "trace/join.h"
 #include "trace/loss.h"
 
@@ -183,18 +182,6 @@ static int rehearse(struct conversion *c, struct err *e)
     return code;
 }
 
-static void add_lost(struct json_out *o, const struct loss *l)
-{
-    json_out_key(o, STR("lost"));
-    json_out_object(o);
-    for (size_t i = 0; i < PART_COUNT; i++)
-        if (l->count[i])
-            json_out_key_int(o, str_z(part_name(1u << i)), (int64_t)l->count[i]);
-    if (l->unknown)
-        json_out_key_int(o, STR("unknown"), (int64_t)l->unknown);
-    json_out_end_object(o);
-}
-
 static void add_report(struct buf *to, const struct conversion *c, bool written)
 {
     struct json_out o = json_out_to(to);
@@ -219,7 +206,8 @@ static void add_report(struct buf *to, const struct conversion *c, bool written)
     json_out_key_str(&o, STR("format"), str_z(c->format->name));
     json_out_key_int(&o, STR("records"), (int64_t)c->join.records);
     json_out_key_int(&o, STR("messages"), (int64_t)join_messages(&c->join));
-    add_lost(&o, &c->loss);
+    json_out_key(&o, STR("lost"));
+    loss_json(&o, &c->loss);
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }

@@ -10,6 +10,7 @@ static bool put_mended(struct sink *self, const struct record *rec, struct err *
     struct repair *r = repair_of(self);
 
     return r->left.sink.put(&r->left.sink, rec, e) &&
+           r->loss.sink.put(&r->loss.sink, rec, e) &&
            r->writer.sink.put(&r->writer.sink, rec, e);
 }
 
@@ -23,6 +24,7 @@ static bool open_copy(struct repair *r, struct err *e)
         return err_set(e, ERR_USAGE, "cannot repair '%s': '%s' is only read", r->file->path,
                        format->name);
     r->left.parts = format->keeps;
+    r->loss.keeps = r->loss.had = format->keeps;
     join_from(&r->join, 0, format->keeps);
     r->open = writer_open_whole(&r->writer, r->app->sys, r->path, r->replace, format, e);
     return r->open;
@@ -47,6 +49,7 @@ void repair_init(struct repair *r, const struct app *app, const struct inspect_f
     join_init(&r->join, 1, &r->mended);
     r->join.whole = true;
     stats_init(&r->left);
+    loss_init(&r->loss, 0);
     r->left.thorough = true;
 }
 
@@ -56,6 +59,7 @@ void repair_release(struct repair *r)
         writer_abandon(&r->writer);
     join_release(&r->join);
     stats_release(&r->left);
+    loss_release(&r->loss);
 }
 
 /* A file without any record, such as a last line that is cut off, becomes one with a

@@ -9,6 +9,7 @@
 #include "cmd/inspect-file.h"
 #include "format/writer.h"
 #include "trace/join.h"
+#include "trace/loss.h"
 
 struct repair {
     struct sink sink;                /* put records here */
@@ -19,6 +20,7 @@ struct repair {
     bool replace;
     struct join join;
     struct stats left; /* what is odd even so; complete after repair_finish() */
+    struct loss loss;  /* what was read and cannot be written */
     struct writer writer;
     bool open;
 };

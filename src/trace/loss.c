@@ -1,5 +1,8 @@
 #include "trace/loss.h"
 
+/* What cannot be seen in a record that has it: the format must say that it means it. */
+enum { IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END };
+
 static bool loss_put(struct sink *self, const struct record *r, struct err *e);
 
 void loss_init(struct loss *l, unsigned keeps)
@@ -51,7 +54,7 @@ static uint64_t count_lines(struct loss *l, struct str text)
 static bool loss_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct loss *l = (struct loss *)self;
-    unsigned gone = l->had & ~l->keeps, lost = gone & part_of(r);
+    unsigned gone = (l->had | ~(unsigned)IMPLIED) & ~l->keeps, lost = gone & part_of(r);
 
     (void)e;
     if (r->kind == RECORD_MESSAGE) {
@@ -90,4 +93,15 @@ void loss_add(struct buf *to, const struct loss *l)
     if (l->unknown)
         buf_printf(to, "%s%llu line%s of unknown types", comma,
                    (unsigned long long)l->unknown, l->unknown == 1 ? "" : "s");
+}
+
+void loss_json(struct json_out *o, const struct loss *l)
+{
+    json_out_object(o);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (l->count[i])
+            json_out_key_int(o, str_z(part_name(1u << i)), (int64_t)l->count[i]);
+    if (l->unknown)
+        json_out_key_int(o, STR("unknown"), (int64_t)l->unknown);
+    json_out_end_object(o);
 }

@@ -8,6 +8,7 @@
 
 #include "trace/pairing.h"
 #include "trace/part.h"
+#include "json/write.h"
 
 struct loss {
     struct sink sink; /* put records here */
@@ -29,5 +30,8 @@ bool loss_any(const struct loss *l);
 
 /* "12 lines of standard error, the recording's name" */
 void loss_add(struct buf *to, const struct loss *l);
+
+/* {"stderr":12,"name":1} */
+void loss_json(struct json_out *o, const struct loss *l);
 
 #endif
