@@ -7,8 +7,9 @@
 
 enum { SLURP_STEP = 65536 };
 
-/* Its address, not its text, marks a file as one that is not ours to close. */
+/* Their addresses, not their texts, mark files as not ours to close. */
 static const char standard_input[] = "standard input";
+static const char standard_output[] = "standard output";
 
 static int open_retry(const struct sys *sys, const char *path, int flags, mode_t mode)
 {
@@ -241,6 +242,11 @@ bool file_give_name(const struct sys *sys, const char *at, const char *path, boo
     return rename_retry(sys, at, path) == 0 || cannot(e, "write", path, errno);
 }
 
+struct file file_standard_output(const struct sys *sys)
+{
+    return (struct file){ .sys = sys, .path = standard_output, .fd = STDOUT_FILENO };
+}
+
 /* Standard input may be shared with somebody who made it non-blocking. */
 static void wait_readable(int fd)
 {
@@ -327,7 +333,7 @@ bool file_close(struct file *f, struct err *e)
     int fd = f->fd;
 
     f->fd = -1;
-    if (fd < 0 || f->path == standard_input)
+    if (fd < 0 || f->path == standard_input || f->path == standard_output)
         return true;
     /* After EINTR the descriptor is closed all the same; a second close() could hit
      * somebody else's. */

@@ -51,6 +51,9 @@ bool file_may_create(const struct sys *sys, const char *path, bool replace,
 bool file_give_name(const struct sys *sys, const char *at, const char *path, bool replace,
                     struct err *e) MUST_CHECK;
 
+/* Standard output, to be written to; never closed. */
+struct file file_standard_output(const struct sys *sys);
+
 /* One read; `*got` 0 means the end. */
 bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
 

@@ -1,7 +1,5 @@
 #include "cmd/app.h"
 
-#include <unistd.h>
-
 #include "base/file.h"
 #include "cmd/option.h"
 
@@ -30,7 +28,7 @@ const char *app_env(const struct app *app, const char *name)
 
 bool app_write(const struct app *app, struct str bytes, struct err *e)
 {
-    struct file out = { .sys = app->sys, .path = "standard output", .fd = STDOUT_FILENO };
+    struct file out = file_standard_output(app->sys);
     size_t done;
 
     return file_write(&out, bytes, &done, e);

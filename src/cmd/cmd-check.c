@@ -43,9 +43,9 @@ static const struct option check_options[] = {
 
 /* Oddities of the file, not of what was said. */
 static const bool of_the_file[STATS_ODDS] = {
-    [STATS_NO_HEADER] = true,     [STATS_EXTRA_HEADER] = true, [STATS_NO_FOOTER] = true,
-    [STATS_AFTER_FOOTER] = true,  [STATS_FOOTER_DIFFERS] = true, [STATS_DAMAGED_END] = true,
-    [STATS_GAP] = true,           [STATS_SEQ_ORDER] = true,
+    [STATS_NO_HEADER] = true,    [STATS_EXTRA_HEADER] = true,   [STATS_NO_FOOTER] = true,
+    [STATS_AFTER_FOOTER] = true, [STATS_FOOTER_DIFFERS] = true, [STATS_DAMAGED_END] = true,
+    [STATS_GAP] = true,          [STATS_SEQ_ORDER] = true,
 };
 
 enum verdict { VERDICT_WHOLE, VERDICT_ODD, VERDICT_DAMAGED, VERDICT_UNUSABLE };
@@ -321,8 +321,7 @@ static bool check_options_fit(const struct check_args *args, const struct operan
     if (args->output && in->count > 1)
         return err_set(e, ERR_USAGE, "one OUT for %zu files", in->count);
     if (args->output && is_standard(args->output))
-        return err_set(e, ERR_USAGE,
-                       "the copy cannot go to standard output: the verdict does");
+        return err_set(e, ERR_USAGE, "the copy cannot go to standard output: the verdict does");
     for (size_t i = 0; args->fix && !args->output && i < in->count; i++)
         if (is_standard(in->at[i])) {
             err_set(e, ERR_USAGE, "no name for the copy of standard input");
@@ -369,7 +368,8 @@ static int check_run(const struct app *app, const void *options, const struct op
 
 static const struct command_example check_examples[] = {
     { "mcpreel check recordings/*.jsonl", "one verdict for each; 0 if all are whole" },
-    { "mcpreel check --fix -o good.jsonl crashed.jsonl", "a copy with everything that is left" },
+    { "mcpreel check --fix -o good.jsonl crashed.jsonl",
+      "a copy with everything that is left" },
     { "mcpreel check --ignore unanswered,server-exit session.jsonl", "what is known" },
     { 0 },
 };

@@ -9,8 +9,7 @@ static bool put_mended(struct sink *self, const struct record *rec, struct err *
 {
     struct repair *r = repair_of(self);
 
-    return r->left.sink.put(&r->left.sink, rec, e) &&
-           r->loss.sink.put(&r->loss.sink, rec, e) &&
+    return r->left.sink.put(&r->left.sink, rec, e) && r->loss.sink.put(&r->loss.sink, rec, e) &&
            r->writer.sink.put(&r->writer.sink, rec, e);
 }
 

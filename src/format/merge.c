@@ -15,9 +15,9 @@ struct lane {
 struct merge {
     struct lane *lanes;
     size_t count;
-    struct lane *used;    /* its head was handed out */
-    bool amid_batch;      /* and more of the same batch follows */
-    size_t headers;       /* so many lanes were looked at for the header they start with */
+    struct lane *used; /* its head was handed out */
+    bool amid_batch;   /* and more of the same batch follows */
+    size_t headers;    /* so many lanes were looked at for the header they start with */
     struct json json;
 };
 

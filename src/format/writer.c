@@ -1,7 +1,5 @@
 #include "format/writer.h"
 
-#include <unistd.h>
-
 #include "trace/limits.h"
 
 enum { PIECE = 256 << 10 };
@@ -71,7 +69,7 @@ bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path
     init(w, format, PIECE);
     if (!str_eq(str_z(path), STR("-")))
         return draft_open(&w->draft, &w->file, sys, path, replace, e) && begin(w);
-    w->file = (struct file){ .sys = sys, .path = "standard output", .fd = STDOUT_FILENO };
+    w->file = file_standard_output(sys);
     return begin(w);
 }
 

@@ -19,7 +19,14 @@
 
 enum { JOIN_RECENT = 1 << 16 };
 
-enum join_number { JOIN_CONN, JOIN_SESSION, JOIN_EXCHANGE, JOIN_STREAM, JOIN_BATCH, JOIN_NUMBERS };
+enum join_number {
+    JOIN_CONN,
+    JOIN_SESSION,
+    JOIN_EXCHANGE,
+    JOIN_STREAM,
+    JOIN_BATCH,
+    JOIN_NUMBERS
+};
 
 struct join_lane {
     struct moment time;
@@ -44,7 +51,7 @@ struct join {
     struct join_lane *lanes, *lane;
     size_t lane_count;
     uint64_t recordings, records;
-    bool torn;    /* a recording had no footer, and could have had one */
+    bool torn; /* a recording had no footer, and could have had one */
     bool renumbered, timed;
     uint64_t seq, messages[2], errors;
     int64_t last_us;      /* the greatest `us` */

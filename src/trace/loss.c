@@ -91,8 +91,8 @@ void loss_add(struct buf *to, const struct loss *l)
             comma = ", ";
         }
     if (l->unknown)
-        buf_printf(to, "%s%llu line%s of unknown types", comma,
-                   (unsigned long long)l->unknown, l->unknown == 1 ? "" : "s");
+        buf_printf(to, "%s%llu line%s of unknown types", comma, (unsigned long long)l->unknown,
+                   l->unknown == 1 ? "" : "s");
 }
 
 void loss_json(struct json_out *o, const struct loss *l)

@@ -19,8 +19,6 @@ struct desk {
 int desk_open(void **state);  /* makes the directory and goes there */
 int desk_close(void **state); /* removes it with everything in it */
 
-#define DESK_TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 /* A file with ' for " and ` for \. */
 void desk_put(struct desk *d, const char *name, const char *text);
 

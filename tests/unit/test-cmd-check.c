@@ -35,7 +35,8 @@ static void a_file_that_broke_off_is_damaged(void **state)
                "  there is no footer: the recorder did not end well\n"
                "  12 bytes at the end are damaged; all before them counts\n",
                "mcpreel: warning: a:4:13: the last line is cut off; used up to here\n");
-    desk_put(d, "a", HEADER PING PONG "{'type':'gap','messages':1,'bytes':5,'why':'w'}\n" FOOTER);
+    desk_put(d, "a",
+             HEADER PING PONG "{'type':'gap','messages':1,'bytes':5,'why':'w'}\n" FOOTER);
     assert_run(d, "mcpreel check a", 1,
                "a: damaged, 2 messages\n  1 gap: 1 message (5 bytes) not kept: w\n", "");
 }
@@ -44,10 +45,12 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
 {
     struct desk *d = *state;
 
-    desk_put(d, "a",
-             HEADER PING PONG MESSAGE("3", "s2c", "{'id':2,'result':'`ud800'}")
-             "{'type':'footer','total_messages':3,'duration_ms':9,'client_messages':1,"
-             "'server_messages':2}\n");
+    desk_put(
+        d, "a",
+        HEADER PING PONG MESSAGE(
+            "3", "s2c", "{'id':2,'result':'`ud800'}") "{'type':'footer','total_messages':3,'"
+                                                      "duration_ms':9,'client_messages':1,"
+                                                      "'server_messages':2}\n");
     assert_run(d, "mcpreel check a", 1,
                "a: odd, 3 messages\n"
                "  1 answer that nobody asked for (seq 3)\n"
@@ -65,12 +68,12 @@ static void a_warning_without_a_finding_is_odd_too(void **state)
 {
     struct desk *d = *state;
 
-    desk_put(d, "a",
-             "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:00Z','label':'l','command':[]}\n"
-             "{'type':'news'}\n"
-             "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
-    assert_run(d, "mcpreel check a", 1,
-               "a: odd, 0 messages\n  1 warning while it was read\n",
+    desk_put(
+        d, "a",
+        "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:00Z','label':'l','command':[]}\n"
+        "{'type':'news'}\n"
+        "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
+    assert_run(d, "mcpreel check a", 1, "a: odd, 0 messages\n  1 warning while it was read\n",
                "mcpreel: warning: a:2:9: a line of an unknown type; passed over\n");
 }
 
@@ -84,8 +87,8 @@ static void one_unusable_file_does_not_hide_the_others(void **state)
                "a: unusable\nmissing: unusable\nb: whole, 2 messages\n",
                "mcpreel: a:2:1: a message line without 'seq'\n"
                "mcpreel: cannot read 'missing': No such file or directory\n");
-    assert_run(d, "mcpreel -q check b b", 0,
-               "b: whole, 2 messages\nb: whole, 2 messages\n", "");
+    assert_run(d, "mcpreel -q check b b", 0, "b: whole, 2 messages\nb: whole, 2 messages\n",
+               "");
 }
 
 static void names_cannot_fake_a_verdict(void **state)
@@ -168,8 +171,8 @@ static void the_report_has_every_file(void **state)
                "\"text\":\"there is no footer: the recorder did not end well\"}]}]}\n",
                "");
     assert_int_equal(desk_run(d, "mcpreel -q --json check --fix b"), 0);
-    assert_non_null(strstr(buf_z(&d->out),
-                           "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{}}}]}\n"));
+    assert_non_null(
+        strstr(buf_z(&d->out), "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{}}}]}\n"));
 }
 
 static void what_cannot_be_meant_is_refused(void **state)
@@ -190,20 +193,22 @@ static void what_cannot_be_meant_is_refused(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DESK_TEST(a_whole_file_is_called_so),
-        DESK_TEST(a_file_that_broke_off_is_damaged),
-        DESK_TEST(odd_traffic_in_a_whole_file_is_only_odd),
-        DESK_TEST(a_warning_without_a_finding_is_odd_too),
-        DESK_TEST(one_unusable_file_does_not_hide_the_others),
-        DESK_TEST(names_cannot_fake_a_verdict),
-        DESK_TEST(the_copy_is_whole_and_counts),
-        DESK_TEST(what_the_copy_cannot_mend_is_named),
-        DESK_TEST(an_unusable_file_has_no_copy),
-        DESK_TEST(the_report_has_every_file),
-        DESK_TEST(what_cannot_be_meant_is_refused),
+        TEST(a_whole_file_is_called_so),
+        TEST(a_file_that_broke_off_is_damaged),
+        TEST(odd_traffic_in_a_whole_file_is_only_odd),
+        TEST(a_warning_without_a_finding_is_odd_too),
+        TEST(one_unusable_file_does_not_hide_the_others),
+        TEST(names_cannot_fake_a_verdict),
+        TEST(the_copy_is_whole_and_counts),
+        TEST(what_the_copy_cannot_mend_is_named),
+        TEST(an_unusable_file_has_no_copy),
+        TEST(the_report_has_every_file),
+        TEST(what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,11 +103,12 @@ static void the_report_says_what_was_done(void **state)
 
     desk_put(d, "a", ONE);
     desk_put(d, "b", "{'jsonrpc':'2.0','id':1,'method':'x'}\n");
-    assert_run(d, "mcpreel --json convert a b -o c.trace.jsonl", 0,
-               "{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
-               "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
-               "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{}}\n",
-               "");
+    assert_run(
+        d, "mcpreel --json convert a b -o c.trace.jsonl", 0,
+        "{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
+        "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
+        "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{}}\n",
+        "");
     assert_int_equal(desk_run(d, "mcpreel --json convert --lossless a -o c.jsonrpc"), 1);
     assert_str(buf_str(&d->out),
                STR("{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
@@ -177,19 +178,21 @@ static void what_cannot_be_meant_is_refused(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DESK_TEST(the_name_decides_the_format),
-        DESK_TEST(what_is_lost_is_told),
-        DESK_TEST(lossless_refuses_and_leaves_nothing),
-        DESK_TEST(standard_output_gets_the_data_and_nothing_else),
-        DESK_TEST(files_are_merged_by_time),
-        DESK_TEST(the_report_says_what_was_done),
-        DESK_TEST(lines_of_unknown_types_count_as_lost),
-        DESK_TEST(a_file_is_replaced_only_by_force_and_only_by_a_whole_one),
-        DESK_TEST(a_file_that_cannot_be_used_leaves_nothing),
-        DESK_TEST(what_cannot_be_meant_is_refused),
+        TEST(the_name_decides_the_format),
+        TEST(what_is_lost_is_told),
+        TEST(lossless_refuses_and_leaves_nothing),
+        TEST(standard_output_gets_the_data_and_nothing_else),
+        TEST(files_are_merged_by_time),
+        TEST(the_report_says_what_was_done),
+        TEST(lines_of_unknown_types_count_as_lost),
+        TEST(a_file_is_replaced_only_by_force_and_only_by_a_whole_one),
+        TEST(a_file_that_cannot_be_used_leaves_nothing),
+        TEST(what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

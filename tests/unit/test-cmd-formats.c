@@ -1,7 +1,7 @@
 #include "desk.h"
 #include "format/format.h"
-#include "json/json.h"
 #include "test.h"
+#include "json/json.h"
 
 static void every_format_and_every_part_is_shown(void **state)
 {
@@ -64,8 +64,8 @@ static void as_json_it_is_the_table(void **state)
                          f->open ? JSON_TRUE : JSON_FALSE);
         assert_int_equal(json_type(json_get(it.value, STR("write"))),
                          f->put ? JSON_TRUE : JSON_FALSE);
-        assert_true(json_is(json_item(json_get(it.value, STR("extensions")), 0),
-                            str_z(f->ext[0])));
+        assert_true(
+            json_is(json_item(json_get(it.value, STR("extensions")), 0), str_z(f->ext[0])));
         assert_int_equal(json_count(json_get(it.value, STR("keeps"))), count_parts(f->keeps));
         assert_int_equal(json_count(json_get(it.value, STR("loses"))), count_parts(~f->keeps));
     }
@@ -81,13 +81,15 @@ static void it_takes_no_operands(void **state)
                "mcpreel: unexpected 'x' for 'formats'\n  see 'mcpreel formats --help'\n");
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DESK_TEST(every_format_and_every_part_is_shown),
-        DESK_TEST(a_row_says_what_its_format_keeps),
-        DESK_TEST(as_json_it_is_the_table),
-        DESK_TEST(it_takes_no_operands),
+        TEST(every_format_and_every_part_is_shown),
+        TEST(a_row_says_what_its_format_keeps),
+        TEST(as_json_it_is_the_table),
+        TEST(it_takes_no_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

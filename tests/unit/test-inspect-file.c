@@ -112,14 +112,16 @@ static void a_file_that_cannot_be_used_is_an_error(void **state)
     stats_release(&s);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DESK_TEST(everything_is_read_and_told),
-        DESK_TEST(a_torn_end_is_told),
-        DESK_TEST(what_its_format_cannot_hold_is_not_missed),
-        DESK_TEST(whoever_else_listens_gets_every_record),
-        DESK_TEST(a_file_that_cannot_be_used_is_an_error),
+        TEST(everything_is_read_and_told),
+        TEST(a_torn_end_is_told),
+        TEST(what_its_format_cannot_hold_is_not_missed),
+        TEST(whoever_else_listens_gets_every_record),
+        TEST(a_file_that_cannot_be_used_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,8 +127,8 @@ static void a_request_is_lost_until_it_is_answered(void **state)
          "2 requests without an answer");
     /* Those of the server's are its own part. */
     tell(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n", "");
-    tell(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n" PING
-                            "c2s {'id':1,'result':{}}\n",
+    tell(EVERYTHING, keeps,
+         "s2c {'id':1,'method':'roots/list'}\n" PING "c2s {'id':1,'result':{}}\n",
          "1 request without an answer");
 }
 
@@ -137,7 +137,8 @@ static void standard_error_is_counted_in_lines(void **state)
     const unsigned keeps = EVERYTHING & ~PART_STDERR;
 
     (void)state;
-    tell(EVERYTHING, keeps, "| {'type':'stderr','text':'one\\n'}\n", "1 line of standard error");
+    tell(EVERYTHING, keeps, "| {'type':'stderr','text':'one\\n'}\n",
+         "1 line of standard error");
     tell(EVERYTHING, keeps, "| {'type':'stderr','text':'a`nb`n`nc'}\n",
          "4 lines of standard error");
     tell(EVERYTHING, keeps,

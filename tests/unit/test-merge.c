@@ -77,9 +77,10 @@ static void assert_order(size_t count, const char *want)
         if (r.kind == RECORD_MESSAGE)
             buf_add(&got, json_inner(json_get(r.message.msg, STR("method"))));
         else
-            buf_printf(&got, "%s", r.kind == RECORD_HEADER ? "H" :
-                                   r.kind == RECORD_STDERR ? "E" :
-                                                             "?");
+            buf_printf(&got, "%s",
+                       r.kind == RECORD_HEADER   ? "H"
+                       : r.kind == RECORD_STDERR ? "E"
+                                                 : "?");
     }
     assert_int_equal(next, NEXT_END);
     assert_int_equal(merge_next(m, &r, &from, &e), NEXT_END);
@@ -187,8 +188,9 @@ static void the_earliest_start_is_known_before_the_first_record(void **state)
     assert_start(1, false, 0);
     put_file("b", HEADER("07") AT("08", "1"));
     assert_start(2, true, midnight + 7000000);
-    put_file("c", "{'type':'message','seq':1,'ts':'2026-01-01T00:00:08Z','dir':'c2s','us':3000000,"
-                  "'msg':{'method':'x'}}\n");
+    put_file("c",
+             "{'type':'message','seq':1,'ts':'2026-01-01T00:00:08Z','dir':'c2s','us':3000000,"
+             "'msg':{'method':'x'}}\n");
     assert_start(3, true, midnight + 5000000);
     put_file("c", AT("03", "x"));
     assert_start(3, true, midnight + 3000000);

@@ -44,9 +44,9 @@ static void the_copy_has_what_was_missing(void **state)
 {
     mend(*state, "recording", "| " PING("4") "| " PING("4"),
          "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:02.000Z',"
-         "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n" PING("4") PING("5")
-         "{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':2,"
-         "'server_messages':0,'errors':0}\n");
+         "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n" PING("4") PING(
+             "5") "{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':2,"
+                  "'server_messages':0,'errors':0}\n");
 }
 
 static void each_format_is_written_by_its_own_writer(void **state)
@@ -183,17 +183,19 @@ static void trouble_with_the_copy_is_told(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DESK_TEST(the_copy_has_what_was_missing),
-        DESK_TEST(each_format_is_written_by_its_own_writer),
-        DESK_TEST(nothing_becomes_an_empty_recording),
-        DESK_TEST(the_copy_of_a_copy_is_the_same),
-        DESK_TEST(what_is_odd_even_so_is_known),
-        DESK_TEST(what_cannot_be_written_is_known),
-        DESK_TEST(without_an_end_there_is_no_copy),
-        DESK_TEST(trouble_with_the_copy_is_told),
+        TEST(the_copy_has_what_was_missing),
+        TEST(each_format_is_written_by_its_own_writer),
+        TEST(nothing_becomes_an_empty_recording),
+        TEST(the_copy_of_a_copy_is_the_same),
+        TEST(what_is_odd_even_so_is_known),
+        TEST(what_cannot_be_written_is_known),
+        TEST(without_an_end_there_is_no_copy),
+        TEST(trouble_with_the_copy_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
