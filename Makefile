@@ -29,7 +29,8 @@ all: build/build.ninja ## build build/mcpreel, optimised and hardened
 		"try 'make demo', or 'build/mcpreel help'"
 
 demo: all ## record and replay a real session, and show what to look at
-	@build/mcpreel demo
+	@mkdir -p build/demo
+	@build/mcpreel demo --force -o build/demo/session.jsonl
 
 check: builds ## the quick tests: unit, golden, house rules, sanitizers (3 minutes)
 	@tools/run-tests check
