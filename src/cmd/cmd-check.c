@@ -27,6 +27,7 @@ static const struct option check_options[] = {
       .arg = "OUT",
       .type = OPTION_PATH,
       .at = offsetof(struct check_args, output),
+      .line_only = true,
       .help = "write the repaired copy to OUT" },
     { .name = "force",
       .type = OPTION_FLAG,

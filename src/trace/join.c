@@ -176,6 +176,7 @@ static void learn(struct join *j, const struct record *r)
 static void set_time(struct join *j, struct record *r)
 {
     const struct moment *t = &j->lane->time;
+    int64_t before = j->timed ? j->last_us : 0;
 
     if (t->known && (!j->latest.known || t->now_us > j->latest.now_us))
         j->latest = *t;
@@ -188,8 +189,8 @@ static void set_time(struct join *j, struct record *r)
     if (is_joined(j)) {
         if (t->started && j->dated)
             r->us = moment_add(r->us, moment_add(t->start_us, -j->start_us));
-        if (j->timed && r->us < j->last_us)
-            r->us = j->last_us;
+        if (r->us < before)
+            r->us = before;
     }
     if (!j->timed || r->us > j->last_us)
         j->last_us = r->us;

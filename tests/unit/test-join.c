@@ -253,10 +253,12 @@ static void joined_times_do_not_step_back(void **state)
     (void)state;
     join_story(2, EVERYTHING,
                "0 H a 01 'us':0\n"
+               "0 {'type':'stderr','text':'w','us':-5}\n"
                "0 {'type':'stderr','text':'x','us':900}\n"
                "1 {'type':'stderr','text':'y','us':300}\n"
                "0 {'type':'stderr','text':'z','us':1000}\n",
                "H a 01 'us':0\n"
+               "{'type':'stderr','text':'w','us':0}\n"
                "{'type':'stderr','text':'x','us':900}\n"
                "{'type':'stderr','text':'y','us':900}\n"
                "{'type':'stderr','text':'z','us':1000}\n");
