@@ -96,8 +96,13 @@ static const struct stdio_events client_events = {
 
 static void on_signal(void *to, int signum)
 {
+    struct as_server *s = to;
+
     (void)signum; /* being ended by its client is how a stdio server ends */
-    feed(to, EVENT_CLOSED, NULL);
+    if (s->asked_to_end)
+        stop(s); /* who asks twice does not want to read what is left */
+    s->asked_to_end = true;
+    feed(s, EVENT_CLOSED, NULL);
 }
 
 void as_server_init(struct as_server *s, const struct app *app, as_server_step_fn *step,

@@ -1,8 +1,9 @@
 /* cmd/as-server.h - an engine as the server on our own standard input and output.
  *
  * What the client sends goes into the engine as events, what the engine wants goes
- * out; what it reports goes to the log. Ends when the engine finishes; a signal that
- * asks us to end is to the engine a client that has gone. */
+ * out; what it reports goes to the log. Ends when the engine finishes and its client
+ * has read all; a signal that asks us to end is to the engine a client that has gone,
+ * a second one ends it at once. */
 #ifndef CMD_AS_SERVER_H
 #define CMD_AS_SERVER_H
 
@@ -23,6 +24,7 @@ struct as_server {
     struct stdio *client;
     struct intake intake;
     struct alarms alarms;
+    bool asked_to_end; /* by a signal */
     int exit_code;
 };
 

@@ -3,10 +3,11 @@
 
 #include "base/amount.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/term.h"
 #include "cmd/commands.h"
 #include "cmd/inspect-odd.h"
-#include "cmd/nearest.h"
+
 #include "cmd/repair.h"
 
 enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };

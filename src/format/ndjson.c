@@ -59,9 +59,13 @@ static enum next take(struct ndjson *n, size_t bytes, size_t lines, struct taken
     return NEXT_RECORD;
 }
 
-static bool holds_nul(struct str s)
+static bool is_all_nul(struct str s)
 {
-    return s.len && memchr(s.at, '\0', s.len);
+    size_t n = 0;
+
+    while (n < s.len && s.at[n] == '\0')
+        n++;
+    return n && n == s.len;
 }
 
 /* What stands up to `gathered` is a proper start of a value, so it may go on in
@@ -88,16 +92,18 @@ static enum next gather(struct ndjson *n, const struct window *w, struct taken *
     return NEXT_SKIP;
 }
 
+/* A crash leaves the start of a line, maybe with NUL bytes behind it. Anything else
+ * is damage, at the end as in the middle. */
 static enum next bad_line(struct ndjson *n, const struct window *w, struct str line,
                           const struct json_fault *fault, struct taken *t, struct err *e)
 {
     bool ended = line.len < w->bytes.len;
 
-    if (!ended && holds_nul(line))
+    if (!ended && fault->kind == JSON_FAULT_END)
+        return torn_end(w, t, fault->at, "the last line is cut off; used up to here");
+    if (!ended && is_all_nul(str_skip(line, fault->at)))
         return torn_end(w, t, fault->at,
                         "the last line is cut off and ends in NUL bytes; used up to here");
-    if (!ended)
-        return torn_end(w, t, fault->at, "the last line is cut off; used up to here");
     if (fault->kind != JSON_FAULT_END)
         return format_error(w, fault->at, e, "not valid JSON: %s", fault->what);
     n->gathered = line.len;

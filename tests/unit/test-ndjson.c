@@ -85,6 +85,19 @@ static void a_torn_end_is_one_remark(void **state)
     check(STR("1\n{\"a\":\n"), STR("[1 1] end 1"));
     check(STR("1\n\0\0\0\0"), STR("[1 1] end 1"));
     check(STR("1\n{\"a\0\0"), STR("[1 1] end 1"));
+    check(STR("1\n{\"a\":tru\0"), STR("[1 1] end 1"));
+    check(STR("1\n{\"\xE2\x82"), STR("[1 1] end 1"));
+}
+
+/* A crash leaves the start of a line, never nonsense: that is damage here, too. */
+static void a_last_line_that_nothing_could_mend_is_not_torn(void **state)
+{
+    (void)state;
+    check(STR("1\noops"), STR("[1 1] f:2:1: not valid JSON: expected a value 0"));
+    check(STR("1\n{,"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
+    check(STR("1\n{,\0\0"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
+    check(STR("1\n{\"a\0b"),
+          STR("[1 1] f:2:4: not valid JSON: control character in a string 0"));
 }
 
 static void damage_before_the_end_is_an_error_at_its_place(void **state)
@@ -102,6 +115,7 @@ int main(void)
         cmocka_unit_test(a_value_may_go_on_over_lines),
         cmocka_unit_test(two_values_on_the_last_line_of_a_spread_one_are_two),
         cmocka_unit_test(a_torn_end_is_one_remark),
+        cmocka_unit_test(a_last_line_that_nothing_could_mend_is_not_torn),
         cmocka_unit_test(damage_before_the_end_is_an_error_at_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
