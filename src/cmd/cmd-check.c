@@ -7,7 +7,6 @@
 #include "base/term.h"
 #include "cmd/commands.h"
 #include "cmd/inspect-odd.h"
-
 #include "cmd/repair.h"
 
 enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };

@@ -233,6 +233,33 @@ def test_a_repaired_copy_is_whole_wherever_it_broke_off(cut, run, mcpreel, recor
     assert again.read_bytes() == fixed.read_bytes()
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_damage_anywhere_never_leaves_half_a_file(seed, run, mcpreel, recording, tmp_path):
+    """Bytes changed, lost, doubled or put in: an answer, or one clear error and no file."""
+    rng = random.Random(seed)
+    source = recording
+    if seed % 2:
+        source = tmp_path / "a.trace.jsonl"
+        ok(run, mcpreel, "-q", "convert", recording, "-o", source)
+    text = bytearray(source.read_bytes())
+    for _ in range(rng.randrange(1, 4)):
+        at, length = rng.randrange(len(text)), rng.randrange(1, 40)
+        text[at:at + rng.choice([0, 1, length])] = rng.choice(
+            [b"", b"\0", b"\xff", b"\n", b'"', b"{", b"}", b"9223372036854775807", bytes(text[at:at + length])])
+    bad, target = tmp_path / "bad.jsonl", tmp_path / "out.jsonl"
+    bad.write_bytes(text)
+    for words in (["convert", bad, recording], ["check", "--fix", bad]):
+        ran = run([mcpreel, "-q", *words, "-o", target])
+        assert ran.code in (0, 1, 3), str(ran)
+        assert target.exists() == (ran.code != 3)
+        if ran.code == 3:
+            assert len(ran.err.splitlines()) <= 2, str(ran)
+        else:
+            assert run([mcpreel, "-q", "check", target]).code in (0, 1)
+            target.unlink()
+        assert not list(tmp_path.glob(".mcpreel-*"))
+
+
 def documented(title):
     """The members that the page names in the first table of a command's section."""
     text = (ROOT / "docs" / "json-output.md").read_text()
