@@ -290,7 +290,7 @@ static bool gather_paths(struct conversion *c, const struct convert_args *args,
 
     c->paths = arena_alloc(a, (in->count + 1) * sizeof *c->paths);
     c->formats = arena_alloc(a, (in->count + 1) * sizeof *c->formats);
-    if (args->recording)
+    if (args->recording && !(in->count && app_env_has(c->app, "recording", args->recording)))
         c->paths[c->count++] = args->recording;
     for (size_t i = 0; i < in->count; i++)
         c->paths[c->count++] = in->at[i];
