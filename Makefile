@@ -64,7 +64,7 @@ clean: ## remove what was built, but not the downloaded peers
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name peers -exec rm -rf {} +
 
 help: ## this text
-	@echo "mcpreel - record, replay, verify and show MCP traffic"
+	@echo "mcpreel - record, replay and look at MCP traffic"
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo

@@ -1,40 +1,66 @@
 /* cmd/cmd-inspect.c - what is in a recording, and what is odd about it. */
 #include "cmd/commands.h"
+#include "cmd/inspect-cassette.h"
 #include "cmd/inspect-json.h"
 #include "cmd/inspect-text.h"
 
 /* More than the fullest tables and the longest names can make. */
 enum { INSPECT_MAX = 8 << 20 };
 
-static bool show(const struct app *app, const struct stats *s, const struct inspect_file *file,
-                 struct err *e)
+/* What is gathered: figures about any file, and a cassette as its own tool shows it. */
+struct inspection {
+    struct sink sink; /* for the latter */
+    struct inspect_file file;
+    struct stats stats;
+    struct inspect_cassette cassette;
+    bool json;
+};
+
+static bool as_cassette(const struct inspection *in)
+{
+    return !in->json && strcmp(in->file.format, cassette_format.name) == 0;
+}
+
+static bool put_record(struct sink *self, const struct record *r, struct err *e)
+{
+    struct inspection *in = (struct inspection *)self;
+
+    return !as_cassette(in) || in->cassette.sink.put(&in->cassette.sink, r, e);
+}
+
+static bool show(const struct app *app, struct inspection *in, struct err *e)
 {
     struct buf out;
     bool ok;
 
-    buf_init(&out, INSPECT_MAX);
+    buf_init(&out, INSPECT_MAX + in->cassette.lines.text.len);
     if (app->json)
-        inspect_json_add(&out, s, file);
+        inspect_json_add(&out, &in->stats, &in->file);
+    else if (as_cassette(in))
+        inspect_cassette_add(&out, &in->cassette, in->file.path);
     else
-        inspect_text_add(&out, s, file, app->color);
+        inspect_text_add(&out, &in->stats, &in->file, app->color);
     ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);
     return ok;
 }
 
-static int inspect_run(const struct app *app, const void *args, const struct operands *in,
+static int inspect_run(const struct app *app, const void *args, const struct operands *operands,
                        struct err *e)
 {
-    struct inspect_file file = { .path = in->at[0] };
-    struct stats s;
+    struct inspection in = { .sink = { put_record },
+                             .file = { .path = operands->at[0] },
+                             .json = app->json };
     bool ok;
 
     (void)args;
-    stats_init(&s);
-    ok = inspect_file_read(app, &file, &s, NULL, e);
-    stats_finish(&s);
-    ok = ok && show(app, &s, &file, e);
-    stats_release(&s);
+    stats_init(&in.stats);
+    inspect_cassette_init(&in.cassette);
+    ok = inspect_file_read(app, &in.file, &in.stats, &in.sink, e);
+    stats_finish(&in.stats);
+    ok = ok && show(app, &in, e);
+    inspect_cassette_release(&in.cassette);
+    stats_release(&in.stats);
     return ok ? EXIT_OK : (int)app_exit_code(e);
 }
 
@@ -56,6 +82,8 @@ const struct command cmd_inspect = {
         "Reads the file once and keeps only counts, however long it is. Latencies are those "
         "from a request to its answer; p50 and p95 may be off by 3 percent. With many "
         "different names only the first 512 operations have a row of their own.\n\n"
+        "A cassette of mcp-recorder is shown as its own inspect shows it; with --json like any "
+        "other file.\n\n"
         "Ends with 0 also when the file is odd, with 3 when it cannot be used.",
     .examples = inspect_examples,
     .operand = "FILE",

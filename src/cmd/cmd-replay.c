@@ -70,6 +70,11 @@ static const char *choose_path(const struct app *app, const struct replay_args *
         err_hint(e, "name one: mcpreel replay session.jsonl");
         return NULL;
     }
+    if (str_eq(str_z(option ? option : operand), STR("-"))) {
+        err_set(e, ERR_USAGE, "cannot read the recording from standard input");
+        err_hint(e, "the client speaks there; name a file");
+        return NULL;
+    }
     return option ? option : operand;
 }
 

@@ -6,7 +6,7 @@
 void say_init(struct say *s, struct action_sink *out)
 {
     s->out = out;
-    buf_init(&s->text, LIMIT_MESSAGE * 2);
+    buf_init(&s->text, LIMIT_LINE * 3);
 }
 
 void say_release(struct say *s)

@@ -23,6 +23,7 @@ struct notes {
     void (*put)(struct notes *self, uint64_t line, uint64_t byte, const char *text);
 };
 
+/* What is shown stays where it is, even once it is taken, until more is asked for. */
 struct window {
     struct str bytes; /* the file from the current position on */
     bool last;        /* nothing follows these bytes */
@@ -61,6 +62,7 @@ struct format {
 
 /* The only list of formats, NULL-ended, in probe order. */
 extern const struct format *const format_table[];
+extern const struct format cassette_format;
 extern const struct format jsonrpc_format;
 extern const struct format recording_format;
 extern const struct format trace_format;
@@ -75,5 +77,8 @@ const struct format *format_by_path(struct str path);
  * front of the window. Returns NEXT_ERROR. */
 enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
     PRINTF(4, 5);
+
+/* A remark on a place in the window, in the same way. */
+void format_note(const struct window *w, size_t at, const char *fmt, ...) PRINTF(3, 4);
 
 #endif

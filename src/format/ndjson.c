@@ -1,9 +1,13 @@
 #include "format/ndjson.h"
 
+enum { ENVELOPE = 4 };
+
 void ndjson_init(struct ndjson *n)
 {
     *n = (struct ndjson){ 0 };
     json_init(&n->json);
+    /* A message may use all the depth there is, and stands inside a line. */
+    n->json.deeper = ENVELOPE;
 }
 
 void ndjson_release(struct ndjson *n)
@@ -11,15 +15,10 @@ void ndjson_release(struct ndjson *n)
     json_release(&n->json);
 }
 
-void ndjson_note(const struct window *w, size_t at, const char *text)
-{
-    w->notes->put(w->notes, w->line, at + 1, text);
-}
-
 /* Everything before the torn end was used; the rest is let go. */
 static enum next torn_end(const struct window *w, struct taken *t, size_t at, const char *text)
 {
-    ndjson_note(w, at, text);
+    format_note(w, at, "%s", text);
     t->bytes = w->bytes.len;
     return NEXT_END;
 }

@@ -23,7 +23,4 @@ void ndjson_release(struct ndjson *n);
  * others as for a format's next(). */
 enum next ndjson_next(struct ndjson *n, const struct window *w, struct taken *t, struct err *e);
 
-/* A remark on the line the window starts with; `at` as for format_error(). */
-void ndjson_note(const struct window *w, size_t at, const char *text);
-
 #endif

@@ -53,6 +53,7 @@ static const struct member header_members[] = {
     { STR_INIT("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
     { STR_INIT("command"), MEMBER_JSON, AT(header.command), 0, false, JSON_ARRAY },
     { STR_INIT("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
+    { STR_INIT("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
     END,
 };
 
@@ -91,9 +92,10 @@ static const struct member proc_members[] = {
 };
 
 static const struct member http_request_members[] = {
-    { STR_INIT("state"), MEMBER_TEXT, AT(http.state), 0, true, 0 },
-    { STR_INIT("method"), MEMBER_TEXT, AT(http.method), 0, true, 0 },
-    { STR_INIT("path"), MEMBER_TEXT, AT(http.path), 0, true, 0 },
+    { STR_INIT("state"), MEMBER_TEXT, AT(http.state), 0, false, 0 },
+    { STR_INIT("kind"), MEMBER_TEXT, AT(http.kind), 0, false, 0 },
+    { STR_INIT("method"), MEMBER_TEXT, AT(http.method), 0, false, 0 },
+    { STR_INIT("path"), MEMBER_TEXT, AT(http.path), 0, false, 0 },
     { STR_INIT("query"), MEMBER_TEXT, AT(http.query), 0, false, 0 },
     { STR_INIT("host"), MEMBER_TEXT, AT(http.host), 0, false, 0 },
     { STR_INIT("origin"), MEMBER_TEXT, AT(http.origin), 0, false, 0 },
@@ -105,6 +107,7 @@ static const struct member http_request_members[] = {
 
 static const struct member http_response_members[] = {
     { STR_INIT("status"), MEMBER_COUNT, AT(http.status), HAS_STATUS, true, 0 },
+    { STR_INIT("took_ms"), MEMBER_COUNT, AT(http.took_ms), HAS_LATENCY, false, 0 },
     { STR_INIT("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
     { STR_INIT("media"), MEMBER_TEXT, AT(http.media), 0, false, 0 },
     { STR_INIT("resumes"), MEMBER_JSON, AT(http.resumes), 0, false, JSON_OBJECT },
@@ -361,9 +364,19 @@ static bool is_there(const struct member *m, const struct record *r)
     }
 }
 
+/* Whether the bytes are readable, and not much longer as JSON text than as base64. */
+static bool is_texty(struct str bytes)
+{
+    size_t controls = 0;
+
+    for (size_t i = 0; i < bytes.len; i++)
+        controls += (unsigned char)bytes.at[i] < ' ' && bytes.at[i] != '\n';
+    return controls <= bytes.len / 16 + 16 && utf8_valid(bytes);
+}
+
 static void write_bytes(struct json_out *o, struct str bytes)
 {
-    if (utf8_valid(bytes)) {
+    if (is_texty(bytes)) {
         json_out_key_str(o, STR("text"), bytes);
         return;
     }

@@ -54,17 +54,17 @@ static bool check_header(struct recording *s, const struct window *w, const stru
 
     if (r->kind != RECORD_HEADER) {
         if (!s->any)
-            ndjson_note(w, at, "no header line; reading on without one");
+            format_note(w, at, "no header line; reading on without one");
         return true;
     }
     if (s->headed)
-        ndjson_note(w, at, "another header line; its recording is taken as a continuation");
+        format_note(w, at, "another header line; its recording is taken as a continuation");
     s->headed = true;
     if (str_eq(str_cut(&major, '.'), STR("1")))
         return true;
     format_error(w, at, e, "this is a recording of version %.*s; this program reads version 1",
                  STR_ARG(r->header.version));
-    return err_hint(e, "use a newer mcpreel");
+    return false;
 }
 
 static enum next recording_next(void *state, const struct window *w, struct taken *t,
@@ -82,8 +82,8 @@ static enum next recording_next(void *state, const struct window *w, struct take
         return format_error(w, at, e, "%s", inner.msg);
     if (!check_header(s, w, r, at, e))
         return NEXT_ERROR;
-    /* Every message must have a date; one that nobody knows is written as zero. */
-    if (r->kind == RECORD_MESSAGE && r->wall_us == 0)
+    /* Headers and messages must have a date; one that nobody knows is written as zero. */
+    if (r->wall_us == 0)
         r->has &= ~(unsigned)HAS_WALL;
     s->any = true;
     return NEXT_RECORD;

@@ -132,7 +132,7 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
     if (json_type(command) != JSON_ARRAY)
         return format_error(w, json_at(line), e, "a meta line without 'command'");
     if (s->headed)
-        ndjson_note(w, json_at(line),
+        format_note(w, json_at(line),
                     "another meta line; its trace is taken as a continuation");
     s->headed = true;
     r->header.name = json_text(label, &s->arena);
@@ -227,7 +227,7 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
     if (json_type(line) != JSON_OBJECT)
         return format_error(w, json_at(line), e, "a line of a trace must be an object");
     if (!s->any && !json_is(type, STR("meta")))
-        ndjson_note(w, json_at(line), "no meta line: a rotated part; reading on without one");
+        format_note(w, json_at(line), "no meta line: a rotated part; reading on without one");
     s->any = true;
     if (json_is(type, STR("meta")))
         return read_meta(s, w, line, r, e);
@@ -235,7 +235,7 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
         return read_end(s, w, line, r, e);
     if (!json_exists(type))
         return read_message(s, w, line, r, e);
-    ndjson_note(w, json_at(type), "a line of an unknown type; passed over");
+    format_note(w, json_at(type), "a line of an unknown type; passed over");
     return NEXT_SKIP;
 }
 

@@ -61,9 +61,11 @@ static void patience_over(void *to)
 {
     struct process *p = to;
 
-    if (p->state == CLOSING)
+    if (p->state == CLOSING) {
         enter(p, ASKED);
-    else if (p->state == ASKED)
+        if (p->events->hurried)
+            p->events->hurried(p->to);
+    } else if (p->state == ASKED)
         enter(p, KILLED);
     else if (p->state == DRAINING && is_busy(p))
         enter(p, DRAINING);

@@ -1,6 +1,6 @@
 /* loop/process.h - a child process, from its start to its sure end.
  *
- *   RUNNING  -> CLOSING  [process_let_go: its stdin has ended]
+ *   RUNNING  -> CLOSING  [process_let_go: nobody will send it anything more]
  *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output]
  *   RUNNING  -> ASKED    [process_ask; from CLOSING too]
  *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
@@ -24,6 +24,9 @@ struct process_events {
     /* `code` if it exited, `signum` (not 0) if a signal ended it. Not for a process
      * that outlives even SIGKILL. */
     void (*exited)(void *to, int code, int signum);
+    /* It was silent for too long after it should have ended: SIGTERM is on its way.
+     * May be NULL. */
+    void (*hurried)(void *to);
     /* Whether what it left is still on its way to somebody slow: then all wait on.
      * May be NULL. */
     bool (*busy)(void *to);
@@ -35,7 +38,7 @@ bool process_start(struct process **out, struct loop *l, char *const *argv,
                    struct child_fds *fds, const struct process_events *events, void *to,
                    int *errnum, struct err *e) MUST_CHECK;
 
-/* Its stdin has ended, so it should end by itself. */
+/* Nobody will send it anything more, so it should end by itself. */
 void process_let_go(struct process *p);
 
 /* It said something: a process that talks after its stdin has ended is at work. */

@@ -89,7 +89,16 @@ static void server_done(void *to)
     r->events->done(r->to);
 }
 
+static void server_hurried(void *to)
+{
+    struct relay *r = to;
+
+    if (r->events->hurried)
+        r->events->hurried(r->to);
+}
+
 static const struct process_events server_events = { .exited = server_exited,
+                                                     .hurried = server_hurried,
                                                      .busy = client_is_slow,
                                                      .done = server_done };
 

@@ -21,6 +21,8 @@ struct relay_events {
     void (*line)(void *to, enum record_dir dir, struct str line); /* without newline */
     void (*too_long)(void *to, enum record_dir dir, uint64_t bytes);
     void (*stderr_text)(void *to, struct str bytes);
+    void (*hurried)(
+        void *to); /* it did not end with its client, and got SIGTERM; may be NULL */
     void (*exited)(void *to, int code, int signum);
     void (*done)(void *to); /* nothing more will come; the loop may stop */
 };

@@ -16,6 +16,7 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.timeout(180)  # what waits for ever must not do so in silence
 OPTIMISED = ROOT / "build" / "mcpreel"
 LIMIT_KB = 256 * 1024  # the longest line there may be, twice, and something around it
 SECONDS = 60  # for a machine that has other things to do; all of this takes less than one

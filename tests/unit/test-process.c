@@ -17,7 +17,7 @@ struct bench {
     struct child_fds fds;
     struct timer *later;
     int code, signum;
-    int exited, done;
+    int exited, done, hurried;
     int busy; /* how often it is said to be */
     int64_t start_us, exited_us, done_us;
 };
@@ -42,6 +42,13 @@ static void on_done(void *to)
     loop_stop(b->loop);
 }
 
+static void on_hurried(void *to)
+{
+    struct bench *b = to;
+
+    b->hurried++;
+}
+
 static bool on_busy(void *to)
 {
     struct bench *b = to;
@@ -49,9 +56,9 @@ static bool on_busy(void *to)
     return b->busy-- > 0;
 }
 
-static const struct process_events events = { .exited = on_exited,
-                                              .busy = on_busy,
-                                              .done = on_done };
+static const struct process_events events = {
+    .exited = on_exited, .hurried = on_hurried, .busy = on_busy, .done = on_done
+};
 
 static void start(struct bench *b, const char *script)
 {
@@ -140,6 +147,7 @@ static void one_that_ends_with_its_stdin_gets_no_signal(void **state)
     process_drained(b.process);
     run(&b);
     assert_int_equal(b.code, 4);
+    assert_int_equal(b.hurried, 0);
     assert_took(&b, 0);
     end(&b);
 }
@@ -155,6 +163,7 @@ static void one_that_stays_is_asked_to_end(void **state)
     process_drained(b.process);
     run(&b);
     assert_int_equal(b.signum, SIGTERM);
+    assert_int_equal(b.hurried, 1);
     assert_took(&b, 800);
     end(&b);
 }

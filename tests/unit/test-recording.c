@@ -143,6 +143,24 @@ static void another_major_version_is_refused(void **state)
           STR("f:1:1: this is a recording of version 2.0; this program reads version 1"));
 }
 
+/* A peer may send a message as deep as any value may be, and its line is deeper. */
+static void the_deepest_message_can_be_read_again(void **state)
+{
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 1 << 16);
+    buf_add(&text, STR(HEAD "{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00Z\","
+                            "\"dir\":\"c2s\",\"msg\":{\"id\":1,\"params\":"));
+    for (int i = 0; i < JSON_MAX_DEPTH - 1; i++)
+        buf_add_ch(&text, '[');
+    for (int i = 0; i < JSON_MAX_DEPTH - 1; i++)
+        buf_add_ch(&text, ']');
+    buf_add(&text, STR("}}\n"));
+    check(buf_str(&text), STR("header 1 end"));
+    buf_release(&text);
+}
+
 /* Cut anywhere, a recording gives a prefix of its records and never anything else. */
 static void every_cut_gives_a_prefix(void **state)
 {
@@ -188,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_line_cut_in_the_middle_of_the_file_is_an_error),
         cmocka_unit_test(a_missing_or_repeated_header_is_remarked_on),
         cmocka_unit_test(another_major_version_is_refused),
+        cmocka_unit_test(the_deepest_message_can_be_read_again),
         cmocka_unit_test(every_cut_gives_a_prefix),
         cmocka_unit_test(the_probe_knows_its_own),
     };
