@@ -273,17 +273,19 @@ def test_the_documented_members_are_what_comes_out(command, run, mcpreel, record
     assert list(json.loads(run([mcpreel, "--json", command, *words]).out)) == documented(command)
 
 
+def cells(text):
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in text.splitlines() if line.startswith("| ")]
+
+
 def test_the_page_of_formats_is_that_of_the_program(run, mcpreel):
     page = (ROOT / "docs" / "formats" / "README.md").read_text()
     formats = json.loads(run([mcpreel, "formats", "--json"]).out)["formats"]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")]
-            for line in page.splitlines() if line.startswith("| ")]
-    told = [(re.search(r"`(\w+)`", name)[1], bool(read), bool(write), re.findall(r"`([^`]+)`", names), about)
-            for name, read, write, names, about in (row for row in rows if len(row) == 5 and "`" in row[0])]
-    assert told == [(f["name"], f["read"], f["write"], f["extensions"], f["about"]) for f in formats]
-    head, *kept = [row for row in rows if len(row) == 1 + len(formats)]
-    assert [cell.strip("`") for cell in head[1:]] == [f["name"] for f in formats]
-    names = [re.match(r"`(\w+)`", row[0])[1] for row in kept]
+    listed, kept = map(cells, page.split("\n## What they keep\n"))
+    assert [(re.search(r"`(\w+)`", name)[1], bool(read), bool(write), re.findall(r"`([^`]+)`", names), about)
+            for name, read, write, names, about in listed[1:]] == [
+        (f["name"], f["read"], f["write"], f["extensions"], f["about"]) for f in formats]
+    assert [cell.strip("`") for cell in kept[0][1:]] == [f["name"] for f in formats]
+    names = [re.match(r"`(\w+)`", row[0])[1] for row in kept[1:]]
     assert len(names) == len(set(names)) == len(formats[0]["keeps"] + formats[0]["loses"])
     for n, f in enumerate(formats):
-        assert [name for name, row in zip(names, kept) if row[n + 1]] == f["keeps"]
+        assert [name for name, row in zip(names, kept[1:]) if row[n + 1]] == f["keeps"]
