@@ -103,6 +103,7 @@ static bool pour(struct conversion *c, struct merge *m, struct progress *progres
         c->join.dated = merge_start(m, &c->join.start_us);
     while ((next = merge_next(m, &r, &from, e)) == NEXT_RECORD) {
         c->loss.had = c->formats[from]->keeps;
+        c->loss.same = c->formats[from] == c->format;
         join_from(&c->join, from, c->loss.had);
         if (!c->join.sink.put(&c->join.sink, &r, e))
             return false;
@@ -110,8 +111,10 @@ static bool pour(struct conversion *c, struct merge *m, struct progress *progres
     }
     if (next == NEXT_ERROR)
         return false;
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++) {
         c->loss.had |= c->formats[i]->keeps;
+        c->loss.same &= c->formats[i] == c->format;
+    }
     return join_finish(&c->join, e);
 }
 

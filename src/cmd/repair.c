@@ -9,7 +9,9 @@ static bool put_mended(struct sink *self, const struct record *rec, struct err *
 {
     struct repair *r = repair_of(self);
 
-    return r->left.sink.put(&r->left.sink, rec, e) && r->loss.sink.put(&r->loss.sink, rec, e) &&
+    /* No format writes what it does not know. */
+    return (rec->kind == RECORD_UNKNOWN || r->left.sink.put(&r->left.sink, rec, e)) &&
+           r->loss.sink.put(&r->loss.sink, rec, e) &&
            r->writer.sink.put(&r->writer.sink, rec, e);
 }
 
@@ -23,7 +25,7 @@ static bool open_copy(struct repair *r, struct err *e)
         return err_set(e, ERR_USAGE, "cannot repair '%s': '%s' is only read", r->file->path,
                        format->name);
     r->left.parts = format->keeps;
-    r->loss.keeps = r->loss.had = format->keeps;
+    r->loss.same = true;
     join_from(&r->join, 0, format->keeps);
     r->open = writer_open_whole(&r->writer, r->app->sys, r->path, r->replace, format, e);
     return r->open;

@@ -54,9 +54,11 @@ static uint64_t count_lines(struct loss *l, struct str text)
 static bool loss_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct loss *l = (struct loss *)self;
-    unsigned gone = (l->had | ~(unsigned)IMPLIED) & ~l->keeps, lost = gone & part_of(r);
+    unsigned gone = (l->had | ~(unsigned)IMPLIED) & ~l->keeps, lost;
 
     (void)e;
+    gone = l->same ? 0 : gone;
+    lost = gone & part_of(r);
     if (r->kind == RECORD_MESSAGE) {
         lost |= gone & (PART_BYTES | PART_SIDE);
         if (gone & PART_PENDING)

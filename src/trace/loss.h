@@ -2,7 +2,7 @@
  *
  * A sink that counts, by part. Only what was there can be lost: who guessed which side
  * sent a message, because the file did not say, loses nothing when it is not said
- * again. */
+ * again. A format takes back whatever was read from it. */
 #ifndef TRACE_LOSS_H
 #define TRACE_LOSS_H
 
@@ -14,6 +14,7 @@ struct loss {
     struct sink sink; /* put records here */
     unsigned keeps;   /* enum part: what the format keeps */
     unsigned had;     /* what that of the records to come keeps; may change */
+    bool same;        /* it is the same format; may change */
     uint64_t count[PART_COUNT];
     uint64_t unknown; /* lines of types that no format keeps */
 

@@ -73,6 +73,19 @@ def test_a_whole_recording_is_not_touched(run, mcpreel, recording, tmp_path):
     assert (tmp_path / "c.jsonl").read_bytes() == recording.read_bytes()
 
 
+def test_a_cassette_comes_back_from_a_recording(run, mcpreel, recording, tmp_path):
+    names = [tmp_path / n for n in ("a.json", "b.jsonl", "b.json", "c.json")]
+    for source, target in zip([recording, *names], names[:3]):
+        ok(run, mcpreel, "-q", "convert", source, "-o", target)
+    assert names[0].read_bytes() == names[2].read_bytes()
+    said = ok(run, mcpreel, "convert", "--lossless", names[0], "-o", names[3]).err.decode()
+    assert "lost" not in said
+    assert names[0].read_bytes() == names[3].read_bytes()
+    names[3].unlink()
+    copy = json.loads(run([mcpreel, "--json", "check", "--fix", names[0], "-o", names[3]]).out)["files"][0]["copy"]
+    assert copy["lost"] == {} and names[0].read_bytes() == names[3].read_bytes()
+
+
 def write_random(path, rng, name):
     """A recording whose clock mostly rises; returns (time, lane) of its lines."""
     now, lines = 60000 + rng.randrange(0, 3000), []

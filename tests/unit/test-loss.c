@@ -75,6 +75,20 @@ static void what_is_there_is_lost_whatever_its_format_claims(void **state)
          "1 line that is no message, 1 line of standard error");
 }
 
+static void a_format_takes_back_what_was_read_from_it(void **state)
+{
+    struct loss l;
+
+    (void)state;
+    loss_init(&l, 0);
+    l.same = true;
+    terse_pour(&l.sink, PING "| {'type':'stderr','text':'x'}\n");
+    assert_lost(&l, "");
+    terse_pour(&l.sink, "| {'type':'new'}\n");
+    assert_lost(&l, "1 line of unknown types");
+    loss_release(&l);
+}
+
 static void as_json_it_is_counts_by_name(void **state)
 {
     struct json_out o;
@@ -173,6 +187,7 @@ int main(void)
         cmocka_unit_test(bytes_and_sides_are_lost_with_every_message),
         cmocka_unit_test(what_was_not_there_is_not_lost),
         cmocka_unit_test(what_is_there_is_lost_whatever_its_format_claims),
+        cmocka_unit_test(a_format_takes_back_what_was_read_from_it),
         cmocka_unit_test(as_json_it_is_counts_by_name),
         cmocka_unit_test(the_source_may_change_between_records),
         cmocka_unit_test(a_request_is_lost_until_it_is_answered),
