@@ -9,7 +9,7 @@
 /* What HTTP says about one exchange of a live recording. */
 struct exchange {
     uint64_t number;
-    struct str method, path; /* owned */
+    struct str method, path, response; /* owned; the last is JSON */
     enum cassette_type kind;
     bool has_kind, has_us, has_took;
     bool responded, sse;
@@ -150,6 +150,7 @@ static void forget_exchange(struct cassette_gather *g, struct exchange *x)
     map_remove(&g->exchanges, key_of(&x->number));
     let_go(g, x->method);
     let_go(g, x->path);
+    let_go(g, x->response);
     free(x->tags);
     free(x);
 }
@@ -220,12 +221,18 @@ static void see_http_response(struct cassette_gather *g, const struct record *r)
     x->took_ms = r->has & HAS_LATENCY ? r->http.took_ms : ms_between(x->us, r->us);
 }
 
+static enum cassette_type type_of_bare(const struct exchange *x)
+{
+    return x->has_kind ? x->kind : cassette_model_usual_type(JSON_VAL_NONE, x->method);
+}
+
 /* An exchange that carried no message: a stream that was opened, a session that was
  * ended, a body that is none. */
 static void put_bare_exchange(struct cassette_gather *g, const struct exchange *x)
 {
     struct cassette_interaction i = {
-        .type = x->has_kind ? x->kind : cassette_model_usual_type(JSON_VAL_NONE, x->method),
+        .type = type_of_bare(x),
+        .response = x->response,
         .sse = x->sse,
         .status = x->status,
         .latency_ms = x->took_ms,
@@ -300,30 +307,53 @@ static void see_client(struct cassette_gather *g, const struct record *r,
         complete(g, q);
 }
 
-/* An error that names no request, in an exchange that has one. */
-static struct waiting *of_its_exchange(struct cassette_gather *g, const struct record *r,
-                                       const struct mcp_message *m)
+/* An error that names no request answers the one that its exchange has. */
+static struct waiting *of_exchange(struct cassette_gather *g, const struct exchange *x,
+                                   const struct mcp_message *m)
 {
-    struct exchange *x = NULL;
+    if (!x || !x->count || json_type(m->id) > JSON_NULL)
+        return NULL;
+    return map_get(&g->open, key_of(&x->tags[x->count - 1]));
+}
 
-    if (r->has & HAS_EXCHANGE && json_type(m->id) <= JSON_NULL)
-        x = map_get(&g->exchanges, key_of(&r->exchange));
-    return x && x->count ? map_get(&g->open, key_of(&x->tags[x->count - 1])) : NULL;
+/* An answer to no request that anybody knows of: to a body that is no message, or just
+ * to nothing. */
+static void take_stray_answer(struct cassette_gather *g, const struct record *r,
+                              struct exchange *x)
+{
+    struct cassette_interaction i = { .type = CASSETTE_REQUEST,
+                                      .response = json_raw(r->message.msg),
+                                      .status = 200 };
+
+    if (x && !x->carried && !x->response.at && type_of_bare(x) == CASSETTE_REQUEST) {
+        x->response = keep(g, i.response);
+        return;
+    }
+    if (r->has & HAS_LATENCY)
+        i.latency_ms = r->message.latency_ms;
+    g->to->put(g->to, &i);
 }
 
 static void see_server(struct cassette_gather *g, const struct record *r,
                        const struct mcp_message *m)
 {
     const struct pairing_request *asked;
+    struct exchange *x = NULL;
     struct waiting *q;
 
     if (!mcp_is_response(m))
         return;
+    if (r->has & HAS_EXCHANGE)
+        x = map_get(&g->exchanges, key_of(&r->exchange));
+    if (x && x->by_us)
+        return;
     asked = pairing_answer(&g->pairs, r, m);
     facts_see(&g->facts, TO_CLIENT, m, asked);
-    q = asked ? map_get(&g->open, key_of(&asked->tag)) : of_its_exchange(g, r, m);
-    if (!q || q->i.response.at)
+    q = asked ? map_get(&g->open, key_of(&asked->tag)) : of_exchange(g, x, m);
+    if (!q || q->i.response.at) {
+        take_stray_answer(g, r, x);
         return;
+    }
     q->i.response = keep(g, json_raw(r->message.msg));
     q->i.has_latency = r->has & HAS_LATENCY || (q->has_us && r->has & HAS_US);
     q->i.latency_ms = r->has & HAS_LATENCY ? r->message.latency_ms : ms_between(q->us, r->us);

@@ -4,7 +4,7 @@
  * Otherwise requests are paired with their answers, and interactions come in the order
  * in which they were complete, as mcp-recorder would have seen them. It knows no
  * traffic from server to client but answers, and no request without one: these are
- * left out.
+ * left out. An answer without a request is like one to a body that is no message.
  *
  * Keeps what is not complete, up to LIMIT_OPEN_REQUESTS of them and LIMIT_LINE bytes. */
 #ifndef FORMAT_CASSETTE_GATHER_H
