@@ -7,8 +7,9 @@
 
 enum { SLURP_STEP = 65536 };
 
-/* Its address, not its text, marks a file as one that is not ours to close. */
+/* Their addresses, not their texts, mark files as not ours to close. */
 static const char standard_input[] = "standard input";
+static const char standard_output[] = "standard output";
 
 static int open_retry(const struct sys *sys, const char *path, int flags, mode_t mode)
 {
@@ -123,46 +124,127 @@ bool file_open(struct file *f, const struct sys *sys, const char *path, struct e
     return true;
 }
 
-/* Takes away the regular file that stands in the way. O_PATH looks at what stands
- * there, be it a symbolic link, and touches nothing. */
-static bool remove_old(const struct sys *sys, const char *path, struct err *e)
+static bool exists_already(struct err *e, const char *path)
+{
+    err_set(e, ERR_USAGE, "cannot write '%s': it exists already", path);
+    return err_hint(e, "choose another name, or add --force to replace it");
+}
+
+/* What stands in the way may only be a regular file. O_PATH looks at it, be it a
+ * symbolic link, and touches nothing. */
+static bool look_at_old(const struct sys *sys, const char *at, const char *path, bool *there,
+                        struct err *e)
 {
     struct stat st;
-    int fd = open_retry(sys, path, O_PATH | O_NOFOLLOW, 0);
+    int fd = open_retry(sys, at, O_PATH | O_NOFOLLOW, 0);
     bool ok;
 
+    *there = fd >= 0;
     if (fd < 0)
         return errno == ENOENT || cannot(e, "write", path, errno);
     ok = stat_retry(sys, fd, &st) || cannot(e, "write", path, errno);
     sys->close(sys, fd);
     if (!ok)
         return false;
-    if (!S_ISREG(st.st_mode))
-        return err_set(e, ERR_USAGE, "cannot write '%s': it is %s, not a file", path,
-                       kind_of(st.st_mode));
-    return unlink_retry(sys, path) || errno == ENOENT || cannot(e, "write", path, errno);
+    return S_ISREG(st.st_mode) ||
+           err_set(e, ERR_USAGE, "cannot write '%s': it is %s, not a file", path,
+                   kind_of(st.st_mode));
+}
+
+bool file_may_create(const struct sys *sys, const char *path, bool replace, struct err *e)
+{
+    struct err odd = ERR_NONE;
+    bool there, ok = look_at_old(sys, path, path, &there, &odd);
+
+    if (there && !replace)
+        return exists_already(e, path);
+    if (!ok)
+        *e = odd;
+    return ok;
+}
+
+static bool remove_old(const struct sys *sys, const char *at, const char *path, struct err *e)
+{
+    bool there;
+
+    if (!look_at_old(sys, at, path, &there, e))
+        return false;
+    return !there || unlink_retry(sys, at) || errno == ENOENT ||
+           cannot(e, "write", path, errno);
+}
+
+bool file_create_at(struct file *f, const struct sys *sys, const char *at, const char *path,
+                    bool replace, struct err *e)
+{
+    /* O_APPEND: after file_truncate() the next write goes to the new end. */
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
+    int fd = open_retry(sys, at, flags, 0600);
+
+    if (fd < 0 && errno == EEXIST && replace) {
+        if (!remove_old(sys, at, path, e))
+            return false;
+        fd = open_retry(sys, at, flags, 0600);
+    }
+    if (fd < 0 && errno == EEXIST)
+        return exists_already(e, path);
+    if (fd < 0)
+        return cannot(e, "write", path, errno);
+    *f = (struct file){ .sys = sys, .path = path, .fd = fd };
+    return true;
 }
 
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
                  struct err *e)
 {
-    /* O_APPEND: after file_truncate() the next write goes to the new end. */
-    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
-    int fd = open_retry(sys, path, flags, 0600);
+    return file_create_at(f, sys, path, path, replace, e);
+}
 
-    if (fd < 0 && errno == EEXIST && replace) {
-        if (!remove_old(sys, path, e))
-            return false;
-        fd = open_retry(sys, path, flags, 0600);
+static int link_retry(const struct sys *sys, const char *at, const char *path)
+{
+    int r;
+
+    do
+        r = sys->link(sys, at, path);
+    while (r < 0 && errno == EINTR);
+    return r;
+}
+
+static int rename_retry(const struct sys *sys, const char *at, const char *path)
+{
+    int r;
+
+    do
+        r = sys->rename(sys, at, path);
+    while (r < 0 && errno == EINTR);
+    return r;
+}
+
+static bool has_no_links(int errnum)
+{
+    return errnum == EPERM || errnum == EOPNOTSUPP || errnum == ENOSYS || errnum == EMLINK;
+}
+
+bool file_give_name(const struct sys *sys, const char *at, const char *path, bool replace,
+                    struct err *e)
+{
+    /* Unlike a renamed file a link never takes another's place. The old name may stay
+     * if it must: the file is whole under its new one. */
+    if (!replace && link_retry(sys, at, path) == 0) {
+        unlink_retry(sys, at);
+        return true;
     }
-    if (fd < 0 && errno == EEXIST) {
-        err_set(e, ERR_USAGE, "cannot write '%s': it exists already", path);
-        return err_hint(e, "choose another name, or add --force to replace it");
-    }
-    if (fd < 0)
+    if (!replace && errno == EEXIST)
+        return exists_already(e, path);
+    if (!replace && !has_no_links(errno))
         return cannot(e, "write", path, errno);
-    *f = (struct file){ .sys = sys, .path = path, .fd = fd };
-    return true;
+    if (!file_may_create(sys, path, replace, e))
+        return false;
+    return rename_retry(sys, at, path) == 0 || cannot(e, "write", path, errno);
+}
+
+struct file file_standard_output(const struct sys *sys)
+{
+    return (struct file){ .sys = sys, .path = standard_output, .fd = STDOUT_FILENO };
 }
 
 /* Standard input may be shared with somebody who made it non-blocking. */
@@ -251,7 +333,7 @@ bool file_close(struct file *f, struct err *e)
     int fd = f->fd;
 
     f->fd = -1;
-    if (fd < 0 || f->path == standard_input)
+    if (fd < 0 || f->path == standard_input || f->path == standard_output)
         return true;
     /* After EINTR the descriptor is closed all the same; a second close() could hit
      * somebody else's. */

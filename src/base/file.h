@@ -38,6 +38,22 @@ bool file_open(struct file *f, const struct sys *sys, const char *path,
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
                  struct err *e) MUST_CHECK;
 
+/* As file_create() of `at`; messages name `path`, which is borrowed in its place. */
+bool file_create_at(struct file *f, const struct sys *sys, const char *at, const char *path,
+                    bool replace, struct err *e) MUST_CHECK;
+
+/* Whether file_create() would take the path as it is now; errors are the same. */
+bool file_may_create(const struct sys *sys, const char *path, bool replace,
+                     struct err *e) MUST_CHECK;
+
+/* Gives the file that stands at `at` its name. Somebody else's file of that name is
+ * ERR_USAGE unless `replace`; there is no moment in which it is gone. */
+bool file_give_name(const struct sys *sys, const char *at, const char *path, bool replace,
+                    struct err *e) MUST_CHECK;
+
+/* Standard output, to be written to; never closed. */
+struct file file_standard_output(const struct sys *sys);
+
 /* One read; `*got` 0 means the end. */
 bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
 

@@ -46,6 +46,12 @@ static int real_rename(const struct sys *s, const char *from, const char *to)
     return rename(from, to);
 }
 
+static int real_link(const struct sys *s, const char *from, const char *to)
+{
+    (void)s;
+    return link(from, to);
+}
+
 static int real_unlink(const struct sys *s, const char *path)
 {
     (void)s;
@@ -66,6 +72,7 @@ const struct sys sys_real = {
     .fdatasync = real_fdatasync,
     .ftruncate = real_ftruncate,
     .rename = real_rename,
+    .link = real_link,
     .unlink = real_unlink,
     .close = real_close,
 };

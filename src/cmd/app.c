@@ -29,9 +29,23 @@ const char *app_env(const struct app *app, const char *name)
     return option_env_get(app->env, name);
 }
 
+bool app_env_has(const struct app *app, const char *option, const char *value)
+{
+    static const char *const prefixes[] = { "MCPREEL_", "THOUGHTJACK_" };
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        char name[OPTION_ENV_NAME];
+        const char *set = app_env(app, option_env_name(name, prefixes[i], option));
+
+        if (set && strcmp(set, value) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool app_write(const struct app *app, struct str bytes, struct err *e)
 {
-    struct file out = { .sys = app->sys, .path = "standard output", .fd = STDOUT_FILENO };
+    struct file out = file_standard_output(app->sys);
     size_t done;
 
     return file_write(&out, bytes, &done, e);

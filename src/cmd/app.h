@@ -39,6 +39,10 @@ int app_exit_code(const struct err *e);
 
 const char *app_env(const struct app *app, const char *name); /* NULL: not set or empty */
 
+/* Whether the environment has that value for an option: what operands on the command line
+ * say then comes before it. */
+bool app_env_has(const struct app *app, const char *option, const char *value);
+
 /* All of it to standard output. */
 bool app_write(const struct app *app, struct str bytes, struct err *e) MUST_CHECK;
 

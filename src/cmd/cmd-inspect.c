@@ -3,68 +3,29 @@
 #include "cmd/inspect-cassette.h"
 #include "cmd/inspect-json.h"
 #include "cmd/inspect-text.h"
-#include "cmd/progress.h"
-#include "engine/stats.h"
-#include "format/reader.h"
 
 /* More than the fullest tables and the longest names can make. */
 enum { INSPECT_MAX = 8 << 20 };
 
-/* What is gathered: figures about any file, or a cassette as its own tool shows it. */
+/* What is gathered: figures about any file, and a cassette as its own tool shows it. */
 struct inspection {
+    struct sink sink; /* for the latter */
     struct inspect_file file;
     struct stats stats;
     struct inspect_cassette cassette;
-    bool as_cassette;
+    bool json;
 };
 
-/* A remark that comes with the end is about the end: what follows the last record is
- * damaged. */
-static bool pour(struct reader *r, struct inspection *in, struct progress *progress,
-                 struct err *e)
+static bool as_cassette(const struct inspection *in)
 {
-    struct sink *to = in->as_cassette ? &in->cassette.sink : &in->stats.sink;
-    struct record rec;
-
-    for (;;) {
-        uint64_t remarks = reader_notes(r), offset = reader_offset(r);
-
-        switch (reader_next(r, &rec, e)) {
-        case NEXT_RECORD:
-            if (!to->put(to, &rec, e))
-                return false;
-            progress_at(progress, reader_offset(r));
-            break;
-        case NEXT_END:
-            if (reader_notes(r) > remarks)
-                stats_damaged_end(&in->stats, reader_offset(r) - offset);
-            return true;
-        default:
-            return false;
-        }
-    }
+    return !in->json && strcmp(in->file.format, cassette_format.name) == 0;
 }
 
-static bool gather(const struct app *app, struct inspection *in, struct err *e)
+static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
-    struct inspect_file *file = &in->file;
-    struct progress progress;
-    struct reader *r;
-    bool ok;
+    struct inspection *in = (struct inspection *)self;
 
-    progress_init(&progress, app, "reading", file->path);
-    if (!reader_open(&r, app->sys, file->path, progress_log(&progress), e))
-        return false;
-    progress.total = reader_size(r);
-    in->stats.parts = reader_format(r)->keeps;
-    in->as_cassette = reader_format(r) == &cassette_format && !app->json;
-    ok = pour(r, in, &progress, e);
-    progress_end(&progress);
-    file->format = reader_format(r)->name;
-    file->bytes = reader_offset(r);
-    file->remarks = reader_notes(r);
-    reader_close(r);
-    return ok;
+    return !as_cassette(in) || in->cassette.sink.put(&in->cassette.sink, r, e);
 }
 
 static bool show(const struct app *app, struct inspection *in, struct err *e)
@@ -75,7 +36,7 @@ static bool show(const struct app *app, struct inspection *in, struct err *e)
     buf_init(&out, INSPECT_MAX + in->cassette.lines.text.len);
     if (app->json)
         inspect_json_add(&out, &in->stats, &in->file);
-    else if (in->as_cassette)
+    else if (as_cassette(in))
         inspect_cassette_add(&out, &in->cassette, in->file.path);
     else
         inspect_text_add(&out, &in->stats, &in->file, app->color);
@@ -87,13 +48,15 @@ static bool show(const struct app *app, struct inspection *in, struct err *e)
 static int inspect_run(const struct app *app, const void *args, const struct operands *operands,
                        struct err *e)
 {
-    struct inspection in = { .file = { .path = operands->at[0] } };
+    struct inspection in = { .sink = { put_record },
+                             .file = { .path = operands->at[0] },
+                             .json = app->json };
     bool ok;
 
     (void)args;
     stats_init(&in.stats);
     inspect_cassette_init(&in.cassette);
-    ok = gather(app, &in, e);
+    ok = inspect_file_read(app, &in.file, &in.stats, &in.sink, e);
     stats_finish(&in.stats);
     ok = ok && show(app, &in, e);
     inspect_cassette_release(&in.cassette);

@@ -1,6 +1,4 @@
 /* cmd/cmd-replay.c - serve a recording as if the server were there. */
-#include <string.h>
-
 #include "cmd/as-server.h"
 #include "cmd/commands.h"
 #include "engine/mock.h"
@@ -59,22 +57,13 @@ static void step(void *engine, const struct event *ev)
     mock_step(engine, ev);
 }
 
-static bool is_env(const struct app *app, const char *name, const char *value)
-{
-    const char *set = app_env(app, name);
-
-    return set && strcmp(set, value) == 0;
-}
-
 /* What the command line names wins over the environment; twice is once too often. */
 static const char *choose_path(const struct app *app, const struct replay_args *args,
                                const struct operands *in, struct err *e)
 {
     const char *option = args->recording, *operand = in->count ? in->at[0] : NULL;
 
-    if (option && operand &&
-        (is_env(app, "MCPREEL_RECORDING", option) ||
-         is_env(app, "THOUGHTJACK_RECORDING", option)))
+    if (option && operand && app_env_has(app, "recording", option))
         option = NULL;
     if (!option == !operand) {
         err_set(e, ERR_USAGE, option ? "two recordings to replay" : "no recording to replay");

@@ -4,8 +4,11 @@
 
 #include "cmd/command.h"
 
+extern const struct command cmd_check;
 extern const struct command cmd_completion;
+extern const struct command cmd_convert;
 extern const struct command cmd_demo;
+extern const struct command cmd_formats;
 extern const struct command cmd_help;
 extern const struct command cmd_inspect;
 extern const struct command cmd_record;

@@ -308,26 +308,12 @@ static void add_errors(struct json_out *o, const struct stats *s)
 
 static void add_odd(struct json_out *o, const struct stats *s)
 {
-    struct buf text;
-
-    buf_init(&text, 16 * STATS_TEXT);
     json_out_key(o, STR("odd"));
     json_out_array(o);
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++) {
-        if (!s->odd[what].count)
-            continue;
-        buf_clear(&text);
-        inspect_odd_add(&text, s, what);
-        json_out_object(o);
-        json_out_key_str(o, STR("id"), str_z(inspect_odd_id(what)));
-        key_count(o, STR("count"), s->odd[what].count);
-        if (s->odd[what].seq)
-            key_count(o, STR("seq"), s->odd[what].seq);
-        json_out_key_str(o, STR("text"), buf_str(&text));
-        json_out_end_object(o);
-    }
+    for (enum stats_odd what = 0; what < STATS_ODDS; what++)
+        if (s->odd[what].count)
+            inspect_odd_json(o, s, what);
     json_out_end_array(o);
-    buf_release(&text);
 }
 
 void inspect_json_add(struct buf *to, const struct stats *s, const struct inspect_file *file)

@@ -50,11 +50,26 @@ static const struct odd odds[STATS_ODDS] = {
                              "definitions of tools that changed" },
     [STATS_SERVER_EXIT] = { "server-exit", "server process that ended badly",
                             "server processes that ended badly" },
+    [STATS_LONE_SURROGATE] = { "lone-surrogate",
+                               "message with half a surrogate pair: jq 1.6 does not take it",
+                               "messages with half a surrogate pair: jq 1.6 does not take "
+                               "them" },
+    [STATS_TOO_DEEP] = { "too-deep", "message nested so deep that jq 1.6 does not take it",
+                         "messages nested so deep that jq 1.6 does not take them" },
 };
 
 const char *inspect_odd_id(enum stats_odd what)
 {
     return odds[what].id;
+}
+
+enum stats_odd inspect_odd_find(struct str id)
+{
+    enum stats_odd what = 0;
+
+    while (what < STATS_ODDS && !str_eq(str_z(odds[what].id), id))
+        what++;
+    return what;
 }
 
 static void add_lost(struct buf *to, const struct stats *s)
@@ -82,4 +97,21 @@ void inspect_odd_add(struct buf *to, const struct stats *s, enum stats_odd what)
     if (f->seq)
         buf_printf(to, " (%sseq %llu)", f->count > 1 ? "first: " : "",
                    (unsigned long long)f->seq);
+}
+
+void inspect_odd_json(struct json_out *o, const struct stats *s, enum stats_odd what)
+{
+    const struct stats_finding *f = &s->odd[what];
+    struct buf text;
+
+    buf_init(&text, 16 * STATS_TEXT);
+    inspect_odd_add(&text, s, what);
+    json_out_object(o);
+    json_out_key_str(o, STR("id"), str_z(odds[what].id));
+    json_out_key_int(o, STR("count"), (int64_t)f->count);
+    if (f->seq)
+        json_out_key_int(o, STR("seq"), (int64_t)f->seq);
+    json_out_key_str(o, STR("text"), buf_str(&text));
+    json_out_end_object(o);
+    buf_release(&text);
 }

@@ -3,11 +3,18 @@
 #define CMD_INSPECT_ODD_H
 
 #include "engine/stats.h"
+#include "json/write.h"
 
 /* The name by which programs know it: "no-footer". Never changes. */
 const char *inspect_odd_id(enum stats_odd what);
 
+/* What has that name; STATS_ODDS if nothing has. */
+enum stats_odd inspect_odd_find(struct str id);
+
 /* What people read. Holds words of the file as they stand there: escape it. */
 void inspect_odd_add(struct buf *to, const struct stats *s, enum stats_odd what);
+
+/* What programs read: an object, see docs/json-output.md. */
+void inspect_odd_json(struct json_out *o, const struct stats *s, enum stats_odd what);
 
 #endif

@@ -2,13 +2,7 @@
 #ifndef CMD_INSPECT_TEXT_H
 #define CMD_INSPECT_TEXT_H
 
-#include "engine/stats.h"
-
-/* What is known of the file besides its records. */
-struct inspect_file {
-    const char *path, *format;
-    uint64_t bytes, remarks;
-};
+#include "cmd/inspect-file.h"
 
 /* Everything from the file is escaped. */
 void inspect_text_add(struct buf *to, const struct stats *s, const struct inspect_file *file,

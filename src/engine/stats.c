@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "json/canon.h"
+#include "json/portable.h"
 
 /* The longest list of words from a header that is kept. */
 enum { STATS_JSON = 64 << 10 };
@@ -317,6 +318,17 @@ static void see_notification(struct stats *s, const struct record *r,
         operations_cancel(&s->operations, r, m);
 }
 
+/* What a message stands in, in a recording: the object of its line. */
+static void see_values(struct stats *s, const struct record *r)
+{
+    unsigned odd = json_unportable(r->message.msg, JSON_NESTING_OBJECT);
+
+    if (odd & JSON_LONE_SURROGATE)
+        find_odd(s, STATS_LONE_SURROGATE, r);
+    if (odd & JSON_TOO_DEEP)
+        find_odd(s, STATS_TOO_DEEP, r);
+}
+
 static void count_message(struct stats *s, const struct record *r, const struct mcp_message *m,
                           bool error)
 {
@@ -350,6 +362,8 @@ static void see_message(struct stats *s, const struct record *r)
     if (r->has & HAS_WALL && !(r->has & HAS_LATENCY))
         timed.has |= HAS_US;
     count_message(s, r, &m, error);
+    if (s->thorough)
+        see_values(s, r);
     if (r->has & HAS_REDELIVERS) { /* the same message once more */
         s->redelivered++;
         return;

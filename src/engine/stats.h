@@ -89,6 +89,8 @@ enum stats_odd {
     STATS_UNLISTED_TOOL,
     STATS_TOOL_CHANGED,
     STATS_SERVER_EXIT,
+    STATS_LONE_SURROGATE, /* only if `thorough` */
+    STATS_TOO_DEEP,       /* the same */
     STATS_ODDS,
 };
 
@@ -111,6 +113,7 @@ struct stats {
     struct sink sink; /* put records here */
 
     unsigned parts; /* enum part: what such a file can hold, so that its absence is odd */
+    bool thorough;  /* look at every value of every message */
 
     struct stats_header header; /* the first */
     uint64_t lines[STATS_LINES];

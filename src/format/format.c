@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/pack.h"
+
 const struct format *const format_table[] = {
     &recording_format, &trace_format, &jsonrpc_format, &cassette_format, NULL,
 };
@@ -13,6 +15,33 @@ const struct format *format_by_name(struct str name)
         if (str_eq(str_z((*f)->name), name))
             return *f;
     return NULL;
+}
+
+/* How much of the name the format's extensions explain. */
+static size_t match_name(const struct format *f, struct str name)
+{
+    size_t longest = 0;
+
+    for (const char *const *ext = f->ext; *ext; ext++)
+        if (str_ends(name, str_z(*ext)) && strlen(*ext) > longest)
+            longest = strlen(*ext);
+    return longest;
+}
+
+const struct format *format_by_path(struct str path)
+{
+    const struct format *best = NULL;
+    size_t longest = 0;
+
+    pack_by_name(path, &path);
+    for (const struct format *const *f = format_table; *f; f++) {
+        size_t match = match_name(*f, path);
+        if (match > longest && (*f)->put) {
+            longest = match;
+            best = *f;
+        }
+    }
+    return best;
 }
 
 /* Line and byte of a place in the window, both from 1. */

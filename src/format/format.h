@@ -69,6 +69,10 @@ extern const struct format trace_format;
 
 const struct format *format_by_name(struct str name); /* NULL if unknown */
 
+/* The format that a file of that name is written in: the longest extension decides, with
+ * or without that of a packed file after it. NULL if there is none. */
+const struct format *format_by_path(struct str path);
+
 /* An error at a place in the window: "PATH:LINE:BYTE: text", `at` counted from the
  * front of the window. Returns NEXT_ERROR. */
 enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)

@@ -10,6 +10,7 @@
 #include "format/ndjson.h"
 #include "mcp/message.h"
 #include "trace/limits.h"
+#include "trace/moment.h"
 #include "json/write.h"
 
 struct trace {
@@ -271,7 +272,7 @@ static void add_time(struct json_out *o, struct str name, const struct trace_wri
                      const struct record *r)
 {
     bool wall = r->has & HAS_WALL;
-    int64_t us = wall ? r->wall_us : s->started_us + (r->has & HAS_US ? r->us : 0);
+    int64_t us = wall ? r->wall_us : moment_add(s->started_us, r->has & HAS_US ? r->us : 0);
     char text[CLOCK_TEXT];
 
     /* The format has milliseconds, no more. */
@@ -351,8 +352,14 @@ static void put_message(struct trace_writer *s, struct json_out *o, const struct
 
 static void write_end(struct trace_writer *s, struct json_out *o, const struct record *r)
 {
+    struct record end = *r;
+
+    if (!(r->has & (HAS_WALL | HAS_US)) && r->footer.duration_ms < INT64_MAX / 1000) {
+        end.has |= HAS_US;
+        end.us = (int64_t)r->footer.duration_ms * 1000;
+    }
     json_out_object(o);
-    add_time(o, STR("t"), s, r);
+    add_time(o, STR("t"), s, &end);
     json_out_key_str(o, STR("type"), STR("end"));
     json_out_key_int(o, STR("exitCode"), r->has & HAS_EXIT_CODE ? r->footer.exit_code : 0);
     json_out_key_int(o, STR("durationMs"), (int64_t)r->footer.duration_ms);

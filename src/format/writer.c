@@ -2,6 +2,8 @@
 
 #include "trace/limits.h"
 
+enum { PIECE = 256 << 10 };
+
 /* A record behind half a one would spoil both, and with them the recording. */
 static bool cut_back(struct writer *w, struct err *e)
 {
@@ -23,7 +25,7 @@ static bool write_text(struct writer *w, struct err *e)
         w->size += w->text.len;
         return true;
     }
-    w->torn = done > 0;
+    w->torn = done > 0 && !w->piece;
     cut_back(w, &ignored);
     return false;
 }
@@ -31,42 +33,79 @@ static bool write_text(struct writer *w, struct err *e)
 static bool writer_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct writer *w = (struct writer *)self;
+    bool ok;
 
-    buf_clear(&w->text);
     w->format->put(w->state, &w->text, r);
-    return write_text(w, e);
+    if (w->text.len < w->piece && !w->text.full)
+        return true;
+    ok = write_text(w, e);
+    buf_clear(&w->text);
+    return ok;
+}
+
+static void init(struct writer *w, const struct format *format, size_t piece)
+{
+    *w = (struct writer){ .sink = { writer_put }, .format = format, .piece = piece };
+    buf_init(&w->text, LIMIT_LINE + piece);
+}
+
+static bool begin(struct writer *w)
+{
+    if (w->format->begin)
+        w->state = w->format->begin();
+    return true;
 }
 
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
                  const struct format *format, struct err *e)
 {
-    *w = (struct writer){ .sink = { writer_put }, .format = format };
-    buf_init(&w->text, LIMIT_LINE);
-    if (!file_create(&w->file, sys, path, replace, e))
-        return false;
-    if (format->begin)
-        w->state = format->begin();
-    return true;
+    init(w, format, 0);
+    return file_create(&w->file, sys, path, replace, e) && begin(w);
+}
+
+bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
+                       const struct format *format, struct err *e)
+{
+    init(w, format, PIECE);
+    if (!str_eq(str_z(path), STR("-")))
+        return draft_open(&w->draft, &w->file, sys, path, replace, e) && begin(w);
+    w->file = file_standard_output(sys);
+    return begin(w);
 }
 
 static void end_text(struct writer *w)
 {
-    buf_clear(&w->text);
     if (w->format->end)
         w->format->end(w->state, &w->text);
 }
 
-bool writer_finish(struct writer *w, struct err *e)
+static bool close_live(struct writer *w, bool ok, struct err *e)
 {
     struct err later = ERR_NONE;
+
+    ok = file_sync(&w->file, ok ? e : &later) && ok;
+    return file_close(&w->file, ok ? e : &later) && ok;
+}
+
+/* Standard output is neither synced nor closed: it may be a pipe, and is not ours. */
+static bool close_whole(struct writer *w, bool ok, struct err *e)
+{
+    if (!w->draft.at)
+        return ok;
+    if (ok)
+        return draft_keep(&w->draft, &w->file, e);
+    draft_drop(&w->draft, &w->file);
+    return false;
+}
+
+bool writer_finish(struct writer *w, struct err *e)
+{
     bool ok;
 
     end_text(w);
     ok = write_text(w, e);
-    ok = file_sync(&w->file, ok ? e : &later) && ok;
-    ok = file_close(&w->file, ok ? e : &later) && ok;
     buf_release(&w->text);
-    return ok;
+    return w->piece ? close_whole(w, ok, e) : close_live(w, ok, e);
 }
 
 void writer_abandon(struct writer *w)
@@ -74,7 +113,11 @@ void writer_abandon(struct writer *w)
     struct err ignored = ERR_NONE;
 
     end_text(w);
+    buf_release(&w->text);
+    if (w->piece) {
+        close_whole(w, false, &ignored);
+        return;
+    }
     w->file.sys->unlink(w->file.sys, w->file.path);
     file_close(&w->file, &ignored);
-    buf_release(&w->text);
 }

@@ -2,26 +2,36 @@
 
 #include "mcp/message.h"
 
+/* What is not counted has no `many`. */
 static const struct {
     const char *name, *about;
+    const char *before, *one, *many;
 } texts[PART_COUNT] = {
-    { "bytes", "the exact bytes of messages" },
-    { "time", "times of messages" },
-    { "latency", "latencies of answers" },
-    { "server", "notifications and requests of the server" },
-    { "pending", "requests without an answer" },
-    { "batch", "batches that messages came in" },
-    { "raw", "lines that are no message" },
-    { "stderr", "lines of standard error" },
-    { "process", "starts and ends of the server" },
-    { "http", "HTTP around messages" },
-    { "gap", "gaps of the recorder" },
-    { "name", "the recording's name" },
-    { "tags", "the recording's tags" },
-    { "command", "the server's command, word by word" },
-    { "redacted", "marks of redacted values" },
-    { "side", "which side sent a message" },
-    { "end", "how the recording ended" },
+    { "bytes", "the exact bytes of messages", "the exact bytes of ", "message", "messages" },
+    { "time", "times of messages", "the times of ", "message", "messages" },
+    { "latency", "latencies of answers", "the latencies of ", "answer", "answers" },
+    { "server", "notifications and requests of the server", "",
+      "notification or request of the server", "notifications and requests of the server" },
+    { "pending", "requests without an answer", "", "request without an answer",
+      "requests without an answer" },
+    { "batch", "batches that messages came in", "the batches of ", "message", "messages" },
+    { "raw", "lines that are no message", "", "line that is no message",
+      "lines that are no message" },
+    { "stderr", "lines of standard error", "", "line of standard error",
+      "lines of standard error" },
+    { "process", "starts and ends of the server", "", "start or end of the server",
+      "starts and ends of the server" },
+    { "http", "HTTP around messages", "", "piece of HTTP around messages",
+      "pieces of HTTP around messages" },
+    { "gap", "gaps of the recorder", "", "gap of the recorder", "gaps of the recorder" },
+    { "name", "the recording's name", "the recording's name", NULL, NULL },
+    { "tags", "the recording's tags", "the recording's tags", NULL, NULL },
+    { "command", "the words of the server's command", "the words of the server's command", NULL,
+      NULL },
+    { "redacted", "marks of redacted values", "the marks of redacted values in ", "message",
+      "messages" },
+    { "side", "which side sent a message", "which side sent ", "message", "messages" },
+    { "end", "how the recording ended", "how the recording ended", NULL, NULL },
 };
 
 static size_t index_of(enum part p)
@@ -40,6 +50,16 @@ const char *part_name(enum part p)
 const char *part_about(enum part p)
 {
     return texts[index_of(p)].about;
+}
+
+void part_add(struct buf *to, enum part p, uint64_t count)
+{
+    size_t i = index_of(p);
+
+    buf_add(to, str_z(texts[i].before));
+    if (texts[i].many)
+        buf_printf(to, "%llu %s", (unsigned long long)count,
+                   count == 1 ? texts[i].one : texts[i].many);
 }
 
 /* What the server starts, and what the client says to that. */

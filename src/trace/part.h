@@ -5,6 +5,7 @@
 #ifndef TRACE_PART_H
 #define TRACE_PART_H
 
+#include "base/buf.h"
 #include "trace/record.h"
 
 enum part {
@@ -36,7 +37,10 @@ unsigned part_of(const struct record *r);
 /* "stderr": for tables and for --json. */
 const char *part_name(enum part p);
 
-/* "lines of standard error": what is lost, for people. */
+/* "lines of standard error": what it is, for people. */
 const char *part_about(enum part p);
+
+/* "12 lines of standard error", "the recording's name": so much of it, in a sentence. */
+void part_add(struct buf *to, enum part p, uint64_t count);
 
 #endif

@@ -13,6 +13,8 @@ import sys
 
 import pytest
 
+from measure import measured
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPTIMISED = ROOT / "build" / "mcpreel"
 LIMIT_KB = 32 * 1024
@@ -77,35 +79,15 @@ def generate(path, size, lines):
     return path
 
 
-# A process inherits the peak of the one it was forked from; so a small one starts the program.
-MEASURE = """
-import os, resource, sys
-pid = os.fork()
-if pid == 0:
-    os.execv(sys.argv[1], sys.argv[1:])
-status, usage = os.wait4(pid, 0)[1:]
-print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime, file=sys.stderr)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
 def measure(path):
-    """Peak memory in KB, CPU seconds, and what came out."""
-    p = subprocess.run([sys.executable, "-ISc", MEASURE, OPTIMISED, "inspect", "--json", path],
-                       capture_output=True, text=True, timeout=120)
-    assert p.returncode == 0, p.stderr
-    rss, seconds = p.stderr.split()[-2:]
-    return int(rss), float(seconds), json.loads(p.stdout)
+    rss, seconds, out = measured(OPTIMISED, "inspect", "--json", path)
+    return rss, seconds, json.loads(out)
 
 
 def test_the_measure_sees_memory():
     """The floor is below the limit, and a program over the limit is noticed."""
-    big = [sys.executable, "-c", "x = b'x' * 64_000_000"]
-    p = subprocess.run([sys.executable, "-ISc", MEASURE, *big], capture_output=True, text=True)
-    assert int(p.stderr.split()[0]) > LIMIT_KB
-    p = subprocess.run([sys.executable, "-ISc", MEASURE, OPTIMISED, "version"],
-                       capture_output=True, text=True)
-    assert int(p.stderr.split()[0]) < LIMIT_KB / 2
+    assert measured(sys.executable, "-c", "x = b'x' * 64_000_000")[0] > LIMIT_KB
+    assert measured(OPTIMISED, "version")[0] < LIMIT_KB / 2
 
 
 @pytest.mark.parametrize("lines, megabytes", [

@@ -77,6 +77,11 @@ static int fault_rename(const struct sys *s, const char *from, const char *to)
     return fails(s, FAULT_RENAME) ? -1 : sys_real.rename(&sys_real, from, to);
 }
 
+static int fault_link(const struct sys *s, const char *from, const char *to)
+{
+    return fails(s, FAULT_LINK) ? -1 : sys_real.link(&sys_real, from, to);
+}
+
 static int fault_unlink(const struct sys *s, const char *path)
 {
     return fails(s, FAULT_UNLINK) ? -1 : sys_real.unlink(&sys_real, path);
@@ -99,6 +104,7 @@ void fault_init(struct fault_sys *f)
         .fdatasync = fault_fdatasync,
         .ftruncate = fault_ftruncate,
         .rename = fault_rename,
+        .link = fault_link,
         .unlink = fault_unlink,
         .close = fault_close,
     };

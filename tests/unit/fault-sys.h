@@ -22,12 +22,13 @@ enum fault_call {
     FAULT_FDATASYNC,
     FAULT_FTRUNCATE,
     FAULT_RENAME,
+    FAULT_LINK,
     FAULT_UNLINK,
     FAULT_CLOSE,
     FAULT_CALLS
 };
 
-enum { FAULT_MAX = 8, FAULT_FOREVER = 1 << 30 };
+enum { FAULT_MAX = 16, FAULT_FOREVER = 1 << 30 };
 
 struct fault_sys {
     struct sys sys; /* hand &f.sys down */

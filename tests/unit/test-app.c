@@ -104,6 +104,19 @@ static void the_environment_is_the_one_handed_over(void **state)
     assert_null(app_env(&app, "PATH"));
 }
 
+static void whether_the_environment_says_so_is_known(void **state)
+{
+    char *env[] = { (char *)(uintptr_t) "MCPREEL_LOG_FILE=a",
+                    (char *)(uintptr_t) "THOUGHTJACK_B=c", NULL };
+    const struct app app = { .env = env };
+
+    (void)state;
+    assert_true(app_env_has(&app, "log-file", "a"));
+    assert_false(app_env_has(&app, "log-file", "b"));
+    assert_true(app_env_has(&app, "b", "c"));
+    assert_false(app_env_has(&app, "c", "c"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +125,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_went_away_is_gone_not_wrong),
         cmocka_unit_test(every_kind_of_error_has_its_exit_code),
         cmocka_unit_test(the_environment_is_the_one_handed_over),
+        cmocka_unit_test(whether_the_environment_says_so_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,37 @@ static void of_all_formats_the_one_that_wrote_it_claims_a_file_first(void **stat
     }
 }
 
+static void assert_by_path(const char *path, const char *want)
+{
+    const struct format *f = format_by_path(str_z(path));
+
+    if (strcmp(f ? f->name : "nothing", want) != 0)
+        fail_msg("'%s' is %s, not %s", path, f ? f->name : "nothing", want);
+}
+
+static void the_longest_extension_decides_what_is_written(void **state)
+{
+    (void)state;
+    assert_by_path("a.jsonl", "recording");
+    assert_by_path("a.trace.jsonl", "trace");
+    assert_by_path("a.jsonrpc", "jsonrpc");
+    assert_by_path("dir.trace.jsonl/a.jsonl", "recording");
+    assert_by_path("a.trace.jsonl.gz", "trace");
+    assert_by_path("a.jsonl.zst", "recording");
+    assert_by_path("a.jsonl.gz.zst", "nothing");
+    assert_by_path("a.jsonl.bz2", "nothing");
+    assert_by_path("jsonl", "nothing");
+    assert_by_path("", "nothing");
+}
+
+static void every_extension_leads_to_its_format(void **state)
+{
+    (void)state;
+    for (const struct format *const *f = format_table; *f; f++)
+        for (const char *const *ext = (*f)->ext; (*f)->put && *ext; ext++)
+            assert_ptr_equal(format_by_path(str_z(*ext)), *f);
+}
+
 static void check_place(struct str window, size_t at, const char *want)
 {
     struct window w = { .bytes = window, .line = 7, .path = "a b" };
@@ -93,6 +124,8 @@ int main(void)
         cmocka_unit_test(every_format_is_found_by_its_name),
         cmocka_unit_test(no_other_name_finds_one),
         cmocka_unit_test(of_all_formats_the_one_that_wrote_it_claims_a_file_first),
+        cmocka_unit_test(the_longest_extension_decides_what_is_written),
+        cmocka_unit_test(every_extension_leads_to_its_format),
         cmocka_unit_test(an_error_has_path_line_and_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

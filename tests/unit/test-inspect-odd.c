@@ -49,11 +49,41 @@ static void a_finding_is_a_sentence(void **state)
                 "1 gap: 3 messages (4.1 kB) not kept: too long to be kept");
 }
 
+static void an_oddity_is_found_by_its_name(void **state)
+{
+    (void)state;
+    for (enum stats_odd i = 0; i < STATS_ODDS; i++)
+        assert_int_equal(inspect_odd_find(str_z(inspect_odd_id(i))), i);
+    assert_int_equal(inspect_odd_find(STR("no-such")), STATS_ODDS);
+    assert_int_equal(inspect_odd_find(STR("")), STATS_ODDS);
+}
+
+static void for_programs_it_is_an_object(void **state)
+{
+    static struct stats s = { .odd = { [STATS_GAP] = { .count = 1 },
+                                       [STATS_UNASKED_ANSWER] = { .count = 2, .seq = 7 } } };
+    struct json_out o;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    o = json_out_to(&b);
+    inspect_odd_json(&o, &s, STATS_GAP);
+    inspect_odd_json(&o, &s, STATS_UNASKED_ANSWER);
+    assert_str(buf_str(&b),
+               STR("{\"id\":\"gap\",\"count\":1,\"text\":\"1 gap: 0 messages (0 bytes) not "
+                   "kept\"},{\"id\":\"unasked-answer\",\"count\":2,\"seq\":7,\"text\":\"2 "
+                   "answers that nobody asked for (first: seq 7)\"}"));
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_oddity_has_a_name_of_its_own),
         cmocka_unit_test(a_finding_is_a_sentence),
+        cmocka_unit_test(an_oddity_is_found_by_its_name),
+        cmocka_unit_test(for_programs_it_is_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

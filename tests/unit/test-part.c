@@ -103,6 +103,38 @@ static void every_part_has_a_name_of_its_own(void **state)
     assert_string_equal(part_about(PART_STDERR), "lines of standard error");
 }
 
+static void so_much_of_a_part_reads_as_a_sentence(void **state)
+{
+    static const struct {
+        enum part part;
+        uint64_t count;
+        const char *want;
+    } cases[] = {
+        { PART_STDERR, 12, "12 lines of standard error" },
+        { PART_STDERR, 1, "1 line of standard error" },
+        { PART_TIME, 1, "the times of 1 message" },
+        { PART_TIME, 2, "the times of 2 messages" },
+        { PART_SERVER, 3, "3 notifications and requests of the server" },
+        { PART_NAME, 2, "the recording's name" },
+        { PART_END, 1, "how the recording ended" },
+    };
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        buf_clear(&b);
+        part_add(&b, cases[i].part, cases[i].count);
+        assert_str(buf_str(&b), str_z(cases[i].want));
+    }
+    for (unsigned i = 0; i < PART_COUNT; i++) {
+        buf_clear(&b);
+        part_add(&b, 1u << i, 7);
+        assert_true(b.len > 0);
+    }
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +143,7 @@ int main(void)
         cmocka_unit_test(other_records_are_a_part_each),
         cmocka_unit_test(a_header_has_a_name_tags_and_a_command),
         cmocka_unit_test(every_part_has_a_name_of_its_own),
+        cmocka_unit_test(so_much_of_a_part_reads_as_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

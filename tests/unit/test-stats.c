@@ -550,6 +550,30 @@ static void no_table_grows_without_end(void **state)
     arena_release(&a);
 }
 
+static void what_jq_does_not_take_is_looked_for_only_thoroughly(void **state)
+{
+    struct stats s;
+
+    (void)state;
+    for (int thorough = 0; thorough < 2; thorough++) {
+        char deep[600] = "c2s {'method':'x','params':";
+        size_t at = strlen(deep);
+
+        memset(deep + at, '[', 253);
+        memset(deep + at + 253, ']', 253);
+        memcpy(deep + at + 506, "}\n", 3);
+        stats_init(&s);
+        s.thorough = thorough;
+        terse_pour(&s.sink, HEADER "c2s {'method':'`ud83d'}\nc2s {'method':'`ud83d`ude00'}\n");
+        terse_pour(&s.sink, deep);
+        stats_finish(&s);
+        assert_int_equal(s.odd[STATS_LONE_SURROGATE].count, thorough);
+        assert_int_equal(s.odd[STATS_LONE_SURROGATE].seq, thorough);
+        assert_int_equal(s.odd[STATS_TOO_DEEP].count, thorough);
+        stats_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +602,7 @@ int main(void)
         cmocka_unit_test(stderr_is_counted_in_lines_however_it_came),
         cmocka_unit_test(http_statuses_from_400_on_are_errors),
         cmocka_unit_test(no_table_grows_without_end),
+        cmocka_unit_test(what_jq_does_not_take_is_looked_for_only_thoroughly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,11 @@ static void each_call_reaches_the_system(void **state)
     assert_int_equal(s->rename(s, "one", "two"), 0);
     assert_int_equal(access("one", F_OK), -1);
     assert_int_equal(access("two", F_OK), 0);
+    assert_int_equal(s->link(s, "two", "one"), 0);
+    assert_int_equal(access("one", F_OK), 0);
+    assert_int_equal(s->link(s, "two", "one"), -1);
+    assert_int_equal(errno, EEXIST);
+    assert_int_equal(s->unlink(s, "one"), 0);
     assert_int_equal(s->unlink(s, "two"), 0);
     assert_int_equal(access("two", F_OK), -1);
 }

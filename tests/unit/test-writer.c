@@ -368,6 +368,136 @@ static void a_format_may_write_all_at_the_end(void **state)
 #define IN_A_DIRECTORY(test)                                                                   \
     cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
+static void begin_whole(struct writer *w, struct fault_sys *f, const char *path, bool replace)
+{
+    struct err e = ERR_NONE;
+
+    fault_init(f);
+    if (!writer_open_whole(w, &f->sys, path, replace, &plain, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void a_file_made_at_one_go_is_there_when_it_is_whole(void **state)
+{
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct writer w;
+
+    (void)state;
+    begin_whole(&w, &f, "file", false);
+    assert_true(put_text(&w, STR("a line: one"), &e));
+    assert_true(put_text(&w, STR("a line: two"), &e));
+    assert_int_equal(f.calls[FAULT_WRITE], 0);
+    assert_int_equal(access("file", F_OK), -1);
+    end(&w);
+    assert_int_equal(f.calls[FAULT_WRITE], 1);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
+    assert_content(LINE("one") LINE("two"));
+}
+
+static void it_is_written_in_large_pieces(void **state)
+{
+    enum { LINES = 10000, LENGTH = 100 };
+    char line[LENGTH];
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct writer w;
+    struct stat st;
+
+    (void)state;
+    memset(line, 'x', sizeof line);
+    begin_whole(&w, &f, "file", false);
+    for (int i = 0; i < LINES; i++)
+        assert_true(put_text(&w, str_n(line, sizeof line), &e));
+    assert_true(w.text.cap < 4 << 18);
+    end(&w);
+    assert_in_range(f.calls[FAULT_WRITE], 2, 10);
+    assert_int_equal(stat("file", &st), 0);
+    assert_int_equal(st.st_size, LINES * (LENGTH + 1));
+}
+
+static void if_anything_fails_the_old_file_stays(void **state)
+{
+    static const enum fault_call calls[] = { FAULT_WRITE, FAULT_FDATASYNC, FAULT_RENAME };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        struct fault_sys f;
+        struct err e = ERR_NONE;
+        struct writer w;
+
+        unlink("file");
+        begin_whole(&w, &f, "file", false);
+        assert_true(put_text(&w, STR("a line: old"), &e));
+        end(&w);
+        begin_whole(&w, &f, "file", true);
+        fault_fail(&f, calls[i], 1, FAULT_FOREVER, ENOSPC);
+        assert_true(put_text(&w, STR("a line: new"), &e));
+        assert_false(writer_finish(&w, &e));
+        assert_int_equal(e.kind, ERR_IO);
+        assert_non_null(strstr(e.msg, "'file': No space left on device"));
+        assert_content(LINE("old"));
+    }
+}
+
+static void an_abandoned_one_was_never_there(void **state)
+{
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct writer w;
+
+    (void)state;
+    begin_whole(&w, &f, "file", false);
+    assert_true(put_text(&w, STR("a line: one"), &e));
+    writer_abandon(&w);
+    assert_int_equal(access("file", F_OK), -1);
+}
+
+static void what_exists_is_told_before_anything_is_written(void **state)
+{
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct writer w;
+
+    (void)state;
+    begin_whole(&w, &f, "file", false);
+    end(&w);
+    assert_false(writer_open_whole(&w, &f.sys, "file", false, &plain, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, "cannot write 'file': it exists already");
+}
+
+/* Standard output as a file, with something in it already; restored at the end. */
+static void standard_output_is_neither_synced_nor_closed_nor_cut(void **state)
+{
+    int kept = dup(STDOUT_FILENO), fd = open("file", O_RDWR | O_CREAT | O_APPEND, 0600);
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct writer w;
+
+    (void)state;
+    assert_true(kept >= 0 && fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0);
+    assert_int_equal(write(fd, LINE("old"), strlen(LINE("old"))), strlen(LINE("old")));
+    begin_whole(&w, &f, "-", false);
+    assert_true(put_text(&w, STR("a line: one"), &e));
+    end(&w);
+    begin_whole(&w, &f, "-", false);
+    fault_short(&f, FAULT_WRITE, 1, 1, 3);
+    fault_fail(&f, FAULT_WRITE, 2, 1, ENOSPC);
+    assert_true(put_text(&w, STR("a line: two"), &e));
+    assert_false(writer_finish(&w, &e));
+    assert_string_equal(e.msg, "cannot write 'standard output': No space left on device");
+    begin_whole(&w, &f, "-", false);
+    assert_true(put_text(&w, STR("a line: three"), &e));
+    writer_abandon(&w);
+    assert_int_equal(f.calls[FAULT_FDATASYNC] + f.calls[FAULT_CLOSE], 0);
+    assert_int_equal(f.calls[FAULT_FTRUNCATE] + f.calls[FAULT_UNLINK], 0);
+    assert_true(dup2(kept, STDOUT_FILENO) >= 0);
+    close(kept);
+    close(fd);
+    assert_content(LINE("old") LINE("one") "a l");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +514,12 @@ int main(void)
         IN_A_DIRECTORY(an_existing_file_is_replaced_only_when_asked),
         IN_A_DIRECTORY(what_is_abandoned_leaves_no_file),
         IN_A_DIRECTORY(a_format_may_write_all_at_the_end),
+        IN_A_DIRECTORY(a_file_made_at_one_go_is_there_when_it_is_whole),
+        IN_A_DIRECTORY(it_is_written_in_large_pieces),
+        IN_A_DIRECTORY(if_anything_fails_the_old_file_stays),
+        IN_A_DIRECTORY(an_abandoned_one_was_never_there),
+        IN_A_DIRECTORY(what_exists_is_told_before_anything_is_written),
+        IN_A_DIRECTORY(standard_output_is_neither_synced_nor_closed_nor_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,362 @@
+/* cmd/cmd-convert.c - recordings from one format into another, several into one. */
+#include "cmd/commands.h"
+#include "cmd/progress.h"
+#include "format/merge.h"
+#include "format/writer.h"
+#include "trace/join.h"
+#include "trace/loss.h"
+
+enum { CONVERT_TEXT = 4096, CONVERT_REPORT = 1 << 20 };
+
+struct convert_args {
+    const char *output, *recording;
+    const struct format *to;
+    bool lossless, force;
+};
+
+/* "recording, trace": those that can be written; in `text`. */
+static const char *list_writable(struct buf *text)
+{
+    buf_init(text, CONVERT_TEXT);
+    for (const struct format *const *f = format_table; *f; f++)
+        if ((*f)->put)
+            buf_printf(text, "%s%s", text->len ? ", " : "", (*f)->name);
+    return buf_z(text);
+}
+
+static bool parse_format(void *field, const char *text, struct err *e)
+{
+    const struct format *f = format_by_name(str_z(text));
+    struct buf names;
+
+    *(const struct format **)field = f;
+    if (f && f->put)
+        return true;
+    err_set(e, ERR_USAGE, "'%s' is %s of %s", text, f ? "only read; it is none" : "none",
+            list_writable(&names));
+    buf_release(&names);
+    return false;
+}
+
+static const struct option convert_options[] = {
+    { .key = 'o',
+      .name = "output",
+      .arg = "OUT",
+      .type = OPTION_PATH,
+      .seed = true,
+      .at = offsetof(struct convert_args, output),
+      .help = "write to OUT; '-' is standard output" },
+    { .name = "to",
+      .arg = "FORMAT",
+      .type = OPTION_CUSTOM,
+      .parse = parse_format,
+      .at = offsetof(struct convert_args, to),
+      .help = "write FORMAT, whatever the name of OUT says" },
+    { .name = "lossless",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct convert_args, lossless),
+      .help = "write nothing if FORMAT cannot keep everything" },
+    { .name = "force",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct convert_args, force),
+      .help = "replace OUT if it exists" },
+    { .key = 'r',
+      .name = "recording",
+      .arg = "FILE",
+      .type = OPTION_PATH,
+      .seed = true,
+      .at = offsetof(struct convert_args, recording),
+      .help = "a file to convert, before the others" },
+    { 0 },
+};
+
+/* Files go through merge and join into the writer, past what counts the losses. */
+struct conversion {
+    struct sink sink; /* what comes out of join */
+    const struct app *app;
+    const char **paths;
+    const struct format **formats; /* of the files, once they are read */
+    size_t count;
+    const char *output;
+    const struct format *format;
+    struct writer *writer; /* NULL: only count */
+    struct join join;
+    struct loss loss;
+};
+
+static bool put_record(struct sink *self, const struct record *r, struct err *e)
+{
+    struct conversion *c = (struct conversion *)self;
+
+    return c->loss.sink.put(&c->loss.sink, r, e) &&
+           (!c->writer || c->writer->sink.put(&c->writer->sink, r, e));
+}
+
+static bool pour(struct conversion *c, struct merge *m, struct progress *progress,
+                 struct err *e)
+{
+    struct record r;
+    enum next next;
+    size_t from;
+
+    if (c->count > 1)
+        c->join.dated = merge_start(m, &c->join.start_us);
+    while ((next = merge_next(m, &r, &from, e)) == NEXT_RECORD) {
+        c->loss.had = c->formats[from]->keeps;
+        c->loss.same = c->formats[from] == c->format;
+        join_from(&c->join, from, c->loss.had);
+        if (!c->join.sink.put(&c->join.sink, &r, e))
+            return false;
+        progress_at(progress, merge_offset(m));
+    }
+    if (next == NEXT_ERROR)
+        return false;
+    for (size_t i = 0; i < c->count; i++) {
+        c->loss.had |= c->formats[i]->keeps;
+        c->loss.same &= c->formats[i] == c->format;
+    }
+    return join_finish(&c->join, e);
+}
+
+/* Reads everything, writing it if there is a writer; end() follows in any case. */
+static bool convert(struct conversion *c, struct err *e)
+{
+    struct progress progress;
+    struct merge *m;
+    bool ok;
+
+    loss_init(&c->loss, c->format->keeps);
+    join_init(&c->join, c->count, &c->sink);
+    progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
+    if (!c->writer)
+        progress.log.level = LOG_ERROR; /* warnings come when it is read for good */
+    if (!merge_open(&m, c->app->sys, c->paths, c->count, progress_log(&progress), e))
+        return false;
+    progress.total = merge_size(m);
+    for (size_t i = 0; i < c->count; i++)
+        c->formats[i] = merge_format(m, i);
+    ok = pour(c, m, &progress, e);
+    progress_end(&progress);
+    merge_close(m);
+    return ok;
+}
+
+static void end(struct conversion *c)
+{
+    join_release(&c->join);
+    loss_release(&c->loss);
+}
+
+static int refuse_loss(const struct conversion *c, struct err *e)
+{
+    struct buf text;
+
+    buf_init(&text, CONVERT_TEXT);
+    loss_add(&text, &c->loss);
+    err_set(e, ERR_INPUT, "'%s' cannot keep %.*s", c->format->name, STR_ARG(buf_str(&text)));
+    err_hint(e, "nothing was written; without --lossless it is, and this is left out");
+    buf_release(&text);
+    return EXIT_FINDINGS;
+}
+
+static bool is_standard(const char *path)
+{
+    return str_eq(str_z(path), STR("-"));
+}
+
+/* What has gone to standard output cannot be taken back: what would be lost must be known
+ * before. */
+static int rehearse(struct conversion *c, struct err *e)
+{
+    int code = EXIT_OK;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (is_standard(c->paths[i])) {
+            err_set(e, ERR_USAGE,
+                    "'--lossless' cannot go from standard input to standard output");
+            err_hint(e, "what was written could not be taken back: give OUT a name");
+            return EXIT_USAGE;
+        }
+    if (!convert(c, e))
+        code = app_exit_code(e);
+    else if (loss_any(&c->loss))
+        code = refuse_loss(c, e);
+    end(c);
+    return code;
+}
+
+static void add_report(struct buf *to, const struct conversion *c, bool written)
+{
+    struct json_out o = json_out_to(to);
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("command"), STR("convert"));
+    json_out_key(&o, STR("inputs"));
+    json_out_array(&o);
+    for (size_t i = 0; i < c->count; i++) {
+        json_out_object(&o);
+        json_out_key_str(&o, STR("path"), str_z(c->paths[i]));
+        json_out_key_str(&o, STR("format"), str_z(c->formats[i]->name));
+        json_out_end_object(&o);
+    }
+    json_out_end_array(&o);
+    json_out_key(&o, STR("output"));
+    if (written)
+        json_out_str(&o, str_z(c->output));
+    else
+        json_out_null(&o);
+    json_out_key_str(&o, STR("format"), str_z(c->format->name));
+    json_out_key_int(&o, STR("records"), (int64_t)c->join.records);
+    json_out_key_int(&o, STR("messages"), (int64_t)join_messages(&c->join));
+    json_out_key(&o, STR("lost"));
+    loss_json(&o, &c->loss);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}
+
+static void tell(const struct conversion *c)
+{
+    unsigned long long messages = join_messages(&c->join);
+    struct buf text;
+
+    if (!is_standard(c->output))
+        log_say(c->app->log, LOG_INFO, "wrote %llu message%s to '%s' (%s)", messages,
+                messages == 1 ? "" : "s", c->output, c->format->name);
+    if (!loss_any(&c->loss))
+        return;
+    buf_init(&text, CONVERT_TEXT);
+    loss_add(&text, &c->loss);
+    log_say(c->app->log, LOG_INFO, "lost in '%s': %.*s", c->format->name,
+            STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
+static bool report(const struct conversion *c, bool written, struct err *e)
+{
+    struct buf out;
+    bool ok;
+
+    if (!c->app->json || is_standard(c->output)) {
+        if (written)
+            tell(c);
+        return true;
+    }
+    buf_init(&out, CONVERT_REPORT);
+    add_report(&out, c, written);
+    ok = buf_ok(&out, e) && app_write(c->app, buf_str(&out), e);
+    buf_release(&out);
+    return ok;
+}
+
+static int write_out(struct conversion *c, const struct convert_args *args, struct err *e)
+{
+    struct writer w;
+    bool ok, keep;
+
+    if (!writer_open_whole(&w, c->app->sys, args->output, args->force, c->format, e))
+        return app_exit_code(e);
+    c->writer = &w;
+    ok = convert(c, e);
+    keep = ok && !(args->lossless && loss_any(&c->loss));
+    if (keep)
+        ok = writer_finish(&w, e);
+    else
+        writer_abandon(&w);
+    ok = ok && report(c, keep, e);
+    end(c);
+    if (!ok)
+        return app_exit_code(e);
+    return keep ? EXIT_OK : refuse_loss(c, e);
+}
+
+static bool choose_format(struct conversion *c, const struct convert_args *args, struct err *e)
+{
+    struct buf names;
+
+    c->format = args->to;
+    if (!c->format && !is_standard(args->output))
+        c->format = format_by_path(str_z(args->output));
+    if (c->format)
+        return true;
+    err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
+    err_hint(e, "say it with --to FORMAT: one of %s", list_writable(&names));
+    buf_release(&names);
+    return false;
+}
+
+/* The files in their order; standard input is there only once. */
+static bool gather_paths(struct conversion *c, const struct convert_args *args,
+                         const struct operands *in, struct arena *a, struct err *e)
+{
+    bool standard = false;
+
+    c->paths = arena_alloc(a, (in->count + 1) * sizeof *c->paths);
+    c->formats = arena_alloc(a, (in->count + 1) * sizeof *c->formats);
+    if (args->recording && !(in->count && app_env_has(c->app, "recording", args->recording)))
+        c->paths[c->count++] = args->recording;
+    for (size_t i = 0; i < in->count; i++)
+        c->paths[c->count++] = in->at[i];
+    for (size_t i = 0; i < c->count; i++) {
+        if (standard && is_standard(c->paths[i]))
+            return err_set(e, ERR_USAGE, "standard input is there only once");
+        standard |= is_standard(c->paths[i]);
+    }
+    if (c->count)
+        return true;
+    err_set(e, ERR_USAGE, "no file to convert");
+    return err_hint(e, "name one: mcpreel convert session.jsonl -o session.trace.jsonl");
+}
+
+static int convert_run(const struct app *app, const void *options, const struct operands *in,
+                       struct err *e)
+{
+    const struct convert_args *args = options;
+    struct conversion c = { .sink = { put_record }, .app = app, .output = args->output };
+    struct arena a = { 0 };
+    int code = EXIT_USAGE;
+
+    if (!args->output) {
+        err_set(e, ERR_USAGE, "no file to write");
+        err_hint(e, "name one: mcpreel convert FILE -o OUT");
+        return EXIT_USAGE;
+    }
+    if (gather_paths(&c, args, in, &a, e) && choose_format(&c, args, e)) {
+        code = EXIT_OK;
+        if (args->lossless && is_standard(args->output))
+            code = rehearse(&c, e);
+        if (code == EXIT_OK)
+            code = write_out(&c, args, e);
+    }
+    arena_release(&a);
+    return code;
+}
+
+static const struct command_example convert_examples[] = {
+    { "mcpreel convert session.jsonl -o session.trace.jsonl", "into another format, by name" },
+    { "mcpreel convert a.jsonl b.jsonl -o both.jsonl", "two recordings as one, by time" },
+    { "mcpreel convert --to jsonrpc -o - session.jsonl | jq .method", "to standard output" },
+    { 0 },
+};
+
+const struct command cmd_convert = {
+    .name = "convert",
+    .summary = "write recordings in another format, several as one",
+    .usage = (const char *const[]){ "[options] FILE… -o OUT", NULL },
+    .about =
+        "Reads recordings in any format and writes one. What it is read from is told by its "
+        "content, what it is written as by the name of OUT or by --to; 'mcpreel formats' "
+        "lists them. What the format cannot keep is left out and named at the end.\n\n"
+        "Several files become one, in the order of time; the order inside each is kept. The "
+        "first header stands for all. Messages are numbered anew, connections get numbers of "
+        "their own, and one footer has the totals.\n\n"
+        "OUT is there when it is whole, or not at all. Ends with 1 if --lossless refused, "
+        "with 3 if a file cannot be used.",
+    .examples = convert_examples,
+    .options = convert_options,
+    .args_size = sizeof(struct convert_args),
+    .operand = "FILE",
+    .min = 0,
+    .max = COMMAND_ANY,
+    .run = convert_run,
+};

@@ -1,0 +1,130 @@
+/* cmd/cmd-formats.c - which file formats there are, and what each of them keeps. */
+#include "base/buf.h"
+#include "cmd/commands.h"
+#include "format/format.h"
+#include "json/write.h"
+
+enum { FORMATS_MAX = 1 << 20, NAME_WIDTH = 12, WAYS_WIDTH = 15 };
+
+static const char *ways(const struct format *f)
+{
+    if (!f->open)
+        return "written";
+    return f->put ? "read, written" : "read";
+}
+
+static void add_row(struct buf *to, const struct format *f)
+{
+    buf_printf(to, "%-*s%-*s", NAME_WIDTH, f->name, WAYS_WIDTH, ways(f));
+    for (const char *const *ext = f->ext; *ext; ext++)
+        buf_printf(to, "%s%s", ext == f->ext ? "" : " ", *ext);
+    buf_printf(to, "\n%*s%s\n", NAME_WIDTH, "", f->about);
+}
+
+/* The names of the columns below, as steps that lead down to them. */
+static void add_steps(struct buf *to)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        buf_printf(to, "%-*s", NAME_WIDTH, i ? "" : "keeps");
+        for (size_t k = 0; k < i; k++)
+            buf_add(to, STR("│ "));
+        buf_printf(to, "%s: %s\n", part_name(1u << i), part_about(1u << i));
+    }
+}
+
+static void add_kept(struct buf *to, const struct format *f)
+{
+    buf_printf(to, "%-*s", NAME_WIDTH, f->name);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        buf_printf(to, "%s%s", i ? " " : "", f->keeps & 1u << i ? "✔" : "·");
+    buf_add_ch(to, '\n');
+}
+
+static void add_text(struct buf *to)
+{
+    for (const struct format *const *f = format_table; *f; f++)
+        add_row(to, *f);
+    buf_add_ch(to, '\n');
+    add_steps(to);
+    for (const struct format *const *f = format_table; *f; f++)
+        add_kept(to, *f);
+}
+
+static void key_parts(struct json_out *o, struct str key, unsigned parts)
+{
+    json_out_key(o, key);
+    json_out_array(o);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (parts & 1u << i)
+            json_out_str(o, str_z(part_name(1u << i)));
+    json_out_end_array(o);
+}
+
+static void add_json(struct json_out *o, const struct format *f)
+{
+    json_out_object(o);
+    json_out_key_str(o, STR("name"), str_z(f->name));
+    json_out_key_str(o, STR("about"), str_z(f->about));
+    json_out_key_bool(o, STR("read"), f->open != NULL);
+    json_out_key_bool(o, STR("write"), f->put != NULL);
+    json_out_key(o, STR("extensions"));
+    json_out_array(o);
+    for (const char *const *ext = f->ext; *ext; ext++)
+        json_out_str(o, str_z(*ext));
+    json_out_end_array(o);
+    key_parts(o, STR("keeps"), f->keeps);
+    key_parts(o, STR("loses"), ~f->keeps);
+    json_out_end_object(o);
+}
+
+static void add_report(struct buf *to)
+{
+    struct json_out o = json_out_to(to);
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("command"), STR("formats"));
+    json_out_key(&o, STR("formats"));
+    json_out_array(&o);
+    for (const struct format *const *f = format_table; *f; f++)
+        add_json(&o, *f);
+    json_out_end_array(&o);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}
+
+static int formats_run(const struct app *app, const void *args, const struct operands *in,
+                       struct err *e)
+{
+    struct buf out;
+    bool ok;
+
+    (void)args;
+    (void)in;
+    buf_init(&out, FORMATS_MAX);
+    if (app->json)
+        add_report(&out);
+    else
+        add_text(&out);
+    ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);
+    buf_release(&out);
+    return ok ? EXIT_OK : app_exit_code(e);
+}
+
+static const struct command_example formats_examples[] = {
+    { "mcpreel formats", "what can be read and written, and what is lost on the way" },
+    { "mcpreel formats --json | jq -r '.formats[].name'", "for programs" },
+    { 0 },
+};
+
+const struct command cmd_formats = {
+    .name = "formats",
+    .summary = "list file formats and what each of them keeps",
+    .usage = (const char *const[]){ "[--json]", NULL },
+    .about = "Lists the formats that 'mcpreel convert' and the other commands know: whether "
+             "they are read or written, the names of their files, and which parts of a "
+             "recording survive in them. What a file is read as is told by its content; its "
+             "name only decides what is written. '.gz' and '.zst' may follow any name.",
+    .examples = formats_examples,
+    .run = formats_run,
+};

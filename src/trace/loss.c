@@ -1,0 +1,109 @@
+#include "trace/loss.h"
+
+/* What cannot be seen in a record that has it: the format must say that it means it. */
+enum { IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END };
+
+static bool loss_put(struct sink *self, const struct record *r, struct err *e);
+
+void loss_init(struct loss *l, unsigned keeps)
+{
+    *l = (struct loss){ .sink = { loss_put }, .keeps = keeps, .had = ~0u };
+    pairing_init(&l->pairs);
+}
+
+void loss_release(struct loss *l)
+{
+    pairing_release(&l->pairs);
+    arena_release(&l->arena);
+}
+
+static uint64_t *count_of(struct loss *l, enum part p)
+{
+    return &l->count[__builtin_ctz(p)];
+}
+
+/* A request is lost until it is answered. Those of the server are a part of their own. */
+static void see_request(struct loss *l, const struct record *r)
+{
+    struct mcp_message m;
+
+    arena_clear(&l->arena);
+    m = mcp_classify(r->message.msg, &l->arena);
+    if (m.kind == MCP_REQUEST && r->message.dir == TO_SERVER) {
+        pairing_ask(&l->pairs, r, &m, 0);
+        ++*count_of(l, PART_PENDING);
+    } else if (mcp_is_response(&m) && r->message.dir == TO_CLIENT &&
+               pairing_answer(&l->pairs, r, &m)) {
+        --*count_of(l, PART_PENDING);
+    }
+}
+
+static uint64_t count_lines(struct loss *l, struct str text)
+{
+    uint64_t lines = text.len && !l->in_line;
+
+    for (size_t n; (n = str_find(text, '\n')) < text.len;) {
+        text = str_skip(text, n + 1);
+        lines += text.len > 0;
+        l->in_line = text.len > 0;
+    }
+    l->in_line |= text.len > 0;
+    return lines;
+}
+
+static bool loss_put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct loss *l = (struct loss *)self;
+    unsigned gone = (l->had | ~(unsigned)IMPLIED) & ~l->keeps, lost;
+
+    (void)e;
+    gone = l->same ? 0 : gone;
+    lost = gone & part_of(r);
+    if (r->kind == RECORD_MESSAGE) {
+        lost |= gone & (PART_BYTES | PART_SIDE);
+        if (gone & PART_PENDING)
+            see_request(l, r);
+    } else if (r->kind == RECORD_UNKNOWN) {
+        l->unknown++;
+    }
+    for (; lost; lost &= lost - 1) {
+        enum part p = lost & -lost;
+        *count_of(l, p) += p == PART_STDERR ? count_lines(l, r->bytes.bytes) : 1;
+    }
+    return true;
+}
+
+bool loss_any(const struct loss *l)
+{
+    bool any = l->unknown > 0;
+
+    for (size_t i = 0; i < PART_COUNT; i++)
+        any |= l->count[i] > 0;
+    return any;
+}
+
+void loss_add(struct buf *to, const struct loss *l)
+{
+    const char *comma = "";
+
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (l->count[i]) {
+            buf_add(to, str_z(comma));
+            part_add(to, 1u << i, l->count[i]);
+            comma = ", ";
+        }
+    if (l->unknown)
+        buf_printf(to, "%s%llu line%s of unknown types", comma, (unsigned long long)l->unknown,
+                   l->unknown == 1 ? "" : "s");
+}
+
+void loss_json(struct json_out *o, const struct loss *l)
+{
+    json_out_object(o);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (l->count[i])
+            json_out_key_int(o, str_z(part_name(1u << i)), (int64_t)l->count[i]);
+    if (l->unknown)
+        json_out_key_int(o, STR("unknown"), (int64_t)l->unknown);
+    json_out_end_object(o);
+}

@@ -1,0 +1,38 @@
+/* trace/loss.h - what a format cannot keep of the records that are written in it.
+ *
+ * A sink that counts, by part. Only what was there can be lost: who guessed which side
+ * sent a message, because the file did not say, loses nothing when it is not said
+ * again. A format takes back whatever was read from it. */
+#ifndef TRACE_LOSS_H
+#define TRACE_LOSS_H
+
+#include "trace/pairing.h"
+#include "trace/part.h"
+#include "json/write.h"
+
+struct loss {
+    struct sink sink; /* put records here */
+    unsigned keeps;   /* enum part: what the format keeps */
+    unsigned had;     /* what that of the records to come keeps; may change */
+    bool same;        /* it is the same format; may change */
+    uint64_t count[PART_COUNT];
+    uint64_t unknown; /* lines of types that no format keeps */
+
+    /* Its own. */
+    bool in_line; /* standard error ends inside a line */
+    struct pairing pairs;
+    struct arena arena;
+};
+
+void loss_init(struct loss *l, unsigned keeps);
+void loss_release(struct loss *l);
+
+bool loss_any(const struct loss *l);
+
+/* "12 lines of standard error, the recording's name" */
+void loss_add(struct buf *to, const struct loss *l);
+
+/* {"stderr":12,"name":1} */
+void loss_json(struct json_out *o, const struct loss *l);
+
+#endif

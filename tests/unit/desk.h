@@ -1,0 +1,42 @@
+/* tests/unit/desk.h - a directory of its own to work in, and the whole program at hand.
+ *
+ * Files are real and can be made to fail; standard output and standard error are
+ * buffers. As a test's setup and teardown, `*state` is the desk. */
+#ifndef DESK_H
+#define DESK_H
+
+#include "base/buf.h"
+#include "fault-sys.h"
+
+struct desk {
+    struct fault_sys faults; /* first: what is handed a sys is handed a desk */
+    struct buf out, err;     /* of the latest run */
+    struct buf text;         /* of the latest desk_get() */
+    char dir[64];
+    ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
+};
+
+int desk_open(void **state);  /* makes the directory and goes there */
+int desk_close(void **state); /* removes it with everything in it */
+
+/* A file with ' for " and ` for \. */
+void desk_put(struct desk *d, const char *name, const char *text);
+
+/* What is in a file, with ' for " and ` for \; valid until the next call. */
+const char *desk_get(struct desk *d, const char *name);
+
+size_t desk_count(struct desk *d); /* files there are, hidden ones included */
+
+/* Runs the program; the line is cut at blanks. Returns its exit code. */
+int desk_run(struct desk *d, const char *line);
+
+/* A run must end so, and write exactly this. */
+#define assert_run(d, line, code, want_out, want_err)                                          \
+    do {                                                                                       \
+        int code_ = desk_run((d), (line));                                                     \
+        assert_str(buf_str(&(d)->err), str_z(want_err));                                       \
+        assert_str(buf_str(&(d)->out), str_z(want_out));                                       \
+        assert_int_equal(code_, (code));                                                       \
+    } while (0)
+
+#endif

@@ -1,0 +1,213 @@
+#include <errno.h>
+
+#include "desk.h"
+#include "terse.h"
+#include "test.h"
+
+#define HEADER                                                                                 \
+    "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:01.000Z',"               \
+    "'upstream':'u','thoughtjack_version':'0.3.0'}\n"
+#define MESSAGE(seq, dir, msg)                                                                 \
+    "{'type':'message','seq':" seq ",'ts':'2026-01-01T00:00:02.000Z','dir':'" dir              \
+    "','msg':" msg "}\n"
+#define PING MESSAGE("1", "c2s", "{'id':1,'method':'ping'}")
+#define PONG MESSAGE("2", "s2c", "{'id':1,'result':{}}")
+#define FOOTER                                                                                 \
+    "{'type':'footer','total_messages':2,'duration_ms':9,'client_messages':1,"                 \
+    "'server_messages':1}\n"
+#define WHOLE HEADER PING PONG FOOTER
+
+static void a_whole_file_is_called_so(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", WHOLE);
+    assert_run(d, "mcpreel check a", 0, "a: whole, 2 messages\n", "");
+}
+
+static void a_file_that_broke_off_is_damaged(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER PING PONG "{'type':'foo");
+    assert_run(d, "mcpreel check a", 1,
+               "a: damaged, 2 messages\n"
+               "  there is no footer: the recorder did not end well\n"
+               "  12 bytes at the end are damaged; all before them counts\n",
+               "mcpreel: warning: a:4:13: the last line is cut off; used up to here\n");
+    desk_put(d, "a",
+             HEADER PING PONG "{'type':'gap','messages':1,'bytes':5,'why':'w'}\n" FOOTER);
+    assert_run(d, "mcpreel check a", 1,
+               "a: damaged, 2 messages\n  1 gap: 1 message (5 bytes) not kept: w\n", "");
+}
+
+static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(
+        d, "a",
+        HEADER PING PONG MESSAGE(
+            "3", "s2c", "{'id':2,'result':'`ud800'}") "{'type':'footer','total_messages':3,'"
+                                                      "duration_ms':9,'client_messages':1,"
+                                                      "'server_messages':2}\n");
+    assert_run(d, "mcpreel check a", 1,
+               "a: odd, 3 messages\n"
+               "  1 answer that nobody asked for (seq 3)\n"
+               "  1 message with half a surrogate pair: jq 1.6 does not take it (seq 3)\n",
+               "");
+    assert_run(d, "mcpreel check --ignore unasked-answer,lone-surrogate a", 0,
+               "a: whole, 3 messages\n", "");
+    assert_int_equal(desk_run(d, "mcpreel check --ignore unasked-answer a"), 1);
+    assert_run(d, "mcpreel check --ignore unaskd-answer a", 2, "",
+               "mcpreel: no finding is called 'unaskd-answer'\n"
+               "  did you mean 'unasked-answer'?\n  see 'mcpreel check --help'\n");
+}
+
+static void a_warning_without_a_finding_is_odd_too(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(
+        d, "a",
+        "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:00Z','label':'l','command':[]}\n"
+        "{'type':'news'}\n"
+        "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
+    assert_run(d, "mcpreel check a", 1, "a: odd, 0 messages\n  1 warning while it was read\n",
+               "mcpreel: warning: a:2:9: a line of an unknown type; passed over\n");
+}
+
+static void one_unusable_file_does_not_hide_the_others(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER "{'type':'message'}\n");
+    desk_put(d, "b", WHOLE);
+    assert_run(d, "mcpreel check a missing b", 3,
+               "a: unusable\nmissing: unusable\nb: whole, 2 messages\n",
+               "mcpreel: a:2:1: a message line without 'seq'\n"
+               "mcpreel: cannot read 'missing': No such file or directory\n");
+    assert_run(d, "mcpreel -q check b b", 0, "b: whole, 2 messages\nb: whole, 2 messages\n",
+               "");
+}
+
+static void names_cannot_fake_a_verdict(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a\033", WHOLE "{'type':'x`u001b[2K'}\n");
+    desk_run(d, "mcpreel check a\033");
+    assert_null(strchr(buf_z(&d->out), '\033'));
+    assert_non_null(strstr(buf_z(&d->out), "a\\x1b: damaged"));
+}
+
+static void the_copy_is_whole_and_counts(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", PING PONG "{'type'");
+    assert_run(d, "mcpreel -q check --fix a", 0,
+               "a: damaged, 2 messages\n"
+               "  the file does not start with a header (seq 1)\n"
+               "  there is no footer: the recorder did not end well\n"
+               "  7 bytes at the end are damaged; all before them counts\n"
+               "  repaired copy: a.fixed\n",
+               "");
+    assert_run(d, "mcpreel check a.fixed", 0, "a.fixed: whole, 2 messages\n", "");
+    assert_run(d, "mcpreel -q check --fix a", 2, "",
+               "mcpreel: cannot write 'a.fixed': it exists already\n"
+               "  choose another name, or add --force to replace it\n");
+    assert_int_equal(desk_run(d, "mcpreel -q check --fix --force a"), 0);
+    assert_int_equal(desk_run(d, "mcpreel -q check --fix -o b a"), 0);
+    assert_int_equal(desk_count(d), 3);
+}
+
+static void what_the_copy_cannot_mend_is_named(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER PING);
+    assert_run(d, "mcpreel check --fix -o b a", 1,
+               "a: damaged, 1 message\n"
+               "  there is no footer: the recorder did not end well\n"
+               "  1 request without an answer\n"
+               "  repaired copy: b; still odd: unanswered\n",
+               "");
+    assert_int_equal(desk_run(d, "mcpreel check --ignore unanswered --fix -o c a"), 0);
+    desk_put(d, "a", HEADER PING PONG "{'type':'new'}\n");
+    assert_int_equal(desk_run(d, "mcpreel check --fix -o e a"), 1);
+    assert_non_null(strstr(buf_z(&d->out), "copy: e; left out: 1 line of unknown types\n"));
+}
+
+static void an_unusable_file_has_no_copy(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER PING "{'type':'message'}\n");
+    assert_int_equal(desk_run(d, "mcpreel check --fix a"), 3);
+    assert_int_equal(desk_count(d), 1);
+    desk_put(d, "a", HEADER PING);
+    fault_fail(&d->faults, FAULT_FDATASYNC, 1, 1, EIO);
+    assert_run(d, "mcpreel check --fix a", 5, "",
+               "mcpreel: cannot sync 'a.fixed': Input/output error\n");
+    assert_int_equal(desk_count(d), 1);
+}
+
+static void the_report_has_every_file(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", WHOLE);
+    desk_put(d, "b", HEADER);
+    assert_run(d, "mcpreel -q --json check a missing b", 3,
+               "{\"v\":1,\"command\":\"check\",\"files\":["
+               "{\"path\":\"a\",\"verdict\":\"whole\",\"format\":\"recording\",\"bytes\":413,"
+               "\"messages\":2,\"remarks\":0,\"odd\":[]},"
+               "{\"path\":\"missing\",\"verdict\":\"unusable\","
+               "\"error\":\"cannot read 'missing': No such file or directory\"},"
+               "{\"path\":\"b\",\"verdict\":\"damaged\",\"format\":\"recording\",\"bytes\":120,"
+               "\"messages\":0,\"remarks\":0,\"odd\":[{\"id\":\"no-footer\",\"count\":1,"
+               "\"text\":\"there is no footer: the recorder did not end well\"}]}]}\n",
+               "");
+    assert_int_equal(desk_run(d, "mcpreel -q --json check --fix b"), 0);
+    assert_non_null(
+        strstr(buf_z(&d->out), "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{}}}]}\n"));
+}
+
+static void what_cannot_be_meant_is_refused(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", WHOLE);
+    assert_run(d, "mcpreel check", 2, "",
+               "mcpreel: missing FILE for 'check'\n  see 'mcpreel check --help'\n");
+    assert_run(d, "mcpreel check a -o b", 2, "",
+               "mcpreel: '--output' without '--fix': there is nothing to write\n");
+    assert_run(d, "mcpreel check --fix a a -o b", 2, "", "mcpreel: one OUT for 2 files\n");
+    assert_run(d, "mcpreel check --fix a -o -", 2, "",
+               "mcpreel: the copy cannot go to standard output: the verdict does\n");
+    assert_run(d, "mcpreel check --fix -", 2, "",
+               "mcpreel: no name for the copy of standard input\n"
+               "  name one: mcpreel check --fix -o OUT -\n");
+    assert_int_equal(desk_count(d), 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_whole_file_is_called_so),
+        TEST(a_file_that_broke_off_is_damaged),
+        TEST(odd_traffic_in_a_whole_file_is_only_odd),
+        TEST(a_warning_without_a_finding_is_odd_too),
+        TEST(one_unusable_file_does_not_hide_the_others),
+        TEST(names_cannot_fake_a_verdict),
+        TEST(the_copy_is_whole_and_counts),
+        TEST(what_the_copy_cannot_mend_is_named),
+        TEST(an_unusable_file_has_no_copy),
+        TEST(the_report_has_every_file),
+        TEST(what_cannot_be_meant_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

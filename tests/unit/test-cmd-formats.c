@@ -1,0 +1,95 @@
+#include "desk.h"
+#include "format/format.h"
+#include "test.h"
+#include "json/json.h"
+
+static void every_format_and_every_part_is_shown(void **state)
+{
+    struct desk *d = *state;
+
+    assert_int_equal(desk_run(d, "mcpreel formats"), 0);
+    assert_int_equal(d->err.len, 0);
+    for (const struct format *const *f = format_table; *f; f++) {
+        assert_non_null(strstr(buf_z(&d->out), (*f)->name));
+        assert_non_null(strstr(buf_z(&d->out), (*f)->about));
+        assert_non_null(strstr(buf_z(&d->out), (*f)->ext[0]));
+    }
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        assert_non_null(strstr(buf_z(&d->out), part_about(1u << i)));
+}
+
+/* "recording   ✔ ✔ · …" */
+static void a_row_says_what_its_format_keeps(void **state)
+{
+    struct desk *d = *state;
+
+    desk_run(d, "mcpreel formats");
+    for (const struct format *const *f = format_table; *f; f++) {
+        struct buf want;
+
+        buf_init(&want, 4096);
+        buf_printf(&want, "\n%-12s", (*f)->name);
+        for (unsigned i = 0; i < PART_COUNT; i++)
+            buf_printf(&want, "%s%s", i ? " " : "", (*f)->keeps & 1u << i ? "✔" : "·");
+        buf_add_ch(&want, '\n');
+        assert_non_null(strstr(buf_z(&d->out), buf_z(&want)));
+        buf_release(&want);
+    }
+}
+
+static size_t count_parts(unsigned parts)
+{
+    return (size_t)__builtin_popcount(parts & ((1u << PART_COUNT) - 1));
+}
+
+static void as_json_it_is_the_table(void **state)
+{
+    struct desk *d = *state;
+    struct json_fault fault;
+    struct json_iter it;
+    struct json j;
+    size_t n = 0;
+
+    assert_int_equal(desk_run(d, "mcpreel formats --json"), 0);
+    json_init(&j);
+    assert_true(json_scan(&j, buf_str(&d->out), &fault));
+    assert_true(json_is(json_get(json_root(&j), STR("command")), STR("formats")));
+    it = json_each(json_get(json_root(&j), STR("formats")));
+    for (; json_next(&it); n++) {
+        const struct format *f = format_table[n];
+
+        assert_non_null(f);
+        assert_true(json_is(json_get(it.value, STR("name")), str_z(f->name)));
+        assert_int_equal(json_type(json_get(it.value, STR("read"))),
+                         f->open ? JSON_TRUE : JSON_FALSE);
+        assert_int_equal(json_type(json_get(it.value, STR("write"))),
+                         f->put ? JSON_TRUE : JSON_FALSE);
+        assert_true(
+            json_is(json_item(json_get(it.value, STR("extensions")), 0), str_z(f->ext[0])));
+        assert_int_equal(json_count(json_get(it.value, STR("keeps"))), count_parts(f->keeps));
+        assert_int_equal(json_count(json_get(it.value, STR("loses"))), count_parts(~f->keeps));
+    }
+    assert_null(format_table[n]);
+    json_release(&j);
+}
+
+static void it_takes_no_operands(void **state)
+{
+    struct desk *d = *state;
+
+    assert_run(d, "mcpreel formats x", 2, "",
+               "mcpreel: unexpected 'x' for 'formats'\n  see 'mcpreel formats --help'\n");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_format_and_every_part_is_shown),
+        TEST(a_row_says_what_its_format_keeps),
+        TEST(as_json_it_is_the_table),
+        TEST(it_takes_no_operands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

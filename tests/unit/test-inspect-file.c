@@ -1,0 +1,127 @@
+#include "cmd/inspect-file.h"
+
+#include "desk.h"
+#include "terse.h"
+#include "test.h"
+
+#define HEADER                                                                                 \
+    "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:01.000Z',"               \
+    "'upstream':'u','thoughtjack_version':'0.3.0'}\n"
+#define PING                                                                                   \
+    "{'type':'message','seq':1,'ts':'2026-01-01T00:00:02.000Z','dir':'c2s',"                   \
+    "'msg':{'id':1,'method':'ping'}}\n"
+
+static const struct log *quiet(void)
+{
+    static const struct log none = { .level = LOG_ERROR };
+
+    return &none;
+}
+
+static bool look(const struct desk *d, struct inspect_file *file, struct stats *s,
+                 struct sink *also, struct err *e)
+{
+    const struct app app = { .sys = &d->faults.sys, .log = quiet() };
+    bool ok;
+
+    *file = (struct inspect_file){ .path = "a" };
+    stats_init(s);
+    ok = inspect_file_read(&app, file, s, also, e);
+    stats_finish(s);
+    return ok;
+}
+
+static void everything_is_read_and_told(void **state)
+{
+    struct desk *d = *state;
+    struct inspect_file file;
+    struct err e = ERR_NONE;
+    struct stats s;
+
+    desk_put(d, "a", HEADER PING);
+    assert_true(look(d, &file, &s, NULL, &e));
+    assert_string_equal(file.format, "recording");
+    assert_int_equal(file.bytes, sizeof HEADER PING - 1);
+    assert_int_equal(file.remarks, 0);
+    assert_int_equal(s.lines[RECORD_MESSAGE], 1);
+    assert_int_equal(s.odd[STATS_DAMAGED_END].count, 0);
+    stats_release(&s);
+}
+
+static void a_torn_end_is_told(void **state)
+{
+    struct desk *d = *state;
+    struct inspect_file file;
+    struct err e = ERR_NONE;
+    struct stats s;
+
+    desk_put(d, "a", HEADER PING "{'type':'mess");
+    assert_true(look(d, &file, &s, NULL, &e));
+    assert_int_equal(file.remarks, 1);
+    assert_int_equal(s.odd[STATS_DAMAGED_END].count, 13);
+    stats_release(&s);
+}
+
+static void what_its_format_cannot_hold_is_not_missed(void **state)
+{
+    struct desk *d = *state;
+    struct inspect_file file;
+    struct err e = ERR_NONE;
+    struct stats s;
+
+    desk_put(d, "a", "{'jsonrpc':'2.0','method':'x'}\n");
+    assert_true(look(d, &file, &s, NULL, &e));
+    assert_string_equal(file.format, "jsonrpc");
+    assert_int_equal(s.odd[STATS_NO_HEADER].count + s.odd[STATS_NO_FOOTER].count, 0);
+    stats_release(&s);
+}
+
+static void whoever_else_listens_gets_every_record(void **state)
+{
+    struct desk *d = *state;
+    struct inspect_file file;
+    struct err e = ERR_NONE;
+    struct stats s;
+    struct terse t;
+
+    desk_put(d, "a", HEADER PING);
+    terse_init(&t);
+    assert_true(look(d, &file, &s, &t.sink, &e));
+    assert_terse(&t, "header version=1.0 name= upstream=u\n#1 c2s {'id':1,'method':'ping'}\n");
+    stats_release(&s);
+    t.refuses = true;
+    assert_false(look(d, &file, &s, &t.sink, &e));
+    assert_string_equal(e.msg, "no room");
+    stats_release(&s);
+    terse_release(&t);
+}
+
+static void a_file_that_cannot_be_used_is_an_error(void **state)
+{
+    struct desk *d = *state;
+    struct inspect_file file;
+    struct err e = ERR_NONE;
+    struct stats s;
+
+    assert_false(look(d, &file, &s, NULL, &e));
+    assert_string_equal(e.msg, "cannot read 'a': No such file or directory");
+    stats_release(&s);
+    desk_put(d, "a", HEADER "{'type':'message'}\n");
+    assert_false(look(d, &file, &s, NULL, &e));
+    assert_string_equal(e.msg, "a:2:1: a message line without 'seq'");
+    stats_release(&s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(everything_is_read_and_told),
+        TEST(a_torn_end_is_told),
+        TEST(what_its_format_cannot_hold_is_not_missed),
+        TEST(whoever_else_listens_gets_every_record),
+        TEST(a_file_that_cannot_be_used_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+#include "trace/loss.h"
+
+#include "terse.h"
+#include "test.h"
+
+enum { EVERYTHING = (1 << PART_COUNT) - 1 };
+
+static void assert_lost(const struct loss *l, const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    loss_add(&text, l);
+    assert_str(buf_str(&text), str_z(want));
+    assert_int_equal(loss_any(l), want[0] != '\0');
+    buf_release(&text);
+}
+
+/* What a format that keeps `keeps` loses of the story, which stood in one that keeps
+ * `had`. */
+static void tell(unsigned had, unsigned keeps, const char *story, const char *want)
+{
+    struct loss l;
+
+    loss_init(&l, keeps);
+    l.had = had;
+    terse_pour(&l.sink, story);
+    assert_lost(&l, want);
+    loss_release(&l);
+}
+
+#define PING "@1 c2s {'id':1,'method':'ping'}\n"
+#define PONG "@2 s2c {'id':1,'result':{}}\n"
+
+static void what_is_kept_is_not_lost(void **state)
+{
+    (void)state;
+    tell(EVERYTHING, EVERYTHING, PING "| {'type':'stderr','text':'x'}\n" PONG, "");
+    tell(EVERYTHING, 0, "", "");
+}
+
+static void what_a_record_has_is_counted_by_part(void **state)
+{
+    (void)state;
+    tell(EVERYTHING, EVERYTHING & ~PART_TIME, PING PONG, "the times of 2 messages");
+    tell(EVERYTHING, EVERYTHING & ~(PART_TIME | PART_SERVER),
+         PING "@2 s2c {'method':'notifications/message'}\n" PONG,
+         "the times of 3 messages, 1 notification or request of the server");
+    tell(EVERYTHING, EVERYTHING & ~(PART_PROCESS | PART_GAP),
+         "| {'type':'proc','ev':'start'}\n"
+         "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
+         "| {'type':'proc','ev':'exit'}\n",
+         "2 starts and ends of the server, 1 gap of the recorder");
+}
+
+static void bytes_and_sides_are_lost_with_every_message(void **state)
+{
+    (void)state;
+    tell(EVERYTHING, EVERYTHING & ~(PART_BYTES | PART_SIDE), PING PONG,
+         "the exact bytes of 2 messages, which side sent 2 messages");
+}
+
+static void what_was_not_there_is_not_lost(void **state)
+{
+    (void)state;
+    tell(EVERYTHING & ~PART_SIDE, EVERYTHING & ~(PART_BYTES | PART_SIDE), PING,
+         "the exact bytes of 1 message");
+    tell(0, 0, PING PONG, "");
+}
+
+static void what_is_there_is_lost_whatever_its_format_claims(void **state)
+{
+    (void)state;
+    tell(0, 0, "| {'type':'stderr','text':'x'}\n| {'type':'raw','from':'client','text':'y'}\n",
+         "1 line that is no message, 1 line of standard error");
+}
+
+static void a_format_takes_back_what_was_read_from_it(void **state)
+{
+    struct loss l;
+
+    (void)state;
+    loss_init(&l, 0);
+    l.same = true;
+    terse_pour(&l.sink, PING "| {'type':'stderr','text':'x'}\n");
+    assert_lost(&l, "");
+    terse_pour(&l.sink, "| {'type':'new'}\n");
+    assert_lost(&l, "1 line of unknown types");
+    loss_release(&l);
+}
+
+static void as_json_it_is_counts_by_name(void **state)
+{
+    struct json_out o;
+    struct loss l;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    o = json_out_to(&b);
+    loss_init(&l, EVERYTHING & ~(PART_TIME | PART_STDERR));
+    loss_json(&o, &l);
+    terse_pour(&l.sink, PING PONG "| {'type':'stderr','text':'x'}\n| {'type':'new'}\n");
+    loss_json(&o, &l);
+    assert_str(buf_str(&b), STR("{},{\"time\":2,\"stderr\":1,\"unknown\":1}"));
+    loss_release(&l);
+    buf_release(&b);
+}
+
+static void the_source_may_change_between_records(void **state)
+{
+    struct loss l;
+
+    (void)state;
+    loss_init(&l, EVERYTHING & ~PART_BYTES);
+    terse_pour(&l.sink, PING);
+    l.had = 0;
+    terse_pour(&l.sink, PONG);
+    assert_lost(&l, "the exact bytes of 1 message");
+    loss_release(&l);
+}
+
+static void a_request_is_lost_until_it_is_answered(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_PENDING;
+    struct loss l;
+
+    (void)state;
+    loss_init(&l, keeps);
+    terse_pour(&l.sink, PING);
+    assert_true(loss_any(&l));
+    terse_pour(&l.sink, PONG);
+    assert_false(loss_any(&l));
+    terse_pour(&l.sink, PONG); /* nobody asked */
+    assert_lost(&l, "");
+    loss_release(&l);
+
+    tell(EVERYTHING, keeps,
+         "c2s {'id':1,'method':'a'}\nc2s {'id':'1','method':'b'}\nc2s {'method':'n'}\n"
+         "conn=2 s2c {'id':1,'result':{}}\n",
+         "2 requests without an answer");
+    /* Those of the server's are its own part. */
+    tell(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n", "");
+    tell(EVERYTHING, keeps,
+         "s2c {'id':1,'method':'roots/list'}\n" PING "c2s {'id':1,'result':{}}\n",
+         "1 request without an answer");
+}
+
+static void standard_error_is_counted_in_lines(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_STDERR;
+
+    (void)state;
+    tell(EVERYTHING, keeps, "| {'type':'stderr','text':'one\\n'}\n",
+         "1 line of standard error");
+    tell(EVERYTHING, keeps, "| {'type':'stderr','text':'a`nb`n`nc'}\n",
+         "4 lines of standard error");
+    tell(EVERYTHING, keeps,
+         "| {'type':'stderr','text':'on'}\n| {'type':'stderr','text':'e'}\n"
+         "| {'type':'stderr','text':'`ntwo'}\n| {'type':'stderr','text':''}\n"
+         "| {'type':'stderr','text':'`n'}\n| {'type':'stderr','text':'three'}\n",
+         "3 lines of standard error");
+}
+
+static void lines_that_nobody_knows_are_lost_everywhere(void **state)
+{
+    (void)state;
+    tell(EVERYTHING, EVERYTHING, "| {'type':'new'}\n", "1 line of unknown types");
+    tell(EVERYTHING, EVERYTHING & ~PART_TIME, PING "| {'type':'x'}\n| {'type':'y'}\n",
+         "the times of 1 message, 2 lines of unknown types");
+}
+
+static void what_a_header_says_is_lost_as_a_whole(void **state)
+{
+    (void)state;
+    tell(EVERYTHING, 0,
+         "| {'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:00Z',"
+         "'upstream':'u','thoughtjack_version':'0.3.0','name':'n','tags':[],'command':['c']}\n",
+         "the recording's name, the recording's tags, the words of the server's command");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_kept_is_not_lost),
+        cmocka_unit_test(what_a_record_has_is_counted_by_part),
+        cmocka_unit_test(bytes_and_sides_are_lost_with_every_message),
+        cmocka_unit_test(what_was_not_there_is_not_lost),
+        cmocka_unit_test(what_is_there_is_lost_whatever_its_format_claims),
+        cmocka_unit_test(a_format_takes_back_what_was_read_from_it),
+        cmocka_unit_test(as_json_it_is_counts_by_name),
+        cmocka_unit_test(the_source_may_change_between_records),
+        cmocka_unit_test(a_request_is_lost_until_it_is_answered),
+        cmocka_unit_test(standard_error_is_counted_in_lines),
+        cmocka_unit_test(lines_that_nobody_knows_are_lost_everywhere),
+        cmocka_unit_test(what_a_header_says_is_lost_as_a_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

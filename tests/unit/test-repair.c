@@ -1,0 +1,199 @@
+#include "cmd/repair.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "desk.h"
+#include "terse.h"
+#include "test.h"
+
+#define HEADER                                                                                 \
+    "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:01.000Z',"               \
+    "'upstream':'u','thoughtjack_version':'0.3.0'}\n"
+#define PING(seq)                                                                              \
+    "{'type':'message','seq':" seq ",'ts':'2026-01-01T00:00:02.000Z','dir':'c2s',"             \
+    "'msg':{'id':1,'method':'ping'}}\n"
+
+static const struct log *quiet(void)
+{
+    static const struct log none = { .level = LOG_ERROR };
+
+    return &none;
+}
+
+static const struct app app_real = { .sys = &sys_real };
+
+static void mend(struct desk *d, const char *format, const char *story, const char *want)
+{
+    struct inspect_file file = { .path = "a", .format = format };
+    struct err e = ERR_NONE;
+    struct repair r;
+
+    unlink("copy");
+    repair_init(&r, &app_real, &file, "copy", false);
+    terse_pour(&r.sink, story);
+    assert_true(repair_finish(&r, &e));
+    assert_string_equal(desk_get(d, "copy"), want);
+    assert_int_equal(r.left.odd[STATS_NO_HEADER].count, 0);
+    assert_int_equal(r.left.odd[STATS_NO_FOOTER].count, 0);
+    assert_int_equal(r.left.odd[STATS_SEQ_ORDER].count, 0);
+    repair_release(&r);
+}
+
+static void the_copy_has_what_was_missing(void **state)
+{
+    mend(*state, "recording", "| " PING("4") "| " PING("4"),
+         "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:02.000Z',"
+         "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n" PING("4") PING(
+             "5") "{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':2,"
+                  "'server_messages':0,'errors':0}\n");
+}
+
+static void each_format_is_written_by_its_own_writer(void **state)
+{
+    mend(*state, "trace", "| " PING("1"),
+         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:02.000Z','label':'mcp',"
+         "'command':[]}\n"
+         "{'t':'2026-01-01T00:00:02.000Z','dir':'in','raw':{'id':1,'method':'ping'}}\n"
+         "{'t':'2026-01-01T00:00:02.000Z','type':'end','exitCode':0,'durationMs':0}\n");
+    mend(*state, "jsonrpc", "| " PING("1"), "{'id':1,'method':'ping'}\n");
+}
+
+static void nothing_becomes_an_empty_recording(void **state)
+{
+    mend(*state, "recording", "",
+         "{'type':'header','version':'1.0','recorded_at':'1970-01-01T00:00:00.000Z',"
+         "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n"
+         "{'type':'footer','total_messages':0,'duration_ms':0,'client_messages':0,"
+         "'server_messages':0,'errors':0}\n");
+}
+
+/* A recording torn in every way, or whole: its copy is the copy of the copy. */
+static void the_copy_of_a_copy_is_the_same(void **state)
+{
+    static const char *const stories[] = {
+        HEADER PING("1"),
+        HEADER PING("1") HEADER PING("1") "{'type':'stderr','text':'x','us':7}\n",
+        PING("3") PING("2") "{'type':'new'}\n",
+        "{'type':'stderr','text':'x','us':7}\n",
+        HEADER "{'type':'footer','total_messages':9,'duration_ms':1,'client_messages':9,"
+               "'server_messages':9,'us':5}\n" PING("1"),
+        HEADER PING("1") "{'type':'mes",
+        "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:00.500Z','label':'l',"
+        "'command':['a','b']}\n{'t':'2026-01-01T00:00:01.000Z','dir':'out','raw':[1,{'id':1,"
+        "'result':{}}]}\n",
+        "{'t':'2026-01-01T00:00:01.000Z','dir':'out','raw':{'id':1,'result':{}}}\n",
+        "{'jsonrpc':'2.0','method':'x','timestamp_ms':12}\n{'jsonr",
+    };
+    const struct app app = { .sys = &sys_real, .log = quiet() };
+    struct desk *d = *state;
+
+    for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
+        static const char *const names[] = { "a", "b", "c" };
+        struct buf first;
+
+        unlink("b");
+        unlink("c");
+        desk_put(d, "a", stories[i]);
+        for (size_t k = 0; k < 2; k++) {
+            struct inspect_file file = { .path = names[k] };
+            struct err e = ERR_NONE;
+            struct repair r;
+            struct stats s;
+
+            stats_init(&s);
+            repair_init(&r, &app, &file, names[k + 1], false);
+            assert_true(inspect_file_read(&app, &file, &s, &r.sink, &e));
+            assert_true(repair_finish(&r, &e));
+            repair_release(&r);
+            stats_release(&s);
+        }
+        buf_init(&first, 1 << 20);
+        buf_add(&first, str_z(desk_get(d, "b")));
+        assert_str(str_z(desk_get(d, "c")), buf_str(&first));
+        buf_release(&first);
+    }
+}
+
+static void what_is_odd_even_so_is_known(void **state)
+{
+    struct inspect_file file = { .path = "a", .format = "recording" };
+    struct err e = ERR_NONE;
+    struct repair r;
+
+    (void)state;
+    repair_init(&r, &app_real, &file, "copy", false);
+    terse_pour(&r.sink, "| " PING("1") "s2c {'id':7,'result':'`ud83d'}\n");
+    assert_true(repair_finish(&r, &e));
+    assert_int_equal(r.left.odd[STATS_UNANSWERED].count, 1);
+    assert_int_equal(r.left.odd[STATS_UNASKED_ANSWER].count, 1);
+    assert_int_equal(r.left.odd[STATS_LONE_SURROGATE].count, 1);
+    repair_release(&r);
+}
+
+static void what_cannot_be_written_is_known(void **state)
+{
+    struct inspect_file file = { .path = "a", .format = "recording" };
+    struct err e = ERR_NONE;
+    struct repair r;
+
+    (void)state;
+    repair_init(&r, &app_real, &file, "copy", false);
+    terse_pour(&r.sink, "| {'type':'new'}\n| " PING("1"));
+    assert_true(repair_finish(&r, &e));
+    assert_int_equal(r.loss.unknown, 1);
+    repair_release(&r);
+}
+
+static void without_an_end_there_is_no_copy(void **state)
+{
+    struct inspect_file file = { .path = "a", .format = "recording" };
+    struct desk *d = *state;
+    struct repair r;
+
+    repair_init(&r, &app_real, &file, "copy", false);
+    terse_pour(&r.sink, "| " PING("1"));
+    repair_release(&r);
+    assert_int_equal(desk_count(d), 0);
+}
+
+static void trouble_with_the_copy_is_told(void **state)
+{
+    const struct record any = { .kind = RECORD_STDERR };
+    struct inspect_file file = { .path = "a", .format = "recording" };
+    struct desk *d = *state;
+    struct app app = { .sys = &d->faults.sys };
+    struct err e = ERR_NONE;
+    struct repair r;
+
+    desk_put(d, "copy", "x");
+    repair_init(&r, &app, &file, "copy", false);
+    assert_false(r.sink.put(&r.sink, &any, &e));
+    assert_string_equal(e.msg, "cannot write 'copy': it exists already");
+    repair_release(&r);
+    repair_init(&r, &app, &file, "copy", true);
+    fault_fail(&d->faults, FAULT_WRITE, 1, 1, ENOSPC);
+    assert_true(r.sink.put(&r.sink, &any, &e));
+    assert_false(repair_finish(&r, &e));
+    assert_string_equal(e.msg, "cannot write 'copy': No space left on device");
+    repair_release(&r);
+    assert_string_equal(desk_get(d, "copy"), "x");
+    assert_int_equal(desk_count(d), 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_copy_has_what_was_missing),
+        TEST(each_format_is_written_by_its_own_writer),
+        TEST(nothing_becomes_an_empty_recording),
+        TEST(the_copy_of_a_copy_is_the_same),
+        TEST(what_is_odd_even_so_is_known),
+        TEST(what_cannot_be_written_is_known),
+        TEST(without_an_end_there_is_no_copy),
+        TEST(trouble_with_the_copy_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
