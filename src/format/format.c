@@ -18,19 +18,41 @@ const struct format *format_by_name(struct str name)
     return NULL;
 }
 
-enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
+/* Line and byte of a place in the window, both from 1. */
+static void find_place(const struct window *w, size_t at, uint64_t *line, uint64_t *byte)
 {
     struct str before = str_n(w->bytes.at, at < w->bytes.len ? at : w->bytes.len);
-    uint64_t line = w->line;
+
+    *line = w->line;
+    for (size_t n; (n = str_find(before, '\n')) < before.len; ++*line)
+        before = str_skip(before, n + 1);
+    *byte = before.len + 1;
+}
+
+enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
+{
     char text[sizeof e->msg];
+    uint64_t line, byte;
     va_list ap;
 
-    for (size_t n; (n = str_find(before, '\n')) < before.len; line++)
-        before = str_skip(before, n + 1);
+    find_place(w, at, &line, &byte);
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    err_set(e, ERR_INPUT, "%s:%llu:%zu: %s", w->path, (unsigned long long)line, before.len + 1,
-            text);
+    err_set(e, ERR_INPUT, "%s:%llu:%llu: %s", w->path, (unsigned long long)line,
+            (unsigned long long)byte, text);
     return NEXT_ERROR;
+}
+
+void format_note(const struct window *w, size_t at, const char *fmt, ...)
+{
+    char text[256];
+    uint64_t line, byte;
+    va_list ap;
+
+    find_place(w, at, &line, &byte);
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    w->notes->put(w->notes, line, byte, text);
 }

@@ -23,6 +23,7 @@ struct notes {
     void (*put)(struct notes *self, uint64_t line, uint64_t byte, const char *text);
 };
 
+/* What is shown stays where it is, even once it is taken, until more is asked for. */
 struct window {
     struct str bytes; /* the file from the current position on */
     bool last;        /* nothing follows these bytes */
@@ -71,5 +72,8 @@ const struct format *format_by_name(struct str name); /* NULL if unknown */
  * front of the window. Returns NEXT_ERROR. */
 enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
     PRINTF(4, 5);
+
+/* A remark on a place in the window, in the same way. */
+void format_note(const struct window *w, size_t at, const char *fmt, ...) PRINTF(3, 4);
 
 #endif

@@ -1,58 +1,41 @@
-#include "format/format.h"
+#include "pieces.h"
 #include "test.h"
 
-/* A reader over text in memory that shows at most `step` more bytes each time, and
- * writes down what happened: one word per record, remarks in brackets. */
+/* A sink that writes down one word per record. */
 struct script {
-    struct notes notes;
+    struct sink sink;
     struct buf seen;
 };
 
-static void put_note(struct notes *self, uint64_t line, uint64_t byte, const char *text)
+static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
     struct script *s = (struct script *)self;
 
-    buf_printf(&s->seen, "[%llu:%llu %s]", (unsigned long long)line, (unsigned long long)byte,
-               text);
-}
-
-static void put_record(struct script *s, const struct record *r)
-{
+    (void)e;
     if (r->kind == RECORD_MESSAGE)
         buf_printf(&s->seen, "%llu ", (unsigned long long)r->message.seq);
     else
         buf_printf(&s->seen, "%s ", r->kind == RECORD_HEADER ? "header" : "other");
+    return true;
 }
 
+/* The records, the remarks in brackets, and how it ended. */
 static void run(struct script *s, struct str text, size_t step)
 {
-    void *state = recording_format.open();
-    size_t from = 0, shown = 0;
-    struct err e = ERR_NONE;
-    uint64_t line = 1;
-    enum next next;
+    struct pieces p;
+    struct str remarks;
 
-    *s = (struct script){ .notes = { put_note } };
+    *s = (struct script){ .sink = { put_record } };
     buf_init(&s->seen, 1 << 16);
-    do {
-        struct window w = { str_n(text.at + from, shown - from), shown == text.len, line, "f",
-                            &s->notes };
-        struct taken t = { 0 };
-        struct record r;
+    pieces_read(&p, &recording_format, text, step, &s->sink);
+    remarks = buf_str(&p.remarks);
+    while (remarks.len) {
+        struct str remark = str_cut(&remarks, '\n');
 
-        next = recording_format.next(state, &w, &t, &r, &e);
-        from += t.bytes;
-        line += t.lines;
-        if (next == NEXT_RECORD)
-            put_record(s, &r);
-        else if (next == NEXT_ERROR)
-            buf_printf(&s->seen, "%s", e.msg);
-        else if (next == NEXT_END)
-            buf_printf(&s->seen, "end");
-        else if (next == NEXT_MORE)
-            shown += step < text.len - shown ? step : text.len - shown;
-    } while (next != NEXT_END && next != NEXT_ERROR);
-    recording_format.close(state);
+        buf_printf(&s->seen, "[%.*s]", STR_ARG(remark));
+    }
+    buf_printf(&s->seen, "%s", p.failed ? p.error.msg : "end");
+    pieces_release(&p);
 }
 
 static void check(struct str text, struct str want)
@@ -105,7 +88,7 @@ static void nul_bytes_in_the_middle_are_an_error(void **state)
 {
     (void)state;
     check(STR(HEAD "\0\0" MSG(1) "\n"),
-          STR("header f:2:1: NUL bytes in the middle of the recording"));
+          STR("header f:2:1: NUL bytes in the middle of the file"));
 }
 
 static void an_object_may_stand_on_several_lines(void **state)
@@ -129,10 +112,10 @@ static void a_line_cut_in_the_middle_of_the_file_is_an_error(void **state)
 static void a_missing_or_repeated_header_is_remarked_on(void **state)
 {
     (void)state;
-    check(STR(MSG(1) "\n"), STR("[1:1 no header line; reading on without one]1 end"));
+    check(STR(MSG(1) "\n"), STR("1 [1:1 no header line; reading on without one]end"));
     check(STR(HEAD MSG(1) "\n" HEAD MSG(1) "\n"),
-          STR("header 1 [3:1 another header line; its recording is taken as a "
-              "continuation]header 1 end"));
+          STR("header 1 header 1 [3:1 another header line; its recording is taken as a "
+              "continuation]end"));
 }
 
 static void another_major_version_is_refused(void **state)
