@@ -16,8 +16,10 @@ MAKEFLAGS += --no-print-directory
 
 # Meson and Ninja talk a lot; show it only when they fail.
 quietly = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
+# The C++ compiler of the same family: the sanitizers of two do not mix.
+cxx = $(patsubst clang%,clang++%,$(patsubst gcc%,g++%,$(1)))
 # $(1): directory, $(2): compiler, $(3): settings
-setup = $(call quietly,CC=$(2) meson setup $(1) $(3))
+setup = $(call quietly,CC=$(2) CXX=$(call cxx,$(2)) meson setup $(1) $(3))
 # $(1): directory, $(2): target, all if empty
 compile = $(call quietly,ninja --quiet -C $(1) $(2))
 

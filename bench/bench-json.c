@@ -113,8 +113,8 @@ static void report(const char *kind, struct str text)
 
     race(all, text);
     for (int i = 0; i < CONTENDERS; i++)
-        printf("%s, %s | %.2f | GB/s | %.2f | %s\n", all[i].name, kind,
-               (double)text.len / all[i].best / 1e9, all[RAPIDJSON].best / all[i].best,
+        printf("%s, %zu MB %s | %.2f | GB/s | %.2f | %s\n", all[i].name, text.len / 1000000,
+               kind, (double)text.len / all[i].best / 1e9, all[RAPIDJSON].best / all[i].best,
                i == SCAN        ? ">= 1"
                : i == RAPIDJSON ? "baseline"
                                 : "for comparison");
@@ -127,10 +127,10 @@ int main(int argc, char **argv)
 
     buf_init(&text, 2 * bytes + (4 << 20));
     traffic_mixed(&text, bytes);
-    report("100 MB mixed", buf_str(&text));
+    report("mixed", buf_str(&text));
     buf_clear(&text);
     traffic_small(&text, bytes);
-    report("100 MB small", buf_str(&text));
+    report("small", buf_str(&text));
     buf_release(&text);
     return 0;
 }

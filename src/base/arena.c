@@ -48,6 +48,25 @@ char *arena_z(struct arena *a, struct str s)
     return at;
 }
 
+struct str arena_clip(struct arena *a, struct str s, size_t max)
+{
+    const struct str dots = STR("…");
+    size_t n, least;
+    char *at;
+
+    if (s.len <= max)
+        return arena_str(a, s);
+    BUG_IF(max < dots.len);
+    n = max - dots.len;
+    least = n < 3 ? 0 : n - 3; /* no character is longer than that and one more */
+    while (n > least && ((unsigned char)s.at[n] & 0xC0) == 0x80)
+        n--;
+    at = arena_alloc(a, n + dots.len);
+    memcpy(at, s.at, n);
+    memcpy(at + n, dots.at, dots.len);
+    return str_n(at, n + dots.len);
+}
+
 struct str arena_printf(struct arena *a, const char *fmt, ...)
 {
     va_list ap, again;

@@ -13,6 +13,11 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for any type */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_z(struct arena *a, struct str s); /* NUL-terminated copy */
+
+/* A copy of at most `max` bytes: a longer text is cut between characters and ends
+ * in "…", which `max` must have room for. */
+struct str arena_clip(struct arena *a, struct str s, size_t max);
+
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3); /* NUL-ended too */
 void arena_clear(struct arena *a); /* ends every allocation, keeps one block for the next */
 void arena_release(struct arena *a);

@@ -40,7 +40,7 @@ bool err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
 /* A mistake of ours, never of the user's or of a peer's: says where, aborts.
  * Stays on in release builds. */
-_Noreturn void err_bug(const char *file, int line, const char *what);
+void err_bug(const char *file, int line, const char *what) __attribute__((noreturn));
 
 #define BUG(what) err_bug(__FILE__, __LINE__, what)
 #define BUG_IF(cond) ((cond) ? BUG(#cond) : (void)0)

@@ -47,6 +47,8 @@ static const struct option record_options[] = {
     { 0 },
 };
 
+enum { EXIT_OURS = 125 }; /* we failed, not the server */
+
 /* One recording session: the relay's events go through the tap into the file. */
 struct recording_session {
     const struct app *app;
@@ -180,11 +182,22 @@ static bool begin(struct recording_session *s, const struct record_args *args,
     return ok;
 }
 
+/* As shells have it: not found, or found and not to be executed; the rest is our own
+ * trouble. */
 static int start_failure(int errnum)
 {
-    if (errnum == ENOENT)
+    switch (errnum) {
+    case 0:
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return EXIT_OURS;
+    case ENOENT:
         return 127;
-    return errnum == EACCES || errnum == ENOEXEC ? 126 : 125;
+    default:
+        return 126;
+    }
 }
 
 /* Runs the session; the exit code is the server's, or says why it did not start. */
@@ -217,7 +230,10 @@ static int record_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct record_args *args = options;
-    struct recording_session s = { .app = app, .started_us = clock_mono_us() };
+    /* A server that cannot be killed is left without an exit code. */
+    struct recording_session s = { .app = app,
+                                   .started_us = clock_mono_us(),
+                                   .exit_code = EXIT_OURS };
     int code;
 
     if (!in->server) {

@@ -6,6 +6,7 @@
 
 extern const struct command cmd_completion;
 extern const struct command cmd_help;
+extern const struct command cmd_inspect;
 extern const struct command cmd_record;
 extern const struct command cmd_replay;
 extern const struct command cmd_version;

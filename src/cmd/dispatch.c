@@ -81,6 +81,7 @@ static void fill_app(struct call *c, const char *self)
         .color = globals_use_color(g, d->out_is_tty, d->env),
         .quiet = g->quiet,
         .verbose = g->verbose,
+        .watched = d->err_is_tty,
     };
 }
 

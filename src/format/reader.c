@@ -141,6 +141,16 @@ uint64_t reader_offset(const struct reader *r)
     return r->offset;
 }
 
+uint64_t reader_size(struct reader *r)
+{
+    struct err ignored = ERR_NONE;
+    uint64_t size;
+
+    if (r->source.unpacker || !file_size(&r->source.file, &size, &ignored))
+        return 0;
+    return size;
+}
+
 bool reader_pour(const struct sys *sys, const char *path, const struct log *log,
                  struct sink *to, struct err *e)
 {

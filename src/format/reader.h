@@ -23,7 +23,10 @@ enum next reader_next(struct reader *r, struct record *rec, struct err *e);
 
 const struct format *reader_format(const struct reader *r);
 uint64_t reader_notes(const struct reader *r);  /* remarks so far */
-uint64_t reader_offset(const struct reader *r); /* bytes consumed so far */
+uint64_t reader_offset(const struct reader *r); /* bytes consumed so far, unpacked */
+
+/* Of the whole file; 0: cannot be known, as of a pipe or a packed file. */
+uint64_t reader_size(struct reader *r);
 
 /* Every record of a file into a sink. */
 bool reader_pour(const struct sys *sys, const char *path, const struct log *log,

@@ -2,6 +2,13 @@
 
 #include "trace/limits.h"
 
+/* A record behind half a one would spoil both, and with them the recording. */
+static bool cut_back(struct writer *w, struct err *e)
+{
+    w->torn = w->torn && !file_truncate(&w->file, w->size, e);
+    return !w->torn;
+}
+
 /* What was composed, as one write. */
 static bool write_text(struct writer *w, struct err *e)
 {
@@ -10,14 +17,14 @@ static bool write_text(struct writer *w, struct err *e)
 
     if (!buf_ok(&w->text, e))
         return err_wrap(e, "cannot write a record to '%s'", w->file.path);
-    if (!w->text.len)
-        return true;
+    if (!cut_back(w, e))
+        return false;
     if (file_write(&w->file, buf_str(&w->text), &done, e)) {
         w->size += w->text.len;
         return true;
     }
-    if (done && !file_truncate(&w->file, w->size, &ignored))
-        w->size += done; /* the torn record stays; nothing more can be done here */
+    w->torn = done > 0;
+    cut_back(w, &ignored);
     return false;
 }
 

@@ -1,8 +1,8 @@
 /* format/writer.h - records into a file, in some format.
  *
  * What a record makes is one write(2), done before put() returns. After a write that
- * failed half-way the file is cut back to the last whole record, so that the next
- * one does not run into the torn one. */
+ * failed half-way the file is cut back to the last whole record; as long as that
+ * fails, too, nothing more is written, so that no record runs into a torn one. */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 
@@ -16,6 +16,7 @@ struct writer {
     struct file file;
     struct buf text;
     uint64_t size; /* whole records in the file, in bytes */
+    bool torn;     /* part of a record follows them */
 };
 
 /* Makes the file new, as file_create() does. `path` is borrowed until the end. */

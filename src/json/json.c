@@ -61,7 +61,7 @@ struct json_iter json_each(struct json_val container)
     return (struct json_iter){
         .in = container,
         .node = container.node + 1,
-        .end = json_node_of(container)->next,
+        .end = container.node + json_node_of(container)->size,
     };
 }
 
@@ -74,7 +74,7 @@ bool json_next(struct json_iter *it)
     if (json_type(it->in) == JSON_OBJECT)
         it->key = at_node(doc, it->node++);
     it->value = at_node(doc, it->node);
-    it->node = doc->nodes[it->node].next;
+    it->node += doc->nodes[it->node].size;
     return true;
 }
 
@@ -183,14 +183,9 @@ struct str json_text(struct json_val string, struct arena *a)
     return str_n(text, (size_t)(to - text));
 }
 
-bool json_is(struct json_val v, struct str text)
+/* A string with escapes that is equal to `text` after decoding. */
+static bool is_after_decoding(struct str s, struct str text)
 {
-    struct str s = json_inner(v);
-
-    if (json_type(v) != JSON_STRING)
-        return false;
-    if (!json_has_escapes(v))
-        return str_eq(s, text);
     while (s.len) {
         size_t plain = str_find(s, '\\'), len;
         char code[UTF8_MAX];
@@ -206,6 +201,20 @@ bool json_is(struct json_val v, struct str text)
         text = str_skip(text, len);
     }
     return text.len == 0;
+}
+
+/* Every lookup asks this of every key, so most must be over after one glance. */
+bool json_is(struct json_val v, struct str text)
+{
+    const struct json_node *n;
+
+    if (!json_exists(v))
+        return false;
+    n = json_node_of(v);
+    if ((n->info & (JSON_INFO_TYPE | JSON_INFO_ESCAPES)) == JSON_STRING)
+        return n->end - n->at - 2 == text.len &&
+               memcmp(v.doc->text.at + n->at + 1, text.at ? text.at : "", text.len) == 0;
+    return json_type(v) == JSON_STRING && is_after_decoding(json_inner(v), text);
 }
 
 bool json_int(struct json_val v, int64_t *out)

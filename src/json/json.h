@@ -39,7 +39,7 @@ enum json_type {
 /* One value or key. Keys and values of an object alternate as its children. */
 struct json_node {
     uint32_t at, end; /* text[at..end), quotes and brackets included */
-    uint32_t next;    /* index of the node after this value and all inside it */
+    uint32_t size;    /* how many nodes it takes: itself and all inside it */
     uint32_t info;    /* type, flags, number of children; for json/ alone */
 };
 

@@ -3,42 +3,60 @@
 #include "base/mem.h"
 #include "json/run.h"
 
+/* What is on the way of every byte must not become a call, and what is not must not
+ * take registers from it. */
+#define HOT static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline))
+
 enum { FIRST_NODES = 64 };
 enum { NOWHERE = UINT32_MAX }; /* the parent of the outermost container */
 
-/* A scan under way. While a container is open its node holds its parent in
- * `next`, so the nodes themselves are the stack. */
 struct scan {
-    const unsigned char *text, *end;
-    struct json_node *nodes;
-    size_t count, cap;
-    uint32_t open;     /* innermost open container, or NOWHERE */
-    uint32_t children; /* of it so far */
-    uint32_t depth;
-    unsigned char closer; /* the bracket that ends it */
+    const unsigned char *text;
+    size_t len;
+    struct json_node *nodes, *limit; /* the room there is */
+    struct json_node *next;          /* the first that is free, when all is over */
+    struct run_quotes quotes;        /* set by those who find a string's end */
     struct json_fault *fault;
 };
 
-/* The steps below take the position to look at and return the one after what
- * they found, or NULL with the fault noted. */
+/* Where a scan stands. Lives in registers: only what is inlined gets its address.
+ * While a container is open its node holds its parent in `size`, so the nodes
+ * themselves are the stack. */
+struct here {
+    size_t i;                 /* offset in the text */
+    struct json_node *n;      /* the first that is free */
+    struct run_quotes quotes; /* those that come next */
+    uint32_t open;            /* innermost open container, or NOWHERE */
+    uint32_t children;        /* of it so far */
+    uint32_t depth;           /* containers that are open */
+    unsigned char closer;     /* the bracket that ends the innermost */
+};
 
-static const unsigned char *bad(struct scan *s, const unsigned char *at,
-                                enum json_fault_kind kind, const char *what)
+/* The steps below look at an offset and return the one after what they found; 0, which
+ * is after nothing, when there is a fault, which they note.
+ *
+ * `guarded` is a constant to the compiler, which so makes two scanners of one source:
+ * in a text that ends in a closing bracket nothing but a string can run over the end,
+ * and only strings and what follows a bracket need a look at the length. */
+
+static size_t bad(struct scan *s, size_t at, enum json_fault_kind kind, const char *what)
 {
-    *s->fault = (struct json_fault){ kind, (size_t)(at - s->text), what };
-    return NULL;
+    *s->fault = (struct json_fault){ kind, at, what };
+    return 0;
 }
 
-static const unsigned char *wrong(struct scan *s, const unsigned char *at, const char *what)
+static size_t wrong(struct scan *s, size_t at, const char *what)
 {
-    if (at == s->end)
+    if (at == s->len)
         return bad(s, at, JSON_FAULT_END, "unexpected end");
     return bad(s, at, JSON_FAULT_SYNTAX, what);
 }
 
-static uint32_t offset(const struct scan *s, const unsigned char *p)
+/* The byte at an offset; behind the end a NUL, which is as wrong as can be. */
+HOT unsigned char peek(const struct scan *s, size_t i, bool guarded)
 {
-    return (uint32_t)(p - s->text);
+    return guarded || i < s->len ? s->text[i] : 0;
 }
 
 static bool is_blank(unsigned char c)
@@ -46,136 +64,150 @@ static bool is_blank(unsigned char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static const unsigned char *skip_blanks(const unsigned char *p, const unsigned char *end)
+COLD size_t skip_blanks(const struct scan *s, size_t i)
 {
-    while (p < end && is_blank(*p))
-        p++;
-    return p;
+    while (i < s->len && is_blank(s->text[i]))
+        i++;
+    return i;
 }
 
-/* Most texts have no blanks, and most others one at a time. */
-static inline const unsigned char *blanks(const unsigned char *p, const unsigned char *end)
+/* Makes room for a value at `at` and returns where that is. */
+COLD struct json_node *grow(struct scan *s, struct json_node *n, size_t at)
 {
-    if (p < end && *p <= ' ')
-        return skip_blanks(p, end);
-    return p;
-}
+    size_t count = (size_t)(n - s->nodes), cap = count;
 
-static __attribute__((noinline)) bool grow(struct scan *s, const unsigned char *at)
-{
-    size_t need = s->cap ? s->cap + 1 : FIRST_NODES;
-
-    if (need > JSON_MAX_VALUES) {
+    _Static_assert(JSON_MAX_VALUES % FIRST_NODES == 0 &&
+                       !(JSON_MAX_VALUES & (JSON_MAX_VALUES - 1)),
+                   "room that doubles is full when the limit is reached");
+    if (count == JSON_MAX_VALUES) {
         bad(s, at, JSON_FAULT_SIZE, "too many values");
-        return false;
+        return NULL;
     }
-    s->nodes = mem_reserve(s->nodes, &s->cap, need, sizeof *s->nodes);
-    return true;
+    s->nodes = mem_reserve(s->nodes, &cap, count ? count + 1 : FIRST_NODES, sizeof *s->nodes);
+    s->limit = s->nodes + cap;
+    return s->nodes + count;
 }
 
-static inline bool has_room(struct scan *s, const unsigned char *at)
+HOT bool has_room(struct scan *s, struct here *h)
 {
-    return s->count < s->cap || grow(s, at);
+    return h->n != s->limit || (h->n = grow(s, h->n, h->i));
 }
 
-static inline void add(struct scan *s, const unsigned char *at, const unsigned char *end,
-                       uint32_t info)
+HOT size_t put(struct json_node *n, size_t at, size_t end, uint32_t info)
 {
-    s->nodes[s->count] = (struct json_node){
-        .at = offset(s, at),
-        .end = offset(s, end),
-        .next = (uint32_t)s->count + 1,
-        .info = info,
-    };
-    s->count++;
+    *n = (struct json_node){ (uint32_t)at, (uint32_t)end, 1, info };
+    return end;
 }
 
 /* One UTF-8 character of more than one byte. The second byte alone decides about
  * overlong forms, surrogates and the end of Unicode. */
-static const unsigned char *wide(struct scan *s, const unsigned char *p)
+static size_t wide(struct scan *s, size_t i)
 {
-    unsigned char first = *p;
+    unsigned char first = s->text[i];
     unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     int more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
 
     if (first < 0xC2 || first > 0xF4)
-        return bad(s, p, JSON_FAULT_UTF8, "not UTF-8");
-    for (p++; more; more--, p++) {
-        if (p == s->end)
-            return wrong(s, p, NULL);
-        if (*p < low || *p > high)
-            return bad(s, p, JSON_FAULT_UTF8, "not UTF-8");
+        return bad(s, i, JSON_FAULT_UTF8, "not UTF-8");
+    for (i++; more; more--, i++) {
+        if (i == s->len)
+            return wrong(s, i, NULL);
+        if (s->text[i] < low || s->text[i] > high)
+            return bad(s, i, JSON_FAULT_UTF8, "not UTF-8");
         low = 0x80;
         high = 0xBF;
     }
-    return p;
+    return i;
 }
 
-enum { ESCAPE = 1, HEX = 2 };
-
-/* What may follow a backslash, and what may follow "\u". */
-static const unsigned char letters[256] = {
-    ['"'] = ESCAPE,       ['\\'] = ESCAPE,     ['/'] = ESCAPE, ['b'] = ESCAPE | HEX,
-    ['f'] = ESCAPE | HEX, ['n'] = ESCAPE,      ['r'] = ESCAPE, ['t'] = ESCAPE,
-    ['0' ... '9'] = HEX,  ['A' ... 'F'] = HEX, ['a'] = HEX,    ['c' ... 'e'] = HEX,
-};
-
-static const unsigned char *bad_escape(struct scan *s, const unsigned char *p)
+static bool is_hex(unsigned char c)
 {
-    p++;
-    if (p == s->end || *p != 'u')
-        return wrong(s, p, "no such escape");
-    for (p++; p < s->end && letters[*p] & HEX;)
-        p++;
-    return wrong(s, p, "expected four hex digits after '\\u'");
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* `p` is at the backslash. */
-static inline const unsigned char *escape(struct scan *s, const unsigned char *p)
+/* `i` is at the backslash. */
+static size_t escape(struct scan *s, size_t i)
 {
-    if (s->end - p >= 2 && letters[p[1]] & ESCAPE)
-        return p + 2;
-    if (s->end - p >= 6 && p[1] == 'u' &&
-        letters[p[2]] & letters[p[3]] & letters[p[4]] & letters[p[5]] & HEX)
-        return p + 6;
-    return bad_escape(s, p);
-}
-
-/* The rest of a string from its first byte that is not plain. */
-static __attribute__((noinline)) const unsigned char *
-string_rest(struct scan *s, const unsigned char *p, uint32_t *info)
-{
-    while (p) {
-        p = run_sound(p, s->end, info);
-        if (p == s->end)
-            return wrong(s, p, NULL);
-        if (*p == '"')
-            return p + 1;
-        if (*p == '\\') {
-            *info |= JSON_INFO_ESCAPES;
-            p = escape(s, p);
-        } else if (*p >= 0x80) {
-            p = wide(s, p);
-        } else {
-            p = wrong(s, p, "control character in a string");
-        }
+    switch (peek(s, ++i, false)) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return i + 1;
+    case 'u':
+        i++;
+        for (int n = 0; n < 4; n++, i++)
+            if (!is_hex(peek(s, i, false)))
+                return wrong(s, i, "expected four hex digits after '\\u'");
+        return i;
+    default:
+        return wrong(s, i, "no such escape");
     }
-    return NULL;
 }
 
-static inline const unsigned char *string(struct scan *s, const unsigned char *p)
+/* Any string; `i` is at its quote. */
+COLD size_t any_string(struct scan *s, size_t i, struct json_node *n)
 {
-    const unsigned char *at = p;
+    size_t at = i++;
     uint32_t info = JSON_STRING;
 
-    p = run_plain(p + 1, s->text, s->end);
-    if (p < s->end && *p == '"')
-        p++;
-    else if (!(p = string_rest(s, p, &info)))
-        return NULL;
-    add(s, at, p, info);
-    return p;
+    while (i) {
+        i = run_sound(s->text, s->len, i, &info);
+        if (i == s->len)
+            return wrong(s, i, NULL);
+        if (s->text[i] == '"')
+            return put(n, at, i + 1, info);
+        if (s->text[i] == '\\') {
+            info |= JSON_INFO_ESCAPES;
+            i = escape(s, i);
+        } else if (s->text[i] >= 0x80) {
+            i = wide(s, i);
+        } else {
+            i = wrong(s, i, "control character in a string");
+        }
+    }
+    return 0;
+}
+
+/* A string whose end is not among the known quotes; learns those that follow. */
+COLD size_t far_string(struct scan *s, size_t i, struct json_node *n)
+{
+    struct run_quotes q = run_quotes(s->text, s->len, i + 1);
+    size_t end;
+
+    if (q.left) {
+        end = q.from + (unsigned)__builtin_ctzll(q.left) + 1;
+        q.left &= q.left - 1;
+        s->quotes = q;
+        return put(n, i, end, JSON_STRING);
+    }
+    end = any_string(s, i, n);
+    if (end)
+        s->quotes = run_quotes(s->text, s->len, end);
+    return end;
+}
+
+/* Most strings are short and plain: the next known quote but one is their end. That it
+ * does not have to be looked for from `i` on is what makes the scanner fast, because
+ * the processor need not know where a value ends to begin with the next. */
+HOT size_t string(struct scan *s, struct here *h)
+{
+    uint64_t others = h->quotes.left & (h->quotes.left - 1);
+    size_t end;
+
+    if (others) {
+        end = h->quotes.from + (unsigned)__builtin_ctzll(others) + 1;
+        h->quotes.left = others & (others - 1);
+        return put(h->n++, h->i, end, JSON_STRING);
+    }
+    end = far_string(s, h->i, h->n++);
+    h->quotes = s->quotes;
+    return end;
 }
 
 static bool is_digit(unsigned char c)
@@ -183,217 +215,261 @@ static bool is_digit(unsigned char c)
     return c >= '0' && c <= '9';
 }
 
-static const unsigned char *digits(struct scan *s, const unsigned char *p)
+static size_t digits(struct scan *s, size_t i)
 {
-    if (p == s->end || !is_digit(*p))
-        return wrong(s, p, "expected a digit");
-    while (p < s->end && is_digit(*p))
-        p++;
-    return p;
-}
-
-static const unsigned char *fraction(struct scan *s, const unsigned char *p)
-{
-    if (*p == '.')
-        p = digits(s, p + 1);
-    if (p && p < s->end && (*p | 0x20) == 'e') {
-        p++;
-        if (p < s->end && (*p == '+' || *p == '-'))
-            p++;
-        p = digits(s, p);
-    }
-    return p;
-}
-
-static inline const unsigned char *number(struct scan *s, const unsigned char *p)
-{
-    const unsigned char *at = p, *first;
-
-    p += *p == '-';
-    first = p;
-    p = digits(s, p);
-    if (p && *first == '0' && p > first + 1)
-        return wrong(s, first + 1, "a number must not start with 0");
-    if (p && p < s->end && (*p == '.' || (*p | 0x20) == 'e'))
-        p = fraction(s, p);
-    if (p)
-        add(s, at, p, JSON_NUMBER);
-    return p;
-}
-
-static inline const unsigned char *word(struct scan *s, const unsigned char *p,
-                                        struct str spelled, enum json_type type)
-{
-    size_t i = 0;
-
-    if ((size_t)(s->end - p) >= spelled.len && !memcmp(p, spelled.at, spelled.len)) {
-        add(s, p, p + spelled.len, type);
-        return p + spelled.len;
-    }
-    while (p + i < s->end && p[i] == (unsigned char)spelled.at[i])
+    if (!is_digit(peek(s, i, false)))
+        return wrong(s, i, "expected a digit");
+    while (is_digit(peek(s, i, false)))
         i++;
-    return wrong(s, p + i, "expected a value");
+    return i;
 }
 
-static const unsigned char *scalar(struct scan *s, const unsigned char *p)
+COLD size_t any_number(struct scan *s, size_t i, struct json_node *n)
 {
-    switch (*p) {
+    size_t at = i, first;
+
+    i += s->text[i] == '-';
+    first = i;
+    i = digits(s, i);
+    if (i && s->text[first] == '0' && i > first + 1)
+        return wrong(s, first + 1, "a number must not start with 0");
+    if (i && peek(s, i, false) == '.')
+        i = digits(s, i + 1);
+    if (i && (peek(s, i, false) | 0x20) == 'e') {
+        i++;
+        i += peek(s, i, false) == '+' || peek(s, i, false) == '-';
+        i = digits(s, i);
+    }
+    return i ? put(n, at, i, JSON_NUMBER) : 0;
+}
+
+/* Most numbers are short and have no exponent. */
+HOT size_t number(struct scan *s, struct here *h)
+{
+    size_t len = run_number(s->text, s->len, h->i);
+
+    return len ? put(h->n++, h->i, h->i + len, JSON_NUMBER) : any_number(s, h->i, h->n++);
+}
+
+HOT size_t word(struct scan *s, size_t i, struct json_node *n, struct str spelled,
+                enum json_type type)
+{
+    size_t same = 0;
+
+    if (s->len - i >= spelled.len && !memcmp(s->text + i, spelled.at, spelled.len))
+        return put(n, i, i + spelled.len, type);
+    while (peek(s, i + same, false) == (unsigned char)spelled.at[same])
+        same++;
+    return wrong(s, i + same, "expected a value");
+}
+
+COLD size_t literal(struct scan *s, size_t i, struct json_node *n, unsigned char c)
+{
+    switch (c) {
     case 't':
-        return word(s, p, STR("true"), JSON_TRUE);
+        return word(s, i, n, STR("true"), JSON_TRUE);
     case 'f':
-        return word(s, p, STR("false"), JSON_FALSE);
+        return word(s, i, n, STR("false"), JSON_FALSE);
     case 'n':
-        return word(s, p, STR("null"), JSON_NULL);
-    case '-':
-    case '0' ... '9':
-        return number(s, p);
+        return word(s, i, n, STR("null"), JSON_NULL);
     case 0xEF:
-        return wrong(s, p, "expected a value, not a byte order mark");
+        return wrong(s, i, "expected a value, not a byte order mark");
     default:
-        return wrong(s, p, "expected a value");
+        return wrong(s, i, "expected a value");
     }
 }
 
-static const unsigned char *open(struct scan *s, const unsigned char *p)
+HOT uint32_t container_info(const struct here *h)
 {
-    if (s->depth == JSON_MAX_DEPTH)
-        return bad(s, p, JSON_FAULT_DEPTH, "nested too deeply");
-    if (s->depth++)
-        s->nodes[s->open].info |= s->children << JSON_INFO_COUNT_SHIFT;
-    add(s, p, p, *p == '{' ? JSON_OBJECT : JSON_ARRAY);
-    s->nodes[s->count - 1].next = s->open;
-    s->open = (uint32_t)s->count - 1;
-    s->children = 0;
-    s->closer = *p == '{' ? '}' : ']';
-    return blanks(p + 1, s->end);
+    return (h->closer == '}' ? JSON_OBJECT : JSON_ARRAY) | h->children << JSON_INFO_COUNT_SHIFT;
 }
 
-static const unsigned char *close(struct scan *s, const unsigned char *p)
+HOT size_t open(struct scan *s, struct here *h)
 {
-    struct json_node *n = &s->nodes[s->open];
+    if (h->depth == JSON_MAX_DEPTH)
+        return bad(s, h->i, JSON_FAULT_DEPTH, "nested too deeply");
+    if (h->depth++)
+        s->nodes[h->open].info = container_info(h);
+    *h->n = (struct json_node){ .at = (uint32_t)h->i, .size = h->open };
+    h->open = (uint32_t)(h->n++ - s->nodes);
+    h->children = 0;
+    h->closer = s->text[h->i] == '{' ? '}' : ']';
+    return h->i + 1;
+}
 
-    s->open = n->next;
-    n->end = offset(s, p + 1);
-    n->next = (uint32_t)s->count;
-    n->info |= s->children << JSON_INFO_COUNT_SHIFT;
-    if (--s->depth) {
-        n = &s->nodes[s->open];
-        s->children = n->info >> JSON_INFO_COUNT_SHIFT;
-        n->info &= JSON_INFO_TYPE;
-        s->closer = n->info == JSON_OBJECT ? '}' : ']';
+HOT size_t close(struct scan *s, struct here *h)
+{
+    struct json_node *n = &s->nodes[h->open];
+
+    h->open = n->size;
+    n->end = (uint32_t)h->i + 1;
+    n->size = (uint32_t)(h->n - n);
+    n->info = container_info(h);
+    if (--h->depth) {
+        uint32_t info = s->nodes[h->open].info;
+        h->children = info >> JSON_INFO_COUNT_SHIFT;
+        h->closer = (info & JSON_INFO_TYPE) == JSON_OBJECT ? '}' : ']';
     }
-    return p + 1;
+    return h->i + 1;
+}
+
+COLD size_t no_comma(struct scan *s, size_t i, unsigned char closer)
+{
+    return wrong(s, i, closer == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
 }
 
 /* What stands between a value and the next: the ends of containers, a comma. */
-static inline const unsigned char *after(struct scan *s, const unsigned char *p)
+HOT size_t after(struct scan *s, struct here *h, bool guarded)
 {
-    while (s->depth) {
-        p = blanks(p, s->end);
-        if (p < s->end && *p == ',')
-            return blanks(p + 1, s->end);
-        if (p == s->end || *p != s->closer)
-            return wrong(s, p,
-                         s->closer == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
-        p = close(s, p);
-    }
-    return p;
-}
+    unsigned char c = peek(s, h->i, guarded);
 
-static inline const unsigned char *name(struct scan *s, const unsigned char *p)
-{
-    if (p == s->end || *p != '"')
-        return wrong(s, p, "expected a name in quotes");
-    if (!has_room(s, p))
-        return NULL;
-    p = string(s, p);
-    if (!p)
-        return NULL;
-    p = blanks(p, s->end);
-    if (p == s->end || *p != ':')
-        return wrong(s, p, "expected ':'");
-    return blanks(p + 1, s->end);
-}
-
-/* One value and all inside it. Each round takes a name if there must be one, and
- * a value, or the bracket that begins it. */
-static const unsigned char *tree(struct scan *s, const unsigned char *p)
-{
-    for (;;) {
-        if (s->depth) {
-            s->children++;
-            if (s->closer == '}')
-                p = name(s, p);
+    while (c != ',') {
+        if (c != h->closer) {
+            h->i = skip_blanks(s, h->i);
+            c = peek(s, h->i, false);
+            if (c == ',')
+                break;
+            if (c != h->closer)
+                return no_comma(s, h->i, h->closer);
         }
-        if (!p)
-            return NULL;
-        if (p == s->end)
-            return wrong(s, p, NULL);
-        if (!has_room(s, p))
-            return NULL;
-        if (*p == '"') {
-            p = string(s, p);
-        } else if (*p == '{' || *p == '[') {
-            p = open(s, p);
-            if (p && (p == s->end || *p != s->closer))
+        h->i = close(s, h);
+        if (!h->depth)
+            return h->i;
+        c = peek(s, h->i, false);
+    }
+    return h->i + 1;
+}
+
+/* The name of a member and its colon. */
+HOT size_t name(struct scan *s, struct here *h, bool guarded)
+{
+    if (peek(s, h->i, guarded) != '"') {
+        h->i = skip_blanks(s, h->i);
+        if (peek(s, h->i, guarded) != '"')
+            return wrong(s, h->i, "expected a name in quotes");
+    }
+    if (!has_room(s, h))
+        return 0;
+    h->i = string(s, h);
+    if (!h->i)
+        return 0;
+    if (peek(s, h->i, guarded) != ':') {
+        h->i = skip_blanks(s, h->i);
+        if (peek(s, h->i, guarded) != ':')
+            return wrong(s, h->i, "expected ':'");
+    }
+    return h->i + 1;
+}
+
+HOT unsigned char after_blanks(const struct scan *s, struct here *h, bool guarded)
+{
+    unsigned char c = peek(s, h->i, guarded);
+
+    if (c > ' ')
+        return c;
+    h->i = skip_blanks(s, h->i);
+    return peek(s, h->i, guarded);
+}
+
+/* A value and all inside it. Each round takes a name if there must be one, and a value
+ * or the bracket it begins with. */
+HOT size_t tree(struct scan *s, bool guarded)
+{
+    struct here h = { .n = s->nodes, .open = NOWHERE };
+
+    do {
+        unsigned char c;
+        if (h.closer == '}' && !(h.i = name(s, &h, guarded)))
+            return 0;
+        h.children++;
+        c = after_blanks(s, &h, guarded);
+        if (!has_room(s, &h))
+            return 0;
+        if (c == '"') {
+            h.i = string(s, &h);
+        } else if (c == '-' || is_digit(c)) {
+            h.i = number(s, &h);
+        } else if (c == '{' || c == '[') {
+            h.i = open(s, &h);
+            if (!h.i)
+                return 0;
+            if (after_blanks(s, &h, guarded) != h.closer)
                 continue;
         } else {
-            p = scalar(s, p);
+            h.i = literal(s, h.i, h.n++, c);
         }
-        if (p)
-            p = after(s, p);
-        if (!p || !s->depth)
-            return p;
-    }
+        if (!h.i)
+            return 0;
+        if (!h.depth)
+            break;
+        h.i = after(s, &h, guarded);
+    } while (h.i && h.depth);
+    s->next = h.n;
+    return h.i;
 }
 
-/* Keeps what the scan found, if it came to the end. */
-static bool finish(struct scan *s, struct json *j, const unsigned char *p)
+COLD size_t guarded_tree(struct scan *s)
 {
-    j->text = str_n((const char *)s->text, (size_t)(s->end - s->text));
-    j->nodes = s->nodes;
-    j->cap = s->cap;
-    j->count = p ? s->count : 0;
-    return p != NULL;
+    return tree(s, true);
 }
 
-static const unsigned char *first(struct scan *s, struct json *j, struct str text,
-                                  struct json_fault *fault)
+COLD size_t careful_tree(struct scan *s)
 {
-    /* STR_NONE is an empty text, but nowhere to count from. */
-    const unsigned char *at = (const unsigned char *)(text.at ? text.at : "");
+    return tree(s, false);
+}
 
+static bool is_guarded(const struct scan *s)
+{
+    size_t len = s->len;
+
+    while (len && is_blank(s->text[len - 1]))
+        len--;
+    return len && (s->text[len - 1] == '}' || s->text[len - 1] == ']');
+}
+
+static size_t first(struct scan *s, const struct json *j, struct str text,
+                    struct json_fault *fault)
+{
     *s = (struct scan){
-        .text = at,
-        .end = at + text.len,
+        .text = (const unsigned char *)(text.at ? text.at : ""), /* STR_NONE is an empty text */
+        .len = text.len,
         .nodes = j->nodes,
-        .cap = j->cap,
-        .open = NOWHERE,
+        .limit = j->nodes ? j->nodes + j->cap : NULL,
         .fault = fault,
     };
     if (text.len > JSON_MAX_TEXT)
-        return bad(s, s->text + JSON_MAX_TEXT, JSON_FAULT_SIZE, "text too long");
-    return tree(s, blanks(s->text, s->end));
+        return bad(s, JSON_MAX_TEXT, JSON_FAULT_SIZE, "text too long");
+    return is_guarded(s) ? guarded_tree(s) : careful_tree(s);
+}
+
+/* Keeps what the scan found, if it is all right. */
+static bool finish(const struct scan *s, struct json *j, bool ok)
+{
+    j->text = str_n((const char *)s->text, s->len);
+    j->nodes = s->nodes;
+    j->cap = s->nodes ? (size_t)(s->limit - s->nodes) : 0;
+    j->count = ok ? (size_t)(s->next - s->nodes) : 0;
+    return ok;
 }
 
 bool json_scan_first(struct json *j, struct str text, size_t *used, struct json_fault *fault)
 {
     struct scan s;
-    const unsigned char *p = first(&s, j, text, fault);
+    size_t end = first(&s, j, text, fault);
 
-    if (p)
-        *used = (size_t)(p - s.text);
-    return finish(&s, j, p);
+    if (end)
+        *used = end;
+    return finish(&s, j, end);
 }
 
 bool json_scan(struct json *j, struct str text, struct json_fault *fault)
 {
     struct scan s;
-    const unsigned char *p = first(&s, j, text, fault);
+    size_t end = first(&s, j, text, fault);
 
-    if (p)
-        p = blanks(p, s.end);
-    if (p && p < s.end)
-        p = wrong(&s, p, "expected nothing after the value");
-    return finish(&s, j, p);
+    if (end)
+        end = skip_blanks(&s, end);
+    if (end && end < s.len)
+        end = wrong(&s, end, "expected nothing after the value");
+    return finish(&s, j, end);
 }

@@ -125,12 +125,15 @@ static size_t plain_run(struct str s)
 static void write_ascii(struct buf *to, char c)
 {
     static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    static const char hex[] = "0123456789abcdef";
     const char *hit = c ? strchr(special, c) : NULL;
+    /* By hand: megabytes of such bytes pass through a recorder that must not stall. */
+    const char code[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
 
     if (hit)
         buf_add(to, str_n((const char[]){ '\\', letters[hit - special] }, 2));
     else
-        buf_printf(to, "\\u%04x", c);
+        buf_add(to, str_n(code, sizeof code));
 }
 
 /* A surrogate in three bytes, as json_text() leaves a lone one. */

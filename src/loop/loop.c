@@ -21,7 +21,9 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     /* Whoever opened a handle has closed it. Its close callback may be due, or the
-     * read of a file that is still under way in the thread pool. */
+     * read of a file that is still under way in the thread pool. The first run may
+     * end at once: somebody stopped the loop when it no longer ran. */
+    uv_run(&l->uv, UV_RUN_NOWAIT);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     BUG_IF(uv_loop_close(&l->uv) != 0);
     free(l);

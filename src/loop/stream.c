@@ -1,6 +1,8 @@
 #include "loop/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ struct stream {
     void *to;
     int fd;
     bool file, reading, ended, broken, closed, fs_busy;
+    bool unblocked; /* the descriptor was blocking and is not ours alone */
     size_t queued;
     char chunk[CHUNK];
 };
@@ -114,14 +117,36 @@ static void file_read_next(struct stream *s)
     BUG_IF(uv_fs_read(&s->loop->uv, &s->fs, s->fd, &buf, 1, -1, file_was_read) != 0);
 }
 
+static bool goes_this_way(int fd, bool reading)
+{
+    int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
+
+    return mode == O_RDWR || mode == (reading ? O_RDONLY : O_WRONLY);
+}
+
+/* libuv makes non-blocking what it polls, and so for everybody who has it open: a
+ * client that let us inherit its standard error would find its own writes failing.
+ * A pipe of ours is therefore opened once more; what cannot be is put back later. */
+static int open_anew(struct stream *s)
+{
+    int flags = fcntl(s->fd, F_GETFL), fd;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+    fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    s->unblocked = !(flags & O_NONBLOCK);
+    return s->fd;
+}
+
 static int open_polled(struct stream *s, uv_handle_type type)
 {
-    int code;
-
-    if (type == UV_TTY)
+    if (type == UV_TTY) /* libuv opens it anew by itself */
         return uv_tty_init(&s->loop->uv, &s->uv.tty, s->fd, 0);
-    code = uv_pipe_init(&s->loop->uv, &s->uv.pipe, 0);
-    return code ? code : uv_pipe_open(&s->uv.pipe, s->fd);
+    BUG_IF(uv_pipe_init(&s->loop->uv, &s->uv.pipe, 0) != 0);
+    BUG_IF(uv_pipe_open(&s->uv.pipe, is_own(s->fd) ? open_anew(s) : s->fd) != 0);
+    return 0;
 }
 
 bool stream_open(struct stream **out, struct loop *l, int fd,
@@ -129,6 +154,7 @@ bool stream_open(struct stream **out, struct loop *l, int fd,
 {
     struct stream *s = mem_new(struct stream);
     uv_handle_type type = uv_guess_handle(fd);
+    bool usable = type != UV_UNKNOWN_HANDLE && goes_this_way(fd, events->data != NULL);
     int code;
 
     s->loop = l;
@@ -136,7 +162,7 @@ bool stream_open(struct stream **out, struct loop *l, int fd,
     s->to = to;
     s->fd = fd;
     s->file = type == UV_FILE;
-    code = type == UV_UNKNOWN_HANDLE ? UV_EBADF : s->file ? 0 : open_polled(s, type);
+    code = !usable ? UV_EBADF : s->file ? 0 : open_polled(s, type);
     if (code != 0) {
         free(s);
         loop_fault(e, code);
@@ -229,7 +255,7 @@ void stream_write(struct stream *s, struct str bytes)
 
 size_t stream_queued(const struct stream *s)
 {
-    return s->queued;
+    return s->broken ? 0 : s->queued;
 }
 
 static void closed(uv_handle_t *uv)
@@ -244,6 +270,8 @@ void stream_close(struct stream *s)
     s->closed = true;
     if (!s->file) {
         uv_close(&s->uv.any, closed);
+        if (s->unblocked)
+            fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) & ~O_NONBLOCK);
         return;
     }
     if (!is_own(s->fd))

@@ -19,18 +19,20 @@ struct stream_events {
     /* All that was queued has been written. May be NULL. */
     void (*drained)(void *to);
     /* Writing failed, the peer is gone; what is written from now on is dropped.
-     * Once. May be NULL. */
+     * Once, maybe before stream_write() returns. May be NULL. */
     void (*broken)(void *to, const struct err *why);
 };
 
 /* Takes the descriptor over: it is closed with the stream, unless it is one of our
- * own standard streams. `events` is borrowed for the stream's life. */
+ * own standard streams, which others may have open, too: these stay open, and
+ * blocking. To be read if there is a `data` event, else to be written; refused, and
+ * still the caller's, if it cannot be. `events` is borrowed for the stream's life. */
 bool stream_open(struct stream **out, struct loop *l, int fd,
                  const struct stream_events *events, void *to, struct err *e) MUST_CHECK;
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
-size_t stream_queued(const struct stream *s); /* bytes accepted but not yet written */
+size_t stream_queued(const struct stream *s); /* bytes that will still be written */
 
 /* Close now; what is queued is lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);

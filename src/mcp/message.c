@@ -16,18 +16,29 @@ struct envelope {
     bool duplicate;
 };
 
+static enum member find_member(struct json_val key)
+{
+    const struct str name = json_inner(key);
+    const bool plain = !json_has_escapes(key);
+    enum member i = 0;
+
+    while (i < MEMBERS &&
+           !(plain ? str_eq(name, member_names[i]) : json_is(key, member_names[i])))
+        i++;
+    return i;
+}
+
 static struct envelope open_envelope(struct json_val root)
 {
     struct envelope env = { .duplicate = false };
     struct json_iter it = json_each(root);
 
     while (json_next(&it)) {
-        for (size_t i = 0; i < MEMBERS; i++) {
-            if (!json_is(it.key, member_names[i]))
-                continue;
-            env.duplicate |= json_exists(env.at[i]);
-            env.at[i] = it.value;
-        }
+        enum member i = find_member(it.key);
+        if (i == MEMBERS)
+            continue;
+        env.duplicate |= json_exists(env.at[i]);
+        env.at[i] = it.value;
     }
     return env;
 }

@@ -10,7 +10,9 @@
 /* One line of a recording: a message as base64, and room for the rest. */
 #define LIMIT_LINE ((size_t)96 << 20)
 
-/* Requests that wait for an answer; older ones count as never answered. */
+/* Requests that wait for an answer, and the text kept of them (ids, methods, what they
+ * are about); older ones count as never answered. */
 #define LIMIT_OPEN_REQUESTS ((size_t)65536)
+#define LIMIT_OPEN_TEXT ((size_t)4 << 20)
 
 #endif

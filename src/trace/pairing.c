@@ -31,9 +31,8 @@ void pairing_release(struct pairing *p)
     arena_release(&p->scratch);
 }
 
-/* Direction of the request, connection and id; valid until the next call. */
-static struct str key_of(struct pairing *p, enum record_dir dir, uint64_t conn,
-                         struct json_val id)
+struct str pairing_key(struct pairing *p, enum record_dir dir, uint64_t conn,
+                       struct json_val id)
 {
     struct str key;
     char *scope;
@@ -66,6 +65,11 @@ static struct pairing_request *new_request(struct str key, struct str method,
     return q;
 }
 
+static size_t text_of(const struct pairing_request *q)
+{
+    return q->key.len + q->method.len + q->subject.len;
+}
+
 /* Takes the oldest request with its id out of both lists. */
 static struct pairing_request *unlink_request(struct pairing *p, struct str key)
 {
@@ -82,15 +86,16 @@ static struct pairing_request *unlink_request(struct pairing *p, struct str key)
     *(q->older ? &q->older->newer : &p->oldest) = q->newer;
     *(q->newer ? &q->newer->older : &p->newest) = q->older;
     p->count--;
+    p->text -= text_of(q);
     return q;
 }
 
-void pairing_ask(struct pairing *p, const struct record *r, const struct mcp_message *m,
+bool pairing_ask(struct pairing *p, const struct record *r, const struct mcp_message *m,
                  uint64_t tag)
 {
     struct arena a = { 0 };
     struct str subject = json_text(mcp_subject(m->method, m->params), &a);
-    struct str key = key_of(p, r->message.dir, r->conn, m->id);
+    struct str key = pairing_key(p, r->message.dir, r->conn, m->id);
     struct pairing_request *q = new_request(key, m->method, subject);
     struct pairing_request *waiting = map_get(&p->open, key);
 
@@ -108,8 +113,11 @@ void pairing_ask(struct pairing *p, const struct record *r, const struct mcp_mes
     } else {
         map_put(&p->open, key, q);
     }
-    if (++p->count > LIMIT_OPEN_REQUESTS)
+    p->count++;
+    p->text += text_of(q);
+    while (p->count > LIMIT_OPEN_REQUESTS || (p->text > LIMIT_OPEN_TEXT && p->oldest != q))
         free(unlink_request(p, p->oldest->key));
+    return !waiting;
 }
 
 const struct pairing_request *pairing_answer(struct pairing *p, const struct record *r,
@@ -118,12 +126,12 @@ const struct pairing_request *pairing_answer(struct pairing *p, const struct rec
     enum record_dir asked = r->message.dir == TO_CLIENT ? TO_SERVER : TO_CLIENT;
 
     forget_answered(p);
-    p->answered = unlink_request(p, key_of(p, asked, r->conn, m->id));
+    p->answered = unlink_request(p, pairing_key(p, asked, r->conn, m->id));
     return p->answered;
 }
 
-const struct pairing_request *pairing_peek(struct pairing *p, enum record_dir dir,
-                                           uint64_t conn, struct json_val id)
+struct pairing_request *pairing_peek(struct pairing *p, enum record_dir dir, uint64_t conn,
+                                     struct json_val id)
 {
-    return map_get(&p->open, key_of(p, dir, conn, id));
+    return map_get(&p->open, pairing_key(p, dir, conn, id));
 }

@@ -1,8 +1,9 @@
 /* trace/pairing.h - which request an answer belongs to.
  *
  * Ids of the two directions and of different connections are separate; of several
- * open requests with the same id the oldest is answered first. What waits is
- * bounded (LIMIT_OPEN_REQUESTS): beyond that the oldest counts as never answered. */
+ * open requests with the same id the oldest is answered first. What waits is bounded
+ * (LIMIT_OPEN_REQUESTS, LIMIT_OPEN_TEXT): beyond that the oldest counts as never
+ * answered. */
 #ifndef TRACE_PAIRING_H
 #define TRACE_PAIRING_H
 
@@ -24,15 +25,15 @@ struct pairing_request {
 struct pairing {
     struct map open; /* id key to the oldest request with it */
     struct pairing_request *oldest, *newest, *answered;
-    size_t count;
+    size_t count, text;
     struct arena scratch;
 };
 
 void pairing_init(struct pairing *p);
 void pairing_release(struct pairing *p);
 
-/* A request passed. */
-void pairing_ask(struct pairing *p, const struct record *r, const struct mcp_message *m,
+/* A request passed. False: another with its id waits already. */
+bool pairing_ask(struct pairing *p, const struct record *r, const struct mcp_message *m,
                  uint64_t tag);
 
 /* An answer passed: its request, which no longer waits; valid until the next call.
@@ -40,8 +41,14 @@ void pairing_ask(struct pairing *p, const struct record *r, const struct mcp_mes
 const struct pairing_request *pairing_answer(struct pairing *p, const struct record *r,
                                              const struct mcp_message *m);
 
-/* The request that waits under an id, without answering it; NULL if none does. */
-const struct pairing_request *pairing_peek(struct pairing *p, enum record_dir dir,
-                                           uint64_t conn, struct json_val id);
+/* The request that waits under an id, without answering it; NULL if none does. Its
+ * tag may be changed. */
+struct pairing_request *pairing_peek(struct pairing *p, enum record_dir dir, uint64_t conn,
+                                     struct json_val id);
+
+/* What tells a request from all others: direction, connection and id, as bytes; the
+ * `key` of its pairing_request. Valid until the next call. */
+struct str pairing_key(struct pairing *p, enum record_dir dir, uint64_t conn,
+                       struct json_val id);
 
 #endif

@@ -14,6 +14,7 @@ enum {
     TERM_MS = 500,  /* from SIGTERM to SIGKILL, and for pipes that outlive their server */
     HIGH_WATER = 1 << 20,
     TALK_HELD = 64 << 10, /* of an unfinished line on stderr */
+    TALK_MOST = 1 << 20,  /* that, and whatever one read may add */
 };
 
 enum relay_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
@@ -39,6 +40,31 @@ struct relay {
     int ask_with; /* the signal that asks the server to end */
 };
 
+static void hand_rest_over(struct pipe *p, enum record_dir dir)
+{
+    const struct relay_events *ev = p->relay->events;
+    uint64_t skipped;
+    struct str line;
+
+    switch (lines_end(&p->lines, &line, &skipped)) {
+    case LINES_LINE:
+        ev->line(p->relay->to, dir, line);
+        break;
+    case LINES_TOO_LONG:
+        ev->too_long(p->relay->to, dir, skipped);
+        break;
+    case LINES_MORE:
+        break;
+    }
+}
+
+static void flush_talk(struct relay *r)
+{
+    if (r->talk_held.len)
+        r->events->stderr_text(r->to, buf_str(&r->talk_held));
+    buf_clear(&r->talk_held);
+}
+
 static void enter(struct relay *r, enum relay_state state)
 {
     if (r->state == DONE)
@@ -61,6 +87,10 @@ static void enter(struct relay *r, enum relay_state state)
         break;
     case DONE:
         timer_stop(r->patience);
+        /* Half a line has been passed on, too. */
+        hand_rest_over(&r->up, TO_SERVER);
+        hand_rest_over(&r->down, TO_CLIENT);
+        flush_talk(r);
         /* Whoever is left of the server's family must not outlive the session. */
         child_kill_group(r->child, SIGKILL);
         r->events->done(r->to);
@@ -89,6 +119,8 @@ static void patience_over(void *to)
         enter(r, ASKED);
     else if (r->state == ASKED)
         enter(r, KILLED);
+    else if (r->state == DRAINING && stream_queued(r->down.into))
+        enter(r, DRAINING); /* it is the client that takes its time */
     else if (r->state == KILLED || r->state == DRAINING)
         enter(r, DONE);
 }
@@ -118,30 +150,12 @@ static void hand_lines_over(struct pipe *p, enum record_dir dir, struct str byte
     }
 }
 
-static void hand_rest_over(struct pipe *p, enum record_dir dir)
-{
-    const struct relay_events *ev = p->relay->events;
-    uint64_t skipped;
-    struct str line;
-
-    switch (lines_end(&p->lines, &line, &skipped)) {
-    case LINES_LINE:
-        ev->line(p->relay->to, dir, line);
-        break;
-    case LINES_TOO_LONG:
-        ev->too_long(p->relay->to, dir, skipped);
-        break;
-    case LINES_MORE:
-        break;
-    }
-}
-
 static void pass_on(struct pipe *p, struct str bytes)
 {
     if (!p->into)
         return;
     stream_write(p->into, bytes);
-    if (stream_queued(p->into) > HIGH_WATER)
+    if (p->from && stream_queued(p->into) > HIGH_WATER)
         stream_read(p->from, false);
 }
 
@@ -194,6 +208,14 @@ static void up_drained(void *to)
         close_server_stdin(r);
 }
 
+/* A server that listens no more may live on: its client is still read, or its end
+ * would not be seen. */
+static void server_deaf(void *to, const struct err *why)
+{
+    (void)why;
+    up_drained(to);
+}
+
 /* A server that talks after its stdin has ended is still at work. */
 static void renew_patience(struct relay *r)
 {
@@ -230,36 +252,33 @@ static void down_drained(void *to)
 
 static void client_lost(void *to, const struct err *why)
 {
-    (void)why;
-    begin_closing(to);
-}
+    struct relay *r = to;
 
-static void flush_talk(struct relay *r)
-{
-    if (r->talk_held.len)
-        r->events->stderr_text(r->to, buf_str(&r->talk_held));
-    buf_clear(&r->talk_held);
+    (void)why;
+    begin_closing(r);
+    if (r->down.ended)
+        return;
+    /* To the server it is as if the client itself had held the pipe. */
+    stream_close(r->down.from);
+    r->down.from = NULL;
+    down_end(r, NULL);
 }
 
 /* Some programs write stderr byte by byte: what is handed over are whole lines, as
- * many as there are. */
+ * many as there are, unless one is longer than anybody would read. */
 static void hand_talk_over(struct relay *r, struct str bytes)
 {
     struct str text;
 
-    if (r->talk_held.len + bytes.len > TALK_HELD) {
-        flush_talk(r);
-        r->events->stderr_text(r->to, bytes);
-        return;
-    }
     buf_add(&r->talk_held, bytes);
     text = buf_str(&r->talk_held);
     while (text.len && text.at[text.len - 1] != '\n')
         text.len--;
-    if (!text.len)
-        return;
-    r->events->stderr_text(r->to, text);
+    if (text.len)
+        r->events->stderr_text(r->to, text);
     buf_drop_front(&r->talk_held, text.len);
+    if (r->talk_held.len > TALK_HELD)
+        flush_talk(r);
 }
 
 static void talk_data(void *to, struct str bytes)
@@ -289,32 +308,49 @@ static void talk_drained(void *to)
     finish_if_drained(r);
 }
 
+static void errors_lost(void *to, const struct err *why)
+{
+    (void)why;
+    talk_drained(to);
+}
+
 static const struct stream_events client_in_events = { .data = up_data, .end = up_end };
-static const struct stream_events server_in_events = { .drained = up_drained };
+static const struct stream_events server_in_events = { .drained = up_drained,
+                                                       .broken = server_deaf };
 static const struct stream_events server_out_events = { .data = down_data, .end = down_end };
 static const struct stream_events client_out_events = { .drained = down_drained,
                                                         .broken = client_lost };
 static const struct stream_events server_err_events = { .data = talk_data, .end = talk_end };
-static const struct stream_events errors_events = { .drained = talk_drained };
+static const struct stream_events errors_events = { .drained = talk_drained,
+                                                    .broken = errors_lost };
 
-static bool open_streams(struct relay *r, const struct relay_config *config,
-                         const struct child_fds *fds, struct err *e)
+static bool open_client(struct relay *r, const struct relay_config *config, struct err *e)
 {
     struct loop *l = r->loop;
     struct err ignored = ERR_NONE;
 
-    if (!stream_open(&r->up.into, l, fds->in, &server_in_events, r, e) ||
-        !stream_open(&r->down.from, l, fds->out, &server_out_events, r, e) ||
-        !stream_open(&r->talk.from, l, fds->err, &server_err_events, r, e) ||
-        !stream_open(&r->up.from, l, config->client_in, &client_in_events, r, e) ||
+    if (!stream_open(&r->up.from, l, config->client_in, &client_in_events, r, e) ||
         !stream_open(&r->down.into, l, config->client_out, &client_out_events, r, e))
         return false;
     /* A client may have closed our stderr; the server's is then only recorded. */
     if (!stream_open(&r->talk.into, l, config->errors, &errors_events, r, &ignored))
         r->talk.into = NULL;
-    stream_read(r->up.from, true);
-    stream_read(r->down.from, true);
-    stream_read(r->talk.from, true);
+    return true;
+}
+
+static bool start_server(struct relay *r, const struct relay_config *config, int *errnum,
+                         struct err *e)
+{
+    struct loop *l = r->loop;
+    struct child_fds fds;
+    bool ok;
+
+    if (!child_start(&r->child, l, config->argv, &fds, server_exited, r, errnum, e))
+        return false;
+    ok = stream_open(&r->up.into, l, fds.in, &server_in_events, r, e) &&
+         stream_open(&r->down.from, l, fds.out, &server_out_events, r, e) &&
+         stream_open(&r->talk.from, l, fds.err, &server_err_events, r, e);
+    BUG_IF(!ok); /* pipes that were made just now */
     return true;
 }
 
@@ -322,20 +358,22 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
                  const struct relay_events *events, void *to, int *errnum, struct err *e)
 {
     struct relay *r = mem_new(struct relay);
-    struct child_fds fds;
 
     *r = (struct relay){ .loop = l, .events = events, .to = to, .ask_with = SIGTERM };
     r->up.relay = r->down.relay = r->talk.relay = r;
     lines_init(&r->up.lines, config->max_line);
     lines_init(&r->down.lines, config->max_line);
     lines_init(&r->talk.lines, 0);
-    buf_init(&r->talk_held, TALK_HELD);
+    buf_init(&r->talk_held, TALK_MOST);
     r->patience = timer_new(l, patience_over, r);
-    if (!child_start(&r->child, l, config->argv, &fds, server_exited, r, errnum, e) ||
-        !open_streams(r, config, &fds, e)) {
+    *errnum = 0;
+    if (!open_client(r, config, e) || !start_server(r, config, errnum, e)) {
         relay_close(r);
         return false;
     }
+    stream_read(r->up.from, true);
+    stream_read(r->down.from, true);
+    stream_read(r->talk.from, true);
     *out = r;
     return true;
 }
@@ -345,6 +383,8 @@ void relay_signal(struct relay *r, int signum)
     r->ask_with = signum;
     if (r->state == RUNNING || r->state == CLOSING)
         enter(r, ASKED);
+    else if (r->state == DRAINING)
+        enter(r, DONE);
 }
 
 static void close_pipe(struct pipe *p)

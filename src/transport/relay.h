@@ -10,7 +10,9 @@
  *   RUNNING  -> ASKED    [relay_signal: the signal we got goes to the server]
  *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
  *   any      -> DRAINING [server_exited: what it left in its pipes still goes out]
- *   DRAINING -> DONE     [finish_if_drained, patience_over]
+ *   DRAINING -> DONE     [finish_if_drained; patience_over: pipes that others hold
+ *                         open are not waited for, a client that reads slowly is;
+ *                         relay_signal: nobody is waited for]
  *
  * The whole way from CLOSING to DONE fits in the 2 s that clients wait before they
  * turn to signals. */
@@ -37,7 +39,8 @@ struct relay_config {
     size_t max_line;                   /* longer lines pass, but are not handed over */
 };
 
-/* ERR_PEER if the server cannot be started; `*errnum` is then the reason. */
+/* ERR_PEER if the server cannot be started; `*errnum` is then the reason. ERR_IO if
+ * the client's descriptors cannot be used; no server is started then. */
 bool relay_start(struct relay **out, struct loop *l, const struct relay_config *config,
                  const struct relay_events *events, void *to, int *errnum,
                  struct err *e) MUST_CHECK;

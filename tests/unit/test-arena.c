@@ -130,6 +130,46 @@ static void a_released_arena_can_be_used_again(void **state)
     arena_release(&a);
 }
 
+static void a_clipped_copy_ends_between_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t max;
+        const char *want;
+    } cases[] = {
+        { "", 3, "" },
+        { "short", 5, "short" },
+        { "longer", 5, "lo…" },
+        { "äöü", 6, "äöü" },
+        { "äöüß", 7, "äö…" },
+        { "äöüß", 6, "ä…" },
+        { "🎞🎞", 7, "🎞…" },
+        { "🎞🎞", 6, "…" },
+        { "long", 3, "…" },
+        { "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", 9, "\x80\x80\x80…" },
+    };
+    struct arena a = { NULL, 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_str(arena_clip(&a, str_z(cases[i].text), cases[i].max), str_z(cases[i].want));
+    assert_str(arena_clip(&a, STR("a\0bcdef"), 5), STR("a\0…"));
+    arena_release(&a);
+}
+
+static void clip_to_nothing(void)
+{
+    struct arena a = { NULL, 0 };
+
+    arena_clip(&a, STR("long"), 2);
+}
+
+static void a_clip_without_room_for_its_dots_is_a_bug(void **state)
+{
+    (void)state;
+    assert_dies(clip_to_nothing, "bug at");
+}
+
 static void ask_for_too_much(void)
 {
     struct arena a = { NULL, 0 };
@@ -153,6 +193,8 @@ int main(void)
         cmocka_unit_test(clearing_keeps_one_block_and_hands_it_out_zeroed),
         cmocka_unit_test(clearing_does_not_sit_on_a_huge_block),
         cmocka_unit_test(a_released_arena_can_be_used_again),
+        cmocka_unit_test(a_clipped_copy_ends_between_characters),
+        cmocka_unit_test(a_clip_without_room_for_its_dots_is_a_bug),
         cmocka_unit_test(a_size_that_would_wrap_around_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,1 +1,316 @@
-int main(void) { return 0; }
+#include "loop/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "loop/timer.h"
+#include "test.h"
+
+/* A child, its pipes, and how it ended. */
+struct run {
+    struct loop *loop;
+    struct child *child;
+    struct child_fds fds;
+    int exits, code, signum;
+};
+
+static void note_exit(void *to, int code, int signum)
+{
+    struct run *r = to;
+
+    r->exits++;
+    r->code = code;
+    r->signum = signum;
+    loop_stop(r->loop);
+}
+
+static void start(struct run *r, struct loop *l, const char *script)
+{
+    char *const argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
+    struct err e = ERR_NONE;
+    int errnum = 0;
+
+    *r = (struct run){ .loop = l };
+    if (!child_start(&r->child, l, argv, &r->fds, note_exit, r, &errnum, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void finish(struct run *r)
+{
+    close(r->fds.in);
+    close(r->fds.out);
+    close(r->fds.err);
+    child_close(r->child);
+}
+
+/* All that comes until the end. */
+static void assert_output(int fd, const char *want)
+{
+    struct buf got;
+    char chunk[256];
+    ssize_t n;
+
+    buf_init(&got, 1 << 16);
+    while ((n = read(fd, chunk, sizeof chunk)) > 0)
+        buf_add(&got, str_n(chunk, (size_t)n));
+    assert_int_equal(n, 0);
+    assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+}
+
+static int open_descriptors(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 100; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void it_has_pipes_to_all_three_streams(void **state)
+{
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    start(&r, l,
+          "test -p /dev/stdin && test -p /dev/stdout && test -p /dev/stderr || exit 9;"
+          "read x; echo \"out $x\"; echo \"err $x\" >&2; exit 3");
+    assert_int_equal(write(r.fds.in, "hello\n", 6), 6);
+    loop_run(l);
+    assert_int_equal(r.exits, 1);
+    assert_int_equal(r.code, 3);
+    assert_int_equal(r.signum, 0);
+    assert_output(r.fds.out, "out hello\n");
+    assert_output(r.fds.err, "err hello\n");
+    finish(&r);
+    loop_free(l);
+}
+
+static void a_signal_that_ends_it_is_told(void **state)
+{
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    start(&r, l, "kill -9 $$");
+    loop_run(l);
+    assert_int_equal(r.signum, 9);
+    finish(&r);
+    start(&r, l, "exit 255");
+    loop_run(l);
+    assert_int_equal(r.code, 255);
+    assert_int_equal(r.signum, 0);
+    finish(&r);
+    loop_free(l);
+}
+
+static void it_has_our_environment_and_directory(void **state)
+{
+    char *here = getcwd(NULL, 0);
+    struct loop *l = loop_new();
+    struct buf want;
+    struct run r;
+
+    (void)state;
+    setenv("MCPREEL_TEST", "a b", 1);
+    start(&r, l, "pwd -P; echo \"$MCPREEL_TEST\"");
+    loop_run(l);
+    buf_init(&want, 1 << 12);
+    buf_printf(&want, "%s\na b\n", here);
+    assert_output(r.fds.out, buf_z(&want));
+    finish(&r);
+    loop_free(l);
+    buf_release(&want);
+    free(here);
+}
+
+/* To the server it must look as if the client had started it: the loop ignores
+ * SIGPIPE, the server must not. */
+static void its_signals_are_as_by_default(void **state)
+{
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    start(&r, l, "grep -E 'Sig(Blk|Ign)' /proc/self/status");
+    loop_run(l);
+    assert_output(r.fds.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    finish(&r);
+    loop_free(l);
+}
+
+static void nobody_else_holds_its_pipes(void **state)
+{
+    struct loop *l = loop_new();
+    struct run first, second;
+
+    (void)state;
+    start(&first, l, "exec 1>&- 2>&-; exec cat");
+    start(&second, l, "exec cat");
+    /* The first closed these; the second, started later, does not have them. */
+    assert_output(first.fds.out, "");
+    assert_output(first.fds.err, "");
+    close(first.fds.in);
+    first.fds.in = -1;
+    loop_run(l);
+    assert_int_equal(first.exits, 1);
+    assert_int_equal(second.exits, 0);
+    child_kill_group(second.child, SIGKILL);
+    loop_run(l);
+    assert_int_equal(second.signum, SIGKILL);
+    finish(&first);
+    finish(&second);
+    loop_free(l);
+}
+
+static void a_signal_reaches_the_whole_family(void **state)
+{
+    struct loop *l = loop_new();
+    char got[3];
+    struct run r;
+
+    (void)state;
+    start(&r, l, "sleep 1000 & echo up; wait");
+    assert_int_equal(read(r.fds.out, got, 3), 3);
+    child_kill_group(r.child, SIGTERM);
+    /* The end comes only when both are gone. */
+    assert_output(r.fds.out, "");
+    loop_run(l);
+    assert_int_equal(r.signum, SIGTERM);
+    finish(&r);
+    loop_free(l);
+}
+
+static void so_it_does_after_the_child_itself_has_exited(void **state)
+{
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    start(&r, l, "sleep 1000 & exit 4");
+    loop_run(l);
+    assert_int_equal(r.code, 4);
+    child_kill_group(r.child, SIGKILL);
+    assert_output(r.fds.out, "");
+    child_kill_group(r.child, SIGKILL); /* nobody is left: nothing happens */
+    finish(&r);
+    loop_free(l);
+}
+
+static void it_is_the_leader_of_its_own_session(void **state)
+{
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    /* Fields 1, 5 and 6 of stat: process, group, session. */
+    start(&r, l, "set -- $(cat /proc/$$/stat); [ $1 = $5 ] && [ $1 = $6 ] && echo leader");
+    loop_run(l);
+    assert_output(r.fds.out, "leader\n");
+    finish(&r);
+    loop_free(l);
+}
+
+static void what_cannot_be_started_says_why_and_leaves_nothing_behind(void **state)
+{
+    static const struct {
+        const char *file;
+        int errnum;
+        const char *says;
+    } rows[] = {
+        { "/nowhere/to/be/found", ENOENT,
+          "cannot start server '/nowhere/to/be/found': no such file or directory" },
+        { "no-such-command-anywhere", ENOENT,
+          "cannot start server 'no-such-command-anywhere': no such file or directory" },
+        { "/etc/passwd", EACCES, "cannot start server '/etc/passwd': permission denied" },
+        { "/tmp", EACCES, "cannot start server '/tmp': permission denied" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *const argv[] = { (char *)(uintptr_t)rows[i].file, NULL };
+        struct loop *l = loop_new();
+        struct child_fds fds = { -7, -7, -7 };
+        int before = open_descriptors(), errnum = 0;
+        struct child *c = NULL;
+        struct err e = ERR_NONE;
+
+        assert_false(child_start(&c, l, argv, &fds, note_exit, NULL, &errnum, &e));
+        assert_string_equal(e.msg, rows[i].says);
+        assert_int_equal(e.kind, ERR_PEER);
+        assert_int_equal(errnum, rows[i].errnum);
+        assert_null(c);
+        loop_run(l);
+        /* The loop itself may have opened what it needs to hear of children. */
+        assert_in_range(open_descriptors(), before, before + 2);
+        loop_free(l);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no process */
+    }
+}
+
+static void out_of_descriptors_it_says_so(void **state)
+{
+    char *const argv[] = { "true", NULL };
+    struct loop *l = loop_new();
+    int before = open_descriptors(), last = dup(0), errnum = 0;
+    struct rlimit old, few;
+    struct child_fds fds;
+    struct child *c = NULL;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    close(last);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = (struct rlimit){ .rlim_cur = (rlim_t)last + 3, .rlim_max = old.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0); /* one pipe and a half */
+    assert_false(child_start(&c, l, argv, &fds, note_exit, NULL, &errnum, &e));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(errnum, EMFILE);
+    assert_int_equal(open_descriptors(), before);
+    assert_string_equal(e.msg, "cannot make pipes for 'true': Too many open files");
+    loop_free(l);
+}
+
+static void it_may_be_forgotten_while_it_runs(void **state)
+{
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    start(&r, l, "read x; echo still here");
+    child_close(r.child);
+    child_close(NULL);
+    loop_run(l);
+    assert_int_equal(r.exits, 0);
+    assert_int_equal(write(r.fds.in, "\n", 1), 1);
+    assert_output(r.fds.out, "still here\n");
+    r.child = NULL;
+    finish(&r);
+    loop_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_has_pipes_to_all_three_streams),
+        cmocka_unit_test(a_signal_that_ends_it_is_told),
+        cmocka_unit_test(it_has_our_environment_and_directory),
+        cmocka_unit_test(its_signals_are_as_by_default),
+        cmocka_unit_test(nobody_else_holds_its_pipes),
+        cmocka_unit_test(a_signal_reaches_the_whole_family),
+        cmocka_unit_test(so_it_does_after_the_child_itself_has_exited),
+        cmocka_unit_test(it_is_the_leader_of_its_own_session),
+        cmocka_unit_test(what_cannot_be_started_says_why_and_leaves_nothing_behind),
+        cmocka_unit_test(out_of_descriptors_it_says_so),
+        cmocka_unit_test(it_may_be_forgotten_while_it_runs),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,1 +1,221 @@
-int main(void) { return 0; }
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "fault-sys.h"
+#include "format/reader.h"
+#include "program.h"
+#include "terse.h"
+#include "test.h"
+
+/* Each test has an empty directory for itself and stands in it. */
+static int into_a_new_directory(void **state)
+{
+    char *dir = strdup("/tmp/mcpreel-record-XXXXXX");
+
+    *state = dir;
+    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    int r;
+
+    unlink("file");
+    unlink("started");
+    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+    free(*state);
+    return r;
+}
+
+static void check(const struct sys *sys, const char *const *words, const char *in, int code,
+                  const char *out, const char *err)
+{
+    struct program p;
+
+    program_run(&p, sys, words, str_z(in));
+    assert_str(buf_str(&p.err), str_z(err));
+    assert_str(buf_str(&p.out), str_z(out));
+    assert_int_equal(p.code, code);
+    program_release(&p);
+}
+
+static void ignore(void *to, struct str line)
+{
+    (void)to;
+    (void)line;
+}
+
+/* The records of the file without their times, header and footer in brief. */
+static bool without_times(struct sink *self, const struct record *r, struct err *e)
+{
+    struct terse *t = *(struct terse **)(self + 1);
+    struct record bare = *r;
+
+    bare.has &= ~(unsigned)(HAS_US | HAS_LATENCY);
+    if (bare.kind == RECORD_FOOTER)
+        bare.footer.duration_ms = 0;
+    return t->sink.put(&t->sink, &bare, e);
+}
+
+static void assert_recorded(const char *want)
+{
+    struct {
+        struct sink sink;
+        struct terse *to;
+    } filter = { .sink = { without_times } };
+    struct log log = { .level = LOG_ERROR, .put = ignore };
+    struct err e = ERR_NONE;
+    struct terse t;
+
+    terse_init(&t);
+    filter.to = &t;
+    if (!reader_pour(&sys_real, "file", &log, &filter.sink, &e))
+        fail_msg("%s", e.msg);
+    assert_terse(&t, want);
+    terse_release(&t);
+}
+
+#define FINE(n)                                                                                \
+    "mcpreel: recording to file\n"                                                             \
+    "mcpreel: recorded " #n " messages in file\n"
+
+static void a_session_passes_and_is_recorded(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    check(NULL,
+          PROGRAM_WORDS("record", "-o", "file", "--name", "a name", "--", "sh", "-c",
+                        "read x; echo '{\"id\":1,\"result\":{}}'; echo noise; exit 3"),
+          "{\"id\":1,\"method\":\"tools/list\"}\n", 3, "{\"id\":1,\"result\":{}}\nnoise\n",
+          FINE(2));
+    assert_recorded("header version=1.0 name=a name upstream=sh -c read x; echo "
+                    "'{'id':1,'result':{}}'; echo noise; exit 3\n"
+                    "conn=1 proc start\n"
+                    "conn=1 #1 c2s {'id':1,'method':'tools/list'}\n"
+                    "conn=1 #2 s2c {'id':1,'result':{}}\n"
+                    "conn=1 raw s2c noise (not JSON)\n"
+                    "conn=1 proc exit code=3\n"
+                    "footer messages=1+1=2 ms=0 errors=0 code=3 protocol= server= client=\n");
+    assert_int_equal(stat("file", &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void the_servers_standard_error_passes_and_is_recorded(void **state)
+{
+    (void)state;
+    check(NULL, PROGRAM_WORDS("-q", "record", "-o", "file", "--", "sh", "-c", "echo hello >&2"),
+          "", 0, "", "hello\n");
+    assert_recorded("header version=1.0 name= upstream=sh -c echo hello >&2\n"
+                    "conn=1 proc start\n"
+                    "conn=1 stderr hello\n\n"
+                    "conn=1 proc exit code=0\n"
+                    "footer messages=0+0=0 ms=0 errors=0 code=0 protocol= server= client=\n");
+}
+
+static void a_server_that_a_signal_ended_is_128_and_the_signal(void **state)
+{
+    (void)state;
+    check(NULL, PROGRAM_WORDS("-q", "record", "-o", "file", "--", "sh", "-c", "kill -9 $$"), "",
+          137, "", "");
+    assert_recorded("header version=1.0 name= upstream=sh -c kill -9 $$\n"
+                    "conn=1 proc start\n"
+                    "conn=1 proc exit signal=9\n"
+                    "footer messages=0+0=0 ms=0 errors=0 code=137 protocol= server= client=\n");
+}
+
+static void a_server_that_cannot_be_started_leaves_no_file(void **state)
+{
+    static const struct {
+        const char *server;
+        int code;
+        const char *says;
+    } rows[] = {
+        { "/nowhere/at/all", 127,
+          "mcpreel: cannot start server '/nowhere/at/all': no such file or directory\n" },
+        { "no-such-command-anywhere", 127,
+          "mcpreel: cannot start server 'no-such-command-anywhere': no such file or "
+          "directory\n" },
+        { "/etc/passwd", 126,
+          "mcpreel: cannot start server '/etc/passwd': permission denied\n" },
+        { "/etc/passwd/x", 126,
+          "mcpreel: cannot start server '/etc/passwd/x': not a directory\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check(NULL, PROGRAM_WORDS("record", "-o", "file", "--", rows[i].server), "",
+              rows[i].code, "", rows[i].says);
+        assert_int_equal(access("file", F_OK), -1);
+    }
+}
+
+static void an_existing_file_is_kept_and_no_server_started(void **state)
+{
+    (void)state;
+    check(NULL, PROGRAM_WORDS("-q", "record", "-o", "file", "--", "true"), "", 0, "", "");
+    check(NULL, PROGRAM_WORDS("record", "-o", "file", "--", "touch", "started"), "", 2, "",
+          "mcpreel: cannot write 'file': it exists already\n"
+          "  choose another name, or add --force to replace it\n");
+    assert_int_equal(access("started", F_OK), -1);
+    check(NULL,
+          PROGRAM_WORDS("-q", "record", "--force", "-o", "file", "--", "touch", "started"), "",
+          0, "", "");
+    assert_int_equal(access("started", F_OK), 0);
+}
+
+static void both_the_file_and_the_server_must_be_named(void **state)
+{
+    (void)state;
+    check(NULL, PROGRAM_WORDS("record", "-o", "file"), "", 2, "",
+          "mcpreel: no server to record\n"
+          "  say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…\n");
+    check(NULL, PROGRAM_WORDS("record", "--", "touch", "started"), "", 2, "",
+          "mcpreel: no file to record into\n"
+          "  name one: mcpreel record -o session.jsonl -- touch …\n");
+    assert_int_equal(access("started", F_OK), -1);
+    assert_int_equal(access("file", F_OK), -1);
+}
+
+/* The session comes first: no byte of it changes, its exit code is the server's. */
+static void trouble_with_the_file_is_told_once_and_disturbs_nobody(void **state)
+{
+    struct fault_sys f;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_WRITE, 3, 3, ENOSPC);
+    check(&f.sys,
+          PROGRAM_WORDS("record", "-o", "file", "--", "sh", "-c",
+                        "for i in 1 2 3 4 5 6; do read x; echo $x; done; exit 4"),
+          "1\n2\n3\n4\n5\n6\n", 4, "1\n2\n3\n4\n5\n6\n",
+          "mcpreel: recording to file\n"
+          "mcpreel: the recording is incomplete: cannot write 'file': No space left on device\n"
+          "mcpreel: recorded 0 messages in file\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_session_passes_and_is_recorded, into_a_new_directory,
+                                        out_of_it),
+        cmocka_unit_test_setup_teardown(the_servers_standard_error_passes_and_is_recorded,
+                                        into_a_new_directory, out_of_it),
+        cmocka_unit_test_setup_teardown(a_server_that_a_signal_ended_is_128_and_the_signal,
+                                        into_a_new_directory, out_of_it),
+        cmocka_unit_test_setup_teardown(a_server_that_cannot_be_started_leaves_no_file,
+                                        into_a_new_directory, out_of_it),
+        cmocka_unit_test_setup_teardown(an_existing_file_is_kept_and_no_server_started,
+                                        into_a_new_directory, out_of_it),
+        cmocka_unit_test_setup_teardown(both_the_file_and_the_server_must_be_named,
+                                        into_a_new_directory, out_of_it),
+        cmocka_unit_test_setup_teardown(trouble_with_the_file_is_told_once_and_disturbs_nobody,
+                                        into_a_new_directory, out_of_it),
+    };
+    alarm(60); /* a session that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,1 +1,99 @@
-int main(void) { return 0; }
+#include "format/format.h"
+
+#include "terse.h"
+#include "test.h"
+
+static void every_format_is_found_by_its_name(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    for (const struct format *const *f = format_table; *f; f++, count++) {
+        assert_ptr_equal(format_by_name(str_z((*f)->name)), *f);
+        assert_true((*f)->name[0] && (*f)->about[0] && (*f)->ext[0]);
+        assert_true((*f)->next || (*f)->put);
+    }
+    assert_true(count > 0);
+    assert_ptr_equal(format_by_name(STR("recording")), &recording_format);
+}
+
+static void no_other_name_finds_one(void **state)
+{
+    static const char *const names[] = { "", "record", "recordings", "Recording", ".jsonl" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_null(format_by_name(str_z(names[i])));
+}
+
+/* A small session, as a format writes it. */
+static void write_session(const struct format *f, struct buf *to)
+{
+    struct record head = { .kind = RECORD_HEADER, .has = HAS_WALL };
+    struct record request = { .kind = RECORD_MESSAGE, .has = HAS_WALL | HAS_SEQ };
+    void *state = f->begin ? f->begin() : NULL;
+    struct terse_scanned s;
+
+    head.header.version = head.header.upstream = head.header.made_for = STR("1.0");
+    request.message.msg = terse_scan(&s, "{'jsonrpc':'2.0','id':1,'method':'tools/list'}");
+    f->put(state, to, &head);
+    f->put(state, to, &request);
+    if (f->end)
+        f->end(state, to);
+    terse_scanned_release(&s);
+}
+
+/* The first that claims a file reads it. */
+static void of_all_formats_the_one_that_wrote_it_claims_a_file_first(void **state)
+{
+    (void)state;
+    for (const struct format *const *f = format_table; *f; f++) {
+        const struct format *const *first = format_table;
+        struct buf text;
+
+        if (!(*f)->put || !(*f)->next)
+            continue;
+        buf_init(&text, 1 << 20);
+        write_session(*f, &text);
+        while (*first && !(*first)->probe(buf_str(&text)))
+            first++;
+        if (first != f)
+            fail_msg("%s takes a %s for its own", *first ? (*first)->name : "nobody",
+                     (*f)->name);
+        buf_release(&text);
+    }
+}
+
+static void check_place(struct str window, size_t at, const char *want)
+{
+    struct window w = { .bytes = window, .line = 7, .path = "a b" };
+    struct err e = ERR_NONE;
+
+    assert_int_equal(format_error(&w, at, &e, "%s %d", "why", 5), NEXT_ERROR);
+    assert_string_equal(e.msg, want);
+    assert_int_equal(e.kind, ERR_INPUT);
+}
+
+static void an_error_has_path_line_and_byte(void **state)
+{
+    (void)state;
+    check_place(STR("abc\ndef\n"), 0, "a b:7:1: why 5");
+    check_place(STR("abc\ndef\n"), 2, "a b:7:3: why 5");
+    check_place(STR("abc\ndef\n"), 3, "a b:7:4: why 5");
+    check_place(STR("abc\ndef\n"), 4, "a b:8:1: why 5");
+    check_place(STR("abc\ndef\n"), 7, "a b:8:4: why 5");
+    check_place(STR("abc\ndef\n"), 8, "a b:9:1: why 5");
+    check_place(STR("abc"), 99, "a b:7:4: why 5");
+    check_place(STR(""), 0, "a b:7:1: why 5");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_format_is_found_by_its_name),
+        cmocka_unit_test(no_other_name_finds_one),
+        cmocka_unit_test(of_all_formats_the_one_that_wrote_it_claims_a_file_first),
+        cmocka_unit_test(an_error_has_path_line_and_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

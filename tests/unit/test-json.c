@@ -133,6 +133,7 @@ static void strings_are_decoded(void **state)
         { "\"\\ud83d\"", STR("\xED\xA0\xBD"), true },
         { "\"\\ud83dx\\ude80\"", STR("\xED\xA0\xBDx\xED\xBA\x80"), true },
         { "\"\\ud83d\\n\"", STR("\xED\xA0\xBD\n"), true },
+        { "\"\\ude80\\ude80\"", STR("\xED\xBA\x80\xED\xBA\x80"), true },
         { "\"\\ude80\\ud83d\"", STR("\xED\xBA\x80\xED\xA0\xBD"), true },
         { "\"\\ud83d\\ud83d\\ude80\"", STR("\xED\xA0\xBD\xF0\x9F\x9A\x80"), true },
     };

@@ -231,6 +231,61 @@ static void so_it_is_when_all_have_the_same_id(void **state)
     talk_release(&t);
 }
 
+static void ask_with_text(struct talk *t, int id, size_t length)
+{
+    struct arena a = { 0 };
+    char *name = arena_alloc(&a, length + 1);
+
+    memset(name, 'x', length);
+    terse_pour(&t->sink, arena_printf(&a,
+                                      "c2s {'id':%d,'method':'tools/call',"
+                                      "'params':{'name':'%s'}}",
+                                      id, name)
+                             .at);
+    arena_release(&a);
+}
+
+static void beyond_the_limit_of_their_text_the_oldest_go_too(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    for (int id = 0; id < 5; id++)
+        ask_with_text(&t, id, LIMIT_OPEN_TEXT / 4);
+    assert_int_equal(t.pairs.count, 3);
+    ask_with_text(&t, 5, LIMIT_OPEN_TEXT + 1); /* the newest stays, however long */
+    assert_int_equal(t.pairs.count, 1);
+    terse_pour(&t.sink, "s2c {'id':4,'result':{}}\ns2c {'id':5,'result':{}}\n");
+    assert_str(buf_str(&t.text), STR("1:- 2:1 "));
+    assert_int_equal(t.pairs.text, 0);
+    talk_release(&t);
+}
+
+static void who_asks_learns_whether_the_id_is_in_use(void **state)
+{
+    struct terse_scanned json;
+    struct arena a = { 0 };
+    struct record r = { .kind = RECORD_MESSAGE, .conn = 1 };
+    struct mcp_message m;
+    struct pairing p;
+
+    (void)state;
+    pairing_init(&p);
+    r.message.msg = terse_scan(&json, "{'id':1,'method':'a'}");
+    m = mcp_classify(r.message.msg, &a);
+    assert_true(pairing_ask(&p, &r, &m, 7));
+    assert_false(pairing_ask(&p, &r, &m, 8));
+    assert_str(pairing_peek(&p, TO_SERVER, 1, m.id)->key, pairing_key(&p, TO_SERVER, 1, m.id));
+    pairing_peek(&p, TO_SERVER, 1, m.id)->tag = 9;
+    r.message.dir = TO_CLIENT;
+    assert_int_equal(pairing_answer(&p, &r, &m)->tag, 9);
+    assert_int_equal(pairing_answer(&p, &r, &m)->tag, 8);
+    pairing_release(&p);
+    terse_scanned_release(&json);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +301,8 @@ int main(void)
         cmocka_unit_test(a_peek_answers_nothing),
         cmocka_unit_test(beyond_the_limit_the_oldest_counts_as_never_answered),
         cmocka_unit_test(so_it_is_when_all_have_the_same_id),
+        cmocka_unit_test(beyond_the_limit_of_their_text_the_oldest_go_too),
+        cmocka_unit_test(who_asks_learns_whether_the_id_is_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,1 +1,361 @@
-int main(void) { return 0; }
+#include "format/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fault-sys.h"
+#include "terse.h"
+#include "test.h"
+#include "trace/limits.h"
+
+/* Each test has an empty directory for itself and stands in it. */
+static int into_a_new_directory(void **state)
+{
+    char *dir = strdup("/tmp/mcpreel-reader-XXXXXX");
+
+    *state = dir;
+    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    int r;
+
+    unlink("file");
+    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+    free(*state);
+    return r;
+}
+
+static void put_file(struct str content)
+{
+    int fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content.at ? content.at : "", content.len), content.len);
+    close(fd);
+}
+
+/* What the reader says to the user. */
+struct heard {
+    struct log log;
+    struct buf text;
+};
+
+static void hear(void *to, struct str line)
+{
+    buf_add(&((struct heard *)to)->text, line);
+}
+
+static void heard_init(struct heard *h)
+{
+    *h = (struct heard){ .log = { .level = LOG_INFO, .put = hear, .to = h } };
+    buf_init(&h->text, 1 << 16);
+}
+
+static int open_descriptors(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 100; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+#define HEAD                                                                                   \
+    "{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","       \
+    "\"upstream\":\"x\",\"thoughtjack_version\":\"0.3.0\"}\n"
+#define MESSAGE                                                                                \
+    "{\"type\":\"message\",\"seq\":%d,\"ts\":\"2025-02-04T10:00:00Z\",\"dir\":\"c2s\","        \
+    "\"msg\":{\"method\":\"%0*d\"}}\n"
+
+/* Whose lines are of every length: they cross the ends of the reader's windows. */
+static void make_long_recording(struct buf *to, int count)
+{
+    buf_init(to, (size_t)1 << 26);
+    buf_add(to, STR(HEAD));
+    for (int i = 1; i <= count; i++)
+        buf_printf(to, MESSAGE, i, (i * 37) % 4000, i);
+}
+
+static void check_long_recording(struct reader *r, int count)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(rec.kind, RECORD_HEADER);
+    for (int i = 1; i <= count; i++) {
+        char method[5000];
+        int n = snprintf(method, sizeof method, "\"%0*d\"", (i * 37) % 4000, i);
+
+        if (reader_next(r, &rec, &e) != NEXT_RECORD)
+            fail_msg("record %d: %s", i, e.msg);
+        assert_int_equal(rec.message.seq, i);
+        assert_str(json_raw(json_get(rec.message.msg, STR("method"))),
+                   str_n(method, (size_t)n));
+    }
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_END);
+}
+
+static void a_long_file_is_read_window_by_window(void **state)
+{
+    enum { COUNT = 1000 }; /* 2 MB: several windows */
+    struct err e = ERR_NONE;
+    struct reader *r;
+    struct heard h;
+    struct buf text;
+
+    (void)state;
+    heard_init(&h);
+    make_long_recording(&text, COUNT);
+    put_file(buf_str(&text));
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_string_equal(reader_format(r)->name, "recording");
+    check_long_recording(r, COUNT);
+    assert_int_equal(reader_offset(r), text.len);
+    assert_int_equal(reader_notes(r), 0);
+    assert_int_equal(h.text.len, 0);
+    reader_close(r);
+    buf_release(&text);
+}
+
+static void however_few_bytes_a_read_gives_the_records_are_the_same(void **state)
+{
+    static const size_t steps[] = { 1, 7, 4096 };
+    struct buf text;
+
+    (void)state;
+    make_long_recording(&text, 20);
+    put_file(buf_str(&text));
+    for (size_t i = 0; i < 3; i++) {
+        struct fault_sys f;
+        struct err e = ERR_NONE;
+        struct reader *r;
+        struct heard h;
+
+        heard_init(&h);
+        fault_init(&f);
+        fault_short(&f, FAULT_READ, 1, FAULT_FOREVER, steps[i]);
+        assert_true(reader_open(&r, &f.sys, "file", &h.log, &e));
+        check_long_recording(r, 20);
+        reader_close(r);
+    }
+    buf_release(&text);
+}
+
+static void a_line_of_megabytes_is_read(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+    struct buf text;
+
+    (void)state;
+    heard_init(&h);
+    buf_init(&text, (size_t)1 << 26);
+    buf_add(&text, STR(HEAD));
+    buf_printf(&text, MESSAGE, 1, 5000000, 7);
+    buf_printf(&text, MESSAGE, 2, 1, 8);
+    put_file(buf_str(&text));
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(json_raw(json_get(rec.message.msg, STR("method"))).len, 5000002);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(rec.message.seq, 2);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_END);
+    reader_close(r);
+    buf_release(&text);
+}
+
+/* Sparse: no newline far and wide. */
+static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
+{
+    int before = open_descriptors();
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+
+    (void)state;
+    heard_init(&h);
+    put_file(STR(HEAD "{\"type\":\"message\",\"x\":\""));
+    assert_int_equal(truncate("file", (off_t)LIMIT_LINE * 3), 0);
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
+    assert_string_equal(e.msg, "file:2:1: a line of more than 96 MB");
+    assert_int_equal(e.kind, ERR_LIMIT);
+    reader_close(r);
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void remarks_go_to_the_log_and_are_counted(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+
+    (void)state;
+    heard_init(&h);
+    put_file(STR("\n" HEAD HEAD "{\"type\":\"mess"));
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_notes(r), 0);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_notes(r), 1);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_END);
+    assert_int_equal(reader_notes(r), 2);
+    assert_str(buf_str(&h.text),
+               STR("mcpreel: warning: file:3:1: another header line; its recording is taken as "
+                   "a continuation\n"
+                   "mcpreel: warning: file:4:14: the last line is cut off; used up to here\n"));
+    reader_close(r);
+    buf_release(&h.text);
+}
+
+static void an_error_names_its_place(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+
+    (void)state;
+    heard_init(&h);
+    put_file(STR(HEAD "\n  {\"type\":\"message\",\"seq\":-1}\n"));
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
+    assert_string_equal(e.msg,
+                        "file:3:27: 'seq' of a message line must be a whole number from 0");
+    assert_int_equal(e.kind, ERR_INPUT);
+    reader_close(r);
+}
+
+static void assert_not_opened(const struct sys *sys, enum err_kind kind, const char *msg)
+{
+    int before = open_descriptors();
+    struct reader *r = NULL;
+    struct err e = ERR_NONE;
+    struct heard h;
+
+    heard_init(&h);
+    assert_false(reader_open(&r, sys, "file", &h.log, &e));
+    assert_string_equal(e.msg, msg);
+    assert_int_equal(e.kind, kind);
+    assert_null(r);
+    assert_int_equal(h.text.len, 0);
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void what_is_no_recording_is_not_opened(void **state)
+{
+    (void)state;
+    assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': No such file or directory");
+    put_file(STR(""));
+    assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': it is empty");
+    put_file(STR("\x7f"
+                 "ELF\0\0\0"));
+    assert_not_opened(&sys_real, ERR_INPUT,
+                      "file:1:1: not a recording: no known format starts like this");
+    put_file(STR("{\"jsonrpc\":\"2.0\"}\n"));
+    assert_not_opened(&sys_real, ERR_INPUT,
+                      "file:1:1: not a recording: no known format starts like this");
+}
+
+static void a_read_that_fails_is_told_wherever_it_does(void **state)
+{
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+    struct buf text;
+    enum next next;
+
+    (void)state;
+    heard_init(&h);
+    make_long_recording(&text, 1000);
+    put_file(buf_str(&text));
+    fault_init(&f);
+    fault_fail(&f, FAULT_READ, 1, 1, EIO);
+    assert_not_opened(&f.sys, ERR_IO, "cannot read 'file': Input/output error");
+    fault_init(&f);
+    fault_fail(&f, FAULT_READ, 2, 1, EINTR);
+    fault_fail(&f, FAULT_READ, 4, 1, EIO);
+    assert_true(reader_open(&r, &f.sys, "file", &h.log, &e));
+    while ((next = reader_next(r, &rec, &e)) == NEXT_RECORD)
+        ;
+    assert_int_equal(next, NEXT_ERROR);
+    assert_string_equal(e.msg, "cannot read 'file': Input/output error");
+    assert_int_equal(e.kind, ERR_IO);
+    reader_close(r);
+    buf_release(&text);
+}
+
+static void pouring_gives_every_record_to_the_sink(void **state)
+{
+    struct err e = ERR_NONE;
+    struct heard h;
+    struct terse t;
+
+    (void)state;
+    heard_init(&h);
+    terse_init(&t);
+    put_file(STR(
+        HEAD "{\"type\":\"stderr\",\"text\":\"a\"}\n{\"type\":\"stderr\",\"text\":\"b\"}\n"));
+    assert_true(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_terse(&t, "header version=1.0 name= upstream=x\nstderr a\nstderr b\n");
+    terse_release(&t);
+}
+
+static void pouring_stops_when_the_sink_or_the_file_does(void **state)
+{
+    int before = open_descriptors();
+    struct err e = ERR_NONE;
+    struct heard h;
+    struct terse t;
+
+    (void)state;
+    heard_init(&h);
+    terse_init(&t);
+    put_file(STR(HEAD "{\"type\":\"stderr\",\"text\":\"a\"}\noops\n{\"type\":\"stderr\"}\n"));
+    assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_string_equal(e.msg, "file:3:1: not valid JSON: expected a value");
+    assert_terse(&t, "header version=1.0 name= upstream=x\nstderr a\n");
+    t.refuses = true;
+    assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_string_equal(e.msg, "no room");
+    unlink("file");
+    assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_int_equal(open_descriptors(), before);
+    terse_release(&t);
+    reader_close(NULL);
+}
+
+#define IN_A_DIRECTORY(test)                                                                   \
+    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_DIRECTORY(a_long_file_is_read_window_by_window),
+        IN_A_DIRECTORY(however_few_bytes_a_read_gives_the_records_are_the_same),
+        IN_A_DIRECTORY(a_line_of_megabytes_is_read),
+        IN_A_DIRECTORY(a_line_beyond_the_limit_is_refused_with_its_place),
+        IN_A_DIRECTORY(remarks_go_to_the_log_and_are_counted),
+        IN_A_DIRECTORY(an_error_names_its_place),
+        IN_A_DIRECTORY(what_is_no_recording_is_not_opened),
+        IN_A_DIRECTORY(a_read_that_fails_is_told_wherever_it_does),
+        IN_A_DIRECTORY(pouring_gives_every_record_to_the_sink),
+        IN_A_DIRECTORY(pouring_stops_when_the_sink_or_the_file_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

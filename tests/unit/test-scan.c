@@ -102,15 +102,17 @@ static void check_first(const struct row *r)
 /* Every place a text may have within the blocks the scanner works in. */
 static void check_every_place(const struct row *r)
 {
-    char *text = malloc(r->text.len + 140);
+    enum { BLANKS = 70 };
+    char *text = malloc(r->text.len + 2 * BLANKS);
 
-    memset(text, ' ', r->text.len + 140);
-    for (size_t n = 0; n < 70; n++) {
+    memset(text, ' ', BLANKS);
+    for (size_t n = 0; n < BLANKS; n++) {
         memcpy(text + n, r->text.at, r->text.len);
         expect(r, str_n(text, n + r->text.len), r->kind,
                n + (r->kind == JSON_FAULT_END ? r->text.len : r->at));
-        if (r->kind == JSON_FAULT_NONE)
-            expect(r, str_n(text, n + r->text.len + 70), JSON_FAULT_NONE, 0);
+        memset(text + n + r->text.len, ' ', BLANKS);
+        if (r->kind != JSON_FAULT_END)
+            expect(r, str_n(text, n + r->text.len + BLANKS), r->kind, n + r->at);
         text[n] = ' ';
     }
     free(text);

@@ -1,4 +1,101 @@
+#include "loop/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "loop/timer.h"
+#include "test.h"
+
+/* Signals as they come, and the loop that is stopped by each. */
+struct watch {
+    struct loop *loop;
+    struct buf text;
+};
+
+static void note(void *to, int signum)
+{
+    struct watch *w = to;
+
+    buf_printf(&w->text, "%d ", signum);
+    loop_stop(w->loop);
+}
+
+static void too_late(void *to)
+{
+    (void)to;
+    fail_msg("no signal came");
+}
+
+/* Something to wait for, as signals alone keep no loop running. */
+static void run_until_one_comes(struct watch *w)
+{
+    struct timer *t = timer_new(w->loop, too_late, NULL);
+
+    timer_set(t, 30000);
+    loop_run(w->loop);
+    timer_close(t);
+}
+
+static void all_that_ask_us_to_end_are_told(void **state)
+{
+    static const int asking[] = { SIGINT, SIGTERM, SIGHUP };
+    struct watch w = { .loop = loop_new() };
+    struct signals *s = signals_watch(w.loop, note, &w);
+    struct buf want;
+
+    (void)state;
+    buf_init(&w.text, 100);
+    buf_init(&want, 100);
+    for (size_t i = 0; i < 3; i++) {
+        raise(asking[i]);
+        run_until_one_comes(&w);
+        buf_printf(&want, "%d ", asking[i]);
+    }
+    raise(SIGTERM); /* again: it is told every time */
+    run_until_one_comes(&w);
+    buf_printf(&want, "%d ", SIGTERM);
+    assert_str(buf_str(&w.text), buf_str(&want));
+    signals_close(s);
+    loop_free(w.loop);
+    buf_release(&w.text);
+    buf_release(&want);
+}
+
+static void they_do_not_keep_the_loop_running(void **state)
+{
+    struct watch w = { .loop = loop_new() };
+    struct signals *s = signals_watch(w.loop, note, &w);
+
+    (void)state;
+    loop_run(w.loop);
+    signals_close(s);
+    signals_close(NULL);
+    loop_free(w.loop);
+}
+
+static void after_closing_they_do_what_they_did_before(void **state)
+{
+    struct watch w = { .loop = loop_new() };
+    struct signals *s = signals_watch(w.loop, note, &w);
+    struct sigaction now;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGTERM, NULL, &now), 0);
+    assert_true(now.sa_handler != SIG_DFL);
+    signals_close(s);
+    loop_free(w.loop);
+    assert_int_equal(sigaction(SIGTERM, NULL, &now), 0);
+    assert_true(now.sa_handler == SIG_DFL);
+}
+
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_that_ask_us_to_end_are_told),
+        cmocka_unit_test(they_do_not_keep_the_loop_running),
+        cmocka_unit_test(after_closing_they_do_what_they_did_before),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

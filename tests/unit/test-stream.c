@@ -1,4 +1,652 @@
+#include "loop/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "loop/timer.h"
+#include "test.h"
+
+/* A stream and everything it has told. What it does in a callback is up to the
+ * test: close, stop reading, or stop the loop. */
+struct tap {
+    struct loop *loop;
+    struct stream *stream;
+    struct buf data;
+    int ends, drains, breaks, chunks;
+    struct err why;
+    bool close_on_data, close_on_end, close_on_drained, close_on_broken, pause_on_data;
+};
+
+static void take_data(void *to, struct str bytes)
+{
+    struct tap *t = to;
+
+    buf_add(&t->data, bytes);
+    t->chunks++;
+    if (t->pause_on_data)
+        stream_read(t->stream, false);
+    if (t->close_on_data)
+        stream_close(t->stream);
+}
+
+static void take_end(void *to, const struct err *why)
+{
+    struct tap *t = to;
+
+    t->ends++;
+    if (why)
+        t->why = *why;
+    if (t->close_on_end)
+        stream_close(t->stream);
+}
+
+static void take_drained(void *to)
+{
+    struct tap *t = to;
+
+    t->drains++;
+    if (t->close_on_drained)
+        stream_close(t->stream);
+}
+
+static void take_broken(void *to, const struct err *why)
+{
+    struct tap *t = to;
+
+    t->breaks++;
+    t->why = *why;
+    assert_int_equal(stream_queued(t->stream), 0); /* none of it will be written */
+    if (t->close_on_broken)
+        stream_close(t->stream);
+}
+
+static const struct stream_events reading = { .data = take_data, .end = take_end };
+static const struct stream_events writing = { .drained = take_drained, .broken = take_broken };
+
+static void open_tap(struct tap *t, struct loop *l, int fd, const struct stream_events *events)
+{
+    struct err e = ERR_NONE;
+
+    *t = (struct tap){ .loop = l };
+    buf_init(&t->data, (size_t)1 << 26);
+    if (!stream_open(&t->stream, l, fd, events, t, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void close_tap(struct tap *t)
+{
+    stream_close(t->stream);
+    buf_release(&t->data);
+}
+
+static void make_pipe(int fds[2])
+{
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+}
+
+static void stop_loop(void *to)
+{
+    loop_stop(to);
+}
+
+/* Lets the loop do what it can do now. */
+static void run_a_little(struct loop *l)
+{
+    struct timer *t = timer_new(l, stop_loop, l);
+
+    timer_set(t, 20);
+    loop_run(l);
+    timer_close(t);
+}
+
+static void bytes_arrive_and_the_end_is_told_once(void **state)
+{
+    struct loop *l = loop_new();
+    int fds[2];
+    struct tap t;
+
+    (void)state;
+    make_pipe(fds);
+    open_tap(&t, l, fds[0], &reading);
+    stream_read(t.stream, true);
+    assert_int_equal(write(fds[1], "a\0b", 3), 3);
+    close(fds[1]);
+    loop_run(l);
+    assert_str(buf_str(&t.data), STR("a\0b"));
+    assert_int_equal(t.ends, 1);
+    assert_string_equal(t.why.msg, "");
+    stream_read(t.stream, false);
+    stream_read(t.stream, true);
+    loop_run(l);
+    assert_int_equal(t.ends, 1);
+    close_tap(&t);
+    loop_free(l);
+}
+
+static void nothing_arrives_while_it_is_not_read(void **state)
+{
+    struct loop *l = loop_new();
+    int fds[2];
+    struct tap t;
+
+    (void)state;
+    make_pipe(fds);
+    open_tap(&t, l, fds[0], &reading);
+    assert_int_equal(write(fds[1], "one", 3), 3);
+    run_a_little(l);
+    assert_int_equal(t.data.len, 0);
+    t.pause_on_data = true;
+    stream_read(t.stream, true);
+    run_a_little(l);
+    assert_str(buf_str(&t.data), STR("one"));
+    assert_int_equal(write(fds[1], "two", 3), 3);
+    close(fds[1]);
+    run_a_little(l);
+    assert_str(buf_str(&t.data), STR("one"));
+    assert_int_equal(t.ends, 0);
+    t.pause_on_data = false;
+    stream_read(t.stream, true);
+    loop_run(l);
+    assert_str(buf_str(&t.data), STR("onetwo"));
+    assert_int_equal(t.ends, 1);
+    close_tap(&t);
+    loop_free(l);
+}
+
+/* Bytes that tell where they stand. */
+static void fill(struct buf *b, size_t n)
+{
+    buf_init(b, n);
+    for (size_t i = 0; i < n; i++)
+        buf_add_ch(b, (char)(i * 31 + i / 251));
+}
+
+static void what_does_not_fit_is_queued_and_goes_out_in_order(void **state)
+{
+    enum { SIZE = 3000000 };
+    struct loop *l = loop_new();
+    struct tap from, into;
+    struct buf all;
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    fill(&all, SIZE);
+    open_tap(&from, l, fds[0], &reading);
+    open_tap(&into, l, fds[1], &writing);
+    stream_write(into.stream, str_n(all.at, 1000000));
+    assert_in_range(stream_queued(into.stream), 1, 999999);
+    stream_write(into.stream, str_n(all.at + 1000000, 1));
+    stream_write(into.stream, STR(""));
+    stream_write(into.stream, str_n(all.at + 1000001, SIZE - 1000001));
+    memset(all.at, 0, 1000000); /* it has its own copy */
+    assert_int_equal(into.drains, 0);
+    stream_read(from.stream, true);
+    run_a_little(l);
+    while (stream_queued(into.stream))
+        run_a_little(l);
+    assert_int_equal(into.drains, 1);
+    assert_int_equal(into.breaks, 0);
+    stream_close(into.stream);
+    into.stream = NULL;
+    loop_run(l);
+    buf_release(&all);
+    fill(&all, SIZE);
+    assert_true(str_eq(buf_str(&from.data), buf_str(&all)));
+    assert_int_equal(from.ends, 1);
+    close_tap(&from);
+    close_tap(&into);
+    loop_free(l);
+    buf_release(&all);
+}
+
+static void what_fits_goes_out_at_once(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    char got[10];
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    open_tap(&t, l, fds[1], &writing);
+    stream_write(t.stream, STR("hello"));
+    assert_int_equal(stream_queued(t.stream), 0);
+    assert_int_equal(read(fds[0], got, sizeof got), 5);
+    loop_run(l);
+    assert_int_equal(t.drains, 0); /* nothing was ever queued */
+    close_tap(&t);
+    loop_free(l);
+    assert_int_equal(read(fds[0], got, sizeof got), 0);
+    close(fds[0]);
+}
+
+static void a_reader_that_is_gone_is_told_once_and_writes_are_dropped(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    open_tap(&t, l, fds[1], &writing);
+    close(fds[0]);
+    stream_write(t.stream, STR("hello"));
+    stream_write(t.stream, STR("hello"));
+    run_a_little(l);
+    assert_int_equal(t.breaks, 1);
+    assert_string_equal(t.why.msg, "broken pipe");
+    assert_int_equal(stream_queued(t.stream), 0);
+    assert_int_equal(t.drains, 0);
+    close_tap(&t);
+    loop_free(l);
+}
+
+static void a_reader_that_goes_with_much_queued_is_told_once(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    struct buf all;
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    fill(&all, 500000);
+    open_tap(&t, l, fds[1], &writing);
+    stream_write(t.stream, buf_str(&all));
+    stream_write(t.stream, buf_str(&all));
+    stream_write(t.stream, buf_str(&all));
+    run_a_little(l);
+    assert_int_equal(t.breaks, 0);
+    close(fds[0]);
+    loop_run(l);
+    assert_int_equal(t.breaks, 1);
+    assert_int_equal(t.drains, 0);
+    assert_int_equal(stream_queued(t.stream), 0);
+    close_tap(&t);
+    loop_free(l);
+    buf_release(&all);
+}
+
+static void after_closing_in_a_callback_nothing_is_told(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    open_tap(&t, l, fds[0], &reading);
+    t.close_on_data = true;
+    stream_read(t.stream, true);
+    assert_int_equal(write(fds[1], "x", 1), 1);
+    close(fds[1]);
+    loop_run(l);
+    assert_int_equal(t.chunks, 1);
+    assert_int_equal(t.ends, 0);
+    buf_release(&t.data);
+
+    make_pipe(fds);
+    open_tap(&t, l, fds[0], &reading);
+    t.close_on_end = true;
+    stream_read(t.stream, true);
+    close(fds[1]);
+    loop_run(l);
+    assert_int_equal(t.ends, 1);
+
+    make_pipe(fds);
+    open_tap(&t, l, fds[1], &writing);
+    t.close_on_broken = true;
+    close(fds[0]);
+    stream_write(t.stream, STR("x"));
+    loop_run(l);
+    assert_int_equal(t.breaks, 1);
+    loop_free(l);
+}
+
+static void closing_when_drained_is_how_one_says_the_end(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap from, into;
+    struct buf all;
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    fill(&all, 300000);
+    open_tap(&from, l, fds[0], &reading);
+    open_tap(&into, l, fds[1], &writing);
+    into.close_on_drained = true;
+    stream_write(into.stream, buf_str(&all));
+    stream_read(from.stream, true);
+    loop_run(l);
+    assert_true(str_eq(buf_str(&from.data), buf_str(&all)));
+    assert_int_equal(from.ends, 1);
+    assert_int_equal(into.drains, 1);
+    close_tap(&from);
+    loop_free(l);
+    buf_release(&all);
+}
+
+static void closing_with_much_queued_loses_it_and_tells_nothing(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    struct buf all;
+    int fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    fill(&all, 300000);
+    open_tap(&t, l, fds[1], &writing);
+    stream_write(t.stream, buf_str(&all));
+    close_tap(&t);
+    stream_close(NULL);
+    loop_run(l);
+    assert_int_equal(t.breaks + t.drains, 0);
+    close(fds[0]);
+    loop_free(l);
+    buf_release(&all);
+}
+
+/* A new file without a name. */
+static int make_file(struct str content)
+{
+    char name[] = "/tmp/mcpreel-stream-XXXXXX";
+    int fd = mkostemp(name, O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    unlink(name);
+    assert_int_equal(write(fd, content.at, content.len), content.len);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+static void a_file_is_read_like_a_pipe(void **state)
+{
+    struct loop *l = loop_new();
+    struct buf all;
+    struct tap t;
+
+    (void)state;
+    fill(&all, 200000);
+    open_tap(&t, l, make_file(buf_str(&all)), &reading);
+    t.pause_on_data = true;
+    stream_read(t.stream, true);
+    loop_run(l);
+    assert_int_equal(t.chunks, 1);
+    t.pause_on_data = false;
+    stream_read(t.stream, true);
+    loop_run(l);
+    assert_true(str_eq(buf_str(&t.data), buf_str(&all)));
+    assert_int_equal(t.ends, 1);
+    assert_string_equal(t.why.msg, "");
+    close_tap(&t);
+
+    open_tap(&t, l, make_file(buf_str(&all)), &reading);
+    t.close_on_data = true;
+    stream_read(t.stream, true);
+    loop_run(l);
+    assert_int_equal(t.chunks, 1);
+    assert_int_equal(t.ends, 0);
+    buf_release(&t.data);
+
+    /* Closed while its read is under way. */
+    open_tap(&t, l, make_file(buf_str(&all)), &reading);
+    stream_read(t.stream, true);
+    close_tap(&t);
+    loop_free(l);
+    assert_int_equal(t.chunks + t.ends, 0);
+    buf_release(&all);
+}
+
+static void a_file_is_written_at_once(void **state)
+{
+    struct loop *l = loop_new();
+    int fd = make_file(STR("")), other = dup(fd);
+    char got[10];
+    struct tap t;
+
+    (void)state;
+    open_tap(&t, l, fd, &writing);
+    stream_write(t.stream, STR("hello"));
+    assert_int_equal(stream_queued(t.stream), 0);
+    assert_int_equal(pread(other, got, sizeof got, 0), 5);
+    close_tap(&t);
+    loop_free(l);
+    assert_int_equal(fcntl(fd, F_GETFD), -1); /* it was taken over */
+    close(other);
+}
+
+static void a_file_that_takes_nothing_is_broken(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+
+    (void)state;
+    open_tap(&t, l, open("/dev/full", O_WRONLY | O_CLOEXEC), &writing);
+    stream_write(t.stream, STR("hello"));
+    stream_write(t.stream, STR("hello"));
+    assert_int_equal(t.breaks, 1);
+    assert_string_equal(t.why.msg, "no space left on device");
+    close_tap(&t);
+    loop_free(l);
+}
+
+static void a_file_that_cannot_be_read_says_why(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+
+    (void)state;
+    /* Our own memory at address 0: nobody may read that. */
+    open_tap(&t, l, open("/proc/self/mem", O_RDONLY | O_CLOEXEC), &reading);
+    stream_read(t.stream, true);
+    loop_run(l);
+    assert_int_equal(t.ends, 1);
+    assert_string_equal(t.why.msg, "i/o error");
+    close_tap(&t);
+    loop_free(l);
+}
+
+static void the_null_device_is_at_its_end_and_takes_all(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap from, into;
+
+    (void)state;
+    open_tap(&from, l, open("/dev/null", O_RDONLY | O_CLOEXEC), &reading);
+    open_tap(&into, l, open("/dev/null", O_WRONLY | O_CLOEXEC), &writing);
+    stream_write(into.stream, STR("hello"));
+    stream_read(from.stream, true);
+    loop_run(l);
+    assert_int_equal(from.ends, 1);
+    assert_int_equal(into.breaks, 0);
+    close_tap(&from);
+    close_tap(&into);
+    loop_free(l);
+}
+
+static void a_socket_goes_both_ways(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap from, into;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    open_tap(&from, l, fds[0], &reading);
+    open_tap(&into, l, fds[1], &writing);
+    stream_write(into.stream, STR("hello"));
+    stream_close(into.stream);
+    into.stream = NULL;
+    stream_read(from.stream, true);
+    loop_run(l);
+    assert_str(buf_str(&from.data), STR("hello"));
+    assert_int_equal(from.ends, 1);
+    close_tap(&from);
+    close_tap(&into);
+    loop_free(l);
+}
+
+static void a_terminal_is_read_and_written(void **state)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+    struct loop *l = loop_new();
+    struct tap from, into;
+    char got[20];
+
+    (void)state;
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(slave >= 0);
+    open_tap(&from, l, slave, &reading);
+    open_tap(&into, l, dup(slave), &writing);
+    assert_int_equal(write(master, "hello\n", 6), 6);
+    stream_read(from.stream, true);
+    run_a_little(l);
+    assert_str(buf_str(&from.data), STR("hello\n"));
+    assert_int_equal(read(master, got, sizeof got), 7); /* the echo */
+    stream_write(into.stream, STR("bye\n"));
+    run_a_little(l);
+    assert_int_equal(read(master, got, sizeof got), 5);
+    assert_memory_equal(got, "bye\r\n", 5);
+    close_tap(&from);
+    close_tap(&into);
+    loop_free(l);
+    close(master);
+}
+
+static void assert_no_stream(int fd, const struct stream_events *events)
+{
+    struct loop *l = loop_new();
+    struct stream *s = NULL;
+    struct err e = ERR_NONE;
+    char want[100];
+
+    snprintf(want, sizeof want, "cannot use descriptor %d: bad file descriptor", fd);
+    assert_false(stream_open(&s, l, fd, events, NULL, &e));
+    assert_null(s);
+    assert_string_equal(e.msg, want);
+    loop_free(l);
+}
+
+static void what_is_no_stream_is_refused(void **state)
+{
+    int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fds[2];
+
+    (void)state;
+    make_pipe(fds);
+    assert_no_stream(987, &reading);
+    assert_no_stream(dir, &reading);
+    /* The wrong end of a pipe. */
+    assert_no_stream(fds[1], &reading);
+    assert_no_stream(fds[0], &writing);
+    close(dir);
+}
+
+/* What the rest of the test does in a child whose standard output is a pipe. */
+static int in_a_child(int fd, int (*act)(void))
+{
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(fd, STDOUT_FILENO);
+        _exit(act());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static bool is_blocking(int fd)
+{
+    return !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+}
+
+/* 0 if all is well, else the number of what is not. */
+static int use_standard_output(void)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+
+    open_tap(&t, l, STDOUT_FILENO, &writing);
+    stream_write(t.stream, STR("hello"));
+    close_tap(&t);
+    loop_free(l);
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+        return 1;
+    return is_blocking(STDOUT_FILENO) ? 0 : 2;
+}
+
+static int look_while_open(void)
+{
+    struct loop *l = loop_new();
+    bool blocking;
+    struct tap t;
+
+    open_tap(&t, l, STDOUT_FILENO, &writing);
+    blocking = is_blocking(STDOUT_FILENO);
+    close_tap(&t);
+    loop_free(l);
+    return blocking ? 0 : 1;
+}
+
+/* Others have the same descriptor: the shell, the client that let us inherit its
+ * standard error. They must not find it closed or suddenly non-blocking. */
+static void our_own_standard_streams_stay_as_they_are(void **state)
+{
+    int pipes[2], sockets[2];
+    char got[10];
+
+    (void)state;
+    make_pipe(pipes);
+    assert_int_equal(in_a_child(pipes[1], use_standard_output), 0);
+    assert_true(is_blocking(pipes[1]));
+    assert_int_equal(read(pipes[0], got, sizeof got), 5);
+    assert_int_equal(in_a_child(pipes[1], look_while_open), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+    assert_int_equal(in_a_child(sockets[1], use_standard_output), 0);
+    assert_true(is_blocking(sockets[1]));
+    close(pipes[0]);
+    /* With nobody at the other end it is an error of writing, not of opening. */
+    assert_int_equal(in_a_child(pipes[1], use_standard_output), 0);
+    assert_true(is_blocking(pipes[1]));
+    close(pipes[1]);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_arrive_and_the_end_is_told_once),
+        cmocka_unit_test(nothing_arrives_while_it_is_not_read),
+        cmocka_unit_test(what_does_not_fit_is_queued_and_goes_out_in_order),
+        cmocka_unit_test(what_fits_goes_out_at_once),
+        cmocka_unit_test(a_reader_that_is_gone_is_told_once_and_writes_are_dropped),
+        cmocka_unit_test(a_reader_that_goes_with_much_queued_is_told_once),
+        cmocka_unit_test(after_closing_in_a_callback_nothing_is_told),
+        cmocka_unit_test(closing_when_drained_is_how_one_says_the_end),
+        cmocka_unit_test(closing_with_much_queued_loses_it_and_tells_nothing),
+        cmocka_unit_test(a_file_is_read_like_a_pipe),
+        cmocka_unit_test(a_file_is_written_at_once),
+        cmocka_unit_test(a_file_that_takes_nothing_is_broken),
+        cmocka_unit_test(a_file_that_cannot_be_read_says_why),
+        cmocka_unit_test(the_null_device_is_at_its_end_and_takes_all),
+        cmocka_unit_test(a_socket_goes_both_ways),
+        cmocka_unit_test(a_terminal_is_read_and_written),
+        cmocka_unit_test(what_is_no_stream_is_refused),
+        cmocka_unit_test(our_own_standard_streams_stay_as_they_are),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

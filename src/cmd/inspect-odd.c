@@ -1,0 +1,85 @@
+#include "cmd/inspect-odd.h"
+
+#include "base/amount.h"
+
+struct odd {
+    const char *id;
+    const char *one, *many; /* follow the number; without `many` it is not said */
+};
+
+static const struct odd odds[STATS_ODDS] = {
+    [STATS_NO_HEADER] = { "no-header", "the file does not start with a header", NULL },
+    [STATS_EXTRA_HEADER] = { "extra-header", "more header: there are several recordings in it",
+                             "more headers: there are several recordings in it" },
+    [STATS_NO_FOOTER] = { "no-footer", "there is no footer: the recorder did not end well",
+                          NULL },
+    [STATS_AFTER_FOOTER] = { "after-footer", "line after the footer",
+                             "lines after the footer" },
+    [STATS_FOOTER_DIFFERS] = { "footer-differs", "the footer counts otherwise", NULL },
+    [STATS_DAMAGED_END] = { "damaged-end", "byte at the end is damaged; all before it counts",
+                            "bytes at the end are damaged; all before them counts" },
+    [STATS_GAP] = { "gap", "gap", "gaps" },
+    [STATS_UNKNOWN_LINE] = { "unknown-line", "line of an unknown type",
+                             "lines of unknown types" },
+    [STATS_NOT_JSONRPC] = { "not-jsonrpc", "message that is no JSON-RPC",
+                            "messages that are no JSON-RPC" },
+    [STATS_SERVER_NOISE] = { "server-noise", "line from the server that is no message",
+                             "lines from the server that are no messages" },
+    [STATS_CLIENT_NOISE] = { "client-noise", "line from the client that is no message",
+                             "lines from the client that are no messages" },
+    [STATS_UNASKED_ANSWER] = { "unasked-answer", "answer that nobody asked for",
+                               "answers that nobody asked for" },
+    [STATS_DUPLICATE_ANSWER] = { "duplicate-answer",
+                                 "answer to a request that was answered before",
+                                 "answers to requests that were answered before" },
+    [STATS_LATE_ANSWER] = { "late-answer", "answer to a request that had been cancelled",
+                            "answers to requests that had been cancelled" },
+    [STATS_UNANSWERED] = { "unanswered", "request without an answer",
+                           "requests without an answer" },
+    [STATS_ID_IN_USE] = { "id-in-use", "request with the id of another that still waited",
+                          "requests with the id of another that still waited" },
+    [STATS_DUPLICATE_KEY] = { "duplicate-key", "message with a member twice in its envelope",
+                              "messages with a member twice in their envelope" },
+    [STATS_SEQ_ORDER] = { "seq-order", "message whose seq does not rise",
+                          "messages whose seq does not rise" },
+    [STATS_TIME_ORDER] = { "time-order", "line whose time steps back",
+                           "lines whose time steps back" },
+    [STATS_UNLISTED_TOOL] = { "unlisted-tool", "call of a tool that no tools/list named",
+                              "calls of tools that no tools/list named" },
+    [STATS_TOOL_CHANGED] = { "tool-changed", "definition of a tool that changed",
+                             "definitions of tools that changed" },
+    [STATS_SERVER_EXIT] = { "server-exit", "server process that ended badly",
+                            "server processes that ended badly" },
+};
+
+const char *inspect_odd_id(enum stats_odd what)
+{
+    return odds[what].id;
+}
+
+static void add_lost(struct buf *to, const struct stats *s)
+{
+    buf_add(to, STR(": "));
+    amount_of(to, s->gap_messages, "message", "messages");
+    buf_add(to, STR(" ("));
+    amount_bytes(to, s->gap_bytes);
+    buf_add(to, STR(") not kept"));
+}
+
+void inspect_odd_add(struct buf *to, const struct stats *s, enum stats_odd what)
+{
+    const struct stats_finding *f = &s->odd[what];
+
+    if (odds[what].many)
+        amount_of(to, f->count, odds[what].one, odds[what].many);
+    else
+        buf_add(to, str_z(odds[what].one));
+    if (what == STATS_GAP)
+        add_lost(to, s);
+    if (f->example.len)
+        buf_printf(to, "%s: ", f->count > 1 ? "; the first" : "");
+    buf_add(to, f->example);
+    if (f->seq)
+        buf_printf(to, " (%sseq %llu)", f->count > 1 ? "first: " : "",
+                   (unsigned long long)f->seq);
+}

@@ -1,0 +1,495 @@
+#include "cmd/inspect-text.h"
+
+#include <stdlib.h>
+
+#include "base/amount.h"
+#include "base/clock.h"
+#include "base/term.h"
+#include "cmd/inspect-odd.h"
+#include "cmd/prose.h"
+#include "mcp/code.h"
+
+enum {
+    LABEL = 11,     /* columns */
+    NAME = 36,      /* of the name of an operation */
+    NUMBER = 7,     /* of a count beside it */
+    TIME = 10,      /* of a latency */
+    WORD = 30,      /* of a name in running text */
+    SENTENCE = 160, /* of a finding */
+    SHOWN_OPERATIONS = 16,
+    SHOWN_SESSIONS = 5,
+    SHOWN_NAMES = 8,
+};
+
+struct page {
+    struct buf *to;
+    const struct stats *s;
+    bool color;
+};
+
+static void styled(const struct page *p, enum term_style style, const char *text)
+{
+    term_style(p->to, p->color, style);
+    buf_add(p->to, str_z(text));
+    term_style(p->to, p->color, TERM_PLAIN);
+}
+
+static void label(const struct page *p, const char *name)
+{
+    styled(p, TERM_BOLD, name);
+    buf_printf(p->to, "%*s", LABEL - (int)prose_columns(str_z(name)), "");
+}
+
+static void heading(const struct page *p, const char *name)
+{
+    buf_add_ch(p->to, '\n');
+    label(p, name);
+}
+
+static void add_word(const struct page *p, struct str text)
+{
+    term_escape_cut(p->to, text, WORD);
+}
+
+static void add_peer(const struct page *p, const struct stats_peer *peer)
+{
+    if (!peer->name.len) {
+        buf_add(p->to, STR("unknown"));
+        return;
+    }
+    add_word(p, peer->name);
+    if (peer->version.len) {
+        buf_add_ch(p->to, ' ');
+        add_word(p, peer->version);
+    }
+}
+
+static void add_duration(const struct page *p, int64_t us)
+{
+    char text[CLOCK_TEXT];
+
+    buf_add(p->to, clock_duration(text, us));
+}
+
+static void add_title(const struct page *p, const struct inspect_file *file)
+{
+    term_style(p->to, p->color, TERM_BOLD);
+    term_escape(p->to, str_z(file->path), TERM_ONE_LINE);
+    term_style(p->to, p->color, TERM_PLAIN);
+    buf_printf(p->to, ": %s", file->format);
+    if (p->s->header.version.len) {
+        buf_add_ch(p->to, ' ');
+        add_word(p, p->s->header.version);
+    }
+    buf_add(p->to, STR(", "));
+    amount_bytes(p->to, file->bytes);
+    buf_add(p->to, STR("\n\n"));
+}
+
+static void add_header(const struct page *p)
+{
+    const struct stats_header *h = &p->s->header;
+    char text[CLOCK_TEXT];
+
+    if (!h->there)
+        return;
+    if (h->name.len) {
+        label(p, "Name");
+        term_escape_cut(p->to, h->name, SENTENCE);
+        buf_add_ch(p->to, '\n');
+    }
+    if (h->dated || h->producer.name.len)
+        label(p, "Recorded");
+    if (h->dated)
+        buf_add(p->to, clock_format(text, h->recorded_us));
+    if (h->producer.name.len) {
+        buf_add(p->to, h->dated ? STR(" by ") : STR("by "));
+        add_peer(p, &h->producer);
+    }
+    if (h->dated || h->producer.name.len)
+        buf_add_ch(p->to, '\n');
+    label(p, "Command");
+    term_escape_cut(p->to, h->upstream, SENTENCE);
+    if (h->transport.len) {
+        buf_add(p->to, STR(" ("));
+        add_word(p, h->transport);
+        buf_add_ch(p->to, ')');
+    }
+    buf_add_ch(p->to, '\n');
+}
+
+static void add_session(const struct page *p, size_t index)
+{
+    const struct stats_session *session = &p->s->sessions[index];
+
+    buf_printf(p->to, "%*s%zu: ", LABEL, "", index + 1);
+    add_peer(p, &session->client);
+    buf_add(p->to, STR(" -> "));
+    add_peer(p, &session->server);
+    buf_add(p->to, STR(", "));
+    amount_of(p->to, session->messages, "message", "messages");
+    if (session->errors) {
+        buf_add(p->to, STR(", "));
+        amount_of(p->to, session->errors, "error", "errors");
+    }
+    if (p->s->timed) {
+        buf_add(p->to, STR(", "));
+        add_duration(p, session->last_us - session->first_us);
+    }
+    buf_add_ch(p->to, '\n');
+}
+
+static void add_sessions(const struct page *p)
+{
+    uint64_t count = p->s->session_count;
+
+    if (!count)
+        return;
+    label(p, "Sessions");
+    buf_printf(p->to, "%llu\n", (unsigned long long)count);
+    for (size_t i = 0; count > 1 && i < count && i < SHOWN_SESSIONS; i++)
+        add_session(p, i);
+    if (count > SHOWN_SESSIONS)
+        buf_printf(p->to, "%*sand %llu more\n", LABEL, "",
+                   (unsigned long long)count - SHOWN_SESSIONS);
+}
+
+static uint64_t sent(const struct stats *s, enum record_dir dir)
+{
+    uint64_t n = 0;
+
+    for (size_t kind = 0; kind < STATS_KINDS; kind++)
+        n += s->messages[dir][kind];
+    return n;
+}
+
+static void add_kind(const struct page *p, const char **before, uint64_t n, const char *one,
+                     const char *many)
+{
+    if (!n)
+        return;
+    buf_add(p->to, str_z(*before));
+    amount_of(p->to, n, one, many);
+    *before = ", ";
+}
+
+static void add_sent(const struct page *p, enum record_dir dir)
+{
+    const uint64_t *kinds = p->s->messages[dir];
+    const char *before = ": ";
+
+    buf_printf(p->to, "%*s%llu from the %s", LABEL, "", (unsigned long long)sent(p->s, dir),
+               dir == TO_SERVER ? "client" : "server");
+    add_kind(p, &before, kinds[MCP_REQUEST], "request", "requests");
+    add_kind(p, &before, kinds[MCP_RESULT], "result", "results");
+    add_kind(p, &before, kinds[MCP_ERROR], "error", "errors");
+    add_kind(p, &before, kinds[MCP_NOTIFICATION], "notification", "notifications");
+    buf_add_ch(p->to, '\n');
+}
+
+static void add_talk(const struct page *p)
+{
+    const struct stats *s = p->s;
+    uint64_t messages = sent(s, TO_SERVER) + sent(s, TO_CLIENT);
+
+    if (s->client.name.len) {
+        label(p, "Client");
+        add_peer(p, &s->client);
+        buf_add_ch(p->to, '\n');
+    }
+    if (s->server.name.len) {
+        label(p, "Server");
+        add_peer(p, &s->server);
+        buf_add_ch(p->to, '\n');
+    }
+    if (s->protocol.len) {
+        label(p, "Protocol");
+        add_word(p, s->protocol);
+        buf_add_ch(p->to, '\n');
+    }
+    if (s->timed) {
+        label(p, "Duration");
+        add_duration(p, s->duration_us);
+        buf_add_ch(p->to, '\n');
+    }
+    add_sessions(p);
+    label(p, "Messages");
+    buf_printf(p->to, "%llu\n", (unsigned long long)messages);
+    if (messages) {
+        add_sent(p, TO_SERVER);
+        add_sent(p, TO_CLIENT);
+    }
+    if (s->stderr_lines) {
+        label(p, "Stderr");
+        amount_of(p->to, s->stderr_lines, "line", "lines");
+        buf_add_ch(p->to, '\n');
+    }
+}
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct operation *const *x = a, *const *y = b;
+    uint64_t m = operations_calls(*x), n = operations_calls(*y);
+
+    if (m != n)
+        return m > n ? -1 : 1;
+    return (*x)->index < (*y)->index ? -1 : 1;
+}
+
+/* Those of one direction, the most frequent first; how many. */
+static size_t ranked(const struct stats *s, enum record_dir dir,
+                     const struct operation *out[OPERATIONS_MAX])
+{
+    const struct roster *rows = &s->operations.rows;
+    size_t n = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct operation *op = rows->rows[i];
+        if (op->dir == dir)
+            out[n++] = op;
+    }
+    qsort(out, n, sizeof *out, by_calls);
+    return n;
+}
+
+static uint64_t errors_of(const struct operation *op)
+{
+    return op->rpc_errors + op->tool_errors;
+}
+
+static void add_numbers(const struct page *p, uint64_t calls, uint64_t errors)
+{
+    buf_printf(p->to, "%*llu", NUMBER, (unsigned long long)calls);
+    term_style(p->to, p->color && errors, TERM_RED);
+    buf_printf(p->to, "%*llu", NUMBER, (unsigned long long)errors);
+    term_style(p->to, p->color && errors, TERM_PLAIN);
+}
+
+static void add_latency(const struct page *p, uint64_t us)
+{
+    char text[CLOCK_TEXT];
+    struct str duration = clock_duration(text, (int64_t)us);
+
+    buf_printf(p->to, " %*.*s", TIME - 1, STR_ARG(duration));
+}
+
+static void add_operation(const struct page *p, const struct operation *op)
+{
+    struct buf name;
+    size_t from = p->to->len;
+
+    buf_init(&name, 4 * OPERATIONS_TEXT);
+    buf_add(&name, op->method);
+    if (op->subject.len)
+        buf_add_ch(&name, ' ');
+    buf_add(&name, op->subject);
+    term_escape_cut(p->to, buf_str(&name), NAME);
+    buf_printf(p->to, "%*s",
+               NAME - (int)prose_columns(str_n(p->to->at + from, p->to->len - from)), "");
+    buf_release(&name);
+    add_numbers(p, operations_calls(op), errors_of(op));
+    if (op->latency) {
+        add_latency(p, histogram_quantile(op->latency, 50));
+        add_latency(p, histogram_quantile(op->latency, 95));
+        add_latency(p, op->latency->max);
+    }
+    buf_add_ch(p->to, '\n');
+}
+
+static void add_more_operations(const struct page *p, const struct operation *const *rest,
+                                size_t count, const struct operation *others)
+{
+    uint64_t calls = others ? operations_calls(others) : 0;
+    uint64_t errors = others ? errors_of(others) : 0;
+    size_t from = p->to->len;
+
+    if (!count && !others)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        calls += operations_calls(rest[i]);
+        errors += errors_of(rest[i]);
+    }
+    buf_printf(p->to, others ? "and more than %zu others" : "and %zu more", count);
+    buf_printf(p->to, "%*s", NAME - (int)(p->to->len - from), "");
+    add_numbers(p, calls, errors);
+    buf_add_ch(p->to, '\n');
+}
+
+static void add_operations(const struct page *p, enum record_dir dir, const char *title)
+{
+    const struct operation *ops[OPERATIONS_MAX];
+    const struct operation *others = dir == TO_SERVER ? p->s->operations.rows.others : NULL;
+    size_t n = ranked(p->s, dir, ops), shown = n < SHOWN_OPERATIONS ? n : SHOWN_OPERATIONS;
+
+    if (!n)
+        return;
+    buf_add_ch(p->to, '\n');
+    term_style(p->to, p->color, TERM_BOLD);
+    buf_printf(p->to, "%-*s", NAME, title);
+    term_style(p->to, p->color, TERM_PLAIN);
+    buf_printf(p->to, "%*s%*s%*s%*s%*s\n", NUMBER, "calls", NUMBER, "errors", TIME, "p50", TIME,
+               "p95", TIME, "max");
+    for (size_t i = 0; i < shown; i++)
+        add_operation(p, ops[i]);
+    add_more_operations(p, ops + shown, n - shown, others);
+}
+
+static void add_notifications(const struct page *p)
+{
+    const struct roster *rows = &p->s->notifications;
+    size_t shown = rows->count < SHOWN_NAMES ? rows->count : SHOWN_NAMES;
+
+    if (!rows->count)
+        return;
+    heading(p, "Notified");
+    for (size_t i = 0; i < shown; i++) {
+        const struct stats_notification *n = rows->rows[i];
+        if (i)
+            buf_printf(p->to, "%*s", LABEL, "");
+        term_escape_cut(p->to, n->method, NAME);
+        buf_printf(p->to, " (%s) %llu\n", n->dir == TO_SERVER ? "client" : "server",
+                   (unsigned long long)n->count);
+    }
+    if (rows->count > shown)
+        buf_printf(p->to, "%*sand %zu %s\n", LABEL, "", rows->count - shown,
+                   rows->others ? "or more others" : "more");
+}
+
+static void add_unused(const struct page *p)
+{
+    const struct roster *rows = &p->s->tools;
+    size_t unused = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct stats_tool *tool = rows->rows[i];
+        if (!tool->advertised || tool->calls || unused++ >= SHOWN_NAMES)
+            continue;
+        buf_add(p->to, unused > 1 ? STR(", ") : STR("; never called: "));
+        add_word(p, tool->name);
+    }
+    if (unused > SHOWN_NAMES)
+        buf_printf(p->to, " and %zu more", unused - SHOWN_NAMES);
+}
+
+static void add_tools(const struct page *p)
+{
+    const struct roster *rows = &p->s->tools;
+    size_t advertised = 0, called = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct stats_tool *tool = rows->rows[i];
+        advertised += tool->advertised;
+        called += tool->calls > 0;
+    }
+    if (!rows->count)
+        return;
+    heading(p, "Tools");
+    if (rows->others)
+        buf_printf(p->to, "of the first %zu names ", rows->count);
+    if (p->s->listed)
+        buf_printf(p->to, "%zu advertised, %zu called", advertised, called);
+    else
+        buf_printf(p->to, "%zu called, no tools/list", called);
+    add_unused(p);
+    buf_add_ch(p->to, '\n');
+}
+
+/* One line below the heading, in red up to the number's unit. */
+static void add_count(const struct page *p, bool *any, uint64_t n, const char *one,
+                      const char *many)
+{
+    if (*any)
+        buf_printf(p->to, "\n%*s", LABEL, "");
+    *any = true;
+    term_style(p->to, p->color, TERM_RED);
+    amount_of(p->to, n, one, many);
+    term_style(p->to, p->color, TERM_PLAIN);
+}
+
+static void add_code(const struct page *p, bool *any, const struct stats_code *row)
+{
+    add_count(p, any, row->count, "error", "errors");
+    if (row->whole)
+        buf_printf(p->to, " %lld", (long long)row->code);
+    else
+        buf_add(p->to, STR(" without a code"));
+    if (row->whole && mcp_code_name(row->code).len)
+        buf_printf(p->to, " %.*s", STR_ARG(mcp_code_name(row->code)));
+    buf_printf(p->to, " from the %s", row->dir == TO_CLIENT ? "server" : "client");
+}
+
+static void add_codes(const struct page *p, bool *any)
+{
+    const struct roster *rows = &p->s->codes;
+    size_t shown = rows->count < SHOWN_NAMES ? rows->count : SHOWN_NAMES;
+
+    for (size_t i = 0; i < shown; i++)
+        add_code(p, any, rows->rows[i]);
+    if (rows->count > shown)
+        buf_printf(p->to, "\n%*sand %zu %s", LABEL, "", rows->count - shown,
+                   rows->others ? "or more other codes" : "more codes");
+}
+
+static void add_errors(const struct page *p)
+{
+    const struct stats *s = p->s;
+    bool any = false;
+
+    heading(p, "Errors");
+    if (s->tool_errors)
+        add_count(p, &any, s->tool_errors, "tool result that says isError",
+                  "tool results that say isError");
+    add_codes(p, &any);
+    if (s->http_errors)
+        add_count(p, &any, s->http_errors, "HTTP status of 400 or more",
+                  "HTTP statuses of 400 or more");
+    if (s->unanswered)
+        add_count(p, &any, s->unanswered, "request without an answer",
+                  "requests without an answer");
+    if (s->cancelled)
+        add_count(p, &any, s->cancelled, "cancelled request", "cancelled requests");
+    buf_add(p->to, any ? STR("\n") : STR("none\n"));
+}
+
+static void add_odd(const struct page *p)
+{
+    struct buf text;
+    bool any = false;
+
+    heading(p, "Odd");
+    buf_init(&text, 16 * STATS_TEXT);
+    for (enum stats_odd what = 0; what < STATS_ODDS; what++) {
+        if (!p->s->odd[what].count)
+            continue;
+        if (any)
+            buf_printf(p->to, "%*s", LABEL, "");
+        any = true;
+        buf_clear(&text);
+        inspect_odd_add(&text, p->s, what);
+        term_style(p->to, p->color, TERM_YELLOW);
+        term_escape_cut(p->to, buf_str(&text), SENTENCE);
+        term_style(p->to, p->color, TERM_PLAIN);
+        buf_add_ch(p->to, '\n');
+    }
+    buf_release(&text);
+    if (!any) {
+        styled(p, TERM_GREEN, "nothing");
+        buf_add_ch(p->to, '\n');
+    }
+}
+
+void inspect_text_add(struct buf *to, const struct stats *s, const struct inspect_file *file,
+                      bool color)
+{
+    const struct page p = { to, s, color };
+
+    add_title(&p, file);
+    add_header(&p);
+    add_talk(&p);
+    add_operations(&p, TO_SERVER, "Operations");
+    add_operations(&p, TO_CLIENT, "Asked by the server");
+    add_notifications(&p);
+    add_tools(&p);
+    add_errors(&p);
+    add_odd(&p);
+}

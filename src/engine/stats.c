@@ -1,0 +1,521 @@
+#include "engine/stats.h"
+
+#include "base/hash.h"
+#include "json/canon.h"
+
+/* The longest list of words from a header that is kept. */
+enum { STATS_JSON = 64 << 10 };
+
+/* Thirty years: what a file says beyond is a mistake, and must not overflow. */
+#define STATS_MAX_US (INT64_C(1000000) * 1000000000)
+
+static bool stats_put(struct sink *self, const struct record *r, struct err *e);
+
+void stats_init(struct stats *s)
+{
+    *s = (struct stats){ .sink = { stats_put }, .parts = ~0u };
+    operations_init(&s->operations);
+    roster_init(&s->notifications, sizeof(struct stats_notification), STATS_NOTIFICATIONS);
+    roster_init(&s->tools, sizeof(struct stats_tool), STATS_TOOLS);
+    roster_init(&s->codes, sizeof(struct stats_code), STATS_CODES);
+    facts_init(&s->facts);
+}
+
+void stats_release(struct stats *s)
+{
+    operations_release(&s->operations);
+    roster_release(&s->notifications);
+    roster_release(&s->tools);
+    roster_release(&s->codes);
+    facts_release(&s->facts);
+    arena_release(&s->texts);
+    arena_release(&s->scratch);
+}
+
+static struct str keep(struct stats *s, struct str text)
+{
+    return arena_clip(&s->texts, text, STATS_TEXT);
+}
+
+static struct str keep_text(struct stats *s, struct json_val v)
+{
+    return keep(s, json_text(v, &s->scratch));
+}
+
+static struct stats_peer keep_peer(struct stats *s, struct json_val info)
+{
+    return (struct stats_peer){ keep_text(s, json_get(info, STR("name"))),
+                                keep_text(s, json_get(info, STR("version"))) };
+}
+
+static struct stats_peer keep_peer_json(struct stats *s, struct str info)
+{
+    struct stats_peer peer = { 0 };
+    struct json_fault fault;
+    struct json j;
+
+    json_init(&j);
+    if (info.len && json_scan(&j, info, &fault))
+        peer = keep_peer(s, json_root(&j));
+    json_release(&j);
+    return peer;
+}
+
+/* True for the first of its kind, so that the caller may say more. */
+static bool find_odd(struct stats *s, enum stats_odd what, const struct record *r)
+{
+    struct stats_finding *f = &s->odd[what];
+
+    if (!f->count && r->kind == RECORD_MESSAGE && r->has & HAS_SEQ)
+        f->seq = r->message.seq;
+    return !f->count++;
+}
+
+static void find_odd_text(struct stats *s, enum stats_odd what, const struct record *r,
+                          struct str example)
+{
+    if (find_odd(s, what, r))
+        s->odd[what].example = keep(s, example);
+}
+
+/* Sums of what a file says stay numbers that JSON can hold. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return b > (uint64_t)INT64_MAX - a ? (uint64_t)INT64_MAX : a + b;
+}
+
+static int64_t now_us(const struct stats *s)
+{
+    return s->duration_us + s->part.us;
+}
+
+static int64_t sane_us(int64_t us)
+{
+    return us < 0 ? 0 : us > STATS_MAX_US ? STATS_MAX_US : us;
+}
+
+/* The time of a record: our own clock where the file has it, else the wall clock, which
+ * may step back, else that of the line before. */
+static void see_time(struct stats *s, const struct record *r)
+{
+    struct stats_part *p = &s->part;
+
+    if (r->has & HAS_WALL && !p->dated) {
+        p->dated = true;
+        p->start_wall_us = r->wall_us;
+    }
+    if (r->has & HAS_US) {
+        if (r->us < p->us)
+            find_odd(s, STATS_TIME_ORDER, r);
+        p->us = sane_us(r->us);
+    } else if (r->has & HAS_WALL) {
+        p->us = sane_us(r->wall_us - p->start_wall_us);
+    }
+    s->timed |= (r->has & (HAS_US | HAS_WALL)) != 0;
+    if (p->us > p->last_us)
+        p->last_us = p->us;
+}
+
+/* What stands before the first header is no recording and needs no footer. */
+static void end_part(struct stats *s, bool needs_footer)
+{
+    s->odd[STATS_NO_FOOTER].count += needs_footer && !s->part.footed && s->parts & PART_END;
+    s->stderr_lines += s->part.stderr_open;
+    s->duration_us = sane_us(s->duration_us + s->part.last_us);
+    s->part = (struct stats_part){ 0 };
+}
+
+static struct str keep_json(struct stats *s, struct str json)
+{
+    return json.len <= STATS_JSON ? arena_str(&s->texts, json) : STR_NONE;
+}
+
+static void see_header(struct stats *s, const struct record *r)
+{
+    const struct record_header *h = &r->header;
+
+    if (s->header.there)
+        find_odd(s, STATS_EXTRA_HEADER, r);
+    else
+        s->header = (struct stats_header){
+            .there = true,
+            .dated = r->has & HAS_WALL,
+            .recorded_us = r->wall_us,
+            .version = keep(s, h->version),
+            .name = keep(s, h->name),
+            .upstream = keep(s, h->upstream),
+            .transport = keep(s, h->transport),
+            .producer = keep_peer_json(s, h->producer),
+            .command = keep_json(s, h->command),
+            .tags = keep_json(s, h->tags),
+        };
+    operations_restart(&s->operations);
+    s->first_session =
+        s->session_count < STATS_SESSIONS ? (size_t)s->session_count : STATS_SESSIONS;
+}
+
+static struct stats_session *session_of(struct stats *s, uint64_t conn)
+{
+    size_t n =
+        s->session_count <= STATS_SESSIONS ? (size_t)s->session_count : STATS_SESSIONS + 1;
+
+    while (n-- > s->first_session)
+        if (s->sessions[n].conn == conn)
+            return &s->sessions[n];
+    return NULL;
+}
+
+static void begin_session(struct stats *s, const struct record *r, const struct mcp_message *m)
+{
+    struct stats_session *session =
+        &s->sessions[s->session_count < STATS_SESSIONS ? s->session_count : STATS_SESSIONS];
+
+    session->conn = r->conn;
+    if (s->session_count++ < STATS_SESSIONS) {
+        session->first_us = session->last_us = now_us(s);
+        session->client = keep_peer(s, json_get(m->params, STR("clientInfo")));
+    }
+}
+
+static void greet_session(struct stats *s, struct stats_session *session,
+                          const struct mcp_message *m)
+{
+    if (!session || session == &s->sessions[STATS_SESSIONS])
+        return;
+    session->server = keep_peer(s, json_get(m->result, STR("serverInfo")));
+    session->protocol = keep_text(s, json_get(m->result, STR("protocolVersion")));
+}
+
+static void see_session(struct stats *s, const struct record *r, const struct mcp_message *m,
+                        const struct pairing_request *asked, bool error)
+{
+    bool from_client = r->message.dir == TO_SERVER;
+    struct stats_session *session;
+
+    if (m->kind == MCP_REQUEST && from_client && str_eq(m->method, STR("initialize")))
+        begin_session(s, r, m);
+    session = session_of(s, r->conn);
+    if (!session)
+        return;
+    session->messages++;
+    session->requests += m->kind == MCP_REQUEST && from_client;
+    session->errors += error;
+    if (now_us(s) > session->last_us)
+        session->last_us = now_us(s);
+    if (asked && m->kind == MCP_RESULT && !from_client &&
+        str_eq(asked->method, STR("initialize")) && !session->protocol.at)
+        greet_session(s, session, m);
+}
+
+static struct stats_tool *tool_of(struct stats *s, struct json_val name)
+{
+    struct str text = json_text(name, &s->scratch);
+    struct stats_tool *tool;
+    bool fresh;
+
+    tool = roster_row(&s->tools, &text, 1, &fresh);
+    if (fresh)
+        tool->name = arena_clip(&s->tools.arena, text, STATS_TEXT);
+    return tool;
+}
+
+/* Most lists are spelled as the one before: only where they are not it takes a look
+ * at what they mean. */
+static void see_definition(struct stats *s, const struct record *r, struct json_val definition)
+{
+    struct stats_tool *tool = tool_of(s, json_get(definition, STR("name")));
+    uint64_t spelling = hash_bytes(json_raw(definition), 0) | 1, meaning;
+
+    tool->advertised = true;
+    if (tool == s->tools.others || tool->spelling == spelling)
+        return;
+    meaning = json_hash(definition, NULL);
+    if (tool->spelling && tool->meaning != meaning)
+        find_odd_text(s, STATS_TOOL_CHANGED, r, tool->name);
+    tool->spelling = spelling;
+    tool->meaning = meaning;
+}
+
+static void see_tools(struct stats *s, const struct record *r, struct json_val tools)
+{
+    struct json_iter it = json_each(tools);
+
+    s->listed = true;
+    while (json_next(&it))
+        if (json_type(json_get(it.value, STR("name"))) == JSON_STRING)
+            see_definition(s, r, it.value);
+}
+
+static void see_code(struct stats *s, enum record_dir dir, struct json_val code)
+{
+    const char way = (char)dir;
+    struct str name[] = { str_n(&way, 1), STR("?") };
+    struct stats_code *row;
+    bool fresh, whole;
+    int64_t n = 0;
+
+    whole = json_int(code, &n);
+    if (whole)
+        name[1] = str_n((const char *)&n, sizeof n);
+    row = roster_row(&s->codes, name, 2, &fresh);
+    if (fresh) {
+        row->dir = dir;
+        row->whole = whole;
+        row->code = n;
+    }
+    row->count++;
+}
+
+static const struct pairing_request *see_answer(struct stats *s, const struct record *r,
+                                                const struct mcp_message *m)
+{
+    const struct pairing_request *asked;
+
+    switch (operations_answer(&s->operations, r, m, &asked)) {
+    case OPERATIONS_EXPECTED:
+        break;
+    case OPERATIONS_LATE:
+        find_odd(s, STATS_LATE_ANSWER, r);
+        break;
+    case OPERATIONS_DUPLICATE:
+        find_odd(s, STATS_DUPLICATE_ANSWER, r);
+        break;
+    case OPERATIONS_UNASKED:
+        find_odd(s, STATS_UNASKED_ANSWER, r);
+        break;
+    }
+    if (m->kind == MCP_ERROR)
+        see_code(s, r->message.dir, json_get(m->error, STR("code")));
+    else if (asked && asked->dir == TO_SERVER && str_eq(asked->method, STR("tools/list")))
+        see_tools(s, r, json_get(m->result, STR("tools")));
+    return asked;
+}
+
+static void see_request(struct stats *s, const struct record *r, const struct mcp_message *m)
+{
+    if (!operations_ask(&s->operations, r, m))
+        find_odd(s, STATS_ID_IN_USE, r);
+    if (r->message.dir == TO_SERVER && str_eq(m->method, STR("tools/call")))
+        tool_of(s, json_get(m->params, STR("name")))->calls++;
+}
+
+static void see_notification(struct stats *s, const struct record *r,
+                             const struct mcp_message *m)
+{
+    const char way = (char)r->message.dir;
+    const struct str name[] = { str_n(&way, 1), m->method };
+    struct stats_notification *row;
+    bool fresh;
+
+    row = roster_row(&s->notifications, name, 2, &fresh);
+    if (fresh) {
+        row->dir = r->message.dir;
+        row->method = arena_clip(&s->notifications.arena, m->method, STATS_TEXT);
+    }
+    row->count++;
+    if (str_eq(m->method, STR("notifications/cancelled")))
+        operations_cancel(&s->operations, r, m);
+}
+
+static void count_message(struct stats *s, const struct record *r, const struct mcp_message *m,
+                          bool error)
+{
+    struct stats_part *p = &s->part;
+
+    s->messages[r->message.dir][m->kind]++;
+    p->messages[r->message.dir]++;
+    p->errors += error;
+    s->rpc_errors += m->kind == MCP_ERROR;
+    s->tool_errors += error && m->kind == MCP_RESULT;
+    if (m->duplicate)
+        find_odd(s, STATS_DUPLICATE_KEY, r);
+    if (m->kind == MCP_OTHER)
+        find_odd(s, STATS_NOT_JSONRPC, r);
+    if (r->has & HAS_SEQ) {
+        if (r->message.seq <= p->seq)
+            find_odd(s, STATS_SEQ_ORDER, r);
+        p->seq = r->message.seq;
+    }
+}
+
+static void see_message(struct stats *s, const struct record *r)
+{
+    const struct pairing_request *asked = NULL;
+    struct mcp_message m = mcp_classify(r->message.msg, &s->scratch);
+    bool error = facts_is_error(&m);
+    struct record timed = *r;
+
+    timed.us = s->part.us;
+    /* A clock of milliseconds is good enough where nothing says how long it took. */
+    if (r->has & HAS_WALL && !(r->has & HAS_LATENCY))
+        timed.has |= HAS_US;
+    count_message(s, r, &m, error);
+    if (r->has & HAS_REDELIVERS) { /* the same message once more */
+        s->redelivered++;
+        return;
+    }
+    if (m.kind == MCP_REQUEST)
+        see_request(s, &timed, &m);
+    else if (m.kind == MCP_NOTIFICATION)
+        see_notification(s, &timed, &m);
+    else if (mcp_is_response(&m))
+        asked = see_answer(s, &timed, &m);
+    facts_see(&s->facts, r->message.dir, &m, asked);
+    see_session(s, &timed, &m, asked, error);
+}
+
+static void see_stderr(struct stats *s, struct str text)
+{
+    for (size_t n; (n = str_find(text, '\n')) < text.len; s->stderr_lines++) {
+        s->part.stderr_open = false;
+        text = str_skip(text, n + 1);
+    }
+    s->part.stderr_open |= text.len > 0;
+}
+
+static void see_exit(struct stats *s, const struct record *r, int64_t code, int64_t signum)
+{
+    struct str how = arena_printf(&s->scratch, "%s %lld", signum ? "signal" : "exit code",
+                                  (long long)(signum ? signum : code));
+
+    s->part.exited = true;
+    if (code || signum)
+        find_odd_text(s, STATS_SERVER_EXIT, r, how);
+}
+
+static void see_proc(struct stats *s, const struct record *r)
+{
+    if (str_eq(r->proc.event, STR("exit")))
+        see_exit(s, r, r->has & HAS_EXIT_CODE ? r->proc.exit_code : 0,
+                 r->has & HAS_SIGNAL ? r->proc.signal : 0);
+}
+
+static unsigned long long llu(uint64_t number)
+{
+    return number;
+}
+
+static void check_totals(struct stats *s, const struct record *r)
+{
+    const struct record_footer *f = &r->footer;
+    const struct stats_part *p = &s->part;
+    uint64_t errors = r->has & HAS_ERRORS ? f->errors : p->errors;
+    uint64_t messages = p->messages[TO_SERVER] + p->messages[TO_CLIENT];
+
+    if (f->messages == messages && f->client_messages == p->messages[TO_SERVER] &&
+        f->server_messages == p->messages[TO_CLIENT] && errors == p->errors)
+        return;
+    find_odd_text(s, STATS_FOOTER_DIFFERS, r,
+                  arena_printf(&s->scratch,
+                               "it says client %llu, server %llu, all %llu, errors %llu; "
+                               "there are %llu, %llu, %llu, %llu",
+                               llu(f->client_messages), llu(f->server_messages),
+                               llu(f->messages), llu(errors), llu(p->messages[TO_SERVER]),
+                               llu(p->messages[TO_CLIENT]), llu(messages), llu(p->errors)));
+}
+
+static void see_footer(struct stats *s, const struct record *r)
+{
+    if (r->has & HAS_TOTALS)
+        check_totals(s, r);
+    if (r->has & HAS_EXIT_CODE && !s->part.exited)
+        see_exit(s, r, r->footer.exit_code, 0);
+    s->part.footed = true;
+}
+
+static void see_line(struct stats *s, const struct record *r)
+{
+    switch (r->kind) {
+    case RECORD_HEADER:
+        see_header(s, r);
+        break;
+    case RECORD_MESSAGE:
+        see_message(s, r);
+        break;
+    case RECORD_RAW:
+        find_odd_text(s,
+                      r->bytes.from_to == TO_CLIENT ? STATS_SERVER_NOISE : STATS_CLIENT_NOISE,
+                      r, r->bytes.bytes);
+        break;
+    case RECORD_STDERR:
+        see_stderr(s, r->bytes.bytes);
+        break;
+    case RECORD_PROC:
+        see_proc(s, r);
+        break;
+    case RECORD_HTTP_RESPONSE:
+        s->http_errors += r->http.status >= 400;
+        break;
+    case RECORD_GAP:
+        s->gap_messages = sum(s->gap_messages, r->gap.messages);
+        s->gap_bytes = sum(s->gap_bytes, r->gap.bytes);
+        find_odd_text(s, STATS_GAP, r, r->gap.why);
+        break;
+    case RECORD_FOOTER:
+        see_footer(s, r);
+        break;
+    case RECORD_UNKNOWN:
+        find_odd_text(s, STATS_UNKNOWN_LINE, r, r->unknown);
+        break;
+    case RECORD_HTTP_REQUEST:
+    case RECORD_HTTP_END:
+    case RECORD_SSE:
+        break;
+    }
+}
+
+static bool stats_put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct stats *s = (struct stats *)self;
+
+    (void)e;
+    arena_clear(&s->scratch);
+    if (r->kind == RECORD_HEADER && s->begun)
+        end_part(s, s->header.there);
+    else if (r->kind != RECORD_HEADER && !s->begun && s->parts & PART_COMMAND)
+        find_odd(s, STATS_NO_HEADER, r);
+    else if (s->part.footed)
+        find_odd(s, STATS_AFTER_FOOTER, r);
+    s->begun = true;
+    s->lines[r->kind]++;
+    see_time(s, r);
+    see_line(s, r);
+    return true;
+}
+
+void stats_damaged_end(struct stats *s, uint64_t bytes)
+{
+    s->odd[STATS_DAMAGED_END].count = bytes;
+}
+
+static void see_operation(struct stats *s, const struct operation *op)
+{
+    s->cancelled += op->cancelled;
+    s->unanswered += operations_unanswered(op);
+}
+
+static void check_listed(struct stats *s, const struct stats_tool *tool)
+{
+    struct stats_finding *f = &s->odd[STATS_UNLISTED_TOOL];
+
+    if (!s->listed || tool->advertised || !tool->calls)
+        return;
+    if (!f->count)
+        f->example = tool->name;
+    f->count += tool->calls;
+}
+
+void stats_finish(struct stats *s)
+{
+    end_part(s, true);
+    for (size_t i = 0; i < s->operations.rows.count; i++)
+        see_operation(s, s->operations.rows.rows[i]);
+    if (s->operations.rows.others)
+        see_operation(s, s->operations.rows.others);
+    for (size_t i = 0; i < s->tools.count; i++)
+        check_listed(s, s->tools.rows[i]);
+    s->odd[STATS_UNANSWERED].count = s->unanswered;
+    s->client = keep_peer_json(s, buf_str(&s->facts.client_info));
+    s->server = keep_peer_json(s, buf_str(&s->facts.server_info));
+    s->protocol = keep(s, buf_str(&s->facts.protocol));
+}

@@ -1,0 +1,185 @@
+"""inspect on files that no test would keep in the tree: large ones, and hostile ones.
+
+What is measured is measured on the optimised build, whatever the program under test is: sanitizers
+keep memory of their own.
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPTIMISED = ROOT / "build" / "mcpreel"
+LIMIT_KB = 32 * 1024
+MB = 1_000_000
+
+HEADER = ('{"type":"header","version":"1.0","recorded_at":"2026-11-15T21:00:00Z","upstream":"u",'
+          '"thoughtjack_version":"0.3.0","us":0}\n')
+
+
+def message(seq, direction, msg):
+    return (f'{{"type":"message","seq":{seq},"ts":"2026-11-15T21:00:00Z","dir":"{direction}",'
+            f'"msg":{msg},"us":{seq},"conn":1}}\n')
+
+
+def call(seq, name):
+    return message(seq, "c2s", f'{{"jsonrpc":"2.0","id":{seq},"method":"tools/call","params":'
+                               f'{{"name":"{name}","arguments":{{}}}}}}')
+
+
+def answer(seq, asked):
+    return message(seq, "s2c", f'{{"jsonrpc":"2.0","id":{asked},"result":{{"content":[]}}}}')
+
+
+def many_tools(n):
+    """Every call a tool and an id of its own, all answered."""
+    return call(2 * n + 1, f"tool-{n}") + answer(2 * n + 2, 2 * n + 1)
+
+
+def never_answered(n):
+    return call(n + 1, f"tool-{n}")
+
+
+def long_names(n):
+    return call(n + 1, f"{n}-" + "x" * 20000)
+
+
+def many_lists(n):
+    """Other tools in every list, other codes and notifications every time."""
+    tools = ",".join(f'{{"name":"t{n}-{i}"}}' for i in range(20))
+    return (message(4 * n + 1, "c2s", f'{{"id":{n},"method":"tools/list"}}') +
+            message(4 * n + 2, "s2c", f'{{"id":{n},"result":{{"tools":[{tools}]}}}}') +
+            message(4 * n + 3, "s2c", f'{{"method":"notifications/{n}"}}') +
+            message(4 * n + 4, "s2c", f'{{"id":"x{n}","error":{{"code":{n},"message":""}}}}'))
+
+
+def many_sessions(n):
+    return message(2 * n + 1, "c2s", f'{{"id":{n},"method":"initialize","params":{{"clientInfo":'
+                                     f'{{"name":"client {n}"}}}}}}') + answer(2 * n + 2, n)
+
+
+def one_id(n):
+    """All requests wait under the same id."""
+    return message(n + 1, "c2s", '{"id":1,"method":"ping"}')
+
+
+def generate(path, size, lines):
+    with open(path, "w") as f:
+        written, n = f.write(HEADER), 0
+        while written < size:
+            written += f.write("".join(lines(i) for i in range(n, n + 500)))
+            n += 500
+    return path
+
+
+# A process inherits the peak of the one it was forked from; so a small one starts the program.
+MEASURE = """
+import os, resource, sys
+pid = os.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+status, usage = os.wait4(pid, 0)[1:]
+print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime, file=sys.stderr)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def measure(path):
+    """Peak memory in KB, CPU seconds, and what came out."""
+    p = subprocess.run([sys.executable, "-ISc", MEASURE, OPTIMISED, "inspect", "--json", path],
+                       capture_output=True, text=True, timeout=120)
+    assert p.returncode == 0, p.stderr
+    rss, seconds = p.stderr.split()[-2:]
+    return int(rss), float(seconds), json.loads(p.stdout)
+
+
+def test_the_measure_sees_memory():
+    """The floor is below the limit, and a program over the limit is noticed."""
+    big = [sys.executable, "-c", "x = b'x' * 64_000_000"]
+    p = subprocess.run([sys.executable, "-ISc", MEASURE, *big], capture_output=True, text=True)
+    assert int(p.stderr.split()[0]) > LIMIT_KB
+    p = subprocess.run([sys.executable, "-ISc", MEASURE, OPTIMISED, "version"],
+                       capture_output=True, text=True)
+    assert int(p.stderr.split()[0]) < LIMIT_KB / 2
+
+
+@pytest.mark.parametrize("lines, megabytes", [
+    (many_tools, 200), (never_answered, 40), (long_names, 40), (many_lists, 20),
+    (many_sessions, 20), (one_id, 20),
+], ids=lambda v: getattr(v, "__name__", f"{v}MB"))
+def test_memory_is_bounded_whatever_the_file_holds(lines, megabytes, tmp_path):
+    path = generate(tmp_path / "large.jsonl", megabytes * MB, lines)
+    rss, seconds, _ = measure(path)
+    assert rss <= LIMIT_KB
+    assert seconds < 1 + megabytes / 20  # a hang, not a slow machine
+
+
+def test_what_is_counted_in_a_large_file_is_right(tmp_path):
+    path = tmp_path / "a.jsonl"
+    n = 20000
+    path.write_text(HEADER + "".join(many_tools(i) for i in range(n)) + call(2 * n + 1, "tool-3"))
+    _, _, seen = measure(path)
+    assert seen["totals"]["client"]["requests"] == n + 1
+    assert sum(op["calls"] for op in seen["operations"]) == n + 1
+    assert sum(op["answered"] for op in seen["operations"]) == n
+    assert len(seen["operations"]) == 513 and seen["operations"][-1]["others"]
+    assert seen["operations"][3]["calls"] == 2
+    assert [(o["id"], o["count"]) for o in seen["odd"]] == [("no-footer", 1), ("unanswered", 1)]
+
+
+def documented(section, table=r"^\| (`.+?) \|"):
+    page = (ROOT / "docs" / "json-output.md").read_text()
+    part = re.search(rf"^#+ {section}\n(.*?)(?=^#|\Z)", page, re.M | re.S)[1]
+    return [name for row in re.findall(table, part, re.M) for name in re.findall(r"`([^`]+)`", row)]
+
+
+def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + many_tools(0))
+    seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)
+    assert documented("`inspect`") == list(seen)
+
+
+def test_the_documented_oddities_are_those_of_the_program():
+    source = (ROOT / "src" / "cmd" / "inspect-odd.c").read_text()
+    assert documented("What may be odd")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
+
+
+# A pipe that is fed slowly is slow on every machine.
+FEED = f"""
+import sys, time
+sys.stdout.write({HEADER!r})
+for i in range(14):
+    sys.stdout.write({many_tools(0)!r} * 2000)
+    sys.stdout.flush()
+    time.sleep(0.1)
+"""
+
+
+def everything(fd):
+    """What arrives on our side of a terminal until the other side is closed."""
+    said = b""
+    while True:
+        try:
+            said += os.read(fd, 65536)
+        except OSError:
+            return said
+
+
+def test_progress_is_shown_on_a_terminal_and_gone_at_the_end(mcpreel):
+    feed = subprocess.Popen([sys.executable, "-c", FEED], stdout=subprocess.PIPE)
+    ours, theirs = pty.openpty()
+    p = subprocess.Popen([mcpreel, "inspect", "-"], stdin=feed.stdout, stdout=subprocess.DEVNULL,
+                         stderr=theirs)
+    feed.stdout.close()
+    os.close(theirs)
+    said = everything(ours)
+    os.close(ours)
+    assert (p.wait(20), feed.wait(20)) == (0, 0)
+    assert re.search(rb"reading -  [0-9.]+ MB *\r", said), said
+    assert re.search(rb"\r +\r$", said), said

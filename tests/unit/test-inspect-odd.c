@@ -1,0 +1,59 @@
+#include "cmd/inspect-odd.h"
+
+#include "test.h"
+
+static void every_oddity_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (enum stats_odd i = 0; i < STATS_ODDS; i++) {
+        struct str id = str_z(inspect_odd_id(i));
+        assert_true(id.len > 0);
+        for (size_t c = 0; c < id.len; c++)
+            assert_true((id.at[c] >= 'a' && id.at[c] <= 'z') || id.at[c] == '-');
+        for (enum stats_odd other = 0; other < i; other++)
+            assert_false(str_eq(id, str_z(inspect_odd_id(other))));
+    }
+}
+
+static void assert_says(struct stats *s, enum stats_odd what, struct stats_finding found,
+                        const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    s->odd[what] = found;
+    inspect_odd_add(&text, s, what);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+}
+
+static void a_finding_is_a_sentence(void **state)
+{
+    static struct stats s = { .gap_messages = 3, .gap_bytes = 4100 };
+
+    (void)state;
+    assert_says(&s, STATS_NO_FOOTER, (struct stats_finding){ .count = 1 },
+                "there is no footer: the recorder did not end well");
+    assert_says(&s, STATS_UNASKED_ANSWER, (struct stats_finding){ .count = 1, .seq = 7 },
+                "1 answer that nobody asked for (seq 7)");
+    assert_says(&s, STATS_UNASKED_ANSWER, (struct stats_finding){ .count = 2, .seq = 7 },
+                "2 answers that nobody asked for (first: seq 7)");
+    assert_says(&s, STATS_SERVER_NOISE,
+                (struct stats_finding){ .count = 1, .example = STR("hello") },
+                "1 line from the server that is no message: hello");
+    assert_says(&s, STATS_SERVER_NOISE,
+                (struct stats_finding){ .count = 2, .example = STR("hello") },
+                "2 lines from the server that are no messages; the first: hello");
+    assert_says(&s, STATS_GAP,
+                (struct stats_finding){ .count = 1, .example = STR("too long to be kept") },
+                "1 gap: 3 messages (4.1 kB) not kept: too long to be kept");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_oddity_has_a_name_of_its_own),
+        cmocka_unit_test(a_finding_is_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+#include "cmd/inspect-text.h"
+
+#include "terse.h"
+#include "test.h"
+
+static const struct inspect_file file = { "a.jsonl", "recording", 4100, 0 };
+
+struct shown {
+    struct stats s;
+    struct buf text;
+};
+
+static void show(struct shown *t, const char *story, bool color)
+{
+    stats_init(&t->s);
+    terse_pour(&t->s.sink, story);
+    stats_finish(&t->s);
+    buf_init(&t->text, 1 << 20);
+    inspect_text_add(&t->text, &t->s, &file, color);
+}
+
+static void release(struct shown *t)
+{
+    buf_release(&t->text);
+    stats_release(&t->s);
+}
+
+static bool holds(struct shown *t, const char *part)
+{
+    return strstr(buf_z(&t->text), part) != NULL;
+}
+
+static void assert_holds(struct shown *t, const char *part)
+{
+    if (!holds(t, part))
+        fail_msg("no '%s' in:\n%s", part, buf_z(&t->text));
+}
+
+static void many_pings(struct shown *t, const char *method, int first, int count)
+{
+    struct arena a = { 0 };
+
+    for (int i = first; i < first + count; i++) {
+        arena_clear(&a);
+        terse_pour(&t->s.sink, arena_printf(&a, "c2s {'id':%d,'method':'%s'}", i, method).at);
+    }
+    arena_release(&a);
+}
+
+static void little_is_said_about_little(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t, "", false);
+    assert_str(buf_str(&t.text), STR("a.jsonl: recording, 4.1 kB\n"
+                                     "\n"
+                                     "Messages   0\n"
+                                     "\n"
+                                     "Errors     none\n"
+                                     "\n"
+                                     "Odd        there is no footer: the recorder did not end "
+                                     "well\n"));
+    release(&t);
+}
+
+static void the_most_frequent_come_first(void **state)
+{
+    struct shown t;
+    const char *one, *two, *three;
+
+    (void)state;
+    show(&t, "", false);
+    many_pings(&t, "rare", 0, 1);
+    many_pings(&t, "often", 10, 3);
+    many_pings(&t, "too", 20, 1);
+    buf_clear(&t.text);
+    inspect_text_add(&t.text, &t.s, &file, false);
+    one = strstr(buf_z(&t.text), "\noften  ");
+    two = strstr(buf_z(&t.text), "\nrare  ");
+    three = strstr(buf_z(&t.text), "\ntoo  ");
+    assert_true(one && two && three && one < two && two < three);
+    release(&t);
+}
+
+static void of_many_only_the_first_are_shown(void **state)
+{
+    struct arena a = { 0 };
+    struct shown t;
+
+    (void)state;
+    show(&t, "", false);
+    for (int i = 0; i < 20; i++)
+        many_pings(&t, arena_printf(&a, "own/%d", i).at, i * 10, i < 3 ? 1 : 2);
+    buf_clear(&t.text);
+    inspect_text_add(&t.text, &t.s, &file, false);
+    assert_holds(&t, "\nand 4 more                                5      0\n");
+    for (int i = 20; i < OPERATIONS_MAX + 2; i++)
+        many_pings(&t, arena_printf(&a, "own/%d", i).at, i * 10, 1);
+    buf_clear(&t.text);
+    inspect_text_add(&t.text, &t.s, &file, false);
+    assert_holds(&t, "\nand more than 496 others                499      0\n");
+    arena_release(&a);
+    release(&t);
+}
+
+static void both_sides_have_a_table(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "@1000 s2c {'id':1,'method':'roots/list'}\n"
+         "@3500 c2s {'id':1,'error':{'code':-32601,'message':''}}\n",
+         false);
+    assert_false(holds(&t, "Operations"));
+    assert_holds(&t, "\nAsked by the server                   calls errors       p50       p95"
+                     "       max\n"
+                     "roots/list                                1      1    2.5 ms    2.5 ms"
+                     "    2.5 ms\n");
+    assert_holds(&t, "\nErrors     1 error -32601 Method not found from the client\n");
+    release(&t);
+}
+
+static void sessions_are_listed_when_there_are_several(void **state)
+{
+    static const char one[] =
+        "c2s "
+        "{'id':0,'method':'initialize','params':{'clientInfo':{'name':'cli','version':'1'}}}\n";
+    struct shown t;
+
+    (void)state;
+    show(&t, one, false);
+    assert_holds(&t, "\nSessions   1\nMessages");
+    for (int i = 0; i < 6; i++)
+        terse_pour(&t.s.sink, one);
+    buf_clear(&t.text);
+    inspect_text_add(&t.text, &t.s, &file, false);
+    assert_holds(&t, "\nSessions   7\n           1: cli 1 -> unknown, 1 message\n");
+    assert_holds(&t, "           5: cli 1 -> unknown, 1 message\n"
+                     "           and 2 more\n");
+    release(&t);
+}
+
+static void tools_that_nobody_called_are_named(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "c2s {'id':1,'method':'tools/list'}\n"
+         "s2c {'id':1,'result':{'tools':[{'name':'a'},{'name':'b'},{'name':'c'},{'name':'d'},"
+         "{'name':'e'},{'name':'f'},{'name':'g'},{'name':'h'},{'name':'i'},{'name':'j'},"
+         "{'name':'k'}]}}\n"
+         "c2s {'id':2,'method':'tools/call','params':{'name':'b'}}\n",
+         false);
+    assert_holds(&t,
+                 "\nTools      11 advertised, 1 called; never called: a, c, d, e, f, g, h, i "
+                 "and 2 more\n");
+    release(&t);
+}
+
+static void nothing_of_the_file_reaches_the_terminal_raw(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "| {'type':'header','version':'1.`u001b','recorded_at':'2026-11-15T21:00:00Z',"
+         "'upstream':'`u001b[2J','thoughtjack_version':'','name':'`u202e','transport':'`u0007',"
+         "'producer':{'name':'`u009b','version':'`u0000'}}\n"
+         "c2s {'id':0,'method':'initialize','params':{'clientInfo':{'name':'c`u001b','version':"
+         "'`n'}}}\n"
+         "s2c {'id':0,'result':{'protocolVersion':'`u001b','serverInfo':{'name':'`u2066'}}}\n"
+         "c2s {'id':0,'method':'initialize'}\n"
+         "c2s {'id':1,'method':'`u001b'}\n"
+         "c2s {'id':2,'method':'tools/call','params':{'name':'`u001b]0;x`u0007'}}\n"
+         "s2c {'method':'`u001b`n'}\n"
+         "c2s {'id':3,'method':'tools/list'}\n"
+         "s2c {'id':3,'result':{'tools':[{'name':'`u001b[8m'}]}}\n"
+         "| {'type':'raw','from':'server','text':'`u001b[31m`r'}\n"
+         "| {'type':'`u001b'}\n"
+         "| {'type':'gap','messages':1,'bytes':1,'why':'`u001b'}\n",
+         false);
+    for (size_t i = 0; i < t.text.len; i++) {
+        unsigned char c = (unsigned char)t.text.at[i];
+        if (c < ' ' && c != '\n')
+            fail_msg("byte %02x in:\n%s", c, buf_z(&t.text));
+    }
+    assert_holds(&t, "<U+202E>");
+    assert_holds(&t, "<U+009B> \\x00");
+    assert_holds(&t, "tools/call \\x1b]0;x\\x07  ");
+    assert_false(holds(&t, "\xe2\x80\xae"));
+    assert_false(holds(&t, "\xe2\x81\xa6"));
+    release(&t);
+}
+
+static void colours_come_only_when_asked_for(void **state)
+{
+    static const char story[] = "c2s {'id':2,'method':'tools/call','params':{'name':'a'}}\n"
+                                "s2c {'id':2,'result':{'isError':true}}\n";
+    struct shown t;
+
+    (void)state;
+    show(&t, story, false);
+    assert_false(holds(&t, "\x1b"));
+    release(&t);
+    show(&t, story, true);
+    assert_holds(&t,
+                 "\x1b[1mErrors\x1b[0m     \x1b[31m1 tool result that says isError\x1b[0m\n");
+    assert_holds(&t, "\x1b[31m      1\x1b[0m");
+    assert_holds(&t, "\x1b[33mthe file does not start");
+    release(&t);
+}
+
+static void a_sound_file_has_nothing_odd(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "| "
+         "{'type':'header','version':'1.0','recorded_at':'2026-11-15T21:00:00Z','upstream':'u',"
+         "'thoughtjack_version':''}\n"
+         "| {'type':'footer','total_messages':0,'client_messages':0,'server_messages':0,"
+         "'duration_ms':0}\n",
+         true);
+    assert_holds(&t, "Odd\x1b[0m        \x1b[32mnothing\x1b[0m\n");
+    release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(little_is_said_about_little),
+        cmocka_unit_test(the_most_frequent_come_first),
+        cmocka_unit_test(of_many_only_the_first_are_shown),
+        cmocka_unit_test(both_sides_have_a_table),
+        cmocka_unit_test(sessions_are_listed_when_there_are_several),
+        cmocka_unit_test(tools_that_nobody_called_are_named),
+        cmocka_unit_test(nothing_of_the_file_reaches_the_terminal_raw),
+        cmocka_unit_test(colours_come_only_when_asked_for),
+        cmocka_unit_test(a_sound_file_has_nothing_odd),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
