@@ -160,6 +160,8 @@ static enum next jsonrpc_next(void *state, const struct window *w, struct taken 
         return format_error(w, json_at(line), e,
                             "a line must be one JSON-RPC message, an object");
     m = mcp_classify(line, &s->arena);
+    if (m.kind == MCP_OTHER && format_is_foreign(w, &jsonrpc_format, line, e))
+        return NEXT_ERROR;
     if (m.kind == MCP_OTHER)
         return format_error(w, json_at(line), e, "not a JSON-RPC message");
     *r = (struct record){ .kind = RECORD_MESSAGE };

@@ -85,13 +85,18 @@ static enum next recording_next(void *state, const struct window *w, struct take
 {
     struct recording *s = state;
     enum next next = ndjson_next(&s->lines, w, t, e);
+    struct json_val line = json_root(&s->lines.json);
     struct err inner = ERR_NONE;
     size_t at;
+    bool ok;
 
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
-    if (!recording_line_read(json_root(&s->lines.json), r, &s->arena, &at, &inner))
+    ok = recording_line_read(line, r, &s->arena, &at, &inner);
+    if ((!ok || r->kind == RECORD_UNKNOWN) && format_is_foreign(w, &recording_format, line, e))
+        return NEXT_ERROR;
+    if (!ok)
         return format_error(w, at, e, "%s", inner.msg);
     if (!check_header(s, w, r, at, e))
         return NEXT_ERROR;

@@ -310,6 +310,8 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
         return read_meta(s, w, line, r, e);
     if (json_is(type, STR("end")))
         return read_end(s, w, line, r, e);
+    if (!has(line, STR("t")) && format_is_foreign(w, &trace_format, line, e))
+        return NEXT_ERROR;
     return json_exists(type) ? pass_over(s, w, "type", type, r)
                              : read_message(s, w, line, r, e);
 }

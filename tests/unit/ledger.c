@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "mcp/message.h"
+#include "pieces.h"
 #include "json/canon.h"
 
 /* Shown only where PART_BYTES is not. */
@@ -338,4 +339,22 @@ unsigned ledger_parts(const struct ledger *l)
         parts |= l->entries[i].kind == RECORD_HEADER ? own & ~(unsigned)PART_TIME : own;
     }
     return parts & ~nobodys;
+}
+
+void ledger_told(struct buf *to, const struct format *f, struct str text, size_t step,
+                 unsigned parts)
+{
+    size_t before = to->len;
+    struct ledger l;
+    struct pieces p;
+
+    ledger_init(&l);
+    pieces_read(&p, f, text, step, &l.sink);
+    ledger_view(&l, parts, to);
+    buf_add(to, buf_str(&p.remarks));
+    buf_printf(to, "%s", p.failed ? p.error.msg : "end");
+    for (size_t i = before; i < to->len; i++)
+        to->at[i] = to->at[i] == '"' ? '\'' : to->at[i];
+    ledger_release(&l);
+    pieces_release(&p);
 }

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "trace/pairing.h"
-#include "trace/part.h"
+#include "format/format.h"
 
 /* What no part names: microseconds, numbering, connections, who wrote the file, totals. */
 #define LEDGER_REST (1u << 31)
@@ -44,5 +44,10 @@ void ledger_behead(struct ledger *l);
 
 /* All parts that something was noted under, but for those that are no record's own. */
 unsigned ledger_parts(const struct ledger *l);
+
+/* What a file says under these parts, its remarks, and its error or "end"; with ' for ",
+ * as terse.h has it. */
+void ledger_told(struct buf *to, const struct format *f, struct str text, size_t step,
+                 unsigned parts);
 
 #endif

@@ -1,3 +1,4 @@
+#include "ledger.h"
 #include "pieces.h"
 #include "test.h"
 
@@ -126,6 +127,87 @@ static void another_major_version_is_refused(void **state)
           STR("f:1:1: this is a recording of version 2.0; this program reads version 1"));
 }
 
+static void another_format_in_the_file_is_an_error(void **state)
+{
+    (void)state;
+    check(STR(HEAD "{\"v\":1,\"type\":\"meta\"}\n"),
+          STR("header f:2:1: 'trace' starts here, in a file of format 'recording'"));
+    check(STR(HEAD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"),
+          STR("header f:2:1: 'jsonrpc' starts here, in a file of format 'recording'"));
+}
+
+/* What a recording must have and nobody knew is not known again. */
+static void made_up_values_are_known_for_what_they_are(void **state)
+{
+    static const char lines[] =
+        "{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+        "\"1970-01-01T00:00:00.000Z\",\"upstream\":\"unknown\","
+        "\"thoughtjack_version\":\"0.3.0\"}\n"
+        "{\"type\":\"message\",\"seq\":1,\"ts\":\"1970-01-01T00:00:00.000Z\","
+        "\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n";
+    struct ledger l;
+    struct pieces p;
+    struct buf view;
+
+    (void)state;
+    ledger_init(&l);
+    buf_init(&view, 1 << 16);
+    pieces_read(&p, &recording_format, STR(lines), 99, &l.sink);
+    ledger_view(&l, LEDGER_ALL & ~(unsigned)PART_BYTES, &view);
+    assert_true(str_starts(buf_str(&view), STR("c2s #")));
+    assert_true(str_ends(buf_str(&view), STR(" seq=1 \n")));
+    ledger_release(&l);
+    pieces_release(&p);
+    buf_release(&view);
+}
+
+static void rewrite(struct str text, const struct format *from, struct str want)
+{
+    struct pieces_file f;
+    struct pieces p;
+
+    pieces_create(&f, &recording_format);
+    pieces_read(&p, from, text, 99, &f.sink);
+    pieces_finish(&f);
+    assert_false(p.failed);
+    assert_str(buf_str(&f.text), want);
+    pieces_release(&p);
+    pieces_discard(&f);
+}
+
+static void what_every_recording_must_have_is_made_up(void **state)
+{
+    (void)state;
+    rewrite(STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"), &jsonrpc_format,
+            STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                "\"1970-01-01T00:00:00.000Z\",\"upstream\":\"unknown\","
+                "\"thoughtjack_version\":\"0.3.0\"}\n"
+                "{\"type\":\"message\",\"seq\":1,\"ts\":\"1970-01-01T00:00:00.000Z\","
+                "\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}"
+                "\n"));
+    rewrite(STR("{\"t\":\"2026-05-12T23:00:30.000Z\",\"type\":\"end\",\"exitCode\":1,"
+                "\"durationMs\":30000}\n"),
+            &trace_format,
+            STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                "\"2026-05-12T23:00:00.000Z\",\"upstream\":\"unknown\","
+                "\"thoughtjack_version\":\"0.3.0\"}\n"
+                "{\"type\":\"footer\",\"total_messages\":0,\"duration_ms\":30000,"
+                "\"client_messages\":0,\"server_messages\":0,\"exit_code\":1,"
+                "\"us\":30000000}\n"));
+}
+
+static void what_stood_on_several_lines_is_written_on_one(void **state)
+{
+    (void)state;
+    rewrite(STR("{\n\"type\": \"header\",\n\"version\": \"1.0\",\n\"recorded_at\":\n"
+                "\"2025-02-04T10:00:00.000Z\",\n\"upstream\": \"x\",\n"
+                "\"thoughtjack_version\": \"0.3.0\",\n\"command\": [\n\"x\"\n]\n}\n"),
+            &recording_format,
+            STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                "\"2025-02-04T10:00:00.000Z\",\"upstream\":\"x\","
+                "\"thoughtjack_version\":\"0.3.0\",\"command\":[ \"x\" ]}\n"));
+}
+
 /* Cut anywhere, a recording gives a prefix of its records and never anything else. */
 static void every_cut_gives_a_prefix(void **state)
 {
@@ -171,6 +253,10 @@ int main(void)
         cmocka_unit_test(a_line_cut_in_the_middle_of_the_file_is_an_error),
         cmocka_unit_test(a_missing_or_repeated_header_is_remarked_on),
         cmocka_unit_test(another_major_version_is_refused),
+        cmocka_unit_test(another_format_in_the_file_is_an_error),
+        cmocka_unit_test(made_up_values_are_known_for_what_they_are),
+        cmocka_unit_test(what_every_recording_must_have_is_made_up),
+        cmocka_unit_test(what_stood_on_several_lines_is_written_on_one),
         cmocka_unit_test(every_cut_gives_a_prefix),
         cmocka_unit_test(the_probe_knows_its_own),
     };
