@@ -1,6 +1,7 @@
 /* format/recording.c - the native format: JSON objects, one per line. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "format/ndjson.h"
 #include "format/recording-line.h"
@@ -127,7 +128,7 @@ static void write_made_up_header(struct recording_writer *w, struct buf *to,
     if (first->has & HAS_WALL)
         r.wall_us = first->wall_us;
     if (first->has & HAS_WALL && first->kind == RECORD_FOOTER)
-        r.wall_us -= (int64_t)first->footer.duration_ms * 1000;
+        r.wall_us = clock_since(r.wall_us, clock_of_ms(first->footer.duration_ms));
     w->started_us = r.wall_us;
     r.header = (struct record_header){ .version = STR(RECORDING_VERSION),
                                        .upstream = STR(UNKNOWN),
@@ -161,7 +162,7 @@ static void fill_footer(const struct recording_writer *w, struct record *r)
 {
     if (r->has & HAS_WALL && !(r->has & HAS_US) && w->started_us) {
         r->has |= HAS_US;
-        r->us = r->wall_us - w->started_us;
+        r->us = clock_since(r->wall_us, w->started_us);
     }
     if (r->has & HAS_TOTALS)
         return;

@@ -359,9 +359,9 @@ static struct str time_of(const struct trace_writer *s, const struct record *r,
     if (r->has & HAS_WALL)
         us = r->wall_us;
     else if (s->started_us && r->has & HAS_US)
-        us = s->started_us + r->us;
+        us = clock_add(s->started_us, r->us);
     else if (s->started_us && r->kind == RECORD_FOOTER)
-        us = s->started_us + (int64_t)r->footer.duration_ms * 1000;
+        us = clock_add(s->started_us, clock_of_ms(r->footer.duration_ms));
     return clock_format(text, us - us % 1000);
 }
 
@@ -404,7 +404,7 @@ static void make_up_meta(struct trace_writer *s, struct buf *to, const struct re
         return;
     r.wall_us = first->wall_us;
     if (first->kind == RECORD_FOOTER)
-        r.wall_us -= (int64_t)first->footer.duration_ms * 1000;
+        r.wall_us = clock_since(r.wall_us, clock_of_ms(first->footer.duration_ms));
     write_meta(s, to, &r);
 }
 

@@ -72,9 +72,9 @@ static void note_time(struct ledger *l, unsigned part, const struct record *r)
     char text[CLOCK_TEXT];
 
     if (!wall && r->has & HAS_US)
-        us += r->us;
+        us = clock_add(us, r->us);
     else if (!wall && r->kind == RECORD_FOOTER)
-        us += (int64_t)r->footer.duration_ms * 1000;
+        us = clock_add(us, clock_of_ms(r->footer.duration_ms));
     if (wall || (l->dated && (r->has & HAS_US || r->kind == RECORD_FOOTER)))
         note(l, part, "at=%.*s", STR_ARG(clock_format(text, us / 1000 * 1000)));
 }
