@@ -29,7 +29,8 @@ all: build/build.ninja ## build build/mcpreel, optimised and hardened
 		"try 'make demo', or 'build/mcpreel help'"
 
 demo: all ## record and replay a real session, and show what to look at
-	@build/mcpreel demo
+	@mkdir -p build/demo
+	@build/mcpreel demo --force -o build/demo/session.jsonl
 
 check: builds ## the quick tests: unit, golden, house rules, sanitizers (3 minutes)
 	@tools/run-tests check
@@ -63,7 +64,7 @@ clean: ## remove what was built, but not the downloaded peers
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name peers -exec rm -rf {} +
 
 help: ## this text
-	@echo "mcpreel - record, replay, verify and show MCP traffic"
+	@echo "mcpreel - record, replay and look at MCP traffic"
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo

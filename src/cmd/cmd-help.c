@@ -1,7 +1,7 @@
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "cmd/commands.h"
 #include "cmd/man.h"
-#include "cmd/nearest.h"
 #include "cmd/prose.h"
 #include "cmd/topic.h"
 #include "cmd/usage.h"

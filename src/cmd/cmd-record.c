@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pack.h"
 #include "cmd/commands.h"
 #include "engine/tap.h"
 #include "format/recording-line.h"
@@ -57,6 +58,7 @@ struct recording_session {
     struct tap tap;
     struct writer writer;
     int64_t started_us;
+    uint64_t lost; /* messages that are not in the file */
     int exit_code;
     bool complained;
 };
@@ -80,8 +82,12 @@ static void on_line(void *to, enum record_dir dir, struct str line)
 {
     struct recording_session *s = to;
     struct err e = ERR_NONE;
+    uint64_t before = s->tap.seq;
+    bool kept = tap_line(&s->tap, dir, line, now(s), &e);
 
-    check(s, tap_line(&s->tap, dir, line, now(s), &e), &e);
+    if (!kept)
+        s->lost += s->tap.seq - before;
+    check(s, kept, &e);
 }
 
 static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
@@ -98,6 +104,14 @@ static void on_stderr(void *to, struct str bytes)
     struct err e = ERR_NONE;
 
     check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
+}
+
+static void on_hurried(void *to)
+{
+    struct recording_session *s = to;
+
+    log_say(s->app->log, LOG_WARN,
+            "the client is gone and the server was silent for 0.8 s: sent it SIGTERM");
 }
 
 static void on_exited(void *to, int code, int signum)
@@ -120,6 +134,7 @@ static const struct relay_events session_events = {
     .line = on_line,
     .too_long = on_too_long,
     .stderr_text = on_stderr,
+    .hurried = on_hurried,
     .exited = on_exited,
     .done = on_done,
 };
@@ -182,9 +197,9 @@ static bool begin(struct recording_session *s, const struct record_args *args,
     return ok;
 }
 
-/* As shells have it: not found, or found and not to be executed; the rest is our own
- * trouble. */
-static int start_failure(int errnum)
+/* As shells have it: not found, or found and not to be executed; the rest is trouble
+ * of the usual kinds. */
+static int start_failure(int errnum, const struct err *e)
 {
     switch (errnum) {
     case 0:
@@ -192,7 +207,7 @@ static int start_failure(int errnum)
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-        return EXIT_OURS;
+        return app_exit_code(e);
     case ENOENT:
         return 127;
     default:
@@ -200,30 +215,86 @@ static int start_failure(int errnum)
     }
 }
 
+static bool open_file(struct recording_session *s, const struct record_args *args,
+                      struct err *e)
+{
+    return writer_open(&s->writer, s->app->sys, args->output, args->force, &recording_format,
+                       e);
+}
+
+/* A new file is made before the server starts: there is no session if it cannot be.
+ * An old one is only replaced once there is something to replace it with. */
+static int start(struct recording_session *s, const struct record_args *args,
+                 const struct operands *in, struct err *e)
+{
+    struct relay_config config = { in->server, 0, 1, 2, LIMIT_MESSAGE };
+    int errnum = 0;
+
+    if (!args->force && !open_file(s, args, e))
+        return app_exit_code(e);
+    if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
+        if (!args->force)
+            writer_abandon(&s->writer);
+        return start_failure(errnum, e);
+    }
+    if (args->force && !open_file(s, args, e)) {
+        relay_close(s->relay);
+        return app_exit_code(e);
+    }
+    return 0;
+}
+
+static void say_result(const struct recording_session *s, const char *path)
+{
+    uint64_t seen = s->tap.seq, kept = seen - s->lost;
+
+    if (s->lost)
+        log_say(s->app->log, LOG_WARN, "recorded only %llu of %llu messages in %s",
+                (unsigned long long)kept, (unsigned long long)seen, path);
+    else
+        log_say(s->app->log, LOG_INFO, "recorded %llu message%s in %s",
+                (unsigned long long)seen, seen == 1 ? "" : "s", path);
+}
+
 /* Runs the session; the exit code is the server's, or says why it did not start. */
 static int run_session(struct recording_session *s, const struct record_args *args,
                        const struct operands *in, struct err *e)
 {
-    struct relay_config config = { in->server, 0, 1, 2, LIMIT_MESSAGE };
-    struct signals *signals;
+    struct signals *signals = signals_watch(s->loop, on_signal, s);
     struct err trouble = ERR_NONE;
-    int errnum = 0;
+    int failure = start(s, args, in, e);
 
-    if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
-        writer_abandon(&s->writer);
-        return start_failure(errnum);
+    if (!failure) {
+        log_say(s->app->log, LOG_INFO, "recording to %s", args->output);
+        check(s, begin(s, args, in, &trouble), &trouble);
+        loop_run(s->loop);
+        check(s, tap_end(&s->tap, s->exit_code, now(s), &trouble), &trouble);
+        check(s, writer_finish(&s->writer, &trouble), &trouble);
+        say_result(s, args->output);
+        relay_close(s->relay);
     }
-    log_say(s->app->log, LOG_INFO, "recording to %s", args->output);
-    signals = signals_watch(s->loop, on_signal, s);
-    check(s, begin(s, args, in, &trouble), &trouble);
-    loop_run(s->loop);
-    check(s, tap_end(&s->tap, s->exit_code, now(s), &trouble), &trouble);
-    check(s, writer_finish(&s->writer, &trouble), &trouble);
-    log_say(s->app->log, LOG_INFO, "recorded %llu messages in %s",
-            (unsigned long long)s->tap.seq, args->output);
-    relay_close(s->relay);
     signals_close(signals);
-    return s->exit_code;
+    return failure ? failure : s->exit_code;
+}
+
+/* Whether the recording can go where it is to go. */
+static bool check_output(const char *path, const char *server, struct err *e)
+{
+    struct str stem;
+
+    if (!path) {
+        err_set(e, ERR_USAGE, "no file to record into");
+        return err_hint(e, "name one: mcpreel record -o session.jsonl -- %s …", server);
+    }
+    if (str_eq(str_z(path), STR("-"))) {
+        err_set(e, ERR_USAGE, "cannot record to standard output: it belongs to the session");
+        return err_hint(e, "name a file: mcpreel record -o session.jsonl -- %s …", server);
+    }
+    if (pack_by_name(str_z(path), &stem) != PACK_NONE) {
+        err_set(e, ERR_USAGE, "cannot record to '%s': a live recording is not packed", path);
+        return err_hint(e, "record to '%.*s' and pack it afterwards", STR_ARG(stem));
+    }
+    return true;
 }
 
 static int record_run(const struct app *app, const void *options, const struct operands *in,
@@ -241,13 +312,8 @@ static int record_run(const struct app *app, const void *options, const struct o
         err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…");
         return EXIT_USAGE;
     }
-    if (!args->output) {
-        err_set(e, ERR_USAGE, "no file to record into");
-        err_hint(e, "name one: mcpreel record -o session.jsonl -- %s …", in->server[0]);
+    if (!check_output(args->output, in->server[0], e))
         return EXIT_USAGE;
-    }
-    if (!writer_open(&s.writer, app->sys, args->output, args->force, &recording_format, e))
-        return (int)app_exit_code(e);
     tap_init(&s.tap, &s.writer.sink);
     s.loop = loop_new();
     code = run_session(&s, args, in, e);

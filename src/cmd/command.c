@@ -1,6 +1,6 @@
 #include "cmd/command.h"
 
-#include "cmd/nearest.h"
+#include "base/nearest.h"
 #include "cmd/option-value.h"
 
 const struct command *command_find(const struct command *const *commands, const char *name,

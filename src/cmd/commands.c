@@ -1,5 +1,6 @@
 #include "cmd/commands.h"
 
 const struct command *const commands[] = {
-    &cmd_record, &cmd_replay, &cmd_inspect, &cmd_completion, &cmd_help, &cmd_version, NULL,
+    &cmd_record,     &cmd_replay, &cmd_inspect, &cmd_demo,
+    &cmd_completion, &cmd_help,   &cmd_version, NULL,
 };

@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 
 extern const struct command cmd_completion;
+extern const struct command cmd_demo;
 extern const struct command cmd_help;
 extern const struct command cmd_inspect;
 extern const struct command cmd_record;

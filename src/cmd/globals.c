@@ -13,7 +13,7 @@ const struct option globals_options[] = {
     { GLOBAL(help), .key = 'h', .name = "help", .type = OPTION_FLAG, .line_only = true,
       .help = "show help for the command and exit" },
     { GLOBAL(verbose), .key = 'v', .name = "verbose", .type = OPTION_COUNT,
-      .help = "say more on standard error; -vv says still more" },
+      .help = "say more on standard error" },
     { GLOBAL(quiet), .key = 'q', .name = "quiet", .type = OPTION_FLAG,
       .help = "say only errors on standard error" },
     { GLOBAL(json), .name = "json", .type = OPTION_FLAG,

@@ -5,71 +5,13 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/amount.h"
 #include "base/buf.h"
-#include "cmd/nearest.h"
-
-struct unit {
-    const char *name;
-    uint64_t scale;
-};
-
-/* As the GNU tools have it: MB is a million, M and MiB are 2^20. */
-static const struct unit size_units[] = {
-    { "", 1 },
-    { "b", 1 },
-    { "k", 1ull << 10 },
-    { "kb", 1000 },
-    { "kib", 1ull << 10 },
-    { "m", 1ull << 20 },
-    { "mb", 1000 * 1000 },
-    { "mib", 1ull << 20 },
-    { "g", 1ull << 30 },
-    { "gb", 1000 * 1000 * 1000 },
-    { "gib", 1ull << 30 },
-    { NULL, 0 },
-};
-
-/* No empty unit: whoever writes a bare 5 may mean seconds or milliseconds. */
-static const struct unit time_units[] = {
-    { "us", 1 },
-    { "ms", 1000 },
-    { "s", 1000 * 1000 },
-    { "m", 60ull * 1000 * 1000 },
-    { "min", 60ull * 1000 * 1000 },
-    { "h", 3600ull * 1000 * 1000 },
-    { NULL, 0 },
-};
+#include "base/nearest.h"
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
-}
-
-/* "2.5s" with the scale of its unit; false if it is no such thing or too large. */
-static bool parse_scaled(const char *text, const struct unit *units, uint64_t *out)
-{
-    uint64_t whole = 0, part = 0, places = 1;
-
-    if (!is_digit(*text))
-        return false;
-    for (; is_digit(*text); text++)
-        if (__builtin_mul_overflow(whole, 10, &whole) ||
-            __builtin_add_overflow(whole, (uint64_t)(*text - '0'), &whole))
-            return false;
-    if (*text == '.') {
-        if (!is_digit(*++text))
-            return false;
-        for (; is_digit(*text); text++)
-            if (places < 1000000) {
-                part = part * 10 + (uint64_t)(*text - '0');
-                places *= 10;
-            }
-    }
-    while (units->name && strcasecmp(units->name, text) != 0)
-        units++;
-    if (!units->name || __builtin_mul_overflow(whole, units->scale, &whole))
-        return false;
-    return !__builtin_add_overflow(whole, part * units->scale / places, out);
 }
 
 static bool set_flag(void *field, const char *text, struct err *e)
@@ -123,18 +65,15 @@ static bool set_int(const struct option *o, void *field, const char *text, struc
 
 static bool set_size(void *field, const char *text, struct err *e)
 {
-    if (!parse_scaled(text, size_units, field))
+    if (!amount_parse_bytes(str_z(text), field))
         return err_set(e, ERR_USAGE, "'%s' is not a size such as 4096, 64MB or 1GiB", text);
     return true;
 }
 
 static bool set_duration(void *field, const char *text, struct err *e)
 {
-    uint64_t us = 0;
-
-    if (strcmp(text, "0") != 0 && (!parse_scaled(text, time_units, &us) || us > INT64_MAX))
+    if (!amount_parse_us(str_z(text), field))
         return err_set(e, ERR_USAGE, "'%s' is not a time such as 500ms, 1s or 5min", text);
-    *(int64_t *)field = (int64_t)us;
     return true;
 }
 

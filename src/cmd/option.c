@@ -1,7 +1,7 @@
 #include "cmd/option.h"
 
+#include "base/nearest.h"
 #include "base/str.h"
-#include "cmd/nearest.h"
 #include "cmd/option-value.h"
 
 /* A row, the set it stands in, and how it was asked for. */

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/globals.h"
 #include "cmd/prose.h"
+#include "trace/filter-key.h"
 
 static bool has_row(const struct option *rows, const struct option *o)
 {
@@ -82,6 +83,44 @@ static void list_variables(struct buf *to, const struct app *app)
             add_variable(to, app, o, true);
 }
 
+enum { KEY_COLUMN = 14, WORD_COLUMN = 16 };
+
+static void add_row(struct buf *to, size_t column, const char *name, struct str about)
+{
+    size_t taken = strlen(name) + 2;
+
+    buf_printf(to, "  %s%*s", name, (int)(taken < column ? column - taken : 1), "");
+    prose_fill(to, about, (struct prose_shape){ PROSE_TABLE, column, column });
+}
+
+static void add_filter_key(struct buf *to, const struct filter_key *k)
+{
+    struct buf about;
+
+    buf_init(&about, VARIABLE_LINE);
+    buf_printf(&about, "%s: %s", k->about, k->example);
+    if (k->also)
+        buf_printf(&about, " (also %s)", k->also);
+    add_row(to, KEY_COLUMN, k->name, buf_str(&about));
+    buf_release(&about);
+}
+
+static void list_filter_keys(struct buf *to, const struct app *app)
+{
+    (void)app;
+    buf_add_ch(to, '\n');
+    for (const struct filter_key *k = filter_keys; k->name; k++)
+        add_filter_key(to, k);
+    for (const struct filter_key *k = filter_keys; k->name; k++) {
+        if (!k->words)
+            continue;
+        buf_printf(to, "\nThe words of '%s':\n\n", k->name);
+        for (const struct filter_word *w = k->words; w->name; w++)
+            if (w->about)
+                add_row(to, WORD_COLUMN, w->name, str_z(w->about));
+    }
+}
+
 const struct topic topic_list[] = {
     { .name = "environment",
       .section = "ENVIRONMENT",
@@ -112,6 +151,26 @@ const struct topic topic_list[] = {
               "    125  mcpreel itself failed after the server had started\n"
               "    126  the command is there but cannot be executed\n"
               "    127  the command was not found\n" },
+    { .name = "filters",
+      .section = "FILTERS",
+      .summary = "how to say which operations are meant",
+      .text = "A filter is terms: a key and what is wanted of it, or just a text.\n\n"
+              "  tool:read_* is:error     both: a blank means AND\n"
+              "  is:error OR dur:>1s      either; | is the same\n"
+              "  !is:ok   NOT is:ok       not; in one word with others also -is:ok\n"
+              "  (a OR b) c               groups\n"
+              "  code:-32602,-32601       any of them\n"
+              "  dur:1s..5s  dur:>500ms   ranges and comparisons: > >= < <= !=\n"
+              "  tool~^read  tool:/^read/ regular expressions (RE2)\n"
+              "  arg.path                 there is such a value\n"
+              "  \"two words\"              a text with blanks; no * in it\n\n"
+              "A text without a key is looked for in method, name, id and the whole message. It"
+              " and regular expressions do not care about capitals; words after a key do, and"
+              " may have * for anything. KEY!=x wants another value; NOT KEY:x is also true"
+              " where there is none. Times have a unit (us, ms, s, m, h), sizes may (KB, MB,"
+              " KiB, MiB).\n\n"
+              "The keys:\n",
+      .more = list_filter_keys },
     { .name = "matching",
       .section = "MATCHING",
       .summary = "how replay finds the recorded answer",

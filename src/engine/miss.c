@@ -14,6 +14,9 @@ enum {
     VALUE_KEPT = 1000, /* of a value in the data; of a longer one only the size is told */
 };
 
+#define WHAT_TO_DO                                                                             \
+    "record a session that has it, or go on after misses with --on-unmatched warn"
+
 /* The recorded request most like the live one, and how they differ. */
 struct nearest {
     const struct script_op *op;
@@ -36,12 +39,27 @@ static struct json_val params_of(struct json *j, const struct script_op *op)
     return json_get(json_root(j), STR("params"));
 }
 
+static bool is_empty_object(struct json_val v)
+{
+    return !json_exists(v) || (json_type(v) == JSON_OBJECT && !json_count(v));
+}
+
+/* No params and empty ones, no arguments and empty ones are the same to the matcher. */
+static bool matters(const struct json_difference *d)
+{
+    const struct json_place *p = &d->place;
+    bool may_be_absent =
+        !p->count || (p->count == 1 && str_eq(p->steps[0].name, STR("arguments")));
+
+    return !(may_be_absent && is_empty_object(d->left) && is_empty_object(d->right));
+}
+
 static bool count_difference(void *arg, const struct json_difference *d)
 {
     size_t *count = arg;
 
-    (void)d;
-    return ++*count < DIFFERENCES;
+    *count += matters(d);
+    return *count < DIFFERENCES;
 }
 
 static struct nearest find_nearest(const struct script *s, struct str method,
@@ -105,6 +123,8 @@ static bool tell_difference(void *arg, const struct json_difference *d)
     struct telling *t = arg;
     struct buf place, path;
 
+    if (!matters(d))
+        return true;
     buf_init(&place, LIMIT_MESSAGE);
     buf_init(&path, LIMIT_MESSAGE);
     json_place_write(d->place, &place);
@@ -193,6 +213,8 @@ void miss_explain(struct miss *why, const struct script *script, struct str meth
     near = find_nearest(script, method, subject, params, &j);
     if (near.op && !exhausted)
         tell_nearest(why, &data, &near, params, &j, &a);
+    json_out_key_str(&data, STR("hint"), STR(WHAT_TO_DO));
+    buf_add(&why->report, STR("; " WHAT_TO_DO));
     json_out_end_object(&data);
     json_release(&j);
     arena_release(&a);

@@ -4,14 +4,13 @@
 #include "mcp/code.h"
 #include "mcp/meta.h"
 #include "trace/limits.h"
-#include "json/write.h"
 
 enum { UNUSED_SHOWN = 5 };
 
 void mock_init(struct mock *m, const struct script *script, const struct mock_options *options,
                struct action_sink *out)
 {
-    *m = (struct mock){ .script = script, .options = *options, .out = out };
+    *m = (struct mock){ .script = script, .options = *options };
     matcher_init(&m->matcher, script, options->match);
     stage_init(&m->stage, out);
 }
@@ -21,14 +20,6 @@ void mock_release(struct mock *m)
     matcher_release(&m->matcher);
     stage_release(&m->stage);
     arena_release(&m->arena);
-}
-
-static void finish(struct mock *m, int exit_code)
-{
-    struct action a = { .kind = ACTION_FINISH, .exit_code = exit_code };
-
-    m->finished = true;
-    m->out->put(m->out, &a);
 }
 
 /* The n-th recorded request of a method, or the last there is; NULL: none. */
@@ -119,8 +110,10 @@ static void miss(struct mock *m, const struct mcp_message *live, enum match_outc
                      buf_str(&why.data));
     stage_report(&m->stage, LOG_ERROR, "%s", buf_z(&why.report));
     miss_release(&why);
-    if (m->options.finish_on_miss)
-        finish(m, 1);
+    if (!m->options.finish_on_miss)
+        return;
+    m->exit_code = 1;
+    m->closed = true;
 }
 
 /* What differs from the recording although it was answered from it. */
@@ -136,8 +129,9 @@ static void remark(struct mock *m, const struct script_op *op, const struct mcp_
     json_init(&j);
     if (json_scan(&j, op->raw, &fault) &&
         !matcher_same_params(json_get(json_root(&j), STR("params")), live->params))
-        stage_report(&m->stage, LOG_INFO, "%.*s answered with #%llu, whose params differ",
-                     STR_ARG(live->method), (unsigned long long)op->seq);
+        stage_report(&m->stage, LOG_INFO, "%.*s%s%.*s answered with #%llu, whose params differ",
+                     STR_ARG(live->method), op->subject.len ? " " : "", STR_ARG(op->subject),
+                     (unsigned long long)op->seq);
     json_release(&j);
 }
 
@@ -224,16 +218,19 @@ static void report_unused(struct mock *m)
     buf_release(&names);
 }
 
-/* A client that has closed its end may still be reading. */
+/* A client that has closed its end, or that asked for too much, may still wait for
+ * an answer that is only delayed. */
 static void close_session(struct mock *m)
 {
     if (!m->closed || stage_needs_time(&m->stage))
         return;
     stage_report(&m->stage, LOG_INFO,
-                 "answered %llu requests from the recording, %llu unmatched",
-                 (unsigned long long)m->stage.answered, (unsigned long long)m->missed);
+                 "answered %llu request%s from the recording, %llu unmatched",
+                 (unsigned long long)m->stage.answered, m->stage.answered == 1 ? "" : "s",
+                 (unsigned long long)m->missed);
     report_unused(m);
-    finish(m, m->missed && m->options.finish_on_miss ? 1 : 0);
+    m->finished = true;
+    say_finish(&m->stage.say, m->exit_code);
 }
 
 void mock_step(struct mock *m, const struct event *ev)
@@ -246,15 +243,15 @@ void mock_step(struct mock *m, const struct event *ev)
         stage_play(&m->stage, &m->script->opening, NULL, false);
         break;
     case EVENT_RECORD:
-        hear(m, ev->record);
+        if (!m->closed)
+            hear(m, ev->record);
         break;
     case EVENT_TIMER:
         stage_hear_timer(&m->stage, ev->timer);
-        close_session(m);
         break;
     case EVENT_CLOSED:
         m->closed = true;
-        close_session(m);
         break;
     }
+    close_session(m);
 }

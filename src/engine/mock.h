@@ -18,12 +18,12 @@ struct mock_options {
 struct mock {
     const struct script *script; /* borrowed */
     struct mock_options options;
-    struct action_sink *out; /* borrowed */
     struct matcher matcher;
     struct stage stage;
     struct arena arena; /* for one step */
     uint64_t missed, greetings;
-    bool closed;   /* the client sends nothing more */
+    int exit_code; /* to finish with */
+    bool closed;   /* nothing more is listened to */
     bool finished; /* nothing more is answered */
 };
 

@@ -44,6 +44,18 @@ void script_release(struct script *s)
     arena_release(&s->arena);
 }
 
+/* A copy on one line: a recording that was laid out for people has line breaks in
+ * its messages, which are blanks there but would end a message on stdio. */
+static struct str keep_line(struct script *s, struct str json)
+{
+    char *kept = arena_alloc(&s->arena, json.len), *end = kept + json.len, *at = kept;
+
+    memcpy(kept, json.at, json.len);
+    while ((at = memchr(at, '\n', (size_t)(end - at))))
+        *at++ = ' ';
+    return str_n(kept, json.len);
+}
+
 static struct script_step *append(struct script *s, struct script_op *op,
                                   enum script_step_kind kind, struct str raw)
 {
@@ -51,7 +63,7 @@ static struct script_step *append(struct script *s, struct script_op *op,
 
     step->op = op;
     step->kind = kind;
-    step->raw = arena_str(&s->arena, raw);
+    step->raw = raw;
     step->waits = !op->questions;
     *op->tail = step;
     op->tail = &step->next;
@@ -62,7 +74,7 @@ static struct script_step *add_step(struct script *s, struct script_op *op,
                                     enum script_step_kind kind, struct json_val msg)
 {
     s->last = op;
-    return append(s, op, kind, json_raw(msg));
+    return append(s, op, kind, keep_line(s, json_raw(msg)));
 }
 
 static uint64_t times_heard(const struct script *s, struct str method)
@@ -72,7 +84,7 @@ static uint64_t times_heard(const struct script *s, struct str method)
 
 static void add_gate(struct script *s, struct script_op *op, struct str method)
 {
-    append(s, op, STEP_HEAR, method)->times = times_heard(s, method);
+    append(s, op, STEP_HEAR, arena_str(&s->arena, method))->times = times_heard(s, method);
 }
 
 /* The one request that is being worked on, if there is exactly one. */
@@ -138,7 +150,7 @@ static void add_op(struct script *s, const struct record *r, const struct mcp_me
     init_op(op);
     op->index = s->count;
     op->seq = r->message.seq;
-    op->raw = arena_str(&s->arena, json_raw(r->message.msg));
+    op->raw = keep_line(s, json_raw(r->message.msg));
     op->method = arena_str(&s->arena, m->method);
     op->subject = json_text(mcp_subject(m->method, m->params), &s->arena);
     op->subject = arena_str(&s->arena, op->subject);

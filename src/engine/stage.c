@@ -8,7 +8,6 @@
 #include "mcp/meta.h"
 #include "trace/limits.h"
 #include "json/splice.h"
-#include "json/write.h"
 
 /* A strand under way for one live request. */
 struct stage_play {
@@ -30,7 +29,8 @@ enum { PROGRESS_GAP_US = 5000 };
 
 void stage_init(struct stage *s, struct action_sink *out)
 {
-    *s = (struct stage){ .out = out };
+    *s = (struct stage){ 0 };
+    say_init(&s->say, out);
     map_init(&s->asked);
     map_init(&s->heard);
     buf_init(&s->capabilities, LIMIT_MESSAGE);
@@ -56,72 +56,29 @@ void stage_release(struct stage *s)
     map_release(&s->heard);
     buf_release(&s->capabilities);
     buf_release(&s->text);
+    say_release(&s->say);
     json_release(&s->json);
     arena_release(&s->arena);
 }
 
-static void send(struct stage *s, struct str message)
-{
-    struct action a = { .kind = ACTION_SEND, .text = message };
-
-    s->out->put(s->out, &a);
-}
-
-static void send_composed(struct stage *s)
-{
-    BUG_IF(s->text.full);
-    send(s, buf_str(&s->text));
-}
-
 void stage_report(struct stage *s, enum log_level level, const char *fmt, ...)
 {
-    struct action a = { .kind = ACTION_REPORT, .level = level };
-    struct buf text;
     va_list ap;
 
-    buf_init(&text, LIMIT_MESSAGE);
     va_start(ap, fmt);
-    buf_vprintf(&text, fmt, ap);
+    say_vreport(&s->say, level, fmt, ap);
     va_end(ap);
-    a.text = buf_str(&text);
-    s->out->put(s->out, &a);
-    buf_release(&text);
-}
-
-static struct json_out begin_answer(struct stage *s, struct str id)
-{
-    struct json_out o = json_out_to(&s->text);
-
-    buf_clear(&s->text);
-    json_out_object(&o);
-    json_out_key_str(&o, STR("jsonrpc"), STR("2.0"));
-    json_out_key_raw(&o, STR("id"), id.len ? id : STR("null"));
-    return o;
 }
 
 void stage_send_error(struct stage *s, struct str id, int64_t code, struct str message,
                       struct str data)
 {
-    struct json_out o = begin_answer(s, id);
-
-    json_out_key(&o, STR("error"));
-    json_out_object(&o);
-    json_out_key_int(&o, STR("code"), code);
-    json_out_key_str(&o, STR("message"), message);
-    if (data.len)
-        json_out_key_raw(&o, STR("data"), data);
-    json_out_end_object(&o);
-    json_out_end_object(&o);
-    send_composed(s);
+    say_error(&s->say, id, code, message, data);
 }
 
 void stage_send_result(struct stage *s, struct str id, struct str result)
 {
-    struct json_out o = begin_answer(s, id);
-
-    json_out_key_raw(&o, STR("result"), result);
-    json_out_end_object(&o);
-    send_composed(s);
+    say_result(&s->say, id, result);
 }
 
 static struct json_val recorded(struct stage *s, struct str raw)
@@ -137,7 +94,8 @@ static void send_spliced(struct stage *s, struct json_splice *edit)
 {
     buf_clear(&s->text);
     json_splice_apply(edit, &s->text);
-    send_composed(s);
+    BUG_IF(s->text.full);
+    say_message(&s->say, buf_str(&s->text));
 }
 
 static enum mcp_version version_of(struct stage *s, struct json_val version)
@@ -223,7 +181,7 @@ static void send_step(struct stage *s, struct stage_play *p)
     switch (p->step->kind) {
     case STEP_SEND:
         if (!p->again)
-            send(s, p->step->raw);
+            say_message(&s->say, p->step->raw);
         break;
     case STEP_PROGRESS:
         send_progress(s, p);
@@ -263,10 +221,8 @@ static void remove_play(struct stage *s, struct stage_play *gone)
 
 static void set_timer(struct stage *s, struct stage_play *p, int64_t delay_us)
 {
-    struct action a = { .kind = ACTION_SET_TIMER, .timer = ++s->timers, .delay_us = delay_us };
-
-    p->timer = a.timer;
-    s->out->put(s->out, &a);
+    p->timer = ++s->timers;
+    say_timer(&s->say, p->timer, delay_us);
 }
 
 static uint64_t times_heard(const struct stage *s, struct str method)

@@ -10,11 +10,11 @@
 #define ENGINE_STAGE_H
 
 #include "base/buf.h"
+#include "engine/say.h"
 #include "engine/script.h"
-#include "engine/step.h"
 
 struct stage {
-    struct action_sink *out;  /* borrowed */
+    struct say say;
     struct stage_play *plays; /* strands under way, in order of their requests */
     struct map asked;         /* id of a question to the strand that waits for it */
     struct buf capabilities;  /* the live client's, as JSON; empty: none */

@@ -1,10 +1,14 @@
 #include "format/ndjson.h"
 
+enum { ENVELOPE = 4 };
+
 void ndjson_init(struct ndjson *n)
 {
     *n = (struct ndjson){ 0 };
     json_init(&n->json);
     buf_init(&n->flat, JSON_MAX_TEXT);
+    /* A message may use all the depth there is, and stands inside a line. */
+    n->json.deeper = ENVELOPE;
 }
 
 void ndjson_release(struct ndjson *n)
@@ -148,6 +152,8 @@ static enum next gather(struct ndjson *n, const struct window *w, struct taken *
     return NEXT_SKIP;
 }
 
+/* A crash leaves the start of a line, maybe with NUL bytes behind it. Anything else
+ * is damage, at the end as in the middle. */
 static enum next bad_line(struct ndjson *n, const struct window *w, struct str line,
                           const struct json_fault *fault, struct taken *t, struct err *e)
 {

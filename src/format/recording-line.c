@@ -378,9 +378,19 @@ static bool is_there(const struct member *m, const struct record *r)
     }
 }
 
+/* Whether the bytes are readable, and not much longer as JSON text than as base64. */
+static bool is_texty(struct str bytes)
+{
+    size_t controls = 0;
+
+    for (size_t i = 0; i < bytes.len; i++)
+        controls += (unsigned char)bytes.at[i] < ' ' && bytes.at[i] != '\n';
+    return controls <= bytes.len / 16 + 16 && utf8_valid(bytes);
+}
+
 static void write_bytes(struct json_out *o, struct str bytes)
 {
-    if (utf8_valid(bytes)) {
+    if (is_texty(bytes)) {
         json_out_key_str(o, STR("text"), bytes);
         return;
     }

@@ -68,7 +68,7 @@ static bool check_header(struct recording *s, const struct window *w, const stru
         return true;
     format_error(w, at, e, "this is a recording of version %.*s; this program reads version 1",
                  STR_ARG(r->header.version));
-    return err_hint(e, "use a newer mcpreel");
+    return false;
 }
 
 /* Headers and messages must have a date, and headers a server: one that nobody knows is

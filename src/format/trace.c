@@ -179,13 +179,10 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
     *r = (struct record){ .kind = RECORD_HEADER };
     if (!take_number(w, line, STR("v"), &version, e))
         return NEXT_ERROR;
-    if (version != 1) {
-        format_error(w, json_at(json_get(line, STR("v"))), e,
-                     "this is a trace of version %lld; this program reads version 1",
-                     (long long)version);
-        err_hint(e, "use a newer mcpreel");
-        return NEXT_ERROR;
-    }
+    if (version != 1)
+        return format_error(w, json_at(json_get(line, STR("v"))), e,
+                            "this is a trace of version %lld; this program reads version 1",
+                            (long long)version);
     if (!take_time(s, w, line, STR("startedAt"), r, e) ||
         !take_text(s, w, line, STR("label"), &h->name, e) || !take_command(s, w, line, h, e))
         return NEXT_ERROR;

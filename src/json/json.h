@@ -45,6 +45,8 @@ struct json_node {
 
 struct json {
     struct str text; /* borrowed */
+    uint32_t
+        deeper; /* levels allowed beyond JSON_MAX_DEPTH: an envelope around others' values */
     struct json_node *nodes;
     size_t count, cap;
 };

@@ -14,6 +14,7 @@ enum { NOWHERE = UINT32_MAX }; /* the parent of the outermost container */
 struct scan {
     const unsigned char *text;
     size_t len;
+    uint32_t max_depth;
     struct json_node *nodes, *limit; /* the room there is */
     struct json_node *next;          /* the first that is free, when all is over */
     struct run_quotes quotes;        /* set by those who find a string's end */
@@ -286,7 +287,7 @@ HOT uint32_t container_info(const struct here *h)
 
 HOT size_t open(struct scan *s, struct here *h)
 {
-    if (h->depth == JSON_MAX_DEPTH)
+    if (h->depth == s->max_depth)
         return bad(s, h->i, JSON_FAULT_DEPTH, "nested too deeply");
     if (h->depth++)
         s->nodes[h->open].info = container_info(h);
@@ -433,6 +434,7 @@ static size_t first(struct scan *s, const struct json *j, struct str text,
     *s = (struct scan){
         .text = (const unsigned char *)(text.at ? text.at : ""), /* STR_NONE is an empty text */
         .len = text.len,
+        .max_depth = JSON_MAX_DEPTH + j->deeper,
         .nodes = j->nodes,
         .limit = j->nodes ? j->nodes + j->cap : NULL,
         .fault = fault,

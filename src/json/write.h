@@ -15,6 +15,9 @@
 
 #include "base/buf.h"
 
+/* JSON spelled as it is, as an initialiser of a struct str: JSON_TEXT({ "a" : [1] }). */
+#define JSON_TEXT(...) STR_INIT(#__VA_ARGS__)
+
 struct json_out {
     struct buf *to; /* borrowed */
     bool comma;     /* the next value needs one before it */

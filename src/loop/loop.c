@@ -10,8 +10,10 @@ struct loop *loop_new(void)
 {
     struct loop *l = mem_new(struct loop);
 
-    /* A peer that goes away is an error of write(2), not the end of us. */
+    /* A peer that goes away, or a file that may not grow any more, is an error of
+     * write(2), not the end of us. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     BUG_IF(uv_loop_init(&l->uv) != 0);
     return l;
 }

@@ -39,6 +39,9 @@ struct queued_write {
     char bytes[];
 };
 
+static const char *const own_names[] = { "standard input", "standard output",
+                                         "standard error" };
+
 static bool is_own(int fd)
 {
     return fd >= 0 && fd <= 2;
@@ -166,7 +169,8 @@ bool stream_open(struct stream **out, struct loop *l, int fd,
     if (code != 0) {
         free(s);
         loop_fault(e, code);
-        return err_wrap(e, "cannot use descriptor %d", fd);
+        return is_own(fd) ? err_wrap(e, "cannot use %s", own_names[fd])
+                          : err_wrap(e, "cannot use descriptor %d", fd);
     }
     s->uv.any.data = s;
     *out = s;

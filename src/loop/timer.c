@@ -37,7 +37,8 @@ void timer_set(struct timer *t, uint64_t ms)
 {
     /* libuv counts from the loop's last look at the clock, which may be long ago. */
     uv_update_time(t->uv.loop);
-    BUG_IF(uv_timer_start(&t->uv, fired, ms, 0) != 0);
+    /* And its clock has only whole milliseconds: the one that has begun does not count. */
+    BUG_IF(uv_timer_start(&t->uv, fired, ms ? ms + 1 : 0, 0) != 0);
 }
 
 void timer_stop(struct timer *t)

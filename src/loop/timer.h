@@ -10,7 +10,7 @@ struct timer;
 typedef void timer_fn(void *to);
 
 struct timer *timer_new(struct loop *l, timer_fn *fn, void *to);
-void timer_set(struct timer *t, uint64_t ms); /* from now; replaces what was set */
+void timer_set(struct timer *t, uint64_t ms); /* from now, never early; replaces the last */
 void timer_stop(struct timer *t);
 void timer_close(struct timer *t); /* NULL is fine */
 

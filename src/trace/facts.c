@@ -2,7 +2,7 @@
 
 #include "mcp/meta.h"
 
-enum { FACT_MAX = 64 << 10 }; /* longer ones are cut off: not kept */
+enum { FACT_MAX = 64 << 10 }; /* longer ones are not kept */
 
 void facts_init(struct facts *f)
 {
@@ -21,7 +21,7 @@ void facts_release(struct facts *f)
 
 static void learn(struct buf *to, struct str text)
 {
-    if (!text.len || str_eq(buf_str(to), text))
+    if (!text.len || text.len > FACT_MAX || str_eq(buf_str(to), text))
         return;
     buf_clear(to);
     buf_add(to, text);

@@ -1,23 +1,14 @@
 #include "transport/relay.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "loop/child.h"
+#include "loop/process.h"
 #include "loop/stream.h"
-#include "loop/timer.h"
 #include "wire/lines.h"
+#include "wire/talk.h"
 
-enum {
-    QUIET_MS = 800, /* after the client's end, how long a silent server may take */
-    TERM_MS = 500,  /* from SIGTERM to SIGKILL, and for pipes that outlive their server */
-    HIGH_WATER = 1 << 20,
-    TALK_HELD = 64 << 10, /* of an unfinished line on stderr */
-    TALK_MOST = 1 << 20,  /* that, and whatever one read may add */
-};
-
-enum relay_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
+enum { HIGH_WATER = 1 << 20 };
 
 /* One of the three ways bytes take: client to server, server to client, and the
  * server's stderr to ours. */
@@ -32,12 +23,9 @@ struct relay {
     struct loop *loop;
     const struct relay_events *events;
     void *to;
-    struct child *child;
-    struct timer *patience;
+    struct process *server;
     struct pipe up, down, talk;
-    struct buf talk_held; /* the unfinished line of the server's stderr */
-    enum relay_state state;
-    int ask_with; /* the signal that asks the server to end */
+    struct talk said; /* the server's stderr, on its way to be handed over */
 };
 
 static void hand_rest_over(struct pipe *p, enum record_dir dir)
@@ -58,48 +46,6 @@ static void hand_rest_over(struct pipe *p, enum record_dir dir)
     }
 }
 
-static void flush_talk(struct relay *r)
-{
-    if (r->talk_held.len)
-        r->events->stderr_text(r->to, buf_str(&r->talk_held));
-    buf_clear(&r->talk_held);
-}
-
-static void enter(struct relay *r, enum relay_state state)
-{
-    if (r->state == DONE)
-        return;
-    r->state = state;
-    switch (state) {
-    case CLOSING:
-        timer_set(r->patience, QUIET_MS);
-        break;
-    case ASKED:
-        child_kill_group(r->child, r->ask_with);
-        timer_set(r->patience, TERM_MS);
-        break;
-    case KILLED:
-        child_kill_group(r->child, SIGKILL);
-        timer_set(r->patience, TERM_MS);
-        break;
-    case DRAINING:
-        timer_set(r->patience, TERM_MS);
-        break;
-    case DONE:
-        timer_stop(r->patience);
-        /* Half a line has been passed on, too. */
-        hand_rest_over(&r->up, TO_SERVER);
-        hand_rest_over(&r->down, TO_CLIENT);
-        flush_talk(r);
-        /* Whoever is left of the server's family must not outlive the session. */
-        child_kill_group(r->child, SIGKILL);
-        r->events->done(r->to);
-        break;
-    case RUNNING:
-        BUG("a relay does not start twice");
-    }
-}
-
 static bool is_drained(const struct pipe *p)
 {
     return p->ended && (!p->into || !stream_queued(p->into));
@@ -107,22 +53,15 @@ static bool is_drained(const struct pipe *p)
 
 static void finish_if_drained(struct relay *r)
 {
-    if (r->state == DRAINING && is_drained(&r->down) && is_drained(&r->talk))
-        enter(r, DONE);
+    if (is_drained(&r->down) && is_drained(&r->talk))
+        process_drained(r->server);
 }
 
-static void patience_over(void *to)
+static void hand_talk_over(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    if (r->state == CLOSING)
-        enter(r, ASKED);
-    else if (r->state == ASKED)
-        enter(r, KILLED);
-    else if (r->state == DRAINING && stream_queued(r->down.into))
-        enter(r, DRAINING); /* it is the client that takes its time */
-    else if (r->state == KILLED || r->state == DRAINING)
-        enter(r, DONE);
+    r->events->stderr_text(r->to, bytes);
 }
 
 static void server_exited(void *to, int code, int signum)
@@ -130,9 +69,38 @@ static void server_exited(void *to, int code, int signum)
     struct relay *r = to;
 
     r->events->exited(r->to, code, signum);
-    enter(r, DRAINING);
-    finish_if_drained(r);
 }
+
+static bool client_is_slow(void *to)
+{
+    struct relay *r = to;
+
+    return stream_queued(r->down.into) > 0;
+}
+
+static void server_done(void *to)
+{
+    struct relay *r = to;
+
+    /* Half a line has been passed on, too. */
+    hand_rest_over(&r->up, TO_SERVER);
+    hand_rest_over(&r->down, TO_CLIENT);
+    talk_end(&r->said, hand_talk_over, r);
+    r->events->done(r->to);
+}
+
+static void server_hurried(void *to)
+{
+    struct relay *r = to;
+
+    if (r->events->hurried)
+        r->events->hurried(r->to);
+}
+
+static const struct process_events server_events = { .exited = server_exited,
+                                                     .hurried = server_hurried,
+                                                     .busy = client_is_slow,
+                                                     .done = server_done };
 
 static void hand_lines_over(struct pipe *p, enum record_dir dir, struct str bytes)
 {
@@ -186,8 +154,7 @@ static void begin_closing(struct relay *r)
     r->up.ended = true;
     if (r->up.into && !stream_queued(r->up.into))
         close_server_stdin(r);
-    if (r->state == RUNNING)
-        enter(r, CLOSING);
+    process_let_go(r->server);
 }
 
 static void up_end(void *to, const struct err *why)
@@ -216,18 +183,11 @@ static void server_deaf(void *to, const struct err *why)
     up_drained(to);
 }
 
-/* A server that talks after its stdin has ended is still at work. */
-static void renew_patience(struct relay *r)
-{
-    if (r->state == CLOSING)
-        timer_set(r->patience, QUIET_MS);
-}
-
 static void down_data(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    renew_patience(r);
+    process_heard(r->server);
     hand_lines_over(&r->down, TO_CLIENT, bytes);
     pass_on(&r->down, bytes);
 }
@@ -264,43 +224,26 @@ static void client_lost(void *to, const struct err *why)
     down_end(r, NULL);
 }
 
-/* Some programs write stderr byte by byte: what is handed over are whole lines, as
- * many as there are, unless one is longer than anybody would read. */
-static void hand_talk_over(struct relay *r, struct str bytes)
-{
-    struct str text;
-
-    buf_add(&r->talk_held, bytes);
-    text = buf_str(&r->talk_held);
-    while (text.len && text.at[text.len - 1] != '\n')
-        text.len--;
-    if (text.len)
-        r->events->stderr_text(r->to, text);
-    buf_drop_front(&r->talk_held, text.len);
-    if (r->talk_held.len > TALK_HELD)
-        flush_talk(r);
-}
-
-static void talk_data(void *to, struct str bytes)
+static void err_data(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    renew_patience(r);
-    hand_talk_over(r, bytes);
+    process_heard(r->server);
+    talk_feed(&r->said, bytes, hand_talk_over, r);
     pass_on(&r->talk, bytes);
 }
 
-static void talk_end(void *to, const struct err *why)
+static void err_end(void *to, const struct err *why)
 {
     struct relay *r = to;
 
     (void)why;
-    flush_talk(r);
+    talk_end(&r->said, hand_talk_over, r);
     r->talk.ended = true;
     finish_if_drained(r);
 }
 
-static void talk_drained(void *to)
+static void err_drained(void *to)
 {
     struct relay *r = to;
 
@@ -311,7 +254,7 @@ static void talk_drained(void *to)
 static void errors_lost(void *to, const struct err *why)
 {
     (void)why;
-    talk_drained(to);
+    err_drained(to);
 }
 
 static const struct stream_events client_in_events = { .data = up_data, .end = up_end };
@@ -320,8 +263,8 @@ static const struct stream_events server_in_events = { .drained = up_drained,
 static const struct stream_events server_out_events = { .data = down_data, .end = down_end };
 static const struct stream_events client_out_events = { .drained = down_drained,
                                                         .broken = client_lost };
-static const struct stream_events server_err_events = { .data = talk_data, .end = talk_end };
-static const struct stream_events errors_events = { .drained = talk_drained,
+static const struct stream_events server_err_events = { .data = err_data, .end = err_end };
+static const struct stream_events errors_events = { .drained = err_drained,
                                                     .broken = errors_lost };
 
 static bool open_client(struct relay *r, const struct relay_config *config, struct err *e)
@@ -345,7 +288,7 @@ static bool start_server(struct relay *r, const struct relay_config *config, int
     struct child_fds fds;
     bool ok;
 
-    if (!child_start(&r->child, l, config->argv, &fds, server_exited, r, errnum, e))
+    if (!process_start(&r->server, l, config->argv, &fds, &server_events, r, errnum, e))
         return false;
     ok = stream_open(&r->up.into, l, fds.in, &server_in_events, r, e) &&
          stream_open(&r->down.from, l, fds.out, &server_out_events, r, e) &&
@@ -359,13 +302,12 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
 {
     struct relay *r = mem_new(struct relay);
 
-    *r = (struct relay){ .loop = l, .events = events, .to = to, .ask_with = SIGTERM };
+    *r = (struct relay){ .loop = l, .events = events, .to = to };
     r->up.relay = r->down.relay = r->talk.relay = r;
     lines_init(&r->up.lines, config->max_line);
     lines_init(&r->down.lines, config->max_line);
     lines_init(&r->talk.lines, 0);
-    buf_init(&r->talk_held, TALK_MOST);
-    r->patience = timer_new(l, patience_over, r);
+    talk_init(&r->said);
     *errnum = 0;
     if (!open_client(r, config, e) || !start_server(r, config, errnum, e)) {
         relay_close(r);
@@ -380,11 +322,7 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
 
 void relay_signal(struct relay *r, int signum)
 {
-    r->ask_with = signum;
-    if (r->state == RUNNING || r->state == CLOSING)
-        enter(r, ASKED);
-    else if (r->state == DRAINING)
-        enter(r, DONE);
+    process_ask(r->server, signum);
 }
 
 static void close_pipe(struct pipe *p)
@@ -401,8 +339,7 @@ void relay_close(struct relay *r)
     close_pipe(&r->up);
     close_pipe(&r->down);
     close_pipe(&r->talk);
-    buf_release(&r->talk_held);
-    timer_close(r->patience);
-    child_close(r->child);
+    talk_release(&r->said);
+    process_close(r->server);
     free(r);
 }

@@ -5,17 +5,9 @@
  * byte goes on; the bytes of an unfinished line go on as they come. Each side is
  * read only as fast as the other takes. Knows no JSON and writes no file.
  *
- *   RUNNING  -> CLOSING  [begin_closing: the client ended or is gone]
- *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output]
- *   RUNNING  -> ASKED    [relay_signal: the signal we got goes to the server]
- *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
- *   any      -> DRAINING [server_exited: what it left in its pipes still goes out]
- *   DRAINING -> DONE     [finish_if_drained; patience_over: pipes that others hold
- *                         open are not waited for, a client that reads slowly is;
- *                         relay_signal: nobody is waited for]
- *
- * The whole way from CLOSING to DONE fits in the 2 s that clients wait before they
- * turn to signals. */
+ * When the client ends or is gone, the server sees the end of its stdin and is
+ * brought to its own end as a process is. A client that reads slowly still gets all
+ * that the server has left; a signal ends that, too. */
 #ifndef TRANSPORT_RELAY_H
 #define TRANSPORT_RELAY_H
 
@@ -29,6 +21,8 @@ struct relay_events {
     void (*line)(void *to, enum record_dir dir, struct str line); /* without newline */
     void (*too_long)(void *to, enum record_dir dir, uint64_t bytes);
     void (*stderr_text)(void *to, struct str bytes);
+    void (*hurried)(
+        void *to); /* it did not end with its client, and got SIGTERM; may be NULL */
     void (*exited)(void *to, int code, int signum);
     void (*done)(void *to); /* nothing more will come; the loop may stop */
 };

@@ -51,11 +51,51 @@ static void only_one_is_singular(void **state)
     buf_release(&b);
 }
 
+/* The units themselves are tested with the options that take them. */
+static void what_people_write_is_read(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t us; /* -1: refused */
+    } cases[] = {
+        { "0", 0 },
+        { "12us", 12 },
+        { "1m30s", 90000000 },
+        { "1h2m3.5s", 3723500000 },
+        { "1.5ms", 1500 },
+        { "9223372036854775807us", INT64_MAX },
+        { "", -1 },
+        { "5", -1 },
+        { "1m30", -1 },
+        { "ms", -1 },
+        { "1.ms", -1 },
+        { "-1s", -1 },
+        { "1 s", -1 },
+        { "1sec", -1 },
+        { "9223372036854775808us", -1 },
+        { "9223372036854775807us1us", -1 },
+    };
+    uint64_t bytes = 7;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t us = -1;
+        assert_int_equal(amount_parse_us(str_z(cases[i].text), &us), cases[i].us >= 0);
+        assert_int_equal(us, cases[i].us);
+    }
+    assert_true(amount_parse_bytes(STR("1.5kB"), &bytes));
+    assert_int_equal(bytes, 1500);
+    assert_false(amount_parse_bytes(STR("1MB1"), &bytes));
+    assert_false(amount_parse_bytes(STR("1MB\0"), &bytes));
+    assert_int_equal(bytes, 1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_rounded_to_what_is_shown),
         cmocka_unit_test(only_one_is_singular),
+        cmocka_unit_test(what_people_write_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ static void nobody_else_holds_its_pipes(void **state)
     struct run first, second;
 
     (void)state;
-    start(&first, l, "exec 1>&- 2>&-; exec cat");
+    start(&first, l, "exec 1>&- 2>&-; while read x; do :; done");
     start(&second, l, "exec cat");
     /* The first closed these; the second, started later, does not have them. */
     assert_output(first.fds.out, "");

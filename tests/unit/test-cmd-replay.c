@@ -65,7 +65,7 @@ static void recorded_answers_go_to_the_live_client(void **state)
     (void)state;
     check(PROGRAM_WORDS("replay", "file"), ASK("\"x\"", "b", "1") ASK("0", "a", "1"), 0,
           "{\"id\":\"x\",\"result\":{\"is\":\"b\"}}\n{\"id\":0,\"result\":{\"is\":\"a\"}}\n",
-          "mcpreel: tools/call answered with #1, whose params differ\n"
+          "mcpreel: tools/call a answered with #1, whose params differ\n"
           "mcpreel: answered 2 requests from the recording, 0 unmatched\n");
 }
 
@@ -76,20 +76,22 @@ static void a_last_line_without_newline_is_answered(void **state)
           "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n", "");
 }
 
+#define HINT "record a session that has it, or go on after misses with --on-unmatched warn"
 #define MISS                                                                                   \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no recorded "      \
     "answer for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"        \
     "\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":[{\"path\":"        \
-    "\"$.params.name\",\"recorded\":\"b\",\"got\":\"c\"}]}}}}\n"
+    "\"$.params.name\",\"recorded\":\"b\",\"got\":\"c\"}]},\"hint\":\"" HINT "\"}}}\n"
 #define COMPLAINT                                                                              \
     "mcpreel: no recorded answer for tools/call 'c'; nearest is #3 tools/call 'b', which "     \
-    "differs at $.params.name: recorded \"b\", got \"c\"\n"
+    "differs at $.params.name: recorded \"b\", got \"c\"; " HINT "\n"
 
 static void a_miss_is_answered_and_ends_with_1(void **state)
 {
     (void)state;
     check(PROGRAM_WORDS("replay", "file"), ASK("1", "c", "1") ASK("2", "a", "1"), 1, MISS,
-          COMPLAINT);
+          COMPLAINT "mcpreel: answered 0 requests from the recording, 1 unmatched\n"
+                    "mcpreel: never asked for: #1 tools/call a, #3 tools/call b\n");
 }
 
 static void with_warn_it_goes_on_and_ends_with_0(void **state)
@@ -98,7 +100,7 @@ static void with_warn_it_goes_on_and_ends_with_0(void **state)
     check(PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
           ASK("1", "c", "1") ASK("2", "b", "1"), 0,
           MISS "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
-          COMPLAINT "mcpreel: answered 1 requests from the recording, 1 unmatched\n"
+          COMPLAINT "mcpreel: answered 1 request from the recording, 1 unmatched\n"
                     "mcpreel: never asked for: #1 tools/call a\n");
 }
 

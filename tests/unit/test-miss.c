@@ -38,16 +38,21 @@ static void forget(struct told *t)
     script_release(&t->script);
 }
 
+/* Whatever the reason, what to do about it is the same. */
+#define HINT "record a session that has it, or go on after misses with --on-unmatched warn"
+
 static void check(const char *live, bool exhausted, const char *message, const char *data,
                   const char *report)
 {
     struct arena a = { 0 };
+    struct str data_and_hint;
     struct told t;
 
     explain(&t, recording, live, exhausted);
     assert_str(buf_str(&t.why.message), str_z(message));
-    assert_str(buf_str(&t.why.data), terse_json(&a, data));
-    assert_str(buf_str(&t.why.report), str_z(report));
+    data_and_hint = arena_printf(&a, "%.*s,'hint':'%s'}", (int)strlen(data) - 1, data, HINT);
+    assert_str(buf_str(&t.why.data), terse_json(&a, data_and_hint.at));
+    assert_str(buf_str(&t.why.report), arena_printf(&a, "%s; %s", report, HINT));
     forget(&t);
     arena_release(&a);
 }
@@ -61,6 +66,20 @@ static void the_nearest_has_the_fewest_differences(void **state)
           "'differences':[{'path':'$.params.arguments.b','recorded':3,'got':4}]}}",
           "no recorded answer for tools/call 'add'; nearest is #5 tools/call 'add', which "
           "differs at $.params.arguments.b: recorded 3, got 4");
+}
+
+static void of_two_as_near_the_first_recorded_one_is_told(void **state)
+{
+    (void)state;
+    check(
+        "{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':9,'b':9}}}",
+        false, "no recorded answer for tools/call 'add'",
+        "{'reason':'never recorded','nearest':{'seq':1,'method':'tools/call','subject':'add',"
+        "'differences':[{'path':'$.params.arguments.a','recorded':1,'got':9},"
+        "{'path':'$.params.arguments.b','recorded':2,'got':9}]}}",
+        "no recorded answer for tools/call 'add'; nearest is #1 tools/call 'add', which "
+        "differs at $.params.arguments.a: recorded 1, got 9, $.params.arguments.b: recorded 2, "
+        "got 9");
 }
 
 static void the_same_subject_is_nearer_than_the_same_arguments(void **state)
@@ -155,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_has_the_fewest_differences),
+        cmocka_unit_test(of_two_as_near_the_first_recorded_one_is_told),
         cmocka_unit_test(the_same_subject_is_nearer_than_the_same_arguments),
         cmocka_unit_test(a_method_nobody_recorded_has_no_nearest),
         cmocka_unit_test(what_is_used_up_says_so),

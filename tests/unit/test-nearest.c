@@ -1,4 +1,4 @@
-#include "cmd/nearest.h"
+#include "base/nearest.h"
 
 #include "test.h"
 

@@ -208,6 +208,24 @@ static void what_stood_on_several_lines_is_written_on_one(void **state)
                 "\"thoughtjack_version\":\"0.3.0\",\"command\":[ \"x\" ]}\n"));
 }
 
+/* A peer may send a message as deep as any value may be, and its line is deeper. */
+static void the_deepest_message_can_be_read_again(void **state)
+{
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 1 << 16);
+    buf_add(&text, STR(HEAD "{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00Z\","
+                            "\"dir\":\"c2s\",\"msg\":{\"id\":1,\"params\":"));
+    for (int i = 0; i < JSON_MAX_DEPTH - 1; i++)
+        buf_add_ch(&text, '[');
+    for (int i = 0; i < JSON_MAX_DEPTH - 1; i++)
+        buf_add_ch(&text, ']');
+    buf_add(&text, STR("}}\n"));
+    check(buf_str(&text), STR("header 1 end"));
+    buf_release(&text);
+}
+
 /* Cut anywhere, a recording gives a prefix of its records and never anything else. */
 static void every_cut_gives_a_prefix(void **state)
 {
@@ -257,6 +275,7 @@ int main(void)
         cmocka_unit_test(made_up_values_are_known_for_what_they_are),
         cmocka_unit_test(what_every_recording_must_have_is_made_up),
         cmocka_unit_test(what_stood_on_several_lines_is_written_on_one),
+        cmocka_unit_test(the_deepest_message_can_be_read_again),
         cmocka_unit_test(every_cut_gives_a_prefix),
         cmocka_unit_test(the_probe_knows_its_own),
     };

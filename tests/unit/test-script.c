@@ -301,6 +301,31 @@ static void messages_that_are_no_json_rpc_are_passed_over(void **state)
           "");
 }
 
+/* As jq without -c leaves it. A line break there is a blank; in a stream of lines it
+ * would be the end of a message. */
+static void a_message_over_several_lines_becomes_one(void **state)
+{
+    static const char *const texts[] = { "{\n  'id': 1,\n  'method': 'a'\n}",
+                                         "{\n  'id': 1,\r\n  'result': '`n'\n}" };
+    struct script s;
+
+    (void)state;
+    script_init(&s);
+    for (int i = 0; i < 2; i++) {
+        struct record r = { .kind = RECORD_MESSAGE, .has = HAS_SEQ };
+        struct err e = ERR_NONE;
+        struct terse_scanned j;
+
+        r.message.dir = i ? TO_CLIENT : TO_SERVER;
+        r.message.msg = terse_scan(&j, texts[i]);
+        assert_true(s.sink.put(&s.sink, &r, &e));
+        terse_scanned_release(&j);
+    }
+    assert_str(s.ops[0]->raw, STR("{   \"id\": 1,   \"method\": \"a\" }"));
+    assert_str(s.ops[0]->first->raw, STR("{   \"id\": 1,\r   \"result\": \"\\n\" }"));
+    script_release(&s);
+}
+
 static void a_modern_request_makes_the_script_modern(void **state)
 {
     static const struct {
@@ -355,6 +380,7 @@ int main(void)
         cmocka_unit_test(an_answer_to_nothing_is_left_out),
         cmocka_unit_test(other_lines_of_a_recording_are_passed_over),
         cmocka_unit_test(messages_that_are_no_json_rpc_are_passed_over),
+        cmocka_unit_test(a_message_over_several_lines_becomes_one),
         cmocka_unit_test(a_modern_request_makes_the_script_modern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void help_of_a_command_says_all_its_table_says(void **state)
         "\n"
         "Global options:\n"
         "  -h, --help                show help for the command and exit\n"
-        "  -v, --verbose             say more on standard error; -vv says still more\n"
+        "  -v, --verbose             say more on standard error\n"
         "  -q, --quiet               say only errors on standard error\n"
         "      --json                write results, and errors too, as JSON\n"
         "      --color WHEN          use colours (auto, always, never; default: auto)\n"

@@ -1,6 +1,6 @@
-/* cmd/nearest.h - "did you mean": the likeliest of many names for a misspelled one. */
-#ifndef CMD_NEAREST_H
-#define CMD_NEAREST_H
+/* base/nearest.h - "did you mean": the likeliest of many names for a misspelled one. */
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
 
 #include "base/str.h"
 

@@ -1,0 +1,140 @@
+#include "loop/process.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "loop/timer.h"
+
+enum {
+    QUIET_MS = 800, /* after the end of its stdin, how long a silent process may take */
+    TERM_MS = 500,  /* from SIGTERM to SIGKILL, and for pipes that outlive their process */
+};
+
+enum process_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
+
+struct process {
+    struct child *child;
+    struct timer *patience;
+    const struct process_events *events;
+    void *to;
+    enum process_state state;
+    int ask_with;
+    bool drained; /* all its output was read */
+};
+
+static void enter(struct process *p, enum process_state state)
+{
+    p->state = state;
+    switch (state) {
+    case CLOSING:
+        timer_set(p->patience, QUIET_MS);
+        break;
+    case ASKED:
+        child_kill_group(p->child, p->ask_with);
+        timer_set(p->patience, TERM_MS);
+        break;
+    case KILLED:
+        child_kill_group(p->child, SIGKILL);
+        timer_set(p->patience, TERM_MS);
+        break;
+    case DRAINING:
+        timer_set(p->patience, TERM_MS);
+        break;
+    case DONE:
+        timer_stop(p->patience);
+        /* Whoever is left of its family must not outlive the session. */
+        child_kill_group(p->child, SIGKILL);
+        p->events->done(p->to);
+        break;
+    case RUNNING:
+        BUG("a process does not start twice");
+    }
+}
+
+static bool is_busy(const struct process *p)
+{
+    return p->events->busy && p->events->busy(p->to);
+}
+
+static void patience_over(void *to)
+{
+    struct process *p = to;
+
+    if (p->state == CLOSING) {
+        enter(p, ASKED);
+        if (p->events->hurried)
+            p->events->hurried(p->to);
+    } else if (p->state == ASKED)
+        enter(p, KILLED);
+    else if (p->state == DRAINING && is_busy(p))
+        enter(p, DRAINING);
+    else
+        enter(p, DONE);
+}
+
+static void exited(void *to, int code, int signum)
+{
+    struct process *p = to;
+
+    if (p->state == DONE)
+        return;
+    p->events->exited(p->to, code, signum);
+    enter(p, p->drained ? DONE : DRAINING);
+}
+
+bool process_start(struct process **out, struct loop *l, char *const *argv,
+                   struct child_fds *fds, const struct process_events *events, void *to,
+                   int *errnum, struct err *e)
+{
+    struct process *p = mem_new(struct process);
+
+    *p = (struct process){ .events = events, .to = to, .ask_with = SIGTERM };
+    if (!child_start(&p->child, l, argv, fds, exited, p, errnum, e)) {
+        free(p);
+        return false;
+    }
+    p->patience = timer_new(l, patience_over, p);
+    *out = p;
+    return true;
+}
+
+void process_let_go(struct process *p)
+{
+    if (p->state == RUNNING)
+        enter(p, CLOSING);
+}
+
+void process_heard(struct process *p)
+{
+    if (p->state == CLOSING)
+        timer_set(p->patience, QUIET_MS);
+}
+
+void process_ask(struct process *p, int signum)
+{
+    if (signum)
+        p->ask_with = signum;
+    if (p->state == RUNNING || p->state == CLOSING)
+        enter(p, ASKED);
+    else if (p->state == DRAINING)
+        enter(p, DONE);
+}
+
+void process_drained(struct process *p)
+{
+    p->drained = true;
+    if (p->state == DRAINING)
+        enter(p, DONE);
+}
+
+void process_close(struct process *p)
+{
+    if (!p)
+        return;
+    if (p->state != DONE)
+        child_kill_group(p->child, SIGKILL);
+    timer_close(p->patience);
+    child_close(p->child);
+    free(p);
+}

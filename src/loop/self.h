@@ -1,0 +1,11 @@
+/* loop/self.h - where this program itself lies. */
+#ifndef LOOP_SELF_H
+#define LOOP_SELF_H
+
+#include "base/buf.h"
+
+/* Appends the absolute path of the running program: what to start to get another
+ * one of the same, whatever the name it was started by and the current directory. */
+bool self_path(struct buf *to, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,278 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "fixture.h"
+#include "test.h"
+#include "json/json.h"
+
+/* The demo starts mcpreel again, which here is this program: with arguments it acts
+ * as mcpreel. What is to happen before it does stands in MISHAP: which command, and
+ * what ("replay=gone", "replay=kill", "replay=OLD=NEW" in the recording). With "die"
+ * the replay does all it should, and is killed then. */
+
+static void replace(const char *path, struct str old, struct str new)
+{
+    struct err e = ERR_NONE;
+    struct buf text;
+    char *at;
+    int fd;
+
+    buf_init(&text, 1 << 20);
+    BUG_IF(old.len != new.len || !file_slurp(&text, &sys_real, path, &e));
+    at = memmem(text.at, text.len, old.at, old.len);
+    fd = open(path, O_WRONLY);
+    BUG_IF(!at || pwrite(fd, new.at, new.len, at - text.at) != (ssize_t) new.len);
+    close(fd);
+    buf_release(&text);
+}
+
+static void suffer(const char *command, const char *path)
+{
+    struct str what = str_z(getenv("MISHAP")), old;
+
+    if (!str_eq(str_cut(&what, '='), str_z(command)))
+        return;
+    if (str_eq(what, STR("kill"))) {
+        BUG_IF(write(STDERR_FILENO, "ouch\n", 5) != 5);
+        raise(SIGKILL);
+    } else if (str_eq(what, STR("gone"))) {
+        unlink(path);
+    } else {
+        old = str_cut(&what, '=');
+        replace(path, old, what);
+    }
+}
+
+static int act_as_mcpreel(int argc, char **argv)
+{
+    struct dispatch d = { .sys = &sys_real, .commands = commands, .env = environ };
+    bool dies =
+        str_eq(str_z(getenv("MISHAP")), STR("die")) && str_eq(str_z(argv[2]), STR("replay"));
+    int code;
+
+    suffer(argv[2], argv[argc - 1]);
+    log_init_fd(&d.log, STDERR_FILENO, LOG_INFO, false);
+    code = dispatch_run(&d, argc, argv);
+    if (dies)
+        raise(SIGKILL);
+    return code;
+}
+
+/* A demo in a directory of its own. */
+struct bench {
+    struct fixture with;
+    char dir[32], file[64];
+};
+
+static void setup(struct bench *b)
+{
+    static char *no_env[] = { NULL };
+
+    fixture_init(&b->with, no_env);
+    b->with.dispatch.commands = commands;
+    memcpy(b->dir, "/tmp/demo-XXXXXX", sizeof "/tmp/demo-XXXXXX");
+    assert_non_null(mkdtemp(b->dir));
+    snprintf(b->file, sizeof b->file, "%s/x.jsonl", b->dir);
+    unsetenv("MISHAP");
+}
+
+static void done(struct bench *b)
+{
+    unlink(b->file);
+    assert_int_equal(rmdir(b->dir), 0);
+    fixture_release(&b->with);
+}
+
+static int run(struct bench *b, const char *options, const char *mishap)
+{
+    char line[256];
+
+    if (mishap)
+        setenv("MISHAP", mishap, 1);
+    else
+        unsetenv("MISHAP");
+    snprintf(line, sizeof line, "mcpreel demo %s -o %s", options, b->file);
+    return fixture_run(&b->with, line);
+}
+
+static bool has(const struct buf *in, const char *text)
+{
+    return in->len && memmem(in->at, in->len, text, strlen(text));
+}
+
+static void it_records_replays_and_tells_what_to_try(void **state)
+{
+    struct stat st;
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(run(&b, "", NULL), EXIT_OK);
+    assert_str(buf_str(&b.with.err), STR(""));
+    assert_true(has(&b.with.out, "1 Record: "));
+    assert_true(has(&b.with.out, "heard the same again: 9 answers, 3 progress reports,\n"));
+    assert_true(has(&b.with.out, "mcpreel inspect /tmp/demo-"));
+    assert_int_equal(stat(b.file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    done(&b);
+}
+
+static void a_file_that_exists_is_left_alone_without_force(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(run(&b, "", NULL), EXIT_OK);
+    assert_int_equal(run(&b, "", NULL), EXIT_USAGE);
+    assert_str(buf_str(&b.with.out), STR(""));
+    assert_true(str_starts(buf_str(&b.with.err), STR("mcpreel: cannot write '/tmp/demo-")));
+    assert_true(has(&b.with.err, "/x.jsonl': it exists already\n"
+                                 "  choose another name, or add --force to replace it\n"));
+    assert_int_equal(run(&b, "--force", NULL), EXIT_OK);
+    done(&b);
+}
+
+static void a_directory_that_is_not_there_is_the_systems_no(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(fixture_run(&b.with, "mcpreel demo -o /no/such/place/x.jsonl"), EXIT_IO);
+    assert_str(buf_str(&b.with.err), STR("mcpreel: cannot write '/no/such/place/x.jsonl': "
+                                         "No such file or directory\n"));
+    done(&b);
+}
+
+static void a_replay_that_is_not_what_was_recorded_is_a_finding(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(run(&b, "", "replay=without a slip=with one slip."), EXIT_FINDINGS);
+    assert_true(has(&b.with.out, "  It is not the same. The first difference is after "
+                                 "tools/call count to 3:\n  recorded  log, {"));
+    assert_true(has(&b.with.out, "with one slip."));
+    assert_false(has(&b.with.out, "Your turn"));
+    assert_str(buf_str(&b.with.err), STR(""));
+    done(&b);
+}
+
+/* The replay then answers with an error of its own and ends. */
+static void a_request_the_recording_lacks_is_a_finding_too(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(
+        run(&b, "", "replay=\"name\" : \"divide\", \"arg=\"name\" : \"decide\", \"arg"),
+        EXIT_FINDINGS);
+    assert_true(has(&b.with.out, "after tools/call divide 1 by 0:\n"));
+    assert_true(has(&b.with.out, "  replayed  error {\"code\":-32000,"));
+    done(&b);
+}
+
+static void a_recording_that_cannot_be_read_is_named_with_the_line(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(run(&b, "", "replay=\"seq\":2,=\"seq\":2;"), EXIT_INPUT);
+    assert_true(has(&b.with.err, b.file));
+    assert_true(has(&b.with.err, ":5:"));
+    assert_false(has(&b.with.err, "{\"error\""));
+    assert_int_equal(run(&b, "--force", "replay=gone"), EXIT_INPUT);
+    assert_true(has(&b.with.err, "x.jsonl': No such file or directory\n"));
+    done(&b);
+}
+
+static void a_part_that_dies_is_reported_with_its_last_words(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(run(&b, "", "record=kill"), EXIT_SERVER);
+    assert_str(buf_str(&b.with.err),
+               STR("mcpreel: the server ended without an answer to initialize (signal 9)\n"
+                   "  its last words: ouch\n"));
+    assert_int_equal(run(&b, "", "replay=kill"), EXIT_SERVER);
+    assert_true(has(&b.with.out, "1 Record: "));
+    assert_false(has(&b.with.out, "2 Replay: "));
+    assert_int_equal(run(&b, "--force", "die"), EXIT_SERVER);
+    assert_true(has(&b.with.err, "mcpreel: the server failed (signal 9)\n"));
+    done(&b);
+}
+
+static void for_programs_all_of_it_is_json(void **state)
+{
+    struct json_fault fault;
+    struct bench b;
+    struct json j;
+
+    (void)state;
+    setup(&b);
+    json_init(&j);
+    assert_int_equal(run(&b, "--json", NULL), EXIT_OK);
+    assert_true(json_scan(&j, buf_str(&b.with.out), &fault));
+    assert_int_equal(json_type(json_get(json_root(&j), STR("same"))), JSON_TRUE);
+    assert_int_equal(run(&b, "--json --force", "replay=windy=rainy"), EXIT_FINDINGS);
+    assert_true(json_scan(&j, buf_str(&b.with.out), &fault));
+    assert_int_equal(json_type(json_get(json_root(&j), STR("same"))), JSON_FALSE);
+    assert_int_equal(run(&b, "--json", NULL), EXIT_USAGE);
+    assert_true(str_starts(buf_str(&b.with.err), STR("{\"error\":{\"kind\":\"usage\",")));
+    json_release(&j);
+    done(&b);
+}
+
+static void output_that_cannot_be_written_is_an_error(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    b.with.out_fails = true;
+    assert_int_equal(run(&b, "", NULL), EXIT_IO);
+    assert_true(has(&b.with.err, "standard output"));
+    done(&b);
+}
+
+static void it_takes_no_other_operand_than_server(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    assert_int_equal(fixture_run(&b.with, "mcpreel demo client"), EXIT_USAGE);
+    assert_int_equal(fixture_run(&b.with, "mcpreel demo server server"), EXIT_USAGE);
+    done(&b);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_records_replays_and_tells_what_to_try),
+        cmocka_unit_test(a_file_that_exists_is_left_alone_without_force),
+        cmocka_unit_test(a_directory_that_is_not_there_is_the_systems_no),
+        cmocka_unit_test(a_replay_that_is_not_what_was_recorded_is_a_finding),
+        cmocka_unit_test(a_request_the_recording_lacks_is_a_finding_too),
+        cmocka_unit_test(a_recording_that_cannot_be_read_is_named_with_the_line),
+        cmocka_unit_test(a_part_that_dies_is_reported_with_its_last_words),
+        cmocka_unit_test(for_programs_all_of_it_is_json),
+        cmocka_unit_test(output_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(it_takes_no_other_operand_than_server),
+    };
+
+    if (argc > 1)
+        return act_as_mcpreel(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

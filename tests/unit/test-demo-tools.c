@@ -1,0 +1,393 @@
+#include "engine/demo-tools.h"
+
+#include "stepper.h"
+
+/* The tools alone: requests are calls with these params, the rest is as in a server. */
+struct bench {
+    struct stepper with;
+    struct say say;
+    struct demo_tools tools;
+    struct arena arena;
+};
+
+static void step(void *engine, const struct event *ev)
+{
+    struct bench *b = engine;
+    struct mcp_message m;
+
+    if (ev->kind == EVENT_TIMER) {
+        demo_tools_hear_timer(&b->tools, ev->timer);
+        return;
+    }
+    m = mcp_classify(ev->record->message.msg, &b->arena);
+    if (m.kind == MCP_REQUEST)
+        buf_add(&b->with.did, demo_tools_call(&b->tools, &m) ? STR("") : STR("no such tool\n"));
+    else if (m.kind == MCP_NOTIFICATION)
+        demo_tools_hear_cancelled(&b->tools, json_get(m.params, STR("requestId")));
+    else
+        demo_tools_hear_answer(&b->tools, &m);
+}
+
+static void open_bench(struct bench *b)
+{
+    *b = (struct bench){ 0 };
+    stepper_init(&b->with, TO_SERVER, step, b);
+    say_init(&b->say, &b->with.out);
+    demo_tools_init(&b->tools, &b->say);
+    b->tools.can_sample = true;
+}
+
+static void close_bench(struct bench *b)
+{
+    demo_tools_release(&b->tools);
+    say_release(&b->say);
+    stepper_release(&b->with);
+    arena_release(&b->arena);
+}
+
+static void call(struct bench *b, const char *id, const char *params)
+{
+    struct arena a = { 0 };
+
+    stepper_hear(
+        &b->with,
+        arena_printf(&a, "{'id':%s,'method':'tools/call','params':%s}", id, params).at);
+    arena_release(&a);
+}
+
+/* The call gives that text at once, and is an error or not. */
+static void assert_call(struct bench *b, const char *params, bool is_error, const char *text)
+{
+    struct arena a = { 0 };
+    struct str want = arena_printf(&a,
+                                   "<< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":"
+                                   "[{\"type\":\"text\",\"text\":\"%s\"}]%s}}\n",
+                                   text, is_error ? ",\"isError\":true" : "");
+
+    call(b, "1", params);
+    assert_str(buf_str(&b->with.did), want);
+    buf_clear(&b->with.did);
+    arena_release(&a);
+}
+
+static void every_tool_has_a_name_a_description_and_a_schema(void **state)
+{
+    struct json_fault fault;
+    struct json_out o;
+    struct json_iter it;
+    struct buf list;
+    struct json j;
+    size_t count = 0;
+
+    (void)state;
+    buf_init(&list, 1 << 16);
+    o = json_out_to(&list);
+    demo_tools_list(&o);
+    json_init(&j);
+    assert_true(json_scan(&j, buf_str(&list), &fault));
+    for (it = json_each(json_root(&j)); json_next(&it); count++) {
+        struct json_val schema = json_get(it.value, STR("inputSchema"));
+        struct json_iter required = json_each(json_get(schema, STR("required")));
+        bool weather = json_is(json_get(it.value, STR("name")), STR("weather"));
+
+        assert_true(json_inner(json_get(it.value, STR("name"))).len > 0);
+        assert_true(json_inner(json_get(it.value, STR("description"))).len > 0);
+        assert_true(json_is(json_get(schema, STR("type")), STR("object")));
+        assert_true(json_count(json_get(schema, STR("required"))) > 0);
+        while (json_next(&required))
+            assert_true(json_exists(
+                json_get(json_get(schema, STR("properties")), json_inner(required.value))));
+        assert_int_equal(json_exists(json_get(it.value, STR("outputSchema"))), weather);
+    }
+    assert_int_equal(count, 4);
+    json_release(&j);
+    buf_release(&list);
+}
+
+static void an_unknown_tool_is_the_servers_to_refuse(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "1", "{'name':'teleport'}");
+    call(&b, "1", "{}");
+    call(&b, "1", "[1]");
+    assert_did(&b.with, "no such tool\nno such tool\nno such tool\n");
+    close_bench(&b);
+}
+
+static void the_weather_is_structured_and_always_the_same(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    for (int i = 0; i < 2; i++) {
+        call(&b, "1", "{'name':'weather','arguments':{'city':'Lisbon'}}");
+        assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{'content':[{'type':'text',"
+                            "'text':'{`'city`':`'Lisbon`',`'celsius`':20,`'sky`':`'windy`'}'}],"
+                            "'structuredContent':"
+                            "{'city':'Lisbon','celsius':20,'sky':'windy'}}}\n");
+    }
+    call(&b, "1", "{'name':'weather','arguments':{'city':'Oslo'}}");
+    assert_false(stepper_has(&b.with.did, "\"celsius\":20,\"sky\":\"windy\""));
+    buf_clear(&b.with.did);
+    assert_call(&b, "{'name':'weather'}", true, "which city? 'city' must be its name");
+    assert_call(&b, "{'name':'weather','arguments':{'city':5}}", true,
+                "which city? 'city' must be its name");
+    close_bench(&b);
+}
+
+static void counting_takes_time_reports_progress_and_logs(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "1", "{'name':'count','arguments':{'to':2},'_meta':{'progressToken':'t'}}");
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/progress','params':"
+                        "{'progressToken':'t','progress':1,'total':2,'message':'one'}}\n"
+                        "timer 1 in 20000 us\n");
+    assert_true(demo_tools_need_time(&b.tools));
+    stepper_ring(&b.with, 1);
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/progress','params':"
+                        "{'progressToken':'t','progress':2,'total':2,'message':'two'}}\n"
+                        "timer 2 in 20000 us\n");
+    stepper_ring(&b.with, 2);
+    assert_did(&b.with,
+               "<< {'jsonrpc':'2.0','method':'notifications/message','params':"
+               "{'level':'info','logger':'count','data':'got to two without a slip'}}\n"
+               "<< {'jsonrpc':'2.0','id':1,'result':"
+               "{'content':[{'type':'text','text':'counted to two'}]}}\n");
+    assert_false(demo_tools_need_time(&b.tools));
+    stepper_ring(&b.with, 2);
+    assert_did(&b.with, "");
+    close_bench(&b);
+}
+
+static void two_can_count_at_once(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "1", "{'name':'count','arguments':{'to':1},'_meta':{'progressToken':7}}");
+    call(&b, "'1'", "{'name':'count','arguments':{'to':1},'_meta':{'progressToken':'7'}}");
+    buf_clear(&b.with.did);
+    b.tools.wants_info = false;
+    stepper_ring(&b.with, 2);
+    stepper_ring(&b.with, 1);
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'1','result':"
+                        "{'content':[{'type':'text','text':'counted to one'}]}}\n"
+                        "<< {'jsonrpc':'2.0','id':1,'result':"
+                        "{'content':[{'type':'text','text':'counted to one'}]}}\n");
+    close_bench(&b);
+}
+
+static void without_a_token_there_is_no_progress(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "1", "{'name':'count','arguments':{'to':1},'_meta':{'progressToken':null}}");
+    assert_did(&b.with, "timer 1 in 20000 us\n");
+    close_bench(&b);
+}
+
+static void only_numbers_from_one_to_ten_are_counted_to(void **state)
+{
+    static const char *const wrong[] = { "0", "11", "-1", "1.5", "'3'", "null", "1e400" };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct arena a = { 0 };
+
+        assert_call(&b, arena_printf(&a, "{'name':'count','arguments':{'to':%s}}", wrong[i]).at,
+                    true, "how far? 'to' must be a whole number from 1 to 10");
+        arena_release(&a);
+    }
+    call(&b, "1", "{'name':'count','arguments':{'to':10.0}}");
+    assert_did(&b.with, "timer 1 in 20000 us\n");
+    close_bench(&b);
+}
+
+static void division_works_until_it_is_by_zero(void **state)
+{
+    static const char whole[] =
+        "what by what? 'a' and 'b' must be whole numbers up to 1000000000";
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    assert_call(&b, "{'name':'divide','arguments':{'a':-7,'b':2}}", false,
+                "-7 divided by 2 is -3, remainder -1");
+    assert_call(&b, "{'name':'divide','arguments':{'a':1,'b':0}}", true,
+                "cannot divide 1 by zero");
+    assert_call(&b, "{'name':'divide','arguments':{'a':1}}", true, whole);
+    assert_call(&b, "{'name':'divide','arguments':{'a':-9223372036854775808,'b':-1}}", true,
+                whole);
+    assert_call(&b, "{'name':'divide','arguments':[1,0]}", true, whole);
+    close_bench(&b);
+}
+
+#define ASKS_FOR_HAIKU(number, about)                                                          \
+    "<< {'jsonrpc':'2.0','id':" number ",'method':'sampling/createMessage','params':"          \
+    "{'messages':[{'role':'user','content':{'type':'text','text':'Write a haiku about " about  \
+    ".'}}],'maxTokens':100}}\n"
+
+#define HAIKU(about) "{'name':'haiku','arguments':{'about':'" about "'}}"
+
+static void a_haiku_comes_from_the_clients_model(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "'h'", HAIKU("tape"));
+    assert_did(&b.with, ASKS_FOR_HAIKU("1", "tape"));
+    assert_false(demo_tools_need_time(&b.tools));
+    stepper_hear(&b.with, "{'id':1,'result':{'role':'assistant','model':'m',"
+                          "'content':{'type':'text','text':'so it goes'}}}");
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'h','result':"
+                        "{'content':[{'type':'text','text':'so it goes'}]}}\n");
+    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'again'}}}");
+    assert_did(&b.with, "");
+    close_bench(&b);
+}
+
+/* Answers come in any order, and 1 is not "1"; nor is a call that counts a question. */
+static void several_calls_at_once_do_not_get_mixed_up(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "0", "{'name':'count','arguments':{'to':1}}");
+    call(&b, "1", HAIKU("tea"));
+    call(&b, "'1'", HAIKU("rain"));
+    assert_did(&b.with,
+               "timer 1 in 20000 us\n" ASKS_FOR_HAIKU("1", "tea") ASKS_FOR_HAIKU("2", "rain"));
+    stepper_hear(&b.with, "{'id':'2','result':{'content':{'type':'text','text':'stray'}}}");
+    stepper_hear(&b.with, "{'id':0,'result':{'content':{'type':'text','text':'stray'}}}");
+    stepper_hear(&b.with, "{'id':-1,'result':{'content':{'type':'text','text':'stray'}}}");
+    stepper_hear(&b.with, "{'id':2,'result':{'content':[{'type':'text','text':'wet'}]}}");
+    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'hot'}}}");
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'1','result':"
+                        "{'content':[{'type':'text','text':'wet'}]}}\n"
+                        "<< {'jsonrpc':'2.0','id':1,'result':"
+                        "{'content':[{'type':'text','text':'hot'}]}}\n");
+    close_bench(&b);
+}
+
+static void a_model_that_says_nothing_makes_the_tool_fail(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "7", HAIKU("it"));
+    call(&b, "8", HAIKU("it"));
+    buf_clear(&b.with.did);
+    stepper_hear(&b.with, "{'id':1,'error':{'code':-1,'message':'the user said no'}}");
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':7,'result':{'content':[{'type':'text','text':"
+                        "'the client would not ask its model: the user said no'}],"
+                        "'isError':true}}\n");
+    stepper_hear(&b.with, "{'id':2,'result':{'content':{'type':'image','data':''}}}");
+    assert_true(stepper_has(&b.with.did, "the client's model had no words for it"));
+    close_bench(&b);
+}
+
+static void a_client_without_a_model_is_not_asked(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    assert_call(&b, "{'name':'haiku','arguments':{}}", true,
+                "about what? 'about' must be some text");
+    b.tools.can_sample = false;
+    assert_call(&b, HAIKU("tape"), true, "this client has no model to ask for a haiku");
+    close_bench(&b);
+}
+
+static void a_cancelled_call_takes_its_question_back(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "'x'", HAIKU("it"));
+    call(&b, "'y'", HAIKU("it"));
+    buf_clear(&b.with.did);
+    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':'z'}}");
+    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{}}");
+    assert_did(&b.with, "");
+    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':'x'}}");
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/cancelled','params':"
+                        "{'requestId':1}}\n");
+    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'late'}}}");
+    assert_did(&b.with, "");
+    stepper_hear(&b.with, "{'id':2,'result':{'content':{'type':'text','text':'fine'}}}");
+    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'y','result':"
+                        "{'content':[{'type':'text','text':'fine'}]}}\n");
+    close_bench(&b);
+}
+
+static void a_cancelled_count_stops(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    call(&b, "5", "{'name':'count','arguments':{'to':9}}");
+    buf_clear(&b.with.did);
+    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':5}}");
+    stepper_ring(&b.with, 1);
+    assert_did(&b.with, "");
+    assert_false(demo_tools_need_time(&b.tools));
+    close_bench(&b);
+}
+
+static void so_many_calls_and_no_more_wait_at_once(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    for (int i = 0; i < 8; i++) {
+        call(&b, "5", HAIKU("it"));
+        call(&b, "5", "{'name':'count','arguments':{'to':9}}");
+    }
+    buf_clear(&b.with.did);
+    assert_call(&b, HAIKU("it"), true, "too many calls at once");
+    assert_call(&b, "{'name':'count','arguments':{'to':9}}", true, "too many calls at once");
+    assert_call(&b, "{'name':'divide','arguments':{'a':4,'b':2}}", false,
+                "4 divided by 2 is 2, remainder 0");
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_tool_has_a_name_a_description_and_a_schema),
+        cmocka_unit_test(an_unknown_tool_is_the_servers_to_refuse),
+        cmocka_unit_test(the_weather_is_structured_and_always_the_same),
+        cmocka_unit_test(counting_takes_time_reports_progress_and_logs),
+        cmocka_unit_test(two_can_count_at_once),
+        cmocka_unit_test(without_a_token_there_is_no_progress),
+        cmocka_unit_test(only_numbers_from_one_to_ten_are_counted_to),
+        cmocka_unit_test(division_works_until_it_is_by_zero),
+        cmocka_unit_test(a_haiku_comes_from_the_clients_model),
+        cmocka_unit_test(several_calls_at_once_do_not_get_mixed_up),
+        cmocka_unit_test(a_model_that_says_nothing_makes_the_tool_fail),
+        cmocka_unit_test(a_client_without_a_model_is_not_asked),
+        cmocka_unit_test(a_cancelled_call_takes_its_question_back),
+        cmocka_unit_test(a_cancelled_count_stops),
+        cmocka_unit_test(so_many_calls_and_no_more_wait_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

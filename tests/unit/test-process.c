@@ -1,0 +1,360 @@
+#include "loop/process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "loop/timer.h"
+#include "test.h"
+
+/* A shell script as the process, and what is told of it. */
+struct bench {
+    struct loop *loop;
+    struct process *process;
+    struct child_fds fds;
+    struct timer *later;
+    int code, signum;
+    int exited, done, hurried;
+    int busy; /* how often it is said to be */
+    int64_t start_us, exited_us, done_us;
+};
+
+static void on_exited(void *to, int code, int signum)
+{
+    struct bench *b = to;
+
+    assert_int_equal(b->done, 0);
+    b->exited++;
+    b->exited_us = clock_mono_us();
+    b->code = code;
+    b->signum = signum;
+}
+
+static void on_done(void *to)
+{
+    struct bench *b = to;
+
+    b->done++;
+    b->done_us = clock_mono_us();
+    loop_stop(b->loop);
+}
+
+static void on_hurried(void *to)
+{
+    struct bench *b = to;
+
+    b->hurried++;
+}
+
+static bool on_busy(void *to)
+{
+    struct bench *b = to;
+
+    return b->busy-- > 0;
+}
+
+static const struct process_events events = {
+    .exited = on_exited, .hurried = on_hurried, .busy = on_busy, .done = on_done
+};
+
+static void start(struct bench *b, const char *script)
+{
+    char *argv[] = { "/bin/sh", "-c", (char *)(uintptr_t)script, NULL };
+    struct err e = ERR_NONE;
+    char go;
+    int errnum;
+
+    *b = (struct bench){ .loop = loop_new() };
+    if (!process_start(&b->process, b->loop, argv, &b->fds, &events, b, &errnum, &e))
+        fail_msg("%s", e.msg);
+    /* Scripts say "go" once their traps are set. */
+    assert_int_equal(read(b->fds.out, &go, 1), 1);
+    b->start_us = clock_mono_us();
+}
+
+static void close_stdin(struct bench *b)
+{
+    close(b->fds.in);
+    b->fds.in = -1;
+}
+
+static void run(struct bench *b)
+{
+    loop_run(b->loop);
+    assert_int_equal(b->done, 1);
+}
+
+/* Whether everybody who could write to the process's stdout is gone. */
+static bool all_are_gone(struct bench *b)
+{
+    struct pollfd wait = { .fd = b->fds.out, .events = POLLIN };
+    char rest[64];
+    ssize_t n;
+
+    do
+        n = poll(&wait, 1, 2000) == 1 ? read(b->fds.out, rest, sizeof rest) : -1;
+    while (n > 0);
+    return n == 0;
+}
+
+static void end(struct bench *b)
+{
+    process_close(b->process);
+    timer_close(b->later);
+    loop_free(b->loop);
+    close(b->fds.out);
+    close(b->fds.err);
+    if (b->fds.in >= 0)
+        close(b->fds.in);
+}
+
+/* Not earlier; how much later is the machine's business, up to a point. */
+static void assert_took(const struct bench *b, int64_t from_ms)
+{
+    int64_t ms = (clock_mono_us() - b->start_us) / 1000;
+
+    if (ms < from_ms || ms > from_ms + 5000)
+        fail_msg("took %lld ms, not %lld", (long long)ms, (long long)from_ms);
+}
+
+static void one_that_ends_by_itself_is_done_once_it_is_drained(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; exit 3");
+    process_drained(b.process);
+    assert_int_equal(b.done, 0);
+    run(&b);
+    assert_int_equal(b.exited, 1);
+    assert_int_equal(b.code, 3);
+    assert_int_equal(b.signum, 0);
+    assert_true(b.done_us - b.exited_us < 250000); /* nobody waits for pipes then */
+    end(&b);
+}
+
+static void one_that_ends_with_its_stdin_gets_no_signal(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "trap 'exit 9' TERM; echo; cat >/dev/null; exit 4");
+    close_stdin(&b);
+    process_let_go(b.process);
+    process_drained(b.process);
+    run(&b);
+    assert_int_equal(b.code, 4);
+    assert_int_equal(b.hurried, 0);
+    assert_took(&b, 0);
+    end(&b);
+}
+
+static void one_that_stays_is_asked_to_end(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; exec sleep 30");
+    close_stdin(&b);
+    process_let_go(b.process);
+    process_drained(b.process);
+    run(&b);
+    assert_int_equal(b.signum, SIGTERM);
+    assert_int_equal(b.hurried, 1);
+    assert_took(&b, 800);
+    end(&b);
+}
+
+static void one_that_does_not_listen_is_killed_with_its_family(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "trap '' TERM; echo; sleep 30 & sleep 30; sleep 30");
+    close_stdin(&b);
+    process_let_go(b.process);
+    process_drained(b.process);
+    run(&b);
+    assert_int_equal(b.signum, SIGKILL);
+    assert_took(&b, 1300);
+    assert_true(all_are_gone(&b));
+    end(&b);
+}
+
+static void hear_it(void *to)
+{
+    struct bench *b = to;
+
+    process_heard(b->process);
+}
+
+static void one_that_talks_is_given_more_time(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; exec sleep 30");
+    close_stdin(&b);
+    process_let_go(b.process);
+    process_drained(b.process);
+    b.later = timer_new(b.loop, hear_it, &b);
+    timer_set(b.later, 600);
+    run(&b);
+    assert_took(&b, 1400);
+    end(&b);
+}
+
+static void the_signal_of_a_request_is_the_one_that_is_sent(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "trap 'exit 7' INT; echo; while :; do sleep 0.05; done");
+    process_ask(b.process, SIGINT);
+    process_drained(b.process);
+    run(&b);
+    assert_int_equal(b.code, 7);
+    assert_took(&b, 0);
+    end(&b);
+}
+
+static void without_a_signal_named_it_is_term(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "trap 'exit 8' TERM; echo; while :; do sleep 0.05; done");
+    process_ask(b.process, 0);
+    process_ask(b.process, 0);
+    process_drained(b.process);
+    run(&b);
+    assert_int_equal(b.code, 8);
+    end(&b);
+}
+
+/* Somebody it left behind keeps its stdout open: nobody waits for that for long. */
+static void pipes_that_outlive_it_are_given_up_and_their_holders_killed(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; sleep 30 & exit 0");
+    run(&b);
+    assert_int_equal(b.code, 0);
+    assert_took(&b, 500);
+    assert_true(all_are_gone(&b));
+    end(&b);
+}
+
+static void what_it_left_may_take_its_time_to_arrive(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; exit 0");
+    b.busy = 2;
+    run(&b);
+    assert_took(&b, 1500);
+    end(&b);
+}
+
+static void ask_it(void *to)
+{
+    struct bench *b = to;
+
+    process_ask(b->process, 0);
+}
+
+static void when_its_end_is_wanted_nobody_waits_for_what_it_left(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; sleep 30 & exit 0");
+    b.busy = 1000000;
+    b.later = timer_new(b.loop, ask_it, &b);
+    timer_set(b.later, 700);
+    run(&b);
+    assert_took(&b, 700);
+    assert_true(all_are_gone(&b));
+    end(&b);
+}
+
+static void closing_one_that_runs_kills_it(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "trap '' TERM; echo; sleep 30 & sleep 30");
+    process_close(b.process);
+    b.process = NULL;
+    assert_true(all_are_gone(&b));
+    assert_int_equal(b.exited + b.done, 0);
+    end(&b);
+}
+
+static void close_in_done(void *to)
+{
+    struct bench *b = to;
+
+    process_close(b->process);
+    b->process = NULL;
+    b->done++;
+    loop_stop(b->loop);
+}
+
+static void it_may_be_closed_when_it_is_done(void **state)
+{
+    static const struct process_events closing = { .exited = on_exited, .done = close_in_done };
+    char *argv[] = { "/bin/true", NULL };
+    struct bench b = { .loop = loop_new() };
+    struct err e = ERR_NONE;
+    int errnum;
+
+    (void)state;
+    assert_true(process_start(&b.process, b.loop, argv, &b.fds, &closing, &b, &errnum, &e));
+    process_drained(b.process);
+    run(&b);
+    end(&b);
+}
+
+static void what_cannot_be_started_says_why(void **state)
+{
+    char *argv[] = { "/no/such/program", NULL };
+    struct loop *l = loop_new();
+    struct process *p = NULL;
+    struct child_fds fds;
+    struct err e = ERR_NONE;
+    int errnum = 0;
+
+    (void)state;
+    assert_false(process_start(&p, l, argv, &fds, &events, NULL, &errnum, &e));
+    assert_int_equal(errnum, ENOENT);
+    assert_int_equal(e.kind, ERR_PEER);
+    assert_null(p);
+    process_close(p);
+    loop_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_that_ends_by_itself_is_done_once_it_is_drained),
+        cmocka_unit_test(one_that_ends_with_its_stdin_gets_no_signal),
+        cmocka_unit_test(one_that_stays_is_asked_to_end),
+        cmocka_unit_test(one_that_does_not_listen_is_killed_with_its_family),
+        cmocka_unit_test(one_that_talks_is_given_more_time),
+        cmocka_unit_test(the_signal_of_a_request_is_the_one_that_is_sent),
+        cmocka_unit_test(without_a_signal_named_it_is_term),
+        cmocka_unit_test(pipes_that_outlive_it_are_given_up_and_their_holders_killed),
+        cmocka_unit_test(what_it_left_may_take_its_time_to_arrive),
+        cmocka_unit_test(when_its_end_is_wanted_nobody_waits_for_what_it_left),
+        cmocka_unit_test(closing_one_that_runs_kills_it),
+        cmocka_unit_test(it_may_be_closed_when_it_is_done),
+        cmocka_unit_test(what_cannot_be_started_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
