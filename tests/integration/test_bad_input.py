@@ -127,7 +127,7 @@ BROKEN = {
     "half a string": (MESSAGE[:30], 31, "the line ends inside a JSON value"),
     "two lines run together": (MESSAGE.strip() + MESSAGE.strip(), len(MESSAGE), "not valid JSON"),
     "bytes that are no text": ('{"type":"message","x":"\udcff"}', 24, "not valid JSON"),
-    "NUL bytes": ("\0\0\0", 1, "NUL bytes in the middle of the recording"),
+    "NUL bytes": ("\0\0\0", 1, "NUL bytes in the middle of the file"),
     "a control character": ('{"type":"message","x":"\1"}', 24, "not valid JSON"),
     "an array": ("[1,2]", 1, "a line of a recording must be an object"),
     "a word": ("null", 1, "a line of a recording must be an object"),
@@ -331,7 +331,7 @@ def test_a_recording_cut_anywhere(command, run, mcpreel, tmp_path):
     for cut in [*range(0, len(whole), 7), len(HEADER) - 1, len(HEADER), len(HEADER) + 1, len(whole) - 1]:
         path.write_text(whole[:cut])
         ran, said = judged(run, mcpreel, command, path)
-        if cut < len('{"type":"'):
+        if cut < len('{"type":"header"'):
             assert ran.code == 3 and len(said) == 1, (cut, ran)
         else:
             torn = whole[:cut][-1] != "\n" and not whole[:cut].endswith("}")
