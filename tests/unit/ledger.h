@@ -8,8 +8,8 @@
 #define LEDGER_H
 
 #include "base/buf.h"
-#include "trace/pairing.h"
 #include "format/format.h"
+#include "trace/pairing.h"
 
 /* What no part names: microseconds, numbering, connections, who wrote the file, totals. */
 #define LEDGER_REST (1u << 31)
