@@ -88,6 +88,12 @@ def npm_peers():
 
 
 @pytest.fixture(scope="session")
+def recorder_peer():
+    """The virtual environment of the pinned mcp-recorder."""
+    return installed("mcp-recorder")
+
+
+@pytest.fixture(scope="session")
 def python_peers():
     """The virtual environment of the pinned Python peers."""
     return installed("python")

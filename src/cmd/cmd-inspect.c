@@ -1,5 +1,6 @@
 /* cmd/cmd-inspect.c - what is in a recording, and what is odd about it. */
 #include "cmd/commands.h"
+#include "cmd/inspect-cassette.h"
 #include "cmd/inspect-json.h"
 #include "cmd/inspect-text.h"
 #include "cmd/progress.h"
@@ -9,10 +10,20 @@
 /* More than the fullest tables and the longest names can make. */
 enum { INSPECT_MAX = 8 << 20 };
 
+/* What is gathered: figures about any file, or a cassette as its own tool shows it. */
+struct inspection {
+    struct inspect_file file;
+    struct stats stats;
+    struct inspect_cassette cassette;
+    bool as_cassette;
+};
+
 /* A remark that comes with the end is about the end: what follows the last record is
  * damaged. */
-static bool pour(struct reader *r, struct stats *s, struct progress *progress, struct err *e)
+static bool pour(struct reader *r, struct inspection *in, struct progress *progress,
+                 struct err *e)
 {
+    struct sink *to = in->as_cassette ? &in->cassette.sink : &in->stats.sink;
     struct record rec;
 
     for (;;) {
@@ -20,13 +31,13 @@ static bool pour(struct reader *r, struct stats *s, struct progress *progress, s
 
         switch (reader_next(r, &rec, e)) {
         case NEXT_RECORD:
-            if (!s->sink.put(&s->sink, &rec, e))
+            if (!to->put(to, &rec, e))
                 return false;
             progress_at(progress, reader_offset(r));
             break;
         case NEXT_END:
             if (reader_notes(r) > remarks)
-                stats_damaged_end(s, reader_offset(r) - offset);
+                stats_damaged_end(&in->stats, reader_offset(r) - offset);
             return true;
         default:
             return false;
@@ -34,9 +45,9 @@ static bool pour(struct reader *r, struct stats *s, struct progress *progress, s
     }
 }
 
-static bool gather(const struct app *app, struct stats *s, struct inspect_file *file,
-                   struct err *e)
+static bool gather(const struct app *app, struct inspection *in, struct err *e)
 {
+    struct inspect_file *file = &in->file;
     struct progress progress;
     struct reader *r;
     bool ok;
@@ -45,8 +56,9 @@ static bool gather(const struct app *app, struct stats *s, struct inspect_file *
     if (!reader_open(&r, app->sys, file->path, progress_log(&progress), e))
         return false;
     progress.total = reader_size(r);
-    s->parts = reader_format(r)->keeps;
-    ok = pour(r, s, &progress, e);
+    in->stats.parts = reader_format(r)->keeps;
+    in->as_cassette = reader_format(r) == &cassette_format && !app->json;
+    ok = pour(r, in, &progress, e);
     progress_end(&progress);
     file->format = reader_format(r)->name;
     file->bytes = reader_offset(r);
@@ -55,35 +67,37 @@ static bool gather(const struct app *app, struct stats *s, struct inspect_file *
     return ok;
 }
 
-static bool show(const struct app *app, const struct stats *s, const struct inspect_file *file,
-                 struct err *e)
+static bool show(const struct app *app, struct inspection *in, struct err *e)
 {
     struct buf out;
     bool ok;
 
-    buf_init(&out, INSPECT_MAX);
+    buf_init(&out, INSPECT_MAX + in->cassette.lines.text.len);
     if (app->json)
-        inspect_json_add(&out, s, file);
+        inspect_json_add(&out, &in->stats, &in->file);
+    else if (in->as_cassette)
+        inspect_cassette_add(&out, &in->cassette, in->file.path);
     else
-        inspect_text_add(&out, s, file, app->color);
+        inspect_text_add(&out, &in->stats, &in->file, app->color);
     ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);
     return ok;
 }
 
-static int inspect_run(const struct app *app, const void *args, const struct operands *in,
+static int inspect_run(const struct app *app, const void *args, const struct operands *operands,
                        struct err *e)
 {
-    struct inspect_file file = { .path = in->at[0] };
-    struct stats s;
+    struct inspection in = { .file = { .path = operands->at[0] } };
     bool ok;
 
     (void)args;
-    stats_init(&s);
-    ok = gather(app, &s, &file, e);
-    stats_finish(&s);
-    ok = ok && show(app, &s, &file, e);
-    stats_release(&s);
+    stats_init(&in.stats);
+    inspect_cassette_init(&in.cassette);
+    ok = gather(app, &in, e);
+    stats_finish(&in.stats);
+    ok = ok && show(app, &in, e);
+    inspect_cassette_release(&in.cassette);
+    stats_release(&in.stats);
     return ok ? EXIT_OK : (int)app_exit_code(e);
 }
 
@@ -105,6 +119,8 @@ const struct command cmd_inspect = {
         "Reads the file once and keeps only counts, however long it is. Latencies are those "
         "from a request to its answer; p50 and p95 may be off by 3 percent. With many "
         "different names only the first 512 operations have a row of their own.\n\n"
+        "A cassette of mcp-recorder is shown as its own inspect shows it; with --json like any "
+        "other file.\n\n"
         "Ends with 0 also when the file is odd, with 3 when it cannot be used.",
     .examples = inspect_examples,
     .operand = "FILE",

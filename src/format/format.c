@@ -4,10 +4,7 @@
 #include <stdio.h>
 
 const struct format *const format_table[] = {
-    &recording_format,
-    &trace_format,
-    &jsonrpc_format,
-    NULL,
+    &recording_format, &trace_format, &jsonrpc_format, &cassette_format, NULL,
 };
 
 const struct format *format_by_name(struct str name)

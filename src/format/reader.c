@@ -42,8 +42,8 @@ static bool read_more(struct reader *r, struct err *e)
     r->taken = 0;
     to = buf_space(&r->held, CHUNK);
     if (!to)
-        return err_set(e, ERR_LIMIT, "%s:%llu:1: a line of more than %zu MB", r->path,
-                       (unsigned long long)r->line, LIMIT_LINE >> 20);
+        return err_set(e, ERR_LIMIT, "%s:%llu:1: a line or document of more than %zu MB",
+                       r->path, (unsigned long long)r->line, LIMIT_LINE >> 20);
     if (!source_read(&r->source, to, CHUNK, &got, e))
         return false;
     buf_grew(&r->held, got);

@@ -54,6 +54,7 @@ static const struct member header_members[] = {
     { STR_INIT("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
     { STR_INIT("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
     { STR_INIT("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
+    { STR_INIT("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
     END,
 };
 
@@ -92,9 +93,10 @@ static const struct member proc_members[] = {
 };
 
 static const struct member http_request_members[] = {
-    { STR_INIT("state"), MEMBER_TEXT, AT(http.state), 0, true, 0 },
-    { STR_INIT("method"), MEMBER_TEXT, AT(http.method), 0, true, 0 },
-    { STR_INIT("path"), MEMBER_TEXT, AT(http.path), 0, true, 0 },
+    { STR_INIT("state"), MEMBER_TEXT, AT(http.state), 0, false, 0 },
+    { STR_INIT("kind"), MEMBER_TEXT, AT(http.kind), 0, false, 0 },
+    { STR_INIT("method"), MEMBER_TEXT, AT(http.method), 0, false, 0 },
+    { STR_INIT("path"), MEMBER_TEXT, AT(http.path), 0, false, 0 },
     { STR_INIT("query"), MEMBER_TEXT, AT(http.query), 0, false, 0 },
     { STR_INIT("host"), MEMBER_TEXT, AT(http.host), 0, false, 0 },
     { STR_INIT("origin"), MEMBER_TEXT, AT(http.origin), 0, false, 0 },
@@ -106,6 +108,7 @@ static const struct member http_request_members[] = {
 
 static const struct member http_response_members[] = {
     { STR_INIT("status"), MEMBER_COUNT, AT(http.status), HAS_STATUS, true, 0 },
+    { STR_INIT("took_ms"), MEMBER_COUNT, AT(http.took_ms), HAS_LATENCY, false, 0 },
     { STR_INIT("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
     { STR_INIT("media"), MEMBER_TEXT, AT(http.media), 0, false, 0 },
     { STR_INIT("resumes"), MEMBER_JSON, AT(http.resumes), 0, false, JSON_OBJECT },

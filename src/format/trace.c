@@ -550,7 +550,7 @@ const struct format trace_format = {
     .about = "mcp-replay trace, version 1 (mcp-tape, mcpreplay.dev)",
     .ext = { ".trace.jsonl" },
     .keeps = PART_BYTES | PART_TIME | PART_SERVER | PART_PENDING | PART_BATCH | PART_NAME |
-             PART_COMMAND | PART_SIDE | PART_END,
+             PART_COMMAND | PART_SIDE | PART_END | PART_ORDER,
     .probe = trace_probe,
     .open = trace_open,
     .next = trace_next,

@@ -22,6 +22,7 @@ static const struct {
     { "redacted", "marks of redacted values" },
     { "side", "which side sent a message" },
     { "end", "how the recording ended" },
+    { "order", "the order of messages of calls that overlap" },
 };
 
 static size_t index_of(enum part p)

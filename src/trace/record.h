@@ -56,6 +56,7 @@ enum record_has {
 struct record_header {
     struct str version, name, tags /* JSON */, upstream, made_for, producer /* JSON */,
         command /* JSON */, transport;
+    struct str source; /* JSON: what it was converted from, see recording.md */
 };
 
 struct record_message {
@@ -78,9 +79,11 @@ struct record_proc {
 
 struct record_http {
     struct str method, path, query, state, host, origin, body; /* request */
-    struct str media, resumes /* JSON */;                      /* response */
+    struct str kind;                      /* request: what another recorder took it for */
+    struct str media, resumes /* JSON */; /* response */
     struct str by, headers /* JSON */;
     uint64_t status;
+    uint64_t took_ms; /* response, with HAS_LATENCY */
     bool auth, mints_session, clean;
 };
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A scripted stdio MCP client on the official Python SDK.
+"""A scripted MCP client on the official Python SDK.
 
     DIR/bin/python tests/peers/py-client.py [--ids strings] [--era auto] SESSION.json -- COMMAND…
+    DIR/bin/python tests/peers/py-client.py […] --url URL SESSION.json
 
-Starts COMMAND as its server (DIR comes from 'tools/peers python'), plays the steps of SESSION.json and
+Starts COMMAND as its server on stdio, or goes to URL (DIR comes from 'tools/peers python'), plays the steps of SESSION.json and
 prints one JSON document, keys sorted, of all it got to see; the README beside this file describes both.
 Nothing is normalised here: what a server answered is printed as the SDK handed it over, so that a
 replay can be held to every character of it.
@@ -29,6 +30,7 @@ import anyio
 import mcp_types as types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.message import SessionMessage
 
@@ -249,22 +251,26 @@ class Player:
 
 def command_line(argv):
     cut = argv.index("--") if "--" in argv else len(argv)
-    parser = argparse.ArgumentParser(usage="py-client.py [--ids …] [--era …] SESSION.json -- COMMAND…")
+    parser = argparse.ArgumentParser(usage="py-client.py [--ids …] [--era …] [--url URL] SESSION.json [-- COMMAND…]")
     parser.add_argument("--ids", choices=["numbers", "strings"], default="numbers")
     parser.add_argument("--era", choices=["legacy", "auto"], default="legacy")
+    parser.add_argument("--url")
     parser.add_argument("session")
     options = parser.parse_args(argv[:cut])
     options.command = argv[cut + 1:]
-    if not options.command:
-        parser.error("no COMMAND after '--'")
+    if not options.command and not options.url:
+        parser.error("neither --url nor a COMMAND after '--'")
     return options
 
 
 async def main(options):
     with open(options.session, encoding="utf-8") as file:
         player = Player(json.load(file))
-    command, *args = options.command
-    transport = stdio_client(StdioServerParameters(command=command, args=args, env=dict(os.environ)))
+    if options.url:
+        transport = streamable_http_client(options.url)
+    else:
+        command, *args = options.command
+        transport = stdio_client(StdioServerParameters(command=command, args=args, env=dict(os.environ)))
     if options.ids == "strings":
         transport = StringIds().over(transport)
     document = await player.run(transport, options.era)

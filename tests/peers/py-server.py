@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A stdio MCP server on the official Python SDK: what server-everything does not do, and a second opinion.
+"""An MCP server on the official Python SDK: what server-everything does not do, and a second opinion.
 
-    DIR/bin/python tests/peers/py-server.py        (DIR from tools/peers python)
+    DIR/bin/python tests/peers/py-server.py               on stdio (DIR from tools/peers python)
+    DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp
 
 Speaks both eras. Everything it says depends only on what it is asked, and on nothing outside: no
 clock, no randomness, no environment.
@@ -13,6 +14,7 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context, Elicit, Image, ListRoots, MCPServer, Resolve, Sample
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import (
     Completion,
@@ -203,4 +205,9 @@ async def complete(ref, argument, context):
 
 
 if __name__ == "__main__":
-    server.run("stdio")
+    if sys.argv[1:2] == ["--http"]:
+        # Proxies may leave the port out of Host.
+        hosts = TransportSecuritySettings(allowed_hosts=["127.0.0.1", "127.0.0.1:*"])
+        server.run("streamable-http", port=int(sys.argv[2]), transport_security=hosts)
+    else:
+        server.run("stdio")

@@ -17,7 +17,7 @@ LOCKS = ROOT / "tests" / "peers"
 def bare(tmp_path):
     """A copy of the tree's installer and fixtures on a machine that has Python and nothing else."""
     for name in ("tools/peers", "tests/conftest.py", "tests/peers/package.json", "tests/peers/package-lock.json",
-                 "tests/peers/requirements.lock"):
+                 "tests/peers/requirements.lock", "tests/peers/mcp-recorder.lock"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "bin").mkdir()
@@ -40,11 +40,12 @@ def test_every_npm_package_is_pinned_by_hash_and_by_no_address():
             assert not package.get("hasInstallScript"), path
 
 
-def test_every_python_package_is_pinned_by_hash_and_by_no_address():
-    lock = (LOCKS / "requirements.lock").read_text()
+@pytest.mark.parametrize("name", ["requirements", "mcp-recorder"])
+def test_every_python_package_is_pinned_by_hash_and_by_no_address(name):
+    lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
         assert re.fullmatch(r"[a-z0-9-]+==\S+( +--hash=sha256:[0-9a-f]{64})+ *", requirement), requirement
-    for top in (LOCKS / "requirements.in").read_text().splitlines():
+    for top in (LOCKS / f"{name}.in").read_text().splitlines():
         if not top.startswith("#"):
             assert f"\n{top} " in f"\n{lock}"
 
@@ -72,7 +73,7 @@ def test_a_forged_package_is_refused(run, bare):
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
 def test_usage_is_explained(run, arguments):
     ran = run([ROOT / "tools" / "peers", *arguments])
-    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|python|all"), str(ran)
+    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|python|mcp-recorder|all"), str(ran)
 
 
 def test_a_missing_peer_is_a_loud_skip(run, bare):

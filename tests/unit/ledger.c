@@ -26,7 +26,8 @@ struct ledger_note {
  * that a view is just some of them in a row. */
 static void add_note(struct ledger *l, unsigned part, size_t at)
 {
-    buf_add_ch(&l->text, ' ');
+    if (l->text.len > at)
+        buf_add_ch(&l->text, ' ');
     l->notes = mem_reserve(l->notes, &l->note_cap, l->note_count + 1, sizeof *l->notes);
     l->notes[l->note_count++] = (struct ledger_note){ part, at, l->text.len - at };
 }
@@ -97,6 +98,7 @@ static void enter_header(struct ledger *l, const struct record *r)
     note_text(l, LEDGER_REST, "upstream", h->upstream);
     note_text(l, LEDGER_REST, "producer", h->producer);
     note_text(l, LEDGER_REST, "transport", h->transport);
+    note_text(l, LEDGER_REST, "source", h->source);
 }
 
 static void note_batch(struct ledger *l, struct str batch)
@@ -117,17 +119,30 @@ static void note_batch(struct ledger *l, struct str batch)
     json_release(&j);
 }
 
-/* A request needs PART_PENDING until its answer comes. */
+static void note_latency(struct ledger *l, const struct record *r)
+{
+    bool there = r->has & HAS_LATENCY;
+
+    if (there && r->message.latency_ms)
+        note_number(l, PART_LATENCY, "latency", true, r->message.latency_ms);
+    else if (there)
+        add_note(l, PART_LATENCY, l->text.len); /* no more than silence says */
+}
+
+/* A request needs PART_PENDING until its answer comes, and an answer without a request
+ * always does. */
 static void pair(struct ledger *l, const struct record *r, const struct mcp_message *m)
 {
-    const struct pairing_request *asked;
+    const struct pairing_request *asked = NULL;
 
-    if (m->kind == MCP_REQUEST) {
-        l->entries[l->entry_count - 1].needs |= PART_PENDING;
+    if (m->kind == MCP_REQUEST)
         pairing_ask(&l->pairs, r, m, l->entry_count - 1);
-    } else if (mcp_is_response(m) && (asked = pairing_answer(&l->pairs, r, m))) {
+    else if (mcp_is_response(m))
+        asked = pairing_answer(&l->pairs, r, m);
+    if (asked)
         l->entries[asked->tag].needs &= ~(unsigned)PART_PENDING;
-    }
+    else if (m->kind != MCP_NOTIFICATION)
+        l->entries[l->entry_count - 1].needs |= PART_PENDING;
 }
 
 static void enter_message(struct ledger *l, const struct record *r)
@@ -144,7 +159,7 @@ static void enter_message(struct ledger *l, const struct record *r)
     l->spread |= str_find(json_raw(m->msg), '\n') < json_raw(m->msg).len;
     note(l, MEANING, "#%016llx", (unsigned long long)json_hash(m->msg, &by_value));
     note_time(l, PART_TIME, r);
-    note_number(l, PART_LATENCY, "latency", r->has & HAS_LATENCY, m->latency_ms);
+    note_latency(l, r);
     if (m->batch.at)
         note_batch(l, m->batch);
     note_text(l, PART_REDACTED, "redacted", m->redacted);
@@ -175,6 +190,7 @@ static void enter_http(struct ledger *l, const struct record *r)
          h->mints_session ? " mints" : "", h->clean ? " clean" : "");
     note_text(l, PART_HTTP, "method", h->method);
     note_text(l, PART_HTTP, "path", h->path);
+    note_text(l, PART_HTTP, "kind", h->kind);
     note_text(l, PART_HTTP, "query", h->query);
     note_text(l, PART_HTTP, "state", h->state);
     note_text(l, PART_HTTP, "host", h->host);
@@ -185,6 +201,7 @@ static void enter_http(struct ledger *l, const struct record *r)
     note_text(l, PART_HTTP, "by", h->by);
     note_text(l, PART_HTTP, "headers", h->headers);
     note_number(l, PART_HTTP, "status", r->has & HAS_STATUS, h->status);
+    note_number(l, PART_HTTP, "took_ms", r->has & HAS_LATENCY, h->took_ms);
 }
 
 static void enter_sse(struct ledger *l, const struct record *r)

@@ -52,7 +52,7 @@ static bool take_number(struct str *line, struct str name, unsigned long long *n
 static void pour_message(struct sink *to, struct str line, uint64_t seq)
 {
     struct record r = { .kind = RECORD_MESSAGE, .has = HAS_SEQ };
-    unsigned long long us = 0, conn = 0;
+    unsigned long long us = 0, conn = 0, exchange = 0;
     struct err e = ERR_NONE;
     struct json_fault fault;
     struct json j;
@@ -61,8 +61,11 @@ static void pour_message(struct sink *to, struct str line, uint64_t seq)
         r.has |= HAS_US;
     if (take_number(&line, STR("conn="), &conn))
         r.has |= HAS_CONN;
+    if (take_number(&line, STR("x="), &exchange))
+        r.has |= HAS_EXCHANGE;
     r.us = (int64_t)us;
     r.conn = conn;
+    r.exchange = exchange;
     r.message.seq = seq;
     r.message.dir = str_starts(line, STR("c2s ")) ? TO_SERVER : TO_CLIENT;
     if (r.message.dir == TO_CLIENT && !str_starts(line, STR("s2c ")))

@@ -1,9 +1,9 @@
 /* tests/unit/terse.h - records as short lines of text, both ways.
  *
  *     c2s {'id':1,'method':'ping'}
- *     @2000 conn=2 s2c {'id':1,'result':{}}
+ *     @2000 conn=2 x=7 s2c {'id':1,'result':{}}
  *
- * JSON has ' for " and ` for \, which keeps it readable in C. */
+ * `x` is the exchange. JSON has ' for " and ` for \, which keeps it readable in C. */
 #ifndef TERSE_H
 #define TERSE_H
 

@@ -189,7 +189,7 @@ static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
-    assert_string_equal(e.msg, "file:2:1: a line of more than 96 MB");
+    assert_string_equal(e.msg, "file:2:1: a line or document of more than 96 MB");
     assert_int_equal(e.kind, ERR_LIMIT);
     reader_close(r);
     assert_int_equal(open_descriptors(), before);

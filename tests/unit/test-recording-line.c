@@ -20,7 +20,8 @@ static const char *const whole_lines[] = {
     "{\"type\":\"header\",\"version\":\"1.0\",\"name\":\"n\",\"tags\":[\"a\",\"b\"],"
     "\"recorded_at\":\"2025-02-04T10:00:00.050Z\",\"upstream\":\"npx x\","
     "\"thoughtjack_version\":\"0.3.0\",\"producer\":{\"name\":\"mcpreel\"},"
-    "\"command\":[\"npx\",\"x\"],\"transport\":\"stdio\",\"us\":0}",
+    "\"command\":[\"npx\",\"x\"],\"transport\":\"stdio\",\"source\":{\"format\":\"cassette\"},"
+    "\"us\":0}",
     "{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00.050001Z\",\"dir\":\"c2s\","
     "\"msg\":{ \"id\":1.0,\"method\":\"p\\u0069ng\" },\"us\":50,\"conn\":1,\"session\":2,"
     "\"exchange\":3,\"stream\":4}",
@@ -32,10 +33,13 @@ static const char *const whole_lines[] = {
     "{\"type\":\"raw\",\"from\":\"client\",\"base64\":\"/w==\",\"us\":7,\"conn\":1}",
     "{\"type\":\"stderr\",\"text\":\"\",\"us\":8,\"conn\":1}",
     "{\"type\":\"proc\",\"ev\":\"exit\",\"exit_code\":-1,\"signal\":9,\"us\":-1}",
-    "{\"type\":\"http\",\"ev\":\"request\",\"state\":\"live\",\"method\":\"POST\","
+    "{\"type\":\"http\",\"ev\":\"request\",\"state\":\"live\",\"kind\":\"lifecycle\","
+    "\"method\":\"POST\","
     "\"path\":\"/mcp\",\"query\":\"\",\"host\":\"self\",\"origin\":\"none\","
     "\"headers\":[[\"Accept\",\"*/*\"]],\"auth\":true,\"body\":\"message\",\"exchange\":1}",
-    "{\"type\":\"http\",\"ev\":\"response\",\"status\":200,\"by\":\"server\",\"media\":\"sse\","
+    "{\"type\":\"http\",\"ev\":\"request\",\"exchange\":1}",
+    "{\"type\":\"http\",\"ev\":\"response\",\"status\":200,\"took_ms\":7,\"by\":\"server\","
+    "\"media\":\"sse\","
     "\"resumes\":{\"stream\":1,\"after\":2},\"mints_session\":true,\"headers\":[],"
     "\"exchange\":1}",
     "{\"type\":\"http\",\"ev\":\"end\",\"by\":\"client\",\"clean\":false,\"exchange\":1}",

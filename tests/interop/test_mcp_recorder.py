@@ -1,0 +1,185 @@
+"""mcp-recorder itself: what it writes we read and give back, what we write it reads and replays.
+
+Its cassettes go through a recording and come back byte for byte: those of real sessions, and invented
+ones of every shape its models allow. Of spoilt ones it must take and refuse the same as we do.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+
+import pytest
+
+pytestmark = pytest.mark.interop
+
+PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
+SESSION = PEERS / "sessions" / "cassette.json"
+PATIENCE_S = 30
+
+
+@pytest.fixture(scope="session")
+def recorder(recorder_peer):
+    """The start of every command that is mcp-recorder's own."""
+    return [recorder_peer / "bin/python", PEERS / "mcp-recorder.py"]
+
+
+@pytest.fixture(scope="session")
+def server(python_peers):
+    return [python_peers / "bin/python", PEERS / "py-server.py"]
+
+
+@contextlib.contextmanager
+def running(command, said):
+    """A server that prints its URL and ends with its stdin; what it says later goes into `said`."""
+    with subprocess.Popen([os.fspath(word) for word in command], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+            said.append(process.communicate(timeout=PATIENCE_S)[0])
+        finally:
+            process.kill()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def http_server(server):
+    port = free_port()
+    with subprocess.Popen([*map(os.fspath, server), "--http", str(port)], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(PATIENCE_S * 10):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="session")
+def play(python_peers, run):
+    """The official client plays the session with a server on stdio or at a URL: what it saw."""
+    def make(*server):
+        ran = run([python_peers / "bin/python", PEERS / "py-client.py", *server], timeout=60)
+        assert ran.code == 0, str(ran)
+        document = json.loads(ran.out)
+        assert document["trouble"] == [], str(ran)
+        return document
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def convert(mcpreel, run):
+    formats = {".json": "cassette", ".jsonl": "recording"}
+
+    def make(source, target):
+        ran = run([mcpreel.parent / "tests/integration/transcribe", formats[target.suffix], source, target])
+        assert (ran.code, ran.err) == (0, b""), str(ran)
+        return target
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def recorded_by_it(recorder, server, play, run, tmp_path_factory):
+    """Two sessions with the same server: over HTTP with the official client, and over stdio with its own."""
+    where = tmp_path_factory.mktemp("recorded")
+    with http_server(server) as target, running([*recorder, "record", target, where / "http.json"], []) as url:
+        seen = play("--url", url, SESSION)
+    assert seen == play(SESSION, "--", *server)
+    (where / "scenarios.yml").write_text(json.dumps({
+        "schema_version": "1.0",
+        "target": {"command": os.fspath(server[0]), "args": [os.fspath(server[1])]},
+        "scenarios": {"stdio": {"actions": [
+            "list_tools", {"call_tool": {"name": "echo", "arguments": {"text": "Grüße 🎞\u2028"}}},
+            {"call_tool": {"name": "fail", "arguments": {"why": "because"}}},
+            {"read_resource": {"uri": "memo://today"}}, {"get_prompt": {"name": "greet", "arguments": {"name": "Ada"}}},
+        ]}},
+    }))
+    ran = run([*recorder, "cli", "record-scenarios", where / "scenarios.yml", "--output-dir", where])
+    assert ran.code == 0, str(ran)
+    return {"http": where / "http.json", "stdio": where / "stdio.json"}, seen
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_a_session_it_recorded_comes_back_byte_for_byte(recorded_by_it, convert, tmp_path, transport):
+    cassette = recorded_by_it[0][transport]
+    types = {one["type"] for one in json.loads(cassette.read_text())["interactions"]}
+    assert types >= {"jsonrpc_request", "notification"} | ({"lifecycle"} if transport == "http" else set())
+    native = convert(cassette, tmp_path / "native.jsonl")
+    assert convert(native, tmp_path / "back.json").read_bytes() == cassette.read_bytes()
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_inspect_prints_what_its_own_prints(recorded_by_it, recorder, mcpreel, run, transport):
+    cassette = recorded_by_it[0][transport]
+    its = run([*recorder, "cli", "inspect", cassette])
+    ours = run([mcpreel, "inspect", cassette])
+    assert (its.code, ours.code, ours.err) == (0, 0, b""), f"{its}\n{ours}"
+    assert ours.out == re.sub(rb" ->(\d)", rb" -> \1", its.out)
+    assert (ours.out != its.out) == (transport == "http")  # the only arrows without a blank
+
+
+def test_what_it_recorded_is_replayed_by_us(recorded_by_it, mcpreel, play):
+    cassettes, seen = recorded_by_it
+    assert play(SESSION, "--", mcpreel, "replay", cassettes["http"]) == seen
+
+
+def test_what_we_recorded_is_loaded_and_replayed_by_it(recorder, server, mcpreel, play, convert, tmp_path):
+    seen = play(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
+    cassette = convert(tmp_path / "session.jsonl", tmp_path / "session.json")
+    said = []
+    with running([*recorder, "replay", cassette], said) as url:
+        assert play("--url", url, SESSION) == seen
+    assert json.loads(said[0]) == {"all_consumed": True, "unmatched": []}
+
+
+def test_its_own_hand_leaves_what_we_wrote_as_it_is(recorder, server, mcpreel, play, convert, run, tmp_path):
+    """It loads and saves the file without a change: layout, order and spelling are its own."""
+    play(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
+    cassette = convert(tmp_path / "session.jsonl", tmp_path / "session.json")
+    ran = run([*recorder, "save-again", cassette, tmp_path / "again.json"])
+    assert ran.code == 0, str(ran)
+    assert (tmp_path / "again.json").read_bytes() == cassette.read_bytes()
+
+
+def test_invented_cassettes_come_back_byte_for_byte(recorder, convert, run, tmp_path):
+    assert run([*recorder, "invent", tmp_path, "1", "150"]).code == 0
+    cassettes = list(tmp_path.glob("*.json"))
+    assert len(cassettes) == 150
+    for cassette in cassettes:
+        native = convert(cassette, cassette.with_suffix(".jsonl"))
+        back = convert(native, tmp_path / "back.json")
+        assert back.read_bytes() == cassette.read_bytes(), native.read_text()
+        back.unlink()
+
+
+def test_spoilt_cassettes_are_taken_and_refused_alike(recorder, mcpreel, convert, run, tmp_path):
+    spoilt, again = tmp_path / "spoilt", tmp_path / "again"
+    spoilt.mkdir()
+    again.mkdir()
+    assert run([*recorder, "spoil", spoilt, "1", "300"]).code == 0
+    its = json.loads(run([*recorder, "judge", spoilt]).out)
+    assert 50 < sum(verdict is None for verdict in its.values()) < 250
+    for name, verdict in its.items():
+        ran = run([mcpreel, "inspect", spoilt / name])
+        assert ran.code == (3 if verdict is None else 0), f"{ran}\n{(spoilt / name).read_text()}"
+        if verdict is None:
+            assert re.fullmatch(rb"mcpreel: \S+:\d+:\d+: [^\n]+\n(  [^\n]+\n)?", ran.err), str(ran)
+        else:
+            convert(spoilt / name, again / name)
+    ours = json.loads(run([*recorder, "judge", again]).out)
+    for name, verdict in ours.items():
+        if "recorded_at" not in json.loads((spoilt / name).read_text()).get("metadata", {}):
+            verdict["metadata"]["recorded_at"] = its[name]["metadata"]["recorded_at"]  # it takes the present moment
+        assert verdict == its[name], (spoilt / name).read_text()
