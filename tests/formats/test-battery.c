@@ -95,14 +95,18 @@ struct outcome {
     struct buf view; /* of everything, or of what a format without exact bytes can tell */
 };
 
+/* All that a file of this format can say. */
+static unsigned all_of(const struct format *f)
+{
+    return f->keeps & PART_BYTES ? LEDGER_ALL : LEDGER_ALL & ~(unsigned)PART_BYTES;
+}
+
 static void read_as(struct outcome *o, const struct format *f, struct str text, size_t step)
 {
-    unsigned parts = f->keeps & PART_BYTES ? LEDGER_ALL : LEDGER_ALL & ~(unsigned)PART_BYTES;
-
     ledger_init(&o->ledger);
     pieces_read(&o->pieces, f, text, step, &o->ledger.sink);
     buf_init(&o->view, (size_t)1 << 30);
-    ledger_view(&o->ledger, parts, &o->view);
+    ledger_view(&o->ledger, all_of(f), &o->view);
 }
 
 static void outcome_release(struct outcome *o)
@@ -276,8 +280,7 @@ static void written_and_read_again(const struct sample *s)
         fail_msg("%s: does not recognise what it has written:\n%.*s", s->name,
                  STR_ARG(buf_str(&once.text)));
     must_read(&after, s->name, f, buf_str(&once.text));
-    nothing_kept_is_lost(s, "written and read", f->keeps & PART_BYTES ? LEDGER_ALL : f->keeps,
-                         &before.ledger, &after.ledger);
+    nothing_kept_is_lost(s, "written and read", all_of(f), &before.ledger, &after.ledger);
     convert(s->name, f, buf_str(&once.text), f, &twice);
     must_be_equal(s, "written again", buf_str(&twice.text), buf_str(&once.text));
     outcome_release(&before);

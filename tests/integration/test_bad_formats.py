@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import pytest
 
 SECONDS_EACH = 20  # a loaded machine, under the sanitizers
+ANY = -1  # some line
 
 
 @dataclass(frozen=True)
 class Case:
     name: str
     content: bytes
-    line: int = 0  # where the error must be; 0: the file as a whole is wrong
+    line: int = 0  # where the error must be, or ANY; 0: the file as a whole is wrong
     warnings: int = -1  # tolerated, with so many; -1: an error
     says: str = ""  # must be in the error or the first warning
 
@@ -56,7 +57,7 @@ COMMON = {"us": (1, NUMBER, False), "conn": (1, COUNT, False), "session": (1, CO
 RECORDING = {
     "header": {"version": ("1.0", TEXT, True), "recorded_at": (TIME, WHEN, True), "upstream": ("x", TEXT, True),
                "thoughtjack_version": ("0.3.0", TEXT, True), "name": ("n", TEXT, False), "tags": (["a"], TEXTS, False),
-               "producer": ({}, OBJECT, False), "command": (["x"], TEXTS, False), "transport": ("stdio", TEXT, False)},
+               "producer": ({}, OBJECT, False), "command": (["x"], TEXTS, False), "transport": ("stdio", TEXT, False), "source": ({}, OBJECT, False)},
     "message": {"seq": (1, COUNT, True), "ts": (TIME, WHEN, True), "dir": ("c2s", DIR, True), "msg": (PING, OBJECT, True),
                 "latency_ms": (1, COUNT, False), "event": ({}, OBJECT, False), "batch": ({}, OBJECT, False),
                 "redelivers": (1, COUNT, False), "redacted": (["/a"], TEXTS, False), **COMMON},
@@ -65,10 +66,12 @@ RECORDING = {
     "stderr": {"text": ("t", TEXT, False), "base64": ("AA==", BASE64, False)},
     "proc": {"ev": ("exit", TEXT, True), "exit_code": (0, NUMBER, False), "signal": (9, NUMBER, False)},
     "http response": {"status": (200, COUNT, True), "by": ("server", TEXT, False), "media": ("json", TEXT, False),
-                      "resumes": ({}, OBJECT, False), "mints_session": (True, BOOL, False), "headers": ([], ARRAY, False)},
+                      "resumes": ({}, OBJECT, False), "mints_session": (True, BOOL, False), "headers": ([], ARRAY, False),
+                      "took_ms": (1, COUNT, False)},
     "http request": {"method": ("GET", TEXT, False), "path": ("/", TEXT, False), "query": ("", TEXT, False),
                      "state": ("live", TEXT, False), "host": ("self", TEXT, False), "origin": ("none", TEXT, False),
-                     "headers": ([], ARRAY, False), "auth": (True, BOOL, False), "body": ("raw", TEXT, False)},
+                     "headers": ([], ARRAY, False), "auth": (True, BOOL, False), "body": ("raw", TEXT, False),
+                     "kind": ("lifecycle", TEXT, False)},
     "http end": {"by": ("client", TEXT, True), "clean": (True, BOOL, True)},
     "sse": {"n": (1, COUNT, False), "id": ("1", TEXT, False), "event": ("e", TEXT, False), "retry": (1, COUNT, False),
             "data": ("d", TEXT, False), "comment": ("c", TEXT, False)},
@@ -112,12 +115,24 @@ def spoiled_members(format_, table, make, before):
 
 HEADER = recording_line("header", {n: v for n, (v, _, required) in RECORDING["header"].items() if required})
 META = trace_line("meta", {n: v for n, (v, _, _) in TRACE["meta"].items()})
-GOOD = {
+LINES = {
     "recording": lines(HEADER, recording_line("message", {"seq": 1, "ts": TIME, "dir": "c2s", "msg": PING}),
                        recording_line("message", {"seq": 2, "ts": TIME, "dir": "s2c", "msg": PONG})),
     "trace": lines(META, {"t": TIME, "dir": "in", "raw": PING}, {"t": TIME, "dir": "out", "raw": PONG}),
     "jsonrpc": lines(PING, PONG),
 }
+INTERACTION = {"type": "jsonrpc_request", "request": PING, "response": PONG, "response_is_sse": False,
+               "response_status": 200, "latency_ms": 1, "http_method": None, "http_path": None}
+METADATA = {"recorded_at": TIME, "server_url": "http://x", "transport_type": "http", "protocol_version": None,
+            "server_info": None}
+CASSETTE = {"version": "1.0", "metadata": METADATA, "interactions": [INTERACTION]}
+
+
+def cassette(**changes):
+    return json.dumps({**CASSETTE, **changes}, indent=2).encode() + b"\n"
+
+
+GOOD = {**LINES, "cassette": cassette()}
 MESSAGE = {  # a line with a message that says `text`, in each
     "recording": lambda text: b'{"type":"message","seq":3,"ts":"%s","dir":"c2s","msg":%s}' % (TIME.encode(), text),
     "trace": lambda text: b'{"t":"%s","dir":"in","raw":%s}' % (TIME.encode(), text),
@@ -162,7 +177,7 @@ NOT_A_LINE = {  # JSON, but not what a line may be
 
 
 def broken_lines(format_):
-    good, line = GOOD[format_], GOOD[format_].count(b"\n") + 1
+    good, line = LINES[format_], LINES[format_].count(b"\n") + 1
     for name, text in NOT_JSON.items():
         yield Case(f"{format_}: {name}", good + MESSAGE[format_](text) + b"\n" + good, line)
     for name, text in NOT_A_LINE.items():
@@ -172,9 +187,50 @@ def broken_lines(format_):
         yield Case(f"{format_}: a line cut at {cut} in the middle", good + torn[:cut] + b"\n" + good, line)
     yield Case(f"{format_}: two values on one line", good + torn + b" " + torn + b"\n", line)
     yield Case(f"{format_}: NUL bytes in the middle", good + b"\0" * 50 + good, line, says="NUL")
-    for other in GOOD:
+    for other in LINES:
         if other != format_:
-            yield Case(f"{format_}: then {other}", good + GOOD[other], line, says=other)
+            yield Case(f"{format_}: then {other}", good + LINES[other], line, says=other)
+
+
+def spoiled_cassettes():
+    """Members as mcp-recorder would refuse them, in the document, its metadata and its interactions."""
+    def case(where, wrong, content, says):
+        return Case(f"cassette: {where} = {json.dumps(wrong)}", content, says=says, line=ANY)
+
+    for name, wrongs in {"version": [1, 1.0, None, "2.0", "", "one"], "metadata": [[], "x", 1, None],
+                         "interactions": [{}, "x", 1, None]}.items():
+        for wrong in wrongs:
+            yield case(name, wrong, cassette(**{name: wrong}), name)
+    for name in METADATA:
+        wrongs = [5, [], True] if name == "server_info" else [5, [], {}, True]
+        if name in ("recorded_at", "server_url"):
+            wrongs.append(None)
+        for wrong in wrongs:
+            yield case(name, wrong, cassette(metadata={**METADATA, name: wrong}), name)
+    for name, wrongs in {"type": ["x", "", None, 5, "Notification"], "request": [[], "x", 1, [PING]],
+                         "response": [[], "x", 1, True], "response_is_sse": [None, "maybe", 2, {}],
+                         "response_status": [None, "x", 1.5, [], {}], "latency_ms": [None, "x", 1.5, []],
+                         "http_method": [5, [], {}], "http_path": [5, [], True]}.items():
+        for wrong in wrongs:
+            yield case(name, wrong, cassette(interactions=[INTERACTION, {**INTERACTION, name: wrong}]), name)
+    for wrong in ([], "x", None, 7):
+        yield case("an interaction", wrong, cassette(interactions=[INTERACTION, wrong]), "interaction")
+    yield Case("cassette: an interaction without a type", cassette(interactions=[{"request": PING}]), ANY, says="type")
+
+
+def broken_cassettes():
+    good = GOOD["cassette"]
+    for name, text in NOT_JSON.items():
+        content = good.replace(json.dumps(PING, indent=2).replace("\n", "\n" + " " * 6).encode(), text)
+        assert content != good
+        yield Case(f"cassette: {name}", content, 13)
+    for cut in range(70, len(good) - 2, 97):
+        yield Case(f"cassette: cut to {cut}", good[:cut], good[:cut].count(b"\n") + 1)
+    yield Case("cassette: twice", good * 2, good.count(b"\n") + 1)
+    yield Case("cassette: NUL bytes at the end", good + b"\0" * 50, good.count(b"\n") + 1)
+    for other in LINES:
+        yield Case(f"cassette: then {other}", good + LINES[other], good.count(b"\n") + 1)
+        yield Case(f"{other}: then cassette", LINES[other] + good, LINES[other].count(b"\n") + 1, says="cassette")
 
 
 def zstd(data):
@@ -183,12 +239,13 @@ def zstd(data):
     return b"\x28\xb5\x2f\xfd\x60" + size.to_bytes(2, "little") + block.to_bytes(3, "little") + data
 
 
-def longer(good):
-    return good + good.split(b"\n", 1)[1] * 4
+def longer(format_):
+    good = GOOD[format_]
+    return good + good.split(b"\n", 1)[1] * 4 if format_ in LINES else good
 
 
 def broken_packing(format_):
-    good = longer(GOOD[format_])
+    good = longer(format_)
     for name, packed, block in ("gzip", gzip.compress(good), 10), ("zstd", zstd(good), 7):
         for cut in (4, 12, len(packed) // 2, len(packed) - 1):
             yield Case(f"{format_}: {name} cut to {cut}", packed[:cut])
@@ -263,12 +320,16 @@ def tolerated(format_):
     yield Case(f"{format_}: CRLF", good.replace(b"\n", b"\r\n"), warnings=0)
     yield Case(f"{format_}: blank lines", b"\n\n" + good.replace(b"\n", b"\n \n"), warnings=0)
     yield Case(f"{format_}: no newline at the end", good[:-1], warnings=0)
-    yield Case(f"{format_}: over several lines",
-               b"".join(json.dumps(json.loads(s), indent=2).encode() + b"\n" for s in good.splitlines()), warnings=0)
     yield Case(f"{format_}: a mark of UTF-8", b"\xef\xbb\xbf" + good, warnings=0)
     yield Case(f"{format_}: gzip", gzip.compress(good), warnings=0)
     yield Case(f"{format_}: gzip in two parts", gzip.compress(good[:50]) + gzip.compress(good[50:]), warnings=0)
-    yield Case(f"{format_}: zstd", zstd(longer(good)), warnings=0)
+    yield Case(f"{format_}: zstd", zstd(longer(format_)), warnings=0)
+
+
+def tolerated_lines(format_):
+    good = LINES[format_]
+    yield Case(f"{format_}: over several lines",
+               b"".join(json.dumps(json.loads(s), indent=2).encode() + b"\n" for s in good.splitlines()), warnings=0)
     yield Case(f"{format_}: lone surrogates and large numbers",
                good + MESSAGE[format_](b'{"method":"\\ud83d","params":{"a":1e999,"a":-0.0}}') + b"\n", warnings=0)
     yield Case(f"{format_}: NUL bytes at the end", good + b"\0" * 5000, warnings=1, says="NUL")
@@ -277,6 +338,12 @@ def tolerated(format_):
 
 
 TOLERATED = [
+    Case("cassette: on one line", json.dumps(CASSETTE).encode(), warnings=0),
+    Case("cassette: defaults", lines({"interactions": [{"type": "lifecycle"}]}), warnings=0),
+    Case("cassette: numbers as text", cassette(interactions=[{**INTERACTION, "response_status": "200"}]), warnings=0),
+    Case("cassette: a status below zero", cassette(interactions=[{**INTERACTION, "response_status": -1}]), warnings=1),
+    Case("cassette: a latency beyond us", cassette(interactions=[{**INTERACTION, "latency_ms": 10 ** 30}]), warnings=1),
+    Case("cassette: unknown members", cassette(mood=None), warnings=0),
     Case("recording: no header", GOOD["recording"].split(b"\n", 1)[1], warnings=1, says="no header line"),
     Case("recording: two headers", GOOD["recording"] * 2, warnings=1, says="another header line"),
     Case("recording: an unknown line", GOOD["recording"] + lines({"type": "weather"}), warnings=0),
@@ -294,7 +361,9 @@ TOLERATED = [
 CASES = [
     *spoiled_members("recording", RECORDING, recording_line, lines(HEADER)),
     *spoiled_members("trace", TRACE, trace_line, lines(META)),
-    *(case for make in (broken_lines, broken_packing, not_utf8, tolerated) for f in GOOD for case in make(f)),
+    *spoiled_cassettes(), *broken_cassettes(),
+    *(case for make in (broken_lines, tolerated_lines) for f in LINES for case in make(f)),
+    *(case for make in (broken_packing, not_utf8, tolerated) for f in GOOD for case in make(f)),
     *(Case(f"not a recording: {name}", content) for name, content in ANYTHING.items()),
     *VERSIONS, *JSONRPC, *RARE, *TOLERATED, *huge_numbers(),
 ]
@@ -320,7 +389,7 @@ def test_there_are_enough_of_them():
 
 
 def place(n, line):
-    return rf"file-{n}:{line or '[0-9]+'}:[1-9][0-9]*: \S"
+    return rf"file-{n}:{line if line > 0 else '[1-9][0-9]*'}:[1-9][0-9]*: \S"
 
 
 @pytest.mark.parametrize("n", [n for n, c in enumerate(CASES) if c.warnings < 0], ids=lambda n: CASES[n].name)
