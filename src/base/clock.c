@@ -191,6 +191,29 @@ bool clock_parse(struct str text, int64_t *wall_us)
     return true;
 }
 
+int64_t clock_add(int64_t us, int64_t more)
+{
+    int64_t sum;
+
+    if (__builtin_add_overflow(us, more, &sum))
+        return more < 0 ? INT64_MIN : INT64_MAX;
+    return sum;
+}
+
+int64_t clock_since(int64_t us, int64_t start)
+{
+    int64_t passed;
+
+    if (__builtin_sub_overflow(us, start, &passed))
+        return start < 0 ? INT64_MAX : INT64_MIN;
+    return passed;
+}
+
+int64_t clock_of_ms(uint64_t ms)
+{
+    return ms > INT64_MAX / US_PER_MS ? INT64_MAX : (int64_t)ms * US_PER_MS;
+}
+
 static uint64_t rounded(uint64_t n, uint64_t unit)
 {
     return n / unit + (n % unit >= (unit + 1) / 2);

@@ -24,6 +24,12 @@ struct str clock_format(char out[CLOCK_TEXT], int64_t wall_us);
  * A leap second counts as the second after it. */
 bool clock_parse(struct str text, int64_t *wall_us);
 
+/* Sum, difference and milliseconds as microseconds, of numbers that a file may have made
+ * up: what is too large becomes the largest there is. */
+int64_t clock_add(int64_t us, int64_t more);
+int64_t clock_since(int64_t us, int64_t start);
+int64_t clock_of_ms(uint64_t ms);
+
 /* A duration for people: "840 us", "1.2 ms", "12 ms", "3.4 s", "2 min 5 s",
  * "3 h 20 min"; rounded to what is shown. */
 struct str clock_duration(char out[CLOCK_TEXT], int64_t us);

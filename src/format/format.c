@@ -70,6 +70,19 @@ enum next format_error(const struct window *w, size_t at, struct err *e, const c
     return NEXT_ERROR;
 }
 
+bool format_is_foreign(const struct window *w, const struct format *own, struct json_val v,
+                       struct err *e)
+{
+    for (const struct format *const *f = format_table; *f; f++)
+        if (*f != own && (*f)->probe(json_raw(v))) {
+            format_error(w, json_at(v), e, "'%s' starts here, in a file of format '%s'",
+                         (*f)->name, own->name);
+            err_hint(e, "keep them in two files");
+            return true;
+        }
+    return false;
+}
+
 void format_note(const struct window *w, size_t at, const char *fmt, ...)
 {
     char text[256];

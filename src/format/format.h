@@ -78,6 +78,11 @@ const struct format *format_by_path(struct str path);
 enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
     PRINTF(4, 5);
 
+/* A file is of one format: an error if another one claims a value that stands in it,
+ * true then. */
+bool format_is_foreign(const struct window *w, const struct format *own, struct json_val v,
+                       struct err *e);
+
 /* A remark on a place in the window, in the same way. */
 void format_note(const struct window *w, size_t at, const char *fmt, ...) PRINTF(3, 4);
 

@@ -15,6 +15,7 @@ struct jsonrpc {
     struct ndjson lines;
     struct arena arena;
     struct pairing pairs;
+    uint64_t requests; /* so far */
 };
 
 static void *jsonrpc_open(void)
@@ -40,7 +41,22 @@ static bool is_message(struct json_val v, struct arena *a)
 {
     enum mcp_kind kind = mcp_classify(v, a).kind;
 
-    return json_exists(json_get(v, STR("jsonrpc"))) && kind != MCP_OTHER && kind != MCP_BATCH;
+    return kind != MCP_OTHER && kind != MCP_BATCH;
+}
+
+/* For a first message that is longer than the head, torn or broken: the members of an
+ * envelope that the SDKs and people put first. */
+static bool starts_like_one(struct str head)
+{
+    static const struct str starts[] = {
+        STR_INIT("{\"jsonrpc\":\"2.0\""), STR_INIT("{\"method\":\""), STR_INIT("{\"id\":"),
+        STR_INIT("{\"result\":{"),        STR_INIT("{\"error\":{"),   STR_INIT("{\"params\":{"),
+    };
+
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (ndjson_starts(&head, starts[i]))
+            return true;
+    return false;
 }
 
 static bool jsonrpc_probe(struct str head)
@@ -51,33 +67,70 @@ static bool jsonrpc_probe(struct str head)
     size_t used;
     bool ours;
 
+    head = str_trim(head);
     json_init(&j);
-    ours = json_scan_first(&j, str_trim(head), &used, &fault) && is_message(json_root(&j), &a);
+    if (json_scan_first(&j, head, &used, &fault))
+        ours = json_exists(json_get(json_root(&j), STR("jsonrpc"))) &&
+               is_message(json_root(&j), &a);
+    else
+        ours = starts_like_one(head);
     json_release(&j);
     arena_release(&a);
     return ours;
 }
 
-static enum record_dir side_of_method(const struct mcp_message *m)
+/* Methods that both sides may send, but that nearly always come from the server: the
+ * work they tell about is mostly its own. */
+static bool is_mostly_the_servers(struct str method)
 {
-    const struct mcp_method *known = mcp_method_find(m->method);
-
-    if (known && known->dir == MCP_S2C)
-        return TO_CLIENT;
-    /* Both sides may report progress; nearly always it is the server that does. */
-    return str_eq(m->method, STR("notifications/progress")) ? TO_CLIENT : TO_SERVER;
+    return str_eq(method, STR("notifications/progress")) ||
+           str_eq(method, STR("notifications/tasks/status"));
 }
 
-/* An answer goes the other way than its request; tried both ways, the client's
- * requests first: they are nearly all there are. */
-static enum record_dir side_of_answer(struct jsonrpc *s, struct record *r,
-                                      const struct mcp_message *m)
+static bool waits(struct jsonrpc *s, enum record_dir dir, struct json_val id)
 {
-    r->message.dir = TO_CLIENT;
-    if (pairing_answer(&s->pairs, r, m))
+    return pairing_peek(&s->pairs, dir, 0, id) != NULL;
+}
+
+static enum record_dir side_of_method(struct jsonrpc *s, const struct mcp_message *m)
+{
+    const struct mcp_method *known = mcp_method_find(m->method);
+    struct json_val cancelled = json_get(m->params, STR("requestId"));
+
+    if (!known || known->dir == MCP_C2S)
+        return TO_SERVER;
+    if (known->dir == MCP_S2C || is_mostly_the_servers(m->method))
         return TO_CLIENT;
-    r->message.dir = TO_SERVER;
-    return pairing_answer(&s->pairs, r, m) ? TO_SERVER : TO_CLIENT;
+    /* Nobody uses an id again before its answer, so this request is the other side's;
+     * and only who asked takes a request back. */
+    if (m->kind == MCP_REQUEST)
+        return waits(s, TO_SERVER, m->id) ? TO_CLIENT : TO_SERVER;
+    return !waits(s, TO_SERVER, cancelled) && waits(s, TO_CLIENT, cancelled) ? TO_CLIENT
+                                                                             : TO_SERVER;
+}
+
+/* An answer goes the other way than its request. If both sides wait for one with its
+ * id (they both count from 0), the later request is answered first: a server asks while
+ * it works on a call. */
+static enum record_dir side_of_answer(struct jsonrpc *s, const struct mcp_message *m)
+{
+    const struct pairing_request *q = pairing_peek(&s->pairs, TO_CLIENT, 0, m->id);
+    uint64_t servers = q ? q->tag : 0;
+
+    q = pairing_peek(&s->pairs, TO_SERVER, 0, m->id);
+    return servers > (q ? q->tag : 0) ? TO_SERVER : TO_CLIENT;
+}
+
+static void see_message(struct jsonrpc *s, struct record *r, const struct mcp_message *m)
+{
+    if (mcp_is_response(m)) {
+        r->message.dir = side_of_answer(s, m);
+        pairing_answer(&s->pairs, r, m);
+        return;
+    }
+    r->message.dir = side_of_method(s, m);
+    if (m->kind == MCP_REQUEST)
+        pairing_ask(&s->pairs, r, m, ++s->requests);
 }
 
 static void read_time(struct record *r, struct json_val msg)
@@ -86,7 +139,7 @@ static void read_time(struct record *r, struct json_val msg)
 
     if ((json_int(json_get(msg, STR("timestamp_ms")), &ms) ||
          json_int(json_get(msg, STR("timestamp")), &ms)) &&
-        ms >= 0 && ms <= INT64_MAX / 1000) {
+        ms > 0 && ms <= INT64_MAX / 1000) {
         r->has |= HAS_WALL;
         r->wall_us = ms * 1000;
     }
@@ -107,24 +160,31 @@ static enum next jsonrpc_next(void *state, const struct window *w, struct taken 
         return format_error(w, json_at(line), e,
                             "a line must be one JSON-RPC message, an object");
     m = mcp_classify(line, &s->arena);
+    if (m.kind == MCP_OTHER && format_is_foreign(w, &jsonrpc_format, line, e))
+        return NEXT_ERROR;
     if (m.kind == MCP_OTHER)
         return format_error(w, json_at(line), e, "not a JSON-RPC message");
     *r = (struct record){ .kind = RECORD_MESSAGE };
     read_time(r, line);
-    if (mcp_is_response(&m))
-        r->message.dir = side_of_answer(s, r, &m);
-    else
-        r->message.dir = side_of_method(&m);
-    if (m.kind == MCP_REQUEST)
-        pairing_ask(&s->pairs, r, &m, 0);
+    see_message(s, r, &m);
     r->message.msg = line;
     return NEXT_RECORD;
+}
+
+/* Other formats call things messages that are none. */
+static bool is_writable(struct json_val msg)
+{
+    struct arena a = { 0 };
+    bool ok = is_message(msg, &a);
+
+    arena_release(&a);
+    return ok;
 }
 
 static void jsonrpc_put(void *state, struct buf *to, const struct record *r)
 {
     (void)state;
-    if (r->kind != RECORD_MESSAGE)
+    if (r->kind != RECORD_MESSAGE || !is_writable(r->message.msg))
         return;
     buf_add(to, json_raw(r->message.msg));
     buf_add_ch(to, '\n');
@@ -134,7 +194,7 @@ const struct format jsonrpc_format = {
     .name = "jsonrpc",
     .about = "bare JSON-RPC messages, one per line",
     .ext = { ".jsonrpc" },
-    .keeps = PART_BYTES | PART_SERVER | PART_PENDING,
+    .keeps = PART_BYTES | PART_SERVER | PART_PENDING | PART_ORDER,
     .probe = jsonrpc_probe,
     .open = jsonrpc_open,
     .next = jsonrpc_next,

@@ -56,6 +56,29 @@ static struct str rest(const struct reader *r)
     return str_skip(buf_str(&r->held), r->taken);
 }
 
+/* Some editors and shells put a mark before UTF-8 text; it says nothing. */
+static void skip_mark(struct reader *r)
+{
+    if (str_starts(rest(r), STR("\xef\xbb\xbf")))
+        r->taken = r->offset = 3;
+}
+
+/* What PowerShell's '>' makes of JSON. */
+static bool is_utf16(struct str head)
+{
+    return str_starts(head, STR("\xff\xfe")) || str_starts(head, STR("\xfe\xff")) ||
+           str_starts(head, STR("{\0")) || str_starts(head, STR("\0{"));
+}
+
+static bool unknown_format(const struct reader *r, struct err *e)
+{
+    if (!is_utf16(rest(r)))
+        return err_set(e, ERR_INPUT,
+                       "%s:1:1: not a recording: no known format starts like this", r->path);
+    err_set(e, ERR_INPUT, "%s:1:1: not a recording: it is UTF-16, not UTF-8", r->path);
+    return err_hint(e, "convert it first: iconv -f UTF-16 -t UTF-8");
+}
+
 static bool find_format(struct reader *r, struct err *e)
 {
     while (!r->ended && r->held.len < PROBE_HEAD)
@@ -63,14 +86,14 @@ static bool find_format(struct reader *r, struct err *e)
             return false;
     if (!r->held.len)
         return err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
+    skip_mark(r);
     for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->probe(buf_str(&r->held))) {
+        if ((*f)->probe(rest(r))) {
             r->format = *f;
             r->state = r->format->open();
             return true;
         }
-    return err_set(e, ERR_INPUT, "%s:1:1: not a recording: no known format starts like this",
-                   r->path);
+    return unknown_format(r, e);
 }
 
 bool reader_open(struct reader **out, const struct sys *sys, const char *path,

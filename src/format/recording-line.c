@@ -8,6 +8,7 @@
 enum member_type {
     MEMBER_TEXT,
     MEMBER_JSON,   /* kept as text; `json` says what it must be */
+    MEMBER_TEXTS,  /* the same: an array of strings */
     MEMBER_VALUE,  /* kept as a value; the message itself */
     MEMBER_COUNT,  /* a whole number from 0 */
     MEMBER_NUMBER, /* a whole number */
@@ -46,12 +47,12 @@ static const struct member common_members[] = {
 static const struct member header_members[] = {
     { STR_INIT("version"), MEMBER_TEXT, AT(header.version), 0, true, 0 },
     { STR_INIT("name"), MEMBER_TEXT, AT(header.name), 0, false, 0 },
-    { STR_INIT("tags"), MEMBER_JSON, AT(header.tags), 0, false, JSON_ARRAY },
+    { STR_INIT("tags"), MEMBER_TEXTS, AT(header.tags), 0, false, 0 },
     { STR_INIT("recorded_at"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
     { STR_INIT("upstream"), MEMBER_TEXT, AT(header.upstream), 0, true, 0 },
     { STR_INIT("thoughtjack_version"), MEMBER_TEXT, AT(header.made_for), 0, true, 0 },
     { STR_INIT("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
-    { STR_INIT("command"), MEMBER_JSON, AT(header.command), 0, false, JSON_ARRAY },
+    { STR_INIT("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
     { STR_INIT("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
     { STR_INIT("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
     END,
@@ -66,7 +67,7 @@ static const struct member message_members[] = {
     { STR_INIT("event"), MEMBER_JSON, AT(message.event), 0, false, JSON_OBJECT },
     { STR_INIT("batch"), MEMBER_JSON, AT(message.batch), 0, false, JSON_OBJECT },
     { STR_INIT("redelivers"), MEMBER_COUNT, AT(message.redelivers), HAS_REDELIVERS, false, 0 },
-    { STR_INIT("redacted"), MEMBER_JSON, AT(message.redacted), 0, false, JSON_ARRAY },
+    { STR_INIT("redacted"), MEMBER_TEXTS, AT(message.redacted), 0, false, 0 },
     END,
 };
 
@@ -230,6 +231,16 @@ static bool read_text(struct json_val v, struct arena *a, struct str *out)
     return json_type(v) == JSON_STRING;
 }
 
+static bool is_array_of_strings(struct json_val v)
+{
+    struct json_iter it = json_each(v);
+
+    while (json_next(&it))
+        if (json_type(it.value) != JSON_STRING)
+            return false;
+    return json_type(v) == JSON_ARRAY;
+}
+
 /* False: the value is not what the member must be. */
 static bool read_value(const struct member *m, struct json_val v, struct record *r,
                        struct arena *a)
@@ -244,6 +255,9 @@ static bool read_value(const struct member *m, struct json_val v, struct record 
     case MEMBER_JSON:
         *(struct str *)to = json_raw(v);
         return json_type(v) == m->json;
+    case MEMBER_TEXTS:
+        *(struct str *)to = json_raw(v);
+        return is_array_of_strings(v);
     case MEMBER_VALUE:
         *(struct json_val *)to = v;
         return json_type(v) == m->json;
@@ -276,6 +290,8 @@ static const char *must_be(const struct member *m)
     case MEMBER_JSON:
     case MEMBER_VALUE:
         return m->json == JSON_ARRAY ? "an array" : "an object";
+    case MEMBER_TEXTS:
+        return "an array of strings";
     case MEMBER_COUNT:
         return "a whole number from 0";
     case MEMBER_NUMBER:
@@ -353,6 +369,7 @@ static bool is_there(const struct member *m, const struct record *r)
     switch (m->type) {
     case MEMBER_TEXT:
     case MEMBER_JSON:
+    case MEMBER_TEXTS:
     case MEMBER_BYTES:
         return ((const struct str *)from)->at != NULL;
     case MEMBER_BOOL:
@@ -395,6 +412,7 @@ static void write_value(struct json_out *o, const struct member *m, const struct
         json_out_key_str(o, m->name, *(const struct str *)from);
         break;
     case MEMBER_JSON:
+    case MEMBER_TEXTS:
         json_out_key_raw(o, m->name, *(const struct str *)from);
         break;
     case MEMBER_VALUE:

@@ -1,9 +1,12 @@
 /* format/recording.c - the native format: JSON objects, one per line. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "format/ndjson.h"
 #include "format/recording-line.h"
+
+#define UNKNOWN "unknown"
 
 struct recording {
     struct ndjson lines;
@@ -41,7 +44,8 @@ static bool recording_probe(struct str head)
     if (json_scan_first(&j, head, &used, &fault))
         ours = recording_line_knows(json_text(json_get(json_root(&j), STR("type")), &a));
     else /* longer than the head, torn or broken; recorders put the type first */
-        ours = str_starts(head, STR("{\"type\":\"")) || str_starts(head, STR("{\"type\": \""));
+        ours = ndjson_starts(&head, STR("{\"type\":\"")) &&
+               recording_line_knows(str_cut(&head, '"'));
     json_release(&j);
     arena_release(&a);
     return ours;
@@ -67,32 +71,46 @@ static bool check_header(struct recording *s, const struct window *w, const stru
     return false;
 }
 
+/* Headers and messages must have a date, and headers a server: one that nobody knows is
+ * written as zero, or as "unknown". */
+static void forget_made_up(struct record *r)
+{
+    if (r->wall_us == 0)
+        r->has &= ~(unsigned)HAS_WALL;
+    if (r->kind == RECORD_HEADER && str_eq(r->header.upstream, STR(UNKNOWN)))
+        r->header.upstream = STR_NONE;
+}
+
 static enum next recording_next(void *state, const struct window *w, struct taken *t,
                                 struct record *r, struct err *e)
 {
     struct recording *s = state;
     enum next next = ndjson_next(&s->lines, w, t, e);
+    struct json_val line = json_root(&s->lines.json);
     struct err inner = ERR_NONE;
     size_t at;
+    bool ok;
 
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
-    if (!recording_line_read(json_root(&s->lines.json), r, &s->arena, &at, &inner))
+    ok = recording_line_read(line, r, &s->arena, &at, &inner);
+    if ((!ok || r->kind == RECORD_UNKNOWN) && format_is_foreign(w, &recording_format, line, e))
+        return NEXT_ERROR;
+    if (!ok)
         return format_error(w, at, e, "%s", inner.msg);
     if (!check_header(s, w, r, at, e))
         return NEXT_ERROR;
-    /* Headers and messages must have a date; one that nobody knows is written as zero. */
-    if (r->wall_us == 0)
-        r->has &= ~(unsigned)HAS_WALL;
+    forget_made_up(r);
     s->any = true;
     return NEXT_RECORD;
 }
 
 /* What other formats do not know but every recording has is filled in: the order as
- * numbers, the totals, a header. */
+ * numbers, the totals, a header, and when after its date the last line was written. */
 struct recording_writer {
     struct record_footer totals;
+    int64_t started_us; /* wall clock; 0: not known */
     bool headed;
 };
 
@@ -101,23 +119,31 @@ static void *recording_begin(void)
     return mem_new(struct recording_writer);
 }
 
-static void write_made_up_header(struct buf *to, const struct record *first)
+/* As if the recording had started with the first thing that is known of it. */
+static void write_made_up_header(struct recording_writer *w, struct buf *to,
+                                 const struct record *first)
 {
-    struct record r = { .kind = RECORD_HEADER, .has = HAS_WALL, .wall_us = first->wall_us };
+    struct record r = { .kind = RECORD_HEADER, .has = HAS_WALL };
 
+    if (first->has & HAS_WALL)
+        r.wall_us = first->wall_us;
+    if (first->has & HAS_WALL && first->kind == RECORD_FOOTER)
+        r.wall_us = clock_since(r.wall_us, clock_of_ms(first->footer.duration_ms));
+    w->started_us = r.wall_us;
     r.header = (struct record_header){ .version = STR(RECORDING_VERSION),
-                                       .upstream = STR("unknown"),
+                                       .upstream = STR(UNKNOWN),
                                        .made_for = STR(RECORDING_MADE_FOR) };
     recording_line_write(to, &r);
 }
 
-static void fill_header(struct record *r)
+static void fill_header(struct recording_writer *w, struct record *r)
 {
+    w->started_us = r->wall_us;
     r->has |= HAS_WALL;
     r->header.version = STR(RECORDING_VERSION);
     r->header.made_for = STR(RECORDING_MADE_FOR);
     if (!r->header.upstream.at)
-        r->header.upstream = STR("unknown");
+        r->header.upstream = STR(UNKNOWN);
 }
 
 static void count_message(struct recording_writer *w, struct record *r)
@@ -134,6 +160,10 @@ static void count_message(struct recording_writer *w, struct record *r)
 
 static void fill_footer(const struct recording_writer *w, struct record *r)
 {
+    if (r->has & HAS_WALL && !(r->has & HAS_US) && w->started_us) {
+        r->has |= HAS_US;
+        r->us = clock_since(r->wall_us, w->started_us);
+    }
     if (r->has & HAS_TOTALS)
         return;
     r->has |= HAS_TOTALS;
@@ -150,10 +180,10 @@ static void recording_put(void *state, struct buf *to, const struct record *give
     if (r.kind == RECORD_UNKNOWN)
         return;
     if (r.kind != RECORD_HEADER && !w->headed)
-        write_made_up_header(to, &r);
+        write_made_up_header(w, to, &r);
     w->headed = true;
     if (r.kind == RECORD_HEADER)
-        fill_header(&r);
+        fill_header(w, &r);
     else if (r.kind == RECORD_MESSAGE)
         count_message(w, &r);
     else if (r.kind == RECORD_FOOTER)

@@ -2,16 +2,24 @@
  *
  * JSON lines: "meta", then messages { t, dir, raw }, then "end". A rotated part has
  * no meta, a crash leaves no end. `raw` is whatever stood on a line: a message, an
- * array of them, or any other JSON value. */
+ * array of them, or any other JSON value.
+ *
+ * What must be there and nobody knows is made up so that it is known again: a date of
+ * 1970, the label that mcp-tape gives when it finds none, an empty command. */
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "format/ndjson.h"
 #include "mcp/message.h"
 #include "trace/limits.h"
-#include "trace/moment.h"
 #include "json/write.h"
+
+#define NO_LABEL "mcp"
+
+/* So many kinds of lines that are passed over are remarked on, each once. */
+enum { PASSED_MAX = 32 };
 
 struct trace {
     struct ndjson lines;
@@ -20,6 +28,7 @@ struct trace {
     struct record line;     /* what they have in common */
     size_t index, count;    /* of those elements */
     uint64_t batches;
+    struct map passed; /* types and directions that were passed over */
     bool any, headed;
 };
 
@@ -28,6 +37,7 @@ static void *trace_open(void)
     struct trace *s = mem_new(struct trace);
 
     ndjson_init(&s->lines);
+    map_init(&s->passed);
     return s;
 }
 
@@ -36,46 +46,61 @@ static void trace_close(void *state)
     struct trace *s = state;
 
     ndjson_release(&s->lines);
+    map_release(&s->passed);
     arena_release(&s->arena);
     free(s);
 }
 
-static bool is_message_line(struct json_val line)
+static bool has(struct json_val line, struct str member)
 {
-    return json_exists(json_get(line, STR("raw"))) && json_exists(json_get(line, STR("t"))) &&
-           json_exists(json_get(line, STR("dir")));
+    return json_exists(json_get(line, member));
+}
+
+/* The last of several rotated parts may hold nothing but the end. */
+static bool is_line(struct json_val line)
+{
+    struct json_val type = json_get(line, STR("type"));
+
+    if (json_is(type, STR("meta")))
+        return has(line, STR("v"));
+    if (json_is(type, STR("end")))
+        return has(line, STR("t")) && has(line, STR("durationMs"));
+    return has(line, STR("raw")) && has(line, STR("t")) && has(line, STR("dir"));
+}
+
+/* For a first line that is longer than the head, torn or broken. */
+static bool starts_like_one(struct str head)
+{
+    return ndjson_starts(&head, STR("{\"v\":1,\"type\":\"meta\"")) ||
+           ndjson_starts(&head, STR("{\"type\":\"meta\",\"v\":")) ||
+           ndjson_starts(&head, STR("{\"t\":\""));
 }
 
 static bool trace_probe(struct str head)
 {
     struct json_fault fault;
-    struct json_val line;
     struct json j;
     size_t used;
     bool ours;
 
     head = str_trim(head);
     json_init(&j);
-    if (json_scan_first(&j, head, &used, &fault)) {
-        line = json_root(&j);
-        ours = is_message_line(line) || (json_is(json_get(line, STR("type")), STR("meta")) &&
-                                         json_exists(json_get(line, STR("v"))));
-    } else { /* longer than the head, torn or broken; producers keep this order */
-        ours = str_starts(head, STR("{\"v\":1,\"type\":\"meta\"")) ||
-               str_starts(head, STR("{\"t\":\""));
-    }
+    ours = json_scan_first(&j, head, &used, &fault) ? is_line(json_root(&j))
+                                                    : starts_like_one(head);
     json_release(&j);
     return ours;
 }
 
 /* The member, or an error that says what it must be. */
 static bool take_time(struct trace *s, const struct window *w, struct json_val line,
-                      struct str name, int64_t *us, struct err *e)
+                      struct str name, struct record *r, struct err *e)
 {
     struct json_val v = json_get(line, name);
 
-    if (json_type(v) == JSON_STRING && clock_parse(json_text(v, &s->arena), us))
+    if (json_type(v) == JSON_STRING && clock_parse(json_text(v, &s->arena), &r->wall_us)) {
+        r->has |= r->wall_us != 0 ? (unsigned)HAS_WALL : 0;
         return true;
+    }
     format_error(w, json_at(json_exists(v) ? v : line), e,
                  "'%.*s' must be a date and time like 2026-05-12T23:00:00.000Z", STR_ARG(name));
     return false;
@@ -93,54 +118,83 @@ static bool take_number(const struct window *w, struct json_val line, struct str
     return false;
 }
 
-/* The command as people write it. */
-static struct str joined(struct json_val command, struct arena *a)
+static bool take_text(struct trace *s, const struct window *w, struct json_val line,
+                      struct str name, struct str *text, struct err *e)
 {
-    struct json_iter it = json_each(command);
-    struct buf line;
-    struct str text;
+    struct json_val v = json_get(line, name);
 
-    buf_init(&line, LIMIT_LINE);
-    while (json_next(&it)) {
-        if (line.len)
-            buf_add_ch(&line, ' ');
-        buf_add(&line, json_text(it.value, a));
+    *text = json_text(v, &s->arena);
+    if (!text->at)
+        text->at = ""; /* there, and empty */
+    if (json_type(v) == JSON_STRING)
+        return true;
+    format_error(w, json_at(json_exists(v) ? v : line), e, "'%.*s' must be a string",
+                 STR_ARG(name));
+    return false;
+}
+
+/* The words of the server's command, and the command as people write it. */
+static bool take_command(struct trace *s, const struct window *w, struct json_val line,
+                         struct record_header *h, struct err *e)
+{
+    struct json_val v = json_get(line, STR("command"));
+    struct json_iter it = json_each(v);
+    struct json_val wrong = json_exists(v) ? v : line;
+    bool ok = json_type(v) == JSON_ARRAY;
+    struct buf text;
+
+    buf_init(&text, LIMIT_LINE);
+    while (ok && json_next(&it)) {
+        ok = json_type(it.value) == JSON_STRING;
+        wrong = it.value;
+        if (text.len)
+            buf_add_ch(&text, ' ');
+        buf_add(&text, json_text(it.value, &s->arena));
     }
-    text = arena_str(a, buf_str(&line));
-    buf_release(&line);
-    return text;
+    if (json_count(v)) {
+        h->command = json_raw(v);
+        h->upstream = arena_str(&s->arena, buf_str(&text));
+    }
+    buf_release(&text);
+    if (!ok)
+        format_error(w, json_at(wrong), e, "'command' must be an array of strings");
+    return ok;
+}
+
+/* Who knew the server but not its words wrote all in one. */
+static bool is_one_word(struct str upstream)
+{
+    for (size_t i = 0; i < upstream.len; i++)
+        if (upstream.at[i] == ' ' || str_starts(str_skip(upstream, i), STR("://")))
+            return false;
+    return true;
 }
 
 static enum next read_meta(struct trace *s, const struct window *w, struct json_val line,
                            struct record *r, struct err *e)
 {
-    struct json_val label = json_get(line, STR("label"));
-    struct json_val command = json_get(line, STR("command"));
+    struct record_header *h = &r->header;
     int64_t version;
 
-    *r = (struct record){ .kind = RECORD_HEADER, .has = HAS_WALL };
+    *r = (struct record){ .kind = RECORD_HEADER };
     if (!take_number(w, line, STR("v"), &version, e))
         return NEXT_ERROR;
     if (version != 1)
         return format_error(w, json_at(json_get(line, STR("v"))), e,
                             "this is a trace of version %lld; this program reads version 1",
                             (long long)version);
-    if (!take_time(s, w, line, STR("startedAt"), &r->wall_us, e))
+    if (!take_time(s, w, line, STR("startedAt"), r, e) ||
+        !take_text(s, w, line, STR("label"), &h->name, e) || !take_command(s, w, line, h, e))
         return NEXT_ERROR;
-    if (json_type(label) != JSON_STRING)
-        return format_error(w, json_at(line), e, "a meta line without 'label'");
-    if (json_type(command) != JSON_ARRAY)
-        return format_error(w, json_at(line), e, "a meta line without 'command'");
     if (s->headed)
         format_note(w, json_at(line),
                     "another meta line; its trace is taken as a continuation");
     s->headed = true;
-    r->header.name = json_text(label, &s->arena);
-    if (!r->header.name.at)
-        r->header.name = STR("");
-    r->header.command = json_raw(command);
-    r->header.upstream = joined(command, &s->arena);
-    r->header.transport = STR("stdio");
+    if (str_eq(h->name, STR(NO_LABEL)))
+        h->name = STR_NONE;
+    if (json_count(json_get(line, STR("command"))) == 1 && !is_one_word(h->upstream))
+        h->command = STR_NONE;
+    h->transport = STR("stdio");
     return NEXT_RECORD;
 }
 
@@ -149,13 +203,13 @@ static enum next read_end(struct trace *s, const struct window *w, struct json_v
 {
     int64_t duration;
 
-    *r = (struct record){ .kind = RECORD_FOOTER, .has = HAS_WALL };
-    if (!take_time(s, w, line, STR("t"), &r->wall_us, e) ||
+    *r = (struct record){ .kind = RECORD_FOOTER };
+    if (!take_time(s, w, line, STR("t"), r, e) ||
         !take_number(w, line, STR("durationMs"), &duration, e))
         return NEXT_ERROR;
     r->footer.duration_ms = duration > 0 ? (uint64_t)duration : 0;
     /* Producers that record no process leave it out. */
-    if (json_exists(json_get(line, STR("exitCode")))) {
+    if (has(line, STR("exitCode"))) {
         r->has |= HAS_EXIT_CODE;
         if (!take_number(w, line, STR("exitCode"), &r->footer.exit_code, e))
             return NEXT_ERROR;
@@ -193,19 +247,37 @@ static bool next_of_batch(struct trace *s, struct record *r)
     return true;
 }
 
+/* A line that is not for us: told of once for each such type or direction. */
+static enum next pass_over(struct trace *s, const struct window *w, const char *what,
+                           struct json_val v, struct record *r)
+{
+    struct str text = json_text(v, &s->arena);
+    struct str key = arena_printf(&s->arena, "%s %.*s", what, STR_ARG(text));
+
+    if (s->passed.count < PASSED_MAX && !map_get(&s->passed, key)) {
+        map_put(&s->passed, key, s);
+        format_note(w, json_at(v), "lines of an unknown %s, '%.*s': passed over", what,
+                    (int)(text.len < 40 ? text.len : 40), text.at ? text.at : "");
+    }
+    *r = (struct record){ .kind = RECORD_UNKNOWN, .unknown = text };
+    return NEXT_RECORD;
+}
+
 static enum next read_message(struct trace *s, const struct window *w, struct json_val line,
                               struct record *r, struct err *e)
 {
     struct json_val dir = json_get(line, STR("dir")), raw = json_get(line, STR("raw"));
 
-    s->line = (struct record){ .kind = RECORD_MESSAGE, .has = HAS_WALL };
-    if (!take_time(s, w, line, STR("t"), &s->line.wall_us, e))
+    s->line = (struct record){ .kind = RECORD_MESSAGE };
+    if (!take_time(s, w, line, STR("t"), &s->line, e))
         return NEXT_ERROR;
-    if (!json_is(dir, STR("in")) && !json_is(dir, STR("out")))
+    if (json_type(dir) != JSON_STRING)
         return format_error(w, json_at(json_exists(dir) ? dir : line), e,
                             "'dir' must be \"in\" or \"out\"");
     if (!json_exists(raw))
         return format_error(w, json_at(line), e, "a message line without 'raw'");
+    if (!json_is(dir, STR("in")) && !json_is(dir, STR("out")))
+        return pass_over(s, w, "direction", dir, r);
     s->line.message.dir = json_is(dir, STR("in")) ? TO_SERVER : TO_CLIENT;
     if (json_type(raw) == JSON_ARRAY && json_count(raw)) {
         s->batch = json_each(raw);
@@ -226,6 +298,8 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
 
     if (json_type(line) != JSON_OBJECT)
         return format_error(w, json_at(line), e, "a line of a trace must be an object");
+    if (json_exists(type) && json_type(type) != JSON_STRING)
+        return format_error(w, json_at(type), e, "'type' must be a string");
     if (!s->any && !json_is(type, STR("meta")))
         format_note(w, json_at(line), "no meta line: a rotated part; reading on without one");
     s->any = true;
@@ -233,10 +307,10 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
         return read_meta(s, w, line, r, e);
     if (json_is(type, STR("end")))
         return read_end(s, w, line, r, e);
-    if (!json_exists(type))
-        return read_message(s, w, line, r, e);
-    format_note(w, json_at(type), "a line of an unknown type; passed over");
-    return NEXT_SKIP;
+    if (!has(line, STR("t")) && format_is_foreign(w, &trace_format, line, e))
+        return NEXT_ERROR;
+    return json_exists(type) ? pass_over(s, w, "type", type, r)
+                             : read_message(s, w, line, r, e);
 }
 
 static enum next trace_next(void *state, const struct window *w, struct taken *t,
@@ -254,10 +328,15 @@ static enum next trace_next(void *state, const struct window *w, struct taken *t
     return read_line(s, w, r, e);
 }
 
-/* What is written so far of an array whose elements come one by one, and when. */
+/* Elements of an array come one by one; they are held until the last is there. */
 struct trace_writer {
-    struct buf batch;
+    struct buf batch;      /* the array so far, without its end; empty: none is open */
+    enum record_dir dir;   /* of the open one */
+    struct str batch_time; /* when it passed, as text, in `time` */
+    char time[CLOCK_TEXT];
+    int64_t next, count; /* the index its next element has, and how many there will be */
     int64_t started_us;
+    bool headed;
 };
 
 static void *trace_begin(void)
@@ -268,51 +347,74 @@ static void *trace_begin(void)
     return s;
 }
 
-static void add_time(struct json_out *o, struct str name, const struct trace_writer *s,
-                     const struct record *r)
+/* The format has milliseconds, no more. */
+static struct str time_of(const struct trace_writer *s, const struct record *r,
+                          char text[CLOCK_TEXT])
 {
-    bool wall = r->has & HAS_WALL;
-    int64_t us = wall ? r->wall_us : moment_add(s->started_us, r->has & HAS_US ? r->us : 0);
-    char text[CLOCK_TEXT];
+    int64_t us = 0;
 
-    /* The format has milliseconds, no more. */
-    json_out_key_str(o, name, clock_format(text, us - us % 1000));
+    if (r->has & HAS_WALL)
+        us = r->wall_us;
+    else if (s->started_us && r->has & HAS_US)
+        us = clock_add(s->started_us, r->us);
+    else if (s->started_us && r->kind == RECORD_FOOTER)
+        us = clock_add(s->started_us, clock_of_ms(r->footer.duration_ms));
+    return clock_format(text, us - us % 1000);
 }
 
-static void write_meta(struct trace_writer *s, struct json_out *o, const struct record *r)
+static void write_command(struct json_out *o, const struct record_header *h)
 {
-    const struct record_header *h = &r->header;
-
-    s->started_us = r->wall_us;
-    json_out_object(o);
-    json_out_key_int(o, STR("v"), 1);
-    json_out_key_str(o, STR("type"), STR("meta"));
-    add_time(o, STR("startedAt"), s, r);
-    json_out_key_str(o, STR("label"), h->name.at ? h->name : STR("mcp"));
     json_out_key(o, STR("command"));
     if (h->command.at) {
         json_out_raw(o, h->command);
-    } else {
-        json_out_array(o);
-        if (h->upstream.len)
-            json_out_str(o, h->upstream);
-        json_out_end_array(o);
+        return;
     }
-    json_out_end_object(o);
-    buf_add_ch(o->to, '\n');
+    json_out_array(o);
+    if (h->upstream.len)
+        json_out_str(o, h->upstream);
+    json_out_end_array(o);
 }
 
-static void write_message(struct trace_writer *s, struct json_out *o, const struct record *r,
-                          struct str raw)
+static void write_meta(struct trace_writer *s, struct buf *to, const struct record *r)
 {
-    enum record_dir dir = r->kind == RECORD_RAW ? r->bytes.from_to : r->message.dir;
+    struct json_out o = json_out_to(to);
+    char time[CLOCK_TEXT];
 
-    json_out_object(o);
-    add_time(o, STR("t"), s, r);
-    json_out_key_str(o, STR("dir"), dir == TO_SERVER ? STR("in") : STR("out"));
-    json_out_key_raw(o, STR("raw"), raw);
-    json_out_end_object(o);
-    buf_add_ch(o->to, '\n');
+    s->headed = true;
+    s->started_us = r->has & HAS_WALL ? r->wall_us : 0;
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("type"), STR("meta"));
+    json_out_key_str(&o, STR("startedAt"), time_of(s, r, time));
+    json_out_key_str(&o, STR("label"), r->header.name.at ? r->header.name : STR(NO_LABEL));
+    write_command(&o, &r->header);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}
+
+/* Without a header: as if the trace had started with the first thing known of it. */
+static void make_up_meta(struct trace_writer *s, struct buf *to, const struct record *first)
+{
+    struct record r = { .kind = RECORD_HEADER, .has = first->has & HAS_WALL };
+
+    if (s->headed)
+        return;
+    r.wall_us = first->wall_us;
+    if (first->kind == RECORD_FOOTER)
+        r.wall_us = clock_since(r.wall_us, clock_of_ms(first->footer.duration_ms));
+    write_meta(s, to, &r);
+}
+
+static void write_message(struct buf *to, struct str time, enum record_dir dir, struct str raw)
+{
+    struct json_out o = json_out_to(to);
+
+    json_out_object(&o);
+    json_out_key_str(&o, STR("t"), time);
+    json_out_key_str(&o, STR("dir"), dir == TO_SERVER ? STR("in") : STR("out"));
+    json_out_key_raw(&o, STR("raw"), raw);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
 }
 
 /* Where in its batch a message stands: its own index and how many there are. */
@@ -330,60 +432,115 @@ static bool place_in_batch(struct str batch, int64_t *index, int64_t *count)
     return ok;
 }
 
-static void put_message(struct trace_writer *s, struct json_out *o, const struct record *r)
+/* Writes the open array, whether all of it came or not. */
+static void close_batch(struct trace_writer *s, struct buf *to)
 {
-    struct str raw = json_raw(r->message.msg);
-    int64_t index, count;
-
-    if (!place_in_batch(r->message.batch, &index, &count)) {
-        write_message(s, o, r, raw);
-        return;
-    }
-    if (index == 0)
-        buf_clear(&s->batch);
-    buf_add_ch(&s->batch, s->batch.len ? ',' : '[');
-    buf_add(&s->batch, raw);
-    if (index + 1 < count)
+    if (!s->batch.len)
         return;
     buf_add_ch(&s->batch, ']');
-    write_message(s, o, r, buf_str(&s->batch));
+    if (s->batch.full)
+        to->full = true; /* too long for us to read again */
+    else
+        write_message(to, s->batch_time, s->dir, buf_str(&s->batch));
     buf_clear(&s->batch);
 }
 
-static void write_end(struct trace_writer *s, struct json_out *o, const struct record *r)
+static void add_to_batch(struct trace_writer *s, struct buf *to, struct str raw)
 {
-    struct record end = *r;
+    buf_add_ch(&s->batch, s->batch.len ? ',' : '[');
+    buf_add(&s->batch, raw);
+    if (++s->next >= s->count)
+        close_batch(s, to);
+}
 
-    if (!(r->has & (HAS_WALL | HAS_US)) && r->footer.duration_ms < INT64_MAX / 1000) {
-        end.has |= HAS_US;
-        end.us = (int64_t)r->footer.duration_ms * 1000;
+static void put_message(struct trace_writer *s, struct buf *to, const struct record *r)
+{
+    struct str raw = json_raw(r->message.msg);
+    int64_t index, count;
+    bool goes_on;
+
+    make_up_meta(s, to, r);
+    if (!place_in_batch(r->message.batch, &index, &count)) {
+        char time[CLOCK_TEXT];
+
+        close_batch(s, to);
+        write_message(to, time_of(s, r, time), r->message.dir, raw);
+        return;
     }
-    json_out_object(o);
-    add_time(o, STR("t"), s, &end);
-    json_out_key_str(o, STR("type"), STR("end"));
-    json_out_key_int(o, STR("exitCode"), r->has & HAS_EXIT_CODE ? r->footer.exit_code : 0);
-    json_out_key_int(o, STR("durationMs"), (int64_t)r->footer.duration_ms);
-    json_out_end_object(o);
-    buf_add_ch(o->to, '\n');
+    goes_on = s->batch.len && r->message.dir == s->dir && index == s->next && count == s->count;
+    if (!goes_on) {
+        close_batch(s, to);
+        s->dir = r->message.dir;
+        s->batch_time = time_of(s, r, s->time);
+        s->next = index;
+        s->count = count;
+    }
+    add_to_batch(s, to, raw);
+}
+
+static bool is_json_on_one_line(struct str text)
+{
+    struct json_fault fault;
+    struct json j;
+    bool ok;
+
+    json_init(&j);
+    ok = json_scan(&j, text, &fault) && str_find(text, '\n') == text.len;
+    json_release(&j);
+    return ok;
+}
+
+/* Values that are no message have a place here; bytes that are no value do not. */
+static void put_raw(struct trace_writer *s, struct buf *to, const struct record *r)
+{
+    struct str raw = str_trim(r->bytes.bytes);
+    char time[CLOCK_TEXT];
+
+    if (!is_json_on_one_line(raw))
+        return;
+    make_up_meta(s, to, r);
+    if (s->batch.len && r->bytes.from_to == s->dir) {
+        add_to_batch(s, to, raw);
+        return;
+    }
+    close_batch(s, to);
+    write_message(to, time_of(s, r, time), r->bytes.from_to, raw);
+}
+
+static void write_end(struct trace_writer *s, struct buf *to, const struct record *r)
+{
+    struct json_out o = json_out_to(to);
+    char time[CLOCK_TEXT];
+
+    make_up_meta(s, to, r);
+    json_out_object(&o);
+    json_out_key_str(&o, STR("t"), time_of(s, r, time));
+    json_out_key_str(&o, STR("type"), STR("end"));
+    json_out_key_int(&o, STR("exitCode"), r->has & HAS_EXIT_CODE ? r->footer.exit_code : 0);
+    json_out_key_int(&o, STR("durationMs"), (int64_t)r->footer.duration_ms);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
 }
 
 static void trace_put(void *state, struct buf *to, const struct record *r)
 {
-    struct json_out o = json_out_to(to);
+    struct trace_writer *s = state;
 
-    if (r->kind == RECORD_HEADER)
-        write_meta(state, &o, r);
-    else if (r->kind == RECORD_MESSAGE)
-        put_message(state, &o, r);
-    else if (r->kind == RECORD_FOOTER)
-        write_end(state, &o, r);
+    if (r->kind == RECORD_MESSAGE) {
+        put_message(s, to, r);
+    } else if (r->kind == RECORD_RAW) {
+        put_raw(s, to, r);
+    } else if (r->kind == RECORD_HEADER || r->kind == RECORD_FOOTER) {
+        close_batch(s, to);
+        (r->kind == RECORD_HEADER ? write_meta : write_end)(s, to, r);
+    }
 }
 
 static void trace_end(void *state, struct buf *to)
 {
     struct trace_writer *s = state;
 
-    (void)to;
+    close_batch(s, to);
     buf_release(&s->batch);
     free(s);
 }
@@ -393,7 +550,7 @@ const struct format trace_format = {
     .about = "mcp-replay trace, version 1 (mcp-tape, mcpreplay.dev)",
     .ext = { ".trace.jsonl" },
     .keeps = PART_BYTES | PART_TIME | PART_SERVER | PART_PENDING | PART_BATCH | PART_NAME |
-             PART_COMMAND | PART_SIDE | PART_END,
+             PART_COMMAND | PART_SIDE | PART_END | PART_ORDER,
     .probe = trace_probe,
     .open = trace_open,
     .next = trace_next,

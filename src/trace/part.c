@@ -32,6 +32,8 @@ static const struct {
       "messages" },
     { "side", "which side sent a message", "which side sent ", "message", "messages" },
     { "end", "how the recording ended", "how the recording ended", NULL, NULL },
+    { "order", "the order of messages of calls that overlap",
+      "the order of messages of calls that overlap", NULL, NULL },
 };
 
 static size_t index_of(enum part p)

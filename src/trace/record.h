@@ -62,7 +62,7 @@ struct record_header {
 struct record_message {
     uint64_t seq, latency_ms, redelivers;
     enum record_dir dir;
-    struct json_val msg;               /* an object */
+    struct json_val msg;               /* an object; no line break in its text */
     struct str event, batch, redacted; /* JSON */
 };
 

@@ -273,6 +273,21 @@ static void durations_read_well(void **state)
     }
 }
 
+static void times_a_file_made_up_do_not_wrap_around(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_add(5, -7), -2);
+    assert_int_equal(clock_add(INT64_MAX, 1), INT64_MAX);
+    assert_int_equal(clock_add(INT64_MIN, -1), INT64_MIN);
+    assert_int_equal(clock_since(5, 7), -2);
+    assert_int_equal(clock_since(INT64_MAX, -1), INT64_MAX);
+    assert_int_equal(clock_since(-2, INT64_MAX), INT64_MIN);
+    assert_int_equal(clock_of_ms(7), 7000);
+    assert_int_equal(clock_of_ms(INT64_MAX / 1000), INT64_MAX / 1000 * 1000);
+    assert_int_equal(clock_of_ms(INT64_MAX / 1000 + 1), INT64_MAX);
+    assert_int_equal(clock_of_ms(UINT64_MAX), INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +302,7 @@ int main(void)
         cmocka_unit_test(what_is_no_date_is_refused_and_nothing_is_set),
         cmocka_unit_test(a_date_cut_off_anywhere_is_none),
         cmocka_unit_test(durations_read_well),
+        cmocka_unit_test(times_a_file_made_up_do_not_wrap_around),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

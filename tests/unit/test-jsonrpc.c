@@ -1,85 +1,240 @@
-#include "format/format.h"
+#include "ledger.h"
+#include "pieces.h"
+#include "terse.h"
 #include "test.h"
 
-/* What a file holds, in words: one per record, remarks in brackets, how it ended. */
-struct seen {
-    struct notes notes;
-    struct buf words;
-};
-
-static void put_note(struct notes *self, uint64_t line, uint64_t byte, const char *text)
+/* Sides and messages of a file, its remarks and how it ended, however it is shown. JSON
+ * is spelled with ' for ", see terse.h. */
+static void check_parts(const char *terse, unsigned parts, const char *want)
 {
-    (void)byte;
-    buf_printf(&((struct seen *)self)->words, "[%llu %s]", (unsigned long long)line, text);
+    static const size_t steps[] = { 1, 7, 1 << 20 };
+    struct arena a = { 0 };
+    struct str text = terse_json(&a, terse);
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct buf seen;
+
+        buf_init(&seen, 1 << 20);
+        ledger_told(&seen, &jsonrpc_format, text, steps[i], parts | PART_PENDING | PART_SERVER);
+        assert_str(buf_str(&seen), str_z(want));
+        buf_release(&seen);
+    }
+    arena_release(&a);
 }
 
-static void put_words(struct buf *to, const struct record *r)
+static void check(const char *terse, const char *want)
 {
-    if (r->kind == RECORD_MESSAGE)
-        buf_printf(to, "%s %.*s%s ", r->message.dir == TO_SERVER ? ">" : "<",
-                   STR_ARG(json_raw(r->message.msg)), r->message.batch.at ? "+" : "");
-    else if (r->kind == RECORD_RAW)
-        buf_printf(to, "raw %.*s ", STR_ARG(r->bytes.bytes));
-    else if (r->kind == RECORD_HEADER)
-        buf_printf(to, "header %.*s ", STR_ARG(r->header.name));
-    else
-        buf_printf(to, "footer %lld ", (long long)r->footer.exit_code);
+    check_parts(terse, PART_SIDE | PART_BYTES, want);
 }
 
-static void check(struct str text, struct str want)
-{
-    struct seen s = { .notes = { put_note } };
-    void *state = jsonrpc_format.open();
-    struct err e = ERR_NONE;
-    uint64_t line = 1;
-    size_t from = 0;
-    enum next next;
+#define REQUEST(id, method) "{'jsonrpc':'2.0','id':" #id ",'method':'" method "'}"
+#define NOTIFICATION(method) "{'jsonrpc':'2.0','method':'notifications/" method "'}"
+#define RESULT(id, result) "{'jsonrpc':'2.0','id':" #id ",'result':" result "}"
+#define ERROR(id) "{'jsonrpc':'2.0','id':" #id ",'error':{'code':1,'message':'m'}}"
+#define C2S(message) "c2s " message " \n"
+#define S2C(message) "s2c " message " \n"
 
-    buf_init(&s.words, 1 << 16);
-    do {
-        struct window w = { .bytes = str_skip(text, from), .last = true, .line = line };
-        struct taken t = { 0 };
-        struct record r;
-
-        w.path = "f";
-        w.notes = &s.notes;
-        next = jsonrpc_format.next(state, &w, &t, &r, &e);
-        from += t.bytes;
-        line += t.lines;
-        if (next == NEXT_RECORD)
-            put_words(&s.words, &r);
-    } while (next != NEXT_END && next != NEXT_ERROR);
-    buf_printf(&s.words, "%s", next == NEXT_END ? "end" : e.msg);
-    assert_str(buf_str(&s.words), want);
-    buf_release(&s.words);
-    jsonrpc_format.close(state);
-}
-
-static void sides_are_told_by_what_a_message_is(void **state)
+static void a_method_tells_who_sent_it(void **state)
 {
     (void)state;
-    check(STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"
-              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n"
-              "{\"id\":1,\"result\":{\"tools\":[]}}\n"
-              "{\"id\":1,\"result\":{\"roots\":[]}}\n"),
-          STR("> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"} "
-              "< {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"} "
-              "< {\"id\":1,\"result\":{\"tools\":[]}} "
-              "> {\"id\":1,\"result\":{\"roots\":[]}} end"));
+    check(REQUEST(1, "tools/call") "\n" REQUEST(1, "roots/list") "\n" NOTIFICATION(
+              "initialized") "\n" NOTIFICATION("resources/updated") "\n",
+          C2S(REQUEST(1, "tools/call")) S2C(REQUEST(1, "roots/list"))
+              C2S(NOTIFICATION("initialized")) S2C(NOTIFICATION("resources/updated")) "end");
 }
 
-static void what_is_no_message_is_refused(void **state)
+static void what_nothing_tells_is_the_clients(void **state)
 {
     (void)state;
-    check(STR("[1]\n"), STR("f:1:1: a line must be one JSON-RPC message, an object"));
-    check(STR("{\"a\":1}\n"), STR("f:1:1: not a JSON-RPC message"));
+    check(REQUEST(1, "x/own") "\n" NOTIFICATION("own") "\n" REQUEST(
+              2, "ping") "\n" NOTIFICATION("cancelled") "\n",
+          C2S(REQUEST(1, "x/own")) C2S(NOTIFICATION("own")) C2S(REQUEST(2, "ping"))
+              C2S(NOTIFICATION("cancelled")) "end");
+}
+
+static void progress_is_taken_for_the_servers(void **state)
+{
+    (void)state;
+    check(NOTIFICATION("progress") "\n" NOTIFICATION("tasks/status") "\n",
+          S2C(NOTIFICATION("progress")) S2C(NOTIFICATION("tasks/status")) "end");
+}
+
+static void an_answer_goes_the_other_way_than_its_request(void **state)
+{
+    (void)state;
+    check(REQUEST(1, "tools/list") "\n" REQUEST(2, "roots/list") "\n" RESULT(
+              2, "{}") "\n" ERROR(1) "\n",
+          C2S(REQUEST(1, "tools/list")) S2C(REQUEST(2, "roots/list")) C2S(RESULT(2, "{}"))
+              S2C(ERROR(1)) "end");
+}
+
+/* Both sides count from 0: the server asks while it works on the client's call. */
+static void of_two_requests_with_one_id_the_later_is_answered_first(void **state)
+{
+    (void)state;
+    check(REQUEST(0, "tools/call") "\n" REQUEST(0, "sampling/createMessage") "\n" RESULT(
+              0, "{'role':'assistant'}") "\n" RESULT(0, "{'content':[]}") "\n",
+          C2S(REQUEST(0, "tools/call")) S2C(REQUEST(0, "sampling/createMessage"))
+              C2S(RESULT(0, "{'role':'assistant'}")) S2C(RESULT(0, "{'content':[]}")) "end");
+    check(REQUEST(0, "roots/list") "\n" REQUEST(0, "tools/list") "\n" RESULT(
+              0, "1") "\n" RESULT(0, "2") "\n",
+          S2C(REQUEST(0, "roots/list")) C2S(REQUEST(0, "tools/list")) S2C(RESULT(0, "1"))
+              C2S(RESULT(0, "2")) "end");
+}
+
+static void ids_are_typed(void **state)
+{
+    (void)state;
+    check(REQUEST(1, "roots/list") "\n" RESULT('1', "{}") "\n" RESULT(1, "{}") "\n",
+          S2C(REQUEST(1, "roots/list")) S2C(RESULT('1', "{}")) C2S(RESULT(1, "{}")) "end");
+}
+
+static void an_answer_nobody_asked_for_is_the_servers(void **state)
+{
+    (void)state;
+    check(RESULT(7, "{}") "\n" ERROR(null) "\n", S2C(RESULT(7, "{}")) S2C(ERROR(null)) "end");
+}
+
+static void a_request_whose_id_the_client_waits_for_is_the_servers(void **state)
+{
+    (void)state;
+    check(REQUEST(5, "tools/call") "\n" REQUEST(5, "ping") "\n" RESULT(5, "{}") "\n",
+          C2S(REQUEST(5, "tools/call")) S2C(REQUEST(5, "ping")) C2S(RESULT(5, "{}")) "end");
+}
+
+#define CANCEL(id)                                                                             \
+    "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':" #id "}}"
+
+static void who_asked_takes_it_back(void **state)
+{
+    (void)state;
+    check(REQUEST(1, "tools/call") "\n" REQUEST(2, "roots/list") "\n" CANCEL(2) "\n" CANCEL(
+              1) "\n" CANCEL(3) "\n",
+          C2S(REQUEST(1, "tools/call")) S2C(REQUEST(2, "roots/list")) S2C(CANCEL(2))
+              C2S(CANCEL(1)) C2S(CANCEL(3)) "end");
+}
+
+#define TIMED(members) "{'method':'x'," members "}"
+
+static void a_time_is_in_milliseconds_and_else_not_there(void **state)
+{
+    static const char *const none[] = {
+        "'timestamp_ms':-1",
+        "'timestamp_ms':0",
+        "'timestamp_ms':1.5",
+        "'timestamp_ms':'1700000000250'",
+        "'timestamp':'2023-11-14T22:13:20Z'",
+        "'timestamp_ms':9300000000000000",
+        "'time':1700000000250",
+    };
+
+    (void)state;
+    check_parts(
+        TIMED("'timestamp':5,'timestamp_ms':1700000000250") "\n", PART_TIME | PART_BYTES,
+        TIMED(
+            "'timestamp':5,'timestamp_ms':1700000000250") " at=2023-11-14T22:13:20.250Z \nend");
+    check_parts(TIMED("'timestamp':1700000000250") "\n", PART_TIME | PART_BYTES,
+                TIMED("'timestamp':1700000000250") " at=2023-11-14T22:13:20.250Z \nend");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        struct arena a = { 0 };
+        const char *line = arena_printf(&a, TIMED("%s") "\n", none[i]).at;
+
+        check_parts(line, PART_TIME | PART_BYTES,
+                    arena_printf(&a, TIMED("%s") " \nend", none[i]).at);
+        arena_release(&a);
+    }
+}
+
+static void a_line_that_is_no_message_is_an_error_at_its_place(void **state)
+{
+    static const struct {
+        const char *line, *want;
+    } cases[] = {
+        { "[]", "2:1: a line must be one JSON-RPC message, an object" },
+        { " [{'jsonrpc':'2.0','id':1,'method':'ping'}]",
+          "2:2: a line must be one JSON-RPC message, an object" },
+        { "null", "2:1: a line must be one JSON-RPC message, an object" },
+        { "{}", "2:1: not a JSON-RPC message" },
+        { "{'id':1}", "2:1: not a JSON-RPC message" },
+        { "{'id':{},'method':'x'}", "2:1: not a JSON-RPC message" },
+        { "{'result':1}", "2:1: not a JSON-RPC message" },
+        { "{'t':'x','dir':'in','raw':1}",
+          "2:1: 'trace' starts here, in a file of format 'jsonrpc'" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct arena a = { 0 };
+
+        check(arena_printf(&a, "{'method':'x'}\n%s\n{}\n", cases[i].line).at,
+              arena_printf(&a, "c2s {'method':'x'} \nf:%s", cases[i].want).at);
+        arena_release(&a);
+    }
+}
+
+static void the_probe_knows_its_own(void **state)
+{
+    static const struct {
+        const char *head;
+        bool ours;
+    } cases[] = {
+        { REQUEST(1, "ping"), true },
+        { "\n\n" RESULT(1, "{}"), true },
+        { "{ 'jsonrpc' : '2.0' , 'method'", true },
+        { "{'method':'initialize','params':{'x", true },
+        { "{'result':{'tools':[{", true },
+        { "{'method':'ping'}", false }, /* could be anything */
+        { "{'jsonrpc':'2.0'}", false },
+        { "[" REQUEST(1, "ping") "]", false },
+        { "{'log':{'version':", false },
+        { "", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct arena a = { 0 };
+
+        if (jsonrpc_format.probe(terse_json(&a, cases[i].head)) != cases[i].ours)
+            fail_msg("%s", cases[i].head);
+        arena_release(&a);
+    }
+}
+
+static void messages_are_written_as_they_are_and_nothing_else_is(void **state)
+{
+    struct pieces_file f;
+    struct arena a = { 0 };
+
+    (void)state;
+    pieces_create(&f, &jsonrpc_format);
+    terse_pour(&f.sink, "c2s { 'id' : 1.0, 'method':'p`u0069ng' }\n"
+                        "| {'type':'stderr','text':'x'}\n"
+                        "| {'type':'raw','from':'client','text':'7'}\n"
+                        "c2s {'hello':'world'}\n"
+                        "s2c {'id':1.0,'result':1e400}\n");
+    pieces_finish(&f);
+    assert_str(buf_str(&f.text), terse_json(&a, "{ 'id' : 1.0, 'method':'p`u0069ng' }\n"
+                                                "{'id':1.0,'result':1e400}\n"));
+    pieces_discard(&f);
+    arena_release(&a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sides_are_told_by_what_a_message_is),
-        cmocka_unit_test(what_is_no_message_is_refused),
+        cmocka_unit_test(a_method_tells_who_sent_it),
+        cmocka_unit_test(what_nothing_tells_is_the_clients),
+        cmocka_unit_test(progress_is_taken_for_the_servers),
+        cmocka_unit_test(an_answer_goes_the_other_way_than_its_request),
+        cmocka_unit_test(of_two_requests_with_one_id_the_later_is_answered_first),
+        cmocka_unit_test(ids_are_typed),
+        cmocka_unit_test(an_answer_nobody_asked_for_is_the_servers),
+        cmocka_unit_test(a_request_whose_id_the_client_waits_for_is_the_servers),
+        cmocka_unit_test(who_asked_takes_it_back),
+        cmocka_unit_test(a_time_is_in_milliseconds_and_else_not_there),
+        cmocka_unit_test(a_line_that_is_no_message_is_an_error_at_its_place),
+        cmocka_unit_test(the_probe_knows_its_own),
+        cmocka_unit_test(messages_are_written_as_they_are_and_nothing_else_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

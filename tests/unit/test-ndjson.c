@@ -68,14 +68,35 @@ static void values_come_with_their_lines_however_the_file_is_shown(void **state)
 static void a_value_may_go_on_over_lines(void **state)
 {
     (void)state;
-    check(STR("{\n \"a\":\n 1\n}\n{\"b\":2}\n"),
-          STR("[1 {\n \"a\":\n 1\n}][5 {\"b\":2}] end 0"));
+    check(STR("{\n \"a\":\n 1\n}\n{\"b\":2}\n"), STR("[1 {  \"a\":  1 }][5 {\"b\":2}] end 0"));
+    check(STR("[\n1\n]"), STR("[1 [ 1 ]] end 0"));
 }
 
-static void two_values_on_the_last_line_of_a_spread_one_are_two(void **state)
+static void a_value_that_stood_on_several_lines_is_one_line_then(void **state)
+{
+    struct remarks remarks = { .notes = { count_note } };
+    struct window w = { STR("{\r\n \"a\":\n[ 1,\n2 ]\n}\n"), true, 1, "f", &remarks.notes };
+    struct taken t = { 0 };
+    struct err e = ERR_NONE;
+    struct ndjson n;
+
+    (void)state;
+    ndjson_init(&n);
+    while (ndjson_next(&n, &w, &t, &e) == NEXT_SKIP)
+        ;
+    assert_int_equal(t.bytes, w.bytes.len);
+    assert_int_equal(t.lines, 5);
+    assert_str(json_raw(json_root(&n.json)), STR("{   \"a\": [ 1, 2 ] }"));
+    assert_str(json_raw(json_item(json_get(json_root(&n.json), STR("a")), 1)), STR("2"));
+    ndjson_release(&n);
+}
+
+static void two_values_on_one_line_are_an_error(void **state)
 {
     (void)state;
-    check(STR("[\n1\n] [2]\n"), STR("[1 [\n1\n]][3 [2]] end 0"));
+    check(STR("[1] [2]\n"), STR(" f:1:5: not valid JSON: expected nothing after the value 0"));
+    check(STR("[\n1\n] [2]\n"), STR(" f:3:3: a value must be followed by a new line 0"));
+    check(STR("[\n1\n]  \r\n[2]"), STR("[1 [ 1 ]][4 [2]] end 0"));
 }
 
 static void a_torn_end_is_one_remark(void **state)
@@ -96,6 +117,8 @@ static void a_last_line_that_nothing_could_mend_is_not_torn(void **state)
     check(STR("1\noops"), STR("[1 1] f:2:1: not valid JSON: expected a value 0"));
     check(STR("1\n{,"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
     check(STR("1\n{,\0\0"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
+    check(STR("1\n2\xff"),
+          STR("[1 1] f:2:2: not valid JSON: expected nothing after the value 0"));
     check(STR("1\n{\"a\0b"),
           STR("[1 1] f:2:4: not valid JSON: control character in a string 0"));
 }
@@ -104,8 +127,44 @@ static void damage_before_the_end_is_an_error_at_its_place(void **state)
 {
     (void)state;
     check(STR("1\n{,}\n2\n"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
-    check(STR("1\n{\"a\":\n}\n2\n"), STR("[1 1] f:2:6: the line ends inside a JSON value 0"));
-    check(STR("1\n\0\0\n2\n"), STR("[1 1] f:2:1: NUL bytes in the middle of the recording 0"));
+    check(STR("1\n{\"a\":\n}\n2\n"), STR("[1 1] f:3:1: not valid JSON: expected a value 0"));
+    check(STR("1\n\0\0\n2\n"), STR("[1 1] f:2:1: NUL bytes in the middle of the file 0"));
+}
+
+/* The line after it is whole: the error is not there. */
+static void a_line_that_was_cut_off_in_the_middle_is_the_one_named(void **state)
+{
+    (void)state;
+    check(STR("1\n{\"a\":1,\n{\"b\":2}\n{\"c\":3}\n"),
+          STR("[1 1] f:2:8: the line ends inside a JSON value 0"));
+    check(STR("1\n{\"a\":\n{\"b\":2}\n{\"c\":3}\n"),
+          STR("[1 1] f:2:6: the line ends inside a JSON value 0"));
+    check(STR("1\n{\"a\":\"x\n{\"b\":2}\n"),
+          STR("[1 1] f:2:8: the line ends inside a JSON value 0"));
+}
+
+static void a_torn_head_is_known_by_how_it_starts(void **state)
+{
+    static const struct {
+        const char *head, *rest; /* NULL: no */
+    } cases[] = {
+        { "{\"v\":1,\"x", ",\"x" },
+        { " {\n  \"v\" :\t1 , \"x", " , \"x" },
+        { "{\"v\":1", "" },
+        { "{\"v\":", NULL },
+        { "{\"v \":1", NULL },
+        { "{\"w\":1", NULL },
+        { "", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct str head = str_z(cases[i].head);
+        bool starts = ndjson_starts(&head, STR("{\"v\":1"));
+
+        assert_int_equal(starts, cases[i].rest != NULL);
+        assert_str(head, str_z(starts ? cases[i].rest : cases[i].head));
+    }
 }
 
 int main(void)
@@ -113,10 +172,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_with_their_lines_however_the_file_is_shown),
         cmocka_unit_test(a_value_may_go_on_over_lines),
-        cmocka_unit_test(two_values_on_the_last_line_of_a_spread_one_are_two),
+        cmocka_unit_test(a_value_that_stood_on_several_lines_is_one_line_then),
+        cmocka_unit_test(two_values_on_one_line_are_an_error),
         cmocka_unit_test(a_torn_end_is_one_remark),
         cmocka_unit_test(a_last_line_that_nothing_could_mend_is_not_torn),
         cmocka_unit_test(damage_before_the_end_is_an_error_at_its_place),
+        cmocka_unit_test(a_line_that_was_cut_off_in_the_middle_is_the_one_named),
+        cmocka_unit_test(a_torn_head_is_known_by_how_it_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,43 @@ static void what_is_no_recording_is_not_opened(void **state)
                       "file:1:1: not a recording: no known format starts like this");
 }
 
+static void text_in_utf16_is_called_that(void **state)
+{
+    static const struct str starts[] = { STR_INIT("\xff\xfe{\0\n\0"),
+                                         STR_INIT("\xfe\xff\0{\0\n"), STR_INIT("{\0\"\0"),
+                                         STR_INIT("\0{\0\"") };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        put_file(starts[i]);
+        assert_not_opened(&sys_real, ERR_INPUT,
+                          "file:1:1: not a recording: it is UTF-16, not UTF-8");
+    }
+}
+
+static void a_mark_before_utf8_is_passed_over(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+
+    (void)state;
+    heard_init(&h);
+    put_file(STR("\xef\xbb\xbf" HEAD "{}\n"));
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_int_equal(reader_offset(r), 3);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(rec.kind, RECORD_HEADER);
+    assert_int_equal(reader_offset(r), sizeof HEAD - 1 + 3);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
+    assert_true(str_starts(str_z(e.msg), STR("file:2:1: ")));
+    reader_close(r);
+    put_file(STR("\xef\xbb\xbf"));
+    assert_not_opened(&sys_real, ERR_INPUT,
+                      "file:1:1: not a recording: no known format starts like this");
+}
+
 static void a_read_that_fails_is_told_wherever_it_does(void **state)
 {
     struct fault_sys f;
@@ -353,6 +390,8 @@ int main(void)
         IN_A_DIRECTORY(remarks_go_to_the_log_and_are_counted),
         IN_A_DIRECTORY(an_error_names_its_place),
         IN_A_DIRECTORY(what_is_no_recording_is_not_opened),
+        IN_A_DIRECTORY(text_in_utf16_is_called_that),
+        IN_A_DIRECTORY(a_mark_before_utf8_is_passed_over),
         IN_A_DIRECTORY(a_read_that_fails_is_told_wherever_it_does),
         IN_A_DIRECTORY(pouring_gives_every_record_to_the_sink),
         IN_A_DIRECTORY(pouring_stops_when_the_sink_or_the_file_does),

@@ -1,58 +1,42 @@
-#include "format/format.h"
+#include "ledger.h"
+#include "pieces.h"
 #include "test.h"
 
-/* A reader over text in memory that shows at most `step` more bytes each time, and
- * writes down what happened: one word per record, remarks in brackets. */
+/* A sink that writes down one word per record. */
 struct script {
-    struct notes notes;
+    struct sink sink;
     struct buf seen;
 };
 
-static void put_note(struct notes *self, uint64_t line, uint64_t byte, const char *text)
+static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
     struct script *s = (struct script *)self;
 
-    buf_printf(&s->seen, "[%llu:%llu %s]", (unsigned long long)line, (unsigned long long)byte,
-               text);
-}
-
-static void put_record(struct script *s, const struct record *r)
-{
+    (void)e;
     if (r->kind == RECORD_MESSAGE)
         buf_printf(&s->seen, "%llu ", (unsigned long long)r->message.seq);
     else
         buf_printf(&s->seen, "%s ", r->kind == RECORD_HEADER ? "header" : "other");
+    return true;
 }
 
+/* The records, the remarks in brackets, and how it ended. */
 static void run(struct script *s, struct str text, size_t step)
 {
-    void *state = recording_format.open();
-    size_t from = 0, shown = 0;
-    struct err e = ERR_NONE;
-    uint64_t line = 1;
-    enum next next;
+    struct pieces p;
+    struct str remarks;
 
-    *s = (struct script){ .notes = { put_note } };
+    *s = (struct script){ .sink = { put_record } };
     buf_init(&s->seen, 1 << 16);
-    do {
-        struct window w = { str_n(text.at + from, shown - from), shown == text.len, line, "f",
-                            &s->notes };
-        struct taken t = { 0 };
-        struct record r;
+    pieces_read(&p, &recording_format, text, step, &s->sink);
+    remarks = buf_str(&p.remarks);
+    while (remarks.len) {
+        struct str remark = str_cut(&remarks, '\n');
 
-        next = recording_format.next(state, &w, &t, &r, &e);
-        from += t.bytes;
-        line += t.lines;
-        if (next == NEXT_RECORD)
-            put_record(s, &r);
-        else if (next == NEXT_ERROR)
-            buf_printf(&s->seen, "%s", e.msg);
-        else if (next == NEXT_END)
-            buf_printf(&s->seen, "end");
-        else if (next == NEXT_MORE)
-            shown += step < text.len - shown ? step : text.len - shown;
-    } while (next != NEXT_END && next != NEXT_ERROR);
-    recording_format.close(state);
+        buf_printf(&s->seen, "[%.*s]", STR_ARG(remark));
+    }
+    buf_printf(&s->seen, "%s", p.failed ? p.error.msg : "end");
+    pieces_release(&p);
 }
 
 static void check(struct str text, struct str want)
@@ -105,7 +89,7 @@ static void nul_bytes_in_the_middle_are_an_error(void **state)
 {
     (void)state;
     check(STR(HEAD "\0\0" MSG(1) "\n"),
-          STR("header f:2:1: NUL bytes in the middle of the recording"));
+          STR("header f:2:1: NUL bytes in the middle of the file"));
 }
 
 static void an_object_may_stand_on_several_lines(void **state)
@@ -129,10 +113,10 @@ static void a_line_cut_in_the_middle_of_the_file_is_an_error(void **state)
 static void a_missing_or_repeated_header_is_remarked_on(void **state)
 {
     (void)state;
-    check(STR(MSG(1) "\n"), STR("[1:1 no header line; reading on without one]1 end"));
+    check(STR(MSG(1) "\n"), STR("1 [1:1 no header line; reading on without one]end"));
     check(STR(HEAD MSG(1) "\n" HEAD MSG(1) "\n"),
-          STR("header 1 [3:1 another header line; its recording is taken as a "
-              "continuation]header 1 end"));
+          STR("header 1 header 1 [3:1 another header line; its recording is taken as a "
+              "continuation]end"));
 }
 
 static void another_major_version_is_refused(void **state)
@@ -141,6 +125,87 @@ static void another_major_version_is_refused(void **state)
     check(STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":"
               "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\",\"thoughtjack_version\":\"9\"}\n"),
           STR("f:1:1: this is a recording of version 2.0; this program reads version 1"));
+}
+
+static void another_format_in_the_file_is_an_error(void **state)
+{
+    (void)state;
+    check(STR(HEAD "{\"v\":1,\"type\":\"meta\"}\n"),
+          STR("header f:2:1: 'trace' starts here, in a file of format 'recording'"));
+    check(STR(HEAD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"),
+          STR("header f:2:1: 'jsonrpc' starts here, in a file of format 'recording'"));
+}
+
+/* What a recording must have and nobody knew is not known again. */
+static void made_up_values_are_known_for_what_they_are(void **state)
+{
+    static const char lines[] =
+        "{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+        "\"1970-01-01T00:00:00.000Z\",\"upstream\":\"unknown\","
+        "\"thoughtjack_version\":\"0.3.0\"}\n"
+        "{\"type\":\"message\",\"seq\":1,\"ts\":\"1970-01-01T00:00:00.000Z\","
+        "\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n";
+    struct ledger l;
+    struct pieces p;
+    struct buf view;
+
+    (void)state;
+    ledger_init(&l);
+    buf_init(&view, 1 << 16);
+    pieces_read(&p, &recording_format, STR(lines), 99, &l.sink);
+    ledger_view(&l, LEDGER_ALL & ~(unsigned)PART_BYTES, &view);
+    assert_true(str_starts(buf_str(&view), STR("c2s #")));
+    assert_true(str_ends(buf_str(&view), STR(" seq=1 \n")));
+    ledger_release(&l);
+    pieces_release(&p);
+    buf_release(&view);
+}
+
+static void rewrite(struct str text, const struct format *from, struct str want)
+{
+    struct pieces_file f;
+    struct pieces p;
+
+    pieces_create(&f, &recording_format);
+    pieces_read(&p, from, text, 99, &f.sink);
+    pieces_finish(&f);
+    assert_false(p.failed);
+    assert_str(buf_str(&f.text), want);
+    pieces_release(&p);
+    pieces_discard(&f);
+}
+
+static void what_every_recording_must_have_is_made_up(void **state)
+{
+    (void)state;
+    rewrite(STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"), &jsonrpc_format,
+            STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                "\"1970-01-01T00:00:00.000Z\",\"upstream\":\"unknown\","
+                "\"thoughtjack_version\":\"0.3.0\"}\n"
+                "{\"type\":\"message\",\"seq\":1,\"ts\":\"1970-01-01T00:00:00.000Z\","
+                "\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}"
+                "\n"));
+    rewrite(STR("{\"t\":\"2026-05-12T23:00:30.000Z\",\"type\":\"end\",\"exitCode\":1,"
+                "\"durationMs\":30000}\n"),
+            &trace_format,
+            STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                "\"2026-05-12T23:00:00.000Z\",\"upstream\":\"unknown\","
+                "\"thoughtjack_version\":\"0.3.0\"}\n"
+                "{\"type\":\"footer\",\"total_messages\":0,\"duration_ms\":30000,"
+                "\"client_messages\":0,\"server_messages\":0,\"exit_code\":1,"
+                "\"us\":30000000}\n"));
+}
+
+static void what_stood_on_several_lines_is_written_on_one(void **state)
+{
+    (void)state;
+    rewrite(STR("{\n\"type\": \"header\",\n\"version\": \"1.0\",\n\"recorded_at\":\n"
+                "\"2025-02-04T10:00:00.000Z\",\n\"upstream\": \"x\",\n"
+                "\"thoughtjack_version\": \"0.3.0\",\n\"command\": [\n\"x\"\n]\n}\n"),
+            &recording_format,
+            STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                "\"2025-02-04T10:00:00.000Z\",\"upstream\":\"x\","
+                "\"thoughtjack_version\":\"0.3.0\",\"command\":[ \"x\" ]}\n"));
 }
 
 /* A peer may send a message as deep as any value may be, and its line is deeper. */
@@ -206,6 +271,10 @@ int main(void)
         cmocka_unit_test(a_line_cut_in_the_middle_of_the_file_is_an_error),
         cmocka_unit_test(a_missing_or_repeated_header_is_remarked_on),
         cmocka_unit_test(another_major_version_is_refused),
+        cmocka_unit_test(another_format_in_the_file_is_an_error),
+        cmocka_unit_test(made_up_values_are_known_for_what_they_are),
+        cmocka_unit_test(what_every_recording_must_have_is_made_up),
+        cmocka_unit_test(what_stood_on_several_lines_is_written_on_one),
         cmocka_unit_test(the_deepest_message_can_be_read_again),
         cmocka_unit_test(every_cut_gives_a_prefix),
         cmocka_unit_test(the_probe_knows_its_own),

@@ -1,0 +1,576 @@
+/* tests/formats/test-battery.c - what holds for every format, whatever it is.
+ *
+ *     test-battery DIRECTORY
+ *
+ * Driven by the table of formats: DIRECTORY/<format>/ holds samples, real-looking
+ * files of that format, small enough to be damaged at every byte. A new format is
+ * covered by adding some. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "ledger.h"
+#include "pieces.h"
+#include "test.h"
+
+enum { SAMPLES_LEAST = 3, SAMPLE_SIZE = 4096, FORMATS_MAX = 64 };
+
+/* Windows a file is shown in: all at once, and ever more bytes. */
+enum { WHOLE = 1 << 20 };
+static const size_t steps[] = { 1, 7, 4096 };
+
+/* Every format must know its own by so much of it. */
+enum { HEAD = 64 };
+
+struct sample {
+    const struct format *format;
+    char *name; /* "trace/rotated.sample" */
+    struct str text;
+    const struct battery *battery;
+};
+
+struct battery {
+    const struct format *table[FORMATS_MAX]; /* NULL-ended */
+    struct sample *samples;
+    size_t count, cap;
+    struct arena arena;
+};
+
+/* Samples. */
+
+static void load_sample(struct battery *b, const struct format *f, const char *directory,
+                        const char *file)
+{
+    struct str path = arena_printf(&b->arena, "%s/%s/%s", directory, f->name, file);
+    struct err e = ERR_NONE;
+    struct sample *s;
+    struct buf text;
+
+    b->samples = mem_reserve(b->samples, &b->cap, b->count + 1, sizeof *b->samples);
+    s = &b->samples[b->count++];
+    *s = (struct sample){ .format = f, .battery = b };
+    s->name = arena_z(&b->arena, str_skip(path, strlen(directory) + 1));
+    buf_init(&text, SAMPLE_SIZE);
+    if (!file_slurp(&text, &sys_real, path.at, &e))
+        fail_msg("%s", e.msg);
+    s->text = str_n(mem_grow(text.at, text.len), text.len); /* ASan watches its end */
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct sample *)a)->name, ((const struct sample *)b)->name);
+}
+
+static void load_samples(struct battery *b, const struct format *f, const char *directory)
+{
+    size_t before = b->count;
+    struct dirent *entry;
+    DIR *dir = opendir(arena_printf(&b->arena, "%s/%s", directory, f->name).at);
+
+    while (dir && (entry = readdir(dir)))
+        if (str_ends(str_z(entry->d_name), STR(".sample")))
+            load_sample(b, f, directory, entry->d_name);
+    if (dir)
+        closedir(dir);
+    if (b->count - before < SAMPLES_LEAST)
+        fail_msg("format '%s' has %zu samples in '%s'; %d are the least", f->name,
+                 b->count - before, directory, SAMPLES_LEAST);
+}
+
+static void for_each_sample(void **state, void (*check)(const struct sample *s))
+{
+    const struct battery *b = *state;
+
+    for (size_t i = 0; i < b->count; i++)
+        check(&b->samples[i]);
+}
+
+/* Readings. */
+
+struct outcome {
+    struct ledger ledger;
+    struct pieces pieces;
+    struct buf view; /* of everything, or of what a format without exact bytes can tell */
+};
+
+/* All that a file of this format can say. */
+static unsigned all_of(const struct format *f)
+{
+    return f->keeps & PART_BYTES ? LEDGER_ALL : LEDGER_ALL & ~(unsigned)PART_BYTES;
+}
+
+static void read_as(struct outcome *o, const struct format *f, struct str text, size_t step)
+{
+    ledger_init(&o->ledger);
+    pieces_read(&o->pieces, f, text, step, &o->ledger.sink);
+    buf_init(&o->view, (size_t)1 << 30);
+    ledger_view(&o->ledger, all_of(f), &o->view);
+}
+
+static void outcome_release(struct outcome *o)
+{
+    ledger_release(&o->ledger);
+    pieces_release(&o->pieces);
+    buf_release(&o->view);
+}
+
+static void must_read(struct outcome *o, const char *what, const struct format *f,
+                      struct str text)
+{
+    read_as(o, f, text, WHOLE);
+    if (o->pieces.failed)
+        fail_msg("%s: %s in:\n%.*s", what, o->pieces.error.msg, STR_ARG(text));
+}
+
+static void must_be_equal(const struct sample *s, const char *when, struct str got,
+                          struct str want)
+{
+    if (!str_eq(got, want))
+        fail_msg("%s, %s:\n%.*s\ninstead of\n%.*s", s->name, when, STR_ARG(got), STR_ARG(want));
+}
+
+/* However the text is shown, the same comes out of it. */
+static void same_in_steps_of(const struct sample *s, const char *when, struct str text,
+                             size_t step, const struct outcome *whole)
+{
+    struct outcome o;
+
+    read_as(&o, s->format, text, step);
+    must_be_equal(s, when, buf_str(&o.view), buf_str(&whole->view));
+    must_be_equal(s, when, buf_str(&o.pieces.remarks), buf_str(&whole->pieces.remarks));
+    must_be_equal(s, when, str_z(o.pieces.error.msg), str_z(whole->pieces.error.msg));
+    outcome_release(&o);
+}
+
+static void claimed_by_its_format_alone(const struct sample *s)
+{
+    for (size_t n = 0; n <= s->text.len; n++) {
+        struct str head = str_n(s->text.at, n);
+
+        for (const struct format *const *f = s->battery->table; *f; f++) {
+            bool claims = (*f)->probe(head);
+
+            if (claims && *f != s->format)
+                fail_msg("%s, its first %zu bytes: claimed by '%s'", s->name, n, (*f)->name);
+            if (!claims && *f == s->format && (n >= HEAD || n == s->text.len))
+                fail_msg("%s, its first %zu bytes: not recognised", s->name, n);
+        }
+    }
+}
+
+static void a_sample_is_claimed_by_its_format_alone(void **state)
+{
+    for_each_sample(state, claimed_by_its_format_alone);
+}
+
+static void same_in_all_windows(const struct sample *s)
+{
+    struct outcome whole;
+
+    must_read(&whole, s->name, s->format, s->text);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        same_in_steps_of(s, "in steps", s->text, steps[i], &whole);
+    outcome_release(&whole);
+}
+
+static void a_file_is_the_same_in_windows_of_any_size(void **state)
+{
+    for_each_sample(state, same_in_all_windows);
+}
+
+/* What a conversion loses is counted by asking part_of(); and who writes a message as it
+ * is must be able to rely on its being one line. */
+static void records_are_sound(const struct sample *s)
+{
+    struct outcome o;
+
+    must_read(&o, s->name, s->format, s->text);
+    if (o.ledger.spread)
+        fail_msg("%s: a message with a line break", s->name);
+    if (ledger_parts(&o.ledger) != o.ledger.parts)
+        fail_msg("%s: says %#x, has %#x", s->name, o.ledger.parts, ledger_parts(&o.ledger));
+    outcome_release(&o);
+}
+
+static void records_say_which_parts_they_have_on_one_line(void **state)
+{
+    for_each_sample(state, records_are_sound);
+}
+
+/* Writing. */
+
+static void convert(const char *what, const struct format *from, struct str text,
+                    const struct format *to, struct pieces_file *out)
+{
+    struct pieces p;
+
+    pieces_create(out, to);
+    pieces_read(&p, from, text, WHOLE, &out->sink);
+    if (p.failed)
+        fail_msg("%s, read as '%s': %s in:\n%.*s", what, from->name, p.error.msg,
+                 STR_ARG(text));
+    pieces_finish(out);
+    pieces_release(&p);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The lines of a view in an order that does not depend on that of the records. */
+static void sort_lines(struct buf *view)
+{
+    struct str text = str_n(view->at, view->len), *lines = NULL;
+    size_t count = 0, cap = 0;
+    struct buf sorted;
+
+    buf_init(&sorted, (size_t)1 << 30);
+    while (text.len) {
+        lines = mem_reserve(lines, &cap, count + 1, sizeof *lines);
+        lines[count++] = str_cut(&text, '\n');
+    }
+    if (count)
+        qsort(lines, count, sizeof *lines, by_bytes);
+    for (size_t i = 0; i < count; i++) {
+        buf_add(&sorted, lines[i]);
+        buf_add_ch(&sorted, '\n');
+    }
+    free(lines);
+    buf_release(view);
+    *view = sorted;
+}
+
+/* What is left of two readings under some parts. A header that was made up because
+ * the format must have one does not count. */
+static void nothing_kept_is_lost(const struct sample *s, const char *when, unsigned parts,
+                                 const struct ledger *before, struct ledger *after)
+{
+    struct buf a, b;
+
+    if (!ledger_headed(before) && ledger_headed(after))
+        ledger_behead(after);
+    buf_init(&a, (size_t)1 << 30);
+    buf_init(&b, (size_t)1 << 30);
+    ledger_view(before, parts, &a);
+    ledger_view(after, parts, &b);
+    if (!(parts & PART_ORDER)) {
+        sort_lines(&a);
+        sort_lines(&b);
+    }
+    must_be_equal(s, when, buf_str(&b), buf_str(&a));
+    buf_release(&a);
+    buf_release(&b);
+}
+
+/* A format loses nothing at all of what it can read; and from then on, not a byte. */
+static void written_and_read_again(const struct sample *s)
+{
+    const struct format *f = s->format;
+    struct pieces_file once, twice;
+    struct outcome before, after;
+
+    if (!f->put)
+        return;
+    must_read(&before, s->name, f, s->text);
+    convert(s->name, f, s->text, f, &once);
+    if (once.text.len && pieces_format(s->battery->table, buf_str(&once.text)) != f)
+        fail_msg("%s: does not recognise what it has written:\n%.*s", s->name,
+                 STR_ARG(buf_str(&once.text)));
+    must_read(&after, s->name, f, buf_str(&once.text));
+    nothing_kept_is_lost(s, "written and read", all_of(f), &before.ledger, &after.ledger);
+    convert(s->name, f, buf_str(&once.text), f, &twice);
+    must_be_equal(s, "written again", buf_str(&twice.text), buf_str(&once.text));
+    outcome_release(&before);
+    outcome_release(&after);
+    pieces_discard(&once);
+    pieces_discard(&twice);
+}
+
+static void what_was_read_can_be_written_and_read_again(void **state)
+{
+    for_each_sample(state, written_and_read_again);
+}
+
+static void there_and_back(const struct sample *s, const struct format *other)
+{
+    const struct format *own = s->format;
+    unsigned parts = own->keeps & other->keeps;
+    struct outcome before, between, after;
+    struct pieces_file there, back;
+
+    must_read(&before, s->name, own, s->text);
+    convert(s->name, own, s->text, other, &there);
+    must_read(&between, s->name, other, buf_str(&there.text));
+    nothing_kept_is_lost(s, other->name, parts, &before.ledger, &between.ledger);
+    convert(s->name, other, buf_str(&there.text), own, &back);
+    must_read(&after, s->name, own, buf_str(&back.text));
+    nothing_kept_is_lost(s, other->name, parts, &before.ledger, &after.ledger);
+    outcome_release(&before);
+    outcome_release(&between);
+    outcome_release(&after);
+    pieces_discard(&there);
+    pieces_discard(&back);
+}
+
+static void to_every_format_and_back(const struct sample *s)
+{
+    for (const struct format *const *f = s->battery->table; *f; f++)
+        if (s->format->put && (*f)->put && (*f)->next)
+            there_and_back(s, *f);
+}
+
+static void there_and_back_only_what_is_declared_gets_lost(void **state)
+{
+    for_each_sample(state, to_every_format_and_back);
+}
+
+/* Damage. */
+
+static size_t line_start(struct str text, size_t at)
+{
+    while (at && text.at[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+static size_t count_newlines(struct str text, size_t to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < to; i++)
+        n += text.at[i] == '\n';
+    return n;
+}
+
+/* What the undamaged file says before some byte. */
+static size_t said_before(const struct sample *s, size_t at)
+{
+    struct outcome o;
+    size_t len;
+
+    read_as(&o, s->format, str_n(s->text.at, at), WHOLE);
+    len = o.view.len;
+    outcome_release(&o);
+    return len;
+}
+
+/* Reads a damaged copy of a sample, whole and in pieces; `good` is what the sample
+ * itself gave. False: nobody takes it for anything, which is an error, too. */
+static bool read_damaged(struct outcome *o, const struct sample *s, const char *when,
+                         struct str text, const struct outcome *good)
+{
+    const struct format *f = pieces_format(s->battery->table, text);
+
+    if (f && f != s->format)
+        fail_msg("%s, %s: taken for '%s'", s->name, when, f->name);
+    if (!f)
+        return false;
+    read_as(o, f, text, WHOLE);
+    same_in_steps_of(s, when, text, 7, o);
+    if (!str_starts(buf_str(&good->view), buf_str(&o->view)))
+        fail_msg("%s, %s: says what the file does not:\n%.*s", s->name, when,
+                 STR_ARG(buf_str(&o->view)));
+    if (o->pieces.remark_count > good->pieces.remark_count + 1)
+        fail_msg("%s, %s: %zu remarks:\n%.*s", s->name, when, o->pieces.remark_count,
+                 STR_ARG(buf_str(&o->pieces.remarks)));
+    if (o->pieces.failed && o->pieces.error.kind != ERR_INPUT)
+        fail_msg("%s, %s: no error of the input: %s", s->name, when, o->pieces.error.msg);
+    return true;
+}
+
+static bool at_line_end(struct str text, size_t at)
+{
+    struct str rest = str_skip(text, at);
+
+    return str_trim(str_cut(&rest, '\n')).len == 0;
+}
+
+static void cut_everywhere(const struct sample *s)
+{
+    struct outcome good;
+    size_t said = 0;
+
+    must_read(&good, s->name, s->format, s->text);
+    for (size_t cut = 0; cut < s->text.len; cut++) {
+        char *copy = memcpy(mem_alloc(cut + 1), s->text.at, cut);
+        struct str text = str_n(copy, cut);
+        bool whole_lines = !cut || copy[cut - 1] == '\n' || at_line_end(s->text, cut);
+        char when[64];
+        struct outcome o;
+
+        snprintf(when, sizeof when, "cut to %zu bytes", cut);
+        if (read_damaged(&o, s, when, text, &good)) {
+            if (!whole_lines && !o.pieces.failed && !o.pieces.remark_count)
+                fail_msg("%s, %s: nothing is said of it", s->name, when);
+            if (o.view.len < said && !o.pieces.failed)
+                fail_msg("%s, %s: less than of a shorter piece", s->name, when);
+            said = o.view.len;
+            outcome_release(&o);
+        }
+        free(copy);
+    }
+    outcome_release(&good);
+}
+
+static void cut_at_any_byte_a_file_gives_what_stands_before(void **state)
+{
+    for_each_sample(state, cut_everywhere);
+}
+
+/* The error must say where: in the line of the damage, and not behind it. */
+static void error_is_at(const struct sample *s, const char *when, const struct pieces *p,
+                        size_t at)
+{
+    unsigned long long line, byte;
+    char *end;
+
+    if (strncmp(p->error.msg, "f:", 2) != 0)
+        fail_msg("%s, %s: an error without a place: %s", s->name, when, p->error.msg);
+    line = strtoull(p->error.msg + 2, &end, 10);
+    byte = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
+    if (line != count_newlines(s->text, at) + 1 || byte < 1 ||
+        byte > at - line_start(s->text, at) + 1)
+        fail_msg("%s, %s: not the place: %s", s->name, when, p->error.msg);
+}
+
+/* Whether each byte of a text stands inside a number: a newline there makes two of
+ * one, which is damage that nobody can see. */
+static void mark_numbers(struct str text, bool *number)
+{
+    bool string = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+
+        number[i] = !string && (strchr("+-.eE", c) || (c >= '0' && c <= '9'));
+        if (string && c == '\\')
+            number[++i] = false;
+        else if (c == '"')
+            string = !string;
+    }
+}
+
+/* `before`: how much the lines before that byte say. */
+static void spoil_byte(const struct sample *s, char *copy, size_t at, char bad,
+                       const struct outcome *good, size_t before)
+{
+    struct outcome o;
+    char when[64];
+
+    snprintf(when, sizeof when, "byte %zu made %#x", at, (unsigned)(unsigned char)bad);
+    copy[at] = bad;
+    if (read_damaged(&o, s, when, str_n(copy, s->text.len), good)) {
+        bool unharmed = str_eq(buf_str(&o.view), buf_str(&good->view));
+
+        if (o.view.len < before)
+            fail_msg("%s, %s: what stands before it is lost", s->name, when);
+        if (o.pieces.failed && bad != '\n')
+            error_is_at(s, when, &o.pieces, at);
+        if (!unharmed && !o.pieces.failed && !o.pieces.remark_count)
+            fail_msg("%s, %s: nothing is said of it", s->name, when);
+        outcome_release(&o);
+    }
+    copy[at] = s->text.at[at];
+}
+
+static void spoil_everywhere(const struct sample *s, char bad)
+{
+    bool *number = mem_alloc(s->text.len + 1);
+    char *copy = memcpy(mem_alloc(s->text.len), s->text.at, s->text.len);
+    struct outcome good;
+    size_t before = 0;
+
+    mark_numbers(s->text, number);
+    must_read(&good, s->name, s->format, s->text);
+    for (size_t at = 0; at < s->text.len; at++) {
+        if (at && copy[at - 1] == '\n')
+            before = said_before(s, at);
+        if (copy[at] != bad && !(bad == '\n' && number[at]))
+            spoil_byte(s, copy, at, bad, &good, before);
+    }
+    outcome_release(&good);
+    free(copy);
+    free(number);
+}
+
+static void spoil_with_nul(const struct sample *s)
+{
+    spoil_everywhere(s, '\0');
+}
+
+static void a_nul_byte_anywhere_invents_nothing(void **state)
+{
+    for_each_sample(state, spoil_with_nul);
+}
+
+static void spoil_with_ff(const struct sample *s)
+{
+    spoil_everywhere(s, '\xff');
+}
+
+static void a_byte_that_is_no_text_anywhere_invents_nothing(void **state)
+{
+    for_each_sample(state, spoil_with_ff);
+}
+
+static void spoil_with_newline(const struct sample *s)
+{
+    spoil_everywhere(s, '\n');
+}
+
+static void a_newline_anywhere_invents_nothing(void **state)
+{
+    for_each_sample(state, spoil_with_newline);
+}
+
+/* A format that stands in no table: the example of docs/ARCHITECTURE.md. */
+#ifdef EXTRA_FORMAT
+extern const struct format EXTRA_FORMAT;
+#endif
+
+static void fill_table(struct battery *b)
+{
+    size_t n = 0;
+
+    while (format_table[n] && n < FORMATS_MAX - 2) {
+        b->table[n] = format_table[n];
+        n++;
+    }
+    BUG_IF(format_table[n]);
+#ifdef EXTRA_FORMAT
+    b->table[n] = &EXTRA_FORMAT;
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    struct battery b = { .count = 0 };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(a_sample_is_claimed_by_its_format_alone, &b),
+        cmocka_unit_test_prestate(a_file_is_the_same_in_windows_of_any_size, &b),
+        cmocka_unit_test_prestate(records_say_which_parts_they_have_on_one_line, &b),
+        cmocka_unit_test_prestate(what_was_read_can_be_written_and_read_again, &b),
+        cmocka_unit_test_prestate(there_and_back_only_what_is_declared_gets_lost, &b),
+        cmocka_unit_test_prestate(cut_at_any_byte_a_file_gives_what_stands_before, &b),
+        cmocka_unit_test_prestate(a_nul_byte_anywhere_invents_nothing, &b),
+        cmocka_unit_test_prestate(a_byte_that_is_no_text_anywhere_invents_nothing, &b),
+        cmocka_unit_test_prestate(a_newline_anywhere_invents_nothing, &b),
+    };
+    int failed;
+
+    BUG_IF(argc != 2);
+    fill_table(&b);
+    for (const struct format *const *f = b.table; *f; f++)
+        if ((*f)->next)
+            load_samples(&b, *f, argv[1]);
+    qsort(b.samples, b.count, sizeof *b.samples, by_name);
+    failed = cmocka_run_group_tests_name("battery", tests, NULL, NULL);
+    for (size_t i = 0; i < b.count; i++)
+        free((char *)b.samples[i].text.at);
+    free(b.samples);
+    arena_release(&b.arena);
+    return failed;
+}

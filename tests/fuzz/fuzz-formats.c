@@ -1,0 +1,93 @@
+/* tests/fuzz/fuzz-formats.c - any bytes as a file of every format there is.
+ *
+ * Must hold for each: the reader ends, takes no more than it is shown, and gives the
+ * same whatever the pieces are; what it read can be written, the format knows it for its
+ * own and reads it without complaint, nothing it keeps is lost, and written again it is
+ * the same to the byte. */
+#include <stdint.h>
+
+#include "ledger.h"
+#include "pieces.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct buf new_buf(void)
+{
+    struct buf b;
+
+    buf_init(&b, (size_t)1 << 30);
+    return b;
+}
+
+static void same_in_pieces(const struct format *f, struct str text)
+{
+    struct buf whole = new_buf(), pieces = new_buf();
+
+    ledger_told(&whole, f, text, text.len + 1, LEDGER_ALL);
+    ledger_told(&pieces, f, text, text.len % 13 + 1, LEDGER_ALL);
+    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    buf_release(&whole);
+    buf_release(&pieces);
+}
+
+/* Reads as far as it goes, and writes that; false if not all could be read. */
+static bool rewrite(const struct format *f, struct str text, struct pieces_file *to)
+{
+    struct pieces p;
+    bool ok;
+
+    pieces_create(to, f);
+    pieces_read(&p, f, text, text.len + 1, &to->sink);
+    pieces_finish(to);
+    ok = !p.failed;
+    pieces_release(&p);
+    return ok;
+}
+
+/* What it says of messages. Their places in batches are left out: where an element is no
+ * message the others move up. */
+static struct buf messages_of(const struct format *f, struct str text)
+{
+    unsigned parts = f->keeps & (PART_BYTES | PART_SIDE | PART_SERVER | PART_PENDING);
+    struct buf seen = new_buf();
+    struct ledger l;
+    struct pieces p;
+
+    ledger_init(&l);
+    pieces_read(&p, f, text, text.len + 1, &l.sink);
+    ledger_view(&l, parts, &seen);
+    ledger_release(&l);
+    pieces_release(&p);
+    return seen;
+}
+
+static void survives_writing(const struct format *f, struct str text)
+{
+    struct buf before, after;
+    struct pieces_file once, twice;
+
+    rewrite(f, text, &once);
+    BUG_IF(!rewrite(f, buf_str(&once.text), &twice));
+    BUG_IF(!str_eq(buf_str(&once.text), buf_str(&twice.text)));
+    before = messages_of(f, text);
+    after = messages_of(f, buf_str(&once.text));
+    BUG_IF(!str_eq(buf_str(&before), buf_str(&after)));
+    buf_release(&before);
+    buf_release(&after);
+    pieces_discard(&once);
+    pieces_discard(&twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = str_n((const char *)data, size);
+
+    for (const struct format *const *f = format_table; *f; f++) {
+        (void)(*f)->probe(text);
+        if ((*f)->next)
+            same_in_pieces(*f, text);
+        if ((*f)->next && (*f)->put)
+            survives_writing(*f, text);
+    }
+    return 0;
+}

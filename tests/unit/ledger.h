@@ -1,0 +1,53 @@
+/* tests/unit/ledger.h - what records say, part by part, to compare two readings.
+ *
+ * A sink. Every record becomes an entry, everything it says a note in it, under the
+ * part of a recording that it belongs to; a view shows what is left when only some
+ * parts are kept. What is made up where a format must say something and nobody knows
+ * (a date of 1970, exit code 0, a latency of 0) is not told from silence. */
+#ifndef LEDGER_H
+#define LEDGER_H
+
+#include "base/buf.h"
+#include "format/format.h"
+#include "trace/pairing.h"
+
+/* What no part names: microseconds, numbering, connections, who wrote the file, totals. */
+#define LEDGER_REST (1u << 31)
+#define LEDGER_ALL (~0u)
+
+struct ledger {
+    struct sink sink;
+    struct buf text;
+    struct ledger_entry *entries;
+    struct ledger_note *notes;
+    size_t entry_count, entry_cap, note_count, note_cap;
+    struct pairing pairs;
+    struct arena arena;
+    int64_t started_us;    /* wall clock of the latest header */
+    bool dated;            /* it had a date */
+    struct str batch;      /* id of the latest batch */
+    unsigned long batches; /* so far: their ids are a writer's own */
+    unsigned parts;        /* that any record has */
+    bool spread;           /* a message has a line break in its text */
+};
+
+void ledger_init(struct ledger *l);
+void ledger_release(struct ledger *l);
+
+/* One line per entry that says anything under these parts. Messages are shown by
+ * their bytes with PART_BYTES, by a hash of their meaning without. */
+void ledger_view(const struct ledger *l, unsigned parts, struct buf *to);
+
+/* Does it start with a header? Formats that cannot do without one make it up. */
+bool ledger_headed(const struct ledger *l);
+void ledger_behead(struct ledger *l);
+
+/* All parts that something was noted under, but for those that are no record's own. */
+unsigned ledger_parts(const struct ledger *l);
+
+/* What a file says under these parts, its remarks, and its error or "end"; with ' for ",
+ * as terse.h has it. */
+void ledger_told(struct buf *to, const struct format *f, struct str text, size_t step,
+                 unsigned parts);
+
+#endif
