@@ -87,9 +87,18 @@ static bool is_mostly_the_servers(struct str method)
            str_eq(method, STR("notifications/tasks/status"));
 }
 
+/* The request of one side that waits under an id; all stand on one connection. */
+static const struct pairing_request *waiting(struct jsonrpc *s, enum record_dir dir,
+                                             struct json_val id)
+{
+    static const struct record anywhere = { .kind = RECORD_MESSAGE };
+
+    return pairing_peek(&s->pairs, &anywhere, dir, id, NULL);
+}
+
 static bool waits(struct jsonrpc *s, enum record_dir dir, struct json_val id)
 {
-    return pairing_peek(&s->pairs, dir, 0, id) != NULL;
+    return waiting(s, dir, id) != NULL;
 }
 
 static enum record_dir side_of_method(struct jsonrpc *s, const struct mcp_message *m)
@@ -114,10 +123,10 @@ static enum record_dir side_of_method(struct jsonrpc *s, const struct mcp_messag
  * it works on a call. */
 static enum record_dir side_of_answer(struct jsonrpc *s, const struct mcp_message *m)
 {
-    const struct pairing_request *q = pairing_peek(&s->pairs, TO_CLIENT, 0, m->id);
+    const struct pairing_request *q = waiting(s, TO_CLIENT, m->id);
     uint64_t servers = q ? q->tag : 0;
 
-    q = pairing_peek(&s->pairs, TO_SERVER, 0, m->id);
+    q = waiting(s, TO_SERVER, m->id);
     return servers > (q ? q->tag : 0) ? TO_SERVER : TO_CLIENT;
 }
 

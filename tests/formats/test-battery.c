@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "account.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "ledger.h"
 #include "pieces.h"
 #include "test.h"
 
@@ -90,7 +90,7 @@ static void for_each_sample(void **state, void (*check)(const struct sample *s))
 /* Readings. */
 
 struct outcome {
-    struct ledger ledger;
+    struct account account;
     struct pieces pieces;
     struct buf view; /* of everything, or of what a format without exact bytes can tell */
 };
@@ -98,20 +98,20 @@ struct outcome {
 /* All that a file of this format can say. */
 static unsigned all_of(const struct format *f)
 {
-    return f->keeps & PART_BYTES ? LEDGER_ALL : LEDGER_ALL & ~(unsigned)PART_BYTES;
+    return f->keeps & PART_BYTES ? ACCOUNT_ALL : ACCOUNT_ALL & ~(unsigned)PART_BYTES;
 }
 
 static void read_as(struct outcome *o, const struct format *f, struct str text, size_t step)
 {
-    ledger_init(&o->ledger);
-    pieces_read(&o->pieces, f, text, step, &o->ledger.sink);
+    account_init(&o->account);
+    pieces_read(&o->pieces, f, text, step, &o->account.sink);
     buf_init(&o->view, (size_t)1 << 30);
-    ledger_view(&o->ledger, all_of(f), &o->view);
+    account_view(&o->account, all_of(f), &o->view);
 }
 
 static void outcome_release(struct outcome *o)
 {
-    ledger_release(&o->ledger);
+    account_release(&o->account);
     pieces_release(&o->pieces);
     buf_release(&o->view);
 }
@@ -187,10 +187,10 @@ static void records_are_sound(const struct sample *s)
     struct outcome o;
 
     must_read(&o, s->name, s->format, s->text);
-    if (o.ledger.spread)
+    if (o.account.spread)
         fail_msg("%s: a message with a line break", s->name);
-    if (ledger_parts(&o.ledger) != o.ledger.parts)
-        fail_msg("%s: says %#x, has %#x", s->name, o.ledger.parts, ledger_parts(&o.ledger));
+    if (account_parts(&o.account) != o.account.parts)
+        fail_msg("%s: says %#x, has %#x", s->name, o.account.parts, account_parts(&o.account));
     outcome_release(&o);
 }
 
@@ -246,16 +246,16 @@ static void sort_lines(struct buf *view)
 /* What is left of two readings under some parts. A header that was made up because
  * the format must have one does not count. */
 static void nothing_kept_is_lost(const struct sample *s, const char *when, unsigned parts,
-                                 const struct ledger *before, struct ledger *after)
+                                 const struct account *before, struct account *after)
 {
     struct buf a, b;
 
-    if (!ledger_headed(before) && ledger_headed(after))
-        ledger_behead(after);
+    if (!account_headed(before) && account_headed(after))
+        account_behead(after);
     buf_init(&a, (size_t)1 << 30);
     buf_init(&b, (size_t)1 << 30);
-    ledger_view(before, parts, &a);
-    ledger_view(after, parts, &b);
+    account_view(before, parts, &a);
+    account_view(after, parts, &b);
     if (!(parts & PART_ORDER)) {
         sort_lines(&a);
         sort_lines(&b);
@@ -280,7 +280,7 @@ static void written_and_read_again(const struct sample *s)
         fail_msg("%s: does not recognise what it has written:\n%.*s", s->name,
                  STR_ARG(buf_str(&once.text)));
     must_read(&after, s->name, f, buf_str(&once.text));
-    nothing_kept_is_lost(s, "written and read", all_of(f), &before.ledger, &after.ledger);
+    nothing_kept_is_lost(s, "written and read", all_of(f), &before.account, &after.account);
     convert(s->name, f, buf_str(&once.text), f, &twice);
     must_be_equal(s, "written again", buf_str(&twice.text), buf_str(&once.text));
     outcome_release(&before);
@@ -304,10 +304,10 @@ static void there_and_back(const struct sample *s, const struct format *other)
     must_read(&before, s->name, own, s->text);
     convert(s->name, own, s->text, other, &there);
     must_read(&between, s->name, other, buf_str(&there.text));
-    nothing_kept_is_lost(s, other->name, parts, &before.ledger, &between.ledger);
+    nothing_kept_is_lost(s, other->name, parts, &before.account, &between.account);
     convert(s->name, other, buf_str(&there.text), own, &back);
     must_read(&after, s->name, own, buf_str(&back.text));
-    nothing_kept_is_lost(s, other->name, parts, &before.ledger, &after.ledger);
+    nothing_kept_is_lost(s, other->name, parts, &before.account, &after.account);
     outcome_release(&before);
     outcome_release(&between);
     outcome_release(&after);

@@ -6,7 +6,7 @@
  * the same to the byte. */
 #include <stdint.h>
 
-#include "ledger.h"
+#include "account.h"
 #include "pieces.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,8 +23,8 @@ static void same_in_pieces(const struct format *f, struct str text)
 {
     struct buf whole = new_buf(), pieces = new_buf();
 
-    ledger_told(&whole, f, text, text.len + 1, LEDGER_ALL);
-    ledger_told(&pieces, f, text, text.len % 13 + 1, LEDGER_ALL);
+    account_told(&whole, f, text, text.len + 1, ACCOUNT_ALL);
+    account_told(&pieces, f, text, text.len % 13 + 1, ACCOUNT_ALL);
     BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
     buf_release(&whole);
     buf_release(&pieces);
@@ -50,13 +50,13 @@ static struct buf messages_of(const struct format *f, struct str text)
 {
     unsigned parts = f->keeps & (PART_BYTES | PART_SIDE | PART_SERVER | PART_PENDING);
     struct buf seen = new_buf();
-    struct ledger l;
+    struct account l;
     struct pieces p;
 
-    ledger_init(&l);
+    account_init(&l);
     pieces_read(&p, f, text, text.len + 1, &l.sink);
-    ledger_view(&l, parts, &seen);
-    ledger_release(&l);
+    account_view(&l, parts, &seen);
+    account_release(&l);
     pieces_release(&p);
     return seen;
 }

@@ -1,4 +1,4 @@
-#include "ledger.h"
+#include "account.h"
 #include "pieces.h"
 #include "terse.h"
 #include "test.h"
@@ -15,7 +15,8 @@ static void check_parts(const char *terse, unsigned parts, const char *want)
         struct buf seen;
 
         buf_init(&seen, 1 << 20);
-        ledger_told(&seen, &jsonrpc_format, text, steps[i], parts | PART_PENDING | PART_SERVER);
+        account_told(&seen, &jsonrpc_format, text, steps[i],
+                     parts | PART_PENDING | PART_SERVER);
         assert_str(buf_str(&seen), str_z(want));
         buf_release(&seen);
     }

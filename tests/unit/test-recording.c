@@ -1,4 +1,4 @@
-#include "ledger.h"
+#include "account.h"
 #include "pieces.h"
 #include "test.h"
 
@@ -145,18 +145,18 @@ static void made_up_values_are_known_for_what_they_are(void **state)
         "\"thoughtjack_version\":\"0.3.0\"}\n"
         "{\"type\":\"message\",\"seq\":1,\"ts\":\"1970-01-01T00:00:00.000Z\","
         "\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n";
-    struct ledger l;
+    struct account l;
     struct pieces p;
     struct buf view;
 
     (void)state;
-    ledger_init(&l);
+    account_init(&l);
     buf_init(&view, 1 << 16);
     pieces_read(&p, &recording_format, STR(lines), 99, &l.sink);
-    ledger_view(&l, LEDGER_ALL & ~(unsigned)PART_BYTES, &view);
+    account_view(&l, ACCOUNT_ALL & ~(unsigned)PART_BYTES, &view);
     assert_true(str_starts(buf_str(&view), STR("c2s #")));
     assert_true(str_ends(buf_str(&view), STR(" seq=1 \n")));
-    ledger_release(&l);
+    account_release(&l);
     pieces_release(&p);
     buf_release(&view);
 }

@@ -1,4 +1,4 @@
-#include "ledger.h"
+#include "account.h"
 #include "pieces.h"
 #include "terse.h"
 #include "test.h"
@@ -15,7 +15,7 @@ static void check(const char *terse, const char *want)
         struct buf seen;
 
         buf_init(&seen, 1 << 20);
-        ledger_told(&seen, &trace_format, text, steps[i], ~LEDGER_REST);
+        account_told(&seen, &trace_format, text, steps[i], ~ACCOUNT_REST);
         assert_str(buf_str(&seen), str_z(want));
         buf_release(&seen);
     }

@@ -1,25 +1,25 @@
-/* tests/unit/ledger.h - what records say, part by part, to compare two readings.
+/* tests/unit/account.h - what records say, part by part, to compare two readings.
  *
  * A sink. Every record becomes an entry, everything it says a note in it, under the
  * part of a recording that it belongs to; a view shows what is left when only some
  * parts are kept. What is made up where a format must say something and nobody knows
  * (a date of 1970, exit code 0, a latency of 0) is not told from silence. */
-#ifndef LEDGER_H
-#define LEDGER_H
+#ifndef ACCOUNT_H
+#define ACCOUNT_H
 
 #include "base/buf.h"
 #include "format/format.h"
 #include "trace/pairing.h"
 
 /* What no part names: microseconds, numbering, connections, who wrote the file, totals. */
-#define LEDGER_REST (1u << 31)
-#define LEDGER_ALL (~0u)
+#define ACCOUNT_REST (1u << 31)
+#define ACCOUNT_ALL (~0u)
 
-struct ledger {
+struct account {
     struct sink sink;
     struct buf text;
-    struct ledger_entry *entries;
-    struct ledger_note *notes;
+    struct account_entry *entries;
+    struct account_note *notes;
     size_t entry_count, entry_cap, note_count, note_cap;
     struct pairing pairs;
     struct arena arena;
@@ -31,23 +31,23 @@ struct ledger {
     bool spread;           /* a message has a line break in its text */
 };
 
-void ledger_init(struct ledger *l);
-void ledger_release(struct ledger *l);
+void account_init(struct account *l);
+void account_release(struct account *l);
 
 /* One line per entry that says anything under these parts. Messages are shown by
  * their bytes with PART_BYTES, by a hash of their meaning without. */
-void ledger_view(const struct ledger *l, unsigned parts, struct buf *to);
+void account_view(const struct account *l, unsigned parts, struct buf *to);
 
 /* Does it start with a header? Formats that cannot do without one make it up. */
-bool ledger_headed(const struct ledger *l);
-void ledger_behead(struct ledger *l);
+bool account_headed(const struct account *l);
+void account_behead(struct account *l);
 
 /* All parts that something was noted under, but for those that are no record's own. */
-unsigned ledger_parts(const struct ledger *l);
+unsigned account_parts(const struct account *l);
 
 /* What a file says under these parts, its remarks, and its error or "end"; with ' for ",
  * as terse.h has it. */
-void ledger_told(struct buf *to, const struct format *f, struct str text, size_t step,
-                 unsigned parts);
+void account_told(struct buf *to, const struct format *f, struct str text, size_t step,
+                  unsigned parts);
 
 #endif

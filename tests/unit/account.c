@@ -1,4 +1,4 @@
-#include "ledger.h"
+#include "account.h"
 
 #include <stdlib.h>
 
@@ -11,29 +11,29 @@
 /* Shown only where PART_BYTES is not. */
 #define MEANING (1u << 30)
 
-struct ledger_entry {
+struct account_entry {
     enum record_kind kind;
     unsigned needs; /* is there only where all of these are kept */
     size_t first;   /* of its notes; they end where those of the next entry start */
 };
 
-struct ledger_note {
+struct account_note {
     unsigned part;
     size_t at, len;
 };
 
 /* Makes a note of what was added to the text since `at`. Notes end with a blank, so
  * that a view is just some of them in a row. */
-static void add_note(struct ledger *l, unsigned part, size_t at)
+static void add_note(struct account *l, unsigned part, size_t at)
 {
     if (l->text.len > at)
         buf_add_ch(&l->text, ' ');
     l->notes = mem_reserve(l->notes, &l->note_cap, l->note_count + 1, sizeof *l->notes);
-    l->notes[l->note_count++] = (struct ledger_note){ part, at, l->text.len - at };
+    l->notes[l->note_count++] = (struct account_note){ part, at, l->text.len - at };
 }
 
 PRINTF(3, 4)
-static void note(struct ledger *l, unsigned part, const char *fmt, ...)
+static void note(struct account *l, unsigned part, const char *fmt, ...)
 {
     size_t at = l->text.len;
     va_list ap;
@@ -45,7 +45,7 @@ static void note(struct ledger *l, unsigned part, const char *fmt, ...)
 }
 
 /* NUL bytes, too. */
-static void note_bytes(struct ledger *l, unsigned part, struct str bytes)
+static void note_bytes(struct account *l, unsigned part, struct str bytes)
 {
     size_t at = l->text.len;
 
@@ -53,20 +53,20 @@ static void note_bytes(struct ledger *l, unsigned part, struct str bytes)
     add_note(l, part, at);
 }
 
-static void note_text(struct ledger *l, unsigned part, const char *name, struct str text)
+static void note_text(struct account *l, unsigned part, const char *name, struct str text)
 {
     if (text.at)
         note(l, part, "%s='%.*s'", name, STR_ARG(text));
 }
 
-static void note_number(struct ledger *l, unsigned part, const char *name, bool there,
+static void note_number(struct account *l, unsigned part, const char *name, bool there,
                         uint64_t n)
 {
     if (there)
         note(l, part, "%s=%lld", name, (long long)n);
 }
 
-static void note_time(struct ledger *l, unsigned part, const struct record *r)
+static void note_time(struct account *l, unsigned part, const struct record *r)
 {
     bool wall = (r->has & HAS_WALL) && r->wall_us != 0;
     int64_t us = wall ? r->wall_us : l->started_us;
@@ -85,7 +85,7 @@ static const char *way(enum record_dir dir)
     return dir == TO_SERVER ? "c2s" : "s2c";
 }
 
-static void enter_header(struct ledger *l, const struct record *r)
+static void enter_header(struct account *l, const struct record *r)
 {
     const struct record_header *h = &r->header;
 
@@ -95,13 +95,13 @@ static void enter_header(struct ledger *l, const struct record *r)
     note_text(l, PART_NAME, "name", h->name);
     note_text(l, PART_TAGS, "tags", h->tags);
     note_text(l, PART_COMMAND, "command", h->command);
-    note_text(l, LEDGER_REST, "upstream", h->upstream);
-    note_text(l, LEDGER_REST, "producer", h->producer);
-    note_text(l, LEDGER_REST, "transport", h->transport);
-    note_text(l, LEDGER_REST, "source", h->source);
+    note_text(l, ACCOUNT_REST, "upstream", h->upstream);
+    note_text(l, ACCOUNT_REST, "producer", h->producer);
+    note_text(l, ACCOUNT_REST, "transport", h->transport);
+    note_text(l, ACCOUNT_REST, "source", h->source);
 }
 
-static void note_batch(struct ledger *l, struct str batch)
+static void note_batch(struct account *l, struct str batch)
 {
     struct json_fault fault;
     struct json_val id;
@@ -119,7 +119,7 @@ static void note_batch(struct ledger *l, struct str batch)
     json_release(&j);
 }
 
-static void note_latency(struct ledger *l, const struct record *r)
+static void note_latency(struct account *l, const struct record *r)
 {
     bool there = r->has & HAS_LATENCY;
 
@@ -131,7 +131,7 @@ static void note_latency(struct ledger *l, const struct record *r)
 
 /* A request needs PART_PENDING until its answer comes, and an answer without a request
  * always does. */
-static void pair(struct ledger *l, const struct record *r, const struct mcp_message *m)
+static void pair(struct account *l, const struct record *r, const struct mcp_message *m)
 {
     const struct pairing_request *asked = NULL;
 
@@ -145,7 +145,7 @@ static void pair(struct ledger *l, const struct record *r, const struct mcp_mess
         l->entries[l->entry_count - 1].needs |= PART_PENDING;
 }
 
-static void enter_message(struct ledger *l, const struct record *r)
+static void enter_message(struct account *l, const struct record *r)
 {
     const struct json_rules by_value = { .numbers_by_value = true };
     const struct record_message *m = &r->message;
@@ -165,24 +165,24 @@ static void enter_message(struct ledger *l, const struct record *r)
     note_text(l, PART_REDACTED, "redacted", m->redacted);
     note_text(l, PART_HTTP, "event", m->event);
     note_number(l, PART_HTTP, "redelivers", r->has & HAS_REDELIVERS, m->redelivers);
-    note_number(l, LEDGER_REST, "seq", r->has & HAS_SEQ, m->seq);
+    note_number(l, ACCOUNT_REST, "seq", r->has & HAS_SEQ, m->seq);
 }
 
-static void enter_bytes(struct ledger *l, unsigned part, const struct record *r)
+static void enter_bytes(struct account *l, unsigned part, const struct record *r)
 {
     note(l, part, "bytes %s", r->has & HAS_FROM ? way(r->bytes.from_to) : "");
     note_bytes(l, part, r->bytes.bytes);
     note_text(l, part, "why", r->bytes.why);
 }
 
-static void enter_proc(struct ledger *l, const struct record *r)
+static void enter_proc(struct account *l, const struct record *r)
 {
     note_text(l, PART_PROCESS, "proc", r->proc.event);
     note_number(l, PART_PROCESS, "exit", r->has & HAS_EXIT_CODE, (uint64_t)r->proc.exit_code);
     note_number(l, PART_PROCESS, "signal", r->has & HAS_SIGNAL, (uint64_t)r->proc.signal);
 }
 
-static void enter_http(struct ledger *l, const struct record *r)
+static void enter_http(struct account *l, const struct record *r)
 {
     const struct record_http *h = &r->http;
 
@@ -204,7 +204,7 @@ static void enter_http(struct ledger *l, const struct record *r)
     note_number(l, PART_HTTP, "took_ms", r->has & HAS_LATENCY, h->took_ms);
 }
 
-static void enter_sse(struct ledger *l, const struct record *r)
+static void enter_sse(struct account *l, const struct record *r)
 {
     note(l, PART_HTTP, "sse");
     note_number(l, PART_HTTP, "n", r->has & HAS_N, r->sse.n);
@@ -215,7 +215,7 @@ static void enter_sse(struct ledger *l, const struct record *r)
     note_text(l, PART_HTTP, "comment", r->sse.comment);
 }
 
-static void enter_gap(struct ledger *l, const struct record *r)
+static void enter_gap(struct account *l, const struct record *r)
 {
     note(l, PART_GAP, "gap %s", r->has & HAS_FROM ? way(r->gap.from_to) : "");
     note_number(l, PART_GAP, "messages", true, r->gap.messages);
@@ -223,23 +223,23 @@ static void enter_gap(struct ledger *l, const struct record *r)
     note_text(l, PART_GAP, "why", r->gap.why);
 }
 
-static void enter_footer(struct ledger *l, const struct record *r)
+static void enter_footer(struct account *l, const struct record *r)
 {
     const struct record_footer *f = &r->footer;
 
     note_time(l, PART_END, r);
     note_number(l, PART_END, "exit", true, r->has & HAS_EXIT_CODE ? (uint64_t)f->exit_code : 0);
     note_number(l, PART_END, "ms", true, f->duration_ms);
-    note_number(l, LEDGER_REST, "messages", r->has & HAS_TOTALS, f->messages);
-    note_number(l, LEDGER_REST, "client", r->has & HAS_TOTALS, f->client_messages);
-    note_number(l, LEDGER_REST, "server", r->has & HAS_TOTALS, f->server_messages);
-    note_number(l, LEDGER_REST, "errors", r->has & HAS_ERRORS, f->errors);
-    note_text(l, LEDGER_REST, "protocol", f->protocol);
-    note_text(l, LEDGER_REST, "server_info", f->server_info);
-    note_text(l, LEDGER_REST, "client_info", f->client_info);
+    note_number(l, ACCOUNT_REST, "messages", r->has & HAS_TOTALS, f->messages);
+    note_number(l, ACCOUNT_REST, "client", r->has & HAS_TOTALS, f->client_messages);
+    note_number(l, ACCOUNT_REST, "server", r->has & HAS_TOTALS, f->server_messages);
+    note_number(l, ACCOUNT_REST, "errors", r->has & HAS_ERRORS, f->errors);
+    note_text(l, ACCOUNT_REST, "protocol", f->protocol);
+    note_text(l, ACCOUNT_REST, "server_info", f->server_info);
+    note_text(l, ACCOUNT_REST, "client_info", f->client_info);
 }
 
-static void enter_body(struct ledger *l, const struct record *r)
+static void enter_body(struct account *l, const struct record *r)
 {
     switch (r->kind) {
     case RECORD_HEADER:
@@ -276,32 +276,32 @@ static void enter_body(struct ledger *l, const struct record *r)
     }
 }
 
-static bool ledger_put(struct sink *self, const struct record *r, struct err *e)
+static bool account_put(struct sink *self, const struct record *r, struct err *e)
 {
-    struct ledger *l = (struct ledger *)self;
+    struct account *l = (struct account *)self;
 
     (void)e;
     l->parts |= part_of(r);
     l->entries = mem_reserve(l->entries, &l->entry_cap, l->entry_count + 1, sizeof *l->entries);
-    l->entries[l->entry_count++] = (struct ledger_entry){ r->kind, 0, l->note_count };
+    l->entries[l->entry_count++] = (struct account_entry){ r->kind, 0, l->note_count };
     enter_body(l, r);
     note_number(l, PART_HTTP, "session", r->has & HAS_SESSION, r->session);
     note_number(l, PART_HTTP, "exchange", r->has & HAS_EXCHANGE, r->exchange);
     note_number(l, PART_HTTP, "stream", r->has & HAS_STREAM, r->stream);
-    note_number(l, LEDGER_REST, "conn", r->has & HAS_CONN, r->conn);
-    note_number(l, LEDGER_REST, "us", r->has & HAS_US, (uint64_t)r->us);
-    note_number(l, LEDGER_REST, "wall", r->has & HAS_WALL, (uint64_t)r->wall_us);
+    note_number(l, ACCOUNT_REST, "conn", r->has & HAS_CONN, r->conn);
+    note_number(l, ACCOUNT_REST, "us", r->has & HAS_US, (uint64_t)r->us);
+    note_number(l, ACCOUNT_REST, "wall", r->has & HAS_WALL, (uint64_t)r->wall_us);
     return true;
 }
 
-void ledger_init(struct ledger *l)
+void account_init(struct account *l)
 {
-    *l = (struct ledger){ .sink = { ledger_put } };
+    *l = (struct account){ .sink = { account_put } };
     buf_init(&l->text, (size_t)1 << 30);
     pairing_init(&l->pairs);
 }
 
-void ledger_release(struct ledger *l)
+void account_release(struct account *l)
 {
     free(l->entries);
     free(l->notes);
@@ -310,23 +310,23 @@ void ledger_release(struct ledger *l)
     arena_release(&l->arena);
 }
 
-static size_t end_of(const struct ledger *l, size_t entry)
+static size_t end_of(const struct account *l, size_t entry)
 {
     return entry + 1 < l->entry_count ? l->entries[entry + 1].first : l->note_count;
 }
 
-bool ledger_headed(const struct ledger *l)
+bool account_headed(const struct account *l)
 {
     return l->entry_count && l->entries[0].kind == RECORD_HEADER;
 }
 
-void ledger_behead(struct ledger *l)
+void account_behead(struct account *l)
 {
-    BUG_IF(!ledger_headed(l));
+    BUG_IF(!account_headed(l));
     memmove(l->entries, l->entries + 1, --l->entry_count * sizeof *l->entries);
 }
 
-void ledger_view(const struct ledger *l, unsigned parts, struct buf *to)
+void account_view(const struct account *l, unsigned parts, struct buf *to)
 {
     unsigned shown = parts & PART_BYTES ? parts & ~MEANING : parts | MEANING;
 
@@ -343,9 +343,10 @@ void ledger_view(const struct ledger *l, unsigned parts, struct buf *to)
     }
 }
 
-unsigned ledger_parts(const struct ledger *l)
+unsigned account_parts(const struct account *l)
 {
-    unsigned parts = 0, nobodys = PART_BYTES | PART_SIDE | PART_PENDING | MEANING | LEDGER_REST;
+    unsigned parts = 0,
+             nobodys = PART_BYTES | PART_SIDE | PART_PENDING | MEANING | ACCOUNT_REST;
 
     for (size_t i = 0; i < l->entry_count; i++) {
         unsigned own = l->entries[i].needs;
@@ -358,20 +359,20 @@ unsigned ledger_parts(const struct ledger *l)
     return parts & ~nobodys;
 }
 
-void ledger_told(struct buf *to, const struct format *f, struct str text, size_t step,
-                 unsigned parts)
+void account_told(struct buf *to, const struct format *f, struct str text, size_t step,
+                  unsigned parts)
 {
     size_t before = to->len;
-    struct ledger l;
+    struct account l;
     struct pieces p;
 
-    ledger_init(&l);
+    account_init(&l);
     pieces_read(&p, f, text, step, &l.sink);
-    ledger_view(&l, parts, to);
+    account_view(&l, parts, to);
     buf_add(to, buf_str(&p.remarks));
     buf_printf(to, "%s", p.failed ? p.error.msg : "end");
     for (size_t i = before; i < to->len; i++)
         to->at[i] = to->at[i] == '"' ? '\'' : to->at[i];
-    ledger_release(&l);
+    account_release(&l);
     pieces_release(&p);
 }
