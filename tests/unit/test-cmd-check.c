@@ -74,7 +74,7 @@ static void a_warning_without_a_finding_is_odd_too(void **state)
         "{'type':'news'}\n"
         "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
     assert_run(d, "mcpreel check a", 1, "a: odd, 0 messages\n  1 warning while it was read\n",
-               "mcpreel: warning: a:2:9: a line of an unknown type; passed over\n");
+               "mcpreel: warning: a:2:9: lines of an unknown type, 'news': passed over\n");
 }
 
 static void one_unusable_file_does_not_hide_the_others(void **state)

@@ -92,7 +92,7 @@ static void files_are_merged_by_time(void **state)
                      "{'type':'message','seq':3,'ts':'2026-01-01T00:00:08.000Z','dir':'c2s',"
                      "'msg':{'id':1,'method':'ping'},'conn':1}\n"
                      "{'type':'footer','total_messages':3,'duration_ms':7000,"
-                     "'client_messages':3,'server_messages':0}\n");
+                     "'client_messages':3,'server_messages':0,'us':7000000}\n");
     assert_int_equal(desk_run(d, "mcpreel convert -r a b -o d.jsonl"), 0);
     assert_int_equal(desk_run(d, "mcpreel convert --recording a -o e.jsonl"), 0);
 }

@@ -46,7 +46,7 @@ static void the_copy_has_what_was_missing(void **state)
          "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:02.000Z',"
          "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n" PING("4") PING(
              "5") "{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':2,"
-                  "'server_messages':0,'errors':0}\n");
+                  "'server_messages':0,'errors':0,'us':0}\n");
 }
 
 static void each_format_is_written_by_its_own_writer(void **state)
