@@ -64,7 +64,7 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
                "  did you mean 'unasked-answer'?\n  see 'mcpreel check --help'\n");
 }
 
-static void a_warning_without_a_finding_is_odd_too(void **state)
+static void a_line_of_an_unknown_type_is_odd(void **state)
 {
     struct desk *d = *state;
 
@@ -73,7 +73,8 @@ static void a_warning_without_a_finding_is_odd_too(void **state)
         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:00Z','label':'l','command':[]}\n"
         "{'type':'news'}\n"
         "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
-    assert_run(d, "mcpreel check a", 1, "a: odd, 0 messages\n  1 warning while it was read\n",
+    assert_run(d, "mcpreel check a", 1,
+               "a: odd, 0 messages\n  1 line of an unknown type: news\n",
                "mcpreel: warning: a:2:9: lines of an unknown type, 'news': passed over\n");
 }
 
@@ -200,7 +201,7 @@ int main(void)
         TEST(a_whole_file_is_called_so),
         TEST(a_file_that_broke_off_is_damaged),
         TEST(odd_traffic_in_a_whole_file_is_only_odd),
-        TEST(a_warning_without_a_finding_is_odd_too),
+        TEST(a_line_of_an_unknown_type_is_odd),
         TEST(one_unusable_file_does_not_hide_the_others),
         TEST(names_cannot_fake_a_verdict),
         TEST(the_copy_is_whole_and_counts),
