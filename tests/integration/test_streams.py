@@ -28,7 +28,7 @@ def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path):
     """The recording would be the first file opened, and the server's words would end in it."""
     target = tmp_path / "session.jsonl"
     p = run(">&-", "record", "-o", target, "--", "echo", "not for the file")
-    assert (p.returncode, p.stdout) == (125, "")
+    assert (p.returncode, p.stdout) == (5, "")
     assert "standard output" in p.stderr
     assert not target.exists(), "there was no session to record"
 
