@@ -230,7 +230,8 @@ static int start(struct recording_session *s, const struct record_args *args,
     struct relay_config config = { in->server, 0, 1, 2, LIMIT_MESSAGE };
     int errnum = 0;
 
-    if (!args->force && !open_file(s, args, e))
+    if (args->force ? !file_may_create(s->app->sys, args->output, true, e)
+                    : !open_file(s, args, e))
         return app_exit_code(e);
     if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
         if (!args->force)

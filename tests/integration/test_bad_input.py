@@ -242,7 +242,7 @@ def test_a_line_beyond_all_measure(command, megabytes, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     write_long_line(path, megabytes)
     try:
-        refused(run, mcpreel, command, path, re.escape(f"{path}:2:1: a line of more than 96 MB"))
+        refused(run, mcpreel, command, path, re.escape(f"{path}:2:1: a line or document of more than 96 MB"))
     finally:
         path.unlink()
 

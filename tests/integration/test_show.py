@@ -3,22 +3,18 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
-from test_inspect import (HEADER, LIMIT_KB, MB, MEASURE, OPTIMISED, answer, call, documented,
-                          generate, long_names, many_lists, many_tools, never_answered, one_id)
+from measure import measured
+from test_inspect import (HEADER, LIMIT_KB, MB, OPTIMISED, answer, call, documented, generate,
+                          long_names, many_lists, many_tools, never_answered, one_id)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def measure(*words):
-    p = subprocess.run([sys.executable, "-ISc", MEASURE, OPTIMISED, "show", *words],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300)
-    assert p.returncode == 0, p.stderr
-    rss, seconds = p.stderr.split()[-2:]
-    return int(rss), float(seconds)
+    return measured(OPTIMISED, "show", *words)[:2]
 
 
 def first_never_ends(n):
