@@ -111,6 +111,7 @@ static enum next recording_next(void *state, const struct window *w, struct take
 struct recording_writer {
     struct record_footer totals;
     int64_t started_us; /* wall clock; 0: not known */
+    int64_t last_us;    /* of the latest line that has one */
     bool headed;
 };
 
@@ -163,6 +164,9 @@ static void fill_footer(const struct recording_writer *w, struct record *r)
     if (r->has & HAS_WALL && !(r->has & HAS_US) && w->started_us) {
         r->has |= HAS_US;
         r->us = clock_since(r->wall_us, w->started_us);
+        /* The two clocks drift apart, and `us` never steps back. */
+        if (r->us < w->last_us)
+            r->us = w->last_us;
     }
     if (r->has & HAS_TOTALS)
         return;
@@ -188,6 +192,8 @@ static void recording_put(void *state, struct buf *to, const struct record *give
         count_message(w, &r);
     else if (r.kind == RECORD_FOOTER)
         fill_footer(w, &r);
+    if (r.has & HAS_US)
+        w->last_us = r.us;
     recording_line_write(to, &r);
 }
 
