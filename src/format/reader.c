@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/atfile.h"
 #include "base/mem.h"
 #include "format/source.h"
 #include "trace/limits.h"
@@ -172,6 +173,32 @@ uint64_t reader_size(struct reader *r)
     if (r->source.unpacker || !file_size(&r->source.file, &size, &ignored))
         return 0;
     return size;
+}
+
+bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at)
+{
+    const char *from = r->held.at;
+
+    if (r->source.unpacker || !from || bytes.at < from ||
+        bytes.at + bytes.len > from + r->held.len)
+        return false;
+    /* `offset` is where held[taken] stands. */
+    *at = r->offset - r->taken + (uint64_t)(bytes.at - from);
+    return true;
+}
+
+bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len, struct err *e)
+{
+    return atfile_read(&r->source.file, at, to, len, e);
+}
+
+void reader_settle(struct reader *r)
+{
+    r->format->close(r->state);
+    r->state = r->format->open();
+    buf_release(&r->held);
+    buf_init(&r->held, LIMIT_LINE + CHUNK);
+    r->taken = 0;
 }
 
 bool reader_pour(const struct sys *sys, const char *path, const struct log *log,

@@ -28,6 +28,17 @@ uint64_t reader_offset(const struct reader *r); /* bytes consumed so far, unpack
 /* Of the whole file; 0: cannot be known, as of a pipe or a packed file. */
 uint64_t reader_size(struct reader *r);
 
+/* Where in the file bytes of the current record stand; false if they do not stand there
+ * as they are: the file is packed, or the format had to compose them. */
+bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at);
+
+/* Bytes of the file from there. */
+bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len,
+                    struct err *e) MUST_CHECK;
+
+/* No more records will be asked for; the file stays open for reader_read_at(). */
+void reader_settle(struct reader *r);
+
 /* Every record of a file into a sink. */
 bool reader_pour(const struct sys *sys, const char *path, const struct log *log,
                  struct sink *to, struct err *e) MUST_CHECK;
