@@ -176,8 +176,7 @@ static void tell_differences(struct miss *why, struct inquiry *q, struct json_ou
 
     json_out_key(data, STR("differences"));
     json_out_array(data);
-    if (q->differences)
-        buf_add(&why->report, STR(", which differs at "));
+    buf_add(&why->report, STR(", which differs at "));
     compare(q, q->nearest, recorded, tell_difference, &t);
     json_out_end_array(data);
 }
@@ -197,7 +196,8 @@ static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *d
     keep_name(data, STR("subject"), subject);
     buf_printf(&why->report, "; %s is #%lu ", words, (unsigned long)op->seq);
     add_request(&why->report, method, subject);
-    tell_differences(why, q, data, params);
+    if (q->differences) /* two requests that merely follow each other are not compared */
+        tell_differences(why, q, data, params);
     json_out_end_object(data);
 }
 

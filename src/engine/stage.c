@@ -195,7 +195,7 @@ static void send_question(struct stage *s, struct stage_play *p)
         return;
     if (!can_be_asked(s, method)) {
         s->left_out++;
-        say_report(s->say, LOG_WARN, "left out a %.*s: this client does not support it",
+        say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
                    STR_ARG(method));
         return;
     }
@@ -246,6 +246,20 @@ static bool is_acknowledgement(struct json_val root)
                    STR("notifications/subscriptions/acknowledged"));
 }
 
+/* Of what the recorded client was granted, what the live one asks for. */
+static void grant(struct stage *s, const struct stage_play *to, struct json_val granted,
+                  struct json_splice *edit)
+{
+    struct json_fault fault;
+    struct json j;
+
+    json_init(&j);
+    if (to->filter.len && json_scan(&j, to->filter, &fault))
+        json_splice_replace(edit, granted,
+                            subscription_grant(json_root(&j), granted, &s->read.arena));
+    json_release(&j);
+}
+
 /* Something for a subscriber: a change it asked for, that it is one, or the end. Nobody
  * hears of changes before it was told that it will. */
 static void send_event(struct stage *s, struct stage_play *p)
@@ -261,6 +275,8 @@ static void send_event(struct stage *s, struct stage_play *p)
         return;
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_exists(id) ? id : tag, to->id);
+    if (is_acknowledgement(root))
+        grant(s, to, json_get(json_get(root, STR("params")), STR("notifications")), &edit);
     if (json_exists(id))
         json_splice_replace(
             &edit, mcp_meta(json_get(root, STR("result")), MCP_META_SUBSCRIPTION), to->id);
@@ -555,7 +571,7 @@ static void give_up(struct stage *s, struct str key)
     struct str method =
         json_text(json_get(recorded(s, q->step), STR("method")), &s->read.arena);
 
-    say_report(s->say, LOG_WARN, "no answer to a %.*s after 60 s; going on", STR_ARG(method));
+    say_report(s->say, LOG_WARN, "no answer to %.*s after 60 s; going on", STR_ARG(method));
     free(q);
     p->questions--;
     go_on(s, p);

@@ -10,4 +10,8 @@
 /* Whether a filter asks for a notification. What no filter can name passes. */
 bool subscription_wants(struct json_val filter, const struct mcp_message *notification);
 
+/* What a server that granted `granted` (JSON, as in its acknowledgement) grants who asks for
+ * `filter`: the same text if all of it was asked for. Lives in `a` or in its argument. */
+struct str subscription_grant(struct json_val filter, struct json_val granted, struct arena *a);
+
 #endif

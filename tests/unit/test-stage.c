@@ -13,6 +13,7 @@ struct theatre {
     struct stage stage;
     uint64_t timers;
     uint64_t patience; /* the timer of the last question */
+    int64_t delay_us;  /* of the last other one */
     struct buf text;
 };
 
@@ -29,6 +30,7 @@ static void write_down(struct action_sink *self, const struct action *a)
     }
     if (a->kind == ACTION_REPORT)
         buf_printf(&t->text, "[%s] ", levels[a->level]);
+    t->delay_us = a->delay_us;
     if (a->kind == ACTION_SET_TIMER)
         buf_printf(&t->text, "[timer %llu]", (unsigned long long)a->timer);
     buf_add(&t->text, a->text);
@@ -192,9 +194,8 @@ static void a_question_goes_only_to_a_client_that_can_answer_it(void **state)
     raise_curtain(&t, recording);
     reset(&t, "{'roots':{}}");
     play(&t, 0, "{'id':1,'method':'a'}", false);
-    assert_terse(&t,
-                 "[warn] left out a sampling/createMessage: this client does not support it\n"
-                 "{'id':6,'method':'ping'}\n");
+    assert_terse(&t, "[warn] left out sampling/createMessage: this client does not support it\n"
+                     "{'id':6,'method':'ping'}\n");
     assert_true(answer(&t, "6"));
     assert_terse(&t, "{'id':1,'result':{}}\n");
     reset(&t, "{'sampling':{}}");
@@ -383,6 +384,68 @@ static void only_a_greeting_has_a_version_to_step_back(void **state)
     drop_curtain(&t);
 }
 
+static void a_question_is_given_up_after_a_minute(void **state)
+{
+    struct theatre t;
+
+    (void)state;
+    raise_curtain(&t, ONE_QUESTION);
+    play(&t, 0, "{'id':1,'method':'a'}", false);
+    assert_false(stage_needs_time(&t.stage)); /* who has closed its end answers no more */
+    buf_clear(&t.text);
+    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "[warn] no answer to q after 60 s; going on\n{'id':1,'result':{}}\n");
+    assert_false(answer(&t, "5"));
+    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "");
+    drop_curtain(&t);
+}
+
+static void another_answer_than_the_recorded_one_is_told(void **state)
+{
+    struct theatre t;
+
+    (void)state;
+    raise_curtain(&t, "c2s {'id':1,'method':'a'}\n"
+                      "s2c {'id':5,'method':'q'}\n"
+                      "c2s {'id':5,'result':{'x':1}}\n"
+                      "s2c {'id':1,'result':{}}\n");
+    play(&t, 0, "{'id':1,'method':'a'}", false);
+    buf_clear(&t.text);
+    assert_true(answer(&t, "5"));
+    assert_terse(&t, "[info] the client answers q otherwise than recorded\n"
+                     "{'id':1,'result':{}}\n");
+    assert_int_equal(t.stage.differing, 1);
+    drop_curtain(&t);
+}
+
+static void with_a_pace_messages_wait_as_they_did(void **state)
+{
+    struct theatre t;
+
+    (void)state;
+    raise_curtain(&t, "@1000000 c2s {'id':1,'method':'a'}\n"
+                      "@1500000 s2c {'method':'n'}\n"
+                      "@1500000 s2c {'method':'m'}\n"
+                      "@3500000 s2c {'id':1,'result':{}}\n");
+    t.stage.pace = 2;
+    t.stage.now_us = 7000000;
+    play(&t, 0, "{'id':1,'method':'a'}", false);
+    assert_terse(&t, "[timer 1]\n");
+    t.stage.now_us = 8000100; /* a little late: the next is counted from when it was due */
+    stage_hear_timer(&t.stage, 1);
+    assert_terse(&t, "{'method':'n'}\n{'method':'m'}\n[timer 2]\n");
+    assert_int_equal(t.delay_us, 3999900);
+    t.stage.now_us = 12000000;
+    stage_hear_timer(&t.stage, 2);
+    assert_terse(&t, "{'id':1,'result':{}}\n");
+    /* What is only an answer waits as long as the answer did. */
+    play(&t, 0, "{'id':1,'method':'a'}", true);
+    assert_terse(&t, "[timer 3]\n");
+    assert_int_equal(t.delay_us, 5000000);
+    drop_curtain(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +463,9 @@ int main(void)
         cmocka_unit_test(the_opening_is_nobodys_request),
         cmocka_unit_test(the_version_steps_back_for_an_older_client_only),
         cmocka_unit_test(only_a_greeting_has_a_version_to_step_back),
+        cmocka_unit_test(a_question_is_given_up_after_a_minute),
+        cmocka_unit_test(another_answer_than_the_recorded_one_is_told),
+        cmocka_unit_test(with_a_pace_messages_wait_as_they_did),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

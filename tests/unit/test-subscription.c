@@ -50,12 +50,42 @@ static void what_no_filter_can_name_passes(void **state)
     check("{}", "{'id':1,'result':{}}", true);
 }
 
+static void what_is_granted_was_asked_for(void **state)
+{
+    static const struct {
+        const char *filter, *granted, *want;
+    } rows[] = {
+        { "{'toolsListChanged':true}", "{ 'toolsListChanged' : true }",
+          "{ 'toolsListChanged' : true }" },
+        { "{'toolsListChanged':true}", "{'toolsListChanged':true,'promptsListChanged':true}",
+          "{'toolsListChanged':true}" },
+        { "{'toolsListChanged':false}", "{'toolsListChanged':true}", "{}" },
+        { "{'resourceSubscriptions':['b','c']}", "{'resourceSubscriptions':['a','b']}",
+          "{'resourceSubscriptions':['b']}" },
+        { "{}", "{}", "{}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct terse_scanned f, g;
+        struct arena a = { 0 };
+        struct json_val filter = terse_scan(&f, rows[i].filter);
+
+        assert_str(subscription_grant(filter, terse_scan(&g, rows[i].granted), &a),
+                   terse_json(&a, rows[i].want));
+        terse_scanned_release(&f);
+        terse_scanned_release(&g);
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_has_to_be_asked_for),
         cmocka_unit_test(a_resource_or_a_task_has_to_be_named),
         cmocka_unit_test(what_no_filter_can_name_passes),
+        cmocka_unit_test(what_is_granted_was_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
