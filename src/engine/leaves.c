@@ -99,12 +99,19 @@ bool leaves_pointer(struct json_val message, struct str pointer, uint64_t *path)
     return found;
 }
 
+/* By its first character first: long texts without one are left at once. */
 bool leaves_is_redacted(struct json_val v)
 {
+    static const struct str mark = STR_INIT("[REDACTED");
     struct str text = json_inner(v);
-    static const char mark[] = "[REDACTED";
 
-    return text.len >= sizeof mark && memmem(text.at, text.len, mark, sizeof mark - 1);
+    while (text.len > mark.len) {
+        text = str_skip(text, str_find(text, mark.at[0]));
+        if (str_starts(text, mark))
+            return true;
+        text = str_skip(text, 1);
+    }
+    return false;
 }
 
 static bool is_masked(const struct leaves *l, uint64_t path)
@@ -137,7 +144,7 @@ static void add_string(struct leaves *l, struct json_val v, uint64_t path, bool 
 
     if (leaves_is_redacted(v))
         kind = LEAF_REDACTED;
-    else if (fickle || volatile_text(text))
+    else if (l->rules->volatiles && (fickle || volatile_text(text)))
         kind = LEAF_VOLATILE;
     add(l, path, hash_bytes(text, JSON_STRING), kind);
 }
@@ -150,7 +157,8 @@ static void walk_object(struct leaves *l, struct json_val v, uint64_t path, bool
 
     for (size_t i = list.first; i < list.first + list.count; i++) {
         struct json_member m = l->members.at[i];
-        walk(l, m.value, into_member(path, m.hash), fickle || volatile_name(m.name));
+        walk(l, m.value, into_member(path, m.hash),
+             fickle || (l->rules->volatiles && volatile_name(m.name)));
     }
     json_members_drop(&l->members, list);
 }
@@ -167,7 +175,6 @@ static void walk_array(struct leaves *l, struct json_val v, uint64_t path, bool 
 static void walk(struct leaves *l, struct json_val v, uint64_t path, bool fickle)
 {
     enum json_type type = json_type(v);
-    bool epoch = type == JSON_NUMBER && volatile_number(json_raw(v));
 
     if (is_masked(l, path))
         add(l, path, 0, LEAF_REDACTED);
@@ -179,7 +186,8 @@ static void walk(struct leaves *l, struct json_val v, uint64_t path, bool fickle
         add_string(l, v, path, fickle);
     else if (type == JSON_NUMBER)
         add(l, path, hash_bytes(number_text(l, v), JSON_NUMBER),
-            fickle || epoch ? LEAF_VOLATILE : LEAF_PLAIN);
+            l->rules->volatiles && (fickle || volatile_number(json_raw(v))) ? LEAF_VOLATILE
+                                                                            : LEAF_PLAIN);
     else
         add(l, path, hash_mix(type, 1), LEAF_PLAIN);
 }

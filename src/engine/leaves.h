@@ -16,6 +16,7 @@
 struct leaf_rules {
     bool meta;        /* _meta counts */
     bool number_text; /* 2 and 2.0 are two values */
+    bool volatiles;   /* LEAF_VOLATILE is told from LEAF_PLAIN */
 };
 
 enum leaf_kind {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/vast.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
 #include "trace/limits.h"
@@ -13,6 +14,7 @@ enum { QUESTIONS_MAX = UINT8_MAX };
 
 /* What goes on in one place where ids are good. */
 struct lane {
+    struct scope_reach reach;
     uint32_t session;
     uint32_t last;         /* strand of the server's last message; 0: it has said nothing */
     struct map heard;      /* method of a client's notification to how often it came */
@@ -25,6 +27,7 @@ struct script_writing {
     struct pairing pairs;  /* tags: the strand of a request, the question's of a server's */
     struct recall tokens;  /* lane and progress token to strand */
     struct map lanes;      /* scope to struct lane */
+    struct lane *latest;   /* of the last message */
     struct leaves leaves;  /* of the request at hand */
     struct buf key;        /* of a lane */
     struct arena scratch;  /* for one record */
@@ -49,8 +52,8 @@ void script_write_begin(struct script *s)
     map_init(&w->lanes);
     leaves_init(&w->leaves);
     buf_init(&w->key, LIMIT_MESSAGE);
-    s->ops = mem_reserve(s->ops, &s->op_cap, 1, sizeof *s->ops);
-    s->steps = mem_reserve(s->steps, &s->step_cap, 1, sizeof *s->steps);
+    s->ops = vast_reserve(s->ops, &s->op_cap, 1, sizeof *s->ops);
+    s->steps = vast_reserve(s->steps, &s->step_cap, 1, sizeof *s->steps);
     s->ops[0] = (struct script_op){ 0 };
     s->steps[0] = (struct script_step){ 0 };
 }
@@ -111,18 +114,22 @@ static struct lane *lane_of(struct script *s, const struct record *r)
 {
     struct script_writing *w = s->writing;
     struct scope_place place = scope_of(&w->pairs.scope, r);
-    struct lane *l;
+    struct scope_reach reach = scope_widest(&place);
+    struct lane *l = w->latest;
 
-    buf_clear(&w->key);
-    scope_key(&w->key, scope_widest(&place), TO_SERVER);
-    l = map_get(&w->lanes, buf_str(&w->key));
-    if (l)
+    if (l && l->reach.kind == reach.kind && l->reach.number == reach.number)
         return l;
-    l = mem_new(struct lane);
-    map_init(&l->heard);
-    l->session = new_session(s);
-    map_put(&w->lanes, buf_str(&w->key), l);
-    return l;
+    buf_clear(&w->key);
+    scope_key(&w->key, reach, TO_SERVER);
+    l = map_get(&w->lanes, buf_str(&w->key));
+    if (!l) {
+        l = mem_new(struct lane);
+        l->reach = reach;
+        map_init(&l->heard);
+        l->session = new_session(s);
+        map_put(&w->lanes, buf_str(&w->key), l);
+    }
+    return w->latest = l;
 }
 
 static uint32_t intern(struct script *s, struct str method)
@@ -142,7 +149,7 @@ static uint32_t intern(struct script *s, struct str method)
 
 static uint32_t new_op(struct script *s, const struct lane *l)
 {
-    s->ops = mem_reserve(s->ops, &s->op_cap, s->op_count + 1, sizeof *s->ops);
+    s->ops = vast_reserve(s->ops, &s->op_cap, s->op_count + 1, sizeof *s->ops);
     s->ops[s->op_count] = (struct script_op){ .session = l->session, .ms = s->writing->ms };
     return (uint32_t)s->op_count++;
 }
@@ -152,7 +159,7 @@ static uint32_t append(struct script *s, uint32_t op, enum script_step_kind kind
     struct script_op *o = &s->ops[op];
     uint32_t step = (uint32_t)s->step_count;
 
-    s->steps = mem_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
+    s->steps = vast_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
     s->step_count++;
     s->steps[step] = (struct script_step){ .kind = (uint8_t)kind,
                                            .ms = s->writing->ms,
@@ -356,11 +363,12 @@ static void add_keys(struct script *s, uint32_t op, const struct record *r,
                      const struct mcp_message *m)
 {
     struct leaf_mask pointed = pointed_mask(s, r, m);
-    bool wild = leaves_is_redacted(mcp_subject(m->method, m->params));
+    struct json_val subject = mcp_subject(m->method, m->params);
+    bool wild = leaves_is_redacted(subject);
     struct script_op *o = &s->ops[op];
 
     leaves_take(&s->writing->leaves, m->params, &s->rules, pointed);
-    o->subject_key = script_subject_key(m->method, m->params, wild);
+    o->subject_key = script_key_about(subject, m->params, wild);
     o->params_key = script_fold(leaves_key(&s->writing->leaves));
     s->wild = s->wild || wild;
     note_redacted(s, op, pointed);

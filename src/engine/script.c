@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/vast.h"
 #include "engine/script-write.h"
 #include "trace/limits.h"
 
@@ -38,8 +39,8 @@ void script_finish(struct script *s)
 void script_release(struct script *s)
 {
     script_write_end(s);
-    free(s->ops);
-    free(s->steps);
+    vast_release(s->ops, s->op_cap, sizeof *s->ops);
+    vast_release(s->steps, s->step_cap, sizeof *s->steps);
     free(s->methods);
     free(s->sessions);
     free(s->playable);
@@ -77,13 +78,20 @@ static bool read_at(const struct script *s, struct shelf_place where, struct scr
     return true;
 }
 
+static struct shelf_place place_of_op(const struct script_op *o)
+{
+    return (struct shelf_place){ (uint64_t)o->at_high << 32 | o->at_low, o->len };
+}
+
+bool script_fetch_op(const struct script *s, uint32_t op, struct buf *to, struct err *e)
+{
+    return s->shelf->fetch(s->shelf, place_of_op(&s->ops[op]), to, e);
+}
+
 bool script_read_op(const struct script *s, uint32_t op, struct script_text *t,
                     struct json_val *root, struct err *e)
 {
-    const struct script_op *o = &s->ops[op];
-
-    return read_at(s, (struct shelf_place){ (uint64_t)o->at_high << 32 | o->at_low, o->len }, t,
-                   root, e);
+    return read_at(s, place_of_op(&s->ops[op]), t, root, e);
 }
 
 bool script_read_step(const struct script *s, uint32_t step, struct script_text *t,
@@ -111,26 +119,41 @@ uint32_t script_plain_subject_key(struct str subject)
 }
 
 /* Server-minted values come back from the live client as they were recorded, so a page
- * and a round of input can be told by them. */
-uint32_t script_subject_key(struct str method, struct json_val params, bool wild)
+ * and a round of input can be told by them. What only answers a task's questions is no
+ * round: tasks have no other params than those and their id. */
+uint32_t script_key_about(struct json_val subject, struct json_val params, bool wild)
 {
-    struct json_val cursor = json_get(params, STR("cursor"));
-    struct json_val state = json_get(params, STR("requestState"));
+    struct json_iter it = json_each(params);
     struct arena a = { 0 };
-    uint64_t key =
-        wild ? WILD_SEED : hash_bytes(json_text(mcp_subject(method, params), &a), SUBJECT_SEED);
+    uint64_t key = wild ? WILD_SEED : hash_bytes(json_text(subject, &a), SUBJECT_SEED);
+    uint64_t state = 0, task = 0, cursor = 0;
+    bool input = false, about_task = false;
 
-    if (json_exists(cursor))
-        key = hash_mix(key, hash_bytes(json_text(cursor, &a), CURSOR_SEED));
-    if (json_exists(state))
-        key = hash_mix(key, hash_bytes(json_text(state, &a), STATE_SEED));
-    else if (json_exists(json_get(params, STR("inputResponses"))) &&
-             !str_starts(method, STR("tasks/")))
-        key = hash_mix(key, RETRY_SEED);
-    if (json_type(json_get(params, STR("task"))) == JSON_OBJECT)
-        key = hash_mix(key, TASK_SEED);
+    if (json_type(params) != JSON_OBJECT)
+        return script_fold(key);
+    while (json_next(&it)) {
+        if (json_is(it.key, STR("cursor")))
+            cursor = hash_bytes(json_text(it.value, &a), CURSOR_SEED);
+        else if (json_is(it.key, STR("requestState")))
+            state = hash_bytes(json_text(it.value, &a), STATE_SEED);
+        else if (json_is(it.key, STR("task")) && json_type(it.value) == JSON_OBJECT)
+            task = TASK_SEED;
+        else if (json_is(it.key, STR("inputResponses")))
+            input = true;
+        else if (json_is(it.key, STR("taskId")))
+            about_task = true;
+    }
+    if (input && !state && !about_task)
+        state = RETRY_SEED;
+    if (cursor | state | task)
+        key = hash_mix(hash_mix(hash_mix(key, cursor), state), task);
     arena_release(&a);
     return script_fold(key);
+}
+
+uint32_t script_subject_key(struct str method, struct json_val params, bool wild)
+{
+    return script_key_about(mcp_subject(method, params), params, wild);
 }
 
 const struct script_mask *script_masks(const struct script *s, uint32_t method,

@@ -133,6 +133,10 @@ struct script_text {
 void script_text_init(struct script_text *t);
 void script_text_release(struct script_text *t);
 
+/* The text of the request of a strand, as it stands there. */
+bool script_fetch_op(const struct script *s, uint32_t op, struct buf *to,
+                     struct err *e) MUST_CHECK;
+
 /* The request of a strand, or the message of a step. False if the shelf has it no more:
  * the file has changed. */
 bool script_read_op(const struct script *s, uint32_t op, struct script_text *t,
@@ -168,6 +172,9 @@ bool script_find_method(const struct script *s, struct str name, uint32_t *index
 /* What a request is about, as a hash: subject, cursor, round of input, whether it is to
  * become a task. `wild`: as if the subject had been redacted. */
 uint32_t script_subject_key(struct str method, struct json_val params, bool wild);
+
+/* The same where the subject is known already. */
+uint32_t script_key_about(struct json_val subject, struct json_val params, bool wild);
 
 /* The same of a request that says nothing but its subject. */
 uint32_t script_plain_subject_key(struct str subject);

@@ -7,7 +7,7 @@
 /* The seq of what is most alike, and of its rival: "3" or "3~5"; "-" if there is none. */
 static void check(const char *recording, const char *params, const char *want)
 {
-    static const struct leaf_rules plain = { .meta = false };
+    static const struct leaf_rules plain = { .volatiles = true };
     struct fuzzy_query q = { .session = 0 };
     struct fuzzy_found found;
     struct terse_scanned live;

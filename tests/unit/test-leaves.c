@@ -3,7 +3,7 @@
 #include "terse.h"
 #include "test.h"
 
-static const struct leaf_rules plain = { .meta = false };
+static const struct leaf_rules plain = { .volatiles = true };
 static const struct leaf_mask nothing = { NULL, 0 };
 
 /* A letter for each leaf: plain, volatile, redacted. */
