@@ -1,10 +1,9 @@
 #include "base/vast.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 enum { FIRST = 64 << 10 }; /* bytes */
 
@@ -14,11 +13,7 @@ static void *map(void *at, size_t old, size_t size)
         at ? mremap(at, old, size, MREMAP_MAYMOVE)
            : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (moved == MAP_FAILED) {
-        fputs("mcpreel: out of memory\n", stderr);
-        abort();
-    }
-    return moved;
+    return mem_checked(moved == MAP_FAILED ? NULL : moved);
 }
 
 void *vast_reserve(void *at, size_t *cap, size_t need, size_t item)

@@ -367,7 +367,7 @@ static int replay_run(const struct app *app, const void *options, const struct o
 }
 
 static const char *const replay_usage[] = {
-    "[options] FILE", "[options] --on-unmatched passthrough FILE -- COMMAND [ARGS…]", NULL
+    "[options] FILE", "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
 };
 
 static const struct command_example replay_examples[] = {
@@ -376,7 +376,7 @@ static const struct command_example replay_examples[] = {
       "answer by what is asked, in any order" },
     { "mcpreel replay --timing realistic --strict-unused session.jsonl",
       "as slowly as the server was, and every request must come" },
-    { "mcpreel replay --on-unmatched passthrough session.jsonl -- npx -y some-mcp-server",
+    { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",
       "start the server only for what was not recorded" },
     { 0 },
 };

@@ -138,7 +138,8 @@ void review_write(const struct review *r, struct buf *to, int exit_code)
     size_t listed = 0;
 
     json_out_object(&o);
-    json_out_key_str(&o, STR("type"), STR("replay"));
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("command"), STR("replay"));
     json_out_key_int(&o, STR("exit_code"), exit_code);
     write_counts(&o, r);
     json_out_key(&o, STR("unmatched_requests"));

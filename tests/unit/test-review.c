@@ -39,12 +39,13 @@ static void it_counts_lists_and_names(void **state)
     review_write(&r, &text, 1);
     assert_str(
         buf_str(&text),
-        terse_json(&a, "{'type':'replay','exit_code':1,'requests':3,'matched':1,'repeated':1,"
-                       "'borrowed':1,'differing':1,'unmatched':1,'passed_through':1,"
-                       "'unused':2,'unmatched_requests':[{'method':'tools/call','subject':"
-                       "'x','reason':'never recorded','nearest':{'seq':3,'method':"
-                       "'tools/call','subject':'b'}}],'unused_requests':[{'seq':3,'method':"
-                       "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
+        terse_json(
+            &a, "{'v':1,'command':'replay','exit_code':1,'requests':3,'matched':1,'repeated':1,"
+                "'borrowed':1,'differing':1,'unmatched':1,'passed_through':1,"
+                "'unused':2,'unmatched_requests':[{'method':'tools/call','subject':"
+                "'x','reason':'never recorded','nearest':{'seq':3,'method':"
+                "'tools/call','subject':'b'}}],'unused_requests':[{'seq':3,'method':"
+                "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
     buf_release(&text);
     review_release(&r);
     scripted_release(&s);
