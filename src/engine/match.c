@@ -531,3 +531,17 @@ void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, str
             start_over(m, spent, head);
     }
 }
+
+bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
+                          struct str task)
+{
+    const struct script *s = m->script;
+    uint32_t method, head, op, last = 0;
+
+    if (!script_find_method(s, STR("tasks/get"), &method))
+        return false;
+    head = *find_queue(m, session, method, script_plain_subject_key(task));
+    for (op = head; op && spent_has(spent, op); op = m->next[op])
+        last = op;
+    return last && op && !(s->ops[last].flags & STRAND_DUE);
+}

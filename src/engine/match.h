@@ -81,6 +81,10 @@ void matcher_release(struct matcher *m);
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live);
 
+/* The client polls a task, and by what it was told so far the task goes on without it. */
+bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
+                          struct str task);
+
 /* A task begins anew: its polls do, too. */
 void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task);
 

@@ -2,7 +2,7 @@
 
 #include "trace/limits.h"
 
-enum { UNUSED_SHOWN = 5 };
+enum { UNUSED_SHOWN = 5, LAST_WAIT_US = 60 * 1000000 };
 
 /* Recordings of the era without sessions have no start that anything could be counted
  * from. */
@@ -83,12 +83,24 @@ static void summarise(struct mock *m)
     report_unused(m);
 }
 
+/* The server behind it may answer a client that has closed its end, but not for ever. */
+static bool waits_for_upstream(struct mock *m)
+{
+    if (!upstream_owes(&m->upstream))
+        return false;
+    if (!m->last_wait) {
+        m->last_wait = ++m->host.timers;
+        say_timer(&m->say, m->last_wait, LAST_WAIT_US);
+    }
+    return true;
+}
+
 /* A client that has closed its end, or that asked for too much, may still wait for
  * an answer that is only delayed. */
 static void close_session(struct mock *m)
 {
     m->closed = m->closed || m->host.over;
-    if (!m->closed || stage_needs_time(&m->session.stage) || upstream_owes(&m->upstream))
+    if (!m->closed || stage_needs_time(&m->session.stage) || waits_for_upstream(m))
         return;
     summarise(m);
     m->review.forwarded = m->upstream.forwarded;
@@ -110,10 +122,14 @@ void mock_step(struct mock *m, const struct event *ev)
             session_hear(&m->session, ev->record, ev->now_us);
         break;
     case EVENT_TIMER:
-        session_timer(&m->session, ev->timer, ev->now_us);
+        if (ev->timer == m->last_wait)
+            upstream_give_up(&m->upstream);
+        else
+            session_timer(&m->session, ev->timer, ev->now_us);
         break;
     case EVENT_CLOSED:
         m->closed = true;
+        session_close(&m->session, ev->now_us);
         break;
     case EVENT_UPSTREAM:
         upstream_hear(&m->upstream, ev->record);

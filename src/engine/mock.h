@@ -27,9 +27,10 @@ struct mock {
     struct upstream upstream;
     struct session_host host;
     struct session session;
-    bool closed;   /* nothing more is listened to */
-    bool finished; /* nothing more is answered */
-    int exit_code; /* when finished */
+    uint64_t last_wait; /* timer: who has closed its end waits for the server; 0: not */
+    bool closed;        /* nothing more is listened to */
+    bool finished;      /* nothing more is answered */
+    int exit_code;      /* when finished */
 };
 
 /* `fuzzy` is what the script was written with, in fuzzy mode; both are borrowed. */

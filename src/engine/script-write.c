@@ -490,6 +490,16 @@ static bool is_task(struct json_val result)
            json_exists(json_get(json_get(result, STR("task")), STR("taskId")));
 }
 
+/* How the task is that a poll was about: its result can be asked for, or is, to be asked for
+ * input on the way. */
+static bool is_due(struct json_val result)
+{
+    struct json_val status = json_get(result, STR("status"));
+
+    return json_is(status, STR("completed")) || json_is(status, STR("failed")) ||
+           json_is(status, STR("cancelled")) || json_is(status, STR("input_required"));
+}
+
 static void note_answer(struct script *s, uint32_t op, const struct record *r,
                         const struct mcp_message *m)
 {
@@ -499,7 +509,11 @@ static void note_answer(struct script *s, uint32_t op, const struct record *r,
         s->writing->ms = clamp((uint64_t)o->ms + clamp(r->message.latency_ms));
     o->flags |= STRAND_ANSWERED;
     if (m->kind == MCP_RESULT)
-        o->flags |= is_task(m->result) ? STRAND_SUCCEEDED | STRAND_TASK : STRAND_SUCCEEDED;
+        o->flags |= STRAND_SUCCEEDED;
+    if (m->kind == MCP_RESULT && is_task(m->result))
+        o->flags |= STRAND_TASK;
+    if (m->kind == MCP_RESULT && is_due(m->result))
+        o->flags |= STRAND_DUE;
     if (str_eq(script_method(s, op)->name, STR("initialize")))
         note_version(s, json_get(m->result, STR("protocolVersion")));
 }

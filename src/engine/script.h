@@ -49,6 +49,7 @@ enum script_flag {
     STRAND_OPENING = 1u << 4, /* no request: what the server sent before anybody asked */
     STRAND_COUNTS = 1u << 5,  /* can be asked for and used up: not initialize, ping, … */
     STRAND_MASKED = 1u << 6,  /* part of its params was redacted */
+    STRAND_DUE = 1u << 7,     /* its answer says that a task has ended or wants input */
 };
 
 /* A strand: one request of the client and all that followed from it. */

@@ -239,6 +239,27 @@ static void subscribe_unrecorded(struct session *s, const struct mcp_message *li
                                   STR_ARG(json_raw(live->id))));
 }
 
+/* What a task comes to is not told before its end, to a client that asks how it is. */
+static struct str blocked_by(struct session *s, const struct mcp_message *live)
+{
+    struct str task = json_text(mcp_subject(live->method, live->params), &s->arena);
+
+    if (str_eq(live->method, STR("tasks/result")) &&
+        matcher_task_goes_on(s->host->matcher, &s->spent, s->plays, task))
+        return task;
+    return STR_NONE;
+}
+
+/* It was told how its task is: maybe that it has ended. */
+static void tell_task(struct session *s, const struct mcp_message *live)
+{
+    struct str task = json_text(mcp_subject(live->method, live->params), &s->arena);
+
+    if (str_eq(live->method, STR("tasks/get")) && task.len &&
+        !matcher_task_goes_on(s->host->matcher, &s->spent, s->plays, task))
+        stage_unblock(&s->stage, task);
+}
+
 static void broken(struct session *s, const struct mcp_message *live, const struct err *e)
 {
     send_error(s, live, MCP_INTERNAL_ERROR, STR("the recording cannot be read"), STR_NONE);
@@ -259,7 +280,9 @@ static void answer(struct session *s, const struct mcp_message *live)
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
             renew_task(s, m.op);
-        stage_play(&s->stage, m.op, live, m.outcome == MATCH_AGAIN && !m.anew);
+        stage_play_blocked(&s->stage, m.op, live, m.outcome == MATCH_AGAIN && !m.anew,
+                           blocked_by(s, live));
+        tell_task(s, live);
     } else if (str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
     } else {
@@ -302,10 +325,12 @@ static void hear_request(struct session *s, const struct mcp_message *live)
 
 static void hear_notification(struct session *s, const struct mcp_message *live)
 {
-    if (!str_eq(live->method, STR("notifications/cancelled")))
+    if (!str_eq(live->method, STR("notifications/cancelled"))) {
+        upstream_hear_notification(s->host->upstream, live);
         stage_hear_notification(&s->stage, live->method);
-    else if (!upstream_hear_cancel(s->host->upstream, live))
+    } else if (!upstream_hear_cancel(s->host->upstream, live)) {
         stage_hear_cancel(&s->stage, json_get(live->params, STR("requestId")));
+    }
 }
 
 static void hear_answer(struct session *s, const struct mcp_message *live)
@@ -320,6 +345,11 @@ static void hear_noise(struct session *s, const struct record *r)
 {
     bool json = str_eq(r->bytes.why, STR("not JSON-RPC"));
 
+    if (s->host->recorder) {
+        say_error(s->host->say, STR("null"), MCP_PARSE_ERROR, STR("Parse error: invalid JSON"),
+                  STR_NONE);
+        return;
+    }
     say_error(s->host->say, STR("null"), json ? MCP_INVALID_REQUEST : MCP_PARSE_ERROR,
               json ? STR("not a JSON-RPC message") : STR("not valid JSON"), STR_NONE);
 }
@@ -362,6 +392,13 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
         hear_notification(s, &live);
     else
         hear_answer(s, &live);
+    check_trouble(s);
+}
+
+void session_close(struct session *s, int64_t now_us)
+{
+    s->stage.now_us = now_us;
+    stage_unblock(&s->stage, STR_NONE); /* it asks no more how its tasks are */
     check_trouble(s);
 }
 

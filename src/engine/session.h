@@ -53,6 +53,7 @@ void session_release(struct session *s);
 /* The client is there: what the server said before anybody asked. */
 void session_open(struct session *s, int64_t now_us);
 void session_hear(struct session *s, const struct record *r, int64_t now_us);
+void session_close(struct session *s, int64_t now_us); /* the client says no more */
 void session_timer(struct session *s, uint64_t timer, int64_t now_us);
 
 #endif

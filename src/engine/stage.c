@@ -18,6 +18,7 @@ struct stage_play {
     struct str id, token, version; /* the live request's, as JSON; empty: none */
     struct str filter;             /* of a subscription, as JSON */
     struct str listens;            /* of a subscription: the recorded id, as a key */
+    struct str topic;              /* that it is blocked by; empty: it is not */
     enum mcp_version asked;        /* what `version` means */
     size_t questions;              /* asked and not yet answered */
     uint64_t timer;                /* that it waits for; 0: none */
@@ -428,6 +429,13 @@ static void advance(struct stage *s, struct stage_play *p)
     p->gone = true;
 }
 
+/* Something happened in a strand: what comes next counts from here. */
+static void go_on(struct stage *s, struct stage_play *p)
+{
+    p->since_us = s->now_us;
+    advance(s, p);
+}
+
 static struct str keep_text(char **at, struct str text)
 {
     struct str kept = str_n(*at, text.len);
@@ -453,7 +461,8 @@ static struct str recorded_id(struct stage *s, uint32_t op)
     return mcp_id_key(json_get(root, STR("id")), &s->read.arena);
 }
 
-static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mcp_message *live)
+static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mcp_message *live,
+                                   struct str topic)
 {
     struct json_val params = live ? live->params : JSON_VAL_NONE;
     bool greeting = live && str_eq(live->method, STR("initialize"));
@@ -464,7 +473,8 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     struct str listens = recorded_id(s, op);
     struct str filter =
         listens.len ? json_raw(json_get(params, STR("notifications"))) : STR_NONE;
-    size_t texts = id.len + token.len + json_raw(version).len + filter.len + listens.len;
+    size_t texts =
+        id.len + token.len + json_raw(version).len + filter.len + listens.len + topic.len;
     struct stage_play *p = mem_alloc(sizeof *p + texts);
     char *at = (char *)(p + 1);
 
@@ -473,13 +483,20 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     p->version = keep_text(&at, json_raw(version));
     p->filter = keep_text(&at, filter);
     p->listens = keep_text(&at, listens);
+    p->topic = keep_text(&at, topic);
     p->asked = mcp_version_parse(json_text(version, &s->read.arena));
     return p;
 }
 
 void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bool again)
 {
-    struct stage_play *p = new_play(s, op, live), **end = &s->plays;
+    stage_play_blocked(s, op, live, again, STR_NONE);
+}
+
+void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *live,
+                        bool again, struct str topic)
+{
+    struct stage_play *p = new_play(s, op, live, topic), **end = &s->plays;
 
     p->op = op;
     p->step = script_first_step(s->script, op);
@@ -490,15 +507,21 @@ void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bo
     while (*end)
         end = &(*end)->next;
     *end = p;
+    if (topic.len)
+        p->timer = set_timer(s, QUESTION_US);
     advance(s, p);
     sweep(s);
 }
 
-/* Something happened in a strand: what comes next counts from here. */
-static void go_on(struct stage *s, struct stage_play *p)
+void stage_unblock(struct stage *s, struct str topic)
 {
-    p->since_us = s->now_us;
-    advance(s, p);
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        if (p->topic.len && (!topic.len || str_eq(p->topic, topic))) {
+            p->topic = STR_NONE;
+            p->timer = 0;
+            go_on(s, p);
+        }
+    sweep(s);
 }
 
 static struct json_val outcome(struct json_val message)
@@ -585,6 +608,7 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
         p = p->next;
     if (p) {
         p->timer = 0;
+        p->topic = STR_NONE;
         if (p->since_us > s->now_us)
             p->since_us = s->now_us; /* a loop's clock may be a little ahead */
         advance(s, p);

@@ -45,6 +45,14 @@ void stage_reset(struct stage *s, struct json_val capabilities);
  * asking again would never come to rest. `live` may be NULL: nobody asked. */
 void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bool again);
 
+/* The same, but nothing is sent before stage_unblock() has the same topic, or a minute has
+ * passed. */
+void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *live,
+                        bool again, struct str topic);
+
+/* An empty topic is all of them. */
+void stage_unblock(struct stage *s, struct str topic);
+
 /* The live client answered a question; false: nobody had asked it. */
 bool stage_hear_answer(struct stage *s, const struct mcp_message *live);
 

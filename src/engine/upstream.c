@@ -192,7 +192,9 @@ void upstream_hear(struct upstream *u, const struct record *r)
 {
     struct mcp_message m;
 
-    if (r->kind != RECORD_MESSAGE || u->state == UPSTREAM_GONE) {
+    if (u->state == UPSTREAM_GONE)
+        return;
+    if (r->kind != RECORD_MESSAGE) {
         say_report(u->say, LOG_WARN, "the server behind the recording sent what is no message");
         return;
     }
@@ -235,6 +237,18 @@ bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live)
     *at = c->next;
     free(c);
     return true;
+}
+
+/* It has been greeted by us: that the client is ready need not be said twice. */
+void upstream_hear_notification(struct upstream *u, const struct mcp_message *live)
+{
+    if (u->state == UPSTREAM_READY && !str_eq(live->method, STR("notifications/initialized")))
+        say_upstream(u->say, json_raw(live->root));
+}
+
+void upstream_give_up(struct upstream *u)
+{
+    upstream_closed(u, STR("it does not answer"));
 }
 
 void upstream_closed(struct upstream *u, struct str why)

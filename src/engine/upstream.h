@@ -40,9 +40,15 @@ void upstream_forward(struct upstream *u, const struct mcp_message *live, bool m
 bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live);
 bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live);
 
+/* Any other notification of the client's: a server that is there hears it, too. */
+void upstream_hear_notification(struct upstream *u, const struct mcp_message *live);
+
 /* What came from it. */
 void upstream_hear(struct upstream *u, const struct record *r);
 void upstream_closed(struct upstream *u, struct str why);
+
+/* Nobody waits for it any longer: what it owes is answered with errors. */
+void upstream_give_up(struct upstream *u);
 
 /* Whether the client still waits for an answer of its. */
 static inline bool upstream_owes(const struct upstream *u)

@@ -446,6 +446,31 @@ static void with_a_pace_messages_wait_as_they_did(void **state)
     drop_curtain(&t);
 }
 
+static void a_blocked_strand_waits_for_its_topic_or_a_minute(void **state)
+{
+    struct theatre t;
+    struct terse_scanned s;
+    struct mcp_message m = mcp_classify(terse_scan(&s, "{'id':9,'method':'a'}"), &s.arena);
+
+    (void)state;
+    raise_curtain(&t, "c2s {'id':1,'method':'a'}\ns2c {'id':1,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_unblock(&t.stage, STR("U"));
+    assert_terse(&t, "");
+    assert_true(stage_needs_time(&t.stage));
+    stage_unblock(&t.stage, STR("T"));
+    assert_terse(&t, "{'id':9,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_unblock(&t.stage, STR_NONE);
+    assert_terse(&t, "{'id':9,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "{'id':9,'result':{}}\n");
+    assert_null(t.stage.plays);
+    terse_scanned_release(&s);
+    drop_curtain(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_question_is_given_up_after_a_minute),
         cmocka_unit_test(another_answer_than_the_recorded_one_is_told),
         cmocka_unit_test(with_a_pace_messages_wait_as_they_did),
+        cmocka_unit_test(a_blocked_strand_waits_for_its_topic_or_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

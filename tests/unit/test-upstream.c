@@ -34,6 +34,7 @@ enum who {
     CLIENT_GREETS,
     CLIENT_ANSWERS,
     CLIENT_CANCELS,
+    CLIENT_NOTIFIES,
     SERVER
 };
 
@@ -49,6 +50,8 @@ static bool tell(struct bench *b, enum who who, const char *text)
         upstream_note_greeting(&b->up, &m);
     else if (who == CLIENT_ANSWERS)
         heard = upstream_hear_answer(&b->up, &m);
+    else if (who == CLIENT_NOTIFIES)
+        upstream_hear_notification(&b->up, &m);
     else if (who == CLIENT_CANCELS)
         heard = upstream_hear_cancel(&b->up, &m);
     else if (who == SERVER)
@@ -172,6 +175,40 @@ static void one_that_refuses_the_greeting_is_gone(void **state)
     tear_down(&b);
 }
 
+static void notifications_reach_it_once_it_is_there(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    buf_clear(&b.stepper.did);
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/initialized'}");
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own','params':{'a':1.0}}");
+    assert_did(&b.stepper, "up<< {'method':'notifications/own','params':{'a':1.0}}\n");
+    tear_down(&b);
+}
+
+static void one_that_is_silent_can_be_given_up(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    upstream_give_up(&b.up);
+    assert_did(&b.stepper, "report error the server behind the recording: it does not answer\n"
+                           "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_false(upstream_owes(&b.up));
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    assert_did(&b.stepper, "");
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +218,8 @@ int main(void)
         cmocka_unit_test(giving_up_is_passed_on_under_our_id),
         cmocka_unit_test(a_server_that_is_gone_owes_nothing_any_more),
         cmocka_unit_test(one_that_refuses_the_greeting_is_gone),
+        cmocka_unit_test(notifications_reach_it_once_it_is_there),
+        cmocka_unit_test(one_that_is_silent_can_be_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
