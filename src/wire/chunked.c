@@ -66,18 +66,67 @@ static void take_size(struct chunked *c, char byte)
     }
 }
 
+/* The length of a quoted string, quotes included; 0: it has no end. */
+static size_t quoted_length(struct str s)
+{
+    for (size_t i = 1; i < s.len; i++) {
+        if (s.at[i] == '"')
+            return i + 1;
+        if (s.at[i] == '\\')
+            i++;
+    }
+    return 0;
+}
+
+static size_t word_length(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && fields_is_token(str_n(s.at + n, 1)))
+        n++;
+    return n;
+}
+
+/* What follows the first semicolon: names, each with a word or a quoted string or none. */
+static bool is_extension(struct str s)
+{
+    for (;;) {
+        size_t n = word_length(s);
+
+        if (!n)
+            return false;
+        s = str_skip(s, n);
+        if (str_starts(s, STR("="))) {
+            s = str_skip(s, 1);
+            n = str_starts(s, STR("\"")) ? quoted_length(s) : word_length(s);
+            if (!n)
+                return false;
+            s = str_skip(s, n);
+        }
+        if (!s.len)
+            return true;
+        if (s.at[0] != ';')
+            return false;
+        s = str_skip(s, 1);
+    }
+}
+
 static void take_extension(struct chunked *c, char byte)
 {
     if (byte == '\r') {
         c->state = CHUNKED_AT_SIZE_LF;
-        return;
-    }
-    if (!fields_is_value(str_n(&byte, 1)))
+        if (!is_extension(str_n(c->extension, c->extension_len)))
+            refuse(c, REFUSAL_EXTENSION);
+    } else if (!fields_is_value(str_n(&byte, 1))) {
         refuse(c, byte == '\n'   ? REFUSAL_BARE_LF
                   : byte == '\0' ? REFUSAL_NUL
                                  : REFUSAL_CONTROL);
-    else if (++c->extension > CHUNKED_EXTENSION_MAX || ++c->extensions > CHUNKED_EXTENSIONS_MAX)
+    } else if (c->extension_len == CHUNKED_EXTENSION_MAX ||
+               c->extensions_len + c->extension_len == CHUNKED_EXTENSIONS_MAX) {
         refuse(c, REFUSAL_EXTENSION_LONG);
+    } else {
+        c->extension[c->extension_len++] = byte;
+    }
 }
 
 static void take_size_end(struct chunked *c, char byte)
@@ -88,7 +137,8 @@ static void take_size_end(struct chunked *c, char byte)
     }
     c->state = c->left ? CHUNKED_IN_DATA : CHUNKED_IN_TRAILERS;
     c->digits = 0;
-    c->extension = 0;
+    c->extensions_len += c->extension_len;
+    c->extension_len = 0;
 }
 
 static void take_data_end(struct chunked *c, char byte)
@@ -129,6 +179,9 @@ static void take_trailers(struct chunked *c, struct str *in)
         break;
     }
     why = fields_parse(&c->trailers, str_n(h->text.at, h->text.len - 2));
+    if (!why && (fields_next(&c->trailers, STR("content-length"), NULL) ||
+                 fields_next(&c->trailers, STR("transfer-encoding"), NULL)))
+        why = REFUSAL_TRAILER;
     if (why)
         refuse(c, why);
     else

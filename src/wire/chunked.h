@@ -1,9 +1,10 @@
 /* wire/chunked.h - bodies in chunks: a reader, and what a writer puts around its bytes.
  *
  * The reader takes what is unmistakable: a size in hexadecimal digits and nothing
- * around it, CR LF wherever a line ends, extensions up to a limit (they are dropped),
- * trailers that are good header lines (they are kept apart: who does not want them
- * does not look). However the input is cut, the same bytes, end or refusal come of it.
+ * around it, CR LF wherever a line ends, extensions without blanks and up to a limit
+ * (they are dropped), trailers that are good header lines and not about framing (they
+ * are kept apart: who does not want them does not look). However the input is cut, the same
+ * bytes, end or refusal come of it.
  *
  * Ownership: data points into what was fed. Trailers stay until chunked_release(). */
 #ifndef WIRE_CHUNKED_H
@@ -37,8 +38,9 @@ enum chunked_state {
 struct chunked {
     enum chunked_state state;
     unsigned digits;
-    uint64_t left;                /* of the size, while it is read; of the data, then */
-    size_t extension, extensions; /* bytes */
+    uint64_t left; /* of the size, while it is read; of the data, then */
+    char extension[CHUNKED_EXTENSION_MAX]; /* of this chunk */
+    size_t extension_len, extensions_len;  /* of this chunk; of all before it */
     struct head trailer_lines;
     struct fields trailers;
     enum refusal why;

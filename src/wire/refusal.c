@@ -27,6 +27,7 @@ static const struct row {
     [REFUSAL_HOST_TWICE] = { 400, "more than one Host" },
     [REFUSAL_HOST_INVALID] = { 400, "a Host that is not a host" },
     [REFUSAL_HOST_DIFFERS] = { 400, "a Host that is not the target's" },
+    [REFUSAL_FRAMING_TAB] = { 400, "a tab beside a Content-Length or Transfer-Encoding" },
     [REFUSAL_LENGTH_INVALID] = { 400, "a Content-Length that is not a number" },
     [REFUSAL_LENGTH_TWICE] = { 400, "more than one Content-Length" },
     [REFUSAL_LENGTH_AND_CODING] = { 400, "both Content-Length and Transfer-Encoding" },
@@ -37,7 +38,9 @@ static const struct row {
     [REFUSAL_CHUNK_SIZE] = { 400, "a chunk whose size is not a hexadecimal number" },
     [REFUSAL_CHUNK_LARGE] = { 400, "a chunk of more bytes than can be counted" },
     [REFUSAL_CHUNK_END] = { 400, "a chunk that does not end where its size says" },
+    [REFUSAL_EXTENSION] = { 400, "a chunk extension that is not 'name=value'" },
     [REFUSAL_EXTENSION_LONG] = { 400, "chunk extensions that are too long" },
+    [REFUSAL_TRAILER] = { 400, "a trailer that says where the body ends" },
 };
 
 static const struct row *row(enum refusal why)

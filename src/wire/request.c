@@ -166,10 +166,26 @@ static enum refusal check_coding(const struct request *r)
     return fields_same(item, word) ? REFUSAL_CODING_UNKNOWN : REFUSAL_CODING_LAST;
 }
 
+/* HTTP lets tabs stand around any value, but not every reader does around these. */
+static bool has_tab(const struct request *r, struct str name)
+{
+    const struct field *at = NULL;
+
+    while ((at = fields_next(&r->fields, name, at))) {
+        for (const char *c = at->name.at + at->name.len; *c != '\r'; c++) {
+            if (*c == '\t')
+                return true;
+        }
+    }
+    return false;
+}
+
 static enum refusal decide_body(struct request *r)
 {
     const struct field *length = fields_next(&r->fields, STR("content-length"), NULL);
 
+    if (has_tab(r, STR("content-length")) || has_tab(r, STR("transfer-encoding")))
+        return REFUSAL_FRAMING_TAB;
     if (fields_next(&r->fields, STR("transfer-encoding"), NULL)) {
         if (length)
             return REFUSAL_LENGTH_AND_CODING;

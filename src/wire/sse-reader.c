@@ -241,13 +241,20 @@ static enum sse_field finish_line(struct sse_reader *r)
     return field;
 }
 
+/* Of a block that was not kept it cannot be told whether its id or retry counted. */
+static bool has_something(const struct sse_reader *r)
+{
+    return r->has_data || r->has_type || r->has_id || r->retry >= 0 ||
+           (r->has_known && r->block.too_long);
+}
+
 static enum sse_next end_line(struct sse_reader *r, struct sse_item *item)
 {
     if (r->begun) {
         count(r, 1);
         return finish_line(r) == SSE_FIELD_COMMENT ? hand_out_comment(r, item) : SSE_MORE;
     }
-    if (r->has_known)
+    if (has_something(r))
         return hand_out_block(r, item);
     forget_block(r);
     return SSE_MORE;

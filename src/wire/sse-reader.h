@@ -20,7 +20,7 @@
 
 enum sse_next {
     SSE_MORE,    /* feed me */
-    SSE_EVENT,   /* a block with at least one field that is known */
+    SSE_EVENT,   /* a block with at least one field that counts */
     SSE_COMMENT, /* a line; if it stands inside a block it comes out before that */
 };
 

@@ -55,8 +55,7 @@ static void an_unfinished_body_waits_for_more(void **state)
 static void trailers_are_kept_apart(void **state)
 {
     (void)state;
-    assert_cuts(STR("1\r\nx\r\n0\r\nA: b\r\nContent-Length: 7\r\n\r\nnext"), run,
-                STR("x|A=b|Content-Length=7|next"));
+    assert_cuts(STR("1\r\nx\r\n0\r\nA: b\r\na: c\r\n\r\nnext"), run, STR("x|A=b|a=c|next"));
 }
 
 static void bad_trailers_are_refused_as_header_lines_are(void **state)
@@ -66,14 +65,30 @@ static void bad_trailers_are_refused_as_header_lines_are(void **state)
     assert_cuts(STR("0\r\na: b\n\r\n"), run, STR("! a line that ends in LF alone"));
     assert_cuts(STR("0\r\na: b\r\n c\r\n\r\n"), run,
                 STR("! a header line that begins with a blank"));
+    assert_cuts(STR("0\r\nContent-Length: 5\r\n\r\n"), run,
+                STR("! a trailer that says where the body ends"));
+    assert_cuts(STR("0\r\na: b\r\ntransfer-encoding: chunked\r\n\r\n"), run,
+                STR("! a trailer that says where the body ends"));
     assert_cuts(STR("0\r\na\0: b\r\n\r\n"), run, STR("! a NUL byte"));
 }
 
 static void extensions_are_dropped(void **state)
 {
     (void)state;
-    assert_cuts(STR("1;a=b;c=\"\t d\"\r\nx\r\n0;last\r\n\r\n"), run, STR("x|"));
-    assert_cuts(STR("1;\r\nx\r\n0\r\n\r\n"), run, STR("x|"));
+    assert_cuts(STR("1;a=b;c=\"\t; d\\\"\";e\r\nx\r\n0;last\r\n\r\n"), run, STR("x|"));
+}
+
+static void extensions_that_are_none_are_refused(void **state)
+{
+    static const char *const bad[] = {
+        "1;\r\n",         "1; a\r\n",        "1;a =b\r\n", "1;a= b\r\n",  "1;a=\r\n",
+        "1;=b\r\n",       "1;a=b;\r\n",      "1;;a\r\n",   "1;a=b=c\r\n", "1;a=\"b\r\n",
+        "1;a=\"b\"c\r\n", "1;a=\"b\\\"\r\n", "1;a,b\r\n",  "1;a\xff\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_cuts(str_z(bad[i]), run, STR("! a chunk extension that is not 'name=value'"));
 }
 
 static void sizes_that_are_not_just_hexadecimal_digits_are_refused(void **state)
@@ -232,6 +247,7 @@ int main(void)
         cmocka_unit_test(trailers_are_kept_apart),
         cmocka_unit_test(bad_trailers_are_refused_as_header_lines_are),
         cmocka_unit_test(extensions_are_dropped),
+        cmocka_unit_test(extensions_that_are_none_are_refused),
         cmocka_unit_test(sizes_that_are_not_just_hexadecimal_digits_are_refused),
         cmocka_unit_test(half_line_ends_are_refused),
         cmocka_unit_test(data_must_end_where_the_size_says),

@@ -170,6 +170,7 @@ static void an_id_with_a_nul_does_not_count(void **state)
 {
     (void)state;
     assert_cuts(STR("id: a\0b\ndata: x\n\n"), run, STR("{data=x|16}"));
+    assert_cuts(STR("id: \0\n\nretry: x\n\n"), run, STR(""));
     assert_cuts(STR("id: 1\nid: \0\ndata: x\n\n"), run, STR("{id=1|data=x|20}"));
     assert_cuts(STR("data: a\0b\nevent: \0\n\n"), run, STR("{event=\0|data=a\0b|19}"));
 }
