@@ -62,6 +62,29 @@ static void control_characters_and_half_line_ends_are_refused_at_once(void **sta
     assert_cuts(STR("\x16\x03\x01"), run, STR("refused: a control character"));
 }
 
+static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
+{
+    static const struct head_limits wide = { .first_line = 64, .bytes = 64, .lines = 1 };
+
+    (void)state;
+    for (int c = 0; c < 256; c++) {
+        for (size_t at = 0; at < 24; at++) {
+            char line[25] = "0123456789abcdef01234567";
+            bool plain = c == '\t' || (c >= 0x20 && c != 0x7f);
+            struct str in = str_n(line, 24);
+            struct head h;
+
+            line[at] = (char)c;
+            head_init(&h, &wide);
+            if (c == '\r') /* good or not: the next byte tells */
+                assert_int_equal(head_feed(&h, &in), at == 23 ? HEAD_MORE : HEAD_REFUSED);
+            else
+                assert_int_equal(head_feed(&h, &in), plain ? HEAD_MORE : HEAD_REFUSED);
+            head_release(&h);
+        }
+    }
+}
+
 static void the_first_line_has_a_limit_of_its_own(void **state)
 {
     (void)state;
@@ -121,6 +144,7 @@ int main(void)
         cmocka_unit_test(every_cut_gives_the_same_head_and_leaves_what_follows),
         cmocka_unit_test(tabs_and_bytes_beyond_ascii_are_plain),
         cmocka_unit_test(control_characters_and_half_line_ends_are_refused_at_once),
+        cmocka_unit_test(every_byte_counts_wherever_it_stands_in_a_long_line),
         cmocka_unit_test(the_first_line_has_a_limit_of_its_own),
         cmocka_unit_test(all_lines_with_their_ends_have_a_limit),
         cmocka_unit_test(so_many_lines_are_taken_and_one_more_is_not),
