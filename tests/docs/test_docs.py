@@ -56,8 +56,9 @@ def test_the_map_names_every_module_and_none_that_is_gone():
 
 
 def test_the_example_of_a_format_is_in_the_house_format(tmp_path):
-    source = tmp_path / "arrows.c"
-    subprocess.run([ROOT / "tests/formats/extract-example", ROOT / "docs/ARCHITECTURE.md", source, tmp_path], check=True)
+    source, header = tmp_path / "arrows.c", tmp_path / "arrows.h"
+    subprocess.run([ROOT / "tests/formats/extract-example", ROOT / "docs/ARCHITECTURE.md", source, header, tmp_path],
+                   check=True)
     done = subprocess.run(["clang-format", f"--style=file:{ROOT}/.clang-format", "--dry-run", "-Werror", source],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

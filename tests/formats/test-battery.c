@@ -6,8 +6,8 @@
  * files of that format, small enough to be damaged at every byte. A new format is
  * covered by adding some.
  *
- * Compiled with -DEXTRA_FORMAT=NAME it tests that format alone, which stands in no
- * table, against all that do. */
+ * Compiled with -DEXTRA_FORMAT=NAME, and its declaration, it tests that format alone,
+ * which stands in no table, against all that do. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -555,7 +555,6 @@ static void a_newline_anywhere_invents_nothing(void **state)
 }
 
 #ifdef EXTRA_FORMAT
-extern const struct format EXTRA_FORMAT;
 static const struct format *const extra = &EXTRA_FORMAT;
 #else
 static const struct format *const extra = NULL;
