@@ -126,6 +126,7 @@ static bool convert(struct conversion *c, struct err *e)
     bool ok;
 
     loss_init(&c->loss, c->format->keeps);
+    c->loss.name = str_z(c->format->name);
     join_init(&c->join, c->count, &c->sink);
     progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
     if (!c->writer)

@@ -229,6 +229,8 @@ static bool put_header(struct join *j, struct record *r, struct err *e)
 {
     if (j->records)
         return true;
+    if (j->lane_count > 1)
+        r->header.source = STR_NONE; /* it is not that file any more */
     if (is_joined(j) && j->dated) {
         r->wall_us = j->start_us;
         r->us = 0;

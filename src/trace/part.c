@@ -33,7 +33,7 @@ static const struct {
     { "side", "which side sent a message", "which side sent ", "message", "messages" },
     { "end", "how the recording ended", "how the recording ended", NULL, NULL },
     { "order", "the order of messages of calls that overlap",
-      "the order of messages of calls that overlap", NULL, NULL },
+      "the order of what was sent during ", "call", "calls" },
 };
 
 static size_t index_of(enum part p)

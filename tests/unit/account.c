@@ -129,20 +129,17 @@ static void note_latency(struct account *l, const struct record *r)
         add_note(l, PART_LATENCY, l->text.len); /* no more than silence says */
 }
 
-/* A request needs PART_PENDING until its answer comes, and an answer without a request
- * always does. */
+/* A request needs PART_PENDING until its answer comes. */
 static void pair(struct account *l, const struct record *r, const struct mcp_message *m)
 {
-    const struct pairing_request *asked = NULL;
+    const struct pairing_request *asked;
 
-    if (m->kind == MCP_REQUEST)
-        pairing_ask(&l->pairs, r, m, l->entry_count - 1);
-    else if (mcp_is_response(m))
-        asked = pairing_answer(&l->pairs, r, m);
-    if (asked)
-        l->entries[asked->tag].needs &= ~(unsigned)PART_PENDING;
-    else if (m->kind != MCP_NOTIFICATION)
+    if (m->kind == MCP_REQUEST) {
         l->entries[l->entry_count - 1].needs |= PART_PENDING;
+        pairing_ask(&l->pairs, r, m, l->entry_count - 1);
+    } else if (mcp_is_response(m) && (asked = pairing_answer(&l->pairs, r, m))) {
+        l->entries[asked->tag].needs &= ~(unsigned)PART_PENDING;
+    }
 }
 
 static void enter_message(struct account *l, const struct record *r)
