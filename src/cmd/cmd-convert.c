@@ -347,7 +347,8 @@ const struct command cmd_convert = {
     .about =
         "Reads recordings in any format and writes one. What it is read from is told by its "
         "content, what it is written as by the name of OUT or by --to; 'mcpreel formats' "
-        "lists them. What the format cannot keep is left out and named at the end.\n\n"
+        "lists them. With '.gz' or '.zst' at the end of its name OUT is packed. What the "
+        "format cannot keep is left out and named at the end.\n\n"
         "Several files become one, in the order of time; the order inside each is kept. The "
         "first header stands for all. Messages are numbered anew, connections get numbers of "
         "their own, and one footer has the totals.\n\n"

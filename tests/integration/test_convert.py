@@ -1,4 +1,5 @@
 """convert and check with real recordings, many files, large files, and a bad world around them."""
+import gzip
 import json
 import pathlib
 import random
@@ -84,6 +85,61 @@ def test_a_cassette_comes_back_from_a_recording(run, mcpreel, recording, tmp_pat
     names[3].unlink()
     copy = json.loads(run([mcpreel, "--json", "check", "--fix", names[0], "-o", names[3]]).out)["files"][0]["copy"]
     assert copy["lost"] == {} and names[0].read_bytes() == names[3].read_bytes()
+
+
+UNPACK = {".gz": ["gzip", "-dc"], ".zst": ["zstd", "-dcq"]}
+
+
+def unpacked(run, path):
+    """As other programs see it; they check it whole."""
+    text = ok(run, *UNPACK[path.suffix], path).out
+    if path.suffix == ".gz":
+        assert gzip.decompress(path.read_bytes()) == text
+    return text
+
+
+@pytest.mark.parametrize("name", ["b.jsonl", "b.trace.jsonl", "b.jsonrpc", "b.json"])
+@pytest.mark.parametrize("pack", UNPACK)
+def test_a_name_may_say_that_it_is_packed(pack, name, run, mcpreel, recording, tmp_path):
+    plain, packed, again = tmp_path / name, tmp_path / (name + pack), tmp_path / ("again." + name)
+    ok(run, mcpreel, "convert", recording, "-o", plain)
+    ok(run, mcpreel, "convert", recording, "-o", packed)
+    assert unpacked(run, packed) == plain.read_bytes()
+    ok(run, mcpreel, "convert", "--lossless", packed, "-o", again)
+    assert again.read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.parametrize("pack", UNPACK)
+def test_what_is_packed_is_whole_or_not_there(pack, run, mcpreel, recording, tmp_path):
+    fixed, bare = tmp_path / ("c.jsonl" + pack), tmp_path / ("c.jsonrpc" + pack)
+    run([mcpreel, "check", "--fix", recording, "-o", fixed])
+    assert unpacked(run, fixed) == recording.read_bytes()
+    refused = run([mcpreel, "convert", "--lossless", recording, "-o", bare])
+    assert refused.code == 1 and not bare.exists()
+    noise = tmp_path / "noise.jsonrpc"
+    noise.write_text("".join(f'{{"jsonrpc":"2.0","method":"{random.randbytes(500).hex()}"}}\n' for _ in range(2000)))
+    torn = tmp_path / ("torn.jsonrpc" + pack)
+    p = subprocess.run(["sh", "-c", 'ulimit -f 500; trap "" XFSZ; exec "$@"', "sh", mcpreel, "-q", "convert", noise,
+                        "-o", torn], capture_output=True, text=True)
+    assert (p.returncode, p.stderr) == (5, f"mcpreel: cannot write '{torn}': File too large\n")
+    assert not list(tmp_path.glob("*torn*")) and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("pack", UNPACK)
+def test_what_packs_well_is_read_back(pack, run, tmp_path):
+    """Readers refuse what unpacks to too much; what we write is never that, and others read it, too."""
+    line = b'{"jsonrpc":"2.0","method":"' + b"x" * 100_000 + b'"}\n'
+    plain, packed = tmp_path / "same.jsonrpc", tmp_path / ("same.jsonrpc" + pack)
+    plain.write_bytes(line * 1500)
+    ok(run, OPTIMISED, "-q", "convert", plain, "-o", packed)
+    assert packed.stat().st_size < 1_000_000
+    assert unpacked(run, packed) == plain.read_bytes()
+    assert ok(run, OPTIMISED, "-q", "convert", packed, "--to", "jsonrpc", "-o", "-").out == plain.read_bytes()
+
+
+def test_standard_output_is_never_packed(run, mcpreel, recording):
+    out = ok(run, mcpreel, "convert", recording, "--to", "recording", "-o", "-").out
+    assert out == recording.read_bytes()
 
 
 def write_random(path, rng, name):
