@@ -1,4 +1,5 @@
 """convert and check with real recordings, many files, large files, and a bad world around them."""
+import datetime
 import gzip
 import json
 import pathlib
@@ -140,6 +141,44 @@ def test_what_packs_well_is_read_back(pack, run, tmp_path):
 def test_standard_output_is_never_packed(run, mcpreel, recording):
     out = ok(run, mcpreel, "convert", recording, "--to", "recording", "-o", "-").out
     assert out == recording.read_bytes()
+
+
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def keeps_the_rules_of_traces(path):
+    """The required members of mcp-replay traces, version 1, and where each line stands; its messages."""
+    meta, *lines, end = [json.loads(line) for line in path.read_text().splitlines()]
+    assert meta["v"] == 1 and type(meta["v"]) is int and meta["type"] == "meta"
+    assert STAMP.fullmatch(meta["startedAt"]) and meta["label"] and isinstance(meta["label"], str)
+    assert isinstance(meta["command"], list) and all(isinstance(word, str) for word in meta["command"])
+    for line in lines:
+        assert set(line) == {"t", "dir", "raw"} and STAMP.fullmatch(line["t"]) and line["dir"] in ("in", "out")
+        batch = line["raw"] if isinstance(line["raw"], list) else [line["raw"]]
+        assert batch and all({"method", "result", "error"} & set(message) for message in batch)
+    assert end["type"] == "end" and STAMP.fullmatch(end["t"]) and type(end["exitCode"]) is int
+    first, last = (datetime.datetime.fromisoformat(t[:-1]) for t in (meta["startedAt"], end["t"]))
+    # Both are cut to milliseconds, and so is what is between them.
+    assert abs((last - first) / datetime.timedelta(milliseconds=1) - end["durationMs"]) <= 1
+    return sum(len(line["raw"]) if isinstance(line["raw"], list) else 1 for line in lines)
+
+
+@pytest.mark.parametrize("way", [[], [".trace.jsonl", ".jsonl"], [".trace.jsonl.gz"], [".jsonl.zst"]], ids="-".join)
+def test_a_trace_we_write_keeps_the_rules(way, run, mcpreel, recording, tmp_path):
+    for n, name in enumerate([*way, ".trace.jsonl"]):
+        recording, source = tmp_path / f"{n}{name}", recording
+        ok(run, mcpreel, "convert", source, "-o", recording)
+    assert keeps_the_rules_of_traces(recording) == 14
+
+
+def test_a_trace_of_a_demo_keeps_the_rules(run, mcpreel, tmp_path):
+    session, both, trace = (tmp_path / n for n in ("s.jsonl", "both.jsonl", "s.trace.jsonl"))
+    ok(run, mcpreel, "demo", "-o", session)
+    ok(run, mcpreel, "convert", session, "-o", trace)
+    assert keeps_the_rules_of_traces(trace) == 25
+    ok(run, mcpreel, "convert", session, session, "-o", both)
+    ok(run, mcpreel, "convert", "--force", both, "-o", trace)
+    assert keeps_the_rules_of_traces(trace) == 50
 
 
 def write_random(path, rng, name):
