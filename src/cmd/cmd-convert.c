@@ -222,8 +222,8 @@ static void tell(const struct conversion *c)
     struct buf text;
 
     if (!is_standard(c->output))
-        log_say(c->app->log, LOG_INFO, "wrote %llu message%s to '%s' (%s)", messages,
-                messages == 1 ? "" : "s", c->output, c->format->name);
+        log_say(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
+                c->format->name, messages, messages == 1 ? "" : "s");
     if (!loss_any(&c->loss))
         return;
     buf_init(&text, CONVERT_TEXT);

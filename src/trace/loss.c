@@ -1,7 +1,10 @@
 #include "trace/loss.h"
 
 /* What cannot be seen in a record that has it: the format must say that it means it. */
-enum { IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END | PART_ORDER };
+enum {
+    IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END | PART_ORDER |
+              PART_CLOCK | PART_CONN,
+};
 
 static bool loss_put(struct sink *self, const struct record *r, struct err *e);
 
@@ -80,6 +83,16 @@ static bool is_returned(const struct loss *l, const struct record *r)
     return r->has & HAS_EXCHANGE && !(r->has & (HAS_US | HAS_WALL));
 }
 
+/* Without times nobody misses a part of them, nor a connection where there is one. */
+static unsigned not_missed(struct loss *l, const struct record *r, unsigned lost)
+{
+    if (r->has & HAS_CONN && !l->connected) {
+        l->connected = true;
+        l->conn = r->conn;
+    }
+    return (lost & PART_TIME ? PART_CLOCK : 0u) | (r->conn == l->conn ? PART_CONN : 0u);
+}
+
 static bool loss_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct loss *l = (struct loss *)self;
@@ -92,6 +105,7 @@ static bool loss_put(struct sink *self, const struct record *r, struct err *e)
     if (l->same || is_returned(l, r))
         gone = 0;
     lost = gone & part_of(r);
+    lost &= ~not_missed(l, r, lost);
     if (r->kind == RECORD_MESSAGE) {
         lost |= gone & (PART_BYTES | PART_SIDE);
         if (gone & (PART_PENDING | PART_ORDER))

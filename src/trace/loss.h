@@ -21,9 +21,11 @@ struct loss {
     uint64_t unknown; /* lines of types that no format keeps */
 
     /* Its own. */
-    bool returns;  /* the header says that it came from this format */
-    bool in_line;  /* standard error ends inside a line */
-    uint64_t sent; /* messages of the client's, without its answers */
+    bool returns;   /* the header says that it came from this format */
+    bool connected; /* a record had a connection */
+    uint64_t conn;  /* of the first that did */
+    bool in_line;   /* standard error ends inside a line */
+    uint64_t sent;  /* messages of the client's, without its answers */
     struct pairing pairs;
     struct arena arena;
 };

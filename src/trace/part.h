@@ -27,9 +27,11 @@ enum part {
     PART_SIDE = 1u << 15,     /* which side sent a message */
     PART_END = 1u << 16,      /* how and when the recording ended */
     PART_ORDER = 1u << 17,    /* in which order messages passed, also of calls that overlap */
+    PART_CLOCK = 1u << 18,    /* times to the microsecond */
+    PART_CONN = 1u << 19,     /* which of several connections a message belongs to */
 };
 
-enum { PART_COUNT = 18 };
+enum { PART_COUNT = 20 };
 
 /* The parts a record has that stand in it alone. PART_BYTES, PART_SIDE, PART_PENDING and
  * PART_ORDER are no record's own. */

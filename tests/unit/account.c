@@ -276,6 +276,7 @@ static void enter_body(struct account *l, const struct record *r)
 static bool account_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct account *l = (struct account *)self;
+    bool said = r->kind == RECORD_MESSAGE;
 
     (void)e;
     l->parts |= part_of(r);
@@ -285,8 +286,8 @@ static bool account_put(struct sink *self, const struct record *r, struct err *e
     note_number(l, PART_HTTP, "session", r->has & HAS_SESSION, r->session);
     note_number(l, PART_HTTP, "exchange", r->has & HAS_EXCHANGE, r->exchange);
     note_number(l, PART_HTTP, "stream", r->has & HAS_STREAM, r->stream);
-    note_number(l, ACCOUNT_REST, "conn", r->has & HAS_CONN, r->conn);
-    note_number(l, ACCOUNT_REST, "us", r->has & HAS_US, (uint64_t)r->us);
+    note_number(l, said ? PART_CONN : ACCOUNT_REST, "conn", r->has & HAS_CONN, r->conn);
+    note_number(l, said ? PART_CLOCK : ACCOUNT_REST, "us", r->has & HAS_US, (uint64_t)r->us);
     note_number(l, ACCOUNT_REST, "wall", r->has & HAS_WALL, (uint64_t)r->wall_us);
     return true;
 }

@@ -139,6 +139,31 @@ static void what_is_sent_during_a_call_loses_its_place(void **state)
     tell(keeps, less, PING ASK_2 PONG, "1 request without an answer");
 }
 
+static void microseconds_are_lost_where_the_time_is_not(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_CLOCK;
+
+    (void)state;
+    tell(EVERYTHING, keeps, PING PONG NOTE, "the microseconds of 2 messages");
+    tell(EVERYTHING, keeps & ~(unsigned)PART_TIME, PING PONG NOTE, "the times of 2 messages");
+    tell(keeps, keeps, PING PONG, "");
+}
+
+#define ON(conn)                                                                               \
+    "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"                     \
+    "'msg':{'method':'n'},'conn':" conn "}\n"
+
+static void connections_are_lost_where_there_are_several(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_CONN;
+
+    (void)state;
+    tell(EVERYTHING, keeps, NOTE ON("0") ON("0"), "");
+    tell(EVERYTHING, keeps, ON("3") NOTE ON("1") ON("3") ON("2"),
+         "the connection of 2 messages");
+    tell(keeps, keeps, ON("3") ON("1"), "");
+}
+
 static void an_answer_may_come_on_a_stream_that_resumes(void **state)
 {
     (void)state;
@@ -254,6 +279,8 @@ int main(void)
         cmocka_unit_test(a_format_takes_back_what_was_read_from_it),
         cmocka_unit_test(a_format_takes_back_what_came_from_it_through_a_recording),
         cmocka_unit_test(what_is_sent_during_a_call_loses_its_place),
+        cmocka_unit_test(microseconds_are_lost_where_the_time_is_not),
+        cmocka_unit_test(connections_are_lost_where_there_are_several),
         cmocka_unit_test(an_answer_may_come_on_a_stream_that_resumes),
         cmocka_unit_test(as_json_it_is_counts_by_name),
         cmocka_unit_test(the_source_may_change_between_records),
