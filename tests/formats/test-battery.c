@@ -481,46 +481,63 @@ static void mark_numbers(struct str text, bool *number)
     }
 }
 
+/* A sample with one byte too many or another byte in its place. */
+struct spoilt {
+    const struct sample *sample;
+    const struct outcome *good; /* what the sample itself gave */
+    char *copy;                 /* with room for one more */
+    char bad;
+    bool insert;
+};
+
 /* `before`: how much the lines before that byte say. */
-static void spoil_byte(const struct sample *s, char *copy, size_t at, char bad,
-                       const struct outcome *good, size_t before)
+static void spoil_byte(const struct spoilt *x, size_t at, size_t before)
 {
+    const struct sample *s = x->sample;
+    size_t len = s->text.len + x->insert;
     struct outcome o;
     char when[64];
 
-    snprintf(when, sizeof when, "byte %zu made %#x", at, (unsigned)(unsigned char)bad);
-    copy[at] = bad;
-    if (read_damaged(&o, s, when, str_n(copy, s->text.len), good)) {
-        bool unharmed = str_eq(buf_str(&o.view), buf_str(&good->view));
+    snprintf(when, sizeof when, "%#x %s byte %zu", (unsigned)(unsigned char)x->bad,
+             x->insert ? "before" : "for", at);
+    memcpy(x->copy, s->text.at, at);
+    x->copy[at] = x->bad;
+    memcpy(x->copy + at + 1, s->text.at + at + !x->insert, len - at - 1);
+    if (read_damaged(&o, s, when, str_n(x->copy, len), x->good)) {
+        bool unharmed = str_eq(buf_str(&o.view), buf_str(&x->good->view));
 
         if (o.view.len < before)
             fail_msg("%s, %s: what stands before it is lost", s->name, when);
-        if (o.pieces.failed && bad != '\n')
+        if (o.pieces.failed && x->bad != '\n')
             error_is_at(s, when, &o.pieces, at);
         if (!unharmed && !o.pieces.failed && !o.pieces.remark_count)
             fail_msg("%s, %s: nothing is said of it", s->name, when);
         outcome_release(&o);
     }
-    copy[at] = s->text.at[at];
 }
 
 static void spoil_everywhere(const struct sample *s, char bad)
 {
     bool *number = mem_alloc(s->text.len + 1);
-    char *copy = memcpy(mem_alloc(s->text.len), s->text.at, s->text.len);
     struct outcome good;
+    struct spoilt x = { s, &good, mem_alloc(s->text.len + 1), bad, false };
     size_t before = 0;
 
     mark_numbers(s->text, number);
     must_read(&good, s->name, s->format, s->text);
     for (size_t at = 0; at < s->text.len; at++) {
-        if (at && copy[at - 1] == '\n')
+        if (at && s->text.at[at - 1] == '\n')
             before = said_before(s, at);
-        if (copy[at] != bad && !(bad == '\n' && number[at]))
-            spoil_byte(s, copy, at, bad, &good, before);
+        if (s->text.at[at] == bad || (bad == '\n' && number[at]))
+            continue;
+        x.insert = false;
+        spoil_byte(&x, at, before);
+        x.insert = true;
+        if (bad != '\n') /* which between two words is no damage, but other bytes */
+            spoil_byte(&x, at, before);
     }
     outcome_release(&good);
-    free(copy);
+    free(x.copy);
     free(number);
 }
 
