@@ -150,6 +150,8 @@ struct packer *packer_new(enum pack_kind kind)
     } else {
         p->zstd = ZSTD_createCStream();
         BUG_IF(!p->zstd || ZSTD_isError(ZSTD_initCStream(p->zstd, ZSTD_CLEVEL_DEFAULT)));
+        /* Without it damage may go unseen; gzip always has one. */
+        BUG_IF(ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)));
     }
     return p;
 }

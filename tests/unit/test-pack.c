@@ -154,6 +154,35 @@ static void damage_is_an_error(void **state)
     }
 }
 
+static void no_damaged_byte_makes_another_text(void **state)
+{
+    struct buf text;
+    struct str want = sample(&text);
+
+    (void)state;
+    want = str_n(want.at, 3000);
+    for (size_t k = 0; k < 2; k++) {
+        struct buf packed, back;
+
+        buf_init(&packed, 1 << 20);
+        buf_init(&back, 1 << 20);
+        pack(&packed, kinds[k], want, 100, false);
+        for (size_t bit = 0; bit < 8 * packed.len; bit++) {
+            struct err e = ERR_NONE;
+            char flip = (char)(1 << bit % 8);
+
+            packed.at[bit / 8] ^= flip;
+            buf_clear(&back);
+            if (!unpack(&back, kinds[k], buf_str(&packed), 1000, 5000, &e))
+                assert_str(buf_str(&back), want);
+            packed.at[bit / 8] ^= flip;
+        }
+        buf_release(&packed);
+        buf_release(&back);
+    }
+    buf_release(&text);
+}
+
 enum { BLOCK = 1 << 20 };
 
 static void pack_blocks(struct buf *to, enum pack_kind kind, const char *block, int count)
@@ -252,6 +281,7 @@ int main(void)
         cmocka_unit_test(parts_behind_each_other_are_one_text),
         cmocka_unit_test(a_cut_anywhere_is_an_error_and_never_more_text),
         cmocka_unit_test(damage_is_an_error),
+        cmocka_unit_test(no_damaged_byte_makes_another_text),
         cmocka_unit_test(a_bomb_is_refused),
         cmocka_unit_test(what_packs_too_well_is_no_bomb_to_ourselves),
         cmocka_unit_test(names_say_what_a_file_is_to_be_packed_with),
