@@ -190,22 +190,28 @@ static void add_sent(const struct page *p, enum record_dir dir)
 /* As many as show lists, with its words for how they ended. */
 static void add_outcomes(const struct page *p)
 {
-    static const char *const words[OUTCOMES] = {
-        [OUTCOME_OK] = "ok",
-        [OUTCOME_RPC_ERROR] = "rpc error",
-        [OUTCOME_TOOL_ERROR] = "tool error",
-        [OUTCOME_HTTP_ERROR] = "http error",
-        [OUTCOME_MALFORMED] = "malformed",
-        [OUTCOME_PENDING] = "pending",
-        [OUTCOME_CANCELLED] = "cancelled",
-        [OUTCOME_LATE] = "late",
+    static const struct {
+        const char *one, *many;
+    } words[OUTCOMES] = {
+        [OUTCOME_NONE] = { "asks nothing", "ask nothing" },
+        [OUTCOME_OK] = { "ok", "ok" },
+        [OUTCOME_RPC_ERROR] = { "rpc error", "rpc errors" },
+        [OUTCOME_TOOL_ERROR] = { "tool error", "tool errors" },
+        [OUTCOME_HTTP_ERROR] = { "http error", "http errors" },
+        [OUTCOME_MALFORMED] = { "malformed", "malformed" },
+        [OUTCOME_PENDING] = { "pending", "pending" },
+        [OUTCOME_CANCELLED] = { "cancelled", "cancelled" },
+        [OUTCOME_LATE] = { "late", "late" },
     };
     const char *before = ": ";
 
     label(p, "Operations");
     buf_printf(p->to, "%llu", (unsigned long long)p->s->census.count);
-    for (enum operation_outcome outcome = OUTCOME_OK; outcome < OUTCOMES; outcome++)
-        add_kind(p, &before, p->s->census.outcomes[outcome], words[outcome], words[outcome]);
+    for (enum operation_outcome i = 0; i < OUTCOMES; i++) {
+        enum operation_outcome outcome = (i + 1) % OUTCOMES; /* nothing comes last */
+        add_kind(p, &before, p->s->census.outcomes[outcome], words[outcome].one,
+                 words[outcome].many);
+    }
     buf_add_ch(p->to, '\n');
 }
 
@@ -316,7 +322,7 @@ static void add_sequels(const struct page *p, const struct census_row *row)
     const char *before = "  with ";
 
     add_kind(p, &before, row->retries, "retry", "retries");
-    add_kind(p, &before, row->polls, "request about its task", "requests about their tasks");
+    add_kind(p, &before, row->polls, "task request", "task requests");
     add_kind(p, &before, row->pages, "further page", "further pages");
     if (row->retries || row->polls || row->pages)
         buf_add_ch(p->to, '\n');

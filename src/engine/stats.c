@@ -301,16 +301,41 @@ static void place_request(struct stats *s, const struct operation *op, const str
         tool_of(s, json_get(s->message->params, STR("name")))->calls++;
 }
 
+/* A task may fail without any message that is an error. */
+static void place_task(struct stats *s, const struct record *r, struct json_val task)
+{
+    struct json_val status = json_get(task, STR("status")),
+                    error = json_get(task, STR("error")),
+                    result = json_get(task, STR("result"));
+
+    if (json_is(status, STR("failed")) && json_exists(error))
+        see_code(s, r->message.dir, json_get(error, STR("code")));
+    else if (json_is(status, STR("completed")) &&
+             json_type(json_get(result, STR("isError"))) == JSON_TRUE)
+        s->tool_errors++;
+}
+
 static void place_answer(struct stats *s, const struct operation *op, const struct record *r)
 {
     if (op->kind == OPERATION_REQUEST)
         s->asked.method = arena_str(&s->scratch, op->method);
+    if (op->link == LINK_TASK && !(op->flags & OP_AFTER_END))
+        place_task(s, r, s->message->result);
     if (op->flags & OP_DUPLICATE)
         find_odd(s, STATS_DUPLICATE_ANSWER, r);
     else if (op->flags & OP_ORPHAN)
         find_odd(s, STATS_UNASKED_ANSWER, r);
     else if (op->outcome == OUTCOME_LATE || op->kind == OPERATION_ANSWER)
         find_odd(s, STATS_LATE_ANSWER, r);
+}
+
+static void place_notice(struct stats *s, const struct operation *op, const struct record *r,
+                         enum operation_role role)
+{
+    if (op->flags & OP_ORPHAN)
+        find_odd_text(s, STATS_ORPHAN, r, op->method);
+    if (role == ROLE_STATUS && op->kind == OPERATION_REQUEST)
+        place_task(s, r, s->message->params);
 }
 
 /* It is known where a message belongs, or how an operation ended. */
@@ -328,8 +353,8 @@ static bool put_event(struct operation_sink *self, const struct operation_event 
         place_request(s, ev->op, ev->record);
     else if (ev->message->role == ROLE_ANSWER)
         place_answer(s, ev->op, ev->record);
-    else if (ev->op->flags & OP_ORPHAN)
-        find_odd_text(s, STATS_ORPHAN, ev->record, ev->op->method);
+    else
+        place_notice(s, ev->op, ev->record, ev->message->role);
     return true;
 }
 
@@ -360,7 +385,6 @@ static void count_message(struct stats *s, const struct record *r, const struct 
     s->messages[r->message.dir][m->kind]++;
     p->messages[r->message.dir]++;
     p->errors += error;
-    s->rpc_errors += m->kind == MCP_ERROR;
     s->tool_errors += error && m->kind == MCP_RESULT;
     if (m->duplicate)
         find_odd(s, STATS_DUPLICATE_KEY, r);

@@ -122,7 +122,7 @@ struct stats {
     struct stats_header header; /* the first */
     uint64_t lines[STATS_LINES];
     uint64_t messages[2][STATS_KINDS]; /* by direction and kind */
-    uint64_t rpc_errors, tool_errors, http_errors;
+    uint64_t tool_errors, http_errors; /* those of JSON-RPC: `codes` */
     uint64_t redelivered;
     uint64_t stderr_lines, gap_messages, gap_bytes;
     bool timed;          /* something had a time */

@@ -156,7 +156,7 @@ static void what_goes_on_is_one_call_with_three_durations(void **state)
             "    8.7 ms\n"
             "  held by the server                                  1.7 ms    1.7 ms    1.7 ms\n"
             "  waiting for the client                              7.0 ms    7.0 ms    7.0 ms\n"
-            "  with 1 retry, 1 request about its task\n");
+            "  with 1 retry, 1 task request\n");
     assert_holds(&t, "\n  with 2 further pages\n");
     assert_false(holds(&t, "tasks/get"));
     release(&t);
@@ -183,7 +183,7 @@ static void how_they_ended_is_said_in_the_words_of_show(void **state)
          false);
     assert_holds(&t,
                  "\nOperations 9: 1 ok, 1 rpc error, 1 tool error, 1 http error, 1 malformed, "
-                 "1 pending, 1 cancelled, 1 late\n");
+                 "1 pending, 1 cancelled, 1 late, 1 asks nothing\n");
     release(&t);
 }
 

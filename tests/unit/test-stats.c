@@ -187,7 +187,31 @@ static void errors_are_counted_by_code_and_side(void **state)
     assert_int_equal(code->dir, TO_SERVER);
     code = s.codes.rows[2];
     assert_false(code->whole);
-    assert_int_equal(s.rpc_errors, 5);
+    assert_int_equal(s.tool_errors, 1);
+    stats_release(&s);
+}
+
+static void a_task_may_fail_without_a_message_that_is_an_error(void **state)
+{
+    const struct stats_code *code;
+    struct stats s;
+
+    (void)state;
+    tell(&s,
+         HEADER "c2s {'id':1,'method':'tools/call'}\n"
+                "s2c {'id':1,'result':{'resultType':'task','taskId':'a','status':'working'}}\n"
+                "c2s {'id':2,'method':'tasks/get','params':{'taskId':'a'}}\n"
+                "s2c {'id':2,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
+                "c2s {'id':3,'method':'tasks/get','params':{'taskId':'a'}}\n"
+                "s2c {'id':3,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
+                "c2s {'id':4,'method':'tools/call'}\n"
+                "s2c {'id':4,'result':{'resultType':'task','taskId':'b','status':'working'}}\n"
+                "s2c {'method':'notifications/tasks','params':{'taskId':'b',"
+                "'status':'completed','result':{'isError':true}}}\n");
+    assert_int_equal(s.codes.count, 1);
+    code = s.codes.rows[0];
+    assert_int_equal(code->code, -9);
+    assert_int_equal(code->count, 1);
     assert_int_equal(s.tool_errors, 1);
     stats_release(&s);
 }
@@ -629,6 +653,7 @@ int main(void)
         cmocka_unit_test(the_modern_era_has_no_sessions_but_peers),
         cmocka_unit_test(sessions_beyond_the_limit_are_counted_together),
         cmocka_unit_test(errors_are_counted_by_code_and_side),
+        cmocka_unit_test(a_task_may_fail_without_a_message_that_is_an_error),
         cmocka_unit_test(tools_are_advertised_and_called),
         cmocka_unit_test(notifications_are_counted_by_method_and_side),
         cmocka_unit_test(a_sound_recording_has_nothing_odd),
