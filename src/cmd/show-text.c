@@ -195,7 +195,10 @@ static void add_columns(struct buf *to, const struct operation *op, bool color)
     pad(to, from, OUTCOME);
     term_style(to, color && style != TERM_PLAIN, TERM_PLAIN);
     add_took(to, op->total_us);
-    add_size(to, op->bytes);
+    if (op->messages.count)
+        add_size(to, op->bytes);
+    else /* a batch has none of its own */
+        buf_printf(to, "%*s", SIZE, "");
     from = to->len;
     term_style(to, color, TERM_DIM);
     styled = to->len;

@@ -3,6 +3,7 @@
 What is measured is measured on the optimised build, whatever the program under test is: sanitizers
 keep memory of their own.
 """
+import collections
 import json
 import os
 import pathlib
@@ -125,6 +126,53 @@ def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):
     path.write_text(HEADER + many_tools(0))
     seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)
     assert documented("`inspect`") == list(seen)
+
+
+def test_the_documented_members_of_a_call_are_what_comes_out(mcpreel, run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + call(1, "a") +
+                    message(2, "s2c", '{"id":1,"method":"elicitation/create"}') +
+                    message(4, "c2s", '{"id":1,"result":{}}') + answer(5, 1))
+    seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)["operations"][0]
+    page = (ROOT / "docs" / "json-output.md").read_text()
+    assert documented("Calls in numbers") == list(seen)[3:18]
+    assert [name for name in list(seen)[:3] + list(seen)[18:] if f"`{name}`" not in page] == []
+
+
+def recordings_of(case):
+    """The recordings that a golden case is about."""
+    files, name = {}, None
+    for line in case.read_text().splitlines():
+        if line.startswith("file "):
+            name = line[5:]
+            files[name] = ""
+        elif line.startswith("| ") and name:
+            files[name] += line[2:] + "\n"
+        elif not line.startswith("|"):
+            name = None
+    return [text for text in files.values() if text.startswith('{"type":"header","version":"1.0"')]
+
+
+@pytest.mark.parametrize("case", sorted((ROOT / "tests" / "golden").glob("*.case")), ids=lambda p: p.stem)
+def test_inspect_counts_what_show_lists(case, mcpreel, run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    for text in recordings_of(case):
+        path.write_text(text)
+        shown = run([mcpreel, "show", "--json", path])
+        told = run([mcpreel, "inspect", "--json", path])
+        assert told.code == shown.code
+        if shown.code:
+            continue
+        shown = [json.loads(line) for line in shown.out.splitlines()]
+        totals = json.loads(told.out)["totals"]
+        assert totals["operations"] == len(shown)
+        assert {k: v for k, v in totals["outcomes"].items() if v} == \
+            dict(collections.Counter(op["outcome"] for op in shown))
+
+
+def test_there_are_recordings_to_compare():
+    found = sum(len(recordings_of(p)) for p in (ROOT / "tests" / "golden").glob("*.case"))
+    assert found > 10
 
 
 def test_the_documented_oddities_are_those_of_the_program():
