@@ -86,6 +86,23 @@ static void add_title(const struct page *p, const struct inspect_file *file)
     buf_add(p->to, STR("\n\n"));
 }
 
+static void add_upstream(const struct page *p, const struct stats_header *h)
+{
+    if (h->upstream.len) {
+        label(p, "Command");
+        term_escape_cut(p->to, h->upstream, SENTENCE);
+        if (h->transport.len)
+            buf_add(p->to, STR(" ("));
+    } else if (h->transport.len) {
+        label(p, "Transport");
+    }
+    add_word(p, h->transport);
+    if (h->upstream.len && h->transport.len)
+        buf_add_ch(p->to, ')');
+    if (h->upstream.len || h->transport.len)
+        buf_add_ch(p->to, '\n');
+}
+
 static void add_header(const struct page *p)
 {
     const struct stats_header *h = &p->s->header;
@@ -108,14 +125,7 @@ static void add_header(const struct page *p)
     }
     if (h->dated || h->producer.name.len)
         buf_add_ch(p->to, '\n');
-    label(p, "Command");
-    term_escape_cut(p->to, h->upstream, SENTENCE);
-    if (h->transport.len) {
-        buf_add(p->to, STR(" ("));
-        add_word(p, h->transport);
-        buf_add_ch(p->to, ')');
-    }
-    buf_add_ch(p->to, '\n');
+    add_upstream(p, h);
 }
 
 static void add_session(const struct page *p, size_t index)

@@ -187,6 +187,31 @@ static void how_they_ended_is_said_in_the_words_of_show(void **state)
     release(&t);
 }
 
+static void without_a_command_there_is_still_the_transport(void **state)
+{
+    static const char header[] =
+        "| {'type':'header','version':'1.0','recorded_at':"
+        "'2026-11-15T21:00:00Z','thoughtjack_version':'','upstream':'%s'%s}\n";
+    struct arena a = { 0 };
+    struct shown t;
+
+    (void)state;
+    show(&t, arena_printf(&a, header, "srv", ",'transport':'stdio'").at, false);
+    assert_holds(&t, "\nCommand    srv (stdio)\n");
+    release(&t);
+    show(&t, arena_printf(&a, header, "srv", "").at, false);
+    assert_holds(&t, "\nCommand    srv\n");
+    release(&t);
+    show(&t, arena_printf(&a, header, "", ",'transport':'stdio'").at, false);
+    assert_holds(&t, "\nTransport  stdio\n");
+    release(&t);
+    show(&t, arena_printf(&a, header, "", "").at, false);
+    assert_false(holds(&t, "Command"));
+    assert_false(holds(&t, "Transport"));
+    release(&t);
+    arena_release(&a);
+}
+
 static void sessions_are_listed_when_there_are_several(void **state)
 {
     static const char one[] =
@@ -303,6 +328,7 @@ int main(void)
         cmocka_unit_test(both_sides_have_a_table),
         cmocka_unit_test(what_goes_on_is_one_call_with_three_durations),
         cmocka_unit_test(how_they_ended_is_said_in_the_words_of_show),
+        cmocka_unit_test(without_a_command_there_is_still_the_transport),
         cmocka_unit_test(sessions_are_listed_when_there_are_several),
         cmocka_unit_test(tools_that_nobody_called_are_named),
         cmocka_unit_test(nothing_of_the_file_reaches_the_terminal_raw),
