@@ -206,7 +206,7 @@ static void see_session(struct stats *s, const struct record *r, const struct mc
     session->errors += error;
     if (now_us(s) > session->last_us)
         session->last_us = now_us(s);
-    if (m->kind == MCP_RESULT && !from_client && str_eq(s->asked.method, STR("initialize")) &&
+    if (m->kind == MCP_RESULT && !from_client && str_eq(s->asked, STR("initialize")) &&
         !session->protocol.at)
         greet_session(s, session, m);
 }
@@ -274,7 +274,7 @@ static void see_answer(struct stats *s, const struct record *r, const struct mcp
 {
     if (m->kind == MCP_ERROR)
         see_code(s, r->message.dir, json_get(m->error, STR("code")));
-    else if (r->message.dir == TO_CLIENT && str_eq(s->asked.method, STR("tools/list")))
+    else if (r->message.dir == TO_CLIENT && str_eq(s->asked, STR("tools/list")))
         see_tools(s, r, json_get(m->result, STR("tools")));
 }
 
@@ -318,7 +318,7 @@ static void place_task(struct stats *s, const struct record *r, struct json_val 
 static void place_answer(struct stats *s, const struct operation *op, const struct record *r)
 {
     if (op->kind == OPERATION_REQUEST)
-        s->asked.method = arena_str(&s->scratch, op->method);
+        s->asked = arena_str(&s->scratch, op->method);
     if (op->link == LINK_TASK && !(op->flags & OP_AFTER_END))
         place_task(s, r, s->message->result);
     if (op->flags & OP_DUPLICATE)
@@ -407,7 +407,7 @@ static void see_message(struct stats *s, const struct record *r)
     if (s->thorough)
         see_values(s, r);
     s->message = &m;
-    s->asked.method = STR_NONE;
+    s->asked = STR_NONE;
     group(s, r);
     s->message = NULL;
     if (r->has & HAS_REDELIVERS) {
@@ -418,7 +418,7 @@ static void see_message(struct stats *s, const struct record *r)
         see_notification(s, r->message.dir, &m);
     else if (mcp_is_response(&m))
         see_answer(s, r, &m);
-    facts_see(&s->facts, r->message.dir, &m, &s->asked);
+    facts_see(&s->facts, r->message.dir, &m, s->asked);
     see_session(s, r, &m, error);
 }
 

@@ -141,7 +141,7 @@ struct stats {
     struct operation_sink events;
     struct grouping grouping;
     const struct mcp_message *message; /* the one at hand */
-    struct pairing_request asked;      /* what it answers; no method: nothing */
+    struct str asked;                  /* the method it answers; empty: none */
     struct stats_part part;
     struct facts facts;
     struct arena texts, scratch;

@@ -300,7 +300,7 @@ static void see_client(struct cassette_gather *g, const struct record *r,
     if (mcp_is_response(m))
         return;
     q = add_waiting(g, r);
-    facts_see(&g->facts, TO_SERVER, m, NULL);
+    facts_see(&g->facts, TO_SERVER, m, STR_NONE);
     if (m->kind == MCP_REQUEST)
         pairing_ask(&g->pairs, r, m, q->tag);
     else if (!q->exchange)
@@ -348,7 +348,7 @@ static void see_server(struct cassette_gather *g, const struct record *r,
     if (x && x->by_us)
         return;
     asked = pairing_answer(&g->pairs, r, m);
-    facts_see(&g->facts, TO_CLIENT, m, asked);
+    facts_see(&g->facts, TO_CLIENT, m, asked ? asked->method : STR_NONE);
     q = asked ? map_get(&g->open, key_of(&asked->tag)) : of_exchange(g, x, m);
     if (!q || q->i.response.at) {
         take_stray_answer(g, r, x);
