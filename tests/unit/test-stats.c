@@ -517,11 +517,14 @@ static void what_is_delivered_again_is_no_second_answer(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER PING(1) "| {'type':'message','seq':3,'ts':'2026-11-15T21:00:00Z',"
-                            "'dir':'s2c','redelivers':2,'msg':{'id':1,'result':{}}}\n");
-    assert_int_equal(s.redelivered, 1);
-    assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 2);
+    tell(&s, HEADER PING(1) "redelivers=2 s2c {'id':1,'result':{}}\n"
+                            "redelivers=2 s2c {'id':7,'result':{}}\n");
+    assert_int_equal(s.redelivered, 2);
+    assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 3);
     assert_int_equal(s.odd[STATS_DUPLICATE_ANSWER].count, 0);
+    assert_int_equal(s.odd[STATS_LATE_ANSWER].count, 0);
+    assert_int_equal(s.odd[STATS_UNASKED_ANSWER].count, 0);
+    assert_int_equal(s.odd[STATS_ORPHAN].count, 0);
     stats_release(&s);
 }
 
