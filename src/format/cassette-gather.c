@@ -95,7 +95,7 @@ static const struct pairing_request *learn(struct cassette_gather *g, const stru
         pairing_ask(&g->pairs, r, m, tag);
     else if (mcp_is_response(m))
         asked = pairing_answer(&g->pairs, r, m);
-    facts_see(&g->facts, r->message.dir, m, asked);
+    facts_see(&g->facts, r->message.dir, m, asked ? asked->method : STR_NONE);
     return asked;
 }
 
