@@ -34,6 +34,12 @@ static int real_fdatasync(const struct sys *s, int fd)
     return fdatasync(fd);
 }
 
+static int real_fsync(const struct sys *s, int fd)
+{
+    (void)s;
+    return fsync(fd);
+}
+
 static int real_ftruncate(const struct sys *s, int fd, off_t len)
 {
     (void)s;
@@ -58,6 +64,12 @@ static int real_unlink(const struct sys *s, const char *path)
     return unlink(path);
 }
 
+static int real_mkdir(const struct sys *s, const char *path, mode_t mode)
+{
+    (void)s;
+    return mkdir(path, mode);
+}
+
 static int real_close(const struct sys *s, int fd)
 {
     (void)s;
@@ -70,9 +82,11 @@ const struct sys sys_real = {
     .write = real_write,
     .fstat = real_fstat,
     .fdatasync = real_fdatasync,
+    .fsync = real_fsync,
     .ftruncate = real_ftruncate,
     .rename = real_rename,
     .link = real_link,
     .unlink = real_unlink,
+    .mkdir = real_mkdir,
     .close = real_close,
 };
