@@ -49,7 +49,7 @@ bool draft_keep(struct draft *d, struct file *f, struct err *e)
     }
     free(d->at);
     d->at = NULL;
-    return true;
+    return file_sync_folder(f->sys, f->path, e);
 }
 
 void draft_drop(struct draft *d, struct file *f)

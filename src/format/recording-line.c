@@ -55,6 +55,7 @@ static const struct member header_members[] = {
     { STR_INIT("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
     { STR_INIT("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
     { STR_INIT("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
+    { STR_INIT("part"), MEMBER_COUNT, AT(header.part), HAS_PART, false, 0 },
     END,
 };
 

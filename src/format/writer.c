@@ -4,30 +4,13 @@
 
 enum { PIECE = 256 << 10 };
 
-/* A record behind half a one would spoil both, and with them the recording. */
-static bool cut_back(struct writer *w, struct err *e)
-{
-    w->torn = w->torn && !file_truncate(&w->file, w->size, e);
-    return !w->torn;
-}
-
-/* What was composed, as one write. */
 static bool write_text(struct writer *w, struct err *e)
 {
-    struct err ignored = ERR_NONE;
     size_t done;
 
     if (!buf_ok(&w->text, e))
         return err_wrap(e, "cannot write a record to '%s'", w->file.path);
-    if (!cut_back(w, e))
-        return false;
-    if (file_write(&w->file, buf_str(&w->text), &done, e)) {
-        w->size += w->text.len;
-        return true;
-    }
-    w->torn = done > 0 && !w->piece;
-    cut_back(w, &ignored);
-    return false;
+    return file_write(&w->file, buf_str(&w->text), &done, e);
 }
 
 static bool writer_put(struct sink *self, const struct record *r, struct err *e)
@@ -36,17 +19,11 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
     bool ok;
 
     w->format->put(w->state, &w->text, r);
-    if (w->text.len < w->piece && !w->text.full)
+    if (w->text.len < PIECE && !w->text.full)
         return true;
     ok = write_text(w, e);
     buf_clear(&w->text);
     return ok;
-}
-
-static void init(struct writer *w, const struct format *format, size_t piece)
-{
-    *w = (struct writer){ .sink = { writer_put }, .format = format, .piece = piece };
-    buf_init(&w->text, LIMIT_LINE + piece);
 }
 
 static bool begin(struct writer *w)
@@ -56,17 +33,11 @@ static bool begin(struct writer *w)
     return true;
 }
 
-bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
-                 const struct format *format, struct err *e)
-{
-    init(w, format, 0);
-    return file_create(&w->file, sys, path, replace, e) && begin(w);
-}
-
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e)
 {
-    init(w, format, PIECE);
+    *w = (struct writer){ .sink = { writer_put }, .format = format };
+    buf_init(&w->text, LIMIT_LINE + PIECE);
     if (!str_eq(str_z(path), STR("-")))
         return draft_open(&w->draft, &w->file, sys, path, replace, e) && begin(w);
     w->file = file_standard_output(sys);
@@ -77,14 +48,6 @@ static void end_text(struct writer *w)
 {
     if (w->format->end)
         w->format->end(w->state, &w->text);
-}
-
-static bool close_live(struct writer *w, bool ok, struct err *e)
-{
-    struct err later = ERR_NONE;
-
-    ok = file_sync(&w->file, ok ? e : &later) && ok;
-    return file_close(&w->file, ok ? e : &later) && ok;
 }
 
 /* Standard output is neither synced nor closed: it may be a pipe, and is not ours. */
@@ -105,7 +68,7 @@ bool writer_finish(struct writer *w, struct err *e)
     end_text(w);
     ok = write_text(w, e);
     buf_release(&w->text);
-    return w->piece ? close_whole(w, ok, e) : close_live(w, ok, e);
+    return close_whole(w, ok, e);
 }
 
 void writer_abandon(struct writer *w)
@@ -114,10 +77,5 @@ void writer_abandon(struct writer *w)
 
     end_text(w);
     buf_release(&w->text);
-    if (w->piece) {
-        close_whole(w, false, &ignored);
-        return;
-    }
-    w->file.sys->unlink(w->file.sys, w->file.path);
-    file_close(&w->file, &ignored);
+    close_whole(w, false, &ignored);
 }

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 
     if (!format)
         return 2;
-    if (writer_open(&w, &sys_real, argv[3], false, format, &e) &&
+    if (writer_open_whole(&w, &sys_real, argv[3], false, format, &e) &&
         reader_pour(&sys_real, argv[2], &log, &w.sink, &e) && writer_finish(&w, &e))
         return 0;
     fprintf(stderr, "%s\n", e.msg);
