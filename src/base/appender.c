@@ -1,13 +1,12 @@
 #include "base/appender.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum {
     BATCH = 256 << 10, /* so much of what waits is written at once */
@@ -27,22 +26,15 @@ const struct appender_config appender_defaults = {
     .end_us = 3 * SECOND,
 };
 
-/* A line that waits in memory. */
-struct waiting {
-    struct waiting *next;
-    struct appender_line line;
-    char text[];
-};
-
 /* What the rescuer is about to write; nothing of it is ever dropped while there is hope. */
 struct batch {
     struct buf text;
-    size_t torn;                /* so much of the text is in the file, behind `size` */
-    struct appender_loss holds; /* what is lost if it is */
-    struct appender_loss says;  /* the account of earlier losses that is in it */
-    struct file next;           /* the file to go on in; closed: the same */
-    struct buf head;            /* what that starts with */
-    bool last;                  /* the end of all is in it */
+    size_t torn;               /* so much of the text is in the file, behind `size` */
+    struct backlog_loss holds; /* what is lost if it is */
+    struct backlog_loss says;  /* the account of earlier losses that is in it */
+    struct file next;          /* the file to go on in; closed: the same */
+    struct buf head;           /* what that starts with */
+    bool last;                 /* the end of all is in it */
 };
 
 /* A file that is complete and waits to be synced and closed. */
@@ -78,14 +70,13 @@ struct appender {
     pthread_cond_t dirty; /* for the syncer */
     pthread_cond_t gone;  /* for the owner: a thread has ended */
 
-    struct waiting *first, **tail;
-    uint64_t held;             /* bytes that wait, their keeping included */
-    bool pending;              /* the batch is not empty */
-    struct appender_loss lost; /* what the file does not say yet; before `first` */
-    struct buf gap;            /* how it is going to say that */
-    struct appender_loss all;  /* everything that is lost */
-    char why[WHY];             /* of the latest trouble with a write */
-    int64_t bad_us;            /* when that was */
+    struct backlog waiting;
+    bool pending;             /* the batch is not empty */
+    struct backlog_loss lost; /* what the file does not say yet; before what waits */
+    struct buf gap;           /* how it is going to say that */
+    struct backlog_loss all;  /* everything that is lost */
+    char why[WHY];            /* of the latest trouble with a write */
+    int64_t bad_us;           /* when that was */
 
     uint64_t dirty_lines, dirty_bytes;
     int64_t dirty_us; /* since when */
@@ -165,53 +156,6 @@ enum appender_trouble appender_trouble(struct appender *a, struct err *e)
     return kind;
 }
 
-static void add_line_loss(struct appender_loss *to, const struct appender_line *l)
-{
-    to->lanes[l->lane].lines++;
-    to->lanes[l->lane].messages += l->messages;
-    to->lanes[l->lane].bytes += l->bytes;
-    to->us = l->us > to->us ? l->us : to->us;
-}
-
-static void add_loss(struct appender_loss *to, const struct appender_loss *more)
-{
-    for (int i = 0; i < APPENDER_LANES; i++) {
-        to->lanes[i].lines += more->lanes[i].lines;
-        to->lanes[i].messages += more->lanes[i].messages;
-        to->lanes[i].bytes += more->lanes[i].bytes;
-    }
-    to->us = more->us > to->us ? more->us : to->us;
-}
-
-static bool any_loss(const struct appender_loss *l)
-{
-    uint64_t lines = 0;
-
-    for (int i = 0; i < APPENDER_LANES; i++)
-        lines += l->lanes[i].lines;
-    return lines > 0;
-}
-
-static struct waiting *take_first(struct appender *a)
-{
-    struct waiting *w = a->first;
-
-    a->first = w->next;
-    if (!a->first)
-        a->tail = &a->first;
-    a->held -= sizeof *w + w->line.text.len;
-    return w;
-}
-
-static void drop_first(struct appender *a)
-{
-    struct waiting *w = take_first(a);
-
-    add_line_loss(&a->lost, &w->line);
-    add_line_loss(&a->all, &w->line);
-    free(w);
-}
-
 static void tell_dropped(struct appender *a)
 {
     struct err e = ERR_NONE;
@@ -223,25 +167,21 @@ static void tell_dropped(struct appender *a)
 static void compose_gap(struct appender *a)
 {
     buf_clear(&a->gap);
-    if (any_loss(&a->lost))
+    if (backlog_loss_any(&a->lost))
         a->config.gap(a->config.to, &a->gap, &a->lost, a->why);
 }
 
-static void wait_in_memory(struct appender *a, const struct appender_line *l)
+static void wait_in_memory(struct appender *a, const struct backlog_line *l)
 {
-    struct waiting *w = mem_alloc(sizeof *w + l->text.len);
+    struct backlog_loss dropped = { 0 };
 
-    w->line = *l;
-    w->line.text = str_n(w->text, l->text.len);
-    memcpy(w->text, l->text.at, l->text.len);
-    while (a->first && a->held + sizeof *w + l->text.len > a->config.memory) {
-        drop_first(a);
-        tell_dropped(a);
-    }
+    backlog_put(&a->waiting, l, &dropped);
+    if (!backlog_loss_any(&dropped))
+        return;
+    backlog_loss_add(&a->lost, &dropped);
+    backlog_loss_add(&a->all, &dropped);
     compose_gap(a);
-    *a->tail = w;
-    a->tail = &w->next;
-    a->held += sizeof *w + l->text.len;
+    tell_dropped(a);
 }
 
 static void note_written(struct appender *a, uint64_t lines, uint64_t bytes)
@@ -257,7 +197,7 @@ static void note_written(struct appender *a, uint64_t lines, uint64_t bytes)
 }
 
 static void hand_over(struct appender *a, struct str text, size_t done,
-                      const struct appender_line *l)
+                      const struct backlog_line *l)
 {
     struct batch *b = &a->batch;
 
@@ -265,14 +205,14 @@ static void hand_over(struct appender *a, struct str text, size_t done,
     BUG_IF(b->text.full);
     b->torn = done;
     if (l)
-        add_line_loss(&b->holds, l);
+        backlog_loss_add_line(&b->holds, l);
     a->pending = true;
     pthread_cond_signal(&a->work);
 }
 
 /* One write on the owner's thread. False: the disk is ill from now on; what is not in the
  * file by then is in the batch. */
-static bool write_now(struct appender *a, struct str text, const struct appender_line *l)
+static bool write_now(struct appender *a, struct str text, const struct backlog_line *l)
 {
     int64_t start = clock_mono_us(), took;
     struct err e = ERR_NONE;
@@ -299,10 +239,10 @@ static bool write_now(struct appender *a, struct str text, const struct appender
 /* Nothing waits, and it has been well for a while. */
 static bool has_recovered(const struct appender *a)
 {
-    return !a->pending && !a->first && clock_mono_us() - a->bad_us >= a->config.well_us;
+    return !a->pending && !a->waiting.first && clock_mono_us() - a->bad_us >= a->config.well_us;
 }
 
-static void put_line(struct appender *a, const struct appender_line *l)
+static void put_line(struct appender *a, const struct backlog_line *l)
 {
     if (a->sick) {
         pthread_mutex_lock(&a->lock);
@@ -323,7 +263,7 @@ static void put_line(struct appender *a, const struct appender_line *l)
 /* That a sync failed is said in the file behind what it was about. */
 static void put_sync_note(struct appender *a)
 {
-    struct appender_loss about = { .us = a->latest_us };
+    struct backlog_loss about = { .us = a->latest_us };
     char why[WHY];
     struct buf text;
 
@@ -336,13 +276,13 @@ static void put_sync_note(struct appender *a)
     if (about.lanes[0].bytes)
         a->config.gap(a->config.to, &text, &about, why);
     if (text.len)
-        put_line(a, &(struct appender_line){ .text = buf_str(&text), .us = about.us });
+        put_line(a, &(struct backlog_line){ .text = buf_str(&text), .us = about.us });
     buf_release(&text);
 }
 
-void appender_put(struct appender *a, const struct appender_line *line)
+void appender_put(struct appender *a, const struct backlog_line *line)
 {
-    BUG_IF(!line->text.len || line->lane >= APPENDER_LANES);
+    BUG_IF(!line->text.len || line->lane >= BACKLOG_LANES);
     a->latest_us = line->us;
     put_line(a, line);
     if (a->note_due)
@@ -409,8 +349,17 @@ static void take_gap(struct appender *a)
 {
     buf_add(&a->batch.text, buf_str(&a->gap));
     buf_clear(&a->gap);
-    add_loss(&a->batch.says, &a->lost);
-    a->lost = (struct appender_loss){ 0 };
+    backlog_loss_add(&a->batch.says, &a->lost);
+    a->lost = (struct backlog_loss){ 0 };
+}
+
+static void take_line(struct appender *a)
+{
+    struct backlog_item *item = backlog_take(&a->waiting);
+
+    buf_add(&a->batch.text, item->line.text);
+    backlog_loss_add_line(&a->batch.holds, &item->line);
+    free(item);
 }
 
 /* Once everything else is written comes what is to be the end. */
@@ -419,14 +368,12 @@ static void fill_batch(struct appender *a)
     struct batch *b = &a->batch;
 
     take_gap(a);
-    while (a->first && (!b->text.len || b->text.len + a->first->line.text.len <= BATCH)) {
-        struct waiting *w = take_first(a);
-
-        buf_add(&b->text, w->line.text);
-        add_line_loss(&b->holds, &w->line);
-        free(w);
+    for (const struct backlog_item *i; (i = a->waiting.first);) {
+        if (b->text.len && b->text.len + i->line.text.len > BATCH)
+            break;
+        take_line(a);
     }
-    if (!a->first && a->ending && a->last.len) {
+    if (!a->waiting.first && a->ending && a->last.len) {
         buf_add(&b->text, buf_str(&a->last));
         b->last = true;
     }
@@ -436,7 +383,7 @@ static void fill_batch(struct appender *a)
 
 static bool has_work(const struct appender *a)
 {
-    return a->pending || a->first || (a->ending && a->last.len && !a->batch.last);
+    return a->pending || a->waiting.first || (a->ending && a->last.len && !a->batch.last);
 }
 
 /* The rest of the batch behind what is in the file of it. On false all of it still waits. */
@@ -460,7 +407,7 @@ static void clear_batch(struct batch *b)
     buf_release(&b->text);
     buf_init(&b->text, TEXT_MAX);
     b->torn = 0;
-    b->holds = b->says = (struct appender_loss){ 0 };
+    b->holds = b->says = (struct backlog_loss){ 0 };
 }
 
 static void batch_is_written(struct appender *a)
@@ -486,17 +433,20 @@ static void batch_is_written(struct appender *a)
 static bool give_up(struct appender *a)
 {
     struct batch *b = &a->batch;
+    struct backlog_loss dropped = { 0 };
     bool torn = b->torn > 0;
 
     if (a->given_up || a->quit)
         return false;
     a->given_up = true;
-    add_loss(&a->all, &b->holds);
-    add_loss(&a->lost, &b->holds);
-    add_loss(&a->lost, &b->says);
-    while (a->first)
-        drop_first(a);
-    if (any_loss(&a->all))
+    backlog_loss_add(&a->all, &b->holds);
+    backlog_loss_add(&a->lost, &b->holds);
+    backlog_loss_add(&a->lost, &b->says);
+    for (struct backlog_item *item; (item = backlog_take(&a->waiting)); free(item))
+        backlog_loss_add_line(&dropped, &item->line);
+    backlog_loss_add(&a->all, &dropped);
+    backlog_loss_add(&a->lost, &dropped);
+    if (backlog_loss_any(&a->all))
         tell_dropped(a);
     clear_batch(b);
     a->pending = false;
@@ -510,19 +460,13 @@ static bool give_up(struct appender *a)
     return a->pending;
 }
 
-static struct timespec moment(int64_t us)
-{
-    return (struct timespec){ us / SECOND, us % SECOND * 1000 };
-}
-
 /* New lines do not make a disk that is full any emptier; the end may not wait. */
 static void wait_to_retry(struct appender *a)
 {
     int64_t until = clock_mono_us() + a->config.retry_us;
-    struct timespec at = moment(until);
 
     while (!a->ending && !a->quit && clock_mono_us() < until)
-        pthread_cond_timedwait(&a->work, &a->lock, &at);
+        thread_wait_until(&a->work, &a->lock, until);
 }
 
 /* One try; false: it is over. */
@@ -654,10 +598,8 @@ static bool is_due(const struct appender *a)
 
 static void wait_for_dirt(struct appender *a)
 {
-    struct timespec at = moment(a->dirty_us + a->config.flush_us);
-
     if (a->dirty_bytes && !a->quit)
-        pthread_cond_timedwait(&a->dirty, &a->lock, &at);
+        thread_wait_until(&a->dirty, &a->lock, a->dirty_us + a->config.flush_us);
     else
         pthread_cond_wait(&a->dirty, &a->lock);
 }
@@ -694,8 +636,7 @@ static void release(struct appender *a)
 {
     struct err ignored = ERR_NONE;
 
-    while (a->first)
-        free(take_first(a));
+    backlog_release(&a->waiting);
     file_close(&a->batch.next, &ignored);
     buf_release(&a->batch.text);
     buf_release(&a->batch.head);
@@ -709,35 +650,12 @@ static void release(struct appender *a)
     free(a);
 }
 
-static void init_cond(pthread_cond_t *c)
-{
-    pthread_condattr_t attr;
-
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(c, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
-/* Signals are for the thread that knows what to do with them. */
-static int start_thread(pthread_t *t, void *(*run)(void *), void *arg)
-{
-    sigset_t all, before;
-    int r;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = pthread_create(t, NULL, run, arg);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r;
-}
-
 static struct appender *new_appender(struct file *f, const struct appender_config *config)
 {
     struct appender *a = mem_new(struct appender);
 
     a->config = *config;
-    a->tail = &a->first;
+    backlog_init(&a->waiting, config->memory);
     a->new_name = true;
     a->batch.next = (struct file)FILE_CLOSED;
     buf_init(&a->batch.text, TEXT_MAX);
@@ -745,9 +663,9 @@ static struct appender *new_appender(struct file *f, const struct appender_confi
     buf_init(&a->last, TEXT_MAX);
     buf_init(&a->gap, TEXT_MAX);
     pthread_mutex_init(&a->lock, NULL);
-    init_cond(&a->work);
-    init_cond(&a->dirty);
-    init_cond(&a->gone);
+    thread_init_cond(&a->work);
+    thread_init_cond(&a->dirty);
+    thread_init_cond(&a->gone);
     a->file = take_over(a, f);
     return a;
 }
@@ -766,57 +684,62 @@ bool appender_open(struct appender **out, struct file *f, const struct appender_
 {
     struct appender *a = new_appender(f, config);
     struct err ignored = ERR_NONE;
-    int r = start_thread(&a->rescuer, run_rescuer, a);
 
     *out = a;
-    if (!r) {
-        r = start_thread(&a->syncer, run_syncer, a);
-        if (!r)
+    if (thread_start(&a->rescuer, run_rescuer, a, e)) {
+        if (thread_start(&a->syncer, run_syncer, a, e))
             return true;
         stop_rescuer(a);
     }
     *out = NULL;
     file_close(&a->file, &ignored);
     release(a);
-    err_errno(e, r);
-    return err_wrap(e, "cannot start a thread");
+    return false;
 }
 
 /* Waits for both threads as long as there is time. */
 static void wait_for_end(struct appender *a)
 {
-    struct timespec at = moment(clock_mono_us() + a->config.end_us);
-    int r = 0;
+    int64_t until = clock_mono_us() + a->config.end_us;
+    bool time_left = true;
 
     pthread_cond_signal(&a->work);
     pthread_cond_signal(&a->dirty);
-    while (r == 0 && !(a->rescued && a->synced))
-        r = pthread_cond_timedwait(&a->gone, &a->lock, &at);
+    while (time_left && !(a->rescued && a->synced))
+        time_left = thread_wait_until(&a->gone, &a->lock, until);
     a->quit = true;
     a->ending = true;
 }
 
-void appender_finish(struct appender *a, struct str last, struct appender_end *end)
+/* What a thread that did not come back was to write or to sync. */
+static void judge_late(struct appender *a)
 {
     struct err e = ERR_NONE;
 
+    if (!a->rescued) {
+        backlog_loss_add(&a->all, &a->batch.holds);
+        for (const struct backlog_item *i = a->waiting.first; i; i = i->next)
+            backlog_loss_add_line(&a->all, &i->line);
+        err_set(&e, ERR_IO, "cannot write '%s': no answer from the disk", a->file.path);
+        tell(a, APPENDER_DROPPED, &e);
+    } else if (!a->synced) {
+        err_set(&e, ERR_IO, "cannot sync '%s': no answer from the disk", a->file.path);
+        tell(a, APPENDER_UNSYNCED, &e);
+    }
+}
+
+void appender_finish(struct appender *a, struct str last, struct appender_end *end)
+{
     put_sync_note(a);
     pthread_mutex_lock(&a->lock);
     a->sick = true;
     buf_add(&a->last, last);
     a->ending = true;
     wait_for_end(a);
-    *end =
-        (struct appender_end){ .late = !a->rescued, .unsynced = a->sync_failed || !a->synced };
-    if (end->late)
-        add_loss(&a->all, &a->batch.holds);
-    for (const struct waiting *w = end->late ? a->first : NULL; w; w = w->next)
-        add_line_loss(&a->all, &w->line);
-    end->lost = a->all;
-    if (!a->synced && !a->sync_failed) {
-        err_set(&e, ERR_IO, "cannot sync '%s': no answer from the disk", a->file.path);
-        tell(a, APPENDER_UNSYNCED, &e);
-    }
+    judge_late(a);
+    *end = (struct appender_end){ .lost = a->all,
+                                  .late = !a->rescued,
+                                  .unsynced = a->sync_failed || !a->synced };
     pthread_mutex_unlock(&a->lock);
 }
 

@@ -17,24 +17,9 @@
 #ifndef BASE_APPENDER_H
 #define BASE_APPENDER_H
 
+#include "base/backlog.h"
 #include "base/buf.h"
 #include "base/file.h"
-
-enum { APPENDER_LANES = 3 }; /* losses are counted apart by who is to be told of them */
-
-struct appender_line {
-    struct str text; /* ends in a newline */
-    unsigned lane;
-    uint64_t messages, bytes; /* what is lost with it, in the caller's own terms */
-    int64_t us;               /* when; rises */
-};
-
-struct appender_loss {
-    struct {
-        uint64_t lines, messages, bytes;
-    } lanes[APPENDER_LANES];
-    int64_t us; /* of the latest of them */
-};
 
 struct appender_config {
     uint64_t memory;      /* ceiling of what waits for the disk */
@@ -48,7 +33,7 @@ struct appender_config {
     /* Appends the line that says in the file what is missing there; maybe nothing. A loss
      * without lines: `bytes` of lane 0 may not survive a power cut. Called while the
      * owner is inside one of the functions below. */
-    void (*gap)(void *to, struct buf *text, const struct appender_loss *loss, const char *why);
+    void (*gap)(void *to, struct buf *text, const struct backlog_loss *loss, const char *why);
     void *to;
 };
 
@@ -66,7 +51,7 @@ enum appender_trouble {
 
 /* How it ended. */
 struct appender_end {
-    struct appender_loss lost;
+    struct backlog_loss lost;
     bool unsynced; /* a sync failed, or there was no time for the last one */
     bool late;     /* the disk did not answer in time: what waited for it counts as lost */
 };
@@ -77,7 +62,7 @@ struct appender;
 bool appender_open(struct appender **out, struct file *f, const struct appender_config *config,
                    struct err *e) MUST_CHECK;
 
-void appender_put(struct appender *a, const struct appender_line *line);
+void appender_put(struct appender *a, const struct backlog_line *line);
 
 /* Whether the next line goes straight to the file, and the bytes that are in it. */
 bool appender_is_well(const struct appender *a);

@@ -26,7 +26,7 @@ static void compose(struct live *l, struct buf *to, const struct record *r)
 }
 
 /* One line for each side, and one for what belongs to none. */
-static void compose_gap(void *to, struct buf *text, const struct appender_loss *loss,
+static void compose_gap(void *to, struct buf *text, const struct backlog_loss *loss,
                         const char *why)
 {
     struct live *l = to;
@@ -35,7 +35,7 @@ static void compose_gap(void *to, struct buf *text, const struct appender_loss *
 
     if (l->config.plain)
         return;
-    for (unsigned i = 0; i < APPENDER_LANES; i++) {
+    for (unsigned i = 0; i < BACKLOG_LANES; i++) {
         if (!loss->lanes[i].lines)
             continue;
         lines += loss->lanes[i].lines;
@@ -56,9 +56,9 @@ static void compose_gap(void *to, struct buf *text, const struct appender_loss *
     }
 }
 
-static struct appender_line line_of(const struct live *l, const struct record *r)
+static struct backlog_line line_of(const struct live *l, const struct record *r)
 {
-    struct appender_line line = {
+    struct backlog_line line = {
         .text = buf_str(&l->text), .lane = LANE_OTHER, .bytes = l->text.len, .us = l->us
     };
 
@@ -76,7 +76,7 @@ static struct appender_line line_of(const struct live *l, const struct record *r
 /* The line would be longer than any reader takes: a gap stands in its place. */
 static void replace_by_gap(struct live *l, const struct record *r)
 {
-    struct appender_line line = line_of(l, r);
+    struct backlog_line line = line_of(l, r);
     struct record gap = gap_at(l->us, line.messages, line.bytes, STR("too long to be kept"));
 
     buf_clear(&l->text);
@@ -198,7 +198,7 @@ static void keep_footer(struct live *l, const struct record *r)
 
 static void put_text(struct live *l, const struct record *r)
 {
-    struct appender_line line;
+    struct backlog_line line;
 
     if (l->text.full)
         replace_by_gap(l, r);
@@ -288,7 +288,7 @@ void live_finish(struct live *l, struct live_end *end)
     appender_finish(l->file, buf_str(&l->last), &how);
     end_text(l, &l->text); /* not before: a gap may have to be said */
     *end = (struct live_end){ .lost = l->too_long, .unsynced = how.unsynced, .parts = l->part };
-    for (int i = 0; i < APPENDER_LANES; i++) {
+    for (int i = 0; i < BACKLOG_LANES; i++) {
         end->lost += how.lost.lanes[i].messages;
         lines += how.lost.lanes[i].lines;
     }

@@ -29,11 +29,11 @@ static int out_of_it(void **state)
 }
 
 /* "GAP 2/14 0/0 1/3 why": messages and bytes of each lane. */
-static void add_gap(void *to, struct buf *text, const struct appender_loss *l, const char *why)
+static void add_gap(void *to, struct buf *text, const struct backlog_loss *l, const char *why)
 {
     (void)to;
     buf_printf(text, "GAP");
-    for (int i = 0; i < APPENDER_LANES; i++)
+    for (int i = 0; i < BACKLOG_LANES; i++)
         buf_printf(text, " %llu/%llu", (unsigned long long)l->lanes[i].messages,
                    (unsigned long long)l->lanes[i].bytes);
     buf_printf(text, " %s\n", why);
@@ -72,7 +72,7 @@ static void put_in(struct appender *a, const char *text, unsigned lane)
     buf_init(&line, 4096);
     buf_printf(&line, "%s\n", text);
     appender_put(
-        a, &(struct appender_line){
+        a, &(struct backlog_line){
                .text = buf_str(&line), .lane = lane, .messages = 1, .bytes = line.len - 1 });
     buf_release(&line);
 }
@@ -120,7 +120,7 @@ static uint64_t lost_messages(const struct appender_end *how)
 {
     uint64_t n = 0;
 
-    for (int i = 0; i < APPENDER_LANES; i++)
+    for (int i = 0; i < BACKLOG_LANES; i++)
         n += how->lost.lanes[i].messages;
     return n;
 }
@@ -398,6 +398,9 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     how = end(a, "last\n");
     assert_true(how.late && how.unsynced);
     assert_int_equal(lost_messages(&how), 2);
+    assert_told(a, APPENDER_FAILED, "cannot write 'file': Input/output error");
+    assert_told(a, APPENDER_DROPPED, "cannot write 'file': no answer from the disk");
+    assert_nothing_told(a);
     appender_free(a);
     assert_file("file", "one\n");
     close(gate[1]); /* the thread comes back, and finds that it is alone */
@@ -417,7 +420,7 @@ static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
     assert_int_equal(pipe(gate), 0);
     fault_init(&f);
     fault_gate(&f, FAULT_FDATASYNC, 1, 1, gate[0]);
-    c.end_us = 300000;
+    c.end_us = 2000000; /* the write has this long; the sync does not come back */
     a = begin(&f, &c);
     put(a, "one");
     wait_for_calls(&f, FAULT_CLOSE, 1); /* of the folder */
