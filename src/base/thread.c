@@ -1,6 +1,7 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 enum { SECOND = 1000000 };
 
@@ -34,4 +35,11 @@ bool thread_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
     struct timespec at = { until / SECOND, until % SECOND * 1000 };
 
     return pthread_cond_timedwait(c, lock, &at) == 0;
+}
+
+long thread_waits(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
 }

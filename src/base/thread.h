@@ -16,4 +16,8 @@ void thread_init_cond(pthread_cond_t *c);
 /* Until it is signalled, or, with false, clock_mono_us() is `until`; the lock is held. */
 bool thread_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until);
 
+/* How often this thread has waited for anything but the processor: between two equal
+ * answers it was at most interrupted. */
+long thread_waits(void);
+
 #endif

@@ -22,8 +22,9 @@ struct session {
     struct tap tap;
     struct live live;
     int64_t started_us;
-    uint64_t too_long; /* messages that were not even looked at */
     int exit_code;
+    bool left_out; /* something did not come to the file */
+    bool too_long; /* a message was, for us */
 };
 
 static struct tap_time now(const struct session *s)
@@ -61,13 +62,16 @@ static void tell_trouble(const struct session *s, enum appender_trouble kind,
     }
 }
 
-/* After everything that was put: the file takes it in any case, or says what it lost. */
-static void kept(struct session *s, bool ok)
+/* After everything that was put. The file takes it in any case, or says what it lost; what
+ * does not even come there is told here, once. */
+static void check(struct session *s, bool kept, const struct err *why)
 {
     struct err e = ERR_NONE;
     enum appender_trouble kind;
 
-    BUG_IF(!ok);
+    if (!kept && !s->left_out)
+        tell_trouble(s, APPENDER_DROPPED, why);
+    s->left_out |= !kept;
     while ((kind = live_trouble(&s->live, &e)) != APPENDER_FINE)
         tell_trouble(s, kind, &e);
 }
@@ -77,7 +81,7 @@ static void on_line(void *to, enum record_dir dir, struct str line)
     struct session *s = to;
     struct err e = ERR_NONE;
 
-    kept(s, tap_line(&s->tap, dir, line, now(s), &e));
+    check(s, tap_line(&s->tap, dir, line, now(s), &e), &e);
 }
 
 static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
@@ -85,8 +89,8 @@ static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
     struct session *s = to;
     struct err e = ERR_NONE;
 
-    s->too_long++;
-    kept(s, tap_too_long(&s->tap, dir, bytes, now(s), &e));
+    s->too_long = true;
+    check(s, tap_too_long(&s->tap, dir, bytes, now(s), &e), &e);
 }
 
 static void on_stderr(void *to, struct str bytes)
@@ -94,7 +98,7 @@ static void on_stderr(void *to, struct str bytes)
     struct session *s = to;
     struct err e = ERR_NONE;
 
-    kept(s, tap_stderr(&s->tap, bytes, now(s), &e));
+    check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
 }
 
 static void on_hurried(void *to)
@@ -111,7 +115,7 @@ static void on_exited(void *to, int code, int signum)
     struct err e = ERR_NONE;
 
     s->exit_code = signum ? 128 + signum : code;
-    kept(s, tap_exited(&s->tap, code, signum, now(s), &e));
+    check(s, tap_exited(&s->tap, code, signum, now(s), &e), &e);
 }
 
 static void on_done(void *to)
@@ -190,7 +194,7 @@ static void begin(struct session *s)
     struct record_header header = compose_header(s, &a);
     struct err e = ERR_NONE;
 
-    kept(s, tap_begin(&s->tap, &header, now(s), &e) && tap_started(&s->tap, now(s), &e));
+    check(s, tap_begin(&s->tap, &header, now(s), &e) && tap_started(&s->tap, now(s), &e), &e);
     arena_release(&a);
 }
 
@@ -304,14 +308,14 @@ static int end(struct session *s)
     struct err e = ERR_NONE;
     bool missing, made;
 
-    kept(s, tap_end(&s->tap, s->exit_code, now(s), &e));
+    check(s, tap_end(&s->tap, s->exit_code, now(s), &e), &e);
     live_finish(&s->live, &how);
-    kept(s, true);
+    check(s, true, NULL);
     live_release(&s->live);
     made = make_document(s);
     if (made)
         say_result(s, &how);
-    missing = how.incomplete || how.unsynced || s->too_long;
+    missing = how.incomplete || how.unsynced || s->left_out || s->too_long;
     return made && !(missing && s->how->strict) ? s->exit_code : RECORD_SESSION_FAILED;
 }
 

@@ -63,11 +63,25 @@ static void a_wait_ends_with_its_time(void **state)
     pthread_cond_destroy(&m.cond);
 }
 
+static void waiting_is_counted_and_working_is_not(void **state)
+{
+    long before = thread_waits();
+    int64_t until = clock_mono_us() + 2000;
+
+    (void)state;
+    while (clock_mono_us() < until)
+        ;
+    assert_int_equal(thread_waits(), before);
+    usleep(100);
+    assert_true(thread_waits() > before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_gets_no_signals_and_its_maker_keeps_them),
         cmocka_unit_test(a_wait_ends_with_its_time),
+        cmocka_unit_test(waiting_is_counted_and_working_is_not),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);
