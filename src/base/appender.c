@@ -20,6 +20,7 @@ const struct appender_config appender_defaults = {
     .memory = 64 << 20,
     .flush_lines = 100,
     .flush_us = SECOND,
+    .rest_us = SECOND / 50,
     .slow_us = 20000,
     .retry_us = SECOND / 4,
     .well_us = SECOND,
@@ -79,8 +80,9 @@ struct appender {
     int64_t bad_us;           /* when that was */
 
     uint64_t dirty_lines, dirty_bytes;
-    int64_t dirty_us; /* since when */
-    bool new_name;    /* the folder is not synced */
+    int64_t dirty_us;  /* since when */
+    int64_t synced_us; /* when it was last synced */
+    bool new_name;     /* the folder is not synced */
     struct done_file *done;
     bool sync_failed;
     uint64_t suspect; /* bytes of failed syncs that the file does not say */
@@ -184,15 +186,15 @@ static void wait_in_memory(struct appender *a, const struct backlog_line *l)
     tell_dropped(a);
 }
 
-static void note_written(struct appender *a, uint64_t lines, uint64_t bytes)
+static void note_written(struct appender *a, uint64_t bytes)
 {
     bool was_clean = !a->dirty_bytes;
 
     if (was_clean)
         a->dirty_us = clock_mono_us();
-    a->dirty_lines += lines;
+    a->dirty_lines++;
     a->dirty_bytes += bytes;
-    if (was_clean || a->dirty_lines >= a->config.flush_lines)
+    if (was_clean || a->dirty_lines == a->config.flush_lines)
         pthread_cond_signal(&a->dirty);
 }
 
@@ -226,7 +228,7 @@ static bool write_now(struct appender *a, struct str text, const struct backlog_
     pthread_mutex_lock(&a->lock);
     if (ok) {
         a->size += text.len;
-        note_written(a, 1, text.len);
+        note_written(a, text.len);
         if (slow)
             tell_slow(a, took);
     } else {
@@ -419,7 +421,7 @@ static void batch_is_written(struct appender *a)
 
     if (b->text.len) {
         a->size += b->text.len;
-        note_written(a, 1, b->text.len);
+        note_written(a, b->text.len);
     }
     clear_batch(b);
     a->pending = b->next.fd >= 0;
@@ -566,6 +568,7 @@ static void sync_file(struct appender *a)
     pthread_mutex_unlock(&a->lock);
     ok = file_sync(&f, &e);
     pthread_mutex_lock(&a->lock);
+    a->synced_us = clock_mono_us();
     if (!ok)
         sync_failed(a, &e, bytes);
 }
@@ -593,16 +596,24 @@ static void close_done(struct appender *a)
     free(d);
 }
 
+/* When what is dirty is to be synced. */
+static int64_t due_at(const struct appender *a)
+{
+    int64_t by_time = a->dirty_us + a->config.flush_us;
+    int64_t rested = a->synced_us + a->config.rest_us;
+
+    return a->dirty_lines >= a->config.flush_lines && rested < by_time ? rested : by_time;
+}
+
 static bool is_due(const struct appender *a)
 {
-    return a->dirty_bytes && (a->rescued || a->dirty_lines >= a->config.flush_lines ||
-                              clock_mono_us() - a->dirty_us >= a->config.flush_us);
+    return a->dirty_bytes && (a->rescued || clock_mono_us() >= due_at(a));
 }
 
 static void wait_for_dirt(struct appender *a)
 {
     if (a->dirty_bytes && !a->quit)
-        thread_wait_until(&a->dirty, &a->lock, a->dirty_us + a->config.flush_us);
+        thread_wait_until(&a->dirty, &a->lock, due_at(a));
     else
         pthread_cond_wait(&a->dirty, &a->lock);
 }

@@ -24,7 +24,8 @@
 struct appender_config {
     uint64_t memory;      /* ceiling of what waits for the disk */
     uint64_t flush_lines; /* sync after so many lines ... */
-    int64_t flush_us;     /* ... or so long after the first of them */
+    int64_t flush_us;     /* ... or so long after the first of them ... */
+    int64_t rest_us;      /* ... but for lines' sake no sooner than this after the last */
     int64_t slow_us;      /* a write that takes longer makes the disk ill */
     int64_t retry_us;     /* after a write that failed */
     int64_t well_us;      /* so long without trouble, and it is well again */

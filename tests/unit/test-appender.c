@@ -50,6 +50,7 @@ static struct appender_config hurried(void)
     c.well_us = 0;
     c.flush_us = 3600000000;
     c.flush_lines = 1000000;
+    c.rest_us = 0;
     c.end_us = 60000000;
     return c;
 }
@@ -529,6 +530,25 @@ static void it_is_synced_after_so_many_lines_or_so_long(void **state)
     }
 }
 
+/* Many lines in no time are no reason to do nothing but sync. */
+static void a_sync_is_not_followed_by_another_at_once(void **state)
+{
+    struct appender_config c = hurried();
+    struct fault_sys f;
+    struct appender *a;
+
+    (void)state;
+    fault_init(&f);
+    c.flush_lines = 1;
+    c.rest_us = 3600000000;
+    a = begin(&f, &c);
+    for (int n = 0; n < 1000; n++)
+        put(a, "line");
+    end(a, "");
+    appender_free(a);
+    assert_in_range(f.calls[FAULT_FDATASYNC], 1, 2); /* the first and the last */
+}
+
 static void nothing_is_synced_before_that(void **state)
 {
     struct appender_config c = hurried();
@@ -688,6 +708,7 @@ int main(void)
         TEST(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
         TEST(a_file_that_never_took_a_line_stays_empty),
         TEST(it_is_synced_after_so_many_lines_or_so_long),
+        TEST(a_sync_is_not_followed_by_another_at_once),
         TEST(nothing_is_synced_before_that),
         TEST(a_sync_that_failed_is_told_and_noted_and_stays_so),
         TEST(what_fails_at_the_end_is_told),
