@@ -10,6 +10,7 @@ import re
 import select
 import signal
 import subprocess
+import threading
 import time
 
 import jsonschema
@@ -80,26 +81,29 @@ KILLS, AT_ONCE = 500, 50
 
 
 def talk_until_killed(process, rng):
-    """Asks and waits, over and over; killed from the start on at any moment. The answers that came whole."""
+    """Asks and waits, over and over, and is killed at some moment. The answers that came whole."""
     got = []
-    moment = time.monotonic() + rng.uniform(0, 0.03)
-    last = rng.randrange(60)  # or in the middle of this question
+    at_work = rng.random() < 0.8  # else while it starts
+    killer = threading.Timer(rng.uniform(0, 0.02), process.kill)
+    if not at_work:
+        killer.start()
     with contextlib.suppress(BrokenPipeError):
         for i in range(1_000_000):
             process.stdin.write(asked(i))
             process.stdin.flush()
-            if i == last or time.monotonic() >= moment:
-                process.kill()
             line = process.stdout.readline()
             if not line.endswith(b"\n"):
                 break
             got.append(json.loads(line)["id"])
+            if at_work and i == 0:
+                killer.start()
+    killer.join()
     return got
 
 
 @pytest.mark.parametrize("batch", range(KILLS // AT_ONCE))
 def test_after_kill_9_nothing_the_client_got_is_missing(batch, mcpreel, tmp_path):
-    torn = collections.Counter()
+    most = 0
     for seed in range(batch * AT_ONCE, (batch + 1) * AT_ONCE):
         path = tmp_path / f"{seed}.jsonl"
         reading, writing = os.pipe()  # held by the server: its end shows that the server is gone
@@ -109,15 +113,15 @@ def test_after_kill_9_nothing_the_client_got_is_missing(batch, mcpreel, tmp_path
             assert p.wait(60) == -signal.SIGKILL
         recorded = []
         if path.exists():
-            *whole, rest = path.read_bytes().split(b"\n")
+            *whole, _torn = path.read_bytes().split(b"\n")
             recorded = [json.loads(line) for line in whole]
-            torn[bool(rest)] += 1
         answers = [r["msg"]["id"] for r in recorded if r["type"] == "message" and r["dir"] == "s2c"]
         assert answers[:len(got)] == got, seed
         assert select.select([reading], [], [], 30)[0], f"{seed}: the server outlived its recorder"
         assert os.read(reading, 1) == b""
         os.close(reading)
-    assert sum(torn.values()) > AT_ONCE / 2
+        most = max(most, len(got))
+    assert most > 10
 
 
 def is_json(text):
@@ -263,6 +267,7 @@ def test_what_does_not_fit_in_memory_is_a_gap_in_its_place(mcpreel, tmp_path):
 
 # --- a disk that is slow
 
+# What is traced is the optimised program: the leak checker of the other one does not like to be.
 @pytest.fixture
 def strace():
     tried = subprocess.run(["strace", "-f", "-o", os.devnull, "true"], capture_output=True, text=True)
@@ -271,7 +276,7 @@ def strace():
     return "strace"
 
 
-def test_a_slow_disk_is_waited_for_only_once(strace, mcpreel, tmp_path):
+def test_a_slow_disk_is_waited_for_only_once(strace, tmp_path):
     """Every write takes a second. All answers are there long before the file has them."""
     path = tmp_path / "r.jsonl"
     with ended(start(strace, "-f", "-o", os.devnull, "-P", path, "-e", "trace=write", "-e",
@@ -287,9 +292,9 @@ def test_a_slow_disk_is_waited_for_only_once(strace, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("call", ["fdatasync", "fsync"])
-def test_a_sync_that_fails_is_told(call, strace, run, mcpreel, tmp_path):
+def test_a_sync_that_fails_is_told(call, strace, run, tmp_path):
     path = tmp_path / "r.jsonl"
-    ran = run([strace, "-f", "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:error=EIO", mcpreel, "-q",
+    ran = run([strace, "-f", "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:error=EIO", OPTIMISED, "-q",
                "record", "--strict", "-o", path, "--", *ANSWERING], stdin=asked(1))
     assert (ran.code, ran.out) == (125, answered(1))
     what = path if call == "fdatasync" else tmp_path
