@@ -5,14 +5,15 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "base/troubles.h"
 
 enum {
     BATCH = 256 << 10, /* so much of what waits is written at once */
     TEXT_MAX = 1 << 30,
     WHY = 128,
-    TOLD = 16, /* kinds of trouble, by reason; what comes after them is not told */
     SECOND = 1000000,
 };
 
@@ -43,11 +44,6 @@ struct done_file {
     struct done_file *next;
     struct file file;
     uint64_t dirty_bytes;
-};
-
-struct told {
-    enum appender_trouble kind;
-    struct err err;
 };
 
 /* Who may touch what:
@@ -88,8 +84,7 @@ struct appender {
     uint64_t suspect; /* bytes of failed syncs that the file does not say */
     char sync_why[WHY];
 
-    struct told told[TOLD];
-    size_t told_count, told_taken;
+    struct troubles troubles;
 
     struct buf last;
     bool ending; /* nothing more comes */
@@ -100,20 +95,9 @@ struct appender {
     int orphans;          /* threads that their owner has not waited for */
 };
 
-static bool is_told(const struct appender *a, enum appender_trouble kind, const char *msg)
-{
-    bool by_reason = kind == APPENDER_FAILED || kind == APPENDER_UNSYNCED;
-
-    for (size_t i = 0; i < a->told_count; i++)
-        if (a->told[i].kind == kind && (!by_reason || strcmp(a->told[i].err.msg, msg) == 0))
-            return true;
-    return false;
-}
-
 static void tell(struct appender *a, enum appender_trouble kind, const struct err *e)
 {
-    if (a->told_count < TOLD && !is_told(a, kind, e->msg))
-        a->told[a->told_count++] = (struct told){ kind, *e };
+    troubles_add(&a->troubles, kind, kind == APPENDER_FAILED || kind == APPENDER_UNSYNCED, e);
 }
 
 /* The words of the system, without what failed. */
@@ -147,13 +131,10 @@ static void tell_slow(struct appender *a, int64_t took_us)
 
 enum appender_trouble appender_trouble(struct appender *a, struct err *e)
 {
-    enum appender_trouble kind = APPENDER_FINE;
+    enum appender_trouble kind;
 
     pthread_mutex_lock(&a->lock);
-    if (a->told_taken < a->told_count) {
-        *e = a->told[a->told_taken].err;
-        kind = a->told[a->told_taken++].kind;
-    }
+    kind = (enum appender_trouble)troubles_take(&a->troubles, e);
     pthread_mutex_unlock(&a->lock);
     return kind;
 }
@@ -551,7 +532,7 @@ static void sync_folder(struct appender *a)
 
     a->new_name = false;
     pthread_mutex_unlock(&a->lock);
-    ok = file_sync_folder(f.sys, f.path, &e);
+    ok = folder_sync_of(f.sys, f.path, &e);
     pthread_mutex_lock(&a->lock);
     if (!ok)
         sync_failed(a, &e, 0);

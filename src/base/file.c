@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include "base/mem.h"
 
 enum { SLURP_STEP = 65536 };
 
@@ -307,73 +304,6 @@ bool file_sync(struct file *f, struct err *e)
         r = f->sys->fdatasync(f->sys, f->fd);
     while (r < 0 && errno == EINTR);
     return r == 0 || cannot(e, "sync", f->path, errno);
-}
-
-/* The folder that the file of that name stands in; the caller frees it. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
-    char *folder = mem_alloc(len + 2);
-
-    memcpy(folder, path, len);
-    if (!len)
-        folder[0] = slash ? '/' : '.';
-    return folder;
-}
-
-bool file_sync_folder(const struct sys *sys, const char *path, struct err *e)
-{
-    char *folder = folder_of(path);
-    int fd = open_retry(sys, folder, O_RDONLY | O_DIRECTORY, 0), r = -1;
-    bool ok;
-
-    if (fd >= 0)
-        do
-            r = sys->fsync(sys, fd);
-        while (r < 0 && errno == EINTR);
-    ok = r == 0 || errno == EINVAL || errno == EACCES || cannot(e, "sync", folder, errno);
-    if (fd >= 0)
-        sys->close(sys, fd);
-    free(folder);
-    return ok;
-}
-
-bool file_is_folder(const struct sys *sys, const char *path)
-{
-    int fd = open_retry(sys, path, O_PATH | O_DIRECTORY, 0);
-
-    if (fd >= 0)
-        sys->close(sys, fd);
-    return fd >= 0;
-}
-
-/* Somebody else may make the same folder at the same time. */
-static bool make_one_folder(const struct sys *sys, const char *path, struct err *e)
-{
-    int r;
-
-    do
-        r = sys->mkdir(sys, path, 0700);
-    while (r < 0 && errno == EINTR);
-    return r == 0 || errno == EEXIST || cannot(e, "make folder", path, errno);
-}
-
-bool file_make_folder(const struct sys *sys, const char *path, struct err *e)
-{
-    char *above;
-    bool ok = true;
-
-    if (file_is_folder(sys, path))
-        return true;
-    above = folder_of(path);
-    if (strcmp(above, "/") != 0 && strcmp(above, ".") != 0)
-        ok = file_make_folder(sys, above, e);
-    free(above);
-    ok = ok && make_one_folder(sys, path, e);
-    if (ok && !file_is_folder(sys, path))
-        return cannot(e, "make folder", path, ENOTDIR);
-    return ok;
 }
 
 bool file_truncate(struct file *f, uint64_t len, struct err *e)

@@ -63,18 +63,6 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
 bool file_sync(struct file *f, struct err *e) MUST_CHECK;
-
-/* A file that is synced but was made a moment ago may lose its name in a power cut: this
- * brings the folder that `path` stands in to the disk. Where folders cannot be synced
- * there is nothing to do, and that is no error. */
-bool file_sync_folder(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
-
-/* Makes the folder and those above it, for their owner only, where there are none. */
-bool file_make_folder(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
-
-/* Whether a folder stands there. */
-bool file_is_folder(const struct sys *sys, const char *path);
-
 bool file_truncate(struct file *f, uint64_t len, struct err *e) MUST_CHECK;
 bool file_size(struct file *f, uint64_t *size, struct err *e) MUST_CHECK;
 bool file_close(struct file *f, struct err *e); /* idempotent; the error matters to writers */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/pack.h"
 #include "cmd/journal.h"
 #include "cmd/pick-format.h"
@@ -112,7 +113,7 @@ static bool user_folder(struct record_place *p, const struct app *app, struct er
         err_set(e, ERR_USAGE, "no place to record: neither XDG_STATE_HOME nor HOME is set");
         return err_hint(e, "name a file or a folder with -o, or set MCPREEL_DIR");
     }
-    return file_make_folder(app->sys, p->folder, e);
+    return folder_make(app->sys, p->folder, e);
 }
 
 static void set_path(struct record_place *p, const char *path)
@@ -181,7 +182,7 @@ bool record_place_find(struct record_place *p, const struct app *app,
                        const struct record_wish *wish, struct err *e)
 {
     bool folder = wish->output && (str_ends(str_z(wish->output), STR("/")) ||
-                                   file_is_folder(app->sys, wish->output));
+                                   folder_is(app->sys, wish->output));
 
     *p = (struct record_place){ .force = wish->force, .rotate = wish->rotate };
     if ((wish->output && !folder && !refuse_name(wish, e)) ||

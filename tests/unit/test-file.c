@@ -758,74 +758,6 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
 #define IN_A_DIRECTORY(test)                                                                   \
     cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
-static void the_folder_of_a_file_can_be_synced(void **state)
-{
-    static const char *const paths[] = { "file", "./file", "/file", "dir/file", "dir/sub/" };
-    struct fault_sys f;
-    struct err e = ERR_NONE;
-
-    (void)state;
-    fault_init(&f);
-    assert_int_equal(mkdir("dir", 0700), 0);
-    assert_int_equal(mkdir("dir/sub", 0700), 0);
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        assert_true(file_sync_folder(&f.sys, paths[i], &e));
-    assert_int_equal(f.calls[FAULT_FSYNC], 5);
-    assert_int_equal(f.calls[FAULT_CLOSE], 5);
-    fault_fail(&f, FAULT_FSYNC, 6, 2, EINTR);
-    assert_true(file_sync_folder(&f.sys, "file", &e));
-    fault_fail(&f, FAULT_FSYNC, 9, 1, EINVAL); /* there are such file systems */
-    assert_true(file_sync_folder(&f.sys, "file", &e));
-    fault_fail(&f, FAULT_FSYNC, 10, 1, EIO);
-    assert_false(file_sync_folder(&f.sys, "dir/file", &e));
-    assert_string_equal(e.msg, "cannot sync 'dir': Input/output error");
-    assert_false(file_sync_folder(&f.sys, "missing/file", &e));
-    assert_string_equal(e.msg, "cannot sync 'missing': No such file or directory");
-    assert_int_equal(f.calls[FAULT_CLOSE], 8);
-    rmdir("dir/sub");
-    rmdir("dir");
-}
-
-static void folders_are_made_as_deep_as_need_be_and_for_their_owner(void **state)
-{
-    mode_t before = umask(0);
-    struct err e = ERR_NONE;
-    struct stat st;
-
-    (void)state;
-    assert_false(file_is_folder(&sys_real, "a"));
-    assert_true(file_make_folder(&sys_real, "a/b//c/", &e));
-    assert_true(file_make_folder(&sys_real, "a/b/c", &e));
-    assert_true(file_is_folder(&sys_real, "a/b/c"));
-    assert_int_equal(stat("a/b", &st), 0);
-    assert_int_equal(st.st_mode & 07777, 0700);
-    umask(before);
-    rmdir("a/b/c");
-    rmdir("a/b");
-    rmdir("a");
-}
-
-static void what_is_no_folder_cannot_become_one(void **state)
-{
-    struct fault_sys f;
-    struct err e = ERR_NONE;
-    struct file file;
-
-    (void)state;
-    assert_true(file_create(&file, &sys_real, "one", false, &e));
-    file_close(&file, &e);
-    assert_false(file_is_folder(&sys_real, "one"));
-    assert_false(file_make_folder(&sys_real, "one", &e));
-    assert_string_equal(e.msg, "cannot make folder 'one': Not a directory");
-    assert_false(file_make_folder(&sys_real, "one/two", &e));
-    assert_string_equal(e.msg, "cannot make folder 'one': Not a directory");
-    unlink("one");
-    fault_init(&f);
-    fault_fail(&f, FAULT_MKDIR, 1, 1, EROFS);
-    assert_false(file_make_folder(&f.sys, "two/three", &e));
-    assert_string_equal(e.msg, "cannot make folder 'two': Read-only file system");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -858,9 +790,6 @@ int main(void)
         IN_A_DIRECTORY(slurping_stops_at_the_ceiling),
         IN_A_DIRECTORY(slurping_into_a_full_buffer_fails),
         IN_A_DIRECTORY(slurping_survives_short_reads_and_reports_failing_ones),
-        IN_A_DIRECTORY(the_folder_of_a_file_can_be_synced),
-        IN_A_DIRECTORY(folders_are_made_as_deep_as_need_be_and_for_their_owner),
-        IN_A_DIRECTORY(what_is_no_folder_cannot_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
