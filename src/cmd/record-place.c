@@ -138,7 +138,8 @@ bool record_place_next(struct record_place *p, unsigned attempt)
     return true;
 }
 
-static bool refuse_name(const struct record_wish *wish, struct err *e)
+/* Whether the name can be that of a live recording. */
+static bool check_name(const struct record_wish *wish, struct err *e)
 {
     struct str path = str_z(wish->output), stem;
 
@@ -155,18 +156,20 @@ static bool refuse_name(const struct record_wish *wish, struct err *e)
     return true;
 }
 
-/* A name that says nothing is that of a recording of our own. */
-static bool choose_format(struct record_place *p, const struct record_wish *wish, struct err *e)
+/* `file`: the name that was given, if one was. One that says nothing is that of a recording
+ * of our own. */
+static bool choose_format(struct record_place *p, const struct record_wish *wish,
+                          const char *file, struct err *e)
 {
     p->format = wish->format;
-    if (!p->format && wish->output)
-        p->format = format_by_path(str_z(wish->output));
+    if (!p->format && file)
+        p->format = format_by_path(str_z(file));
     if (!p->format)
         p->format = &recording_format;
     if (!p->format->put) {
         struct buf names;
 
-        err_set(e, ERR_USAGE, "cannot record to '%s': '%s' is only read", wish->output,
+        err_set(e, ERR_USAGE, "cannot record to '%s': '%s' is only read", file,
                 p->format->name);
         err_hint(e, "say what to write with --format: one of %s", pick_format_list(&names));
         buf_release(&names);
@@ -178,34 +181,34 @@ static bool choose_format(struct record_place *p, const struct record_wish *wish
     return true;
 }
 
+static void name_in_folder(struct record_place *p, const struct record_wish *wish)
+{
+    struct arena *a = &p->arena;
+    const char *label = record_place_label(a, wish->name, wish->server);
+
+    p->stem = arena_printf(a, "%.*s-%s-%ld", STR_ARG(time_stamp(a)), label, self_number()).at;
+    record_place_next(p, 0);
+}
+
 bool record_place_find(struct record_place *p, const struct app *app,
                        const struct record_wish *wish, struct err *e)
 {
-    bool folder = wish->output && (str_ends(str_z(wish->output), STR("/")) ||
-                                   folder_is(app->sys, wish->output));
+    const char *file = wish->output;
 
     *p = (struct record_place){ .force = wish->force, .rotate = wish->rotate };
-    if ((wish->output && !folder && !refuse_name(wish, e)) ||
-        !choose_format(
-            p,
-            folder ? &(struct record_wish){ .format = wish->format, .rotate = wish->rotate }
-                   : wish,
-            e))
-        return false;
-    if (folder)
-        p->folder = wish->output;
-    else if (wish->output)
-        set_path(p, wish->output);
-    else if (!user_folder(p, app, e))
-        return false;
-    if (p->folder) {
-        const char *label = record_place_label(&p->arena, wish->name, wish->server);
-
-        p->stem = arena_printf(&p->arena, "%.*s-%s-%ld", STR_ARG(time_stamp(&p->arena)), label,
-                               self_number())
-                      .at;
-        record_place_next(p, 0);
+    if (file && (str_ends(str_z(file), STR("/")) || folder_is(app->sys, file))) {
+        p->folder = file;
+        file = NULL;
     }
+    if ((file && !check_name(wish, e)) || !choose_format(p, wish, file, e))
+        return false;
+    if (file) {
+        set_path(p, file);
+        return true;
+    }
+    if (!p->folder && !user_folder(p, app, e))
+        return false;
+    name_in_folder(p, wish);
     return true;
 }
 

@@ -77,7 +77,7 @@ def finish(process):
 
 # --- kill -9
 
-KILLS, AT_ONCE = 500, 50
+KILLS, AT_ONCE = int(os.environ.get("KILLS", 500)), 50
 
 
 def talk_until_killed(process, rng):
