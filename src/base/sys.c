@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static int real_open(const struct sys *s, const char *path, int flags, mode_t mode)
@@ -46,6 +47,12 @@ static int real_ftruncate(const struct sys *s, int fd, off_t len)
     return ftruncate(fd, len);
 }
 
+static int real_flock(const struct sys *s, int fd, int how)
+{
+    (void)s;
+    return flock(fd, how);
+}
+
 static int real_rename(const struct sys *s, const char *from, const char *to)
 {
     (void)s;
@@ -84,6 +91,7 @@ const struct sys sys_real = {
     .fdatasync = real_fdatasync,
     .fsync = real_fsync,
     .ftruncate = real_ftruncate,
+    .flock = real_flock,
     .rename = real_rename,
     .link = real_link,
     .unlink = real_unlink,

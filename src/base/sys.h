@@ -17,6 +17,7 @@ struct sys {
     int (*fdatasync)(const struct sys *s, int fd);
     int (*fsync)(const struct sys *s, int fd);
     int (*ftruncate)(const struct sys *s, int fd, off_t len);
+    int (*flock)(const struct sys *s, int fd, int how);
     int (*rename)(const struct sys *s, const char *from, const char *to);
     int (*link)(const struct sys *s, const char *from, const char *to);
     int (*unlink)(const struct sys *s, const char *path);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/lock.h"
 #include "base/pack.h"
 #include "cmd/journal.h"
 #include "cmd/pick-format.h"
@@ -222,11 +223,28 @@ bool record_place_is_journal(const struct record_place *p)
     return p->live != p->path;
 }
 
+/* A client may start its server twice at the same time. Whoever comes second must not take
+ * the first one's file away, nor fail for the sake of a recording. */
+bool record_place_give_way(struct record_place *p, const struct sys *sys)
+{
+    struct arena *a = &p->arena;
+
+    if (p->folder || !p->force || p->gave_way ||
+        !(lock_is_held(sys, p->path) || lock_is_held(sys, p->live)))
+        return false;
+    p->gave_way = true;
+    set_path(
+        p, live_name_beside(a, p->path, p->format, arena_printf(a, "-%ld", self_number()).at));
+    return true;
+}
+
 static bool journal_is_free(const struct record_place *p, const struct sys *sys, struct err *e)
 {
     if (file_may_create(sys, p->live, false, e))
         return true;
-    if (e->kind == ERR_USAGE)
+    if (lock_is_held(sys, p->live))
+        err_hint(e, "another process is recording there");
+    else if (e->kind == ERR_USAGE)
         err_hint(e,
                  "a recording broke off there: finish it with 'mcpreel check --fix %s', or "
                  "remove it",
@@ -237,15 +255,13 @@ static bool journal_is_free(const struct record_place *p, const struct sys *sys,
 /* That the second part may be made says that nobody else's parts lie there. */
 bool record_place_is_free(const struct record_place *p, const struct sys *sys, struct err *e)
 {
-    struct live_config parts = { .path = p->path, .format = p->format };
-
     if (!file_may_create(sys, p->path, p->force, e))
         return false;
     if (record_place_is_journal(p))
         return journal_is_free(p, sys, e);
     if (p->rotate) {
         struct arena a = { 0 };
-        bool ok = file_may_create(sys, live_part_name(&a, &parts, 2).at, p->force, e);
+        bool ok = file_may_create(sys, live_part_name(&a, p->path, p->format, 2), p->force, e);
 
         arena_release(&a);
         return ok;

@@ -25,6 +25,7 @@ struct record_place {
     const char *folder;          /* NULL: the name was given */
     const char *stem;            /* in the folder */
     bool force, rotate;
+    bool gave_way;
     struct arena arena;
 };
 
@@ -38,6 +39,11 @@ bool record_place_is_journal(const struct record_place *p);
 
 /* The next name to try; false: names were given, or there were too many. */
 bool record_place_next(struct record_place *p, unsigned attempt);
+
+/* A place that was named and that another recorder writes to right now gives way to one
+ * beside it, named after this process as well; only where it could be replaced at all.
+ * True if there is another place now. */
+bool record_place_give_way(struct record_place *p, const struct sys *sys);
 
 /* Whether what will be made here may be; errors are those of making it. */
 bool record_place_is_free(const struct record_place *p, const struct sys *sys,

@@ -232,17 +232,19 @@ static bool open_live(struct session *s, struct err *e)
     return live_open(&s->live, s->app->sys, &config, e);
 }
 
-/* Of names that we choose ourselves another one may do. */
-static bool open_file(struct session *s, struct err *e)
+/* Finds a name that is free, and opens the file if it is time. Of names that we choose
+ * ourselves another one may do. */
+static bool settle(struct session *s, bool open, struct err *e)
 {
+    const struct sys *sys = s->app->sys;
     struct err why = ERR_NONE;
+    unsigned attempt = 0;
 
-    for (unsigned attempt = 0;;) {
-        if (record_place_is_free(s->place, s->app->sys, &why) && open_live(s, &why))
+    do {
+        if (record_place_is_free(s->place, sys, &why) && (!open || open_live(s, &why)))
             return true;
-        if (why.kind != ERR_USAGE || !record_place_next(s->place, ++attempt))
-            break;
-    }
+    } while (why.kind == ERR_USAGE &&
+             (record_place_give_way(s->place, sys) || record_place_next(s->place, ++attempt)));
     *e = why;
     return false;
 }
@@ -255,7 +257,7 @@ static int start(struct session *s, struct err *e)
     bool later = s->place->force;
     int errnum = 0;
 
-    if (later ? !record_place_is_free(s->place, s->app->sys, e) : !open_file(s, e))
+    if (!settle(s, !later, e))
         return app_exit_code(e);
     if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
         if (!later) {
@@ -264,7 +266,7 @@ static int start(struct session *s, struct err *e)
         }
         return start_failure(errnum, e);
     }
-    if (later && !open_file(s, e)) {
+    if (later && !settle(s, true, e)) {
         relay_close(s->relay);
         return app_exit_code(e);
     }

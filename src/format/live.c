@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "trace/limits.h"
 
 enum {
@@ -107,14 +108,22 @@ static void keep_header(struct live *l, const struct record *r)
         *texts[i] = keep(l, *texts[i]);
 }
 
-struct str live_part_name(struct arena *a, const struct live_config *config, unsigned n)
+const char *live_name_beside(struct arena *a, const char *path, const struct format *format,
+                             const char *mark)
 {
-    struct str path = str_z(config->path), ext = STR_NONE;
+    struct str stem = str_z(path), ext = STR_NONE;
 
-    for (const char *const *e = config->format->ext; *e; e++)
-        if (str_ends(path, str_z(*e)) && strlen(*e) > ext.len)
+    for (const char *const *e = format->ext; *e; e++)
+        if (str_ends(stem, str_z(*e)) && strlen(*e) > ext.len)
             ext = str_z(*e);
-    return arena_printf(a, "%.*s.%u%.*s", (int)(path.len - ext.len), path.at, n, STR_ARG(ext));
+    return arena_printf(a, "%.*s%s%.*s", (int)(stem.len - ext.len), stem.at, mark, STR_ARG(ext))
+        .at;
+}
+
+const char *live_part_name(struct arena *a, const char *path, const struct format *format,
+                           unsigned n)
+{
+    return live_name_beside(a, path, format, arena_printf(a, ".%u", n).at);
 }
 
 /* The next name that is free: nobody's file is overwritten, nor does one end the
@@ -122,10 +131,13 @@ struct str live_part_name(struct arena *a, const struct live_config *config, uns
 static bool make_next_file(struct live *l, struct file *f, struct err *e)
 {
     for (unsigned i = 0; i < NAME_TRIES; i++) {
-        struct str name = live_part_name(&l->kept, &l->config, ++l->part);
+        const char *name =
+            live_part_name(&l->kept, l->config.path, l->config.format, ++l->part);
 
-        if (file_create(f, l->sys, name.at, l->config.replace, e))
+        if (file_create(f, l->sys, name, l->config.replace, e)) {
+            lock_take(l->sys, f->fd);
             return true;
+        }
         if (e->kind != ERR_USAGE)
             break;
     }
@@ -248,6 +260,7 @@ static bool open_file(struct live *l, struct err *e)
     c.to = l;
     if (!file_create(&f, l->sys, l->config.path, l->config.replace, e))
         return false;
+    lock_take(l->sys, f.fd);
     if (appender_open(&l->file, &f, &c, e))
         return true;
     l->sys->unlink(l->sys, l->config.path);

@@ -5,6 +5,8 @@
  * never fails, troubles are there to be told, and what is lost is counted and stands in
  * the file as a gap.
  *
+ * The file is locked: it says to others that it is being written.
+ *
  * Only for formats that make whole lines of each record. Once a file has reached `rotate`
  * bytes it gets its footer, and the next part, with a header of its own, goes on: after
  * "a.jsonl" come "a.2.jsonl", "a.3.jsonl" and so on. */
@@ -63,7 +65,11 @@ void live_abandon(struct live *l);
 
 void live_release(struct live *l);
 
-/* The name of the n-th part, from 2 on. */
-struct str live_part_name(struct arena *a, const struct live_config *config, unsigned n);
+/* A name with a mark before its extension, if it has one of the format's; the name of the
+ * n-th part, from 2 on. */
+const char *live_name_beside(struct arena *a, const char *path, const struct format *format,
+                             const char *mark);
+const char *live_part_name(struct arena *a, const char *path, const struct format *format,
+                           unsigned n);
 
 #endif

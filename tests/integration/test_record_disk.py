@@ -353,6 +353,30 @@ def test_of_many_recorders_with_one_file_only_one_starts(mcpreel, tmp_path):
     assert len(messages(path)) == 2
 
 
+@pytest.mark.parametrize("name", ["r.jsonl", "r.json"])
+def test_a_client_that_starts_it_twice_gets_two_recordings(name, mcpreel, tmp_path):
+    """Both with --force and the same file, as in a client's configuration; the first is still at work."""
+    path = tmp_path / name
+    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as first:
+        ask(first, 1)
+        with ended(start(mcpreel, "record", "--force", "-o", path, "--", *ANSWERING)) as second:
+            ask(second, 2)
+            first.send_signal(signal.SIGTERM)
+            assert first.wait(60) == 128 + signal.SIGTERM
+            code, _, err = finish(second)
+            beside = tmp_path / name.replace(".", f"-{second.pid}.")
+            assert code == 0 and err.startswith(f"mcpreel: recording to {beside}\n".encode()), err
+    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
+    for i, file in (1, path), (2, beside):
+        assert b'"id": %d' % i in file.read_bytes().replace(b'"id":%d' % i, b'"id": %d' % i)
+        assert subprocess.run([mcpreel, "-q", "--json", "check", file], stdout=subprocess.PIPE).stdout.count(
+            b'"messages":2') == 1
+    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as again:
+        ask(again, 3)
+        assert finish(again)[0] == 0
+    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
+
+
 def test_without_a_name_it_goes_to_the_state_folder(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "--name", "my fs", "--", *ANSWERING], stdin=asked(1), cwd="/",
               env={"XDG_STATE_HOME": str(tmp_path / "state"), "MCPREEL_DIR": ""})

@@ -102,6 +102,11 @@ static int fault_ftruncate(const struct sys *s, int fd, off_t len)
     return fails(s, FAULT_FTRUNCATE) ? -1 : sys_real.ftruncate(&sys_real, fd, len);
 }
 
+static int fault_flock(const struct sys *s, int fd, int how)
+{
+    return fails(s, FAULT_FLOCK) ? -1 : sys_real.flock(&sys_real, fd, how);
+}
+
 static int fault_rename(const struct sys *s, const char *from, const char *to)
 {
     return fails(s, FAULT_RENAME) ? -1 : sys_real.rename(&sys_real, from, to);
@@ -139,6 +144,7 @@ void fault_init(struct fault_sys *f)
         .fdatasync = fault_fdatasync,
         .fsync = fault_fsync,
         .ftruncate = fault_ftruncate,
+        .flock = fault_flock,
         .rename = fault_rename,
         .link = fault_link,
         .unlink = fault_unlink,

@@ -23,6 +23,7 @@ enum fault_call {
     FAULT_FDATASYNC,
     FAULT_FSYNC,
     FAULT_FTRUNCATE,
+    FAULT_FLOCK,
     FAULT_RENAME,
     FAULT_LINK,
     FAULT_UNLINK,

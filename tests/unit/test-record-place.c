@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/lock.h"
 #include "desk.h"
 #include "loop/self.h"
 #include "test.h"
@@ -202,6 +204,35 @@ static void what_stands_in_the_way_is_said_before_anything_starts(void **state)
     record_place_release(&p);
 }
 
+static void a_place_in_use_gives_way_to_one_beside_it(void **state)
+{
+    struct desk *d = *state;
+    struct record_wish wish = { .output = "a.jsonl", .force = true };
+    struct record_place p;
+    struct err e = ERR_NONE;
+    struct file theirs;
+    char want[64];
+
+    assert_true(file_create(&theirs, &sys_real, "a.jsonl", false, &e));
+    assert_true(find(d, &p, &wish, NULL, &e));
+    assert_false(record_place_give_way(&p, &sys_real)); /* it is a file like any other */
+    assert_true(record_place_is_free(&p, &sys_real, &e));
+    lock_take(&sys_real, theirs.fd);
+    assert_false(record_place_is_free(&p, &sys_real, &e));
+    assert_string_equal(e.msg, "cannot write 'a.jsonl': another process is writing it");
+    assert_true(record_place_give_way(&p, &sys_real));
+    snprintf(want, sizeof want, "a-%ld.jsonl", self_number());
+    assert_string_equal(p.path, want);
+    assert_true(record_place_is_free(&p, &sys_real, &e));
+    assert_false(record_place_give_way(&p, &sys_real)); /* once is enough */
+    record_place_release(&p);
+    wish.force = false; /* without it the file would be refused in any case */
+    assert_true(find(d, &p, &wish, NULL, &e));
+    assert_false(record_place_give_way(&p, &sys_real));
+    record_place_release(&p);
+    file_close(&theirs, &e);
+}
+
 static void a_server_is_called_by_what_people_call_it(void **state)
 {
     static const struct {
@@ -244,6 +275,7 @@ int main(void)
         TEST(without_a_name_it_goes_to_the_folder_of_the_user),
         TEST(without_any_place_it_says_what_to_do),
         TEST(what_stands_in_the_way_is_said_before_anything_starts),
+        TEST(a_place_in_use_gives_way_to_one_beside_it),
         cmocka_unit_test(a_server_is_called_by_what_people_call_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

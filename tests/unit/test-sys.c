@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -33,6 +34,7 @@ static void each_call_reaches_the_system(void **state)
     assert_int_equal(s->write(s, fd, "abcdef", 6), 6);
     assert_int_equal(s->fdatasync(s, fd), 0);
     assert_int_equal(s->fsync(s, fd), 0);
+    assert_int_equal(s->flock(s, fd, LOCK_EX | LOCK_NB), 0);
     assert_int_equal(s->ftruncate(s, fd, 4), 0);
     assert_int_equal(s->fstat(s, fd, &st), 0);
     assert_int_equal(st.st_size, 4);
