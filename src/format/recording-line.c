@@ -57,6 +57,7 @@ static const struct member header_members[] = {
     { NAMED("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
     { NAMED("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
     { NAMED("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
+    { NAMED("part"), MEMBER_COUNT, AT(header.part), HAS_PART, false, 0 },
     END,
 };
 

@@ -51,12 +51,14 @@ enum record_has {
     HAS_RETRY = 1u << 14,
     HAS_TOTALS = 1u << 15,
     HAS_ERRORS = 1u << 16,
+    HAS_PART = 1u << 17,
 };
 
 struct record_header {
     struct str version, name, tags /* JSON */, upstream, made_for, producer /* JSON */,
         command /* JSON */, transport;
     struct str source; /* JSON: what it was converted from, see recording.md */
+    uint64_t part;     /* which file of several, from 1; all have the same date */
 };
 
 struct mcp_message;
