@@ -6,14 +6,35 @@
 #include "base/mem.h"
 #include "loop/loop-uv.h"
 
+static void take_signals(struct loop *l)
+{
+    /* A peer that goes away, or a file that may not grow any more, is an error of
+     * write(2), not the end of us. And children are waited for, even if whoever started
+     * us had no interest in its own. */
+    static const struct loop_signal taken[] = { { .signum = SIGPIPE },
+                                                { .signum = SIGXFSZ },
+                                                { .signum = SIGCHLD } };
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, standard = { .sa_handler = SIG_DFL };
+
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        int signum = taken[i].signum;
+
+        l->taken[i] = taken[i];
+        sigaction(signum, signum == SIGCHLD ? &standard : &ignore, &l->taken[i].before);
+    }
+}
+
+void loop_restore_signals(const struct loop *l)
+{
+    for (size_t i = 0; i < sizeof l->taken / sizeof *l->taken; i++)
+        sigaction(l->taken[i].signum, &l->taken[i].before, NULL);
+}
+
 struct loop *loop_new(void)
 {
     struct loop *l = mem_new(struct loop);
 
-    /* A peer that goes away, or a file that may not grow any more, is an error of
-     * write(2), not the end of us. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    take_signals(l);
     BUG_IF(uv_loop_init(&l->uv) != 0);
     return l;
 }
@@ -28,6 +49,7 @@ void loop_free(struct loop *l)
     uv_run(&l->uv, UV_RUN_NOWAIT);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     BUG_IF(uv_loop_close(&l->uv) != 0);
+    loop_restore_signals(l);
     free(l);
 }
 

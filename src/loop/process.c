@@ -4,12 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "loop/patience.h"
 #include "loop/timer.h"
-
-enum {
-    QUIET_MS = 800, /* after the end of its stdin, how long a silent process may take */
-    TERM_MS = 500,  /* from SIGTERM to SIGKILL, and for pipes that outlive their process */
-};
 
 enum process_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
 
@@ -28,18 +24,18 @@ static void enter(struct process *p, enum process_state state)
     p->state = state;
     switch (state) {
     case CLOSING:
-        timer_set(p->patience, QUIET_MS);
+        timer_set(p->patience, PATIENCE_QUIET_MS);
         break;
     case ASKED:
         child_kill_group(p->child, p->ask_with);
-        timer_set(p->patience, TERM_MS);
+        timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case KILLED:
         child_kill_group(p->child, SIGKILL);
-        timer_set(p->patience, TERM_MS);
+        timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case DRAINING:
-        timer_set(p->patience, TERM_MS);
+        timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case DONE:
         timer_stop(p->patience);
@@ -108,7 +104,7 @@ void process_let_go(struct process *p)
 void process_heard(struct process *p)
 {
     if (p->state == CLOSING)
-        timer_set(p->patience, QUIET_MS);
+        timer_set(p->patience, PATIENCE_QUIET_MS);
 }
 
 void process_ask(struct process *p, int signum)
@@ -132,8 +128,6 @@ void process_close(struct process *p)
 {
     if (!p)
         return;
-    if (p->state != DONE)
-        child_kill_group(p->child, SIGKILL);
     timer_close(p->patience);
     child_close(p->child);
     free(p);
