@@ -16,6 +16,7 @@ struct process {
     void *to;
     enum process_state state;
     int ask_with;
+    bool wanted;  /* its end was asked for: nobody waits for others */
     bool drained; /* all its output was read */
 };
 
@@ -50,21 +51,26 @@ static void enter(struct process *p, enum process_state state)
 
 static bool is_busy(const struct process *p)
 {
-    return p->events->busy && p->events->busy(p->to);
+    return !p->wanted && p->events->busy && p->events->busy(p->to);
+}
+
+static void hurry(struct process *p)
+{
+    enter(p, ASKED);
+    if (p->events->hurried)
+        p->events->hurried(p->to);
 }
 
 static void patience_over(void *to)
 {
     struct process *p = to;
 
-    if (p->state == CLOSING) {
-        enter(p, ASKED);
-        if (p->events->hurried)
-            p->events->hurried(p->to);
-    } else if (p->state == ASKED)
+    if (p->state == ASKED)
         enter(p, KILLED);
-    else if (p->state == DRAINING && is_busy(p))
-        enter(p, DRAINING);
+    else if (p->state != KILLED && is_busy(p))
+        enter(p, p->state);
+    else if (p->state == CLOSING)
+        hurry(p);
     else
         enter(p, DONE);
 }
@@ -109,6 +115,7 @@ void process_heard(struct process *p)
 
 void process_ask(struct process *p, int signum)
 {
+    p->wanted = true;
     if (signum)
         p->ask_with = signum;
     if (p->state == RUNNING || p->state == CLOSING)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -260,6 +261,13 @@ void stream_write(struct stream *s, struct str bytes)
 size_t stream_queued(const struct stream *s)
 {
     return s->broken ? 0 : s->queued;
+}
+
+bool stream_abandoned(const struct stream *s)
+{
+    struct pollfd fd = { .fd = s->fd, .events = POLLRDHUP };
+
+    return !s->file && poll(&fd, 1, 0) == 1;
 }
 
 static void closed(uv_handle_t *uv)

@@ -5,10 +5,14 @@
 #include "base/mem.h"
 #include "loop/process.h"
 #include "loop/stream.h"
+#include "loop/timer.h"
 #include "wire/lines.h"
 #include "wire/talk.h"
 
-enum { HIGH_WATER = 1 << 20 };
+enum {
+    HIGH_WATER = 1 << 20,
+    LOOK_MS = 250, /* how often a client that is not read is looked after */
+};
 
 /* One of the three ways bytes take: client to server, server to client, and the
  * server's stderr to ours. */
@@ -16,7 +20,8 @@ struct pipe {
     struct relay *relay;
     struct stream *from, *into;
     struct lines lines;
-    bool ended; /* nothing more comes out of `from` */
+    bool ended;  /* nothing more comes out of `from` */
+    bool paused; /* `from` is not read, as `into` has enough to take */
 };
 
 struct relay {
@@ -26,6 +31,8 @@ struct relay {
     struct process *server;
     struct pipe up, down, talk;
     struct talk said; /* the server's stderr, on its way to be handed over */
+    struct timer *look;
+    size_t untaken; /* of `up`, when the server was last looked at */
 };
 
 static void hand_rest_over(struct pipe *p, enum record_dir dir)
@@ -71,11 +78,18 @@ static void server_exited(void *to, int code, int signum)
     r->events->exited(r->to, code, signum);
 }
 
-static bool client_is_slow(void *to)
+static size_t untaken(const struct relay *r)
+{
+    return r->up.into ? stream_queued(r->up.into) : 0;
+}
+
+static bool is_held_up(void *to)
 {
     struct relay *r = to;
+    size_t before = r->untaken;
 
-    return stream_queued(r->down.into) > 0;
+    r->untaken = untaken(r);
+    return r->untaken < before || stream_queued(r->down.into) > 0;
 }
 
 static void server_done(void *to)
@@ -97,10 +111,9 @@ static void server_hurried(void *to)
         r->events->hurried(r->to);
 }
 
-static const struct process_events server_events = { .exited = server_exited,
-                                                     .hurried = server_hurried,
-                                                     .busy = client_is_slow,
-                                                     .done = server_done };
+static const struct process_events server_events = {
+    .exited = server_exited, .hurried = server_hurried, .busy = is_held_up, .done = server_done
+};
 
 static void hand_lines_over(struct pipe *p, enum record_dir dir, struct str bytes)
 {
@@ -123,12 +136,15 @@ static void pass_on(struct pipe *p, struct str bytes)
     if (!p->into)
         return;
     stream_write(p->into, bytes);
-    if (p->from && stream_queued(p->into) > HIGH_WATER)
-        stream_read(p->from, false);
+    if (!p->from || stream_queued(p->into) <= HIGH_WATER)
+        return;
+    stream_read(p->from, false);
+    p->paused = true;
 }
 
 static void drained(struct pipe *p)
 {
+    p->paused = false;
     if (!p->ended)
         stream_read(p->from, true);
 }
@@ -139,12 +155,34 @@ static void up_data(void *to, struct str bytes)
 
     hand_lines_over(&r->up, TO_SERVER, bytes);
     pass_on(&r->up, bytes);
+    if (r->up.paused)
+        timer_set(r->look, LOOK_MS);
+}
+
+static void let_go(struct relay *r)
+{
+    r->untaken = untaken(r);
+    process_let_go(r->server);
+}
+
+/* A server that reads nothing must not keep us from seeing that its client is gone. */
+static void look_after_client(void *to)
+{
+    struct relay *r = to;
+
+    if (!r->up.paused)
+        return;
+    if (stream_abandoned(r->up.from))
+        let_go(r);
+    else
+        timer_set(r->look, LOOK_MS);
 }
 
 static void close_server_stdin(struct relay *r)
 {
     stream_close(r->up.into);
     r->up.into = NULL;
+    process_heard(r->server); /* its time begins now */
 }
 
 /* The client has said all it will say. The server sees the end of its stdin once
@@ -154,7 +192,7 @@ static void begin_closing(struct relay *r)
     r->up.ended = true;
     if (r->up.into && !stream_queued(r->up.into))
         close_server_stdin(r);
-    process_let_go(r->server);
+    let_go(r);
 }
 
 static void up_end(void *to, const struct err *why)
@@ -228,7 +266,6 @@ static void err_data(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    process_heard(r->server);
     talk_feed(&r->said, bytes, hand_talk_over, r);
     pass_on(&r->talk, bytes);
 }
@@ -313,6 +350,7 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
         relay_close(r);
         return false;
     }
+    r->look = timer_new(l, look_after_client, r);
     stream_read(r->up.from, true);
     stream_read(r->down.from, true);
     stream_read(r->talk.from, true);
@@ -340,6 +378,7 @@ void relay_close(struct relay *r)
     close_pipe(&r->down);
     close_pipe(&r->talk);
     talk_release(&r->said);
+    timer_close(r->look);
     process_close(r->server);
     free(r);
 }

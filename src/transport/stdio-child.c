@@ -86,7 +86,6 @@ static void err_data(void *to, struct str bytes)
 {
     struct stdio_child *c = to;
 
-    process_heard(c->process);
     talk_feed(&c->talk, bytes, c->events->stderr_text, c->to);
 }
 

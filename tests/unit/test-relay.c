@@ -563,6 +563,80 @@ static void a_slow_client_loses_nothing(void **state)
     end(&s);
 }
 
+/* The server has more to say than anybody takes: that it is silent is not its doing. */
+static void a_slow_client_that_hung_up_loses_nothing_either(void **state)
+{
+    struct session s;
+    struct timer *t;
+
+    (void)state;
+    begin(
+        &s,
+        "cat; i=0; while [ $i -lt 20 ]; do i=$((i+1)); printf '%0200000d\\n' $i; done; exit 9");
+    stream_read(s.from_relay, false);
+    hang_up(&s);
+    t = timer_new(s.loop, wake_up, &s);
+    timer_set(t, 1800);
+    run(&s);
+    assert_int_equal(s.received.len, 20 * 200001);
+    assert_str(buf_str(&s.events), STR("exit:9 done "));
+    timer_close(t);
+    end(&s);
+}
+
+/* Nobody waits for what it says there. */
+static void a_server_that_only_complains_for_ever_is_ended(void **state)
+{
+    struct session s;
+
+    (void)state;
+    begin(&s, "while :; do echo oh no >&2; sleep 0.02; done");
+    hang_up(&s);
+    run(&s);
+    assert_str(buf_str(&s.events), STR("signal:15 done "));
+    end(&s);
+}
+
+/* The client is not being read when it goes. */
+static void a_client_that_goes_is_missed_even_if_the_server_reads_nothing(void **state)
+{
+    struct session s;
+    struct buf all;
+
+    (void)state;
+    fill(&all, 8000000, 3);
+    begin(&s, "echo up; exec sleep 1000");
+    say(&s, buf_str(&all));
+    s.stop_at = "up\n";
+    loop_run(s.loop);
+    run_for(&s, 100); /* it is full by now */
+    assert_true(stream_queued(s.to_relay) > 4000000);
+    hang_up(&s);
+    run(&s);
+    assert_str(buf_str(&s.events), STR("signal:15 done "));
+    end(&s);
+    buf_release(&all);
+}
+
+/* As long as it goes on taking what it was sent, it has its reasons to be silent. */
+static void a_server_that_reads_slowly_gets_all_its_client_said(void **state)
+{
+    struct session s;
+    struct buf all;
+
+    (void)state;
+    fill(&all, 1000000, 3);
+    begin(&s,
+          "i=0; while [ $i -lt 6 ]; do i=$((i+1)); sleep 0.4; head -c 100000 >/dev/null; done;"
+          "wc -c | tr -d ' '; exit 3");
+    say_all_and_hang_up(&s, buf_str(&all));
+    run(&s);
+    assert_str(buf_str(&s.received), STR("400000\n"));
+    assert_str(buf_str(&s.events), STR("exit:3 done "));
+    end(&s);
+    buf_release(&all);
+}
+
 static void give_up(void *to)
 {
     struct session *s = to;
@@ -584,6 +658,21 @@ static void a_client_that_never_reads_is_waited_for_until_a_signal(void **state)
     assert_str(buf_str(&s.events), STR("exit:9 done "));
     assert_int_equal(s.down.len, 1000 * 301);
     timer_close(t);
+    end(&s);
+}
+
+/* Nor does anybody wait for it to read when the signal came first. */
+static void after_a_signal_a_client_that_never_reads_is_not_waited_for(void **state)
+{
+    struct session s;
+
+    (void)state;
+    begin(&s, "exec yes");
+    stream_read(s.from_relay, false);
+    run_for(&s, 200);
+    relay_signal(s.relay, SIGTERM);
+    loop_run(s.loop);
+    assert_str(buf_str(&s.events), STR("signal:15 done "));
     end(&s);
 }
 
@@ -752,7 +841,12 @@ int main(void)
         cmocka_unit_test(a_server_that_stops_listening_does_not_hold_the_client_up),
         cmocka_unit_test(a_client_that_is_gone_ends_the_session),
         cmocka_unit_test(a_slow_client_loses_nothing),
+        cmocka_unit_test(a_slow_client_that_hung_up_loses_nothing_either),
+        cmocka_unit_test(a_server_that_only_complains_for_ever_is_ended),
+        cmocka_unit_test(a_client_that_goes_is_missed_even_if_the_server_reads_nothing),
+        cmocka_unit_test(a_server_that_reads_slowly_gets_all_its_client_said),
         cmocka_unit_test(a_client_that_never_reads_is_waited_for_until_a_signal),
+        cmocka_unit_test(after_a_signal_a_client_that_never_reads_is_not_waited_for),
         cmocka_unit_test(standard_error_passes_at_once_and_is_handed_over_in_whole_lines),
         cmocka_unit_test(much_standard_error_comes_in_whole_lines_too),
         cmocka_unit_test(a_line_of_standard_error_without_end_comes_in_pieces),
