@@ -76,14 +76,13 @@ static void restore_signals(const struct loop *l)
 /* In the new process, which shares nothing with us but may have been copied while a
  * thread held a lock: only system calls. Returns what went wrong. */
 static int become(const struct child *c, const struct loop *l, char *const *argv,
-                  const int fds[6], const sigset_t *mask)
+                  const int fds[6])
 {
     setsid();
     if (!watchdog_join(c->watchdog) || dup2(fds[0], 0) < 0 || dup2(fds[3], 1) < 0 ||
         dup2(fds[5], 2) < 0)
         return errno;
     restore_signals(l);
-    pthread_sigmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
     return errno;
 }
@@ -112,7 +111,7 @@ static int start_process(struct child *c, const struct loop *l, char *const *arg
     pthread_sigmask(SIG_SETMASK, &all, &before);
     c->pid = fork();
     if (c->pid == 0) {
-        why = become(c, l, argv, fds, &before);
+        why = become(c, l, argv, fds);
         _exit(write(report[1], &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
     }
     if (c->pid < 0)

@@ -13,6 +13,7 @@ struct loop {
         int signum;
         struct sigaction before; /* what it did before the loop made it its own */
     } taken[3];
+    sigset_t mask; /* what was blocked then */
 };
 
 /* For the process between fork and exec, too. */

@@ -14,6 +14,7 @@ static void take_signals(struct loop *l)
     static const struct loop_signal taken[] = { { .signum = SIGPIPE },
                                                 { .signum = SIGXFSZ },
                                                 { .signum = SIGCHLD } };
+    sigset_t child;
     struct sigaction ignore = { .sa_handler = SIG_IGN }, standard = { .sa_handler = SIG_DFL };
 
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
@@ -22,12 +23,16 @@ static void take_signals(struct loop *l)
         l->taken[i] = taken[i];
         sigaction(signum, signum == SIGCHLD ? &standard : &ignore, &l->taken[i].before);
     }
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    pthread_sigmask(SIG_UNBLOCK, &child, &l->mask);
 }
 
 void loop_restore_signals(const struct loop *l)
 {
     for (size_t i = 0; i < sizeof l->taken / sizeof *l->taken; i++)
         sigaction(l->taken[i].signum, &l->taken[i].before, NULL);
+    pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
 }
 
 struct loop *loop_new(void)

@@ -173,23 +173,25 @@ static void what_was_ignored_or_blocked_before_us_stays_so(void **state)
 {
     static const int ignored[] = { SIGHUP, SIGPIPE, SIGCHLD, SIGXFSZ };
     struct loop *l;
-    sigset_t usr1;
+    sigset_t blocked;
     uint64_t mask = 0;
 
     (void)state;
-    sigemptyset(&usr1);
-    sigaddset(&usr1, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &usr1, NULL);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigaddset(&blocked, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
         signal(ignored[i], SIG_IGN);
         mask |= UINT64_C(1) << (ignored[i] - 1);
     }
     l = loop_new();
-    assert_signals_passed_on(l, UINT64_C(1) << (SIGUSR1 - 1), mask);
+    assert_signals_passed_on(l, UINT64_C(1) << (SIGUSR1 - 1) | UINT64_C(1) << (SIGCHLD - 1),
+                             mask);
     loop_free(l);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         assert_true(signal(ignored[i], SIG_DFL) == SIG_IGN); /* as it was */
-    sigprocmask(SIG_UNBLOCK, &usr1, NULL);
+    sigprocmask(SIG_UNBLOCK, &blocked, NULL);
 }
 
 static void nobody_else_holds_its_pipes(void **state)
