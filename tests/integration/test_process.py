@@ -15,6 +15,7 @@ import time
 
 import pytest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(300)
 CEILING = 60  # seconds that nothing takes, however busy the machine is
 
@@ -334,3 +335,69 @@ def test_a_probe_that_is_ended_after_its_answer_leaves_a_whole_recording(mcpreel
             lines = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
             assert (lines[0]["type"], lines[-1]["type"]) == ("header", "footer")
             assert sum(line["type"] == "message" for line in lines) == count
+
+
+# --- full pipes
+
+OPTIMISED = ROOT / "build/mcpreel"  # sanitizers keep memory back
+LIMIT_KB = 32 << 10
+MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"text":"' + b"x" * 1_000_000 + b'"}}\n'
+
+
+def peak_kb(pid):
+    return int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def exchange(p, messages, reader):
+    """Sends so many messages while `reader` reads the same number back; the peak of the recorder's memory."""
+    def send():
+        for _ in range(messages):
+            view = memoryview(MESSAGE)
+            while view:
+                view = view[p.stdin.write(view):]
+
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    assert reader(messages * len(MESSAGE)) == messages * len(MESSAGE)
+    sender.join(CEILING)
+    peak = peak_kb(p.pid)
+    sessions_end(p)
+    return peak
+
+
+def read_all(p, pause=0.0):
+    def read(left):
+        got = 0
+        while got < left:
+            chunk = p.stdout.read(min(left - got, 1 << 20))
+            if not chunk:
+                break
+            got += len(chunk)
+            time.sleep(pause)
+        return got
+    return read
+
+
+def check_full_pipes(path, messages, pause):
+    """A server that writes as much as it reads, a client that does both at once: nobody may wait in a circle."""
+    with start(OPTIMISED, path, "cat") as p:
+        peak = exchange(p, messages, read_all(p, pause))
+    assert peak <= LIMIT_KB
+    with open(path, "rb") as f:
+        assert sum(line.startswith(b'{"type":"message"') for line in f) == 2 * messages
+
+
+@pytest.mark.parametrize("messages, pause", [(200, 0), (30, 0.002)], ids=["a quick reader", "a slow reader"])
+def test_full_pipes_both_ways(messages, pause, tmp_path):
+    check_full_pipes(tmp_path / "r.jsonl", messages, pause)
+
+
+def test_a_client_that_reads_nothing_does_not_make_us_keep_it(tmp_path):
+    with start(OPTIMISED, tmp_path / "r.jsonl", "sh", "-c", "exec yes 'a line that nobody reads'") as p:
+        before = after = None
+        while before is None or after != before:  # until all that can be full is
+            before, after = after, (tmp_path / "r.jsonl").stat().st_size if (tmp_path / "r.jsonl").exists() else None
+            time.sleep(0.3)
+        assert peak_kb(p.pid) <= LIMIT_KB
+        p.terminate()
+        assert p.wait(CEILING) == 143
