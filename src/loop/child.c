@@ -178,6 +178,11 @@ void child_kill_group(struct child *c, int signum)
     kill(-c->pid, signum);
 }
 
+pid_t child_pid(const struct child *c)
+{
+    return c->pid;
+}
+
 /* SIGKILL takes no time to speak of, unless the system itself is stuck with it. */
 static void reap(pid_t pid)
 {

@@ -8,6 +8,8 @@
 #ifndef LOOP_CHILD_H
 #define LOOP_CHILD_H
 
+#include <sys/types.h>
+
 #include "loop/loop.h"
 
 struct child;
@@ -26,6 +28,8 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
 /* To all processes of its group, also after it has exited itself; never to others that
  * came to the same number. */
 void child_kill_group(struct child *c, int signum);
+
+pid_t child_pid(const struct child *c);
 
 /* Kills what is left of it. No event comes after this. NULL is fine. */
 void child_close(struct child *c);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "loop/patience.h"
+#include "loop/starved.h"
 #include "loop/timer.h"
 
 enum process_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
@@ -15,6 +16,8 @@ struct process {
     const struct process_events *events;
     void *to;
     enum process_state state;
+    uint64_t starved_us; /* when it was last looked at */
+    uint64_t granted_ms; /* what it got because of that */
     int ask_with;
     bool wanted;  /* its end was asked for: nobody waits for others */
     bool drained; /* all its output was read */
@@ -25,6 +28,7 @@ static void enter(struct process *p, enum process_state state)
     p->state = state;
     switch (state) {
     case CLOSING:
+        p->starved_us = starved_us(child_pid(p->child));
         timer_set(p->patience, PATIENCE_QUIET_MS);
         break;
     case ASKED:
@@ -54,8 +58,27 @@ static bool is_busy(const struct process *p)
     return !p->wanted && p->events->busy && p->events->busy(p->to);
 }
 
+/* What it could not use of its time for want of a processor, it gets once more. */
+static bool grant_more_time(struct process *p)
+{
+    uint64_t now_us = starved_us(child_pid(p->child)), ms = 0;
+
+    if (now_us > p->starved_us) /* else those who had waited may be gone */
+        ms = (now_us - p->starved_us) / 1000;
+    if (ms > PATIENCE_QUIET_MS)
+        ms = PATIENCE_QUIET_MS; /* several at once */
+    if (!ms || p->granted_ms + ms > PATIENCE_BUSY_MS)
+        return false;
+    p->starved_us = now_us;
+    p->granted_ms += ms;
+    timer_set(p->patience, ms);
+    return true;
+}
+
 static void hurry(struct process *p)
 {
+    if (grant_more_time(p))
+        return;
     enter(p, ASKED);
     if (p->events->hurried)
         p->events->hurried(p->to);

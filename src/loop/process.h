@@ -1,7 +1,8 @@
 /* loop/process.h - a child process, from its start to its sure end.
  *
  *   RUNNING  -> CLOSING  [process_let_go: nobody will send it anything more]
- *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output]
+ *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output, not
+ *                         counting what it waited for a processor]
  *   RUNNING  -> ASKED    [process_ask; from CLOSING too]
  *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
  *   any      -> DRAINING [exited: what it left in its pipes can still be read]
