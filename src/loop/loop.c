@@ -8,21 +8,19 @@
 
 static void take_signals(struct loop *l)
 {
-    /* A peer that goes away, or a file that may not grow any more, is an error of
-     * write(2), not the end of us. And children are waited for, even if whoever started
-     * us had no interest in its own. */
-    static const struct loop_signal taken[] = { { .signum = SIGPIPE },
-                                                { .signum = SIGXFSZ },
-                                                { .signum = SIGCHLD } };
+    static const int taken[] = { SIGPIPE, SIGXFSZ, SIGCHLD };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
     sigset_t child;
-    struct sigaction ignore = { .sa_handler = SIG_IGN }, standard = { .sa_handler = SIG_DFL };
 
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-        int signum = taken[i].signum;
-
-        l->taken[i] = taken[i];
-        sigaction(signum, signum == SIGCHLD ? &standard : &ignore, &l->taken[i].before);
+        l->taken[i].signum = taken[i];
+        sigaction(taken[i], NULL, &l->taken[i].before);
     }
+    /* A peer that goes away, or a file that may not grow any more, is an error of
+     * write(2), not the end of us. */
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+    /* Whoever started us may have had no interest in its own children. */
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     pthread_sigmask(SIG_UNBLOCK, &child, &l->mask);

@@ -352,6 +352,26 @@ static void closed_while_it_runs_it_is_killed_with_its_family(void **state)
     loop_free(l);
 }
 
+static void two_loops_hear_of_their_own_children(void **state)
+{
+    struct loop *outer = loop_new(), *inner;
+    struct run first, second;
+
+    (void)state;
+    start(&first, outer, "read x; exit 3");
+    inner = loop_new();
+    start(&second, inner, "exit 4");
+    loop_run(inner);
+    assert_int_equal(second.code, 4);
+    finish(&second);
+    loop_free(inner);
+    assert_int_equal(write(first.fds.in, "\n", 1), 1);
+    loop_run(outer);
+    assert_int_equal(first.code, 3);
+    finish(&first);
+    loop_free(outer);
+}
+
 /* A number that is still taken is no other group's. */
 static void its_number_is_not_given_away_before_it_is_closed(void **state)
 {
@@ -388,6 +408,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_started_says_why_and_leaves_nothing_behind),
         cmocka_unit_test(out_of_descriptors_it_says_so),
         cmocka_unit_test(closed_while_it_runs_it_is_killed_with_its_family),
+        cmocka_unit_test(two_loops_hear_of_their_own_children),
         cmocka_unit_test(its_number_is_not_given_away_before_it_is_closed),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
