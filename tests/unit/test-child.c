@@ -279,6 +279,7 @@ static void what_cannot_be_started_says_why_and_leaves_nothing_behind(void **sta
           "cannot start server 'no-such-command-anywhere': no such file or directory" },
         { "/etc/passwd", EACCES, "cannot start server '/etc/passwd': permission denied" },
         { "/tmp", EACCES, "cannot start server '/tmp': permission denied" },
+        { "/etc/passwd/x", ENOTDIR, "cannot start server '/etc/passwd/x': not a directory" },
     };
 
     (void)state;
@@ -331,6 +332,39 @@ static void out_of_descriptors_it_says_so(void **state)
     }
     loop_free(l);
     assert_int_equal(open_descriptors(), without);
+}
+
+/* Nobody who may not have processes: the limit is none for root. */
+static _Noreturn void be_one_without_processes(void)
+{
+    static const struct rlimit none = { 0, 0 };
+    char *const argv[] = { "true", NULL };
+    struct loop *l = loop_new();
+    struct child_fds fds;
+    struct child *c = NULL;
+    struct err e = ERR_NONE;
+    int errnum = 0;
+
+    if ((getuid() == 0 && setresuid(65534, 65534, 65534) != 0) ||
+        setrlimit(RLIMIT_NPROC, &none) != 0)
+        _exit(2);
+    if (child_start(&c, l, argv, &fds, note_exit, NULL, &errnum, &e) || errnum != EAGAIN)
+        _exit(3);
+    _exit(strcmp(e.msg, "cannot start server 'true': resource temporarily unavailable") != 0);
+}
+
+static void where_there_can_be_no_process_it_says_so(void **state)
+{
+    int status = 0;
+    pid_t pid;
+
+    (void)state;
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        be_one_without_processes();
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 static void closed_while_it_runs_it_is_killed_with_its_family(void **state)
@@ -407,6 +441,7 @@ int main(void)
         cmocka_unit_test(it_is_the_leader_of_its_own_session),
         cmocka_unit_test(what_cannot_be_started_says_why_and_leaves_nothing_behind),
         cmocka_unit_test(out_of_descriptors_it_says_so),
+        cmocka_unit_test(where_there_can_be_no_process_it_says_so),
         cmocka_unit_test(closed_while_it_runs_it_is_killed_with_its_family),
         cmocka_unit_test(two_loops_hear_of_their_own_children),
         cmocka_unit_test(its_number_is_not_given_away_before_it_is_closed),

@@ -159,6 +159,32 @@ static void nothing_arrives_while_it_is_not_read(void **state)
     loop_free(l);
 }
 
+static void a_writer_that_went_is_seen_without_reading(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    int fds[2];
+
+    (void)state;
+    for (int sockets = 0; sockets < 2; sockets++) {
+        if (sockets)
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+        else
+            make_pipe(fds);
+        open_tap(&t, l, fds[0], &reading);
+        assert_int_equal(write(fds[1], "one", 3), 3);
+        assert_false(stream_abandoned(t.stream));
+        close(fds[1]);
+        assert_true(stream_abandoned(t.stream));
+        assert_int_equal(t.ends, 0);
+        stream_read(t.stream, true); /* what it left is still there */
+        loop_run(l);
+        assert_str(buf_str(&t.data), STR("one"));
+        close_tap(&t);
+    }
+    loop_free(l);
+}
+
 /* Bytes that tell where they stand. */
 static void fill(struct buf *b, size_t n)
 {
@@ -630,6 +656,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_arrive_and_the_end_is_told_once),
         cmocka_unit_test(nothing_arrives_while_it_is_not_read),
+        cmocka_unit_test(a_writer_that_went_is_seen_without_reading),
         cmocka_unit_test(what_does_not_fit_is_queued_and_goes_out_in_order),
         cmocka_unit_test(what_fits_goes_out_at_once),
         cmocka_unit_test(a_reader_that_is_gone_is_told_once_and_writes_are_dropped),
