@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +152,14 @@ static int spawn(struct child *c, const struct loop *l, char *const *argv, int f
     return why;
 }
 
+/* The system has the same words for a script and for its interpreter. */
+static const char *reason(int code, const char *file)
+{
+    if (code == UV_ENOENT && strchr(file, '/') && access(file, F_OK) == 0)
+        return "it is there, but its interpreter is not";
+    return uv_strerror(code);
+}
+
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
                  child_exit_fn *fn, void *to, int *errnum, struct err *e)
 {
@@ -166,7 +175,8 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
         code = -spawn(c, l, argv, pipes);
     if (code != 0) {
         *errnum = -code;
-        return err_set(e, ERR_PEER, "cannot start server '%s': %s", argv[0], uv_strerror(code));
+        return err_set(e, ERR_PEER, "cannot start server '%s': %s", argv[0],
+                       reason(code, argv[0]));
     }
     *fds = (struct child_fds){ .in = pipes[1], .out = pipes[2], .err = pipes[4] };
     *out = c;
