@@ -10,7 +10,10 @@
 #include "base/mem.h"
 #include "loop/loop-uv.h"
 
-enum { CHUNK = 64 << 10 };
+/* More than a pipe or a socket holds, unless somebody made it larger: after a read that
+ * fills what it was given libuv reads on, 32 times in a row, and signals and all others
+ * would wait for what is done with it. */
+enum { CHUNK = 256 << 10 };
 
 /* Two kinds: what libuv can poll (pipes, sockets, terminals), and regular files and
  * devices, which it cannot: those are read in its thread pool and written directly,
