@@ -83,11 +83,9 @@ static void assert_nobody_left(struct scene *s)
     do
         assert_int_equal(poll(&end, 1, FOR_EVER_MS), 1);
     while (read(s->mark[0], text, sizeof text) > 0);
-    alarm(60);
     while (waitpid(-1, NULL, 0) > 0)
         ;
     assert_int_equal(errno, ECHILD);
-    alarm(0);
     close(s->mark[0]);
 }
 
@@ -271,5 +269,6 @@ int main(void)
         cmocka_unit_test(one_that_is_killed_is_replaced),
         cmocka_unit_test(one_that_is_dismissed_harms_nobody),
     };
+    alarm(100); /* one that does not let go must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
