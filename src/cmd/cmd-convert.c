@@ -1,5 +1,6 @@
 /* cmd/cmd-convert.c - recordings from one format into another, several into one. */
 #include "cmd/commands.h"
+#include "cmd/pick-format.h"
 #include "cmd/progress.h"
 #include "format/merge.h"
 #include "format/writer.h"
@@ -14,30 +15,6 @@ struct convert_args {
     bool lossless, force;
 };
 
-/* "recording, trace": those that can be written; in `text`. */
-static const char *list_writable(struct buf *text)
-{
-    buf_init(text, CONVERT_TEXT);
-    for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->put)
-            buf_printf(text, "%s%s", text->len ? ", " : "", (*f)->name);
-    return buf_z(text);
-}
-
-static bool parse_format(void *field, const char *text, struct err *e)
-{
-    const struct format *f = format_by_name(str_z(text));
-    struct buf names;
-
-    *(const struct format **)field = f;
-    if (f && f->put)
-        return true;
-    err_set(e, ERR_USAGE, "'%s' is %s of %s", text, f ? "only read; it is none" : "none",
-            list_writable(&names));
-    buf_release(&names);
-    return false;
-}
-
 static const struct option convert_options[] = {
     { .key = 'o',
       .name = "output",
@@ -49,7 +26,7 @@ static const struct option convert_options[] = {
     { .name = "to",
       .arg = "FORMAT",
       .type = OPTION_CUSTOM,
-      .parse = parse_format,
+      .parse = pick_format_parse,
       .at = offsetof(struct convert_args, to),
       .help = "write FORMAT, whatever the name of OUT says" },
     { .name = "lossless",
@@ -126,6 +103,7 @@ static bool convert(struct conversion *c, struct err *e)
     bool ok;
 
     loss_init(&c->loss, c->format->keeps);
+    c->loss.name = str_z(c->format->name);
     join_init(&c->join, c->count, &c->sink);
     progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
     if (!c->writer)
@@ -221,8 +199,8 @@ static void tell(const struct conversion *c)
     struct buf text;
 
     if (!is_standard(c->output))
-        log_say(c->app->log, LOG_INFO, "wrote %llu message%s to '%s' (%s)", messages,
-                messages == 1 ? "" : "s", c->output, c->format->name);
+        log_say(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
+                c->format->name, messages, messages == 1 ? "" : "s");
     if (!loss_any(&c->loss))
         return;
     buf_init(&text, CONVERT_TEXT);
@@ -280,7 +258,7 @@ static bool choose_format(struct conversion *c, const struct convert_args *args,
     if (c->format)
         return true;
     err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
-    err_hint(e, "say it with --to FORMAT: one of %s", list_writable(&names));
+    err_hint(e, "say it with --to FORMAT: one of %s", pick_format_list(&names));
     buf_release(&names);
     return false;
 }
@@ -346,7 +324,8 @@ const struct command cmd_convert = {
     .about =
         "Reads recordings in any format and writes one. What it is read from is told by its "
         "content, what it is written as by the name of OUT or by --to; 'mcpreel formats' "
-        "lists them. What the format cannot keep is left out and named at the end.\n\n"
+        "lists them. With '.gz' or '.zst' at the end of its name OUT is packed. What the "
+        "format cannot keep is left out and named at the end.\n\n"
         "Several files become one, in the order of time; the order inside each is kept. The "
         "first header stands for all. Messages are numbered anew, connections get numbers of "
         "their own, and one footer has the totals.\n\n"
