@@ -548,6 +548,38 @@ static void a_redacted_subject_is_any_subject(void **state)
     }
 }
 
+/* Texts that are the same but for the id are taken for the same request without a closer
+ * look. More than an id may hide there. */
+static void what_hides_beside_an_id_is_looked_at(void **state)
+{
+    static const char live[] = "{'method':'m','params':{'a':1},'id':9}";
+    static const struct {
+        const char *recorded;
+        bool differs;
+    } rows[] = {
+        { "{'method':'m','params':{'a':1},'id':12345}", false },
+        { "{'method':'m','params':{'a':1},'id':'x y'}", false },
+        { "{'method':'m','params':{'a':1},'id':1,'params':{'a':2}}", true },
+        { "{'method':'m','params':{'a':1},'id':'1','params':{'a':'2'}}", true },
+        { "{'method':'m','params':{'a':2},'id':1}", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buf recording;
+        struct bench b;
+
+        buf_init(&recording, 1 << 12);
+        buf_printf(&recording, "c2s %s\n", rows[i].recorded);
+        set_up(&b, MATCH_SEQUENTIAL, buf_z(&recording));
+        assert_int_equal(ask(&b, live), 1);
+        if (b.last.differs != rows[i].differs)
+            fail_msg("%s", rows[i].recorded);
+        tear_down(&b);
+        buf_release(&recording);
+    }
+}
+
 static void a_recording_that_cannot_be_read_any_more_is_told(void **state)
 {
     struct bench b;
@@ -586,6 +618,7 @@ int main(void)
         cmocka_unit_test(what_a_session_lacks_is_borrowed_from_the_others),
         cmocka_unit_test(what_was_redacted_is_not_compared),
         cmocka_unit_test(a_redacted_subject_is_any_subject),
+        cmocka_unit_test(what_hides_beside_an_id_is_looked_at),
         cmocka_unit_test(a_recording_that_cannot_be_read_any_more_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
