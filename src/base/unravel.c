@@ -1,0 +1,253 @@
+#include "base/unravel.h"
+
+#include "base/utf8.h"
+
+/* What one escape stands for. */
+struct plain {
+    char bytes[UTF8_MAX];
+    size_t len;
+};
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* `digits` hexadecimal digits at the front; false if there are fewer. */
+static bool read_hex(struct str s, size_t digits, uint32_t *out)
+{
+    uint32_t n = 0;
+
+    if (s.len < digits)
+        return false;
+    for (size_t i = 0; i < digits; i++) {
+        int d = hex_digit(s.at[i]);
+        if (d < 0)
+            return false;
+        n = n << 4 | (uint32_t)d;
+    }
+    *out = n;
+    return true;
+}
+
+static size_t one_byte(struct plain *p, char c, size_t used)
+{
+    p->bytes[0] = c;
+    p->len = 1;
+    return used;
+}
+
+static size_t one_char(struct plain *p, uint32_t code, size_t used)
+{
+    p->len = utf8_encode(p->bytes, code);
+    return used;
+}
+
+/* "\uXXXX", or two of them that are one character. */
+static size_t from_u(struct str s, struct plain *p)
+{
+    uint32_t high, low;
+
+    if (!read_hex(str_skip(s, 2), 4, &high))
+        return 0;
+    if (high >= 0xD800 && high < 0xDC00 && s.len >= 12 && s.at[6] == '\\' && s.at[7] == 'u' &&
+        read_hex(str_skip(s, 8), 4, &low) && low >= 0xDC00 && low < 0xE000)
+        return one_char(p, 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00), 12);
+    return one_char(p, high, 6);
+}
+
+static size_t from_backslash(struct str s, struct plain *p)
+{
+    static const char letters[] = "\"\\/bfnrt'", plain[] = "\"\\/\b\f\n\r\t'";
+    const char *letter;
+    uint32_t n;
+
+    if (s.len < 2 || s.at[1] == '\0')
+        return 0;
+    if (s.at[1] == 'u')
+        return from_u(s, p);
+    if (s.at[1] == 'x')
+        return read_hex(str_skip(s, 2), 2, &n) ? one_byte(p, (char)n, 4) : 0;
+    letter = strchr(letters, s.at[1]);
+    return letter ? one_byte(p, plain[letter - letters], 2) : 0;
+}
+
+static size_t from_percent(struct str s, struct plain *p)
+{
+    uint32_t n;
+
+    return read_hex(str_skip(s, 1), 2, &n) ? one_byte(p, (char)n, 3) : 0;
+}
+
+/* "&#65;" or "&#x41;": at most eight digits. */
+static size_t from_number(struct str s, struct plain *p)
+{
+    bool hex = s.len > 2 && (s.at[2] | 0x20) == 'x';
+    size_t first = hex ? 3 : 2, i = first;
+    uint32_t n = 0;
+
+    for (; i < s.len && i < first + 8 && s.at[i] != ';'; i++) {
+        int d = hex_digit(s.at[i]);
+        if (d < 0 || (!hex && d > 9))
+            return 0;
+        n = n * (hex ? 16 : 10) + (uint32_t)d;
+    }
+    if (i == first || i == s.len || s.at[i] != ';' || n > 0x10FFFF)
+        return 0;
+    return one_char(p, n, i + 1);
+}
+
+static size_t from_entity(struct str s, struct plain *p)
+{
+    static const struct entity {
+        struct str name;
+        char c;
+    } entities[] = {
+        { STR_INIT("&amp;"), '&' },  { STR_INIT("&lt;"), '<' },     { STR_INIT("&gt;"), '>' },
+        { STR_INIT("&quot;"), '"' }, { STR_INIT("&apos;"), '\'' },  { STR_INIT("&sol;"), '/' },
+        { STR_INIT("&plus;"), '+' }, { STR_INIT("&equals;"), '=' },
+    };
+
+    if (s.len > 1 && s.at[1] == '#')
+        return from_number(s, p);
+    for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
+        if (str_starts(s, entities[i].name))
+            return one_byte(p, entities[i].c, entities[i].name.len);
+    return 0;
+}
+
+static size_t take_escape(struct str s, unsigned kinds, struct plain *p)
+{
+    switch (s.len ? s.at[0] : '\0') {
+    case '\\':
+        return kinds & UNRAVEL_BACKSLASH ? from_backslash(s, p) : 0;
+    case '%':
+        return kinds & UNRAVEL_PERCENT ? from_percent(s, p) : 0;
+    case '&':
+        return kinds & UNRAVEL_ENTITY ? from_entity(s, p) : 0;
+    default:
+        return 0;
+    }
+}
+
+size_t unravel_escape(struct str text, unsigned kinds)
+{
+    struct plain p;
+
+    return take_escape(text, kinds, &p);
+}
+
+static bool is_sign(char c)
+{
+    return c == '\\' || c == '%' || c == '&';
+}
+
+/* The first byte from `i` on that an escape may begin with. Eight at a time: a byte that
+ * equals one of the signs becomes zero, and a zero lends its top bit. */
+static size_t next_sign(struct str text, size_t i)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+
+    for (; text.len - i >= 8; i += 8) {
+        uint64_t w, a, b, c;
+
+        memcpy(&w, text.at + i, sizeof w);
+        a = w ^ ones * '\\';
+        b = w ^ ones * '%';
+        c = w ^ ones * '&';
+        if ((((a - ones) & ~a) | ((b - ones) & ~b) | ((c - ones) & ~c)) & tops)
+            break;
+    }
+    while (i < text.len && !is_sign(text.at[i]))
+        i++;
+    return i;
+}
+
+/* The next escape from `*i` on; its length, or 0 and `*i` at the end. */
+static size_t next_escape(struct str text, unsigned kinds, size_t *i, struct plain *p)
+{
+    for (*i = next_sign(text, *i); *i < text.len; *i = next_sign(text, *i + 1)) {
+        size_t used = take_escape(str_n(text.at + *i, text.len - *i), kinds, p);
+        if (used)
+            return used;
+    }
+    return 0;
+}
+
+bool unravel(struct str text, unsigned kinds, struct buf *to)
+{
+    size_t i = 0, from = 0, used;
+    struct plain p;
+    char *out;
+
+    used = next_escape(text, kinds, &i, &p);
+    if (!used)
+        return false;
+    out = buf_space(to, text.len); /* what is plain is never longer */
+    if (!out)
+        return true;
+    for (; used; used = next_escape(text, kinds, &i, &p)) {
+        memcpy(out, text.at + from, i - from);
+        out += i - from;
+        memcpy(out, p.bytes, p.len);
+        out += p.len;
+        from = i += used;
+    }
+    memcpy(out, text.at + from, text.len - from);
+    buf_grew(to, (size_t)(out - (to->at + to->len)) + text.len - from);
+    return true;
+}
+
+/* Walks the text once for all spans. */
+struct origin {
+    struct str text;
+    unsigned kinds;
+    size_t plain, source; /* where the run between two escapes starts, in both */
+    size_t escape, used;  /* the escape that ends it, in the text */
+    size_t escape_len;    /* what it stands for */
+};
+
+static void to_next_escape(struct origin *o)
+{
+    struct plain p = { .len = 0 };
+
+    o->escape = o->source;
+    o->used = next_escape(o->text, o->kinds, &o->escape, &p);
+    o->escape_len = p.len;
+}
+
+/* Where in the text the byte at `plain` comes from: the first byte of it, or, being `end`,
+ * what follows the last. */
+static size_t origin_of(struct origin *o, size_t plain, bool end)
+{
+    for (;;) {
+        size_t run = o->escape - o->source;
+        size_t into = plain - o->plain;
+
+        if (into < run || (into == run && end) || !o->used)
+            return o->source + into;
+        if (into < run + o->escape_len)
+            return end && into > run ? o->escape + o->used : o->escape;
+        if (into == run + o->escape_len && end)
+            return o->escape + o->used;
+        o->plain += run + o->escape_len;
+        o->source = o->escape + o->used;
+        to_next_escape(o);
+    }
+}
+
+void unravel_origin(struct str text, unsigned kinds, struct unravel_span *spans, size_t stride,
+                    size_t count)
+{
+    struct origin o = { .text = text, .kinds = kinds };
+
+    to_next_escape(&o);
+    for (size_t i = 0; i < count; i++) {
+        struct unravel_span *s = (void *)((char *)spans + i * stride);
+        s->at = origin_of(&o, s->at, false);
+        s->end = origin_of(&o, s->end, true);
+    }
+}

@@ -1,0 +1,34 @@
+#include "trace/marks.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void marks_init(struct marks *m, const struct secrets *s)
+{
+    *m = (struct marks){ .secrets = s };
+    m->numbers = mem_alloc((s->count + 1) * sizeof *m->numbers);
+}
+
+void marks_release(struct marks *m)
+{
+    free(m->numbers);
+}
+
+void marks_add(struct marks *m, struct buf *to, int64_t rule)
+{
+    const struct secrets_rule *r;
+
+    if (m->plain || rule == MARKS_ANY) {
+        buf_add(to, STR("[REDACTED]"));
+        return;
+    }
+    r = &m->secrets->rules[rule];
+    if (r->kind == SECRETS_VALUE) {
+        buf_printf(to, "[REDACTED:%.*s]", STR_ARG(r->name));
+        return;
+    }
+    if (!m->numbers[rule])
+        m->numbers[rule] = ++m->last;
+    buf_printf(to, "[REDACTED:rule-%u]", m->numbers[rule]);
+}
