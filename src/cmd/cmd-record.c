@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/pack.h"
 #include "cmd/commands.h"
+#include "cmd/redaction.h"
 #include "engine/tap.h"
 #include "format/recording-line.h"
 #include "format/writer.h"
@@ -18,6 +19,7 @@ struct record_args {
     const char *output, *name;
     struct option_list tags;
     bool force;
+    struct redaction_args redaction;
 };
 
 static const struct option record_options[] = {
@@ -45,6 +47,7 @@ static const struct option record_options[] = {
       .seed = true,
       .at = offsetof(struct record_args, tags),
       .help = "comma-separated tags, kept in its header" },
+    REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
 };
 
@@ -52,7 +55,8 @@ enum { EXIT_OURS = 125 }; /* we failed, not the server */
 
 /* One recording session: the relay's events go through the tap into the file. */
 struct recording_session {
-    const struct app *app;
+    const struct app *app; /* its log is the redaction's */
+    struct redaction redaction;
     struct loop *loop;
     struct relay *relay;
     struct tap tap;
@@ -302,8 +306,9 @@ static int record_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct record_args *args = options;
+    struct app quiet = *app;
     /* A server that cannot be killed is left without an exit code. */
-    struct recording_session s = { .app = app,
+    struct recording_session s = { .app = &quiet,
                                    .started_us = clock_mono_us(),
                                    .exit_code = EXIT_OURS };
     int code;
@@ -313,13 +318,18 @@ static int record_run(const struct app *app, const void *options, const struct o
         err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…");
         return EXIT_USAGE;
     }
-    if (!check_output(args->output, in->server[0], e))
+    if (!check_output(args->output, in->server[0], e) ||
+        !redaction_init(&s.redaction, app, &args->redaction, in->server, &s.writer.sink, e))
         return EXIT_USAGE;
-    tap_init(&s.tap, &s.writer.sink);
+    quiet.log = &s.redaction.log;
+    s.redaction.redactor.live = true;
+    tap_init(&s.tap, &s.redaction.redactor.sink);
     s.loop = loop_new();
     code = run_session(&s, args, in, e);
     loop_free(s.loop);
     tap_release(&s.tap);
+    redaction_err(&s.redaction, e);
+    redaction_release(&s.redaction);
     return code;
 }
 
