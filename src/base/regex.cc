@@ -90,8 +90,12 @@ bool regex_set_add(struct regex_set *s, struct str pattern, struct err *e)
     auto re = std::make_unique<RE2>(text, quiet_options());
     int id;
 
-    if (!re->ok())
-        return err_set(e, ERR_USAGE, "%s", re->error().c_str());
+    if (!re->ok()) {
+        /* "what: where", and the latter is part of the pattern. */
+        std::string what = re->error();
+        what.resize(what.size() - (re->error_arg().empty() ? 0 : re->error_arg().size() + 2));
+        return err_set(e, ERR_USAGE, "%s", what.c_str());
+    }
     if (RE2::PartialMatch("", *re))
         return err_set(e, ERR_USAGE, "it matches the empty text, so it would match everywhere");
     if (s->gate.Add(text, nullptr) < 0 ||
