@@ -21,16 +21,17 @@ void needles_release(struct needles *n)
     arena_release(&n->arena);
 }
 
-static uint32_t hash_of(uint32_t gram)
+/* Of three bytes that are folded. */
+static inline uint32_t hash_of(uint32_t gram)
 {
-    return ((gram & GRAM) | FOLD) * 0x9E3779B1u >> (32 - NEEDLES_HASH_BITS);
+    return (gram & GRAM) * 0x9E3779B1u >> (32 - NEEDLES_HASH_BITS);
 }
 
 static uint32_t hash_at(const char *at)
 {
     const unsigned char *b = (const unsigned char *)at;
 
-    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16);
+    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | FOLD);
 }
 
 static char lower(char c)
@@ -56,7 +57,7 @@ static size_t chain_length(const struct needles *n, uint32_t hash)
 {
     size_t length = 0;
 
-    for (uint32_t i = n->chains[hash % NEEDLES_CHAINS]; i; i = n->all[i - 1].next)
+    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next)
         length++;
     return length;
 }
@@ -99,9 +100,9 @@ void needles_add(struct needles *n, struct str text, enum needles_case fold, uin
     *needle = (struct needle){ .text = keep(n, text, fold), .id = id, .fold = fold };
     needle->offset = oddest(n, needle->text);
     hash = hash_at(needle->text.at + needle->offset);
-    n->seen[hash / 64] |= UINT64_C(1) << hash % 64;
-    needle->next = n->chains[hash % NEEDLES_CHAINS];
-    n->chains[hash % NEEDLES_CHAINS] = (uint32_t)n->count;
+    n->seen[hash] = 1;
+    needle->next = n->chains[hash];
+    n->chains[hash] = (uint32_t)n->count;
 }
 
 static bool stands_at(const struct needle *needle, const char *at)
@@ -119,7 +120,7 @@ static __attribute__((noinline)) bool compare(const struct needles *n, struct st
 {
     uint32_t hash = hash_at(text.at + place);
 
-    for (uint32_t i = n->chains[hash % NEEDLES_CHAINS]; i; i = n->all[i - 1].next) {
+    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next) {
         const struct needle *needle = &n->all[i - 1];
         size_t at = place - needle->offset;
         if (place < needle->offset || text.len - at < needle->text.len ||
@@ -131,42 +132,34 @@ static __attribute__((noinline)) bool compare(const struct needles *n, struct st
     return true;
 }
 
-static inline bool is_seen(const struct needles *n, uint32_t gram)
+/* Which of the six grams of eight bytes are in the table; any bit may stand for it. */
+static inline unsigned seen_in(const struct needles *n, const char *at)
 {
-    uint32_t hash = hash_of(gram);
+    uint64_t w;
 
-    return n->seen[hash / 64] >> hash % 64 & 1;
+    memcpy(&w, at, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    w |= UINT64_C(0x2020202020202020);
+    return n->seen[hash_of((uint32_t)w)] | n->seen[hash_of((uint32_t)(w >> 8))] |
+           n->seen[hash_of((uint32_t)(w >> 16))] | n->seen[hash_of((uint32_t)(w >> 24))] |
+           n->seen[hash_of((uint32_t)(w >> 32))] | n->seen[hash_of((uint32_t)(w >> 40))];
 }
 
 bool needles_scan(const struct needles *n, struct str text, needles_fn *fn, void *to)
 {
-    size_t i = 0;
+    size_t i = 0, end;
 
     if (n->count == 0)
         return true;
-    for (; i + 8 <= text.len; i += 6) {
-        unsigned hits;
-        uint64_t w;
-
-        memcpy(&w, text.at + i, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        w = __builtin_bswap64(w);
-#endif
-        hits = (unsigned)is_seen(n, (uint32_t)w) |
-               (unsigned)is_seen(n, (uint32_t)(w >> 8)) << 1 |
-               (unsigned)is_seen(n, (uint32_t)(w >> 16)) << 2 |
-               (unsigned)is_seen(n, (uint32_t)(w >> 24)) << 3 |
-               (unsigned)is_seen(n, (uint32_t)(w >> 32)) << 4 |
-               (unsigned)is_seen(n, (uint32_t)(w >> 40)) << 5;
-        for (; hits; hits &= hits - 1)
-            if (!compare(n, text, i + (size_t)__builtin_ctz(hits), fn, to))
+    while (i + NEEDLES_SHORTEST <= text.len) {
+        while (i + 8 <= text.len && !seen_in(n, text.at + i))
+            i += 6;
+        end = i + 8 <= text.len ? i + 6 : text.len - NEEDLES_SHORTEST + 1;
+        for (; i < end; i++)
+            if (n->seen[hash_at(text.at + i)] && !compare(n, text, i, fn, to))
                 return false;
     }
-    for (; i + NEEDLES_SHORTEST <= text.len; i++)
-        if (is_seen(n, (uint32_t)(unsigned char)text.at[i] |
-                           (uint32_t)(unsigned char)text.at[i + 1] << 8 |
-                           (uint32_t)(unsigned char)text.at[i + 2] << 16) &&
-            !compare(n, text, i, fn, to))
-            return false;
     return true;
 }

@@ -15,8 +15,7 @@
 
 enum {
     NEEDLES_SHORTEST = 3, /* bytes */
-    NEEDLES_HASH_BITS = 15,
-    NEEDLES_CHAINS = 1 << 12,
+    NEEDLES_HASH_BITS = 14,
 };
 
 enum needles_case { NEEDLES_EXACT, NEEDLES_ANY_CASE /* of ASCII letters */ };
@@ -31,8 +30,8 @@ struct needle {
 struct needles {
     struct needle *all;
     size_t count, cap;
-    uint64_t seen[(1 << NEEDLES_HASH_BITS) / 64];
-    uint32_t chains[NEEDLES_CHAINS]; /* index into `all` + 1; 0: empty */
+    unsigned char seen[1 << NEEDLES_HASH_BITS]; /* 1: there is a chain */
+    uint32_t chains[1 << NEEDLES_HASH_BITS];    /* index into `all` + 1 */
     struct arena arena;
 };
 

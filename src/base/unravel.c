@@ -33,7 +33,7 @@ static bool read_hex(struct str s, size_t digits, uint32_t *out)
     return true;
 }
 
-static size_t one_byte(struct plain *p, char c, size_t used)
+static inline size_t one_byte(struct plain *p, char c, size_t used)
 {
     p->bytes[0] = c;
     p->len = 1;
@@ -59,20 +59,38 @@ static size_t from_u(struct str s, struct plain *p)
     return one_char(p, high, 6);
 }
 
-static size_t from_backslash(struct str s, struct plain *p)
+static size_t from_x(struct str s, struct plain *p)
 {
-    static const char letters[] = "\"\\/bfnrt'", plain[] = "\"\\/\b\f\n\r\t'";
-    const char *letter;
     uint32_t n;
 
-    if (s.len < 2 || s.at[1] == '\0')
-        return 0;
-    if (s.at[1] == 'u')
+    return read_hex(str_skip(s, 2), 2, &n) ? one_byte(p, (char)n, 4) : 0;
+}
+
+static size_t from_backslash(struct str s, struct plain *p)
+{
+    switch (s.len < 2 ? '\0' : s.at[1]) {
+    case '\\':
+    case '"':
+    case '/':
+    case '\'':
+        return one_byte(p, s.at[1], 2);
+    case 'b':
+        return one_byte(p, '\b', 2);
+    case 'f':
+        return one_byte(p, '\f', 2);
+    case 'n':
+        return one_byte(p, '\n', 2);
+    case 'r':
+        return one_byte(p, '\r', 2);
+    case 't':
+        return one_byte(p, '\t', 2);
+    case 'u':
         return from_u(s, p);
-    if (s.at[1] == 'x')
-        return read_hex(str_skip(s, 2), 2, &n) ? one_byte(p, (char)n, 4) : 0;
-    letter = strchr(letters, s.at[1]);
-    return letter ? one_byte(p, plain[letter - letters], 2) : 0;
+    case 'x':
+        return from_x(s, p);
+    default:
+        return 0;
+    }
 }
 
 static size_t from_percent(struct str s, struct plain *p)
@@ -177,27 +195,35 @@ static size_t next_escape(struct str text, unsigned kinds, size_t *i, struct pla
     return 0;
 }
 
+/* Texts that are escaped are often escaped all over: the next one may follow at once. */
 bool unravel(struct str text, unsigned kinds, struct buf *to)
 {
-    size_t i = 0, from = 0, used;
-    struct plain p;
-    char *out;
+    struct plain p = { .len = 0 };
+    size_t i = 0;
+    char *out, *start;
 
-    used = next_escape(text, kinds, &i, &p);
-    if (!used)
+    if (!next_escape(text, kinds, &i, &p))
         return false;
-    out = buf_space(to, text.len); /* what is plain is never longer */
-    if (!out)
+    start = buf_space(to, text.len + sizeof p.bytes); /* what is plain is never longer */
+    if (!start)
         return true;
-    for (; used; used = next_escape(text, kinds, &i, &p)) {
-        memcpy(out, text.at + from, i - from);
-        out += i - from;
-        memcpy(out, p.bytes, p.len);
-        out += p.len;
-        from = i += used;
+    memcpy(start, text.at, i);
+    out = start + i;
+    while (i < text.len) {
+        size_t used = take_escape(str_n(text.at + i, text.len - i), kinds, &p), end;
+
+        if (used) {
+            memcpy(out, p.bytes, sizeof p.bytes);
+            out += p.len;
+            i += used;
+            continue;
+        }
+        end = next_sign(text, i + 1);
+        memcpy(out, text.at + i, end - i);
+        out += end - i;
+        i = end;
     }
-    memcpy(out, text.at + from, text.len - from);
-    buf_grew(to, (size_t)(out - (to->at + to->len)) + text.len - from);
+    buf_grew(to, (size_t)(out - start));
     return true;
 }
 

@@ -25,10 +25,14 @@ void marks_add(struct marks *m, struct buf *to, int64_t rule)
     }
     r = &m->secrets->rules[rule];
     if (r->kind == SECRETS_VALUE) {
-        buf_printf(to, "[REDACTED:%.*s]", STR_ARG(r->name));
+        buf_add(to, STR("[REDACTED:"));
+        buf_add(to, r->name);
+        buf_add_ch(to, ']');
         return;
     }
     if (!m->numbers[rule])
         m->numbers[rule] = ++m->last;
-    buf_printf(to, "[REDACTED:rule-%u]", m->numbers[rule]);
+    buf_add(to, STR("[REDACTED:rule-"));
+    buf_add_int(to, m->numbers[rule]);
+    buf_add_ch(to, ']');
 }

@@ -225,6 +225,15 @@ static int compare_hits(const void *a, const void *b)
     return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
+/* They mostly come in order. */
+static bool is_sorted(const struct secrets_hit *hits, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare_hits(&hits[i - 1], &hits[i]) > 0)
+            return false;
+    return true;
+}
+
 /* From the hit numbered `first` on: in order, and those that overlap are one. It goes under
  * the name of the rule that was added first, so values come before looks. */
 static void settle(struct secrets_search *f, size_t first)
@@ -234,7 +243,8 @@ static void settle(struct secrets_search *f, size_t first)
 
     if (count < 2)
         return;
-    qsort(hits, count, sizeof *hits, compare_hits);
+    if (!is_sorted(hits, count))
+        qsort(hits, count, sizeof *hits, compare_hits);
     for (size_t i = 1; i < count; i++) {
         struct secrets_hit *last = &hits[kept];
         if (hits[i].span.at >= last->span.end) {
