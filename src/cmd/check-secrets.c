@@ -66,13 +66,14 @@ static void add_json(struct report *r, const struct looked *f)
 
 static void read_file(const struct report *r, struct redaction *redaction, struct looked *f)
 {
+    struct sink nowhere = { drop };
     struct app app = *r->app;
     struct stats stats;
 
     app.log = &redaction->log;
     stats_init(&stats);
-    f->usable =
-        inspect_file_read(&app, &f->file, &stats, &redaction->redactor.sink, &f->trouble);
+    f->usable = inspect_file_read(&app, &f->file, &stats, redaction_door(redaction, &nowhere),
+                                  &f->trouble);
     stats_release(&stats);
     redaction_err(redaction, &f->trouble);
 }
@@ -81,12 +82,11 @@ static void read_file(const struct report *r, struct redaction *redaction, struc
 static bool look_at(struct report *r, const char *path, struct err *e)
 {
     struct looked f = { .file = { .path = path } };
-    struct sink nowhere = { drop };
     struct redaction redaction;
     int code = EXIT_OK;
     bool ok;
 
-    if (!redaction_init(&redaction, r->app, r->args, NULL, &nowhere, e))
+    if (!redaction_init(&redaction, r->app, r->args, NULL, e))
         return false;
     leaks_init(&f.leaks);
     redaction.redactor.watch = &f.leaks.watch;

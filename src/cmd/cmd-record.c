@@ -319,11 +319,11 @@ static int record_run(const struct app *app, const void *options, const struct o
         return EXIT_USAGE;
     }
     if (!check_output(args->output, in->server[0], e) ||
-        !redaction_init(&s.redaction, app, &args->redaction, in->server, &s.writer.sink, e))
+        !redaction_init(&s.redaction, app, &args->redaction, in->server, e))
         return EXIT_USAGE;
     quiet.log = &s.redaction.log;
     s.redaction.redactor.live = true;
-    tap_init(&s.tap, &s.redaction.redactor.sink);
+    tap_init(&s.tap, redaction_door(&s.redaction, &s.writer.sink));
     s.loop = loop_new();
     code = run_session(&s, args, in, e);
     loop_free(s.loop);

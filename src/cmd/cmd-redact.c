@@ -192,12 +192,12 @@ static int redact_run(const struct app *app, const void *options, const struct o
         err_hint(e, "name one: mcpreel redact FILE -o OUT");
         return EXIT_USAGE;
     }
-    if (!redaction_init(&r.redaction, app, &r.args->redaction, NULL, &r.clean, e))
+    if (!redaction_init(&r.redaction, app, &r.args->redaction, NULL, e))
         return EXIT_USAGE;
     leaks_init(&r.leaks);
     r.redaction.redactor.watch = &r.leaks.watch;
     loss_init(&r.loss, 0);
-    join_init(&r.join, 1, &r.redaction.redactor.sink);
+    join_init(&r.join, 1, redaction_door(&r.redaction, &r.clean));
     ok = pour(&r, e) && report(&r, e);
     if (!ok)
         redaction_err(&r.redaction, e);

@@ -133,15 +133,14 @@ static void put_redacted(void *to, struct str line)
 }
 
 bool redaction_init(struct redaction *r, const struct app *app,
-                    const struct redaction_args *args, char *const *server, struct sink *to,
-                    struct err *e)
+                    const struct redaction_args *args, char *const *server, struct err *e)
 {
     secrets_init(&r->secrets);
     if (!add_rules(&r->secrets, app, args, server, e)) {
         secrets_release(&r->secrets);
         return false;
     }
-    redactor_init(&r->redactor, &r->secrets, to);
+    redactor_init(&r->redactor, &r->secrets, NULL);
     r->redactor.keep_url = !args->server_url;
     r->plain = app->log;
     r->log = *app->log;
@@ -154,6 +153,12 @@ void redaction_release(struct redaction *r)
 {
     redactor_release(&r->redactor);
     secrets_release(&r->secrets);
+}
+
+struct sink *redaction_door(struct redaction *r, struct sink *to)
+{
+    r->redactor.to = to;
+    return &r->redactor.sink;
 }
 
 void redaction_for(struct redaction *r, const struct format *format)

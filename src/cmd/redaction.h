@@ -1,8 +1,8 @@
 /* cmd/redaction.h - the options that say what is secret, and what comes of them.
  *
- * A command that writes recordings from outside has these options, puts its records into
- * `redactor.sink`, says things with `log` instead of the program's, and hands its errors to
- * redaction_err() before anybody sees them. */
+ * A command that writes down what it hears has these options, puts its records through
+ * redaction_door(), says things with `log` instead of the program's, and hands its errors
+ * to redaction_err() before anybody sees them. */
 #ifndef CMD_REDACTION_H
 #define CMD_REDACTION_H
 
@@ -56,9 +56,12 @@ struct redaction {
 /* `server`: the words of a command in which secrets may stand; NULL-terminated, or NULL.
  * Fails closed: whatever is wrong with an option is ERR_USAGE, and no value is in it. */
 bool redaction_init(struct redaction *r, const struct app *app,
-                    const struct redaction_args *args, char *const *server, struct sink *to,
+                    const struct redaction_args *args, char *const *server,
                     struct err *e) MUST_CHECK;
 void redaction_release(struct redaction *r);
+
+/* The way to a file: what is put into the sink returned reaches `to` without secrets. */
+struct sink *redaction_door(struct redaction *r, struct sink *to);
 
 /* What is written is of that format: some know one kind of mark only. */
 void redaction_for(struct redaction *r, const struct format *format);

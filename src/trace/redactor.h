@@ -48,7 +48,7 @@ struct redactor {
     struct buf held;
 };
 
-/* `s` is sealed, and borrowed. */
+/* `s` is sealed, and borrowed. `to` may be set later, before the first record. */
 void redactor_init(struct redactor *r, const struct secrets *s, struct sink *to);
 void redactor_release(struct redactor *r);
 

@@ -10,7 +10,6 @@ struct scene {
     struct app app;
     struct redaction_args args;
     struct redaction redaction;
-    struct sink nowhere;
 };
 
 static void say(void *to, struct str line)
@@ -32,7 +31,7 @@ static bool start(struct scene *s, const char **env, size_t variables, const cha
 {
     s->args.env = (struct option_list){ env, variables };
     s->args.patterns = (struct option_list){ patterns, count };
-    return redaction_init(&s->redaction, &s->app, &s->args, NULL, &s->nowhere, e);
+    return redaction_init(&s->redaction, &s->app, &s->args, NULL, e);
 }
 
 static void assert_refused(const char *variable, const char *pattern, const char *msg)
@@ -116,10 +115,36 @@ static void secrets_among_the_words_of_a_command_are_learnt(void **state)
 
     (void)state;
     set(&s);
-    assert_true(redaction_init(&s.redaction, &s.app, &s.args, server, &s.nowhere, &e));
+    assert_true(redaction_init(&s.redaction, &s.app, &s.args, server, &e));
     log_say(&s.redaction.log, LOG_INFO, "a1b2c3d4e5f6 q9w8e7r6t5y4 n0t-s3cr3t-at-all");
     assert_string_equal(buf_z(&s.said),
                         "mcpreel: [REDACTED:rule-1] [REDACTED:rule-1] n0t-s3cr3t-at-all\n");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+static bool count(struct sink *self, const struct record *r, struct err *e)
+{
+    (void)e;
+    assert_str(r->bytes.bytes, STR("x [REDACTED:KEY]"));
+    self->put = NULL; /* once is enough */
+    return true;
+}
+
+static void what_goes_through_the_door_is_without_secrets(void **state)
+{
+    struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = STR("x hunter2hunter2") } };
+    const char *variable = "KEY";
+    struct sink file = { count }, *door;
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    assert_true(start(&s, &variable, 1, NULL, 0, &e));
+    door = redaction_door(&s.redaction, &file);
+    assert_true(door->put(door, &r, &e));
+    assert_null(file.put);
     redaction_release(&s.redaction);
     buf_release(&s.said);
 }
@@ -149,6 +174,7 @@ int main(void)
         cmocka_unit_test(a_pattern_that_cannot_be_used_is_refused_by_its_number),
         cmocka_unit_test(the_log_and_errors_are_without_secrets),
         cmocka_unit_test(secrets_among_the_words_of_a_command_are_learnt),
+        cmocka_unit_test(what_goes_through_the_door_is_without_secrets),
         cmocka_unit_test(a_cassette_has_plain_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

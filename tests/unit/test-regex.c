@@ -157,7 +157,8 @@ static void a_set_knows_what_its_patterns_cannot_do_without(void **state)
 
 static void a_set_refuses_what_matches_everywhere(void **state)
 {
-    static const char *const bad[] = { "(", "a*", "", "x?", "(?=secret)", "(secret)\\1", "secret(" };
+    static const char *const bad[] = { "(",          "a*",          "",       "x?",
+                                       "(?=secret)", "(secret)\\1", "secret(" };
     struct regex_set *s = regex_set_new();
 
     (void)state;
