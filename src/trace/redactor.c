@@ -336,7 +336,7 @@ static struct str clean_word(struct redactor *r, struct str word, bool *next,
         *next = at == word.len;
         secret = !*next;
     }
-    if (!secret || changed)
+    if (!secret || changed || str_starts(str_skip(word, at), STR("[REDACTED")))
         return clean;
     buf_clear(&r->text);
     buf_add(&r->text, str_n(word.at, at));
