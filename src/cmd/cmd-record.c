@@ -10,6 +10,7 @@
 #include "engine/tap.h"
 #include "format/recording-line.h"
 #include "format/writer.h"
+#include "loop/dumps.h"
 #include "loop/signals.h"
 #include "trace/limits.h"
 #include "transport/relay.h"
@@ -321,6 +322,7 @@ static int record_run(const struct app *app, const void *options, const struct o
     if (!check_output(args->output, in->server[0], e) ||
         !redaction_init(&s.redaction, app, &args->redaction, in->server, e))
         return EXIT_USAGE;
+    dumps_off();
     quiet.log = &s.redaction.log;
     s.redaction.redactor.live = true;
     tap_init(&s.tap, redaction_door(&s.redaction, &s.writer.sink));

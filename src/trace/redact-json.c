@@ -150,20 +150,12 @@ static void rewrite_leaf(struct rewriting *w, struct json_val v)
     }
 }
 
-static bool has_value_hit(const struct secrets_search *f)
-{
-    for (size_t i = 0; i < f->count; i++)
-        if (f->secrets->rules[f->hits[i].rule].kind == SECRETS_VALUE)
-            return true;
-    return false;
-}
-
 /* What was put in may make a secret of its surroundings. */
 static bool is_free_of_values(struct redact_json *j)
 {
     struct secrets_search *f = j->search;
 
-    return !secrets_find(f, buf_str(&j->text)) || (!has_value_hit(f) && !f->overflow);
+    return !secrets_find(f, buf_str(&j->text)) || !secrets_has_value(f);
 }
 
 static enum redact_json_outcome rewrite(struct redact_json *j, struct json_val root)
@@ -177,7 +169,7 @@ static enum redact_json_outcome rewrite(struct redact_json *j, struct json_val r
         if (is_leaf(v))
             rewrite_leaf(&w, v);
     if (!j->count)
-        return has_value_hit(j->search) ? REDACT_JSON_UNFIT : REDACT_JSON_CLEAN;
+        return secrets_has_value(j->search) ? REDACT_JSON_UNFIT : REDACT_JSON_CLEAN;
     buf_add(&j->text, str_skip(w.text, w.copied));
     if (j->text.full || !json_scan(&j->result, buf_str(&j->text), &fault) ||
         !is_free_of_values(j))

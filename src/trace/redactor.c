@@ -19,6 +19,7 @@ void redactor_init(struct redactor *r, const struct secrets *s, struct sink *to)
     redact_json_init(&r->json, &r->search, &r->marks);
     json_init(&r->doc);
     buf_init(&r->text, LIMIT_LINE);
+    buf_init(&r->clean, LIMIT_LINE);
     buf_init(&r->held, LIMIT_LINE);
 }
 
@@ -29,6 +30,7 @@ void redactor_release(struct redactor *r)
     redact_json_release(&r->json);
     json_release(&r->doc);
     buf_release(&r->text);
+    buf_release(&r->clean);
     buf_release(&r->held);
     arena_release(&r->arena);
 }
@@ -56,18 +58,14 @@ static void tell(struct redactor *r, const struct place *p, struct str pointer, 
         r->watch->hit(r->watch, &hit);
 }
 
-/* What was found of the text in `search`, put into `to`. */
-static void rewrite_text(struct redactor *r, struct str text, const struct place *p,
-                         struct buf *to)
+/* The text in `clean`, without what was found of it in `search`. */
+static void rewrite_text(struct redactor *r, struct str text, const struct place *p)
 {
     const struct secrets_search *f = &r->search;
+    struct buf *to = &r->clean;
     size_t copied = 0;
 
-    if (f->overflow) {
-        marks_add(&r->marks, to, MARKS_ANY);
-        tell(r, p, STR_NONE, MARKS_ANY);
-        return;
-    }
+    buf_clear(to);
     for (size_t i = 0; i < f->count; i++) {
         const struct secrets_hit *hit = &f->hits[i];
         buf_add(to, str_n(text.at + copied, hit->span.at - copied));
@@ -92,14 +90,38 @@ static bool find_in_text(struct redactor *r, struct str text)
     return f->count || f->overflow;
 }
 
+static void all_of_it(struct redactor *r, const struct place *p)
+{
+    buf_clear(&r->clean);
+    marks_add(&r->marks, &r->clean, MARKS_ANY);
+    tell(r, p, STR_NONE, MARKS_ANY);
+}
+
+/* Puts the text without its secrets into `clean`; false if it has none. What could not be
+ * freed of them goes as a whole. */
+static bool free_text(struct redactor *r, struct str text, const struct place *p)
+{
+    bool open;
+
+    if (!text.len || !find_in_text(r, text))
+        return false;
+    open = r->search.open;
+    if (r->search.overflow) {
+        all_of_it(r, p);
+        return true;
+    }
+    rewrite_text(r, text, p);
+    if (r->clean.full ||
+        (secrets_find(&r->search, buf_str(&r->clean)) && secrets_has_value(&r->search)))
+        all_of_it(r, p);
+    r->search.open = open;
+    return true;
+}
+
 /* The text, or one in the arena without what was in it. */
 static struct str clean_text(struct redactor *r, struct str text, const struct place *p)
 {
-    if (!text.len || !find_in_text(r, text))
-        return text;
-    buf_clear(&r->text);
-    rewrite_text(r, text, p, &r->text);
-    return r->text.full ? STR("[REDACTED]") : arena_str(&r->arena, buf_str(&r->text));
+    return free_text(r, text, p) ? arena_str(&r->arena, buf_str(&r->clean)) : text;
 }
 
 /* The same for JSON that is kept as text; what cannot be mended is "null". */
@@ -234,14 +256,14 @@ static struct str clean_bytes(struct redactor *r, struct str bytes, struct redac
     buf_clear(&r->text);
     if (o->left)
         rest = end_private_key(r, bytes, o, p, &r->text);
-    if (rest.len && find_in_text(r, rest))
-        rewrite_text(r, rest, p, &r->text);
-    else if (rest.len < bytes.len)
+    if (free_text(r, rest, p)) {
+        buf_add(&r->text, buf_str(&r->clean));
+        o->left = r->search.open ? OPEN_MOST : 0;
+    } else if (rest.len < bytes.len) {
         buf_add(&r->text, rest);
-    else
+    } else {
         return bytes;
-    if (r->search.open && rest.len)
-        o->left = OPEN_MOST;
+    }
     return r->text.full ? STR("[REDACTED]") : arena_str(&r->arena, buf_str(&r->text));
 }
 
@@ -498,9 +520,6 @@ void redactor_text(struct redactor *r, struct str text, struct buf *to)
     struct redactor_watch *watch = r->watch;
 
     r->watch = NULL; /* it is about records */
-    if (find_in_text(r, text))
-        rewrite_text(r, text, &p, to);
-    else
-        buf_add(to, text);
+    buf_add(to, free_text(r, text, &p) ? buf_str(&r->clean) : text);
     r->watch = watch;
 }

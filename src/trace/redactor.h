@@ -41,7 +41,7 @@ struct redactor {
     struct marks marks;
     struct redact_json json;
     struct json doc;
-    struct buf text;
+    struct buf text, clean;
     struct arena arena;
     struct redactor_open raw[2], err;
     struct record held_as; /* what the held text of standard error is part of */

@@ -264,6 +264,14 @@ void secrets_settle(struct secrets_search *f)
     settle(f, 0);
 }
 
+bool secrets_has_value(const struct secrets_search *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->secrets->rules[f->hits[i].rule].kind == SECRETS_VALUE)
+            return true;
+    return f->overflow;
+}
+
 static bool is_base64(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -85,4 +85,7 @@ void secrets_match(struct secrets_search *f, struct str text, bool escaped, size
 /* Brings the hits of several calls into order. */
 void secrets_settle(struct secrets_search *f);
 
+/* Whether a declared value is among the hits, or may be. */
+bool secrets_has_value(const struct secrets_search *f);
+
 #endif

@@ -123,6 +123,25 @@ static void what_cannot_be_freed_is_a_gap(void **state)
     stop(&d);
 }
 
+/* What is left around a mark may be a value again; then nothing is left. */
+static void what_the_mark_completes_in_a_text_is_taken_out_whole(void **state)
+{
+    struct desk d;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    start(&d);
+    secrets_release(&d.secrets);
+    redactor_release(&d.redactor);
+    secrets_init(&d.secrets);
+    assert_true(secrets_add_value(&d.secrets, STR("KEY"), STR("[REDACTED:KEY]"), &e));
+    assert_true(secrets_seal(&d.secrets, &e));
+    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    assert_line(&d, "{'type':'stderr','text':'a [REDACTED:KEY] b'}",
+                "{'type':'stderr','text':'[REDACTED]'}");
+    stop(&d);
+}
+
 static void bytes_and_stderr_are_looked_at(void **state)
 {
     struct desk d;
@@ -175,6 +194,9 @@ static void the_command_keeps_its_words(void **state)
     assert_line(&d, HEADER(AT_ ",'upstream':'srv hunter2'," TJ ",'command':['srv','hunter2']"),
                 HEADER(AT_ ",'upstream':'srv [REDACTED:KEY]'," TJ
                            ",'command':['srv','[REDACTED:KEY]']"));
+    assert_line(
+        &d, HEADER(AT_ ",'upstream':'s'," TJ ",'command':['s','--token','[REDACTED:rule-9]']"),
+        HEADER(AT_ ",'upstream':'s'," TJ ",'command':['s','--token','[REDACTED:rule-9]']"));
     assert_line(
         &d, HEADER(AT_ ",'upstream':'srv --token'," TJ ",'command':['srv','--token','-v']"),
         HEADER(AT_ ",'upstream':'srv --token'," TJ ",'command':['srv','--token','-v']"));
@@ -345,6 +367,7 @@ int main(void)
         cmocka_unit_test(messages_say_where_they_were_changed),
         cmocka_unit_test(places_that_were_known_stay_known),
         cmocka_unit_test(what_cannot_be_freed_is_a_gap),
+        cmocka_unit_test(what_the_mark_completes_in_a_text_is_taken_out_whole),
         cmocka_unit_test(bytes_and_stderr_are_looked_at),
         cmocka_unit_test(a_private_key_may_come_line_by_line),
         cmocka_unit_test(the_command_keeps_its_words),
