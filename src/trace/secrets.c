@@ -238,11 +238,12 @@ static bool is_sorted(const struct secrets_hit *hits, size_t count)
  * the name of the rule that was added first, so values come before looks. */
 static void settle(struct secrets_search *f, size_t first)
 {
-    struct secrets_hit *hits = f->hits + first;
     size_t count = f->count - first, kept = 0;
+    struct secrets_hit *hits;
 
     if (count < 2)
         return;
+    hits = f->hits + first;
     if (!is_sorted(hits, count))
         qsort(hits, count, sizeof *hits, compare_hits);
     for (size_t i = 1; i < count; i++) {

@@ -15,18 +15,15 @@
 
 struct desk {
     struct sink sink;
-    struct secrets secrets;
     struct secrets_search again;
     struct redactor redactor;
 };
 
 static void check_text(struct desk *d, struct str text)
 {
-    secrets_find(&d->again, text);
-    for (size_t i = 0; i < d->again.count; i++)
-        if (d->secrets.rules[d->again.hits[i].rule].kind == SECRETS_VALUE)
-            abort();
-    if (memmem(text.at, text.len, VALUE, sizeof VALUE - 1))
+    if (secrets_find(&d->again, text) && secrets_has_value(&d->again))
+        abort();
+    if (text.len && memmem(text.at, text.len, VALUE, sizeof VALUE - 1))
         abort();
 }
 
@@ -51,28 +48,35 @@ static bool check_record(struct sink *self, const struct record *r, struct err *
     return true;
 }
 
-static void start(struct desk *d)
+/* Made once: the rules take longer than what is done with them. */
+static const struct secrets *rules(void)
 {
+    static struct secrets s;
     struct err e = ERR_NONE;
 
+    if (s.count)
+        return &s;
+    secrets_init(&s);
+    if (!secrets_add_value(&s, STR("KEY"), STR(VALUE), &e))
+        abort();
+    secrets_add_credentials(&s);
+    if (!secrets_add_pattern(&s, STR("c[0-9]+d"), &e) ||
+        !secrets_add_pattern(&s, STR("^only this$"), &e) || !secrets_seal(&s, &e))
+        abort();
+    return &s;
+}
+
+static void start(struct desk *d)
+{
     *d = (struct desk){ .sink = { check_record } };
-    secrets_init(&d->secrets);
-    if (!secrets_add_value(&d->secrets, STR("KEY"), STR(VALUE), &e))
-        abort();
-    secrets_add_credentials(&d->secrets);
-    if (!secrets_add_pattern(&d->secrets, STR("c[0-9]+d"), &e) ||
-        !secrets_add_pattern(&d->secrets, STR("^only this$"), &e) ||
-        !secrets_seal(&d->secrets, &e))
-        abort();
-    secrets_search_init(&d->again, &d->secrets);
-    redactor_init(&d->redactor, &d->secrets, &d->sink);
+    secrets_search_init(&d->again, rules());
+    redactor_init(&d->redactor, rules(), &d->sink);
 }
 
 static void stop(struct desk *d)
 {
     redactor_release(&d->redactor);
     secrets_search_release(&d->again);
-    secrets_release(&d->secrets);
 }
 
 static void add_escaped(struct buf *to, uint8_t how)
