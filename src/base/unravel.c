@@ -2,6 +2,8 @@
 
 #include "base/utf8.h"
 
+_Static_assert(UNRAVEL_ROOM == UTF8_MAX, "an escape is copied as a whole");
+
 /* What one escape stands for. */
 struct plain {
     char bytes[UTF8_MAX];
@@ -195,6 +197,14 @@ static size_t next_escape(struct str text, unsigned kinds, size_t *i, struct pla
     return 0;
 }
 
+/* Most texts have no such byte, and the C library sees that fastest. */
+static bool has_signs(struct str text, unsigned kinds)
+{
+    return text.len && ((kinds & UNRAVEL_BACKSLASH && memchr(text.at, '\\', text.len)) ||
+                        (kinds & UNRAVEL_PERCENT && memchr(text.at, '%', text.len)) ||
+                        (kinds & UNRAVEL_ENTITY && memchr(text.at, '&', text.len)));
+}
+
 /* Texts that are escaped are often escaped all over: the next one may follow at once. */
 bool unravel(struct str text, unsigned kinds, struct buf *to)
 {
@@ -202,9 +212,9 @@ bool unravel(struct str text, unsigned kinds, struct buf *to)
     size_t i = 0;
     char *out, *start;
 
-    if (!next_escape(text, kinds, &i, &p))
+    if (!has_signs(text, kinds) || !next_escape(text, kinds, &i, &p))
         return false;
-    start = buf_space(to, text.len + sizeof p.bytes); /* what is plain is never longer */
+    start = buf_space(to, text.len + UNRAVEL_ROOM); /* what is plain is never longer */
     if (!start)
         return true;
     memcpy(start, text.at, i);
@@ -213,7 +223,7 @@ bool unravel(struct str text, unsigned kinds, struct buf *to)
         size_t used = take_escape(str_n(text.at + i, text.len - i), kinds, &p), end;
 
         if (used) {
-            memcpy(out, p.bytes, sizeof p.bytes);
+            memcpy(out, p.bytes, UNRAVEL_ROOM);
             out += p.len;
             i += used;
             continue;

@@ -18,8 +18,11 @@ enum unravel {
     UNRAVEL_ALL = 7,
 };
 
+enum { UNRAVEL_ROOM = 4 };
+
 /* Appends the text without its outermost escapes; false, and nothing is added, if it has
- * none. `kinds` are those that count. */
+ * none. `kinds` are those that count. The buffer is full if it has no room for the length
+ * of the text and UNRAVEL_ROOM. */
 bool unravel(struct str text, unsigned kinds, struct buf *to);
 
 struct unravel_span {

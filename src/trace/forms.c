@@ -86,8 +86,8 @@ static void give_unravelled(struct forms *f, struct str value)
     struct buf layers[2];
     size_t which = 0;
 
-    buf_init(&layers[0], value.len + 1);
-    buf_init(&layers[1], value.len + 1);
+    buf_init(&layers[0], value.len + UNRAVEL_ROOM);
+    buf_init(&layers[1], value.len + UNRAVEL_ROOM);
     while (unravel(value, UNRAVEL_ALL, &layers[which])) {
         value = buf_str(&layers[which]);
         if (value.len < FORMS_SHORTEST)

@@ -294,6 +294,10 @@ static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
     struct credential_place p;
     bool found;
 
+    if (!f->trying) {
+        memset(f->tried, 0, f->secrets->credential_rows * sizeof *f->tried);
+        f->trying = true;
+    }
     if (at < f->tried[row])
         return true;
     found = credential_match(&credential_rows[row], f->text, at, &p);
@@ -336,7 +340,7 @@ static void look(struct secrets_search *f, struct str text, bool patterns)
         f->overflow |= !regex_set_search(f->secrets->regexes, text, on_match, f);
         return;
     }
-    memset(f->tried, 0, f->secrets->credential_rows * sizeof *f->tried);
+    f->trying = false;
     f->overflow |= !needles_scan(&f->secrets->needles, text, on_needle, f);
 }
 

@@ -68,6 +68,7 @@ struct secrets_search {
     bool open;     /* a private key goes on behind the text */
     struct buf layers[SECRETS_LAYERS];
     size_t *tried;   /* by row of credentials: before this place it stands nowhere */
+    bool trying;     /* that holds for this layer */
     struct str text; /* the layer that is being looked at */
 };
 
