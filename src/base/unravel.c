@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 
-_Static_assert(UNRAVEL_ROOM == UTF8_MAX, "an escape is copied as a whole");
+_Static_assert((int)UNRAVEL_ROOM == (int)UTF8_MAX, "an escape is copied as a whole");
 
 /* What one escape stands for. */
 struct plain {
