@@ -15,6 +15,12 @@ void marks_release(struct marks *m)
     free(m->numbers);
 }
 
+void marks_skip(struct marks *m, uint32_t number)
+{
+    if (number > m->last)
+        m->last = number;
+}
+
 void marks_add(struct marks *m, struct buf *to, int64_t rule)
 {
     const struct secrets_rule *r;
@@ -32,7 +38,7 @@ void marks_add(struct marks *m, struct buf *to, int64_t rule)
     }
     if (!m->numbers[rule])
         m->numbers[rule] = ++m->last;
-    buf_add(to, STR("[REDACTED:rule-"));
+    buf_add(to, STR(SECRETS_MARK));
     buf_add_int(to, m->numbers[rule]);
     buf_add_ch(to, ']');
 }

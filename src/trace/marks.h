@@ -21,6 +21,9 @@ enum { MARKS_ANY = -1 }; /* no rule in particular */
 void marks_init(struct marks *m, const struct secrets *s);
 void marks_release(struct marks *m);
 
+/* Numbers up to this one stand for others already. */
+void marks_skip(struct marks *m, uint32_t number);
+
 /* Appends the mark of a rule: ASCII that needs no escapes in JSON. */
 void marks_add(struct marks *m, struct buf *to, int64_t rule);
 

@@ -165,6 +165,7 @@ static enum redact_json_outcome rewrite(struct redact_json *j, struct json_val r
 
     j->count = 0;
     buf_clear(&j->text);
+    marks_skip(j->marks, j->search->marked);
     for (struct json_val v = root; v.node < end_node(root); v.node++)
         if (is_leaf(v))
             rewrite_leaf(&w, v);

@@ -66,6 +66,7 @@ static void rewrite_text(struct redactor *r, struct str text, const struct place
     size_t copied = 0;
 
     buf_clear(to);
+    marks_skip(&r->marks, f->marked);
     for (size_t i = 0; i < f->count; i++) {
         const struct secrets_hit *hit = &f->hits[i];
         buf_add(to, str_n(text.at + copied, hit->span.at - copied));

@@ -11,7 +11,7 @@ enum { VALUE_LONGEST = 64 << 10, HITS_MOST = 1 << 16 };
 enum { KEEP_LAYER = 1 << 20 }; /* larger buffers are given back */
 
 /* What a needle was put in for, in the upper bits of its id. */
-enum purpose { PLAIN, BASE64, CREDENTIAL, SUSPICION };
+enum purpose { PLAIN, BASE64, CREDENTIAL, SUSPICION, MARK };
 enum { PURPOSE_SHIFT = 28, INDEX_MASK = (1 << PURPOSE_SHIFT) - 1 };
 
 void secrets_init(struct secrets *s)
@@ -96,7 +96,7 @@ static bool is_of_the_protocol(struct str value)
         STR_INIT("integer"),
         STR_INIT("object"),
         STR_INIT("boolean"),
-        STR_INIT("[REDACTED:rule-"),
+        STR_INIT(SECRETS_MARK),
     };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -186,6 +186,8 @@ bool secrets_seal(struct secrets *s, struct err *e)
     literals = regex_set_literals(s->regexes, &s->always);
     for (size_t i = 0; i < literals; i++)
         add_needle(s, regex_set_literal(s->regexes, i), NEEDLES_ANY_CASE, SUSPICION, 0);
+    if (s->count)
+        add_needle(s, STR(SECRETS_MARK), NEEDLES_EXACT, MARK, 0);
     return true;
 }
 
@@ -306,6 +308,17 @@ static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
     return !found || add_hit(f, p.at, p.end, f->secrets->credentials[row]);
 }
 
+static void note_mark(struct secrets_search *f, size_t at)
+{
+    enum { MOST = 1000000 };
+    uint32_t n = 0;
+
+    for (; at < f->text.len && f->text.at[at] >= '0' && f->text.at[at] <= '9' && n < MOST; at++)
+        n = 10 * n + (uint32_t)(f->text.at[at] - '0');
+    if (n > f->marked && n < MOST)
+        f->marked = n;
+}
+
 static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
 {
     struct secrets_search *f = to;
@@ -320,6 +333,9 @@ static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
         return try_credential(f, at, index);
     case SUSPICION:
         f->suspect = true;
+        return true;
+    case MARK:
+        note_mark(f, end);
         return true;
     }
     BUG("a needle for nothing");

@@ -17,6 +17,8 @@
 
 enum { SECRETS_LAYERS = 8 };
 
+#define SECRETS_MARK "[REDACTED:rule-" /* and a number; see trace/marks.h */
+
 enum secrets_kind { SECRETS_VALUE, SECRETS_CREDENTIAL, SECRETS_PATTERN };
 
 struct secrets_rule {
@@ -63,9 +65,10 @@ struct secrets_search {
     const struct secrets *secrets; /* borrowed */
     struct secrets_hit *hits;      /* in order, not overlapping */
     size_t count, cap;
-    bool overflow; /* more than can be told: all of the text is to go */
-    bool suspect;  /* secrets_find() saw what a pattern begins with: see secrets_match() */
-    bool open;     /* a private key goes on behind the text */
+    bool overflow;   /* more than can be told: all of the text is to go */
+    bool suspect;    /* secrets_find() saw what a pattern begins with: see secrets_match() */
+    bool open;       /* a private key goes on behind the text */
+    uint32_t marked; /* the highest number in a mark that was seen, in any text */
     struct buf layers[SECRETS_LAYERS];
     size_t *tried;   /* by row of credentials: before this place it stands nowhere */
     bool trying;     /* that holds for this layer */

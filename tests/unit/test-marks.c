@@ -31,6 +31,10 @@ static void marks_name_the_variable_or_number_the_rule(void **state)
     assert_mark(&m, 5, "[REDACTED:rule-1]");
     assert_mark(&m, (int64_t)s.count - 1, "[REDACTED:rule-3]");
     assert_mark(&m, MARKS_ANY, "[REDACTED]");
+    marks_skip(&m, 7);
+    marks_skip(&m, 2);
+    assert_mark(&m, 5, "[REDACTED:rule-1]");
+    assert_mark(&m, 6, "[REDACTED:rule-8]");
     m.plain = true;
     assert_mark(&m, 0, "[REDACTED]");
     assert_mark(&m, 5, "[REDACTED]");

@@ -104,6 +104,21 @@ static void places_that_were_known_stay_known(void **state)
     stop(&d);
 }
 
+static void numbers_that_are_taken_are_not_given_again(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, "{'type':'stderr','text':'[REDACTED:rule-3] [REDACTED:rule-x]'}",
+                "{'type':'stderr','text':'[REDACTED:rule-3] [REDACTED:rule-x]'}");
+    assert_line(
+        &d, MESSAGE("'msg':{'method':'a','params':['card 12','[REDACTED:rule-5]']}"),
+        MESSAGE("'msg':{'method':'a','params':['[REDACTED:rule-6]','[REDACTED:rule-5]']},"
+                "'redacted':['/params/0']"));
+    stop(&d);
+}
+
 static void what_cannot_be_freed_is_a_gap(void **state)
 {
     struct desk d;
@@ -366,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_say_where_they_were_changed),
         cmocka_unit_test(places_that_were_known_stay_known),
+        cmocka_unit_test(numbers_that_are_taken_are_not_given_again),
         cmocka_unit_test(what_cannot_be_freed_is_a_gap),
         cmocka_unit_test(what_the_mark_completes_in_a_text_is_taken_out_whole),
         cmocka_unit_test(bytes_and_stderr_are_looked_at),
