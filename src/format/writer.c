@@ -2,7 +2,7 @@
 
 #include "trace/limits.h"
 
-enum { PIECE = 256 << 10 };
+enum { PIECE = 256 << 10, PACKED = 4 * PIECE };
 
 /* A record behind half a one would spoil both, and with them the recording. */
 static bool cut_back(struct writer *w, struct err *e)
@@ -11,23 +11,49 @@ static bool cut_back(struct writer *w, struct err *e)
     return !w->torn;
 }
 
-/* What was composed, as one write. */
-static bool write_text(struct writer *w, struct err *e)
+static bool write_bytes(struct writer *w, struct str bytes, struct err *e)
 {
     struct err ignored = ERR_NONE;
     size_t done;
 
-    if (!buf_ok(&w->text, e))
-        return err_wrap(e, "cannot write a record to '%s'", w->file.path);
     if (!cut_back(w, e))
         return false;
-    if (file_write(&w->file, buf_str(&w->text), &done, e)) {
-        w->size += w->text.len;
+    if (file_write(&w->file, bytes, &done, e)) {
+        w->size += bytes.len;
         return true;
     }
     w->torn = done > 0 && !w->piece;
     cut_back(w, &ignored);
     return false;
+}
+
+/* A document may come as one large text; what is packed never takes much room. */
+static bool write_packed(struct writer *w, struct str text, bool last, struct err *e)
+{
+    bool ok;
+
+    do {
+        size_t piece = text.len < PIECE ? text.len : PIECE;
+
+        packer_add(w->packer, str_n(text.at, piece), false, &w->packed);
+        text = str_skip(text, piece);
+        if (last && !text.len)
+            packer_end(w->packer, &w->packed);
+        BUG_IF(w->packed.full);
+        ok = write_bytes(w, buf_str(&w->packed), e);
+        buf_clear(&w->packed);
+    } while (ok && text.len);
+    return ok;
+}
+
+/* What was composed: if it is not packed, as one write. */
+static bool write_text(struct writer *w, bool last, struct err *e)
+{
+    if (!buf_ok(&w->text, e))
+        return err_wrap(e, "cannot write a record to '%s'", w->file.path);
+    if (w->packer)
+        return write_packed(w, buf_str(&w->text), last, e);
+    return write_bytes(w, buf_str(&w->text), e);
 }
 
 static bool writer_put(struct sink *self, const struct record *r, struct err *e)
@@ -38,7 +64,7 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
     w->format->put(w->state, &w->text, r);
     if (w->text.len < w->piece && !w->text.full)
         return true;
-    ok = write_text(w, e);
+    ok = write_text(w, false, e);
     buf_clear(&w->text);
     return ok;
 }
@@ -47,6 +73,7 @@ static void init(struct writer *w, const struct format *format, size_t piece)
 {
     *w = (struct writer){ .sink = { writer_put }, .format = format, .piece = piece };
     buf_init(&w->text, LIMIT_LINE + piece);
+    buf_init(&w->packed, PACKED);
 }
 
 static bool begin(struct writer *w)
@@ -66,10 +93,19 @@ bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e)
 {
+    enum pack_kind kind;
+    struct str stem;
+
     init(w, format, PIECE);
-    if (!str_eq(str_z(path), STR("-")))
-        return draft_open(&w->draft, &w->file, sys, path, replace, e) && begin(w);
-    w->file = file_standard_output(sys);
+    if (str_eq(str_z(path), STR("-"))) {
+        w->file = file_standard_output(sys);
+        return begin(w);
+    }
+    if (!draft_open(&w->draft, &w->file, sys, path, replace, e))
+        return false;
+    kind = pack_by_name(str_z(path), &stem);
+    if (kind != PACK_NONE)
+        w->packer = packer_new(kind);
     return begin(w);
 }
 
@@ -77,6 +113,13 @@ static void end_text(struct writer *w)
 {
     if (w->format->end)
         w->format->end(w->state, &w->text);
+}
+
+static void release(struct writer *w)
+{
+    buf_release(&w->text);
+    buf_release(&w->packed);
+    packer_free(w->packer);
 }
 
 static bool close_live(struct writer *w, bool ok, struct err *e)
@@ -103,8 +146,8 @@ bool writer_finish(struct writer *w, struct err *e)
     bool ok;
 
     end_text(w);
-    ok = write_text(w, e);
-    buf_release(&w->text);
+    ok = write_text(w, true, e);
+    release(w);
     return w->piece ? close_whole(w, ok, e) : close_live(w, ok, e);
 }
 
@@ -113,7 +156,7 @@ void writer_abandon(struct writer *w)
     struct err ignored = ERR_NONE;
 
     end_text(w);
-    buf_release(&w->text);
+    release(w);
     if (w->piece) {
         close_whole(w, false, &ignored);
         return;

@@ -5,12 +5,13 @@
  * last whole record; as long as that fails, too, nothing more is written, so that no
  * record runs into a torn one.
  *
- * A file that is made at one go: written in large pieces, and it gets its name only when
- * all of it is there. */
+ * A file that is made at one go: written in large pieces, packed if its name ends so, and
+ * it gets that name only when all of it is there. */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 
 #include "base/draft.h"
+#include "base/pack.h"
 #include "format/format.h"
 
 struct writer {
@@ -19,17 +20,19 @@ struct writer {
     void *state; /* the format's own */
     struct file file;
     struct draft draft; /* of a file made at one go */
-    struct buf text;
-    size_t piece;  /* so much text is gathered before it is written */
-    uint64_t size; /* whole records in the file, in bytes */
-    bool torn;     /* part of a record follows them */
+    struct buf text, packed;
+    struct packer *packer; /* NULL: it is written as it is */
+    size_t piece;          /* so much text is gathered before it is written */
+    uint64_t size;         /* whole records in the file, in bytes */
+    bool torn;             /* part of a record follows them */
 };
 
 /* Makes the file new, as file_create() does. `path` is borrowed until the end. */
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
                  const struct format *format, struct err *e) MUST_CHECK;
 
-/* A file made at one go; "-" is standard output. */
+/* A file made at one go, packed with what the end of its name says; "-" is standard
+ * output. */
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e) MUST_CHECK;
 
