@@ -85,19 +85,22 @@ static bool is_continuation(char c)
  * `want`; `*before` is the last one up to there. */
 static size_t snap(struct str text, size_t from, size_t want, size_t *before)
 {
+    const char *sign;
     size_t i = from;
 
-    *before = from;
-    while (i < want) {
-        size_t n =
-            text.at[i] == '\\' ? unravel_escape(str_skip(text, i), UNRAVEL_BACKSLASH) : 1;
-        *before = i;
-        i += n ? n : 1;
-        while (i < text.len && is_continuation(text.at[i]))
-            i++;
+    while (i < want && (sign = memchr(text.at + i, '\\', want - i))) {
+        size_t escape = (size_t)(sign - text.at);
+        size_t n = unravel_escape(str_skip(text, escape), UNRAVEL_BACKSLASH);
+
+        i = escape + (n ? n : 1);
+        *before = escape;
+        if (i > want)
+            return i;
     }
-    if (i == want)
-        *before = i;
+    for (i = want; i < text.len && is_continuation(text.at[i]);)
+        i++;
+    for (*before = want; *before > from && is_continuation(text.at[*before]);)
+        --*before;
     return i;
 }
 

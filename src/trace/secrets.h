@@ -15,7 +15,7 @@
 #include "base/unravel.h"
 #include "trace/credential.h"
 
-enum { SECRETS_LAYERS = 8 };
+enum { SECRETS_LAYERS = 6 };
 
 #define SECRETS_MARK "[REDACTED:rule-" /* and a number; see trace/marks.h */
 

@@ -113,6 +113,18 @@ static void no_escape_is_cut_in_half(void **state)
     stop(&b);
 }
 
+static void no_character_is_cut_in_half(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", "(?-s:[\\x80-\\x{ffff}])zz");
+    assert_redacts(
+        &b, "{'a':'\xc3\xa9hunter2\xc3\xa9 \xe2\x82\xaczz`u00e9hunter2'}",
+        "{'a':'\xc3\xa9[REDACTED:KEY]\xc3\xa9 [REDACTED:rule-1]`u00e9[REDACTED:KEY]'} /a");
+    stop(&b);
+}
+
 static void what_is_nested_is_found(void **state)
 {
     struct bench b;
@@ -221,6 +233,7 @@ int main(void)
         cmocka_unit_test(names_and_numbers_are_looked_at_too),
         cmocka_unit_test(places_below_a_changed_name_have_the_new_one),
         cmocka_unit_test(no_escape_is_cut_in_half),
+        cmocka_unit_test(no_character_is_cut_in_half),
         cmocka_unit_test(what_is_nested_is_found),
         cmocka_unit_test(credentials_are_left_where_the_meaning_hangs_on_them),
         cmocka_unit_test(a_declared_value_goes_from_everywhere),
