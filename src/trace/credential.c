@@ -96,30 +96,24 @@ const struct credential credential_rows[] = {
 };
 
 /* All classes a character is in. */
+static const unsigned short classes[256] = {
+    ['0' ... '9'] = CREDENTIAL_DIGIT | CREDENTIAL_HEX,
+    ['A' ... 'F'] = CREDENTIAL_UPPER | CREDENTIAL_HEX,
+    ['G' ... 'Z'] = CREDENTIAL_UPPER,
+    ['a' ... 'f'] = CREDENTIAL_LOWER | CREDENTIAL_HEX,
+    ['g' ... 'z'] = CREDENTIAL_LOWER,
+    ['_'] = CREDENTIAL_UNDERSCORE,
+    ['-'] = CREDENTIAL_DASH,
+    ['.'] = CREDENTIAL_DOT,
+    ['+'] = CREDENTIAL_BASE64,
+    ['/'] = CREDENTIAL_BASE64,
+    ['='] = CREDENTIAL_BASE64,
+    ['~'] = CREDENTIAL_TILDE,
+};
+
 static unsigned classes_of(char c)
 {
-    if (c >= '0' && c <= '9')
-        return CREDENTIAL_DIGIT | CREDENTIAL_HEX;
-    if (c >= 'a' && c <= 'z')
-        return CREDENTIAL_LOWER | (c <= 'f' ? CREDENTIAL_HEX : 0u);
-    if (c >= 'A' && c <= 'Z')
-        return CREDENTIAL_UPPER | (c <= 'F' ? CREDENTIAL_HEX : 0u);
-    switch (c) {
-    case '_':
-        return CREDENTIAL_UNDERSCORE;
-    case '-':
-        return CREDENTIAL_DASH;
-    case '.':
-        return CREDENTIAL_DOT;
-    case '+':
-    case '/':
-    case '=':
-        return CREDENTIAL_BASE64;
-    case '~':
-        return CREDENTIAL_TILDE;
-    default:
-        return 0;
-    }
+    return classes[(unsigned char)c];
 }
 
 /* Where a run of such characters ends; not looked at beyond `most`. */
@@ -128,10 +122,10 @@ static size_t run_end(struct str text, size_t at, unsigned chars, size_t most, u
     size_t i = at;
 
     for (; i < text.len && i - at < most; i++) {
-        unsigned classes = classes_of(text.at[i]);
-        if (!(classes & chars))
+        unsigned its = classes_of(text.at[i]);
+        if (!(its & chars))
             break;
-        *seen |= classes;
+        *seen |= its;
     }
     return i;
 }
