@@ -228,13 +228,17 @@ class Session:
                                  start_new_session=True)
         timer = threading.Timer(60, os.killpg, (p.pid, signal.SIGKILL))
         timer.start()
-        with p:
-            threading.Thread(target=lambda: (p.stdin.write(self.client), p.stdin.flush())).start()
+        try:
+            p.stdin.write(self.client)
+            p.stdin.flush()
             while p.stdout.readline() not in (DONE, b""):
                 pass
             p.stdin.close()
             p.stdout.read()
-        timer.cancel()
+            p.wait()
+        finally:
+            timer.cancel()
+            p.stdout.close()
         said = log.read_bytes()
         assert p.returncode == 0, said[-2000:]
         return b"\n".join(line for line in said.split(b"\n") if line.startswith((b"mcpreel:", b"  ")))
