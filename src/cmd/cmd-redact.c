@@ -4,6 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/inspect-file.h"
 #include "cmd/leaks.h"
+#include "cmd/pick-format.h"
 #include "cmd/redaction.h"
 #include "format/writer.h"
 #include "trace/join.h"
@@ -13,7 +14,7 @@ enum { REDACT_REPORT = 16 << 20 };
 
 struct redact_args {
     const char *output;
-    const char *to;
+    const struct format *to;
     bool force;
     struct redaction_args redaction;
 };
@@ -27,7 +28,8 @@ static const struct option redact_options[] = {
       .help = "write to OUT; '-' is standard output" },
     { .name = "to",
       .arg = "FORMAT",
-      .type = OPTION_STRING,
+      .type = OPTION_CUSTOM,
+      .parse = pick_format_parse,
       .at = offsetof(struct redact_args, to),
       .help = "write FORMAT instead of that of FILE" },
     { .name = "force",
@@ -67,11 +69,10 @@ static bool choose_format(struct redacting *r, struct err *e)
 {
     const struct format *own = format_by_name(str_z(r->file.format));
 
-    r->format = r->args->to ? format_by_name(str_z(r->args->to)) : own;
-    if (!r->format || !r->format->put) {
-        err_set(e, ERR_USAGE, "'%s' is no format that can be written",
-                r->args->to ? r->args->to : own->name);
-        return err_hint(e, "'mcpreel formats' lists them; say one with --to FORMAT");
+    r->format = r->args->to ? r->args->to : own;
+    if (!r->format->put) {
+        err_set(e, ERR_USAGE, "'%s' is only read", own->name);
+        return err_hint(e, "say with --to FORMAT what to write; 'mcpreel formats' lists them");
     }
     r->loss.had = own->keeps;
     r->loss.keeps = r->format->keeps;

@@ -166,6 +166,18 @@ void redaction_for(struct redaction *r, const struct format *format)
     r->redactor.marks.plain = format == &cassette_format;
 }
 
+char *redaction_word(struct redaction *r, const char *word, struct arena *a)
+{
+    struct buf b;
+    char *copy;
+
+    buf_init(&b, LINE_MAX_BYTES);
+    redactor_text(&r->redactor, str_z(word), &b);
+    copy = arena_z(a, buf_str(&b));
+    buf_release(&b);
+    return copy;
+}
+
 static void clean(struct redaction *r, char *text, size_t size)
 {
     struct buf b;

@@ -66,6 +66,9 @@ struct sink *redaction_door(struct redaction *r, struct sink *to);
 /* What is written is of that format: some know one kind of mark only. */
 void redaction_for(struct redaction *r, const struct format *format);
 
+/* A word without secrets, for names and the like. */
+char *redaction_word(struct redaction *r, const char *word, struct arena *a);
+
 void redaction_err(struct redaction *r, struct err *e);
 
 #endif

@@ -458,3 +458,29 @@ def test_a_redacted_recording_is_replayed(session, run, mcpreel):
     session.run("a.jsonl", *REDACT)
     ran = run([mcpreel, "replay", session.directory / "a.jsonl"], stdin=session.client)
     assert b'"id":7,"result":{"content":[]}' in ran.out.replace(b" ", b""), ran
+
+
+def test_every_way_to_a_file_is_the_same_door(session):
+    """A document through its journal, a recording in parts, another format of lines."""
+    for who, line in CARRIERS.values():
+        text = VALUE if who.endswith("plain") else json_text(VALUE)
+        session.add(who, line.replace("%s", text))
+    for name, options in {"a.json": ["--format", "cassette"], "b.jsonl": ["--rotate", "1000"],
+                          "c.trace.jsonl": [], "d.jsonl": ["--plain"]}.items():
+        said = session.run(name, *REDACT, *options)
+        assert_clean(session.directory, said)
+        assert b"[REDACTED" in (session.directory / name).read_bytes()
+    assert b"REDACTED:" not in (session.directory / "a.json").read_bytes()
+    assert len(list(session.directory.glob("b*.jsonl"))) > 3
+
+
+def test_the_name_of_a_file_holds_no_secret(session):
+    session.env["CANARY"] = "hunter2hunter2"
+    for words in (["--name", "x hunter2hunter2 y"], []):
+        command = [session.mcpreel, "record", *REDACT, *words, "-o", f"{session.directory}/", "--",
+                   *(["cat"] if words else ["env", "hunter2hunter2=1", "cat"])]
+        p = subprocess.run([os.fspath(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True,
+                           env=session.environment(), timeout=60)
+        assert p.returncode == 0 and b"hunter2hunter2" not in p.stderr, p
+    names = [path.name for path in session.directory.iterdir()]
+    assert len(names) == 2 and not any("hunter2" in name for name in names), names

@@ -78,9 +78,8 @@ static void what_makes_no_sense_is_refused(void **state)
     desk_put(d, "a", HEADER);
     assert_run(d, "mcpreel redact a", 2, "",
                "mcpreel: no file to write\n  name one: mcpreel redact FILE -o OUT\n");
-    assert_run(d, "mcpreel redact --to nothing a -o b", 2, "",
-               "mcpreel: 'nothing' is no format that can be written\n"
-               "  'mcpreel formats' lists them; say one with --to FORMAT\n");
+    assert_int_equal(desk_run(d, "mcpreel redact --to nothing a -o b"), 2);
+    assert_non_null(strstr(buf_z(&d->err), "'nothing' is none of "));
     assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY a -o b"), 2);
     assert_int_equal(desk_count(d), 1);
 }

@@ -84,6 +84,7 @@ static void the_log_and_errors_are_without_secrets(void **state)
 {
     const char *variable = "KEY";
     struct err e = ERR_NONE;
+    struct arena a = { 0 };
     struct scene s;
 
     (void)state;
@@ -94,6 +95,9 @@ static void the_log_and_errors_are_without_secrets(void **state)
                         "mcpreel: warning: cannot start 'srv [REDACTED:KEY]'\n");
     err_set(&e, ERR_IO, "no 'hunter2hunter2'");
     err_hint(&e, "try %%68unter2hunter2");
+    assert_string_equal(redaction_word(&s.redaction, "x-hunter2hunter2", &a),
+                        "x-[REDACTED:KEY]");
+    arena_release(&a);
     redaction_err(&s.redaction, &e);
     assert_string_equal(e.msg, "no '[REDACTED:KEY]'");
     assert_string_equal(e.hint, "try [REDACTED:KEY]");
