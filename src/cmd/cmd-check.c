@@ -7,6 +7,7 @@
 #include "base/term.h"
 #include "cmd/commands.h"
 #include "cmd/inspect-odd.h"
+#include "cmd/journal.h"
 #include "cmd/repair.h"
 
 enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };
@@ -68,6 +69,7 @@ struct checked {
     struct stats stats;
     struct repair repair;
     const char *copy; /* NULL: none is made */
+    bool unfinished;  /* it is the journal of a document; the copy is that document */
     struct err trouble;
     bool usable;
 };
@@ -112,8 +114,9 @@ static int exit_code(const struct check *c, const struct checked *f)
     if (!f->usable)
         return app_exit_code(&f->trouble);
     if (f->copy)
-        return any_found(c, &f->repair.left) || loss_any(&f->repair.loss) ? EXIT_FINDINGS
-                                                                          : EXIT_OK;
+        return any_found(c, &f->repair.left) || (loss_any(&f->repair.loss) && !f->unfinished)
+                   ? EXIT_FINDINGS
+                   : EXIT_OK;
     return judge(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
 }
 
@@ -165,7 +168,7 @@ static void add_copy(struct buf *to, const struct check *c, const struct checked
 {
     const char *before = "; still odd: ";
 
-    buf_add(to, STR("  repaired copy: "));
+    buf_add(to, f->unfinished ? STR("  finished: ") : STR("  repaired copy: "));
     term_escape(to, str_z(f->copy), TERM_ONE_LINE);
     for (enum stats_odd what = 0; what < STATS_ODDS; what++)
         if (is_found(c, &f->repair.left, what)) {
@@ -239,12 +242,20 @@ static void add_json(struct check *c, const struct checked *f)
     json_out_end_object(o);
 }
 
-/* The name of the copy, if there is to be one. */
-static const char *name_copy(const struct check *c, const char *path, struct arena *a)
+/* The copy that is to be made, if any: of a journal it is what that was to become. */
+static void plan_copy(const struct check *c, struct checked *f, struct arena *a)
 {
-    if (!c->args->fix)
-        return NULL;
-    return c->args->output ? c->args->output : arena_printf(a, "%s.fixed", path).at;
+    const struct format *as = NULL;
+    const char *target = NULL;
+
+    if (c->args->fix) {
+        f->unfinished = journal_is(f->file.path, a, &target, &as);
+        if (!f->unfinished)
+            target = arena_printf(a, "%s.fixed", f->file.path).at;
+        f->copy = c->args->output ? c->args->output : target;
+    }
+    repair_init(&f->repair, c->app, &f->file, f->copy, c->args->force);
+    f->repair.as = as;
 }
 
 /* Reads the file. False if it is not the file's fault that it cannot be judged. */
@@ -269,10 +280,9 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     int code;
 
     f->file.path = path;
-    f->copy = name_copy(c, path, &a);
+    plan_copy(c, f, &a);
     stats_init(&f->stats);
     f->stats.thorough = true;
-    repair_init(&f->repair, c->app, &f->file, f->copy, c->args->force);
     ok = read_file(c, f, e);
     if (ok && c->app->json)
         add_json(c, f);
@@ -389,7 +399,8 @@ const struct command cmd_check = {
         "is unusable.\n\n"
         "--fix writes a copy in the same format: without the torn end, with a header and a "
         "footer whose totals are right, with numbers that rise. What was said stays as it "
-        "is. The exit code is then that of the copy.",
+        "is. The exit code is then that of the copy. The journal of a document that a "
+        "recorder could not finish (NAME.FORMAT.journal) is made into that document.",
     .examples = check_examples,
     .options = check_options,
     .args_size = sizeof(struct check_args),
