@@ -11,6 +11,7 @@
 enum {
     GZIP_BITS = 15 + 16, /* the largest window, and gzip's head and tail */
     SPACE = 64 << 10,
+    PAD = 60 << 10, /* gzip has room for no more than 64 KB */
 };
 
 enum pack_kind pack_detect(struct str head)
@@ -135,6 +136,7 @@ struct packer {
     enum pack_kind kind;
     z_stream z;
     ZSTD_CStream *zstd;
+    uint64_t in, out;
 };
 
 struct packer *packer_new(enum pack_kind kind)
@@ -148,6 +150,8 @@ struct packer *packer_new(enum pack_kind kind)
     } else {
         p->zstd = ZSTD_createCStream();
         BUG_IF(!p->zstd || ZSTD_isError(ZSTD_initCStream(p->zstd, ZSTD_CLEVEL_DEFAULT)));
+        /* Without it damage may go unseen; gzip always has one. */
+        BUG_IF(ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)));
     }
     return p;
 }
@@ -193,18 +197,78 @@ static void zstd(struct packer *p, struct str bytes, ZSTD_EndDirective end, stru
     } while (left || from.pos < from.size);
 }
 
-void packer_add(struct packer *p, struct str bytes, bool flush, struct buf *to)
-{
-    if (p->kind == PACK_GZIP)
-        gzip(p, bytes, flush ? Z_SYNC_FLUSH : Z_NO_FLUSH, to);
-    else
-        zstd(p, bytes, flush ? ZSTD_e_flush : ZSTD_e_continue, to);
-}
-
-void packer_end(struct packer *p, struct buf *to)
+static void end_part(struct packer *p, struct buf *to)
 {
     if (p->kind == PACK_GZIP)
         gzip(p, STR_NONE, Z_FINISH, to);
     else
         zstd(p, STR_NONE, ZSTD_e_end, to);
+}
+
+static void add_little_endian(struct buf *to, uint32_t n, size_t bytes)
+{
+    for (; bytes; bytes--, n >>= 8)
+        buf_add_ch(to, (char)(n & 0xff));
+}
+
+static void add_zeros(struct buf *to, size_t count)
+{
+    char *at = buf_space(to, count);
+
+    if (at) {
+        memset(at, 0, count);
+        buf_grew(to, count);
+    }
+}
+
+/* A part that unpacks to nothing. With gzip it is an empty one with a comment for
+ * programs in its head, zstd has frames to be skipped. */
+static void add_padding(struct packer *p, struct buf *to)
+{
+    enum { FRAME = 0x184d2a50, NAMED = 4, TAIL = 8 };
+
+    if (p->kind == PACK_ZSTD) {
+        add_little_endian(to, FRAME, 4);
+        add_little_endian(to, PAD, 4);
+        add_zeros(to, PAD);
+        return;
+    }
+    BUG_IF(deflateReset(&p->z) != Z_OK);
+    buf_add(to, STR("\x1f\x8b\x08\x04\0\0\0\0\0\xff"));
+    add_little_endian(to, PAD + NAMED, 2);
+    buf_add(to, STR("mr"));
+    add_little_endian(to, PAD, 2);
+    add_zeros(to, PAD);
+    buf_add(to, STR("\x03\0"));
+    add_zeros(to, TAIL);
+}
+
+/* Would so much more look like a bomb to an unpacker? It has seen all that is out
+ * before it comes to what is added now. */
+static bool is_too_dense(const struct packer *p, size_t more)
+{
+    return p->in + more > p->out * PACK_RATIO + PACK_FREE;
+}
+
+void packer_add(struct packer *p, struct str bytes, bool flush, struct buf *to)
+{
+    size_t before = to->len;
+
+    while (is_too_dense(p, bytes.len) && !to->full) {
+        end_part(p, to);
+        add_padding(p, to);
+        p->out += to->len - before;
+        before = to->len;
+    }
+    if (p->kind == PACK_GZIP)
+        gzip(p, bytes, flush ? Z_SYNC_FLUSH : Z_NO_FLUSH, to);
+    else
+        zstd(p, bytes, flush ? ZSTD_e_flush : ZSTD_e_continue, to);
+    p->in += bytes.len;
+    p->out += to->len - before;
+}
+
+void packer_end(struct packer *p, struct buf *to)
+{
+    end_part(p, to);
 }

@@ -24,8 +24,8 @@ struct unpacker;
 struct unpacker *unpacker_new(enum pack_kind kind); /* not PACK_NONE */
 void unpacker_free(struct unpacker *u);             /* NULL is fine */
 
-/* Unpacks from the front of `*in`, which is moved past what was used, into `to`;
- * `*got` 0 means: show me more. ERR_INPUT if it is damaged, ERR_LIMIT if it is a
+/* Unpacks from the front of `*in`, which is moved past what was used, into `to`. All of
+ * `*in` used and `*got` 0 means: show me more. ERR_INPUT if it is damaged, ERR_LIMIT if it is a
  * bomb. Several packed parts one after the other are one text. */
 bool unpacker_feed(struct unpacker *u, struct str *in, char *to, size_t cap, size_t *got,
                    struct err *e) MUST_CHECK;
@@ -39,7 +39,8 @@ struct packer *packer_new(enum pack_kind kind); /* not PACK_NONE */
 void packer_free(struct packer *p);             /* NULL is fine */
 
 /* Appends packed bytes to `to`, maybe none yet. With `flush` all that was added so
- * far can be unpacked from what has come out. */
+ * far can be unpacked from what has come out. Nothing gets so small that an unpacker
+ * would take it for a bomb. */
 void packer_add(struct packer *p, struct str bytes, bool flush, struct buf *to);
 
 /* The last bytes. */

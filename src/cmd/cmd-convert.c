@@ -103,6 +103,7 @@ static bool convert(struct conversion *c, struct err *e)
     bool ok;
 
     loss_init(&c->loss, c->format->keeps);
+    c->loss.name = str_z(c->format->name);
     join_init(&c->join, c->count, &c->sink);
     progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
     if (!c->writer)
@@ -198,8 +199,8 @@ static void tell(const struct conversion *c)
     struct buf text;
 
     if (!is_standard(c->output))
-        log_say(c->app->log, LOG_INFO, "wrote %llu message%s to '%s' (%s)", messages,
-                messages == 1 ? "" : "s", c->output, c->format->name);
+        log_say(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
+                c->format->name, messages, messages == 1 ? "" : "s");
     if (!loss_any(&c->loss))
         return;
     buf_init(&text, CONVERT_TEXT);
@@ -323,7 +324,8 @@ const struct command cmd_convert = {
     .about =
         "Reads recordings in any format and writes one. What it is read from is told by its "
         "content, what it is written as by the name of OUT or by --to; 'mcpreel formats' "
-        "lists them. What the format cannot keep is left out and named at the end.\n\n"
+        "lists them. With '.gz' or '.zst' at the end of its name OUT is packed. What the "
+        "format cannot keep is left out and named at the end.\n\n"
         "Several files become one, in the order of time; the order inside each is kept. The "
         "first header stands for all. Messages are numbered anew, connections get numbers of "
         "their own, and one footer has the totals.\n\n"

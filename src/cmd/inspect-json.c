@@ -137,6 +137,16 @@ static void add_lines(struct json_out *o, const uint64_t *lines)
     json_out_end_object(o);
 }
 
+/* By the words that show has for them. */
+static void add_all_outcomes(struct json_out *o, const uint64_t outcomes[OUTCOMES])
+{
+    json_out_key(o, STR("outcomes"));
+    json_out_object(o);
+    for (enum operation_outcome outcome = 0; outcome < OUTCOMES; outcome++)
+        key_count(o, str_z(operation_outcome_name(outcome)), outcomes[outcome]);
+    json_out_end_object(o);
+}
+
 static void add_totals(struct json_out *o, const struct stats *s)
 {
     json_out_key(o, STR("totals"));
@@ -145,6 +155,8 @@ static void add_totals(struct json_out *o, const struct stats *s)
     add_sent(o, STR("client"), s->messages[TO_SERVER]);
     add_sent(o, STR("server"), s->messages[TO_CLIENT]);
     key_count(o, STR("redelivered"), s->redelivered);
+    key_count(o, STR("operations"), s->census.count);
+    add_all_outcomes(o, s->census.outcomes);
     key_count(o, STR("sessions"), s->session_count);
     key_count(o, STR("stderr_lines"), s->stderr_lines);
     add_lines(o, s->lines);
@@ -179,34 +191,58 @@ static void add_sessions(struct json_out *o, const struct stats *s)
     json_out_end_array(o);
 }
 
-static void add_latency(struct json_out *o, const struct histogram *h)
+static void add_times(struct json_out *o, const struct str keys[3], const struct histogram *h)
 {
     if (!h)
         return;
-    key_count(o, STR("p50_us"), histogram_quantile(h, 50));
-    key_count(o, STR("p95_us"), histogram_quantile(h, 95));
-    key_count(o, STR("max_us"), h->max);
+    key_count(o, keys[0], histogram_quantile(h, 50));
+    key_count(o, keys[1], histogram_quantile(h, 95));
+    key_count(o, keys[2], h->max);
 }
 
-static void add_operation(struct json_out *o, const struct operation *op, bool others)
+static void add_all_times(struct json_out *o, const struct census_times *t)
+{
+    const struct str total[] = { STR("p50_us"), STR("p95_us"), STR("max_us") };
+    const struct str server[] = { STR("server_p50_us"), STR("server_p95_us"),
+                                  STR("server_max_us") };
+    const struct str wait[] = { STR("wait_p50_us"), STR("wait_p95_us"), STR("wait_max_us") };
+
+    add_times(o, total, t->total);
+    add_times(o, server, t->server);
+    add_times(o, wait, t->wait);
+}
+
+static void add_outcomes(struct json_out *o, const struct census_row *row)
+{
+    key_count(o, STR("answered"), census_answered(row));
+    key_count(o, STR("wanted_input"), row->wanted_input);
+    key_count(o, STR("rpc_errors"), row->outcomes[OUTCOME_RPC_ERROR]);
+    key_count(o, STR("tool_errors"), row->outcomes[OUTCOME_TOOL_ERROR]);
+    key_count(o, STR("http_errors"), row->outcomes[OUTCOME_HTTP_ERROR]);
+    key_count(o, STR("malformed"), row->outcomes[OUTCOME_MALFORMED]);
+    key_count(o, STR("cancelled"), row->cancelled);
+    key_count(o, STR("late"), row->outcomes[OUTCOME_LATE]);
+    key_count(o, STR("pending"), row->outcomes[OUTCOME_PENDING]);
+    key_count(o, STR("unanswered"), row->unanswered);
+}
+
+static void add_operation(struct json_out *o, const struct census_row *row, bool others)
 {
     json_out_object(o);
     if (others) {
         json_out_key_bool(o, STR("others"), true);
     } else {
-        key_from(o, op->dir);
-        json_out_key_str(o, STR("method"), op->method);
-        key_text(o, STR("subject"), op->subject);
+        key_from(o, row->dir);
+        json_out_key_str(o, STR("method"), row->method);
+        key_text(o, STR("subject"), row->subject);
     }
-    key_count(o, STR("calls"), operations_calls(op));
-    key_count(o, STR("retries"), op->retries);
-    key_count(o, STR("answered"), op->answered);
-    key_count(o, STR("wanted_input"), op->wanted_input);
-    key_count(o, STR("rpc_errors"), op->rpc_errors);
-    key_count(o, STR("tool_errors"), op->tool_errors);
-    key_count(o, STR("cancelled"), op->cancelled);
-    key_count(o, STR("unanswered"), operations_unanswered(op));
-    add_latency(o, op->latency);
+    key_count(o, STR("calls"), row->calls);
+    key_count(o, STR("retries"), row->retries);
+    key_count(o, STR("polls"), row->polls);
+    key_count(o, STR("pages"), row->pages);
+    key_count(o, STR("tasks"), row->tasks);
+    add_outcomes(o, row);
+    add_all_times(o, &row->times);
     json_out_end_object(o);
 }
 
@@ -301,8 +337,8 @@ static void add_errors(struct json_out *o, const struct stats *s)
     json_out_end_array(o);
     key_count(o, STR("tool"), s->tool_errors);
     key_count(o, STR("http"), s->http_errors);
-    key_count(o, STR("unanswered"), s->unanswered);
-    key_count(o, STR("cancelled"), s->cancelled);
+    key_count(o, STR("unanswered"), s->census.unanswered);
+    key_count(o, STR("cancelled"), s->census.cancelled);
     json_out_end_object(o);
 }
 
@@ -330,7 +366,7 @@ void inspect_json_add(struct buf *to, const struct stats *s, const struct inspec
     key_text(&o, STR("protocol"), s->protocol);
     add_totals(&o, s);
     add_sessions(&o, s);
-    add_operations(&o, &s->operations.rows);
+    add_operations(&o, &s->census.rows);
     add_notifications(&o, &s->notifications);
     add_tools(&o, &s->tools);
     add_errors(&o, s);

@@ -86,6 +86,23 @@ static void add_title(const struct page *p, const struct inspect_file *file)
     buf_add(p->to, STR("\n\n"));
 }
 
+static void add_upstream(const struct page *p, const struct stats_header *h)
+{
+    if (h->upstream.len) {
+        label(p, "Command");
+        term_escape_cut(p->to, h->upstream, SENTENCE);
+        if (h->transport.len)
+            buf_add(p->to, STR(" ("));
+    } else if (h->transport.len) {
+        label(p, "Transport");
+    }
+    add_word(p, h->transport);
+    if (h->upstream.len && h->transport.len)
+        buf_add_ch(p->to, ')');
+    if (h->upstream.len || h->transport.len)
+        buf_add_ch(p->to, '\n');
+}
+
 static void add_header(const struct page *p)
 {
     const struct stats_header *h = &p->s->header;
@@ -108,14 +125,7 @@ static void add_header(const struct page *p)
     }
     if (h->dated || h->producer.name.len)
         buf_add_ch(p->to, '\n');
-    label(p, "Command");
-    term_escape_cut(p->to, h->upstream, SENTENCE);
-    if (h->transport.len) {
-        buf_add(p->to, STR(" ("));
-        add_word(p, h->transport);
-        buf_add_ch(p->to, ')');
-    }
-    buf_add_ch(p->to, '\n');
+    add_upstream(p, h);
 }
 
 static void add_session(const struct page *p, size_t index)
@@ -187,6 +197,34 @@ static void add_sent(const struct page *p, enum record_dir dir)
     buf_add_ch(p->to, '\n');
 }
 
+/* As many as show lists, with its words for how they ended. */
+static void add_outcomes(const struct page *p)
+{
+    static const struct {
+        const char *one, *many;
+    } words[OUTCOMES] = {
+        [OUTCOME_NONE] = { "asks nothing", "ask nothing" },
+        [OUTCOME_OK] = { "ok", "ok" },
+        [OUTCOME_RPC_ERROR] = { "rpc error", "rpc errors" },
+        [OUTCOME_TOOL_ERROR] = { "tool error", "tool errors" },
+        [OUTCOME_HTTP_ERROR] = { "http error", "http errors" },
+        [OUTCOME_MALFORMED] = { "malformed", "malformed" },
+        [OUTCOME_PENDING] = { "pending", "pending" },
+        [OUTCOME_CANCELLED] = { "cancelled", "cancelled" },
+        [OUTCOME_LATE] = { "late", "late" },
+    };
+    const char *before = ": ";
+
+    label(p, "Operations");
+    buf_printf(p->to, "%llu", (unsigned long long)p->s->census.count);
+    for (enum operation_outcome i = 0; i < OUTCOMES; i++) {
+        enum operation_outcome outcome = (i + 1) % OUTCOMES; /* nothing comes last */
+        add_kind(p, &before, p->s->census.outcomes[outcome], words[outcome].one,
+                 words[outcome].many);
+    }
+    buf_add_ch(p->to, '\n');
+}
+
 static void add_talk(const struct page *p)
 {
     const struct stats *s = p->s;
@@ -219,6 +257,8 @@ static void add_talk(const struct page *p)
         add_sent(p, TO_SERVER);
         add_sent(p, TO_CLIENT);
     }
+    if (s->census.count)
+        add_outcomes(p);
     if (s->stderr_lines) {
         label(p, "Stderr");
         amount_of(p->to, s->stderr_lines, "line", "lines");
@@ -228,33 +268,28 @@ static void add_talk(const struct page *p)
 
 static int by_calls(const void *a, const void *b)
 {
-    const struct operation *const *x = a, *const *y = b;
-    uint64_t m = operations_calls(*x), n = operations_calls(*y);
+    const struct census_row *const *x = a, *const *y = b;
+    uint64_t m = (*x)->calls, n = (*y)->calls;
 
     if (m != n)
         return m > n ? -1 : 1;
-    return (*x)->index < (*y)->index ? -1 : 1;
+    return (*x)->first < (*y)->first ? -1 : 1;
 }
 
 /* Those of one direction, the most frequent first; how many. */
 static size_t ranked(const struct stats *s, enum record_dir dir,
-                     const struct operation *out[OPERATIONS_MAX])
+                     const struct census_row *out[CENSUS_ROWS])
 {
-    const struct roster *rows = &s->operations.rows;
+    const struct roster *rows = &s->census.rows;
     size_t n = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
-        const struct operation *op = rows->rows[i];
-        if (op->dir == dir)
-            out[n++] = op;
+        const struct census_row *row = rows->rows[i];
+        if (row->dir == dir)
+            out[n++] = row;
     }
     qsort(out, n, sizeof *out, by_calls);
     return n;
-}
-
-static uint64_t errors_of(const struct operation *op)
-{
-    return op->rpc_errors + op->tool_errors;
 }
 
 static void add_numbers(const struct page *p, uint64_t calls, uint64_t errors)
@@ -273,41 +308,69 @@ static void add_latency(const struct page *p, uint64_t us)
     buf_printf(p->to, " %*.*s", TIME - 1, STR_ARG(duration));
 }
 
-static void add_operation(const struct page *p, const struct operation *op)
+static void add_times(const struct page *p, const struct histogram *h)
 {
-    struct buf name;
-    size_t from = p->to->len;
-
-    buf_init(&name, 4 * OPERATIONS_TEXT);
-    buf_add(&name, op->method);
-    if (op->subject.len)
-        buf_add_ch(&name, ' ');
-    buf_add(&name, op->subject);
-    term_escape_cut(p->to, buf_str(&name), NAME);
-    buf_printf(p->to, "%*s",
-               NAME - (int)prose_columns(str_n(p->to->at + from, p->to->len - from)), "");
-    buf_release(&name);
-    add_numbers(p, operations_calls(op), errors_of(op));
-    if (op->latency) {
-        add_latency(p, histogram_quantile(op->latency, 50));
-        add_latency(p, histogram_quantile(op->latency, 95));
-        add_latency(p, op->latency->max);
+    if (h) {
+        add_latency(p, histogram_quantile(h, 50));
+        add_latency(p, histogram_quantile(h, 95));
+        add_latency(p, h->max);
     }
     buf_add_ch(p->to, '\n');
 }
 
-static void add_more_operations(const struct page *p, const struct operation *const *rest,
-                                size_t count, const struct operation *others)
+static void add_part(const struct page *p, const char *name, const struct histogram *h)
 {
-    uint64_t calls = others ? operations_calls(others) : 0;
-    uint64_t errors = others ? errors_of(others) : 0;
+    if (!h)
+        return;
+    buf_printf(p->to, "  %-*s", NAME - 2 + 2 * NUMBER, name);
+    add_times(p, h);
+}
+
+/* What else the calls of a row took than a request and its answer. */
+static void add_sequels(const struct page *p, const struct census_row *row)
+{
+    const char *before = "  with ";
+
+    add_kind(p, &before, row->retries, "retry", "retries");
+    add_kind(p, &before, row->polls, "task request", "task requests");
+    add_kind(p, &before, row->pages, "further page", "further pages");
+    if (row->retries || row->polls || row->pages)
+        buf_add_ch(p->to, '\n');
+}
+
+static void add_operation(const struct page *p, const struct census_row *row)
+{
+    struct buf name;
+    size_t from = p->to->len;
+
+    buf_init(&name, 4 * CENSUS_TEXT);
+    buf_add(&name, row->method);
+    if (row->subject.len)
+        buf_add_ch(&name, ' ');
+    buf_add(&name, row->subject);
+    term_escape_cut(p->to, buf_str(&name), NAME);
+    buf_printf(p->to, "%*s",
+               NAME - (int)prose_columns(str_n(p->to->at + from, p->to->len - from)), "");
+    buf_release(&name);
+    add_numbers(p, row->calls, census_errors(row));
+    add_times(p, row->times.total);
+    add_part(p, "held by the server", row->times.server);
+    add_part(p, "waiting for the client", row->times.wait);
+    add_sequels(p, row);
+}
+
+static void add_more_operations(const struct page *p, const struct census_row *const *rest,
+                                size_t count, const struct census_row *others)
+{
+    uint64_t calls = others ? others->calls : 0;
+    uint64_t errors = others ? census_errors(others) : 0;
     size_t from = p->to->len;
 
     if (!count && !others)
         return;
     for (size_t i = 0; i < count; i++) {
-        calls += operations_calls(rest[i]);
-        errors += errors_of(rest[i]);
+        calls += rest[i]->calls;
+        errors += census_errors(rest[i]);
     }
     buf_printf(p->to, others ? "and more than %zu others" : "and %zu more", count);
     buf_printf(p->to, "%*s", NAME - (int)(p->to->len - from), "");
@@ -317,9 +380,9 @@ static void add_more_operations(const struct page *p, const struct operation *co
 
 static void add_operations(const struct page *p, enum record_dir dir, const char *title)
 {
-    const struct operation *ops[OPERATIONS_MAX];
-    const struct operation *others = dir == TO_SERVER ? p->s->operations.rows.others : NULL;
-    size_t n = ranked(p->s, dir, ops), shown = n < SHOWN_OPERATIONS ? n : SHOWN_OPERATIONS;
+    const struct census_row *rows[CENSUS_ROWS];
+    const struct census_row *others = dir == TO_SERVER ? p->s->census.rows.others : NULL;
+    size_t n = ranked(p->s, dir, rows), shown = n < SHOWN_OPERATIONS ? n : SHOWN_OPERATIONS;
 
     if (!n)
         return;
@@ -330,8 +393,8 @@ static void add_operations(const struct page *p, enum record_dir dir, const char
     buf_printf(p->to, "%*s%*s%*s%*s%*s\n", NUMBER, "calls", NUMBER, "errors", TIME, "p50", TIME,
                "p95", TIME, "max");
     for (size_t i = 0; i < shown; i++)
-        add_operation(p, ops[i]);
-    add_more_operations(p, ops + shown, n - shown, others);
+        add_operation(p, rows[i]);
+    add_more_operations(p, rows + shown, n - shown, others);
 }
 
 static void add_notifications(const struct page *p)
@@ -408,7 +471,7 @@ static void add_count(const struct page *p, bool *any, uint64_t n, const char *o
 
 static void add_code(const struct page *p, bool *any, const struct stats_code *row)
 {
-    add_count(p, any, row->count, "error", "errors");
+    add_count(p, any, row->count, "rpc error", "rpc errors");
     if (row->whole)
         buf_printf(p->to, " %lld", (long long)row->code);
     else
@@ -437,17 +500,16 @@ static void add_errors(const struct page *p)
 
     heading(p, "Errors");
     if (s->tool_errors)
-        add_count(p, &any, s->tool_errors, "tool result that says isError",
-                  "tool results that say isError");
+        add_count(p, &any, s->tool_errors, "tool error", "tool errors");
     add_codes(p, &any);
     if (s->http_errors)
         add_count(p, &any, s->http_errors, "HTTP status of 400 or more",
                   "HTTP statuses of 400 or more");
-    if (s->unanswered)
-        add_count(p, &any, s->unanswered, "request without an answer",
+    if (s->census.unanswered)
+        add_count(p, &any, s->census.unanswered, "request without an answer",
                   "requests without an answer");
-    if (s->cancelled)
-        add_count(p, &any, s->cancelled, "cancelled request", "cancelled requests");
+    if (s->census.cancelled)
+        add_count(p, &any, s->census.cancelled, "cancelled request", "cancelled requests");
     buf_add(p->to, any ? STR("\n") : STR("none\n"));
 }
 
@@ -486,7 +548,7 @@ void inspect_text_add(struct buf *to, const struct stats *s, const struct inspec
     add_title(&p, file);
     add_header(&p);
     add_talk(&p);
-    add_operations(&p, TO_SERVER, "Operations");
+    add_operations(&p, TO_SERVER, "Asked by the client");
     add_operations(&p, TO_CLIENT, "Asked by the server");
     add_notifications(&p);
     add_tools(&p);

@@ -15,7 +15,7 @@ enum {
 
 /* The cursor always waits at the left. Blanks instead of an escape sequence: any
  * terminal knows them. */
-static void wipe(struct progress *p)
+void progress_wipe(struct progress *p)
 {
     struct buf line;
 
@@ -32,7 +32,7 @@ static void put_line(void *to, struct str line)
 {
     struct progress *p = to;
 
-    wipe(p);
+    progress_wipe(p);
     p->to->put(p->to->to, line);
 }
 
@@ -102,6 +102,6 @@ void progress_at(struct progress *p, uint64_t done)
 
 void progress_end(struct progress *p)
 {
-    wipe(p);
+    progress_wipe(p);
     p->on = false;
 }

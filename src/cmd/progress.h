@@ -2,7 +2,7 @@
  *
  * Only for a terminal, only after half a second, at most ten times a second, and gone
  * at the end. Whoever talks meanwhile must use progress_log(), which takes the line
- * away first. */
+ * away first; whoever writes to the same terminal, progress_wipe(). */
 #ifndef CMD_PROGRESS_H
 #define CMD_PROGRESS_H
 
@@ -29,7 +29,9 @@ void progress_init(struct progress *p, const struct app *app, const char *doing,
 /* So many bytes are done; cheap enough to be called for each record. */
 void progress_at(struct progress *p, uint64_t done);
 
-void progress_end(struct progress *p); /* takes the line away */
+/* Takes the line away, until it is drawn again; for good. */
+void progress_wipe(struct progress *p);
+void progress_end(struct progress *p);
 
 static inline const struct log *progress_log(const struct progress *p)
 {

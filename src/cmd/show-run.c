@@ -44,6 +44,7 @@ struct show {
     size_t family_count;
     struct buf verdicts;
     struct buf *ring; /* of --last: units */
+    struct progress progress;
 };
 
 /* Nobody reads any more: that is no failure, but there is nothing left to do. */
@@ -51,6 +52,7 @@ static bool flush(struct show *s, struct err *e)
 {
     bool gone = false;
 
+    progress_wipe(&s->progress);
     if (!buf_ok(&s->out, e) || !app_pour(s->app, buf_str(&s->out), &gone, e))
         return false;
     s->done |= gone;
@@ -63,9 +65,10 @@ static bool drain(void *arg, struct err *e)
     return flush(arg, e);
 }
 
+/* Who looks on sees every row at once. */
 static bool flush_if_much(struct show *s, struct err *e)
 {
-    return s->out.len < CHUNK || flush(s, e);
+    return s->out.len < (s->app->tty ? 1 : CHUNK) || flush(s, e);
 }
 
 static int64_t now(const struct show *s)
@@ -364,7 +367,7 @@ static bool put_record(struct show *s, const struct record *r, struct err *e)
     return true;
 }
 
-static bool pour(struct show *s, struct reader *r, struct progress *progress, struct err *e)
+static bool pour(struct show *s, struct reader *r, struct err *e)
 {
     struct record rec;
 
@@ -373,7 +376,7 @@ static bool pour(struct show *s, struct reader *r, struct progress *progress, st
         case NEXT_RECORD:
             if (!put_record(s, &rec, e))
                 return false;
-            progress_at(progress, reader_offset(r));
+            progress_at(&s->progress, reader_offset(r));
             break;
         case NEXT_END:
             return grouping_finish(&s->grouping, e) && show_hold_finish(&s->hold, e);
@@ -426,17 +429,15 @@ static bool add_rest(struct show *s, struct err *e)
 static bool read_file(struct show *s, struct err *e)
 {
     const char *path = s->wish->pick.path;
-    struct progress progress;
     struct reader *r;
     bool ok;
 
-    progress_init(&progress, s->app, "reading", path);
-    progress.on &= !s->app->tty; /* rows go there */
-    if (!reader_open(&r, s->app->sys, path, progress_log(&progress), e))
+    progress_init(&s->progress, s->app, "reading", path);
+    if (!reader_open(&r, s->app->sys, path, progress_log(&s->progress), e))
         return false;
-    progress.total = reader_size(r);
-    ok = pour(s, r, &progress, e);
-    progress_end(&progress);
+    s->progress.total = reader_size(r);
+    ok = pour(s, r, e);
+    progress_end(&s->progress);
     reader_close(r);
     return ok;
 }

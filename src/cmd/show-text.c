@@ -156,13 +156,32 @@ static void add_notes(struct buf *to, const struct operation *op)
     }
     if (op->children[LINK_PAGE])
         buf_printf(to, "  %u pages", op->children[LINK_PAGE] + 1);
-    if (op->roles[ROLE_LOG]) {
+    if (op->roles[ROLE_LOG] && op->kind == OPERATION_REQUEST) {
         buf_add(to, STR("  "));
         amount_of(to, op->roles[ROLE_LOG], "log", "logs");
     }
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (op->flags & flags[i])
             buf_printf(to, "  %s", operation_flag_name(flags[i]));
+}
+
+static void add_duration(struct buf *to, const char *before, int64_t us)
+{
+    char text[CLOCK_TEXT];
+
+    if (us >= 0)
+        buf_printf(to, "%s%.*s", before, STR_ARG(clock_duration(text, us)));
+}
+
+/* Whose time it was, if it was not all the server's. What the client is asked is all
+ * the client's. */
+static void add_shares(struct buf *to, const char *before, const struct operation *op)
+{
+    if (op->wait_us <= 0 || op->dir != TO_SERVER)
+        return;
+    buf_add(to, str_z(before));
+    add_duration(to, "server ", op->server_us);
+    add_duration(to, ", client ", op->wait_us);
 }
 
 static void add_columns(struct buf *to, const struct operation *op, bool color)
@@ -176,10 +195,14 @@ static void add_columns(struct buf *to, const struct operation *op, bool color)
     pad(to, from, OUTCOME);
     term_style(to, color && style != TERM_PLAIN, TERM_PLAIN);
     add_took(to, op->total_us);
-    add_size(to, op->bytes);
+    if (op->messages.count)
+        add_size(to, op->bytes);
+    else /* a batch has none of its own */
+        buf_printf(to, "%*s", SIZE, "");
     from = to->len;
     term_style(to, color, TERM_DIM);
     styled = to->len;
+    add_shares(to, "  ", op);
     add_notes(to, op);
     if (to->len == styled)
         to->len = from;
@@ -381,14 +404,6 @@ void show_text_title(struct buf *to, const struct operation_event *ev, int64_t u
     buf_add_ch(to, '\n');
 }
 
-static void add_duration(struct buf *to, const char *before, int64_t us)
-{
-    char text[CLOCK_TEXT];
-
-    if (us >= 0)
-        buf_printf(to, "%s%.*s", before, STR_ARG(clock_duration(text, us)));
-}
-
 void show_text_verdict(struct buf *to, const struct operation *op, bool color)
 {
     struct buf text;
@@ -403,10 +418,7 @@ void show_text_verdict(struct buf *to, const struct operation *op, bool color)
     if (op->outcome == OUTCOME_RPC_ERROR && op->flags & OP_CODE && mcp_code_name(op->code).len)
         buf_printf(&text, " (%.*s)", STR_ARG(mcp_code_name(op->code)));
     add_duration(&text, ", took ", op->total_us);
-    if (op->wait_us > 0) {
-        add_duration(&text, ": server ", op->server_us);
-        add_duration(&text, ", client ", op->wait_us);
-    }
+    add_shares(&text, ": ", op);
     buf_add(&text, STR(", "));
     amount_of(&text, op->messages.count, "message", "messages");
     buf_add(&text, STR(", "));

@@ -11,11 +11,14 @@ enum { STATS_JSON = 64 << 10 };
 #define STATS_MAX_US (INT64_C(1000000) * 1000000000)
 
 static bool stats_put(struct sink *self, const struct record *r, struct err *e);
+static bool put_event(struct operation_sink *self, const struct operation_event *ev,
+                      struct err *e);
 
 void stats_init(struct stats *s)
 {
-    *s = (struct stats){ .sink = { stats_put }, .parts = ~0u };
-    operations_init(&s->operations);
+    *s = (struct stats){ .sink = { stats_put }, .events = { put_event }, .parts = ~0u };
+    grouping_init(&s->grouping, &s->events);
+    census_init(&s->census);
     roster_init(&s->notifications, sizeof(struct stats_notification), STATS_NOTIFICATIONS);
     roster_init(&s->tools, sizeof(struct stats_tool), STATS_TOOLS);
     roster_init(&s->codes, sizeof(struct stats_code), STATS_CODES);
@@ -24,7 +27,8 @@ void stats_init(struct stats *s)
 
 void stats_release(struct stats *s)
 {
-    operations_release(&s->operations);
+    grouping_release(&s->grouping);
+    census_release(&s->census);
     roster_release(&s->notifications);
     roster_release(&s->tools);
     roster_release(&s->codes);
@@ -150,7 +154,6 @@ static void see_header(struct stats *s, const struct record *r)
             .command = keep_json(s, h->command),
             .tags = keep_json(s, h->tags),
         };
-    operations_restart(&s->operations);
     s->first_session =
         s->session_count < STATS_SESSIONS ? (size_t)s->session_count : STATS_SESSIONS;
 }
@@ -188,7 +191,7 @@ static void greet_session(struct stats *s, struct stats_session *session,
 }
 
 static void see_session(struct stats *s, const struct record *r, const struct mcp_message *m,
-                        const struct pairing_request *asked, bool error)
+                        bool error)
 {
     bool from_client = r->message.dir == TO_SERVER;
     struct stats_session *session;
@@ -203,8 +206,8 @@ static void see_session(struct stats *s, const struct record *r, const struct mc
     session->errors += error;
     if (now_us(s) > session->last_us)
         session->last_us = now_us(s);
-    if (asked && m->kind == MCP_RESULT && !from_client &&
-        str_eq(asked->method, STR("initialize")) && !session->protocol.at)
+    if (m->kind == MCP_RESULT && !from_client && str_eq(s->asked, STR("initialize")) &&
+        !session->protocol.at)
         greet_session(s, session, m);
 }
 
@@ -267,55 +270,100 @@ static void see_code(struct stats *s, enum record_dir dir, struct json_val code)
     row->count++;
 }
 
-static const struct pairing_request *see_answer(struct stats *s, const struct record *r,
-                                                const struct mcp_message *m)
+static void see_answer(struct stats *s, const struct record *r, const struct mcp_message *m)
 {
-    const struct pairing_request *asked;
-
-    switch (operations_answer(&s->operations, r, m, &asked)) {
-    case OPERATIONS_EXPECTED:
-        break;
-    case OPERATIONS_LATE:
-        find_odd(s, STATS_LATE_ANSWER, r);
-        break;
-    case OPERATIONS_DUPLICATE:
-        find_odd(s, STATS_DUPLICATE_ANSWER, r);
-        break;
-    case OPERATIONS_UNASKED:
-        find_odd(s, STATS_UNASKED_ANSWER, r);
-        break;
-    }
     if (m->kind == MCP_ERROR)
         see_code(s, r->message.dir, json_get(m->error, STR("code")));
-    else if (asked && asked->dir == TO_SERVER && str_eq(asked->method, STR("tools/list")))
+    else if (r->message.dir == TO_CLIENT && str_eq(s->asked, STR("tools/list")))
         see_tools(s, r, json_get(m->result, STR("tools")));
-    return asked;
 }
 
-static void see_request(struct stats *s, const struct record *r, const struct mcp_message *m)
+static void see_notification(struct stats *s, enum record_dir dir, const struct mcp_message *m)
 {
-    if (!operations_ask(&s->operations, r, m))
-        find_odd(s, STATS_ID_IN_USE, r);
-    if (r->message.dir == TO_SERVER && str_eq(m->method, STR("tools/call")))
-        tool_of(s, json_get(m->params, STR("name")))->calls++;
-}
-
-static void see_notification(struct stats *s, const struct record *r,
-                             const struct mcp_message *m)
-{
-    const char way = (char)r->message.dir;
+    const char way = (char)dir;
     const struct str name[] = { str_n(&way, 1), m->method };
     struct stats_notification *row;
     bool fresh;
 
     row = roster_row(&s->notifications, name, 2, &fresh);
     if (fresh) {
-        row->dir = r->message.dir;
+        row->dir = dir;
         row->method = arena_clip(&s->notifications.arena, m->method, STATS_TEXT);
     }
     row->count++;
-    if (str_eq(m->method, STR("notifications/cancelled")))
-        operations_cancel(&s->operations, r, m);
+}
+
+static void place_request(struct stats *s, const struct operation *op, const struct record *r)
+{
+    if (op->flags & OP_ID_REUSED)
+        find_odd(s, STATS_ID_IN_USE, r);
+    if (op->dir == TO_SERVER && str_eq(op->method, STR("tools/call")) && census_is_call(op))
+        tool_of(s, json_get(s->message->params, STR("name")))->calls++;
+}
+
+/* A task may fail without any message that is an error. */
+static void place_task(struct stats *s, const struct record *r, struct json_val task)
+{
+    struct json_val status = json_get(task, STR("status")),
+                    error = json_get(task, STR("error")),
+                    result = json_get(task, STR("result"));
+
+    if (json_is(status, STR("failed")) && json_exists(error))
+        see_code(s, r->message.dir, json_get(error, STR("code")));
+    else if (json_is(status, STR("completed")) &&
+             json_type(json_get(result, STR("isError"))) == JSON_TRUE)
+        s->tool_errors++;
+}
+
+static void place_answer(struct stats *s, const struct operation *op, const struct record *r)
+{
+    if (op->kind == OPERATION_REQUEST)
+        s->asked = arena_str(&s->scratch, op->method);
+    if (op->link == LINK_TASK && !(op->flags & OP_AFTER_END))
+        place_task(s, r, s->message->result);
+    if (op->flags & OP_DUPLICATE)
+        find_odd(s, STATS_DUPLICATE_ANSWER, r);
+    else if (op->flags & OP_ORPHAN)
+        find_odd(s, STATS_UNASKED_ANSWER, r);
+    else if (op->outcome == OUTCOME_LATE || op->kind == OPERATION_ANSWER)
+        find_odd(s, STATS_LATE_ANSWER, r);
+}
+
+static void place_notice(struct stats *s, const struct operation *op, const struct record *r,
+                         enum operation_role role)
+{
+    if (op->flags & OP_ORPHAN)
+        find_odd_text(s, STATS_ORPHAN, r, op->method);
+    if (role == ROLE_STATUS && op->kind == OPERATION_REQUEST)
+        place_task(s, r, s->message->params);
+}
+
+/* It is known where a message belongs, or how an operation ended. */
+static bool put_event(struct operation_sink *self, const struct operation_event *ev,
+                      struct err *e)
+{
+    struct stats *s = (struct stats *)((char *)self - offsetof(struct stats, events));
+
+    (void)e;
+    if (!ev->message)
+        census_add(&s->census, ev->op);
+    else if (ev->record->has & HAS_REDELIVERS)
+        return true;
+    else if (ev->message->role == ROLE_REQUEST)
+        place_request(s, ev->op, ev->record);
+    else if (ev->message->role == ROLE_ANSWER)
+        place_answer(s, ev->op, ev->record);
+    else
+        place_notice(s, ev->op, ev->record, ev->message->role);
+    return true;
+}
+
+static void group(struct stats *s, const struct record *r)
+{
+    struct err e = ERR_NONE;
+
+    if (!s->grouping.sink.put(&s->grouping.sink, r, &e))
+        BUG("operations are always taken");
 }
 
 /* What a message stands in, in a recording: the object of its line. */
@@ -337,7 +385,6 @@ static void count_message(struct stats *s, const struct record *r, const struct 
     s->messages[r->message.dir][m->kind]++;
     p->messages[r->message.dir]++;
     p->errors += error;
-    s->rpc_errors += m->kind == MCP_ERROR;
     s->tool_errors += error && m->kind == MCP_RESULT;
     if (m->duplicate)
         find_odd(s, STATS_DUPLICATE_KEY, r);
@@ -350,32 +397,29 @@ static void count_message(struct stats *s, const struct record *r, const struct 
     }
 }
 
+/* The same message once more says nothing new. */
 static void see_message(struct stats *s, const struct record *r)
 {
-    const struct pairing_request *asked = NULL;
     struct mcp_message m = mcp_classify(r->message.msg, &s->scratch);
     bool error = facts_is_error(&m);
-    struct record timed = *r;
 
-    timed.us = s->part.us;
-    /* A clock of milliseconds is good enough where nothing says how long it took. */
-    if (r->has & HAS_WALL && !(r->has & HAS_LATENCY))
-        timed.has |= HAS_US;
     count_message(s, r, &m, error);
     if (s->thorough)
         see_values(s, r);
-    if (r->has & HAS_REDELIVERS) { /* the same message once more */
+    s->message = &m;
+    s->asked = STR_NONE;
+    group(s, r);
+    s->message = NULL;
+    if (r->has & HAS_REDELIVERS) {
         s->redelivered++;
         return;
     }
-    if (m.kind == MCP_REQUEST)
-        see_request(s, &timed, &m);
-    else if (m.kind == MCP_NOTIFICATION)
-        see_notification(s, &timed, &m);
+    if (m.kind == MCP_NOTIFICATION)
+        see_notification(s, r->message.dir, &m);
     else if (mcp_is_response(&m))
-        asked = see_answer(s, &timed, &m);
-    facts_see(&s->facts, r->message.dir, &m, asked);
-    see_session(s, &timed, &m, asked, error);
+        see_answer(s, r, &m);
+    facts_see(&s->facts, r->message.dir, &m, s->asked);
+    see_session(s, r, &m, error);
 }
 
 static void see_stderr(struct stats *s, struct str text)
@@ -494,18 +538,14 @@ static bool stats_put(struct sink *self, const struct record *r, struct err *e)
     s->lines[r->kind]++;
     see_time(s, r);
     see_line(s, r);
+    if (r->kind != RECORD_MESSAGE)
+        group(s, r);
     return true;
 }
 
 void stats_damaged_end(struct stats *s, uint64_t bytes)
 {
     s->odd[STATS_DAMAGED_END].count = bytes;
-}
-
-static void see_operation(struct stats *s, const struct operation *op)
-{
-    s->cancelled += op->cancelled;
-    s->unanswered += operations_unanswered(op);
 }
 
 static void check_listed(struct stats *s, const struct stats_tool *tool)
@@ -521,14 +561,16 @@ static void check_listed(struct stats *s, const struct stats_tool *tool)
 
 void stats_finish(struct stats *s)
 {
+    struct err e = ERR_NONE;
+
     end_part(s, true);
-    for (size_t i = 0; i < s->operations.rows.count; i++)
-        see_operation(s, s->operations.rows.rows[i]);
-    if (s->operations.rows.others)
-        see_operation(s, s->operations.rows.others);
+    if (!grouping_finish(&s->grouping, &e))
+        BUG("operations are always taken");
+    census_finish(&s->census);
     for (size_t i = 0; i < s->tools.count; i++)
         check_listed(s, s->tools.rows[i]);
-    s->odd[STATS_UNANSWERED].count = s->unanswered;
+    s->odd[STATS_UNANSWERED].count = s->census.unanswered;
+    s->odd[STATS_EVICTED].count = grouping_evicted(&s->grouping);
     s->client = keep_peer_json(s, buf_str(&s->facts.client_info));
     s->server = keep_peer_json(s, buf_str(&s->facts.server_info));
     s->protocol = keep(s, buf_str(&s->facts.protocol));

@@ -1,6 +1,7 @@
 /* engine/stats.h - what a recording holds, in numbers.
  *
- * A sink: pour all records in, in their order, then call stats_finish() and read.
+ * A sink: pour all records in, in their order, then call stats_finish() and read. What
+ * belongs to what is found by trace/grouping.h; here it is added up.
  * Sees every record once and keeps none, so that memory is bounded whatever comes:
  * of names the first so many get a row of their own and the others share one, of
  * texts STATS_TEXT bytes are kept.
@@ -9,8 +10,9 @@
 #ifndef ENGINE_STATS_H
 #define ENGINE_STATS_H
 
-#include "engine/operations.h"
+#include "engine/census.h"
 #include "trace/facts.h"
+#include "trace/grouping.h"
 #include "trace/part.h"
 #include "trace/record.h"
 
@@ -31,9 +33,9 @@ struct stats_notification {
 };
 
 struct stats_tool {
-    struct str name; /* empty in the shared row */
-    bool advertised; /* a tools/list had it */
-    uint64_t calls;
+    struct str name;            /* empty in the shared row */
+    bool advertised;            /* a tools/list had it */
+    uint64_t calls;             /* a retry is none */
     uint64_t spelling, meaning; /* hashes of the latest definition; 0: none yet */
 };
 
@@ -82,6 +84,8 @@ enum stats_odd {
     STATS_DUPLICATE_ANSWER,
     STATS_LATE_ANSWER,
     STATS_UNANSWERED,
+    STATS_ORPHAN,
+    STATS_EVICTED,
     STATS_ID_IN_USE,
     STATS_DUPLICATE_KEY,
     STATS_SEQ_ORDER,
@@ -118,8 +122,8 @@ struct stats {
     struct stats_header header; /* the first */
     uint64_t lines[STATS_LINES];
     uint64_t messages[2][STATS_KINDS]; /* by direction and kind */
-    uint64_t rpc_errors, tool_errors, http_errors;
-    uint64_t unanswered, cancelled, redelivered;
+    uint64_t tool_errors, http_errors; /* those of JSON-RPC: `codes` */
+    uint64_t redelivered;
     uint64_t stderr_lines, gap_messages, gap_bytes;
     bool timed;          /* something had a time */
     int64_t duration_us; /* of several recordings the sum */
@@ -127,13 +131,17 @@ struct stats {
     struct stats_peer client, server; /* the latest */
     struct str protocol;
 
-    struct operations operations;
+    struct census census; /* operations */
     struct roster notifications, tools, codes;
     bool listed;                                       /* there was an answer to tools/list */
     struct stats_session sessions[STATS_SESSIONS + 1]; /* the last one: all others */
     uint64_t session_count;
 
     /* Its own. */
+    struct operation_sink events;
+    struct grouping grouping;
+    const struct mcp_message *message; /* the one at hand */
+    struct str asked;                  /* the method it answers; empty: none */
     struct stats_part part;
     struct facts facts;
     struct arena texts, scratch;

@@ -64,7 +64,7 @@ static void number_message(struct tap *t, struct record *r)
         asked = pairing_answer(&t->pairs, r, &m);
     if (asked)
         add_latency(r, asked);
-    facts_see(&t->facts, r->message.dir, &m, asked);
+    facts_see(&t->facts, r->message.dir, &m, asked ? asked->method : STR_NONE);
 }
 
 static bool take_in(struct sink *self, const struct record *bare, struct err *e)

@@ -34,7 +34,9 @@ struct cassette_gather {
     struct cassette_sink *to;
     struct arena arena; /* texts of the metadata */
     struct cassette_metadata meta;
-    bool headed, literal; /* the records are a cassette's */
+    bool headed, told; /* the metadata is a cassette's */
+    struct pairing pairs;
+    struct facts facts;
 
     /* Of a cassette: the interaction at hand. */
     struct arena texts;
@@ -43,8 +45,6 @@ struct cassette_gather {
     uint64_t number;
 
     /* Of anything else. */
-    struct pairing pairs;
-    struct facts facts;
     struct map exchanges, open; /* by number and by tag, in order */
     uint64_t tags;
     size_t held; /* bytes of texts in the two maps */
@@ -85,6 +85,20 @@ static void let_go(struct cassette_gather *g, struct str s)
     free((char *)s.at);
 }
 
+/* What a message tells about client and server, and the request it answers. */
+static const struct pairing_request *learn(struct cassette_gather *g, const struct record *r,
+                                           const struct mcp_message *m, uint64_t tag)
+{
+    const struct pairing_request *asked = NULL;
+
+    if (m->kind == MCP_REQUEST)
+        pairing_ask(&g->pairs, r, m, tag);
+    else if (mcp_is_response(m))
+        asked = pairing_answer(&g->pairs, r, m);
+    facts_see(&g->facts, r->message.dir, m, asked ? asked->method : STR_NONE);
+    return asked;
+}
+
 static void end_interaction(struct cassette_gather *g)
 {
     if (g->any)
@@ -99,12 +113,34 @@ static struct str copy(struct cassette_gather *g, struct str s)
     return s.at ? arena_str(&g->texts, s) : STR_NONE;
 }
 
+static void take_message(struct cassette_gather *g, const struct record *r)
+{
+    struct cassette_interaction *i = &g->now;
+    struct mcp_message m = mcp_classify(r->message.msg, &g->texts);
+    struct str text = copy(g, json_raw(r->message.msg));
+
+    learn(g, r, &m, 0);
+    if (r->message.dir == TO_CLIENT) {
+        i->response = text;
+        if (r->has & HAS_LATENCY)
+            i->latency_ms = r->message.latency_ms;
+        return;
+    }
+    i->request = text;
+    if (!g->typed)
+        i->type = cassette_model_usual_type(r->message.msg, i->method);
+}
+
+/* Only a cassette has exchanges that nobody timed. */
+static bool is_cassettes(const struct record *r)
+{
+    return r->has & HAS_EXCHANGE && !(r->has & (HAS_US | HAS_WALL));
+}
+
 static void take_literally(struct cassette_gather *g, const struct record *r)
 {
     struct cassette_interaction *i = &g->now;
 
-    if (!(r->has & HAS_EXCHANGE))
-        return;
     if (!g->any || r->exchange != g->number)
         end_interaction(g);
     g->any = true;
@@ -119,14 +155,8 @@ static void take_literally(struct cassette_gather *g, const struct record *r)
         i->sse = str_eq(r->http.media, STR("sse"));
         if (r->has & HAS_LATENCY)
             i->latency_ms = r->http.took_ms;
-    } else if (r->kind == RECORD_MESSAGE && r->message.dir == TO_SERVER) {
-        i->request = copy(g, json_raw(r->message.msg));
-        if (!g->typed)
-            i->type = cassette_model_usual_type(r->message.msg, i->method);
     } else if (r->kind == RECORD_MESSAGE) {
-        i->response = copy(g, json_raw(r->message.msg));
-        if (r->has & HAS_LATENCY)
-            i->latency_ms = r->message.latency_ms;
+        take_message(g, r);
     }
 }
 
@@ -300,10 +330,8 @@ static void see_client(struct cassette_gather *g, const struct record *r,
     if (mcp_is_response(m))
         return;
     q = add_waiting(g, r);
-    facts_see(&g->facts, TO_SERVER, m, NULL);
-    if (m->kind == MCP_REQUEST)
-        pairing_ask(&g->pairs, r, m, q->tag);
-    else if (!q->exchange)
+    learn(g, r, m, q->tag);
+    if (m->kind != MCP_REQUEST && !q->exchange)
         complete(g, q);
 }
 
@@ -347,8 +375,7 @@ static void see_server(struct cassette_gather *g, const struct record *r,
         x = map_get(&g->exchanges, key_of(&r->exchange));
     if (x && x->by_us)
         return;
-    asked = pairing_answer(&g->pairs, r, m);
-    facts_see(&g->facts, TO_CLIENT, m, asked);
+    asked = learn(g, r, m, 0);
     q = asked ? map_get(&g->open, key_of(&asked->tag)) : of_exchange(g, x, m);
     if (!q || q->i.response.at) {
         take_stray_answer(g, r, x);
@@ -377,8 +404,7 @@ static void see(struct cassette_gather *g, const struct record *r)
 {
     struct exchange *x = NULL;
 
-    scope_see(&g->pairs.scope, r);
-    if (!g->meta.recorded_at.at && r->has & HAS_WALL)
+    if (!g->told && !g->meta.recorded_at.at && r->has & HAS_WALL)
         g->meta.recorded_at = cassette_model_date(r->wall_us, &g->arena);
     switch (r->kind) {
     case RECORD_MESSAGE:
@@ -440,20 +466,18 @@ static void end_recording(struct cassette_gather *g)
 
 static void take_header(struct cassette_gather *g, const struct record *r)
 {
-    struct cassette_metadata meta;
-
     end_recording(g);
-    g->literal = cassette_model_from_header(r, &g->arena, &meta);
     if (!g->headed)
-        g->meta = meta;
+        g->told = cassette_model_from_header(r, &g->arena, &g->meta);
     g->headed = true;
 }
 
 bool cassette_gather_put(struct cassette_gather *g, const struct record *r)
 {
+    scope_see(&g->pairs.scope, r);
     if (r->kind == RECORD_HEADER)
         take_header(g, r);
-    else if (g->literal)
+    else if (is_cassettes(r))
         take_literally(g, r);
     else
         see(g, r);
@@ -463,9 +487,9 @@ bool cassette_gather_put(struct cassette_gather *g, const struct record *r)
 struct cassette_metadata cassette_gather_finish(struct cassette_gather *g)
 {
     end_recording(g);
-    if (!g->meta.protocol.at && g->facts.protocol.len)
+    if (!g->told && g->facts.protocol.len)
         g->meta.protocol = arena_str(&g->arena, buf_str(&g->facts.protocol));
-    if (!g->meta.server_info.at && g->facts.server_info.len)
+    if (!g->told && g->facts.server_info.len)
         g->meta.server_info = arena_str(&g->arena, buf_str(&g->facts.server_info));
     return g->meta;
 }

@@ -1,6 +1,7 @@
 /* format/cassette-gather.h - records put together to the interactions of a cassette.
  *
- * What came out of a cassette goes back as it was: each exchange is an interaction.
+ * What came out of a cassette goes back as it was: each exchange that nobody timed is an
+ * interaction, also if it was put into one file with others.
  * Otherwise requests are paired with their answers, and interactions come in the order
  * in which they were complete, as mcp-recorder would have seen them. It knows no
  * traffic from server to client but answers, and no request without one: these are

@@ -74,10 +74,12 @@ static bool read_packed(struct source *s, char *to, size_t cap, size_t *got, str
         s->used = s->raw.len - in.len;
         if (*got)
             return true;
-        if (s->ended && !in.len)
+        if (in.len) /* a part that unpacks to nothing has ended, and another follows */
+            continue;
+        if (s->ended)
             return unpacker_end(s->unpacker, e) ||
                    err_wrap(e, "cannot read '%s'", s->file.path);
-        if (!s->ended && !read_raw(s, e))
+        if (!read_raw(s, e))
             return false;
     }
 }

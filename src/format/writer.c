@@ -2,14 +2,37 @@
 
 #include "trace/limits.h"
 
-enum { PIECE = 256 << 10 };
+enum { PIECE = 256 << 10, PACKED = 4 * PIECE };
 
-static bool write_text(struct writer *w, struct err *e)
+/* A document may come as one large text; what is packed never takes much room. */
+static bool write_packed(struct writer *w, struct str text, bool last, struct err *e)
+{
+    size_t done;
+    bool ok;
+
+    do {
+        size_t piece = text.len < PIECE ? text.len : PIECE;
+
+        packer_add(w->packer, str_n(text.at, piece), false, &w->packed);
+        text = str_skip(text, piece);
+        if (last && !text.len)
+            packer_end(w->packer, &w->packed);
+        BUG_IF(w->packed.full);
+        ok = file_write(&w->file, buf_str(&w->packed), &done, e);
+        buf_clear(&w->packed);
+    } while (ok && text.len);
+    return ok;
+}
+
+/* What was composed: if it is not packed, as one write. */
+static bool write_text(struct writer *w, bool last, struct err *e)
 {
     size_t done;
 
     if (!buf_ok(&w->text, e))
         return err_wrap(e, "cannot write a record to '%s'", w->file.path);
+    if (w->packer)
+        return write_packed(w, buf_str(&w->text), last, e);
     return file_write(&w->file, buf_str(&w->text), &done, e);
 }
 
@@ -21,7 +44,7 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
     w->format->put(w->state, &w->text, r);
     if (w->text.len < PIECE && !w->text.full)
         return true;
-    ok = write_text(w, e);
+    ok = write_text(w, false, e);
     buf_clear(&w->text);
     return ok;
 }
@@ -36,11 +59,21 @@ static bool begin(struct writer *w)
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e)
 {
+    enum pack_kind kind;
+    struct str stem;
+
     *w = (struct writer){ .sink = { writer_put }, .format = format };
     buf_init(&w->text, LIMIT_LINE + PIECE);
-    if (!str_eq(str_z(path), STR("-")))
-        return draft_open(&w->draft, &w->file, sys, path, replace, e) && begin(w);
-    w->file = file_standard_output(sys);
+    buf_init(&w->packed, PACKED);
+    if (str_eq(str_z(path), STR("-"))) {
+        w->file = file_standard_output(sys);
+        return begin(w);
+    }
+    if (!draft_open(&w->draft, &w->file, sys, path, replace, e))
+        return false;
+    kind = pack_by_name(str_z(path), &stem);
+    if (kind != PACK_NONE)
+        w->packer = packer_new(kind);
     return begin(w);
 }
 
@@ -48,6 +81,13 @@ static void end_text(struct writer *w)
 {
     if (w->format->end)
         w->format->end(w->state, &w->text);
+}
+
+static void release(struct writer *w)
+{
+    buf_release(&w->text);
+    buf_release(&w->packed);
+    packer_free(w->packer);
 }
 
 /* Standard output is neither synced nor closed: it may be a pipe, and is not ours. */
@@ -66,8 +106,8 @@ bool writer_finish(struct writer *w, struct err *e)
     bool ok;
 
     end_text(w);
-    ok = write_text(w, e);
-    buf_release(&w->text);
+    ok = write_text(w, true, e);
+    release(w);
     return close_whole(w, ok, e);
 }
 
@@ -76,6 +116,6 @@ void writer_abandon(struct writer *w)
     struct err ignored = ERR_NONE;
 
     end_text(w);
-    buf_release(&w->text);
+    release(w);
     close_whole(w, false, &ignored);
 }

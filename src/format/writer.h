@@ -1,11 +1,12 @@
 /* format/writer.h - records into a file that is made at one go, in some format.
  *
- * Written in large pieces; it gets its name only when all of it is there. For one that
- * grows while things happen see format/live.h. */
+ * Written in large pieces, packed if its name ends so; it gets that name only when all of
+ * it is there. For one that grows while things happen see format/live.h. */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 
 #include "base/draft.h"
+#include "base/pack.h"
 #include "format/format.h"
 
 struct writer {
@@ -14,11 +15,12 @@ struct writer {
     void *state; /* the format's own */
     struct file file;
     struct draft draft;
-    struct buf text;
+    struct buf text, packed;
+    struct packer *packer; /* NULL: it is written as it is */
 };
 
-/* Makes the file new, as file_create() does; "-" is standard output. `path` is borrowed
- * until the end. */
+/* Makes the file new, as file_create() does, packed with what the end of its name says; "-"
+ * is standard output. `path` is borrowed until the end. */
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e) MUST_CHECK;
 

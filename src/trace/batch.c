@@ -80,10 +80,16 @@ struct ledger_op *batch_report(const struct ledger_op *member)
     return batch;
 }
 
+void batch_close(struct ledger_op *batch)
+{
+    if (!batch->children)
+        batch->op.outcome = batch->worst;
+}
+
 bool batch_is_over(struct ledger_op *batch)
 {
     if (!batch->complete || batch->children)
         return false;
-    batch->op.outcome = batch->worst;
+    batch_close(batch);
     return true;
 }

@@ -28,4 +28,7 @@ struct ledger_op *batch_see(struct batches *b, const struct letter *l);
 struct ledger_op *batch_report(const struct ledger_op *member);
 bool batch_is_over(struct ledger_op *batch);
 
+/* Nothing more will be heard of the batch: it was as good as what was seen of it. */
+void batch_close(struct ledger_op *batch);
+
 #endif

@@ -42,7 +42,7 @@ static void learn_info(struct buf *to, struct json_val info)
 }
 
 void facts_see(struct facts *f, enum record_dir dir, const struct mcp_message *m,
-               const struct pairing_request *asked)
+               struct str asked)
 {
     if (dir == TO_SERVER && m->kind == MCP_REQUEST) {
         if (str_eq(m->method, STR("initialize"))) {
@@ -53,7 +53,7 @@ void facts_see(struct facts *f, enum record_dir dir, const struct mcp_message *m
         learn_text(&f->protocol, mcp_meta(m->params, MCP_META_VERSION));
     }
     if (dir == TO_CLIENT && m->kind == MCP_RESULT) {
-        if (asked && str_eq(asked->method, STR("initialize"))) {
+        if (str_eq(asked, STR("initialize"))) {
             learn_info(&f->server_info, json_get(m->result, STR("serverInfo")));
             learn_text(&f->protocol, json_get(m->result, STR("protocolVersion")));
         }

@@ -15,9 +15,9 @@ struct facts {
 void facts_init(struct facts *f);
 void facts_release(struct facts *f);
 
-/* `asked` is the request that `m` answers, if it is an answer to one; else NULL. */
+/* `asked` is the method of the request that `m` answers; empty if it answers none. */
 void facts_see(struct facts *f, enum record_dir dir, const struct mcp_message *m,
-               const struct pairing_request *asked);
+               struct str asked);
 
 /* A JSON-RPC error, or a tool's result that says isError. */
 bool facts_is_error(const struct mcp_message *m);

@@ -31,6 +31,7 @@ static const struct filter_word traits[] = {
     { "rpc-error", IS_RPC_ERROR, "answered with a JSON-RPC error" },
     { "tool-error", IS_TOOL_ERROR, "answered with a result that says isError" },
     { "http-error", IS_HTTP_ERROR, "answered with an HTTP status of 400 or more only" },
+    { "malformed", IS_MALFORMED, "something came that is not JSON-RPC" },
     { "pending", IS_PENDING, "not over when the recording was" },
     { "running", IS_PENDING, NULL },
     { "cancelled", IS_CANCELLED, "whoever asked gave up" },

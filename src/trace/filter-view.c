@@ -177,6 +177,8 @@ void filter_view_message(struct filter_view *v, const struct operation_event *ev
     v->is |= traits_of(op) & (IS_ORPHAN | IS_DUPLICATE | IS_RETRY | IS_TASK | IS_INFERRED);
     v->is |= r->message.redacted.len ? IS_REDACTED : 0;
     v->is |= ev->message->role == ROLE_PROGRESS ? IS_PROGRESS : 0;
+    v->is |= ev->message->role == ROLE_CANCEL ? IS_CANCELLED : 0;
+    v->is |= ev->message->role == ROLE_ANSWER && op->outcome == OUTCOME_LATE ? IS_LATE : 0;
     if (ev->message->role == ROLE_ANSWER)
         set_number(v, FILTER_DUR, &v->dur, op->own_us);
 }

@@ -96,8 +96,13 @@ static void request_evicted(struct pairing *p, struct pairing_request *q)
 
 static void end_all(struct grouping *g)
 {
-    while (g->ledger.lowest)
-        end_op(g, g->ledger.lowest);
+    struct ledger_op *op;
+
+    while ((op = g->ledger.lowest)) {
+        if (op->op.kind == OPERATION_BATCH)
+            batch_close(op);
+        end_op(g, op);
+    }
 }
 
 static struct ledger_op *begin(struct grouping *g, const struct letter *l,

@@ -169,7 +169,7 @@ static void learn(struct join *j, const struct record *r)
         pairing_ask(&j->pairs, r, &m, 0);
     else if (mcp_is_response(&m))
         asked = pairing_answer(&j->pairs, r, &m);
-    facts_see(&j->facts, r->message.dir, &m, asked);
+    facts_see(&j->facts, r->message.dir, &m, asked ? asked->method : STR_NONE);
 }
 
 /* `us` of the lane's own start becomes that since the start of all. */
@@ -251,6 +251,8 @@ static bool put_header(struct join *j, struct record *r, struct err *e)
 {
     if (j->records)
         return true;
+    if (j->lane_count > 1)
+        r->header.source = STR_NONE; /* it is not that file any more */
     if (is_joined(j) && j->dated) {
         r->wall_us = j->start_us;
         r->us = 0;

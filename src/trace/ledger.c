@@ -312,7 +312,8 @@ void ledger_set_progress(struct ledger *l, struct ledger_op *op, struct json_val
     op->op.progress.total = keep_number(op->total, total);
 }
 
-/* An end that nobody saw has no time, and what asks for nothing takes none. */
+/* An end that nobody saw has no time, and what asks for nothing takes none. What the file
+ * itself says of an answer may be finer than its dates. */
 static void sum_up(struct ledger_op *op)
 {
     struct operation *o = &op->op;
@@ -322,7 +323,11 @@ static void sum_up(struct ledger_op *op)
     if ((o->kind != OPERATION_REQUEST && o->kind != OPERATION_BATCH) ||
         o->outcome == OUTCOME_PENDING || o->outcome == OUTCOME_NONE)
         return;
+    if (o->answer != ANSWER_NONE && o->own_us < 0)
+        return;
     o->total_us = o->first_us >= 0 ? o->last_us - o->first_us : o->own_us;
+    if (o->total_us < o->own_us)
+        o->total_us = o->own_us;
     if (o->total_us < 0)
         return;
     o->wait_us = o->dir == TO_CLIENT || op->waited > o->total_us ? o->total_us : op->waited;

@@ -1,7 +1,10 @@
 #include "trace/loss.h"
 
 /* What cannot be seen in a record that has it: the format must say that it means it. */
-enum { IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END };
+enum {
+    IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END | PART_ORDER |
+              PART_CLOCK | PART_CONN,
+};
 
 static bool loss_put(struct sink *self, const struct record *r, struct err *e);
 
@@ -22,19 +25,25 @@ static uint64_t *count_of(struct loss *l, enum part p)
     return &l->count[__builtin_ctz(p)];
 }
 
-/* A request is lost until it is answered. Those of the server are a part of their own. */
-static void see_request(struct loss *l, const struct record *r)
+/* A request is lost until it is answered. If the client sent anything else until then,
+ * that loses its place. What the server starts is a part of its own. */
+static void see_call(struct loss *l, const struct record *r, unsigned gone)
 {
+    uint64_t pending = gone & PART_PENDING ? 1 : 0;
+    const struct pairing_request *asked;
     struct mcp_message m;
 
     arena_clear(&l->arena);
     m = mcp_classify(r->message.msg, &l->arena);
-    if (m.kind == MCP_REQUEST && r->message.dir == TO_SERVER) {
-        pairing_ask(&l->pairs, r, &m, 0);
-        ++*count_of(l, PART_PENDING);
-    } else if (mcp_is_response(&m) && r->message.dir == TO_CLIENT &&
-               pairing_answer(&l->pairs, r, &m)) {
-        --*count_of(l, PART_PENDING);
+    if (mcp_is_response(&m) != (r->message.dir == TO_CLIENT))
+        return;
+    l->sent += r->message.dir == TO_SERVER;
+    if (m.kind == MCP_REQUEST) {
+        pairing_ask(&l->pairs, r, &m, l->sent << 1 | pending);
+        *count_of(l, PART_PENDING) += pending;
+    } else if (mcp_is_response(&m) && (asked = pairing_answer(&l->pairs, r, &m))) {
+        *count_of(l, PART_PENDING) -= asked->tag & 1;
+        *count_of(l, PART_ORDER) += gone & PART_ORDER && l->sent != asked->tag >> 1;
     }
 }
 
@@ -51,18 +60,56 @@ static uint64_t count_lines(struct loss *l, struct str text)
     return lines;
 }
 
+static bool came_from(struct str source, struct str format)
+{
+    struct json_fault fault;
+    struct json j;
+    bool did;
+
+    json_init(&j);
+    did = source.at && format.len && json_scan(&j, source, &fault) &&
+          json_is(json_get(json_root(&j), STR("format")), format);
+    json_release(&j);
+    return did;
+}
+
+/* What was in the file that this came from, or follows from it as the totals do. */
+static bool is_returned(const struct loss *l, const struct record *r)
+{
+    if (!l->returns || r->kind == RECORD_HEADER)
+        return l->returns;
+    if (r->kind == RECORD_FOOTER)
+        return !(r->has & HAS_EXIT_CODE);
+    return r->has & HAS_EXCHANGE && !(r->has & (HAS_US | HAS_WALL));
+}
+
+/* Without times nobody misses a part of them, nor a connection where there is one. */
+static unsigned not_missed(struct loss *l, const struct record *r, unsigned lost)
+{
+    if (r->has & HAS_CONN && !l->connected) {
+        l->connected = true;
+        l->conn = r->conn;
+    }
+    return (lost & PART_TIME ? PART_CLOCK : 0u) | (r->conn == l->conn ? PART_CONN : 0u);
+}
+
 static bool loss_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct loss *l = (struct loss *)self;
     unsigned gone = (l->had | ~(unsigned)IMPLIED) & ~l->keeps, lost;
 
     (void)e;
-    gone = l->same ? 0 : gone;
+    scope_see(&l->pairs.scope, r);
+    if (r->kind == RECORD_HEADER)
+        l->returns = came_from(r->header.source, l->name);
+    if (l->same || is_returned(l, r))
+        gone = 0;
     lost = gone & part_of(r);
+    lost &= ~not_missed(l, r, lost);
     if (r->kind == RECORD_MESSAGE) {
         lost |= gone & (PART_BYTES | PART_SIDE);
-        if (gone & PART_PENDING)
-            see_request(l, r);
+        if (gone & (PART_PENDING | PART_ORDER))
+            see_call(l, r, gone);
     } else if (r->kind == RECORD_UNKNOWN) {
         l->unknown++;
     }

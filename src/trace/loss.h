@@ -2,7 +2,8 @@
  *
  * A sink that counts, by part. Only what was there can be lost: who guessed which side
  * sent a message, because the file did not say, loses nothing when it is not said
- * again. A format takes back whatever was read from it. */
+ * again. A format takes back whatever was read from it, also if it was a recording in
+ * between: its header says where it came from, and the exchanges have no times. */
 #ifndef TRACE_LOSS_H
 #define TRACE_LOSS_H
 
@@ -15,11 +16,16 @@ struct loss {
     unsigned keeps;   /* enum part: what the format keeps */
     unsigned had;     /* what that of the records to come keeps; may change */
     bool same;        /* it is the same format; may change */
+    struct str name;  /* of the format written; empty: it is nobody's source */
     uint64_t count[PART_COUNT];
     uint64_t unknown; /* lines of types that no format keeps */
 
     /* Its own. */
-    bool in_line; /* standard error ends inside a line */
+    bool returns;   /* the header says that it came from this format */
+    bool connected; /* a record had a connection */
+    uint64_t conn;  /* of the first that did */
+    bool in_line;   /* standard error ends inside a line */
+    uint64_t sent;  /* messages of the client's, without its answers */
     struct pairing pairs;
     struct arena arena;
 };

@@ -33,7 +33,10 @@ static const struct {
     { "side", "which side sent a message", "which side sent ", "message", "messages" },
     { "end", "how the recording ended", "how the recording ended", NULL, NULL },
     { "order", "the order of messages of calls that overlap",
-      "the order of messages of calls that overlap", NULL, NULL },
+      "the order of what was sent during ", "call", "calls" },
+    { "clock", "times to the microsecond", "the microseconds of ", "message", "messages" },
+    { "conn", "which connection a message belongs to", "the connection of ", "message",
+      "messages" },
 };
 
 static size_t index_of(enum part p)
@@ -82,6 +85,10 @@ static unsigned of_message(const struct record *r)
 
     if (r->has & (HAS_WALL | HAS_US))
         parts |= PART_TIME;
+    if (r->has & HAS_US)
+        parts |= PART_CLOCK;
+    if (r->has & HAS_CONN)
+        parts |= PART_CONN;
     if (is_servers(m))
         parts |= PART_SERVER;
     if (r->has & HAS_LATENCY)

@@ -13,7 +13,7 @@ enum part {
     PART_TIME = 1u << 1,      /* when each message passed */
     PART_LATENCY = 1u << 2,   /* how long each answer took */
     PART_SERVER = 1u << 3,    /* notifications and requests of the server's, and the answers */
-    PART_PENDING = 1u << 4,   /* requests without an answer, answers without a request */
+    PART_PENDING = 1u << 4,   /* requests that were never answered */
     PART_BATCH = 1u << 5,     /* which messages came in one array */
     PART_RAW = 1u << 6,       /* bytes that are no message */
     PART_STDERR = 1u << 7,    /* what the server wrote to standard error */
@@ -27,9 +27,11 @@ enum part {
     PART_SIDE = 1u << 15,     /* which side sent a message */
     PART_END = 1u << 16,      /* how and when the recording ended */
     PART_ORDER = 1u << 17,    /* in which order messages passed, also of calls that overlap */
+    PART_CLOCK = 1u << 18,    /* times to the microsecond */
+    PART_CONN = 1u << 19,     /* which of several connections a message belongs to */
 };
 
-enum { PART_COUNT = 18 };
+enum { PART_COUNT = 20 };
 
 /* The parts a record has that stand in it alone. PART_BYTES, PART_SIDE, PART_PENDING and
  * PART_ORDER are no record's own. */

@@ -53,3 +53,12 @@ def test_the_map_names_every_module_and_none_that_is_gone():
         named = set(re.findall(r"`([\w-]+)`", rooms[folder.name]))
         assert modules <= named, f"{folder.name}: not on the map: {modules - named}"
         assert named <= modules, f"{folder.name}: on the map, but gone: {named - modules}"
+
+
+def test_the_example_of_a_format_is_in_the_house_format(tmp_path):
+    source, header = tmp_path / "arrows.c", tmp_path / "arrows.h"
+    subprocess.run([ROOT / "tests/formats/extract-example", ROOT / "docs/ARCHITECTURE.md", source, header, tmp_path],
+                   check=True)
+    done = subprocess.run(["clang-format", f"--style=file:{ROOT}/.clang-format", "--dry-run", "-Werror", source],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

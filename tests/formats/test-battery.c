@@ -4,7 +4,10 @@
  *
  * Driven by the table of formats: DIRECTORY/<format>/ holds samples, real-looking
  * files of that format, small enough to be damaged at every byte. A new format is
- * covered by adding some. */
+ * covered by adding some.
+ *
+ * Compiled with -DEXTRA_FORMAT=NAME, and its declaration, it tests that format alone,
+ * which stands in no table, against all that do. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -357,22 +360,47 @@ static size_t said_before(const struct sample *s, size_t at)
     return len;
 }
 
+static void must_start(const struct sample *s, const char *when, struct str whole,
+                       struct str start)
+{
+    if (!str_starts(whole, start))
+        fail_msg("%s, %s: says what the file does not:\n%.*s", s->name, when, STR_ARG(start));
+}
+
+/* Without its first bytes a file may well be one of another format. Even then its
+ * messages, whoever sent them, are those that were there. */
+static void read_as_another(const struct sample *s, const char *when, const struct format *f,
+                            struct str text, const struct outcome *good)
+{
+    unsigned messages = PART_SERVER | PART_PENDING;
+    struct buf was, is;
+    struct outcome o;
+
+    buf_init(&was, (size_t)1 << 30);
+    buf_init(&is, (size_t)1 << 30);
+    read_as(&o, f, text, WHOLE);
+    account_view(&good->account, messages, &was);
+    account_view(&o.account, messages, &is);
+    must_start(s, when, buf_str(&was), buf_str(&is));
+    outcome_release(&o);
+    buf_release(&was);
+    buf_release(&is);
+}
+
 /* Reads a damaged copy of a sample, whole and in pieces; `good` is what the sample
- * itself gave. False: nobody takes it for anything, which is an error, too. */
+ * itself gave. False: it is not taken for a file of its format, and all is said. */
 static bool read_damaged(struct outcome *o, const struct sample *s, const char *when,
                          struct str text, const struct outcome *good)
 {
     const struct format *f = pieces_format(s->battery->table, text);
 
     if (f && f != s->format)
-        fail_msg("%s, %s: taken for '%s'", s->name, when, f->name);
-    if (!f)
+        read_as_another(s, when, f, text, good);
+    if (f != s->format)
         return false;
     read_as(o, f, text, WHOLE);
     same_in_steps_of(s, when, text, 7, o);
-    if (!str_starts(buf_str(&good->view), buf_str(&o->view)))
-        fail_msg("%s, %s: says what the file does not:\n%.*s", s->name, when,
-                 STR_ARG(buf_str(&o->view)));
+    must_start(s, when, buf_str(&good->view), buf_str(&o->view));
     if (o->pieces.remark_count > good->pieces.remark_count + 1)
         fail_msg("%s, %s: %zu remarks:\n%.*s", s->name, when, o->pieces.remark_count,
                  STR_ARG(buf_str(&o->pieces.remarks)));
@@ -453,46 +481,63 @@ static void mark_numbers(struct str text, bool *number)
     }
 }
 
+/* A sample with one byte too many or another byte in its place. */
+struct spoilt {
+    const struct sample *sample;
+    const struct outcome *good; /* what the sample itself gave */
+    char *copy;                 /* with room for one more */
+    char bad;
+    bool insert;
+};
+
 /* `before`: how much the lines before that byte say. */
-static void spoil_byte(const struct sample *s, char *copy, size_t at, char bad,
-                       const struct outcome *good, size_t before)
+static void spoil_byte(const struct spoilt *x, size_t at, size_t before)
 {
+    const struct sample *s = x->sample;
+    size_t len = s->text.len + x->insert;
     struct outcome o;
     char when[64];
 
-    snprintf(when, sizeof when, "byte %zu made %#x", at, (unsigned)(unsigned char)bad);
-    copy[at] = bad;
-    if (read_damaged(&o, s, when, str_n(copy, s->text.len), good)) {
-        bool unharmed = str_eq(buf_str(&o.view), buf_str(&good->view));
+    snprintf(when, sizeof when, "%#x %s byte %zu", (unsigned)(unsigned char)x->bad,
+             x->insert ? "before" : "for", at);
+    memcpy(x->copy, s->text.at, at);
+    x->copy[at] = x->bad;
+    memcpy(x->copy + at + 1, s->text.at + at + !x->insert, len - at - 1);
+    if (read_damaged(&o, s, when, str_n(x->copy, len), x->good)) {
+        bool unharmed = str_eq(buf_str(&o.view), buf_str(&x->good->view));
 
         if (o.view.len < before)
             fail_msg("%s, %s: what stands before it is lost", s->name, when);
-        if (o.pieces.failed && bad != '\n')
+        if (o.pieces.failed && x->bad != '\n')
             error_is_at(s, when, &o.pieces, at);
         if (!unharmed && !o.pieces.failed && !o.pieces.remark_count)
             fail_msg("%s, %s: nothing is said of it", s->name, when);
         outcome_release(&o);
     }
-    copy[at] = s->text.at[at];
 }
 
 static void spoil_everywhere(const struct sample *s, char bad)
 {
     bool *number = mem_alloc(s->text.len + 1);
-    char *copy = memcpy(mem_alloc(s->text.len), s->text.at, s->text.len);
     struct outcome good;
+    struct spoilt x = { s, &good, mem_alloc(s->text.len + 1), bad, false };
     size_t before = 0;
 
     mark_numbers(s->text, number);
     must_read(&good, s->name, s->format, s->text);
     for (size_t at = 0; at < s->text.len; at++) {
-        if (at && copy[at - 1] == '\n')
+        if (at && s->text.at[at - 1] == '\n')
             before = said_before(s, at);
-        if (copy[at] != bad && !(bad == '\n' && number[at]))
-            spoil_byte(s, copy, at, bad, &good, before);
+        if (s->text.at[at] == bad || (bad == '\n' && number[at]))
+            continue;
+        x.insert = false;
+        spoil_byte(&x, at, before);
+        x.insert = true;
+        if (bad != '\n') /* which between two words is no damage, but other bytes */
+            spoil_byte(&x, at, before);
     }
     outcome_release(&good);
-    free(copy);
+    free(x.copy);
     free(number);
 }
 
@@ -526,23 +571,22 @@ static void a_newline_anywhere_invents_nothing(void **state)
     for_each_sample(state, spoil_with_newline);
 }
 
-/* A format that stands in no table: the example of docs/ARCHITECTURE.md. */
 #ifdef EXTRA_FORMAT
-extern const struct format EXTRA_FORMAT;
+static const struct format *const extra = &EXTRA_FORMAT;
+#else
+static const struct format *const extra = NULL;
 #endif
 
 static void fill_table(struct battery *b)
 {
     size_t n = 0;
 
-    while (format_table[n] && n < FORMATS_MAX - 2) {
+    while (format_table[n]) {
+        BUG_IF(n > FORMATS_MAX - 3);
         b->table[n] = format_table[n];
         n++;
     }
-    BUG_IF(format_table[n]);
-#ifdef EXTRA_FORMAT
-    b->table[n] = &EXTRA_FORMAT;
-#endif
+    b->table[n] = extra;
 }
 
 int main(int argc, char **argv)
@@ -564,7 +608,7 @@ int main(int argc, char **argv)
     BUG_IF(argc != 2);
     fill_table(&b);
     for (const struct format *const *f = b.table; *f; f++)
-        if ((*f)->next)
+        if (extra ? *f == extra : (*f)->next != NULL)
             load_samples(&b, *f, argv[1]);
     qsort(b.samples, b.count, sizeof *b.samples, by_name);
     failed = cmocka_run_group_tests_name("battery", tests, NULL, NULL);

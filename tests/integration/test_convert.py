@@ -1,4 +1,6 @@
 """convert and check with real recordings, many files, large files, and a bad world around them."""
+import datetime
+import gzip
 import json
 import pathlib
 import random
@@ -84,6 +86,99 @@ def test_a_cassette_comes_back_from_a_recording(run, mcpreel, recording, tmp_pat
     names[3].unlink()
     copy = json.loads(run([mcpreel, "--json", "check", "--fix", names[0], "-o", names[3]]).out)["files"][0]["copy"]
     assert copy["lost"] == {} and names[0].read_bytes() == names[3].read_bytes()
+
+
+UNPACK = {".gz": ["gzip", "-dc"], ".zst": ["zstd", "-dcq"]}
+
+
+def unpacked(run, path):
+    """As other programs see it; they check it whole."""
+    text = ok(run, *UNPACK[path.suffix], path).out
+    if path.suffix == ".gz":
+        assert gzip.decompress(path.read_bytes()) == text
+    return text
+
+
+@pytest.mark.parametrize("name", ["b.jsonl", "b.trace.jsonl", "b.jsonrpc", "b.json"])
+@pytest.mark.parametrize("pack", UNPACK)
+def test_a_name_may_say_that_it_is_packed(pack, name, run, mcpreel, recording, tmp_path):
+    plain, packed, again = tmp_path / name, tmp_path / (name + pack), tmp_path / ("again." + name)
+    ok(run, mcpreel, "convert", recording, "-o", plain)
+    ok(run, mcpreel, "convert", recording, "-o", packed)
+    assert unpacked(run, packed) == plain.read_bytes()
+    ok(run, mcpreel, "convert", "--lossless", packed, "-o", again)
+    assert again.read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.parametrize("pack", UNPACK)
+def test_what_is_packed_is_whole_or_not_there(pack, run, mcpreel, recording, tmp_path):
+    fixed, bare = tmp_path / ("c.jsonl" + pack), tmp_path / ("c.jsonrpc" + pack)
+    run([mcpreel, "check", "--fix", recording, "-o", fixed])
+    assert unpacked(run, fixed) == recording.read_bytes()
+    refused = run([mcpreel, "convert", "--lossless", recording, "-o", bare])
+    assert refused.code == 1 and not bare.exists()
+    noise = tmp_path / "noise.jsonrpc"
+    noise.write_text("".join(f'{{"jsonrpc":"2.0","method":"{random.randbytes(500).hex()}"}}\n' for _ in range(2000)))
+    torn = tmp_path / ("torn.jsonrpc" + pack)
+    p = subprocess.run(["sh", "-c", 'ulimit -f 500; trap "" XFSZ; exec "$@"', "sh", mcpreel, "-q", "convert", noise,
+                        "-o", torn], capture_output=True, text=True)
+    assert (p.returncode, p.stderr) == (5, f"mcpreel: cannot write '{torn}': File too large\n")
+    assert not list(tmp_path.glob("*torn*")) and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("pack", UNPACK)
+def test_what_packs_well_is_read_back(pack, run, tmp_path):
+    """Readers refuse what unpacks to too much; what we write is never that, and others read it, too."""
+    line = b'{"jsonrpc":"2.0","method":"' + b"x" * 100_000 + b'"}\n'
+    plain, packed = tmp_path / "same.jsonrpc", tmp_path / ("same.jsonrpc" + pack)
+    plain.write_bytes(line * 1500)
+    ok(run, OPTIMISED, "-q", "convert", plain, "-o", packed)
+    assert packed.stat().st_size < 1_000_000
+    assert unpacked(run, packed) == plain.read_bytes()
+    assert ok(run, OPTIMISED, "-q", "convert", packed, "--to", "jsonrpc", "-o", "-").out == plain.read_bytes()
+
+
+def test_standard_output_is_never_packed(run, mcpreel, recording):
+    out = ok(run, mcpreel, "convert", recording, "--to", "recording", "-o", "-").out
+    assert out == recording.read_bytes()
+
+
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def keeps_the_rules_of_traces(path):
+    """The required members of mcp-replay traces, version 1, and where each line stands; its messages."""
+    meta, *lines, end = [json.loads(line) for line in path.read_text().splitlines()]
+    assert meta["v"] == 1 and type(meta["v"]) is int and meta["type"] == "meta"
+    assert STAMP.fullmatch(meta["startedAt"]) and meta["label"] and isinstance(meta["label"], str)
+    assert isinstance(meta["command"], list) and all(isinstance(word, str) for word in meta["command"])
+    for line in lines:
+        assert set(line) == {"t", "dir", "raw"} and STAMP.fullmatch(line["t"]) and line["dir"] in ("in", "out")
+        batch = line["raw"] if isinstance(line["raw"], list) else [line["raw"]]
+        assert batch and all({"method", "result", "error"} & set(message) for message in batch)
+    assert end["type"] == "end" and STAMP.fullmatch(end["t"]) and type(end["exitCode"]) is int
+    first, last = (datetime.datetime.fromisoformat(t[:-1]) for t in (meta["startedAt"], end["t"]))
+    # Both are cut to milliseconds, and so is what is between them.
+    assert abs((last - first) / datetime.timedelta(milliseconds=1) - end["durationMs"]) <= 1
+    return sum(len(line["raw"]) if isinstance(line["raw"], list) else 1 for line in lines)
+
+
+@pytest.mark.parametrize("way", [[], [".trace.jsonl", ".jsonl"], [".trace.jsonl.gz"], [".jsonl.zst"]], ids="-".join)
+def test_a_trace_we_write_keeps_the_rules(way, run, mcpreel, recording, tmp_path):
+    for n, name in enumerate([*way, ".trace.jsonl"]):
+        recording, source = tmp_path / f"{n}{name}", recording
+        ok(run, mcpreel, "convert", source, "-o", recording)
+    assert keeps_the_rules_of_traces(recording) == 14
+
+
+def test_a_trace_of_a_demo_keeps_the_rules(run, mcpreel, tmp_path):
+    session, both, trace = (tmp_path / n for n in ("s.jsonl", "both.jsonl", "s.trace.jsonl"))
+    ok(run, mcpreel, "demo", "-o", session)
+    ok(run, mcpreel, "convert", session, "-o", trace)
+    assert keeps_the_rules_of_traces(trace) == 25
+    ok(run, mcpreel, "convert", session, session, "-o", both)
+    ok(run, mcpreel, "convert", "--force", both, "-o", trace)
+    assert keeps_the_rules_of_traces(trace) == 50
 
 
 def write_random(path, rng, name):

@@ -3,6 +3,7 @@
 What is measured is measured on the optimised build, whatever the program under test is: sanitizers
 keep memory of their own.
 """
+import collections
 import json
 import os
 import pathlib
@@ -127,6 +128,53 @@ def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):
     assert documented("`inspect`") == list(seen)
 
 
+def test_the_documented_members_of_a_call_are_what_comes_out(mcpreel, run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + call(1, "a") +
+                    message(2, "s2c", '{"id":1,"method":"elicitation/create"}') +
+                    message(4, "c2s", '{"id":1,"result":{}}') + answer(5, 1))
+    seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)["operations"][0]
+    page = (ROOT / "docs" / "json-output.md").read_text()
+    assert documented("Calls in numbers") == list(seen)[3:18]
+    assert [name for name in list(seen)[:3] + list(seen)[18:] if f"`{name}`" not in page] == []
+
+
+def recordings_of(case):
+    """The recordings that a golden case is about."""
+    files, name = {}, None
+    for line in case.read_text().splitlines():
+        if line.startswith("file "):
+            name = line[5:]
+            files[name] = ""
+        elif line.startswith("| ") and name:
+            files[name] += line[2:] + "\n"
+        elif not line.startswith("|"):
+            name = None
+    return [text for text in files.values() if text.startswith('{"type":"header","version":"1.0"')]
+
+
+@pytest.mark.parametrize("case", sorted((ROOT / "tests" / "golden").glob("*.case")), ids=lambda p: p.stem)
+def test_inspect_counts_what_show_lists(case, mcpreel, run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    for text in recordings_of(case):
+        path.write_text(text)
+        shown = run([mcpreel, "show", "--json", path])
+        told = run([mcpreel, "inspect", "--json", path])
+        assert told.code == shown.code
+        if shown.code:
+            continue
+        shown = [json.loads(line) for line in shown.out.splitlines()]
+        totals = json.loads(told.out)["totals"]
+        assert totals["operations"] == len(shown)
+        assert {k: v for k, v in totals["outcomes"].items() if v} == \
+            dict(collections.Counter(op["outcome"] for op in shown))
+
+
+def test_there_are_recordings_to_compare():
+    found = sum(len(recordings_of(p)) for p in (ROOT / "tests" / "golden").glob("*.case"))
+    assert found > 10
+
+
 def test_the_documented_oddities_are_those_of_the_program():
     source = (ROOT / "src" / "cmd" / "inspect-odd.c").read_text()
     assert documented("What may be odd")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
@@ -153,15 +201,33 @@ def everything(fd):
             return said
 
 
-def test_progress_is_shown_on_a_terminal_and_gone_at_the_end(mcpreel):
+def watch(command, out_too=False):
+    """What a terminal shows of a command that reads a slow pipe."""
     feed = subprocess.Popen([sys.executable, "-c", FEED], stdout=subprocess.PIPE)
     ours, theirs = pty.openpty()
-    p = subprocess.Popen([mcpreel, "inspect", "-"], stdin=feed.stdout, stdout=subprocess.DEVNULL,
+    p = subprocess.Popen(command, stdin=feed.stdout, stdout=theirs if out_too else subprocess.DEVNULL,
                          stderr=theirs)
     feed.stdout.close()
     os.close(theirs)
     said = everything(ours)
     os.close(ours)
-    assert (p.wait(20), feed.wait(20)) == (0, 0)
-    assert re.search(rb"reading -  [0-9.]+ MB *\r", said), said
-    assert re.search(rb"\r +\r$", said), said
+    assert p.wait(20) in (0, 1)
+    assert feed.wait(20) == 0
+    return said
+
+
+@pytest.mark.parametrize("words", [["inspect"], ["check"], ["show"], ["show", "-m"], ["convert", "-o"]],
+                         ids=" ".join)
+def test_progress_is_shown_on_a_terminal_and_gone_at_the_end(words, mcpreel, tmp_path):
+    more = [str(tmp_path / "out.trace.jsonl")] if "-o" in words else []
+    said = watch([mcpreel, *words, *more, "-"])
+    assert re.search(rb"(reading|converting) -  [0-9.]+ MB *\r", said), said
+    assert re.search(rb"\r +\r", said), said
+
+
+def test_rows_on_the_same_terminal_are_not_mixed_with_progress(mcpreel):
+    said = watch([mcpreel, "show", "-", "id:1"], out_too=True)
+    drawn = re.findall(rb"reading -  [0-9.]+ MB *\r( +\r|reading|)", said)
+    assert drawn and all(drawn), drawn  # wiped or drawn again before anything else is said
+    rows = re.findall(rb"^(?:.*\r)? +\d+ +\d+\.\d+  client  tools/call tool-0 +ok .*\r$", said, re.M)
+    assert len(rows) == 14 * 2000

@@ -79,3 +79,257 @@ def test_every_documented_example_is_a_filter(mcpreel, run, tmp_path):
     assert len(examples) > 20
     for example in examples:
         assert run([mcpreel, "show", path, "--filter", example]).code == 0
+
+
+def line(**members):
+    return json.dumps(members) + "\n"
+
+
+def rich_recording():
+    """Every kind of thing that a filter can ask for, at least once."""
+    lines = [line(type="header", version="1.0", recorded_at="2026-11-15T21:00:00Z", upstream="u",
+                  thoughtjack_version="0.3.0", name="nightly", us=0)]
+    seq = 0
+
+    def say(us, direction, msg, **more):
+        nonlocal seq
+        seq += 1
+        lines.append(line(type="message", seq=seq, ts="2026-11-15T21:00:00Z", dir=direction, msg=msg, us=us, **more))
+
+    def ask(us, number, method, params=None, **more):
+        say(us, "c2s", {"id": number, "method": method, **({"params": params} if params else {})}, **more)
+
+    def reply(us, number, result, **more):
+        say(us, "s2c", {"id": number, "result": result}, **more)
+
+    ask(1_000, 0, "initialize")                                                                      # 1
+    reply(13_000, 0, {"serverInfo": {"name": "fs"}})
+    say(13_500, "c2s", {"method": "notifications/initialized"})                                      # 2
+    ask(20_000, 1, "tools/call", {"name": "write_file", "arguments": {"path": "/tmp/a", "n": 1.5},   # 3
+                                  "_meta": {"progressToken": "p", "traceparent": "00-1"}})
+    say(120_000, "s2c", {"method": "notifications/progress", "params": {"progressToken": "p", "progress": 3}})
+    say(200_000, "s2c", {"id": "q1", "method": "elicitation/create", "params": {"message": "Overwrite?"}})  # 4
+    say(5_300_000, "c2s", {"id": "q1", "result": {"action": "accept"}})
+    reply(6_400_000, 1, {"structuredContent": {"n": 1}, "content": [
+        {"type": "image", "data": "AAAA", "mimeType": "image/png"}, {"type": "audio", "data": "AAAA"},
+        {"type": "resource", "resource": {"uri": "file:///r", "text": "r"}},
+        {"type": "resource_link", "uri": "file:///l"}, {"type": "text", "text": "t", "annotations": {"priority": 1}}]})
+    ask(7_000_000, 2, "tools/call", {"name": "read_file", "arguments": {"path": "[REDACTED]"}},       # 5
+        redacted=["/params/arguments/path"])
+    reply(7_012_000, 2, {"isError": True})
+    ask(7_020_000, 3, "prompts/get", {"name": "review"})                                             # 6
+    say(7_021_000, "s2c", {"id": 3, "error": {"code": -32602, "message": "no"}})
+    lines.append(line(type="raw", **{"from": "server"}, text="Listening on 80", us=7_100_000))       # 7
+    ask(7_200_000, 4, "resources/read", {"uri": "file:///a"})                                        # 8
+    say(7_201_000, "c2s", {"method": "notifications/cancelled", "params": {"requestId": 4}})
+    ask(7_210_000, 5, "resources/read", {"uri": "file:///b"})                                        # 9
+    say(7_211_000, "c2s", {"method": "notifications/cancelled", "params": {"requestId": 5}})
+    reply(7_212_000, 5, {})
+    reply(7_300_000, 99, {})                                                                         # 10
+    reply(7_301_000, 0, {})                                                                          # 11
+    ask(8_000_000, 6, "tools/call", {"name": "ask"})                                                 # 12
+    reply(8_001_000, 6, {"resultType": "input_required", "requestState": "s"})
+    ask(8_002_000, 7, "tools/call", {"name": "ask", "requestState": "s"})                            # 13
+    reply(8_003_000, 7, {"resultType": "task", "taskId": "t-1", "status": "working"})
+    ask(8_004_000, 8, "tasks/get", {"taskId": "t-1"})                                                # 14
+    reply(8_005_000, 8, {"taskId": "t-1", "status": "completed", "result": {}})
+    ask(9_000_000, 9, "tools/list")                                                                  # 15
+    reply(9_001_000, 9, {"tools": [{"name": "ask", "description": "x"}]})
+    ask(9_002_000, 10, "tools/list")                                                                 # 16
+    reply(9_003_000, 10, {"tools": [{"name": "ask", "description": "y"}]})
+    ask(9_100_000, 11, "ping", exchange=5, session=2)                                                # 17
+    lines.append(line(type="http", ev="response", exchange=5, status=503, us=9_101_000))
+    lines.append(line(type="http", ev="end", exchange=5, by="server", clean=True, us=9_102_000))
+    lines.append(line(type="stderr", text="ready\n", us=9_103_000))
+    ask(99_000_000, 12, "ping")                                                                      # 18
+    return "".join(lines)
+
+
+# Which operations a filter finds: for every key, every word and every spelling of the grammar.
+FOUND = {
+    "method:tools/call": [3, 4, 5, 12, 13, 14],
+    "method:tools/*": [3, 4, 5, 12, 13, 14, 15, 16],
+    "method=ping": [17, 18],
+    "method!=ping": [1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 14, 15, 16],
+    "method~^TOOLS/L": [15, 16],
+    "method:/^tools.l/": [15, 16],
+    "method:/^TOOLS.l/i": [15, 16],
+    "tool:write_*": [3, 4],
+    "tool:write_file,read_file": [3, 4, 5],
+    "tool:Write_file": [],
+    'tool:"write_*"': [],
+    "prompt:review": [6],
+    "uri:file:///a": [8],
+    "uri:file:///*": [8, 9],
+    "task:t-*": [12, 13, 14],
+    "id:q1": [4],
+    "id:12": [18],
+    "server:fs": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+    "trace:nightly": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+    "session:2": [17],
+    "dir:s2c": [4, 7, 10, 11],
+    "dir:c2s prompt:*": [6],
+    "dir:out": [4, 7, 10, 11],
+    "dir:in uri:*": [8, 9],
+    "kind:req dir:s2c": [4],
+    "kind:res": [10, 11],
+    "kind:notif": [2],
+    "kind:op uri:*": [8, 9],
+    "kind:malformed": [7],
+    "kind:request prompt:*": [6],
+    "kind:response": [10, 11],
+    "kind:notification": [2],
+    "is:error": [5, 6, 7, 17],
+    "is:ok tool:*": [3, 4, 12, 13, 14],
+    "is:rpc-error": [6],
+    "is:tool-error": [5],
+    "is:http-error": [17],
+    "is:malformed": [7],
+    "is:pending": [18],
+    "is:running": [18],
+    "is:cancelled": [8, 9],
+    "is:late": [9],
+    "is:slow": [3, 4],
+    "is:orphan": [10],
+    "is:duplicate": [11],
+    "is:retry": [13],
+    "is:mrtr": [12, 13, 14],
+    "is:task": [12, 13, 14],
+    "is:progress": [3, 4],
+    "is:redacted": [5],
+    "is:drift": [16],
+    "is:marked": [],
+    "is:binary": [3, 4],
+    "is:inferred": [4],
+    "is!=ok kind:req": [5, 6, 8, 9, 17, 18],
+    "code:-32602": [6],
+    "code:-32601,-32602": [6],
+    "code:-32700..-32600": [6],
+    "code<0": [6],
+    "code:>0": [],
+    "status:>=400": [17],
+    "status-code:503": [17],
+    "status:500..599": [17],
+    "status!=503": [],
+    "dur:>5s": [3, 4],
+    "dur:1m..": [],
+    "dur<1ms kind:req": [],
+    "server-dur:>1s": [3, 4],
+    "server-dur:1s..2s": [3, 4],
+    "wait:>=5100000us": [3, 4],
+    "wait:>1m": [],
+    "gap:>1m": [18],
+    "gap:>1h": [],
+    "size:>300": [3, 4],
+    "size:<20B": [7],
+    "size:>1KB": [],
+    "larger-than:300": [3, 4],
+    "req-size:>100": [3, 4, 5],
+    "res-size:>=0.3KB": [3, 4],
+    "t:1m..": [18],
+    "t:..13ms": [1],
+    "t:>=21:01": [18],
+    "t:<2026-11-15T21:00:00.013Z": [1],
+    "arg.path": [3, 4, 5],
+    "arg.path:/tmp/*": [3, 4],
+    "arg.path~^/TMP/": [3, 4],
+    "arg.path!=/tmp/a": [5],
+    "arg.n:1.5": [3, 4],
+    "arg.n>1": [3, 4],
+    "arg.n:1..2": [3, 4],
+    "result.content[1].type:audio": [3, 4],
+    "result.content[*].type:image,video": [3, 4],
+    "result.structuredContent.n=1": [3, 4],
+    "meta.progressToken:p": [3, 4],
+    "meta.traceparent": [3, 4],
+    "$.params.message~overwrite": [4],
+    "$..requestState:s": [12, 13, 14],
+    "has:structured": [3, 4],
+    "has:image": [3, 4],
+    "has:audio": [3, 4],
+    "has:resource": [3, 4],
+    "has:link": [3, 4],
+    "has:annotations": [3, 4],
+    "has:traceparent": [3, 4],
+    "passwd": [],
+    "OVERWRITE": [4],
+    '"Listening on"': [7],
+    "/list.*80/": [7],
+    "tool:ask is:task": [12, 13, 14],
+    "tool:ask AND is:retry": [13],
+    "prompt:* OR uri:file:///a": [6, 8],
+    "prompt:*|uri:file:///a": [6, 8],
+    "is:error -tool:* -kind:malformed": [6, 17],
+    "is:error !tool:* NOT kind:malformed": [6, 17],
+    "-(is:ok OR is:error) kind:req": [8, 9, 18],
+    "(tool:read_file | prompt:*) code:-32602": [6],
+}
+
+# Which messages, by their numbers, and what else is recorded, by its type.
+FOUND_MESSAGES = {
+    "kind:req is:retry": [22],
+    "kind:res is:error": [10, 12],
+    "kind:notif": [3, 5, 14, 16],
+    "kind:malformed": ["message"],
+    "kind:stderr": ["stderr"],
+    "kind:http": ["http", "http"],
+    "kind:http dir:s2c": ["http"],
+    "is:http-error": ["http"],
+    "status:503": ["http"],
+    "is:progress": [5],
+    "is:drift": [29],
+    "is:binary": [8],
+    "is:redacted": [9],
+    "has:audio": [8],
+    "dir:s2c kind:req": [6],
+    "arg.path": [4, 9],
+    "size:>300": [8],
+    "gap:>1m": [31],
+    "dur:>1s": [7, 8],
+    "t:7.2s..7.22s": [13, 14, 15, 16, 17],
+    "ready": ["stderr"],
+    "is:late": [17],
+    "is:cancelled": [14, 16],
+    "id:q1": [6, 7],
+}
+
+
+@pytest.fixture(name="rich", scope="module")
+def rich_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rich") / "rich.jsonl"
+    path.write_text(rich_recording())
+    return path
+
+
+@pytest.mark.parametrize("query", FOUND)
+def test_a_filter_finds_operations(query, rich, mcpreel, run):
+    ran = run([mcpreel, "show", "--json", rich, "--filter", query])
+    assert ran.code == 0
+    assert [json.loads(row)["number"] for row in ran.out.splitlines()] == FOUND[query]
+
+
+@pytest.mark.parametrize("query", FOUND_MESSAGES)
+def test_a_filter_finds_messages(query, rich, mcpreel, run):
+    rows = map(json.loads, run([mcpreel, "show", "--json", "-m", rich, "--filter", query]).out.splitlines())
+    assert [row.get("seq") or row["type"] for row in rows] == FOUND_MESSAGES[query]
+
+
+def test_every_key_and_every_word_is_looked_for(mcpreel, run):
+    queries = " ".join([*FOUND, *FOUND_MESSAGES])
+    text = run([mcpreel, "help", "filters"]).out.decode().split("The keys:")[1]
+    parts = re.split(r"The words of '(\w+)':", text)
+    for key in re.findall(r"^  (\S+)", parts[0], re.M):
+        assert re.search(rf"(?<![\w-]){re.escape(key)}[:.~=!<>\[]", queries), key
+    for key, words in zip(parts[1::2], parts[2::2]):
+        for word in re.findall(r"^  (\S+)", words, re.M):
+            assert re.search(rf"(?<![\w-]){key}(:|!=)([\w-]+,)*{word}(?![\w-])", queries), f"{key}:{word}"
+
+
+def test_the_word_of_every_outcome_finds_it(rich, mcpreel, run):
+    rows = [json.loads(row) for row in run([mcpreel, "show", "--json", rich]).out.splitlines()]
+    outcomes = {row["outcome"] for row in rows} - {"none"}
+    assert len(outcomes) == 8
+    for outcome in outcomes:
+        found = run([mcpreel, "show", "--json", rich, f"is:{outcome}"]).out.splitlines()
+        assert {row["number"] for row in rows if row["outcome"] == outcome} <= \
+            {json.loads(row)["number"] for row in found}

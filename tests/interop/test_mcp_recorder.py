@@ -80,11 +80,9 @@ def play(python_peers, run):
 
 @pytest.fixture(scope="session")
 def convert(mcpreel, run):
-    formats = {".json": "cassette", ".jsonl": "recording"}
-
-    def make(source, target):
-        ran = run([mcpreel.parent / "tests/integration/transcribe", formats[target.suffix], source, target])
-        assert (ran.code, ran.err) == (0, b""), str(ran)
+    def make(source, target, *options):
+        ran = run([mcpreel, "convert", *options, source, "-o", target])
+        assert ran.code == 0, str(ran)
         return target
 
     return make
@@ -116,8 +114,8 @@ def test_a_session_it_recorded_comes_back_byte_for_byte(recorded_by_it, convert,
     cassette = recorded_by_it[0][transport]
     types = {one["type"] for one in json.loads(cassette.read_text())["interactions"]}
     assert types >= {"jsonrpc_request", "notification"} | ({"lifecycle"} if transport == "http" else set())
-    native = convert(cassette, tmp_path / "native.jsonl")
-    assert convert(native, tmp_path / "back.json").read_bytes() == cassette.read_bytes()
+    native = convert(cassette, tmp_path / "native.jsonl", "--lossless")
+    assert convert(native, tmp_path / "back.json", "--lossless").read_bytes() == cassette.read_bytes()
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
@@ -158,8 +156,8 @@ def test_invented_cassettes_come_back_byte_for_byte(recorder, convert, run, tmp_
     cassettes = list(tmp_path.glob("*.json"))
     assert len(cassettes) == 150
     for cassette in cassettes:
-        native = convert(cassette, cassette.with_suffix(".jsonl"))
-        back = convert(native, tmp_path / "back.json")
+        native = convert(cassette, cassette.with_suffix(".jsonl"), "--lossless")
+        back = convert(native, tmp_path / "back.json", "--lossless")
         assert back.read_bytes() == cassette.read_bytes(), native.read_text()
         back.unlink()
 

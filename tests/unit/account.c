@@ -129,20 +129,17 @@ static void note_latency(struct account *l, const struct record *r)
         add_note(l, PART_LATENCY, l->text.len); /* no more than silence says */
 }
 
-/* A request needs PART_PENDING until its answer comes, and an answer without a request
- * always does. */
+/* A request needs PART_PENDING until its answer comes. */
 static void pair(struct account *l, const struct record *r, const struct mcp_message *m)
 {
-    const struct pairing_request *asked = NULL;
+    const struct pairing_request *asked;
 
-    if (m->kind == MCP_REQUEST)
-        pairing_ask(&l->pairs, r, m, l->entry_count - 1);
-    else if (mcp_is_response(m))
-        asked = pairing_answer(&l->pairs, r, m);
-    if (asked)
-        l->entries[asked->tag].needs &= ~(unsigned)PART_PENDING;
-    else if (m->kind != MCP_NOTIFICATION)
+    if (m->kind == MCP_REQUEST) {
         l->entries[l->entry_count - 1].needs |= PART_PENDING;
+        pairing_ask(&l->pairs, r, m, l->entry_count - 1);
+    } else if (mcp_is_response(m) && (asked = pairing_answer(&l->pairs, r, m))) {
+        l->entries[asked->tag].needs &= ~(unsigned)PART_PENDING;
+    }
 }
 
 static void enter_message(struct account *l, const struct record *r)
@@ -279,6 +276,7 @@ static void enter_body(struct account *l, const struct record *r)
 static bool account_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct account *l = (struct account *)self;
+    bool said = r->kind == RECORD_MESSAGE;
 
     (void)e;
     l->parts |= part_of(r);
@@ -288,8 +286,8 @@ static bool account_put(struct sink *self, const struct record *r, struct err *e
     note_number(l, PART_HTTP, "session", r->has & HAS_SESSION, r->session);
     note_number(l, PART_HTTP, "exchange", r->has & HAS_EXCHANGE, r->exchange);
     note_number(l, PART_HTTP, "stream", r->has & HAS_STREAM, r->stream);
-    note_number(l, ACCOUNT_REST, "conn", r->has & HAS_CONN, r->conn);
-    note_number(l, ACCOUNT_REST, "us", r->has & HAS_US, (uint64_t)r->us);
+    note_number(l, said ? PART_CONN : ACCOUNT_REST, "conn", r->has & HAS_CONN, r->conn);
+    note_number(l, said ? PART_CLOCK : ACCOUNT_REST, "us", r->has & HAS_US, (uint64_t)r->us);
     note_number(l, ACCOUNT_REST, "wall", r->has & HAS_WALL, (uint64_t)r->wall_us);
     return true;
 }

@@ -11,7 +11,7 @@
 #include "format/format.h"
 #include "trace/pairing.h"
 
-/* What no part names: microseconds, numbering, connections, who wrote the file, totals. */
+/* What no part names: numbering, who wrote the file, totals. */
 #define ACCOUNT_REST (1u << 31)
 #define ACCOUNT_ALL (~0u)
 

@@ -17,12 +17,12 @@ static void check(const char *traffic, const char *want)
     arena_release(&a);
 }
 
-static void a_batch_that_is_not_whole_is_pending(void **state)
+static void a_batch_that_is_not_whole_is_what_was_seen_of_it(void **state)
 {
     (void)state;
     check("batch=1:0/3 c2s {'id':1,'method':'a'}\n"
           "s2c {'id':1,'result':{}}\n",
-          "1 batch c2s pending batch*1 |\n"
+          "1 batch c2s ok batch*1 |\n"
           "2<1:batch c2s a id=1 ok | 1:request 2:answer\n");
 }
 
@@ -65,7 +65,7 @@ static void what_names_no_batch_is_in_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_that_is_not_whole_is_pending),
+        cmocka_unit_test(a_batch_that_is_not_whole_is_what_was_seen_of_it),
         cmocka_unit_test(the_last_member_may_be_answered_first),
         cmocka_unit_test(numbers_may_be_used_again),
         cmocka_unit_test(what_names_no_batch_is_in_none),

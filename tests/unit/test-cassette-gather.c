@@ -112,12 +112,12 @@ static void answers_without_a_request_are_kept(void **state)
           "s2c {'id':1,'result':{}}\n"
           "s2c {'id':1,'result':{'again':1}}\n"
           "s2c {'id':null,'error':{}}\n"
-          "| {'type':'http','ev':'request','method':'POST','body':'raw','exchange':2}\n"
-          "| {'type':'http','ev':'response','status':400,'exchange':2}\n"
-          "x=2 s2c {'id':null,'error':{'code':-32700}}\n"
-          "| {'type':'http','ev':'request','method':'GET','path':'/','exchange':3}\n"
-          "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':3}\n"
-          "x=3 s2c {'id':7,'result':{}}\n",
+          "| {'type':'http','ev':'request','method':'POST','body':'raw','us':0,'exchange':2}\n"
+          "| {'type':'http','ev':'response','status':400,'us':0,'exchange':2}\n"
+          "@0 x=2 s2c {'id':null,'error':{'code':-32700}}\n"
+          "| {'type':'http','ev':'request','method':'GET','path':'/','us':0,'exchange':3}\n"
+          "| {'type':'http','ev':'response','status':200,'media':'sse','us':0,'exchange':3}\n"
+          "@0 x=3 s2c {'id':7,'result':{}}\n",
           "jsonrpc_request 200 0ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
           "jsonrpc_request 200 0ms < {'id':1,'result':{'again':1}}\n"
           "jsonrpc_request 200 0ms < {'id':null,'error':{}}\n"
@@ -146,32 +146,32 @@ static void an_exchange_gives_status_and_media(void **state)
     (void)state;
     check(
         "| {'type':'http','ev':'request','method':'POST','path':'/mcp','us':0,'exchange':4}\n"
-        "x=4 c2s {'id':1,'method':'a'}\n"
+        "@0 x=4 c2s {'id':1,'method':'a'}\n"
         "| {'type':'http','ev':'response','status':200,'media':'sse','us':5000,'exchange':4}\n"
-        "x=4 s2c {'method':'notifications/progress'}\n"
-        "x=4 s2c {'id':1,'result':{}}\n"
-        "| {'type':'http','ev':'end','by':'server','clean':true,'exchange':4}\n"
+        "@0 x=4 s2c {'method':'notifications/progress'}\n"
+        "@6000 x=4 s2c {'id':1,'result':{}}\n"
+        "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':4}\n"
         "| {'type':'http','ev':'request','method':'POST','us':0,'exchange':5}\n"
-        "x=5 c2s {'method':'n'}\n"
+        "@0 x=5 c2s {'method':'n'}\n"
         "| {'type':'http','ev':'response','status':204,'us':3000,'exchange':5}\n",
-        "jsonrpc_request 200 SSE 5ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
+        "jsonrpc_request 200 SSE 6ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
         "notification 204 3ms > {'method':'n'}\n");
 }
 
 static void an_exchange_may_end_without_an_answer(void **state)
 {
     (void)state;
-    check("x=1 c2s {'id':1,'method':'a'}\n"
-          "| {'type':'http','ev':'response','status':404,'took_ms':2,'exchange':1}\n"
-          "| {'type':'http','ev':'end','by':'server','clean':true,'exchange':1}\n"
-          "x=2 c2s {'id':2,'method':'b'}\n"
-          "| {'type':'http','ev':'response','status':400,'exchange':2}\n"
-          "x=2 s2c {'error':{'code':-32700},'id':null}\n"
-          "x=2 s2c {'error':{'code':-32701}}\n"
-          "| {'type':'http','ev':'end','by':'server','clean':true,'exchange':2}\n"
-          "x=3 c2s {'id':3,'method':'c'}\n"
-          "| {'type':'http','ev':'response','status':200,'exchange':3}\n"
-          "x=3 s2c {'id':'of another','result':{}}\n",
+    check("@0 x=1 c2s {'id':1,'method':'a'}\n"
+          "| {'type':'http','ev':'response','status':404,'took_ms':2,'us':0,'exchange':1}\n"
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':1}\n"
+          "@0 x=2 c2s {'id':2,'method':'b'}\n"
+          "| {'type':'http','ev':'response','status':400,'us':0,'exchange':2}\n"
+          "@0 x=2 s2c {'error':{'code':-32700},'id':null}\n"
+          "@0 x=2 s2c {'error':{'code':-32701}}\n"
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':2}\n"
+          "@0 x=3 c2s {'id':3,'method':'c'}\n"
+          "| {'type':'http','ev':'response','status':200,'us':0,'exchange':3}\n"
+          "@0 x=3 s2c {'id':'of another','result':{}}\n",
           "jsonrpc_request 404 2ms > {'id':1,'method':'a'}\n"
           "jsonrpc_request 200 0ms < {'error':{'code':-32701}}\n"
           "jsonrpc_request 400 0ms > {'id':2,'method':'b'} < "
@@ -183,44 +183,45 @@ static void an_exchange_may_end_without_an_answer(void **state)
 static void an_answer_may_come_on_a_stream_that_resumes(void **state)
 {
     (void)state;
-    check("x=1 c2s {'id':1,'method':'a'}\n"
+    check("@0 x=1 c2s {'id':1,'method':'a'}\n"
           "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':1,"
-          "'stream':1}\n"
-          "| {'type':'http','ev':'end','by':'error','clean':false,'exchange':1}\n"
-          "| {'type':'http','ev':'request','method':'GET','path':'/mcp','exchange':2}\n"
+          "'stream':1,'us':0}\n"
+          "| {'type':'http','ev':'end','by':'error','clean':false,'us':0,'exchange':1}\n"
+          "| {'type':'http','ev':'request','method':'GET','path':'/mcp','us':0,'exchange':2}\n"
           "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':2,"
-          "'stream':2,'resumes':{'stream':1}}\n"
-          "x=2 s2c {'id':1,'result':{}}\n",
+          "'stream':2,'resumes':{'stream':1},'us':0}\n"
+          "@0 x=2 s2c {'id':1,'result':{}}\n",
           "jsonrpc_request 200 SSE 0ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
           "lifecycle 200 SSE 0ms GET /mcp\n");
-    check("x=1 c2s {'id':1,'method':'a'}\n"
-          "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':1}\n"
-          "| {'type':'http','ev':'end','by':'error','clean':false,'exchange':1}\n",
+    check("@0 x=1 c2s {'id':1,'method':'a'}\n"
+          "| {'type':'http','ev':'response','status':200,'media':'sse','us':0,'exchange':1}\n"
+          "| {'type':'http','ev':'end','by':'error','clean':false,'us':0,'exchange':1}\n",
           "jsonrpc_request 200 SSE 0ms > {'id':1,'method':'a'}\n");
 }
 
 static void exchanges_without_a_message_are_lifecycle_or_unreadable(void **state)
 {
     (void)state;
-    check("| {'type':'http','ev':'request','method':'DELETE','path':'/','us':9,'exchange':1}\n"
-          "| {'type':'http','ev':'response','status':200,'us':2999,'exchange':1}\n"
-          "| {'type':'http','ev':'request','method':'POST','body':'raw','exchange':2}\n"
-          "| {'type':'http','ev':'response','status':400,'exchange':2}\n"
-          "| {'type':'http','ev':'request','method':'GET','path':'/lost','exchange':3}\n",
-          "lifecycle 200 2ms DELETE /\n"
-          "jsonrpc_request 400 0ms\n");
+    check(
+        "| {'type':'http','ev':'request','method':'DELETE','path':'/','us':9,'exchange':1}\n"
+        "| {'type':'http','ev':'response','status':200,'us':2999,'exchange':1}\n"
+        "| {'type':'http','ev':'request','method':'POST','body':'raw','us':0,'exchange':2}\n"
+        "| {'type':'http','ev':'response','status':400,'us':0,'exchange':2}\n"
+        "| {'type':'http','ev':'request','method':'GET','path':'/lost','us':0,'exchange':3}\n",
+        "lifecycle 200 2ms DELETE /\n"
+        "jsonrpc_request 400 0ms\n");
 }
 
 static void a_batch_is_an_interaction_per_message(void **state)
 {
     (void)state;
-    check("x=1 c2s {'id':1,'method':'a'}\n"
-          "x=1 c2s {'id':2,'method':'b'}\n"
-          "x=1 c2s {'method':'n'}\n"
-          "| {'type':'http','ev':'response','status':200,'media':'json','exchange':1}\n"
-          "x=1 s2c {'id':2,'result':{}}\n"
-          "x=1 s2c {'id':1,'result':{}}\n"
-          "| {'type':'http','ev':'end','by':'server','clean':true,'exchange':1}\n",
+    check("@0 x=1 c2s {'id':1,'method':'a'}\n"
+          "@0 x=1 c2s {'id':2,'method':'b'}\n"
+          "@0 x=1 c2s {'method':'n'}\n"
+          "| {'type':'http','ev':'response','status':200,'media':'json','us':0,'exchange':1}\n"
+          "@0 x=1 s2c {'id':2,'result':{}}\n"
+          "@0 x=1 s2c {'id':1,'result':{}}\n"
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':1}\n",
           "jsonrpc_request 200 0ms > {'id':2,'method':'b'} < {'id':2,'result':{}}\n"
           "jsonrpc_request 200 0ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
           "notification 200 0ms > {'method':'n'}\n");
@@ -229,23 +230,23 @@ static void a_batch_is_an_interaction_per_message(void **state)
 static void what_the_recorder_answered_itself_is_left_out(void **state)
 {
     (void)state;
-    check("x=1 c2s {'id':1,'method':'a'}\n"
-          "| {'type':'http','ev':'response','status':403,'by':'mcpreel','exchange':1}\n"
-          "x=1 s2c {'id':1,'error':{}}\n"
-          "| {'type':'http','ev':'end','by':'server','clean':true,'exchange':1}\n"
-          "| {'type':'http','ev':'request','method':'GET','exchange':2}\n"
-          "| {'type':'http','ev':'response','status':403,'by':'mcpreel','exchange':2}\n",
+    check("@0 x=1 c2s {'id':1,'method':'a'}\n"
+          "| {'type':'http','ev':'response','status':403,'by':'mcpreel','us':0,'exchange':1}\n"
+          "@0 x=1 s2c {'id':1,'error':{}}\n"
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':1}\n"
+          "| {'type':'http','ev':'request','method':'GET','us':0,'exchange':2}\n"
+          "| {'type':'http','ev':'response','status':403,'by':'mcpreel','us':0,'exchange':2}\n",
           "");
 }
 
 static void messages_of_an_exchange_without_its_http_are_kept(void **state)
 {
     (void)state;
-    check("x=1 c2s {'method':'n'}\n"
-          "x=2 c2s {'id':1,'method':'a'}\n"
-          "x=2 s2c {'id':1,'result':{}}\n"
-          "x=3 c2s {'id':1,'method':'never answered'}\n"
-          "| {'type':'http','ev':'end','by':'server','clean':true}\n",
+    check("@0 x=1 c2s {'method':'n'}\n"
+          "@0 x=2 c2s {'id':1,'method':'a'}\n"
+          "@0 x=2 s2c {'id':1,'result':{}}\n"
+          "@0 x=3 c2s {'id':1,'method':'never answered'}\n"
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0}\n",
           "jsonrpc_request 200 0ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
           "notification 202 0ms > {'method':'n'}\n");
 }
@@ -268,7 +269,8 @@ static void exchanges_of_a_cassette_are_taken_literally(void **state)
           "x=6 c2s {'method':'n'}\n"
           "| {'type':'http','ev':'request','kind':'notification','path':'/','exchange':7}\n"
           "x=7 c2s {'id':1,'method':'a'}\n"
-          "| {'type':'stderr','text':'x'}\n",
+          "| {'type':'stderr','text':'x'}\n"
+          "c2s {'method':'of no exchange'}\n",
           "jsonrpc_request 200 SSE 0ms > {'id':1,'method':'a'} < "
           "{'method':'notifications/progress'}\n"
           "jsonrpc_request 202 3ms > {'id':5,'result':{}}\n"
@@ -276,15 +278,32 @@ static void exchanges_of_a_cassette_are_taken_literally(void **state)
           "lifecycle 200 0ms DELETE /m\n"
           "lifecycle 201 0ms\n"
           "notification 200 0ms > {'method':'n'}\n"
+          "notification 202 0ms > {'method':'of no exchange'}\n"
           "notification 200 0ms  / > {'id':1,'method':'a'}\n");
+}
+
+static void a_cassette_may_share_a_file_with_a_recording(void **state)
+{
+    (void)state;
+    check("x=1 c2s {'id':1,'method':'a'}\n"
+          "@5 x=2 c2s {'id':1,'method':'b'}\n"
+          "x=1 s2c {'id':'not even its own','result':{}}\n"
+          "@9 x=2 s2c {'method':'notifications/progress'}\n"
+          "@9 x=2 s2c {'id':1,'result':{}}\n"
+          "x=3 c2s {'method':'n'}\n",
+          "jsonrpc_request 200 0ms > {'id':1,'method':'b'} < {'id':1,'result':{}}\n"
+          "jsonrpc_request 200 0ms > {'id':1,'method':'a'} < "
+          "{'id':'not even its own','result':{}}\n"
+          "notification 200 0ms > {'method':'n'}\n");
 }
 
 static void each_header_starts_afresh(void **state)
 {
     (void)state;
-    check(CASSETTE "x=1 c2s {'id':1,'method':'a'}\n" RECORDING "x=1 c2s {'id':1,'method':'b'}\n"
-                   "| {'type':'http','ev':'response','status':500,'exchange':1}\n" CASSETTE
-                   "x=1 s2c {'id':1,'result':{}}\n",
+    check(CASSETTE
+          "x=1 c2s {'id':1,'method':'a'}\n" RECORDING "@0 x=1 c2s {'id':1,'method':'b'}\n"
+          "| {'type':'http','ev':'response','status':500,'us':0,'exchange':1}\n" CASSETTE
+          "x=1 s2c {'id':1,'result':{}}\n",
           "jsonrpc_request 200 0ms > {'id':1,'method':'a'}\n"
           "jsonrpc_request 500 0ms > {'id':1,'method':'b'}\n"
           "lifecycle 200 0ms < {'id':1,'result':{}}\n");
@@ -356,9 +375,10 @@ static void too_much_that_waits_is_told(void **state)
     (void)state;
     begin(&s);
     terse_scan(&ask, "{'id':1,'method':'x'}");
-    for (bool ok = true; ok; n++) {
-        struct record r = { .kind = RECORD_MESSAGE, .has = HAS_EXCHANGE, .exchange = n };
+    for (bool ok = true; ok && n < LIMIT_OPEN_REQUESTS; n++) {
+        struct record r = { .kind = RECORD_MESSAGE, .has = HAS_EXCHANGE | HAS_US };
 
+        r.exchange = n;
         r.message.msg = json_root(&ask.json);
         ok = s.in.put(&s.in, &r, &e);
     }
@@ -414,8 +434,8 @@ static void what_is_unfinished_is_freed(void **state)
 
     (void)state;
     begin(&s);
-    terse_pour(&s.in, "| {'type':'http','ev':'request','method':'POST','exchange':1}\n"
-                      "x=1 c2s {'id':1,'method':'a'}\n");
+    terse_pour(&s.in, "| {'type':'http','ev':'request','method':'POST','us':0,'exchange':1}\n"
+                      "@0 x=1 c2s {'id':1,'method':'a'}\n");
     end(&s);
 }
 
@@ -435,6 +455,7 @@ int main(void)
         cmocka_unit_test(what_the_recorder_answered_itself_is_left_out),
         cmocka_unit_test(messages_of_an_exchange_without_its_http_are_kept),
         cmocka_unit_test(exchanges_of_a_cassette_are_taken_literally),
+        cmocka_unit_test(a_cassette_may_share_a_file_with_a_recording),
         cmocka_unit_test(each_header_starts_afresh),
         cmocka_unit_test(metadata_comes_from_header_and_handshake),
         cmocka_unit_test(a_cassette_says_itself_what_its_metadata_is),

@@ -22,10 +22,10 @@ static void the_name_decides_the_format(void **state)
 
     desk_put(d, "a.jsonl", ONE);
     assert_run(d, "mcpreel convert a.jsonl -o b.jsonl", 0, "",
-               "mcpreel: wrote 1 message to 'b.jsonl' (recording)\n");
+               "mcpreel: wrote 'b.jsonl' (recording) from 1 message\n");
     assert_string_equal(desk_get(d, "b.jsonl"), ONE);
     assert_run(d, "mcpreel convert a.jsonl -o b.trace.jsonl", 0, "",
-               "mcpreel: wrote 1 message to 'b.trace.jsonl' (trace)\n");
+               "mcpreel: wrote 'b.trace.jsonl' (trace) from 1 message\n");
     assert_string_equal(
         desk_get(d, "b.trace.jsonl"),
         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:01.000Z','label':'mcp',"
@@ -42,7 +42,7 @@ static void what_is_lost_is_told(void **state)
 
     desk_put(d, "a.jsonl", HEADER("01") "{'type':'stderr','text':'x'}\n" PING("1", "02"));
     assert_run(d, "mcpreel convert a.jsonl -o b.jsonrpc", 0, "",
-               "mcpreel: wrote 1 message to 'b.jsonrpc' (jsonrpc)\n"
+               "mcpreel: wrote 'b.jsonrpc' (jsonrpc) from 1 message\n"
                "mcpreel: lost in 'jsonrpc': the times of 1 message, 1 line of standard error, "
                "which side sent 1 message\n");
 }
@@ -103,12 +103,12 @@ static void the_report_says_what_was_done(void **state)
 
     desk_put(d, "a", ONE);
     desk_put(d, "b", "{'jsonrpc':'2.0','id':1,'method':'x'}\n");
-    assert_run(
-        d, "mcpreel --json convert a b -o c.trace.jsonl", 0,
-        "{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
-        "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
-        "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{}}\n",
-        "");
+    assert_run(d, "mcpreel --json convert a b -o c.trace.jsonl", 0,
+               "{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
+               "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
+               "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{"
+               "\"conn\":1}}\n",
+               "");
     assert_int_equal(desk_run(d, "mcpreel --json convert --lossless a -o c.jsonrpc"), 1);
     assert_str(buf_str(&d->out),
                STR("{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"

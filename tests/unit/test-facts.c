@@ -22,7 +22,7 @@ static bool gather(struct sink *self, const struct record *r, struct err *e)
         pairing_ask(&g->pairs, r, &m, 0);
     else if (mcp_is_response(&m))
         asked = pairing_answer(&g->pairs, r, &m);
-    facts_see(&g->facts, r->message.dir, &m, asked);
+    facts_see(&g->facts, r->message.dir, &m, asked ? asked->method : STR_NONE);
     arena_release(&a);
     return true;
 }

@@ -37,7 +37,10 @@ static const char traffic[] =
     "@2000001 c2s {'id':'x','method':'prompts/get','params':{'name':'p'}}\n"
     "@2000002 s2c {'id':'x','error':{'code':-32602,'message':''}}\n"
     "@2000003 c2s {'id':3,'method':'resources/read','params':{'uri':'file:///a'}}\n"
-    "@2000004 s2c {'id':9,'result':{}}\n";
+    "@2000004 s2c {'id':9,'result':{}}\n"
+    "@2000005 c2s {'id':4,'method':'ping'}\n"
+    "@2000006 c2s {'method':'notifications/cancelled','params':{'requestId':4}}\n"
+    "@2000007 s2c {'id':4,'result':{}}\n";
 
 static void check(const char *query, const char *want)
 {
@@ -67,24 +70,26 @@ static void operations_and_messages_answer_the_same_questions(void **state)
     check("uri:file:///*", "m6 o3 ");
     check("method:notifications/progress", "m2 ");
     check("id:x", "m4 m5 o2 ");
-    check("kind:op", "o1 o2 o4 o3 ");
-    check("kind:req", "m1 o1 m4 o2 m6 o3 ");
-    check("kind:res", "m3 m5 m7 o4 ");
-    check("kind:notif", "m2 ");
-    check("dir:c2s", "m1 o1 m4 o2 m6 o3 ");
+    check("kind:op", "o1 o2 o4 o5 o3 ");
+    check("kind:req", "m1 o1 m4 o2 m6 m8 o5 o3 ");
+    check("kind:res", "m3 m5 m7 o4 m10 ");
+    check("kind:notif", "m2 m9 ");
+    check("dir:c2s", "m1 o1 m4 o2 m6 m8 m9 o5 o3 ");
     check("is:tool-error", "m3 o1 ");
     check("is:rpc-error", "m5 o2 ");
     check("code:-32602", "m5 o2 ");
     check("is:pending", "o3 ");
+    check("is:cancelled", "m9 o5 ");
+    check("is:late", "m10 o5 ");
     check("is:orphan", "m7 o4 ");
     check("is:slow", "o1 ");
     check("is:progress", "m2 o1 ");
-    check("is:ok", "m7 o4 ");
+    check("is:ok", "m7 o4 m10 ");
     check("dur:>1s", "m3 o1 ");
     check("server-dur:>1s", "o1 ");
     check("status:>0", "");
     check("req-size:>78", "m1 o1 ");
-    check("res-size:<30", "m7 o4 ");
+    check("res-size:<30", "m7 o4 m10 o5 ");
     check("t:..1s", "o1 ");
 }
 

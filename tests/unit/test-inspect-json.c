@@ -22,13 +22,18 @@ static void scan(struct shown *t)
         fail_msg("not JSON at %zu, %s: %s", fault.at, fault.what, buf_z(&t->text));
 }
 
-static void show(struct shown *t, const char *story)
+static void begin(struct shown *t)
 {
     stats_init(&t->s);
-    terse_pour(&t->s.sink, story);
-    stats_finish(&t->s);
     buf_init(&t->text, 8 << 20);
     json_init(&t->json);
+}
+
+static void show(struct shown *t, const char *story)
+{
+    begin(t);
+    terse_pour(&t->s.sink, story);
+    stats_finish(&t->s);
     scan(t);
 }
 
@@ -116,13 +121,16 @@ static void a_session_in_numbers(void **state)
                   "[{'client':{'name':'c','version':'1'},'server':{'name':'s','version':null},"
                   "'protocol':'2025-11-25','start_ms':1,'duration_ms':8,'messages':6,"
                   "'requests':2,'errors':1}]");
-    assert_member(&t, "operations",
-                  "[{'from':'client','method':'initialize','subject':null,'calls':1,"
-                  "'retries':0,'answered':1,'wanted_input':0,'rpc_errors':0,'tool_errors':0,"
-                  "'cancelled':0,'unanswered':0,'p50_us':8000,'p95_us':8000,'max_us':8000},"
-                  "{'from':'client','method':'tools/call','subject':'t','calls':1,"
-                  "'retries':0,'answered':1,'wanted_input':0,'rpc_errors':1,'tool_errors':0,"
-                  "'cancelled':0,'unanswered':0,'p50_us':500,'p95_us':500,'max_us':500}]");
+    assert_member(
+        &t, "operations",
+        "[{'from':'client','method':'initialize','subject':null,'calls':1,"
+        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+        "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+        "'late':0,'pending':0,'unanswered':0,'p50_us':8000,'p95_us':8000,'max_us':8000},"
+        "{'from':'client','method':'tools/call','subject':'t','calls':1,"
+        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+        "'rpc_errors':1,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+        "'late':0,'pending':0,'unanswered':0,'p50_us':500,'p95_us':500,'max_us':500}]");
     assert_member(&t, "notifications",
                   "[{'from':'server','method':'notifications/message','count':1}]");
     assert_member(&t, "tools", "[{'name':'t','advertised':false,'calls':1}]");
@@ -136,6 +144,35 @@ static void a_session_in_numbers(void **state)
                   "'there is no footer: the recorder did not end well'},"
                   "{'id':'unasked-answer','count':1,'seq':6,'text':"
                   "'1 answer that nobody asked for (seq 6)'}]");
+    release(&t);
+}
+
+static void where_the_client_was_waited_for_there_are_three_durations(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t, "@1000 c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
+             "@2000 s2c {'id':1,'method':'elicitation/create'}\n"
+             "@9000 c2s {'id':1,'result':{}}\n"
+             "@9500 s2c {'id':1,'result':{}}\n");
+    assert_member(&t, "operations",
+                  "[{'from':'client','method':'tools/call','subject':'a','calls':1,"
+                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+                  "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+                  "'late':0,'pending':0,'unanswered':0,'p50_us':8500,'p95_us':8500,"
+                  "'max_us':8500,'server_p50_us':1500,'server_p95_us':1500,"
+                  "'server_max_us':1500,'wait_p50_us':7000,'wait_p95_us':7000,"
+                  "'wait_max_us':7000},"
+                  "{'from':'server','method':'elicitation/create','subject':null,'calls':1,"
+                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+                  "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+                  "'late':0,'pending':0,'unanswered':0,'p50_us':7000,'p95_us':7000,"
+                  "'max_us':7000}]");
+    assert_str(json_raw(json_get(member(&t, "totals"), STR("operations"))), STR("2"));
+    assert_str(json_raw(json_get(member(&t, "totals"), STR("outcomes"))),
+               STR("{\"none\":0,\"ok\":2,\"rpc-error\":0,\"tool-error\":0,\"http-error\":0,"
+                   "\"malformed\":0,\"pending\":0,\"cancelled\":0,\"late\":0}"));
     release(&t);
 }
 
@@ -159,7 +196,7 @@ static void what_shares_a_row_says_so(void **state)
     struct shown t;
 
     (void)state;
-    show(&t, "");
+    begin(&t);
     for (int i = 0; i < STATS_TOOLS + 1; i++) {
         arena_clear(&a);
         terse_pour(&t.s.sink, arena_printf(&a,
@@ -171,6 +208,7 @@ static void what_shares_a_row_says_so(void **state)
                                            i, i, i, i, i)
                                   .at);
     }
+    stats_finish(&t.s);
     scan(&t);
     assert_int_equal(json_count(member(&t, "tools")), STATS_TOOLS + 1);
     last = json_item(member(&t, "tools"), STATS_TOOLS);
@@ -178,7 +216,7 @@ static void what_shares_a_row_says_so(void **state)
     last = json_item(member(&t, "sessions"), STATS_SESSIONS);
     assert_int_equal(json_count(member(&t, "sessions")), STATS_SESSIONS + 1);
     assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
-    last = json_item(member(&t, "operations"), OPERATIONS_MAX);
+    last = json_item(member(&t, "operations"), CENSUS_ROWS);
     assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
     assert_false(json_exists(json_get(last, STR("method"))));
     last = json_item(member(&t, "notifications"), STATS_NOTIFICATIONS);
@@ -195,6 +233,7 @@ int main(void)
         cmocka_unit_test(what_is_not_there_is_null_or_empty),
         cmocka_unit_test(the_header_is_respelled),
         cmocka_unit_test(a_session_in_numbers),
+        cmocka_unit_test(where_the_client_was_waited_for_there_are_three_durations),
         cmocka_unit_test(codes_that_are_none_are_null),
         cmocka_unit_test(what_shares_a_row_says_so),
     };

@@ -10,13 +10,23 @@ struct shown {
     struct buf text;
 };
 
-static void show(struct shown *t, const char *story, bool color)
+static void begin(struct shown *t)
 {
     stats_init(&t->s);
-    terse_pour(&t->s.sink, story);
-    stats_finish(&t->s);
     buf_init(&t->text, 1 << 20);
+}
+
+static void finish(struct shown *t, bool color)
+{
+    stats_finish(&t->s);
     inspect_text_add(&t->text, &t->s, &file, color);
+}
+
+static void show(struct shown *t, const char *story, bool color)
+{
+    begin(t);
+    terse_pour(&t->s.sink, story);
+    finish(t, color);
 }
 
 static void release(struct shown *t)
@@ -70,12 +80,11 @@ static void the_most_frequent_come_first(void **state)
     const char *one, *two, *three;
 
     (void)state;
-    show(&t, "", false);
+    begin(&t);
     many_pings(&t, "rare", 0, 1);
     many_pings(&t, "often", 10, 3);
     many_pings(&t, "too", 20, 1);
-    buf_clear(&t.text);
-    inspect_text_add(&t.text, &t.s, &file, false);
+    finish(&t, false);
     one = strstr(buf_z(&t.text), "\noften  ");
     two = strstr(buf_z(&t.text), "\nrare  ");
     three = strstr(buf_z(&t.text), "\ntoo  ");
@@ -89,16 +98,16 @@ static void of_many_only_the_first_are_shown(void **state)
     struct shown t;
 
     (void)state;
-    show(&t, "", false);
+    begin(&t);
     for (int i = 0; i < 20; i++)
         many_pings(&t, arena_printf(&a, "own/%d", i).at, i * 10, i < 3 ? 1 : 2);
-    buf_clear(&t.text);
-    inspect_text_add(&t.text, &t.s, &file, false);
+    finish(&t, false);
     assert_holds(&t, "\nand 4 more                                5      0\n");
-    for (int i = 20; i < OPERATIONS_MAX + 2; i++)
-        many_pings(&t, arena_printf(&a, "own/%d", i).at, i * 10, 1);
-    buf_clear(&t.text);
-    inspect_text_add(&t.text, &t.s, &file, false);
+    release(&t);
+    begin(&t);
+    for (int i = 0; i < CENSUS_ROWS + 2; i++)
+        many_pings(&t, arena_printf(&a, "own/%d", i).at, i * 10, i < 3 || i >= 20 ? 1 : 2);
+    finish(&t, false);
     assert_holds(&t, "\nand more than 496 others                499      0\n");
     arena_release(&a);
     release(&t);
@@ -113,13 +122,94 @@ static void both_sides_have_a_table(void **state)
          "@1000 s2c {'id':1,'method':'roots/list'}\n"
          "@3500 c2s {'id':1,'error':{'code':-32601,'message':''}}\n",
          false);
-    assert_false(holds(&t, "Operations"));
+    assert_false(holds(&t, "Asked by the client"));
     assert_holds(&t, "\nAsked by the server                   calls errors       p50       p95"
                      "       max\n"
                      "roots/list                                1      1    2.5 ms    2.5 ms"
                      "    2.5 ms\n");
-    assert_holds(&t, "\nErrors     1 error -32601 Method not found from the client\n");
+    assert_holds(&t, "\nErrors     1 rpc error -32601 Method not found from the client\n");
     release(&t);
+}
+
+static void what_goes_on_is_one_call_with_three_durations(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "@1000 c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
+         "@2000 s2c {'id':1,'result':{'resultType':'input_required','requestState':'s'}}\n"
+         "@9000 c2s {'id':2,'method':'tools/call','params':{'name':'a','requestState':'s'}}\n"
+         "@9500 s2c {'id':2,'result':{'resultType':'task','taskId':'t','status':'working'}}\n"
+         "@9600 c2s {'id':3,'method':'tasks/get','params':{'taskId':'t'}}\n"
+         "@9700 s2c {'id':3,'result':{'taskId':'t','status':'completed','result':{}}}\n"
+         "@9800 c2s {'id':4,'method':'tools/list'}\n"
+         "@9810 s2c {'id':4,'result':{'nextCursor':'2'}}\n"
+         "@9820 c2s {'id':5,'method':'tools/list','params':{'cursor':'2'}}\n"
+         "@9830 s2c {'id':5,'result':{'nextCursor':'3'}}\n"
+         "@9840 c2s {'id':6,'method':'tools/list','params':{'cursor':'3'}}\n"
+         "@9850 s2c {'id':6,'result':{}}\n",
+         false);
+    assert_holds(&t, "\nOperations 6: 6 ok\n");
+    assert_holds(
+        &t, "\ntools/call a                              1      0    8.7 ms    8.7 ms"
+            "    8.7 ms\n"
+            "  held by the server                                  1.7 ms    1.7 ms    1.7 ms\n"
+            "  waiting for the client                              7.0 ms    7.0 ms    7.0 ms\n"
+            "  with 1 retry, 1 task request\n");
+    assert_holds(&t, "\n  with 2 further pages\n");
+    assert_false(holds(&t, "tasks/get"));
+    release(&t);
+}
+
+static void how_they_ended_is_said_in_the_words_of_show(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "c2s {'id':1,'method':'a'}\ns2c {'id':1,'result':{}}\n"
+         "c2s {'id':2,'method':'a'}\ns2c {'id':2,'error':{'code':1}}\n"
+         "c2s {'id':3,'method':'a'}\ns2c {'id':3,'result':{'isError':true}}\n"
+         "x=1 c2s {'id':4,'method':'a'}\nx=1 http 500\nx=1 http end server\n"
+         "raw s2c hello\n"
+         "c2s {'id':5,'method':'a'}\n"
+         "c2s {'id':6,'method':'a'}\n"
+         "c2s {'method':'notifications/cancelled','params':{'requestId':6}}\n"
+         "c2s {'id':7,'method':'a'}\n"
+         "c2s {'method':'notifications/cancelled','params':{'requestId':7}}\n"
+         "s2c {'id':7,'result':{}}\n"
+         "c2s {'method':'notifications/initialized'}\n",
+         false);
+    assert_holds(&t,
+                 "\nOperations 9: 1 ok, 1 rpc error, 1 tool error, 1 http error, 1 malformed, "
+                 "1 pending, 1 cancelled, 1 late, 1 asks nothing\n");
+    release(&t);
+}
+
+static void without_a_command_there_is_still_the_transport(void **state)
+{
+    static const char header[] =
+        "| {'type':'header','version':'1.0','recorded_at':"
+        "'2026-11-15T21:00:00Z','thoughtjack_version':'','upstream':'%s'%s}\n";
+    struct arena a = { 0 };
+    struct shown t;
+
+    (void)state;
+    show(&t, arena_printf(&a, header, "srv", ",'transport':'stdio'").at, false);
+    assert_holds(&t, "\nCommand    srv (stdio)\n");
+    release(&t);
+    show(&t, arena_printf(&a, header, "srv", "").at, false);
+    assert_holds(&t, "\nCommand    srv\n");
+    release(&t);
+    show(&t, arena_printf(&a, header, "", ",'transport':'stdio'").at, false);
+    assert_holds(&t, "\nTransport  stdio\n");
+    release(&t);
+    show(&t, arena_printf(&a, header, "", "").at, false);
+    assert_false(holds(&t, "Command"));
+    assert_false(holds(&t, "Transport"));
+    release(&t);
+    arena_release(&a);
 }
 
 static void sessions_are_listed_when_there_are_several(void **state)
@@ -132,10 +222,11 @@ static void sessions_are_listed_when_there_are_several(void **state)
     (void)state;
     show(&t, one, false);
     assert_holds(&t, "\nSessions   1\nMessages");
-    for (int i = 0; i < 6; i++)
+    release(&t);
+    begin(&t);
+    for (int i = 0; i < 7; i++)
         terse_pour(&t.s.sink, one);
-    buf_clear(&t.text);
-    inspect_text_add(&t.text, &t.s, &file, false);
+    finish(&t, false);
     assert_holds(&t, "\nSessions   7\n           1: cli 1 -> unknown, 1 message\n");
     assert_holds(&t, "           5: cli 1 -> unknown, 1 message\n"
                      "           and 2 more\n");
@@ -206,8 +297,7 @@ static void colours_come_only_when_asked_for(void **state)
     assert_false(holds(&t, "\x1b"));
     release(&t);
     show(&t, story, true);
-    assert_holds(&t,
-                 "\x1b[1mErrors\x1b[0m     \x1b[31m1 tool result that says isError\x1b[0m\n");
+    assert_holds(&t, "\x1b[1mErrors\x1b[0m     \x1b[31m1 tool error\x1b[0m\n");
     assert_holds(&t, "\x1b[31m      1\x1b[0m");
     assert_holds(&t, "\x1b[33mthe file does not start");
     release(&t);
@@ -236,6 +326,9 @@ int main(void)
         cmocka_unit_test(the_most_frequent_come_first),
         cmocka_unit_test(of_many_only_the_first_are_shown),
         cmocka_unit_test(both_sides_have_a_table),
+        cmocka_unit_test(what_goes_on_is_one_call_with_three_durations),
+        cmocka_unit_test(how_they_ended_is_said_in_the_words_of_show),
+        cmocka_unit_test(without_a_command_there_is_still_the_transport),
         cmocka_unit_test(sessions_are_listed_when_there_are_several),
         cmocka_unit_test(tools_that_nobody_called_are_named),
         cmocka_unit_test(nothing_of_the_file_reaches_the_terminal_raw),

@@ -226,6 +226,15 @@ static void two_lanes_become_one_recording(void **state)
                "F 4 10000 2 2 'exit_code':7,'errors':0,'us':10000000\n");
 }
 
+static void a_source_belongs_to_a_file_alone(void **state)
+{
+    (void)state;
+    join_story(2, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n1 H b 02\n",
+               "H a 01\n");
+    join_story(1, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n0 F 0 0 0 0\n",
+               "H a 01 'source':{'format':'cassette'}\nF 0 0 0 0\n");
+}
+
 static void times_count_from_the_earliest_start(void **state)
 {
     struct lines l;
@@ -524,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_that_is_whole_comes_out_as_it_went_in),
         cmocka_unit_test(two_lanes_become_one_recording),
+        cmocka_unit_test(a_source_belongs_to_a_file_alone),
         cmocka_unit_test(times_count_from_the_earliest_start),
         cmocka_unit_test(joined_times_do_not_step_back),
         cmocka_unit_test(every_kind_of_number_is_kept_apart),

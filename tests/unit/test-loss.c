@@ -89,6 +89,95 @@ static void a_format_takes_back_what_was_read_from_it(void **state)
     loss_release(&l);
 }
 
+#define SOURCE(format)                                                                         \
+    "| {'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:00Z','upstream':'u',"  \
+    "'thoughtjack_version':'0.3.0','name':'n','source':{'format':'" format "'}}\n"
+#define EXCHANGE                                                                               \
+    "x=1 c2s {'id':1,'method':'never answered'}\n"                                             \
+    "| {'type':'http','ev':'response','status':200,'exchange':1}\n"                            \
+    "| {'type':'footer','total_messages':1,'duration_ms':0,'client_messages':1,"               \
+    "'server_messages':0}\n"
+
+static void a_format_takes_back_what_came_from_it_through_a_recording(void **state)
+{
+    struct loss l;
+
+    (void)state;
+    loss_init(&l, 0);
+    l.name = STR("cassette");
+    terse_pour(&l.sink, SOURCE("cassette") EXCHANGE);
+    assert_lost(&l, "");
+    /* But not what somebody has added. */
+    terse_pour(&l.sink, "| {'type':'stderr','text':'x'}\n@1 x=2 c2s {'method':'n'}\n");
+    assert_lost(&l, "the exact bytes of 1 message, the times of 1 message, "
+                    "1 line of standard error, 1 piece of HTTP around messages, "
+                    "which side sent 1 message");
+    loss_release(&l);
+    tell(EVERYTHING, EVERYTHING & ~PART_NAME, SOURCE("har") EXCHANGE, "the recording's name");
+}
+
+#define NOTE "c2s {'method':'n'}\n"
+#define ASK_2 "c2s {'id':2,'method':'b'}\n"
+#define TELL_2 "s2c {'id':2,'result':{}}\n"
+
+static void what_is_sent_during_a_call_loses_its_place(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_ORDER, less = keeps & ~(unsigned)PART_PENDING;
+
+    (void)state;
+    tell(EVERYTHING, keeps, PING PONG ASK_2 TELL_2 NOTE, "");
+    tell(EVERYTHING, keeps, PING NOTE PONG, "the order of what was sent during 1 call");
+    tell(EVERYTHING, keeps, PING ASK_2 NOTE TELL_2 PONG,
+         "the order of what was sent during 2 calls");
+    tell(EVERYTHING, keeps, PING ASK_2 PONG TELL_2, "the order of what was sent during 1 call");
+    tell(keeps, keeps, PING ASK_2 PONG, "");
+    /* What the server starts has no place to lose, nor has a call that never ends. */
+    tell(EVERYTHING, keeps,
+         PING "s2c {'id':1,'method':'ping'}\nc2s {'id':1,'result':{}}\n" PONG, "");
+    tell(EVERYTHING, less, PING ASK_2 NOTE TELL_2,
+         "1 request without an answer, the order of what was sent during 1 call");
+    tell(keeps, less, PING ASK_2 PONG, "1 request without an answer");
+}
+
+static void microseconds_are_lost_where_the_time_is_not(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_CLOCK;
+
+    (void)state;
+    tell(EVERYTHING, keeps, PING PONG NOTE, "the microseconds of 2 messages");
+    tell(EVERYTHING, keeps & ~(unsigned)PART_TIME, PING PONG NOTE, "the times of 2 messages");
+    tell(keeps, keeps, PING PONG, "");
+}
+
+#define ON(conn)                                                                               \
+    "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"                     \
+    "'msg':{'method':'n'},'conn':" conn "}\n"
+
+static void connections_are_lost_where_there_are_several(void **state)
+{
+    const unsigned keeps = EVERYTHING & ~PART_CONN;
+
+    (void)state;
+    tell(EVERYTHING, keeps, NOTE ON("0") ON("0"), "");
+    tell(EVERYTHING, keeps, ON("3") NOTE ON("1") ON("3") ON("2"),
+         "the connection of 2 messages");
+    tell(keeps, keeps, ON("3") ON("1"), "");
+}
+
+static void an_answer_may_come_on_a_stream_that_resumes(void **state)
+{
+    (void)state;
+    tell(EVERYTHING, EVERYTHING & ~PART_PENDING,
+         "@1 x=1 c2s {'id':1,'method':'a'}\n"
+         "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':1,"
+         "'stream':1,'us':1}\n"
+         "| {'type':'http','ev':'request','method':'GET','path':'/','us':2,'exchange':2}\n"
+         "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':2,"
+         "'stream':2,'resumes':{'stream':1},'us':3}\n"
+         "@4 x=2 s2c {'id':1,'result':{}}\n",
+         "");
+}
+
 static void as_json_it_is_counts_by_name(void **state)
 {
     struct json_out o;
@@ -188,6 +277,11 @@ int main(void)
         cmocka_unit_test(what_was_not_there_is_not_lost),
         cmocka_unit_test(what_is_there_is_lost_whatever_its_format_claims),
         cmocka_unit_test(a_format_takes_back_what_was_read_from_it),
+        cmocka_unit_test(a_format_takes_back_what_came_from_it_through_a_recording),
+        cmocka_unit_test(what_is_sent_during_a_call_loses_its_place),
+        cmocka_unit_test(microseconds_are_lost_where_the_time_is_not),
+        cmocka_unit_test(connections_are_lost_where_there_are_several),
+        cmocka_unit_test(an_answer_may_come_on_a_stream_that_resumes),
         cmocka_unit_test(as_json_it_is_counts_by_name),
         cmocka_unit_test(the_source_may_change_between_records),
         cmocka_unit_test(a_request_is_lost_until_it_is_answered),

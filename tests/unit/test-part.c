@@ -52,6 +52,9 @@ static void members_of_a_message_are_parts_of_it(void **state)
     r.message.redacted = STR("[]");
     assert_int_equal(part_of(&r),
                      PART_TIME | PART_LATENCY | PART_HTTP | PART_BATCH | PART_REDACTED);
+    r.message = (struct record_message){ .dir = TO_CLIENT, .msg = json_root(&j) };
+    r.has = HAS_US | HAS_CONN;
+    assert_int_equal(part_of(&r), PART_TIME | PART_CLOCK | PART_CONN);
     json_release(&j);
 }
 

@@ -161,6 +161,24 @@ static void the_line_is_gone_at_the_end(void **state)
     end(&s);
 }
 
+static void the_line_makes_way_and_comes_back(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    begin(&s, "a", 0);
+    progress_wipe(&s.p);
+    assert_int_equal(s.screen.len, 0);
+    move(&s, at_500_ms, 2000);
+    buf_clear(&s.screen);
+    progress_wipe(&s.p);
+    assert_str(buf_str(&s.screen), STR("                 \r"));
+    buf_clear(&s.screen);
+    move(&s, at_2_s, 3000);
+    assert_str(buf_str(&s.screen), STR("reading a  3.0 kB\r"));
+    end(&s);
+}
+
 static void who_talks_meanwhile_gets_a_line_of_their_own(void **state)
 {
     struct scene s;
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test(without_a_size_it_says_how_much_was_read),
         cmocka_unit_test(a_file_that_grew_has_no_percentage),
         cmocka_unit_test(the_line_is_gone_at_the_end),
+        cmocka_unit_test(the_line_makes_way_and_comes_back),
         cmocka_unit_test(who_talks_meanwhile_gets_a_line_of_their_own),
         cmocka_unit_test(file_names_are_cut_and_cannot_fool_the_terminal),
         cmocka_unit_test(nobody_is_bothered_who_does_not_watch),

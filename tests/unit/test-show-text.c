@@ -33,6 +33,7 @@ static const struct operation call = {
     .server_us = -1,
     .wait_us = -1,
     .bytes = 2048,
+    .messages = { .count = 2 },
 };
 
 static void a_row_has_its_columns(void **state)
@@ -80,7 +81,7 @@ static void the_verdict_tells_three_times_where_they_differ(void **state)
     (void)state;
     show_text_verdict(&to, &op, false);
     assert_str(buf_str(&to), STR("7  tools/call read_file: rpc -32602 (Invalid params), took "
-                                 "118 ms, 0 messages, 2.0 kB  gap\n"));
+                                 "118 ms, 2 messages, 2.0 kB  gap\n"));
     buf_clear(&to);
     op.outcome = OUTCOME_OK;
     op.server_us = 18000;
@@ -88,7 +89,35 @@ static void the_verdict_tells_three_times_where_they_differ(void **state)
     op.flags = 0;
     show_text_verdict(&to, &op, false);
     assert_str(buf_str(&to), STR("7  tools/call read_file: ok, took 118 ms: server 18 ms, "
-                                 "client 100 ms, 0 messages, 2.0 kB\n"));
+                                 "client 100 ms, 2 messages, 2.0 kB\n"));
+}
+
+static void a_row_tells_whose_time_it_was(void **state)
+{
+    struct operation op = call;
+
+    (void)state;
+    op.flags = 0;
+    op.server_us = 18000;
+    op.wait_us = 100000;
+    show_text_operation(&to, &op, false);
+    assert_true(str_ends(buf_str(&to), STR("118 ms    2.0 kB  server 18 ms, client 100 ms")));
+    buf_clear(&to);
+    op.dir = TO_CLIENT;
+    show_text_operation(&to, &op, false);
+    assert_true(str_ends(buf_str(&to), STR("118 ms    2.0 kB")));
+}
+
+static void what_has_no_messages_of_its_own_has_no_size(void **state)
+{
+    struct operation op = call;
+
+    (void)state;
+    op.kind = OPERATION_BATCH;
+    op.flags = 0;
+    op.messages.count = op.bytes = 0;
+    show_text_operation(&to, &op, false);
+    assert_true(str_ends(buf_str(&to), STR("118 ms          ")));
 }
 
 static void records_between_messages_have_lines(void **state)
@@ -121,6 +150,8 @@ int main(void)
         TEST(a_row_has_its_columns),
         TEST(a_long_name_is_cut_and_hostile_text_is_shown),
         TEST(the_verdict_tells_three_times_where_they_differ),
+        TEST(a_row_tells_whose_time_it_was),
+        TEST(what_has_no_messages_of_its_own_has_no_size),
         TEST(records_between_messages_have_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

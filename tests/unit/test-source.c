@@ -108,6 +108,31 @@ static void a_packed_file_is_unpacked_whatever_its_name(void **state)
     buf_release(&text);
 }
 
+static void pack(struct buf *to, enum pack_kind kind, struct str text)
+{
+    struct packer *p = packer_new(kind);
+
+    packer_add(p, text, false, to);
+    packer_end(p, to);
+    packer_free(p);
+}
+
+/* More of them than are read at once, and the text behind. */
+static void parts_that_unpack_to_nothing_are_passed_over(void **state)
+{
+    (void)state;
+    for (enum pack_kind kind = PACK_GZIP; kind <= PACK_ZSTD; kind++) {
+        struct buf packed;
+
+        buf_init(&packed, 1 << 20);
+        while (packed.len < 100 << 10)
+            pack(&packed, kind, STR(""));
+        pack(&packed, kind, STR("text"));
+        check(buf_str(&packed), STR("text"));
+        buf_release(&packed);
+    }
+}
+
 static void a_packed_file_that_is_cut_off_names_itself(void **state)
 {
     struct packer *p = packer_new(PACK_GZIP);
@@ -135,6 +160,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_plain_file_is_read_as_it_is, make_path, remove_path),
         cmocka_unit_test_setup_teardown(a_packed_file_is_unpacked_whatever_its_name, make_path,
+                                        remove_path),
+        cmocka_unit_test_setup_teardown(parts_that_unpack_to_nothing_are_passed_over, make_path,
                                         remove_path),
         cmocka_unit_test_setup_teardown(a_packed_file_that_is_cut_off_names_itself, make_path,
                                         remove_path),

@@ -2,6 +2,7 @@
 
 #include "terse.h"
 #include "test.h"
+#include "trace/limits.h"
 
 #define HEADER                                                                                 \
     "| "                                                                                       \
@@ -186,7 +187,31 @@ static void errors_are_counted_by_code_and_side(void **state)
     assert_int_equal(code->dir, TO_SERVER);
     code = s.codes.rows[2];
     assert_false(code->whole);
-    assert_int_equal(s.rpc_errors, 5);
+    assert_int_equal(s.tool_errors, 1);
+    stats_release(&s);
+}
+
+static void a_task_may_fail_without_a_message_that_is_an_error(void **state)
+{
+    const struct stats_code *code;
+    struct stats s;
+
+    (void)state;
+    tell(&s,
+         HEADER "c2s {'id':1,'method':'tools/call'}\n"
+                "s2c {'id':1,'result':{'resultType':'task','taskId':'a','status':'working'}}\n"
+                "c2s {'id':2,'method':'tasks/get','params':{'taskId':'a'}}\n"
+                "s2c {'id':2,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
+                "c2s {'id':3,'method':'tasks/get','params':{'taskId':'a'}}\n"
+                "s2c {'id':3,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
+                "c2s {'id':4,'method':'tools/call'}\n"
+                "s2c {'id':4,'result':{'resultType':'task','taskId':'b','status':'working'}}\n"
+                "s2c {'method':'notifications/tasks','params':{'taskId':'b',"
+                "'status':'completed','result':{'isError':true}}}\n");
+    assert_int_equal(s.codes.count, 1);
+    code = s.codes.rows[0];
+    assert_int_equal(code->code, -9);
+    assert_int_equal(code->count, 1);
     assert_int_equal(s.tool_errors, 1);
     stats_release(&s);
 }
@@ -288,8 +313,16 @@ static const struct {
              "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n"
              "s2c {'id':1,'result':{}}\n",
       STATS_LATE_ANSWER, 1 },
+    { HEADER "x=1 c2s {'id':1,'method':'ping','params':{'_meta':{"
+             "'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}}\n"
+             "x=1 http end client\n"
+             "x=1 s2c {'id':1,'result':{}}\n",
+      STATS_LATE_ANSWER, 1 },
     { HEADER "c2s {'id':1,'method':'ping'}\ns2c {'id':1,'method':'ping'}\n", STATS_UNANSWERED,
       2 },
+    { HEADER "s2c {'method':'notifications/progress','params':{'progressToken':1}}\n"
+             "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n",
+      STATS_ORPHAN, 2 },
     { HEADER "c2s {'id':1,'method':'ping'}\n" PING(1) "s2c {'id':1,'result':{}}\n",
       STATS_ID_IN_USE, 1 },
     { HEADER "c2s {'id':1,'method':'x','method':'ping'}\ns2c {'id':1,'result':{}}\n",
@@ -372,7 +405,7 @@ static void without_any_clock_nothing_is_measured(void **state)
     terse_pour(&s.sink, PING(1));
     stats_finish(&s);
     assert_false(s.timed);
-    assert_null(((const struct operation *)s.operations.rows.rows[0])->latency);
+    assert_null(((const struct census_row *)s.census.rows.rows[0])->times.total);
     stats_release(&s);
 }
 
@@ -416,11 +449,11 @@ static void several_recordings_in_one_file_do_not_mix(void **state)
                 "'msg':{'id':1,'method':'ping'}}\n"
                 "| {'type':'message','seq':2,'ts':'2026-11-15T22:00:00Z','dir':'s2c','us':500,"
                 "'msg':{'id':1,'result':{}}}\n" FOOT(1, 1, 2, 0));
-    assert_int_equal(s.unanswered, 2);
+    assert_int_equal(s.census.unanswered, 2);
     assert_int_equal(s.odd[STATS_SEQ_ORDER].count, 0);
     assert_int_equal(s.odd[STATS_TIME_ORDER].count, 0);
     assert_int_equal(s.odd[STATS_ID_IN_USE].count, 0);
-    assert_int_equal(((const struct operation *)s.operations.rows.rows[1])->latency->max, 490);
+    assert_int_equal(((const struct census_row *)s.census.rows.rows[1])->times.total->max, 490);
     assert_int_equal(s.odd[STATS_FOOTER_DIFFERS].count, 0);
     assert_int_equal(s.odd[STATS_NO_FOOTER].count, 1);
     assert_int_equal(s.sessions[0].messages, 2);
@@ -440,7 +473,7 @@ static void without_a_fine_clock_the_wall_clock_serves(void **state)
                     "| {'type':'message','seq':3,'ts':'2026-11-15T21:00:03Z','dir':'s2c',"
                     "'msg':{'id':1,'result':{}}}\n");
     assert_int_equal(s.duration_us, 3000000);
-    assert_int_equal(((const struct operation *)s.operations.rows.rows[0])->latency->max,
+    assert_int_equal(((const struct census_row *)s.census.rows.rows[0])->times.total->max,
                      2000000);
     assert_int_equal(s.odd[STATS_TIME_ORDER].count, 0);
     stats_release(&s);
@@ -484,12 +517,50 @@ static void what_is_delivered_again_is_no_second_answer(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER PING(1) "| {'type':'message','seq':3,'ts':'2026-11-15T21:00:00Z',"
-                            "'dir':'s2c','redelivers':2,'msg':{'id':1,'result':{}}}\n");
-    assert_int_equal(s.redelivered, 1);
-    assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 2);
+    tell(&s, HEADER PING(1) "redelivers=2 s2c {'id':1,'result':{}}\n"
+                            "redelivers=2 s2c {'id':7,'result':{}}\n");
+    assert_int_equal(s.redelivered, 2);
+    assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 3);
     assert_int_equal(s.odd[STATS_DUPLICATE_ANSWER].count, 0);
+    assert_int_equal(s.odd[STATS_LATE_ANSWER].count, 0);
+    assert_int_equal(s.odd[STATS_UNASKED_ANSWER].count, 0);
+    assert_int_equal(s.odd[STATS_ORPHAN].count, 0);
     stats_release(&s);
+}
+
+static void a_retry_is_no_further_call_of_a_tool(void **state)
+{
+    struct stats s;
+
+    (void)state;
+    tell(&s, HEADER "c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
+                    "s2c {'id':1,'result':{'resultType':'input_required','requestState':'s'}}\n"
+                    "c2s {'id':2,'method':'tools/call','params':{'name':'a',"
+                    "'requestState':'s'}}\n"
+                    "s2c {'id':2,'result':{}}\n");
+    assert_int_equal(((const struct stats_tool *)s.tools.rows[0])->calls, 1);
+    stats_release(&s);
+}
+
+static void operations_that_had_to_be_given_up_are_told(void **state)
+{
+    struct arena a = { 0 };
+    struct stats s;
+
+    (void)state;
+    stats_init(&s);
+    for (size_t i = 0; i < LIMIT_OPEN_OPERATIONS + 7; i++) {
+        arena_clear(&a);
+        terse_pour(&s.sink, arena_printf(&a, "c2s {'id':%zu,'method':'ping'}", i).at);
+    }
+    terse_pour(&s.sink, "s2c {'id':3,'result':{}}");
+    stats_finish(&s);
+    assert_int_equal(s.odd[STATS_EVICTED].count, 7);
+    assert_int_equal(s.odd[STATS_UNANSWERED].count, LIMIT_OPEN_OPERATIONS);
+    assert_int_equal(s.odd[STATS_LATE_ANSWER].count, 1);
+    assert_int_equal(s.odd[STATS_UNASKED_ANSWER].count, 0);
+    stats_release(&s);
+    arena_release(&a);
 }
 
 static void stderr_is_counted_in_lines_however_it_came(void **state)
@@ -544,7 +615,7 @@ static void no_table_grows_without_end(void **state)
     assert_int_equal(((const struct stats_code *)s.codes.others)->count,
                      2 * STATS_TOOLS - STATS_CODES);
     assert_int_equal(s.notifications.count, STATS_NOTIFICATIONS);
-    assert_int_equal(s.operations.rows.count, OPERATIONS_MAX);
+    assert_int_equal(s.census.rows.count, CENSUS_ROWS);
     assert_true(s.texts.held < 1 << 16);
     stats_release(&s);
     arena_release(&a);
@@ -585,6 +656,7 @@ int main(void)
         cmocka_unit_test(the_modern_era_has_no_sessions_but_peers),
         cmocka_unit_test(sessions_beyond_the_limit_are_counted_together),
         cmocka_unit_test(errors_are_counted_by_code_and_side),
+        cmocka_unit_test(a_task_may_fail_without_a_message_that_is_an_error),
         cmocka_unit_test(tools_are_advertised_and_called),
         cmocka_unit_test(notifications_are_counted_by_method_and_side),
         cmocka_unit_test(a_sound_recording_has_nothing_odd),
@@ -599,6 +671,8 @@ int main(void)
         cmocka_unit_test(a_recording_lasts_until_its_latest_time),
         cmocka_unit_test(absurd_numbers_overflow_nothing),
         cmocka_unit_test(what_is_delivered_again_is_no_second_answer),
+        cmocka_unit_test(a_retry_is_no_further_call_of_a_tool),
+        cmocka_unit_test(operations_that_had_to_be_given_up_are_told),
         cmocka_unit_test(stderr_is_counted_in_lines_however_it_came),
         cmocka_unit_test(http_statuses_from_400_on_are_errors),
         cmocka_unit_test(no_table_grows_without_end),

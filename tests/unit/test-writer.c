@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/mem.h"
 #include "fault-sys.h"
+#include "format/source.h"
 #include "test.h"
 #include "trace/limits.h"
 
@@ -24,6 +28,8 @@ static int out_of_it(void **state)
 
     unlink("file");
     unlink("link");
+    unlink("file.gz");
+    unlink("file.zst");
     r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
     free(*state);
     return r;
@@ -267,6 +273,108 @@ static void standard_output_is_neither_synced_nor_closed_nor_cut(void **state)
     assert_content(LINE("old") LINE("one") "a l");
 }
 
+static const char *const packed_names[] = { "file.gz", "file.zst" };
+
+/* What a file holds, unpacked, whatever its name says. */
+static void unpack(struct buf *to, const char *path)
+{
+    struct err e = ERR_NONE;
+    struct source s;
+    size_t got;
+
+    buf_init(to, 1 << 26);
+    if (!source_open(&s, &sys_real, path, &e))
+        fail_msg("%s", e.msg);
+    do {
+        char *at = buf_space(to, 1 << 16);
+
+        if (!source_read(&s, at, 1 << 16, &got, &e))
+            fail_msg("%s", e.msg);
+        buf_grew(to, got);
+    } while (got);
+    assert_non_null(s.unpacker);
+    source_close(&s);
+}
+
+static void a_name_may_say_that_it_is_packed(void **state)
+{
+    enum { LINES = 20000 };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fault_sys f;
+        struct err e = ERR_NONE;
+        struct writer w;
+        struct buf was, is;
+
+        buf_init(&was, 1 << 26);
+        begin_whole(&w, &f, packed_names[i], false);
+        for (unsigned n = 0; n < LINES; n++) {
+            size_t at = was.len;
+
+            buf_printf(&was, "%x%x\n", n * 2654435761u, n * 40503u);
+            assert_true(put_text(&w, str_n(was.at + at, was.len - at - 1), &e));
+        }
+        end(&w);
+        assert_in_range(f.calls[FAULT_WRITE], 2, 10);
+        unpack(&is, packed_names[i]);
+        assert_str(buf_str(&is), buf_str(&was));
+        buf_release(&was);
+        buf_release(&is);
+    }
+}
+
+static void a_packed_file_may_be_empty_or_all_at_the_end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fault_sys f;
+        struct err e = ERR_NONE;
+        struct writer w;
+        struct buf is;
+
+        begin_whole(&w, &f, packed_names[i], false);
+        end(&w);
+        unpack(&is, packed_names[i]);
+        assert_str(buf_str(&is), STR(""));
+        buf_release(&is);
+        assert_true(writer_open_whole(&w, &f.sys, packed_names[i], true, &document, &e));
+        end(&w);
+        unpack(&is, packed_names[i]);
+        assert_str(buf_str(&is), STR("0 records\n"));
+        buf_release(&is);
+    }
+}
+
+/* Texts that do not pack, so that each of them is written. */
+static void a_packed_file_that_cannot_be_written_was_never_there(void **state)
+{
+    enum { LENGTH = 1 << 20 };
+    char *noise = mem_alloc(LENGTH);
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH; i++)
+        noise[i] = (char)hash_mix(i, 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct fault_sys f;
+        struct err e = ERR_NONE;
+        struct writer w;
+
+        begin_whole(&w, &f, packed_names[i], false);
+        fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC);
+        assert_false(put_text(&w, str_n(noise, LENGTH), &e));
+        assert_int_equal(e.kind, ERR_IO);
+        writer_abandon(&w);
+        assert_int_equal(access(packed_names[i], F_OK), -1);
+        begin_whole(&w, &f, packed_names[i], false);
+        fault_fail(&f, FAULT_WRITE, 1, FAULT_FOREVER, ENOSPC);
+        assert_true(put_text(&w, STR("a line: one"), &e));
+        assert_false(writer_finish(&w, &e));
+        assert_int_equal(access(packed_names[i], F_OK), -1);
+    }
+    free(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +386,9 @@ int main(void)
         IN_A_DIRECTORY(an_abandoned_one_was_never_there),
         IN_A_DIRECTORY(what_exists_is_told_before_anything_is_written),
         IN_A_DIRECTORY(standard_output_is_neither_synced_nor_closed_nor_cut),
+        IN_A_DIRECTORY(a_name_may_say_that_it_is_packed),
+        IN_A_DIRECTORY(a_packed_file_may_be_empty_or_all_at_the_end),
+        IN_A_DIRECTORY(a_packed_file_that_cannot_be_written_was_never_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
