@@ -97,8 +97,7 @@ struct appender {
 
 static void tell(struct appender *a, enum appender_trouble kind, const struct err *e)
 {
-    troubles_add(&a->troubles, (int)kind, kind == APPENDER_FAILED || kind == APPENDER_UNSYNCED,
-                 e);
+    troubles_add(&a->troubles, kind, kind == APPENDER_FAILED || kind == APPENDER_UNSYNCED, e);
 }
 
 /* The words of the system, without what failed. */
