@@ -4,10 +4,16 @@
 
 enum { PIECE = 256 << 10, PACKED = 4 * PIECE };
 
+static bool write_bytes(struct writer *w, struct str bytes, struct err *e)
+{
+    size_t done;
+
+    return file_write(&w->file, bytes, &done, e);
+}
+
 /* A document may come as one large text; what is packed never takes much room. */
 static bool write_packed(struct writer *w, struct str text, bool last, struct err *e)
 {
-    size_t done;
     bool ok;
 
     do {
@@ -18,22 +24,19 @@ static bool write_packed(struct writer *w, struct str text, bool last, struct er
         if (last && !text.len)
             packer_end(w->packer, &w->packed);
         BUG_IF(w->packed.full);
-        ok = file_write(&w->file, buf_str(&w->packed), &done, e);
+        ok = write_bytes(w, buf_str(&w->packed), e);
         buf_clear(&w->packed);
     } while (ok && text.len);
     return ok;
 }
 
-/* What was composed: if it is not packed, as one write. */
 static bool write_text(struct writer *w, bool last, struct err *e)
 {
-    size_t done;
-
     if (!buf_ok(&w->text, e))
         return err_wrap(e, "cannot write a record to '%s'", w->file.path);
     if (w->packer)
         return write_packed(w, buf_str(&w->text), last, e);
-    return file_write(&w->file, buf_str(&w->text), &done, e);
+    return write_bytes(w, buf_str(&w->text), e);
 }
 
 static bool writer_put(struct sink *self, const struct record *r, struct err *e)
@@ -77,6 +80,7 @@ bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path
     return begin(w);
 }
 
+/* What the format has left to write. */
 static void end_text(struct writer *w)
 {
     if (w->format->end)

@@ -19,8 +19,8 @@ struct writer {
     struct packer *packer; /* NULL: it is written as it is */
 };
 
-/* Makes the file new, as file_create() does, packed with what the end of its name says; "-"
- * is standard output. `path` is borrowed until the end. */
+/* Makes the file new, as file_create() does, packed with what the end of its name says;
+ * "-" is standard output. `path` is borrowed until the end. */
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e) MUST_CHECK;
 

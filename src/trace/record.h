@@ -61,11 +61,14 @@ struct record_header {
     uint64_t part;     /* which file of several, from 1; all have the same date */
 };
 
+struct mcp_message;
+
 struct record_message {
     uint64_t seq, latency_ms, redelivers;
     enum record_dir dir;
     struct json_val msg;               /* an object; no line break in its text */
     struct str event, batch, redacted; /* JSON */
+    const struct mcp_message *as;      /* what `msg` is; NULL if nobody has looked yet */
 };
 
 struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */

@@ -201,6 +201,23 @@ def test_a_server_that_cannot_be_started(command, code, run, mcpreel, tmp_path):
     assert not (tmp_path / "r.jsonl").exists()
 
 
+def test_a_script_without_its_interpreter_is_told_apart(run, mcpreel, tmp_path):
+    (tmp_path / "script").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "script").chmod(0o755)
+    ran = run([mcpreel, "record", "-o", "r.jsonl", "--", "./script"], cwd=tmp_path)
+    assert ran.code == 127
+    assert ran.err == b"mcpreel: cannot start server './script': it is there, but its interpreter is not\n"
+
+
+@pytest.mark.parametrize("limit", range(10, 20))
+def test_without_descriptors_nothing_is_left_behind(limit, mcpreel, tmp_path):
+    p = subprocess.run(["prlimit", f"--nofile={limit}", mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", "true"],
+                       input=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    assert p.returncode in (4, 5) and p.stdout == b"", p
+    assert p.stderr.startswith(b"mcpreel: cannot ") and b"oo many open files" in p.stderr and p.stderr.count(b"\n") == 1
+    assert not (tmp_path / "r.jsonl").exists()
+
+
 # --- the file
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
