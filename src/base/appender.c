@@ -455,12 +455,12 @@ static void wait_to_retry(struct appender *a)
         thread_wait_until(&a->work, &a->lock, until);
 }
 
-/* One try; false: it is over. */
+/* One try; false: it is over. The one that decides is one with everything, at the end. */
 static bool rescue(struct appender *a)
 {
     struct err e = ERR_NONE;
     int64_t start, took;
-    bool ok;
+    bool ok, at_end = a->ending;
 
     if (!a->pending)
         fill_batch(a);
@@ -476,7 +476,7 @@ static bool rescue(struct appender *a)
         return true;
     }
     tell_failed(a, &e);
-    if (a->ending)
+    if (at_end)
         return give_up(a);
     wait_to_retry(a);
     return true;

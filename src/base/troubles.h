@@ -12,16 +12,16 @@ enum { TROUBLES_MAX = 16 };
 
 struct troubles {
     struct trouble {
-        int kind; /* the owner's; not 0 */
+        unsigned kind; /* the owner's; not 0 */
         struct err err;
     } at[TROUBLES_MAX];
     size_t count, told;
 };
 
 /* Not if there was one of that kind, or, by reason, one that says the same. */
-void troubles_add(struct troubles *t, int kind, bool by_reason, const struct err *e);
+void troubles_add(struct troubles *t, unsigned kind, bool by_reason, const struct err *e);
 
 /* The kind of the next that was not told yet, and what it says; 0: there is none. */
-int troubles_take(struct troubles *t, struct err *e);
+unsigned troubles_take(struct troubles *t, struct err *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/term.h"
+#include "cmd/check-secrets.h"
 #include "cmd/commands.h"
 #include "cmd/inspect-odd.h"
 #include "cmd/journal.h"
@@ -15,7 +16,8 @@ enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };
 struct check_args {
     const char *output;
     struct option_list ignore;
-    bool fix, force;
+    bool fix, force, secrets;
+    struct redaction_args redaction;
 };
 
 static const struct option check_options[] = {
@@ -40,6 +42,11 @@ static const struct option check_options[] = {
       .split = true,
       .at = offsetof(struct check_args, ignore),
       .help = "pass over these findings, by the ids that --json shows" },
+    { .name = "secrets",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct check_args, secrets),
+      .help = "look for secrets instead" },
+    REDACTION_OPTIONS(struct check_args, redaction),
     { 0 },
 };
 
@@ -327,6 +334,10 @@ static bool is_standard(const char *path)
 static bool check_options_fit(const struct check_args *args, const struct operands *in,
                               struct err *e)
 {
+    if (args->secrets && args->fix) {
+        err_set(e, ERR_USAGE, "'--secrets' only looks, it mends nothing");
+        return err_hint(e, "take them out: mcpreel redact FILE -o OUT");
+    }
     if (args->output && !args->fix)
         return err_set(e, ERR_USAGE, "'--output' without '--fix': there is nothing to write");
     if (args->output && in->count > 1)
@@ -370,6 +381,8 @@ static int check_run(const struct app *app, const void *options, const struct op
 
     if (!check_options_fit(c.args, in, e) || !read_ignored(&c, e))
         return EXIT_USAGE;
+    if (c.args->secrets)
+        return check_secrets(app, &c.args->redaction, in, e);
     buf_init(&c.all, CHECK_ALL);
     c.json = json_out_to(&c.all);
     ok = check_all(&c, in, e);
@@ -382,13 +395,15 @@ static const struct command_example check_examples[] = {
     { "mcpreel check --fix -o good.jsonl crashed.jsonl",
       "a copy with everything that is left" },
     { "mcpreel check --ignore unanswered,server-exit session.jsonl", "what is known" },
+    { "mcpreel check --secrets --redact-env API_KEY recordings/*", "a gate before a commit" },
     { 0 },
 };
 
 const struct command cmd_check = {
     .name = "check",
     .summary = "say whether recordings are whole, and repair them",
-    .usage = (const char *const[]){ "[options] FILE…", "--fix [-o OUT] FILE", NULL },
+    .usage = (const char *const[]){ "[options] FILE…", "--fix [-o OUT] FILE", "--secrets FILE…",
+                                    NULL },
     .about =
         "Gives every file a verdict, and the reasons for it. A file is damaged if it is not "
         "as its recorder should have left it: cut off, without header or footer, with gaps, "
@@ -400,7 +415,9 @@ const struct command cmd_check = {
         "--fix writes a copy in the same format: without the torn end, with a header and a "
         "footer whose totals are right, with numbers that rise. What was said stays as it "
         "is. The exit code is then that of the copy. The journal of a document that a "
-        "recorder could not finish (NAME.FORMAT.journal) is made into that document.",
+        "recorder could not finish (NAME.FORMAT.journal) is made into that document.\n\n"
+        "--secrets says where secrets stand, not what they are, and ends with 1 if there are "
+        "any. 'mcpreel redact' takes them out.",
     .examples = check_examples,
     .options = check_options,
     .args_size = sizeof(struct check_args),

@@ -3,6 +3,7 @@
 #include "cmd/commands.h"
 #include "cmd/pick-format.h"
 #include "cmd/record-session.h"
+#include "loop/dumps.h"
 #include "trace/limits.h"
 
 struct record_args {
@@ -12,6 +13,7 @@ struct record_args {
     uint64_t rotate, max_message;
     int64_t flush_us;
     bool force, plain, strict;
+    struct redaction_args redaction;
 };
 
 static const struct option record_options[] = {
@@ -79,6 +81,7 @@ static const struct option record_options[] = {
       .type = OPTION_FLAG,
       .at = offsetof(struct record_args, strict),
       .help = "end with 125 if anything is missing in the recording" },
+    REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
 };
 
@@ -114,6 +117,58 @@ static bool check_sizes(const struct record_args *args, struct err *e)
     return true;
 }
 
+/* A file may be named after the recording or its server. */
+static void name_without_secrets(struct record_wish *wish, struct redaction *r, struct arena *a)
+{
+    size_t count = 0;
+    char **words;
+
+    if (wish->name)
+        wish->name = redaction_word(r, wish->name, a);
+    while (wish->server[count])
+        count++;
+    words = arena_alloc(a, (count + 1) * sizeof *words);
+    for (size_t i = 0; i < count; i++)
+        words[i] = redaction_word(r, wish->server[i], a);
+    wish->server = words;
+}
+
+/* From here on nothing is said or written but through the redaction. */
+static int record_redacted(const struct app *app, const struct record_args *args,
+                           struct record_settings *how, struct err *e)
+{
+    struct record_wish wish = { .output = args->output,
+                                .name = args->name,
+                                .format = args->format,
+                                .server = how->server,
+                                .force = args->force,
+                                .rotate = args->rotate > 0 };
+    struct record_place place = { 0 };
+    struct redaction redaction;
+    struct app redacted = *app;
+    struct arena a = { 0 };
+    int code;
+
+    if (!redaction_init(&redaction, app, &args->redaction, how->server, e))
+        return app_exit_code(e);
+    dumps_off();
+    redacted.log = &redaction.log;
+    redaction.redactor.live = true;
+    how->redaction = &redaction;
+    name_without_secrets(&wish, &redaction, &a);
+    if (record_place_find(&place, &redacted, &wish, e)) {
+        redaction_for(&redaction, place.format);
+        code = record_session_run(&redacted, &place, how, e);
+    } else {
+        code = app_exit_code(e);
+    }
+    redaction_err(&redaction, e);
+    record_place_release(&place);
+    redaction_release(&redaction);
+    arena_release(&a);
+    return code;
+}
+
 static int record_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
@@ -127,23 +182,11 @@ static int record_run(const struct app *app, const void *options, const struct o
         .plain = args->plain,
         .strict = args->strict,
     };
-    struct record_place place = { 0 };
     struct arena a = { 0 };
-    int code;
+    int code = EXIT_USAGE;
 
-    if (check_sizes(args, e) && find_server(&how, args, in, &a, e) &&
-        record_place_find(&place, app,
-                          &(struct record_wish){ .output = args->output,
-                                                 .name = args->name,
-                                                 .format = args->format,
-                                                 .server = how.server,
-                                                 .force = args->force,
-                                                 .rotate = args->rotate > 0 },
-                          e))
-        code = record_session_run(app, &place, &how, e);
-    else
-        code = app_exit_code(e);
-    record_place_release(&place);
+    if (check_sizes(args, e) && find_server(&how, args, in, &a, e))
+        code = record_redacted(app, args, &how, e);
     arena_release(&a);
     return code;
 }

@@ -35,7 +35,7 @@ static struct tap_time now(const struct session *s)
 /* What reaches the file goes through here, and there is no other way. */
 static struct sink *way_to_the_file(struct session *s)
 {
-    return &s->live.sink;
+    return redaction_door(s->how->redaction, &s->live.sink);
 }
 
 static void tell_trouble(const struct session *s, enum appender_trouble kind,

@@ -7,6 +7,7 @@
 
 #include "cmd/option.h"
 #include "cmd/record-place.h"
+#include "cmd/redaction.h"
 
 enum { RECORD_SESSION_FAILED = 125 }; /* exit code: we failed, not the server */
 
@@ -20,6 +21,7 @@ struct record_settings {
     int64_t flush_us;
     bool plain;
     bool strict; /* anything missing is a failure */
+    struct redaction *redaction;
 };
 
 /* Until the server has ended. The exit code is the server's, or says why there was no

@@ -82,7 +82,7 @@ SERVERS = {
     "is slow to end": server("trap 'exit 4' TERM; echo up; " + READ + "; sleep 2; exit 3", {4, 143}, TERM={4, 143}),
     "stops": server("echo up; kill -STOP $$; exit 3", 137, TERM={137, 143}, INT={137, 130}, HUP={137, 129}),
     "is killed by itself": whatever("ulimit -c 0; echo up; kill -SEGV $$", 139),
-    "speaks no MCP": server("echo up; echo Welcome to a shell; cat", 0),
+    "speaks no MCP": server("echo up; echo Welcome to a shell; exec cat", 0),
 }
 assert len(SERVERS) >= 15
 

@@ -250,6 +250,8 @@ static const struct vector {
     { REFUSAL_HOST_INVALID, STR_INIT(GET "Host: local%68ost\r\n\r\n") },
     { REFUSAL_HOST_INVALID, STR_INIT(GET "Host: http://localhost\r\n\r\n") },
     { REFUSAL_HOST_DIFFERS, STR_INIT("GET http://evil.example/ HTTP/1.1\r\n" HOST "\r\n") },
+    { REFUSAL_HOST_DIFFERS,
+      STR_INIT("GET http://evil.example:8080/ HTTP/1.1\r\n" HOST "\r\n") },
     { REFUSAL_HOST_DIFFERS, STR_INIT("GET http://localhost/ HTTP/1.1\r\n" HOST "\r\n") },
     { REFUSAL_HOST_DIFFERS, STR_INIT("GET https://x/ HTTP/1.1\r\nHost: x:80\r\n\r\n") },
 

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void add(struct troubles *t, int kind, bool by_reason, const char *msg)
+static void add(struct troubles *t, unsigned kind, bool by_reason, const char *msg)
 {
     struct err e = ERR_NONE;
 
@@ -10,7 +10,7 @@ static void add(struct troubles *t, int kind, bool by_reason, const char *msg)
     troubles_add(t, kind, by_reason, &e);
 }
 
-static void assert_taken(struct troubles *t, int kind, const char *msg)
+static void assert_taken(struct troubles *t, unsigned kind, const char *msg)
 {
     struct err e = ERR_NONE;
 
@@ -44,7 +44,7 @@ static void there_is_an_end_to_them(void **state)
     int taken = 0;
 
     (void)state;
-    for (int i = 1; i < 100; i++)
+    for (unsigned i = 1; i < 100; i++)
         add(&t, i, false, "x");
     while (troubles_take(&t, &e))
         taken++;
