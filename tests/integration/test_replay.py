@@ -232,3 +232,20 @@ def test_the_report_tells_what_was_passed_on(recording, server, run, mcpreel, tm
     assert (report["requests"], report["matched"], report["unmatched"], report["passed_through"]) == (1, 0, 1, 1)
     assert [r["method"] for r in report["unmatched_requests"]] == ["prompts/list"]
     assert [r["seq"] for r in report["unused_requests"]] == [3, 5, 7] and report["unused"] == 3
+
+
+# --- secrets
+
+@pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])
+def test_a_recording_without_its_secret_is_played_to_who_has_it(mode, server, run, mcpreel, tmp_path):
+    secret = call(1, key="ghp_0123456789abcdefghijABCDEFGHIJ012345", n=1)
+    file = tmp_path / "redacted.jsonl"
+    said = "".join(json.dumps(m) + "\n" for m in [HELLO, secret]).encode()
+    live = run([mcpreel, "-q", "record", "-o", file, "--", *server], stdin=said)
+    assert b"ghp_" not in file.read_bytes() and b"REDACTED" in file.read_bytes()
+    got = asked(run, mcpreel, file, [HELLO, secret], "--match", mode)
+    want = [json.loads(line) for line in live.out.splitlines()]
+    assert got[0] == want[0]
+    assert got[1]["result"]["saw"] == "tools/call" and "ghp_" not in json.dumps(got[1])
+    other = asked(run, mcpreel, file, [HELLO, call(1, key="another one", n=1)], "--match", mode)
+    assert other == got
