@@ -123,7 +123,9 @@ static bool scan(struct cassette *s, const struct window *w, struct err *e)
     return false;
 }
 
-static bool check_interactions(struct json_iter it, const struct window *w, struct err *e)
+/* `*left_out`: values that no record will have. */
+static bool check_interactions(struct json_iter it, const struct window *w, uint64_t *left_out,
+                               struct err *e)
 {
     struct cassette_interaction i;
     struct json_val beyond;
@@ -135,6 +137,8 @@ static bool check_interactions(struct json_iter it, const struct window *w, stru
         ok = cassette_model_read_interaction(w, it.value, &a, &i, &beyond, e);
         if (ok && json_exists(beyond))
             format_note(w, json_at(beyond), "a number out of range; left out");
+        *left_out += (uint64_t)!i.has_status + !i.has_latency;
+        *left_out += cassette_model_unknown_in(it.value);
     }
     arena_release(&a);
     return ok;
@@ -144,15 +148,18 @@ static enum next read_header(struct cassette *s, const struct window *w, struct 
                              struct err *e)
 {
     struct cassette_metadata m;
+    uint64_t left_out;
 
     if (!scan(s, w, e))
         return NEXT_ERROR;
+    left_out = cassette_model_unknown(json_root(&s->document));
     s->open = true;
     s->interactions = json_each(json_get(json_root(&s->document), STR("interactions")));
     if (!cassette_model_read(w, json_root(&s->document), &s->arena, &m, e) ||
-        !check_interactions(s->interactions, w, e))
+        !check_interactions(s->interactions, w, &left_out, e))
         return NEXT_ERROR;
     cassette_model_to_header(&m, &s->arena, r);
+    r->left_out = left_out;
     return NEXT_RECORD;
 }
 

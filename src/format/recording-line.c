@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "trace/extra.h"
 #include "json/write.h"
 
 enum member_type {
@@ -16,8 +17,9 @@ enum member_type {
     MEMBER_DIR,  /* "c2s" or "s2c" */
     MEMBER_FROM, /* "client" or "server" */
     MEMBER_BOOL,
-    MEMBER_BYTES,  /* "text", or "base64" when they are not UTF-8 */
-    MEMBER_BASE64, /* reads the latter; never writes */
+    MEMBER_BYTES,   /* "text", or "base64" when they are not UTF-8 */
+    MEMBER_BASE64,  /* reads the latter; never writes */
+    MEMBER_FOREIGN, /* what other formats do not know; written with what we do not */
 };
 
 struct member {
@@ -29,6 +31,7 @@ struct member {
     enum json_type json;
 };
 
+#define FOREIGN "foreign"
 #define AT(field) offsetof(struct record, field)
 #define END                                                                                    \
     {                                                                                          \
@@ -41,6 +44,7 @@ static const struct member common_members[] = {
     { STR_INIT("session"), MEMBER_COUNT, AT(session), HAS_SESSION, false, 0 },
     { STR_INIT("exchange"), MEMBER_COUNT, AT(exchange), HAS_EXCHANGE, false, 0 },
     { STR_INIT("stream"), MEMBER_COUNT, AT(stream), HAS_STREAM, false, 0 },
+    { STR_INIT(FOREIGN), MEMBER_FOREIGN, AT(extra), 0, false, JSON_OBJECT },
     END,
 };
 
@@ -72,6 +76,7 @@ static const struct member message_members[] = {
 };
 
 static const struct member raw_members[] = {
+    { STR_INIT("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
     { STR_INIT("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
     { STR_INIT("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
     { STR_INIT("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
@@ -253,6 +258,7 @@ static bool read_value(const struct member *m, struct json_val v, struct record 
     case MEMBER_BYTES:
         return read_text(v, a, to);
     case MEMBER_JSON:
+    case MEMBER_FOREIGN:
         *(struct str *)to = json_raw(v);
         return json_type(v) == m->json;
     case MEMBER_TEXTS:
@@ -288,6 +294,7 @@ static const char *must_be(const struct member *m)
     case MEMBER_BYTES:
         return "a string";
     case MEMBER_JSON:
+    case MEMBER_FOREIGN:
     case MEMBER_VALUE:
         return m->json == JSON_ARRAY ? "an array" : "an object";
     case MEMBER_TEXTS:
@@ -310,12 +317,23 @@ static const char *must_be(const struct member *m)
     BUG("unknown type of member");
 }
 
+static bool knows(const void *self, struct str name)
+{
+    const struct line_type *t = self;
+    size_t guess = 0;
+
+    return str_eq(name, STR("type")) || (t->ev.len && str_eq(name, STR("ev"))) ||
+           find_member(t->members, name, &guess) ||
+           find_member(common_members, name, (guess = 0, &guess));
+}
+
 static bool read_members(const struct line_type *t, struct json_val line, struct record *r,
                          struct arena *a, size_t *at, struct err *e)
 {
     struct json_iter it = json_each(line);
     size_t own = 0, common = 0;
     uint32_t seen = 0;
+    bool unknown = false;
 
     while (json_next(&it)) {
         struct str name = json_text(it.key, a);
@@ -324,8 +342,10 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
             seen |= 1u << (m - t->members);
         else
             m = find_member(common_members, name, &common);
-        if (!m)
+        if (!m) {
+            unknown |= !knows(t, name);
             continue;
+        }
         if (!read_value(m, it.value, r, a)) {
             *at = json_at(it.value);
             return err_set(e, ERR_INPUT, "'%s' of a %s line must be %s", m->name.at, t->type.at,
@@ -338,6 +358,8 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
             *at = json_at(line);
             return err_set(e, ERR_INPUT, "a %s line without '%s'", t->type.at, m->name.at);
         }
+    if (unknown || r->extra.at)
+        r->extra = extra_gather(line, STR(RECORDING_NAME), knows, t, r->extra, a);
     return true;
 }
 
@@ -375,6 +397,7 @@ static bool is_there(const struct member *m, const struct record *r)
     case MEMBER_BOOL:
         return m->required || *(const bool *)from;
     case MEMBER_BASE64:
+    case MEMBER_FOREIGN:
         return false;
     default:
         return true;
@@ -441,7 +464,8 @@ static void write_value(struct json_out *o, const struct member *m, const struct
         write_bytes(o, *(const struct str *)from);
         break;
     case MEMBER_BASE64:
-        BUG("written as bytes");
+    case MEMBER_FOREIGN:
+        BUG("written with others");
     }
 }
 
@@ -464,6 +488,10 @@ void recording_line_write(struct buf *to, const struct record *r)
         json_out_key_str(&o, STR("ev"), t->ev);
     write_members(&o, t->members, r);
     write_members(&o, common_members, r);
+    if (r->extra.at) {
+        extra_add_own(&o, r->extra, STR(RECORDING_NAME));
+        extra_add_foreign(&o, STR(FOREIGN), r->extra, STR(RECORDING_NAME));
+    }
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }

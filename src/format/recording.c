@@ -204,7 +204,7 @@ static void recording_end(void *state, struct buf *to)
 }
 
 const struct format recording_format = {
-    .name = "recording",
+    .name = RECORDING_NAME,
     .about = "mcpreel's own: JSON lines with everything that was seen",
     .ext = { ".jsonl" },
     .keeps = (1u << PART_COUNT) - 1,

@@ -13,9 +13,11 @@
 #include "base/mem.h"
 #include "format/ndjson.h"
 #include "mcp/message.h"
+#include "trace/extra.h"
 #include "trace/limits.h"
 #include "json/write.h"
 
+#define NAME "trace"
 #define NO_LABEL "mcp"
 
 /* So many kinds of lines that are passed over are remarked on, each once. */
@@ -133,6 +135,28 @@ static bool take_text(struct trace *s, const struct window *w, struct json_val l
     return false;
 }
 
+/* The members of each of the three kinds of line, NULL-ended. */
+static const char *const meta_members[] = {
+    "v", "type", "startedAt", "label", "command", NULL
+};
+static const char *const message_members[] = { "t", "dir", "raw", NULL };
+static const char *const end_members[] = { "t", "type", "exitCode", "durationMs", NULL };
+
+enum { MESSAGE_MEMBERS = sizeof message_members / sizeof message_members[0] - 1 };
+
+static bool knows(const void *self, struct str name)
+{
+    for (const char *const *member = self; *member; member++)
+        if (str_eq(name, str_z(*member)))
+            return true;
+    return false;
+}
+
+static struct str extra_of(struct trace *s, struct json_val line, const char *const *members)
+{
+    return extra_gather(line, STR(NAME), knows, members, STR_NONE, &s->arena);
+}
+
 /* The words of the server's command, and the command as people write it. */
 static bool take_command(struct trace *s, const struct window *w, struct json_val line,
                          struct record_header *h, struct err *e)
@@ -176,7 +200,7 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
     struct record_header *h = &r->header;
     int64_t version;
 
-    *r = (struct record){ .kind = RECORD_HEADER };
+    *r = (struct record){ .kind = RECORD_HEADER, .extra = extra_of(s, line, meta_members) };
     if (!take_number(w, line, STR("v"), &version, e))
         return NEXT_ERROR;
     if (version != 1)
@@ -203,7 +227,7 @@ static enum next read_end(struct trace *s, const struct window *w, struct json_v
 {
     int64_t duration;
 
-    *r = (struct record){ .kind = RECORD_FOOTER };
+    *r = (struct record){ .kind = RECORD_FOOTER, .extra = extra_of(s, line, end_members) };
     if (!take_time(s, w, line, STR("t"), r, e) ||
         !take_number(w, line, STR("durationMs"), &duration, e))
         return NEXT_ERROR;
@@ -278,6 +302,8 @@ static enum next read_message(struct trace *s, const struct window *w, struct js
         return format_error(w, json_at(line), e, "a message line without 'raw'");
     if (!json_is(dir, STR("in")) && !json_is(dir, STR("out")))
         return pass_over(s, w, "direction", dir, r);
+    if (json_count(line) > MESSAGE_MEMBERS)
+        s->line.extra = extra_of(s, line, message_members);
     s->line.message.dir = json_is(dir, STR("in")) ? TO_SERVER : TO_CLIENT;
     if (json_type(raw) == JSON_ARRAY && json_count(raw)) {
         s->batch = json_each(raw);
@@ -285,6 +311,7 @@ static enum next read_message(struct trace *s, const struct window *w, struct js
         s->count = json_count(raw);
         s->batches++;
         next_of_batch(s, r);
+        s->line.extra = STR_NONE; /* it is the line's, and said once */
     } else {
         make_record(s, raw, STR_NONE, r);
     }
@@ -333,6 +360,7 @@ struct trace_writer {
     struct buf batch;      /* the array so far, without its end; empty: none is open */
     enum record_dir dir;   /* of the open one */
     struct str batch_time; /* when it passed, as text, in `time` */
+    struct buf extra;      /* what else its line said */
     char time[CLOCK_TEXT];
     int64_t next, count; /* the index its next element has, and how many there will be */
     int64_t started_us;
@@ -344,6 +372,7 @@ static void *trace_begin(void)
     struct trace_writer *s = mem_new(struct trace_writer);
 
     buf_init(&s->batch, LIMIT_LINE);
+    buf_init(&s->extra, LIMIT_LINE);
     return s;
 }
 
@@ -388,6 +417,7 @@ static void write_meta(struct trace_writer *s, struct buf *to, const struct reco
     json_out_key_str(&o, STR("startedAt"), time_of(s, r, time));
     json_out_key_str(&o, STR("label"), r->header.name.at ? r->header.name : STR(NO_LABEL));
     write_command(&o, &r->header);
+    extra_add_own(&o, r->extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
@@ -405,7 +435,8 @@ static void make_up_meta(struct trace_writer *s, struct buf *to, const struct re
     write_meta(s, to, &r);
 }
 
-static void write_message(struct buf *to, struct str time, enum record_dir dir, struct str raw)
+static void write_message(struct buf *to, struct str time, enum record_dir dir, struct str raw,
+                          struct str extra)
 {
     struct json_out o = json_out_to(to);
 
@@ -413,6 +444,7 @@ static void write_message(struct buf *to, struct str time, enum record_dir dir, 
     json_out_key_str(&o, STR("t"), time);
     json_out_key_str(&o, STR("dir"), dir == TO_SERVER ? STR("in") : STR("out"));
     json_out_key_raw(&o, STR("raw"), raw);
+    extra_add_own(&o, extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
@@ -441,8 +473,10 @@ static void close_batch(struct trace_writer *s, struct buf *to)
     if (s->batch.full)
         to->full = true; /* too long for us to read again */
     else
-        write_message(to, s->batch_time, s->dir, buf_str(&s->batch));
+        write_message(to, s->batch_time, s->dir, buf_str(&s->batch),
+                      s->extra.len ? buf_str(&s->extra) : STR_NONE);
     buf_clear(&s->batch);
+    buf_clear(&s->extra);
 }
 
 static void add_to_batch(struct trace_writer *s, struct buf *to, struct str raw)
@@ -464,7 +498,7 @@ static void put_message(struct trace_writer *s, struct buf *to, const struct rec
         char time[CLOCK_TEXT];
 
         close_batch(s, to);
-        write_message(to, time_of(s, r, time), r->message.dir, raw);
+        write_message(to, time_of(s, r, time), r->message.dir, raw, r->extra);
         return;
     }
     goes_on = s->batch.len && r->message.dir == s->dir && index == s->next && count == s->count;
@@ -474,20 +508,9 @@ static void put_message(struct trace_writer *s, struct buf *to, const struct rec
         s->batch_time = time_of(s, r, s->time);
         s->next = index;
         s->count = count;
+        buf_add(&s->extra, r->extra);
     }
     add_to_batch(s, to, raw);
-}
-
-static bool is_json_on_one_line(struct str text)
-{
-    struct json_fault fault;
-    struct json j;
-    bool ok;
-
-    json_init(&j);
-    ok = json_scan(&j, text, &fault) && str_find(text, '\n') == text.len;
-    json_release(&j);
-    return ok;
 }
 
 /* Values that are no message have a place here; bytes that are no value do not. */
@@ -496,7 +519,7 @@ static void put_raw(struct trace_writer *s, struct buf *to, const struct record 
     struct str raw = str_trim(r->bytes.bytes);
     char time[CLOCK_TEXT];
 
-    if (!is_json_on_one_line(raw))
+    if (!part_is_value(raw))
         return;
     make_up_meta(s, to, r);
     if (s->batch.len && r->bytes.from_to == s->dir) {
@@ -504,7 +527,7 @@ static void put_raw(struct trace_writer *s, struct buf *to, const struct record 
         return;
     }
     close_batch(s, to);
-    write_message(to, time_of(s, r, time), r->bytes.from_to, raw);
+    write_message(to, time_of(s, r, time), r->bytes.from_to, raw, r->extra);
 }
 
 static void write_end(struct trace_writer *s, struct buf *to, const struct record *r)
@@ -518,6 +541,7 @@ static void write_end(struct trace_writer *s, struct buf *to, const struct recor
     json_out_key_str(&o, STR("type"), STR("end"));
     json_out_key_int(&o, STR("exitCode"), r->has & HAS_EXIT_CODE ? r->footer.exit_code : 0);
     json_out_key_int(&o, STR("durationMs"), (int64_t)r->footer.duration_ms);
+    extra_add_own(&o, r->extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
@@ -542,15 +566,16 @@ static void trace_end(void *state, struct buf *to)
 
     close_batch(s, to);
     buf_release(&s->batch);
+    buf_release(&s->extra);
     free(s);
 }
 
 const struct format trace_format = {
-    .name = "trace",
+    .name = NAME,
     .about = "mcp-replay trace, version 1 (mcp-tape, mcpreplay.dev)",
     .ext = { ".trace.jsonl" },
     .keeps = PART_BYTES | PART_TIME | PART_SERVER | PART_PENDING | PART_BATCH | PART_NAME |
-             PART_COMMAND | PART_SIDE | PART_END | PART_ORDER,
+             PART_COMMAND | PART_SIDE | PART_END | PART_ORDER | PART_VALUE,
     .probe = trace_probe,
     .open = trace_open,
     .next = trace_next,

@@ -254,6 +254,7 @@ static void keep_footer(struct join *j, const struct record *r)
     f->protocol = keep(j, f->protocol.at ? f->protocol : before.footer.protocol);
     f->server_info = keep(j, f->server_info.at ? f->server_info : before.footer.server_info);
     f->client_info = keep(j, f->client_info.at ? f->client_info : before.footer.client_info);
+    j->footer.extra = keep(j, r->extra);
     j->footer.has |= before.has & HAS_ERRORS;
     if (!(r->has & HAS_EXIT_CODE) && before.has & HAS_EXIT_CODE) {
         j->footer.has |= HAS_EXIT_CODE;
