@@ -5,7 +5,8 @@
  * array of them, or any other JSON value.
  *
  * What must be there and nobody knows is made up so that it is known again: a date of
- * 1970, the label that mcp-tape gives when it finds none, an empty command. */
+ * 1970, the label that mcp-tape gives when it finds none, an empty command. How the
+ * server ended is not made up: who does not know it leaves the exit code out. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 #include "mcp/message.h"
 #include "trace/extra.h"
 #include "trace/limits.h"
+#include "trace/moment.h"
 #include "json/write.h"
 
 #define NAME "trace"
@@ -364,7 +366,8 @@ struct trace_writer {
     char time[CLOCK_TEXT];
     int64_t next, count; /* the index its next element has, and how many there will be */
     int64_t started_us;
-    bool headed;
+    int64_t exit_code; /* of the server that ended last, if `exited` */
+    bool headed, exited;
 };
 
 static void *trace_begin(void)
@@ -530,6 +533,13 @@ static void put_raw(struct trace_writer *s, struct buf *to, const struct record 
     write_message(to, time_of(s, r, time), r->bytes.from_to, raw, r->extra);
 }
 
+/* Processes have no line here, but the last one says how the end was. */
+static void see_process(struct trace_writer *s, const struct record *r)
+{
+    s->exited = str_eq(r->proc.event, STR("exit")) && r->has & (HAS_EXIT_CODE | HAS_SIGNAL);
+    s->exit_code = r->has & HAS_EXIT_CODE ? r->proc.exit_code : moment_add(128, r->proc.signal);
+}
+
 static void write_end(struct trace_writer *s, struct buf *to, const struct record *r)
 {
     struct json_out o = json_out_to(to);
@@ -539,7 +549,9 @@ static void write_end(struct trace_writer *s, struct buf *to, const struct recor
     json_out_object(&o);
     json_out_key_str(&o, STR("t"), time_of(s, r, time));
     json_out_key_str(&o, STR("type"), STR("end"));
-    json_out_key_int(&o, STR("exitCode"), r->has & HAS_EXIT_CODE ? r->footer.exit_code : 0);
+    if (r->has & HAS_EXIT_CODE || s->exited)
+        json_out_key_int(&o, STR("exitCode"),
+                         r->has & HAS_EXIT_CODE ? r->footer.exit_code : s->exit_code);
     json_out_key_int(&o, STR("durationMs"), (int64_t)r->footer.duration_ms);
     extra_add_own(&o, r->extra, STR(NAME));
     json_out_end_object(&o);
@@ -554,6 +566,8 @@ static void trace_put(void *state, struct buf *to, const struct record *r)
         put_message(s, to, r);
     } else if (r->kind == RECORD_RAW) {
         put_raw(s, to, r);
+    } else if (r->kind == RECORD_PROC) {
+        see_process(s, r);
     } else if (r->kind == RECORD_HEADER || r->kind == RECORD_FOOTER) {
         close_batch(s, to);
         (r->kind == RECORD_HEADER ? write_meta : write_end)(s, to, r);

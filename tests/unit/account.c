@@ -227,7 +227,7 @@ static void enter_footer(struct account *l, const struct record *r)
     const struct record_footer *f = &r->footer;
 
     note_time(l, PART_END, r);
-    note_number(l, PART_END, "exit", true, r->has & HAS_EXIT_CODE ? (uint64_t)f->exit_code : 0);
+    note_number(l, PART_END, "exit", r->has & HAS_EXIT_CODE, (uint64_t)f->exit_code);
     note_number(l, PART_END, "ms", true, f->duration_ms);
     note_number(l, ACCOUNT_REST, "messages", r->has & HAS_TOTALS, f->messages);
     note_number(l, ACCOUNT_REST, "client", r->has & HAS_TOTALS, f->client_messages);

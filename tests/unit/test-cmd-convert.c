@@ -31,7 +31,7 @@ static void the_name_decides_the_format(void **state)
         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:01.000Z','label':'mcp',"
         "'command':['u']}\n"
         "{'t':'2026-01-01T00:00:02.000Z','dir':'in','raw':{'id':1,'method':'ping'}}\n"
-        "{'t':'2026-01-01T00:00:10.000Z','type':'end','exitCode':0,'durationMs':9000}\n");
+        "{'t':'2026-01-01T00:00:10.000Z','type':'end','durationMs':9000}\n");
     assert_run(d, "mcpreel -q convert --to jsonrpc a.jsonl -o c.jsonl", 0, "", "");
     assert_string_equal(desk_get(d, "c.jsonl"), "{'id':1,'method':'ping'}\n");
 }

@@ -153,7 +153,7 @@ static void a_file_may_lack_the_exit_code(void **state)
 {
     (void)state;
     check(META "{" T1 ",'type':'end','durationMs':-5,'reason':'lost'}\n",
-          META_SEEN SEEN_T1 "exit=0 ms=0 extra='{'trace':{'reason':'lost'}}' \nend");
+          META_SEEN SEEN_T1 "ms=0 extra='{'trace':{'reason':'lost'}}' \nend");
 }
 
 /* Every rule of the format, broken. */
@@ -281,7 +281,26 @@ static void what_every_trace_must_have_is_made_up(void **state)
                   "'client_messages':0,'server_messages':0}\n",
                   "{'v':1,'type':'meta','startedAt':'2026-05-12T23:00:00.000Z','label':'mcp',"
                   "'command':['a b']}\n{'t':'2026-05-12T23:00:09.000Z','type':'end',"
-                  "'exitCode':0,'durationMs':9000}\n");
+                  "'durationMs':9000}\n");
+}
+
+#define EXIT(how) "| {'type':'proc','ev':'exit'" how "}\n"
+#define FOOTER(more)                                                                           \
+    "| {'type':'footer','total_messages':0,'duration_ms':9000,'client_messages':0,"            \
+    "'server_messages':0" more "}\n"
+#define END_LINE(code)                                                                         \
+    "{'t':'2026-05-12T23:00:09.000Z','type':'end'" code ",'durationMs':9000}\n"
+
+static void how_the_server_ended_is_not_made_up(void **state)
+{
+    (void)state;
+    check_written(HEADER EXIT("") FOOTER(""), META END_LINE(""));
+    check_written(HEADER EXIT(",'exit_code':3") FOOTER(""), META END_LINE(",'exitCode':3"));
+    check_written(HEADER EXIT(",'signal':9") FOOTER(""), META END_LINE(",'exitCode':137"));
+    check_written(HEADER EXIT(",'signal':9") FOOTER(",'exit_code':1"),
+                  META END_LINE(",'exitCode':1"));
+    check_written(HEADER EXIT(",'signal':9") "| {'type':'proc','ev':'start'}\n" FOOTER(""),
+                  META END_LINE(""));
 }
 
 static void a_time_is_written_in_milliseconds(void **state)
@@ -342,7 +361,7 @@ static void a_batch_that_is_not_whole_is_written_as_it_is(void **state)
                                        "'client_messages':1,'server_messages':0}\n",
                   META LINE("1.000", "in",
                             "[" PING
-                            "]") "{'t':'2026-05-12T23:00:00.001Z','type':'end','exitCode':0,"
+                            "]") "{'t':'2026-05-12T23:00:00.001Z','type':'end',"
                                  "'durationMs':1}\n");
 }
 
@@ -363,6 +382,7 @@ int main(void)
         cmocka_unit_test(the_probe_knows_its_own),
         cmocka_unit_test(records_become_lines),
         cmocka_unit_test(what_every_trace_must_have_is_made_up),
+        cmocka_unit_test(how_the_server_ended_is_not_made_up),
         cmocka_unit_test(a_time_is_written_in_milliseconds),
         cmocka_unit_test(a_batch_is_written_as_an_array),
         cmocka_unit_test(values_that_are_no_message_are_written_and_bytes_are_not),
