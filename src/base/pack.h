@@ -26,7 +26,7 @@ void unpacker_free(struct unpacker *u);             /* NULL is fine */
 
 /* Unpacks from the front of `*in`, which is moved past what was used, into `to`. All of
  * `*in` used and `*got` 0 means: show me more. ERR_INPUT if it is damaged, ERR_LIMIT if it is a
- * bomb. Several packed parts one after the other are one text. */
+ * bomb; `*got` bytes are there even then. Several packed parts one after the other are one text. */
 bool unpacker_feed(struct unpacker *u, struct str *in, char *to, size_t cap, size_t *got,
                    struct err *e) MUST_CHECK;
 

@@ -96,10 +96,18 @@ static bool only_remarks(const struct checked *f)
     return f->file.remarks && !odd;
 }
 
+/* Only a part of it could be read. */
+static bool is_part(const struct checked *f)
+{
+    return f->file.damage.lines || f->file.damage.packed;
+}
+
 static enum verdict judge(const struct check *c, const struct checked *f)
 {
     if (!f->usable)
         return VERDICT_UNUSABLE;
+    if (is_part(f))
+        return VERDICT_DAMAGED;
     for (enum stats_odd what = 0; what < STATS_ODDS; what++)
         if (of_the_file[what] && is_found(c, &f->stats, what))
             return VERDICT_DAMAGED;
@@ -112,8 +120,9 @@ static int exit_code(const struct check *c, const struct checked *f)
     if (!f->usable)
         return app_exit_code(&f->trouble);
     if (f->copy)
-        return any_found(c, &f->repair.left) || loss_any(&f->repair.loss) ? EXIT_FINDINGS
-                                                                          : EXIT_OK;
+        return any_found(c, &f->repair.left) || loss_any(&f->repair.loss) || is_part(f)
+                   ? EXIT_FINDINGS
+                   : EXIT_OK;
     return judge(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
 }
 
@@ -161,6 +170,43 @@ static void add_found(struct buf *to, const struct check *c, const struct checke
     buf_release(&text);
 }
 
+/* "left out: line 4, lines 7 to 9" */
+static void add_left_out(struct buf *to, const struct reader_damage *d)
+{
+    if (d->packed)
+        buf_add(to, STR("  left out: what cannot be unpacked\n"));
+    if (!d->lines)
+        return;
+    buf_add(to, STR("  left out: "));
+    for (size_t i = 0; i < d->count && i < READER_PLACES; i++) {
+        buf_printf(to, i ? ", line" : "line");
+        if (d->at[i].first < d->at[i].last)
+            buf_printf(to, "s %llu to", (unsigned long long)d->at[i].first);
+        buf_printf(to, " %llu", (unsigned long long)d->at[i].last);
+    }
+    if (d->count > READER_PLACES)
+        buf_printf(to, " and others, %llu lines in all", (unsigned long long)d->lines);
+    buf_add_ch(to, '\n');
+}
+
+static void left_out_json(struct json_out *o, const struct reader_damage *d)
+{
+    json_out_key(o, STR("left_out"));
+    json_out_object(o);
+    json_out_key_int(o, STR("lines"), (int64_t)d->lines);
+    json_out_key_bool(o, STR("packed"), d->packed);
+    json_out_key(o, STR("at"));
+    json_out_array(o);
+    for (size_t i = 0; i < d->count && i < READER_PLACES; i++) {
+        json_out_array(o);
+        json_out_int(o, (int64_t)d->at[i].first);
+        json_out_int(o, (int64_t)d->at[i].last);
+        json_out_end_array(o);
+    }
+    json_out_end_array(o);
+    json_out_end_object(o);
+}
+
 static void add_copy(struct buf *to, const struct check *c, const struct checked *f)
 {
     const char *before = "; still odd: ";
@@ -188,8 +234,10 @@ static bool tell(struct check *c, const struct checked *f, struct err *e)
     add_verdict(&out, c, f);
     if (f->usable)
         add_found(&out, c, f);
-    if (f->usable && f->copy)
+    if (f->usable && f->copy) {
+        add_left_out(&out, &f->file.damage);
         add_copy(&out, c, f);
+    }
     ok = buf_ok(&out, e) && app_write(c->app, buf_str(&out), e);
     buf_release(&out);
     if (!f->usable)
@@ -222,6 +270,7 @@ static void add_usable(struct json_out *o, const struct check *c, const struct c
     add_odd(o, c, &f->repair.left);
     json_out_key(o, STR("lost"));
     loss_json(o, &f->repair.loss);
+    left_out_json(o, &f->file.damage);
     json_out_end_object(o);
 }
 
@@ -270,6 +319,7 @@ static bool check_file(struct check *c, const char *path, struct err *e)
 
     f->file.path = path;
     f->copy = name_copy(c, path, &a);
+    f->file.salvage = f->copy;
     stats_init(&f->stats);
     f->stats.thorough = true;
     repair_init(&f->repair, c->app, &f->file, f->copy, c->args->force);
@@ -389,7 +439,9 @@ const struct command cmd_check = {
         "is unusable.\n\n"
         "--fix writes a copy in the same format: without the torn end, with a header and a "
         "footer whose totals are right, with numbers that rise. What was said stays as it "
-        "is. The exit code is then that of the copy.",
+        "is. Lines that are damaged are left out and named; a gap stands in their place. Of "
+        "a packed file that is cut off all is saved that can be unpacked. The exit code is "
+        "then that of the copy, and 1 if lines were left out.",
     .examples = check_examples,
     .options = check_options,
     .args_size = sizeof(struct check_args),

@@ -37,6 +37,13 @@ static void jsonrpc_close(void *state)
     free(s);
 }
 
+static void jsonrpc_drop(void *state)
+{
+    struct jsonrpc *s = state;
+
+    ndjson_drop(&s->lines);
+}
+
 static bool is_message(struct json_val v, struct arena *a)
 {
     enum mcp_kind kind = mcp_classify(v, a).kind;
@@ -169,7 +176,8 @@ static enum next jsonrpc_next(void *state, const struct window *w, struct taken 
         return format_error(w, json_at(line), e,
                             "a line must be one JSON-RPC message, an object");
     m = mcp_classify(line, &s->arena);
-    if (m.kind == MCP_OTHER && format_is_foreign(w, &jsonrpc_format, line, e))
+    t->refused = m.kind == MCP_OTHER && format_is_foreign(w, &jsonrpc_format, line, e);
+    if (t->refused)
         return NEXT_ERROR;
     if (m.kind == MCP_OTHER)
         return format_error(w, json_at(line), e, "not a JSON-RPC message");
@@ -208,5 +216,6 @@ const struct format jsonrpc_format = {
     .open = jsonrpc_open,
     .next = jsonrpc_next,
     .close = jsonrpc_close,
+    .drop = jsonrpc_drop,
     .put = jsonrpc_put,
 };

@@ -34,6 +34,7 @@ struct trace {
     uint64_t batches;
     struct map passed; /* types and directions that were passed over */
     bool any, headed;
+    bool refused; /* another version, or another format */
 };
 
 static void *trace_open(void)
@@ -78,6 +79,13 @@ static bool starts_like_one(struct str head)
     return ndjson_starts(&head, STR("{\"v\":1,\"type\":\"meta\"")) ||
            ndjson_starts(&head, STR("{\"type\":\"meta\",\"v\":")) ||
            ndjson_starts(&head, STR("{\"t\":\""));
+}
+
+static void trace_drop(void *state)
+{
+    struct trace *s = state;
+
+    ndjson_drop(&s->lines);
 }
 
 static bool trace_probe(struct str head)
@@ -205,7 +213,8 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
     *r = (struct record){ .kind = RECORD_HEADER, .extra = extra_of(s, line, meta_members) };
     if (!take_number(w, line, STR("v"), &version, e))
         return NEXT_ERROR;
-    if (version != 1)
+    s->refused = version != 1;
+    if (s->refused)
         return format_error(w, json_at(json_get(line, STR("v"))), e,
                             "this is a trace of version %lld; this program reads version 1",
                             (long long)version);
@@ -336,7 +345,8 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
         return read_meta(s, w, line, r, e);
     if (json_is(type, STR("end")))
         return read_end(s, w, line, r, e);
-    if (!has(line, STR("t")) && format_is_foreign(w, &trace_format, line, e))
+    s->refused = !has(line, STR("t")) && format_is_foreign(w, &trace_format, line, e);
+    if (s->refused)
         return NEXT_ERROR;
     return json_exists(type) ? pass_over(s, w, "type", type, r)
                              : read_message(s, w, line, r, e);
@@ -354,7 +364,9 @@ static enum next trace_next(void *state, const struct window *w, struct taken *t
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
-    return read_line(s, w, r, e);
+    next = read_line(s, w, r, e);
+    t->refused = s->refused;
+    return next;
 }
 
 /* Elements of an array come one by one; they are held until the last is there. */
@@ -594,6 +606,7 @@ const struct format trace_format = {
     .open = trace_open,
     .next = trace_next,
     .close = trace_close,
+    .drop = trace_drop,
     .begin = trace_begin,
     .put = trace_put,
     .end = trace_end,
