@@ -353,7 +353,7 @@ const struct command cmd_convert = {
         "first header stands for all. Messages are numbered anew, connections get numbers of "
         "their own, and one footer has the totals.\n\n"
         "OUT is there when it is whole, or not at all. Ends with 1 if --lossless refused, "
-        "with 3 if a file cannot be used.",
+        "with 2 if the format cannot be that large, with 3 if a file cannot be used.",
     .examples = convert_examples,
     .options = convert_options,
     .args_size = sizeof(struct convert_args),

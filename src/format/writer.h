@@ -6,7 +6,8 @@
  * record runs into a torn one.
  *
  * A file that is made at one go: written in large pieces, packed if its name ends so, and
- * it gets that name only when all of it is there. */
+ * it gets that name only when all of it is there. What is larger than its format can be is
+ * ERR_USAGE: another format would do. */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 

@@ -149,7 +149,8 @@ static void a_file_that_cannot_be_used_leaves_nothing(void **state)
 
     desk_put(d, "a.jsonl", ONE "{'type':'message'}\n");
     assert_run(d, "mcpreel convert a.jsonl -o b.jsonl", 3, "",
-               "mcpreel: a.jsonl:4:1: a message line without 'seq'\n");
+               "mcpreel: a.jsonl:4:1: a message line without 'seq'\n"
+               "  to save what can be read: mcpreel check --fix a.jsonl\n");
     assert_int_equal(desk_count(d), 1);
     assert_run(d, "mcpreel convert missing -o b.jsonl", 3, "",
                "mcpreel: cannot read 'missing': No such file or directory\n");
