@@ -108,7 +108,7 @@ static void the_report_says_what_was_done(void **state)
                "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
                "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{"
                "\"conn\":1}}\n",
-               "");
+               "mcpreel: warning: 'b' has messages without a time; they stay together\n");
     assert_int_equal(desk_run(d, "mcpreel --json convert --lossless a -o c.jsonrpc"), 1);
     assert_str(buf_str(&d->out),
                STR("{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
