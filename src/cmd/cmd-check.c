@@ -418,7 +418,7 @@ static int check_run(const struct app *app, const void *options, const struct op
 }
 
 static const struct command_example check_examples[] = {
-    { "mcpreel check recordings/*.jsonl", "one verdict for each; 0 if all are whole" },
+    { "mcpreel check recordings/*.jsonl", "one verdict for each; 0 if nothing was found" },
     { "mcpreel check --fix -o good.jsonl crashed.jsonl",
       "a copy with everything that is left" },
     { "mcpreel check --ignore unanswered,server-exit session.jsonl", "what is known" },
@@ -435,8 +435,10 @@ const struct command cmd_check = {
         "or with numbers out of order. A file that is whole may still be odd: answers nobody "
         "asked for, requests without an answer, lines that are no messages, messages that jq "
         "does not take. A file that cannot be read is unusable.\n\n"
-        "Ends with 0 if everything is whole, with 1 if anything was found, with 3 if a file "
-        "is unusable.\n\n"
+        "Ends with 0 if every file is whole and nothing about it is odd, with 1 if anything "
+        "was "
+        "found, be it damage or only odd (what is known is passed over with --ignore), with 3 "
+        "if a file is unusable.\n\n"
         "--fix writes a copy in the same format: without the torn end, with a header and a "
         "footer whose totals are right, with numbers that rise. What was said stays as it "
         "is. Lines that are damaged are left out and named; a gap stands in their place. Of "

@@ -79,11 +79,10 @@ static int show_command(const struct app *app, const void *args, const struct op
                               .last = (uint64_t)a->last };
     struct filter *filter = NULL;
     struct arena arena = { 0 };
-    bool ok = true;
+    bool ok = show_pick_file(&wish.pick, app->sys, in->at[0], &arena, e);
 
-    show_pick_file(&wish.pick, app->sys, in->at[0], &arena);
     wish.pick.message |= a->messages;
-    if (in->count > 1 || a->filter.count)
+    if (ok && (in->count > 1 || a->filter.count))
         ok = show_pick_filter(&filter, in->at + 1, in->count - 1, &a->filter, e);
     wish.filter = filter;
     ok = ok && check(app, a, &wish, e) && show_run(app, &wish, e);

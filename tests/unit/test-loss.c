@@ -45,7 +45,7 @@ static void what_a_record_has_is_counted_by_part(void **state)
     tell(EVERYTHING, EVERYTHING & ~PART_TIME, PING PONG, "the times of 2 messages");
     tell(EVERYTHING, EVERYTHING & ~(PART_TIME | PART_SERVER),
          PING "@2 s2c {'method':'notifications/message'}\n" PONG,
-         "the times of 3 messages, 1 notification or request of the server");
+         "the times of 3 messages, 1 notification or request of the server, or answer to one");
     tell(EVERYTHING, EVERYTHING & ~(PART_PROCESS | PART_GAP),
          "| {'type':'proc','ev':'start'}\n"
          "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
