@@ -46,7 +46,6 @@ static const struct option check_options[] = {
 static const bool of_the_file[STATS_ODDS] = {
     [STATS_NO_HEADER] = true,    [STATS_EXTRA_HEADER] = true,   [STATS_NO_FOOTER] = true,
     [STATS_AFTER_FOOTER] = true, [STATS_FOOTER_DIFFERS] = true, [STATS_DAMAGED_END] = true,
-    [STATS_GAP] = true,          [STATS_SEQ_ORDER] = true,      [STATS_SHORT_BATCH] = true,
 };
 
 enum verdict { VERDICT_WHOLE, VERDICT_ODD, VERDICT_DAMAGED, VERDICT_UNUSABLE };

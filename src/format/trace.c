@@ -5,7 +5,7 @@
  * array of them, or any other JSON value.
  *
  * What must be there and nobody knows is made up so that it is known again: a date of
- * 1970, the label that mcp-tape gives when it finds none, an empty command. How the
+ * 1970, the label that mcp-tape would give, an empty command. How the
  * server ended is not made up: who does not know it leaves the exit code out. */
 #include <stdlib.h>
 
@@ -21,9 +21,10 @@
 
 #define NAME "trace"
 #define NO_LABEL "mcp"
+#define LABELLED "labelled" /* our own: false if nobody gave the label */
 
 /* So many kinds of lines that are passed over are remarked on, each once. */
-enum { PASSED_MAX = 32 };
+enum { PASSED_MAX = 32, LABEL_MAX = 32 };
 
 struct trace {
     struct ndjson lines;
@@ -146,9 +147,8 @@ static bool take_text(struct trace *s, const struct window *w, struct json_val l
 }
 
 /* The members of each of the three kinds of line, NULL-ended. */
-static const char *const meta_members[] = {
-    "v", "type", "startedAt", "label", "command", NULL
-};
+static const char *const meta_members[] = { "v",       "type",   "startedAt", "label",
+                                            "command", LABELLED, NULL };
 static const char *const message_members[] = { "t", "dir", "raw", NULL };
 static const char *const end_members[] = { "t", "type", "exitCode", "durationMs", NULL };
 
@@ -165,6 +165,64 @@ static bool knows(const void *self, struct str name)
 static struct str extra_of(struct trace *s, struct json_val line, const char *const *members)
 {
     return extra_gather(line, STR(NAME), knows, members, STR_NONE, &s->arena);
+}
+
+/* Letters, digits and dashes, 32 at most. */
+static struct str spell_label(struct str word, struct arena *a)
+{
+    size_t len = word.len < LABEL_MAX ? word.len : LABEL_MAX;
+    char *label = arena_alloc(a, len + 1);
+
+    for (size_t i = 0; i < len; i++) {
+        char c = word.at[i];
+        bool upper = c >= 'A' && c <= 'Z';
+
+        label[i] = upper ? (char)(c - 'A' + 'a') : c;
+        if (!upper && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+            label[i] = '-';
+    }
+    return str_n(label, len);
+}
+
+static bool names_nothing(struct str word)
+{
+    static const struct str runners[] = { STR_INIT("npx"),  STR_INIT("node"), STR_INIT("bun"),
+                                          STR_INIT("deno"), STR_INIT("run"),  STR_INIT("") };
+
+    for (size_t i = 0; i < word.len; i++)
+        if (word.at[i] == ' ' || (word.at[i] >= '\t' && word.at[i] <= '\r'))
+            return true;
+    for (size_t i = 0; i < sizeof runners / sizeof runners[0]; i++)
+        if (str_eq(word, runners[i]))
+            return true;
+    return word.at[0] == '-';
+}
+
+/* As mcp-tape labels what has no label: by the last word that names something, in small
+ * letters. */
+static struct str label_of(struct str command, struct arena *a)
+{
+    struct str label = STR(NO_LABEL), word;
+    struct json_fault fault;
+    struct json_iter it;
+    struct json j;
+
+    json_init(&j);
+    it =
+        json_each(command.at && json_scan(&j, command, &fault) ? json_root(&j) : JSON_VAL_NONE);
+    while (json_next(&it)) {
+        word = json_text(it.value, a);
+        if (!names_nothing(word))
+            label = word;
+    }
+    for (size_t i = 0; i < label.len; i++)
+        if (label.at[i] == '/' || label.at[i] == '\\') {
+            label = str_skip(label, i + 1);
+            i = (size_t)-1;
+        }
+    label = spell_label(label, a);
+    json_release(&j);
+    return label.len ? label : STR(NO_LABEL);
 }
 
 /* The words of the server's command, and the command as people write it. */
@@ -225,10 +283,11 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
         format_note(w, json_at(line),
                     "another meta line; its trace is taken as a continuation");
     s->headed = true;
-    if (str_eq(h->name, STR(NO_LABEL)))
-        h->name = STR_NONE;
     if (json_count(json_get(line, STR("command"))) == 1 && !is_one_word(h->upstream))
         h->command = STR_NONE;
+    if (str_eq(h->name, STR(NO_LABEL)) ||
+        json_type(json_get(line, STR(LABELLED))) == JSON_FALSE)
+        h->name = STR_NONE;
     h->transport = STR("stdio");
     return NEXT_RECORD;
 }
@@ -422,19 +481,26 @@ static void write_command(struct json_out *o, const struct record_header *h)
 static void write_meta(struct trace_writer *s, struct buf *to, const struct record *r)
 {
     struct json_out o = json_out_to(to);
+    struct arena a = { 0 };
+    struct str label = r->header.name;
     char time[CLOCK_TEXT];
 
+    if (!label.at)
+        label = label_of(r->header.command, &a);
     s->headed = true;
     s->started_us = r->has & HAS_WALL ? r->wall_us : 0;
     json_out_object(&o);
     json_out_key_int(&o, STR("v"), 1);
     json_out_key_str(&o, STR("type"), STR("meta"));
     json_out_key_str(&o, STR("startedAt"), time_of(s, r, time));
-    json_out_key_str(&o, STR("label"), r->header.name.at ? r->header.name : STR(NO_LABEL));
+    json_out_key_str(&o, STR("label"), label);
     write_command(&o, &r->header);
+    if (!r->header.name.at && !str_eq(label, STR(NO_LABEL)))
+        json_out_key_bool(&o, STR(LABELLED), false);
     extra_add_own(&o, r->extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
+    arena_release(&a);
 }
 
 /* Without a header: as if the trace had started with the first thing known of it. */
