@@ -7,6 +7,7 @@
 A peer that cannot be installed fails its tests when CI is set and skips them elsewhere; the skips are
 repeated at the end of the output, so that nobody takes them for passes.
 """
+import functools
 import os
 import pathlib
 import signal
@@ -71,14 +72,25 @@ def mcpreel():
     return path
 
 
+@functools.cache
+def installation(group):
+    return run_command([ROOT / "tools" / "peers", group], timeout=900)
+
+
 def installed(group):
-    ran = run_command([ROOT / "tools" / "peers", group], timeout=900)
+    ran = installation(group)
     if ran.code == 0:
         return pathlib.Path(ran.out.decode().strip())
     reasons = [line for line in ran.err.decode().splitlines() if line.startswith("peers: cannot install")]
     if not reasons or os.environ.get("CI"):
         pytest.fail(str(ran))
     pytest.skip(reasons[0])
+
+
+@pytest.fixture(scope="session")
+def peer_home():
+    """Where a group of tools/peers is installed, by its name."""
+    return installed
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ static struct str said(const char *out, int n)
 }
 
 /* Every message of a recording carries a date: printf would be half its cost. */
-static char *put_digits(char *to, int64_t n, int digits)
+static char *put_digits(char *to, int n, int digits)
 {
     for (int i = digits; i-- > 0; n /= 10)
         to[i] = (char)('0' + n % 10);
@@ -53,21 +53,38 @@ static char *put_triple(char *to, int a, int b, int c, char between)
     return put_digits(to, c, 2);
 }
 
+/* The calendar date of a day, counted from 1970. gmtime_r() asks the time zone data first,
+ * and takes a lock for it. Counted from March, so that the leap day is the last of its
+ * year, and in eras of 400 years, which all have the same number of days. */
+static void take_day(int64_t days, int *year, int *month, int *day)
+{
+    enum { ERA = 146097, TO_1970 = 719468 };
+    int64_t since = days + TO_1970, era = (since >= 0 ? since : since - ERA + 1) / ERA;
+    int in_era = (int)(since - era * ERA);
+    int years = (in_era - in_era / 1460 + in_era / 36524 - in_era / (ERA - 1)) / 365;
+    int in_year = in_era - (365 * years + years / 4 - years / 100);
+    int months = (5 * in_year + 2) / 153;
+
+    *day = in_year - (153 * months + 2) / 5 + 1;
+    *month = months < 10 ? months + 3 : months - 9;
+    *year = years + (int)era * 400 + (*month <= 2);
+}
+
 struct str clock_format(char out[CLOCK_TEXT], int64_t wall_us)
 {
     int64_t us = wall_us < WALL_FIRST ? WALL_FIRST : wall_us > WALL_LAST ? WALL_LAST : wall_us;
-    int64_t below = (us % US_PER_S + US_PER_S) % US_PER_S;
-    time_t seconds = (time_t)((us - below) / US_PER_S);
+    int64_t below = (us % US_PER_S + US_PER_S) % US_PER_S, seconds = (us - below) / US_PER_S;
+    int in_day = (int)((seconds % S_PER_DAY + S_PER_DAY) % S_PER_DAY);
     bool whole_ms = below % US_PER_MS == 0;
-    struct tm tm;
+    int year, month, day;
     char *to;
 
-    BUG_IF(!gmtime_r(&seconds, &tm));
-    to = put_triple(out, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, '-');
+    take_day((seconds - in_day) / S_PER_DAY, &year, &month, &day);
+    to = put_triple(out, year, month, day, '-');
     *to++ = 'T';
-    to = put_triple(to, tm.tm_hour, tm.tm_min, tm.tm_sec, ':');
+    to = put_triple(to, in_day / 3600, in_day / 60 % 60, in_day % 60, ':');
     *to++ = '.';
-    to = whole_ms ? put_digits(to, below / US_PER_MS, 3) : put_digits(to, below, 6);
+    to = whole_ms ? put_digits(to, (int)below / US_PER_MS, 3) : put_digits(to, (int)below, 6);
     *to++ = 'Z';
     return str_n(out, (size_t)(to - out));
 }

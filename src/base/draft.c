@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 
 enum { NAME_KEPT = 64, NAME_ROOM = 128 };
@@ -49,7 +50,7 @@ bool draft_keep(struct draft *d, struct file *f, struct err *e)
     }
     free(d->at);
     d->at = NULL;
-    return true;
+    return folder_sync_of(f->sys, f->path, e);
 }
 
 void draft_drop(struct draft *d, struct file *f)

@@ -19,7 +19,8 @@ bool draft_open(struct draft *d, struct file *f, const struct sys *sys, const ch
                 bool replace, struct err *e) MUST_CHECK;
 
 /* Ends in one of these. Keeping syncs, closes and gives the name; if that fails, all of
- * it is dropped. */
+ * it is dropped. That the name may not survive a power cut is an error, too, but then the
+ * file is there. */
 bool draft_keep(struct draft *d, struct file *f, struct err *e) MUST_CHECK;
 void draft_drop(struct draft *d, struct file *f);
 

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/lock.h"
+
 enum { SLURP_STEP = 65536 };
 
 /* Their addresses, not their texts, mark files as not ours to close. */
@@ -146,6 +148,8 @@ static bool look_at_old(const struct sys *sys, const char *at, const char *path,
     sys->close(sys, fd);
     if (!ok)
         return false;
+    if (S_ISREG(st.st_mode) && lock_is_held(sys, at))
+        return err_set(e, ERR_USAGE, "cannot write '%s': another process is writing it", path);
     return S_ISREG(st.st_mode) ||
            err_set(e, ERR_USAGE, "cannot write '%s': it is %s, not a file", path,
                    kind_of(st.st_mode));

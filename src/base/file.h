@@ -31,9 +31,9 @@ bool file_open(struct file *f, const struct sys *sys, const char *path,
                struct err *e) MUST_CHECK;
 
 /* For writing at the end: made new with mode 0600, never through a symbolic link. An
- * existing path is ERR_USAGE unless `replace`, and then only a regular file is
- * replaced: it is looked at, unlinked and made new, so whoever has the old one open
- * keeps it, its other hard links live on, and a path that somebody else takes in
+ * existing path is ERR_USAGE unless `replace`, and then only a regular file that nobody
+ * holds a lock on is replaced: it is looked at, unlinked and made new, so whoever has the old
+ * one open keeps it, its other hard links live on, and a path that somebody else takes in
  * between is refused, not opened. Until the unlink nothing has touched it. */
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
                  struct err *e) MUST_CHECK;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static int real_open(const struct sys *s, const char *path, int flags, mode_t mode)
@@ -34,10 +35,22 @@ static int real_fdatasync(const struct sys *s, int fd)
     return fdatasync(fd);
 }
 
+static int real_fsync(const struct sys *s, int fd)
+{
+    (void)s;
+    return fsync(fd);
+}
+
 static int real_ftruncate(const struct sys *s, int fd, off_t len)
 {
     (void)s;
     return ftruncate(fd, len);
+}
+
+static int real_flock(const struct sys *s, int fd, int how)
+{
+    (void)s;
+    return flock(fd, how);
 }
 
 static int real_rename(const struct sys *s, const char *from, const char *to)
@@ -58,6 +71,12 @@ static int real_unlink(const struct sys *s, const char *path)
     return unlink(path);
 }
 
+static int real_mkdir(const struct sys *s, const char *path, mode_t mode)
+{
+    (void)s;
+    return mkdir(path, mode);
+}
+
 static int real_close(const struct sys *s, int fd)
 {
     (void)s;
@@ -70,9 +89,12 @@ const struct sys sys_real = {
     .write = real_write,
     .fstat = real_fstat,
     .fdatasync = real_fdatasync,
+    .fsync = real_fsync,
     .ftruncate = real_ftruncate,
+    .flock = real_flock,
     .rename = real_rename,
     .link = real_link,
     .unlink = real_unlink,
+    .mkdir = real_mkdir,
     .close = real_close,
 };

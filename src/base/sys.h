@@ -15,10 +15,13 @@ struct sys {
     ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
     int (*fstat)(const struct sys *s, int fd, struct stat *st);
     int (*fdatasync)(const struct sys *s, int fd);
+    int (*fsync)(const struct sys *s, int fd);
     int (*ftruncate)(const struct sys *s, int fd, off_t len);
+    int (*flock)(const struct sys *s, int fd, int how);
     int (*rename)(const struct sys *s, const char *from, const char *to);
     int (*link)(const struct sys *s, const char *from, const char *to);
     int (*unlink)(const struct sys *s, const char *path);
+    int (*mkdir)(const struct sys *s, const char *path, mode_t mode);
     int (*close)(const struct sys *s, int fd);
 };
 

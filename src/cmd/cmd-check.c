@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/term.h"
+#include "cmd/check-secrets.h"
 #include "cmd/commands.h"
 #include "cmd/inspect-odd.h"
+#include "cmd/journal.h"
 #include "cmd/repair.h"
 
 enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };
@@ -14,7 +16,8 @@ enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };
 struct check_args {
     const char *output;
     struct option_list ignore;
-    bool fix, force;
+    bool fix, force, secrets;
+    struct redaction_args redaction;
 };
 
 static const struct option check_options[] = {
@@ -39,6 +42,11 @@ static const struct option check_options[] = {
       .split = true,
       .at = offsetof(struct check_args, ignore),
       .help = "pass over these findings, by the ids that --json shows" },
+    { .name = "secrets",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct check_args, secrets),
+      .help = "look for secrets instead" },
+    REDACTION_OPTIONS(struct check_args, redaction),
     { 0 },
 };
 
@@ -46,6 +54,7 @@ static const struct option check_options[] = {
 static const bool of_the_file[STATS_ODDS] = {
     [STATS_NO_HEADER] = true,    [STATS_EXTRA_HEADER] = true,   [STATS_NO_FOOTER] = true,
     [STATS_AFTER_FOOTER] = true, [STATS_FOOTER_DIFFERS] = true, [STATS_DAMAGED_END] = true,
+    [STATS_GAP] = true,          [STATS_SEQ_ORDER] = true,
 };
 
 enum verdict { VERDICT_WHOLE, VERDICT_ODD, VERDICT_DAMAGED, VERDICT_UNUSABLE };
@@ -67,6 +76,7 @@ struct checked {
     struct stats stats;
     struct repair repair;
     const char *copy; /* NULL: none is made */
+    bool unfinished;  /* it is the journal of a document; the copy is that document */
     struct err trouble;
     bool usable;
 };
@@ -119,7 +129,8 @@ static int exit_code(const struct check *c, const struct checked *f)
     if (!f->usable)
         return app_exit_code(&f->trouble);
     if (f->copy)
-        return any_found(c, &f->repair.left) || loss_any(&f->repair.loss) || is_part(f)
+        return any_found(c, &f->repair.left) || is_part(f) ||
+                       (loss_any(&f->repair.loss) && !f->unfinished)
                    ? EXIT_FINDINGS
                    : EXIT_OK;
     return judge(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
@@ -210,7 +221,7 @@ static void add_copy(struct buf *to, const struct check *c, const struct checked
 {
     const char *before = "; still odd: ";
 
-    buf_add(to, STR("  repaired copy: "));
+    buf_add(to, f->unfinished ? STR("  finished: ") : STR("  repaired copy: "));
     term_escape(to, str_z(f->copy), TERM_ONE_LINE);
     for (enum stats_odd what = 0; what < STATS_ODDS; what++)
         if (is_found(c, &f->repair.left, what)) {
@@ -287,12 +298,20 @@ static void add_json(struct check *c, const struct checked *f)
     json_out_end_object(o);
 }
 
-/* The name of the copy, if there is to be one. */
-static const char *name_copy(const struct check *c, const char *path, struct arena *a)
+/* The copy that is to be made, if any: of a journal it is what that was to become. */
+static void plan_copy(const struct check *c, struct checked *f, struct arena *a)
 {
-    if (!c->args->fix)
-        return NULL;
-    return c->args->output ? c->args->output : arena_printf(a, "%s.fixed", path).at;
+    const struct format *as = NULL;
+    const char *target = NULL;
+
+    if (c->args->fix) {
+        f->unfinished = journal_is(f->file.path, a, &target, &as);
+        if (!f->unfinished)
+            target = arena_printf(a, "%s.fixed", f->file.path).at;
+        f->copy = c->args->output ? c->args->output : target;
+    }
+    repair_init(&f->repair, c->app, &f->file, f->copy, c->args->force);
+    f->repair.as = as;
 }
 
 /* Reads the file. False if it is not the file's fault that it cannot be judged. */
@@ -317,11 +336,10 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     int code;
 
     f->file.path = path;
-    f->copy = name_copy(c, path, &a);
+    plan_copy(c, f, &a);
     f->file.salvage = f->copy;
     stats_init(&f->stats);
     f->stats.thorough = true;
-    repair_init(&f->repair, c->app, &f->file, f->copy, c->args->force);
     ok = read_file(c, f, e);
     if (ok && c->app->json)
         add_json(c, f);
@@ -366,6 +384,10 @@ static bool is_standard(const char *path)
 static bool check_options_fit(const struct check_args *args, const struct operands *in,
                               struct err *e)
 {
+    if (args->secrets && args->fix) {
+        err_set(e, ERR_USAGE, "'--secrets' only looks, it mends nothing");
+        return err_hint(e, "take them out: mcpreel redact FILE -o OUT");
+    }
     if (args->output && !args->fix)
         return err_set(e, ERR_USAGE, "'--output' without '--fix': there is nothing to write");
     if (args->output && in->count > 1)
@@ -409,6 +431,8 @@ static int check_run(const struct app *app, const void *options, const struct op
 
     if (!check_options_fit(c.args, in, e) || !read_ignored(&c, e))
         return EXIT_USAGE;
+    if (c.args->secrets)
+        return check_secrets(app, &c.args->redaction, in, e);
     buf_init(&c.all, CHECK_ALL);
     c.json = json_out_to(&c.all);
     ok = check_all(&c, in, e);
@@ -421,13 +445,15 @@ static const struct command_example check_examples[] = {
     { "mcpreel check --fix -o good.jsonl crashed.jsonl",
       "a copy with everything that is left" },
     { "mcpreel check --ignore unanswered,server-exit session.jsonl", "what is known" },
+    { "mcpreel check --secrets --redact-env API_KEY recordings/*", "a gate before a commit" },
     { 0 },
 };
 
 const struct command cmd_check = {
     .name = "check",
     .summary = "say whether recordings are whole, and repair them",
-    .usage = (const char *const[]){ "[options] FILE…", "--fix [-o OUT] FILE", NULL },
+    .usage = (const char *const[]){ "[options] FILE…", "--fix [-o OUT] FILE", "--secrets FILE…",
+                                    NULL },
     .about =
         "Gives every file a verdict, and the reasons for it. A file is damaged if it is not "
         "as its recorder should have left it: cut off, without header or footer, with gaps, "
@@ -442,7 +468,10 @@ const struct command cmd_check = {
         "footer whose totals are right, with numbers that rise. What was said stays as it "
         "is. Lines that are damaged are left out and named; a gap stands in their place. Of "
         "a packed file that is cut off all is saved that can be unpacked. The exit code is "
-        "then that of the copy, and 1 if lines were left out.",
+        "then that of the copy, and 1 if lines were left out. The journal of a document that a "
+        "recorder could not finish (NAME.FORMAT.journal) is made into that document.\n\n"
+        "--secrets says where secrets stand, not what they are, and ends with 1 if there are "
+        "any. 'mcpreel redact' takes them out.",
     .examples = check_examples,
     .options = check_options,
     .args_size = sizeof(struct check_args),

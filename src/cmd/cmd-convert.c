@@ -1,5 +1,6 @@
 /* cmd/cmd-convert.c - recordings from one format into another, several into one. */
 #include "cmd/commands.h"
+#include "cmd/pick-format.h"
 #include "cmd/progress.h"
 #include "format/merge.h"
 #include "format/writer.h"
@@ -14,30 +15,6 @@ struct convert_args {
     bool lossless, force;
 };
 
-/* "recording, trace": those that can be written; in `text`. */
-static const char *list_writable(struct buf *text)
-{
-    buf_init(text, CONVERT_TEXT);
-    for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->put)
-            buf_printf(text, "%s%s", text->len ? ", " : "", (*f)->name);
-    return buf_z(text);
-}
-
-static bool parse_format(void *field, const char *text, struct err *e)
-{
-    const struct format *f = format_by_name(str_z(text));
-    struct buf names;
-
-    *(const struct format **)field = f;
-    if (f && f->put)
-        return true;
-    err_set(e, ERR_USAGE, "'%s' is %s of %s", text, f ? "only read; it is none" : "none",
-            list_writable(&names));
-    buf_release(&names);
-    return false;
-}
-
 static const struct option convert_options[] = {
     { .key = 'o',
       .name = "output",
@@ -49,7 +26,7 @@ static const struct option convert_options[] = {
     { .name = "to",
       .arg = "FORMAT",
       .type = OPTION_CUSTOM,
-      .parse = parse_format,
+      .parse = pick_format_parse,
       .at = offsetof(struct convert_args, to),
       .help = "write FORMAT, whatever the name of OUT says" },
     { .name = "lossless",
@@ -297,7 +274,7 @@ static bool choose_format(struct conversion *c, const struct convert_args *args,
     if (c->format)
         return true;
     err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
-    err_hint(e, "say it with --to FORMAT: one of %s", list_writable(&names));
+    err_hint(e, "say it with --to FORMAT: one of %s", pick_format_list(&names));
     buf_release(&names);
     return false;
 }

@@ -1,23 +1,19 @@
 /* cmd/cmd-record.c - stand between a client and its server and write down what passes. */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/pack.h"
+#include "base/words.h"
 #include "cmd/commands.h"
-#include "engine/tap.h"
-#include "format/recording-line.h"
-#include "format/writer.h"
-#include "loop/signals.h"
+#include "cmd/pick-format.h"
+#include "cmd/record-session.h"
+#include "loop/dumps.h"
 #include "trace/limits.h"
-#include "transport/relay.h"
-#include "json/write.h"
 
 struct record_args {
-    const char *output, *name;
+    const char *output, *name, *upstream;
+    const struct format *format;
     struct option_list tags;
-    bool force;
+    uint64_t rotate, max_message;
+    int64_t flush_us;
+    bool force, plain, strict;
+    struct redaction_args redaction;
 };
 
 static const struct option record_options[] = {
@@ -27,12 +23,19 @@ static const struct option record_options[] = {
       .type = OPTION_PATH,
       .seed = true,
       .at = offsetof(struct record_args, output),
-      .help = "write the recording to FILE" },
+      .help = "write the recording to FILE; in a folder, to a new file there" },
     { .name = "force",
       .type = OPTION_FLAG,
       .at = offsetof(struct record_args, force),
       .help = "replace FILE if it exists" },
+    { .name = "format",
+      .arg = "FORMAT",
+      .type = OPTION_CUSTOM,
+      .parse = pick_format_parse,
+      .at = offsetof(struct record_args, format),
+      .help = "write FORMAT, whatever the name of FILE says" },
     { .name = "name",
+      .also = { "label" },
       .arg = "NAME",
       .type = OPTION_STRING,
       .seed = true,
@@ -45,291 +48,159 @@ static const struct option record_options[] = {
       .seed = true,
       .at = offsetof(struct record_args, tags),
       .help = "comma-separated tags, kept in its header" },
+    { .name = "upstream",
+      .arg = "COMMAND",
+      .type = OPTION_STRING,
+      .seed = true,
+      .at = offsetof(struct record_args, upstream),
+      .help = "the server's command line as one word, in place of '-- COMMAND'" },
+    { .name = "rotate",
+      .arg = "SIZE",
+      .type = OPTION_SIZE,
+      .preset = "0",
+      .at = offsetof(struct record_args, rotate),
+      .help = "go on in another file when one has this size; 0: never" },
+    { .name = "flush-interval",
+      .arg = "TIME",
+      .type = OPTION_DURATION,
+      .preset = "1s",
+      .seed = true,
+      .at = offsetof(struct record_args, flush_us),
+      .help = "sync to the disk this often, and after 100 lines" },
+    { .name = "max-message",
+      .arg = "SIZE",
+      .type = OPTION_SIZE,
+      .preset = "64MiB",
+      .at = offsetof(struct record_args, max_message),
+      .help = "longer messages pass, but are not kept" },
+    { .name = "plain",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct record_args, plain),
+      .help = "only headers, messages and footers, as ThoughtJack has them" },
+    { .name = "strict",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct record_args, strict),
+      .help = "end with 125 if anything is missing in the recording" },
+    REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
 };
 
-enum { EXIT_OURS = 125 }; /* we failed, not the server */
-
-/* One recording session: the relay's events go through the tap into the file. */
-struct recording_session {
-    const struct app *app;
-    struct loop *loop;
-    struct relay *relay;
-    struct tap tap;
-    struct writer writer;
-    int64_t started_us;
-    uint64_t lost; /* messages that are not in the file */
-    int exit_code;
-    bool complained;
-};
-
-static struct tap_time now(const struct recording_session *s)
+/* The server's command: after "--", or in one string. */
+static bool find_server(struct record_settings *how, const struct record_args *args,
+                        const struct operands *in, struct arena *a, struct err *e)
 {
-    return (struct tap_time){ clock_mono_us() - s->started_us, clock_wall_us() };
-}
+    char **words;
 
-/* The session matters more than its recording: say once that something is lost,
- * and go on. */
-static void check(struct recording_session *s, bool kept, const struct err *e)
-{
-    if (kept || s->complained)
-        return;
-    s->complained = true;
-    log_say(s->app->log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
-}
-
-static void on_line(void *to, enum record_dir dir, struct str line)
-{
-    struct recording_session *s = to;
-    struct err e = ERR_NONE;
-    uint64_t before = s->tap.seq;
-    bool kept = tap_line(&s->tap, dir, line, now(s), &e);
-
-    if (!kept)
-        s->lost += s->tap.seq - before;
-    check(s, kept, &e);
-}
-
-static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
-{
-    struct recording_session *s = to;
-    struct err e = ERR_NONE;
-
-    check(s, tap_too_long(&s->tap, dir, bytes, now(s), &e), &e);
-}
-
-static void on_stderr(void *to, struct str bytes)
-{
-    struct recording_session *s = to;
-    struct err e = ERR_NONE;
-
-    check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
-}
-
-static void on_hurried(void *to)
-{
-    struct recording_session *s = to;
-
-    log_say(s->app->log, LOG_WARN,
-            "the client is gone and the server was silent for 0.8 s: sent it SIGTERM");
-}
-
-static void on_exited(void *to, int code, int signum)
-{
-    struct recording_session *s = to;
-    struct err e = ERR_NONE;
-
-    s->exit_code = signum ? 128 + signum : code;
-    check(s, tap_exited(&s->tap, code, signum, now(s), &e), &e);
-}
-
-static void on_done(void *to)
-{
-    struct recording_session *s = to;
-
-    loop_stop(s->loop);
-}
-
-static const struct relay_events session_events = {
-    .line = on_line,
-    .too_long = on_too_long,
-    .stderr_text = on_stderr,
-    .hurried = on_hurried,
-    .exited = on_exited,
-    .done = on_done,
-};
-
-static void on_signal(void *to, int signum)
-{
-    struct recording_session *s = to;
-
-    relay_signal(s->relay, signum);
-}
-
-static struct str json_strings(struct arena *a, char *const *at, size_t count)
-{
-    struct buf b;
-    struct json_out o = json_out_to(&b);
-    struct str list;
-
-    buf_init(&b, LIMIT_MESSAGE);
-    json_out_array(&o);
-    for (size_t i = 0; i < count; i++)
-        json_out_str(&o, str_z(at[i]));
-    json_out_end_array(&o);
-    list = arena_str(a, buf_str(&b));
-    buf_release(&b);
-    return list;
-}
-
-static struct str command_line(struct arena *a, char *const *argv)
-{
-    struct buf b;
-    struct str line;
-
-    buf_init(&b, LIMIT_MESSAGE);
-    for (; *argv; argv++)
-        buf_printf(&b, "%s%s", b.len ? " " : "", *argv);
-    line = arena_str(a, buf_str(&b));
-    buf_release(&b);
-    return line;
-}
-
-static bool begin(struct recording_session *s, const struct record_args *args,
-                  const struct operands *in, struct err *e)
-{
-    struct arena a = { 0 };
-    struct record_header header = {
-        .version = STR(RECORDING_VERSION),
-        .name = str_z(args->name),
-        .upstream = command_line(&a, in->server),
-        .made_for = STR(RECORDING_MADE_FOR),
-        .producer = STR("{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"),
-        .command = json_strings(&a, in->server, in->server_count),
-        .transport = STR("stdio"),
-    };
-    bool ok;
-
-    if (args->tags.count)
-        header.tags = json_strings(&a, (char *const *)args->tags.at, args->tags.count);
-    ok = tap_begin(&s->tap, &header, now(s), e) && tap_started(&s->tap, now(s), e);
-    arena_release(&a);
-    return ok;
-}
-
-/* As shells have it: not found, or found and not to be executed; the rest is trouble
- * of the usual kinds. */
-static int start_failure(int errnum, const struct err *e)
-{
-    switch (errnum) {
-    case 0:
-    case EAGAIN:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-        return app_exit_code(e);
-    case ENOENT:
-        return 127;
-    default:
-        return 126;
+    if (in->server && args->upstream)
+        return err_set(e, ERR_USAGE,
+                       "two servers to record: '--upstream' and what follows '--'");
+    if (in->server) {
+        how->server = in->server;
+        how->server_count = in->server_count;
+        return true;
     }
+    if (args->upstream) {
+        if (!words_split(&words, &how->server_count, str_z(args->upstream), a, e))
+            return err_wrap(e, "cannot read the command of '--upstream'");
+        how->server = words;
+    }
+    if (how->server_count)
+        return true;
+    err_set(e, ERR_USAGE, "no server to record");
+    return err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…");
 }
 
-static bool open_file(struct recording_session *s, const struct record_args *args,
-                      struct err *e)
+static bool check_sizes(const struct record_args *args, struct err *e)
 {
-    return writer_open(&s->writer, s->app->sys, args->output, args->force, &recording_format,
-                       e);
-}
-
-/* A new file is made before the server starts: there is no session if it cannot be.
- * An old one is only replaced once there is something to replace it with. */
-static int start(struct recording_session *s, const struct record_args *args,
-                 const struct operands *in, struct err *e)
-{
-    struct relay_config config = { in->server, 0, 1, 2, LIMIT_MESSAGE };
-    int errnum = 0;
-
-    if (args->force ? !file_may_create(s->app->sys, args->output, true, e)
-                    : !open_file(s, args, e))
-        return app_exit_code(e);
-    if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
-        if (!args->force)
-            writer_abandon(&s->writer);
-        return start_failure(errnum, e);
-    }
-    if (args->force && !open_file(s, args, e)) {
-        relay_close(s->relay);
-        return app_exit_code(e);
-    }
-    return 0;
-}
-
-static void say_result(const struct recording_session *s, const char *path)
-{
-    uint64_t seen = s->tap.seq, kept = seen - s->lost;
-
-    if (s->lost)
-        log_say(s->app->log, LOG_WARN, "recorded only %llu of %llu messages in %s",
-                (unsigned long long)kept, (unsigned long long)seen, path);
-    else
-        log_say(s->app->log, LOG_INFO, "recorded %llu message%s in %s",
-                (unsigned long long)seen, seen == 1 ? "" : "s", path);
-}
-
-/* Runs the session; the exit code is the server's, or says why it did not start. */
-static int run_session(struct recording_session *s, const struct record_args *args,
-                       const struct operands *in, struct err *e)
-{
-    struct signals *signals = signals_watch(s->loop, on_signal, s);
-    struct err trouble = ERR_NONE;
-    int failure = start(s, args, in, e);
-
-    if (!failure) {
-        log_say(s->app->log, LOG_INFO, "recording to %s", args->output);
-        check(s, begin(s, args, in, &trouble), &trouble);
-        loop_run(s->loop);
-        check(s, tap_end(&s->tap, s->exit_code, now(s), &trouble), &trouble);
-        check(s, writer_finish(&s->writer, &trouble), &trouble);
-        say_result(s, args->output);
-        relay_close(s->relay);
-    }
-    signals_close(signals);
-    return failure ? failure : s->exit_code;
-}
-
-/* Whether the recording can go where it is to go. */
-static bool check_output(const char *path, const char *server, struct err *e)
-{
-    struct str stem;
-
-    if (!path) {
-        err_set(e, ERR_USAGE, "no file to record into");
-        return err_hint(e, "name one: mcpreel record -o session.jsonl -- %s …", server);
-    }
-    if (str_eq(str_z(path), STR("-"))) {
-        err_set(e, ERR_USAGE, "cannot record to standard output: it belongs to the session");
-        return err_hint(e, "name a file: mcpreel record -o session.jsonl -- %s …", server);
-    }
-    if (pack_by_name(str_z(path), &stem) != PACK_NONE) {
-        err_set(e, ERR_USAGE, "cannot record to '%s': a live recording is not packed", path);
-        return err_hint(e, "record to '%.*s' and pack it afterwards", STR_ARG(stem));
-    }
+    if (args->max_message == 0 || args->max_message > LIMIT_MESSAGE)
+        return err_set(e, ERR_USAGE, "'--max-message' must be from 1 byte to 64 MiB");
     return true;
+}
+
+/* A file may be named after the recording or its server. */
+static void name_without_secrets(struct record_wish *wish, struct redaction *r, struct arena *a)
+{
+    size_t count = 0;
+    char **words;
+
+    if (wish->name)
+        wish->name = redaction_word(r, wish->name, a);
+    while (wish->server[count])
+        count++;
+    words = arena_alloc(a, (count + 1) * sizeof *words);
+    for (size_t i = 0; i < count; i++)
+        words[i] = redaction_word(r, wish->server[i], a);
+    wish->server = words;
+}
+
+/* From here on nothing is said or written but through the redaction. */
+static int record_redacted(const struct app *app, const struct record_args *args,
+                           struct record_settings *how, struct err *e)
+{
+    struct record_wish wish = { .output = args->output,
+                                .name = args->name,
+                                .format = args->format,
+                                .server = how->server,
+                                .force = args->force,
+                                .rotate = args->rotate > 0 };
+    struct record_place place = { 0 };
+    struct redaction redaction;
+    struct app redacted = *app;
+    struct arena a = { 0 };
+    int code;
+
+    if (!redaction_init(&redaction, app, &args->redaction, how->server, e))
+        return app_exit_code(e);
+    dumps_off();
+    redacted.log = &redaction.log;
+    redaction.redactor.live = true;
+    how->redaction = &redaction;
+    name_without_secrets(&wish, &redaction, &a);
+    if (record_place_find(&place, &redacted, &wish, e)) {
+        redaction_for(&redaction, place.format);
+        code = record_session_run(&redacted, &place, how, e);
+    } else {
+        code = app_exit_code(e);
+    }
+    redaction_err(&redaction, e);
+    record_place_release(&place);
+    redaction_release(&redaction);
+    arena_release(&a);
+    return code;
 }
 
 static int record_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
     const struct record_args *args = options;
-    /* A server that cannot be killed is left without an exit code. */
-    struct recording_session s = { .app = app,
-                                   .started_us = clock_mono_us(),
-                                   .exit_code = EXIT_OURS };
-    int code;
+    struct record_settings how = {
+        .name = args->name,
+        .tags = args->tags,
+        .rotate = args->rotate,
+        .max_message = (size_t)args->max_message,
+        .flush_us = args->flush_us,
+        .plain = args->plain,
+        .strict = args->strict,
+    };
+    struct arena a = { 0 };
+    int code = EXIT_USAGE;
 
-    if (!in->server) {
-        err_set(e, ERR_USAGE, "no server to record");
-        err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…");
-        return EXIT_USAGE;
-    }
-    if (!check_output(args->output, in->server[0], e))
-        return EXIT_USAGE;
-    tap_init(&s.tap, &s.writer.sink);
-    s.loop = loop_new();
-    code = run_session(&s, args, in, e);
-    loop_free(s.loop);
-    tap_release(&s.tap);
+    if (check_sizes(args, e) && find_server(&how, args, in, &a, e))
+        code = record_redacted(app, args, &how, e);
+    arena_release(&a);
     return code;
 }
 
-static const char *const record_usage[] = { "[options] -o FILE -- COMMAND [ARGS…]", NULL };
+static const char *const record_usage[] = { "[options] -- COMMAND [ARGS…]",
+                                            "[options] --upstream COMMAND", NULL };
 
 static const struct command_example record_examples[] = {
     { "mcpreel record -o session.jsonl -- npx -y some-mcp-server --flag",
       "put this where your client's configuration starts the server" },
     { "mcpreel record -o a.jsonl --name nightly --tags ci -- python server.py",
       "label the recording" },
+    { "mcpreel record -o traces/ --rotate 100MB -- python server.py",
+      "a new file in a folder for each start, in parts" },
     { 0 },
 };
 
@@ -339,7 +210,13 @@ const struct command cmd_record = {
     .usage = record_usage,
     .about = "Starts the server and stands between it and the client on standard input and "
              "output. Every byte passes unchanged in both directions; a copy of every message, "
-             "of what is no message and of the server's standard error goes to FILE.\n\n"
+             "of what is no message and of the server's standard error goes to FILE. A message "
+             "is in the file before its receiver has all of it.\n\n"
+             "Without FILE the recording is a new file in $MCPREEL_DIR, or else in "
+             "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
+             "Trouble with the disk never stops the session: what cannot be written waits in "
+             "memory (up to 64 MB), and what is lost after all stands in the recording as a "
+             "gap.\n\n"
              "Ends when the server ends, with the server's own exit code (128 and the signal's "
              "number if a signal ended it). A server that cannot be found is 127, one that "
              "cannot be executed 126.",

@@ -12,6 +12,7 @@ extern const struct command cmd_formats;
 extern const struct command cmd_help;
 extern const struct command cmd_inspect;
 extern const struct command cmd_record;
+extern const struct command cmd_redact;
 extern const struct command cmd_replay;
 extern const struct command cmd_show;
 extern const struct command cmd_version;

@@ -25,7 +25,8 @@ static bool put_mended(struct sink *self, const struct record *rec, struct err *
 
 static bool open_copy(struct repair *r, struct err *e)
 {
-    const struct format *format = format_by_name(str_z(r->file->format));
+    const struct format *read = format_by_name(str_z(r->file->format));
+    const struct format *format = r->as ? r->as : read;
 
     if (r->open)
         return true;
@@ -33,8 +34,12 @@ static bool open_copy(struct repair *r, struct err *e)
         return err_set(e, ERR_USAGE, "cannot repair '%s': '%s' is only read", r->file->path,
                        format->name);
     r->left.parts = format->keeps;
-    r->loss.same = true;
-    join_from(&r->join, 0, format->keeps);
+    r->loss.same = format == read;
+    if (r->as) {
+        r->loss.had = read->keeps;
+        r->loss.keeps = format->keeps;
+    }
+    join_from(&r->join, 0, read->keeps);
     r->open = writer_open_whole(&r->writer, r->app->sys, r->path, r->replace, format, e);
     return r->open;
 }

@@ -1,8 +1,8 @@
 /* cmd/repair.h - a file written again as it should be: a sink for its records.
  *
- * Writes the same format, through its own writer: with a header and a footer, numbers
- * that rise, and nothing after the end. What the messages say stays as it is. The copy
- * of a copy is the same. */
+ * Writes the same format unless told otherwise, through its own writer: with a header and a
+ * footer, numbers that rise, and nothing after the end. What the messages say stays as it is.
+ * The copy of a copy is the same. */
 #ifndef CMD_REPAIR_H
 #define CMD_REPAIR_H
 
@@ -17,6 +17,7 @@ struct repair {
     const struct app *app;           /* borrowed, as is all that follows */
     const struct inspect_file *file; /* what is read; its format is known when records come */
     const char *path;                /* what is written */
+    const struct format *as;         /* in another format than was read; NULL: in the same */
     bool replace;
     struct join join;
     struct stats left; /* what is odd even so; complete after repair_finish() */

@@ -133,6 +133,8 @@ const struct topic topic_list[] = {
           "Colour follows the usual variables: none with NO_COLOR set or TERM=dumb, always"
           " with FORCE_COLOR or CLICOLOR_FORCE, otherwise only on a terminal. --color decides"
           " before all of them.\n\n"
+          "Recordings without a name go to the folder MCPREEL_DIR; without it, below"
+          " XDG_STATE_HOME or HOME.\n\n"
           "The variables:\n",
       .more = list_variables },
     { .name = "exit-codes",

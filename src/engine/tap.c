@@ -17,7 +17,6 @@ void tap_release(struct tap *t)
     intake_release(&t->intake);
     pairing_release(&t->pairs);
     facts_release(&t->facts);
-    arena_release(&t->arena);
 }
 
 static struct record record_at(enum record_kind kind, struct tap_time now)
@@ -51,20 +50,20 @@ static void add_latency(struct record *r, const struct pairing_request *asked)
 
 static void number_message(struct tap *t, struct record *r)
 {
-    struct mcp_message m = mcp_classify(r->message.msg, &t->arena);
+    const struct mcp_message *m = r->message.as;
     const struct pairing_request *asked = NULL;
 
     r->has |= HAS_WALL | HAS_SEQ;
     r->message.seq = ++t->seq;
     t->messages[r->message.dir]++;
-    t->errors += facts_is_error(&m);
-    if (m.kind == MCP_REQUEST)
-        pairing_ask(&t->pairs, r, &m, r->message.seq);
-    else if (mcp_is_response(&m))
-        asked = pairing_answer(&t->pairs, r, &m);
+    t->errors += facts_is_error(m);
+    if (m->kind == MCP_REQUEST)
+        pairing_ask(&t->pairs, r, m, r->message.seq);
+    else if (mcp_is_response(m))
+        asked = pairing_answer(&t->pairs, r, m);
     if (asked)
         add_latency(r, asked);
-    facts_see(&t->facts, r->message.dir, &m, asked ? asked->method : STR_NONE);
+    facts_see(&t->facts, r->message.dir, m, asked ? asked->method : STR_NONE);
 }
 
 static bool take_in(struct sink *self, const struct record *bare, struct err *e)
@@ -85,7 +84,6 @@ bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_ti
               struct err *e)
 {
     t->now = now;
-    arena_clear(&t->arena);
     return intake_line(&t->intake, dir, line, &t->sink, e);
 }
 

@@ -23,7 +23,6 @@ struct tap {
     struct intake intake;
     struct pairing pairs;
     struct facts facts;
-    struct arena arena;
     struct tap_time now;
     uint64_t seq, messages[2], errors;
 };

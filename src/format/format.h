@@ -44,6 +44,8 @@ struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
     unsigned keeps;     /* enum part: what survives writing and reading again */
+    bool lines;         /* put() makes whole lines, and nothing is left after a footer: a file
+                         * may grow by them while things happen */
 
     /* Is a file that starts so ours? */
     bool (*probe)(struct str head);

@@ -234,6 +234,7 @@ const struct format jsonrpc_format = {
     .about = "bare JSON-RPC messages, one per line",
     .ext = { ".jsonrpc" },
     .keeps = PART_BYTES | PART_SERVER | PART_PENDING | PART_ORDER,
+    .lines = true,
     .probe = jsonrpc_probe,
     .open = jsonrpc_open,
     .next = jsonrpc_next,

@@ -24,6 +24,7 @@ enum member_type {
 
 struct member {
     struct str name;
+    struct str key; /* as it is written: behind another member */
     enum member_type type;
     size_t at;    /* offset in struct record */
     unsigned has; /* bit that says it is there; 0: it says so itself */
@@ -33,154 +34,159 @@ struct member {
 
 #define FOREIGN "foreign"
 #define AT(field) offsetof(struct record, field)
+#define NAMED(text) STR_INIT(text), STR_INIT(",\"" text "\":")
 #define END                                                                                    \
     {                                                                                          \
         .name = { NULL, 0 }                                                                    \
     }
 
 static const struct member common_members[] = {
-    { STR_INIT("us"), MEMBER_NUMBER, AT(us), HAS_US, false, 0 },
-    { STR_INIT("conn"), MEMBER_COUNT, AT(conn), HAS_CONN, false, 0 },
-    { STR_INIT("session"), MEMBER_COUNT, AT(session), HAS_SESSION, false, 0 },
-    { STR_INIT("exchange"), MEMBER_COUNT, AT(exchange), HAS_EXCHANGE, false, 0 },
-    { STR_INIT("stream"), MEMBER_COUNT, AT(stream), HAS_STREAM, false, 0 },
-    { STR_INIT(FOREIGN), MEMBER_FOREIGN, AT(extra), 0, false, JSON_OBJECT },
+    { NAMED("us"), MEMBER_NUMBER, AT(us), HAS_US, false, 0 },
+    { NAMED("conn"), MEMBER_COUNT, AT(conn), HAS_CONN, false, 0 },
+    { NAMED("session"), MEMBER_COUNT, AT(session), HAS_SESSION, false, 0 },
+    { NAMED("exchange"), MEMBER_COUNT, AT(exchange), HAS_EXCHANGE, false, 0 },
+    { NAMED("stream"), MEMBER_COUNT, AT(stream), HAS_STREAM, false, 0 },
+    { NAMED(FOREIGN), MEMBER_FOREIGN, AT(extra), 0, false, JSON_OBJECT },
     END,
 };
 
 static const struct member header_members[] = {
-    { STR_INIT("version"), MEMBER_TEXT, AT(header.version), 0, true, 0 },
-    { STR_INIT("name"), MEMBER_TEXT, AT(header.name), 0, false, 0 },
-    { STR_INIT("tags"), MEMBER_TEXTS, AT(header.tags), 0, false, 0 },
-    { STR_INIT("recorded_at"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
-    { STR_INIT("upstream"), MEMBER_TEXT, AT(header.upstream), 0, true, 0 },
-    { STR_INIT("thoughtjack_version"), MEMBER_TEXT, AT(header.made_for), 0, true, 0 },
-    { STR_INIT("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
-    { STR_INIT("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
-    { STR_INIT("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
-    { STR_INIT("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
+    { NAMED("version"), MEMBER_TEXT, AT(header.version), 0, true, 0 },
+    { NAMED("name"), MEMBER_TEXT, AT(header.name), 0, false, 0 },
+    { NAMED("tags"), MEMBER_TEXTS, AT(header.tags), 0, false, 0 },
+    { NAMED("recorded_at"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
+    { NAMED("upstream"), MEMBER_TEXT, AT(header.upstream), 0, true, 0 },
+    { NAMED("thoughtjack_version"), MEMBER_TEXT, AT(header.made_for), 0, true, 0 },
+    { NAMED("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
+    { NAMED("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
+    { NAMED("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
+    { NAMED("source"), MEMBER_JSON, AT(header.source), 0, false, JSON_OBJECT },
+    { NAMED("part"), MEMBER_COUNT, AT(header.part), HAS_PART, false, 0 },
     END,
 };
 
 static const struct member message_members[] = {
-    { STR_INIT("seq"), MEMBER_COUNT, AT(message.seq), HAS_SEQ, true, 0 },
-    { STR_INIT("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
-    { STR_INIT("dir"), MEMBER_DIR, AT(message.dir), 0, true, 0 },
-    { STR_INIT("msg"), MEMBER_VALUE, AT(message.msg), 0, true, JSON_OBJECT },
-    { STR_INIT("latency_ms"), MEMBER_COUNT, AT(message.latency_ms), HAS_LATENCY, false, 0 },
-    { STR_INIT("event"), MEMBER_JSON, AT(message.event), 0, false, JSON_OBJECT },
-    { STR_INIT("batch"), MEMBER_JSON, AT(message.batch), 0, false, JSON_OBJECT },
-    { STR_INIT("redelivers"), MEMBER_COUNT, AT(message.redelivers), HAS_REDELIVERS, false, 0 },
-    { STR_INIT("redacted"), MEMBER_TEXTS, AT(message.redacted), 0, false, 0 },
+    { NAMED("seq"), MEMBER_COUNT, AT(message.seq), HAS_SEQ, true, 0 },
+    { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
+    { NAMED("dir"), MEMBER_DIR, AT(message.dir), 0, true, 0 },
+    { NAMED("msg"), MEMBER_VALUE, AT(message.msg), 0, true, JSON_OBJECT },
+    { NAMED("latency_ms"), MEMBER_COUNT, AT(message.latency_ms), HAS_LATENCY, false, 0 },
+    { NAMED("event"), MEMBER_JSON, AT(message.event), 0, false, JSON_OBJECT },
+    { NAMED("batch"), MEMBER_JSON, AT(message.batch), 0, false, JSON_OBJECT },
+    { NAMED("redelivers"), MEMBER_COUNT, AT(message.redelivers), HAS_REDELIVERS, false, 0 },
+    { NAMED("redacted"), MEMBER_TEXTS, AT(message.redacted), 0, false, 0 },
     END,
 };
 
 static const struct member raw_members[] = {
-    { STR_INIT("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
-    { STR_INIT("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
-    { STR_INIT("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
-    { STR_INIT("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
-    { STR_INIT("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
+    { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
+    { NAMED("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
+    { NAMED("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
+    { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
+    { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,
 };
 
 static const struct member stderr_members[] = {
-    { STR_INIT("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
-    { STR_INIT("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
+    { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
+    { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,
 };
 
 static const struct member proc_members[] = {
-    { STR_INIT("ev"), MEMBER_TEXT, AT(proc.event), 0, true, 0 },
-    { STR_INIT("exit_code"), MEMBER_NUMBER, AT(proc.exit_code), HAS_EXIT_CODE, false, 0 },
-    { STR_INIT("signal"), MEMBER_NUMBER, AT(proc.signal), HAS_SIGNAL, false, 0 },
+    { NAMED("ev"), MEMBER_TEXT, AT(proc.event), 0, true, 0 },
+    { NAMED("exit_code"), MEMBER_NUMBER, AT(proc.exit_code), HAS_EXIT_CODE, false, 0 },
+    { NAMED("signal"), MEMBER_NUMBER, AT(proc.signal), HAS_SIGNAL, false, 0 },
     END,
 };
 
 static const struct member http_request_members[] = {
-    { STR_INIT("state"), MEMBER_TEXT, AT(http.state), 0, false, 0 },
-    { STR_INIT("kind"), MEMBER_TEXT, AT(http.kind), 0, false, 0 },
-    { STR_INIT("method"), MEMBER_TEXT, AT(http.method), 0, false, 0 },
-    { STR_INIT("path"), MEMBER_TEXT, AT(http.path), 0, false, 0 },
-    { STR_INIT("query"), MEMBER_TEXT, AT(http.query), 0, false, 0 },
-    { STR_INIT("host"), MEMBER_TEXT, AT(http.host), 0, false, 0 },
-    { STR_INIT("origin"), MEMBER_TEXT, AT(http.origin), 0, false, 0 },
-    { STR_INIT("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
-    { STR_INIT("auth"), MEMBER_BOOL, AT(http.auth), 0, false, 0 },
-    { STR_INIT("body"), MEMBER_TEXT, AT(http.body), 0, false, 0 },
+    { NAMED("state"), MEMBER_TEXT, AT(http.state), 0, false, 0 },
+    { NAMED("kind"), MEMBER_TEXT, AT(http.kind), 0, false, 0 },
+    { NAMED("method"), MEMBER_TEXT, AT(http.method), 0, false, 0 },
+    { NAMED("path"), MEMBER_TEXT, AT(http.path), 0, false, 0 },
+    { NAMED("query"), MEMBER_TEXT, AT(http.query), 0, false, 0 },
+    { NAMED("host"), MEMBER_TEXT, AT(http.host), 0, false, 0 },
+    { NAMED("origin"), MEMBER_TEXT, AT(http.origin), 0, false, 0 },
+    { NAMED("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
+    { NAMED("auth"), MEMBER_BOOL, AT(http.auth), 0, false, 0 },
+    { NAMED("body"), MEMBER_TEXT, AT(http.body), 0, false, 0 },
     END,
 };
 
 static const struct member http_response_members[] = {
-    { STR_INIT("status"), MEMBER_COUNT, AT(http.status), HAS_STATUS, true, 0 },
-    { STR_INIT("took_ms"), MEMBER_COUNT, AT(http.took_ms), HAS_LATENCY, false, 0 },
-    { STR_INIT("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
-    { STR_INIT("media"), MEMBER_TEXT, AT(http.media), 0, false, 0 },
-    { STR_INIT("resumes"), MEMBER_JSON, AT(http.resumes), 0, false, JSON_OBJECT },
-    { STR_INIT("mints_session"), MEMBER_BOOL, AT(http.mints_session), 0, false, 0 },
-    { STR_INIT("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
+    { NAMED("status"), MEMBER_COUNT, AT(http.status), HAS_STATUS, true, 0 },
+    { NAMED("took_ms"), MEMBER_COUNT, AT(http.took_ms), HAS_LATENCY, false, 0 },
+    { NAMED("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
+    { NAMED("media"), MEMBER_TEXT, AT(http.media), 0, false, 0 },
+    { NAMED("resumes"), MEMBER_JSON, AT(http.resumes), 0, false, JSON_OBJECT },
+    { NAMED("mints_session"), MEMBER_BOOL, AT(http.mints_session), 0, false, 0 },
+    { NAMED("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
     END,
 };
 
 static const struct member http_end_members[] = {
-    { STR_INIT("by"), MEMBER_TEXT, AT(http.by), 0, true, 0 },
-    { STR_INIT("clean"), MEMBER_BOOL, AT(http.clean), 0, true, 0 },
+    { NAMED("by"), MEMBER_TEXT, AT(http.by), 0, true, 0 },
+    { NAMED("clean"), MEMBER_BOOL, AT(http.clean), 0, true, 0 },
     END,
 };
 
 static const struct member sse_members[] = {
-    { STR_INIT("n"), MEMBER_COUNT, AT(sse.n), HAS_N, false, 0 },
-    { STR_INIT("id"), MEMBER_TEXT, AT(sse.id), 0, false, 0 },
-    { STR_INIT("event"), MEMBER_TEXT, AT(sse.event), 0, false, 0 },
-    { STR_INIT("retry"), MEMBER_COUNT, AT(sse.retry), HAS_RETRY, false, 0 },
-    { STR_INIT("data"), MEMBER_TEXT, AT(sse.data), 0, false, 0 },
-    { STR_INIT("comment"), MEMBER_TEXT, AT(sse.comment), 0, false, 0 },
+    { NAMED("n"), MEMBER_COUNT, AT(sse.n), HAS_N, false, 0 },
+    { NAMED("id"), MEMBER_TEXT, AT(sse.id), 0, false, 0 },
+    { NAMED("event"), MEMBER_TEXT, AT(sse.event), 0, false, 0 },
+    { NAMED("retry"), MEMBER_COUNT, AT(sse.retry), HAS_RETRY, false, 0 },
+    { NAMED("data"), MEMBER_TEXT, AT(sse.data), 0, false, 0 },
+    { NAMED("comment"), MEMBER_TEXT, AT(sse.comment), 0, false, 0 },
     END,
 };
 
 static const struct member gap_members[] = {
-    { STR_INIT("from"), MEMBER_FROM, AT(gap.from_to), HAS_FROM, false, 0 },
-    { STR_INIT("messages"), MEMBER_COUNT, AT(gap.messages), HAS_TOTALS, true, 0 },
-    { STR_INIT("bytes"), MEMBER_COUNT, AT(gap.bytes), HAS_TOTALS, true, 0 },
-    { STR_INIT("why"), MEMBER_TEXT, AT(gap.why), 0, true, 0 },
+    { NAMED("from"), MEMBER_FROM, AT(gap.from_to), HAS_FROM, false, 0 },
+    { NAMED("messages"), MEMBER_COUNT, AT(gap.messages), HAS_TOTALS, true, 0 },
+    { NAMED("bytes"), MEMBER_COUNT, AT(gap.bytes), HAS_TOTALS, true, 0 },
+    { NAMED("why"), MEMBER_TEXT, AT(gap.why), 0, true, 0 },
     END,
 };
 
 static const struct member footer_members[] = {
-    { STR_INIT("total_messages"), MEMBER_COUNT, AT(footer.messages), HAS_TOTALS, true, 0 },
-    { STR_INIT("duration_ms"), MEMBER_COUNT, AT(footer.duration_ms), HAS_TOTALS, true, 0 },
-    { STR_INIT("client_messages"), MEMBER_COUNT, AT(footer.client_messages), HAS_TOTALS, true,
-      0 },
-    { STR_INIT("server_messages"), MEMBER_COUNT, AT(footer.server_messages), HAS_TOTALS, true,
-      0 },
-    { STR_INIT("exit_code"), MEMBER_NUMBER, AT(footer.exit_code), HAS_EXIT_CODE, false, 0 },
-    { STR_INIT("protocol_version"), MEMBER_TEXT, AT(footer.protocol), 0, false, 0 },
-    { STR_INIT("server_info"), MEMBER_JSON, AT(footer.server_info), 0, false, JSON_OBJECT },
-    { STR_INIT("client_info"), MEMBER_JSON, AT(footer.client_info), 0, false, JSON_OBJECT },
-    { STR_INIT("errors"), MEMBER_COUNT, AT(footer.errors), HAS_ERRORS, false, 0 },
+    { NAMED("total_messages"), MEMBER_COUNT, AT(footer.messages), HAS_TOTALS, true, 0 },
+    { NAMED("duration_ms"), MEMBER_COUNT, AT(footer.duration_ms), HAS_TOTALS, true, 0 },
+    { NAMED("client_messages"), MEMBER_COUNT, AT(footer.client_messages), HAS_TOTALS, true, 0 },
+    { NAMED("server_messages"), MEMBER_COUNT, AT(footer.server_messages), HAS_TOTALS, true, 0 },
+    { NAMED("exit_code"), MEMBER_NUMBER, AT(footer.exit_code), HAS_EXIT_CODE, false, 0 },
+    { NAMED("protocol_version"), MEMBER_TEXT, AT(footer.protocol), 0, false, 0 },
+    { NAMED("server_info"), MEMBER_JSON, AT(footer.server_info), 0, false, JSON_OBJECT },
+    { NAMED("client_info"), MEMBER_JSON, AT(footer.client_info), 0, false, JSON_OBJECT },
+    { NAMED("errors"), MEMBER_COUNT, AT(footer.errors), HAS_ERRORS, false, 0 },
     END,
 };
 
 struct line_type {
     struct str type;
-    struct str ev; /* types that come in several shapes name theirs here */
+    struct str ev;   /* types that come in several shapes name theirs here */
+    struct str head; /* how a line of it starts */
     enum record_kind kind;
     const struct member *members;
 };
 
+#define TYPE(text) STR_INIT(text), { NULL, 0 }, STR_INIT("{\"type\":\"" text "\"")
+#define TYPE_OF(text, ev)                                                                      \
+    STR_INIT(text), STR_INIT(ev), STR_INIT("{\"type\":\"" text "\",\"ev\":\"" ev "\"")
+
 /* The order is that of enum record_kind. */
 static const struct line_type line_types[] = {
-    { STR_INIT("header"), { NULL, 0 }, RECORD_HEADER, header_members },
-    { STR_INIT("message"), { NULL, 0 }, RECORD_MESSAGE, message_members },
-    { STR_INIT("raw"), { NULL, 0 }, RECORD_RAW, raw_members },
-    { STR_INIT("stderr"), { NULL, 0 }, RECORD_STDERR, stderr_members },
-    { STR_INIT("proc"), { NULL, 0 }, RECORD_PROC, proc_members },
-    { STR_INIT("http"), STR_INIT("request"), RECORD_HTTP_REQUEST, http_request_members },
-    { STR_INIT("http"), STR_INIT("response"), RECORD_HTTP_RESPONSE, http_response_members },
-    { STR_INIT("http"), STR_INIT("end"), RECORD_HTTP_END, http_end_members },
-    { STR_INIT("sse"), { NULL, 0 }, RECORD_SSE, sse_members },
-    { STR_INIT("gap"), { NULL, 0 }, RECORD_GAP, gap_members },
-    { STR_INIT("footer"), { NULL, 0 }, RECORD_FOOTER, footer_members },
+    { TYPE("header"), RECORD_HEADER, header_members },
+    { TYPE("message"), RECORD_MESSAGE, message_members },
+    { TYPE("raw"), RECORD_RAW, raw_members },
+    { TYPE("stderr"), RECORD_STDERR, stderr_members },
+    { TYPE("proc"), RECORD_PROC, proc_members },
+    { TYPE_OF("http", "request"), RECORD_HTTP_REQUEST, http_request_members },
+    { TYPE_OF("http", "response"), RECORD_HTTP_RESPONSE, http_response_members },
+    { TYPE_OF("http", "end"), RECORD_HTTP_END, http_end_members },
+    { TYPE("sse"), RECORD_SSE, sse_members },
+    { TYPE("gap"), RECORD_GAP, gap_members },
+    { TYPE("footer"), RECORD_FOOTER, footer_members },
 };
 
 enum { LINE_TYPES = sizeof line_types / sizeof line_types[0] };
@@ -414,84 +420,101 @@ static bool is_texty(struct str bytes)
     return controls <= bytes.len / 16 + 16 && utf8_valid(bytes);
 }
 
-static void write_bytes(struct json_out *o, struct str bytes)
+/* Under a name of its own if it is no text. */
+static void write_bytes(struct buf *to, const struct member *m, struct str bytes)
 {
     if (is_texty(bytes)) {
-        json_out_key_str(o, STR("text"), bytes);
+        buf_add(to, m->key);
+        json_write_str(to, bytes);
         return;
     }
-    json_out_key_raw(o, STR("base64"), STR("\""));
-    base64_encode(o->to, bytes);
-    buf_add_ch(o->to, '"');
+    buf_add(to, STR(",\"base64\":\""));
+    base64_encode(to, bytes);
+    buf_add_ch(to, '"');
 }
 
-static void write_value(struct json_out *o, const struct member *m, const struct record *r)
+static void write_time(struct buf *to, int64_t wall_us)
 {
-    const void *from = (const char *)r + m->at;
-    char time[CLOCK_TEXT];
+    char text[CLOCK_TEXT];
 
+    buf_add_ch(to, '"');
+    buf_add(to, clock_format(text, wall_us));
+    buf_add_ch(to, '"');
+}
+
+static struct str word(const enum record_dir *dir, struct str zero, struct str one)
+{
+    return *dir == TO_SERVER ? zero : one;
+}
+
+static void write_value(struct buf *to, const struct member *m, const void *from)
+{
     switch (m->type) {
     case MEMBER_TEXT:
-        json_out_key_str(o, m->name, *(const struct str *)from);
+        json_write_str(to, *(const struct str *)from);
         break;
     case MEMBER_JSON:
     case MEMBER_TEXTS:
-        json_out_key_raw(o, m->name, *(const struct str *)from);
+        buf_add(to, *(const struct str *)from);
         break;
     case MEMBER_VALUE:
-        json_out_key_raw(o, m->name, json_raw(*(const struct json_val *)from));
+        buf_add(to, json_raw(*(const struct json_val *)from));
         break;
     case MEMBER_COUNT:
     case MEMBER_NUMBER:
-        json_out_key_int(o, m->name, *(const int64_t *)from);
+        buf_add_int(to, *(const int64_t *)from);
         break;
     case MEMBER_TIME:
-        json_out_key_str(o, m->name, clock_format(time, *(const int64_t *)from));
+        write_time(to, *(const int64_t *)from);
         break;
     case MEMBER_DIR:
-        json_out_key_str(o, m->name,
-                         *(const enum record_dir *)from == TO_SERVER ? STR("c2s") : STR("s2c"));
+        buf_add(to, word(from, STR("\"c2s\""), STR("\"s2c\"")));
         break;
     case MEMBER_FROM:
-        json_out_key_str(o, m->name,
-                         *(const enum record_dir *)from == TO_SERVER ? STR("client")
-                                                                     : STR("server"));
+        buf_add(to, word(from, STR("\"client\""), STR("\"server\"")));
         break;
     case MEMBER_BOOL:
-        json_out_key_bool(o, m->name, *(const bool *)from);
+        buf_add(to, *(const bool *)from ? STR("true") : STR("false"));
         break;
     case MEMBER_BYTES:
-        write_bytes(o, *(const struct str *)from);
-        break;
     case MEMBER_BASE64:
     case MEMBER_FOREIGN:
-        BUG("written with others");
+        BUG("not written under its own name alone");
     }
 }
 
-static void write_members(struct json_out *o, const struct member *m, const struct record *r)
+static void write_members(struct buf *to, const struct member *m, const struct record *r)
 {
-    for (; m->name.len; m++)
-        if (is_there(m, r))
-            write_value(o, m, r);
+    for (; m->name.len; m++) {
+        const void *from = (const char *)r + m->at;
+        if (!is_there(m, r))
+            continue;
+        if (m->type == MEMBER_BYTES) {
+            write_bytes(to, m, *(const struct str *)from);
+            continue;
+        }
+        buf_add(to, m->key);
+        write_value(to, m, from);
+    }
+}
+
+static void write_extra(struct buf *to, struct str extra)
+{
+    struct json_out o = { .to = to, .comma = true };
+
+    extra_add_own(&o, extra, STR(RECORDING_NAME));
+    extra_add_foreign(&o, STR(FOREIGN), extra, STR(RECORDING_NAME));
 }
 
 void recording_line_write(struct buf *to, const struct record *r)
 {
     const struct line_type *t = &line_types[r->kind];
-    struct json_out o = json_out_to(to);
 
     BUG_IF(r->kind >= RECORD_UNKNOWN || t->kind != r->kind);
-    json_out_object(&o);
-    json_out_key_str(&o, STR("type"), t->type);
-    if (t->ev.len)
-        json_out_key_str(&o, STR("ev"), t->ev);
-    write_members(&o, t->members, r);
-    write_members(&o, common_members, r);
-    if (r->extra.at) {
-        extra_add_own(&o, r->extra, STR(RECORDING_NAME));
-        extra_add_foreign(&o, STR(FOREIGN), r->extra, STR(RECORDING_NAME));
-    }
-    json_out_end_object(&o);
-    buf_add_ch(to, '\n');
+    buf_add(to, t->head);
+    write_members(to, t->members, r);
+    write_members(to, common_members, r);
+    if (r->extra.at)
+        write_extra(to, r->extra);
+    buf_add(to, STR("}\n"));
 }

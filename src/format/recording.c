@@ -218,6 +218,7 @@ const struct format recording_format = {
     .about = "mcpreel's own: JSON lines with everything that was seen",
     .ext = { ".jsonl" },
     .keeps = (1u << PART_COUNT) - 1,
+    .lines = true,
     .probe = recording_probe,
     .open = recording_open,
     .next = recording_next,

@@ -668,6 +668,7 @@ const struct format trace_format = {
     .ext = { ".trace.jsonl" },
     .keeps = PART_BYTES | PART_TIME | PART_SERVER | PART_PENDING | PART_BATCH | PART_NAME |
              PART_COMMAND | PART_SIDE | PART_END | PART_ORDER | PART_VALUE,
+    .lines = true,
     .probe = trace_probe,
     .open = trace_open,
     .next = trace_next,

@@ -4,27 +4,11 @@
 
 enum { PIECE = 256 << 10, PACKED = 4 * PIECE };
 
-/* A record behind half a one would spoil both, and with them the recording. */
-static bool cut_back(struct writer *w, struct err *e)
-{
-    w->torn = w->torn && !file_truncate(&w->file, w->size, e);
-    return !w->torn;
-}
-
 static bool write_bytes(struct writer *w, struct str bytes, struct err *e)
 {
-    struct err ignored = ERR_NONE;
     size_t done;
 
-    if (!cut_back(w, e))
-        return false;
-    if (file_write(&w->file, bytes, &done, e)) {
-        w->size += bytes.len;
-        return true;
-    }
-    w->torn = done > 0 && !w->piece;
-    cut_back(w, &ignored);
-    return false;
+    return file_write(&w->file, bytes, &done, e);
 }
 
 /* A document may come as one large text; what is packed never takes much room. */
@@ -55,13 +39,10 @@ static bool too_large(const struct writer *w, struct err *e)
     return err_hint(e, "choose a format with one message per line: --to recording");
 }
 
-/* What was composed: if it is not packed, as one write. */
 static bool write_text(struct writer *w, bool last, struct err *e)
 {
-    if (w->piece && w->text.full)
+    if (w->text.full)
         return too_large(w, e);
-    if (!buf_ok(&w->text, e))
-        return err_wrap(e, "cannot write a record to '%s'", w->file.path);
     if (w->packer)
         return write_packed(w, buf_str(&w->text), last, e);
     return write_bytes(w, buf_str(&w->text), e);
@@ -73,18 +54,11 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
     bool ok;
 
     w->format->put(w->state, &w->text, r);
-    if (w->text.len < w->piece && !w->text.full)
+    if (w->text.len < PIECE && !w->text.full)
         return true;
     ok = write_text(w, false, e);
     buf_clear(&w->text);
     return ok;
-}
-
-static void init(struct writer *w, const struct format *format, size_t piece)
-{
-    *w = (struct writer){ .sink = { writer_put }, .format = format, .piece = piece };
-    buf_init(&w->text, LIMIT_LINE + piece);
-    buf_init(&w->packed, PACKED);
 }
 
 static bool begin(struct writer *w)
@@ -94,20 +68,15 @@ static bool begin(struct writer *w)
     return true;
 }
 
-bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
-                 const struct format *format, struct err *e)
-{
-    init(w, format, 0);
-    return file_create(&w->file, sys, path, replace, e) && begin(w);
-}
-
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e)
 {
     enum pack_kind kind;
     struct str stem;
 
-    init(w, format, PIECE);
+    *w = (struct writer){ .sink = { writer_put }, .format = format };
+    buf_init(&w->text, LIMIT_LINE + PIECE);
+    buf_init(&w->packed, PACKED);
     if (str_eq(str_z(path), STR("-"))) {
         w->file = file_standard_output(sys);
         return begin(w);
@@ -120,6 +89,7 @@ bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path
     return begin(w);
 }
 
+/* What the format has left to write. */
 static void end_text(struct writer *w)
 {
     if (w->format->end)
@@ -131,14 +101,6 @@ static void release(struct writer *w)
     buf_release(&w->text);
     buf_release(&w->packed);
     packer_free(w->packer);
-}
-
-static bool close_live(struct writer *w, bool ok, struct err *e)
-{
-    struct err later = ERR_NONE;
-
-    ok = file_sync(&w->file, ok ? e : &later) && ok;
-    return file_close(&w->file, ok ? e : &later) && ok;
 }
 
 /* Standard output is neither synced nor closed: it may be a pipe, and is not ours. */
@@ -159,7 +121,7 @@ bool writer_finish(struct writer *w, struct err *e)
     end_text(w);
     ok = write_text(w, true, e);
     release(w);
-    return w->piece ? close_whole(w, ok, e) : close_live(w, ok, e);
+    return close_whole(w, ok, e);
 }
 
 void writer_abandon(struct writer *w)
@@ -168,10 +130,5 @@ void writer_abandon(struct writer *w)
 
     end_text(w);
     release(w);
-    if (w->piece) {
-        close_whole(w, false, &ignored);
-        return;
-    }
-    w->file.sys->unlink(w->file.sys, w->file.path);
-    file_close(&w->file, &ignored);
+    close_whole(w, false, &ignored);
 }

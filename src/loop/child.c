@@ -2,41 +2,56 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "loop/loop-uv.h"
+#include "loop/watchdog.h"
+
+enum { REAP_MS = 500 };
+
+/* Of three pipes in a row. */
+static const bool is_childs[6] = { [0] = true, [3] = true, [5] = true };
 
 struct child {
-    uv_process_t uv; /* first: libuv's handle is ours */
+    uv_signal_t uv; /* first: libuv's handle is ours */
     child_exit_fn *fn;
     void *to;
-    pid_t group;
+    struct watchdog *watchdog;
+    pid_t pid; /* and that of its group */
+    bool exited;
 };
-
-static void exited(uv_process_t *uv, int64_t status, int signum)
-{
-    struct child *c = (struct child *)uv;
-
-    c->fn(c->to, (int)status, signum);
-}
 
 static void closed(uv_handle_t *uv)
 {
     free(uv);
 }
 
-static void close_fds(int fds[6])
+/* A child of ours has ended, stopped or gone on. It is only looked at here: as long as
+ * nobody has waited for it, no other process or group can be given its number. */
+static void look(uv_signal_t *uv, int signum)
 {
-    for (int i = 0; i < 6; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+    struct child *c = (struct child *)uv;
+    siginfo_t end = { 0 };
+
+    (void)signum;
+    watchdog_check(c->watchdog, c->pid);
+    if (c->exited || waitid(P_PID, (id_t)c->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        end.si_pid != c->pid)
+        return;
+    c->exited = true;
+    uv_unref((uv_handle_t *)uv);
+    if (end.si_code == CLD_EXITED)
+        c->fn(c->to, end.si_status, 0);
+    else
+        c->fn(c->to, 0, end.si_status);
 }
 
-/* Three pipes; [0], [3], [5] are the child's ends. libuv would make socket pairs,
- * which a server can tell from pipes (and which /dev/stdin cannot be opened on). */
 static bool open_pipes(int fds[6])
 {
     for (int i = 0; i < 6; i++)
@@ -47,23 +62,102 @@ static bool open_pipes(int fds[6])
     return true;
 }
 
-static int spawn(struct child *c, struct loop *l, char *const *argv, const int fds[6])
+/* As they were when we were started: what we catch is not the child's to ignore, and
+ * what we were told to ignore is not ours to turn on again. */
+static void restore_signals(const struct loop *l)
 {
-    uv_stdio_container_t stdio[3] = {
-        { .flags = UV_INHERIT_FD, .data.fd = fds[0] },
-        { .flags = UV_INHERIT_FD, .data.fd = fds[3] },
-        { .flags = UV_INHERIT_FD, .data.fd = fds[5] },
-    };
-    uv_process_options_t options = {
-        .exit_cb = exited,
-        .file = argv[0],
-        .args = (char **)(uintptr_t)argv,
-        .flags = UV_PROCESS_DETACHED,
-        .stdio_count = 3,
-        .stdio = stdio,
-    };
+    struct sigaction now, standard = { .sa_handler = SIG_DFL };
 
-    return uv_spawn(&l->uv, &c->uv, &options);
+    for (int signum = 1; signum < NSIG; signum++)
+        if (sigaction(signum, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(signum, &standard, NULL);
+    loop_restore_signals(l);
+}
+
+/* In the new process, which shares nothing with us but may have been copied while a
+ * thread held a lock: only system calls. Returns what went wrong. */
+static int become(const struct child *c, const struct loop *l, char *const *argv,
+                  const int fds[6])
+{
+    setsid();
+    if (!watchdog_join(c->watchdog) || dup2(fds[0], 0) < 0 || dup2(fds[3], 1) < 0 ||
+        dup2(fds[5], 2) < 0)
+        return errno;
+    restore_signals(l);
+    execvp(argv[0], argv);
+    return errno;
+}
+
+static bool hear(int fd, int *why)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, why, sizeof *why);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof *why;
+}
+
+/* 0, or why there is no child. Tells the one from the other by a pipe that exec
+ * closes: what comes through it is the reason. */
+static int start_process(struct child *c, const struct loop *l, char *const *argv,
+                         const int fds[6])
+{
+    sigset_t all, before;
+    int report[2], why = 0;
+
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return errno;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    c->pid = fork();
+    if (c->pid == 0) {
+        why = become(c, l, argv, fds);
+        _exit(write(report[1], &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
+    }
+    if (c->pid < 0)
+        why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (c->pid > 0 && hear(report[0], &why))
+        waitpid(c->pid, NULL, 0);
+    close(report[0]);
+    return why;
+}
+
+static int start_watched(struct child *c, const struct loop *l, char *const *argv,
+                         const int fds[6])
+{
+    int why;
+
+    c->watchdog = watchdog_start();
+    why = c->watchdog ? start_process(c, l, argv, fds) : errno;
+    if (why)
+        watchdog_dismiss(c->watchdog);
+    return why;
+}
+
+static int spawn(struct child *c, const struct loop *l, char *const *argv, int fds[6])
+{
+    int why;
+
+    /* Before there is a child: it may be gone in no time. */
+    BUG_IF(uv_signal_start(&c->uv, look, SIGCHLD) != 0);
+    why = open_pipes(fds) ? start_watched(c, l, argv, fds) : errno;
+    for (int i = 0; i < 6; i++)
+        if (fds[i] >= 0 && (why || is_childs[i]))
+            close(fds[i]);
+    if (why)
+        uv_close((uv_handle_t *)&c->uv, closed);
+    return why;
+}
+
+/* The system has the same words for a script and for its interpreter. */
+static const char *reason(int code, const char *file)
+{
+    if (code == UV_ENOENT && strchr(file, '/') && access(file, F_OK) == 0)
+        return "it is there, but its interpreter is not";
+    return uv_strerror(code);
 }
 
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
@@ -74,26 +168,16 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
 
     c->fn = fn;
     c->to = to;
-    if (!open_pipes(pipes)) {
-        *errnum = errno;
-        close_fds(pipes);
+    code = uv_signal_init(&l->uv, &c->uv);
+    if (code != 0)
         free(c);
-        err_errno(e, *errnum);
-        return err_wrap(e, "cannot make pipes for '%s'", argv[0]);
-    }
-    code = spawn(c, l, argv, pipes);
-    close(pipes[0]);
-    close(pipes[3]);
-    close(pipes[5]);
+    else
+        code = -spawn(c, l, argv, pipes);
     if (code != 0) {
-        close(pipes[1]);
-        close(pipes[2]);
-        close(pipes[4]);
-        uv_close((uv_handle_t *)&c->uv, closed);
         *errnum = -code;
-        return err_set(e, ERR_PEER, "cannot start server '%s': %s", argv[0], uv_strerror(code));
+        return err_set(e, ERR_PEER, "cannot start server '%s': %s", argv[0],
+                       reason(code, argv[0]));
     }
-    c->group = c->uv.pid;
     *fds = (struct child_fds){ .in = pipes[1], .out = pipes[2], .err = pipes[4] };
     *out = c;
     return true;
@@ -101,11 +185,27 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
 
 void child_kill_group(struct child *c, int signum)
 {
-    kill(-c->group, signum);
+    kill(-c->pid, signum);
+}
+
+pid_t child_pid(const struct child *c)
+{
+    return c->pid;
+}
+
+/* SIGKILL takes no time to speak of, unless the system itself is stuck with it. */
+static void reap(pid_t pid)
+{
+    for (int ms = 0; ms < REAP_MS && waitpid(pid, NULL, WNOHANG) == 0; ms++)
+        poll(NULL, 0, 1);
 }
 
 void child_close(struct child *c)
 {
-    if (c)
-        uv_close((uv_handle_t *)&c->uv, closed);
+    if (!c)
+        return;
+    child_kill_group(c, SIGKILL);
+    reap(c->pid);
+    watchdog_dismiss(c->watchdog);
+    uv_close((uv_handle_t *)&c->uv, closed);
 }

@@ -1,10 +1,14 @@
 /* loop/child.h - a process with pipes to its three standard streams.
  *
- * It gets our environment and directory, its own session and process group, and
- * real pipes: to the server it must look as if the client had started it. Knows
- * nothing of what flows through the pipes. */
+ * To a server it must look as if its client had started it: it gets our environment,
+ * directory, limits, signal mask, ignored signals and inherited descriptors as we were
+ * given them, and real pipes. Only its session and process group are its own, so that
+ * it can be ended with its family: at the latest when it is closed, and by a watchdog
+ * if we are killed. Knows nothing of what flows through the pipes. */
 #ifndef LOOP_CHILD_H
 #define LOOP_CHILD_H
+
+#include <sys/types.h>
 
 #include "loop/loop.h"
 
@@ -21,9 +25,13 @@ struct child_fds {
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
                  child_exit_fn *fn, void *to, int *errnum, struct err *e) MUST_CHECK;
 
-/* To all processes of its group, also after it has exited itself. */
+/* To all processes of its group, also after it has exited itself; never to others that
+ * came to the same number. */
 void child_kill_group(struct child *c, int signum);
 
-void child_close(struct child *c); /* forget it; NULL is fine */
+pid_t child_pid(const struct child *c);
+
+/* Kills what is left of it. No event comes after this. NULL is fine. */
+void child_close(struct child *c);
 
 #endif

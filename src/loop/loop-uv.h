@@ -2,13 +2,22 @@
 #ifndef LOOP_LOOP_UV_H
 #define LOOP_LOOP_UV_H
 
+#include <signal.h>
 #include <uv.h>
 
 #include "loop/loop.h"
 
 struct loop {
     uv_loop_t uv;
+    struct loop_signal {
+        int signum;
+        struct sigaction before; /* what it did before the loop made it its own */
+    } taken[3];
+    sigset_t mask; /* what was blocked then */
 };
+
+/* For the process between fork and exec, too. */
+void loop_restore_signals(const struct loop *l);
 
 /* ERR_IO in libuv's words; returns false. */
 bool loop_fault(struct err *e, int uv_code);

@@ -6,14 +6,38 @@
 #include "base/mem.h"
 #include "loop/loop-uv.h"
 
+static void take_signals(struct loop *l)
+{
+    static const int taken[] = { SIGPIPE, SIGXFSZ, SIGCHLD };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigset_t child;
+
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        l->taken[i].signum = taken[i];
+        sigaction(taken[i], NULL, &l->taken[i].before);
+    }
+    /* A peer that goes away, or a file that may not grow any more, is an error of
+     * write(2), not the end of us. */
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+    /* Whoever started us may have had no interest in its own children. */
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    pthread_sigmask(SIG_UNBLOCK, &child, &l->mask);
+}
+
+void loop_restore_signals(const struct loop *l)
+{
+    for (size_t i = 0; i < sizeof l->taken / sizeof *l->taken; i++)
+        sigaction(l->taken[i].signum, &l->taken[i].before, NULL);
+    pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
+}
+
 struct loop *loop_new(void)
 {
     struct loop *l = mem_new(struct loop);
 
-    /* A peer that goes away, or a file that may not grow any more, is an error of
-     * write(2), not the end of us. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    take_signals(l);
     BUG_IF(uv_loop_init(&l->uv) != 0);
     return l;
 }
@@ -28,6 +52,7 @@ void loop_free(struct loop *l)
     uv_run(&l->uv, UV_RUN_NOWAIT);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     BUG_IF(uv_loop_close(&l->uv) != 0);
+    loop_restore_signals(l);
     free(l);
 }
 

@@ -1,7 +1,9 @@
 /* loop/loop.h - the one event loop; this folder is the only one that knows libuv.
  *
  * Everything here runs on one thread. Callbacks read, feed and hand over; they may
- * close what called them, memory is given back after they return. */
+ * close what called them, memory is given back after they return. While there is a
+ * loop, SIGPIPE and SIGXFSZ are ignored and children are ours to wait for; after it,
+ * all is as it was before. */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
 

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "loop/patience.h"
+#include "loop/starved.h"
 #include "loop/timer.h"
-
-enum {
-    QUIET_MS = 800, /* after the end of its stdin, how long a silent process may take */
-    TERM_MS = 500,  /* from SIGTERM to SIGKILL, and for pipes that outlive their process */
-};
 
 enum process_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
 
@@ -19,7 +16,10 @@ struct process {
     const struct process_events *events;
     void *to;
     enum process_state state;
+    uint64_t starved_us; /* when it was last looked at */
+    uint64_t granted_ms; /* what it got because of that */
     int ask_with;
+    bool wanted;  /* its end was asked for: nobody waits for others */
     bool drained; /* all its output was read */
 };
 
@@ -28,18 +28,19 @@ static void enter(struct process *p, enum process_state state)
     p->state = state;
     switch (state) {
     case CLOSING:
-        timer_set(p->patience, QUIET_MS);
+        p->starved_us = starved_us(child_pid(p->child));
+        timer_set(p->patience, PATIENCE_QUIET_MS);
         break;
     case ASKED:
         child_kill_group(p->child, p->ask_with);
-        timer_set(p->patience, TERM_MS);
+        timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case KILLED:
         child_kill_group(p->child, SIGKILL);
-        timer_set(p->patience, TERM_MS);
+        timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case DRAINING:
-        timer_set(p->patience, TERM_MS);
+        timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case DONE:
         timer_stop(p->patience);
@@ -54,21 +55,45 @@ static void enter(struct process *p, enum process_state state)
 
 static bool is_busy(const struct process *p)
 {
-    return p->events->busy && p->events->busy(p->to);
+    return !p->wanted && p->events->busy && p->events->busy(p->to);
+}
+
+/* What it could not use of its time for want of a processor, it gets once more. */
+static bool grant_more_time(struct process *p)
+{
+    uint64_t now_us = starved_us(child_pid(p->child)), ms = 0;
+
+    if (now_us > p->starved_us) /* else those who had waited may be gone */
+        ms = (now_us - p->starved_us) / 1000;
+    if (ms > PATIENCE_QUIET_MS)
+        ms = PATIENCE_QUIET_MS; /* several at once */
+    if (!ms || p->granted_ms + ms > PATIENCE_BUSY_MS)
+        return false;
+    p->starved_us = now_us;
+    p->granted_ms += ms;
+    timer_set(p->patience, ms);
+    return true;
+}
+
+static void hurry(struct process *p)
+{
+    if (grant_more_time(p))
+        return;
+    enter(p, ASKED);
+    if (p->events->hurried)
+        p->events->hurried(p->to);
 }
 
 static void patience_over(void *to)
 {
     struct process *p = to;
 
-    if (p->state == CLOSING) {
-        enter(p, ASKED);
-        if (p->events->hurried)
-            p->events->hurried(p->to);
-    } else if (p->state == ASKED)
+    if (p->state == ASKED)
         enter(p, KILLED);
-    else if (p->state == DRAINING && is_busy(p))
-        enter(p, DRAINING);
+    else if (p->state != KILLED && is_busy(p))
+        enter(p, p->state);
+    else if (p->state == CLOSING)
+        hurry(p);
     else
         enter(p, DONE);
 }
@@ -108,11 +133,12 @@ void process_let_go(struct process *p)
 void process_heard(struct process *p)
 {
     if (p->state == CLOSING)
-        timer_set(p->patience, QUIET_MS);
+        timer_set(p->patience, PATIENCE_QUIET_MS);
 }
 
 void process_ask(struct process *p, int signum)
 {
+    p->wanted = true;
     if (signum)
         p->ask_with = signum;
     if (p->state == RUNNING || p->state == CLOSING)
@@ -132,8 +158,6 @@ void process_close(struct process *p)
 {
     if (!p)
         return;
-    if (p->state != DONE)
-        child_kill_group(p->child, SIGKILL);
     timer_close(p->patience);
     child_close(p->child);
     free(p);

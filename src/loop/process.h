@@ -1,7 +1,8 @@
 /* loop/process.h - a child process, from its start to its sure end.
  *
  *   RUNNING  -> CLOSING  [process_let_go: nobody will send it anything more]
- *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output]
+ *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output, not
+ *                         counting what it waited for a processor]
  *   RUNNING  -> ASKED    [process_ask; from CLOSING too]
  *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
  *   any      -> DRAINING [exited: what it left in its pipes can still be read]
@@ -9,10 +10,9 @@
  *                         hold open are not waited for; process_ask: nobody is]
  *   KILLED   -> DONE     [patience_over: not even that helped]
  *
- * The whole way from CLOSING to DONE fits in the 2 s that MCP clients wait before
- * they turn to signals. Signals go to the child's group, and whoever is left of it
- * is killed when all is done. The pipes are the caller's, who says what becomes of
- * them. */
+ * In CLOSING and DRAINING all wait on while others hold it up, but not once its end
+ * was asked for. Signals go to the child's group, and whoever is left of it is killed
+ * when all is done. The pipes are the caller's, who says what becomes of them. */
 #ifndef LOOP_PROCESS_H
 #define LOOP_PROCESS_H
 
@@ -27,8 +27,8 @@ struct process_events {
     /* It was silent for too long after it should have ended: SIGTERM is on its way.
      * May be NULL. */
     void (*hurried)(void *to);
-    /* Whether what it left is still on its way to somebody slow: then all wait on.
-     * May be NULL. */
+    /* Whether its silence is not its own: what it said is on its way to somebody slow,
+     * or it is still taking what it was sent. May be NULL. */
     bool (*busy)(void *to);
     void (*done)(void *to); /* nothing more will come of it; once, and last */
 };
@@ -41,7 +41,7 @@ bool process_start(struct process **out, struct loop *l, char *const *argv,
 /* Nobody will send it anything more, so it should end by itself. */
 void process_let_go(struct process *p);
 
-/* It said something: a process that talks after its stdin has ended is at work. */
+/* It answered: a process that does so after its stdin has ended is at work. */
 void process_heard(struct process *p);
 
 /* Its end is wanted now: `signum`, or SIGTERM if that is 0, goes to its group. */

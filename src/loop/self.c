@@ -18,3 +18,8 @@ bool self_path(struct buf *to, struct err *e)
     buf_add(to, str_n(path, len));
     return buf_ok(to, e);
 }
+
+long self_number(void)
+{
+    return (long)uv_os_getpid();
+}

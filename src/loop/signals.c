@@ -12,7 +12,7 @@ enum { WATCHED = sizeof watched / sizeof watched[0] };
 
 struct signals {
     uv_signal_t uv[WATCHED];
-    size_t open;
+    size_t open; /* how many of these there are */
     signals_fn *fn;
     void *to;
 };
@@ -24,18 +24,30 @@ static void caught(uv_signal_t *uv, int signum)
     s->fn(s->to, signum);
 }
 
+/* Under nohup(1), and in the background of a shell without job control. */
+static bool is_ignored(int signum)
+{
+    struct sigaction now;
+
+    return sigaction(signum, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 struct signals *signals_watch(struct loop *l, signals_fn *fn, void *to)
 {
     struct signals *s = mem_new(struct signals);
 
     s->fn = fn;
     s->to = to;
-    for (; s->open < WATCHED; s->open++) {
+    for (size_t i = 0; i < WATCHED; i++) {
         uv_signal_t *uv = &s->uv[s->open];
+
+        if (is_ignored(watched[i]))
+            continue;
         BUG_IF(uv_signal_init(&l->uv, uv) != 0);
         uv->data = s;
         uv_unref((uv_handle_t *)uv);
-        BUG_IF(uv_signal_start(uv, caught, watched[s->open]) != 0);
+        BUG_IF(uv_signal_start(uv, caught, watched[i]) != 0);
+        s->open++;
     }
     return s;
 }
@@ -50,6 +62,10 @@ static void closed(uv_handle_t *uv)
 
 void signals_close(struct signals *s)
 {
-    for (size_t i = 0; s && i < WATCHED; i++)
+    size_t open = s ? s->open : 0;
+
+    for (size_t i = 0; i < open; i++)
         uv_close((uv_handle_t *)&s->uv[i], closed);
+    if (!open)
+        free(s);
 }

@@ -7,8 +7,9 @@
 struct signals;
 typedef void signals_fn(void *to, int signum);
 
-/* SIGINT, SIGTERM and SIGHUP go to `fn` until signals_close(). They do not keep
- * the loop running. */
+/* SIGINT, SIGTERM and SIGHUP go to `fn` until signals_close(); one that is ignored
+ * now stays so: whoever started us wants it that way. They do not keep the loop
+ * running. */
 struct signals *signals_watch(struct loop *l, signals_fn *fn, void *to);
 void signals_close(struct signals *s); /* NULL is fine */
 

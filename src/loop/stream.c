@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +10,10 @@
 #include "base/mem.h"
 #include "loop/loop-uv.h"
 
-enum { CHUNK = 64 << 10 };
+/* More than a pipe or a socket holds, unless somebody made it larger: after a read that
+ * fills what it was given libuv reads on, 32 times in a row, and signals and all others
+ * would wait for what is done with it. */
+enum { CHUNK = 256 << 10 };
 
 /* Two kinds: what libuv can poll (pipes, sockets, terminals), and regular files and
  * devices, which it cannot: those are read in its thread pool and written directly,
@@ -260,6 +264,13 @@ void stream_write(struct stream *s, struct str bytes)
 size_t stream_queued(const struct stream *s)
 {
     return s->broken ? 0 : s->queued;
+}
+
+bool stream_abandoned(const struct stream *s)
+{
+    struct pollfd fd = { .fd = s->fd, .events = POLLRDHUP };
+
+    return !s->file && poll(&fd, 1, 0) == 1;
 }
 
 static void closed(uv_handle_t *uv)

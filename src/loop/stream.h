@@ -34,6 +34,10 @@ void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
 size_t stream_queued(const struct stream *s); /* bytes that will still be written */
 
+/* Whether whoever writes to us has gone, which a stream that is not being read does not
+ * tell by itself. There may still be something to read. */
+bool stream_abandoned(const struct stream *s);
+
 /* Close now; what is queued is lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);
 

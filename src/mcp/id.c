@@ -1,6 +1,5 @@
 #include "mcp/id.h"
 
-#include "base/buf.h"
 #include "json/number.h"
 
 /* An integer that fits is its digits; every other number has an exponent in its
@@ -16,24 +15,31 @@ static void add_number(struct buf *to, struct json_val id)
         json_number_normal(json_raw(id), to);
 }
 
+static void add_string(struct buf *to, struct json_val id)
+{
+    struct arena a = { 0 };
+
+    buf_add_ch(to, 's');
+    buf_add(to, json_text(id, &a));
+    arena_release(&a);
+}
+
+void mcp_id_add(struct buf *to, struct json_val id)
+{
+    if (json_type(id) == JSON_STRING)
+        add_string(to, id);
+    else if (json_type(id) == JSON_NUMBER)
+        add_number(to, id);
+}
+
 struct str mcp_id_key(struct json_val id, struct arena *a)
 {
     struct buf key;
     struct str kept;
 
     buf_init(&key, JSON_MAX_TEXT);
-    switch (json_type(id)) {
-    case JSON_STRING:
-        buf_add_ch(&key, 's');
-        buf_add(&key, json_text(id, a));
-        break;
-    case JSON_NUMBER:
-        add_number(&key, id);
-        break;
-    default:
-        return STR_NONE;
-    }
-    kept = arena_str(a, buf_str(&key));
+    mcp_id_add(&key, id);
+    kept = key.len ? arena_str(a, buf_str(&key)) : STR_NONE;
     buf_release(&key);
     return kept;
 }

@@ -5,11 +5,15 @@
 #ifndef MCP_ID_H
 #define MCP_ID_H
 
+#include "base/buf.h"
 #include "json/json.h"
 
 /* Bytes that are equal exactly when two ids are the same: "s" and the decoded
  * text, or "n" and the number in one canonical spelling. Empty if `id` is neither
  * a string nor a number. Points into `a`. */
 struct str mcp_id_key(struct json_val id, struct arena *a);
+
+/* The same bytes, at the end of `to`. */
+void mcp_id_add(struct buf *to, struct json_val id);
 
 #endif

@@ -31,7 +31,7 @@ static bool put_value(struct intake *in, enum record_dir dir, struct json_val v,
 
     if (m.kind == MCP_OTHER || m.kind == MCP_BATCH)
         return put_raw(dir, json_raw(v), STR("not JSON-RPC"), to, e);
-    r.message = (struct record_message){ .dir = dir, .msg = v, .batch = batch };
+    r.message = (struct record_message){ .dir = dir, .msg = v, .batch = batch, .as = &m };
     return to->put(to, &r, e);
 }
 

@@ -1,8 +1,8 @@
 /* trace/intake.h - a line from a stdio peer, as records.
  *
  * One message is one record; a batch is one record per element; what is no JSON-RPC
- * message is a RECORD_RAW. Fills in direction, message and place in a batch, and
- * nothing else: the time and the order are the caller's to know. */
+ * message is a RECORD_RAW. Fills in direction, message, what it is, and its place in a
+ * batch, and nothing else: the time and the order are the caller's to know. */
 #ifndef TRACE_INTAKE_H
 #define TRACE_INTAKE_H
 

@@ -54,7 +54,7 @@ static bool is_joined(const struct join *j)
  * odd numbers and the other the even. Numbers start at 1. */
 static uint64_t apart(struct join *j, enum join_number kind, uint64_t n)
 {
-    struct join_lane *l = j->lane;
+    struct join_lane *l = j->lane->numbers ? j->lane->numbers : j->lane;
     uint64_t max = (uint64_t)INT64_MAX / j->lane_count - 1;
 
     n = n ? n : 1;
@@ -222,7 +222,29 @@ static void end_recording(struct join *j, struct join_lane *l, bool last)
         j->torn = true;
     l->headed = !last;
     l->begun = l->footed = false;
+}
+
+static struct join_lane *find_series(struct join *j, const struct record *r)
+{
+    for (size_t i = 0; i < j->lane_count && r->has & HAS_PART; i++)
+        if (j->lanes[i].series && j->lanes[i].series_us == r->wall_us)
+            return &j->lanes[i];
+    return NULL;
+}
+
+/* A part goes on with the numbers of the first one that was seen of its recording; any
+ * other recording has numbers of its own. */
+static void begin_recording(struct join *j, struct join_lane *l, const struct record *r)
+{
+    struct join_lane *first = find_series(j, r);
+
+    j->parts |= (r->has & HAS_PART) != 0;
+    if (first == l)
+        return;
     memcpy(l->base, l->top, sizeof l->base);
+    l->numbers = first;
+    l->series = !first && r->has & HAS_PART;
+    l->series_us = r->wall_us;
 }
 
 static bool put_header(struct join *j, struct record *r, struct err *e)
@@ -235,6 +257,8 @@ static bool put_header(struct join *j, struct record *r, struct err *e)
         r->wall_us = j->start_us;
         r->us = 0;
     }
+    if (is_joined(j))
+        r->has &= ~(unsigned)HAS_PART;
     return pass(j, r, e);
 }
 
@@ -271,8 +295,10 @@ static bool join_put(struct sink *self, const struct record *given, struct err *
     struct record r = *given;
 
     arena_clear(&j->scratch);
-    if (r.kind == RECORD_HEADER)
+    if (r.kind == RECORD_HEADER) {
         end_recording(j, l, false);
+        begin_recording(j, l, &r);
+    }
     j->recordings += !l->begun;
     l->begun = true;
     moment_see(&l->time, &r);
@@ -353,6 +379,8 @@ bool join_finish(struct join *j, struct err *e)
         use_facts(&r.footer, &j->facts);
     }
     r.has |= HAS_TOTALS;
+    if (j->parts && is_joined(j)) /* the footer of a part does not say it */
+        r.has |= HAS_ERRORS;
     r.footer.messages = join_messages(j);
     r.footer.client_messages = j->messages[TO_SERVER];
     r.footer.server_messages = j->messages[TO_CLIENT];

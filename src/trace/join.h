@@ -7,7 +7,8 @@
  * from the earliest start and does not step back.
  *
  * A header in the middle of a lane starts a recording of its own, as in files that were
- * put together with cat. A single recording that is whole comes out as it went in.
+ * put together with cat. A single recording that is whole comes out as it went in. The
+ * parts of a recording that went on in other files are one: their numbers mean the same.
  *
  * Bounded: a message that was delivered again says so only if the first delivery is
  * among the latest JOIN_RECENT of its lane, once numbers had to be changed. */
@@ -33,6 +34,9 @@ struct join_lane {
     unsigned parts;              /* enum part: what its format keeps */
     bool headed;                 /* there was a header */
     bool begun, footed;          /* since its latest one */
+    bool series;                 /* it is one of several parts ... */
+    int64_t series_us;           /* ... of the recording of that date */
+    struct join_lane *numbers;   /* the lane whose numbers it shares; NULL: its own */
     uint64_t base[JOIN_NUMBERS]; /* what earlier recordings of the lane have used */
     uint64_t top[JOIN_NUMBERS];  /* the highest so far, base included */
     struct join_seq *recent;     /* JOIN_RECENT of them, by old number; NULL: none yet */
@@ -53,6 +57,7 @@ struct join {
     uint64_t recordings, records;
     bool torn; /* a recording had no footer, and could have had one */
     bool renumbered, timed;
+    bool parts; /* there were parts of one recording */
     uint64_t seq, messages[2], errors;
     int64_t last_us;      /* the greatest `us` */
     struct moment latest; /* of all lanes: the greatest moment */

@@ -41,17 +41,15 @@ void pairing_release(struct pairing *p)
     claim_release(&p->open);
     scope_release(&p->scope);
     buf_release(&p->key);
-    arena_release(&p->scratch);
 }
 
 /* Valid until the next call. */
 static struct str key_in(struct pairing *p, struct scope_reach reach, enum record_dir dir,
                          struct json_val id)
 {
-    arena_clear(&p->scratch);
     buf_clear(&p->key);
     scope_key(&p->key, reach, dir);
-    buf_add(&p->key, mcp_id_key(id, &p->scratch));
+    mcp_id_add(&p->key, id);
     return buf_str(&p->key);
 }
 
@@ -155,19 +153,20 @@ static struct pairing_request *new_request(struct pairing *p, const struct scope
                                            struct str method, struct str subject)
 {
     struct str key = key_in(p, scope->at[0], dir, id);
-    struct pairing_request *q = mem_alloc(sizeof *q + scope->count * sizeof q->at[0] +
-                                          scope->count * key.len + method.len + subject.len);
+    struct pairing_request *q =
+        mem_grow(NULL, sizeof *q + scope->count * sizeof q->at[0] + scope->count * key.len +
+                           method.len + subject.len);
     char *at = (char *)(q->at + scope->count);
 
-    q->dir = dir;
-    q->count = scope->count;
-    q->method = method;
-    q->subject = subject;
+    *q = (struct pairing_request){
+        .dir = dir, .count = scope->count, .method = method, .subject = subject
+    };
     at = put_text(put_text(at, &q->method), &q->subject);
     for (size_t i = 0; i < scope->count; i++) {
-        key = key_in(p, scope->at[i], dir, id);
+        if (i > 0)
+            key = key_in(p, scope->at[i], dir, id);
         at = put_text(at, &key);
-        q->at[i].claim = (struct claim){ .key = key, .owner = q };
+        q->at[i] = (struct pairing_stay){ .claim = { .key = key, .owner = q } };
     }
     q->key = q->at[0].claim.key;
     q->id = str_skip(q->key, SCOPE_KEY);

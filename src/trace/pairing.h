@@ -43,7 +43,6 @@ struct pairing {
     struct pairing_request *oldest, *newest, *answered;
     size_t count, text;
     struct buf key;
-    struct arena scratch;
 
     /* If set: a request that is given up for want of room; it is gone on return. */
     void (*evicted)(struct pairing *p, struct pairing_request *q);

@@ -51,19 +51,24 @@ enum record_has {
     HAS_RETRY = 1u << 14,
     HAS_TOTALS = 1u << 15,
     HAS_ERRORS = 1u << 16,
+    HAS_PART = 1u << 17,
 };
 
 struct record_header {
     struct str version, name, tags /* JSON */, upstream, made_for, producer /* JSON */,
         command /* JSON */, transport;
     struct str source; /* JSON: what it was converted from, see recording.md */
+    uint64_t part;     /* which file of several, from 1; all have the same date */
 };
+
+struct mcp_message;
 
 struct record_message {
     uint64_t seq, latency_ms, redelivers;
     enum record_dir dir;
     struct json_val msg;               /* an object; no line break in its text */
     struct str event, batch, redacted; /* JSON */
+    const struct mcp_message *as;      /* what `msg` is; NULL if nobody has looked yet */
 };
 
 struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */

@@ -5,18 +5,21 @@
 #include "base/mem.h"
 #include "loop/process.h"
 #include "loop/stream.h"
-#include "wire/lines.h"
+#include "loop/timer.h"
+#include "transport/inlet.h"
 #include "wire/talk.h"
 
-enum { HIGH_WATER = 1 << 20 };
+enum {
+    HIGH_WATER = 1 << 20,
+    LOOK_MS = 250, /* how often a client that is not read is looked after */
+};
 
 /* One of the three ways bytes take: client to server, server to client, and the
  * server's stderr to ours. */
 struct pipe {
-    struct relay *relay;
     struct stream *from, *into;
-    struct lines lines;
-    bool ended; /* nothing more comes out of `from` */
+    bool ended;  /* nothing more comes out of `from` */
+    bool paused; /* `from` is not read, as `into` has enough to take */
 };
 
 struct relay {
@@ -25,26 +28,44 @@ struct relay {
     void *to;
     struct process *server;
     struct pipe up, down, talk;
-    struct talk said; /* the server's stderr, on its way to be handed over */
+    /* The copies, on their way to be handed over. */
+    struct inlet from_client, from_server;
+    struct talk said;
+    struct timer *look;
+    size_t untaken; /* of `up`, when the server was last looked at */
 };
 
-static void hand_rest_over(struct pipe *p, enum record_dir dir)
+static void tell_up(void *to, struct str line)
 {
-    const struct relay_events *ev = p->relay->events;
-    uint64_t skipped;
-    struct str line;
+    struct relay *r = to;
 
-    switch (lines_end(&p->lines, &line, &skipped)) {
-    case LINES_LINE:
-        ev->line(p->relay->to, dir, line);
-        break;
-    case LINES_TOO_LONG:
-        ev->too_long(p->relay->to, dir, skipped);
-        break;
-    case LINES_MORE:
-        break;
-    }
+    r->events->line(r->to, TO_SERVER, line);
 }
+
+static void tell_down(void *to, struct str line)
+{
+    struct relay *r = to;
+
+    r->events->line(r->to, TO_CLIENT, line);
+}
+
+static void tell_up_too_long(void *to, uint64_t bytes)
+{
+    struct relay *r = to;
+
+    r->events->too_long(r->to, TO_SERVER, bytes);
+}
+
+static void tell_down_too_long(void *to, uint64_t bytes)
+{
+    struct relay *r = to;
+
+    r->events->too_long(r->to, TO_CLIENT, bytes);
+}
+
+static const struct inlet_events up_events = { .line = tell_up, .too_long = tell_up_too_long };
+static const struct inlet_events down_events = { .line = tell_down,
+                                                 .too_long = tell_down_too_long };
 
 static bool is_drained(const struct pipe *p)
 {
@@ -71,11 +92,18 @@ static void server_exited(void *to, int code, int signum)
     r->events->exited(r->to, code, signum);
 }
 
-static bool client_is_slow(void *to)
+static size_t untaken(const struct relay *r)
+{
+    return r->up.into ? stream_queued(r->up.into) : 0;
+}
+
+static bool is_held_up(void *to)
 {
     struct relay *r = to;
+    size_t before = r->untaken;
 
-    return stream_queued(r->down.into) > 0;
+    r->untaken = untaken(r);
+    return r->untaken < before || stream_queued(r->down.into) > 0;
 }
 
 static void server_done(void *to)
@@ -83,8 +111,8 @@ static void server_done(void *to)
     struct relay *r = to;
 
     /* Half a line has been passed on, too. */
-    hand_rest_over(&r->up, TO_SERVER);
-    hand_rest_over(&r->down, TO_CLIENT);
+    inlet_end(&r->from_client);
+    inlet_end(&r->from_server);
     talk_end(&r->said, hand_talk_over, r);
     r->events->done(r->to);
 }
@@ -97,38 +125,24 @@ static void server_hurried(void *to)
         r->events->hurried(r->to);
 }
 
-static const struct process_events server_events = { .exited = server_exited,
-                                                     .hurried = server_hurried,
-                                                     .busy = client_is_slow,
-                                                     .done = server_done };
-
-static void hand_lines_over(struct pipe *p, enum record_dir dir, struct str bytes)
-{
-    const struct relay_events *ev = p->relay->events;
-    enum lines_next next;
-    uint64_t skipped;
-    struct str line;
-
-    lines_feed(&p->lines, bytes);
-    while ((next = lines_next(&p->lines, &line, &skipped)) != LINES_MORE) {
-        if (next == LINES_LINE)
-            ev->line(p->relay->to, dir, line);
-        else
-            ev->too_long(p->relay->to, dir, skipped);
-    }
-}
+static const struct process_events server_events = {
+    .exited = server_exited, .hurried = server_hurried, .busy = is_held_up, .done = server_done
+};
 
 static void pass_on(struct pipe *p, struct str bytes)
 {
     if (!p->into)
         return;
     stream_write(p->into, bytes);
-    if (p->from && stream_queued(p->into) > HIGH_WATER)
-        stream_read(p->from, false);
+    if (!p->from || stream_queued(p->into) <= HIGH_WATER)
+        return;
+    stream_read(p->from, false);
+    p->paused = true;
 }
 
 static void drained(struct pipe *p)
 {
+    p->paused = false;
     if (!p->ended)
         stream_read(p->from, true);
 }
@@ -137,14 +151,36 @@ static void up_data(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    hand_lines_over(&r->up, TO_SERVER, bytes);
+    inlet_feed(&r->from_client, bytes);
     pass_on(&r->up, bytes);
+    if (r->up.paused)
+        timer_set(r->look, LOOK_MS);
+}
+
+static void let_go(struct relay *r)
+{
+    r->untaken = untaken(r);
+    process_let_go(r->server);
+}
+
+/* A server that reads nothing must not keep us from seeing that its client is gone. */
+static void look_after_client(void *to)
+{
+    struct relay *r = to;
+
+    if (!r->up.paused)
+        return;
+    if (stream_abandoned(r->up.from))
+        let_go(r);
+    else
+        timer_set(r->look, LOOK_MS);
 }
 
 static void close_server_stdin(struct relay *r)
 {
     stream_close(r->up.into);
     r->up.into = NULL;
+    process_heard(r->server); /* its time begins now */
 }
 
 /* The client has said all it will say. The server sees the end of its stdin once
@@ -154,7 +190,7 @@ static void begin_closing(struct relay *r)
     r->up.ended = true;
     if (r->up.into && !stream_queued(r->up.into))
         close_server_stdin(r);
-    process_let_go(r->server);
+    let_go(r);
 }
 
 static void up_end(void *to, const struct err *why)
@@ -162,7 +198,7 @@ static void up_end(void *to, const struct err *why)
     struct relay *r = to;
 
     (void)why; /* a client that broke off and one that closed are both gone */
-    hand_rest_over(&r->up, TO_SERVER);
+    inlet_end(&r->from_client);
     begin_closing(r);
 }
 
@@ -188,7 +224,7 @@ static void down_data(void *to, struct str bytes)
     struct relay *r = to;
 
     process_heard(r->server);
-    hand_lines_over(&r->down, TO_CLIENT, bytes);
+    inlet_feed(&r->from_server, bytes);
     pass_on(&r->down, bytes);
 }
 
@@ -197,7 +233,7 @@ static void down_end(void *to, const struct err *why)
     struct relay *r = to;
 
     (void)why;
-    hand_rest_over(&r->down, TO_CLIENT);
+    inlet_end(&r->from_server);
     r->down.ended = true;
     finish_if_drained(r);
 }
@@ -228,7 +264,6 @@ static void err_data(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    process_heard(r->server);
     talk_feed(&r->said, bytes, hand_talk_over, r);
     pass_on(&r->talk, bytes);
 }
@@ -303,16 +338,15 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
     struct relay *r = mem_new(struct relay);
 
     *r = (struct relay){ .loop = l, .events = events, .to = to };
-    r->up.relay = r->down.relay = r->talk.relay = r;
-    lines_init(&r->up.lines, config->max_line);
-    lines_init(&r->down.lines, config->max_line);
-    lines_init(&r->talk.lines, 0);
+    inlet_init(&r->from_client, config->max_line, &up_events, r);
+    inlet_init(&r->from_server, config->max_line, &down_events, r);
     talk_init(&r->said);
     *errnum = 0;
     if (!open_client(r, config, e) || !start_server(r, config, errnum, e)) {
         relay_close(r);
         return false;
     }
+    r->look = timer_new(l, look_after_client, r);
     stream_read(r->up.from, true);
     stream_read(r->down.from, true);
     stream_read(r->talk.from, true);
@@ -329,7 +363,6 @@ static void close_pipe(struct pipe *p)
 {
     stream_close(p->from);
     stream_close(p->into);
-    lines_release(&p->lines);
 }
 
 void relay_close(struct relay *r)
@@ -339,7 +372,10 @@ void relay_close(struct relay *r)
     close_pipe(&r->up);
     close_pipe(&r->down);
     close_pipe(&r->talk);
+    inlet_release(&r->from_client);
+    inlet_release(&r->from_server);
     talk_release(&r->said);
+    timer_close(r->look);
     process_close(r->server);
     free(r);
 }

@@ -6,8 +6,9 @@
  * read only as fast as the other takes. Knows no JSON and writes no file.
  *
  * When the client ends or is gone, the server sees the end of its stdin and is
- * brought to its own end as a process is. A client that reads slowly still gets all
- * that the server has left; a signal ends that, too. */
+ * brought to its own end as a process is; what it says on stderr does not prolong that,
+ * as no client waits for it. A client that reads slowly still gets all that the server
+ * has left; a signal ends that, too. */
 #ifndef TRANSPORT_RELAY_H
 #define TRANSPORT_RELAY_H
 

@@ -5,17 +5,16 @@
 #include "base/mem.h"
 #include "loop/process.h"
 #include "loop/stream.h"
-#include "wire/lines.h"
+#include "transport/inlet.h"
+#include "transport/outlet.h"
 #include "wire/talk.h"
-
-enum { ONE_WRITE = 64 << 10 }; /* a message up to this size goes out with its newline */
 
 struct stdio_child {
     struct process *process;
     struct stream *in, *out, *err; /* as the server calls them; `in` NULL: closed */
-    struct lines lines;
+    struct inlet said;
     struct talk talk;
-    struct buf line; /* what goes out */
+    struct outlet outlet;
     const struct stdio_child_events *events;
     void *to;
     int code, signum;
@@ -24,14 +23,21 @@ struct stdio_child {
     bool closed;               /* told so */
 };
 
-static void tell_line(struct stdio_child *c, enum lines_next kind, struct str line,
-                      uint64_t skipped)
+static void on_line(void *to, struct str line)
 {
-    if (kind == LINES_LINE)
-        c->events->line(c->to, line);
-    else
-        c->events->too_long(c->to, skipped);
+    struct stdio_child *c = to;
+
+    c->events->line(c->to, line);
 }
+
+static void on_too_long(void *to, uint64_t bytes)
+{
+    struct stdio_child *c = to;
+
+    c->events->too_long(c->to, bytes);
+}
+
+static const struct inlet_events said_events = { .line = on_line, .too_long = on_too_long };
 
 static void tell_closed(struct stdio_child *c)
 {
@@ -50,26 +56,9 @@ static void check_drained(struct stdio_child *c)
 static void out_data(void *to, struct str bytes)
 {
     struct stdio_child *c = to;
-    enum lines_next next;
-    uint64_t skipped = 0;
-    struct str line = STR_NONE;
 
     process_heard(c->process);
-    lines_feed(&c->lines, bytes);
-    while ((next = lines_next(&c->lines, &line, &skipped)) != LINES_MORE)
-        tell_line(c, next, line, skipped);
-}
-
-/* A last line without its newline is still what the server said. */
-static void hand_rest_over(struct stdio_child *c)
-{
-    uint64_t skipped = 0;
-    struct str line = STR_NONE;
-    enum lines_next next = lines_end(&c->lines, &line, &skipped);
-
-    if (next != LINES_MORE)
-        tell_line(c, next, line, skipped);
-    tell_closed(c);
+    inlet_feed(&c->said, bytes);
 }
 
 static void out_end(void *to, const struct err *why)
@@ -78,7 +67,8 @@ static void out_end(void *to, const struct err *why)
 
     (void)why;
     c->out_ended = true;
-    hand_rest_over(c);
+    inlet_end(&c->said);
+    tell_closed(c);
     check_drained(c);
 }
 
@@ -86,7 +76,6 @@ static void err_data(void *to, struct str bytes)
 {
     struct stdio_child *c = to;
 
-    process_heard(c->process);
     talk_feed(&c->talk, bytes, c->events->stderr_text, c->to);
 }
 
@@ -135,8 +124,8 @@ static void process_done(void *to)
 {
     struct stdio_child *c = to;
 
-    if (!c->closed)
-        hand_rest_over(c); /* somebody it left behind holds its stdout open */
+    inlet_end(&c->said); /* somebody it left behind may hold its stdout open */
+    tell_closed(c);
     talk_end(&c->talk, c->events->stderr_text, c->to);
     c->events->done(c->to, c->code, c->signum);
 }
@@ -155,8 +144,8 @@ bool stdio_child_start(struct stdio_child **out, struct loop *l, char *const *ar
     c->events = events;
     c->to = to;
     c->code = -1;
-    buf_init(&c->line, ONE_WRITE + 1);
-    lines_init(&c->lines, max_line);
+    inlet_init(&c->said, max_line, &said_events, c);
+    outlet_init(&c->outlet);
     talk_init(&c->talk);
     if (!process_start(&c->process, l, argv, &fds, &process_events, c, errnum, e)) {
         stdio_child_close(c);
@@ -174,15 +163,8 @@ bool stdio_child_start(struct stdio_child **out, struct loop *l, char *const *ar
 
 void stdio_child_send(struct stdio_child *c, struct str message)
 {
-    if (c->ending)
-        return;
-    buf_clear(&c->line);
-    if (message.len <= ONE_WRITE)
-        buf_add(&c->line, message);
-    else
-        stream_write(c->in, message);
-    buf_add_ch(&c->line, '\n');
-    stream_write(c->in, buf_str(&c->line));
+    if (!c->ending)
+        outlet_send(&c->outlet, c->in, message);
 }
 
 void stdio_child_end(struct stdio_child *c)
@@ -205,9 +187,9 @@ void stdio_child_close(struct stdio_child *c)
     stream_close(c->in);
     stream_close(c->out);
     stream_close(c->err);
-    lines_release(&c->lines);
+    inlet_release(&c->said);
     talk_release(&c->talk);
-    buf_release(&c->line);
+    outlet_release(&c->outlet);
     process_close(c->process);
     free(c);
 }

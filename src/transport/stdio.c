@@ -4,17 +4,15 @@
 
 #include "base/mem.h"
 #include "loop/stream.h"
-#include "wire/lines.h"
+#include "transport/inlet.h"
+#include "transport/outlet.h"
 
-enum {
-    HIGH_WATER = 1 << 20,
-    ONE_WRITE = 64 << 10, /* a message up to this size and its newline go out together */
-};
+enum { HIGH_WATER = 1 << 20 };
 
 struct stdio {
     struct stream *in, *out;
-    struct lines lines;
-    struct buf line; /* what goes out */
+    struct inlet said;
+    struct outlet outlet;
     const struct stdio_events *events;
     void *to;
     void (*done)(void *to);
@@ -22,25 +20,29 @@ struct stdio {
     bool over; /* the client will send nothing more, or we listen no more */
 };
 
-static void tell_line(struct stdio *s, enum lines_next kind, struct str line, uint64_t skipped)
+static void on_line(void *to, struct str line)
 {
-    if (kind == LINES_LINE)
+    struct stdio *s = to;
+
+    if (!s->over)
         s->events->line(s->to, line);
-    else
-        s->events->too_long(s->to, skipped);
 }
+
+static void on_too_long(void *to, uint64_t bytes)
+{
+    struct stdio *s = to;
+
+    if (!s->over)
+        s->events->too_long(s->to, bytes);
+}
+
+static const struct inlet_events said_events = { .line = on_line, .too_long = on_too_long };
 
 static void on_data(void *to, struct str bytes)
 {
     struct stdio *s = to;
-    enum lines_next next;
-    uint64_t skipped = 0;
-    struct str line = STR_NONE;
 
-    lines_feed(&s->lines, bytes);
-    while ((next = lines_next(&s->lines, &line, &skipped)) != LINES_MORE)
-        if (!s->over)
-            tell_line(s, next, line, skipped);
+    inlet_feed(&s->said, bytes);
 }
 
 static void close_once(struct stdio *s)
@@ -52,18 +54,12 @@ static void close_once(struct stdio *s)
     s->events->closed(s->to);
 }
 
-/* A last line without its newline is still what the client said. */
 static void on_end(void *to, const struct err *why)
 {
     struct stdio *s = to;
-    enum lines_next next;
-    uint64_t skipped = 0;
-    struct str line = STR_NONE;
 
-    (void)why;
-    next = lines_end(&s->lines, &line, &skipped);
-    if (next != LINES_MORE && !s->over)
-        tell_line(s, next, line, skipped);
+    (void)why; /* a client that broke off and one that closed are both gone */
+    inlet_end(&s->said);
     close_once(s);
 }
 
@@ -108,8 +104,8 @@ bool stdio_open(struct stdio **out, struct loop *l, int in, int outfd, size_t ma
 
     s->events = events;
     s->to = to;
-    lines_init(&s->lines, max_line);
-    buf_init(&s->line, ONE_WRITE + 1);
+    inlet_init(&s->said, max_line, &said_events, s);
+    outlet_init(&s->outlet);
     if (!stream_open(&s->in, l, in, &in_events, s, e) ||
         !stream_open(&s->out, l, outfd, &out_events, s, e)) {
         stdio_close(s);
@@ -122,13 +118,7 @@ bool stdio_open(struct stdio **out, struct loop *l, int in, int outfd, size_t ma
 
 void stdio_send(struct stdio *s, struct str message)
 {
-    buf_clear(&s->line);
-    if (message.len <= ONE_WRITE)
-        buf_add(&s->line, message);
-    else
-        stream_write(s->out, message);
-    buf_add_ch(&s->line, '\n');
-    stream_write(s->out, buf_str(&s->line));
+    outlet_send(&s->outlet, s->out, message);
     if (stream_queued(s->out) > HIGH_WATER)
         stream_read(s->in, false);
 }
@@ -148,7 +138,7 @@ void stdio_close(struct stdio *s)
         return;
     stream_close(s->in);
     stream_close(s->out);
-    lines_release(&s->lines);
-    buf_release(&s->line);
+    inlet_release(&s->said);
+    outlet_release(&s->outlet);
     free(s);
 }

@@ -11,6 +11,7 @@ import pytest
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 SESSION = PEERS / "sessions" / "demo.json"
 CLIENTS = ["ts", "py"]
+SDK = "node_modules/@modelcontextprotocol/sdk"
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def play(npm_peers, python_peers, run):
 
     def go(client, command, ids="numbers", era="legacy"):
         words = {
-            "ts": [shutil.which("node"), PEERS / "ts-client.mjs", "--peers", npm_peers, "--ids", ids],
+            "ts": [shutil.which("node"), PEERS / "ts-client.mjs", "--sdk", npm_peers / SDK, "--ids", ids],
             "py": [python_peers / "bin/python", PEERS / "py-client.py", "--ids", ids, "--era", era],
         }[client]
         ran = run([*words, SESSION, "--", *command])

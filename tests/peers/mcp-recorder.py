@@ -5,6 +5,7 @@
 
     cli ARGS…                its command line
     record TARGET OUT        its recording proxy in front of TARGET; saves to OUT when stdin ends
+    record-stdio OUT CMD…    the same in front of a server that it starts
     replay CASSETTE          its replay server; at the end a line of JSON: all_consumed, unmatched
     invent DIR SEED COUNT    cassettes of every shape its models allow, as it saves them
     spoil DIR SEED COUNT     cassettes with members that may be wrong; see judge
@@ -17,6 +18,7 @@ of the machine; here it is loopback.
 import json
 import pathlib
 import random
+import shlex
 import sys
 
 from mcp_recorder import cli
@@ -38,6 +40,13 @@ def serve(app):
 def record(target, out):
     cassette = Cassette(metadata=CassetteMetadata(server_url=target, transport_type="http"))
     serve(create_proxy_app(cassette=cassette, target_url=target))
+    cli._save_cassette(cassette, pathlib.Path(out), redact_server_url=True)
+
+
+def record_stdio(out, *command):
+    line = shlex.join(command)
+    cassette = Cassette(metadata=CassetteMetadata(server_url=f"stdio://{line}", transport_type="stdio"))
+    serve(create_proxy_app(cassette=cassette, transport=cli._build_stdio_transport(line, ())))
     cli._save_cassette(cassette, pathlib.Path(out), redact_server_url=True)
 
 
@@ -163,5 +172,5 @@ if __name__ == "__main__":
     command, *rest = sys.argv[1:]
     if command == "cli":
         cli.main(rest, prog_name="mcp-recorder")
-    {"record": record, "replay": replay, "invent": invent, "spoil": spoil, "save-again": save_again,
-     "judge": judge}[command](*rest)
+    {"record": record, "record-stdio": record_stdio, "replay": replay, "invent": invent, "spoil": spoil,
+     "save-again": save_again, "judge": judge}[command](*rest)

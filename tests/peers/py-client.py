@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""A scripted MCP client on the official Python SDK.
+"""A scripted MCP client on the official Python SDK, or on FastMCP.
 
     DIR/bin/python tests/peers/py-client.py [--ids strings] [--era auto] SESSION.json -- COMMAND…
     DIR/bin/python tests/peers/py-client.py […] --url URL SESSION.json
 
-Starts COMMAND as its server on stdio, or goes to URL (DIR comes from 'tools/peers python'), plays the steps of SESSION.json and
-prints one JSON document, keys sorted, of all it got to see; the README beside this file describes both.
+Starts COMMAND as its server on stdio, or goes to URL, plays the steps of SESSION.json and prints one JSON
+document, keys sorted, of all it got to see; the README beside this file describes both. DIR comes from
+'tools/peers python', or from 'tools/peers fastmcp' with --sdk fastmcp.
 Nothing is normalised here: what a server answered is printed as the SDK handed it over, so that a
 replay can be held to every character of it.
 
 --ids strings: on the wire each request id and each progress token is a fresh random string instead of
-the SDK's numbers, so that no two runs have one in common.
+the SDK's numbers, so that no two runs have one in common. Only with the official SDK.
 
 --era legacy (the default) opens with initialize; auto asks server/discover first and speaks 2026-07-28
 with a server that does.
@@ -124,10 +125,28 @@ CALLS = {
     "tools/list": lambda c, p, o: c.list_tools(),
 }
 
+# FastMCP has calls of its own for most; those that end in _mcp give the whole answer.
+FASTMCP_CALLS = {
+    **CALLS,
+    "completion/complete": lambda c, p, o: c.complete_mcp(
+        reference(p["ref"]), p["argument"], p.get("context", {}).get("arguments")),
+    "logging/setLevel": lambda c, p, o: c.session.set_logging_level(p["level"]),
+    "ping": lambda c, p, o: c.session.send_ping(),
+    "prompts/get": lambda c, p, o: c.get_prompt_mcp(p["name"], p.get("arguments")),
+    "prompts/list": lambda c, p, o: c.list_prompts_mcp(),
+    "resources/list": lambda c, p, o: c.list_resources_mcp(),
+    "resources/read": lambda c, p, o: c.read_resource_mcp(p["uri"]),
+    "resources/templates/list": lambda c, p, o: c.list_resource_templates_mcp(),
+    "tools/call": lambda c, p, o: c.call_tool_mcp(
+        p["name"], p.get("arguments") or {}, progress_handler=o.get("progress_callback")),
+    "tools/list": lambda c, p, o: c.list_tools_mcp(),
+}
+
 
 class Player:
-    def __init__(self, session):
+    def __init__(self, session, calls):
         self.session = session
+        self.calls = calls
         self.heard = []
         self.news = anyio.Event()
         self.trouble = []
@@ -175,7 +194,7 @@ class Player:
             options["progress_callback"] = on_progress
         with scope:
             try:
-                seen["result"] = plain(await CALLS[step["ask"]](self.client, step.get("params", {}), options))
+                seen["result"] = plain(await self.calls[step["ask"]](self.client, step.get("params", {}), options))
             except MCPError as error:
                 seen["error"] = plain(error.error)
         if scope.cancelled_caught:
@@ -219,10 +238,8 @@ class Player:
             await self.until(step["until"], start)
         return seen
 
-    async def run(self, transport, era):
-        steps = []
-        start = 0
-        async with Client(
+    def official(self, transport, era):
+        return Client(
             transport,
             mode=era,
             client_info=INFO,
@@ -234,7 +251,39 @@ class Player:
             sampling_callback=self.on_sampling,
             elicitation_callback=self.on_elicitation,
             list_roots_callback=self.on_roots,
-        ) as self.client:
+        )
+
+    def fastmcp(self, command, era):
+        from fastmcp import Client as FastClient
+        from fastmcp.client.transports import StdioTransport
+
+        program, *args = command
+
+        async def on_sampling(messages, params, context):
+            return await self.on_sampling(context, params)
+
+        async def on_elicitation(message, response_type, params, context):
+            return await self.on_elicitation(context, params)
+
+        async def on_roots(context):
+            return (await self.on_roots(context)).roots
+
+        return FastClient(
+            StdioTransport(program, args, env=dict(os.environ), keep_alive=False),
+            mode=era,
+            client_info=INFO,
+            timeout=PATIENCE_S,
+            message_handler=self.on_message,
+            log_handler=self.on_log,
+            sampling_handler=on_sampling,
+            elicitation_handler=on_elicitation,
+            roots=on_roots,
+        )
+
+    async def run(self, client):
+        steps = []
+        start = 0
+        async with client as self.client:
             for step in self.session["steps"]:
                 seen = await self.play(step, start)
                 await anyio.wait_all_tasks_blocked()  # let the handlers of what came before the answer finish
@@ -251,7 +300,8 @@ class Player:
 
 def command_line(argv):
     cut = argv.index("--") if "--" in argv else len(argv)
-    parser = argparse.ArgumentParser(usage="py-client.py [--ids …] [--era …] [--url URL] SESSION.json [-- COMMAND…]")
+    parser = argparse.ArgumentParser(usage="py-client.py [--sdk …] [--ids …] [--era …] [--url URL] SESSION.json [-- COMMAND…]")
+    parser.add_argument("--sdk", choices=["official", "fastmcp"], default="official")
     parser.add_argument("--ids", choices=["numbers", "strings"], default="numbers")
     parser.add_argument("--era", choices=["legacy", "auto"], default="legacy")
     parser.add_argument("--url")
@@ -260,21 +310,28 @@ def command_line(argv):
     options.command = argv[cut + 1:]
     if not options.command and not options.url:
         parser.error("neither --url nor a COMMAND after '--'")
+    if options.sdk == "fastmcp" and (options.url or options.ids == "strings"):
+        parser.error("--url and --ids strings are for the official SDK")
     return options
 
 
-async def main(options):
-    with open(options.session, encoding="utf-8") as file:
-        player = Player(json.load(file))
+def streams(options):
     if options.url:
         transport = streamable_http_client(options.url)
     else:
         command, *args = options.command
         transport = stdio_client(StdioServerParameters(command=command, args=args, env=dict(os.environ)))
-    if options.ids == "strings":
-        transport = StringIds().over(transport)
-    document = await player.run(transport, options.era)
-    print(json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False))
+    return StringIds().over(transport) if options.ids == "strings" else transport
+
+
+async def main(options):
+    with open(options.session, encoding="utf-8") as file:
+        player = Player(json.load(file), FASTMCP_CALLS if options.sdk == "fastmcp" else CALLS)
+    if options.sdk == "fastmcp":
+        client = player.fastmcp(options.command, options.era)
+    else:
+        client = player.official(streams(options), options.era)
+    print(json.dumps(await player.run(client), indent=1, sort_keys=True, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
 #!/usr/bin/env node
-/* A scripted stdio MCP client on the official TypeScript SDK.
+/* A scripted stdio MCP client on one of the official TypeScript SDKs.
  *
- *     node tests/peers/ts-client.mjs --peers DIR [--ids strings] SESSION.json -- COMMAND…
+ *     node tests/peers/ts-client.mjs --sdk FOLDER [--ids strings] [--era auto] SESSION.json -- COMMAND…
  *
- * Starts COMMAND as its server (DIR comes from 'tools/peers npm'), plays the steps of SESSION.json and
- * prints one JSON document, keys sorted, of all it got to see; the README beside this file describes
- * both. Nothing is normalised here: what a server answered is printed as the SDK handed it over, so
- * that a replay can be held to every character of it.
+ * Starts COMMAND as its server, plays the steps of SESSION.json and prints one JSON document, keys
+ * sorted, of all it got to see; the README beside this file describes both. Nothing is normalised here:
+ * what a server answered is printed as the SDK handed it over, so that a replay can be held to every
+ * character of it.
+ *
+ * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or
+ * '@modelcontextprotocol/client' of 2.x. With the latter --era auto lets the SDK find out what the server
+ * speaks, which it does with a second process of COMMAND; legacy (the default) opens with initialize.
  *
  * --ids strings: on the wire each request id and each progress token is a fresh random string instead
  * of the SDK's numbers, so that no two runs have one in common.
  *
  * Exit codes: 0 the session was played to its end, whatever the answers; 1 it could not be. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -24,28 +28,62 @@ function commandLine(argv) {
     const cut = argv.indexOf("--");
     const { values, positionals } = parseArgs({
         args: cut < 0 ? argv : argv.slice(0, cut),
-        options: { peers: { type: "string" }, ids: { type: "string", default: "numbers" } },
+        options: {
+            sdk: { type: "string" },
+            ids: { type: "string", default: "numbers" },
+            era: { type: "string", default: "legacy" },
+        },
         allowPositionals: true,
     });
     const command = cut < 0 ? [] : argv.slice(cut + 1);
-    if (!values.peers || positionals.length !== 1 || command.length === 0
-        || !["numbers", "strings"].includes(values.ids))
-        throw new Error("usage: ts-client.mjs --peers DIR [--ids numbers|strings] SESSION.json -- COMMAND…");
-    return { peers: values.peers, ids: values.ids, session: positionals[0], command };
+    if (!values.sdk || positionals.length !== 1 || command.length === 0
+        || !["numbers", "strings"].includes(values.ids) || !["legacy", "auto"].includes(values.era))
+        throw new Error("usage: ts-client.mjs --sdk FOLDER [--ids numbers|strings] [--era legacy|auto] "
+            + "SESSION.json -- COMMAND…");
+    return { ...values, session: positionals[0], command };
 }
 
 const options = commandLine(process.argv.slice(2));
-const sdk = (file) =>
-    import(pathToFileURL(resolve(join(options.peers, "node_modules/@modelcontextprotocol/sdk/dist/esm", file))));
-const { Client } = await sdk("client/index.js");
-const { StdioClientTransport } = await sdk("client/stdio.js");
-const {
-    CreateMessageRequestSchema,
-    ElicitRequestSchema,
-    ListRootsRequestSchema,
-    McpError,
-    ProgressNotificationSchema,
-} = await sdk("types.js");
+const load = (file) => import(pathToFileURL(resolve(join(options.sdk, file))));
+
+/* What the two generations of the SDK call differently. A 1.x names a method by the schema of its
+ * message, of which old ones know fewer. */
+async function sdkOf1() {
+    const { Client } = await load("dist/esm/client/index.js");
+    const { StdioClientTransport } = await load("dist/esm/client/stdio.js");
+    const types = await load("dist/esm/types.js");
+    const schemas = {
+        "elicitation/create": types.ElicitRequestSchema,
+        "notifications/progress": types.ProgressNotificationSchema,
+        "roots/list": types.ListRootsRequestSchema,
+        "sampling/createMessage": types.CreateMessageRequestSchema,
+    };
+    return {
+        Client, StdioClientTransport,
+        knows: (method) => schemas[method] !== undefined,
+        name: (method) => schemas[method],
+        options: {},
+        callTool: (client, params, o) => client.callTool(params, undefined, o),
+        isAnswer: (error) => error instanceof types.McpError,
+        isRefusal: (error) => error.name === "ZodError", // an answer that is newer than the SDK
+    };
+}
+
+async function sdkOf2() {
+    const { Client, ProtocolError, SdkError } = await load("dist/index.mjs");
+    const { StdioClientTransport } = await load("dist/stdio.mjs");
+    return {
+        Client, StdioClientTransport,
+        knows: () => true,
+        name: (method) => method,
+        options: { versionNegotiation: { mode: options.era } },
+        callTool: (client, params, o) => client.callTool(params, o),
+        isAnswer: (error) => error instanceof ProtocolError,
+        isRefusal: (error) => error instanceof SdkError,
+    };
+}
+
+const sdk = await (existsSync(join(options.sdk, "dist/esm")) ? sdkOf1 : sdkOf2)();
 
 /* Gives every request id and progress token another name on the wire. The SDK inside keeps its own. */
 class StringIds {
@@ -117,7 +155,7 @@ const calls = {
     "resources/subscribe": (client, params, o) => client.subscribeResource(params, o),
     "resources/templates/list": (client, params, o) => client.listResourceTemplates(params, o),
     "resources/unsubscribe": (client, params, o) => client.unsubscribeResource(params, o),
-    "tools/call": (client, params, o) => client.callTool(params, undefined, o),
+    "tools/call": (client, params, o) => sdk.callTool(client, params, o),
     "tools/list": (client, params, o) => client.listTools(params, o),
 };
 
@@ -128,14 +166,15 @@ class Player {
         this.listeners = new Map(); // by progress token
         this.wake = () => {};
         this.trouble = [];
-        this.client = new Client({ name: "mcpreel-ts-client", version: "1.0.0" }, {
+        this.client = new sdk.Client({ name: "mcpreel-ts-client", version: "1.0.0" }, {
             capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } },
+            ...sdk.options,
         });
         this.client.onerror = (error) => this.trouble.push(error.message);
-        this.client.setNotificationHandler(ProgressNotificationSchema, ({ params }) => this.onprogress(params));
+        this.client.setNotificationHandler(sdk.name("notifications/progress"), ({ params }) => this.onprogress(params));
         this.client.fallbackNotificationHandler = async ({ method, params }) => this.hear(method, params);
-        for (const schema of [CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema])
-            this.client.setRequestHandler(schema, ({ method, params }) => {
+        for (const method of ["sampling/createMessage", "elicitation/create", "roots/list"].filter(sdk.knows))
+            this.client.setRequestHandler(sdk.name(method), ({ params }) => {
                 this.hear(method, params);
                 return session.answers[method];
             });
@@ -178,8 +217,10 @@ class Player {
         } catch (error) {
             if (signal?.aborted)
                 seen.cancelled = true;
-            else if (error instanceof McpError)
+            else if (sdk.isAnswer(error))
                 seen.error = Player.error(error);
+            else if (sdk.isRefusal(error))
+                seen.refused = error.message;
             else
                 throw error;
         }
@@ -237,17 +278,26 @@ class Player {
         const server = {
             capabilities: this.client.getServerCapabilities(),
             info: this.client.getServerVersion(),
-            instructions: this.client.getInstructions(),
-            protocol: transport.protocolVersion,
+            instructions: this.client.getInstructions() ?? null,
+            protocol: this.client.getNegotiatedProtocolVersion?.() ?? transport.protocol,
         };
         await this.client.close();
         return { server, steps, trouble: this.trouble };
     }
 }
 
-/* The SDK tells the negotiated version to HTTP transports only, through this method. */
+/* No SDK tells the negotiated version to whoever drives it over stdio, so it is read as it arrives. */
 function noteProtocol(transport) {
-    transport.setProtocolVersion = (version) => { transport.protocolVersion = version; };
+    let deliver;
+    Object.defineProperty(transport, "onmessage", {
+        get: () => deliver,
+        set: (next) => {
+            deliver = next && ((message, extra) => {
+                transport.protocol ??= message.result?.protocolVersion;
+                next(message, extra);
+            });
+        },
+    });
     return transport;
 }
 
@@ -263,7 +313,7 @@ function fail(error) {
 
 try {
     const [command, ...args] = options.command;
-    const stdio = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+    const stdio = new sdk.StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
     const transport = noteProtocol(options.ids === "strings" ? new StringIds(stdio) : stdio);
     const player = new Player(JSON.parse(readFileSync(options.session, "utf8")));
     console.log(JSON.stringify(await player.run(transport), sorted, 1));

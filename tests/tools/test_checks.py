@@ -247,6 +247,24 @@ FAULTS = [
           {"src/base/fine.c": 'extern const char *const fine_names[];\n'
            'const char *const fine_names[] = { "a", "b" };\n'}),
 
+    fault("check-doors", "a module that writes by itself",
+          {"src/engine/bad.c": "long write(int, const void *, unsigned long);\nlong bad_x(void);\nlong bad_x(void)\n"
+           "{\n    return write(1, \"x\", 1);\n}\n"},
+          "src/engine/bad.c:1: 'write' may be called by base/sys, base/log, loop/stream, loop/child, "
+          "loop/watchdog alone"),
+    fault("check-doors", "a module that makes a recording of its own",
+          {"src/cmd/bad.c": "int writer_open_whole(void);\nint bad_x(void);\nint bad_x(void)\n{\n"
+           "    return writer_open_whole();\n}\n"},
+          "src/cmd/bad.c:1: 'writer_open_whole' may be called by cmd/cmd-convert, cmd/cmd-redact, cmd/repair, "
+          "cmd/journal alone"),
+    fault("check-doors", "a recorder that goes past the redactor",
+          {"src/cmd/record-session.c": "int tap_init(void);\nint record_session_x(void);\n"
+           "int record_session_x(void)\n{\n    return tap_init();\n}\n"},
+          "src/cmd/record-session.c:1: calls 'tap_init', but not 'redaction_door'"),
+    fault("check-doors", "who goes through it is fine",
+          {"src/cmd/record-session.c": "int tap_init(void), redaction_door(void);\nint record_session_x(void);\n"
+           "int record_session_x(void)\n{\n    return tap_init() + redaction_door();\n}\n"}),
+
     fault("check-banned", "a dangerous call",
           {"src/base/bad.c": "void f(char *s)\n{\n    strcpy(s, x.gets(1)); /* strcat() */\n"
            '    g->system("sprintf(");\n    sprintf (s, "");\n}\n'},
@@ -326,7 +344,7 @@ FAULTS = [
 def test_a_planted_fault_is_found(tree, clean, fault):
     for name, content in fault.plant.items():
         tree.plant(name, content)
-    if fault.check == "check-symbols":
+    if fault.check in ("check-symbols", "check-doors"):
         tree.build()
     code, lines = tree.run(fault.check)
     assert [line for line in lines if line not in clean[fault.check][1]] == fault.findings
@@ -355,7 +373,8 @@ def test_a_program_that_is_not_there_is_found(tree):
 
 
 def test_objects_that_are_not_there_are_found(tree):
-    assert tree.run("check-symbols") == (1, ["build: there are no objects; run 'make' first"])
+    for check in ("check-symbols", "check-doors"):
+        assert tree.run(check) == (1, ["build: there are no objects; run 'make' first"])
 
 
 def test_format_can_be_mended(tree, clean):

@@ -16,8 +16,8 @@ LOCKS = ROOT / "tests" / "peers"
 @pytest.fixture
 def bare(tmp_path):
     """A copy of the tree's installer and fixtures on a machine that has Python and nothing else."""
-    for name in ("tools/peers", "tests/conftest.py", "tests/peers/package.json", "tests/peers/package-lock.json",
-                 "tests/peers/requirements.lock", "tests/peers/mcp-recorder.lock"):
+    shutil.copytree(LOCKS, tmp_path / "tests" / "peers")
+    for name in ("tools/peers", "tests/conftest.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "bin").mkdir()
@@ -30,8 +30,9 @@ def on_bare(run, bare, command, ci=""):
     return run(command, cwd=bare, env={"PATH": os.fspath(bare / "bin"), "CI": ci})
 
 
-def test_every_npm_package_is_pinned_by_hash_and_by_no_address():
-    packages = json.loads((LOCKS / "package-lock.json").read_text())["packages"]
+@pytest.mark.parametrize("folder", [".", "pins"])
+def test_every_npm_package_is_pinned_by_hash_and_by_no_address(folder):
+    packages = json.loads((LOCKS / folder / "package-lock.json").read_text())["packages"]
     assert len(packages) > 10
     for path, package in packages.items():
         if path:
@@ -40,7 +41,7 @@ def test_every_npm_package_is_pinned_by_hash_and_by_no_address():
             assert not package.get("hasInstallScript"), path
 
 
-@pytest.mark.parametrize("name", ["requirements", "mcp-recorder"])
+@pytest.mark.parametrize("name", ["requirements", "fastmcp", "mcp-recorder"])
 def test_every_python_package_is_pinned_by_hash_and_by_no_address(name):
     lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
@@ -50,11 +51,38 @@ def test_every_python_package_is_pinned_by_hash_and_by_no_address(name):
             assert f"\n{top} " in f"\n{lock}"
 
 
-def test_what_cannot_be_installed_is_said_and_leaves_nothing(run, bare):
-    ran = on_bare(run, bare, [bare / "tools/peers", "npm"])
+def test_every_go_module_is_pinned_by_hash():
+    wanted = re.findall(r"^\s*(?:require )?(\S+/\S+) (v\S+)", (LOCKS / "go/go.mod").read_text(), re.M)
+    assert len(wanted) > 3
+    hashes = (LOCKS / "go/go.sum").read_text()
+    for module, version in wanted:
+        assert re.search(rf"^{re.escape(module)} {re.escape(version)} h1:\S{{44}}$", hashes, re.M), module
+
+
+@pytest.mark.parametrize("group, program", [("npm", "npm"), ("npm-pins", "npm"), ("go", "go")])
+def test_what_cannot_be_installed_is_said_and_leaves_nothing(run, bare, group, program):
+    ran = on_bare(run, bare, [bare / "tools/peers", group])
     assert ran.code == 1 and ran.out == b"", str(ran)
-    assert b"peers: cannot install 'npm': cannot run 'npm'" in ran.err
+    assert f"peers: cannot install '{group}': cannot run '{program}'".encode() in ran.err
     assert list((bare / "build" / "peers").iterdir()) == []
+
+
+@pytest.mark.parametrize("changed", ["go/go.sum", "go/client/main.go", "go/server/main.go"])
+def test_a_changed_source_of_a_go_peer_is_another_installation(run, bare, changed):
+    """A 'go' that builds nothing is enough to see where its work would be put."""
+    (bare / "bin" / "go").write_text("#!/bin/sh\n")
+    (bare / "bin" / "go").chmod(0o755)
+    before = on_bare(run, bare, [bare / "tools/peers", "go"])
+    with open(bare / "tests/peers" / changed, "a", encoding="utf-8") as file:
+        file.write("\n")
+    after = on_bare(run, bare, [bare / "tools/peers", "go"])
+    assert (before.code, after.code) == (0, 0) and before.out != after.out, f"{before}\n{after}"
+
+
+def test_all_sources_of_the_go_peers_count():
+    text = (ROOT / "tools/peers").read_text()
+    for source in (LOCKS / "go").rglob("*.go"):
+        assert f'"{source.relative_to(LOCKS)}"' in text
 
 
 def test_a_forged_package_is_refused(run, bare):
@@ -73,7 +101,7 @@ def test_a_forged_package_is_refused(run, bare):
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
 def test_usage_is_explained(run, arguments):
     ran = run([ROOT / "tools" / "peers", *arguments])
-    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|python|mcp-recorder|all"), str(ran)
+    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|python|fastmcp|mcp-recorder|go|all"), str(ran)
 
 
 def test_a_missing_peer_is_a_loud_skip(run, bare):

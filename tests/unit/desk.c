@@ -105,10 +105,10 @@ static void say(void *to, struct str line)
 
 int desk_run(struct desk *d, const char *line)
 {
-    char *env[] = { NULL }, *argv[DESK_WORDS + 1], words[1024], *rest = words;
+    char *none[] = { NULL }, *argv[DESK_WORDS + 1], words[1024], *rest = words;
     const struct dispatch world = { .sys = &d->faults.sys,
                                     .commands = commands,
-                                    .env = env,
+                                    .env = d->env ? d->env : none,
                                     .log = { .put = say, .to = &d->err } };
     int argc = 0;
 

@@ -13,6 +13,7 @@ struct desk {
     struct buf out, err;     /* of the latest run */
     struct buf text;         /* of the latest desk_get() */
     char dir[64];
+    char *const *env; /* NULL-terminated NAME=value; NULL: nothing is set */
     ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
 };
 

@@ -1,9 +1,34 @@
 #include "fault-sys.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "base/err.h"
+
+/* What only takes its time is no fault to the caller. */
+static const struct fault *suffer(const struct fault *fault)
+{
+    struct pollfd gate = { .fd = fault->gate, .events = POLLIN };
+
+    switch (fault->kind) {
+    case FAULT_SLOW:
+        usleep((useconds_t)fault->us);
+        return NULL;
+    case FAULT_GATE:
+        while (poll(&gate, 1, -1) < 1)
+            ;
+        return NULL;
+    case FAULT_KILL:
+        kill(getpid(), SIGKILL);
+        pause();
+        return NULL;
+    default:
+        return fault;
+    }
+}
 
 /* Counts the call; the fault that is planned for it, or NULL. */
 static const struct fault *next_call(const struct sys *s, enum fault_call call)
@@ -14,7 +39,7 @@ static const struct fault *next_call(const struct sys *s, enum fault_call call)
     for (size_t i = 0; i < f->count; i++) {
         const struct fault *fault = &f->faults[i];
         if (fault->call == call && number >= fault->nth && number - fault->nth < fault->times)
-            return fault;
+            return suffer(fault);
     }
     return NULL;
 }
@@ -41,10 +66,10 @@ static bool may_move(const struct sys *s, enum fault_call call, size_t *n)
 
     if (!fault)
         return true;
-    if (!fault->errnum && fault->most < *n)
+    if (fault->kind == FAULT_SHORT && fault->most < *n)
         *n = fault->most;
     errno = fault->errnum;
-    return !fault->errnum;
+    return fault->kind == FAULT_SHORT;
 }
 
 static ssize_t fault_read(const struct sys *s, int fd, void *to, size_t n)
@@ -67,9 +92,19 @@ static int fault_fdatasync(const struct sys *s, int fd)
     return fails(s, FAULT_FDATASYNC) ? -1 : sys_real.fdatasync(&sys_real, fd);
 }
 
+static int fault_fsync(const struct sys *s, int fd)
+{
+    return fails(s, FAULT_FSYNC) ? -1 : sys_real.fsync(&sys_real, fd);
+}
+
 static int fault_ftruncate(const struct sys *s, int fd, off_t len)
 {
     return fails(s, FAULT_FTRUNCATE) ? -1 : sys_real.ftruncate(&sys_real, fd, len);
+}
+
+static int fault_flock(const struct sys *s, int fd, int how)
+{
+    return fails(s, FAULT_FLOCK) ? -1 : sys_real.flock(&sys_real, fd, how);
 }
 
 static int fault_rename(const struct sys *s, const char *from, const char *to)
@@ -87,6 +122,11 @@ static int fault_unlink(const struct sys *s, const char *path)
     return fails(s, FAULT_UNLINK) ? -1 : sys_real.unlink(&sys_real, path);
 }
 
+static int fault_mkdir(const struct sys *s, const char *path, mode_t mode)
+{
+    return fails(s, FAULT_MKDIR) ? -1 : sys_real.mkdir(&sys_real, path, mode);
+}
+
 static int fault_close(const struct sys *s, int fd)
 {
     int r = sys_real.close(&sys_real, fd);
@@ -102,10 +142,13 @@ void fault_init(struct fault_sys *f)
         .write = fault_write,
         .fstat = fault_fstat,
         .fdatasync = fault_fdatasync,
+        .fsync = fault_fsync,
         .ftruncate = fault_ftruncate,
+        .flock = fault_flock,
         .rename = fault_rename,
         .link = fault_link,
         .unlink = fault_unlink,
+        .mkdir = fault_mkdir,
         .close = fault_close,
     };
     for (size_t i = 0; i < FAULT_CALLS; i++)
@@ -130,5 +173,25 @@ void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsign
                  size_t most)
 {
     BUG_IF(call != FAULT_READ && call != FAULT_WRITE);
-    plan(f, (struct fault){ .call = call, .nth = nth, .times = times, .most = most });
+    plan(f, (struct fault){
+                .call = call, .nth = nth, .times = times, .kind = FAULT_SHORT, .most = most });
+}
+
+void fault_slow(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                int64_t us)
+{
+    plan(f, (struct fault){
+                .call = call, .nth = nth, .times = times, .kind = FAULT_SLOW, .us = us });
+}
+
+void fault_gate(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                int gate)
+{
+    plan(f, (struct fault){
+                .call = call, .nth = nth, .times = times, .kind = FAULT_GATE, .gate = gate });
+}
+
+void fault_kill(struct fault_sys *f, enum fault_call call, unsigned nth)
+{
+    plan(f, (struct fault){ .call = call, .nth = nth, .times = 1, .kind = FAULT_KILL });
 }

@@ -11,6 +11,7 @@
 #define FAULT_SYS_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "base/sys.h"
 
@@ -20,10 +21,13 @@ enum fault_call {
     FAULT_WRITE,
     FAULT_FSTAT,
     FAULT_FDATASYNC,
+    FAULT_FSYNC,
     FAULT_FTRUNCATE,
+    FAULT_FLOCK,
     FAULT_RENAME,
     FAULT_LINK,
     FAULT_UNLINK,
+    FAULT_MKDIR,
     FAULT_CLOSE,
     FAULT_CALLS
 };
@@ -36,8 +40,11 @@ struct fault_sys {
     struct fault {
         enum fault_call call;
         unsigned nth, times;
-        int errnum; /* 0: a short transfer of at most `most` bytes */
+        enum fault_kind { FAULT_ERROR, FAULT_SHORT, FAULT_SLOW, FAULT_GATE, FAULT_KILL } kind;
+        int errnum;
         size_t most;
+        int64_t us;
+        int gate;
     } faults[FAULT_MAX];
     size_t count;
 };
@@ -51,5 +58,16 @@ void fault_fail(struct fault_sys *f, enum fault_call call, unsigned nth, unsigne
 /* The same for reads or writes that move `most` bytes at most. */
 void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                  size_t most);
+
+/* The calls take so long, and then do what they should. */
+void fault_slow(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                int64_t us);
+
+/* They wait until `gate` can be read or its other end is closed: a disk that hangs. */
+void fault_gate(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
+                int gate);
+
+/* The process is killed instead of the call. */
+void fault_kill(struct fault_sys *f, enum fault_call call, unsigned nth);
 
 #endif

@@ -96,15 +96,16 @@ static void every_day_of_two_leap_cycles_follows_the_one_before(void **state)
         for (int month = 1; month <= 12; month++) {
             int count = days[month - 1] + (month == 2 && leap);
             for (int day = 1; day <= 32; day++) {
-                char text[64];
+                char text[64], out[CLOCK_TEXT];
                 int64_t us;
-                int n =
-                    snprintf(text, sizeof text, "%04d-%02d-%02dT00:00:00Z", year, month, day);
+                int n = snprintf(text, sizeof text, "%04d-%02d-%02dT00:00:00.000Z", year, month,
+                                 day);
                 bool ok = clock_parse(str_n(text, (size_t)n), &us);
                 assert_int_equal(ok, day <= count);
                 if (!ok)
                     continue;
                 assert_true(us == want);
+                assert_str(clock_format(out, us), str_n(text, (size_t)n));
                 want += INT64_C(86400) * S;
             }
         }

@@ -1,11 +1,9 @@
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "fault-sys.h"
 #include "format/reader.h"
 #include "program.h"
 #include "terse.h"
@@ -168,34 +166,77 @@ static void an_existing_file_is_kept_and_no_server_started(void **state)
     assert_int_equal(access("started", F_OK), 0);
 }
 
-static void both_the_file_and_the_server_must_be_named(void **state)
+static void there_must_be_one_server(void **state)
 {
     (void)state;
     check(NULL, PROGRAM_WORDS("record", "-o", "file"), "", 2, "",
           "mcpreel: no server to record\n"
           "  say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…\n");
-    check(NULL, PROGRAM_WORDS("record", "--", "touch", "started"), "", 2, "",
-          "mcpreel: no file to record into\n"
-          "  name one: mcpreel record -o session.jsonl -- touch …\n");
+    check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", " "), "", 2, "",
+          "mcpreel: no server to record\n"
+          "  say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…\n");
+    check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", "true", "--", "true"), "",
+          2, "", "mcpreel: two servers to record: '--upstream' and what follows '--'\n");
+    check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", "touch 'started"), "", 2,
+          "", "mcpreel: cannot read the command of '--upstream': a quote (') is not closed\n");
     assert_int_equal(access("started", F_OK), -1);
     assert_int_equal(access("file", F_OK), -1);
 }
 
-/* The session comes first: no byte of it changes, its exit code is the server's. */
-static void trouble_with_the_file_is_told_once_and_disturbs_nobody(void **state)
+/* As a shell would split it, and without one. */
+static void the_server_may_be_one_string(void **state)
 {
-    struct fault_sys f;
-
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 3, 3, ENOSPC);
-    check(&f.sys,
-          PROGRAM_WORDS("record", "-o", "file", "--", "sh", "-c",
-                        "for i in 1 2 3 4 5 6; do read x; echo $x; done; exit 4"),
-          "1\n2\n3\n4\n5\n6\n", 4, "1\n2\n3\n4\n5\n6\n",
-          "mcpreel: recording to file\n"
-          "mcpreel: the recording is incomplete: cannot write 'file': No space left on device\n"
-          "mcpreel: recorded 0 messages in file\n");
+    check(NULL,
+          PROGRAM_WORDS("-q", "record", "-o", "file", "--upstream",
+                        "sh -c 'echo \"$0\"' \"a  $HOME;\""),
+          "", 0, "a  $HOME;\n", "");
+    assert_recorded("header version=1.0 name= upstream=sh -c echo '$0' a  $HOME;\n"
+                    "conn=1 proc start\n"
+                    "conn=1 raw s2c a  $HOME; (not JSON)\n"
+                    "conn=1 proc exit code=0\n"
+                    "footer messages=0+0=0 ms=0 errors=0 code=0 protocol= server= client=\n");
+}
+
+static void sizes_have_their_bounds(void **state)
+{
+    (void)state;
+    check(NULL, PROGRAM_WORDS("record", "-o", "file", "--max-message", "65MiB", "--", "true"),
+          "", 2, "", "mcpreel: '--max-message' must be from 1 byte to 64 MiB\n");
+    check(NULL, PROGRAM_WORDS("record", "-o", "file", "--max-message", "0", "--", "true"), "",
+          2, "", "mcpreel: '--max-message' must be from 1 byte to 64 MiB\n");
+}
+
+static void a_message_may_be_so_long_and_no_longer(void **state)
+{
+    (void)state;
+    check(NULL,
+          PROGRAM_WORDS("-q", "record", "-o", "file", "--max-message", "5", "--", "sh", "-c",
+                        "echo 12345; echo 123456"),
+          "", 0, "12345\n123456\n", "");
+    assert_recorded("header version=1.0 name= upstream=sh -c echo 12345; echo 123456\n"
+                    "conn=1 proc start\n"
+                    "conn=1 raw s2c 12345 (not JSON-RPC)\n"
+                    "conn=1 gap s2c messages=1 bytes=6 (too long to be kept)\n"
+                    "conn=1 proc exit code=0\n"
+                    "footer messages=0+0=0 ms=0 errors=0 code=0 protocol= server= client=\n");
+    check(NULL,
+          PROGRAM_WORDS("-q", "record", "--force", "-o", "file", "--strict", "--max-message",
+                        "5", "--", "echo", "123456"),
+          "", 125, "123456\n", "");
+}
+
+static void plain_recordings_have_three_kinds_of_lines(void **state)
+{
+    (void)state;
+    check(NULL,
+          PROGRAM_WORDS("-q", "record", "-o", "file", "--plain", "--", "sh", "-c",
+                        "echo noise; echo talk >&2; echo '{\"method\":\"a\"}'"),
+          "", 0, "noise\n{\"method\":\"a\"}\n", "talk\n");
+    assert_recorded("header version=1.0 name= upstream=sh -c echo noise; echo talk >&2; echo "
+                    "'{'method':'a'}'\n"
+                    "conn=1 #1 s2c {'method':'a'}\n"
+                    "footer messages=0+1=1 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
 int main(void)
@@ -211,9 +252,15 @@ int main(void)
                                         into_a_new_directory, out_of_it),
         cmocka_unit_test_setup_teardown(an_existing_file_is_kept_and_no_server_started,
                                         into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(both_the_file_and_the_server_must_be_named,
+        cmocka_unit_test_setup_teardown(there_must_be_one_server, into_a_new_directory,
+                                        out_of_it),
+        cmocka_unit_test_setup_teardown(the_server_may_be_one_string, into_a_new_directory,
+                                        out_of_it),
+        cmocka_unit_test_setup_teardown(sizes_have_their_bounds, into_a_new_directory,
+                                        out_of_it),
+        cmocka_unit_test_setup_teardown(a_message_may_be_so_long_and_no_longer,
                                         into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(trouble_with_the_file_is_told_once_and_disturbs_nobody,
+        cmocka_unit_test_setup_teardown(plain_recordings_have_three_kinds_of_lines,
                                         into_a_new_directory, out_of_it),
     };
     alarm(60); /* a session that does not end must not hang the tests */

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
+#include "base/words.h"
 #include "cmd/globals.h"
 #include "cmd/option-value.h"
 #include "cmd/prose.h"
-#include "fixture.h"
 #include "test.h"
 
 #define RULE(ok, what)                                                                         \
@@ -133,37 +133,33 @@ static void each_command_keeps_the_rules_of_its_table(void **state)
 }
 
 /* Up to what only a shell understands. */
-static int plain_words(int argc, char **argv)
+static struct str plain_part(const char *line)
 {
-    for (int i = 0; i < argc; i++)
-        if (strpbrk(argv[i], "<>|&;$\"'"))
-            return i;
-    return argc;
+    return str_n(line, strcspn(line, "<>|&;$"));
 }
 
 static void check_example(const struct command *c, const char *line)
 {
     const char *where = line;
-    char words[256], *argv[FIXTURE_WORDS + 1];
     struct arena arena = { 0 };
+    char **argv = NULL;
     struct globals globals = { 0 };
     struct option_reader r;
     struct operands in;
     struct err e = ERR_NONE;
-    int argc;
+    size_t argc;
 
     RULE(strstr(line, "mcpreel "), "an example shows mcpreel");
     if (!str_starts(str_z(line), STR("mcpreel ")))
         return;
-    RULE(strlen(line) < sizeof words && prose_columns(str_z(line)) <= PROSE_TABLE,
-         "an example fits the manual");
-    memcpy(words, line, strlen(line) + 1);
-    argc = plain_words(fixture_split(words, argv), argv);
+    RULE(prose_columns(str_z(line)) <= PROSE_TABLE, "an example fits the manual");
+    if (!words_split(&argv, &argc, plain_part(line), &arena, &e))
+        fail_msg("%s: %s", line, e.msg);
     RULE(argc > 1 && strcmp(argv[1], c->name) == 0, "an example is of its command");
     option_reader_init(&r, NULL, &arena);
     option_reader_add(&r, (struct option_set){ globals_options, &globals });
     option_reader_add(&r, (struct option_set){ c->options, arena_alloc(&arena, c->args_size) });
-    option_read_line(&r, argc - 2, argv + 2, OPTION_ALL, &in, &e);
+    option_read_line(&r, (int)argc - 2, argv + 2, OPTION_ALL, &in, &e);
     if (e.kind != ERR_OK || !command_check(c, &in, &e))
         fail_msg("%s: %s", line, e.msg);
     arena_release(&arena);

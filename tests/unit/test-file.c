@@ -481,7 +481,7 @@ static void somebody_quicker_is_not_overwritten_by_a_replacement(void **state)
     (void)state;
     put_file("file", STR("old"));
     fault_init(&sys);
-    fault_fail(&sys, FAULT_OPEN, 3, 1, EEXIST); /* as if made between unlink and open */
+    fault_fail(&sys, FAULT_OPEN, 4, 1, EEXIST); /* as if made between unlink and open */
     assert_not_created(&sys.sys, "file", true, ERR_USAGE,
                        "cannot write 'file': it exists already");
 }

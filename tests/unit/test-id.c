@@ -2,6 +2,18 @@
 
 #include "test.h"
 
+/* Behind what is there already, the same bytes. */
+static void check_added(struct json_val id, struct str key)
+{
+    struct buf b;
+
+    buf_init(&b, JSON_MAX_TEXT);
+    buf_add(&b, STR("before "));
+    mcp_id_add(&b, id);
+    assert_str(str_skip(buf_str(&b), 7), key);
+    buf_release(&b);
+}
+
 /* The key of one JSON text. It points into `a`. */
 static struct str key_of(struct arena *a, struct str text)
 {
@@ -13,6 +25,7 @@ static struct str key_of(struct arena *a, struct str text)
     if (!json_scan(&j, text, &fault))
         fail_msg("not JSON: %.*s", STR_ARG(text));
     key = mcp_id_key(json_root(&j), a);
+    check_added(json_root(&j), key);
     json_release(&j);
     return key;
 }

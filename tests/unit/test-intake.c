@@ -1,5 +1,7 @@
 #include "trace/intake.h"
 
+#include "mcp/message.h"
+
 #include "terse.h"
 #include "test.h"
 
@@ -149,9 +151,46 @@ static void only_what_is_known_is_filled_in(void **state)
     intake_release(&in);
 }
 
+struct looker {
+    struct sink sink;
+    struct buf kinds;
+};
+
+static bool look(struct sink *self, const struct record *r, struct err *e)
+{
+    struct looker *l = (struct looker *)self;
+
+    (void)e;
+    assert_int_equal(r->kind, RECORD_MESSAGE);
+    assert_str(json_raw(r->message.as->root), json_raw(r->message.msg));
+    buf_printf(&l->kinds, "%s ", mcp_kind_name(r->message.as->kind));
+    return true;
+}
+
+static void a_record_says_what_its_message_is(void **state)
+{
+    struct looker l = { .sink = { look } };
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct intake in;
+
+    (void)state;
+    intake_init(&in);
+    buf_init(&l.kinds, 1024);
+    assert_true(intake_line(&in, TO_SERVER,
+                            terse_json(&a, "[{'id':1,'method':'a'},{'method':'b'},"
+                                           "{'id':1,'result':{}},{'id':2,'error':{}}]"),
+                            &l.sink, &e));
+    assert_str(buf_str(&l.kinds), STR("request notification result error "));
+    buf_release(&l.kinds);
+    intake_release(&in);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_says_what_its_message_is),
         cmocka_unit_test(a_message_is_one_record),
         cmocka_unit_test(its_bytes_are_untouched_but_for_blanks_around_it),
         cmocka_unit_test(a_batch_is_a_record_for_each_element),

@@ -321,6 +321,56 @@ static void recordings_one_after_the_other_become_one(void **state)
                "F 3 2000 2 1 'protocol_version':'p','us':2000020\n");
 }
 
+/* The parts of a recording are files of their own, and one recording all the same: the
+ * answer in the second belongs to the request in the first. */
+static void parts_are_one_recording(void **state)
+{
+    (void)state;
+    join_story(2, EVERYTHING,
+               "0 H a 01 'part':1,'us':0\n"
+               "1 H a 01 'part':2,'us':0\n"
+               "0 P 1 03 'us':2000000,'conn':1\n"
+               "0 F 1 6000 1 0 'us':2000001\n"
+               "1 R 2 04 'us':3000000,'conn':1\n"
+               "1 P 3 05 'us':4000000,'conn':2\n"
+               "1 F 2 9000 1 1 'exit_code':7,'us':5000000\n",
+               "H a 01 'us':0\n"
+               "P 1 03 'us':2000000,'conn':1\n"
+               "R 2 04 'us':3000000,'conn':1\n"
+               "P 3 05 'us':4000000,'conn':3\n"
+               "F 3 5000 2 1 'exit_code':7,'errors':0,'us':5000000\n");
+    join_story(1, EVERYTHING,
+               "0 H a 01 'part':1,'us':0\n"
+               "0 P 1 03 'us':2000000,'conn':1\n"
+               "0 F 1 6000 1 0 'us':2000001\n"
+               "0 H a 01 'part':2,'us':0\n"
+               "0 R 2 04 'us':3000000,'conn':1\n"
+               "0 F 1 9000 0 1 'exit_code':7,'us':5000000\n",
+               "H a 01 'part':1,'us':0\n"
+               "P 1 03 'us':2000000,'conn':1\n"
+               "R 2 04 'us':3000000,'conn':1\n"
+               "F 2 5000 1 1 'exit_code':7,'errors':0,'us':5000000\n");
+}
+
+static void parts_of_two_recordings_are_two(void **state)
+{
+    (void)state;
+    join_story(4, EVERYTHING,
+               "0 H a 01 'part':1,'us':0\n"
+               "1 H b 02 'part':2,'us':0\n"
+               "2 H a 01 'part':2,'us':0\n"
+               "3 H c 01 'us':0\n"
+               "0 P 1 03 'us':2000000,'conn':1\n"
+               "1 P 1 04 'us':2000000,'conn':1\n"
+               "2 R 2 05 'us':4000000,'conn':1\n"
+               "3 P 2 06 'us':5000000,'conn':1\n",
+               "H a 01 'us':0\n"
+               "P 1 03 'us':2000000,'conn':1\n"
+               "P 2 04 'us':3000000,'conn':2\n"
+               "R 3 05 'us':4000000,'conn':1\n"
+               "P 4 06 'us':5000000,'conn':4\n");
+}
+
 static void a_recording_that_broke_off_stays_so(void **state)
 {
     (void)state;
@@ -489,6 +539,8 @@ int main(void)
         cmocka_unit_test(every_kind_of_number_is_kept_apart),
         cmocka_unit_test(batches_of_two_lanes_are_two),
         cmocka_unit_test(recordings_one_after_the_other_become_one),
+        cmocka_unit_test(parts_are_one_recording),
+        cmocka_unit_test(parts_of_two_recordings_are_two),
         cmocka_unit_test(a_recording_that_broke_off_stays_so),
         cmocka_unit_test(what_stands_before_the_first_header_broke_off_from_nothing),
         cmocka_unit_test(a_format_without_ends_cannot_break_off),

@@ -21,7 +21,7 @@ static const char *const whole_lines[] = {
     "\"recorded_at\":\"2025-02-04T10:00:00.050Z\",\"upstream\":\"npx x\","
     "\"thoughtjack_version\":\"0.3.0\",\"producer\":{\"name\":\"mcpreel\"},"
     "\"command\":[\"npx\",\"x\"],\"transport\":\"stdio\",\"source\":{\"format\":\"cassette\"},"
-    "\"us\":0}",
+    "\"part\":2,\"us\":0}",
     "{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00.050001Z\",\"dir\":\"c2s\","
     "\"msg\":{ \"id\":1.0,\"method\":\"p\\u0069ng\" },\"us\":50,\"conn\":1,\"session\":2,"
     "\"exchange\":3,\"stream\":4}",

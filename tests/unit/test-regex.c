@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "test.h"
 
@@ -71,6 +72,105 @@ static void the_classic_trap_is_none(void **state)
     free(text);
 }
 
+/* A set of patterns, sealed. */
+static struct regex_set *set_of(const char *const *patterns, size_t count)
+{
+    struct regex_set *s = regex_set_new();
+    struct err e = ERR_NONE;
+
+    for (size_t i = 0; i < count; i++)
+        if (!regex_set_add(s, str_z(patterns[i]), &e))
+            fail_msg("%s", e.msg);
+    assert_true(regex_set_seal(s, &e));
+    return s;
+}
+
+#define SET_OF(...)                                                                            \
+    set_of((const char *const[]){ __VA_ARGS__ },                                               \
+           sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static bool note_match(void *to, size_t pattern, size_t at, size_t end)
+{
+    struct buf *b = to;
+
+    buf_printf(b, "%zu:%zu-%zu ", pattern, at, end);
+    return b->len < 40;
+}
+
+static void assert_matches(struct regex_set *s, const char *text, const char *want)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 10);
+    assert_true(regex_set_search(s, str_z(text), note_match, &b));
+    assert_string_equal(buf_z(&b), want);
+    buf_release(&b);
+    regex_set_free(s);
+}
+
+static void a_set_finds_every_match_of_every_pattern(void **state)
+{
+    (void)state;
+    assert_matches(SET_OF("b+", "x"), "abbxb", "0:1-3 0:4-5 1:3-4 ");
+    assert_matches(SET_OF("^ab", "\\bb$"), "ab b", "0:0-2 1:3-4 ");
+    assert_matches(SET_OF("a"), "bcd", "");
+    assert_matches(regex_set_new(), "anything", "");
+}
+
+static void a_set_stops_when_it_is_told_to(void **state)
+{
+    struct regex_set *s = SET_OF("a");
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 1 << 10);
+    assert_false(regex_set_search(s, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), note_match, &b));
+    buf_release(&b);
+    regex_set_free(s);
+}
+
+static void assert_literals(struct regex_set *s, bool any, const char *want)
+{
+    struct buf b;
+    bool got;
+
+    buf_init(&b, 1 << 10);
+    for (size_t i = 0; i < regex_set_literals(s, &got); i++)
+        buf_printf(&b, "%.*s ", STR_ARG(regex_set_literal(s, i)));
+    regex_set_literals(s, &got);
+    assert_int_equal(got, any);
+    assert_string_equal(buf_z(&b), want);
+    buf_release(&b);
+    regex_set_free(s);
+}
+
+static void a_set_knows_what_its_patterns_cannot_do_without(void **state)
+{
+    (void)state;
+    assert_literals(SET_OF("Session-[0-9a-f]{32}"), false, "session- ");
+    assert_literals(SET_OF("[0-9]{16}"), true, "");
+    assert_literals(SET_OF("Session-[0-9]+", "[0-9]{16}"), true, "");
+    assert_literals(SET_OF("ab[0-9]+"), true, "");
+    assert_literals(SET_OF("caf\xc3\xa9[0-9]+"), true, "");
+    assert_literals(regex_set_new(), false, "");
+}
+
+static void a_set_refuses_what_matches_everywhere(void **state)
+{
+    static const char *const bad[] = { "(",          "a*",          "",       "x?",
+                                       "(?=secret)", "(secret)\\1", "secret(" };
+    struct regex_set *s = regex_set_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct err e = ERR_NONE;
+        assert_false(regex_set_add(s, str_z(bad[i]), &e));
+        assert_int_equal(e.kind, ERR_USAGE);
+        assert_null(strstr(e.msg, "secret"));
+    }
+    regex_set_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +179,10 @@ int main(void)
         cmocka_unit_test(any_bytes_can_be_searched),
         cmocka_unit_test(what_is_no_pattern_says_why),
         cmocka_unit_test(the_classic_trap_is_none),
+        cmocka_unit_test(a_set_finds_every_match_of_every_pattern),
+        cmocka_unit_test(a_set_stops_when_it_is_told_to),
+        cmocka_unit_test(a_set_knows_what_its_patterns_cannot_do_without),
+        cmocka_unit_test(a_set_refuses_what_matches_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,225 +12,8 @@
 #include "base/buf.h"
 #include "loop/stream.h"
 #include "loop/timer.h"
+#include "session.h"
 #include "test.h"
-
-enum { MAX_LINE = 4 << 20 };
-
-/* A client, a relay and a server: what the client gets, what is handed over. */
-struct session {
-    struct loop *loop;
-    struct relay *relay;
-    struct stream *to_relay, *from_relay, *from_errors;
-    struct buf received, errors; /* by the client */
-    struct buf up, down, talk;   /* handed over; lines with their newline */
-    struct buf events;           /* what happened, in a word each */
-    bool close_when_written;     /* the client says no more */
-    const char *stop_at;         /* stop the loop when the client has received this */
-    void (*on_line)(struct session *s, enum record_dir dir, size_t len);
-    int received_fd, server_stdin;
-};
-
-static void got_line(void *to, enum record_dir dir, struct str line)
-{
-    struct session *s = to;
-    struct buf *b = dir == TO_SERVER ? &s->up : &s->down;
-
-    if (s->on_line)
-        s->on_line(s, dir, line.len);
-    buf_add(b, line);
-    buf_add_ch(b, '\n');
-}
-
-static void got_too_long(void *to, enum record_dir dir, uint64_t bytes)
-{
-    struct session *s = to;
-
-    buf_printf(&s->events, "%s-too-long:%llu ", dir == TO_SERVER ? "up" : "down",
-               (unsigned long long)bytes);
-}
-
-static void got_stderr(void *to, struct str bytes)
-{
-    struct session *s = to;
-
-    buf_add_ch(&s->talk, '[');
-    buf_add(&s->talk, bytes);
-    buf_add_ch(&s->talk, ']');
-}
-
-static void got_exit(void *to, int code, int signum)
-{
-    struct session *s = to;
-
-    buf_printf(&s->events, signum ? "signal:%d " : "exit:%d ", signum ? signum : code);
-}
-
-static void got_done(void *to)
-{
-    struct session *s = to;
-
-    buf_printf(&s->events, "done ");
-    loop_stop(s->loop);
-}
-
-static const struct relay_events relay_events = {
-    .line = got_line,
-    .too_long = got_too_long,
-    .stderr_text = got_stderr,
-    .exited = got_exit,
-    .done = got_done,
-};
-
-static void client_got(void *to, struct str bytes)
-{
-    struct session *s = to;
-
-    buf_add(&s->received, bytes);
-    if (s->stop_at && str_ends(buf_str(&s->received), str_z(s->stop_at)))
-        loop_stop(s->loop);
-}
-
-static void user_got(void *to, struct str bytes)
-{
-    struct session *s = to;
-
-    buf_add(&s->errors, bytes);
-    if (s->stop_at && str_ends(buf_str(&s->errors), str_z(s->stop_at)))
-        loop_stop(s->loop);
-}
-
-static void ignore_end(void *to, const struct err *why)
-{
-    (void)to;
-    (void)why;
-}
-
-static void hang_up(struct session *s)
-{
-    stream_close(s->to_relay);
-    s->to_relay = NULL;
-}
-
-static void client_wrote_all(void *to)
-{
-    struct session *s = to;
-
-    if (s->close_when_written)
-        hang_up(s);
-}
-
-static const struct stream_events client_in = { .data = client_got, .end = ignore_end };
-static const struct stream_events user_in = { .data = user_got, .end = ignore_end };
-static const struct stream_events client_out = { .drained = client_wrote_all };
-
-static struct stream *open_end(struct session *s, int fd, const struct stream_events *events)
-{
-    struct stream *stream;
-    struct err e = ERR_NONE;
-
-    if (!stream_open(&stream, s->loop, fd, events, s, &e))
-        fail_msg("%s", e.msg);
-    return stream;
-}
-
-static void make_buffers(struct session *s)
-{
-    struct buf *all[] = { &s->received, &s->errors, &s->up, &s->down, &s->talk, &s->events };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        buf_init(all[i], (size_t)1 << 26);
-}
-
-static void begin(struct session *s, const char *script)
-{
-    char *const argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
-    struct relay_config config = { .argv = argv, .max_line = MAX_LINE };
-    int in[2], out[2], errors[2], errnum;
-    struct err e = ERR_NONE;
-
-    *s = (struct session){ .loop = loop_new() };
-    make_buffers(s);
-    assert_true(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 &&
-                pipe2(errors, O_CLOEXEC) == 0);
-    config.client_in = in[0];
-    config.client_out = out[1];
-    config.errors = errors[1];
-    s->received_fd = out[0];
-    if (!relay_start(&s->relay, s->loop, &config, &relay_events, s, &errnum, &e))
-        fail_msg("%s", e.msg);
-    s->to_relay = open_end(s, in[1], &client_out);
-    s->from_relay = open_end(s, out[0], &client_in);
-    s->from_errors = open_end(s, errors[0], &user_in);
-    stream_read(s->from_relay, true);
-    stream_read(s->from_errors, true);
-}
-
-static void end(struct session *s)
-{
-    relay_close(s->relay);
-    s->relay = NULL;
-    stream_close(s->to_relay);
-    s->to_relay = NULL;
-    loop_run(s->loop); /* what is on its way to the client still arrives */
-    stream_close(s->from_relay);
-    stream_close(s->from_errors);
-    loop_free(s->loop);
-    buf_release(&s->received);
-    buf_release(&s->errors);
-    buf_release(&s->up);
-    buf_release(&s->down);
-    buf_release(&s->talk);
-    buf_release(&s->events);
-}
-
-/* Until the relay is done, and the client has read what there is. */
-static void run(struct session *s)
-{
-    loop_run(s->loop);
-    relay_close(s->relay);
-    s->relay = NULL;
-    stream_close(s->to_relay);
-    s->to_relay = NULL;
-    loop_run(s->loop);
-}
-
-static void stop_loop(void *to)
-{
-    loop_stop(to);
-}
-
-static void run_for(struct session *s, uint64_t ms)
-{
-    struct timer *t = timer_new(s->loop, stop_loop, s->loop);
-
-    timer_set(t, ms);
-    loop_run(s->loop);
-    timer_close(t);
-}
-
-static void say(struct session *s, struct str bytes)
-{
-    stream_write(s->to_relay, bytes);
-}
-
-static void say_all_and_hang_up(struct session *s, struct str bytes)
-{
-    s->close_when_written = true;
-    say(s, bytes);
-    if (!stream_queued(s->to_relay))
-        hang_up(s);
-}
-
-/* The same on every run; newlines now and then, NUL bytes and bytes that are not
- * UTF-8 often. */
-static void fill(struct buf *b, size_t n, uint32_t seed)
-{
-    buf_init(b, n);
-    while (b->len < n) {
-        seed = seed * 1664525 + 1013904223;
-        buf_add_ch(b, seed >> 24 < 2 ? '\n' : (char)(seed >> 16));
-    }
-}
 
 static void every_byte_passes_both_ways(void **state)
 {
@@ -238,16 +21,16 @@ static void every_byte_passes_both_ways(void **state)
     struct buf all;
 
     (void)state;
-    fill(&all, 3000000, 1);
-    begin(&s, "exec cat");
-    say_all_and_hang_up(&s, buf_str(&all));
-    run(&s);
+    session_fill(&all, 3000000, 1);
+    session_begin(&s, "exec cat");
+    session_say_all_and_hang_up(&s, buf_str(&all));
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:0 done "));
     assert_true(str_eq(buf_str(&s.received), buf_str(&all)));
     buf_add_ch(&s.received, '\n'); /* the last line had none */
     assert_true(str_eq(buf_str(&s.up), buf_str(&s.received)));
     assert_true(str_eq(buf_str(&s.down), buf_str(&s.received)));
-    end(&s);
+    session_end(&s);
     buf_release(&all);
 }
 
@@ -259,23 +42,23 @@ static void however_it_is_cut_every_byte_passes(void **state)
     size_t at = 0;
 
     (void)state;
-    fill(&all, 20000, 7);
-    begin(&s, "exec cat");
+    session_fill(&all, 20000, 7);
+    session_begin(&s, "exec cat");
     for (size_t n = 1; at < all.len; n = n * 5 % 911 + 1) {
         struct str piece = str_n(all.at + at, n < all.len - at ? n : all.len - at);
 
-        say(&s, piece);
+        session_say(&s, piece);
         at += piece.len;
         while (s.received.len < at)
-            run_for(&s, 1);
+            session_run_for(&s, 1);
     }
-    hang_up(&s);
-    run(&s);
+    session_hang_up(&s);
+    session_run(&s);
     assert_true(str_eq(buf_str(&s.received), buf_str(&all)));
     buf_add_ch(&s.received, '\n');
     assert_true(str_eq(buf_str(&s.up), buf_str(&s.received)));
     assert_true(str_eq(buf_str(&s.down), buf_str(&s.received)));
-    end(&s);
+    session_end(&s);
     buf_release(&all);
 }
 
@@ -300,13 +83,14 @@ static void a_line_is_handed_over_before_the_client_has_it(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $i; done; printf 'a'; sleep 0.1;"
-              "echo b; printf 'c\\nd\\n'");
+    session_begin(
+        &s, "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $i; done; printf 'a'; sleep 0.1;"
+            "echo b; printf 'c\\nd\\n'");
     s.on_line = check_client_has_not_got_it;
-    run(&s);
+    session_run(&s);
     assert_true(str_eq(buf_str(&s.received), buf_str(&s.down)));
     assert_true(str_ends(buf_str(&s.down), STR("\n300\nab\nc\nd\n")));
-    end(&s);
+    session_end(&s);
 }
 
 /* The server reads nothing: what is in its pipe is what was passed on. */
@@ -322,24 +106,24 @@ static void a_line_is_handed_over_before_the_server_has_it(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "echo $$; exec sleep 1000");
+    session_begin(&s, "echo $$; exec sleep 1000");
     s.stop_at = "\n";
     loop_run(s.loop);
     snprintf(path, sizeof path, "/proc/%.*s/fd/0", (int)s.received.len - 1, s.received.at);
     s.server_stdin = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     assert_true(s.server_stdin >= 0);
     s.on_line = check_server_has_not_got_it;
-    say(&s, STR("a\nb\nc\n"));
-    say(&s, STR("d"));
-    say(&s, STR("e\nf"));
+    session_say(&s, STR("a\nb\nc\n"));
+    session_say(&s, STR("d"));
+    session_say(&s, STR("e\nf"));
     while (waiting_in(s.server_stdin) < 10)
-        run_for(&s, 1);
+        session_run_for(&s, 1);
     assert_str(buf_str(&s.up), STR("a\nb\nc\nde\n"));
     relay_signal(s.relay, SIGKILL);
-    run(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("signal:9 done "));
     close(s.server_stdin);
-    end(&s);
+    session_end(&s);
 }
 
 static void the_start_of_a_line_does_not_wait_for_its_end(void **state)
@@ -347,15 +131,15 @@ static void the_start_of_a_line_does_not_wait_for_its_end(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "printf abc; read x; echo def");
+    session_begin(&s, "printf abc; read x; echo def");
     s.stop_at = "abc";
     loop_run(s.loop);
     assert_str(buf_str(&s.received), STR("abc"));
     assert_str(buf_str(&s.down), STR(""));
-    say(&s, STR("\n"));
-    run(&s);
+    session_say(&s, STR("\n"));
+    session_run(&s);
     assert_str(buf_str(&s.down), STR("abcdef\n"));
-    end(&s);
+    session_end(&s);
 }
 
 static void the_servers_own_exit_code_is_told(void **state)
@@ -363,11 +147,11 @@ static void the_servers_own_exit_code_is_told(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "cat; exit 42");
-    hang_up(&s);
-    run(&s);
+    session_begin(&s, "cat; exit 42");
+    session_hang_up(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:42 done "));
-    end(&s);
+    session_end(&s);
 }
 
 /* What it says on its way out is waited for, and more than once. */
@@ -376,13 +160,14 @@ static void a_server_at_work_after_the_end_is_not_disturbed(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "cat; for i in 1 2 3 4; do sleep 0.2; echo $i; done; sleep 0.2; echo 5 >&2; "
-              "sleep 0.2; exit 6");
-    hang_up(&s);
-    run(&s);
+    session_begin(&s,
+                  "cat; for i in 1 2 3 4; do sleep 0.2; echo $i; done; sleep 0.2; echo 5 >&2; "
+                  "sleep 0.2; exit 6");
+    session_hang_up(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:6 done "));
     assert_str(buf_str(&s.received), STR("1\n2\n3\n4\n"));
-    end(&s);
+    session_end(&s);
 }
 
 static void a_server_that_ignores_the_end_is_asked_to_go(void **state)
@@ -390,12 +175,12 @@ static void a_server_that_ignores_the_end_is_asked_to_go(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "trap 'echo asked; exit 7' TERM; while :; do sleep 0.02; done");
-    hang_up(&s);
-    run(&s);
+    session_begin(&s, "trap 'echo asked; exit 7' TERM; while :; do sleep 0.02; done");
+    session_hang_up(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:7 done "));
     assert_str(buf_str(&s.received), STR("asked\n"));
-    end(&s);
+    session_end(&s);
 }
 
 static void a_server_that_will_not_go_is_killed(void **state)
@@ -403,11 +188,11 @@ static void a_server_that_will_not_go_is_killed(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "trap '' TERM; while :; do sleep 0.02; done");
-    hang_up(&s);
-    run(&s);
+    session_begin(&s, "trap '' TERM; while :; do sleep 0.02; done");
+    session_hang_up(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("signal:9 done "));
-    end(&s);
+    session_end(&s);
 }
 
 static void a_signal_goes_to_the_server_as_it_is(void **state)
@@ -415,14 +200,15 @@ static void a_signal_goes_to_the_server_as_it_is(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "trap 'echo interrupted; exit 8' INT; echo up; while :; do sleep 0.02; done");
+    session_begin(&s,
+                  "trap 'echo interrupted; exit 8' INT; echo up; while :; do sleep 0.02; done");
     s.stop_at = "up\n";
     loop_run(s.loop);
     relay_signal(s.relay, SIGINT);
-    run(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:8 done "));
     assert_str(buf_str(&s.received), STR("up\ninterrupted\n"));
-    end(&s);
+    session_end(&s);
 }
 
 /* A pipe that is inherited by the whole family: its end shows that all are gone. */
@@ -448,15 +234,16 @@ static void a_family_that_holds_the_pipes_open_does_not_outlive_the_session(void
 
     (void)state;
     make_mark(mark);
-    begin(&s, "(trap '' TERM; sleep 1000) & echo up; printf rest; printf talk >&2; exit 5");
-    run(&s);
+    session_begin(&s,
+                  "(trap '' TERM; sleep 1000) & echo up; printf rest; printf talk >&2; exit 5");
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:5 done "));
     assert_str(buf_str(&s.received), STR("up\nrest"));
     /* What has no newline yet was passed on and is handed over, too. */
     assert_str(buf_str(&s.down), STR("up\nrest\n"));
     assert_str(buf_str(&s.talk), STR("[talk]"));
     assert_all_gone(mark);
-    end(&s);
+    session_end(&s);
 }
 
 static void a_client_in_the_middle_of_a_line_is_not_forgotten(void **state)
@@ -464,12 +251,12 @@ static void a_client_in_the_middle_of_a_line_is_not_forgotten(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "read x; exit 0");
-    say(&s, STR("one\ntw"));
-    run(&s);
+    session_begin(&s, "read x; exit 0");
+    session_say(&s, STR("one\ntw"));
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:0 done "));
     assert_str(buf_str(&s.up), STR("one\ntw\n"));
-    end(&s);
+    session_end(&s);
 }
 
 static void a_server_that_reads_nothing_holds_the_client_up_and_nobody_else(void **state)
@@ -478,18 +265,18 @@ static void a_server_that_reads_nothing_holds_the_client_up_and_nobody_else(void
     struct buf all;
 
     (void)state;
-    fill(&all, 8000000, 3);
-    begin(&s, "for i in 1 2 3 4 5; do echo $i; sleep 0.05; done; exec sleep 1000");
-    say(&s, buf_str(&all));
+    session_fill(&all, 8000000, 3);
+    session_begin(&s, "for i in 1 2 3 4 5; do echo $i; sleep 0.05; done; exec sleep 1000");
+    session_say(&s, buf_str(&all));
     s.stop_at = "5\n";
     loop_run(s.loop);
     /* Not all was taken from the client: what waits in between is bounded. */
     assert_true(stream_queued(s.to_relay) > 4000000);
     assert_true(s.up.len < 4000000);
     relay_signal(s.relay, SIGTERM);
-    run(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("signal:15 done "));
-    end(&s);
+    session_end(&s);
     buf_release(&all);
 }
 
@@ -501,13 +288,13 @@ static void a_server_that_stops_listening_does_not_hold_the_client_up(void **sta
     struct buf all;
 
     (void)state;
-    fill(&all, 8000000, 3);
-    begin(&s, "sleep 0.3; exec <&-; trap 'exit 3' TERM; while :; do sleep 0.02; done");
-    say_all_and_hang_up(&s, buf_str(&all));
-    run(&s);
+    session_fill(&all, 8000000, 3);
+    session_begin(&s, "sleep 0.3; exec <&-; trap 'exit 3' TERM; while :; do sleep 0.02; done");
+    session_say_all_and_hang_up(&s, buf_str(&all));
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:3 done "));
     assert_int_equal(s.up.len, all.len + 1);
-    end(&s);
+    session_end(&s);
     buf_release(&all);
 }
 
@@ -516,25 +303,25 @@ static void a_client_that_is_gone_ends_the_session(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "while :; do echo tick; sleep 0.02; done");
+    session_begin(&s, "while :; do echo tick; sleep 0.02; done");
     s.stop_at = "tick\n";
     loop_run(s.loop);
     stream_close(s.from_relay);
     s.from_relay = NULL;
-    run(&s);
+    session_run(&s);
     /* As if they were connected directly. */
     assert_str(buf_str(&s.events), STR("signal:13 done "));
-    end(&s);
+    session_end(&s);
 
-    begin(&s, "echo up; cat >/dev/null; exit 3");
+    session_begin(&s, "echo up; cat >/dev/null; exit 3");
     s.stop_at = "up\n";
     loop_run(s.loop);
     stream_close(s.from_relay);
     s.from_relay = NULL;
-    hang_up(&s);
-    run(&s);
+    session_hang_up(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:3 done "));
-    end(&s);
+    session_end(&s);
 }
 
 static void wake_up(void *to)
@@ -551,16 +338,92 @@ static void a_slow_client_loses_nothing(void **state)
     struct timer *t;
 
     (void)state;
-    begin(&s, "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf '%0300d\\n' $i; done; exit 9");
+    session_begin(
+        &s, "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf '%0300d\\n' $i; done; exit 9");
     stream_read(s.from_relay, false);
     t = timer_new(s.loop, wake_up, &s);
     timer_set(t, 1500);
-    run(&s);
+    session_run(&s);
     assert_int_equal(s.received.len, 3000 * 301);
     assert_true(str_eq(buf_str(&s.received), buf_str(&s.down)));
     assert_str(buf_str(&s.events), STR("exit:9 done "));
     timer_close(t);
-    end(&s);
+    session_end(&s);
+}
+
+/* The server has more to say than anybody takes: that it is silent is not its doing. */
+static void a_slow_client_that_hung_up_loses_nothing_either(void **state)
+{
+    struct session s;
+    struct timer *t;
+
+    (void)state;
+    session_begin(
+        &s,
+        "cat; i=0; while [ $i -lt 20 ]; do i=$((i+1)); printf '%0200000d\\n' $i; done; exit 9");
+    stream_read(s.from_relay, false);
+    session_hang_up(&s);
+    t = timer_new(s.loop, wake_up, &s);
+    timer_set(t, 1800);
+    session_run(&s);
+    assert_int_equal(s.received.len, 20 * 200001);
+    assert_str(buf_str(&s.events), STR("exit:9 done "));
+    timer_close(t);
+    session_end(&s);
+}
+
+/* Nobody waits for what it says there. */
+static void a_server_that_only_complains_for_ever_is_ended(void **state)
+{
+    struct session s;
+
+    (void)state;
+    session_begin(&s, "while :; do echo oh no >&2; sleep 0.02; done");
+    session_hang_up(&s);
+    session_run(&s);
+    assert_str(buf_str(&s.events), STR("signal:15 done "));
+    session_end(&s);
+}
+
+/* The client is not being read when it goes. */
+static void a_client_that_goes_is_missed_even_if_the_server_reads_nothing(void **state)
+{
+    struct session s;
+    struct buf all;
+
+    (void)state;
+    session_fill(&all, 8000000, 3);
+    session_begin(&s, "echo up; exec sleep 1000");
+    session_say(&s, buf_str(&all));
+    s.stop_at = "up\n";
+    loop_run(s.loop);
+    session_run_for(&s, 100); /* it is full by now */
+    assert_true(stream_queued(s.to_relay) > 4000000);
+    session_hang_up(&s);
+    session_run(&s);
+    assert_str(buf_str(&s.events), STR("signal:15 done "));
+    session_end(&s);
+    buf_release(&all);
+}
+
+/* As long as it goes on taking what it was sent, it has its reasons to be silent. */
+static void a_server_that_reads_slowly_gets_all_its_client_said(void **state)
+{
+    struct session s;
+    struct buf all;
+
+    (void)state;
+    session_fill(&all, 1000000, 3);
+    session_begin(
+        &s,
+        "i=0; while [ $i -lt 6 ]; do i=$((i+1)); sleep 0.4; head -c 100000 >/dev/null; done;"
+        "wc -c | tr -d ' '; exit 3");
+    session_say_all_and_hang_up(&s, buf_str(&all));
+    session_run(&s);
+    assert_str(buf_str(&s.received), STR("400000\n"));
+    assert_str(buf_str(&s.events), STR("exit:3 done "));
+    session_end(&s);
+    buf_release(&all);
 }
 
 static void give_up(void *to)
@@ -576,15 +439,31 @@ static void a_client_that_never_reads_is_waited_for_until_a_signal(void **state)
     struct timer *t;
 
     (void)state;
-    begin(&s, "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); printf '%0300d\\n' $i; done; exit 9");
+    session_begin(
+        &s, "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); printf '%0300d\\n' $i; done; exit 9");
     stream_read(s.from_relay, false);
     t = timer_new(s.loop, give_up, &s);
     timer_set(t, 1200);
-    run(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:9 done "));
     assert_int_equal(s.down.len, 1000 * 301);
     timer_close(t);
-    end(&s);
+    session_end(&s);
+}
+
+/* Nor does anybody wait for it to read when the signal came first. */
+static void after_a_signal_a_client_that_never_reads_is_not_waited_for(void **state)
+{
+    struct session s;
+
+    (void)state;
+    session_begin(&s, "exec yes");
+    stream_read(s.from_relay, false);
+    session_run_for(&s, 200);
+    relay_signal(s.relay, SIGTERM);
+    loop_run(s.loop);
+    assert_str(buf_str(&s.events), STR("signal:15 done "));
+    session_end(&s);
 }
 
 static void standard_error_passes_at_once_and_is_handed_over_in_whole_lines(void **state)
@@ -592,20 +471,21 @@ static void standard_error_passes_at_once_and_is_handed_over_in_whole_lines(void
     struct session s;
 
     (void)state;
-    begin(&s, "printf a >&2; read x; printf 'b\\nc' >&2; read x; printf 'd\\ne\\nf' >&2");
+    session_begin(&s,
+                  "printf a >&2; read x; printf 'b\\nc' >&2; read x; printf 'd\\ne\\nf' >&2");
     s.stop_at = "a";
     loop_run(s.loop);
     assert_str(buf_str(&s.talk), STR(""));
-    say(&s, STR("\n"));
+    session_say(&s, STR("\n"));
     s.stop_at = "b\nc";
     loop_run(s.loop);
     assert_str(buf_str(&s.talk), STR("[ab\n]"));
-    say(&s, STR("\n"));
-    run(&s);
+    session_say(&s, STR("\n"));
+    session_run(&s);
     assert_str(buf_str(&s.errors), STR("ab\ncd\ne\nf"));
     assert_str(buf_str(&s.talk), STR("[ab\n][cd\ne\n][f]"));
     assert_str(buf_str(&s.down), STR(""));
-    end(&s);
+    session_end(&s);
 }
 
 static void much_standard_error_comes_in_whole_lines_too(void **state)
@@ -613,13 +493,14 @@ static void much_standard_error_comes_in_whole_lines_too(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); printf '%099d\\n' $i; done >&2");
-    run(&s);
+    session_begin(&s,
+                  "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); printf '%099d\\n' $i; done >&2");
+    session_run(&s);
     assert_int_equal(s.errors.len, 500000);
     for (size_t i = 0; i < s.talk.len; i++)
         if (s.talk.at[i] == ']')
             assert_int_equal(s.talk.at[i - 1], '\n');
-    end(&s);
+    session_end(&s);
 }
 
 /* Longer than any buffer for it, so it goes in pieces; nothing is lost. */
@@ -629,13 +510,13 @@ static void a_line_of_standard_error_without_end_comes_in_pieces(void **state)
     size_t handed = 0;
 
     (void)state;
-    begin(&s, "printf '%0500000d' 1 >&2");
-    run(&s);
+    session_begin(&s, "printf '%0500000d' 1 >&2");
+    session_run(&s);
     assert_int_equal(s.errors.len, 500000);
     for (size_t i = 0; i < s.talk.len; i++)
         handed += s.talk.at[i] != '[' && s.talk.at[i] != ']';
     assert_int_equal(handed, 500000);
-    end(&s);
+    session_end(&s);
 }
 
 /* With nobody to read it, the server must still be able to complain. */
@@ -644,17 +525,18 @@ static void standard_error_that_nobody_takes_holds_nobody_up(void **state)
     struct session s;
 
     (void)state;
-    begin(&s, "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '%099d\\n' $i; done >&2;"
-              "echo said");
+    session_begin(&s,
+                  "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '%099d\\n' $i; done >&2;"
+                  "echo said");
     stream_read(s.from_errors, false);
-    run_for(&s, 500); /* time for everything to fill up */
+    session_run_for(&s, 500); /* time for everything to fill up */
     assert_str(buf_str(&s.received), STR(""));
     stream_close(s.from_errors);
     s.from_errors = NULL;
-    run(&s);
+    session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:0 done "));
     assert_str(buf_str(&s.received), STR("said\n"));
-    end(&s);
+    session_end(&s);
 }
 
 static void lines_that_are_too_long_pass_and_are_told(void **state)
@@ -663,22 +545,22 @@ static void lines_that_are_too_long_pass_and_are_told(void **state)
     struct buf all;
 
     (void)state;
-    fill(&all, MAX_LINE + 1, 5);
+    session_fill(&all, SESSION_MAX_LINE + 1, 5);
     for (size_t i = 0; i < all.len; i++)
         all.at[i] = all.at[i] == '\n' ? ' ' : all.at[i];
-    begin(&s, "exec cat");
-    say(&s, buf_str(&all));
-    say(&s, STR("\nok\n"));
-    say(&s, str_n(all.at, MAX_LINE));
-    say(&s, STR("\n"));
-    say_all_and_hang_up(&s, buf_str(&all));
-    run(&s);
-    assert_int_equal(s.received.len, 3 * (size_t)MAX_LINE + 7);
-    assert_int_equal(s.up.len, MAX_LINE + 4);
+    session_begin(&s, "exec cat");
+    session_say(&s, buf_str(&all));
+    session_say(&s, STR("\nok\n"));
+    session_say(&s, str_n(all.at, SESSION_MAX_LINE));
+    session_say(&s, STR("\n"));
+    session_say_all_and_hang_up(&s, buf_str(&all));
+    session_run(&s);
+    assert_int_equal(s.received.len, 3 * (size_t)SESSION_MAX_LINE + 7);
+    assert_int_equal(s.up.len, SESSION_MAX_LINE + 4);
     assert_true(str_eq(buf_str(&s.up), buf_str(&s.down)));
     assert_non_null(strstr(buf_z(&s.events), "up-too-long:4194305 "));
     assert_non_null(strstr(buf_z(&s.events), "down-too-long:4194305 "));
-    end(&s);
+    session_end(&s);
     buf_release(&all);
 }
 
@@ -694,12 +576,12 @@ static int open_descriptors(void)
 static void assert_no_relay(const char *command, int in, int out, int errnum, const char *says)
 {
     char *const argv[] = { (char *)(uintptr_t)command, NULL };
-    struct relay_config config = { argv, in, out, 2, MAX_LINE };
+    struct relay_config config = { argv, in, out, 2, SESSION_MAX_LINE };
     struct session s = { .loop = loop_new() };
     struct err e = ERR_NONE;
     int got = 0;
 
-    assert_false(relay_start(&s.relay, s.loop, &config, &relay_events, &s, &got, &e));
+    assert_false(relay_start(&s.relay, s.loop, &config, &session_events, &s, &got, &e));
     assert_string_equal(e.msg, says);
     assert_int_equal(got, errnum);
     assert_null(s.relay);
@@ -752,7 +634,12 @@ int main(void)
         cmocka_unit_test(a_server_that_stops_listening_does_not_hold_the_client_up),
         cmocka_unit_test(a_client_that_is_gone_ends_the_session),
         cmocka_unit_test(a_slow_client_loses_nothing),
+        cmocka_unit_test(a_slow_client_that_hung_up_loses_nothing_either),
+        cmocka_unit_test(a_server_that_only_complains_for_ever_is_ended),
+        cmocka_unit_test(a_client_that_goes_is_missed_even_if_the_server_reads_nothing),
+        cmocka_unit_test(a_server_that_reads_slowly_gets_all_its_client_said),
         cmocka_unit_test(a_client_that_never_reads_is_waited_for_until_a_signal),
+        cmocka_unit_test(after_a_signal_a_client_that_never_reads_is_not_waited_for),
         cmocka_unit_test(standard_error_passes_at_once_and_is_handed_over_in_whole_lines),
         cmocka_unit_test(much_standard_error_comes_in_whole_lines_too),
         cmocka_unit_test(a_line_of_standard_error_without_end_comes_in_pieces),

@@ -59,6 +59,21 @@ static void each_format_is_written_by_its_own_writer(void **state)
     mend(*state, "jsonrpc", "| " PING("1"), "{'id':1,'method':'ping'}\n");
 }
 
+static void a_journal_becomes_another_format(void **state)
+{
+    struct inspect_file file = { .path = "a", .format = "recording" };
+    struct err e = ERR_NONE;
+    struct repair r;
+
+    repair_init(&r, &app_real, &file, "copy", false);
+    r.as = &jsonrpc_format;
+    terse_pour(&r.sink, "| " HEADER "| " PING("1"));
+    assert_true(repair_finish(&r, &e));
+    assert_string_equal(desk_get(*state, "copy"), "{'id':1,'method':'ping'}\n");
+    assert_true(loss_any(&r.loss)); /* when it was said, for one thing */
+    repair_release(&r);
+}
+
 static void nothing_becomes_an_empty_recording(void **state)
 {
     mend(*state, "recording", "",
@@ -186,13 +201,10 @@ static void trouble_with_the_copy_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_copy_has_what_was_missing),
-        TEST(each_format_is_written_by_its_own_writer),
-        TEST(nothing_becomes_an_empty_recording),
-        TEST(the_copy_of_a_copy_is_the_same),
-        TEST(what_is_odd_even_so_is_known),
-        TEST(what_cannot_be_written_is_known),
-        TEST(without_an_end_there_is_no_copy),
+        TEST(the_copy_has_what_was_missing),    TEST(each_format_is_written_by_its_own_writer),
+        TEST(a_journal_becomes_another_format), TEST(nothing_becomes_an_empty_recording),
+        TEST(the_copy_of_a_copy_is_the_same),   TEST(what_is_odd_even_so_is_known),
+        TEST(what_cannot_be_written_is_known),  TEST(without_an_end_there_is_no_copy),
         TEST(trouble_with_the_copy_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,12 +49,19 @@ static void a_buffer_too_small_is_an_error(void **state)
     buf_release(&path);
 }
 
+static void the_number_is_that_of_this_process(void **state)
+{
+    (void)state;
+    assert_int_equal(self_number(), getpid());
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_path_is_absolute_and_leads_to_this_program),
         cmocka_unit_test(it_is_added_behind_what_is_there),
         cmocka_unit_test(a_buffer_too_small_is_an_error),
+        cmocka_unit_test(the_number_is_that_of_this_process),
     };
     started_as = argc ? argv[0] : "";
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,12 +89,41 @@ static void after_closing_they_do_what_they_did_before(void **state)
     assert_true(now.sa_handler == SIG_DFL);
 }
 
+static void what_was_ignored_stays_ignored(void **state)
+{
+    struct watch w = { .loop = loop_new() };
+    struct sigaction now;
+    struct signals *s;
+
+    (void)state;
+    buf_init(&w.text, 100);
+    signal(SIGHUP, SIG_IGN);
+    s = signals_watch(w.loop, note, &w);
+    assert_int_equal(sigaction(SIGHUP, NULL, &now), 0);
+    assert_true(now.sa_handler == SIG_IGN);
+    raise(SIGHUP);
+    raise(SIGTERM);
+    run_until_one_comes(&w);
+    assert_str(buf_str(&w.text), STR("15 "));
+    signals_close(s);
+    /* All of them: there is nothing to watch. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signals_close(signals_watch(w.loop, note, &w));
+    loop_free(w.loop);
+    for (int signum = 1; signum <= SIGTERM; signum++)
+        if (signum == SIGHUP || signum == SIGINT || signum == SIGTERM)
+            assert_true(signal(signum, SIG_DFL) == SIG_IGN);
+    buf_release(&w.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_ask_us_to_end_are_told),
         cmocka_unit_test(they_do_not_keep_the_loop_running),
         cmocka_unit_test(after_closing_they_do_what_they_did_before),
+        cmocka_unit_test(what_was_ignored_stays_ignored),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "loop/timer.h"
 #include "test.h"
 
@@ -156,6 +157,82 @@ static void nothing_arrives_while_it_is_not_read(void **state)
     assert_str(buf_str(&t.data), STR("onetwo"));
     assert_int_equal(t.ends, 1);
     close_tap(&t);
+    loop_free(l);
+}
+
+/* As long as it takes to work on a chunk: the writer has filled the pipe again. */
+static void take_slowly(void *to, struct str bytes)
+{
+    struct tap *t = to;
+    int64_t start = clock_mono_us();
+
+    assert_true(bytes.len > 0);
+    t->chunks++;
+    while (clock_mono_us() - start < 5000)
+        ;
+}
+
+static void stop_reading(void *to)
+{
+    struct tap *t = to;
+
+    stream_read(t->stream, false);
+    loop_stop(t->loop);
+}
+
+static void a_writer_that_never_pauses_leaves_others_their_turn(void **state)
+{
+    static const struct stream_events slowly = { .data = take_slowly, .end = take_end };
+    struct loop *l = loop_new();
+    struct timer *timer;
+    struct tap t;
+    int fds[2];
+    pid_t yes;
+
+    (void)state;
+    make_pipe(fds);
+    yes = fork();
+    if (yes == 0) {
+        dup2(fds[1], STDOUT_FILENO);
+        execlp("yes", "yes", (char *)NULL);
+        _exit(1);
+    }
+    close(fds[1]);
+    open_tap(&t, l, fds[0], &slowly);
+    timer = timer_new(l, stop_reading, &t);
+    stream_read(t.stream, true);
+    timer_set(timer, 20);
+    loop_run(l);
+    assert_in_range(t.chunks, 1, 6); /* and no 32, which is what libuv reads at once */
+    timer_close(timer);
+    close_tap(&t);
+    loop_free(l);
+    waitpid(yes, NULL, 0);
+}
+
+static void a_writer_that_went_is_seen_without_reading(void **state)
+{
+    struct loop *l = loop_new();
+    struct tap t;
+    int fds[2];
+
+    (void)state;
+    for (int sockets = 0; sockets < 2; sockets++) {
+        if (sockets)
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+        else
+            make_pipe(fds);
+        open_tap(&t, l, fds[0], &reading);
+        assert_int_equal(write(fds[1], "one", 3), 3);
+        assert_false(stream_abandoned(t.stream));
+        close(fds[1]);
+        assert_true(stream_abandoned(t.stream));
+        assert_int_equal(t.ends, 0);
+        stream_read(t.stream, true); /* what it left is still there */
+        loop_run(l);
+        assert_str(buf_str(&t.data), STR("one"));
+        close_tap(&t);
+    }
     loop_free(l);
 }
 
@@ -630,6 +707,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_arrive_and_the_end_is_told_once),
         cmocka_unit_test(nothing_arrives_while_it_is_not_read),
+        cmocka_unit_test(a_writer_that_never_pauses_leaves_others_their_turn),
+        cmocka_unit_test(a_writer_that_went_is_seen_without_reading),
         cmocka_unit_test(what_does_not_fit_is_queued_and_goes_out_in_order),
         cmocka_unit_test(what_fits_goes_out_at_once),
         cmocka_unit_test(a_reader_that_is_gone_is_told_once_and_writes_are_dropped),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -32,6 +33,8 @@ static void each_call_reaches_the_system(void **state)
     assert_true(fd >= 0);
     assert_int_equal(s->write(s, fd, "abcdef", 6), 6);
     assert_int_equal(s->fdatasync(s, fd), 0);
+    assert_int_equal(s->fsync(s, fd), 0);
+    assert_int_equal(s->flock(s, fd, LOCK_EX | LOCK_NB), 0);
     assert_int_equal(s->ftruncate(s, fd, 4), 0);
     assert_int_equal(s->fstat(s, fd, &st), 0);
     assert_int_equal(st.st_size, 4);
@@ -50,6 +53,10 @@ static void each_call_reaches_the_system(void **state)
     assert_int_equal(s->unlink(s, "one"), 0);
     assert_int_equal(s->unlink(s, "two"), 0);
     assert_int_equal(access("two", F_OK), -1);
+    assert_int_equal(s->mkdir(s, "three", 0700), 0);
+    assert_int_equal(s->mkdir(s, "three", 0700), -1);
+    assert_int_equal(errno, EEXIST);
+    assert_int_equal(rmdir("three"), 0);
 }
 
 static void the_mode_of_a_new_file_is_handed_on(void **state)

@@ -1,0 +1,156 @@
+/* bench/bench-redact.c - how fast secrets are looked for, in what is usual and in what is not.
+ *
+ *     bench-redact [MEGABYTES]
+ *
+ * Messages in memory go through a redactor that knows 20 values, all credentials and 30
+ * patterns. Kinds of traffic take turns for five rounds; the best CPU time of each counts.
+ * Every row is `name | value | unit | ratio to the usual | target`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "trace/redactor.h"
+#include "traffic.h"
+
+enum { ROUNDS = 5, VALUES = 20, PATTERNS = 30 };
+
+struct kind {
+    const char *name, *target;
+    struct buf text;
+    struct json *lines; /* scanned before the clock starts */
+    size_t count;
+    double best; /* seconds */
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void must(bool ok, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "bench-redact: %s\n", what);
+        exit(1);
+    }
+}
+
+static void add_rules(struct secrets *s)
+{
+    struct err e = ERR_NONE;
+    char text[64];
+
+    secrets_init(s);
+    for (unsigned i = 0; i < VALUES; i++) {
+        snprintf(text, sizeof text, "v%08x/%08x+%08x=%u", i * 2654435761u, i * 40503u + 7,
+                 ~i * 97u, i);
+        must(secrets_add_value(s, STR("KEY"), str_z(text), &e), e.msg);
+    }
+    secrets_add_credentials(s);
+    for (unsigned i = 0; i < PATTERNS; i++) {
+        snprintf(text, sizeof text, "cust%c%c-[0-9a-f]{8,32}", 'a' + i / 26, 'a' + i % 26);
+        must(secrets_add_pattern(s, str_z(text), &e), e.msg);
+    }
+    must(secrets_seal(s, &e), e.msg);
+}
+
+/* Lines of messages that are nothing but `unit`, up to so many bytes. */
+static void repeat(struct buf *to, struct str unit, size_t bytes)
+{
+    enum { LINE = 4000 };
+
+    while (to->len < bytes) {
+        size_t start = to->len;
+        buf_add(to, STR("{\"method\":\"m\",\"params\":{\"x\":\""));
+        while (to->len - start < LINE)
+            buf_add(to, unit);
+        buf_add(to, STR("\"}}\n"));
+    }
+}
+
+static void scan(struct kind *k)
+{
+    struct str rest = buf_str(&k->text);
+    struct json_fault fault;
+    size_t cap = 0;
+
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+        k->lines = mem_reserve(k->lines, &cap, k->count + 1, sizeof *k->lines);
+        json_init(&k->lines[k->count]);
+        must(json_scan(&k->lines[k->count], line, &fault), fault.what);
+        k->count++;
+    }
+}
+
+static bool drop(struct sink *self, const struct record *r, struct err *e)
+{
+    (void)self;
+    (void)r;
+    (void)e;
+    return true;
+}
+
+static void run(struct kind *k, const struct secrets *s)
+{
+    struct sink nowhere = { drop };
+    struct redactor *r = mem_new(struct redactor);
+    double start, took;
+
+    redactor_init(r, s, &nowhere);
+    start = cpu_seconds();
+    for (size_t i = 0; i < k->count; i++) {
+        struct record rec = { .kind = RECORD_MESSAGE };
+        struct err e = ERR_NONE;
+        rec.message.msg = json_root(&k->lines[i]);
+        must(r->sink.put(&r->sink, &rec, &e), e.msg);
+    }
+    took = cpu_seconds() - start;
+    k->best = k->best == 0 || took < k->best ? took : k->best;
+    redactor_release(r);
+    free(r);
+}
+
+int main(int argc, char **argv)
+{
+    size_t bytes = (argc > 1 ? strtoul(argv[1], NULL, 10) : 20) * 1000000;
+    struct kind kinds[] = {
+        { .name = "mixed traffic", .target = ">= 150" },
+        { .name = "small messages", .target = ">= 150" },
+        { .name = "starts of every credential", .target = ">= 0.33 x" },
+        { .name = "escapes in escapes", .target = ">= 0.33 x" },
+        { .name = "backslashes", .target = ">= 0.33 x" },
+        { .name = "starts of patterns", .target = ">= 0.33 x" },
+        { .name = "nothing but secrets", .target = ">= 0.33 x" },
+    };
+    enum { KINDS = sizeof kinds / sizeof kinds[0] };
+    struct secrets secrets;
+
+    add_rules(&secrets);
+    for (size_t i = 0; i < KINDS; i++)
+        buf_init(&kinds[i].text, 4 * bytes + (8 << 20));
+    traffic_mixed(&kinds[0].text, bytes);
+    traffic_small(&kinds[1].text, bytes);
+    repeat(&kinds[2].text, STR(" eyJ sk- ghp_ AKIA :// bearer SG. hf_ npm_ xoxb- -----BEGIN "),
+           bytes);
+    repeat(&kinds[3].text, STR("%25252525252541&amp;amp;amp;quot;"), bytes);
+    repeat(&kinds[4].text, STR("\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\u0041"), bytes);
+    repeat(&kinds[5].text, STR("custaa-0 custab-1 custba-2 "), bytes);
+    repeat(&kinds[6].text, STR("AKIAIOSFODNN7EXAMPLE "), bytes);
+    for (size_t i = 0; i < KINDS; i++)
+        scan(&kinds[i]);
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < KINDS; i++)
+            run(&kinds[i], &secrets);
+    for (size_t i = 0; i < KINDS; i++) {
+        double speed = (double)kinds[i].text.len / kinds[i].best / 1e6;
+        double usual = (double)kinds[0].text.len / kinds[0].best / 1e6;
+        printf("redact, %s | %.0f | MB/s | %.2f x the usual | %s\n", kinds[i].name, speed,
+               speed / usual, kinds[i].target);
+    }
+    return 0;
+}

@@ -1,0 +1,774 @@
+#include "base/appender.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/folder.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "base/troubles.h"
+
+enum {
+    BATCH = 256 << 10, /* so much of what waits is written at once */
+    TEXT_MAX = 1 << 30,
+    WHY = 128,
+    SECOND = 1000000,
+};
+
+const struct appender_config appender_defaults = {
+    .memory = 64 << 20,
+    .flush_lines = 100,
+    .flush_us = SECOND,
+    .rest_us = SECOND / 50,
+    .slow_us = 20000,
+    .retry_us = SECOND / 4,
+    .well_us = SECOND,
+    .end_us = 3 * SECOND,
+};
+
+/* What the rescuer is about to write; nothing of it is ever dropped while there is hope. */
+struct batch {
+    struct buf text;
+    size_t torn;               /* so much of the text is in the file, behind `size` */
+    struct backlog_loss holds; /* what is lost if it is */
+    struct backlog_loss says;  /* the account of earlier losses that is in it */
+    struct file next;          /* the file to go on in; closed: the same */
+    struct buf head;           /* what that starts with */
+    bool last;                 /* the end of all is in it */
+};
+
+/* A file that is complete and waits to be synced and closed. */
+struct done_file {
+    struct done_file *next;
+    struct file file;
+    uint64_t dirty_bytes;
+};
+
+/* Who may touch what:
+ * - `sick`, `note_due` and `latest_us` are the owner's.
+ * - `file`, `size` and `batch` are the owner's while it is not sick, then the rescuer's as
+ *   long as `pending`; `file` is changed under the lock.
+ * - everything else is under the lock. Only the syncer closes files. */
+struct appender {
+    struct appender_config config;
+    struct arena names; /* of the files: threads may outlive their owner's */
+    bool sick;
+    bool note_due;     /* a sync has failed, and the file does not say so */
+    int64_t latest_us; /* of the lines that came */
+
+    struct file file;
+    uint64_t size; /* bytes of whole lines */
+    struct batch batch;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* for the rescuer */
+    pthread_cond_t dirty; /* for the syncer */
+    pthread_cond_t gone;  /* for the owner: a thread has ended */
+
+    struct backlog waiting;
+    bool pending;             /* the batch is not empty */
+    struct backlog_loss lost; /* what the file does not say yet; before what waits */
+    struct buf gap;           /* how it is going to say that */
+    struct backlog_loss all;  /* everything that is lost */
+    char why[WHY];            /* of the latest trouble with a write */
+    int64_t bad_us;           /* when that was */
+
+    uint64_t dirty_lines, dirty_bytes;
+    int64_t dirty_us;  /* since when */
+    int64_t synced_us; /* when it was last synced */
+    bool new_name;     /* the folder is not synced */
+    struct done_file *done;
+    bool sync_failed;
+    uint64_t suspect; /* bytes of failed syncs that the file does not say */
+    char sync_why[WHY];
+
+    struct troubles troubles;
+
+    struct buf last;
+    bool ending; /* nothing more comes */
+    bool quit;   /* and nothing more is written */
+    bool given_up;
+    pthread_t rescuer, syncer;
+    bool rescued, synced; /* that thread has ended */
+    int orphans;          /* threads that their owner has not waited for */
+};
+
+static void tell(struct appender *a, enum appender_trouble kind, const struct err *e)
+{
+    troubles_add(&a->troubles, kind, kind == APPENDER_FAILED || kind == APPENDER_UNSYNCED, e);
+}
+
+/* The words of the system, without what failed. */
+static void keep_why(char why[WHY], const struct err *e)
+{
+    const char *at = e->msg;
+
+    for (const char *more; (more = strstr(at, ": "));)
+        at = more + 2;
+    snprintf(why, WHY, "%.*s", WHY - 1, at);
+}
+
+static void tell_failed(struct appender *a, const struct err *e)
+{
+    keep_why(a->why, e);
+    a->bad_us = clock_mono_us();
+    tell(a, APPENDER_FAILED, e);
+}
+
+static void tell_slow(struct appender *a, int64_t took_us)
+{
+    char text[CLOCK_TEXT];
+    struct err e = ERR_NONE;
+
+    snprintf(a->why, WHY, "the disk was too slow");
+    a->bad_us = clock_mono_us();
+    err_set(&e, ERR_IO, "a write to '%s' took %.*s", a->file.path,
+            STR_ARG(clock_duration(text, took_us)));
+    tell(a, took_us < SECOND ? APPENDER_SLOW : APPENDER_STALLED, &e);
+}
+
+enum appender_trouble appender_trouble(struct appender *a, struct err *e)
+{
+    enum appender_trouble kind;
+
+    pthread_mutex_lock(&a->lock);
+    kind = (enum appender_trouble)troubles_take(&a->troubles, e);
+    pthread_mutex_unlock(&a->lock);
+    return kind;
+}
+
+static void tell_dropped(struct appender *a)
+{
+    struct err e = ERR_NONE;
+
+    err_set(&e, ERR_IO, "cannot write '%s': %s", a->file.path, a->why);
+    tell(a, APPENDER_DROPPED, &e);
+}
+
+static void compose_gap(struct appender *a)
+{
+    buf_clear(&a->gap);
+    if (backlog_loss_any(&a->lost))
+        a->config.gap(a->config.to, &a->gap, &a->lost, a->why);
+}
+
+static void wait_in_memory(struct appender *a, const struct backlog_line *l)
+{
+    struct backlog_loss dropped = { 0 };
+
+    backlog_put(&a->waiting, l, &dropped);
+    if (!backlog_loss_any(&dropped))
+        return;
+    backlog_loss_add(&a->lost, &dropped);
+    backlog_loss_add(&a->all, &dropped);
+    compose_gap(a);
+    tell_dropped(a);
+}
+
+static void note_written(struct appender *a, uint64_t bytes)
+{
+    bool was_clean = !a->dirty_bytes;
+
+    if (was_clean)
+        a->dirty_us = clock_mono_us();
+    a->dirty_lines++;
+    a->dirty_bytes += bytes;
+    if (was_clean || a->dirty_lines == a->config.flush_lines)
+        pthread_cond_signal(&a->dirty);
+}
+
+static void hand_over(struct appender *a, struct str text, size_t done,
+                      const struct backlog_line *l)
+{
+    struct batch *b = &a->batch;
+
+    buf_add(&b->text, text);
+    BUG_IF(b->text.full);
+    b->torn = done;
+    if (l)
+        backlog_loss_add_line(&b->holds, l);
+    a->pending = true;
+    pthread_cond_signal(&a->work);
+}
+
+/* One write on the owner's thread. False: the disk is ill from now on; what is not in the
+ * file by then is in the batch. */
+static bool write_now(struct appender *a, struct str text, const struct backlog_line *l)
+{
+    int64_t start = clock_mono_us(), took;
+    long waits = thread_waits();
+    struct err e = ERR_NONE;
+    size_t done;
+    bool slow, ok = file_write(&a->file, text, &done, &e);
+
+    took = clock_mono_us() - start;
+    /* On a busy machine it is not the disk that makes others wait. */
+    slow = took > a->config.slow_us && thread_waits() != waits;
+    pthread_mutex_lock(&a->lock);
+    if (ok) {
+        a->size += text.len;
+        note_written(a, text.len);
+        if (slow)
+            tell_slow(a, took);
+    } else {
+        tell_failed(a, &e);
+        hand_over(a, text, done, l);
+    }
+    a->sick = !ok || slow;
+    a->note_due = a->suspect > 0;
+    pthread_mutex_unlock(&a->lock);
+    return !a->sick;
+}
+
+/* Nothing waits, and it has been well for a while. */
+static bool has_recovered(const struct appender *a)
+{
+    return !a->pending && !a->waiting.first && clock_mono_us() - a->bad_us >= a->config.well_us;
+}
+
+static void put_line(struct appender *a, const struct backlog_line *l)
+{
+    if (a->sick) {
+        pthread_mutex_lock(&a->lock);
+        a->sick = !has_recovered(a);
+        a->note_due = a->suspect > 0;
+        if (a->sick) {
+            wait_in_memory(a, l);
+            if (!a->pending)
+                pthread_cond_signal(&a->work);
+        }
+        pthread_mutex_unlock(&a->lock);
+        if (a->sick)
+            return;
+    }
+    write_now(a, l->text, l);
+}
+
+/* That a sync failed is said in the file behind what it was about. */
+static void put_sync_note(struct appender *a)
+{
+    struct backlog_loss about = { .us = a->latest_us };
+    char why[WHY];
+    struct buf text;
+
+    pthread_mutex_lock(&a->lock);
+    about.lanes[0].bytes = a->suspect;
+    a->suspect = 0;
+    memcpy(why, a->sync_why, WHY);
+    pthread_mutex_unlock(&a->lock);
+    buf_init(&text, TEXT_MAX);
+    if (about.lanes[0].bytes)
+        a->config.gap(a->config.to, &text, &about, why);
+    if (text.len)
+        put_line(a, &(struct backlog_line){ .text = buf_str(&text), .us = about.us });
+    buf_release(&text);
+}
+
+void appender_put(struct appender *a, const struct backlog_line *line)
+{
+    BUG_IF(!line->text.len || line->lane >= BACKLOG_LANES);
+    a->latest_us = line->us;
+    put_line(a, line);
+    if (a->note_due)
+        put_sync_note(a);
+}
+
+bool appender_is_well(const struct appender *a)
+{
+    return !a->sick;
+}
+
+uint64_t appender_size(const struct appender *a)
+{
+    BUG_IF(a->sick);
+    return a->size;
+}
+
+/* The new file takes the place of the old one, which is the syncer's from now on. */
+static void change_file(struct appender *a, struct file next)
+{
+    struct done_file *old = mem_new(struct done_file);
+
+    old->file = a->file;
+    old->dirty_bytes = a->dirty_bytes;
+    a->dirty_bytes = a->dirty_lines = 0;
+    old->next = a->done;
+    a->done = old;
+    a->file = next;
+    a->size = 0;
+    a->new_name = true;
+    pthread_cond_signal(&a->dirty);
+}
+
+static struct file take_over(struct appender *a, struct file *f)
+{
+    struct file own = *f;
+
+    own.path = arena_z(&a->names, str_z(f->path));
+    *f = (struct file)FILE_CLOSED;
+    return own;
+}
+
+void appender_turn(struct appender *a, struct file *next, struct str foot, struct str head)
+{
+    struct file own = take_over(a, next);
+
+    BUG_IF(a->sick);
+    if (foot.len && !write_now(a, foot, NULL)) {
+        pthread_mutex_lock(&a->lock);
+        a->batch.next = own;
+        buf_add(&a->batch.head, head);
+        a->pending = true;
+        pthread_cond_signal(&a->work);
+        pthread_mutex_unlock(&a->lock);
+        return;
+    }
+    pthread_mutex_lock(&a->lock);
+    change_file(a, own);
+    pthread_mutex_unlock(&a->lock);
+    write_now(a, head, NULL);
+}
+
+static void take_gap(struct appender *a)
+{
+    buf_add(&a->batch.text, buf_str(&a->gap));
+    buf_clear(&a->gap);
+    backlog_loss_add(&a->batch.says, &a->lost);
+    a->lost = (struct backlog_loss){ 0 };
+}
+
+static void take_line(struct appender *a)
+{
+    struct backlog_item *item = backlog_take(&a->waiting);
+
+    buf_add(&a->batch.text, item->line.text);
+    backlog_loss_add_line(&a->batch.holds, &item->line);
+    free(item);
+}
+
+/* Once everything else is written comes what is to be the end. */
+static void fill_batch(struct appender *a)
+{
+    struct batch *b = &a->batch;
+
+    take_gap(a);
+    for (const struct backlog_item *i; (i = a->waiting.first);) {
+        if (b->text.len && b->text.len + i->line.text.len > BATCH)
+            break;
+        take_line(a);
+    }
+    if (!a->waiting.first && a->ending && a->last.len) {
+        buf_add(&b->text, buf_str(&a->last));
+        b->last = true;
+    }
+    BUG_IF(b->text.full);
+    a->pending = true;
+}
+
+static bool has_work(const struct appender *a)
+{
+    return a->pending || a->waiting.first || (a->ending && a->last.len && !a->batch.last);
+}
+
+/* The rest of the batch behind what is in the file of it. On false all of it still waits. */
+static bool write_batch(struct appender *a, struct err *e)
+{
+    struct batch *b = &a->batch;
+    struct err ignored = ERR_NONE;
+    size_t done;
+
+    if (file_write(&a->file, str_skip(buf_str(&b->text), b->torn), &done, e))
+        return true;
+    b->torn += done;
+    if (b->torn && file_truncate(&a->file, a->size, &ignored))
+        b->torn = 0;
+    return false;
+}
+
+static void clear_batch(struct batch *b)
+{
+    /* What was large once need not stay so. */
+    buf_release(&b->text);
+    buf_init(&b->text, TEXT_MAX);
+    b->torn = 0;
+    b->holds = b->says = (struct backlog_loss){ 0 };
+}
+
+static void batch_is_written(struct appender *a)
+{
+    struct batch *b = &a->batch;
+
+    if (b->text.len) {
+        a->size += b->text.len;
+        note_written(a, b->text.len);
+    }
+    clear_batch(b);
+    a->pending = b->next.fd >= 0;
+    if (!a->pending)
+        return;
+    change_file(a, b->next);
+    b->next = (struct file)FILE_CLOSED;
+    buf_add(&b->text, buf_str(&b->head));
+    buf_clear(&b->head);
+}
+
+/* It is the end, and the file does not take what waits. Maybe it still takes the account
+ * of that. False: there is nothing left to try. */
+static bool give_up(struct appender *a)
+{
+    struct batch *b = &a->batch;
+    struct backlog_loss dropped = { 0 };
+    bool torn = b->torn > 0;
+
+    if (a->given_up || a->quit)
+        return false;
+    a->given_up = true;
+    backlog_loss_add(&a->all, &b->holds);
+    backlog_loss_add(&a->lost, &b->holds);
+    backlog_loss_add(&a->lost, &b->says);
+    for (struct backlog_item *item; (item = backlog_take(&a->waiting)); free(item))
+        backlog_loss_add_line(&dropped, &item->line);
+    backlog_loss_add(&a->all, &dropped);
+    backlog_loss_add(&a->lost, &dropped);
+    if (backlog_loss_any(&a->all))
+        tell_dropped(a);
+    clear_batch(b);
+    a->pending = false;
+    if (torn || !a->size || b->next.fd >= 0)
+        return false;
+    compose_gap(a);
+    take_gap(a);
+    buf_add(&b->text, buf_str(&a->last));
+    b->last = true;
+    a->pending = b->text.len > 0;
+    return a->pending;
+}
+
+/* New lines do not make a disk that is full any emptier; the end may not wait. */
+static void wait_to_retry(struct appender *a)
+{
+    int64_t until = clock_mono_us() + a->config.retry_us;
+
+    while (!a->ending && !a->quit && clock_mono_us() < until)
+        thread_wait_until(&a->work, &a->lock, until);
+}
+
+/* One try; false: it is over. The one that decides is one with everything, at the end. */
+static bool rescue(struct appender *a)
+{
+    struct err e = ERR_NONE;
+    int64_t start, took;
+    bool ok, at_end = a->ending;
+
+    if (!a->pending)
+        fill_batch(a);
+    pthread_mutex_unlock(&a->lock);
+    start = clock_mono_us();
+    ok = write_batch(a, &e);
+    took = clock_mono_us() - start;
+    pthread_mutex_lock(&a->lock);
+    if (ok) {
+        if (took > a->config.slow_us)
+            tell_slow(a, took);
+        batch_is_written(a);
+        return true;
+    }
+    tell_failed(a, &e);
+    if (at_end)
+        return give_up(a);
+    wait_to_retry(a);
+    return true;
+}
+
+static void release(struct appender *a);
+
+/* A thread ends; true: nobody is left to free what it used. */
+static bool leave(struct appender *a, bool *ended)
+{
+    *ended = true;
+    pthread_cond_broadcast(&a->gone);
+    return a->orphans && --a->orphans == 0;
+}
+
+static void *run_rescuer(void *of)
+{
+    struct appender *a = of;
+    bool alone;
+
+    pthread_mutex_lock(&a->lock);
+    while (!a->quit) {
+        if (has_work(a)) {
+            if (!rescue(a))
+                break;
+        } else if (a->ending) {
+            break;
+        } else {
+            pthread_cond_wait(&a->work, &a->lock);
+        }
+    }
+    alone = leave(a, &a->rescued);
+    pthread_cond_signal(&a->dirty);
+    pthread_mutex_unlock(&a->lock);
+    if (alone)
+        release(a);
+    return NULL;
+}
+
+static void sync_failed(struct appender *a, const struct err *e, uint64_t bytes)
+{
+    a->sync_failed = true;
+    a->suspect += bytes;
+    keep_why(a->sync_why, e);
+    tell(a, APPENDER_UNSYNCED, e);
+}
+
+static void sync_folder(struct appender *a)
+{
+    const struct file f = a->file;
+    struct err e = ERR_NONE;
+    bool ok;
+
+    a->new_name = false;
+    pthread_mutex_unlock(&a->lock);
+    ok = folder_sync_of(f.sys, f.path, &e);
+    pthread_mutex_lock(&a->lock);
+    if (!ok)
+        sync_failed(a, &e, 0);
+}
+
+static void sync_file(struct appender *a)
+{
+    uint64_t bytes = a->dirty_bytes;
+    struct file f = a->file;
+    struct err e = ERR_NONE;
+    bool ok;
+
+    a->dirty_bytes = a->dirty_lines = 0;
+    pthread_mutex_unlock(&a->lock);
+    ok = file_sync(&f, &e);
+    pthread_mutex_lock(&a->lock);
+    a->synced_us = clock_mono_us();
+    if (!ok)
+        sync_failed(a, &e, bytes);
+}
+
+/* A close that fails has lost what was written before, as a sync that does. */
+static void close_file(struct appender *a, struct file *f, uint64_t dirty_bytes)
+{
+    struct err e = ERR_NONE, later = ERR_NONE;
+    bool ok;
+
+    pthread_mutex_unlock(&a->lock);
+    ok = !dirty_bytes || file_sync(f, &e);
+    ok = file_close(f, ok ? &e : &later) && ok;
+    pthread_mutex_lock(&a->lock);
+    if (!ok)
+        sync_failed(a, &e, dirty_bytes);
+}
+
+static void close_done(struct appender *a)
+{
+    struct done_file *d = a->done;
+
+    a->done = d->next;
+    close_file(a, &d->file, a->quit ? 0 : d->dirty_bytes);
+    free(d);
+}
+
+/* When what is dirty is to be synced. */
+static int64_t due_at(const struct appender *a)
+{
+    int64_t by_time = a->dirty_us + a->config.flush_us;
+    int64_t rested = a->synced_us + a->config.rest_us;
+
+    return a->dirty_lines >= a->config.flush_lines && rested < by_time ? rested : by_time;
+}
+
+static bool is_due(const struct appender *a)
+{
+    return a->dirty_bytes && (a->rescued || clock_mono_us() >= due_at(a));
+}
+
+static void wait_for_dirt(struct appender *a)
+{
+    if (a->dirty_bytes && !a->quit)
+        thread_wait_until(&a->dirty, &a->lock, due_at(a));
+    else
+        pthread_cond_wait(&a->dirty, &a->lock);
+}
+
+static void *run_syncer(void *of)
+{
+    struct appender *a = of;
+    bool alone;
+
+    pthread_mutex_lock(&a->lock);
+    for (;;) {
+        if (a->done)
+            close_done(a);
+        else if (a->rescued && a->quit)
+            break;
+        else if (a->new_name && !a->quit)
+            sync_folder(a);
+        else if (is_due(a) && !a->quit)
+            sync_file(a);
+        else if (a->rescued)
+            break;
+        else
+            wait_for_dirt(a);
+    }
+    close_file(a, &a->file, 0);
+    alone = leave(a, &a->synced);
+    pthread_mutex_unlock(&a->lock);
+    if (alone)
+        release(a);
+    return NULL;
+}
+
+static void release(struct appender *a)
+{
+    struct err ignored = ERR_NONE;
+
+    backlog_release(&a->waiting);
+    file_close(&a->batch.next, &ignored);
+    buf_release(&a->batch.text);
+    buf_release(&a->batch.head);
+    buf_release(&a->gap);
+    buf_release(&a->last);
+    arena_release(&a->names);
+    pthread_cond_destroy(&a->work);
+    pthread_cond_destroy(&a->dirty);
+    pthread_cond_destroy(&a->gone);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+}
+
+static struct appender *new_appender(struct file *f, const struct appender_config *config)
+{
+    struct appender *a = mem_new(struct appender);
+
+    a->config = *config;
+    backlog_init(&a->waiting, config->memory);
+    a->new_name = true;
+    a->batch.next = (struct file)FILE_CLOSED;
+    buf_init(&a->batch.text, TEXT_MAX);
+    buf_init(&a->batch.head, TEXT_MAX);
+    buf_init(&a->last, TEXT_MAX);
+    buf_init(&a->gap, TEXT_MAX);
+    pthread_mutex_init(&a->lock, NULL);
+    thread_init_cond(&a->work);
+    thread_init_cond(&a->dirty);
+    thread_init_cond(&a->gone);
+    a->file = take_over(a, f);
+    return a;
+}
+
+static void stop_rescuer(struct appender *a)
+{
+    pthread_mutex_lock(&a->lock);
+    a->quit = true;
+    pthread_cond_signal(&a->work);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(a->rescuer, NULL);
+}
+
+bool appender_open(struct appender **out, struct file *f, const struct appender_config *config,
+                   struct err *e)
+{
+    struct appender *a = new_appender(f, config);
+    struct err ignored = ERR_NONE;
+
+    *out = a;
+    if (thread_start(&a->rescuer, run_rescuer, a, e)) {
+        if (thread_start(&a->syncer, run_syncer, a, e))
+            return true;
+        stop_rescuer(a);
+    }
+    *out = NULL;
+    file_close(&a->file, &ignored);
+    release(a);
+    return false;
+}
+
+/* Waits for both threads as long as there is time. */
+static void wait_for_end(struct appender *a)
+{
+    int64_t until = clock_mono_us() + a->config.end_us;
+    bool time_left = true;
+
+    pthread_cond_signal(&a->work);
+    pthread_cond_signal(&a->dirty);
+    while (time_left && !(a->rescued && a->synced))
+        time_left = thread_wait_until(&a->gone, &a->lock, until);
+    a->quit = true;
+    a->ending = true;
+}
+
+/* What a thread that did not come back was to write or to sync. */
+static void judge_late(struct appender *a)
+{
+    struct err e = ERR_NONE;
+
+    if (!a->rescued) {
+        backlog_loss_add(&a->all, &a->batch.holds);
+        for (const struct backlog_item *i = a->waiting.first; i; i = i->next)
+            backlog_loss_add_line(&a->all, &i->line);
+        err_set(&e, ERR_IO, "cannot write '%s': no answer from the disk", a->file.path);
+        tell(a, APPENDER_DROPPED, &e);
+    } else if (!a->synced) {
+        err_set(&e, ERR_IO, "cannot sync '%s': no answer from the disk", a->file.path);
+        tell(a, APPENDER_UNSYNCED, &e);
+    }
+}
+
+void appender_finish(struct appender *a, struct str last, struct appender_end *end)
+{
+    put_sync_note(a);
+    pthread_mutex_lock(&a->lock);
+    a->sick = true;
+    buf_add(&a->last, last);
+    a->ending = true;
+    wait_for_end(a);
+    judge_late(a);
+    *end = (struct appender_end){ .lost = a->all,
+                                  .late = !a->rescued,
+                                  .unsynced = a->sync_failed || !a->synced };
+    pthread_mutex_unlock(&a->lock);
+}
+
+void appender_drop(struct appender *a)
+{
+    pthread_mutex_lock(&a->lock);
+    a->quit = a->ending = true;
+    wait_for_end(a);
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* One that has said that it ends needs the lock no more. */
+static void leave_thread(pthread_t t, bool ended)
+{
+    if (ended)
+        pthread_join(t, NULL);
+    else
+        pthread_detach(t);
+}
+
+/* A thread that hangs in the system is left to its fate; it frees what it uses. */
+void appender_free(struct appender *a)
+{
+    bool rescued, synced;
+
+    if (!a)
+        return;
+    pthread_mutex_lock(&a->lock);
+    rescued = a->rescued;
+    synced = a->synced;
+    a->orphans = !rescued + !synced;
+    leave_thread(a->rescuer, rescued);
+    leave_thread(a->syncer, synced);
+    pthread_mutex_unlock(&a->lock);
+    if (rescued && synced)
+        release(a);
+}

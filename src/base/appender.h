@@ -1,0 +1,87 @@
+/* base/appender.h - a file that grows by whole lines, for somebody who cannot wait.
+ *
+ * While the disk is well a line is in the file when appender_put() returns: one write(2)
+ * on the caller's own thread. After a write that failed or took too long a thread of ours
+ * writes instead, and whoever appends never waits for the disk until that has been well
+ * for a while. What is appended meanwhile is kept in memory, up to a ceiling; beyond it
+ * the oldest lines are dropped and counted, and the file is told what is missing as soon
+ * as it takes anything.
+ *
+ * A line that was written in part is cut off again; if not even that works, the rest of
+ * it follows: no line ever stands behind half of another one.
+ *
+ * A second thread syncs. A sync that failed is told and noted in the file, however well
+ * the next one goes: the system may have let go of what it could not write.
+ *
+ * Belongs to one thread, knows no format. */
+#ifndef BASE_APPENDER_H
+#define BASE_APPENDER_H
+
+#include "base/backlog.h"
+#include "base/buf.h"
+#include "base/file.h"
+
+struct appender_config {
+    uint64_t memory;      /* ceiling of what waits for the disk */
+    uint64_t flush_lines; /* sync after so many lines ... */
+    int64_t flush_us;     /* ... or so long after the first of them ... */
+    int64_t rest_us;      /* ... but for lines' sake no sooner than this after the last */
+    int64_t slow_us;      /* a write that takes longer makes the disk ill */
+    int64_t retry_us;     /* after a write that failed */
+    int64_t well_us;      /* so long without trouble, and it is well again */
+    int64_t end_us;       /* how long the end may take */
+
+    /* Appends the line that says in the file what is missing there; maybe nothing. A loss
+     * without lines: `bytes` of lane 0 may not survive a power cut. Called while the
+     * owner is inside one of the functions below. */
+    void (*gap)(void *to, struct buf *text, const struct backlog_loss *loss, const char *why);
+    void *to;
+};
+
+extern const struct appender_config appender_defaults; /* without `gap` */
+
+/* What went wrong, told once for each kind and reason. */
+enum appender_trouble {
+    APPENDER_FINE,
+    APPENDER_SLOW,    /* a write took too long; nothing is lost */
+    APPENDER_STALLED, /* the same, for a second and more */
+    APPENDER_FAILED,  /* a write failed; its line waits in memory */
+    APPENDER_DROPPED, /* lines are lost */
+    APPENDER_UNSYNCED /* what was written may not survive a power cut */
+};
+
+/* How it ended. */
+struct appender_end {
+    struct backlog_loss lost;
+    bool unsynced; /* a sync failed, or there was no time for the last one */
+    bool late;     /* the disk did not answer in time: what waited for it counts as lost */
+};
+
+struct appender;
+
+/* Takes the file over, which stands empty under its name. */
+bool appender_open(struct appender **out, struct file *f, const struct appender_config *config,
+                   struct err *e) MUST_CHECK;
+
+void appender_put(struct appender *a, const struct backlog_line *line);
+
+/* Whether the next line goes straight to the file, and the bytes that are in it. */
+bool appender_is_well(const struct appender *a);
+uint64_t appender_size(const struct appender *a);
+
+/* Ends this file with `foot` and goes on in `next`, which it takes over, with `head`. Only
+ * while all is well. */
+void appender_turn(struct appender *a, struct file *next, struct str foot, struct str head);
+
+/* The next trouble that was not told yet; `*e` says what it is. */
+enum appender_trouble appender_trouble(struct appender *a, struct err *e);
+
+/* Writes what waits and then `last`, syncs and closes, all of it within `end_us`. What
+ * the file does not take is lost, and if it takes that much, it still gets the account
+ * of it and `last`. Troubles are there to be told until appender_free(). */
+void appender_finish(struct appender *a, struct str last, struct appender_end *end);
+
+void appender_drop(struct appender *a); /* closes without another word */
+void appender_free(struct appender *a); /* after one of these two; NULL is fine */
+
+#endif

@@ -1,0 +1,80 @@
+#include "base/backlog.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void backlog_loss_add_line(struct backlog_loss *to, const struct backlog_line *line)
+{
+    to->lanes[line->lane].lines++;
+    to->lanes[line->lane].messages += line->messages;
+    to->lanes[line->lane].bytes += line->bytes;
+    to->us = line->us > to->us ? line->us : to->us;
+}
+
+void backlog_loss_add(struct backlog_loss *to, const struct backlog_loss *more)
+{
+    for (int i = 0; i < BACKLOG_LANES; i++) {
+        to->lanes[i].lines += more->lanes[i].lines;
+        to->lanes[i].messages += more->lanes[i].messages;
+        to->lanes[i].bytes += more->lanes[i].bytes;
+    }
+    to->us = more->us > to->us ? more->us : to->us;
+}
+
+bool backlog_loss_any(const struct backlog_loss *l)
+{
+    uint64_t lines = 0;
+
+    for (int i = 0; i < BACKLOG_LANES; i++)
+        lines += l->lanes[i].lines;
+    return lines > 0;
+}
+
+void backlog_init(struct backlog *b, uint64_t max)
+{
+    *b = (struct backlog){ .max = max };
+}
+
+void backlog_release(struct backlog *b)
+{
+    while (b->first)
+        free(backlog_take(b));
+}
+
+static uint64_t weight(const struct backlog_line *line)
+{
+    return sizeof(struct backlog_item) + line->text.len;
+}
+
+void backlog_put(struct backlog *b, const struct backlog_line *line, struct backlog_loss *lost)
+{
+    struct backlog_item *item = mem_alloc(sizeof *item + line->text.len);
+
+    while (b->first && b->held + weight(line) > b->max) {
+        struct backlog_item *old = backlog_take(b);
+
+        backlog_loss_add_line(lost, &old->line);
+        free(old);
+    }
+    item->line = *line;
+    item->line.text = str_n((const char *)(item + 1), line->text.len);
+    memcpy(item + 1, line->text.at, line->text.len);
+    if (b->first)
+        b->last->next = item;
+    else
+        b->first = item;
+    b->last = item;
+    b->held += weight(line);
+}
+
+struct backlog_item *backlog_take(struct backlog *b)
+{
+    struct backlog_item *item = b->first;
+
+    if (item) {
+        b->first = item->next;
+        b->held -= weight(&item->line);
+    }
+    return item;
+}

@@ -1,0 +1,19 @@
+/* base/folder.h - the folders that files stand in. */
+#ifndef BASE_FOLDER_H
+#define BASE_FOLDER_H
+
+#include "base/err.h"
+#include "base/sys.h"
+
+/* Whether a folder stands there. */
+bool folder_is(const struct sys *sys, const char *path);
+
+/* Makes the folder and those above it, for their owner only, where there are none. */
+bool folder_make(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
+
+/* A file that is synced but was made a moment ago may lose its name in a power cut: this
+ * brings the folder of the file `path` to the disk. Where folders cannot be synced there
+ * is nothing to do, and that is no error. */
+bool folder_sync_of(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,165 @@
+#include "base/needles.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Sets a bit that all lower-case letters have and upper-case ones have not; what else it
+ * throws together only costs a comparison. */
+enum { FOLD = 0x202020, GRAM = 0xFFFFFF };
+
+enum { WINDOWS = 48 }; /* so far into a needle its oddest bytes are looked for */
+
+void needles_init(struct needles *n)
+{
+    *n = (struct needles){ 0 };
+}
+
+void needles_release(struct needles *n)
+{
+    free(n->all);
+    arena_release(&n->arena);
+}
+
+/* Of three bytes that are folded. */
+static inline uint32_t hash_of(uint32_t gram)
+{
+    return (gram & GRAM) * 0x9E3779B1u >> (32 - NEEDLES_HASH_BITS);
+}
+
+static uint32_t hash_at(const char *at)
+{
+    const unsigned char *b = (const unsigned char *)at;
+
+    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | FOLD);
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* How often a byte is to be expected in JSON and in what people write, roughly. */
+static unsigned commonness(char c)
+{
+    if (c == '\0')
+        return 0;
+    if (strchr("\":,{}[]\\ ", c))
+        return 8;
+    if (strchr("etaoinsrETAOINSR", c))
+        return 6;
+    if (lower(c) >= 'a' && lower(c) <= 'z')
+        return 4;
+    return c >= '0' && c <= '9' ? 3 : 1;
+}
+
+static size_t chain_length(const struct needles *n, uint32_t hash)
+{
+    size_t length = 0;
+
+    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next)
+        length++;
+    return length;
+}
+
+/* Where the three bytes stand that cost least: seldom seen, and not those of many others. */
+static size_t oddest(const struct needles *n, struct str text)
+{
+    size_t best = 0, least = SIZE_MAX;
+
+    for (size_t i = 0; i + NEEDLES_SHORTEST <= text.len && i < WINDOWS; i++) {
+        size_t cost = 6 * chain_length(n, hash_at(text.at + i));
+
+        for (size_t k = 0; k < NEEDLES_SHORTEST; k++)
+            cost += commonness(text.at[i + k]);
+        if (cost < least) {
+            least = cost;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static struct str keep(struct needles *n, struct str text, enum needles_case fold)
+{
+    char *copy = arena_z(&n->arena, text);
+
+    for (size_t i = 0; fold == NEEDLES_ANY_CASE && i < text.len; i++)
+        copy[i] = lower(copy[i]);
+    return str_n(copy, text.len);
+}
+
+void needles_add(struct needles *n, struct str text, enum needles_case fold, uint32_t id)
+{
+    struct needle *needle;
+    uint32_t hash;
+
+    BUG_IF(text.len < NEEDLES_SHORTEST);
+    n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
+    needle = &n->all[n->count++];
+    *needle = (struct needle){ .text = keep(n, text, fold), .id = id, .fold = fold };
+    needle->offset = oddest(n, needle->text);
+    hash = hash_at(needle->text.at + needle->offset);
+    n->seen[hash] = 1;
+    needle->next = n->chains[hash];
+    n->chains[hash] = (uint32_t)n->count;
+}
+
+static bool stands_at(const struct needle *needle, const char *at)
+{
+    if (needle->fold == NEEDLES_EXACT)
+        return memcmp(at, needle->text.at, needle->text.len) == 0;
+    for (size_t i = 0; i < needle->text.len; i++)
+        if (lower(at[i]) != needle->text.at[i])
+            return false;
+    return true;
+}
+
+static __attribute__((noinline)) bool compare(const struct needles *n, struct str text,
+                                              size_t place, needles_fn *fn, void *to)
+{
+    uint32_t hash = hash_at(text.at + place);
+
+    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next) {
+        const struct needle *needle = &n->all[i - 1];
+        size_t at = place - needle->offset;
+        if (place < needle->offset || text.len - at < needle->text.len ||
+            !stands_at(needle, text.at + at))
+            continue;
+        if (!fn(to, at, at + needle->text.len, needle->id))
+            return false;
+    }
+    return true;
+}
+
+/* Which of the six grams of eight bytes are in the table; any bit may stand for it. */
+static inline unsigned seen_in(const struct needles *n, const char *at)
+{
+    uint64_t w;
+
+    memcpy(&w, at, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    w |= UINT64_C(0x2020202020202020);
+    return n->seen[hash_of((uint32_t)w)] | n->seen[hash_of((uint32_t)(w >> 8))] |
+           n->seen[hash_of((uint32_t)(w >> 16))] | n->seen[hash_of((uint32_t)(w >> 24))] |
+           n->seen[hash_of((uint32_t)(w >> 32))] | n->seen[hash_of((uint32_t)(w >> 40))];
+}
+
+bool needles_scan(const struct needles *n, struct str text, needles_fn *fn, void *to)
+{
+    size_t i = 0, end;
+
+    if (n->count == 0)
+        return true;
+    while (i + NEEDLES_SHORTEST <= text.len) {
+        while (i + 8 <= text.len && !seen_in(n, text.at + i))
+            i += 6;
+        end = i + 8 <= text.len ? i + 6 : text.len - NEEDLES_SHORTEST + 1;
+        for (; i < end; i++)
+            if (n->seen[hash_at(text.at + i)] && !compare(n, text, i, fn, to))
+                return false;
+    }
+    return true;
+}

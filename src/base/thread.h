@@ -1,0 +1,23 @@
+/* base/thread.h - the few things about threads that have one right way. */
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Signals are for the thread that knows what to do with them: this one gets none. */
+bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e) MUST_CHECK;
+
+/* A condition whose waits end by the monotonic clock. */
+void thread_init_cond(pthread_cond_t *c);
+
+/* Until it is signalled, or, with false, clock_mono_us() is `until`; the lock is held. */
+bool thread_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until);
+
+/* How often this thread has waited for anything but the processor: between two equal
+ * answers it was at most interrupted. */
+long thread_waits(void);
+
+#endif

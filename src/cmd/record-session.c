@@ -1,0 +1,357 @@
+#include "cmd/record-session.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "cmd/journal.h"
+#include "engine/tap.h"
+#include "format/live.h"
+#include "format/recording-line.h"
+#include "loop/signals.h"
+#include "trace/limits.h"
+#include "transport/relay.h"
+#include "json/write.h"
+
+/* The relay's events go through the tap into the file. */
+struct session {
+    const struct app *app;
+    struct record_place *place;
+    const struct record_settings *how;
+    struct loop *loop;
+    struct relay *relay;
+    struct tap tap;
+    struct live live;
+    int64_t started_us;
+    int exit_code;
+    bool left_out; /* something did not come to the file */
+    bool too_long; /* a message was, for us */
+};
+
+static struct tap_time now(const struct session *s)
+{
+    return (struct tap_time){ clock_mono_us() - s->started_us, clock_wall_us() };
+}
+
+/* What reaches the file goes through here, and there is no other way. */
+static struct sink *way_to_the_file(struct session *s)
+{
+    return redaction_door(s->how->redaction, &s->live.sink);
+}
+
+static void tell_trouble(const struct session *s, enum appender_trouble kind,
+                         const struct err *e)
+{
+    const struct log *log = s->app->log;
+
+    switch (kind) {
+    case APPENDER_SLOW:
+        log_say(log, LOG_DEBUG, "%s", e->msg);
+        break;
+    case APPENDER_STALLED:
+    case APPENDER_FAILED:
+        log_say(log, LOG_WARN, "the recording waits in memory: %s", e->msg);
+        break;
+    case APPENDER_DROPPED:
+        log_say(log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
+        break;
+    case APPENDER_UNSYNCED:
+        log_say(log, LOG_ERROR, "the recording may not survive a power cut: %s", e->msg);
+        break;
+    case APPENDER_FINE:
+        break;
+    }
+}
+
+/* After everything that was put. The file takes it in any case, or says what it lost; what
+ * does not even come there is told here, once. */
+static void check(struct session *s, bool kept, const struct err *why)
+{
+    struct err e = ERR_NONE;
+    enum appender_trouble kind;
+
+    if (!kept && !s->left_out)
+        tell_trouble(s, APPENDER_DROPPED, why);
+    s->left_out |= !kept;
+    while ((kind = live_trouble(&s->live, &e)) != APPENDER_FINE)
+        tell_trouble(s, kind, &e);
+}
+
+static void on_line(void *to, enum record_dir dir, struct str line)
+{
+    struct session *s = to;
+    struct err e = ERR_NONE;
+
+    check(s, tap_line(&s->tap, dir, line, now(s), &e), &e);
+}
+
+static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
+{
+    struct session *s = to;
+    struct err e = ERR_NONE;
+
+    s->too_long = true;
+    check(s, tap_too_long(&s->tap, dir, bytes, now(s), &e), &e);
+}
+
+static void on_stderr(void *to, struct str bytes)
+{
+    struct session *s = to;
+    struct err e = ERR_NONE;
+
+    check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
+}
+
+static void on_hurried(void *to)
+{
+    struct session *s = to;
+
+    log_say(s->app->log, LOG_WARN,
+            "the client is gone and the server was silent for 0.8 s: sent it SIGTERM");
+}
+
+static void on_exited(void *to, int code, int signum)
+{
+    struct session *s = to;
+    struct err e = ERR_NONE;
+
+    s->exit_code = signum ? 128 + signum : code;
+    check(s, tap_exited(&s->tap, code, signum, now(s), &e), &e);
+}
+
+static void on_done(void *to)
+{
+    struct session *s = to;
+
+    loop_stop(s->loop);
+}
+
+static const struct relay_events session_events = {
+    .line = on_line,
+    .too_long = on_too_long,
+    .stderr_text = on_stderr,
+    .hurried = on_hurried,
+    .exited = on_exited,
+    .done = on_done,
+};
+
+static void on_signal(void *to, int signum)
+{
+    struct session *s = to;
+
+    relay_signal(s->relay, signum);
+}
+
+static struct str json_strings(struct arena *a, char *const *at, size_t count)
+{
+    struct buf b;
+    struct json_out o = json_out_to(&b);
+    struct str list;
+
+    buf_init(&b, LIMIT_MESSAGE);
+    json_out_array(&o);
+    for (size_t i = 0; i < count; i++)
+        json_out_str(&o, str_z(at[i]));
+    json_out_end_array(&o);
+    list = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return list;
+}
+
+static struct str command_line(struct arena *a, char *const *argv)
+{
+    struct buf b;
+    struct str line;
+
+    buf_init(&b, LIMIT_MESSAGE);
+    for (; *argv; argv++)
+        buf_printf(&b, "%s%s", b.len ? " " : "", *argv);
+    line = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return line;
+}
+
+/* All that the header says about the server and the command line stands here. */
+static struct record_header compose_header(const struct session *s, struct arena *a)
+{
+    const struct record_settings *how = s->how;
+
+    return (struct record_header){
+        .version = STR(RECORDING_VERSION),
+        .name = str_z(how->name),
+        .tags = how->tags.count ? json_strings(a, (char *const *)how->tags.at, how->tags.count)
+                                : STR_NONE,
+        .upstream = command_line(a, how->server),
+        .made_for = STR(RECORDING_MADE_FOR),
+        .producer = STR("{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"),
+        .command = json_strings(a, how->server, how->server_count),
+        .transport = STR("stdio"),
+    };
+}
+
+static void begin(struct session *s)
+{
+    struct arena a = { 0 };
+    struct record_header header = compose_header(s, &a);
+    struct err e = ERR_NONE;
+
+    check(s, tap_begin(&s->tap, &header, now(s), &e) && tap_started(&s->tap, now(s), &e), &e);
+    arena_release(&a);
+}
+
+/* As shells have it: not found, or found and not to be executed; the rest is trouble
+ * of the usual kinds. */
+static int start_failure(int errnum, const struct err *e)
+{
+    switch (errnum) {
+    case 0:
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return app_exit_code(e);
+    case ENOENT:
+        return 127;
+    default:
+        return 126;
+    }
+}
+
+static bool open_live(struct session *s, struct err *e)
+{
+    const struct record_place *p = s->place;
+    bool journal = record_place_is_journal(p);
+    struct live_config config = {
+        .path = p->live,
+        .format = journal ? &recording_format : p->format,
+        .replace = p->force && !journal,
+        .plain = s->how->plain && !journal,
+        .rotate = s->how->rotate,
+        .flush_us = s->how->flush_us,
+    };
+
+    return live_open(&s->live, s->app->sys, &config, e);
+}
+
+/* Finds a name that is free, and opens the file if it is time. Of names that we choose
+ * ourselves another one may do. */
+static bool settle(struct session *s, bool open, struct err *e)
+{
+    const struct sys *sys = s->app->sys;
+    struct err why = ERR_NONE;
+    unsigned attempt = 0;
+
+    do {
+        if (record_place_is_free(s->place, sys, &why) && (!open || open_live(s, &why)))
+            return true;
+    } while (why.kind == ERR_USAGE &&
+             (record_place_give_way(s->place, sys) || record_place_next(s->place, ++attempt)));
+    *e = why;
+    return false;
+}
+
+/* A new file is made before the server starts: there is no session if it cannot be.
+ * An old one is only replaced once there is something to replace it with. */
+static int start(struct session *s, struct err *e)
+{
+    struct relay_config config = { s->how->server, 0, 1, 2, s->how->max_message };
+    bool later = s->place->force;
+    int errnum = 0;
+
+    if (!settle(s, !later, e))
+        return app_exit_code(e);
+    if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
+        if (!later) {
+            live_abandon(&s->live);
+            live_release(&s->live);
+        }
+        return start_failure(errnum, e);
+    }
+    if (later && !settle(s, true, e)) {
+        relay_close(s->relay);
+        return app_exit_code(e);
+    }
+    return 0;
+}
+
+static void say_result(const struct session *s, const struct live_end *end)
+{
+    unsigned long long seen = s->tap.seq;
+    const char *path = s->place->path;
+
+    if (end->lost)
+        log_say(s->app->log, LOG_WARN, "recorded only %llu of %llu messages in %s",
+                seen - (unsigned long long)end->lost, seen, path);
+    else if (end->parts > 1)
+        log_say(s->app->log, LOG_INFO, "recorded %llu messages in %s and %u further parts",
+                seen, path, end->parts - 1);
+    else
+        log_say(s->app->log, LOG_INFO, "recorded %llu message%s in %s", seen,
+                seen == 1 ? "" : "s", path);
+}
+
+/* The document of a journal; true if there is none to be made. */
+static bool make_document(const struct session *s)
+{
+    const struct record_place *p = s->place;
+    struct err e = ERR_NONE;
+
+    if (!record_place_is_journal(p) ||
+        journal_finish(s->app, p->live, p->path, p->format, p->force, &e))
+        return true;
+    err_hint(&e, "everything that was recorded is in '%s'", p->live);
+    log_err(s->app->log, &e);
+    return false;
+}
+
+/* The exit code of the session. */
+static int end(struct session *s)
+{
+    struct live_end how;
+    struct err e = ERR_NONE;
+    bool missing, made;
+
+    check(s, tap_end(&s->tap, s->exit_code, now(s), &e), &e);
+    live_finish(&s->live, &how);
+    check(s, true, NULL);
+    live_release(&s->live);
+    made = make_document(s);
+    if (made)
+        say_result(s, &how);
+    missing = how.incomplete || how.unsynced || s->left_out || s->too_long;
+    return made && !(missing && s->how->strict) ? s->exit_code : RECORD_SESSION_FAILED;
+}
+
+static int run(struct session *s, struct err *e)
+{
+    struct signals *signals = signals_watch(s->loop, on_signal, s);
+    int code = start(s, e);
+
+    if (!code) {
+        log_say(s->app->log, LOG_INFO, "recording to %s", s->place->path);
+        begin(s);
+        loop_run(s->loop);
+        code = end(s);
+        relay_close(s->relay);
+    }
+    signals_close(signals);
+    return code;
+}
+
+int record_session_run(const struct app *app, struct record_place *place,
+                       const struct record_settings *how, struct err *e)
+{
+    /* A server that cannot be killed is left without an exit code. */
+    struct session s = { .app = app,
+                         .place = place,
+                         .how = how,
+                         .started_us = clock_mono_us(),
+                         .exit_code = RECORD_SESSION_FAILED };
+    int code;
+
+    tap_init(&s.tap, way_to_the_file(&s));
+    s.loop = loop_new();
+    code = run(&s, e);
+    loop_free(s.loop);
+    tap_release(&s.tap);
+    return code;
+}

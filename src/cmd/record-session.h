@@ -1,0 +1,32 @@
+/* cmd/record-session.h - one recorded session: a relay, a tap on it, and the file.
+ *
+ * The session comes before its recording. No trouble of the file stops it or changes a
+ * byte of it; what went wrong is told, each kind once. */
+#ifndef CMD_RECORD_SESSION_H
+#define CMD_RECORD_SESSION_H
+
+#include "cmd/option.h"
+#include "cmd/record-place.h"
+#include "cmd/redaction.h"
+
+enum { RECORD_SESSION_FAILED = 125 }; /* exit code: we failed, not the server */
+
+struct record_settings {
+    const char *name; /* of the recording; may be NULL */
+    struct option_list tags;
+    char *const *server; /* the command, NULL-terminated */
+    size_t server_count;
+    uint64_t rotate; /* 0: never */
+    size_t max_message;
+    int64_t flush_us;
+    bool plain;
+    bool strict; /* anything missing is a failure */
+    struct redaction *redaction;
+};
+
+/* Until the server has ended. The exit code is the server's, or says why there was no
+ * session (`*e` then), or RECORD_SESSION_FAILED. */
+int record_session_run(const struct app *app, struct record_place *place,
+                       const struct record_settings *how, struct err *e);
+
+#endif

@@ -1,0 +1,195 @@
+#include "cmd/redaction.h"
+
+#include <stdio.h>
+
+#include "trace/secret-flag.h"
+
+enum { LINE_MAX_BYTES = 64 << 10 };
+
+static bool is_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+
+        if (!letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool add_variable(struct secrets *s, const struct app *app, const char *name,
+                         struct err *e)
+{
+    const char *value = app_env(app, name);
+
+    if (!is_name(str_z(name))) {
+        err_set(e, ERR_USAGE, "what '--redact-env' was given is not the name of a variable");
+        return err_hint(e, "give the name, not the value: --redact-env GITHUB_TOKEN");
+    }
+    if (!value) {
+        err_set(e, ERR_USAGE, "'--redact-env %s': this variable is not set or empty", name);
+        return err_hint(e, "nothing is recorded as long as it is not known what to take out");
+    }
+    return secrets_add_value(s, str_z(name), str_z(value), e) ||
+           err_wrap(e, "'--redact-env %s'", name);
+}
+
+/* What people know from other engines and RE2 has not, and what to do instead. */
+static const struct construct {
+    const char *text, *name, *instead;
+} constructs[] = {
+    { "(?=", "look-ahead '(?='", "write out what follows; it is taken out, too" },
+    { "(?!", "look-ahead '(?!'", "say which characters may follow: [^…]" },
+    { "(?<=", "look-behind '(?<='", "write out what stands before; it is taken out, too" },
+    { "(?<!", "look-behind '(?<!'", "start with \\b or with the characters that may be there" },
+    { "(?>", "an atomic group '(?>'", "use '(?:': nothing is tried twice anyway" },
+    { "(?P=", "a back-reference '(?P='", "write the group a second time" },
+    { "\\k<", "a back-reference '\\k<'", "write the group a second time" },
+    { "(?#", "a comment '(?#'", "leave it out" },
+};
+
+static bool is_back_reference(const char *pattern)
+{
+    for (; *pattern; pattern++)
+        if (*pattern == '\\' && *++pattern >= '1' && *pattern <= '9')
+            return true;
+        else if (!*pattern)
+            break;
+    return false;
+}
+
+/* A pattern may hold a secret: it is told by its number. */
+static bool refuse_pattern(size_t number, const char *pattern, const char *why, struct err *e)
+{
+    for (size_t i = 0; i < sizeof constructs / sizeof constructs[0]; i++)
+        if (strstr(pattern, constructs[i].text)) {
+            err_set(e, ERR_USAGE,
+                    "pattern %zu of '--redact-patterns' has %s, which RE2 has not", number,
+                    constructs[i].name);
+            return err_hint(e, "%s", constructs[i].instead);
+        }
+    if (is_back_reference(pattern)) {
+        err_set(e, ERR_USAGE,
+                "pattern %zu of '--redact-patterns' has a back-reference, which RE2 has not",
+                number);
+        return err_hint(e, "write the group a second time");
+    }
+    err_set(e, ERR_USAGE, "pattern %zu of '--redact-patterns' cannot be used: %s", number, why);
+    return err_hint(e, "patterns are RE2's: no look-around and no back-references");
+}
+
+static bool add_patterns(struct secrets *s, const struct option_list *patterns, struct err *e)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        struct err why = ERR_NONE;
+        if (!secrets_add_pattern(s, str_z(patterns->at[i]), &why))
+            return refuse_pattern(i + 1, patterns->at[i], why.msg, e);
+    }
+    return true;
+}
+
+/* Secrets given on the command line come back in what a server says. */
+static void add_arguments(struct secrets *s, char *const *server)
+{
+    bool next = false;
+
+    for (; server && *server; server++) {
+        struct str word = str_z(*server);
+        size_t at = 0;
+
+        if (next && !str_starts(word, STR("-")))
+            secrets_add_argument(s, word);
+        next = false;
+        if (!secret_flag(word, &at))
+            continue;
+        next = at == word.len;
+        secrets_add_argument(s, str_skip(word, at));
+    }
+}
+
+static bool add_rules(struct secrets *s, const struct app *app,
+                      const struct redaction_args *args, char *const *server, struct err *e)
+{
+    for (size_t i = 0; i < args->env.count; i++)
+        if (!add_variable(s, app, args->env.at[i], e))
+            return false;
+    if (args->defaults) {
+        secrets_add_credentials(s);
+        add_arguments(s, server);
+    }
+    return add_patterns(s, &args->patterns, e) && secrets_seal(s, e);
+}
+
+static void put_redacted(void *to, struct str line)
+{
+    struct redaction *r = to;
+    struct buf clean;
+
+    buf_init(&clean, LINE_MAX_BYTES);
+    redactor_text(&r->redactor, line, &clean);
+    r->plain->put(r->plain->to, buf_str(&clean));
+    buf_release(&clean);
+}
+
+bool redaction_init(struct redaction *r, const struct app *app,
+                    const struct redaction_args *args, char *const *server, struct err *e)
+{
+    secrets_init(&r->secrets);
+    if (!add_rules(&r->secrets, app, args, server, e)) {
+        secrets_release(&r->secrets);
+        return false;
+    }
+    redactor_init(&r->redactor, &r->secrets, NULL);
+    r->redactor.keep_url = !args->server_url;
+    r->plain = app->log;
+    r->log = *app->log;
+    r->log.put = put_redacted;
+    r->log.to = r;
+    return true;
+}
+
+void redaction_release(struct redaction *r)
+{
+    redactor_release(&r->redactor);
+    secrets_release(&r->secrets);
+}
+
+struct sink *redaction_door(struct redaction *r, struct sink *to)
+{
+    r->redactor.to = to;
+    return &r->redactor.sink;
+}
+
+void redaction_for(struct redaction *r, const struct format *format)
+{
+    r->redactor.marks.plain = format == &cassette_format;
+}
+
+char *redaction_word(struct redaction *r, const char *word, struct arena *a)
+{
+    struct buf b;
+    char *copy;
+
+    buf_init(&b, LINE_MAX_BYTES);
+    redactor_text(&r->redactor, str_z(word), &b);
+    copy = arena_z(a, buf_str(&b));
+    buf_release(&b);
+    return copy;
+}
+
+static void clean(struct redaction *r, char *text, size_t size)
+{
+    struct buf b;
+
+    buf_init(&b, LINE_MAX_BYTES);
+    redactor_text(&r->redactor, str_z(text), &b);
+    snprintf(text, size, "%s", buf_z(&b));
+    buf_release(&b);
+}
+
+void redaction_err(struct redaction *r, struct err *e)
+{
+    clean(r, e->msg, sizeof e->msg);
+    clean(r, e->hint, sizeof e->hint);
+}

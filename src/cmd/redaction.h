@@ -1,0 +1,74 @@
+/* cmd/redaction.h - the options that say what is secret, and what comes of them.
+ *
+ * A command that writes down what it hears has these options, puts its records through
+ * redaction_door(), says things with `log` instead of the program's, and hands its errors
+ * to redaction_err() before anybody sees them. */
+#ifndef CMD_REDACTION_H
+#define CMD_REDACTION_H
+
+#include "cmd/app.h"
+#include "cmd/option.h"
+#include "format/format.h"
+#include "trace/redactor.h"
+
+struct redaction_args {
+    struct option_list env, patterns;
+    bool server_url, defaults;
+};
+
+#define REDACTION_GROUP "What is secret"
+
+/* Rows for the table of a command whose struct `args_type` has redaction_args as `field`. */
+#define REDACTION_OPTIONS(args_type, field)                                                    \
+    { .name = "redact-env",                                                                    \
+      .arg = "NAMES",                                                                          \
+      .type = OPTION_LIST,                                                                     \
+      .split = true,                                                                           \
+      .group = REDACTION_GROUP,                                                                \
+      .at = offsetof(args_type, field.env),                                                    \
+      .help = "the values of these variables, in any form" },                                  \
+        { .name = "redact-patterns",                                                           \
+          .arg = "REGEX",                                                                      \
+          .type = OPTION_LIST,                                                                 \
+          .group = REDACTION_GROUP,                                                            \
+          .at = offsetof(args_type, field.patterns),                                           \
+          .help = "what matches REGEX (RE2)" },                                                \
+        { .name = "redact-server-url",                                                         \
+          .type = OPTION_FLAG,                                                                 \
+          .negatable = true,                                                                   \
+          .preset = "true",                                                                    \
+          .group = REDACTION_GROUP,                                                            \
+          .at = offsetof(args_type, field.server_url),                                         \
+          .help = "of the server's address all but the host" },                                \
+    {                                                                                          \
+        .name = "redact-defaults", .type = OPTION_FLAG, .negatable = true, .preset = "true",   \
+        .group = REDACTION_GROUP, .at = offsetof(args_type, field.defaults),                   \
+        .help = "credentials of well-known services, by their looks"                           \
+    }
+
+struct redaction {
+    struct secrets secrets;
+    struct redactor redactor;
+    struct log log;          /* says the same as the program's, without secrets */
+    const struct log *plain; /* the program's; borrowed */
+};
+
+/* `server`: the words of a command in which secrets may stand; NULL-terminated, or NULL.
+ * Fails closed: whatever is wrong with an option is ERR_USAGE, and no value is in it. */
+bool redaction_init(struct redaction *r, const struct app *app,
+                    const struct redaction_args *args, char *const *server,
+                    struct err *e) MUST_CHECK;
+void redaction_release(struct redaction *r);
+
+/* The way to a file: what is put into the sink returned reaches `to` without secrets. */
+struct sink *redaction_door(struct redaction *r, struct sink *to);
+
+/* What is written is of that format: some know one kind of mark only. */
+void redaction_for(struct redaction *r, const struct format *format);
+
+/* A word without secrets, for names and the like. */
+char *redaction_word(struct redaction *r, const char *word, struct arena *a);
+
+void redaction_err(struct redaction *r, struct err *e);
+
+#endif

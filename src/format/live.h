@@ -1,0 +1,75 @@
+/* format/live.h - records into a file while they happen.
+ *
+ * What a record makes is in the file before put() returns, as long as the disk is well;
+ * see base/appender.h for when it is not. The session that is recorded comes first: put()
+ * never fails, troubles are there to be told, and what is lost is counted and stands in
+ * the file as a gap.
+ *
+ * The file is locked: it says to others that it is being written.
+ *
+ * Only for formats that make whole lines of each record. Once a file has reached `rotate`
+ * bytes it gets its footer, and the next part, with a header of its own, goes on: after
+ * "a.jsonl" come "a.2.jsonl", "a.3.jsonl" and so on. */
+#ifndef FORMAT_LIVE_H
+#define FORMAT_LIVE_H
+
+#include "base/appender.h"
+#include "base/arena.h"
+#include "format/format.h"
+
+struct live_config {
+    const char *path; /* borrowed until the end */
+    const struct format *format;
+    bool replace;     /* as file_create() has it, also of later parts */
+    bool plain;       /* only headers, messages and footers */
+    uint64_t rotate;  /* bytes; 0: never */
+    int64_t flush_us; /* how often to sync */
+};
+
+struct live {
+    struct sink sink; /* put records here */
+    struct live_config config;
+    const struct sys *sys;
+    struct appender *file;
+    void *state; /* the format's own */
+    struct buf text, last;
+    struct arena kept;    /* the header, and the names of parts */
+    struct record header; /* for the parts to come */
+    unsigned part;        /* the number of this one */
+    uint64_t turn_at;     /* this long, a part is ended */
+    int64_t us;           /* of the latest record */
+    uint64_t too_long;    /* messages whose line was too long */
+    bool left_out;        /* they, or anything else */
+    struct err trouble;   /* of a part that could not be made */
+};
+
+/* How it ended. */
+struct live_end {
+    uint64_t lost;   /* messages that are not in the file */
+    bool incomplete; /* they, or anything else */
+    bool unsynced;   /* not everything may survive a power cut */
+    unsigned parts;
+};
+
+bool live_open(struct live *l, const struct sys *sys, const struct live_config *config,
+               struct err *e) MUST_CHECK;
+
+/* The next trouble that was not told yet. */
+enum appender_trouble live_trouble(struct live *l, struct err *e);
+
+/* Writes what is left, syncs, closes; live_release() follows in any case. */
+void live_finish(struct live *l, struct live_end *end);
+
+/* Closes and removes the file: there was nothing to record. */
+void live_abandon(struct live *l);
+
+void live_release(struct live *l);
+
+/* A name with a mark before its extension, if it has one of the format's; the name of the
+ * n-th part, from 2 on. */
+const char *live_name_beside(struct arena *a, const char *path, const struct format *format,
+                             const char *mark);
+const char *live_part_name(struct arena *a, const char *path, const struct format *format,
+                           unsigned n);
+
+#endif

@@ -1,0 +1,124 @@
+#include "loop/watchdog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "loop/patience.h"
+
+enum { STEP_MS = 20 }; /* how often it looks whether the group is gone */
+
+struct watchdog {
+    pid_t pid;
+    int lifeline; /* ends when we do */
+};
+
+static bool is_gone_within(pid_t group, int ms)
+{
+    for (; kill(-group, 0) == 0 || errno != ESRCH; ms -= STEP_MS) {
+        if (ms <= 0)
+            return false;
+        poll(NULL, 0, STEP_MS);
+    }
+    return true;
+}
+
+static void end_group(pid_t group)
+{
+    if (is_gone_within(group, PATIENCE_QUIET_MS))
+        return;
+    kill(-group, SIGTERM);
+    if (!is_gone_within(group, PATIENCE_TERM_MS))
+        kill(-group, SIGKILL);
+}
+
+/* Nothing here may need a lock: we are the copy of a program that may have threads.
+ * All signals are blocked, and stay so. */
+static _Noreturn void be_watchdog(int lifeline)
+{
+    pid_t told, group = 0;
+    ssize_t n;
+
+    setsid();
+    prctl(PR_SET_NAME, "reel-watchdog"); /* not to be taken for what it watches */
+    if (dup2(lifeline, 0) != 0 || chdir("/") != 0)
+        _exit(1);
+    closefrom(1);
+    while ((n = read(0, &told, sizeof told)) != 0)
+        if (n == (ssize_t)sizeof told)
+            group = told;
+    if (group)
+        end_group(group);
+    _exit(0);
+}
+
+static bool start(struct watchdog *w)
+{
+    sigset_t all, before;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    w->lifeline = ends[1];
+    w->pid = fork();
+    if (w->pid == 0)
+        be_watchdog(ends[0]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[0]);
+    if (w->pid > 0)
+        return true;
+    close(ends[1]);
+    return false;
+}
+
+struct watchdog *watchdog_start(void)
+{
+    struct watchdog *w = mem_new(struct watchdog);
+
+    if (start(w))
+        return w;
+    free(w);
+    return NULL;
+}
+
+static bool tell(const struct watchdog *w, pid_t group)
+{
+    return write(w->lifeline, &group, sizeof group) == (ssize_t)sizeof group;
+}
+
+bool watchdog_join(const struct watchdog *w)
+{
+    return tell(w, getpid());
+}
+
+void watchdog_check(struct watchdog *w, pid_t group)
+{
+    if (w->pid <= 0 || waitpid(w->pid, NULL, WNOHANG) != w->pid)
+        return;
+    close(w->lifeline);
+    if (!start(w))
+        w->pid = w->lifeline = -1; /* the session goes on without it */
+    else if (!tell(w, group))
+        BUG("a pipe that was made just now takes a word");
+}
+
+void watchdog_dismiss(struct watchdog *w)
+{
+    if (!w)
+        return;
+    /* It is our child and not waited for, so the number is still its own. */
+    if (w->pid > 0) {
+        kill(w->pid, SIGKILL);
+        waitpid(w->pid, NULL, 0);
+        close(w->lifeline);
+    }
+    free(w);
+}

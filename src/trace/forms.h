@@ -1,0 +1,25 @@
+/* trace/forms.h - the ways in which programs write down a value they were given.
+ *
+ * What can be undone step by step where it is met, escapes of every kind, is not listed:
+ * the value is, and what is left of it when something that looks like an escape is undone.
+ * What cannot is listed in full: base64 (of the value with anything before and behind it,
+ * in both alphabets), hexadecimal, '+' for a space. */
+#ifndef TRACE_FORMS_H
+#define TRACE_FORMS_H
+
+#include "base/str.h"
+
+enum form {
+    FORM_PLAIN,
+    FORM_BASE64, /* the characters before and behind it hold some bits of the value, too */
+    FORM_HEX,    /* in lower case; upper case and a mix of both mean the same */
+};
+
+enum { FORMS_SHORTEST = 6 }; /* bytes of a value */
+
+typedef void forms_fn(void *to, enum form form, struct str text);
+
+/* Each form once; a value that is shorter is a BUG. */
+void forms_each(struct str value, forms_fn *fn, void *to);
+
+#endif

@@ -1,0 +1,241 @@
+#include "trace/redact-json.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/limits.h"
+
+void redact_json_init(struct redact_json *j, struct secrets_search *f, struct marks *m)
+{
+    *j = (struct redact_json){ .search = f, .marks = m };
+    buf_init(&j->text, LIMIT_LINE);
+    json_init(&j->result);
+    untouchable_init(&j->untouchable);
+}
+
+void redact_json_release(struct redact_json *j)
+{
+    buf_release(&j->text);
+    json_release(&j->result);
+    untouchable_release(&j->untouchable);
+    free(j->leaves);
+}
+
+static bool is_leaf(struct json_val v)
+{
+    return json_type(v) == JSON_STRING || json_type(v) == JSON_NUMBER;
+}
+
+static uint32_t end_node(struct json_val v)
+{
+    return v.node + v.doc->nodes[v.node].size;
+}
+
+/* Patterns are meant for texts, not for JSON: each string is looked at by itself. */
+static void match_leaves(struct redact_json *j, struct json_val root)
+{
+    size_t base = json_at(root);
+
+    for (struct json_val v = root; v.node < end_node(root); v.node++) {
+        size_t at = json_at(v) - base;
+        if (!is_leaf(v) || untouchable_has(&j->untouchable, v.node))
+            continue;
+        if (json_type(v) == JSON_STRING)
+            secrets_match(j->search, json_inner(v), json_has_escapes(v), at + 1);
+        else
+            secrets_match(j->search, json_raw(v), false, at);
+    }
+    secrets_settle(j->search);
+}
+
+static void note_leaf(struct redact_json *j, uint32_t node, uint32_t rule)
+{
+    if (j->count && j->leaves[j->count - 1].node == node)
+        return;
+    j->leaves = mem_reserve(j->leaves, &j->cap, j->count + 1, sizeof *j->leaves);
+    j->leaves[j->count++] = (struct redact_json_leaf){ .node = node, .rule = rule };
+}
+
+/* Puts the new text together from the old, front to back. */
+struct rewriting {
+    struct redact_json *j;
+    struct json_val root;
+    struct str text;
+    size_t copied; /* so much of the old text is in the new */
+    size_t hit;
+};
+
+static void replace(struct rewriting *w, size_t at, size_t end, struct str quote, uint32_t rule)
+{
+    struct buf *to = &w->j->text;
+
+    buf_add(to, str_n(w->text.at + w->copied, at - w->copied));
+    buf_add(to, quote);
+    marks_add(w->j->marks, to, rule);
+    buf_add(to, quote);
+    w->copied = end;
+}
+
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* The first place from `from` on at which no character and no escape is cut, not before
+ * `want`; `*before` is the last one up to there. */
+static size_t snap(struct str text, size_t from, size_t want, size_t *before)
+{
+    const char *sign;
+    size_t i = from;
+
+    while (i < want && (sign = memchr(text.at + i, '\\', want - i))) {
+        size_t escape = (size_t)(sign - text.at);
+        size_t n = unravel_escape(str_skip(text, escape), UNRAVEL_BACKSLASH);
+
+        i = escape + (n ? n : 1);
+        *before = escape;
+        if (i > want)
+            return i;
+    }
+    for (i = want; i < text.len && is_continuation(text.at[i]);)
+        i++;
+    for (*before = want; *before > from && is_continuation(text.at[*before]);)
+        --*before;
+    return i;
+}
+
+/* What of a hit lies between the quotes, without half escapes. False if nothing does. */
+static bool clip(const struct rewriting *w, const struct unravel_span *hit, size_t inner,
+                 size_t inner_end, struct unravel_span *out)
+{
+    size_t from = w->copied > inner ? w->copied : inner, ignored;
+    size_t at = hit->at > from ? hit->at : from;
+    size_t end = hit->end < inner_end ? hit->end : inner_end;
+
+    if (at >= end)
+        return false;
+    snap(w->text, from, at, &out->at);
+    out->end = snap(w->text, out->at, end, &ignored);
+    return true;
+}
+
+static void rewrite_string(struct rewriting *w, uint32_t node, size_t at, size_t end,
+                           const struct secrets_hit *hit)
+{
+    struct unravel_span part;
+
+    if (!clip(w, &hit->span, at + 1, end - 1, &part))
+        return;
+    replace(w, part.at, part.end, STR_NONE, hit->rule);
+    note_leaf(w->j, node - w->root.node, hit->rule);
+}
+
+static void rewrite_leaf(struct rewriting *w, struct json_val v)
+{
+    const struct secrets_search *f = w->j->search;
+    size_t at = json_at(v) - json_at(w->root), end = at + json_raw(v).len;
+    bool kept = untouchable_has(&w->j->untouchable, v.node);
+
+    for (; w->hit < f->count && f->hits[w->hit].span.at < end; w->hit++) {
+        const struct secrets_hit *hit = &f->hits[w->hit];
+        bool declared = f->secrets->rules[hit->rule].kind == SECRETS_VALUE;
+
+        if (hit->span.end > at && (declared || !kept)) {
+            if (json_type(v) == JSON_STRING) {
+                rewrite_string(w, v.node, at, end, hit);
+            } else if (w->copied <= at) {
+                replace(w, at, end, STR("\""), hit->rule);
+                note_leaf(w->j, v.node - w->root.node, hit->rule);
+            }
+        }
+        if (hit->span.end > end)
+            return; /* the next leaf has its share of it */
+    }
+}
+
+/* What was put in may make a secret of its surroundings. */
+static bool is_free_of_values(struct redact_json *j)
+{
+    struct secrets_search *f = j->search;
+
+    return !secrets_find(f, buf_str(&j->text)) || !secrets_has_value(f);
+}
+
+static enum redact_json_outcome rewrite(struct redact_json *j, struct json_val root)
+{
+    struct rewriting w = { .j = j, .root = root, .text = json_raw(root) };
+    struct json_fault fault;
+
+    j->count = 0;
+    buf_clear(&j->text);
+    marks_skip(j->marks, j->search->marked);
+    for (struct json_val v = root; v.node < end_node(root); v.node++)
+        if (is_leaf(v))
+            rewrite_leaf(&w, v);
+    if (!j->count)
+        return secrets_has_value(j->search) ? REDACT_JSON_UNFIT : REDACT_JSON_CLEAN;
+    buf_add(&j->text, str_skip(w.text, w.copied));
+    if (j->text.full || !json_scan(&j->result, buf_str(&j->text), &fault) ||
+        !is_free_of_values(j))
+        return REDACT_JSON_UNFIT;
+    return REDACT_JSON_DONE;
+}
+
+enum redact_json_outcome redact_json(struct redact_json *j, struct json_val v, bool message)
+{
+    struct secrets_search *f = j->search;
+
+    if (!secrets_find(f, json_raw(v)))
+        return REDACT_JSON_CLEAN;
+    j->untouchable.count = 0;
+    if (message)
+        untouchable_find(&j->untouchable, v);
+    if (f->suspect)
+        match_leaves(j, v);
+    if (f->overflow)
+        return REDACT_JSON_UNFIT;
+    return f->count ? rewrite(j, v) : REDACT_JSON_CLEAN;
+}
+
+static void add_name(struct buf *to, struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.at[i] == '~')
+            buf_add(to, STR("~0"));
+        else if (name.at[i] == '/')
+            buf_add(to, STR("~1"));
+        else
+            buf_add_ch(to, name.at[i]);
+    }
+}
+
+/* One step down towards the node; false when there is no further. */
+static bool descend(struct json_val *v, uint32_t node, struct arena *a, struct buf *to)
+{
+    struct json_iter it = json_each(*v);
+    bool named = json_type(*v) == JSON_OBJECT;
+
+    for (size_t i = 0; json_next(&it); i++) {
+        if (node >= end_node(it.value))
+            continue;
+        buf_add_ch(to, '/');
+        if (named)
+            add_name(to, json_text(it.key, a));
+        else
+            buf_add_int(to, (int64_t)i);
+        *v = it.value;
+        return node > it.value.node;
+    }
+    return false;
+}
+
+void redact_json_pointer(const struct redact_json *j, const struct redact_json_leaf *leaf,
+                         struct buf *to)
+{
+    struct json_val v = json_root(&j->result);
+    struct arena names = { 0 };
+
+    while (descend(&v, leaf->node, &names, to))
+        ;
+    arena_release(&names);
+}

@@ -1,0 +1,526 @@
+#include "trace/redactor.h"
+
+#include <stddef.h>
+
+#include "trace/limits.h"
+#include "trace/secret-flag.h"
+
+enum { OPEN_MOST = 64 << 10 }; /* bytes of a private key that comes in lines */
+enum { POINTERS_MOST = 1024 }; /* more changed places are told as "all of it" */
+enum { HELD_MOST = 1 << 20, HELD_TAIL = 256 << 10 };
+
+static bool redactor_put(struct sink *self, const struct record *r, struct err *e);
+
+void redactor_init(struct redactor *r, const struct secrets *s, struct sink *to)
+{
+    *r = (struct redactor){ .sink = { redactor_put }, .to = to, .secrets = s };
+    secrets_search_init(&r->search, s);
+    marks_init(&r->marks, s);
+    redact_json_init(&r->json, &r->search, &r->marks);
+    json_init(&r->doc);
+    buf_init(&r->text, LIMIT_LINE);
+    buf_init(&r->clean, LIMIT_LINE);
+    buf_init(&r->held, LIMIT_LINE);
+}
+
+void redactor_release(struct redactor *r)
+{
+    secrets_search_release(&r->search);
+    marks_release(&r->marks);
+    redact_json_release(&r->json);
+    json_release(&r->doc);
+    buf_release(&r->text);
+    buf_release(&r->clean);
+    buf_release(&r->held);
+    arena_release(&r->arena);
+}
+
+static const char *rule_name(const struct redactor *r, int64_t rule)
+{
+    return rule == MARKS_ANY ? "more than can be told" : r->secrets->rules[rule].name.at;
+}
+
+/* What is being looked at, for who wants to know. */
+struct place {
+    const struct record *record;
+    const char *member;
+};
+
+static void tell(struct redactor *r, const struct place *p, struct str pointer, int64_t rule)
+{
+    struct redactor_hit hit = { .record = p->record,
+                                .member = p->member,
+                                .pointer = pointer,
+                                .what = rule_name(r, rule),
+                                .index = r->count };
+
+    if (r->watch)
+        r->watch->hit(r->watch, &hit);
+}
+
+/* The text in `clean`, without what was found of it in `search`. */
+static void rewrite_text(struct redactor *r, struct str text, const struct place *p)
+{
+    const struct secrets_search *f = &r->search;
+    struct buf *to = &r->clean;
+    size_t copied = 0;
+
+    buf_clear(to);
+    marks_skip(&r->marks, f->marked);
+    for (size_t i = 0; i < f->count; i++) {
+        const struct secrets_hit *hit = &f->hits[i];
+        buf_add(to, str_n(text.at + copied, hit->span.at - copied));
+        marks_add(&r->marks, to, hit->rule);
+        copied = hit->span.end;
+        tell(r, p, STR_NONE, hit->rule);
+    }
+    buf_add(to, str_skip(text, copied));
+}
+
+/* True if there is anything to take out. */
+static bool find_in_text(struct redactor *r, struct str text)
+{
+    struct secrets_search *f = &r->search;
+
+    if (!secrets_find(f, text))
+        return false;
+    if (f->suspect) {
+        secrets_match(f, text, false, 0);
+        secrets_settle(f);
+    }
+    return f->count || f->overflow;
+}
+
+static void all_of_it(struct redactor *r, const struct place *p)
+{
+    buf_clear(&r->clean);
+    marks_add(&r->marks, &r->clean, MARKS_ANY);
+    tell(r, p, STR_NONE, MARKS_ANY);
+}
+
+/* Puts the text without its secrets into `clean`; false if it has none. What could not be
+ * freed of them goes as a whole. */
+static bool free_text(struct redactor *r, struct str text, const struct place *p)
+{
+    bool open;
+
+    if (!text.len || !find_in_text(r, text))
+        return false;
+    open = r->search.open;
+    if (r->search.overflow) {
+        all_of_it(r, p);
+        return true;
+    }
+    rewrite_text(r, text, p);
+    if (r->clean.full ||
+        (secrets_find(&r->search, buf_str(&r->clean)) && secrets_has_value(&r->search)))
+        all_of_it(r, p);
+    r->search.open = open;
+    return true;
+}
+
+/* The text, or one in the arena without what was in it. */
+static struct str clean_text(struct redactor *r, struct str text, const struct place *p)
+{
+    return free_text(r, text, p) ? arena_str(&r->arena, buf_str(&r->clean)) : text;
+}
+
+/* The same for JSON that is kept as text; what cannot be mended is "null". */
+static struct str clean_json(struct redactor *r, struct str text, const struct place *p)
+{
+    struct json_fault fault;
+    enum redact_json_outcome outcome;
+
+    if (!text.len || !secrets_find(&r->search, text))
+        return text;
+    outcome = json_scan(&r->doc, text, &fault)
+                  ? redact_json(&r->json, json_root(&r->doc), false)
+                  : REDACT_JSON_UNFIT;
+    if (outcome == REDACT_JSON_CLEAN)
+        return text;
+    if (outcome == REDACT_JSON_UNFIT) {
+        tell(r, p, STR_NONE, MARKS_ANY);
+        return STR("null");
+    }
+    for (size_t i = 0; i < r->json.count; i++)
+        tell(r, p, STR_NONE, r->json.leaves[i].rule);
+    return arena_str(&r->arena, buf_str(&r->json.text));
+}
+
+static bool is_known(struct str pointers, struct str pointer, struct arena *a)
+{
+    struct json j;
+    struct json_fault fault;
+    bool known = false;
+
+    json_init(&j);
+    if (pointers.len && json_scan(&j, pointers, &fault)) {
+        struct json_iter it = json_each(json_root(&j));
+        while (json_next(&it) && !known)
+            known = str_eq(json_text(it.value, a), pointer);
+    }
+    json_release(&j);
+    return known;
+}
+
+/* The list of places that were changed, added to the one that was there. */
+static struct str list_pointers(struct redactor *r, const struct place *p, struct str old)
+{
+    const struct redact_json *j = &r->json;
+    size_t count = j->count > POINTERS_MOST ? 1 : j->count;
+    struct buf pointer;
+    struct json_out o = json_out_to(&r->text);
+
+    buf_clear(&r->text);
+    buf_init(&pointer, LIMIT_LINE);
+    json_out_array(&o);
+    if (old.len > sizeof "[]" - 1)
+        json_out_raw(&o, str_n(old.at + 1, old.len - 2));
+    for (size_t i = 0; i < count; i++) {
+        buf_clear(&pointer);
+        if (j->count == count)
+            redact_json_pointer(j, &j->leaves[i], &pointer);
+        tell(r, p, buf_str(&pointer), j->leaves[i].rule);
+        if (!is_known(old, buf_str(&pointer), &r->arena))
+            json_out_str(&o, buf_str(&pointer));
+    }
+    json_out_end_array(&o);
+    buf_release(&pointer);
+    return arena_str(&r->arena, buf_str(&r->text));
+}
+
+static void to_gap(struct record *r, struct str why)
+{
+    struct record_gap gap = { .from_to = r->message.dir,
+                              .messages = 1,
+                              .bytes = json_raw(r->message.msg).len,
+                              .why = why };
+
+    r->kind = RECORD_GAP;
+    r->has = (r->has & (HAS_US | HAS_CONN | HAS_SESSION | HAS_EXCHANGE | HAS_STREAM)) |
+             HAS_FROM | HAS_TOTALS;
+    r->gap = gap;
+}
+
+static void clean_message(struct redactor *r, struct record *rec, const struct place *p)
+{
+    struct record_message *m = &rec->message;
+
+    m->event = clean_json(r, m->event, p);
+    m->redacted = clean_json(r, m->redacted, p);
+    switch (redact_json(&r->json, m->msg, true)) {
+    case REDACT_JSON_CLEAN:
+        return;
+    case REDACT_JSON_DONE:
+        m->redacted = list_pointers(r, p, m->redacted);
+        m->msg = json_root(&r->json.result);
+        return;
+    case REDACT_JSON_UNFIT:
+        tell(r, p, STR_NONE, MARKS_ANY);
+        to_gap(rec, STR("secrets could not be taken out of it"));
+        return;
+    }
+}
+
+static int64_t private_key_rule(const struct redactor *r)
+{
+    for (size_t i = 0; i < r->secrets->credential_rows; i++)
+        if (credential_rows[i].kind == CREDENTIAL_PEM)
+            return r->secrets->credentials[i];
+    return MARKS_ANY;
+}
+
+/* The part of the text that belongs to a private key begun earlier; what follows it. */
+static struct str end_private_key(struct redactor *r, struct str text, struct redactor_open *o,
+                                  const struct place *p, struct buf *to)
+{
+    struct str most = str_n(text.at, text.len < o->left ? text.len : o->left);
+    bool open;
+    size_t end = credential_rest(most, &open);
+
+    o->left = open ? o->left - most.len : 0;
+    if (end) {
+        marks_add(&r->marks, to, private_key_rule(r));
+        if (open && text.len == end && text.at[end - 1] == '\n')
+            buf_add_ch(to, '\n');
+        tell(r, p, STR_NONE, private_key_rule(r));
+    }
+    return str_skip(text, end);
+}
+
+/* Text of which more may follow in another record. */
+static struct str clean_bytes(struct redactor *r, struct str bytes, struct redactor_open *o,
+                              const struct place *p)
+{
+    struct str rest = bytes;
+
+    buf_clear(&r->text);
+    if (o->left)
+        rest = end_private_key(r, bytes, o, p, &r->text);
+    if (free_text(r, rest, p)) {
+        buf_add(&r->text, buf_str(&r->clean));
+        o->left = r->search.open ? OPEN_MOST : 0;
+    } else if (rest.len < bytes.len) {
+        buf_add(&r->text, rest);
+    } else {
+        return bytes;
+    }
+    return r->text.full ? STR("[REDACTED]") : arena_str(&r->arena, buf_str(&r->text));
+}
+
+static bool put_held(struct redactor *r, size_t len, struct err *e)
+{
+    struct record rec = r->held_as;
+    struct place p = { &rec, "text" };
+    bool ok;
+
+    if (!len)
+        return true;
+    rec.bytes.bytes = clean_bytes(r, str_n(r->held.at, len), &r->err, &p);
+    ok = r->to->put(r->to, &rec, e);
+    buf_drop_front(&r->held, len);
+    return ok;
+}
+
+/* How much of the held text can go: whole lines; of a line without end so much that no
+ * secret is cut. */
+static size_t free_to_go(struct redactor *r)
+{
+    struct str text = buf_str(&r->held);
+    const char *newline = memrchr(text.at, '\n', text.len);
+    size_t cut;
+
+    if (newline)
+        return (size_t)(newline - text.at) + 1;
+    if (text.len <= HELD_MOST)
+        return 0;
+    cut = text.len - HELD_TAIL;
+    find_in_text(r, text);
+    for (size_t i = 0; i < r->search.count; i++)
+        if (r->search.hits[i].span.at < cut && r->search.hits[i].span.end > cut)
+            cut = r->search.hits[i].span.end;
+    return cut;
+}
+
+/* A secret may begin in one piece of standard error and end in the next. */
+static bool hold_stderr(struct redactor *r, const struct record *rec, struct err *e)
+{
+    r->held_as = *rec;
+    buf_add(&r->held, rec->bytes.bytes);
+    if (!r->held.len)
+        return r->to->put(r->to, rec, e);
+    return put_held(r, free_to_go(r), e);
+}
+
+bool redactor_finish(struct redactor *r, struct err *e)
+{
+    return put_held(r, r->held.len, e);
+}
+
+static bool starts_url(struct str text)
+{
+    return str_starts(text, STR("http://")) || str_starts(text, STR("https://"));
+}
+
+/* Scheme and host: people put keys into everything else. */
+static struct str clean_url(struct redactor *r, struct str url, const struct place *p)
+{
+    size_t host = str_find(url, '/') + 2, end = host;
+    const char *at;
+
+    while (end < url.len && !strchr("/?#", url.at[end]))
+        end++;
+    at = memrchr(url.at + host, '@', end - host);
+    if (!at && (end == url.len || str_eq(str_skip(url, end), STR("/"))))
+        return url;
+    buf_clear(&r->text);
+    buf_add(&r->text, str_n(url.at, host));
+    if (at)
+        host = (size_t)(at - url.at) + 1;
+    buf_add(&r->text, str_n(url.at + host, end - host));
+    if (end < url.len)
+        buf_add(&r->text, STR("/[REDACTED]"));
+    tell(r, p, STR_NONE, MARKS_ANY);
+    return arena_str(&r->arena, buf_str(&r->text));
+}
+
+/* One word of a command. `*next`: the word before it said that it is a secret. */
+static struct str clean_word(struct redactor *r, struct str word, bool *next,
+                             const struct place *p)
+{
+    struct str clean = clean_text(r, word, p);
+    bool secret = *next && !str_starts(word, STR("-")), changed = clean.at != word.at;
+    size_t at = 0;
+
+    *next = false;
+    if (!r->secrets->credentials)
+        return clean;
+    if (!secret && secret_flag(word, &at)) {
+        *next = at == word.len;
+        secret = !*next;
+    }
+    if (!secret || changed || str_starts(str_skip(word, at), STR("[REDACTED")))
+        return clean;
+    buf_clear(&r->text);
+    buf_add(&r->text, str_n(word.at, at));
+    marks_add(&r->marks, &r->text, r->secrets->argument);
+    tell(r, p, STR_NONE, r->secrets->argument);
+    return arena_str(&r->arena, buf_str(&r->text));
+}
+
+/* The command as an array of words, and the words in a row as `upstream` has them. */
+struct command {
+    struct buf json, line, old_line;
+};
+
+static void add_word(struct buf *line, struct str word)
+{
+    if (line->len)
+        buf_add_ch(line, ' ');
+    buf_add(line, word);
+}
+
+static bool clean_words(struct redactor *r, struct str json, const struct place *p,
+                        struct command *c)
+{
+    struct json_out o = json_out_to(&c->json);
+    struct json_fault fault;
+    struct json_iter it;
+    bool next = false, changed = false;
+
+    if (!json_scan(&r->doc, json, &fault))
+        return false;
+    json_out_array(&o);
+    for (it = json_each(json_root(&r->doc)); json_next(&it);) {
+        struct str word = json_text(it.value, &r->arena), clean;
+        clean = clean_word(r, word, &next, p);
+        changed |= clean.at != word.at;
+        json_out_str(&o, clean);
+        add_word(&c->line, clean);
+        add_word(&c->old_line, word);
+    }
+    json_out_end_array(&o);
+    return changed;
+}
+
+static void clean_command(struct redactor *r, struct record_header *h, struct place *p)
+{
+    struct command c;
+
+    buf_init(&c.json, LIMIT_LINE);
+    buf_init(&c.line, LIMIT_LINE);
+    buf_init(&c.old_line, LIMIT_LINE);
+    p->member = "command";
+    if (clean_words(r, h->command, p, &c)) {
+        if (str_eq(h->upstream, buf_str(&c.old_line)))
+            h->upstream = arena_str(&r->arena, buf_str(&c.line));
+        h->command = arena_str(&r->arena, buf_str(&c.json));
+    }
+    buf_release(&c.json);
+    buf_release(&c.line);
+    buf_release(&c.old_line);
+}
+
+/* Members that are looked at as they are, by the kinds that have them. */
+struct field {
+    unsigned kinds;
+    size_t at;
+    const char *name;
+    bool json;
+};
+
+#define KIND(k) (1u << RECORD_##k)
+#define HTTP (KIND(HTTP_REQUEST) | KIND(HTTP_RESPONSE) | KIND(HTTP_END))
+#define AT(member) offsetof(struct record, member)
+
+static const struct field fields[] = {
+    { KIND(HEADER), AT(header.name), "name", false },
+    { KIND(HEADER), AT(header.tags), "tags", true },
+    { KIND(HEADER), AT(header.upstream), "upstream", false },
+    { KIND(HEADER), AT(header.producer), "producer", true },
+    { KIND(HEADER), AT(header.transport), "transport", false },
+    { KIND(HEADER), AT(header.source), "source", true },
+    { KIND(RAW) | KIND(STDERR), AT(bytes.why), "why", false },
+    { HTTP, AT(http.path), "path", false },
+    { HTTP, AT(http.query), "query", false },
+    { HTTP, AT(http.origin), "origin", false },
+    { HTTP, AT(http.headers), "headers", true },
+    { HTTP, AT(http.resumes), "resumes", true },
+    { KIND(SSE), AT(sse.id), "id", false },
+    { KIND(SSE), AT(sse.event), "event", false },
+    { KIND(SSE), AT(sse.data), "data", false },
+    { KIND(SSE), AT(sse.comment), "comment", false },
+    { KIND(GAP), AT(gap.why), "why", false },
+    { KIND(FOOTER), AT(footer.server_info), "server_info", true },
+    { KIND(FOOTER), AT(footer.client_info), "client_info", true },
+    { KIND(UNKNOWN), AT(unknown), "type", false },
+};
+
+static void clean_fields(struct redactor *r, struct record *rec, struct place *p)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        struct str *text = (struct str *)(void *)((char *)rec + fields[i].at);
+        if (!(fields[i].kinds & 1u << rec->kind))
+            continue;
+        p->member = fields[i].name;
+        *text = fields[i].json ? clean_json(r, *text, p) : clean_text(r, *text, p);
+    }
+}
+
+static void clean_header(struct redactor *r, struct record_header *h, struct place *p)
+{
+    if (h->command.len)
+        clean_command(r, h, p);
+    p->member = "upstream";
+    if (!r->keep_url && starts_url(h->upstream))
+        h->upstream = clean_url(r, h->upstream, p);
+}
+
+static void clean_record(struct redactor *r, struct record *rec)
+{
+    struct place p = { rec, "msg" };
+
+    if (rec->kind == RECORD_MESSAGE) {
+        clean_message(r, rec, &p);
+        return;
+    }
+    if (rec->kind == RECORD_HEADER)
+        clean_header(r, &rec->header, &p);
+    clean_fields(r, rec, &p);
+    p.member = "text";
+    if (rec->kind == RECORD_STDERR)
+        rec->bytes.bytes = clean_bytes(r, rec->bytes.bytes, &r->err, &p);
+    else if (rec->kind == RECORD_RAW)
+        rec->bytes.bytes = clean_bytes(r, rec->bytes.bytes, &r->raw[rec->bytes.from_to], &p);
+}
+
+static bool ends_stderr(enum record_kind kind)
+{
+    return kind == RECORD_PROC || kind == RECORD_FOOTER;
+}
+
+static bool redactor_put(struct sink *self, const struct record *given, struct err *e)
+{
+    struct redactor *r = (struct redactor *)self;
+    struct record rec = *given;
+    bool ok = true;
+
+    arena_clear(&r->arena);
+    if (r->live && rec.kind == RECORD_STDERR)
+        return hold_stderr(r, &rec, e);
+    if (r->held.len && ends_stderr(rec.kind))
+        ok = redactor_finish(r, e);
+    clean_record(r, &rec);
+    r->count++;
+    return r->to->put(r->to, &rec, e) && ok;
+}
+
+void redactor_text(struct redactor *r, struct str text, struct buf *to)
+{
+    struct place p = { NULL, "log" };
+    struct redactor_watch *watch = r->watch;
+
+    r->watch = NULL; /* it is about records */
+    buf_add(to, free_text(r, text, &p) ? buf_str(&r->clean) : text);
+    r->watch = watch;
+}

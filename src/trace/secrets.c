@@ -1,0 +1,435 @@
+#include "trace/secrets.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "mcp/method.h"
+#include "trace/forms.h"
+#include "trace/limits.h"
+
+enum { VALUE_LONGEST = 64 << 10, HITS_MOST = 1 << 16 };
+enum { KEEP_LAYER = 1 << 20 }; /* larger buffers are given back */
+
+/* What a needle was put in for, in the upper bits of its id. */
+enum purpose { PLAIN, BASE64, CREDENTIAL, SUSPICION, MARK };
+enum { PURPOSE_SHIFT = 28, INDEX_MASK = (1 << PURPOSE_SHIFT) - 1 };
+
+void secrets_init(struct secrets *s)
+{
+    *s = (struct secrets){ .regexes = regex_set_new() };
+    needles_init(&s->needles);
+}
+
+void secrets_release(struct secrets *s)
+{
+    needles_release(&s->needles);
+    regex_set_free(s->regexes);
+    free(s->rules);
+    free(s->credentials);
+    arena_release(&s->arena);
+}
+
+static uint32_t add_rule(struct secrets *s, enum secrets_kind kind, struct str name)
+{
+    s->rules = mem_reserve(s->rules, &s->cap, s->count + 1, sizeof *s->rules);
+    s->rules[s->count] = (struct secrets_rule){ kind, arena_str(&s->arena, name) };
+    return (uint32_t)s->count++;
+}
+
+static void add_needle(struct secrets *s, struct str text, enum needles_case fold,
+                       enum purpose purpose, uint32_t index)
+{
+    needles_add(&s->needles, text, fold, (uint32_t)purpose << PURPOSE_SHIFT | index);
+}
+
+struct adding {
+    struct secrets *secrets;
+    uint32_t rule;
+};
+
+static void add_form(void *to, enum form form, struct str text)
+{
+    struct adding *a = to;
+
+    add_needle(a->secrets, text, form == FORM_HEX ? NEEDLES_ANY_CASE : NEEDLES_EXACT,
+               form == FORM_BASE64 ? BASE64 : PLAIN, a->rule);
+}
+
+static bool contains(struct str text, struct str part)
+{
+    return memmem(text.at, text.len, part.at, part.len) != NULL;
+}
+
+/* Words without which no message is one: replacing them everywhere would leave nothing that
+ * can be replayed, and they are nobody's secret. */
+static bool is_of_the_protocol(struct str value)
+{
+    static const struct str words[] = {
+        STR_INIT("jsonrpc"),
+        STR_INIT("method"),
+        STR_INIT("params"),
+        STR_INIT("result"),
+        STR_INIT("arguments"),
+        STR_INIT("content"),
+        STR_INIT("structuredContent"),
+        STR_INIT("progressToken"),
+        STR_INIT("protocolVersion"),
+        STR_INIT("capabilities"),
+        STR_INIT("clientInfo"),
+        STR_INIT("serverInfo"),
+        STR_INIT("inputSchema"),
+        STR_INIT("outputSchema"),
+        STR_INIT("description"),
+        STR_INIT("properties"),
+        STR_INIT("required"),
+        STR_INIT("isError"),
+        STR_INIT("message"),
+        STR_INIT("version"),
+        STR_INIT("mimeType"),
+        STR_INIT("requestId"),
+        STR_INIT("nextCursor"),
+        STR_INIT("annotations"),
+        STR_INIT("instructions"),
+        STR_INIT("listChanged"),
+        STR_INIT("string"),
+        STR_INIT("number"),
+        STR_INIT("integer"),
+        STR_INIT("object"),
+        STR_INIT("boolean"),
+        STR_INIT(SECRETS_MARK),
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (contains(words[i], value))
+            return true;
+    for (const struct mcp_method *m = mcp_methods; m->name.at; m++)
+        if (contains(m->name, value))
+            return true;
+    return false;
+}
+
+bool secrets_add_value(struct secrets *s, struct str name, struct str value, struct err *e)
+{
+    struct adding a = { .secrets = s };
+
+    value = str_trim(value);
+    if (value.len < FORMS_SHORTEST)
+        return err_set(e, ERR_USAGE,
+                       "the value of '%.*s' is too short to be looked for: less than %d bytes",
+                       STR_ARG(name), FORMS_SHORTEST);
+    if (value.len > VALUE_LONGEST)
+        return err_set(e, ERR_USAGE, "the value of '%.*s' is too long to be looked for",
+                       STR_ARG(name));
+    if (is_of_the_protocol(value))
+        return err_set(e, ERR_USAGE, "the value of '%.*s' is a word of the protocol's",
+                       STR_ARG(name));
+    a.rule = add_rule(s, SECRETS_VALUE, name);
+    forms_each(value, add_form, &a);
+    return true;
+}
+
+bool secrets_add_pattern(struct secrets *s, struct str pattern, struct err *e)
+{
+    if (!regex_set_add(s->regexes, pattern, e))
+        return false;
+    s->patterns++;
+    return true;
+}
+
+void secrets_add_credentials(struct secrets *s)
+{
+    const struct credential *rows = credential_rows;
+
+    while (rows[s->credential_rows].name)
+        s->credential_rows++;
+    s->credentials = mem_alloc(s->credential_rows * sizeof *s->credentials);
+    for (uint32_t i = 0; i < s->credential_rows; i++) {
+        bool again = i && strcmp(rows[i].name, rows[i - 1].name) == 0;
+        s->credentials[i] = again ? s->credentials[i - 1]
+                                  : add_rule(s, SECRETS_CREDENTIAL, str_z(rows[i].name));
+        add_needle(s, rows[i].literal, rows[i].any_case ? NEEDLES_ANY_CASE : NEEDLES_EXACT,
+                   CREDENTIAL, i);
+    }
+    s->argument = add_rule(s, SECRETS_CREDENTIAL, STR("secret-argument"));
+}
+
+/* A word such as "production" after --token is no reason to lose it everywhere. */
+static bool looks_made_up(struct str value)
+{
+    enum { SHORTEST = 12 };
+    bool digit = false, letter = false;
+
+    for (size_t i = 0; i < value.len; i++) {
+        digit |= value.at[i] >= '0' && value.at[i] <= '9';
+        letter |= (value.at[i] | 0x20) >= 'a' && (value.at[i] | 0x20) <= 'z';
+    }
+    return value.len >= SHORTEST && digit && letter;
+}
+
+void secrets_add_argument(struct secrets *s, struct str value)
+{
+    struct adding a = { .secrets = s, .rule = s->argument };
+
+    if (s->credentials && value.len <= VALUE_LONGEST && looks_made_up(value))
+        forms_each(value, add_form, &a);
+}
+
+/* The rules of patterns come last, so that a pattern's number is all one has to add. */
+bool secrets_seal(struct secrets *s, struct err *e)
+{
+    size_t literals;
+
+    if (!regex_set_seal(s->regexes, e))
+        return false;
+    for (size_t i = 0; i < s->patterns; i++)
+        add_rule(s, SECRETS_PATTERN, arena_printf(&s->arena, "pattern %zu", i + 1));
+    literals = regex_set_literals(s->regexes, &s->always);
+    for (size_t i = 0; i < literals; i++)
+        add_needle(s, regex_set_literal(s->regexes, i), NEEDLES_ANY_CASE, SUSPICION, 0);
+    if (s->count)
+        add_needle(s, STR(SECRETS_MARK), NEEDLES_EXACT, MARK, 0);
+    return true;
+}
+
+void secrets_search_init(struct secrets_search *f, const struct secrets *s)
+{
+    *f = (struct secrets_search){ .secrets = s };
+    f->tried = mem_alloc((s->credential_rows + 1) * sizeof *f->tried);
+    for (size_t i = 0; i < SECRETS_LAYERS; i++)
+        buf_init(&f->layers[i], LIMIT_LINE);
+}
+
+void secrets_search_release(struct secrets_search *f)
+{
+    for (size_t i = 0; i < SECRETS_LAYERS; i++)
+        buf_release(&f->layers[i]);
+    free(f->hits);
+    free(f->tried);
+}
+
+static bool add_hit(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
+{
+    if (f->count == HITS_MOST) {
+        f->overflow = true;
+        return false;
+    }
+    f->hits = mem_reserve(f->hits, &f->cap, f->count + 1, sizeof *f->hits);
+    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule };
+    return true;
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+    const struct secrets_hit *x = a, *y = b;
+
+    if (x->span.at != y->span.at)
+        return x->span.at < y->span.at ? -1 : 1;
+    return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* They mostly come in order. */
+static bool is_sorted(const struct secrets_hit *hits, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare_hits(&hits[i - 1], &hits[i]) > 0)
+            return false;
+    return true;
+}
+
+/* From the hit numbered `first` on: in order, and those that overlap are one. It goes under
+ * the name of the rule that was added first, so values come before looks. */
+static void settle(struct secrets_search *f, size_t first)
+{
+    size_t count = f->count - first, kept = 0;
+    struct secrets_hit *hits;
+
+    if (count < 2)
+        return;
+    hits = f->hits + first;
+    if (!is_sorted(hits, count))
+        qsort(hits, count, sizeof *hits, compare_hits);
+    for (size_t i = 1; i < count; i++) {
+        struct secrets_hit *last = &hits[kept];
+        if (hits[i].span.at >= last->span.end) {
+            hits[++kept] = hits[i];
+            continue;
+        }
+        if (hits[i].span.end > last->span.end)
+            last->span.end = hits[i].span.end;
+        if (hits[i].rule < last->rule)
+            last->rule = hits[i].rule;
+    }
+    f->count = first + kept + 1;
+}
+
+void secrets_settle(struct secrets_search *f)
+{
+    settle(f, 0);
+}
+
+bool secrets_has_value(const struct secrets_search *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->secrets->rules[f->hits[i].rule].kind == SECRETS_VALUE)
+            return true;
+    return f->overflow;
+}
+
+static bool is_base64(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c && strchr("+/-_=", c));
+}
+
+/* With the neighbours that hold the first and the last bits of the value. */
+static bool add_base64(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
+{
+    if (at && is_base64(f->text.at[at - 1]))
+        at--;
+    for (int i = 0; i < 2 && end < f->text.len && is_base64(f->text.at[end]); i++)
+        end++;
+    return add_hit(f, at, end, rule);
+}
+
+static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
+{
+    struct credential_place p;
+    bool found;
+
+    if (!f->trying) {
+        memset(f->tried, 0, f->secrets->credential_rows * sizeof *f->tried);
+        f->trying = true;
+    }
+    if (at < f->tried[row])
+        return true;
+    found = credential_match(&credential_rows[row], f->text, at, &p);
+    f->tried[row] = p.end;
+    f->open |= found && p.open;
+    return !found || add_hit(f, p.at, p.end, f->secrets->credentials[row]);
+}
+
+static void note_mark(struct secrets_search *f, size_t at)
+{
+    enum { MOST = 1000000 };
+    uint32_t n = 0;
+
+    for (; at < f->text.len && f->text.at[at] >= '0' && f->text.at[at] <= '9' && n < MOST; at++)
+        n = 10 * n + (uint32_t)(f->text.at[at] - '0');
+    if (n > f->marked && n < MOST)
+        f->marked = n;
+}
+
+static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
+{
+    struct secrets_search *f = to;
+    uint32_t index = id & INDEX_MASK;
+
+    switch ((enum purpose)(id >> PURPOSE_SHIFT)) {
+    case PLAIN:
+        return add_hit(f, at, end, index);
+    case BASE64:
+        return add_base64(f, at, end, index);
+    case CREDENTIAL:
+        return try_credential(f, at, index);
+    case SUSPICION:
+        f->suspect = true;
+        return true;
+    case MARK:
+        note_mark(f, end);
+        return true;
+    }
+    BUG("a needle for nothing");
+}
+
+static bool on_match(void *to, size_t pattern, size_t at, size_t end)
+{
+    struct secrets_search *f = to;
+    const struct secrets *s = f->secrets;
+
+    return add_hit(f, at, end, (uint32_t)(s->count - s->patterns + pattern));
+}
+
+static void look(struct secrets_search *f, struct str text, bool patterns)
+{
+    f->text = text;
+    if (patterns) {
+        f->overflow |= !regex_set_search(f->secrets->regexes, text, on_match, f);
+        return;
+    }
+    f->trying = false;
+    f->overflow |= !needles_scan(&f->secrets->needles, text, on_needle, f);
+}
+
+/* The kinds of escapes that are undone to get from a layer to the next. */
+static unsigned kinds_of(size_t layer, bool escaped)
+{
+    return layer == 0 && escaped ? UNRAVEL_BACKSLASH : UNRAVEL_ALL;
+}
+
+static struct str layer_text(const struct secrets_search *f, struct str text, size_t layer)
+{
+    return layer ? buf_str(&f->layers[layer - 1]) : text;
+}
+
+/* Places in a layer, as places in the text. */
+static void to_origin(struct secrets_search *f, struct str text, bool escaped, size_t layer,
+                      size_t first)
+{
+    settle(f, first);
+    while (layer--)
+        unravel_origin(layer_text(f, text, layer), kinds_of(layer, escaped),
+                       &f->hits[first].span, sizeof *f->hits, f->count - first);
+}
+
+/* Every layer of a text, from the outermost in. `escaped`: the outermost is JSON's spelling
+ * of the text, not the text. */
+static void look_through(struct secrets_search *f, struct str text, bool escaped, bool patterns)
+{
+    size_t used = 0;
+
+    for (size_t layer = 0; !f->overflow; layer++) {
+        size_t first = f->count;
+        struct str now = layer_text(f, text, layer);
+        struct buf *next;
+
+        if (layer || !escaped)
+            look(f, now, patterns);
+        if (f->count > first)
+            to_origin(f, text, escaped, layer, first);
+        if (layer == SECRETS_LAYERS)
+            break;
+        next = &f->layers[layer];
+        buf_clear(next);
+        if (!unravel(now, kinds_of(layer, escaped), next))
+            break;
+        used = layer + 1;
+        f->overflow |= next->full;
+    }
+    for (size_t i = 0; i < used; i++)
+        if (f->layers[i].cap > KEEP_LAYER) {
+            buf_release(&f->layers[i]);
+            buf_init(&f->layers[i], LIMIT_LINE);
+        }
+}
+
+bool secrets_find(struct secrets_search *f, struct str text)
+{
+    f->count = 0;
+    f->overflow = f->open = false;
+    f->suspect = f->secrets->always;
+    if (f->secrets->needles.count)
+        look_through(f, text, false, false);
+    settle(f, 0);
+    return f->count || f->overflow || f->suspect;
+}
+
+void secrets_match(struct secrets_search *f, struct str text, bool escaped, size_t offset)
+{
+    size_t first = f->count;
+
+    look_through(f, text, escaped, true);
+    for (size_t i = first; i < f->count; i++) {
+        f->hits[i].span.at += offset;
+        f->hits[i].span.end += offset;
+    }
+}

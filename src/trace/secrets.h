@@ -1,0 +1,95 @@
+/* trace/secrets.h - what must not be written down, and where it stands in a text.
+ *
+ * Three kinds of rules: values that were declared, by the names of their variables;
+ * credentials that can be told by their looks; patterns of the user's. Declared values are
+ * found in all their forms, escaped up to SECRETS_LAYERS times in any mixture; credentials
+ * below as many escapes.
+ *
+ * Ownership: what is added is copied. The rules do not change once they are sealed, and
+ * several searches may use them. */
+#ifndef TRACE_SECRETS_H
+#define TRACE_SECRETS_H
+
+#include "base/needles.h"
+#include "base/regex.h"
+#include "base/unravel.h"
+#include "trace/credential.h"
+
+enum { SECRETS_LAYERS = 6 };
+
+#define SECRETS_MARK "[REDACTED:rule-" /* and a number; see trace/marks.h */
+
+enum secrets_kind { SECRETS_VALUE, SECRETS_CREDENTIAL, SECRETS_PATTERN };
+
+struct secrets_rule {
+    enum secrets_kind kind;
+    struct str name; /* of the variable or the credential; of a pattern "pattern 1" */
+};
+
+struct secrets {
+    struct secrets_rule *rules;
+    size_t count, cap;
+    size_t patterns;
+    struct needles needles;
+    struct regex_set *regexes;
+    uint32_t *credentials; /* by row: its rule; NULL: they are not looked for */
+    size_t credential_rows;
+    uint32_t argument; /* the rule for words of a command; with credentials */
+    bool always;       /* there is a pattern that any text may match */
+    struct arena arena;
+};
+
+void secrets_init(struct secrets *s);
+void secrets_release(struct secrets *s);
+
+/* ERR_USAGE if the value is too short, too long or a word of the protocol's. The error never
+ * has the value in it. */
+bool secrets_add_value(struct secrets *s, struct str name, struct str value,
+                       struct err *e) MUST_CHECK;
+bool secrets_add_pattern(struct secrets *s, struct str pattern, struct err *e) MUST_CHECK;
+void secrets_add_credentials(struct secrets *s);
+
+/* A word of a command that is a secret by what stands before it: looked for like a value, if
+ * it looks made up. With credentials only. */
+void secrets_add_argument(struct secrets *s, struct str value);
+
+/* No rule follows. */
+bool secrets_seal(struct secrets *s, struct err *e) MUST_CHECK;
+
+struct secrets_hit {
+    struct unravel_span span;
+    uint32_t rule;
+};
+
+struct secrets_search {
+    const struct secrets *secrets; /* borrowed */
+    struct secrets_hit *hits;      /* in order, not overlapping */
+    size_t count, cap;
+    bool overflow;   /* more than can be told: all of the text is to go */
+    bool suspect;    /* secrets_find() saw what a pattern begins with: see secrets_match() */
+    bool open;       /* a private key goes on behind the text */
+    uint32_t marked; /* the highest number in a mark that was seen, in any text */
+    struct buf layers[SECRETS_LAYERS];
+    size_t *tried;   /* by row of credentials: before this place it stands nowhere */
+    bool trying;     /* that holds for this layer */
+    struct str text; /* the layer that is being looked at */
+};
+
+void secrets_search_init(struct secrets_search *f, const struct secrets *s);
+void secrets_search_release(struct secrets_search *f);
+
+/* Looks for values and credentials in any text, JSON included. True if anything was found
+ * or might be matched by a pattern. */
+bool secrets_find(struct secrets_search *f, struct str text);
+
+/* Adds what patterns match in one plain text; `escaped`: it is what stands between the
+ * quotes of a JSON string that has escapes. Places are counted from `offset`. */
+void secrets_match(struct secrets_search *f, struct str text, bool escaped, size_t offset);
+
+/* Brings the hits of several calls into order. */
+void secrets_settle(struct secrets_search *f);
+
+/* Whether a declared value is among the hits, or may be. */
+bool secrets_has_value(const struct secrets_search *f);
+
+#endif

@@ -1,0 +1,49 @@
+/* wire/fields.h - HTTP header lines: in their order, duplicates and spelling kept.
+ *
+ * Names are compared without regard to case, as HTTP has it. Everything is borrowed
+ * from the text it was read from or the caller gave. */
+#ifndef WIRE_FIELDS_H
+#define WIRE_FIELDS_H
+
+#include "base/str.h"
+#include "wire/refusal.h"
+
+struct field {
+    struct str name, value; /* the value without the blanks around it */
+};
+
+/* Zeroed, it is empty. */
+struct fields {
+    struct field *at;
+    size_t count, cap;
+};
+
+void fields_release(struct fields *f);
+void fields_clear(struct fields *f); /* empty; keeps the memory */
+void fields_add(struct fields *f, struct str name, struct str value);
+
+/* Adds the lines of `text`, each of which ends in CR LF and holds no other control
+ * character than tabs. REFUSAL_NONE: all of them were good. */
+enum refusal fields_parse(struct fields *f, struct str text);
+
+bool fields_is_token(struct str s);           /* one or more of the characters of a name */
+bool fields_is_value(struct str s);           /* may stand in a line: no control characters */
+bool fields_same(struct str a, struct str b); /* but for the case of ASCII letters */
+
+/* The first of that name after `prev` (NULL: of all); NULL if there is none. */
+const struct field *fields_next(const struct fields *f, struct str name,
+                                const struct field *prev);
+size_t fields_count(const struct fields *f, struct str name);
+
+/* Cuts the next element of a comma-separated list off `*rest`, without blanks and never
+ * empty; false: that was all. A comma in a quoted string separates nothing. */
+bool fields_item(struct str *rest, struct str *item);
+
+/* Whether a field of that name lists the token. */
+bool fields_list(const struct fields *f, struct str name, struct str token);
+
+/* Whether a field is between neighbours only and not passed on: those HTTP knows to be,
+ * and those that Connection names. */
+bool fields_is_hop(const struct fields *f, struct str name);
+
+#endif

@@ -1,0 +1,69 @@
+#include "wire/place.h"
+
+static enum place place_of(const struct url_authority *a, int port,
+                           const struct url_authority *self)
+{
+    bool loopback = url_is_loopback(a);
+    bool at_home = url_is_loopback(self) || ip_is_any(&self->ip);
+    bool usual = a->ip.kind == IP_NONE || a->ip.usual;
+
+    if (ip_is_any(&a->ip))
+        return PLACE_OTHER; /* reaches loopback in some browsers, and is nobody's name */
+    if (port == self->port && ((loopback && at_home) || (usual && url_same_host(a, self))))
+        return PLACE_SELF;
+    return loopback ? PLACE_LOOPBACK : PLACE_OTHER;
+}
+
+/* The only value of that name; `*p` says what it is if there is not just one. */
+static bool only(const struct fields *f, struct str name, struct str *value, enum place *p)
+{
+    const struct field *first = fields_next(f, name, NULL);
+
+    *p = first ? PLACE_OTHER : PLACE_NONE;
+    if (!first || fields_next(f, name, first))
+        return false;
+    *value = first->value;
+    return true;
+}
+
+enum place place_of_host(const struct fields *f, const struct url_authority *self)
+{
+    struct url_authority a;
+    struct str value;
+    enum place p;
+
+    if (!only(f, STR("host"), &value, &p))
+        return p;
+    if (!url_authority(&a, value) || a.userinfo.at)
+        return PLACE_OTHER;
+    return place_of(&a, a.port < 0 ? 80 : a.port, self);
+}
+
+enum place place_of_origin(const struct fields *f, const struct url_authority *self)
+{
+    struct err e = ERR_NONE;
+    struct str value;
+    struct url u;
+    enum place p;
+
+    if (!only(f, STR("origin"), &value, &p))
+        return p;
+    if (str_eq(value, STR("null")))
+        return PLACE_NULL;
+    if (!url_parse(&u, value, &e) || u.authority.userinfo.at || u.path.len || u.query.at ||
+        u.fragment.at)
+        return PLACE_OTHER;
+    p = place_of(&u.authority, url_port(&u), self);
+    /* We speak no TLS: a page that came by it is not ours, whatever its port. */
+    return p == PLACE_SELF && u.https ? place_of(&u.authority, -1, self) : p;
+}
+
+const char *place_name(enum place p)
+{
+    static const char *const names[] = {
+        [PLACE_NONE] = "none",   [PLACE_SELF] = "self", [PLACE_LOOPBACK] = "loopback",
+        [PLACE_OTHER] = "other", [PLACE_NULL] = "null",
+    };
+
+    return names[p];
+}

@@ -1,0 +1,254 @@
+#include "wire/request.h"
+
+static const struct head_limits limits = {
+    .first_line = REQUEST_LINE_MAX,
+    .bytes = REQUEST_HEAD_MAX,
+    .lines = REQUEST_FIELDS_MAX + 1,
+};
+
+void request_init(struct request *r)
+{
+    *r = (struct request){ .minor = 1 };
+    head_init(&r->head, &limits);
+}
+
+void request_release(struct request *r)
+{
+    head_release(&r->head);
+    fields_release(&r->fields);
+}
+
+void request_clear(struct request *r)
+{
+    struct head head = r->head;
+    struct fields fields = r->fields;
+
+    head_clear(&head);
+    fields_clear(&fields);
+    *r = (struct request){ .head = head, .fields = fields, .minor = 1 };
+}
+
+bool request_begun(const struct request *r)
+{
+    return r->head.text.len > 0;
+}
+
+/* The steps below return the reason to refuse, if there is one. */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static enum refusal parse_version(struct request *r, struct str s)
+{
+    if (s.len != 8 || !str_starts(s, STR("HTTP/")) || !is_digit(s.at[5]) || s.at[6] != '.' ||
+        !is_digit(s.at[7]))
+        return REFUSAL_VERSION;
+    if (s.at[5] != '1' || s.at[7] > '1')
+        return REFUSAL_VERSION_OTHER;
+    r->minor = s.at[7] - '0';
+    return REFUSAL_NONE;
+}
+
+/* Bytes that a target may hold: browsers leave more of them alone than RFC 3986 does,
+ * but never a '#', which would be a fragment. */
+static bool is_target(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.at[i] <= 0x20 || s.at[i] >= 0x7f || s.at[i] == '#')
+            return false;
+    }
+    return s.len > 0;
+}
+
+static enum refusal parse_url_target(struct request *r, struct url *u)
+{
+    struct err e = ERR_NONE;
+
+    if (!url_parse(u, r->target, &e) || u->authority.userinfo.at)
+        return REFUSAL_TARGET;
+    r->form = REQUEST_URL;
+    r->path = u->path.len ? u->path : STR("/");
+    r->query = u->query;
+    return REFUSAL_NONE;
+}
+
+static enum refusal parse_target(struct request *r, struct url *u)
+{
+    size_t mark = str_find(r->target, '?');
+
+    if (str_eq(r->method, STR("CONNECT")))
+        return REFUSAL_CONNECT;
+    if (!is_target(r->target))
+        return REFUSAL_TARGET;
+    if (str_eq(r->target, STR("*")) && str_eq(r->method, STR("OPTIONS"))) {
+        r->form = REQUEST_ASTERISK;
+        r->path = r->target;
+        return REFUSAL_NONE;
+    }
+    if (r->target.at[0] != '/')
+        return parse_url_target(r, u);
+    r->form = REQUEST_PATH;
+    r->path = str_n(r->target.at, mark);
+    if (mark < r->target.len)
+        r->query = str_n(r->target.at + mark + 1, r->target.len - mark - 1);
+    return REFUSAL_NONE;
+}
+
+/* Exactly two blanks: with more, one reader's target is another one's version. */
+static enum refusal parse_line(struct request *r, struct str line, struct url *u)
+{
+    size_t first = str_find(line, ' ');
+    struct str rest = str_skip(line, first + 1);
+    size_t second = str_find(rest, ' ');
+    struct str version = str_skip(rest, second + 1);
+    enum refusal why;
+
+    if (!version.len || str_find(version, ' ') < version.len || !first || !second)
+        return REFUSAL_REQUEST_LINE;
+    r->method = str_n(line.at, first);
+    r->target = str_n(rest.at, second);
+    if (!fields_is_token(r->method))
+        return REFUSAL_METHOD;
+    why = parse_version(r, version);
+    return why ? why : parse_target(r, u);
+}
+
+static enum refusal check_host(struct request *r, const struct url *u)
+{
+    const struct field *host = fields_next(&r->fields, STR("host"), NULL);
+    int standard = u->https ? 443 : 80;
+
+    if (!host)
+        return REFUSAL_HOST_NONE;
+    if (fields_next(&r->fields, STR("host"), host))
+        return REFUSAL_HOST_TWICE;
+    if (!url_authority(&r->host, host->value) || r->host.userinfo.at)
+        return REFUSAL_HOST_INVALID;
+    if (r->form == REQUEST_URL && (!url_same_host(&r->host, &u->authority) ||
+                                   (r->host.port < 0 ? standard : r->host.port) != url_port(u)))
+        return REFUSAL_HOST_DIFFERS;
+    return REFUSAL_NONE;
+}
+
+/* Digits and nothing else, up to what a signed number holds. */
+static bool parse_length(struct str s, uint64_t *length)
+{
+    *length = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        if (!is_digit(s.at[i]) || *length > (uint64_t)(INT64_MAX - 9) / 10)
+            return false;
+        *length = *length * 10 + (uint64_t)(s.at[i] - '0');
+    }
+    return s.len > 0;
+}
+
+/* One line that says 'chunked' and nothing else; the rest is about what to call it. */
+static enum refusal check_coding(const struct request *r)
+{
+    static const struct str name = STR_INIT("transfer-encoding"), word = STR_INIT("chunked");
+    const struct field *at = fields_next(&r->fields, name, NULL);
+    struct str item = STR_NONE;
+    size_t chunked = 0;
+
+    if (fields_same(at->value, word) && !fields_next(&r->fields, name, at))
+        return REFUSAL_NONE;
+    for (; at; at = fields_next(&r->fields, name, at)) {
+        struct str rest = at->value;
+
+        item = STR_NONE;
+        while (fields_item(&rest, &item))
+            chunked += fields_same(item, word);
+    }
+    if (chunked > 1)
+        return REFUSAL_CODING_TWICE;
+    return fields_same(item, word) ? REFUSAL_CODING_UNKNOWN : REFUSAL_CODING_LAST;
+}
+
+/* HTTP lets tabs stand around any value, but not every reader does around these. */
+static bool has_tab(const struct request *r, struct str name)
+{
+    const struct field *at = NULL;
+
+    while ((at = fields_next(&r->fields, name, at))) {
+        for (const char *c = at->name.at + at->name.len; *c != '\r'; c++) {
+            if (*c == '\t')
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum refusal decide_body(struct request *r)
+{
+    const struct field *length = fields_next(&r->fields, STR("content-length"), NULL);
+
+    if (has_tab(r, STR("content-length")) || has_tab(r, STR("transfer-encoding")))
+        return REFUSAL_FRAMING_TAB;
+    if (fields_next(&r->fields, STR("transfer-encoding"), NULL)) {
+        if (length)
+            return REFUSAL_LENGTH_AND_CODING;
+        if (r->minor == 0)
+            return REFUSAL_CODING_OLD;
+        r->body.kind = BODY_CHUNKED;
+        return check_coding(r);
+    }
+    if (!length)
+        return REFUSAL_NONE;
+    if (fields_next(&r->fields, STR("content-length"), length))
+        return REFUSAL_LENGTH_TWICE;
+    r->body.kind = BODY_LENGTH;
+    return parse_length(length->value, &r->body.length) ? REFUSAL_NONE : REFUSAL_LENGTH_INVALID;
+}
+
+static void note_wishes(struct request *r)
+{
+    bool close = fields_list(&r->fields, STR("connection"), STR("close"));
+    bool keep = fields_list(&r->fields, STR("connection"), STR("keep-alive"));
+
+    r->keep_alive = !close && (r->minor == 1 || keep);
+    r->expects_continue = r->minor == 1 && r->body.kind != BODY_NONE &&
+                          fields_list(&r->fields, STR("expect"), STR("100-continue"));
+}
+
+static enum refusal parse(struct request *r)
+{
+    struct str lines = str_n(r->head.text.at, r->head.text.len - 2);
+    struct str first = str_cut(&lines, '\n');
+    struct url u = { .https = false };
+    enum refusal why;
+
+    first.len--; /* its CR */
+    why = parse_line(r, first, &u);
+    why = why ? why : fields_parse(&r->fields, lines);
+    why = why ? why : check_host(r, &u);
+    why = why ? why : decide_body(r);
+    if (!why)
+        note_wishes(r);
+    return why;
+}
+
+enum request_next request_feed(struct request *r, struct str *in)
+{
+    enum head_next next = HEAD_MORE;
+
+    if (r->why)
+        return REQUEST_REFUSED;
+    if (r->method.len)
+        return REQUEST_WHOLE;
+    while (in->len && next == HEAD_MORE) {
+        next = head_feed(&r->head, in);
+        if (next == HEAD_WHOLE && r->head.lines == 0 && !r->empty_line) {
+            r->empty_line = true;
+            head_clear(&r->head);
+            next = HEAD_MORE;
+        }
+    }
+    if (next == HEAD_MORE)
+        return REQUEST_MORE;
+    r->why = next == HEAD_REFUSED ? r->head.why
+             : r->head.lines == 0 ? REFUSAL_REQUEST_LINE
+                                  : parse(r);
+    return r->why ? REQUEST_REFUSED : REQUEST_WHOLE;
+}

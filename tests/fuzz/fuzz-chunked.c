@@ -1,0 +1,73 @@
+#include "cuts.h"
+#include "wire/chunked.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SEEN_MAX = 16 << 20 };
+
+/* The bytes of the body, and how it ended. */
+static void run(struct cuts *c, struct buf *seen)
+{
+    enum chunked_next next = CHUNKED_MORE;
+    struct chunked k;
+    struct str in = STR_NONE, data;
+
+    chunked_init(&k);
+    while ((next == CHUNKED_MORE || next == CHUNKED_DATA) && cuts_next(c, &in)) {
+        while ((next = chunked_next(&k, &in, &data)) == CHUNKED_DATA)
+            buf_add(seen, data);
+        BUG_IF(next == CHUNKED_MORE && in.len);
+    }
+    if (next == CHUNKED_REFUSED)
+        buf_printf(seen, "! %s", refusal_text(k.why));
+    if (next == CHUNKED_END)
+        buf_printf(seen, "| %zu left, %zu trailers", in.len + c->left.len, k.trailers.count);
+    for (size_t i = 0; i < k.trailers.count; i++)
+        BUG_IF(!fields_is_token(k.trailers.at[i].name) ||
+               !fields_is_value(k.trailers.at[i].value));
+    chunked_release(&k);
+}
+
+/* Any bytes, put into chunks of any size, are read again. */
+static void must_survive(struct str text, size_t step)
+{
+    struct buf framed, seen, want;
+    struct str rest = text;
+
+    buf_init(&framed, SEEN_MAX);
+    buf_init(&seen, SEEN_MAX);
+    buf_init(&want, SEEN_MAX);
+    while (rest.len) {
+        size_t n = step < rest.len ? step : rest.len;
+
+        chunked_add(&framed, str_n(rest.at, n));
+        rest = str_skip(rest, n);
+    }
+    buf_add(&framed, STR(CHUNKED_LAST));
+    cuts_once(buf_str(&framed), step, 1, 1 + step / 2, run, &seen);
+    buf_add(&want, text);
+    buf_printf(&want, "| 0 left, 0 trailers");
+    BUG_IF(!str_eq(buf_str(&seen), buf_str(&want)));
+    buf_release(&framed);
+    buf_release(&seen);
+    buf_release(&want);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = str_n((const char *)data, size);
+    size_t odd = size ? data[size / 2] % 61 + 1 : 1;
+    struct buf whole, pieces;
+
+    buf_init(&whole, SEEN_MAX);
+    buf_init(&pieces, SEEN_MAX);
+    cuts_once(text, size, size, size, run, &whole);
+    cuts_once(text, 1, 1, 1, run, &pieces);
+    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    cuts_once(text, odd, 1, odd, run, &pieces);
+    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    must_survive(text, odd);
+    buf_release(&whole);
+    buf_release(&pieces);
+    return 0;
+}

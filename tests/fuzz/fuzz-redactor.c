@@ -1,0 +1,156 @@
+/* tests/fuzz/fuzz-redactor.c - any line, with a value spelled into it in some way.
+ *
+ * The first byte chooses how the value is spelled, the second where it is put into the rest.
+ * Whatever that makes, message or noise: the value does not come out, in no spelling that the
+ * search knows; what is not changed is the same byte for byte; what was JSON still is. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/base64.h"
+#include "trace/intake.h"
+#include "trace/limits.h"
+#include "trace/redactor.h"
+
+#define VALUE "v4lue/+\"\\ %41&x"
+
+struct desk {
+    struct sink sink;
+    struct secrets_search again;
+    struct redactor redactor;
+};
+
+static void check_text(struct desk *d, struct str text)
+{
+    if (secrets_find(&d->again, text) && secrets_has_value(&d->again))
+        abort();
+    if (text.len && memmem(text.at, text.len, VALUE, sizeof VALUE - 1))
+        abort();
+}
+
+/* Nodes keep their places, and only strings that were listed have changed. */
+static bool check_record(struct sink *self, const struct record *r, struct err *e)
+{
+    struct desk *d = (struct desk *)self;
+
+    (void)e;
+    if (r->kind == RECORD_MESSAGE) {
+        struct json j;
+        struct json_fault fault;
+        json_init(&j);
+        if (!json_scan(&j, json_raw(r->message.msg), &fault))
+            abort();
+        json_release(&j);
+        check_text(d, json_raw(r->message.msg));
+        check_text(d, r->message.redacted);
+    } else if (r->kind == RECORD_RAW || r->kind == RECORD_STDERR) {
+        check_text(d, r->bytes.bytes);
+    }
+    return true;
+}
+
+/* Made once: the rules take longer than what is done with them. */
+static const struct secrets *rules(void)
+{
+    static struct secrets s;
+    struct err e = ERR_NONE;
+
+    if (s.count)
+        return &s;
+    secrets_init(&s);
+    if (!secrets_add_value(&s, STR("KEY"), STR(VALUE), &e))
+        abort();
+    secrets_add_credentials(&s);
+    if (!secrets_add_pattern(&s, STR("c[0-9]+d"), &e) ||
+        !secrets_add_pattern(&s, STR("^only this$"), &e) || !secrets_seal(&s, &e))
+        abort();
+    return &s;
+}
+
+static void start(struct desk *d)
+{
+    *d = (struct desk){ .sink = { check_record } };
+    secrets_search_init(&d->again, rules());
+    redactor_init(&d->redactor, rules(), &d->sink);
+}
+
+static void stop(struct desk *d)
+{
+    redactor_release(&d->redactor);
+    secrets_search_release(&d->again);
+}
+
+static void add_escaped(struct buf *to, uint8_t how)
+{
+    for (const unsigned char *c = (const unsigned char *)VALUE; *c;
+         c++, how = (uint8_t)(how * 5 + 1))
+        switch (how >> 4 & 3) {
+        case 0:
+            buf_printf(to, "\\u%04X", *c);
+            break;
+        case 1:
+            buf_printf(to, "%%%02x", *c);
+            break;
+        case 2:
+            buf_printf(to, "&#%u;", *c);
+            break;
+        default:
+            buf_printf(to, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        }
+}
+
+static void add_value(struct buf *to, uint8_t how)
+{
+    switch (how & 7) {
+    case 0:
+        break;
+    case 1:
+        base64_encode(to, STR("a" VALUE "b"));
+        break;
+    case 2:
+        for (const unsigned char *c = (const unsigned char *)VALUE; *c; c++)
+            buf_printf(to, "%02X", *c);
+        break;
+    case 3:
+        buf_add(to, STR(VALUE));
+        break;
+    default:
+        add_escaped(to, how);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str rest = size > 2 ? str_n((const char *)data + 2, size - 2) : STR_NONE;
+    struct intake intake;
+    struct err e = ERR_NONE;
+    struct buf line;
+    struct desk d;
+    size_t at;
+
+    if (!rest.len || memchr(rest.at, '\n', rest.len))
+        return 0;
+    at = data[1] * rest.len / 256;
+    start(&d);
+    intake_init(&intake);
+    buf_init(&line, LIMIT_LINE);
+    buf_add(&line, str_n(rest.at, at));
+    add_value(&line, data[0]);
+    buf_add(&line, str_skip(rest, at));
+    if (!intake_line(&intake, TO_CLIENT, buf_str(&line), &d.redactor.sink, &e))
+        abort();
+    d.redactor.live = true;
+    for (size_t i = 0; i < line.len; i += 3) {
+        struct record r = { .kind = RECORD_STDERR };
+        r.bytes.bytes = str_n(line.at + i, line.len - i < 3 ? line.len - i : 3);
+        if (!d.redactor.sink.put(&d.redactor.sink, &r, &e))
+            abort();
+    }
+    if (!redactor_finish(&d.redactor, &e))
+        abort();
+    buf_release(&line);
+    intake_release(&intake);
+    stop(&d);
+    return 0;
+}

@@ -1,0 +1,211 @@
+#include "cuts.h"
+#include "wire/sse-reader.h"
+#include "wire/sse-writer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SEEN_MAX = 64 << 20, MAX = 1 << 20, SHORT_MAX = 24 };
+
+static void add(struct buf *seen, const char *name, struct str text)
+{
+    if (!text.at)
+        return;
+    buf_printf(seen, "%s=", name);
+    buf_add(seen, text);
+    buf_add_ch(seen, '|');
+}
+
+static void describe(struct buf *seen, enum sse_next next, const struct sse_item *item)
+{
+    buf_printf(seen, next == SSE_EVENT ? "{" : "(");
+    add(seen, "event", item->event);
+    add(seen, "id", item->id);
+    if (item->retry >= 0)
+        buf_printf(seen, "retry=%lld|", (long long)item->retry);
+    add(seen, "data", item->data);
+    add(seen, "comment", item->comment);
+    buf_printf(seen, "%s%llu}", item->too_long ? "too long: " : "",
+               (unsigned long long)item->bytes);
+}
+
+/* Written and read again it is the same; what was read can always be written. */
+static void must_survive(const struct sse_item *item, enum sse_next kind)
+{
+    struct err e = ERR_NONE;
+    struct buf text, one, two;
+    struct sse_reader r;
+    struct sse_item again;
+
+    buf_init(&text, SEEN_MAX);
+    buf_init(&one, SEEN_MAX);
+    buf_init(&two, SEEN_MAX);
+    sse_reader_init(&r, SEEN_MAX);
+    BUG_IF(!sse_writer_add(&text, item, &e));
+    sse_reader_feed(&r, buf_str(&text));
+    BUG_IF(sse_reader_next(&r, &again) != kind);
+    again.bytes = item->bytes;
+    describe(&one, kind, item);
+    describe(&two, kind, &again);
+    BUG_IF(!str_eq(buf_str(&one), buf_str(&two)));
+    BUG_IF(sse_reader_next(&r, &again) != SSE_MORE);
+    sse_reader_release(&r);
+    buf_release(&text);
+    buf_release(&one);
+    buf_release(&two);
+}
+
+static void run_max(struct cuts *c, struct buf *seen, size_t max)
+{
+    struct sse_reader r;
+    struct sse_item item;
+    enum sse_next next;
+    struct str piece;
+
+    sse_reader_init(&r, max);
+    while (cuts_next(c, &piece)) {
+        sse_reader_feed(&r, piece);
+        while ((next = sse_reader_next(&r, &item)) != SSE_MORE) {
+            describe(seen, next, &item);
+            BUG_IF(item.too_long != (item.bytes > max));
+            if (!item.too_long)
+                must_survive(&item, next);
+        }
+    }
+    while ((next = sse_reader_end(&r, &item)) != SSE_MORE) {
+        buf_add(seen, STR(" cut off: "));
+        describe(seen, next, &item);
+    }
+    sse_reader_release(&r);
+}
+
+static void run(struct cuts *c, struct buf *seen)
+{
+    run_max(c, seen, MAX);
+}
+
+static void run_short(struct cuts *c, struct buf *seen)
+{
+    run_max(c, seen, SHORT_MAX);
+}
+
+/* The same in the plainest way there is: the whole text, line by line. */
+struct plain {
+    struct sse_item item;
+    struct buf data;
+};
+
+static struct str cut_line(struct str *rest, bool *whole)
+{
+    struct str line = STR_NONE;
+    size_t n = 0;
+
+    while (n < rest->len && rest->at[n] != '\n' && rest->at[n] != '\r')
+        n++;
+    line = str_n(rest->at, n);
+    *whole = n < rest->len;
+    if (n + 1 < rest->len && rest->at[n] == '\r' && rest->at[n + 1] == '\n')
+        n++;
+    *rest = str_skip(*rest, n + 1);
+    return line;
+}
+
+static void plain_retry(struct plain *p, struct str value)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.at[i] < '0' || value.at[i] > '9')
+            return;
+        n = n > INT64_MAX / 10 ? INT64_MAX : n * 10 + (uint64_t)(value.at[i] - '0');
+    }
+    if (value.len)
+        p->item.retry = n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static void plain_field(struct plain *p, struct str name, struct str value)
+{
+    value.at = value.at ? value.at : "";
+    if (str_eq(name, STR("data"))) {
+        if (p->item.data.at)
+            buf_add_ch(&p->data, '\n');
+        buf_add(&p->data, value);
+        p->item.data = STR("");
+    } else if (str_eq(name, STR("event"))) {
+        p->item.event = value;
+    } else if (str_eq(name, STR("id"))) {
+        if (str_find(value, '\0') == value.len)
+            p->item.id = value;
+    } else if (str_eq(name, STR("retry"))) {
+        plain_retry(p, value);
+    }
+}
+
+static void plain_end(struct plain *p, struct buf *seen)
+{
+    if (p->item.data.at && p->data.len)
+        p->item.data = buf_str(&p->data);
+    if (p->item.data.at || p->item.event.at || p->item.id.at || p->item.retry >= 0)
+        describe(seen, SSE_EVENT, &p->item);
+    p->item = SSE_ITEM_NONE;
+    buf_clear(&p->data);
+}
+
+static void plain_run(struct str text, struct buf *seen)
+{
+    struct plain p = { .item = SSE_ITEM_NONE };
+    bool whole = true;
+
+    buf_init(&p.data, SEEN_MAX);
+    if (str_starts(text, STR("\xef\xbb\xbf")))
+        text = str_skip(text, 3);
+    while (text.len) {
+        struct str line = cut_line(&text, &whole), name = line, value;
+
+        if (!whole)
+            break;
+        if (!line.len) {
+            plain_end(&p, seen);
+            continue;
+        }
+        if (line.at[0] == ':') {
+            struct sse_item comment = SSE_ITEM_NONE;
+
+            comment.comment = str_n(line.at + 1, line.len - 1);
+            comment.bytes = line.len + 1;
+            describe(seen, SSE_COMMENT, &comment);
+            continue;
+        }
+        p.item.bytes += line.len + 1;
+        name.len = str_find(line, ':');
+        value = str_skip(line, name.len + 1);
+        plain_field(&p, name, str_starts(value, STR(" ")) ? str_skip(value, 1) : value);
+    }
+    buf_release(&p.data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = str_n((const char *)data, size), shown;
+    size_t odd = size ? data[size / 2] % 61 + 1 : 1;
+    struct buf whole, pieces;
+
+    buf_init(&whole, SEEN_MAX);
+    buf_init(&pieces, SEEN_MAX);
+    cuts_once(text, size, size, size, run_short, &whole);
+    cuts_once(text, odd, 1, 1, run_short, &pieces);
+    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    cuts_once(text, size, size, size, run, &whole);
+    cuts_once(text, 1, 1, 1, run, &pieces);
+    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    cuts_once(text, odd, 1, odd, run, &pieces);
+    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    buf_clear(&pieces);
+    plain_run(text, &pieces);
+    shown = buf_str(&whole);
+    BUG_IF(!str_starts(shown, buf_str(&pieces)));
+    shown = str_skip(shown, pieces.len);
+    BUG_IF(shown.len && !str_starts(shown, STR(" cut off: ")));
+    buf_release(&whole);
+    buf_release(&pieces);
+    return 0;
+}

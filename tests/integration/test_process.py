@@ -1,0 +1,403 @@
+"""What becomes of the server: whatever it does and however the session ends, nobody is left."""
+import concurrent.futures
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import resource
+import select
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.timeout(300)
+CEILING = 60  # seconds that nothing takes, however busy the machine is
+
+
+@dataclasses.dataclass
+class Server:
+    """A way to behave, and the exit codes the recorder must have for it, by how the session ends."""
+
+    script: str
+    gone: set  # the client is gone: stdin and stdout both
+    eof: set  # the client closes stdin and reads on
+    TERM: set
+    INT: set
+    HUP: set
+    says: str = "up"  # on stdout, once it does what it is to do
+    fed: int = 0  # bytes that its client tries to send
+
+
+def server(script, eof, *, gone=None, TERM=143, INT=130, HUP=129, **more):
+    codes = [{c} if isinstance(c, int) else set(c) for c in (eof if gone is None else gone, eof, TERM, INT, HUP)]
+    return Server(script, *codes, **more)
+
+
+def whatever(script, code, **more):
+    """Ends by itself while it is being ended; the signal may come first, or last, when only we are left."""
+    return server(script, {code}, TERM={code, 143, -15}, INT={code, 130, -2}, HUP={code, 129, -1}, **more)
+
+
+# Without a process of its own: a shell that is just starting one may miss a signal.
+READ = "while read line; do :; done"
+DEAF = "trap '' TERM INT HUP; "
+FOR_EVER = "while :; do sleep 0.05; done"
+ENDS = ["gone", "eof", "TERM", "INT", "HUP", "KILL"]
+SERVERS = {
+    "ends with its stdin": server("echo up; " + READ + "; exit 3", 3),
+    "exits at once": whatever("echo up; exit 7", 7),
+    "exits before a word": whatever("exit 7", 7, says=""),
+    "ignores the end of its stdin": server("echo up; exec sleep 1000", 143),
+    "ignores everything": server(DEAF + "echo up; " + FOR_EVER, 137, TERM=137, INT=137, HUP=137),
+    "ends itself on each signal": server(
+        "trap 'exit 4' TERM; trap 'exit 5' INT; trap 'exit 6' HUP; echo up; " + FOR_EVER, 4, TERM=4, INT=5, HUP=6),
+    "waits for a grandchild": server("echo up; sh -c 'sleep 1000; :'; :", 143, INT={130, 137}),
+    "waits for a deaf grandchild": server(
+        "echo up; sh -c \"" + DEAF + FOR_EVER + "\"; :", 143, INT={130, 137}),
+    "leaves a grandchild that holds its pipes": server(
+        "sleep 1000 & echo up; " + READ + "; exit 2", 2),
+    "leaves a deaf grandchild that holds its pipes": server(
+        "(" + DEAF + "sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
+    "leaves a deaf grandchild that holds nothing": server(
+        "(" + DEAF + "exec </dev/null >/dev/null 2>&1; sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
+    "exits at once and leaves a deaf grandchild": whatever(
+        "(" + DEAF + "sleep 1000; sleep 1000) & echo up; exit 2", 2),
+    "forks twice": server("(sleep 1000 & sleep 1000 &); (" + DEAF + "sleep 1000 &); echo up; " + READ + "; exit 2", 2),
+    "closes stdout and lives": server("echo up; exec >&-; " + READ + "; exit 3", 3),
+    "closes all and lives": server("echo up; exec <&- >&- 2>&-; exec sleep 1000", 143),
+    "closes stdin and lives": server("exec <&-; echo up; exec sleep 1000", 143, fed=4_000_000),
+    "floods stderr": server("echo up; exec yes >&2", 143),
+    "floods stdout": server("echo up; exec yes", (), gone=141),
+    "floods both": server("yes >&2 & echo up; exec yes", (), gone=141),
+    "dies in the middle of a line": whatever("echo up; printf '{\"jsonrpc\":'; kill -KILL $$", 137),
+    "never reads": server("echo up; exec sleep 1000", 143, fed=4_000_000),
+    "never reads and is deaf": server(DEAF + "echo up; " + FOR_EVER, 137, TERM=137, INT=137, HUP=137, fed=4_000_000),
+    "answers late": server("echo up; " + READ + "; sleep 0.4; echo late; sleep 0.1; exit 3", 3, gone={3, 141}),
+    "is slow to end": server("trap 'exit 4' TERM; echo up; " + READ + "; sleep 2; exit 3", {4, 143}, TERM={4, 143}),
+    "stops": server("echo up; kill -STOP $$; exit 3", 137, TERM={137, 143}, INT={137, 130}, HUP={137, 129}),
+    "is killed by itself": whatever("ulimit -c 0; echo up; kill -SEGV $$", 139),
+    "speaks no MCP": server("echo up; echo Welcome to a shell; exec cat", 0),
+}
+assert len(SERVERS) >= 15
+
+
+def is_there(pid):
+    """Whether there is such a process, be it a zombie."""
+    return pathlib.Path(f"/proc/{pid}").exists()
+
+
+class Cell:
+    """One server, one session, one end. Everybody who was started holds the mark until its end."""
+
+    def __init__(self, mcpreel, folder, one, end):
+        self.one, self.end = one, end
+        self.path = folder / "r.jsonl"
+        self.mark, mark = os.pipe()
+        note = folder / "pid"
+        self.process = subprocess.Popen(
+            [mcpreel, "-q", "record", "-o", self.path, "--", "sh", "-c", f"echo $$ >'{note}'; {one.script}"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[mark],
+            bufsize=0)
+        os.close(mark)
+        self.note = note
+        self.threads = []
+
+    def aside(self, work):
+        def quiet():
+            with contextlib.suppress(OSError, ValueError):
+                work()
+        self.threads.append(threading.Thread(target=quiet, daemon=True))
+        self.threads[-1].start()
+
+    def drain(self, pipe):
+        while os.read(pipe.fileno(), 1 << 16):
+            pass
+
+    def wait_until_up(self):
+        got = b""
+        while self.one.says and self.one.says.encode() + b"\n" not in got:
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            assert more, self.process.stderr.read()
+            got += more
+
+    def bring_to_its_end(self):
+        p, end = self.process, self.end
+        if end in ("gone", "eof"):
+            p.stdin.close()
+        if end == "gone":
+            p.stdout.close()
+        else:
+            self.aside(lambda: self.drain(p.stdout))
+        if end not in ("gone", "eof"):
+            p.send_signal(getattr(signal, f"SIG{end}"))
+
+    def feed(self):
+        """As much as goes in, without waiting for more."""
+        os.set_blocking(self.process.stdin.fileno(), False)
+        left, deadline = self.one.fed, time.monotonic() + 0.3
+        while left > 0 and time.monotonic() < deadline:
+            left -= self.process.stdin.write(b"x" * min(left, 1 << 16)) or 0
+            time.sleep(0.001)
+
+    def run(self):
+        """What is wrong, or None."""
+        p = self.process
+        try:
+            self.aside(lambda: self.drain(p.stderr))
+            self.wait_until_up()
+            if self.one.fed:
+                self.feed()
+            self.bring_to_its_end()
+            code = p.wait(CEILING)
+            return self.judge(code)
+        except subprocess.TimeoutExpired:
+            return f"the recorder still runs after {CEILING} s"
+        finally:
+            p.kill()
+            p.wait()
+
+    def judge(self, code):
+        own = self.note.exists() and int(self.note.read_text() or 0)
+        if self.end == "KILL":
+            if code != -signal.SIGKILL and code not in self.one.gone:
+                return f"ended with {code}"
+        elif code not in getattr(self.one, self.end):
+            return f"ended with {code}, not {getattr(self.one, self.end)}"
+        elif own and is_there(own):
+            return "left its server unwaited for"
+        if not select.select([self.mark], [], [], CEILING)[0]:
+            return "left somebody behind"
+        os.close(self.mark)
+        return None if self.end == "KILL" or code < 0 else self.check_recording(code)
+
+    def check_recording(self, code):
+        *_, last = self.path.read_text().splitlines()
+        footer = json.loads(last)
+        if (footer["type"], footer.get("exit_code")) != ("footer", code):
+            return f"the recording ends with {last}"
+        return None
+
+
+def test_nobody_is_left_whatever_the_server_does_and_however_it_ends(mcpreel, tmp_path):
+    cells = [(name, one, end) for name, one in SERVERS.items() for end in ENDS
+             if end == "KILL" or getattr(one, end)]
+    assert len(cells) >= 5 * 15
+
+    def run(n):
+        name, one, end = cells[n]
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        wrong = Cell(mcpreel, folder, one, end).run()
+        return wrong and f"{name} × {end}: {wrong}"
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        wrong = [w for w in pool.map(run, range(len(cells))) if w]
+    assert not wrong, "\n".join(wrong)
+
+
+# --- what the server sees of us: nothing
+
+def strange():
+    """A start that no client would make, but some shell, supervisor or scheduler does."""
+    for one in (signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGTSTP, signal.SIGRTMIN + 3):
+        signal.signal(one, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGCHLD, signal.SIGRTMIN + 5])
+    os.umask(0o027)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, 200))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 24))
+    os.nice(3)
+
+
+# What differs between any two starts.
+OWN = re.compile(rb"(?m)^(Tgid|Ngid|Pid|PPid|NS\w+|Vm\w+|Hugetlb\w+|Rss\w+|FDSize|SigQ|\w+ctxt_switches|Cpus_allowed\w*):.*\n")
+LOOKS = {
+    "signals, umask and who it is": ["cat", "/proc/self/status"],
+    "limits": ["cat", "/proc/self/limits"],
+    "environment": ["cat", "/proc/self/environ"],
+    "arguments": ["sh", "-c", "cat /proc/$$/cmdline", "sh", "", "a b", "\u00e9\n", "\udcff", "--", "-o", "--help"],
+    "directory": ["pwd", "-P"],
+    "descriptors": ["ls", "/proc/self/fd"],
+    "kinds of descriptors": ["sh", "-c", "for f in 0 1 2; do test -p /dev/fd/$f && echo pipe; done"],
+    "priority": ["nice"],
+}
+
+
+@pytest.mark.parametrize("what", LOOKS)
+@pytest.mark.parametrize("before", [None, strange], ids=["as usual", "strange"])
+def test_the_server_cannot_tell_that_we_are_there(what, before, mcpreel, tmp_path):
+    reading, writing = os.pipe()  # a descriptor that is passed on, for whatever reason
+    env = {**os.environ, "EMPTY": "", "ODD": "\udcff\n=", "MCPREEL_NAME": "for us, and passed on"}
+
+    def said(*through):
+        p = subprocess.run([*through, *LOOKS[what]], input=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           preexec_fn=before, env=env, cwd=tmp_path, pass_fds=[writing], timeout=CEILING)
+        assert (p.returncode, p.stderr) == (0, b"")
+        return OWN.sub(b"", p.stdout).split(b"\n")
+
+    try:
+        assert said() == said(mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--")
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_of_our_own_there_are_two_lines_on_standard_error(run, mcpreel, tmp_path):
+    ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", "sh", "-c", "echo server >&2; cat"], stdin=b"{}\n")
+    lines = ran.err.decode().splitlines()
+    assert [line.startswith("mcpreel: ") for line in lines] == [True, False, True], lines
+
+
+def sessions_end(p, code=0):
+    p.stdin.close()
+    assert p.wait(CEILING) == code
+
+
+def start(mcpreel, path, *command, **more):
+    return subprocess.Popen([mcpreel, "-q", "record", "-o", path, "--", *command], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, **more)
+
+
+def test_under_nohup_a_hangup_disturbs_nobody(mcpreel, tmp_path):
+    with start(mcpreel, tmp_path / "r.jsonl", "cat", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as p:
+        for text in (b"one\n", b"two\n"):
+            p.stdin.write(text)
+            assert p.stdout.read(4) == text
+            p.send_signal(signal.SIGHUP)
+        sessions_end(p)
+
+
+def child_named(pid, name):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return next((int(c) for c in children if pathlib.Path(f"/proc/{c}/comm").read_text() == name + "\n"), None)
+
+
+def wait_for(what):
+    deadline = time.monotonic() + CEILING
+    while time.monotonic() < deadline:
+        with contextlib.suppress(FileNotFoundError):
+            if found := what():
+                return found
+        time.sleep(0.01)
+    pytest.fail("it did not happen")
+
+
+def test_who_kills_the_watchdog_first_gains_nothing(mcpreel, tmp_path):
+    reading, writing = os.pipe()
+    with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", DEAF + "echo up; " + FOR_EVER, pass_fds=[writing]) as p:
+        os.close(writing)
+        assert p.stdout.read(3) == b"up\n"
+        dog = wait_for(lambda: child_named(p.pid, "reel-watchdog"))
+        assert os.listdir(f"/proc/{dog}/fd") == ["0"], "it holds what is not its own"
+        os.kill(dog, signal.SIGKILL)
+        wait_for(lambda: child_named(p.pid, "reel-watchdog") not in (None, dog))
+        p.kill()
+    assert select.select([reading], [], [], CEILING)[0], "somebody was left behind"
+    os.close(reading)
+
+
+def test_who_made_a_session_of_its_own_may_stay(mcpreel, tmp_path):
+    """A daemon wants to outlive those who started it, and would if we were not there."""
+    script = "setsid sh -c 'echo $$ >daemon; exec sleep 1000' </dev/null >/dev/null 2>&1 & echo up; cat"
+    with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", script, cwd=tmp_path) as p:
+        assert p.stdout.read(3) == b"up\n"
+        daemon = int(wait_for((tmp_path / "daemon").read_text))
+        sessions_end(p)
+    assert pathlib.Path(f"/proc/{daemon}/comm").read_text() in ("sh\n", "sleep\n")
+    os.kill(daemon, signal.SIGKILL)
+
+
+# --- clients that start the command twice
+
+ANSWERING = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
+
+
+def test_a_probe_that_is_ended_after_its_answer_leaves_a_whole_recording(mcpreel, tmp_path):
+    """As a client does that first asks a sibling which revision it speaks."""
+    ask = b'{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}\n'
+    for i in range(10):
+        with start(mcpreel, tmp_path / f"probe-{i}.jsonl", *ANSWERING) as probe:
+            probe.stdin.write(ask)
+            assert b"result" in probe.stdout.read(1000)
+            probe.terminate()
+            with start(mcpreel, tmp_path / f"real-{i}.jsonl", *ANSWERING) as real:
+                real.stdin.write(ask * 3)
+                sessions_end(real)
+            assert probe.wait(CEILING) == 128 + signal.SIGTERM
+        for name, count in ((f"probe-{i}.jsonl", 2), (f"real-{i}.jsonl", 6)):
+            lines = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+            assert (lines[0]["type"], lines[-1]["type"]) == ("header", "footer")
+            assert sum(line["type"] == "message" for line in lines) == count
+
+
+# --- full pipes
+
+OPTIMISED = ROOT / "build/mcpreel"  # sanitizers keep memory back
+LIMIT_KB = 32 << 10
+MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"text":"' + b"x" * 1_000_000 + b'"}}\n'
+
+
+def peak_kb(pid):
+    return int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def exchange(p, messages, reader):
+    """Sends so many messages while `reader` reads the same number back; the peak of the recorder's memory."""
+    def send():
+        for _ in range(messages):
+            view = memoryview(MESSAGE)
+            while view:
+                view = view[p.stdin.write(view):]
+
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    assert reader(messages * len(MESSAGE)) == messages * len(MESSAGE)
+    sender.join(CEILING)
+    peak = peak_kb(p.pid)
+    sessions_end(p)
+    return peak
+
+
+def read_all(p, pause=0.0):
+    def read(left):
+        got = 0
+        while got < left:
+            chunk = p.stdout.read(min(left - got, 1 << 20))
+            if not chunk:
+                break
+            got += len(chunk)
+            time.sleep(pause)
+        return got
+    return read
+
+
+def check_full_pipes(path, messages, pause):
+    """A server that writes as much as it reads, a client that does both at once: nobody may wait in a circle."""
+    with start(OPTIMISED, path, "cat") as p:
+        peak = exchange(p, messages, read_all(p, pause))
+    assert peak <= LIMIT_KB
+    with open(path, "rb") as f:
+        assert sum(line.startswith(b'{"type":"message"') for line in f) == 2 * messages
+
+
+@pytest.mark.parametrize("messages, pause", [(200, 0), (30, 0.002)], ids=["a quick reader", "a slow reader"])
+def test_full_pipes_both_ways(messages, pause, tmp_path):
+    check_full_pipes(tmp_path / "r.jsonl", messages, pause)
+
+
+def test_a_client_that_reads_nothing_does_not_make_us_keep_it(tmp_path):
+    with start(OPTIMISED, tmp_path / "r.jsonl", "sh", "-c", "exec yes 'a line that nobody reads'") as p:
+        before = after = None
+        while before is None or after != before:  # until all that can be full is
+            before, after = after, (tmp_path / "r.jsonl").stat().st_size if (tmp_path / "r.jsonl").exists() else None
+            time.sleep(0.3)
+        assert peak_kb(p.pid) <= LIMIT_KB
+        p.terminate()
+        assert p.wait(CEILING) == 143

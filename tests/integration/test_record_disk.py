@@ -1,0 +1,489 @@
+"""The file side of record: kills, full and slow disks, names, parts, journals. The built program as processes."""
+import collections
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import select
+import signal
+import subprocess
+import threading
+import time
+
+import jsonschema
+import pytest
+
+from measure import measured
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPTIMISED = ROOT / "build" / "mcpreel"
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+pytestmark = pytest.mark.timeout(300)  # what waits for ever must not do so in silence
+
+# Turns each request into its answer as soon as it comes.
+ANSWERING = ["sed", "-u", 's/"method":"ping"/"result":{}/']
+
+
+def asked(i):
+    return b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % i
+
+
+def answered(i):
+    return b'{"jsonrpc":"2.0","id":%d,"result":{}}\n' % i
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def messages(path):
+    return [line for line in lines_of(path) if line["type"] == "message"]
+
+
+@contextlib.contextmanager
+def ended(process):
+    """Whatever happens in the test, the process does not outlive it."""
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+
+
+def start(*command, **more):
+    return subprocess.Popen([os.fspath(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, **more)
+
+
+def ask(process, i):
+    """One question and its whole answer."""
+    process.stdin.write(asked(i))
+    process.stdin.flush()
+    assert process.stdout.readline() == answered(i)
+
+
+def finish(process):
+    """The rest of what it says, and its exit code."""
+    process.stdin.close()
+    out, err = process.stdout.read(), process.stderr.read()
+    return process.wait(60), out, err
+
+
+# --- kill -9
+
+KILLS, AT_ONCE = int(os.environ.get("KILLS", 500)), 50
+
+
+def talk_until_killed(process, rng):
+    """Asks and waits, over and over, and is killed at some moment. The answers that came whole."""
+    got = []
+    at_work = rng.random() < 0.8  # else while it starts
+    killer = threading.Timer(rng.uniform(0, 0.02), process.kill)
+    if not at_work:
+        killer.start()
+    with contextlib.suppress(BrokenPipeError):
+        for i in range(1_000_000):
+            process.stdin.write(asked(i))
+            process.stdin.flush()
+            line = process.stdout.readline()
+            if not line.endswith(b"\n"):
+                break
+            got.append(json.loads(line)["id"])
+            if at_work and i == 0:
+                killer.start()
+    killer.join()
+    return got
+
+
+@pytest.mark.parametrize("batch", range(KILLS // AT_ONCE))
+def test_after_kill_9_nothing_the_client_got_is_missing(batch, mcpreel, tmp_path):
+    most = 0
+    for seed in range(batch * AT_ONCE, (batch + 1) * AT_ONCE):
+        path = tmp_path / f"{seed}.jsonl"
+        reading, writing = os.pipe()  # held by the server: its end shows that the server is gone
+        with ended(start(mcpreel, "-q", "record", "-o", path, "--", *ANSWERING, pass_fds=[writing])) as p:
+            os.close(writing)
+            got = talk_until_killed(p, random.Random(seed))
+            assert p.wait(60) == -signal.SIGKILL
+        recorded = []
+        if path.exists():
+            *whole, _torn = path.read_bytes().split(b"\n")
+            recorded = [json.loads(line) for line in whole]
+        answers = [r["msg"]["id"] for r in recorded if r["type"] == "message" and r["dir"] == "s2c"]
+        assert answers[:len(got)] == got, seed
+        assert select.select([reading], [], [], 30)[0], f"{seed}: the server outlived its recorder"
+        assert os.read(reading, 1) == b""
+        os.close(reading)
+        most = max(most, len(got))
+    assert most > 10
+
+
+def is_json(text):
+    with contextlib.suppress(ValueError):
+        json.loads(text)
+        return True
+    return False
+
+
+def test_a_recording_cut_at_any_byte_can_be_used(run, mcpreel, tmp_path):
+    path = tmp_path / "whole.jsonl"
+    run([mcpreel, "-q", "record", "-o", path, "--", *ANSWERING], stdin=b"".join(asked(i) for i in range(3)))
+    whole = path.read_bytes()
+    for cut in range(1, len(whole)):
+        (tmp_path / f"{cut:05}").write_bytes(whole[:cut])
+    cuts = sorted(tmp_path.glob("0*"))
+    ran = run([mcpreel, "-q", "--json", "check", *cuts], timeout=120)
+    known = len(b'{"type":"header"')
+    for cut, verdict in enumerate(json.loads(ran.out)["files"], 1):
+        if cut < known:  # too short to be told for one
+            continue
+        head = whole[:cut]
+        count = sum(b'"type":"message"' in line and is_json(line) for line in head.split(b"\n"))
+        assert verdict["verdict"] != "unusable", (cut, verdict)
+        assert verdict["messages"] == count, (cut, verdict)
+    assert len(cuts) == len(whole) - 1
+
+
+# --- a disk that is full
+
+FULL = 8192
+
+
+def limited(mcpreel, path, *options):
+    """The recording may not grow beyond FULL bytes: what a full disk does, short write included."""
+    return start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, *options, "--", *ANSWERING)
+
+
+def test_space_that_comes_back_costs_nothing(mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    with ended(limited(mcpreel, path, "--strict")) as p:
+        for i in range(200):
+            ask(p, i)  # long after there is no more room
+        assert path.stat().st_size <= FULL
+        subprocess.run(["prlimit", f"--pid={p.pid}", "--fsize=unlimited:unlimited"], check=True)
+        while len(path.read_bytes().splitlines()) < 402:  # header, start; nobody says another word
+            time.sleep(0.01)
+        for i in range(200, 220):
+            ask(p, i)
+        code, _, err = finish(p)
+    assert code == 0
+    assert err.decode().splitlines() == [
+        f"mcpreel: recording to {path}",
+        f"mcpreel: warning: the recording waits in memory: cannot write '{path}': File too large",
+        f"mcpreel: recorded 440 messages in {path}"]
+    assert [e["msg"]["id"] for e in messages(path) if e["dir"] == "s2c"] == list(range(220))
+    assert [e["seq"] for e in messages(path)] == list(range(1, 441))
+    assert lines_of(path)[-1]["type"] == "footer"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_space_that_does_not_come_back_disturbs_nobody(strict, mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    with ended(limited(mcpreel, path, *(["--strict"] if strict else []))) as p:
+        for i in range(200):
+            ask(p, i)
+        code, out, err = finish(p)
+    assert (code, out) == (125 if strict else 0, b"")
+    said = err.decode().splitlines()
+    assert said[1:3] == [
+        f"mcpreel: warning: the recording waits in memory: cannot write '{path}': File too large",
+        f"mcpreel: the recording is incomplete: cannot write '{path}': File too large"]
+    kept = len(messages(path))
+    assert len(said) == 4 and said[3] == f"mcpreel: warning: recorded only {kept} of 400 messages in {path}"
+    assert 20 < kept < 400 and path.read_bytes().endswith(b"\n") and path.stat().st_size <= FULL
+    gaps = [line for line in lines_of(path) if line["type"] == "gap"]
+    assert not gaps or sum(g["messages"] for g in gaps) == 400 - kept
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A way to run a shell script in a namespace where ./disk is a file system of 64 kB."""
+    (tmp_path / "disk").mkdir()
+
+    def inside(script):
+        return ["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o size=64k none disk && {script}"]
+
+    tried = subprocess.run(inside("true"), cwd=tmp_path, capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no file system can be mounted here: {tried.stderr.strip()}")
+    return inside
+
+
+def test_a_full_file_system(small_disk, mcpreel, tmp_path):
+    """Full from the start, emptied after a while, as somebody would with rm."""
+    script = ('head -c 40000 /dev/zero > disk/ballast; (read go < go; rm disk/ballast) & '
+              f'"{mcpreel}" record --strict -o disk/r.jsonl -- "$@"; code=$?; cp disk/r.jsonl .; exit $code')
+    os.mkfifo(tmp_path / "go")
+    with ended(start(*small_disk(script), "sh", *ANSWERING, cwd=tmp_path)) as p:
+        for i in range(150):
+            ask(p, i)
+        (tmp_path / "go").write_text("go\n")
+        time.sleep(1)  # that is how long it may take
+        for i in range(150, 160):
+            ask(p, i)
+        code, _, err = finish(p)
+    assert code == 0, err
+    assert err.count(b"\n") == 3 and b"No space left on device" in err, err
+    assert [e["seq"] for e in messages(tmp_path / "r.jsonl")] == list(range(1, 321))
+    jsonschema.Draft7Validator(SCHEMA).validate(lines_of(tmp_path / "r.jsonl")[-1])
+
+
+def test_what_does_not_fit_in_memory_is_a_gap_in_its_place(mcpreel, tmp_path):
+    """64 MB wait; the rest is missing, and how much of it the file says to the message."""
+    path, size, count = tmp_path / "r.jsonl", 1 << 20, 80
+    big = json.dumps({"jsonrpc": "2.0", "method": "x", "params": {"text": "y" * size}}).encode() + b"\n"
+    with ended(start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, "--", "cat")) as p:
+        for line in [asked(0), *[big] * count]:
+            p.stdin.write(line)
+            p.stdin.flush()
+            assert p.stdout.readline() == line
+        assert path.stat().st_size <= FULL
+        subprocess.run(["prlimit", f"--pid={p.pid}", "--fsize=unlimited:unlimited"], check=True)
+        while b'"type":"gap"' not in path.read_bytes():
+            time.sleep(0.05)
+        p.stdin.write(asked(1))
+        code, _, err = finish(p)
+    assert code == 0
+    lines = lines_of(path)
+    gaps = [line for line in lines if line["type"] == "gap"]
+    assert sorted(g["from"] for g in gaps) == ["client", "server"]
+    kept = collections.Counter(e["dir"] for e in messages(path))
+    missing = {g["from"]: g["messages"] for g in gaps}
+    assert kept["c2s"] + missing["client"] == kept["s2c"] + missing["server"] == count + 2
+    assert all(g["bytes"] == g["messages"] * (len(big) - 1) and g["why"] == "File too large" for g in gaps)
+    seqs = [e["seq"] for e in messages(path)]
+    assert seqs == sorted(seqs) and [line["us"] for line in lines] == sorted(line["us"] for line in lines)
+    at = min(lines.index(g) for g in gaps)
+    before, after = lines[at - 1], lines[at + len(gaps)]
+    assert after["seq"] - before["seq"] - 1 == sum(missing.values())
+    assert b"the recording is incomplete: cannot write" in err and b"recorded only" in err
+
+
+# --- a disk that is slow
+
+# What is traced is the optimised program: the leak checker of the other one does not like to be.
+@pytest.fixture
+def strace():
+    tried = subprocess.run(["strace", "-f", "-o", os.devnull, "true"], capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"processes cannot be traced here: {tried.stderr.strip()}")
+    return "strace"
+
+
+def test_a_slow_disk_is_waited_for_only_once(strace, tmp_path):
+    """Every write takes a second. All answers are there long before the file has them."""
+    path = tmp_path / "r.jsonl"
+    with ended(start(strace, "-f", "-o", os.devnull, "-P", path, "-e", "trace=write", "-e",
+                     "inject=write:delay_enter=1000000", OPTIMISED, "-v", "record", "--strict", "-o", path, "--",
+                     *ANSWERING)) as p:
+        for i in range(30):
+            ask(p, i)
+        assert len(messages(path)) < 10
+        code, _, err = finish(p)
+    assert code == 0
+    assert err.count(b"the recording waits in memory: a write to ") == 1, err
+    assert [e["seq"] for e in messages(path)] == list(range(1, 61))
+
+
+@pytest.mark.parametrize("call", ["fdatasync", "fsync"])
+def test_a_sync_that_fails_is_told(call, strace, run, tmp_path):
+    path = tmp_path / "r.jsonl"
+    ran = run([strace, "-f", "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:error=EIO", OPTIMISED, "-q",
+               "record", "--strict", "-o", path, "--", *ANSWERING], stdin=asked(1))
+    assert (ran.code, ran.out) == (125, answered(1))
+    what = path if call == "fdatasync" else tmp_path
+    assert ran.err.decode() == (f"mcpreel: the recording may not survive a power cut: cannot sync '{what}': "
+                                "Input/output error\n")
+    assert len(messages(path)) == 2
+
+
+# --- what passes
+
+def test_a_line_of_200_mb_passes_in_bounded_memory(tmp_path):
+    size = 200 << 20
+    with open(tmp_path / "long", "wb") as f:
+        for _ in range(200):
+            f.write(b"x" * (1 << 20))
+        f.write(b"\nafter\n")
+    script = f'exec "{OPTIMISED}" -q record -o "{tmp_path}/r.jsonl" -- cat < "{tmp_path}/long" > "{tmp_path}/out"'
+    rss, _, _ = measured("/bin/sh", "-c", script)
+    assert rss < 192 * 1024  # the part of the line that is looked at, both ways
+    with open(tmp_path / "long", "rb") as a, open(tmp_path / "out", "rb") as b:
+        assert hashlib.file_digest(a, "sha256").digest() == hashlib.file_digest(b, "sha256").digest()
+    gaps = [line for line in lines_of(tmp_path / "r.jsonl") if line["type"] == "gap"]
+    assert [(g["from"], g["messages"], g["bytes"]) for g in gaps] == [("client", 1, size), ("server", 1, size)]
+    (tmp_path / "long").unlink()
+    (tmp_path / "out").unlink()
+
+
+# --- names
+
+NAME = re.compile(r"\d{8}T\d{6}Z-sed-\d+(-\d+)?\.jsonl")
+
+
+def test_many_recorders_in_one_folder_do_not_meet(mcpreel, tmp_path):
+    running = [start(mcpreel, "-q", "record", "-o", tmp_path, "--", *ANSWERING) for _ in range(20)]
+    for i, p in enumerate(running):
+        with ended(p):
+            ask(p, i)
+            assert finish(p) == (0, b"", b"")
+    files = list(tmp_path.iterdir())
+    assert len(files) == 20 and all(NAME.fullmatch(f.name) for f in files)
+    assert sorted(messages(f)[0]["msg"]["id"] for f in files) == list(range(20))
+    assert all(f.stat().st_mode & 0o7777 == 0o600 for f in files)
+
+
+def test_of_many_recorders_with_one_file_only_one_starts(mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    running = [start(mcpreel, "-q", "record", "-o", path, "--", *ANSWERING) for _ in range(10)]
+    ends = []
+    for p in running:
+        with ended(p):
+            with contextlib.suppress(BrokenPipeError):
+                p.stdin.write(asked(1))
+                p.stdin.close()
+            ends.append((p.wait(60), p.stdout.read()))
+    assert sorted(ends) == [(0, answered(1))] + [(2, b"")] * 9
+    assert len(messages(path)) == 2
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.json"])
+def test_a_client_that_starts_it_twice_gets_two_recordings(name, mcpreel, tmp_path):
+    """Both with --force and the same file, as in a client's configuration; the first is still at work."""
+    path = tmp_path / name
+    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as first:
+        ask(first, 1)
+        with ended(start(mcpreel, "record", "--force", "-o", path, "--", *ANSWERING)) as second:
+            ask(second, 2)
+            first.send_signal(signal.SIGTERM)
+            assert first.wait(60) == 128 + signal.SIGTERM
+            code, _, err = finish(second)
+            beside = tmp_path / name.replace(".", f"-{second.pid}.")
+            assert code == 0 and err.startswith(f"mcpreel: recording to {beside}\n".encode()), err
+    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
+    for i, file in (1, path), (2, beside):
+        assert b'"id": %d' % i in file.read_bytes().replace(b'"id":%d' % i, b'"id": %d' % i)
+        assert subprocess.run([mcpreel, "-q", "--json", "check", file], stdout=subprocess.PIPE).stdout.count(
+            b'"messages":2') == 1
+    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as again:
+        ask(again, 3)
+        assert finish(again)[0] == 0
+    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
+
+
+def test_without_a_name_it_goes_to_the_state_folder(run, mcpreel, tmp_path):
+    ran = run([mcpreel, "record", "--name", "my fs", "--", *ANSWERING], stdin=asked(1), cwd="/",
+              env={"XDG_STATE_HOME": str(tmp_path / "state"), "MCPREEL_DIR": ""})
+    assert ran.code == 0, ran
+    [path] = (tmp_path / "state/mcpreel/traces").iterdir()
+    assert re.fullmatch(r"\d{8}T\d{6}Z-my-fs-\d+\.jsonl", path.name) and f"recording to {path}".encode() in ran.err
+    assert lines_of(path)[0]["name"] == "my fs"
+    assert path.parent.stat().st_mode & 0o7777 == 0o700
+
+
+@pytest.mark.parametrize("folder", ["missing/", "file/", "file/x"])
+def test_a_folder_that_is_none(folder, run, mcpreel, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    ran = run([mcpreel, "record", "-o", tmp_path / folder if folder == "file/x" else f"{tmp_path}/{folder}", "--",
+               "touch", tmp_path / "started"])
+    assert ran.code == 5 and ran.err.startswith(b"mcpreel: cannot write ") and ran.err.count(b"\n") == 1, ran
+    assert not (tmp_path / "started").exists() and (tmp_path / "file").read_text() == "precious"
+
+
+# --- parts
+
+def test_parts_are_whole_and_join_to_what_one_file_would_be(run, mcpreel, tmp_path):
+    questions = b"".join(asked(i) for i in range(40))
+    ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--rotate", "2kB", "--tags", "t", "--", *ANSWERING],
+              stdin=questions)
+    assert ran.code == 0, ran
+    parts = sorted(tmp_path.iterdir(), key=lambda p: int((re.findall(r"\.(\d+)\.", p.name) or [1])[0]))
+    assert len(parts) > 4 and [p.name for p in parts] == ["r.jsonl", *(f"r.{n}.jsonl" for n in range(2, len(parts) + 1))]
+    assert f"recorded 80 messages in {parts[0]} and {len(parts) - 1} further parts".encode() in ran.err
+    for n, part in enumerate(parts, 1):
+        lines = lines_of(part)
+        assert (lines[0]["type"], lines[0]["part"], lines[0]["tags"], lines[-1]["type"]) == ("header", n, ["t"], "footer")
+        assert lines[-1]["total_messages"] == len(messages(part))
+        assert n == len(parts) or 2000 <= part.stat().st_size < 2500
+        for line in lines:
+            jsonschema.Draft7Validator(SCHEMA).validate(line)
+        verdict = json.loads(run([mcpreel, "-q", "--json", "check", part]).out)["files"][0]
+        assert verdict["verdict"] != "damaged", verdict
+    recorded = [line for part in parts for line in part.read_text().splitlines()
+                if json.loads(line)["type"] not in ("header", "footer")]
+    for inputs in (parts, parts[::-1]):
+        ran = run([mcpreel, "-q", "convert", *inputs, "-o", tmp_path / "joined", "--to", "recording", "--force"])
+        assert ran.code == 0, ran
+        joined = (tmp_path / "joined").read_text().splitlines()
+        assert joined[1:-1] == recorded
+        head, foot = json.loads(joined[0]), json.loads(joined[-1])
+        assert "part" not in head and (foot["total_messages"], foot["exit_code"], foot["errors"]) == (80, 0, 0)
+    assert json.loads(run([mcpreel, "--json", "check", tmp_path / "joined"]).out)["files"][0]["verdict"] == "whole"
+
+
+def test_parts_of_two_sessions_do_not_mix(run, mcpreel, tmp_path):
+    for name in "ab":
+        ran = run([mcpreel, "-q", "record", "-o", tmp_path / f"{name}.jsonl", "--rotate", "1kB", "--", *ANSWERING],
+                  stdin=b"".join(asked(i) for i in range(10)))
+        assert ran.code == 0, ran
+    ran = run([mcpreel, "-q", "convert", *sorted(tmp_path.iterdir()), "-o", tmp_path / "joined.jsonl"])
+    assert ran.code == 0, ran
+    conns = collections.Counter(e["conn"] for e in messages(tmp_path / "joined.jsonl"))
+    assert sorted(conns.values()) == [20, 20]
+    assert run([mcpreel, "check", tmp_path / "joined.jsonl"]).code == 0
+
+
+def test_a_part_that_exists_is_refused_before_the_server_starts(run, mcpreel, tmp_path):
+    (tmp_path / "r.2.jsonl").write_text("precious")
+    ran = run([mcpreel, "record", "-o", "r.jsonl", "--rotate", "1kB", "--", "touch", "started"], cwd=tmp_path)
+    assert ran.code == 2 and b"'r.2.jsonl': it exists already" in ran.err, ran
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r.2.jsonl"]
+
+
+# --- other formats
+
+@pytest.mark.parametrize("name, options, found", [
+    ("r.trace.jsonl", [], "trace"), ("r.jsonrpc", [], "jsonrpc"), ("r.json", [], "cassette"),
+    ("r", ["--format", "cassette"], "cassette"), ("r.json", ["--format", "recording"], "recording")])
+def test_any_format_can_be_recorded(name, options, found, run, mcpreel, tmp_path):
+    ran = run([mcpreel, "record", "-o", name, *options, "--", *ANSWERING], stdin=asked(1) + asked(2), cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, answered(1) + answered(2)), ran
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    report = json.loads(run([mcpreel, "-q", "--json", "check", tmp_path / name]).out)["files"][0]
+    assert (report["format"], report["messages"]) == (found, 4)
+    assert (tmp_path / name).stat().st_mode & 0o7777 == 0o600
+
+
+def test_check_fix_finishes_what_a_killed_recorder_left(run, mcpreel, tmp_path):
+    journal, target = tmp_path / "r.json.cassette.journal", tmp_path / "r.json"
+    with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
+        for i in range(5):
+            ask(p, i)
+        assert not target.exists() and journal.exists()
+        p.kill()
+        p.wait(60)
+    assert not target.exists()
+    refused = run([mcpreel, "record", "-o", target, "--", "touch", tmp_path / "started"])
+    assert refused.code == 2 and b"mcpreel check --fix" in refused.err and not (tmp_path / "started").exists()
+    ran = run([mcpreel, "check", "--fix", journal])
+    assert ran.code == 0 and f"finished: {target}".encode() in ran.out, ran
+    calls = [i for i in json.loads(target.read_text())["interactions"] if i["type"] == "jsonrpc_request"]
+    assert len(calls) == 5
+    report = json.loads(run([mcpreel, "-q", "--json", "check", target]).out)["files"][0]
+    assert (report["format"], report["messages"]) == ("cassette", 10)
+
+
+def test_a_document_that_came_meanwhile_is_not_overwritten(mcpreel, tmp_path):
+    target = tmp_path / "r.json"
+    with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
+        ask(p, 1)
+        target.write_text("precious")
+        code, _, err = finish(p)
+    assert code == 125 and err.startswith(f"mcpreel: cannot write '{target}': it exists already\n".encode()), err
+    assert target.read_text() == "precious" and len(messages(tmp_path / "r.json.cassette.journal")) == 2

@@ -1,0 +1,486 @@
+"""A canary in every encoding, in every place a recording is made of, and no trace of it anywhere after.
+
+The searcher below shares nothing with the program: it undoes every encoding it knows, again and again,
+and looks. Each cell is first shown to be one: the searcher finds the canary in what the peers say, and
+in what is recorded without redaction.
+"""
+import base64
+import html
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import urllib.parse
+
+import pytest
+
+VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8Lm&x'  # something of everything that is escaped anywhere
+DIGITS = "8675309421357"
+
+DONE = b'{"jsonrpc":"2.0","method":"done"}\n'
+
+# A server that says what it was told to: lines of "out", "err" or "err1" (byte by byte) and the bytes in
+# base64, or "x" and how many of those; then that it is done.
+PARROT = textwrap.dedent("""
+    import base64, os, sys
+    for line in open(sys.argv[1]):
+        where, data = line.split()
+        if where == "x":
+            for _ in range(int(data) >> 20):
+                os.write(1, b"x" * (1 << 20))
+            continue
+        data = base64.b64decode(data)
+        pieces = [data[i:i+1] for i in range(len(data))] if where == "err1" else [data]
+        for p in pieces:
+            os.write(1 if where == "out" else 2, p)
+    if os.environ.get("PARROT_SAYS"):
+        text = os.environ[os.environ["PARROT_SAYS"]]
+        os.write(1, b'{"jsonrpc":"2.0","method":"n","params":{"x":' + __import__("json").dumps(text).encode() + b'}}\\n')
+    os.write(1, b'\\n{"jsonrpc":"2.0","method":"done"}\\n')
+    while sys.stdin.buffer.read1(65536):
+        pass
+""")
+
+
+def u_escaped(text):
+    return "".join(f"\\u{ord(c):04x}" for c in text)
+
+
+def json_text(text):
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def percent(text, keep):
+    return "".join(c if c in keep else "".join(f"%{b:02X}" for b in c.encode()) for c in text)
+
+
+def b64(text, before=""):
+    return base64.b64encode((before + text + "tail").encode()).decode()
+
+
+ALNUM = "".join(map(chr, range(48, 58))) + "".join(map(chr, range(65, 91))) + "".join(map(chr, range(97, 123)))
+
+# name: the text, and whether it is JSON's spelling of itself already.
+ENCODINGS = {
+    "raw": (lambda v: v, False),
+    "json": (json_text, True),
+    "json-ascii": (lambda v: json.dumps(v)[1:-1], True),
+    "json-all-u": (u_escaped, True),
+    "json-slash": (lambda v: json_text(v).replace("/", "\\/"), True),
+    "json-twice": (lambda v: json_text(json_text(v)), True),
+    "json-thrice": (lambda v: json_text(json_text(json.dumps(v)[1:-1])), True),
+    "percent": (lambda v: urllib.parse.quote(v, safe=""), False),
+    "percent-lower": (lambda v: re.sub("%..", lambda m: m[0].lower(), urllib.parse.quote(v, safe="")), False),
+    "percent-all": (lambda v: percent(v, ""), False),
+    "percent-partly": (lambda v: percent(v, ALNUM + "/+&"), False),
+    "percent-twice": (lambda v: urllib.parse.quote(urllib.parse.quote(v, safe=""), safe=""), False),
+    "form": (lambda v: urllib.parse.quote_plus(v), False),
+    "base64": (lambda v: b64(v), False),
+    "base64-1": (lambda v: b64(v, "u"), False),
+    "base64-2": (lambda v: b64(v, "u:"), False),
+    "base64url": (lambda v: b64(v, "\u00ff").replace("+", "-").replace("/", "_").rstrip("="), False),
+    "base64-percent": (lambda v: urllib.parse.quote(b64(v, "a"), safe=""), False),
+    "hex": (lambda v: v.encode().hex(), False),
+    "hex-upper": (lambda v: v.encode().hex().upper(), False),
+    "html": (html.escape, False),
+    "html-numbers": (lambda v: "".join(f"&#{ord(c)};" for c in v), False),
+    "python": (lambda v: "".join(f"\\x{b:02x}" for b in v.encode()), False),
+}
+
+
+def undone(blob):
+    """What is left of bytes when one layer of each encoding is undone."""
+    text = blob.decode("utf-8", "replace")
+    escapes = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+    def unescape(m):
+        e = m[1]
+        return chr(int(e[1:], 16)) if e[0] == "u" else escapes.get(e, e)
+
+    yield re.sub(r"\\(u[0-9a-fA-F]{4}|.)", unescape, text, flags=re.S).encode("utf-16", "surrogatepass") \
+        .decode("utf-16", "replace").encode()
+    yield re.sub(rb"\\x([0-9a-fA-F]{2})", lambda m: bytes.fromhex(m[1].decode()), blob)
+    yield urllib.parse.unquote_to_bytes(blob)
+    yield urllib.parse.unquote_to_bytes(blob.replace(b"+", b" "))
+    yield html.unescape(text).encode("utf-8", "replace")
+    for run in re.findall(rb"[A-Za-z0-9+/_-]{8,}", blob):
+        for skip in range(4):
+            part = run[skip:].replace(b"-", b"+").replace(b"_", b"/")
+            yield base64.b64decode(part[: len(part) // 4 * 4])
+    for run in re.findall(rb"[0-9a-fA-F]{12,}", blob):
+        for skip in range(2):
+            part = run[skip:]
+            yield bytes.fromhex(part[: len(part) // 2 * 2].decode())
+
+
+def finds(blob, value=VALUE, depth=4):
+    needle = value.encode()
+    seen, now = {blob}, {blob}
+    for _ in range(depth):
+        if any(needle in b for b in now):
+            return True
+        now = {b for old in now for b in undone(old) if len(b) >= len(needle)} - seen
+        seen |= now
+    return any(needle in b for b in now)
+
+
+def test_the_searcher_finds_every_encoding():
+    for name, (encode, _) in ENCODINGS.items():
+        assert finds(b'{"x":"%s"}' % encode(VALUE).encode()), name
+    assert not finds(b'{"x":"Zq7/kV+9 w"}')
+
+
+def call(text, **more):
+    """A request whose arguments hold a text that is JSON's spelling already."""
+    return '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":"%s"}}}' % text
+
+
+def result(body):
+    return '{"jsonrpc":"2.0","id":1,"result":%s}' % body
+
+
+def notify(params, method="notifications/message"):
+    return '{"jsonrpc":"2.0","method":"%s","params":%s}' % (method, params)
+
+
+# name: who says it, and the line around the text; "%s" is JSON's spelling of it, unless `plain`.
+CARRIERS = {
+    "tool arguments": ("client", call("x %s y")),
+    "tool result": ("server", result('{"content":[{"type":"text","text":"x %s y"}]}')),
+    "structured content": ("server", result('{"structuredContent":{"a":{"b":["%s"]}}}')),
+    "name of a member": ("server", result('{"a":{"x %s":1}}')),
+    "error text": ("server", '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no %s","data":{"why":"%s"}}}'),
+    "resource address": ("client", '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x://%s"}}'),
+    "notification": ("client", notify('{"reason":"%s"}', "notifications/cancelled")),
+    "log message": ("server", notify('{"level":"info","data":"%s"}')),
+    "batch": ("client", "[" + call("one") + "," + call("x %s y") + "]"),
+    "prompt": ("server", result('{"messages":[{"role":"user","content":{"type":"text","text":"%s"}}]}')),
+    "id": ("client", '{"jsonrpc":"2.0","id":"i-%s","method":"ping"}'),
+    "method": ("client", '{"jsonrpc":"2.0","id":1,"method":"m/%s"}'),
+    "progress token": ("client", '{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"progressToken":"%s"}}}'),
+    "schema": ("server", result('{"tools":[{"name":"t","inputSchema":{"default":"%s"}}]}')),
+    "client's name": ("client", '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
+                                '"2025-06-18","capabilities":{},"clientInfo":{"name":"%s","version":"1"}}}'),
+    "JSON that is no message": ("server", '{"hello":"%s"}'),
+    "noise of the server": ("server plain", "Listening with %s now"),
+    "noise of the client": ("client plain", "what is %s then"),
+    "standard error": ("stderr plain", "warning: %s\n"),
+    "standard error byte by byte": ("stderr1 plain", "warning: %s\n"),
+    "standard error without end": ("stderr plain", "warning: %s"),
+    "line without end": ("server plain", "cut off: %s"),
+    "long line": ("server", result('{"big":"' + "y" * 300000 + ' %s ' + "z" * 300000 + '"}')),
+    "word of the command": ("argv plain", "--thing=%s"),
+    "name and tags": ("name plain", "%s"),
+}
+
+
+@pytest.fixture
+def parrot(tmp_path):
+    path = tmp_path / "parrot.py"
+    path.write_text(PARROT)
+    return path
+
+
+class Session:
+    """One recording: what to say, where it went."""
+
+    def __init__(self, mcpreel, parrot, directory):
+        self.mcpreel, self.parrot, self.directory = mcpreel, parrot, directory
+        self.client, self.script, self.argv, self.options, self.env = b"", [], [], [], {}
+
+    def add(self, who, text):
+        data = text.encode()
+        kind = who.split()[0]
+        if kind == "client":
+            self.client += data + b"\n"
+        elif kind == "server":
+            self.script.append(("out", data + (b"" if text.startswith("cut off") else b"\n")))
+        elif kind == "stderr":
+            self.script.append(("err", data))
+        elif kind == "stderr1":
+            self.script.append(("err1", data))
+        elif kind == "argv":
+            self.argv.append(text)
+        elif kind == "name":
+            self.options += ["--name", text, "--tags", text.replace(",", ";")]
+
+    def command(self, out, *options):
+        script = self.directory.parent / f"{self.directory.name}.script"
+        script.write_bytes(b"".join(w.encode() + b" " + (d if w == "x" else base64.b64encode(d)) + b"\n"
+                                    for w, d in self.script))
+        return [self.mcpreel, "-v", "record", "-o", self.directory / out, *options, *self.options, "--",
+                sys.executable, "-S", self.parrot, script, *self.argv]
+
+    def environment(self):
+        return {**os.environ, "CANARY": VALUE, "DIGITS": DIGITS, "TMPDIR": str(self.directory), **self.env}
+
+    def run(self, out, *options):
+        """What mcpreel itself said. The client stays until the server has said everything."""
+        log = self.directory.parent / "stderr"
+        with open(log, "wb") as err:
+            p = subprocess.Popen([os.fspath(c) for c in self.command(out, *options)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=err, env=self.environment(),
+                                 start_new_session=True)
+        timer = threading.Timer(60, os.killpg, (p.pid, signal.SIGKILL))
+        timer.start()
+        try:
+            p.stdin.write(self.client)
+            p.stdin.flush()
+            while p.stdout.readline() not in (DONE, b""):
+                pass
+            p.stdin.close()
+            p.stdout.read()
+            p.wait()
+        finally:
+            timer.cancel()
+            p.stdout.close()
+        said = log.read_bytes()
+        assert p.returncode == 0, said[-2000:]
+        return b"\n".join(line for line in said.split(b"\n") if line.startswith((b"mcpreel:", b"  ")))
+
+
+@pytest.fixture
+def session(mcpreel, parrot, tmp_path):
+    (tmp_path / "out").mkdir()
+    return Session(mcpreel, parrot, tmp_path / "out")
+
+
+def everything(directory):
+    for path in sorted(directory.rglob("*")):
+        if path.is_file():
+            yield path.name, path.read_bytes()
+
+
+def assert_clean(directory, *said, value=VALUE):
+    files = list(everything(directory))
+    assert files
+    for name, blob in files:
+        assert not finds(blob, value), name
+    for text in said:
+        assert not finds(text, value), text
+
+
+REDACT = ("--redact-env", "CANARY", "--no-redact-defaults")
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_no_canary_is_left_in_any_encoding(session, carrier):
+    who, line = CARRIERS[carrier]
+    for name, (encode, is_json) in ENCODINGS.items():
+        text = encode(VALUE)
+        if who.endswith("plain"):
+            if "\0" in text:
+                continue
+        elif not is_json:
+            text = json_text(text)
+        said = line.replace("%s", text)
+        assert finds(said.encode()), name
+        session.add(who, said)
+    session.run("control.jsonl", "--no-redact-defaults")
+    control = (session.directory / "control.jsonl").read_bytes()
+    assert finds(control)
+    (session.directory / "control.jsonl").unlink()
+    said = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, said)
+    recorded = (session.directory / "a.jsonl").read_bytes()
+    assert recorded.count(b"\n") == control.count(b"\n") or carrier.startswith("standard error")
+    assert b"[REDACTED:CANARY]" in recorded
+
+
+def redacted_recording(session, *options):
+    for who, line in CARRIERS.values():
+        for encode, is_json in (ENCODINGS["raw"], ENCODINGS["json-all-u"], ENCODINGS["base64-1"]):
+            text = encode(VALUE)
+            session.add(who, line.replace("%s", text if is_json or who.endswith("plain") else json_text(text)))
+    return session.run("a.jsonl", *REDACT, *options)
+
+
+def test_what_the_server_has_from_its_environment_is_not_recorded(session):
+    session.env["PARROT_SAYS"] = "CANARY"
+    said = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, said)
+    assert b'"x":"[REDACTED:CANARY]"' in (session.directory / "a.jsonl").read_bytes()
+
+
+def test_numbers_and_names_of_digits(session):
+    for spelling in (DIGITS, DIGITS + ".0", "-" + DIGITS, DIGITS + "e0", "9" + DIGITS + "9"):
+        session.add("server", result('{"n":[%s],"k%s":1}' % (spelling, DIGITS)))
+    said = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
+    assert_clean(session.directory, said, value=DIGITS)
+    lines = [json.loads(line) for line in (session.directory / "a.jsonl").read_text().splitlines()]
+    assert [m["redacted"] for m in lines if "redacted" in m] == [["/result/n/0", "/result/k[REDACTED:DIGITS]"]] * 5
+
+
+def test_an_oversized_line_leaves_nothing(session):
+    session.script += [("x", b"%d" % (65 << 20)), ("out", VALUE.encode() + b"\n")]
+    session.add("server", result('{"after":"%s"}' % json_text(VALUE)))
+    said = session.run("a.jsonl", *REDACT)
+    recorded = (session.directory / "a.jsonl").read_bytes()
+    assert VALUE.encode() not in recorded and len(recorded) < 4096
+    assert b'"type":"gap"' in recorded and b'"after":"[REDACTED:CANARY]"' in recorded
+    assert not finds(said)
+
+
+@pytest.mark.parametrize("cut", range(1, len(VALUE.encode())))
+def test_standard_error_in_two_pieces(session, cut):
+    data = VALUE.encode()
+    session.script += [("err", b"a " + data[:cut]), ("err", data[cut:] + b" b\n")]
+    said = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, said)
+
+
+def test_a_killed_recorder_leaves_nothing(session):
+    for _ in range(50):
+        session.add("server", result('{"x":"%s"}' % json_text(VALUE)))
+        session.add("stderr", VALUE)
+    p = subprocess.Popen([os.fspath(c) for c in session.command("a.jsonl", *REDACT)], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=session.environment(),
+                         start_new_session=True)
+    try:
+        for _ in range(25):
+            p.stdout.readline()
+        os.kill(p.pid, signal.SIGKILL)
+        p.wait(10)
+        assert_clean(session.directory)
+        assert b"[REDACTED:CANARY]" in (session.directory / "a.jsonl").read_bytes()
+    finally:
+        p.stdin.close()
+        p.stdout.close()
+        p.stderr.close()
+
+
+def formats(run, mcpreel):
+    listed = json.loads(run([mcpreel, "formats", "--json"]).out)
+    return [f["name"] for f in listed["formats"] if f["write"]]
+
+
+def test_other_formats_and_repairs_stay_clean(session, run, mcpreel):
+    redacted_recording(session)
+    names = formats(run, mcpreel)
+    assert {"recording", "cassette", "trace"} <= set(names)
+    for name in names:
+        ran = run([mcpreel, "convert", session.directory / "a.jsonl", "--to", name, "-o",
+                   session.directory / f"b.{name}"], timeout=30)
+        assert ran.code == 0, ran
+    ran = run([mcpreel, "check", "--fix", session.directory / "a.jsonl"])
+    assert ran.code in (0, 1), ran
+    assert_clean(session.directory, ran.out, ran.err)
+
+
+def test_redact_afterwards_does_what_record_does(session, run, mcpreel):
+    """The same as a redacted recording, but for the times."""
+    who, line = CARRIERS["tool result"]
+    for encode, is_json in ENCODINGS.values():
+        session.add(who, line.replace("%s", encode(VALUE) if is_json else json_text(encode(VALUE))))
+    session.run("plain.jsonl", "--no-redact-defaults")
+    session.run("direct.jsonl", *REDACT)
+    env = {"CANARY": VALUE}
+    ran = run([mcpreel, "redact", *REDACT, session.directory / "plain.jsonl", "-o",
+               session.directory / "after.jsonl"], env=env)
+    assert ran.code == 0 and not finds(ran.out) and not finds(ran.err), ran
+
+    def messages(name):
+        lines = map(json.loads, (session.directory / name).read_text().splitlines())
+        return [(m["msg"], m.get("redacted")) for m in lines if m["type"] == "message"]
+
+    assert messages("after.jsonl") == messages("direct.jsonl")
+    check = [mcpreel, "check", "--secrets", *REDACT]
+    ran = run([*check, session.directory / "plain.jsonl"], env=env)
+    assert ran.code == 1 and not finds(ran.out) and not finds(ran.err), ran
+    ran = run([*check, session.directory / "after.jsonl"], env=env)
+    assert ran.code == 0, ran
+
+
+def test_our_own_words_hold_no_secret(run, mcpreel, tmp_path):
+    env = {"CANARY": VALUE}
+    for words in ([f"./no-such-{VALUE}"], [str(tmp_path), VALUE]):
+        ran = run([mcpreel, "-v", "record", *REDACT, "-o", tmp_path / "a.jsonl", "--", *words], env=env)
+        assert ran.code in (126, 127), ran
+        assert not finds(ran.err) and (b"REDACTED" in ran.err or words[0] == str(tmp_path)), ran
+
+
+@pytest.mark.parametrize("options", [
+    ["--redact-env", "NOT_SET_ANYWHERE"], ["--redact-env", "EMPTY"], ["--redact-env", "SHORT"],
+    ["--redact-env", "WORD"], ["--redact-env", "a-b"], ["--redact-env", "CANARY,NOT_SET_ANYWHERE"],
+    ["--redact-patterns", "("], ["--redact-patterns", "(?=x)y"], ["--redact-patterns", "(?<!x)y"],
+    ["--redact-patterns", "(x)\\1"], ["--redact-patterns", "x*"], ["--redact-patterns", "[z-a]"],
+    ["--redact-patterns", "ok", "--redact-patterns", "x{2001}"], ["--redact-patterns", "(?>a)"],
+], ids=" ".join)
+def test_bad_configuration_refuses_to_start(run, mcpreel, tmp_path, options):
+    env = {"CANARY": VALUE, "EMPTY": "", "SHORT": "q9Z!w", "WORD": "initialize"}
+    started, out = tmp_path / "started", tmp_path / "a.jsonl"
+    ran = run([mcpreel, "record", *options, "-o", out, "--", "touch", started], env=env)
+    assert ran.code == 2 and ran.out == b"", ran
+    assert not started.exists() and not out.exists()
+    assert ran.err.startswith(b"mcpreel: ") and len(ran.err.splitlines()) <= 2, ran
+    assert b"q9Z!w" not in ran.err and not finds(ran.err)
+
+
+UNTOUCHED = [
+    '{"jsonrpc":"2.0","id":"AKIAIOSFODNN7EXAMPLE","method":"AKIAIOSFODNN7EXAMPLE"}',
+    '{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"progressToken":"AKIAIOSFODNN7EXAMPLE"}}}',
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"AKIAIOSFODNN7EXAMPLE","progress":1}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"properties":{"token":{"default":'
+    '"AKIAIOSFODNN7EXAMPLE"}}},"outputSchema":{"password":{"const":"sk-ant-api03-abcdefghijklmnopqrstuv"}}}]}}',
+    '{ "jsonrpc" : "2.0", "id":1.0, "result":{"b":"\\u0041\\/","a":1e2,"a":"\\ud83d","password":"x","token":""} }',
+]
+
+
+def test_ids_methods_tokens_and_schemas_are_untouched(session):
+    for line in UNTOUCHED:
+        session.add("client", line)
+    session.run("a.jsonl", "--redact-patterns", "AKIA[A-Z]+")
+    recorded = (session.directory / "a.jsonl").read_text()
+    assert "REDACTED" not in recorded
+    for line in UNTOUCHED:
+        assert f'"msg":{line}' in recorded
+
+
+def test_marks_are_numbered_as_they_appear(session):
+    session.add("client", call("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN"))
+    session.add("client", call("AKIAIOSFODNN7EXAMPLE and cust-17 and AKIAIOSFODNN7EXAMPLF"))
+    session.run("a.jsonl", "--redact-patterns", "cust-[0-9]+")
+    lines = (session.directory / "a.jsonl").read_text()
+    assert '"a":"[REDACTED:rule-1]"' in lines
+    assert '"a":"[REDACTED:rule-2] and [REDACTED:rule-3] and [REDACTED:rule-2]"' in lines
+
+
+def test_a_redacted_recording_is_replayed(session, run, mcpreel):
+    """The live client still has the secret; the recording has not."""
+    session.add("client", '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","arguments":{"k":"%s"}}}'
+                % json_text(VALUE))
+    session.script.append(("out", b'{"jsonrpc":"2.0","id":7,"result":{"content":[]}}\n'))
+    session.run("a.jsonl", *REDACT)
+    ran = run([mcpreel, "replay", session.directory / "a.jsonl"], stdin=session.client)
+    assert b'"id":7,"result":{"content":[]}' in ran.out.replace(b" ", b""), ran
+
+
+def test_every_way_to_a_file_is_the_same_door(session):
+    """A document through its journal, a recording in parts, another format of lines."""
+    for who, line in CARRIERS.values():
+        text = VALUE if who.endswith("plain") else json_text(VALUE)
+        session.add(who, line.replace("%s", text))
+    for name, options in {"a.json": ["--format", "cassette"], "b.jsonl": ["--rotate", "1000"],
+                          "c.trace.jsonl": [], "d.jsonl": ["--plain"]}.items():
+        said = session.run(name, *REDACT, *options)
+        assert_clean(session.directory, said)
+        assert b"[REDACTED" in (session.directory / name).read_bytes()
+    assert b"REDACTED:" not in (session.directory / "a.json").read_bytes()
+    assert len(list(session.directory.glob("b*.jsonl"))) > 3
+
+
+def test_the_name_of_a_file_holds_no_secret(session):
+    session.env["CANARY"] = "hunter2hunter2"
+    for words in (["--name", "x hunter2hunter2 y"], []):
+        command = [session.mcpreel, "record", *REDACT, *words, "-o", f"{session.directory}/", "--",
+                   *(["cat"] if words else ["env", "hunter2hunter2=1", "cat"])]
+        p = subprocess.run([os.fspath(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True,
+                           env=session.environment(), timeout=60)
+        assert p.returncode == 0 and b"hunter2hunter2" not in p.stderr, p
+    names = [path.name for path in session.directory.iterdir()]
+    assert len(names) == 2 and not any("hunter2" in name for name in names), names

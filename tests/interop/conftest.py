@@ -1,0 +1,68 @@
+"""What the tests with real peers share: sessions that were played once, direct and through mcpreel."""
+import os
+import pathlib
+from dataclasses import dataclass
+
+import pytest
+
+from peers import CLIENTS, Played, Stage
+
+
+@dataclass(frozen=True)
+class Recorded:
+    played: Played
+    file: pathlib.Path
+    launcher: pathlib.Path
+    server_side: pathlib.Path
+
+
+def once(make):
+    """Sessions cost seconds; every test that needs the same one shares it."""
+    made = {}
+
+    def get(*key):
+        if key not in made:
+            made[key] = make(*key)
+        return made[key]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def stage(peer_home, run, tmp_path_factory):
+    return Stage(peer_home, run, tmp_path_factory.mktemp("stdio"))
+
+
+@pytest.fixture(scope="session")
+def direct(stage):
+    return once(lambda client, server: stage.play(client, server, watched=not CLIENTS[client].siblings))
+
+
+@pytest.fixture(scope="session")
+def recorded(stage, mcpreel):
+    """A session through 'mcpreel record', with a witness on either side of it."""
+    def make(client, server):
+        where = stage.fresh()
+        server_side = where / "server-side"
+        launcher = where / "server"
+        words = " ".join(f"'{word}'" for word in stage.witness(server_side, stage.server(server)))
+        launcher.write_text(f"#!/bin/sh\nexec {words}\n")
+        launcher.chmod(0o755)
+        file = where / "session.jsonl"
+        played = stage.play(client, server, [mcpreel, "record", "-o", file, "--", launcher])
+        launcher.unlink()  # from here on the recording is all there is
+        return Recorded(played, file, launcher, server_side)
+
+    return once(make)
+
+
+@pytest.fixture
+def replayed(stage, mcpreel):
+    def make(client, server, file, mode, ids="numbers"):
+        # An empty PATH: nothing but the recording can answer.
+        nowhere = stage.fresh()
+        command = [mcpreel, "replay", "--match", mode, file]
+        return stage.play(client, server, command, ids=ids, env={"PATH": os.fspath(nowhere)},
+                          watched=not CLIENTS[client].siblings)
+
+    return make

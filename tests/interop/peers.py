@@ -1,0 +1,232 @@
+"""Every real client and server by name, and how to put one in front of the other.
+
+A client plays the session script of a server (tests/peers/sessions) and prints a document of all it
+saw; 'Stage.play' runs it against any command and gives the document back. So
+
+    stage.play(client, server)                      is the direct session,
+    stage.play(client, server, [mcpreel, …])        the same one through something else,
+
+and 'assert_same' holds one document to the other, up to 'settled' if both servers were live.
+"""
+import base64
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import time
+import uuid
+from dataclasses import dataclass
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
+
+
+@dataclass(frozen=True)
+class Client:
+    group: str  # of tools/peers
+    words: callable  # where that is installed -> the command up to the session
+    strings: bool = True  # it can be told to use ids of its own making
+    siblings: bool = False  # it starts the command a second time, to see what it speaks
+
+
+@dataclass(frozen=True)
+class Server:
+    group: str
+    words: callable  # (where that is installed, a folder of its own) -> the command
+    session: str
+    env: callable = lambda folder: {}
+    odd: tuple = ()  # what 'mcpreel check' rightly remarks on in this session
+    invents: bool = False  # it says things that are other ones in each run; see 'settled'
+
+
+def node(*words):
+    return [shutil.which("node"), *words]
+
+
+def ts_client(group, package, *more, **traits):
+    return Client(group, lambda home: node(SCRIPTS / "ts-client.mjs", "--sdk", home / "node_modules" / package, *more),
+                  **traits)
+
+
+def py_client(group, *more, **traits):
+    return Client(group, lambda home: [home / "bin/python", SCRIPTS / "py-client.py", *more], **traits)
+
+
+def go_client(*more):
+    return Client("go", lambda home: [home / "bin/client", *more], strings=False)
+
+
+# "-auto" finds out what the server speaks and takes the newest; the others open with initialize.
+CLIENTS = {
+    "ts": ts_client("npm", "@modelcontextprotocol/sdk"),  # 2025-11-25
+    "py": py_client("python"),
+    "py-auto": py_client("python", "--era", "auto"),
+    "ts-1.9": ts_client("npm-pins", "sdk-1.9"),  # 2024-11-05
+    "ts-1.12": ts_client("npm-pins", "sdk-1.12"),  # 2025-03-26
+    "ts-1.24": ts_client("npm-pins", "sdk-1.24"),  # 2025-06-18
+    "ts-2": ts_client("npm-pins", "@modelcontextprotocol/client"),
+    "ts-2-auto": ts_client("npm-pins", "@modelcontextprotocol/client", "--era", "auto", strings=False, siblings=True),
+    "fastmcp": py_client("fastmcp", "--sdk", "fastmcp", strings=False),
+    "fastmcp-auto": py_client("fastmcp", "--sdk", "fastmcp", "--era", "auto", strings=False),
+    "go": go_client(),
+    "go-auto": go_client("--era", "auto"),
+}
+
+UNLISTED = ("unlisted-tool",)
+
+
+def npm_server(name, session, *more, **traits):
+    program = f"node_modules/@modelcontextprotocol/{name}/dist/index.js"
+    return Server("npm", lambda home, folder: node(home / program, *more), session, **traits)
+
+
+def ts_server(group, package):
+    return Server(group, lambda home, folder: node(SCRIPTS / "ts-server.mjs", home / "node_modules" / package),
+                  "common", odd=UNLISTED)
+
+
+SERVERS = {
+    "everything": npm_server("server-everything", "everything", "stdio", odd=(*UNLISTED, "tool-changed"), invents=True),
+    "filesystem": Server(
+        "npm", lambda home, folder: node(home / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", folder),
+        "filesystem"),
+    "memory": npm_server("server-memory", "memory",
+                         env=lambda folder: {"MEMORY_FILE_PATH": os.fspath(folder / "memory.jsonl")}),
+    "python": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py"], "python",
+                     odd=(*UNLISTED, "unanswered", "late-answer")),
+    "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py"], "common",
+                      odd=UNLISTED),
+    "go": Server("go", lambda home, folder: [home / "bin/server"], "common", odd=UNLISTED),
+    "ts": ts_server("npm", "@modelcontextprotocol/sdk"),
+    "ts-1.9": ts_server("npm-pins", "sdk-1.9"),
+    "ts-1.12": ts_server("npm-pins", "sdk-1.12"),
+    "ts-1.24": ts_server("npm-pins", "sdk-1.24"),
+    "ts-2": ts_server("npm-pins", "@modelcontextprotocol/server"),
+}
+
+
+@dataclass(frozen=True)
+class Played:
+    """One session as a client saw it."""
+
+    document: dict
+    err: str
+    mark: str  # in the environment of every process of it
+    sent: bytes = None  # the rest is what a witness saw, if there was one
+    got: bytes = None
+    status: int = None
+
+
+class Stage:
+    """Everything needed to put a client in front of a server."""
+
+    def __init__(self, home, run, tmp):
+        self.home, self.run, self.tmp = home, run, tmp
+        self.runs = 0
+
+    def fresh(self):
+        self.runs += 1
+        where = self.tmp / f"run-{self.runs}"
+        where.mkdir()
+        return where
+
+    def folder(self, server):
+        """The server's own; always the same one, because answers name it."""
+        return self.tmp / f"folder-of-{server}"
+
+    def server(self, name):
+        peer = SERVERS[name]
+        return peer.words(self.home(peer.group), self.folder(name))
+
+    def client(self, name, ids="numbers"):
+        peer = CLIENTS[name]
+        assert ids == "numbers" or peer.strings, f"'{name}' cannot choose its ids"
+        words = peer.words(self.home(peer.group))
+        return [*words, "--ids", ids] if ids != "numbers" else words
+
+    def witness(self, where, command):
+        return [sys.executable, SCRIPTS / "witness.py", where, "--", *command]
+
+    def play(self, client, server, command=None, *, ids="numbers", env=None, watched=True):
+        """Plays the server's session with it, or with what `command` starts in its place."""
+        where, folder, mark = self.fresh(), self.folder(server), uuid.uuid4().hex
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        script = (SCRIPTS / "sessions" / f"{SERVERS[server].session}.json").read_text()
+        (where / "session.json").write_text(script.replace("{folder}", os.fspath(folder)))
+        command = command or self.server(server)
+        if watched:
+            command = self.witness(where / "client-side", command)
+        ran = self.run([*self.client(client, ids), where / "session.json", "--", *command], timeout=120,
+                       env={**SERVERS[server].env(folder), "MCPREEL_TEST_MARK": mark, **(env or {})})
+        assert ran.code == 0, str(ran)
+        document = json.loads(ran.out)
+        assert document["trouble"] == [], str(ran)
+        seen = {}
+        if watched:
+            seen = {"sent": (where / "client-side/in").read_bytes(), "got": (where / "client-side/out").read_bytes(),
+                    "status": int((where / "client-side/status").read_text())}
+        return Played(document=document, err=ran.err.decode(), mark=mark, **seen)
+
+
+def survivors(mark, patience_s=5):
+    """The processes of a session that are still there, given a moment to go; zombies have no environment."""
+    def alive():
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if mark.encode() in (process / "environ").read_bytes():
+                    yield f"{process.name}: {(process / 'cmdline').read_bytes().decode(errors='replace')}"
+            except OSError:
+                pass  # gone meanwhile, or not ours
+
+    deadline = time.monotonic() + patience_s
+    while (found := list(alive())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+CLOCK = re.compile(r"created at \d{1,2}:\d\d:\d\d(\s[AP]M)?")
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def settled(value, key=None):
+    """The same document without what server-everything makes up in each run: the wall-clock time in its
+    dynamic resources, in base64 where they are blobs, and the id of an elicitation it names itself."""
+    if isinstance(value, dict):
+        return {k: settled(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [settled(v) for v in value]
+    if not isinstance(value, str):
+        return value
+    if key == "blob" and CLOCK.search(base64.b64decode(value).decode(errors="replace")):
+        return settled(base64.b64decode(value).decode())
+    if key == "elicitationId":
+        return UUID.sub("UUID", value)
+    return CLOCK.sub("created at TIME", value)
+
+
+def differences(one, other, path="$"):
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted(one.keys() | other.keys()):
+            if key not in one or key not in other:
+                yield f"{path}.{key}: only in the {'second' if key in other else 'first'}"
+            else:
+                yield from differences(one[key], other[key], f"{path}.{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for i, (a, b) in enumerate(zip(one, other)):
+            yield from differences(a, b, f"{path}[{i}]")
+    elif one != other or isinstance(one, bool) != isinstance(other, bool):
+        yield f"{path}: {json.dumps(one, ensure_ascii=False)[:300]} != {json.dumps(other, ensure_ascii=False)[:300]}"
+
+
+def assert_same(one, other):
+    found = list(differences(one, other))
+    assert not found, "\n".join([f"{len(found)} differences", *found[:20]])
+
+
+def assert_same_live(server, one, other):
+    """Of two runs of one server: all it says but what it invents."""
+    if SERVERS[server].invents:
+        one, other = settled(one), settled(other)
+    assert_same(one, other)

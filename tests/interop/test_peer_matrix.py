@@ -1,0 +1,105 @@
+"""Every client with every server: through the recorder as without it, and from the recording alone.
+
+The two main clients with the main servers are held to every byte elsewhere; here it is about what
+SDKs of other languages and other times do.
+"""
+import json
+
+import pytest
+
+from peers import CLIENTS, SERVERS, assert_same, assert_same_live, survivors
+
+pytestmark = pytest.mark.interop
+
+MATRIX = [(client, server) for client in CLIENTS for server in SERVERS]
+
+
+def recordings(folder):
+    """The files of one session: a client may start the server more than once."""
+    return sorted(folder.glob("*.jsonl"))
+
+
+@pytest.fixture(scope="session")
+def taped(stage, mcpreel):
+    """A session through 'mcpreel record', and the folder of its recordings."""
+    made = {}
+
+    def get(client, server):
+        if (client, server) not in made:
+            where = stage.fresh()
+            recorder = where / "recorder"
+            words = " ".join(f"'{word}'" for word in stage.server(server))
+            recorder.write_text(f"#!/bin/sh\nexec '{mcpreel}' record -o '{where}'/$$.jsonl -- {words}\n")
+            recorder.chmod(0o755)
+            made[client, server] = stage.play(client, server, [recorder], watched=False), where
+        return made[client, server]
+
+    return get
+
+
+@pytest.fixture
+def whole(mcpreel, run, tmp_path):
+    """One recording of all that a session left behind."""
+    def get(folder):
+        files = recordings(folder)
+        if len(files) == 1:
+            return files[0]
+        joined = tmp_path / "joined.jsonl"
+        ran = run([mcpreel, "convert", *files, "-o", joined])
+        assert ran.code == 0, str(ran)
+        return joined
+
+    return get
+
+
+@pytest.mark.parametrize("client,server", MATRIX)
+def test_a_recorded_session_is_the_direct_one(direct, taped, client, server):
+    played, _ = taped(client, server)
+    assert_same_live(server, direct(client, server).document, played.document)
+    assert survivors(played.mark) == []
+
+
+@pytest.mark.parametrize("client,server", MATRIX)
+def test_every_recording_is_whole(taped, mcpreel, run, client, server):
+    files = recordings(taped(client, server)[1])
+    assert len(files) == 1 + CLIENTS[client].siblings
+    for file in files:
+        checked = run([mcpreel, "check", "--json", "--ignore", ",".join((*SERVERS[server].odd, "server-exit")), file])
+        assert checked.code == 0, str(checked)
+        told = json.loads(run([mcpreel, "inspect", "--json", file]).out)
+        kept = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
+        for side, direction in (("client", "c2s"), ("server", "s2c")):
+            assert told["totals"][side]["messages"] == sum(line.get("dir") == direction for line in kept)
+
+
+@pytest.mark.parametrize("client,server", MATRIX)
+def test_a_recording_tells_what_the_client_knows(taped, mcpreel, run, whole, client, server):
+    played, folder = taped(client, server)
+    told = json.loads(run([mcpreel, "inspect", "--json", whole(folder)]).out)
+    assert told["protocol"] == played.document["server"]["protocol"]
+    assert told["server"]["name"] == played.document["server"]["info"]["name"]
+    asked = {}
+    for step in played.document["steps"]:
+        for one in step["step"].get("together", [step["step"].get("cancel", step["step"])]):
+            if one.get("ask") == "tools/call":
+                asked[one["params"]["name"]] = asked.get(one["params"]["name"], 0) + 1
+    calls = {one["subject"]: one["calls"] for one in told["operations"]
+             if one["from"] == "client" and one["method"] == "tools/call"}
+    assert calls == asked
+
+
+@pytest.mark.parametrize("client,server", MATRIX)
+def test_a_replayed_session_is_the_recorded_one(taped, whole, replayed, client, server):
+    played, folder = taped(client, server)
+    again = replayed(client, server, whole(folder), "by-request")  # not all send a step's requests in one order
+    assert_same(played.document, again.document)
+    assert again.status in (0, None), again.err
+    assert survivors(again.mark) == []
+
+
+@pytest.mark.parametrize("server", ["everything", "python"])
+def test_a_dual_era_client_can_play_a_legacy_recording(taped, whole, replayed, server):
+    played, folder = taped("ts", server)
+    again = replayed("py-auto", server, whole(folder), "sequential", ids="strings")
+    assert_same(played.document, again.document)
+    assert again.status == 0, again.err

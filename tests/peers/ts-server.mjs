@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+/* An MCP server on one of the official TypeScript SDKs, on stdio: what the session 'common' asks for.
+ *
+ *     node tests/peers/ts-server.mjs FOLDER
+ *
+ * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
+ * of 2.x, which speaks both eras. Everything it says depends only on what it is asked. */
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const INFO = { name: "mcpreel-ts-server", version: "1.0.0" };
+const OPTIONS = { instructions: "Ask me anything twice: the answer is the same." };
+
+const home = resolve(process.argv[2]);
+const load = (file) => import(pathToFileURL(join(home, file)));
+const { z } = createRequire(join(home, "package.json"))("zod");
+const text = (said, more) => ({ content: [{ type: "text", text: said }], ...more });
+const memo = (uri, said) => ({ contents: [{ uri: uri.href, mimeType: "text/plain", text: said }] });
+
+const tools = {
+    add: ["Add two integers.", { a: z.number(), b: z.number() }, ({ a, b }) => text(`${a + b}`)],
+    echo: ["Give the text back.", { text: z.string() }, (args) => text(args.text)],
+    weather: ["Two parts of content.", { city: z.string() }, ({ city }) => ({
+        content: [{ type: "text", text: city }, { type: "text", text: "-1.5, clear, cold" }],
+    })],
+    slow: ["Answer late, so that a faster call overtakes it.", { ms: z.number() }, async ({ ms }) => {
+        await new Promise((awake) => setTimeout(awake, ms));
+        return text(`waited ${ms} ms`);
+    }],
+    fail: ["A tool error: an ordinary result with isError.", { why: z.string() },
+        ({ why }) => text(why, { isError: true })],
+    count: ["Count, with progress where the SDK lets a tool do that.", { to: z.number() },
+        async ({ to }, context) => {
+            const { progressToken } = (context.mcpReq ?? context)._meta ?? {};
+            const notify = context.mcpReq?.notify ?? context.sendNotification;
+            for (let i = 1; progressToken !== undefined && notify && i <= to; i++)
+                await notify({
+                    method: "notifications/progress",
+                    params: { progressToken, progress: i, total: to, message: `step ${i} of ${to}` },
+                });
+            return text(`counted to ${to}`);
+        }],
+};
+const today = (uri) => memo(uri, "buy tape\n");
+const letter = (uri, { name }) => memo(uri, `Dear ${name},\n\tthis is "quoted" \\ and \u0001 is a control character.\n`);
+const greet = ({ name }) => ({
+    messages: [{ role: "user", content: { type: "text", text: `Greet ${name} in a warm tone.` } }],
+});
+
+function serverOf1({ McpServer, ResourceTemplate }) {
+    const server = new McpServer(INFO, OPTIONS);
+    for (const [name, [about, shape, run]] of Object.entries(tools))
+        server.tool(name, about, shape, run);
+    server.resource("today", "memo://today", today);
+    server.resource("letter", new ResourceTemplate("memo://letters/{name}", { list: undefined }), letter);
+    server.prompt("greet", "A prompt with one required argument.", { name: z.string() }, greet);
+    return server;
+}
+
+function serverOf2({ McpServer, ResourceTemplate }) {
+    const server = new McpServer(INFO, OPTIONS);
+    for (const [name, [description, shape, run]] of Object.entries(tools))
+        server.registerTool(name, { description, inputSchema: z.object(shape) }, run);
+    server.registerResource("today", "memo://today", {}, today);
+    server.registerResource("letter", new ResourceTemplate("memo://letters/{name}", { list: undefined }), {}, letter);
+    server.registerPrompt("greet", {
+        description: "A prompt with one required argument.",
+        argsSchema: z.object({ name: z.string() }),
+    }, greet);
+    return server;
+}
+
+if (home.endsWith("/server")) {
+    const parts = await load("dist/index.mjs");
+    const { serveStdio } = await load("dist/stdio.mjs");
+    serveStdio(() => serverOf2(parts));
+} else {
+    const { StdioServerTransport } = await load("dist/esm/server/stdio.js");
+    await serverOf1(await load("dist/esm/server/mcp.js")).connect(new StdioServerTransport());
+}

@@ -1,0 +1,63 @@
+#include "cuts.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { SMALL = 80 };
+
+bool cuts_next(struct cuts *c, struct str *piece)
+{
+    size_t n = c->given == 0 ? c->first : c->given == 1 ? c->second : c->step;
+
+    free(c->piece);
+    c->piece = NULL;
+    if (!c->left.len)
+        return false;
+    n = n < c->left.len ? n : c->left.len;
+    c->piece = mem_grow(NULL, n ? n : 1);
+    memcpy(c->piece, c->left.at, n);
+    c->left = str_skip(c->left, n);
+    c->given++;
+    *piece = str_n(c->piece, n);
+    return true;
+}
+
+void cuts_once(struct str text, size_t first, size_t second, size_t step, cuts_run *run,
+               struct buf *seen)
+{
+    struct cuts c = { .left = text, .first = first, .second = second, .step = step };
+
+    buf_clear(seen);
+    run(&c, seen);
+    free(c.piece);
+}
+
+static bool same(struct str text, const size_t way[3], cuts_run *run, struct str want,
+                 struct buf *seen)
+{
+    cuts_once(text, way[0], way[1], way[2], run, seen);
+    if (str_eq(buf_str(seen), want))
+        return true;
+    buf_printf(seen, " (in pieces of %zu, %zu, %zu)", way[0], way[1], way[2]);
+    return false;
+}
+
+bool cuts_all(struct str text, cuts_run *run, struct str want, struct buf *seen)
+{
+    const size_t all = text.len + 1;
+
+    for (size_t n = 1; n <= 3; n++) {
+        if (!same(text, (size_t[]){ n, n, n }, run, want, seen))
+            return false;
+    }
+    for (size_t first = 0; first <= text.len; first++) {
+        size_t most = text.len <= SMALL ? text.len - first : 0;
+
+        for (size_t second = 0; second <= most; second++) {
+            if (!same(text, (size_t[]){ first, second ? second : all, all }, run, want, seen))
+                return false;
+        }
+    }
+    return true;
+}

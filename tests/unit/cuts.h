@@ -1,0 +1,45 @@
+/* tests/unit/cuts.h - a text fed in pieces, in many ways.
+ *
+ * Every piece lies in memory of exactly its size, which is gone with the next one: a
+ * reader that looks too far, or back, is found by the sanitizer. Knows nothing of
+ * cmocka. */
+#ifndef CUTS_H
+#define CUTS_H
+
+#include "base/buf.h"
+
+struct cuts {
+    struct str left;
+    size_t first, second; /* lengths of the first two pieces */
+    size_t step;          /* and of all others */
+    size_t given;
+    char *piece;
+};
+
+/* The next piece; false: that was all. */
+bool cuts_next(struct cuts *c, struct str *piece);
+
+/* Feeds the pieces to a reader of its own and writes down what comes out. */
+typedef void cuts_run(struct cuts *c, struct buf *seen);
+
+/* `run` on the text in that way, for who has a way of its own. */
+void cuts_once(struct str text, size_t first, size_t second, size_t step, cuts_run *run,
+               struct buf *seen);
+
+/* Runs it on the whole, at every cut, in pieces of one, two and three bytes, and, if the
+ * text is small, at every two cuts. True if `want` came out each time; else `seen` is
+ * what did, and the way to it. */
+bool cuts_all(struct str text, cuts_run *run, struct str want, struct buf *seen);
+
+#define assert_cuts(text, run, want)                                                           \
+    do {                                                                                       \
+        struct str text_ = (text), want_ = (want);                                             \
+        struct buf seen_;                                                                      \
+        buf_init(&seen_, 1 << 20);                                                             \
+        if (!cuts_all(text_, run, want_, &seen_))                                              \
+            fail_msg("of '%.*s'\ngot '%.*s'\nwant '%.*s'", STR_ARG(text_),                     \
+                     STR_ARG(buf_str(&seen_)), STR_ARG(want_));                                \
+        buf_release(&seen_);                                                                   \
+    } while (0)
+
+#endif

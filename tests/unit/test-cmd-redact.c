@@ -1,0 +1,99 @@
+#include <errno.h>
+
+#include "desk.h"
+#include "test.h"
+
+#define HEADER                                                                                 \
+    "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:01.000Z',"               \
+    "'upstream':'u','thoughtjack_version':'0.3.0'}\n"
+#define CALL(text, more)                                                                       \
+    "{'type':'message','seq':1,'ts':'2026-01-01T00:00:02.000Z','dir':'c2s','msg':{ 'id':1.0,"  \
+    "'method':'m', 'params':{'x':'" text "','y':'`u0041'}}" more "}\n"
+#define FOOTER                                                                                 \
+    "{'type':'footer','total_messages':1,'duration_ms':9,'client_messages':1,"                 \
+    "'server_messages':0}\n"
+
+static char *const env[] = { "KEY=hunter2hunter2", NULL };
+
+static void a_copy_without_the_secrets_is_made(void **state)
+{
+    struct desk *d = *state;
+
+    d->env = env;
+    desk_put(d, "a", HEADER CALL("a hunter2hunter2 b", "") FOOTER);
+    assert_run(d, "mcpreel redact --redact-env KEY a -o b", 0, "  message 1, /params/x: KEY\n",
+               "mcpreel: took 1 secret out; wrote 'b' (recording)\n");
+    assert_string_equal(desk_get(d, "b"),
+                        HEADER CALL("a [REDACTED:KEY] b", ",'redacted':['/params/x']") FOOTER);
+    assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY b -o c"), 0);
+    assert_string_equal(desk_get(d, "c"),
+                        HEADER CALL("a [REDACTED:KEY] b", ",'redacted':['/params/x']") FOOTER);
+}
+
+static void a_cassette_gets_plain_marks(void **state)
+{
+    struct desk *d = *state;
+
+    d->env = env;
+    desk_put(d, "a",
+             HEADER CALL("hunter2hunter2", "") "{'type':'message','seq':2,'ts':"
+                                               "'2026-01-01T00:00:03.000Z','dir':'s2c','msg':"
+                                               "{'id':1,'result':'hunter2hunter2'}}\n" FOOTER);
+    assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY --to cassette a -o b"), 0);
+    assert_non_null(strstr(desk_get(d, "b"), "[REDACTED]"));
+    assert_null(strstr(desk_get(d, "b"), "REDACTED:"));
+    assert_null(strstr(desk_get(d, "b"), "hunter2"));
+}
+
+static void the_report_can_be_json(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") FOOTER);
+    assert_run(
+        d, "mcpreel redact --json a -o b", 0,
+        "{\"v\":1,\"command\":\"redact\",\"input\":\"a\",\"output\":\"b\",\"format\":"
+        "\"recording\",\"count\":1,\"secrets\":[{\"record\":2,\"type\":\"message\",\"seq\":1,"
+        "\"member\":\"msg\",\"pointer\":\"/params/x\",\"what\":\"aws-access-key\"}],"
+        "\"lost\":{}}\n",
+        "");
+}
+
+static void nothing_is_left_of_a_copy_that_failed(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") "{'type':'message'}\n" FOOTER);
+    assert_int_equal(desk_run(d, "mcpreel redact a -o b"), 3);
+    assert_int_equal(desk_count(d), 1);
+    desk_put(d, "b", "old\n");
+    assert_int_equal(desk_run(d, "mcpreel redact a -o b"), 2);
+    assert_string_equal(desk_get(d, "b"), "old\n");
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    struct desk *d = *state;
+
+    desk_put(d, "a", HEADER);
+    assert_run(d, "mcpreel redact a", 2, "",
+               "mcpreel: no file to write\n  name one: mcpreel redact FILE -o OUT\n");
+    assert_int_equal(desk_run(d, "mcpreel redact --to nothing a -o b"), 2);
+    assert_non_null(strstr(buf_z(&d->err), "'nothing' is none of "));
+    assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY a -o b"), 2);
+    assert_int_equal(desk_count(d), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_copy_without_the_secrets_is_made),
+        TEST(a_cassette_gets_plain_marks),
+        TEST(the_report_can_be_json),
+        TEST(nothing_is_left_of_a_copy_that_failed),
+        TEST(what_makes_no_sense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

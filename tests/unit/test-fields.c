@@ -1,0 +1,191 @@
+#include "base/buf.h"
+#include "dies.h"
+#include "test.h"
+#include "wire/fields.h"
+
+/* What comes of some lines: "name=value" in brackets, or the reason to refuse them. */
+static void check(struct str text, struct str want)
+{
+    struct fields f = { .at = NULL };
+    enum refusal why = fields_parse(&f, text);
+    struct buf seen;
+
+    buf_init(&seen, 4096);
+    for (size_t i = 0; i < f.count && !why; i++) {
+        buf_add_ch(&seen, '[');
+        buf_add(&seen, f.at[i].name);
+        buf_add_ch(&seen, '=');
+        buf_add(&seen, f.at[i].value);
+        buf_add_ch(&seen, ']');
+    }
+    if (why)
+        buf_printf(&seen, "%s", refusal_text(why));
+    assert_str(buf_str(&seen), want);
+    buf_release(&seen);
+    fields_release(&f);
+}
+
+static void order_duplicates_and_spelling_are_kept(void **state)
+{
+    (void)state;
+    check(STR("Accept: a\r\nhost:b\r\nACCEPT: c\r\naccept: a\r\n"),
+          STR("[Accept=a][host=b][ACCEPT=c][accept=a]"));
+    check(STR(""), STR(""));
+}
+
+static void blanks_around_a_value_are_not_of_it(void **state)
+{
+    (void)state;
+    check(STR("a: \t b c \t\r\nd:\r\ne: \t \r\nf:\xff: g\r\n"),
+          STR("[a=b c][d=][e=][f=\xff: g]"));
+}
+
+static void lines_that_could_be_read_in_two_ways_are_refused(void **state)
+{
+    (void)state;
+    check(STR(" a: b\r\n"), STR("a header line that begins with a blank"));
+    check(STR("a: b\r\n\tc\r\n"), STR("a header line that begins with a blank"));
+    check(STR("a: b\r\n c: d\r\n"), STR("a header line that begins with a blank"));
+    check(STR("a : b\r\n"), STR("a blank between a header name and its colon"));
+    check(STR("a\t: b\r\n"), STR("a blank between a header name and its colon"));
+    check(STR("a b: c\r\n"), STR("a header name that is not a word"));
+    check(STR(": b\r\n"), STR("a header name that is not a word"));
+    check(STR("a\xc3\xa9: b\r\n"), STR("a header name that is not a word"));
+    check(STR("a(b): c\r\n"), STR("a header name that is not a word"));
+    check(STR("\"a\": c\r\n"), STR("a header name that is not a word"));
+    check(STR("a\r\n"), STR("a header line without a colon"));
+    check(STR("a b\r\n"), STR("a header line without a colon"));
+}
+
+static void parse_what_no_head_gives(void)
+{
+    struct fields f = { .at = NULL };
+
+    fields_parse(&f, STR("a: b\n"));
+}
+
+static void lines_without_their_cr_are_our_own_mistake(void **state)
+{
+    (void)state;
+    assert_dies(parse_what_no_head_gives, "line.at[line.len - 1]");
+}
+
+static void a_token_has_exactly_the_characters_of_a_name(void **state)
+{
+    static const char good[] = "!#$%&'*+-.^_`|~0123456789"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+    (void)state;
+    for (int c = 0; c < 256; c++) {
+        char byte = (char)c;
+
+        assert_int_equal(fields_is_token(str_n(&byte, 1)),
+                         c != 0 && memchr(good, c, sizeof good - 1) != NULL);
+    }
+    assert_true(fields_is_token(STR("Mcp-Session-Id")));
+    assert_false(fields_is_token(STR("a b")));
+    assert_false(fields_is_token(STR("")));
+}
+
+static void a_value_may_hold_all_but_control_characters(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 256; c++) {
+        char byte = (char)c;
+
+        assert_int_equal(fields_is_value(str_n(&byte, 1)), (c >= 32 || c == '\t') && c != 127);
+    }
+    assert_true(fields_is_value(STR("")));
+}
+
+static void names_are_the_same_but_for_case(void **state)
+{
+    (void)state;
+    assert_true(fields_same(STR("Content-Type"), STR("content-tYPE")));
+    assert_false(fields_same(STR("a"), STR("ab")));
+    assert_false(fields_same(STR("@["), STR("`{"))); /* differ by the same bit as letters */
+    assert_false(fields_same(STR("\xc9"), STR("\xe9")));
+    assert_true(fields_same(STR(""), STR_NONE));
+}
+
+static void all_of_a_name_are_found_in_order(void **state)
+{
+    struct fields f = { .at = NULL };
+    const struct field *at;
+
+    (void)state;
+    assert_int_equal(fields_parse(&f, STR("a: 1\r\nb: 2\r\nA: 3\r\n")), REFUSAL_NONE);
+    at = fields_next(&f, STR("a"), NULL);
+    assert_str(at->value, STR("1"));
+    at = fields_next(&f, STR("a"), at);
+    assert_str(at->value, STR("3"));
+    assert_null(fields_next(&f, STR("a"), at));
+    assert_int_equal(fields_count(&f, STR("a")), 2);
+    assert_int_equal(fields_count(&f, STR("c")), 0);
+    fields_clear(&f);
+    assert_null(fields_next(&f, STR("a"), NULL));
+    fields_release(&f);
+}
+
+static void check_items(struct str list, struct str want)
+{
+    struct str item = STR("untouched");
+    struct buf seen;
+
+    buf_init(&seen, 4096);
+    while (fields_item(&list, &item)) {
+        buf_add_ch(&seen, '[');
+        buf_add(&seen, item);
+        buf_add_ch(&seen, ']');
+    }
+    assert_str(buf_str(&seen), want);
+    buf_release(&seen);
+}
+
+static void a_list_is_cut_at_commas_but_not_in_quotes(void **state)
+{
+    (void)state;
+    check_items(STR("a, b;c=d ,\te"), STR("[a][b;c=d][e]"));
+    check_items(STR(" , ,a,, "), STR("[a]"));
+    check_items(STR(""), STR(""));
+    check_items(STR("a;b=\"x,\\\",y\",c"), STR("[a;b=\"x,\\\",y\"][c]"));
+    check_items(STR("a\\,b"), STR("[a\\][b]"));
+    check_items(STR("a\"b,c"), STR("[a\"b,c]"));
+    check_items(STR("\"\\"), STR("[\"\\]"));
+}
+
+static void what_is_between_neighbours_only_is_known(void **state)
+{
+    struct fields f = { .at = NULL };
+
+    (void)state;
+    assert_int_equal(
+        fields_parse(&f, STR("Connection: close, X-Mine\r\nconnection: other\r\n")),
+        REFUSAL_NONE);
+    assert_true(fields_is_hop(&f, STR("Connection")));
+    assert_true(fields_is_hop(&f, STR("KEEP-ALIVE")));
+    assert_true(fields_is_hop(&f, STR("Transfer-Encoding")));
+    assert_true(fields_is_hop(&f, STR("Upgrade")));
+    assert_true(fields_is_hop(&f, STR("x-mine")));
+    assert_true(fields_is_hop(&f, STR("Other")));
+    assert_false(fields_is_hop(&f, STR("Content-Type")));
+    assert_false(fields_is_hop(&f, STR("Authorization")));
+    fields_release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_duplicates_and_spelling_are_kept),
+        cmocka_unit_test(blanks_around_a_value_are_not_of_it),
+        cmocka_unit_test(lines_that_could_be_read_in_two_ways_are_refused),
+        cmocka_unit_test(lines_without_their_cr_are_our_own_mistake),
+        cmocka_unit_test(a_token_has_exactly_the_characters_of_a_name),
+        cmocka_unit_test(a_value_may_hold_all_but_control_characters),
+        cmocka_unit_test(names_are_the_same_but_for_case),
+        cmocka_unit_test(all_of_a_name_are_found_in_order),
+        cmocka_unit_test(a_list_is_cut_at_commas_but_not_in_quotes),
+        cmocka_unit_test(what_is_between_neighbours_only_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

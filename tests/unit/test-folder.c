@@ -1,0 +1,109 @@
+#include "base/folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "fault-sys.h"
+#include "test.h"
+
+/* Each test has an empty directory for itself and stands in it. */
+static int into_a_new_directory(void **state)
+{
+    char *dir = strdup("/tmp/mcpreel-folder-XXXXXX");
+
+    *state = dir;
+    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    int r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+
+    free(*state);
+    return r;
+}
+
+static void the_folder_of_a_file_can_be_synced(void **state)
+{
+    static const char *const paths[] = { "file", "./file", "/file", "dir/file", "dir/sub/" };
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    fault_init(&f);
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_int_equal(mkdir("dir/sub", 0700), 0);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        assert_true(folder_sync_of(&f.sys, paths[i], &e));
+    assert_int_equal(f.calls[FAULT_FSYNC], 5);
+    assert_int_equal(f.calls[FAULT_CLOSE], 5);
+    fault_fail(&f, FAULT_FSYNC, 6, 2, EINTR);
+    assert_true(folder_sync_of(&f.sys, "file", &e));
+    fault_fail(&f, FAULT_FSYNC, 9, 1, EINVAL); /* there are such file systems */
+    assert_true(folder_sync_of(&f.sys, "file", &e));
+    fault_fail(&f, FAULT_OPEN, 8, 1, EACCES);
+    assert_true(folder_sync_of(&f.sys, "file", &e));
+    fault_fail(&f, FAULT_FSYNC, 10, 1, EIO);
+    assert_false(folder_sync_of(&f.sys, "dir/file", &e));
+    assert_string_equal(e.msg, "cannot sync 'dir': Input/output error");
+    assert_false(folder_sync_of(&f.sys, "missing/file", &e));
+    assert_string_equal(e.msg, "cannot sync 'missing': No such file or directory");
+    assert_int_equal(f.calls[FAULT_CLOSE], 8);
+    rmdir("dir/sub");
+    rmdir("dir");
+}
+
+static void folders_are_made_as_deep_as_need_be_and_for_their_owner(void **state)
+{
+    mode_t before = umask(0);
+    struct err e = ERR_NONE;
+    struct stat st;
+
+    (void)state;
+    assert_false(folder_is(&sys_real, "a"));
+    assert_true(folder_make(&sys_real, "a/b//c/", &e));
+    assert_true(folder_make(&sys_real, "a/b/c", &e));
+    assert_true(folder_is(&sys_real, "a/b/c"));
+    assert_int_equal(stat("a/b", &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    umask(before);
+    rmdir("a/b/c");
+    rmdir("a/b");
+    rmdir("a");
+}
+
+static void what_is_no_folder_cannot_become_one(void **state)
+{
+    struct fault_sys f;
+    struct err e = ERR_NONE;
+    struct file file;
+
+    (void)state;
+    assert_true(file_create(&file, &sys_real, "one", false, &e));
+    file_close(&file, &e);
+    assert_false(folder_is(&sys_real, "one"));
+    assert_false(folder_make(&sys_real, "one", &e));
+    assert_string_equal(e.msg, "cannot make folder 'one': Not a directory");
+    assert_false(folder_make(&sys_real, "one/two", &e));
+    assert_string_equal(e.msg, "cannot make folder 'one': Not a directory");
+    unlink("one");
+    fault_init(&f);
+    fault_fail(&f, FAULT_MKDIR, 1, 1, EROFS);
+    assert_false(folder_make(&f.sys, "two/three", &e));
+    assert_string_equal(e.msg, "cannot make folder 'two': Read-only file system");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_folder_of_a_file_can_be_synced),
+        TEST(folders_are_made_as_deep_as_need_be_and_for_their_owner),
+        TEST(what_is_no_folder_cannot_become_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

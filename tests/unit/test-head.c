@@ -1,0 +1,154 @@
+#include "cuts.h"
+#include "test.h"
+#include "wire/head.h"
+
+static const struct head_limits limits = { .first_line = 8, .bytes = 24, .lines = 3 };
+
+/* The head in brackets or the reason to refuse it, and what is left behind it. */
+static void run(struct cuts *c, struct buf *seen)
+{
+    struct str piece, rest = STR_NONE;
+    enum head_next next = HEAD_MORE;
+    struct head h;
+
+    head_init(&h, &limits);
+    while (next == HEAD_MORE && cuts_next(c, &piece)) {
+        next = head_feed(&h, &piece);
+        rest = piece;
+    }
+    if (next == HEAD_WHOLE)
+        buf_printf(seen, "[%.*s] %zu lines, ", STR_ARG(buf_str(&h.text)), h.lines);
+    buf_printf(seen, next == HEAD_MORE ? "more" : next == HEAD_WHOLE ? "left " : "refused: ");
+    if (next == HEAD_REFUSED) {
+        struct str more = STR("\r\n\r\n");
+
+        buf_printf(seen, "%s", refusal_text(h.why));
+        assert_int_equal(head_feed(&h, &more), HEAD_REFUSED);
+    }
+    if (next == HEAD_WHOLE) {
+        buf_add(seen, rest);
+        buf_add(seen, c->left);
+    }
+    head_release(&h);
+}
+
+static void every_cut_gives_the_same_head_and_leaves_what_follows(void **state)
+{
+    (void)state;
+    assert_cuts(STR("a\r\nb c\r\n\r\nrest\n"), run,
+                STR("[a\r\nb c\r\n\r\n] 2 lines, left rest\n"));
+    assert_cuts(STR("\r\n\0"), run, STR("[\r\n] 0 lines, left \0"));
+    assert_cuts(STR("a\r\nb\r\n"), run, STR("more"));
+    assert_cuts(STR("a\r\nb\r\n\r"), run, STR("more"));
+}
+
+static void tabs_and_bytes_beyond_ascii_are_plain(void **state)
+{
+    (void)state;
+    assert_cuts(STR("a\tb\x80\xff\r\n\r\n"), run, STR("[a\tb\x80\xff\r\n\r\n] 1 lines, left "));
+}
+
+static void control_characters_and_half_line_ends_are_refused_at_once(void **state)
+{
+    (void)state;
+    assert_cuts(STR("a\n"), run, STR("refused: a line that ends in LF alone"));
+    assert_cuts(STR("\n"), run, STR("refused: a line that ends in LF alone"));
+    assert_cuts(STR("a\rb"), run, STR("refused: a CR that no LF follows"));
+    assert_cuts(STR("a\r\r\n"), run, STR("refused: a CR that no LF follows"));
+    assert_cuts(STR("a\r\0"), run, STR("refused: a CR that no LF follows"));
+    assert_cuts(STR("a\0"), run, STR("refused: a NUL byte"));
+    assert_cuts(STR("a\x0b"), run, STR("refused: a control character"));
+    assert_cuts(STR("a\x7f"), run, STR("refused: a control character"));
+    assert_cuts(STR("\x16\x03\x01"), run, STR("refused: a control character"));
+}
+
+static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
+{
+    static const struct head_limits wide = { .first_line = 64, .bytes = 64, .lines = 1 };
+
+    (void)state;
+    for (int c = 0; c < 256; c++) {
+        for (size_t at = 0; at < 24; at++) {
+            char line[25] = "0123456789abcdef01234567";
+            bool plain = c == '\t' || (c >= 0x20 && c != 0x7f);
+            struct str in = str_n(line, 24);
+            struct head h;
+
+            line[at] = (char)c;
+            head_init(&h, &wide);
+            if (c == '\r') /* good or not: the next byte tells */
+                assert_int_equal(head_feed(&h, &in), at == 23 ? HEAD_MORE : HEAD_REFUSED);
+            else
+                assert_int_equal(head_feed(&h, &in), plain ? HEAD_MORE : HEAD_REFUSED);
+            head_release(&h);
+        }
+    }
+}
+
+static void the_first_line_has_a_limit_of_its_own(void **state)
+{
+    (void)state;
+    assert_cuts(STR("1234567\r\n\r\n"), run, STR("[1234567\r\n\r\n] 1 lines, left "));
+    assert_cuts(STR("12345678\r\n\r\n"), run, STR("[12345678\r\n\r\n] 1 lines, left "));
+    assert_cuts(STR("123456789\r\n\r\n"), run, STR("refused: a request line that is too long"));
+    assert_cuts(STR("123456789\0"), run, STR("refused: a request line that is too long"));
+    assert_cuts(STR("a\r\n123456789\r\n\r\n"), run,
+                STR("[a\r\n123456789\r\n\r\n] 2 lines, left "));
+}
+
+static void all_lines_with_their_ends_have_a_limit(void **state)
+{
+    static const char refused[] = "refused: more bytes of header lines than are taken";
+
+    (void)state;
+    assert_cuts(STR("a\r\n12345678901234567\r\n\r\n"), run, /* 24 bytes */
+                STR("[a\r\n12345678901234567\r\n\r\n] 2 lines, left "));
+    assert_cuts(STR("a\r\n123456789012345678\r\n\r\n"), run, str_z(refused));
+    assert_cuts(STR("a\r\n1234567890123456789012"), run, str_z(refused));
+    assert_cuts(STR("a\r\n123456789012345678901"), run, STR("more"));
+}
+
+static void so_many_lines_are_taken_and_one_more_is_not(void **state)
+{
+    (void)state;
+    assert_cuts(STR("a\r\nb\r\nc\r\n\r\n"), run, STR("[a\r\nb\r\nc\r\n\r\n] 3 lines, left "));
+    assert_cuts(STR("a\r\nb\r\nc\r\nd\r\n"), run,
+                STR("refused: more header lines than are taken"));
+}
+
+static void a_cleared_head_is_as_new(void **state)
+{
+    struct str first = STR("a\r\n\r\nb\r\n\r\n"), bad = STR("\n"), again = STR("c\r\n\r\n");
+    struct head h;
+
+    (void)state;
+    head_init(&h, &limits);
+    assert_int_equal(head_feed(&h, &first), HEAD_WHOLE);
+    assert_str(first, STR("b\r\n\r\n"));
+    assert_int_equal(head_feed(&h, &first), HEAD_WHOLE); /* takes nothing more */
+    assert_str(first, STR("b\r\n\r\n"));
+    head_clear(&h);
+    assert_int_equal(head_feed(&h, &first), HEAD_WHOLE);
+    assert_str(buf_str(&h.text), STR("b\r\n\r\n"));
+    head_clear(&h);
+    assert_int_equal(head_feed(&h, &bad), HEAD_REFUSED);
+    head_clear(&h);
+    assert_int_equal(head_feed(&h, &again), HEAD_WHOLE);
+    assert_int_equal(h.lines, 1);
+    head_release(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cut_gives_the_same_head_and_leaves_what_follows),
+        cmocka_unit_test(tabs_and_bytes_beyond_ascii_are_plain),
+        cmocka_unit_test(control_characters_and_half_line_ends_are_refused_at_once),
+        cmocka_unit_test(every_byte_counts_wherever_it_stands_in_a_long_line),
+        cmocka_unit_test(the_first_line_has_a_limit_of_its_own),
+        cmocka_unit_test(all_lines_with_their_ends_have_a_limit),
+        cmocka_unit_test(so_many_lines_are_taken_and_one_more_is_not),
+        cmocka_unit_test(a_cleared_head_is_as_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

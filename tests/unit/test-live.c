@@ -1,0 +1,418 @@
+#include "format/live.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fault-sys.h"
+#include "format/reader.h"
+#include "terse.h"
+#include "test.h"
+#include "trace/limits.h"
+
+/* Each test has an empty directory for itself and stands in it. */
+static int into_a_new_directory(void **state)
+{
+    char *dir = strdup("/tmp/mcpreel-live-XXXXXX");
+
+    *state = dir;
+    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    int r;
+
+    unlink("a.jsonl");
+    unlink("a.2.jsonl");
+    unlink("a.3.jsonl");
+    unlink("a.4.jsonl");
+    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+    free(*state);
+    return r;
+}
+
+static const struct live_config usual = { .path = "a.jsonl",
+                                          .format = &recording_format,
+                                          .flush_us = 3600000000 };
+
+static void begin(struct live *l, struct fault_sys *f, const struct live_config *config)
+{
+    struct err e = ERR_NONE;
+
+    if (!live_open(l, &f->sys, config, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void put(struct live *l, const struct record *r)
+{
+    struct err e = ERR_NONE;
+
+    assert_true(l->sink.put(&l->sink, r, &e));
+}
+
+static void put_header(struct live *l)
+{
+    struct record r = { .kind = RECORD_HEADER, .has = HAS_US | HAS_WALL, .wall_us = 1000 };
+
+    r.header.upstream = STR("server");
+    put(l, &r);
+}
+
+static void put_message(struct live *l, uint64_t seq, enum record_dir dir)
+{
+    struct record r = { .kind = RECORD_MESSAGE,
+                        .has = HAS_US | HAS_WALL | HAS_SEQ | HAS_CONN,
+                        .us = (int64_t)seq * 1000,
+                        .wall_us = 1,
+                        .conn = 1 };
+    struct json_fault fault;
+    struct json j;
+
+    json_init(&j);
+    assert_true(json_scan(&j, STR("{\"method\":\"m\"}"), &fault));
+    r.message.seq = seq;
+    r.message.dir = dir;
+    r.message.msg = json_root(&j);
+    put(l, &r);
+    json_release(&j);
+}
+
+static void put_stderr(struct live *l, struct str text)
+{
+    struct record r = { .kind = RECORD_STDERR, .has = HAS_US, .us = l->us };
+
+    r.bytes.bytes = text;
+    put(l, &r);
+}
+
+static void put_footer(struct live *l, uint64_t messages)
+{
+    struct record r = { .kind = RECORD_FOOTER, .has = HAS_US | HAS_TOTALS, .us = l->us };
+
+    r.footer.messages = r.footer.client_messages = messages;
+    put(l, &r);
+}
+
+static struct live_end end(struct live *l)
+{
+    struct live_end how;
+
+    live_finish(l, &how);
+    return how;
+}
+
+static void ignore(void *to, struct str line)
+{
+    (void)to;
+    (void)line;
+}
+
+/* What a reader makes of the file. */
+static void assert_read(const char *path, const char *want)
+{
+    struct log log = { .level = LOG_ERROR, .put = ignore };
+    struct err e = ERR_NONE;
+    struct terse t;
+
+    terse_init(&t);
+    if (!reader_pour(&sys_real, path, &log, &t.sink, &e))
+        fail_msg("%s", e.msg);
+    assert_terse(&t, want);
+    terse_release(&t);
+}
+
+#define HEADER "@0 header version=1.0 name= upstream=server\n"
+#define MESSAGE(n) "@" #n "000 conn=1 #" #n " c2s {'method':'m'}\n"
+
+static void a_record_is_in_the_file_at_once_and_the_footer_at_the_end(void **state)
+{
+    struct fault_sys f;
+    struct live_end how;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    begin(&l, &f, &usual);
+    put_header(&l);
+    assert_int_equal(f.calls[FAULT_WRITE], 1);
+    assert_read("a.jsonl", HEADER);
+    put_message(&l, 1, TO_SERVER);
+    assert_int_equal(f.calls[FAULT_WRITE], 2);
+    assert_read("a.jsonl", HEADER MESSAGE(1));
+    put_stderr(&l, STR("text"));
+    put_footer(&l, 1);
+    assert_int_equal(f.calls[FAULT_WRITE], 3);
+    how = end(&l);
+    live_release(&l);
+    assert_false(how.lost || how.incomplete || how.unsynced);
+    assert_int_equal(how.parts, 1);
+    assert_read(
+        "a.jsonl",
+        HEADER MESSAGE(
+            1) "@1000 stderr text\n"
+               "@1000 footer messages=1+0=1 ms=0 errors=0 code=0 protocol= server= client=\n");
+}
+
+static void plain_files_have_three_kinds_of_lines(void **state)
+{
+    struct live_config config = usual;
+    struct fault_sys f;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    config.plain = true;
+    begin(&l, &f, &config);
+    put_header(&l);
+    put_stderr(&l, STR("text"));
+    put_message(&l, 1, TO_SERVER);
+    put(&l, &(struct record){ .kind = RECORD_PROC, .proc = { .event = STR("exit") } });
+    put_footer(&l, 1);
+    end(&l);
+    live_release(&l);
+    assert_read(
+        "a.jsonl",
+        HEADER MESSAGE(
+            1) "@1000 footer messages=1+0=1 ms=0 errors=0 code=0 protocol= server= client=\n");
+}
+
+/* The disk is full from the third line on, but for a few bytes at the end. */
+static void what_is_lost_stands_in_the_file_by_who_said_it(void **state)
+{
+    struct fault_sys f;
+    struct live_end how;
+    struct live l;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_WRITE, 3, 3, ENOSPC);
+    begin(&l, &f, &usual);
+    put_header(&l);
+    put_message(&l, 1, TO_SERVER);
+    put_message(&l, 2, TO_SERVER);
+    while (atomic_load(&f.calls[FAULT_WRITE]) < 4)
+        usleep(500);
+    put_message(&l, 3, TO_CLIENT);
+    put_message(&l, 4, TO_CLIENT);
+    put_stderr(&l, STR("text"));
+    put_footer(&l, 4);
+    how = end(&l);
+    assert_int_equal(live_trouble(&l, &e), APPENDER_FAILED);
+    assert_int_equal(live_trouble(&l, &e), APPENDER_DROPPED);
+    assert_int_equal(live_trouble(&l, &e), APPENDER_FINE);
+    live_release(&l);
+    assert_true(how.incomplete);
+    assert_int_equal(how.lost, 3);
+    assert_read(
+        "a.jsonl",
+        HEADER MESSAGE(
+            1) "@4000 gap c2s messages=1 bytes=14 (No space left on device)\n"
+               "@4000 gap s2c messages=2 bytes=28 (No space left on device)\n"
+               "@4000 gap c2s messages=0 bytes=4 (No space left on device)\n"
+               "@4000 footer messages=4+0=4 ms=0 errors=0 code=0 protocol= server= client=\n");
+}
+
+static void a_sync_that_failed_stands_in_the_file(void **state)
+{
+    struct live_config config = usual;
+    struct fault_sys f;
+    struct live_end how;
+    struct err e = ERR_NONE;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_FDATASYNC, 1, 1, EIO);
+    config.flush_us = 1;
+    begin(&l, &f, &config);
+    put_header(&l);
+    while (live_trouble(&l, &e) != APPENDER_UNSYNCED)
+        usleep(500);
+    put_message(&l, 1, TO_SERVER);
+    how = end(&l);
+    live_release(&l);
+    assert_true(how.unsynced && !how.incomplete);
+    assert_read(
+        "a.jsonl",
+        HEADER MESSAGE(1) "@1000 gap c2s messages=0 bytes=132 (written, but a sync failed: "
+                          "Input/output error)\n");
+}
+
+static void a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer(void **state)
+{
+    char *many = calloc(1, LIMIT_LINE);
+    struct fault_sys f;
+    struct live_end how;
+    struct live l;
+
+    (void)state;
+    assert_non_null(many);
+    fault_init(&f);
+    begin(&l, &f, &usual);
+    put_header(&l);
+    put_stderr(&l, str_n(many, LIMIT_LINE));
+    assert_true(l.text.cap < 16 << 20);
+    put_message(&l, 1, TO_SERVER);
+    how = end(&l);
+    live_release(&l);
+    free(many);
+    assert_true(how.incomplete);
+    assert_int_equal(how.lost, 0);
+    assert_read("a.jsonl", HEADER
+                "@0 gap c2s messages=0 bytes=100663296 (too long to be kept)\n" MESSAGE(1));
+}
+
+#define FOOTER(us, n) "@" us " footer messages=" n "+0=" n " ms="
+
+static void a_part_has_its_own_header_and_footer(void **state)
+{
+    struct live_config config = usual;
+    struct fault_sys f;
+    struct live_end how;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    config.rotate = 300;
+    begin(&l, &f, &config);
+    put_header(&l);
+    for (uint64_t i = 1; i <= 5; i++)
+        put_message(&l, i, TO_SERVER);
+    put_footer(&l, 5);
+    how = end(&l);
+    live_release(&l);
+    assert_int_equal(how.parts, 3);
+    assert_read("a.jsonl", HEADER MESSAGE(1) MESSAGE(2) FOOTER(
+                               "2000", "2") "2 errors=0 code=0 protocol= server= client=\n");
+    assert_read("a.2.jsonl", HEADER MESSAGE(3) MESSAGE(4) FOOTER(
+                                 "4000", "2") "4 errors=0 code=0 protocol= server= client=\n");
+    assert_read("a.3.jsonl", HEADER MESSAGE(5) FOOTER(
+                                 "5000", "1") "0 errors=0 code=0 protocol= server= client=\n");
+}
+
+static void a_name_that_is_taken_is_passed_over(void **state)
+{
+    struct live_config config = usual;
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct file theirs;
+    struct live_end how;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    assert_true(file_create(&theirs, &sys_real, "a.2.jsonl", false, &e));
+    file_close(&theirs, &e);
+    config.rotate = 1;
+    begin(&l, &f, &config);
+    put_header(&l);
+    put_message(&l, 1, TO_SERVER);
+    how = end(&l);
+    live_release(&l);
+    assert_int_equal(how.parts, 3);
+    assert_read("a.3.jsonl", HEADER MESSAGE(1));
+    assert_int_equal(access("a.4.jsonl", F_OK), -1);
+}
+
+static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **state)
+{
+    struct live_config config = usual;
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct live_end how;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_OPEN, 3, 1, EMFILE); /* the file, its folder, the second part */
+    config.rotate = 150;
+    begin(&l, &f, &config);
+    while (atomic_load(&f.calls[FAULT_FSYNC]) < 1)
+        usleep(500);
+    put_header(&l);
+    put_message(&l, 1, TO_SERVER);
+    put_message(&l, 2, TO_SERVER);
+    assert_int_equal(live_trouble(&l, &e), APPENDER_FAILED);
+    assert_string_equal(e.msg, "cannot write 'a.2.jsonl': Too many open files");
+    put_message(&l, 3, TO_SERVER);
+    how = end(&l);
+    live_release(&l);
+    assert_int_equal(how.parts, 2);
+    assert_read("a.jsonl", HEADER MESSAGE(1) MESSAGE(2) FOOTER(
+                               "2000", "2") "2 errors=0 code=0 protocol= server= client=\n");
+    assert_read("a.2.jsonl", HEADER MESSAGE(3));
+}
+
+static void parts_are_named_by_number_before_the_extension(void **state)
+{
+    static const struct {
+        const char *path;
+        const struct format *format;
+        const char *want;
+    } rows[] = {
+        { "a.jsonl", &recording_format, "a.2.jsonl" },
+        { "dir.x/a", &recording_format, "dir.x/a.2" },
+        { "a.trace.jsonl", &trace_format, "a.2.trace.jsonl" },
+        { "a.txt", &recording_format, "a.txt.2" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = { 0 };
+
+        assert_string_equal(live_part_name(&a, rows[i].path, rows[i].format, 2), rows[i].want);
+        arena_release(&a);
+    }
+}
+
+static void what_is_abandoned_leaves_no_file(void **state)
+{
+    struct fault_sys f;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    begin(&l, &f, &usual);
+    put_header(&l);
+    live_abandon(&l);
+    live_release(&l);
+    assert_int_equal(access("a.jsonl", F_OK), -1);
+}
+
+static void what_cannot_be_made_is_not_begun(void **state)
+{
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_OPEN, 1, 1, ENOSPC);
+    assert_false(live_open(&l, &f.sys, &usual, &e));
+    assert_string_equal(e.msg, "cannot write 'a.jsonl': No space left on device");
+    assert_int_equal(access("a.jsonl", F_OK), -1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_record_is_in_the_file_at_once_and_the_footer_at_the_end),
+        TEST(plain_files_have_three_kinds_of_lines),
+        TEST(what_is_lost_stands_in_the_file_by_who_said_it),
+        TEST(a_sync_that_failed_stands_in_the_file),
+        TEST(a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer),
+        TEST(a_part_has_its_own_header_and_footer),
+        TEST(a_name_that_is_taken_is_passed_over),
+        TEST(a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on),
+        TEST(parts_are_named_by_number_before_the_extension),
+        TEST(what_is_abandoned_leaves_no_file),
+        TEST(what_cannot_be_made_is_not_begun),
+    };
+    alarm(60); /* what waits for ever must not do so in silence */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+#include "base/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fault-sys.h"
+#include "test.h"
+
+static int into_a_new_directory(void **state)
+{
+    static char dir[] = "/tmp/mcpreel-lock-XXXXXX";
+
+    *state = dir;
+    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int out_of_it(void **state)
+{
+    unlink("file");
+    unlink("pipe");
+    return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+}
+
+static void a_lock_is_held_until_the_file_is_closed(void **state)
+{
+    int fd = open("file", O_WRONLY | O_CREAT, 0600);
+    struct fault_sys f;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_false(lock_is_held(&sys_real, "file"));
+    lock_take(&sys_real, fd);
+    assert_true(lock_is_held(&sys_real, "file"));
+    fault_init(&f);
+    fault_fail(&f, FAULT_OPEN, 1, 2, EINTR);
+    assert_true(lock_is_held(&f.sys, "file"));
+    close(fd);
+    assert_false(lock_is_held(&sys_real, "file"));
+}
+
+static void what_cannot_be_locked_is_not(void **state)
+{
+    struct fault_sys f;
+    int fd = open("file", O_WRONLY | O_CREAT, 0600);
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_FLOCK, 1, FAULT_FOREVER, ENOLCK);
+    lock_take(&f.sys, fd);
+    assert_false(lock_is_held(&f.sys, "file"));
+    close(fd);
+    assert_false(lock_is_held(&sys_real, "missing"));
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_false(lock_is_held(&sys_real, "pipe"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lock_is_held_until_the_file_is_closed),
+        cmocka_unit_test(what_cannot_be_locked_is_not),
+    };
+    return cmocka_run_group_tests(tests, into_a_new_directory, out_of_it);
+}

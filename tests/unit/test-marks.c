@@ -1,0 +1,51 @@
+#include "trace/marks.h"
+
+#include "test.h"
+
+static void assert_mark(struct marks *m, int64_t rule, const char *want)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    marks_add(m, &b, rule);
+    assert_str(buf_str(&b), str_z(want));
+    buf_release(&b);
+}
+
+static void marks_name_the_variable_or_number_the_rule(void **state)
+{
+    struct err e = ERR_NONE;
+    struct secrets s;
+    struct marks m;
+
+    (void)state;
+    secrets_init(&s);
+    assert_true(secrets_add_value(&s, STR("API_KEY"), STR("hunter22"), &e));
+    secrets_add_credentials(&s);
+    assert_true(secrets_add_pattern(&s, STR("x+"), &e));
+    assert_true(secrets_seal(&s, &e));
+    marks_init(&m, &s);
+    assert_mark(&m, 0, "[REDACTED:API_KEY]");
+    assert_mark(&m, 5, "[REDACTED:rule-1]");
+    assert_mark(&m, 3, "[REDACTED:rule-2]");
+    assert_mark(&m, 5, "[REDACTED:rule-1]");
+    assert_mark(&m, (int64_t)s.count - 1, "[REDACTED:rule-3]");
+    assert_mark(&m, MARKS_ANY, "[REDACTED]");
+    marks_skip(&m, 7);
+    marks_skip(&m, 2);
+    assert_mark(&m, 5, "[REDACTED:rule-1]");
+    assert_mark(&m, 6, "[REDACTED:rule-8]");
+    m.plain = true;
+    assert_mark(&m, 0, "[REDACTED]");
+    assert_mark(&m, 5, "[REDACTED]");
+    marks_release(&m);
+    secrets_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marks_name_the_variable_or_number_the_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

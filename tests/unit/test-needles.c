@@ -1,0 +1,163 @@
+#include "base/needles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "test.h"
+
+/* Hits as "AT-END:ID " in the order of their places. */
+struct found {
+    struct buf text;
+    size_t count, most;
+};
+
+static bool note(void *to, size_t at, size_t end, uint32_t id)
+{
+    struct found *f = to;
+
+    buf_printf(&f->text, "%zu-%zu:%u ", at, end, id);
+    return ++f->count != f->most;
+}
+
+static void assert_found(const struct needles *n, struct str text, const char *want)
+{
+    struct found f = { .count = 0 };
+
+    buf_init(&f.text, 1 << 16);
+    assert_true(needles_scan(n, text, note, &f));
+    assert_string_equal(buf_z(&f.text), want);
+    buf_release(&f.text);
+}
+
+static void nothing_is_found_without_needles(void **state)
+{
+    struct needles n;
+
+    (void)state;
+    needles_init(&n);
+    assert_found(&n, STR("anything at all"), "");
+    needles_release(&n);
+}
+
+static void needles_are_found_wherever_they_stand(void **state)
+{
+    char text[64];
+
+    (void)state;
+    for (size_t len = 3; len <= 20; len++) {
+        struct needles n;
+        needles_init(&n);
+        needles_add(&n, str_n("abcdefghijklmnopqrstuvwxyz", len), NEEDLES_EXACT, 7);
+        for (size_t at = 0; at + len <= sizeof text; at++) {
+            char want[32];
+            memset(text, '.', sizeof text);
+            memcpy(text + at, "abcdefghijklmnopqrstuvwxyz", len);
+            snprintf(want, sizeof want, "%zu-%zu:7 ", at, at + len);
+            assert_found(&n, str_n(text, sizeof text), want);
+            assert_found(&n, str_n(text, at + len), want);
+            assert_found(&n, str_n(text, at + len - 1), "");
+            assert_found(&n, str_n(text + at + 1, sizeof text - at - 1), "");
+        }
+        needles_release(&n);
+    }
+}
+
+static void needles_may_overlap_and_have_the_same_bytes(void **state)
+{
+    struct needles n;
+
+    (void)state;
+    needles_init(&n);
+    needles_add(&n, STR("xyzzy"), NEEDLES_EXACT, 1);
+    needles_add(&n, STR("zzy-q"), NEEDLES_EXACT, 2);
+    assert_found(&n, STR("..xyzzy.."), "2-7:1 ");
+    assert_found(&n, STR("xyzzyxyzzy"), "0-5:1 5-10:1 ");
+    needles_release(&n);
+    needles_init(&n);
+    needles_add(&n, STR("aaa"), NEEDLES_EXACT, 1);
+    assert_found(&n, STR("aaaaa"), "0-3:1 1-4:1 2-5:1 ");
+    needles_release(&n);
+}
+
+static void case_counts_only_for_those_that_want_it(void **state)
+{
+    struct needles n;
+
+    (void)state;
+    needles_init(&n);
+    needles_add(&n, STR("Bearer "), NEEDLES_ANY_CASE, 1);
+    needles_add(&n, STR("AKIA"), NEEDLES_EXACT, 2);
+    assert_found(&n, STR("bearer BEARER bEaReR x"), "0-7:1 7-14:1 14-21:1 ");
+    assert_found(&n, STR("akia AKIA Akia"), "5-9:2 ");
+    needles_release(&n);
+}
+
+static void the_search_ends_when_it_is_told_to(void **state)
+{
+    struct found f = { .most = 2 };
+    struct needles n;
+
+    (void)state;
+    buf_init(&f.text, 1 << 10);
+    needles_init(&n);
+    needles_add(&n, STR("one"), NEEDLES_EXACT, 1);
+    assert_false(needles_scan(&n, STR("one one one one"), note, &f));
+    assert_int_equal(f.count, 2);
+    needles_release(&n);
+    buf_release(&f.text);
+}
+
+static bool tally(void *to, size_t at, size_t end, uint32_t id)
+{
+    size_t *count = to;
+
+    (void)at;
+    (void)end;
+    count[id]++;
+    return true;
+}
+
+/* Against a search that is too simple to be wrong. */
+static void many_needles_are_all_found(void **state)
+{
+    enum { NEEDLES = 300, TEXT = 20000 };
+    size_t got[NEEDLES] = { 0 };
+    char *text = mem_alloc(TEXT), words[NEEDLES][9];
+    unsigned seed = 1;
+    struct needles n;
+
+    (void)state;
+    needles_init(&n);
+    for (size_t i = 0; i < TEXT; i++)
+        text[i] = "abAB\"01"[((seed = seed * 1103515245u + 12345u) >> 16) % 7];
+    for (uint32_t i = 0; i < NEEDLES; i++) {
+        memcpy(words[i], text + i * 61, 8);
+        words[i][3 + i % 6] = '\0';
+        needles_add(&n, str_z(words[i]), NEEDLES_EXACT, i);
+    }
+    needles_scan(&n, str_n(text, TEXT), tally, got);
+    for (uint32_t i = 0; i < NEEDLES; i++) {
+        size_t want = 0;
+        for (size_t at = 0; at + strlen(words[i]) <= TEXT; at++)
+            want += memcmp(text + at, words[i], strlen(words[i])) == 0;
+        assert_int_equal(got[i], want);
+        assert_true(want > 0);
+    }
+    needles_release(&n);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_found_without_needles),
+        cmocka_unit_test(needles_are_found_wherever_they_stand),
+        cmocka_unit_test(needles_may_overlap_and_have_the_same_bytes),
+        cmocka_unit_test(case_counts_only_for_those_that_want_it),
+        cmocka_unit_test(the_search_ends_when_it_is_told_to),
+        cmocka_unit_test(many_needles_are_all_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+#include "trace/redact-json.h"
+
+#include "terse.h"
+#include "test.h"
+
+struct bench {
+    struct secrets secrets;
+    struct secrets_search search;
+    struct marks marks;
+    struct redact_json json;
+};
+
+static void start(struct bench *b, const char *value, const char *pattern)
+{
+    struct err e = ERR_NONE;
+
+    secrets_init(&b->secrets);
+    assert_true(secrets_add_value(&b->secrets, STR("KEY"), str_z(value), &e));
+    secrets_add_credentials(&b->secrets);
+    if (pattern)
+        assert_true(secrets_add_pattern(&b->secrets, str_z(pattern), &e));
+    assert_true(secrets_seal(&b->secrets, &e));
+    secrets_search_init(&b->search, &b->secrets);
+    marks_init(&b->marks, &b->secrets);
+    redact_json_init(&b->json, &b->search, &b->marks);
+}
+
+static void stop(struct bench *b)
+{
+    redact_json_release(&b->json);
+    marks_release(&b->marks);
+    secrets_search_release(&b->search);
+    secrets_release(&b->secrets);
+}
+
+/* Both with ' and ` for " and \; the pointers follow, each after a space. */
+static void assert_redacts(struct bench *b, const char *message, const char *want)
+{
+    struct arena a = { 0 };
+    struct terse_scanned s = { 0 };
+    struct buf got;
+
+    buf_init(&got, 1 << 16);
+    assert_int_equal(redact_json(&b->json, terse_scan(&s, message), true), REDACT_JSON_DONE);
+    buf_add(&got, buf_str(&b->json.text));
+    for (size_t i = 0; i < b->json.count; i++) {
+        buf_add_ch(&got, ' ');
+        redact_json_pointer(&b->json, &b->json.leaves[i], &got);
+    }
+    assert_str(buf_str(&got), terse_json(&a, want));
+    buf_release(&got);
+    arena_release(&a);
+    terse_scanned_release(&s);
+}
+
+static void assert_outcome(struct bench *b, const char *message, enum redact_json_outcome want)
+{
+    struct terse_scanned s = { 0 };
+
+    assert_int_equal(redact_json(&b->json, terse_scan(&s, message), true), want);
+    terse_scanned_release(&s);
+}
+
+static void only_the_bytes_of_the_secret_change(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", NULL);
+    assert_redacts(&b, "{ 'a' : [1.0,'x hunter2 y'] , 'a':'`u0041' }",
+                   "{ 'a' : [1.0,'x [REDACTED:KEY] y'] , 'a':'`u0041' } /a/1");
+    assert_redacts(&b, "{'a':{'b':'hunter2hunter2','c':'`u0068unter2'}}",
+                   "{'a':{'b':'[REDACTED:KEY][REDACTED:KEY]','c':'[REDACTED:KEY]'}} /a/b /a/c");
+    assert_outcome(&b, "{'a':'hunter3'}", REDACT_JSON_CLEAN);
+    stop(&b);
+}
+
+static void names_and_numbers_are_looked_at_too(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "4111111111111111", NULL);
+    assert_redacts(
+        &b, "{'n':[4111111111111111,-41111111111111110.5e3],'k4111111111111111/~':{'v':1}}",
+        "{'n':['[REDACTED:KEY]','[REDACTED:KEY]'],'k[REDACTED:KEY]/~':{'v':1}}"
+        " /n/0 /n/1 /k[REDACTED:KEY]~1~0");
+    stop(&b);
+}
+
+static void places_below_a_changed_name_have_the_new_one(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", NULL);
+    assert_redacts(&b, "{'hunter2':['hunter2']}",
+                   "{'[REDACTED:KEY]':['[REDACTED:KEY]']} /[REDACTED:KEY] /[REDACTED:KEY]/0");
+    stop(&b);
+}
+
+static void no_escape_is_cut_in_half(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "nsecret1", NULL);
+    assert_redacts(&b, "{'a':'x`nsecret1`nsecret1 y'}",
+                   "{'a':'x[REDACTED:KEY][REDACTED:KEY] y'} /a");
+    stop(&b);
+    start(&b, "0041secret", NULL);
+    assert_redacts(&b, "{'a':'x`u0041secret y'}", "{'a':'x[REDACTED:KEY] y'} /a");
+    stop(&b);
+}
+
+static void no_character_is_cut_in_half(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", "(?-s:[\\x80-\\x{ffff}])zz");
+    assert_redacts(
+        &b, "{'a':'\xc3\xa9hunter2\xc3\xa9 \xe2\x82\xaczz`u00e9hunter2'}",
+        "{'a':'\xc3\xa9[REDACTED:KEY]\xc3\xa9 [REDACTED:rule-1]`u00e9[REDACTED:KEY]'} /a");
+    stop(&b);
+}
+
+static void what_is_nested_is_found(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "se\"cr\\et", NULL);
+    assert_redacts(&b, "{'a':'{`'b`':`'se```'cr````et`'}'}",
+                   "{'a':'{`'b`':`'[REDACTED:KEY]`'}'} /a");
+    stop(&b);
+}
+
+static void credentials_are_left_where_the_meaning_hangs_on_them(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", NULL);
+    assert_outcome(&b, "{'id':'AKIAIOSFODNN7EXAMPLE','method':'AKIAIOSFODNN7EXAMPLE'}",
+                   REDACT_JSON_CLEAN);
+    assert_redacts(
+        &b, "{'id':'AKIAIOSFODNN7EXAMPLE','params':{'id':'AKIAIOSFODNN7EXAMPLE'}}",
+        "{'id':'AKIAIOSFODNN7EXAMPLE','params':{'id':'[REDACTED:rule-1]'}} /params/id");
+    assert_outcome(&b,
+                   "{'result':{'tools':[{'inputSchema':{'default':'AKIAIOSFODNN7EXAMPLE'}}]}}",
+                   REDACT_JSON_CLEAN);
+    stop(&b);
+}
+
+/* It was said that it must not be written, and nothing that is written is worth it. */
+static void a_declared_value_goes_from_everywhere(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", NULL);
+    assert_redacts(
+        &b,
+        "{'id':'hunter2-1','method':'x/"
+        "hunter2','params':{'_meta':{'progressToken':'hunter2'}}}",
+        "{'id':'[REDACTED:KEY]-1','method':'x/[REDACTED:KEY]','params':{'_meta':{"
+        "'progressToken':'[REDACTED:KEY]'}}} /id /method /params/_meta/progressToken");
+    stop(&b);
+}
+
+static void patterns_look_at_strings_one_by_one(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", "^tok-.*$");
+    assert_redacts(
+        &b, "{'id':'tok-0','a':['tok-1','x','not tok-2'],'tok-3':'`u0074ok-4'}",
+        "{'id':'tok-0','a':['[REDACTED:rule-1]','x','not tok-2'],'[REDACTED:rule-1]':"
+        "'[REDACTED:rule-1]'} /a/0 /[REDACTED:rule-1] /[REDACTED:rule-1]");
+    stop(&b);
+}
+
+static void patterns_match_names_and_numbers(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", "[0-9]{8}");
+    assert_redacts(&b, "{'id':12345678,'a':12345678,'b12345678':'x 12345678'}",
+                   "{'id':12345678,'a':'[REDACTED:rule-1]','b[REDACTED:rule-1]':'x "
+                   "[REDACTED:rule-1]'} /a /b[REDACTED:rule-1] /b[REDACTED:rule-1]");
+    stop(&b);
+}
+
+static void a_secret_that_is_no_leaf_makes_the_value_unfit(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "true,true", NULL);
+    assert_outcome(&b, "{'a':[true,true]}", REDACT_JSON_UNFIT);
+    assert_outcome(&b, "{'a':[true,'true']}", REDACT_JSON_CLEAN);
+    stop(&b);
+}
+
+static void what_the_mark_completes_makes_the_value_unfit(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "[REDACTED:KEY]", NULL);
+    assert_outcome(&b, "{'a':'[REDACTED:KEY]'}", REDACT_JSON_UNFIT);
+    stop(&b);
+}
+
+static void a_secret_across_strings_is_taken_from_each(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "ab\",\"cd", NULL);
+    assert_redacts(&b, "{'a':['xab','cdy']}",
+                   "{'a':['x[REDACTED:KEY]','[REDACTED:KEY]y']} /a/0 /a/1");
+    stop(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_bytes_of_the_secret_change),
+        cmocka_unit_test(names_and_numbers_are_looked_at_too),
+        cmocka_unit_test(places_below_a_changed_name_have_the_new_one),
+        cmocka_unit_test(no_escape_is_cut_in_half),
+        cmocka_unit_test(no_character_is_cut_in_half),
+        cmocka_unit_test(what_is_nested_is_found),
+        cmocka_unit_test(credentials_are_left_where_the_meaning_hangs_on_them),
+        cmocka_unit_test(a_declared_value_goes_from_everywhere),
+        cmocka_unit_test(patterns_look_at_strings_one_by_one),
+        cmocka_unit_test(patterns_match_names_and_numbers),
+        cmocka_unit_test(a_secret_that_is_no_leaf_makes_the_value_unfit),
+        cmocka_unit_test(what_the_mark_completes_makes_the_value_unfit),
+        cmocka_unit_test(a_secret_across_strings_is_taken_from_each),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

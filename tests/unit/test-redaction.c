@@ -1,0 +1,185 @@
+#include "cmd/redaction.h"
+
+#include "test.h"
+
+/* What the options of a test say, and what is said to the user. */
+struct scene {
+    char *env[4];
+    struct log log;
+    struct buf said;
+    struct app app;
+    struct redaction_args args;
+    struct redaction redaction;
+};
+
+static void say(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void set(struct scene *s)
+{
+    *s = (struct scene){ .env = { "KEY=hunter2hunter2", "SHORT=abc", "EMPTY=", NULL } };
+    buf_init(&s->said, 1 << 12);
+    s->log = (struct log){ .level = LOG_INFO, .put = say, .to = &s->said };
+    s->app = (struct app){ .env = s->env, .log = &s->log };
+    s->args = (struct redaction_args){ .server_url = true, .defaults = true };
+}
+
+static bool start(struct scene *s, const char **env, size_t variables, const char **patterns,
+                  size_t count, struct err *e)
+{
+    s->args.env = (struct option_list){ env, variables };
+    s->args.patterns = (struct option_list){ patterns, count };
+    return redaction_init(&s->redaction, &s->app, &s->args, NULL, e);
+}
+
+static void assert_refused(const char *variable, const char *pattern, const char *msg)
+{
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    set(&s);
+    assert_false(start(&s, &variable, variable ? 1 : 0, &pattern, pattern ? 1 : 0, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, msg);
+    buf_release(&s.said);
+}
+
+static void a_variable_that_cannot_be_looked_for_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("NOPE", NULL, "'--redact-env NOPE': this variable is not set or empty");
+    assert_refused("EMPTY", NULL, "'--redact-env EMPTY': this variable is not set or empty");
+    assert_refused("SHORT", NULL,
+                   "'--redact-env SHORT': the value of 'SHORT' is too short to be looked for: "
+                   "less than 6 bytes");
+    assert_refused("sk-not-a-name", NULL,
+                   "what '--redact-env' was given is not the name of a variable");
+    assert_refused("1A", NULL, "what '--redact-env' was given is not the name of a variable");
+}
+
+static void a_pattern_that_cannot_be_used_is_refused_by_its_number(void **state)
+{
+    (void)state;
+    assert_refused(NULL, "(?=se)cret",
+                   "pattern 1 of '--redact-patterns' has look-ahead '(?=', which RE2 has not");
+    assert_refused(
+        NULL, "(?<!a)secret",
+        "pattern 1 of '--redact-patterns' has look-behind '(?<!', which RE2 has not");
+    assert_refused(NULL, "(s)ecre\\1",
+                   "pattern 1 of '--redact-patterns' has a back-reference, which RE2 has not");
+    assert_refused(
+        NULL, "(?>secret)",
+        "pattern 1 of '--redact-patterns' has an atomic group '(?>', which RE2 has not");
+    assert_refused(
+        NULL, "secret*|x*",
+        "pattern 1 of '--redact-patterns' cannot be used: it matches the empty text, so "
+        "it would match everywhere");
+    assert_refused(NULL, "secret(",
+                   "pattern 1 of '--redact-patterns' cannot be used: missing )");
+}
+
+static void the_log_and_errors_are_without_secrets(void **state)
+{
+    const char *variable = "KEY";
+    struct err e = ERR_NONE;
+    struct arena a = { 0 };
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    assert_true(start(&s, &variable, 1, NULL, 0, &e));
+    log_say(&s.redaction.log, LOG_WARN, "cannot start '%s'", "srv hunter2hunter2");
+    assert_string_equal(buf_z(&s.said),
+                        "mcpreel: warning: cannot start 'srv [REDACTED:KEY]'\n");
+    err_set(&e, ERR_IO, "no 'hunter2hunter2'");
+    err_hint(&e, "try %%68unter2hunter2");
+    assert_string_equal(redaction_word(&s.redaction, "x-hunter2hunter2", &a),
+                        "x-[REDACTED:KEY]");
+    arena_release(&a);
+    redaction_err(&s.redaction, &e);
+    assert_string_equal(e.msg, "no '[REDACTED:KEY]'");
+    assert_string_equal(e.hint, "try [REDACTED:KEY]");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+static void secrets_among_the_words_of_a_command_are_learnt(void **state)
+{
+    char *server[] = { "srv",
+                       "--token",
+                       "a1b2c3d4e5f6",
+                       "--password=q9w8e7r6t5y4",
+                       "--verbose",
+                       "n0t-s3cr3t-at-all",
+                       NULL };
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    assert_true(redaction_init(&s.redaction, &s.app, &s.args, server, &e));
+    log_say(&s.redaction.log, LOG_INFO, "a1b2c3d4e5f6 q9w8e7r6t5y4 n0t-s3cr3t-at-all");
+    assert_string_equal(buf_z(&s.said),
+                        "mcpreel: [REDACTED:rule-1] [REDACTED:rule-1] n0t-s3cr3t-at-all\n");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+static bool count(struct sink *self, const struct record *r, struct err *e)
+{
+    (void)e;
+    assert_str(r->bytes.bytes, STR("x [REDACTED:KEY]"));
+    self->put = NULL; /* once is enough */
+    return true;
+}
+
+static void what_goes_through_the_door_is_without_secrets(void **state)
+{
+    struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = STR("x hunter2hunter2") } };
+    const char *variable = "KEY";
+    struct sink file = { count }, *door;
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    assert_true(start(&s, &variable, 1, NULL, 0, &e));
+    door = redaction_door(&s.redaction, &file);
+    assert_true(door->put(door, &r, &e));
+    assert_null(file.put);
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+static void a_cassette_has_plain_marks(void **state)
+{
+    const char *variable = "KEY";
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    assert_true(start(&s, &variable, 1, NULL, 0, &e));
+    redaction_for(&s.redaction, &cassette_format);
+    log_say(&s.redaction.log, LOG_INFO, "hunter2hunter2");
+    redaction_for(&s.redaction, &recording_format);
+    log_say(&s.redaction.log, LOG_INFO, "hunter2hunter2");
+    assert_string_equal(buf_z(&s.said), "mcpreel: [REDACTED]\nmcpreel: [REDACTED:KEY]\n");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_variable_that_cannot_be_looked_for_is_refused),
+        cmocka_unit_test(a_pattern_that_cannot_be_used_is_refused_by_its_number),
+        cmocka_unit_test(the_log_and_errors_are_without_secrets),
+        cmocka_unit_test(secrets_among_the_words_of_a_command_are_learnt),
+        cmocka_unit_test(what_goes_through_the_door_is_without_secrets),
+        cmocka_unit_test(a_cassette_has_plain_marks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+#include "trace/redactor.h"
+
+#include <stdio.h>
+
+#include "format/recording-line.h"
+#include "terse.h"
+#include "test.h"
+
+/* Writes lines of a recording, without what every one of them has. */
+struct paper {
+    struct sink sink;
+    struct buf text;
+};
+
+static bool write_line(struct sink *self, const struct record *r, struct err *e)
+{
+    struct paper *p = (struct paper *)self;
+
+    (void)e;
+    recording_line_write(&p->text, r);
+    return true;
+}
+
+struct desk {
+    struct secrets secrets;
+    struct paper paper;
+    struct redactor redactor;
+    struct arena arena;
+};
+
+static void start(struct desk *d)
+{
+    struct err e = ERR_NONE;
+
+    *d = (struct desk){ .paper = { .sink = { write_line } } };
+    buf_init(&d->paper.text, 64 << 20);
+    secrets_init(&d->secrets);
+    assert_true(secrets_add_value(&d->secrets, STR("KEY"), STR("hunter2"), &e));
+    secrets_add_credentials(&d->secrets);
+    assert_true(secrets_add_pattern(&d->secrets, STR("card [0-9]+"), &e));
+    assert_true(secrets_seal(&d->secrets, &e));
+    redactor_init(&d->redactor, &d->secrets, &d->paper.sink);
+}
+
+static void stop(struct desk *d)
+{
+    redactor_release(&d->redactor);
+    secrets_release(&d->secrets);
+    buf_release(&d->paper.text);
+    arena_release(&d->arena);
+}
+
+/* One line of a recording in, one out; with ' and ` for " and \. */
+static void assert_line(struct desk *d, const char *in, const char *want)
+{
+    struct terse_scanned s = { 0 };
+    struct record r = { .has = 0 };
+    struct err e = ERR_NONE;
+    struct buf line;
+    size_t at;
+
+    buf_clear(&d->paper.text);
+    if (!recording_line_read(terse_scan(&s, in), &r, &d->arena, &at, &e))
+        fail_msg("%s", e.msg);
+    assert_true(d->redactor.sink.put(&d->redactor.sink, &r, &e));
+    buf_init(&line, 1 << 20);
+    buf_printf(&line, "%s\n", want);
+    assert_str(buf_str(&d->paper.text), terse_json(&d->arena, buf_z(&line)));
+    buf_release(&line);
+    terse_scanned_release(&s);
+}
+
+#define MESSAGE(members)                                                                       \
+    "{'type':'message','seq':1,'ts':'2025-02-04T10:00:00.000Z','dir':'c2s'," members "}"
+
+static void messages_say_where_they_were_changed(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(
+        &d, MESSAGE("'msg':{'method':'a','params':{'x':'hunter2','y':['card 12']}}"),
+        MESSAGE(
+            "'msg':{'method':'a','params':{'x':'[REDACTED:KEY]','y':['[REDACTED:rule-1]']}},"
+            "'redacted':['/params/x','/params/y/0']"));
+    assert_line(&d, MESSAGE("'msg':{'method':'a','params':{'x':'hunter3'}}"),
+                MESSAGE("'msg':{'method':'a','params':{'x':'hunter3'}}"));
+    stop(&d);
+}
+
+static void places_that_were_known_stay_known(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(
+        &d,
+        MESSAGE("'msg':{'method':'a','params':{'x':'[REDACTED:B] hunter2','y':'hunter2'}},"
+                "'redacted':['/params/x']"),
+        MESSAGE("'msg':{'method':'a','params':{'x':'[REDACTED:B] [REDACTED:KEY]',"
+                "'y':'[REDACTED:KEY]'}},'redacted':['/params/x','/params/y']"));
+    stop(&d);
+}
+
+static void numbers_that_are_taken_are_not_given_again(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, "{'type':'stderr','text':'[REDACTED:rule-3] [REDACTED:rule-x]'}",
+                "{'type':'stderr','text':'[REDACTED:rule-3] [REDACTED:rule-x]'}");
+    assert_line(
+        &d, MESSAGE("'msg':{'method':'a','params':['card 12','[REDACTED:rule-5]']}"),
+        MESSAGE("'msg':{'method':'a','params':['[REDACTED:rule-6]','[REDACTED:rule-5]']},"
+                "'redacted':['/params/0']"));
+    stop(&d);
+}
+
+static void what_cannot_be_freed_is_a_gap(void **state)
+{
+    struct desk d;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    start(&d);
+    secrets_release(&d.secrets);
+    redactor_release(&d.redactor);
+    secrets_init(&d.secrets);
+    assert_true(secrets_add_value(&d.secrets, STR("KEY"), STR("true,true"), &e));
+    assert_true(secrets_seal(&d.secrets, &e));
+    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    assert_line(&d, MESSAGE("'msg':{'method':'a','params':[true,true]},'us':5"),
+                "{'type':'gap','from':'client','messages':1,'bytes':35,"
+                "'why':'secrets could not be taken out of it','us':5}");
+    stop(&d);
+}
+
+/* What is left around a mark may be a value again; then nothing is left. */
+static void what_the_mark_completes_in_a_text_is_taken_out_whole(void **state)
+{
+    struct desk d;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    start(&d);
+    secrets_release(&d.secrets);
+    redactor_release(&d.redactor);
+    secrets_init(&d.secrets);
+    assert_true(secrets_add_value(&d.secrets, STR("KEY"), STR("[REDACTED:KEY]"), &e));
+    assert_true(secrets_seal(&d.secrets, &e));
+    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    assert_line(&d, "{'type':'stderr','text':'a [REDACTED:KEY] b'}",
+                "{'type':'stderr','text':'[REDACTED]'}");
+    stop(&d);
+}
+
+static void bytes_and_stderr_are_looked_at(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, "{'type':'raw','from':'server','text':'x hunter2 %68unter2'}",
+                "{'type':'raw','from':'server','text':'x [REDACTED:KEY] [REDACTED:KEY]'}");
+    assert_line(&d, "{'type':'stderr','text':'card 99 hunter2`n'}",
+                "{'type':'stderr','text':'[REDACTED:rule-1] [REDACTED:KEY]`n'}");
+    stop(&d);
+}
+
+static void a_private_key_may_come_line_by_line(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, "{'type':'stderr','text':'x -----BEGIN PRIVATE KEY-----`nMIIE`n'}",
+                "{'type':'stderr','text':'x [REDACTED:rule-1]'}");
+    assert_line(&d, "{'type':'stderr','text':'vQIBADANBgkqhkiG9w0`n'}",
+                "{'type':'stderr','text':'[REDACTED:rule-1]`n'}");
+    assert_line(&d, "{'type':'raw','from':'server','text':'another stream'}",
+                "{'type':'raw','from':'server','text':'another stream'}");
+    assert_line(&d, "{'type':'stderr','text':'AASC`n-----END PRIVATE KEY-----`nhunter2`n'}",
+                "{'type':'stderr','text':'[REDACTED:rule-1]`n[REDACTED:KEY]`n'}");
+    assert_line(&d, "{'type':'stderr','text':'plain`n'}", "{'type':'stderr','text':'plain`n'}");
+    stop(&d);
+}
+
+#define HEADER(members) "{'type':'header','version':'1.0'," members "}"
+#define AT_ "'recorded_at':'2025-02-04T10:00:00.000Z'"
+#define TJ "'thoughtjack_version':'0.3.0'"
+
+static void the_command_keeps_its_words(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(
+        &d,
+        HEADER("'name':'n hunter2'," AT_ ",'upstream':'srv --token abc --api-key=x y'," TJ
+               ",'command':['srv','--token','abc','--api-key=x','y']"),
+        HEADER("'name':'n [REDACTED:KEY]'," AT_
+               ",'upstream':'srv --token [REDACTED:rule-1] --api-key=[REDACTED:rule-1] y'," TJ
+               ",'command':['srv','--token','[REDACTED:rule-1]','--api-key=[REDACTED:rule-1]','"
+               "y']"));
+    assert_line(&d, HEADER(AT_ ",'upstream':'srv hunter2'," TJ ",'command':['srv','hunter2']"),
+                HEADER(AT_ ",'upstream':'srv [REDACTED:KEY]'," TJ
+                           ",'command':['srv','[REDACTED:KEY]']"));
+    assert_line(
+        &d, HEADER(AT_ ",'upstream':'s'," TJ ",'command':['s','--token','[REDACTED:rule-9]']"),
+        HEADER(AT_ ",'upstream':'s'," TJ ",'command':['s','--token','[REDACTED:rule-9]']"));
+    assert_line(
+        &d, HEADER(AT_ ",'upstream':'srv --token'," TJ ",'command':['srv','--token','-v']"),
+        HEADER(AT_ ",'upstream':'srv --token'," TJ ",'command':['srv','--token','-v']"));
+    stop(&d);
+}
+
+static void of_an_address_the_host_is_kept(void **state)
+{
+    static const char *const rows[][2] = {
+        { "https://h.example/key/mcp?x=1#f", "https://h.example/[REDACTED]" },
+        { "https://u:p@h.example:8/", "https://h.example:8/[REDACTED]" },
+        { "http://h?key=1", "http://h/[REDACTED]" },
+        { "http://h:1/", "http://h:1/" },
+        { "http://h", "http://h" },
+        { "node http/x", "node http/x" },
+    };
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char in[256], want[256];
+        snprintf(in, sizeof in, HEADER(AT_ ",'upstream':'%s'," TJ), rows[i][0]);
+        snprintf(want, sizeof want, HEADER(AT_ ",'upstream':'%s'," TJ), rows[i][1]);
+        assert_line(&d, in, want);
+    }
+    d.redactor.keep_url = true;
+    assert_line(&d, HEADER(AT_ ",'upstream':'http://h/x?y'," TJ),
+                HEADER(AT_ ",'upstream':'http://h/x?y'," TJ));
+    stop(&d);
+}
+
+static void everything_else_that_came_from_outside_is_looked_at(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(
+        &d,
+        "{'type':'sse','stream':1,'id':'hunter2','event':'e','data':'hunter2','comment':'"
+        "hunter2'}",
+        "{'type':'sse','id':'[REDACTED:KEY]','event':'e','data':'[REDACTED:KEY]',"
+        "'comment':'[REDACTED:KEY]','stream':1}");
+    assert_line(
+        &d,
+        "{'type':'http','ev':'request','path':'/hunter2','query':'k=%68unter2',"
+        "'headers':[['mcp-name','hunter2']],'auth':true}",
+        "{'type':'http','ev':'request','path':'/[REDACTED:KEY]','query':'k=[REDACTED:KEY]',"
+        "'headers':[['mcp-name','[REDACTED:KEY]']],'auth':true}");
+    assert_line(&d,
+                "{'type':'footer','total_messages':1,'duration_ms':1,'client_messages':1,"
+                "'server_messages':0,'server_info':{'name':'hunter2'}}",
+                "{'type':'footer','total_messages':1,'duration_ms':1,'client_messages':1,"
+                "'server_messages':0,'server_info':{'name':'[REDACTED:KEY]'}}");
+    stop(&d);
+}
+
+static void feed_stderr(struct desk *d, struct str text)
+{
+    struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = text } };
+    struct err e = ERR_NONE;
+
+    assert_true(d->redactor.sink.put(&d->redactor.sink, &r, &e));
+}
+
+/* However a live server's words are cut, none of the value gets through. */
+static void a_value_may_be_cut_anywhere(void **state)
+{
+    struct str said = STR("first line\nand hunter2, and %68unter2\nlast");
+    struct record end = { .kind = RECORD_PROC, .proc = { .event = STR("exit") } };
+    struct err e = ERR_NONE;
+
+    (void)state;
+    for (size_t a = 0; a <= said.len; a++)
+        for (size_t b = a; b <= said.len; b++) {
+            struct desk d;
+            start(&d);
+            d.redactor.live = true;
+            feed_stderr(&d, str_n(said.at, a));
+            feed_stderr(&d, str_n(said.at + a, b - a));
+            feed_stderr(&d, str_skip(said, b));
+            assert_true(d.redactor.sink.put(&d.redactor.sink, &end, &e));
+            assert_null(strstr(buf_z(&d.paper.text), "unter"));
+            assert_non_null(strstr(buf_z(&d.paper.text), "[REDACTED:KEY], and [REDACTED:KEY]"));
+            assert_non_null(strstr(buf_z(&d.paper.text), "last"));
+            stop(&d);
+        }
+}
+
+static void a_line_without_end_is_not_held_for_ever(void **state)
+{
+    static char piece[100003];
+    struct desk d;
+    struct err e = ERR_NONE;
+    size_t hits = 0;
+
+    (void)state;
+    start(&d);
+    d.redactor.live = true;
+    for (size_t i = 0; i < sizeof piece; i++)
+        piece[i] = "hunter2 "[i % 8];
+    for (size_t i = 0; i < 80; i++) /* 8 MB, and no newline */
+        feed_stderr(&d, str_n(piece, sizeof piece / 8 * 8));
+    assert_true(d.redactor.held.len <= 2 << 20);
+    assert_true(redactor_finish(&d.redactor, &e));
+    assert_null(strstr(buf_z(&d.paper.text), "unter"));
+    for (const char *at = buf_z(&d.paper.text); (at = strstr(at, "[REDACTED:KEY]")); at++)
+        hits++;
+    assert_true(hits == 80 * (sizeof piece / 8) || strstr(buf_z(&d.paper.text), "[REDACTED]"));
+    stop(&d);
+}
+
+struct watch {
+    struct redactor_watch watch;
+    struct buf text;
+};
+
+static void note(struct redactor_watch *self, const struct redactor_hit *hit)
+{
+    struct watch *w = (struct watch *)self;
+
+    buf_printf(&w->text, "%llu %s %.*s %s\n", (unsigned long long)hit->index, hit->member,
+               STR_ARG(hit->pointer), hit->what);
+}
+
+static void who_watches_is_told_where_but_not_what(void **state)
+{
+    struct watch w = { .watch = { note } };
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    buf_init(&w.text, 1 << 12);
+    d.redactor.watch = &w.watch;
+    assert_line(&d, "{'type':'stderr','text':'plain'}", "{'type':'stderr','text':'plain'}");
+    assert_line(
+        &d, MESSAGE("'msg':{'method':'a','params':{'x':'hunter2'}}"),
+        MESSAGE(
+            "'msg':{'method':'a','params':{'x':'[REDACTED:KEY]'}},'redacted':['/params/x']"));
+    assert_line(&d, "{'type':'stderr','text':'card 5 AKIAIOSFODNN7EXAMPLE'}",
+                "{'type':'stderr','text':'[REDACTED:rule-1] [REDACTED:rule-2]'}");
+    assert_string_equal(buf_z(&w.text), "1 msg /params/x KEY\n"
+                                        "2 text  pattern 1\n"
+                                        "2 text  aws-access-key\n");
+    buf_release(&w.text);
+    stop(&d);
+}
+
+static void our_own_words_are_freed_too(void **state)
+{
+    struct desk d;
+    struct buf b;
+
+    (void)state;
+    start(&d);
+    buf_init(&b, 256);
+    redactor_text(&d.redactor, STR("cannot start 'srv hunter2'\n"), &b);
+    redactor_text(&d.redactor, STR("nothing here"), &b);
+    assert_string_equal(buf_z(&b), "cannot start 'srv [REDACTED:KEY]'\nnothing here");
+    buf_release(&b);
+    stop(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_say_where_they_were_changed),
+        cmocka_unit_test(places_that_were_known_stay_known),
+        cmocka_unit_test(numbers_that_are_taken_are_not_given_again),
+        cmocka_unit_test(what_cannot_be_freed_is_a_gap),
+        cmocka_unit_test(what_the_mark_completes_in_a_text_is_taken_out_whole),
+        cmocka_unit_test(bytes_and_stderr_are_looked_at),
+        cmocka_unit_test(a_private_key_may_come_line_by_line),
+        cmocka_unit_test(the_command_keeps_its_words),
+        cmocka_unit_test(of_an_address_the_host_is_kept),
+        cmocka_unit_test(everything_else_that_came_from_outside_is_looked_at),
+        cmocka_unit_test(a_value_may_be_cut_anywhere),
+        cmocka_unit_test(a_line_without_end_is_not_held_for_ever),
+        cmocka_unit_test(who_watches_is_told_where_but_not_what),
+        cmocka_unit_test(our_own_words_are_freed_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

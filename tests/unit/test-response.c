@@ -1,0 +1,154 @@
+#include "dies.h"
+#include "test.h"
+#include "wire/response.h"
+
+static void check(struct response *r, struct str want)
+{
+    struct err e = ERR_NONE;
+    struct buf seen;
+
+    buf_init(&seen, 4096);
+    if (!response_compose(&seen, r, &e)) {
+        assert_int_equal(e.kind, ERR_INPUT);
+        assert_int_equal(seen.len, 0);
+        buf_printf(&seen, "%s", e.msg);
+    }
+    assert_str(buf_str(&seen), want);
+    buf_release(&seen);
+    fields_release(&r->fields);
+}
+
+static void a_head_has_its_lines_in_order(void **state)
+{
+    struct response r = { .status = 200, .body = { BODY_LENGTH, 12 } };
+
+    (void)state;
+    fields_add(&r.fields, STR("Content-Type"), STR("application/json"));
+    fields_add(&r.fields, STR("x-Two"), STR(""));
+    fields_add(&r.fields, STR("x-Two"), STR("b\tc \xff"));
+    check(&r, STR("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-Two: \r\n"
+                  "x-Two: b\tc \xff\r\nContent-Length: 12\r\n\r\n"));
+}
+
+static void the_plan_says_how_the_body_ends(void **state)
+{
+    struct response r = { .status = 200, .body = { .kind = BODY_CHUNKED } };
+
+    (void)state;
+    check(&r, STR("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    r = (struct response){ .status = 202, .body = { BODY_LENGTH, 0 }, .close = true };
+    check(&r, STR("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+    r = (struct response){ .status = 204 };
+    check(&r, STR("HTTP/1.1 204 No Content\r\n\r\n"));
+    r = (struct response){ .status = 100 };
+    check(&r, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+}
+
+static void a_phrase_of_ones_own_is_taken(void **state)
+{
+    struct response r = { .status = 404, .phrase = STR("Gone Fishing") };
+
+    (void)state;
+    check(&r, STR("HTTP/1.1 404 Gone Fishing\r\n\r\n"));
+    r = (struct response){ .status = 299 };
+    check(&r, STR("HTTP/1.1 299 \r\n\r\n"));
+}
+
+static void nothing_can_add_a_line(void **state)
+{
+    static const struct {
+        struct str name, value;
+        const char *says;
+    } rows[] = {
+        { STR_INIT("X"), STR_INIT("a\r\nSet-Cookie: b"),
+          "header 'X' holds a control character" },
+        { STR_INIT("X"), STR_INIT("a\nb"), "header 'X' holds a control character" },
+        { STR_INIT("X"), STR_INIT("a\rb"), "header 'X' holds a control character" },
+        { STR_INIT("X"), STR_INIT("a\0b"), "header 'X' holds a control character" },
+        { STR_INIT("X"), STR_INIT("a\x7f"), "header 'X' holds a control character" },
+        { STR_INIT("X\r\nY"), STR_INIT("a"), "a header name is not a word" },
+        { STR_INIT("X: b\r\nY"), STR_INIT("a"), "a header name is not a word" },
+        { STR_INIT(""), STR_INIT("a"), "a header name is not a word" },
+        { STR_INIT("X "), STR_INIT("a"), "a header name is not a word" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct response r = { .status = 200 };
+
+        fields_add(&r.fields, STR("A"), STR("b"));
+        fields_add(&r.fields, rows[i].name, rows[i].value);
+        check(&r, str_z(rows[i].says));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        struct response r = { .status = 200, .phrase = str_n(&"\r\n\0"[i], 1) };
+
+        check(&r, STR("the phrase of a status holds a control character"));
+    }
+}
+
+static void nobody_else_says_how_the_body_ends(void **state)
+{
+    static const char *const names[] = { "content-length", "Transfer-Encoding", "Connection",
+                                         "keep-alive" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct response r = { .status = 200 };
+        struct buf want;
+
+        buf_init(&want, 256);
+        buf_printf(&want, "header '%s' is not for others to say", names[i]);
+        fields_add(&r.fields, str_z(names[i]), STR("1"));
+        assert_true(response_owns(str_z(names[i])));
+        check(&r, buf_str(&want));
+        buf_release(&want);
+    }
+    assert_false(response_owns(STR("content-type")));
+}
+
+static void compose_204_with_a_body(void)
+{
+    struct response r = { .status = 204, .body = { BODY_LENGTH, 0 } };
+
+    check(&r, STR(""));
+}
+
+static void compose_no_status(void)
+{
+    struct response r = { .status = 99 };
+
+    check(&r, STR(""));
+}
+
+static void what_http_forbids_is_our_own_mistake(void **state)
+{
+    (void)state;
+    assert_dies(compose_204_with_a_body, "bodiless");
+    assert_dies(compose_no_status, "r->status < 100");
+}
+
+static void every_status_we_answer_with_has_its_phrase(void **state)
+{
+    (void)state;
+    for (enum refusal why = REFUSAL_NONE + 1; why < REFUSAL_COUNT; why++)
+        assert_true(response_phrase(refusal_status(why)).len > 0);
+    assert_str(response_phrase(405), STR("Method Not Allowed"));
+    assert_str(response_phrase(406), STR("Not Acceptable"));
+    assert_str(response_phrase(415), STR("Unsupported Media Type"));
+    assert_int_equal(response_phrase(299).len, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_head_has_its_lines_in_order),
+        cmocka_unit_test(the_plan_says_how_the_body_ends),
+        cmocka_unit_test(a_phrase_of_ones_own_is_taken),
+        cmocka_unit_test(nothing_can_add_a_line),
+        cmocka_unit_test(nobody_else_says_how_the_body_ends),
+        cmocka_unit_test(what_http_forbids_is_our_own_mistake),
+        cmocka_unit_test(every_status_we_answer_with_has_its_phrase),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

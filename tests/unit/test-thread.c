@@ -1,0 +1,88 @@
+#include "base/thread.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "test.h"
+
+struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool came, all_blocked;
+};
+
+static void *come(void *to)
+{
+    struct meeting *m = to;
+    sigset_t blocked;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    pthread_mutex_lock(&m->lock);
+    m->all_blocked = sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGCHLD);
+    m->came = true;
+    pthread_cond_signal(&m->cond);
+    pthread_mutex_unlock(&m->lock);
+    return NULL;
+}
+
+static void a_thread_gets_no_signals_and_its_maker_keeps_them(void **state)
+{
+    struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct err e = ERR_NONE;
+    sigset_t blocked;
+    pthread_t t;
+
+    (void)state;
+    thread_init_cond(&m.cond);
+    assert_true(thread_start(&t, come, &m, &e));
+    pthread_mutex_lock(&m.lock);
+    while (!m.came)
+        thread_wait_until(&m.cond, &m.lock, clock_mono_us() + 1000000);
+    assert_true(m.all_blocked);
+    pthread_mutex_unlock(&m.lock);
+    pthread_join(t, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGTERM));
+    pthread_cond_destroy(&m.cond);
+}
+
+static void a_wait_ends_with_its_time(void **state)
+{
+    struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    int64_t until = clock_mono_us() + 2000;
+
+    (void)state;
+    thread_init_cond(&m.cond);
+    pthread_mutex_lock(&m.lock);
+    while (thread_wait_until(&m.cond, &m.lock, until))
+        ;
+    assert_true(clock_mono_us() >= until);
+    assert_false(thread_wait_until(&m.cond, &m.lock, 0));
+    pthread_mutex_unlock(&m.lock);
+    pthread_cond_destroy(&m.cond);
+}
+
+static void waiting_is_counted_and_working_is_not(void **state)
+{
+    long before = thread_waits();
+    int64_t until = clock_mono_us() + 2000;
+
+    (void)state;
+    while (clock_mono_us() < until)
+        ;
+    assert_int_equal(thread_waits(), before);
+    usleep(100);
+    assert_true(thread_waits() > before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_gets_no_signals_and_its_maker_keeps_them),
+        cmocka_unit_test(a_wait_ends_with_its_time),
+        cmocka_unit_test(waiting_is_counted_and_working_is_not),
+    };
+    alarm(60); /* what waits for ever must not do so in silence */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+#include "loop/watchdog.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "test.h"
+
+enum { FOR_EVER_MS = 30000 };
+
+/* A program that has a watchdog, and a family for it to watch. The test is the one
+ * to whom all who lose their parents are given, so that none is missed. */
+struct scene {
+    int mark[2]; /* the whole family has its writing end */
+    pid_t us;
+};
+
+static _Noreturn void be_family(const struct watchdog *w, int ready, const char *script)
+{
+    setsid();
+    if (w && !watchdog_join(w))
+        _exit(1);
+    dup2(ready, STDOUT_FILENO);
+    execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+    _exit(1);
+}
+
+static _Noreturn void be_us(int ready, const char *script)
+{
+    struct watchdog *w = watchdog_start();
+    pid_t family;
+
+    if (!w)
+        _exit(1);
+    family = fork();
+    if (family == 0)
+        be_family(w, ready, script);
+    close(ready);
+    for (;;) {
+        poll(NULL, 0, 5);
+        watchdog_check(w, family);
+    }
+}
+
+/* Until the script says that it is ready. */
+static void begin(struct scene *s, const char *script)
+{
+    int ready[2];
+    char c, number[16];
+
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    assert_int_equal(pipe(s->mark), 0);
+    assert_int_equal(pipe(ready), 0);
+    snprintf(number, sizeof number, "%d", s->mark[1]);
+    setenv("MARK", number, 1);
+    s->us = fork();
+    assert_true(s->us >= 0);
+    if (s->us == 0) {
+        close(s->mark[0]);
+        close(ready[0]);
+        be_us(ready[1], script);
+    }
+    close(s->mark[1]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+}
+
+/* Everybody who was started is gone, and so is the watchdog. */
+static void assert_nobody_left(struct scene *s)
+{
+    struct pollfd end = { .fd = s->mark[0], .events = POLLIN };
+    char text[16];
+
+    do
+        assert_int_equal(poll(&end, 1, FOR_EVER_MS), 1);
+    while (read(s->mark[0], text, sizeof text) > 0);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+    assert_int_equal(errno, ECHILD);
+    close(s->mark[0]);
+}
+
+static void kill_us(struct scene *s)
+{
+    kill(s->us, SIGKILL);
+    assert_int_equal(waitpid(s->us, NULL, 0), s->us);
+}
+
+static void when_we_are_killed_nobody_is_left(void **state)
+{
+    static const char *const scripts[] = {
+        "echo; sleep 1000",
+        "trap '' TERM HUP INT; echo; sleep 1000; sleep 1000",
+        "sleep 1000 & (trap '' TERM; sleep 1000; sleep 1000) & echo; exit 0",
+        "(sleep 1000 & sleep 1000 &) & echo; sleep 1000",
+        "echo; kill -STOP $$; sleep 1000",
+    };
+    struct scene s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        begin(&s, scripts[i]);
+        kill_us(&s);
+        assert_nobody_left(&s);
+    }
+}
+
+/* What a server does when its client is gone, it may do: it is not killed out of hand. */
+static void who_ends_in_time_ends_as_it_likes(void **state)
+{
+    struct scene s;
+    char text[32] = "";
+    size_t n = 0;
+    ssize_t got;
+
+    (void)state;
+    begin(&s, "trap 'echo asked >&9; exit' TERM; exec 9>&\"$MARK\"; echo; sleep 0.3; "
+              "echo bye >&9; while :; do sleep 0.02; done");
+    kill_us(&s);
+    while ((got = read(s.mark[0], text + n, sizeof text - 1 - n)) > 0)
+        n += (size_t)got;
+    assert_string_equal(text, "bye\nasked\n");
+    assert_nobody_left(&s);
+}
+
+/* The n-th of its children, as they were started; 0 if there are not as many. */
+static pid_t child_of(pid_t parent, int n)
+{
+    char path[64], text[256] = "", *at = text;
+    pid_t child = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    if (!fgets(text, sizeof text, f))
+        text[0] = 0;
+    fclose(f);
+    for (int i = 0; i <= n; i++)
+        child = (pid_t)strtol(at, &at, 10);
+    return child;
+}
+
+static bool is_watchdog(pid_t pid)
+{
+    char path[64], name[32] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    f = fopen(path, "r");
+    if (!f)
+        return false;
+    if (!fgets(name, sizeof name, f))
+        name[0] = 0;
+    fclose(f);
+    return str_eq(str_z(name), STR("reel-watchdog\n"));
+}
+
+/* Waits until there is one: it takes its name when it is ready. */
+static pid_t watchdog_of(pid_t us)
+{
+    for (int ms = 0; ms < FOR_EVER_MS; ms++) {
+        for (int n = 0; n < 2; n++)
+            if (is_watchdog(child_of(us, n)))
+                return child_of(us, n);
+        poll(NULL, 0, 1);
+    }
+    fail_msg("there is no watchdog");
+    return 0;
+}
+
+static int descriptors_of(pid_t pid)
+{
+    char path[64];
+    struct dirent *entry;
+    int n = 0;
+    DIR *d;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    d = opendir(path);
+    assert_non_null(d);
+    while ((entry = readdir(d)))
+        n += entry->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void it_holds_nothing_and_heeds_no_signal(void **state)
+{
+    struct scene s;
+    char path[64], where[64];
+    pid_t dog;
+
+    (void)state;
+    begin(&s, "echo; sleep 1000");
+    dog = watchdog_of(s.us);
+    for (int ms = 0; descriptors_of(dog) != 1 && ms < FOR_EVER_MS; ms++)
+        poll(NULL, 0, 1); /* it has its name a moment before it has let go */
+    assert_int_equal(descriptors_of(dog), 1);
+    snprintf(path, sizeof path, "/proc/%d/cwd", dog);
+    assert_int_equal(readlink(path, where, sizeof where), 1);
+    assert_int_equal(where[0], '/');
+    assert_int_equal(getsid(dog), dog);
+    kill(dog, SIGINT);
+    kill(dog, SIGTERM);
+    kill(dog, SIGHUP);
+    kill(dog, SIGQUIT);
+    kill_us(&s);
+    assert_nobody_left(&s);
+}
+
+/* The one that was killed first must not be the last one. */
+static void one_that_is_killed_is_replaced(void **state)
+{
+    struct scene s;
+    pid_t first, second;
+
+    (void)state;
+    begin(&s, "trap '' TERM; echo; sleep 1000; sleep 1000");
+    first = watchdog_of(s.us);
+    kill(first, SIGKILL);
+    while (kill(first, 0) == 0)
+        poll(NULL, 0, 1);
+    second = watchdog_of(s.us);
+    assert_true(second != first);
+    kill_us(&s);
+    assert_nobody_left(&s);
+}
+
+static void one_that_is_dismissed_harms_nobody(void **state)
+{
+    struct watchdog *w = watchdog_start();
+    int ready[2];
+    int status = 0;
+    char c;
+    pid_t pid;
+
+    (void)state;
+    assert_non_null(w);
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0)
+        be_family(w, ready[1], "echo; sleep 0.2; exit 3");
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    watchdog_dismiss(w);
+    watchdog_dismiss(NULL);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* only the family is left */
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 3);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(when_we_are_killed_nobody_is_left),
+        cmocka_unit_test(who_ends_in_time_ends_as_it_likes),
+        cmocka_unit_test(it_holds_nothing_and_heeds_no_signal),
+        cmocka_unit_test(one_that_is_killed_is_replaced),
+        cmocka_unit_test(one_that_is_dismissed_harms_nobody),
+    };
+    alarm(100); /* one that does not let go must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
