@@ -1,7 +1,11 @@
 /* format/reader.h - a file as a stream of records, whatever its format.
  *
  * Reads in pieces: memory is bounded by the largest line (LIMIT_LINE), not by the
- * file. Errors and remarks name the path, the line and the byte in it. */
+ * file. Errors and remarks name the path, the line and the byte in it.
+ *
+ * A file that is damaged is refused, unless it is read to be repaired: then lines that
+ * cannot be read are left out, with a gap in their place, and of packed data that is cut
+ * off or damaged all that can be unpacked is used. */
 #ifndef FORMAT_READER_H
 #define FORMAT_READER_H
 
@@ -15,7 +19,24 @@ struct reader;
  * `path` is borrowed until reader_close(). */
 bool reader_open(struct reader **out, const struct sys *sys, const char *path,
                  const struct log *log, struct err *e) MUST_CHECK;
+
+/* To be repaired: the same, but leaves out what is damaged and remarks on it. */
+bool reader_open_damaged(struct reader **out, const struct sys *sys, const char *path,
+                         const struct log *log, struct err *e) MUST_CHECK;
 void reader_close(struct reader *r); /* NULL is fine */
+
+/* What was left out so far: how many lines, and where the first of them are. */
+enum { READER_PLACES = 16 };
+struct reader_damage {
+    uint64_t lines;
+    bool packed;  /* it was packed, and what follows cannot be unpacked */
+    size_t count; /* of places; may be more than there is room for */
+    struct {
+        uint64_t first, last;
+    } at[READER_PLACES];
+};
+
+const struct reader_damage *reader_damage(const struct reader *r);
 
 /* NEXT_RECORD, NEXT_END or NEXT_ERROR, never the others. The record is valid until
  * the next call. */
