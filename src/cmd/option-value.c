@@ -119,14 +119,18 @@ static void list_add(struct option_list *list, const char *text, struct arena *a
 static bool set_list(const struct option *o, void *field, const char *text, struct arena *arena)
 {
     struct str rest = str_z(text);
+    bool more = true;
 
     if (!o->split) {
         list_add(field, text, arena);
         return true;
     }
-    while (rest.len) {
-        struct str item = str_trim(str_cut(&rest, ','));
-        if (item.len)
+    while (more) {
+        struct str item;
+
+        more = memchr(rest.at, ',', rest.len) != NULL;
+        item = str_trim(str_cut(&rest, ','));
+        if (item.len || o->empties)
             list_add(field, arena_z(arena, item), arena);
     }
     return true;

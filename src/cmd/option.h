@@ -73,6 +73,7 @@ struct option {
     enum option_type type;
     bool negatable; /* a flag that also has a --no-NAME */
     bool split;     /* a list whose every value may hold several, with commas */
+    bool empties;   /* such a list keeps empty values, for who must not miss them */
     bool hidden;    /* works, but is in no help and no completion */
     bool seed;      /* THOUGHTJACK_<NAME> sets it too, `also` names included */
     bool line_only; /* no environment variable sets it */

@@ -24,6 +24,7 @@ struct redaction_args {
       .arg = "NAMES",                                                                          \
       .type = OPTION_LIST,                                                                     \
       .split = true,                                                                           \
+      .empties = true,                                                                         \
       .group = REDACTION_GROUP,                                                                \
       .at = offsetof(args_type, field.env),                                                    \
       .help = "the values of these variables, in any form" },                                  \

@@ -26,11 +26,17 @@ const struct credential credential_rows[] = {
     RUN("gitlab-token", "glrt-", URL64 | CREDENTIAL_DOT, 20, 0),
     RUN("gitlab-token", "glcbt-", URL64, 20, 0),
     RUN("gitlab-token", "glptt-", URL64, 20, 0),
+    RUN("gitlab-token", "glsoat-", URL64, 20, 0),
+    RUN("gitlab-token", "glft-", URL64, 20, 0),
+    RUN("gitlab-token", "gloas-", URL64, 20, 0),
+    RUN("gitlab-token", "glagent-", URL64, 20, 0),
     RUN("slack-token", "xoxb-", ALNUM | CREDENTIAL_DASH, 20, 0),
     RUN("slack-token", "xoxp-", ALNUM | CREDENTIAL_DASH, 20, 0),
     RUN("slack-token", "xoxa-", ALNUM | CREDENTIAL_DASH, 20, 0),
     RUN("slack-token", "xoxr-", ALNUM | CREDENTIAL_DASH, 20, 0),
     RUN("slack-token", "xoxs-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    RUN("slack-token", "xoxc-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    RUN("slack-token", "xoxd-", URL64 | CREDENTIAL_BASE64, 20, 0),
     RUN("slack-token", "xapp-", ALNUM | CREDENTIAL_DASH, 30, 0),
     RUN("slack-webhook", "hooks.slack.com/services/", ALNUM | CREDENTIAL_BASE64, 30, 0),
     RUN("stripe-key", "sk_live_", ALNUM, 16, 0),
@@ -48,6 +54,7 @@ const struct credential credential_rows[] = {
     RUN("google-token", "ya29.", URL64, 20, 0),
     RUN("google-client-secret", "GOCSPX-", URL64, 28, 28),
     RUN("azure-storage-key", "AccountKey=", ALNUM | CREDENTIAL_BASE64, 80, 96),
+    RUN("azure-storage-key", "SharedAccessKey=", ALNUM | CREDENTIAL_BASE64, 40, 96),
     RUN("digitalocean-token", "dop_v1_", HEX, 64, 64),
     RUN("digitalocean-token", "doo_v1_", HEX, 64, 64),
     RUN("digitalocean-token", "dor_v1_", HEX, 64, 64),
@@ -55,6 +62,7 @@ const struct credential credential_rows[] = {
     RUN("pypi-token", "pypi-AgE", URL64, 50, 0),
     RUN("rubygems-key", "rubygems_", HEX, 48, 48),
     RUN("docker-token", "dckr_pat_", URL64, 24, 0),
+    RUN("docker-token", "dckr_oat_", URL64, 24, 0),
     RUN("huggingface-token", "hf_", ALNUM, 30, 40),
     RUN("replicate-token", "r8_", ALNUM, 37, 40),
     RUN("groq-key", "gsk_", ALNUM, 40, 0),
@@ -65,15 +73,21 @@ const struct credential credential_rows[] = {
     RUN("shopify-token", "shppa_", HEX, 32, 32),
     RUN("shopify-token", "shpss_", HEX, 32, 32),
     RUN("linear-key", "lin_api_", ALNUM, 32, 64),
+    RUN("linear-key", "lin_oauth_", ALNUM, 32, 0),
     RUN("notion-token", "ntn_", ALNUM, 40, 64),
     RUN("figma-token", "figd_", URL64, 36, 0),
     RUN("supabase-token", "sbp_", HEX, 40, 40),
+    RUN("supabase-token", "sb_secret_", URL64, 20, 0),
     RUN("sentry-token", "sntrys_", URL64 | CREDENTIAL_BASE64, 40, 0),
+    RUN("sentry-token", "sntryu_", HEX, 64, 64),
     RUN("grafana-token", "glsa_", WORD, 32, 0),
     RUN("postman-key", "PMAK-", ALNUM | CREDENTIAL_DASH, 50, 70),
     RUN("atlassian-token", "ATATT3", URL64 | CREDENTIAL_BASE64, 60, 0),
+    RUN("atlassian-token", "ATCTT3", URL64 | CREDENTIAL_BASE64, 60, 0),
     RUN("vault-token", "hvs.", URL64, 24, 0),
+    RUN("vault-token", "hvb.", URL64, 24, 0),
     RUN("doppler-token", "dp.pt.", ALNUM, 40, 48),
+    RUN("doppler-token", "dp.st.", URL64 | CREDENTIAL_DOT, 40, 0),
     RUN("age-key", "AGE-SECRET-KEY-1", CREDENTIAL_UPPER | CREDENTIAL_DIGIT, 50, 64),
     { .name = "jwt", .literal = STR_INIT("eyJ"), .kind = CREDENTIAL_JWT },
     { .name = "private-key", .literal = STR_INIT("-----BEGIN "), .kind = CREDENTIAL_PEM },
@@ -183,16 +197,18 @@ enum { PEM_MOST = 64 << 10, PEM_LABEL = 64 };
  * the JSON string it stands in. */
 static size_t pem_end(struct str text, size_t from, bool *open)
 {
-    const char *quote;
-    size_t end = behind(text, from, STR("-----END "), PEM_MOST), tail;
+    const char *quote = memchr(text.at + from, '"', text.len - from);
+    size_t end, tail;
 
+    if (quote)
+        text = str_n(text.at, (size_t)(quote - text.at));
+    end = behind(text, from, STR("-----END "), PEM_MOST);
     if (end <= text.len) {
         tail = behind(text, end, STR("-----"), PEM_LABEL);
         return tail <= text.len ? tail : end;
     }
-    quote = memchr(text.at + from, '"', text.len - from);
     *open = !quote;
-    return quote ? (size_t)(quote - text.at) : text.len;
+    return text.len;
 }
 
 static bool match_pem(struct str text, size_t from, struct credential_place *p)

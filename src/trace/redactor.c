@@ -208,6 +208,7 @@ static void clean_message(struct redactor *r, struct record *rec, const struct p
     struct record_message *m = &rec->message;
 
     m->event = clean_json(r, m->event, p);
+    m->batch = clean_json(r, m->batch, p);
     m->redacted = clean_json(r, m->redacted, p);
     switch (redact_json(&r->json, m->msg, true)) {
     case REDACT_JSON_CLEAN:
@@ -345,12 +346,18 @@ static struct str clean_url(struct redactor *r, struct str url, const struct pla
     return arena_str(&r->arena, buf_str(&r->text));
 }
 
+/* Whether the text is one placeholder and nothing else. */
+static bool is_mark(struct str text)
+{
+    return str_starts(text, STR("[REDACTED")) && str_find(text, ']') + 1 == text.len;
+}
+
 /* One word of a command. `*next`: the word before it said that it is a secret. */
 static struct str clean_word(struct redactor *r, struct str word, bool *next,
                              const struct place *p)
 {
     struct str clean = clean_text(r, word, p);
-    bool secret = *next && !str_starts(word, STR("-")), changed = clean.at != word.at;
+    bool secret = *next && !str_starts(word, STR("-"));
     size_t at = 0;
 
     *next = false;
@@ -360,7 +367,7 @@ static struct str clean_word(struct redactor *r, struct str word, bool *next,
         *next = at == word.len;
         secret = !*next;
     }
-    if (!secret || changed || str_starts(str_skip(word, at), STR("[REDACTED")))
+    if (!secret || is_mark(str_skip(clean, at)))
         return clean;
     buf_clear(&r->text);
     buf_add(&r->text, str_n(word.at, at));
@@ -422,7 +429,8 @@ static void clean_command(struct redactor *r, struct record_header *h, struct pl
     buf_release(&c.old_line);
 }
 
-/* Members that are looked at as they are, by the kinds that have them. */
+/* Members that are looked at as they are, by the kinds that have them: all texts of a record,
+ * those that only ever hold a few words included. A file may have anything there. */
 struct field {
     unsigned kinds;
     size_t at;
@@ -435,16 +443,26 @@ struct field {
 #define AT(member) offsetof(struct record, member)
 
 static const struct field fields[] = {
+    { KIND(HEADER), AT(header.version), "version", false },
     { KIND(HEADER), AT(header.name), "name", false },
     { KIND(HEADER), AT(header.tags), "tags", true },
     { KIND(HEADER), AT(header.upstream), "upstream", false },
+    { KIND(HEADER), AT(header.made_for), "thoughtjack_version", false },
     { KIND(HEADER), AT(header.producer), "producer", true },
     { KIND(HEADER), AT(header.transport), "transport", false },
     { KIND(HEADER), AT(header.source), "source", true },
     { KIND(RAW) | KIND(STDERR), AT(bytes.why), "why", false },
+    { KIND(PROC), AT(proc.event), "ev", false },
+    { HTTP, AT(http.method), "method", false },
     { HTTP, AT(http.path), "path", false },
     { HTTP, AT(http.query), "query", false },
+    { HTTP, AT(http.state), "state", false },
+    { HTTP, AT(http.host), "host", false },
     { HTTP, AT(http.origin), "origin", false },
+    { HTTP, AT(http.body), "body", false },
+    { HTTP, AT(http.kind), "kind", false },
+    { HTTP, AT(http.media), "media", false },
+    { HTTP, AT(http.by), "by", false },
     { HTTP, AT(http.headers), "headers", true },
     { HTTP, AT(http.resumes), "resumes", true },
     { KIND(SSE), AT(sse.id), "id", false },
@@ -452,6 +470,7 @@ static const struct field fields[] = {
     { KIND(SSE), AT(sse.data), "data", false },
     { KIND(SSE), AT(sse.comment), "comment", false },
     { KIND(GAP), AT(gap.why), "why", false },
+    { KIND(FOOTER), AT(footer.protocol), "protocol_version", false },
     { KIND(FOOTER), AT(footer.server_info), "server_info", true },
     { KIND(FOOTER), AT(footer.client_info), "client_info", true },
     { KIND(UNKNOWN), AT(unknown), "type", false },

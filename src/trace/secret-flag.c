@@ -32,6 +32,7 @@ static bool names_secret(struct str name)
         STR_INIT("token"),   STR_INIT("secret"),     STR_INIT("password"),
         STR_INIT("passwd"),  STR_INIT("passphrase"), STR_INIT("privatekey"),
         STR_INIT("authkey"), STR_INIT("credential"), STR_INIT("credentials"),
+        STR_INIT("pwd"),     STR_INIT("bearer"),     STR_INIT("authorization"),
     };
     char text[NAME_LONGEST];
     size_t len = normalise(name, text);

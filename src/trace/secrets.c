@@ -360,10 +360,16 @@ static void look(struct secrets_search *f, struct str text, bool patterns)
     f->overflow |= !needles_scan(&f->secrets->needles, text, on_needle, f);
 }
 
-/* The kinds of escapes that are undone to get from a layer to the next. */
-static unsigned kinds_of(size_t layer, bool escaped)
+/* How a text is looked through. */
+struct way {
+    bool escaped;   /* the outermost layer is JSON's spelling of the text, not the text */
+    bool patterns;  /* look for those, and for nothing else */
+    unsigned kinds; /* of escapes that are undone to get from a layer to the next */
+};
+
+static unsigned kinds_of(const struct way *w, size_t layer)
 {
-    return layer == 0 && escaped ? UNRAVEL_BACKSLASH : UNRAVEL_ALL;
+    return layer == 0 && w->escaped ? UNRAVEL_BACKSLASH : w->kinds;
 }
 
 static struct str layer_text(const struct secrets_search *f, struct str text, size_t layer)
@@ -372,18 +378,17 @@ static struct str layer_text(const struct secrets_search *f, struct str text, si
 }
 
 /* Places in a layer, as places in the text. */
-static void to_origin(struct secrets_search *f, struct str text, bool escaped, size_t layer,
-                      size_t first)
+static void to_origin(struct secrets_search *f, struct str text, const struct way *w,
+                      size_t layer, size_t first)
 {
     settle(f, first);
     while (layer--)
-        unravel_origin(layer_text(f, text, layer), kinds_of(layer, escaped),
-                       &f->hits[first].span, sizeof *f->hits, f->count - first);
+        unravel_origin(layer_text(f, text, layer), kinds_of(w, layer), &f->hits[first].span,
+                       sizeof *f->hits, f->count - first);
 }
 
-/* Every layer of a text, from the outermost in. `escaped`: the outermost is JSON's spelling
- * of the text, not the text. */
-static void look_through(struct secrets_search *f, struct str text, bool escaped, bool patterns)
+/* Every layer of a text, from the outermost in. */
+static void look_through(struct secrets_search *f, struct str text, const struct way *w)
 {
     size_t used = 0;
 
@@ -392,15 +397,15 @@ static void look_through(struct secrets_search *f, struct str text, bool escaped
         struct str now = layer_text(f, text, layer);
         struct buf *next;
 
-        if (layer || !escaped)
-            look(f, now, patterns);
+        if (layer || !w->escaped)
+            look(f, now, w->patterns);
         if (f->count > first)
-            to_origin(f, text, escaped, layer, first);
+            to_origin(f, text, w, layer, first);
         if (layer == SECRETS_LAYERS)
             break;
         next = &f->layers[layer];
         buf_clear(next);
-        if (!unravel(now, kinds_of(layer, escaped), next))
+        if (!unravel(now, kinds_of(w, layer), next))
             break;
         used = layer + 1;
         f->overflow |= next->full;
@@ -412,22 +417,43 @@ static void look_through(struct secrets_search *f, struct str text, bool escaped
         }
 }
 
+static bool has(struct str text, char c)
+{
+    return memchr(text.at, c, text.len) != NULL;
+}
+
+/* What stands in JSON with what only looks like another kind of escape beside it, such as
+ * "100%ab\"c", is not what comes of undoing all kinds at once. */
+static void look_again(struct secrets_search *f, struct str text, struct way w)
+{
+    if (w.kinds == UNRAVEL_ALL && has(text, '\\') && (has(text, '%') || has(text, '&'))) {
+        w.kinds = UNRAVEL_BACKSLASH;
+        look_through(f, text, &w);
+    }
+}
+
 bool secrets_find(struct secrets_search *f, struct str text)
 {
+    static const struct way all = { .kinds = UNRAVEL_ALL };
+
     f->count = 0;
     f->overflow = f->open = false;
     f->suspect = f->secrets->always;
-    if (f->secrets->needles.count)
-        look_through(f, text, false, false);
+    if (f->secrets->needles.count) {
+        look_through(f, text, &all);
+        look_again(f, text, all);
+    }
     settle(f, 0);
     return f->count || f->overflow || f->suspect;
 }
 
 void secrets_match(struct secrets_search *f, struct str text, bool escaped, size_t offset)
 {
+    const struct way all = { escaped, true, UNRAVEL_ALL };
     size_t first = f->count;
 
-    look_through(f, text, escaped, true);
+    look_through(f, text, &all);
+    look_again(f, text, all);
     for (size_t i = first; i < f->count; i++) {
         f->hits[i].span.at += offset;
         f->hits[i].span.end += offset;

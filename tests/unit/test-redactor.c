@@ -286,6 +286,63 @@ static void everything_else_that_came_from_outside_is_looked_at(void **state)
     stop(&d);
 }
 
+/* Words that are always the same few may be anything in a file from elsewhere. */
+static void no_text_of_a_line_is_passed_over(void **state)
+{
+    static const char *const lines[][2] = {
+        { "{'type':'footer','total_messages':0,'duration_ms':0,'client_messages':0,"
+          "'server_messages':0,'protocol_version':'%s'}",
+          "footer" },
+        { "{'type':'http','ev':'request','method':'%s','path':'/','exchange':1}", "method" },
+        { "{'type':'http','ev':'request','method':'GET','path':'/','host':'%s','exchange':1}",
+          "host" },
+        { "{'type':'http','ev':'request','method':'GET','path':'/','body':'%s','exchange':1}",
+          "body" },
+        { "{'type':'http','ev':'request','method':'GET','path':'/','state':'%s','exchange':1}",
+          "state" },
+        { "{'type':'http','ev':'response','status':200,'media':'%s','exchange':1}", "media" },
+        { "{'type':'http','ev':'end','by':'%s','clean':true,'exchange':1}", "by" },
+        { MESSAGE("'msg':{'method':'a'},'batch':{'id':'%s'}"), "batch" },
+    };
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct terse_scanned s = { 0 };
+        struct record r = { .has = 0 };
+        struct err e = ERR_NONE;
+        char line[512];
+        size_t at;
+
+        snprintf(line, sizeof line, lines[i][0], "hunter2");
+        buf_clear(&d.paper.text);
+        if (!recording_line_read(terse_scan(&s, line), &r, &d.arena, &at, &e))
+            fail_msg("%s: %s", lines[i][1], e.msg);
+        assert_true(d.redactor.sink.put(&d.redactor.sink, &r, &e));
+        if (strstr(buf_z(&d.paper.text), "hunter2") ||
+            !strstr(buf_z(&d.paper.text), "[REDACTED:KEY]"))
+            fail_msg("%s: %s", lines[i][1], buf_z(&d.paper.text));
+        terse_scanned_release(&s);
+    }
+    stop(&d);
+}
+
+/* The words between belong to nobody's key. */
+static void a_private_key_ends_with_its_string(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d,
+                MESSAGE("'msg':{'result':{'a':'-----BEGIN PRIVATE KEY-----`nMIIE','b':'kept',"
+                        "'c':'-----END PRIVATE KEY-----'}}"),
+                MESSAGE("'msg':{'result':{'a':'[REDACTED:rule-1]','b':'kept',"
+                        "'c':'-----END PRIVATE KEY-----'}},'redacted':['/result/a']"));
+    stop(&d);
+}
+
 static void feed_stderr(struct desk *d, struct str text)
 {
     struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = text } };
@@ -406,6 +463,8 @@ int main(void)
         cmocka_unit_test(the_command_keeps_its_words),
         cmocka_unit_test(of_an_address_the_host_is_kept),
         cmocka_unit_test(everything_else_that_came_from_outside_is_looked_at),
+        cmocka_unit_test(no_text_of_a_line_is_passed_over),
+        cmocka_unit_test(a_private_key_ends_with_its_string),
         cmocka_unit_test(a_value_may_be_cut_anywhere),
         cmocka_unit_test(a_line_without_end_is_not_held_for_ever),
         cmocka_unit_test(who_watches_is_told_where_but_not_what),

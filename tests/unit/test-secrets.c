@@ -76,6 +76,20 @@ static void a_value_is_found_in_its_forms(void **state)
     stop(&f);
 }
 
+/* What stands beside a value may look like the start of an escape, and is none. */
+static void a_value_is_found_beside_what_only_looks_escaped(void **state)
+{
+    struct finder f;
+
+    (void)state;
+    start(&f, "ab\"c-9f8e7d6c", NULL);
+    assert_finds(&f, "{\"x\":\"100%ab\\\"c-9f8e7d6c\"}", "[ab\\\"c-9f8e7d6c]");
+    stop(&f);
+    start(&f, "20secret/pass9", NULL);
+    assert_finds(&f, "{\"x\":\"%20secret\\/pass9\"}", "[20secret\\/pass9]");
+    stop(&f);
+}
+
 static void base64_goes_with_the_characters_around_it(void **state)
 {
     struct finder f;
@@ -235,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_is_found_in_its_forms),
+        cmocka_unit_test(a_value_is_found_beside_what_only_looks_escaped),
         cmocka_unit_test(base64_goes_with_the_characters_around_it),
         cmocka_unit_test(credentials_are_found_without_being_declared),
         cmocka_unit_test(what_overlaps_is_one_and_the_value_gives_its_name),
