@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,6 +37,27 @@ void log_init_fd(struct log *l, int fd, enum log_level level, bool color)
     *l = (struct log){
         .level = level, .color = color, .put = put_fd, .to = (void *)(intptr_t)fd
     };
+}
+
+/* The descriptor may be others', too, so it stays as it is. What says that it can be
+ * written has room for PIPE_BUF bytes. */
+static void put_fd_at_once(void *to, struct str line)
+{
+    struct pollfd room = { .fd = (int)(intptr_t)to, .events = POLLOUT };
+
+    while (line.len && poll(&room, 1, 0) == 1 && room.revents & POLLOUT) {
+        ssize_t n = write(room.fd, line.at, line.len < PIPE_BUF ? line.len : PIPE_BUF);
+        if (n > 0)
+            line = str_skip(line, (size_t)n);
+        else if (n == 0 || errno != EINTR)
+            return;
+    }
+}
+
+void log_never_wait(struct log *l)
+{
+    if (l->put == put_fd)
+        l->put = put_fd_at_once;
 }
 
 static enum term_style style_of(enum log_level level)

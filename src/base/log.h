@@ -22,6 +22,11 @@ struct log {
  * tell. Waits when the descriptor is non-blocking and full. */
 void log_init_fd(struct log *l, int fd, enum log_level level, bool color);
 
+/* For who must not be held up by whoever reads: what a log of log_init_fd() says from now
+ * on is written if there is room for it at once, and dropped if not. Others stay as they
+ * are. */
+void log_never_wait(struct log *l);
+
 void log_say(const struct log *l, enum log_level level, const char *fmt, ...) PRINTF(3, 4);
 
 /* An error as the user sees it: the message, and its hint's lines indented below. */

@@ -146,10 +146,14 @@ static int record_redacted(const struct app *app, const struct record_args *args
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
+    struct log log = *app->log;
     struct arena a = { 0 };
     int code;
 
-    if (!redaction_init(&redaction, app, &args->redaction, how->server, e))
+    /* Many clients never read our standard error; the session must not wait for them. */
+    log_never_wait(&log);
+    redacted.log = &log;
+    if (!redaction_init(&redaction, &redacted, &args->redaction, how->server, e))
         return app_exit_code(e);
     dumps_off();
     redacted.log = &redaction.log;

@@ -337,6 +337,84 @@ def test_a_probe_that_is_ended_after_its_answer_leaves_a_whole_recording(mcpreel
             assert sum(line["type"] == "message" for line in lines) == count
 
 
+# --- a client that never reads our standard error
+
+ASK = b'{"jsonrpc":"2.0","id":1,"method":"x","params":"' + b"y" * 300 + b'"}\n'
+
+
+def full_pipe():
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x" * 4096)
+    os.set_blocking(writing, True)
+    return reading, writing
+
+
+def ask(p):
+    p.stdin.write(ASK)
+    assert select.select([p.stdout], [], [], CEILING)[0], "no answer"
+    assert b'"result"' in p.stdout.read(1000)
+
+
+@contextlib.contextmanager
+def unread(mcpreel, path, script, stderr=subprocess.PIPE, **more):
+    with subprocess.Popen([mcpreel, "record", "-o", path, "--", "sh", "-c", script], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=stderr, bufsize=0, **more) as p:
+        try:
+            yield p
+        finally:
+            p.kill()
+
+
+def comes_to_its_end(p, end, code):
+    if end == "TERM":
+        p.terminate()
+    else:
+        p.stdin.close()
+    assert p.wait(CEILING) == code
+
+
+ANSWER = r"""exec sed -u 's/"method":"[^"]*"/"result":{}/'"""
+
+
+@pytest.mark.parametrize("end", ["eof", "TERM"])
+def test_standard_error_that_is_full_from_the_start_holds_nobody_up(end, mcpreel, tmp_path):
+    reading, writing = full_pipe()
+    with unread(mcpreel, tmp_path / "r.jsonl", ANSWER, stderr=writing) as p:
+        ask(p)
+        comes_to_its_end(p, end, 143 if end == "TERM" else 0)
+    assert os.get_blocking(writing)
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.parametrize("kilobytes", [64, 900])
+def test_words_of_the_server_that_nobody_reads_do_not_keep_the_session_from_its_end(kilobytes, mcpreel, tmp_path):
+    script = f"head -c {kilobytes}k /dev/zero >&2; " + ANSWER
+    with unread(mcpreel, tmp_path / "r.jsonl", script) as p:
+        ask(p)
+        sessions_end(p)
+
+
+@pytest.mark.parametrize("end", ["eof", "TERM"])
+def test_a_server_that_waits_for_its_words_to_be_read_is_ended(end, mcpreel, tmp_path):
+    with unread(mcpreel, tmp_path / "r.jsonl", "echo up; exec yes >&2") as p:
+        assert p.stdout.read(3) == b"up\n"
+        comes_to_its_end(p, end, 143)
+
+
+def test_trouble_with_the_disk_that_nobody_reads_of_holds_nobody_up(mcpreel, tmp_path):
+    def no_space():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+
+    with unread(mcpreel, tmp_path / "r.jsonl", "head -c 66k /dev/zero >&2; " + ANSWER, preexec_fn=no_space) as p:
+        for _ in range(100):
+            ask(p)
+        sessions_end(p)
+
+
 # --- full pipes
 
 OPTIMISED = ROOT / "build/mcpreel"  # sanitizers keep memory back

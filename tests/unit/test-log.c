@@ -210,6 +210,33 @@ static void a_full_pipe_is_waited_for(void **state)
     buf_release(&r.got);
 }
 
+/* A blocking pipe, as others may have it open, too. */
+static void who_never_waits_drops_what_there_is_no_room_for(void **state)
+{
+    char at[4096];
+    struct log l;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    while (write(fds[1], at, sizeof at) > 0)
+        ;
+    assert_int_equal(fcntl(fds[1], F_SETFL, 0), 0);
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    log_never_wait(&l);
+    for (int i = 0; i < 100; i++)
+        log_say(&l, LOG_INFO, "%04000d", i);
+    while (read(fds[0], at, sizeof at) > 0)
+        ;
+    for (int i = 0; i < 100; i++) /* more than fits */
+        log_say(&l, LOG_INFO, "%d%04000d", i, i);
+    assert_int_equal(read(fds[0], at, 11), 11);
+    assert_memory_equal(at, "mcpreel: 00", 11);
+    assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void a_log_nobody_can_hear_is_no_trouble(void **state)
 {
     struct log l;
@@ -223,6 +250,8 @@ static void a_log_nobody_can_hear_is_no_trouble(void **state)
     log_say(&l, LOG_INFO, "into a broken pipe");
     close(fds[1]);
     log_say(&l, LOG_INFO, "into a closed descriptor");
+    log_never_wait(&l);
+    log_say(&l, LOG_INFO, "into a closed descriptor, in a hurry");
     signal(SIGPIPE, SIG_DFL);
 }
 
@@ -238,7 +267,9 @@ int main(void)
         cmocka_unit_test(a_cut_message_of_control_characters_still_ends_in_a_newline),
         cmocka_unit_test(a_message_that_just_fits_is_not_cut),
         cmocka_unit_test(a_full_pipe_is_waited_for),
+        cmocka_unit_test(who_never_waits_drops_what_there_is_no_room_for),
         cmocka_unit_test(a_log_nobody_can_hear_is_no_trouble),
     };
+    alarm(100); /* who waits for ever must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
