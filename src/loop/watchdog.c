@@ -10,18 +10,24 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "loop/family.h"
 #include "loop/patience.h"
 
-enum { STEP_MS = 20 }; /* how often it looks whether the group is gone */
+enum { STEP_MS = 20 }; /* how often it looks whether all are gone */
 
 struct watchdog {
     pid_t pid;
     int lifeline; /* ends when we do */
 };
 
-static bool is_gone_within(pid_t group, int ms)
+static bool is_there(pid_t leader)
 {
-    for (; kill(-group, 0) == 0 || errno != ESRCH; ms -= STEP_MS) {
+    return kill(-leader, 0) == 0 || errno != ESRCH || family_signal(leader, 0);
+}
+
+static bool is_gone_within(pid_t leader, int ms)
+{
+    for (; is_there(leader); ms -= STEP_MS) {
         if (ms <= 0)
             return false;
         poll(NULL, 0, STEP_MS);
@@ -29,20 +35,20 @@ static bool is_gone_within(pid_t group, int ms)
     return true;
 }
 
-static void end_group(pid_t group)
+static void end_family(pid_t leader)
 {
-    if (is_gone_within(group, PATIENCE_QUIET_MS))
+    if (is_gone_within(leader, PATIENCE_QUIET_MS))
         return;
-    kill(-group, SIGTERM);
-    if (!is_gone_within(group, PATIENCE_TERM_MS))
-        kill(-group, SIGKILL);
+    family_signal(leader, SIGTERM);
+    if (!is_gone_within(leader, PATIENCE_TERM_MS))
+        family_kill(leader);
 }
 
 /* Nothing here may need a lock: we are the copy of a program that may have threads.
  * All signals are blocked, and stay so. */
 static _Noreturn void be_watchdog(int lifeline)
 {
-    pid_t told, group = 0;
+    pid_t told, leader = 0;
     ssize_t n;
 
     setsid();
@@ -52,9 +58,9 @@ static _Noreturn void be_watchdog(int lifeline)
     closefrom(1);
     while ((n = read(0, &told, sizeof told)) != 0)
         if (n == (ssize_t)sizeof told)
-            group = told;
-    if (group)
-        end_group(group);
+            leader = told;
+    if (leader)
+        end_family(leader);
     _exit(0);
 }
 
@@ -89,9 +95,9 @@ struct watchdog *watchdog_start(void)
     return NULL;
 }
 
-static bool tell(const struct watchdog *w, pid_t group)
+static bool tell(const struct watchdog *w, pid_t leader)
 {
-    return write(w->lifeline, &group, sizeof group) == (ssize_t)sizeof group;
+    return write(w->lifeline, &leader, sizeof leader) == (ssize_t)sizeof leader;
 }
 
 bool watchdog_join(const struct watchdog *w)
@@ -99,14 +105,14 @@ bool watchdog_join(const struct watchdog *w)
     return tell(w, getpid());
 }
 
-void watchdog_check(struct watchdog *w, pid_t group)
+void watchdog_check(struct watchdog *w, pid_t leader)
 {
     if (w->pid <= 0 || waitpid(w->pid, NULL, WNOHANG) != w->pid)
         return;
     close(w->lifeline);
     if (!start(w))
         w->pid = w->lifeline = -1; /* the session goes on without it */
-    else if (!tell(w, group))
+    else if (!tell(w, leader))
         BUG("a pipe that was made just now takes a word");
 }
 

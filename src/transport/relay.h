@@ -40,7 +40,7 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
                  const struct relay_events *events, void *to, int *errnum,
                  struct err *e) MUST_CHECK;
 
-/* Somebody wants us to end: the signal goes to the server's group. */
+/* Somebody wants us to end: the signal goes to the server's family. */
 void relay_signal(struct relay *r, int signum);
 
 void relay_close(struct relay *r); /* NULL is fine */

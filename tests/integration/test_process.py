@@ -68,6 +68,11 @@ SERVERS = {
         "(" + DEAF + "exec </dev/null >/dev/null 2>&1; sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
     "exits at once and leaves a deaf grandchild": whatever(
         "(" + DEAF + "sleep 1000; sleep 1000) & echo up; exit 2", 2),
+    "waits for a grandchild in a group of its own": server("echo up; timeout 1000 sleep 1000; :", 143, INT={130, 137}),
+    "leaves a deaf grandchild in a group of its own": server(
+        "(" + DEAF + "exec timeout -s CONT 1000 sh -c 'sleep 1000; sleep 1000') & echo up; " + READ + "; exit 2", 2),
+    "exits at once and leaves a group of its own": whatever(
+        "(exec </dev/null >/dev/null 2>&1; exec timeout 1000 sleep 1000) & echo up; exit 2", 2),
     "forks twice": server("(sleep 1000 & sleep 1000 &); (" + DEAF + "sleep 1000 &); echo up; " + READ + "; exit 2", 2),
     "closes stdout and lives": server("echo up; exec >&-; " + READ + "; exit 3", 3),
     "closes all and lives": server("echo up; exec <&- >&- 2>&-; exec sleep 1000", 143),
