@@ -32,11 +32,15 @@ bool stream_open(struct stream **out, struct loop *l, int fd,
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
-size_t stream_queued(const struct stream *s); /* bytes that will still be written */
+size_t stream_queued(const struct stream *s); /* bytes the peer has yet to take */
 
 /* Whether whoever writes to us has gone, which a stream that is not being read does not
  * tell by itself. There may still be something to read. */
 bool stream_abandoned(const struct stream *s);
+
+/* As stream_close(), and whoever is at the other end sees that nothing more comes, also of
+ * one of our own standard streams: in its place is nothing then. NULL is fine. */
+void stream_hang_up(struct stream *s);
 
 /* Close now; what is queued is lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);

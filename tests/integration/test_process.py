@@ -319,6 +319,16 @@ def test_who_made_a_session_of_its_own_may_stay(mcpreel, tmp_path):
     os.kill(daemon, signal.SIGKILL)
 
 
+def test_who_closes_its_stdout_and_lives_is_seen_to(mcpreel, tmp_path):
+    with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", "echo up; exec >&-; " + READ + "; exit 3") as p:
+        assert p.stdout.read(3) == b"up\n"
+        assert select.select([p.stdout], [], [], CEILING)[0], "the end of stdout is hidden"
+        assert p.stdout.read(1) == b""
+        p.stdin.write(b'{"jsonrpc":"2.0","method":"still/heard"}\n')
+        sessions_end(p, 3)
+    assert "still/heard" in (tmp_path / "r.jsonl").read_text()
+
+
 # --- clients that start the command twice
 
 ANSWERING = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
