@@ -25,8 +25,10 @@ struct stream_events {
 
 /* Takes the descriptor over: it is closed with the stream, unless it is one of our
  * own standard streams, which others may have open, too: these stay open, and
- * blocking. To be read if there is a `data` event, else to be written; refused, and
- * still the caller's, if it cannot be. `events` is borrowed for the stream's life. */
+ * blocking. (A socket cannot be opened anew, so one of these is non-blocking for all who
+ * have it until the stream is closed, and stays so if we are killed before.) To be read if
+ * there is a `data` event, else to be written; refused, and still the caller's, if it cannot
+ * be. `events` is borrowed for the stream's life. */
 bool stream_open(struct stream **out, struct loop *l, int fd,
                  const struct stream_events *events, void *to, struct err *e) MUST_CHECK;
 

@@ -494,3 +494,23 @@ def test_a_client_that_reads_nothing_does_not_make_us_keep_it(tmp_path):
         assert peak_kb(p.pid) <= LIMIT_KB
         p.terminate()
         assert p.wait(CEILING) == 143
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_a_line_without_end_is_not_kept_in_memory(way, tmp_path):
+    """200 MB, of which a copy is kept until it is too long for us."""
+    size = 200 << 20
+    script = "exec cat >/dev/null" if way == "up" else f"head -c {size} /dev/zero; echo; cat"
+    with start(OPTIMISED, tmp_path / "r.jsonl", "sh", "-c", script) as p:
+        if way == "up":
+            for _ in range(size >> 20):
+                view = memoryview(bytes(1 << 20))
+                while view:
+                    view = view[p.stdin.write(view):]
+        else:
+            assert read_all(p)(size + 1) == size + 1
+        peak = peak_kb(p.pid)
+        sessions_end(p)
+    assert peak <= 96 << 10
+    gap, = [one for one in map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines()) if one["type"] == "gap"]
+    assert gap["bytes"] == size
