@@ -64,16 +64,24 @@ static _Noreturn void be_watchdog(int lifeline)
     _exit(0);
 }
 
-static bool start(struct watchdog *w)
+static bool tell(const struct watchdog *w, pid_t leader)
+{
+    return write(w->lifeline, &leader, sizeof leader) == (ssize_t)sizeof leader;
+}
+
+/* It knows the leader, if there is one already, from its first moment on. */
+static bool start(struct watchdog *w, pid_t leader)
 {
     sigset_t all, before;
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
+    w->lifeline = ends[1];
+    if (leader && !tell(w, leader))
+        BUG("a pipe that was made just now takes a word");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    w->lifeline = ends[1];
     w->pid = fork();
     if (w->pid == 0)
         be_watchdog(ends[0]);
@@ -89,15 +97,10 @@ struct watchdog *watchdog_start(void)
 {
     struct watchdog *w = mem_new(struct watchdog);
 
-    if (start(w))
+    if (start(w, 0))
         return w;
     free(w);
     return NULL;
-}
-
-static bool tell(const struct watchdog *w, pid_t leader)
-{
-    return write(w->lifeline, &leader, sizeof leader) == (ssize_t)sizeof leader;
 }
 
 bool watchdog_join(const struct watchdog *w)
@@ -110,10 +113,8 @@ void watchdog_check(struct watchdog *w, pid_t leader)
     if (w->pid <= 0 || waitpid(w->pid, NULL, WNOHANG) != w->pid)
         return;
     close(w->lifeline);
-    if (!start(w))
+    if (!start(w, leader))
         w->pid = w->lifeline = -1; /* the session goes on without it */
-    else if (!tell(w, leader))
-        BUG("a pipe that was made just now takes a word");
 }
 
 void watchdog_dismiss(struct watchdog *w)
