@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,6 +14,11 @@ enum { LOG_TEXT_MAX = 4096 }; /* bytes of a message before escaping; longer is c
 
 /* What is made visible grows to four bytes at most for each of its own. */
 enum { LOG_LINE_MAX = 8 * LOG_TEXT_MAX };
+
+enum {
+    LOG_QUEUE_MAX = 64 << 10,
+    STEP_MS = 20, /* how often a queue that is being finished looks at the time */
+};
 
 static void put_fd(void *to, struct str line)
 {
@@ -36,6 +42,51 @@ void log_init_fd(struct log *l, int fd, enum log_level level, bool color)
     *l = (struct log){
         .level = level, .color = color, .put = put_fd, .to = (void *)(intptr_t)fd
     };
+}
+
+/* The descriptor may be others', too, so it stays as it is. What says that it can be
+ * written has room for PIPE_BUF bytes; what says more than that has lost its reader. */
+static void write_at_once(struct log_queue *q, int wait_ms)
+{
+    struct pollfd room = { .fd = q->fd, .events = POLLOUT };
+
+    while (q->waiting.len && poll(&room, 1, wait_ms) == 1) {
+        size_t most = q->waiting.len < PIPE_BUF ? q->waiting.len : PIPE_BUF;
+        ssize_t n = room.revents == POLLOUT ? write(q->fd, q->waiting.at, most) : 0;
+        if (n > 0)
+            buf_drop_front(&q->waiting, (size_t)n);
+        else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+            buf_clear(&q->waiting);
+        else if (errno == EAGAIN)
+            return;
+    }
+}
+
+static void put_queue(void *to, struct str line)
+{
+    struct log_queue *q = to;
+
+    write_at_once(q, 0);
+    if (line.len <= q->waiting.max - q->waiting.len)
+        buf_add(&q->waiting, line);
+    write_at_once(q, 0);
+}
+
+void log_queue_init(struct log_queue *q, struct log *l)
+{
+    buf_init(&q->waiting, LOG_QUEUE_MAX);
+    if (l->put != put_fd)
+        return;
+    q->fd = (int)(intptr_t)l->to;
+    l->put = put_queue;
+    l->to = q;
+}
+
+void log_queue_finish(struct log_queue *q, int ms)
+{
+    for (; q->waiting.len && ms > 0; ms -= STEP_MS)
+        write_at_once(q, STEP_MS);
+    buf_release(&q->waiting);
 }
 
 static enum term_style style_of(enum log_level level)

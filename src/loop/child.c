@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "loop/family.h"
 #include "loop/loop-uv.h"
 #include "loop/watchdog.h"
 
@@ -23,7 +24,7 @@ struct child {
     child_exit_fn *fn;
     void *to;
     struct watchdog *watchdog;
-    pid_t pid; /* and that of its group */
+    pid_t pid; /* and that of its session */
     bool exited;
 };
 
@@ -33,7 +34,7 @@ static void closed(uv_handle_t *uv)
 }
 
 /* A child of ours has ended, stopped or gone on. It is only looked at here: as long as
- * nobody has waited for it, no other process or group can be given its number. */
+ * nobody has waited for it, no other process or session can be given its number. */
 static void look(uv_signal_t *uv, int signum)
 {
     struct child *c = (struct child *)uv;
@@ -183,9 +184,12 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
     return true;
 }
 
-void child_kill_group(struct child *c, int signum)
+void child_signal(struct child *c, int signum)
 {
-    kill(-c->pid, signum);
+    if (signum == SIGKILL)
+        family_kill(c->pid);
+    else
+        family_signal(c->pid, signum);
 }
 
 pid_t child_pid(const struct child *c)
@@ -204,7 +208,7 @@ void child_close(struct child *c)
 {
     if (!c)
         return;
-    child_kill_group(c, SIGKILL);
+    child_signal(c, SIGKILL);
     reap(c->pid);
     watchdog_dismiss(c->watchdog);
     uv_close((uv_handle_t *)&c->uv, closed);

@@ -25,9 +25,9 @@ struct child_fds {
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
                  child_exit_fn *fn, void *to, int *errnum, struct err *e) MUST_CHECK;
 
-/* To all processes of its group, also after it has exited itself; never to others that
- * came to the same number. */
-void child_kill_group(struct child *c, int signum);
+/* To its whole family, also after it has exited itself; never to others that came to the
+ * same number. After SIGKILL nobody is left. */
+void child_signal(struct child *c, int signum);
 
 pid_t child_pid(const struct child *c);
 

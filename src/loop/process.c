@@ -32,11 +32,11 @@ static void enter(struct process *p, enum process_state state)
         timer_set(p->patience, PATIENCE_QUIET_MS);
         break;
     case ASKED:
-        child_kill_group(p->child, p->ask_with);
+        child_signal(p->child, p->ask_with);
         timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case KILLED:
-        child_kill_group(p->child, SIGKILL);
+        child_signal(p->child, SIGKILL);
         timer_set(p->patience, PATIENCE_TERM_MS);
         break;
     case DRAINING:
@@ -45,7 +45,7 @@ static void enter(struct process *p, enum process_state state)
     case DONE:
         timer_stop(p->patience);
         /* Whoever is left of its family must not outlive the session. */
-        child_kill_group(p->child, SIGKILL);
+        child_signal(p->child, SIGKILL);
         p->events->done(p->to);
         break;
     case RUNNING:

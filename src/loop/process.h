@@ -11,7 +11,7 @@
  *   KILLED   -> DONE     [patience_over: not even that helped]
  *
  * In CLOSING and DRAINING all wait on while others hold it up, but not once its end
- * was asked for. Signals go to the child's group, and whoever is left of it is killed
+ * was asked for. Signals go to the child's family, and whoever is left of it is killed
  * when all is done. The pipes are the caller's, who says what becomes of them. */
 #ifndef LOOP_PROCESS_H
 #define LOOP_PROCESS_H
@@ -44,13 +44,13 @@ void process_let_go(struct process *p);
 /* It answered: a process that does so after its stdin has ended is at work. */
 void process_heard(struct process *p);
 
-/* Its end is wanted now: `signum`, or SIGTERM if that is 0, goes to its group. */
+/* Its end is wanted now: `signum`, or SIGTERM if that is 0, goes to its family. */
 void process_ask(struct process *p, int signum);
 
 /* All its output has been read to the end. */
 void process_drained(struct process *p);
 
-/* Forget it; if it is not done, its group is killed. NULL is fine. */
+/* Forget it; if it is not done, its family is killed. NULL is fine. */
 void process_close(struct process *p);
 
 #endif

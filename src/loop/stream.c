@@ -263,7 +263,8 @@ void stream_write(struct stream *s, struct str bytes)
 
 size_t stream_queued(const struct stream *s)
 {
-    return s->broken ? 0 : s->queued;
+    /* Not `queued`: of a chunk that is half written that knows nothing. */
+    return s->broken || s->file ? 0 : uv_stream_get_write_queue_size(&s->uv.polled);
 }
 
 bool stream_abandoned(const struct stream *s)
@@ -293,4 +294,19 @@ void stream_close(struct stream *s)
         close(s->fd);
     if (!s->fs_busy)
         free(s);
+}
+
+void stream_hang_up(struct stream *s)
+{
+    int fd = s ? s->fd : -1, nothing;
+
+    stream_close(s);
+    if (!is_own(fd))
+        return;
+    /* The number must not become another file's. */
+    nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0)
+        return;
+    dup2(nothing, fd);
+    close(nothing);
 }

@@ -25,18 +25,24 @@ struct stream_events {
 
 /* Takes the descriptor over: it is closed with the stream, unless it is one of our
  * own standard streams, which others may have open, too: these stay open, and
- * blocking. To be read if there is a `data` event, else to be written; refused, and
- * still the caller's, if it cannot be. `events` is borrowed for the stream's life. */
+ * blocking. (A socket cannot be opened anew, so one of these is non-blocking for all who
+ * have it until the stream is closed, and stays so if we are killed before.) To be read if
+ * there is a `data` event, else to be written; refused, and still the caller's, if it cannot
+ * be. `events` is borrowed for the stream's life. */
 bool stream_open(struct stream **out, struct loop *l, int fd,
                  const struct stream_events *events, void *to, struct err *e) MUST_CHECK;
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
-size_t stream_queued(const struct stream *s); /* bytes that will still be written */
+size_t stream_queued(const struct stream *s); /* bytes the peer has yet to take */
 
 /* Whether whoever writes to us has gone, which a stream that is not being read does not
  * tell by itself. There may still be something to read. */
 bool stream_abandoned(const struct stream *s);
+
+/* As stream_close(), and whoever is at the other end sees that nothing more comes, also of
+ * one of our own standard streams: in its place is nothing then. NULL is fine. */
+void stream_hang_up(struct stream *s);
 
 /* Close now; what is queued is lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);

@@ -10,18 +10,24 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "loop/family.h"
 #include "loop/patience.h"
 
-enum { STEP_MS = 20 }; /* how often it looks whether the group is gone */
+enum { STEP_MS = 20 }; /* how often it looks whether all are gone */
 
 struct watchdog {
     pid_t pid;
     int lifeline; /* ends when we do */
 };
 
-static bool is_gone_within(pid_t group, int ms)
+static bool is_there(pid_t leader)
 {
-    for (; kill(-group, 0) == 0 || errno != ESRCH; ms -= STEP_MS) {
+    return kill(-leader, 0) == 0 || errno != ESRCH || family_signal(leader, 0);
+}
+
+static bool is_gone_within(pid_t leader, int ms)
+{
+    for (; is_there(leader); ms -= STEP_MS) {
         if (ms <= 0)
             return false;
         poll(NULL, 0, STEP_MS);
@@ -29,20 +35,20 @@ static bool is_gone_within(pid_t group, int ms)
     return true;
 }
 
-static void end_group(pid_t group)
+static void end_family(pid_t leader)
 {
-    if (is_gone_within(group, PATIENCE_QUIET_MS))
+    if (is_gone_within(leader, PATIENCE_QUIET_MS))
         return;
-    kill(-group, SIGTERM);
-    if (!is_gone_within(group, PATIENCE_TERM_MS))
-        kill(-group, SIGKILL);
+    family_signal(leader, SIGTERM);
+    if (!is_gone_within(leader, PATIENCE_TERM_MS))
+        family_kill(leader);
 }
 
 /* Nothing here may need a lock: we are the copy of a program that may have threads.
  * All signals are blocked, and stay so. */
 static _Noreturn void be_watchdog(int lifeline)
 {
-    pid_t told, group = 0;
+    pid_t told, leader = 0;
     ssize_t n;
 
     setsid();
@@ -52,22 +58,30 @@ static _Noreturn void be_watchdog(int lifeline)
     closefrom(1);
     while ((n = read(0, &told, sizeof told)) != 0)
         if (n == (ssize_t)sizeof told)
-            group = told;
-    if (group)
-        end_group(group);
+            leader = told;
+    if (leader)
+        end_family(leader);
     _exit(0);
 }
 
-static bool start(struct watchdog *w)
+static bool tell(const struct watchdog *w, pid_t leader)
+{
+    return write(w->lifeline, &leader, sizeof leader) == (ssize_t)sizeof leader;
+}
+
+/* It knows the leader, if there is one already, from its first moment on. */
+static bool start(struct watchdog *w, pid_t leader)
 {
     sigset_t all, before;
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
+    w->lifeline = ends[1];
+    if (leader && !tell(w, leader))
+        BUG("a pipe that was made just now takes a word");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    w->lifeline = ends[1];
     w->pid = fork();
     if (w->pid == 0)
         be_watchdog(ends[0]);
@@ -83,15 +97,10 @@ struct watchdog *watchdog_start(void)
 {
     struct watchdog *w = mem_new(struct watchdog);
 
-    if (start(w))
+    if (start(w, 0))
         return w;
     free(w);
     return NULL;
-}
-
-static bool tell(const struct watchdog *w, pid_t group)
-{
-    return write(w->lifeline, &group, sizeof group) == (ssize_t)sizeof group;
 }
 
 bool watchdog_join(const struct watchdog *w)
@@ -99,15 +108,13 @@ bool watchdog_join(const struct watchdog *w)
     return tell(w, getpid());
 }
 
-void watchdog_check(struct watchdog *w, pid_t group)
+void watchdog_check(struct watchdog *w, pid_t leader)
 {
     if (w->pid <= 0 || waitpid(w->pid, NULL, WNOHANG) != w->pid)
         return;
     close(w->lifeline);
-    if (!start(w))
+    if (!start(w, leader))
         w->pid = w->lifeline = -1; /* the session goes on without it */
-    else if (!tell(w, group))
-        BUG("a pipe that was made just now takes a word");
 }
 
 void watchdog_dismiss(struct watchdog *w)

@@ -11,7 +11,9 @@
 
 enum {
     HIGH_WATER = 1 << 20,
-    LOOK_MS = 250, /* how often a client that is not read is looked after */
+    LOOK_MS = 250,  /* how often a client that is not read is looked after */
+    HUSH_MS = 250,  /* from the end of the server's stdout to that of ours, if it lives on */
+    IDLE_LOOKS = 4, /* at what a server that is gone has left, until nobody will take it */
 };
 
 /* One of the three ways bytes take: client to server, server to client, and the
@@ -31,8 +33,12 @@ struct relay {
     /* The copies, on their way to be handed over. */
     struct inlet from_client, from_server;
     struct talk said;
-    struct timer *look;
-    size_t untaken; /* of `up`, when the server was last looked at */
+    struct timer *look, *hush;
+    size_t untaken;      /* of `up`, when the server was last looked at */
+    uint64_t down_bytes; /* all that the server said */
+    uint64_t taken;      /* of these, when its client was last looked at */
+    int idle_looks;      /* at which there was no difference */
+    bool exited;         /* the server */
 };
 
 static void tell_up(void *to, struct str line)
@@ -89,6 +95,7 @@ static void server_exited(void *to, int code, int signum)
 {
     struct relay *r = to;
 
+    r->exited = true;
     r->events->exited(r->to, code, signum);
 }
 
@@ -97,13 +104,35 @@ static size_t untaken(const struct relay *r)
     return r->up.into ? stream_queued(r->up.into) : 0;
 }
 
+static size_t unread(const struct relay *r)
+{
+    return r->down.into ? stream_queued(r->down.into) : 0;
+}
+
+/* Whether the client has yet to take something, and may. One that has said all it will say
+ * is not waited for without end. */
+static bool is_client_slow(struct relay *r)
+{
+    uint64_t before = r->taken;
+
+    r->taken = r->down_bytes - unread(r);
+    if (!unread(r))
+        return false;
+    if (r->taken > before || !r->up.ended) {
+        r->idle_looks = 0;
+        return true;
+    }
+    return r->exited && ++r->idle_looks < IDLE_LOOKS;
+}
+
 static bool is_held_up(void *to)
 {
     struct relay *r = to;
     size_t before = r->untaken;
+    bool slow = is_client_slow(r);
 
     r->untaken = untaken(r);
-    return r->untaken < before || stream_queued(r->down.into) > 0;
+    return r->untaken < before || slow;
 }
 
 static void server_done(void *to)
@@ -160,6 +189,7 @@ static void up_data(void *to, struct str bytes)
 static void let_go(struct relay *r)
 {
     r->untaken = untaken(r);
+    r->taken = r->down_bytes - unread(r);
     process_let_go(r->server);
 }
 
@@ -223,9 +253,28 @@ static void down_data(void *to, struct str bytes)
 {
     struct relay *r = to;
 
-    process_heard(r->server);
+    if (!unread(r)) /* else nobody may be listening */
+        process_heard(r->server);
+    r->down_bytes += bytes.len;
     inlet_feed(&r->from_server, bytes);
     pass_on(&r->down, bytes);
+}
+
+/* The server will say nothing more, and the client has all it said. If that is because the
+ * server has ended, so do we, and nothing needs to be done. */
+static void hush(void *to)
+{
+    struct relay *r = to;
+
+    stream_hang_up(r->down.into);
+    r->down.into = NULL;
+}
+
+static void down_is_over(struct relay *r)
+{
+    if (is_drained(&r->down))
+        timer_set(r->hush, HUSH_MS);
+    finish_if_drained(r);
 }
 
 static void down_end(void *to, const struct err *why)
@@ -235,7 +284,7 @@ static void down_end(void *to, const struct err *why)
     (void)why;
     inlet_end(&r->from_server);
     r->down.ended = true;
-    finish_if_drained(r);
+    down_is_over(r);
 }
 
 static void down_drained(void *to)
@@ -243,7 +292,7 @@ static void down_drained(void *to)
     struct relay *r = to;
 
     drained(&r->down);
-    finish_if_drained(r);
+    down_is_over(r);
 }
 
 static void client_lost(void *to, const struct err *why)
@@ -347,6 +396,7 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
         return false;
     }
     r->look = timer_new(l, look_after_client, r);
+    r->hush = timer_new(l, hush, r);
     stream_read(r->up.from, true);
     stream_read(r->down.from, true);
     stream_read(r->talk.from, true);
@@ -376,6 +426,7 @@ void relay_close(struct relay *r)
     inlet_release(&r->from_server);
     talk_release(&r->said);
     timer_close(r->look);
+    timer_close(r->hush);
     process_close(r->server);
     free(r);
 }

@@ -5,10 +5,15 @@
  * byte goes on; the bytes of an unfinished line go on as they come. Each side is
  * read only as fast as the other takes. Knows no JSON and writes no file.
  *
+ * A server that closes its stdout and lives on is seen to by its client as without us. One
+ * that closes its stdin is not: its client is read on and believes to be heard, as we would
+ * not see its end if we closed ours.
+ *
  * When the client ends or is gone, the server sees the end of its stdin and is
  * brought to its own end as a process is; what it says on stderr does not prolong that,
  * as no client waits for it. A client that reads slowly still gets all that the server
- * has left; a signal ends that, too. */
+ * has left; a signal ends that, too, and so does a client that has ended and takes nothing
+ * any more. */
 #ifndef TRANSPORT_RELAY_H
 #define TRANSPORT_RELAY_H
 
@@ -40,7 +45,7 @@ bool relay_start(struct relay **out, struct loop *l, const struct relay_config *
                  const struct relay_events *events, void *to, int *errnum,
                  struct err *e) MUST_CHECK;
 
-/* Somebody wants us to end: the signal goes to the server's group. */
+/* Somebody wants us to end: the signal goes to the server's family. */
 void relay_signal(struct relay *r, int signum);
 
 void relay_close(struct relay *r); /* NULL is fine */

@@ -68,6 +68,11 @@ SERVERS = {
         "(" + DEAF + "exec </dev/null >/dev/null 2>&1; sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
     "exits at once and leaves a deaf grandchild": whatever(
         "(" + DEAF + "sleep 1000; sleep 1000) & echo up; exit 2", 2),
+    "waits for a grandchild in a group of its own": server("echo up; timeout 1000 sleep 1000; :", 143, INT={130, 137}),
+    "leaves a deaf grandchild in a group of its own": server(
+        "(" + DEAF + "exec timeout -s CONT 1000 sh -c 'sleep 1000; sleep 1000') & echo up; " + READ + "; exit 2", 2),
+    "exits at once and leaves a group of its own": whatever(
+        "(exec </dev/null >/dev/null 2>&1; exec timeout 1000 sleep 1000) & echo up; exit 2", 2),
     "forks twice": server("(sleep 1000 & sleep 1000 &); (" + DEAF + "sleep 1000 &); echo up; " + READ + "; exit 2", 2),
     "closes stdout and lives": server("echo up; exec >&-; " + READ + "; exit 3", 3),
     "closes all and lives": server("echo up; exec <&- >&- 2>&-; exec sleep 1000", 143),
@@ -314,6 +319,16 @@ def test_who_made_a_session_of_its_own_may_stay(mcpreel, tmp_path):
     os.kill(daemon, signal.SIGKILL)
 
 
+def test_who_closes_its_stdout_and_lives_is_seen_to(mcpreel, tmp_path):
+    with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", "echo up; exec >&-; " + READ + "; exit 3") as p:
+        assert p.stdout.read(3) == b"up\n"
+        assert select.select([p.stdout], [], [], CEILING)[0], "the end of stdout is hidden"
+        assert p.stdout.read(1) == b""
+        p.stdin.write(b'{"jsonrpc":"2.0","method":"still/heard"}\n')
+        sessions_end(p, 3)
+    assert "still/heard" in (tmp_path / "r.jsonl").read_text()
+
+
 # --- clients that start the command twice
 
 ANSWERING = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
@@ -335,6 +350,84 @@ def test_a_probe_that_is_ended_after_its_answer_leaves_a_whole_recording(mcpreel
             lines = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
             assert (lines[0]["type"], lines[-1]["type"]) == ("header", "footer")
             assert sum(line["type"] == "message" for line in lines) == count
+
+
+# --- a client that never reads our standard error
+
+ASK = b'{"jsonrpc":"2.0","id":1,"method":"x","params":"' + b"y" * 300 + b'"}\n'
+
+
+def full_pipe():
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x" * 4096)
+    os.set_blocking(writing, True)
+    return reading, writing
+
+
+def ask(p):
+    p.stdin.write(ASK)
+    assert select.select([p.stdout], [], [], CEILING)[0], "no answer"
+    assert b'"result"' in p.stdout.read(1000)
+
+
+@contextlib.contextmanager
+def unread(mcpreel, path, script, stderr=subprocess.PIPE, **more):
+    with subprocess.Popen([mcpreel, "record", "-o", path, "--", "sh", "-c", script], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=stderr, bufsize=0, **more) as p:
+        try:
+            yield p
+        finally:
+            p.kill()
+
+
+def comes_to_its_end(p, end, code):
+    if end == "TERM":
+        p.terminate()
+    else:
+        p.stdin.close()
+    assert p.wait(CEILING) == code
+
+
+ANSWER = r"""exec sed -u 's/"method":"[^"]*"/"result":{}/'"""
+
+
+@pytest.mark.parametrize("end", ["eof", "TERM"])
+def test_standard_error_that_is_full_from_the_start_holds_nobody_up(end, mcpreel, tmp_path):
+    reading, writing = full_pipe()
+    with unread(mcpreel, tmp_path / "r.jsonl", ANSWER, stderr=writing) as p:
+        ask(p)
+        comes_to_its_end(p, end, 143 if end == "TERM" else 0)
+    assert os.get_blocking(writing)
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.parametrize("kilobytes", [64, 900])
+def test_words_of_the_server_that_nobody_reads_do_not_keep_the_session_from_its_end(kilobytes, mcpreel, tmp_path):
+    script = f"head -c {kilobytes}k /dev/zero >&2; " + ANSWER
+    with unread(mcpreel, tmp_path / "r.jsonl", script) as p:
+        ask(p)
+        sessions_end(p)
+
+
+@pytest.mark.parametrize("end", ["eof", "TERM"])
+def test_a_server_that_waits_for_its_words_to_be_read_is_ended(end, mcpreel, tmp_path):
+    with unread(mcpreel, tmp_path / "r.jsonl", "echo up; exec yes >&2") as p:
+        assert p.stdout.read(3) == b"up\n"
+        comes_to_its_end(p, end, 143)
+
+
+def test_trouble_with_the_disk_that_nobody_reads_of_holds_nobody_up(mcpreel, tmp_path):
+    def no_space():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+
+    with unread(mcpreel, tmp_path / "r.jsonl", "head -c 66k /dev/zero >&2; " + ANSWER, preexec_fn=no_space) as p:
+        for _ in range(100):
+            ask(p)
+        sessions_end(p)
 
 
 # --- full pipes
@@ -401,3 +494,23 @@ def test_a_client_that_reads_nothing_does_not_make_us_keep_it(tmp_path):
         assert peak_kb(p.pid) <= LIMIT_KB
         p.terminate()
         assert p.wait(CEILING) == 143
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_a_line_without_end_is_not_kept_in_memory(way, tmp_path):
+    """200 MB, of which a copy is kept until it is too long for us."""
+    size = 200 << 20
+    script = "exec cat >/dev/null" if way == "up" else f"head -c {size} /dev/zero; echo; cat"
+    with start(OPTIMISED, tmp_path / "r.jsonl", "sh", "-c", script) as p:
+        if way == "up":
+            for _ in range(size >> 20):
+                view = memoryview(bytes(1 << 20))
+                while view:
+                    view = view[p.stdin.write(view):]
+        else:
+            assert read_all(p)(size + 1) == size + 1
+        peak = peak_kb(p.pid)
+        sessions_end(p)
+    assert peak <= 96 << 10
+    gap, = [one for one in map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines()) if one["type"] == "gap"]
+    assert gap["bytes"] == size

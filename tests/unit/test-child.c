@@ -210,7 +210,7 @@ static void nobody_else_holds_its_pipes(void **state)
     loop_run(l);
     assert_int_equal(first.exits, 1);
     assert_int_equal(second.exits, 0);
-    child_kill_group(second.child, SIGKILL);
+    child_signal(second.child, SIGKILL);
     loop_run(l);
     assert_int_equal(second.signum, SIGKILL);
     finish(&first);
@@ -227,7 +227,7 @@ static void a_signal_reaches_the_whole_family(void **state)
     (void)state;
     start(&r, l, "sleep 1000 & echo up; wait");
     assert_int_equal(read(r.fds.out, got, 3), 3);
-    child_kill_group(r.child, SIGTERM);
+    child_signal(r.child, SIGTERM);
     /* The end comes only when both are gone. */
     assert_output(r.fds.out, "");
     loop_run(l);
@@ -245,9 +245,9 @@ static void so_it_does_after_the_child_itself_has_exited(void **state)
     start(&r, l, "sleep 1000 & exit 4");
     loop_run(l);
     assert_int_equal(r.code, 4);
-    child_kill_group(r.child, SIGKILL);
+    child_signal(r.child, SIGKILL);
     assert_output(r.fds.out, "");
-    child_kill_group(r.child, SIGKILL); /* nobody is left: nothing happens */
+    child_signal(r.child, SIGKILL); /* nobody is left: nothing happens */
     finish(&r);
     loop_free(l);
 }

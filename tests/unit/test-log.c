@@ -210,6 +210,126 @@ static void a_full_pipe_is_waited_for(void **state)
     buf_release(&r.got);
 }
 
+/* A blocking pipe, as others may have it open, too, and full. */
+static void make_full_pipe(int fds[2])
+{
+    char at[4096] = "";
+
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    while (write(fds[1], at, sizeof at) > 0)
+        ;
+    assert_int_equal(fcntl(fds[1], F_SETFL, 0), 0);
+}
+
+static void empty_pipe(int fd)
+{
+    char at[4096];
+
+    while (read(fd, at, sizeof at) > 0)
+        ;
+}
+
+static void a_queue_keeps_what_there_is_no_room_for(void **state)
+{
+    static const char want[] = "mcpreel: one\nmcpreel: two\nmcpreel: three\n";
+    char at[100] = "";
+    struct log_queue q;
+    struct log l;
+    int fds[2];
+
+    (void)state;
+    make_full_pipe(fds);
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    log_queue_init(&q, &l);
+    log_say(&l, LOG_INFO, "one");
+    log_say(&l, LOG_INFO, "two");
+    empty_pipe(fds[0]);
+    log_say(&l, LOG_INFO, "three");
+    assert_int_equal(read(fds[0], at, sizeof at), sizeof want - 1);
+    assert_string_equal(at, want);
+    assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
+    log_queue_finish(&q, 100000); /* there is nothing to wait for */
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void a_queue_that_is_full_drops_whole_lines(void **state)
+{
+    struct log_queue q;
+    struct log l;
+    int fds[2];
+
+    (void)state;
+    make_full_pipe(fds);
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    log_queue_init(&q, &l);
+    for (int i = 0; i < 100; i++)
+        log_say(&l, LOG_INFO, "%04000d", i);
+    assert_in_range(q.waiting.len, 60000, 64 << 10);
+    assert_int_equal(q.waiting.len % (4000 + STR("mcpreel: \n").len), 0);
+    log_queue_finish(&q, 30); /* nobody takes it */
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void what_waits_at_the_end_is_taken_by_who_reads_slowly(void **state)
+{
+    struct reader r;
+    pthread_t thread;
+    struct log_queue q;
+    struct log l;
+    int fds[2];
+
+    (void)state;
+    make_full_pipe(fds);
+    assert_int_equal(fcntl(fds[0], F_SETFL, 0), 0);
+    r = (struct reader){ .fd = fds[0] };
+    buf_init(&r.got, 10 << 20);
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    log_queue_init(&q, &l);
+    log_say(&l, LOG_INFO, "%04000d", 1);
+    log_say(&l, LOG_INFO, "last words");
+    assert_int_equal(pthread_create(&thread, NULL, read_slowly, &r), 0);
+    log_queue_finish(&q, 60000);
+    close(fds[1]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(str_ends(buf_str(&r.got), STR("1\nmcpreel: last words\n")));
+    close(fds[0]);
+    buf_release(&r.got);
+}
+
+/* As a whole program would: the signal of a broken pipe is not ignored. */
+static void a_queue_does_not_wait_for_a_reader_that_has_gone(void **state)
+{
+    struct log_queue q;
+    struct log l;
+    int fds[2];
+
+    (void)state;
+    make_full_pipe(fds);
+    log_init_fd(&l, fds[1], LOG_INFO, false);
+    log_queue_init(&q, &l);
+    log_say(&l, LOG_INFO, "for nobody");
+    assert_true(q.waiting.len > 0);
+    close(fds[0]);
+    log_queue_finish(&q, 10000000);
+    close(fds[1]);
+}
+
+static void a_log_of_another_kind_needs_no_queue(void **state)
+{
+    struct heard h;
+    struct log l = log_to(&h, LOG_INFO, false);
+    struct log_queue q;
+
+    (void)state;
+    log_queue_init(&q, &l);
+    log_say(&l, LOG_INFO, "heard");
+    log_queue_finish(&q, 1);
+    assert_str(buf_str(&h.text), STR("mcpreel: heard\n"));
+    buf_release(&h.text);
+}
+
 static void a_log_nobody_can_hear_is_no_trouble(void **state)
 {
     struct log l;
@@ -238,7 +358,13 @@ int main(void)
         cmocka_unit_test(a_cut_message_of_control_characters_still_ends_in_a_newline),
         cmocka_unit_test(a_message_that_just_fits_is_not_cut),
         cmocka_unit_test(a_full_pipe_is_waited_for),
+        cmocka_unit_test(a_queue_keeps_what_there_is_no_room_for),
+        cmocka_unit_test(a_queue_that_is_full_drops_whole_lines),
+        cmocka_unit_test(what_waits_at_the_end_is_taken_by_who_reads_slowly),
+        cmocka_unit_test(a_queue_does_not_wait_for_a_reader_that_has_gone),
+        cmocka_unit_test(a_log_of_another_kind_needs_no_queue),
         cmocka_unit_test(a_log_nobody_can_hear_is_no_trouble),
     };
+    alarm(100); /* who waits for ever must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,11 +351,31 @@ static void a_slow_client_loses_nothing(void **state)
     session_end(&s);
 }
 
-/* The server has more to say than anybody takes: that it is silent is not its doing. */
+struct sips {
+    struct session *session;
+    struct timer *timer;
+    int left;
+};
+
+static void sip(void *to)
+{
+    struct sips *t = to;
+    char at[1 << 14];
+    ssize_t n = read(t->session->received_fd, at, sizeof at);
+
+    if (n > 0)
+        buf_add(&t->session->received, str_n(at, (size_t)n));
+    if (--t->left)
+        timer_set(t->timer, 100);
+    else
+        wake_up(t->session);
+}
+
+/* The server has more to say than is taken at once: that it is silent is not its doing. */
 static void a_slow_client_that_hung_up_loses_nothing_either(void **state)
 {
     struct session s;
-    struct timer *t;
+    struct sips t = { .session = &s, .left = 20 };
 
     (void)state;
     session_begin(
@@ -363,13 +383,37 @@ static void a_slow_client_that_hung_up_loses_nothing_either(void **state)
         "cat; i=0; while [ $i -lt 20 ]; do i=$((i+1)); printf '%0200000d\\n' $i; done; exit 9");
     stream_read(s.from_relay, false);
     session_hang_up(&s);
-    t = timer_new(s.loop, wake_up, &s);
-    timer_set(t, 1800);
+    t.timer = timer_new(s.loop, sip, &t);
+    timer_set(t.timer, 100);
     session_run(&s);
     assert_int_equal(s.received.len, 20 * 200001);
     assert_str(buf_str(&s.events), STR("exit:9 done "));
-    timer_close(t);
+    timer_close(t.timer);
     session_end(&s);
+}
+
+/* It holds the pipe open, but that is all. */
+static void a_client_that_hung_up_and_takes_nothing_is_not_waited_for(void **state)
+{
+    static const struct {
+        const char *script, *events;
+    } cases[] = {
+        { "exec yes", "signal:15 done " },
+        { "printf '%0100000d\\n' 1; while :; do echo x; sleep 0.05; done", "signal:15 done " },
+        { "printf '%0900000d\\n' 1; exit 4", "exit:4 done " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct session s;
+
+        session_begin(&s, cases[i].script);
+        stream_read(s.from_relay, false);
+        session_hang_up(&s);
+        loop_run(s.loop);
+        assert_str(buf_str(&s.events), str_z(cases[i].events));
+        session_end(&s);
+    }
 }
 
 /* Nobody waits for what it says there. */
@@ -635,6 +679,7 @@ int main(void)
         cmocka_unit_test(a_client_that_is_gone_ends_the_session),
         cmocka_unit_test(a_slow_client_loses_nothing),
         cmocka_unit_test(a_slow_client_that_hung_up_loses_nothing_either),
+        cmocka_unit_test(a_client_that_hung_up_and_takes_nothing_is_not_waited_for),
         cmocka_unit_test(a_server_that_only_complains_for_ever_is_ended),
         cmocka_unit_test(a_client_that_goes_is_missed_even_if_the_server_reads_nothing),
         cmocka_unit_test(a_server_that_reads_slowly_gets_all_its_client_said),

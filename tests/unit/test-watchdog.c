@@ -103,6 +103,7 @@ static void when_we_are_killed_nobody_is_left(void **state)
         "sleep 1000 & (trap '' TERM; sleep 1000; sleep 1000) & echo; exit 0",
         "(sleep 1000 & sleep 1000 &) & echo; sleep 1000",
         "echo; kill -STOP $$; sleep 1000",
+        "timeout 1000 sleep 1000 & echo; exit 0", /* in a group of its own */
     };
     struct scene s;
 
