@@ -19,6 +19,7 @@ struct session {
     const struct record_settings *how;
     struct loop *loop;
     struct relay *relay;
+    struct signals *signals;
     struct tap tap;
     struct live live;
     int64_t started_us;
@@ -216,6 +217,16 @@ static int start_failure(int errnum, const struct err *e)
     }
 }
 
+/* The server has ended, and only the disk is waited for: whoever is tired of that may end
+ * us as any other program. */
+static void on_waits(void *to)
+{
+    struct session *s = to;
+
+    signals_close(s->signals);
+    s->signals = NULL;
+}
+
 static bool open_live(struct session *s, struct err *e)
 {
     const struct record_place *p = s->place;
@@ -227,6 +238,8 @@ static bool open_live(struct session *s, struct err *e)
         .plain = s->how->plain && !journal,
         .rotate = s->how->rotate,
         .flush_us = s->how->flush_us,
+        .waits = on_waits,
+        .to = s,
     };
 
     return live_open(&s->live, s->app->sys, &config, e);
@@ -323,9 +336,10 @@ static int end(struct session *s)
 
 static int run(struct session *s, struct err *e)
 {
-    struct signals *signals = signals_watch(s->loop, on_signal, s);
-    int code = start(s, e);
+    int code;
 
+    s->signals = signals_watch(s->loop, on_signal, s);
+    code = start(s, e);
     if (!code) {
         log_say(s->app->log, LOG_INFO, "recording to %s", s->place->path);
         begin(s);
@@ -333,7 +347,7 @@ static int run(struct session *s, struct err *e)
         code = end(s);
         relay_close(s->relay);
     }
-    signals_close(signals);
+    signals_close(s->signals);
     return code;
 }
 

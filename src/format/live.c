@@ -57,6 +57,14 @@ static void compose_gap(void *to, struct buf *text, const struct backlog_loss *l
     }
 }
 
+static void tell_waiting(void *to)
+{
+    struct live *l = to;
+
+    if (l->config.waits)
+        l->config.waits(l->config.to);
+}
+
 static struct backlog_line line_of(const struct live *l, const struct record *r)
 {
     struct backlog_line line = {
@@ -257,6 +265,7 @@ static bool open_file(struct live *l, struct err *e)
 
     c.flush_us = l->config.flush_us;
     c.gap = compose_gap;
+    c.waits = tell_waiting;
     c.to = l;
     if (!file_create(&f, l->sys, l->config.path, l->config.replace, e))
         return false;

@@ -24,6 +24,9 @@ struct live_config {
     bool plain;       /* only headers, messages and footers */
     uint64_t rotate;  /* bytes; 0: never */
     int64_t flush_us; /* how often to sync */
+
+    void (*waits)(void *to); /* live_finish() has to wait for the disk; may be NULL */
+    void *to;
 };
 
 struct live {

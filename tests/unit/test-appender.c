@@ -424,6 +424,42 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     close(gate[0]);
 }
 
+static void count_it(void *to)
+{
+    ++*(int *)to;
+}
+
+static void that_the_end_takes_its_time_is_told_once(void **state)
+{
+    (void)state;
+    for (int hangs = 0; hangs < 2; hangs++) {
+        struct appender_config c = hurried();
+        static struct fault_sys f; /* a thread outlives the test's own frame */
+        struct appender *a;
+        int gate[2], told = 0;
+
+        assert_int_equal(pipe(gate), 0);
+        fault_init(&f);
+        if (hangs) {
+            fault_gate(&f, FAULT_WRITE, 2, 1, gate[0]);
+            c.slow_us = 1000;
+            c.end_us = 5000;
+        }
+        c.waits = count_it;
+        c.to = &told;
+        a = begin(&f, &c);
+        put(a, "one");
+        assert_int_equal(end(a, "last\n").late, hangs);
+        assert_int_equal(told, hangs);
+        wait_for_calls(&f, FAULT_FSYNC, 1);
+        appender_free(a);
+        close(gate[1]);
+        wait_for_calls(&f, FAULT_CLOSE, 2);
+        close(gate[0]);
+        unlink("file");
+    }
+}
+
 static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
 {
     struct appender_config c = hurried();
@@ -843,6 +879,7 @@ int main(void)
         TEST(a_line_larger_than_the_memory_is_kept_all_the_same),
         TEST(a_disk_that_hangs_is_waited_for_only_once),
         TEST(a_disk_that_hangs_at_the_end_is_left_behind),
+        TEST(that_the_end_takes_its_time_is_told_once),
         TEST(a_sync_that_hangs_at_the_end_is_left_behind),
         TEST(what_is_given_up_at_the_end_is_accounted_for),
         TEST(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
