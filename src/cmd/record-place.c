@@ -259,9 +259,9 @@ bool record_place_is_free(const struct record_place *p, const struct sys *sys, s
         return false;
     if (record_place_is_journal(p))
         return journal_is_free(p, sys, e);
-    if (p->rotate) {
+    if (p->rotate && !p->force) {
         struct arena a = { 0 };
-        bool ok = file_may_create(sys, live_part_name(&a, p->path, p->format, 2), p->force, e);
+        bool ok = file_may_create(sys, live_part_name(&a, p->path, p->format, 2), false, e);
 
         arena_release(&a);
         return ok;

@@ -15,12 +15,13 @@
 
 #include "base/appender.h"
 #include "base/arena.h"
+#include "base/troubles.h"
 #include "format/format.h"
 
 struct live_config {
     const char *path; /* borrowed until the end */
     const struct format *format;
-    bool replace;     /* as file_create() has it, also of later parts */
+    bool replace;     /* as file_create() has it; never what stands in a later part's place */
     bool plain;       /* only headers, messages and footers */
     uint64_t rotate;  /* bytes; 0: never */
     int64_t flush_us; /* how often to sync */
@@ -36,14 +37,14 @@ struct live {
     struct appender *file;
     void *state; /* the format's own */
     struct buf text, last;
-    struct arena kept;    /* the header, and the names of parts */
-    struct record header; /* for the parts to come */
-    unsigned part;        /* the number of this one */
-    uint64_t turn_at;     /* this long, a part is ended */
-    int64_t us;           /* of the latest record */
-    uint64_t too_long;    /* messages whose line was too long */
-    bool left_out;        /* they, or anything else */
-    struct err trouble;   /* of a part that could not be made */
+    struct arena kept;        /* the header, and the names of parts */
+    struct record header;     /* for the parts to come */
+    unsigned part;            /* the number of this one */
+    uint64_t turn_at;         /* this long, a part is ended */
+    int64_t us;               /* of the latest record */
+    uint64_t too_long;        /* messages whose line was too long */
+    bool left_out;            /* they, or anything else */
+    struct troubles troubles; /* of parts that could not be made */
 };
 
 /* How it ended. */

@@ -357,7 +357,7 @@ static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **st
 
     (void)state;
     fault_init(&f);
-    fault_fail(&f, FAULT_OPEN, 3, 1, EMFILE); /* the file, its folder, the second part */
+    fault_fail(&f, FAULT_OPEN, 4, 1, EMFILE); /* the file twice, its folder, the part */
     config.rotate = 150;
     begin(&l, &f, &config);
     while (atomic_load(&f.calls[FAULT_FSYNC]) < 1)
