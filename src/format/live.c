@@ -304,7 +304,9 @@ void live_finish(struct live *l, struct live_end *end)
 
     appender_finish(l->file, buf_str(&l->last), &how);
     end_text(l, &l->text); /* not before: a gap may have to be said */
-    *end = (struct live_end){ .lost = l->too_long, .unsynced = how.unsynced, .parts = l->part };
+    *end = (struct live_end){
+        .lost = l->too_long, .unsynced = how.unsynced, .late = how.late, .parts = l->part
+    };
     for (int i = 0; i < BACKLOG_LANES; i++) {
         end->lost += how.lost.lanes[i].messages;
         lines += how.lost.lanes[i].lines;

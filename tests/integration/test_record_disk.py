@@ -509,14 +509,44 @@ def test_check_fix_finishes_what_a_killed_recorder_left(run, mcpreel, tmp_path):
         p.kill()
         p.wait(60)
     assert not target.exists()
-    refused = run([mcpreel, "record", "-o", target, "--", "touch", tmp_path / "started"])
-    assert refused.code == 2 and b"mcpreel check --fix" in refused.err and not (tmp_path / "started").exists()
     ran = run([mcpreel, "check", "--fix", journal])
-    assert ran.code == 0 and f"finished: {target}".encode() in ran.out, ran
+    assert ran.code == 0 and f"finished: {target}".encode() in ran.out and not journal.exists(), ran
     calls = [i for i in json.loads(target.read_text())["interactions"] if i["type"] == "jsonrpc_request"]
     assert len(calls) == 5
     report = json.loads(run([mcpreel, "-q", "--json", "check", target]).out)["files"][0]
     assert (report["format"], report["messages"]) == ("cassette", 10)
+
+
+def test_what_a_killed_recorder_left_is_in_nobodys_way(run, mcpreel, tmp_path):
+    journal, target = tmp_path / "r.json.cassette.journal", tmp_path / "r.json"
+    for i in range(2):
+        with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
+            ask(p, i)
+            p.kill()
+            p.wait(60)
+    ran = run([mcpreel, "record", "-o", target, "--", *ANSWERING], stdin=asked(2))
+    aside = tmp_path / "r.3.json.cassette.journal"
+    assert ran.code == 0 and ran.err.count(b"check --fix") == 1 and f"check --fix {aside}'".encode() in ran.err, ran
+    assert not journal.exists() and target.exists()
+    for n in (2, 3):
+        left = tmp_path / f"r.{n}.json.cassette.journal"
+        assert [m["msg"]["id"] for m in messages(left)] == [n - 2] * 2
+        assert run([mcpreel, "check", "--fix", left]).code == 0 and (tmp_path / f"r.{n}.json").exists()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_a_document_does_not_keep_is_said(strict, run, mcpreel, tmp_path):
+    ran = run([mcpreel, "record", *(["--strict"] if strict else []), "-o", "r.json", "--", "sh", "-c",
+               "echo oops >&2; exec sed -u " + "'s/\"method\":\"ping\"/\"result\":{}/'"], stdin=asked(1), cwd=tmp_path)
+    assert ran.code == (125 if strict else 0) and (tmp_path / "r.json").exists()
+    assert ran.err.count(b"lost in 'cassette': ") == 1 and b"standard error" in ran.err, ran
+    assert (tmp_path / "r.json.cassette.journal").exists() == strict
+
+
+def test_messages_that_are_too_long_are_counted_at_the_end(run, mcpreel, tmp_path):
+    ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.jsonl", "--", "cat"], cwd=tmp_path,
+              stdin=asked(1) + b'{"jsonrpc":"2.0","method":"' + b"x" * 100 + b'"}\n')
+    assert ran.err.endswith(b"warning: recorded only 2 of 4 messages in r.jsonl; 2 were longer than --max-message\n"), ran
 
 
 def test_a_document_that_came_meanwhile_is_not_overwritten(mcpreel, tmp_path):
