@@ -114,7 +114,12 @@ static bool user_folder(struct record_place *p, const struct app *app, struct er
         err_set(e, ERR_USAGE, "no place to record: neither XDG_STATE_HOME nor HOME is set");
         return err_hint(e, "name a file or a folder with -o, or set MCPREEL_DIR");
     }
-    return folder_make(app->sys, p->folder, e);
+    if (!folder_make(app->sys, p->folder, e))
+        return false;
+    if (p->folder == own || !folder_is_open_to_all(app->sys, p->folder))
+        return true;
+    err_set(e, ERR_USAGE, "cannot record to '%s': anybody may change what is in it", p->folder);
+    return err_hint(e, "close it with 'chmod 700', or name another place with -o");
 }
 
 static void set_path(struct record_place *p, const char *path)

@@ -172,6 +172,29 @@ static void without_a_name_it_goes_to_the_folder_of_the_user(void **state)
     remove_folders();
 }
 
+static void a_folder_of_the_user_that_is_open_to_all_is_refused(void **state)
+{
+    struct desk *d = *state;
+    char home[256], *env[] = { home, NULL };
+    struct record_place p;
+    struct err e = ERR_NONE;
+
+    snprintf(home, sizeof home, "HOME=%s/home", d->dir);
+    assert_true(find(d, &p, &(struct record_wish){ .output = NULL }, env, &e));
+    record_place_release(&p);
+    assert_int_equal(chmod("home/.local/state/mcpreel/traces", 0777), 0);
+    assert_false(find(d, &p, &(struct record_wish){ .output = NULL }, env, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_non_null(strstr(e.msg, "anybody may change what is in it"));
+    record_place_release(&p);
+    for (const char *const *f =
+             (const char *const[]){ "home/.local/state/mcpreel/traces",
+                                    "home/.local/state/mcpreel", "home/.local/state",
+                                    "home/.local", "home", NULL };
+         *f; f++)
+        assert_int_equal(rmdir(*f), 0);
+}
+
 static void without_any_place_it_says_what_to_do(void **state)
 {
     struct record_place p;
@@ -300,6 +323,7 @@ int main(void)
         TEST(a_document_is_recorded_as_a_journal),
         TEST(in_a_folder_the_name_is_new),
         TEST(without_a_name_it_goes_to_the_folder_of_the_user),
+        TEST(a_folder_of_the_user_that_is_open_to_all_is_refused),
         TEST(without_any_place_it_says_what_to_do),
         TEST(what_stands_in_the_way_is_said_before_anything_starts),
         TEST(a_journal_that_nobody_writes_is_set_aside),
