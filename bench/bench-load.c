@@ -16,7 +16,7 @@
 #include "format/writer.h"
 #include "traffic.h"
 
-enum { BATCH = 8 << 20 };
+enum { BATCH = 8 << 20, ENVELOPE = 95 }; /* what a line has besides its message, about */
 
 static int64_t cpu_us(void)
 {
@@ -70,19 +70,21 @@ static void write_file(const char *path, uint64_t megabytes)
     struct writer w;
     struct buf batch;
     struct json j;
-    uint64_t seq = 0;
+    uint64_t seq = 0, size = 0;
 
-    if (!writer_open(&w, &sys_real, path, true, &recording_format, &e))
+    if (!writer_open_whole(&w, &sys_real, path, true, &recording_format, &e))
         die(&e);
     buf_init(&batch, BATCH * 2);
     traffic_mixed(&batch, BATCH);
     json_init(&j);
     put_header(&w);
-    while (w.size < megabytes * 1000000)
-        for (struct str rest = buf_str(&batch); rest.len && w.size < megabytes * 1000000;) {
+    while (size < megabytes * 1000000)
+        for (struct str rest = buf_str(&batch); rest.len && size < megabytes * 1000000;) {
             struct str line = str_cut(&rest, '\n');
-            if (line.len)
-                put_message(&w, &j, line, ++seq);
+            if (!line.len)
+                continue;
+            put_message(&w, &j, line, ++seq);
+            size += line.len + ENVELOPE;
         }
     json_release(&j);
     buf_release(&batch);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void *checked(void *p)
+void *mem_checked(void *p)
 {
     if (!p) {
         fputs("mcpreel: out of memory\n", stderr);
@@ -15,12 +15,12 @@ static void *checked(void *p)
 
 void *mem_alloc(size_t size)
 {
-    return checked(calloc(1, size ? size : 1));
+    return mem_checked(calloc(1, size ? size : 1));
 }
 
 void *mem_grow(void *old, size_t size)
 {
-    return checked(realloc(old, size ? size : 1));
+    return mem_checked(realloc(old, size ? size : 1));
 }
 
 void *mem_reserve(void *at, size_t *cap, size_t need, size_t item)
@@ -32,7 +32,7 @@ void *mem_reserve(void *at, size_t *cap, size_t need, size_t item)
     while (want < need)
         want = want > SIZE_MAX / 2 ? need : want * 2;
     if (want > SIZE_MAX / item)
-        checked(NULL);
+        mem_checked(NULL);
     *cap = want;
     return mem_grow(at, want * item);
 }

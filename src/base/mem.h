@@ -14,6 +14,9 @@ void *mem_grow(void *old, size_t size);
  * `*cap` counts items. The new items are not zeroed. */
 void *mem_reserve(void *at, size_t *cap, size_t need, size_t item);
 
+/* What was allocated in another way: NULL ends the process. */
+void *mem_checked(void *p);
+
 #define mem_new(type) ((type *)mem_alloc(sizeof(type)))
 
 #endif

@@ -25,8 +25,9 @@ struct unpacker *unpacker_new(enum pack_kind kind); /* not PACK_NONE */
 void unpacker_free(struct unpacker *u);             /* NULL is fine */
 
 /* Unpacks from the front of `*in`, which is moved past what was used, into `to`. All of
- * `*in` used and `*got` 0 means: show me more. ERR_INPUT if it is damaged, ERR_LIMIT if it is a
- * bomb. Several packed parts one after the other are one text. */
+ * `*in` used and `*got` 0 means: show me more. ERR_INPUT if it is damaged, ERR_LIMIT if it
+ * is a bomb; `*got` bytes are there even then. Several packed parts one after the other
+ * are one text. */
 bool unpacker_feed(struct unpacker *u, struct str *in, char *to, size_t cap, size_t *got,
                    struct err *e) MUST_CHECK;
 

@@ -17,6 +17,12 @@ static ssize_t real_read(const struct sys *s, int fd, void *to, size_t n)
     return read(fd, to, n);
 }
 
+static ssize_t real_pread(const struct sys *s, int fd, void *to, size_t n, off_t at)
+{
+    (void)s;
+    return pread(fd, to, n, at);
+}
+
 static ssize_t real_write(const struct sys *s, int fd, const void *from, size_t n)
 {
     (void)s;
@@ -86,6 +92,7 @@ static int real_close(const struct sys *s, int fd)
 const struct sys sys_real = {
     .open = real_open,
     .read = real_read,
+    .pread = real_pread,
     .write = real_write,
     .fstat = real_fstat,
     .fdatasync = real_fdatasync,

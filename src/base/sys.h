@@ -12,6 +12,7 @@
 struct sys {
     int (*open)(const struct sys *s, const char *path, int flags, mode_t mode);
     ssize_t (*read)(const struct sys *s, int fd, void *to, size_t n);
+    ssize_t (*pread)(const struct sys *s, int fd, void *to, size_t n, off_t at);
     ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
     int (*fstat)(const struct sys *s, int fd, struct stat *st);
     int (*fdatasync)(const struct sys *s, int fd);

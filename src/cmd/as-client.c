@@ -58,6 +58,9 @@ static void put_action(struct action_sink *self, const struct action *a)
         c->exit_code = a->exit_code;
         stdio_child_end(c->server);
         break;
+    case ACTION_START_UPSTREAM:
+    case ACTION_SEND_UPSTREAM:
+        BUG("a client has no server behind it");
     }
 }
 

@@ -45,6 +45,13 @@ static void stop(void *to)
     loop_stop(s->loop);
 }
 
+static void end_upstream(void *to)
+{
+    struct as_server *s = to;
+
+    behind_finish(&s->behind, stop);
+}
+
 static void put_action(struct action_sink *self, const struct action *a)
 {
     struct as_server *s = of_actions(self);
@@ -61,7 +68,13 @@ static void put_action(struct action_sink *self, const struct action *a)
         break;
     case ACTION_FINISH:
         s->exit_code = a->exit_code;
-        stdio_finish(s->client, stop, s);
+        stdio_finish(s->client, end_upstream, s);
+        break;
+    case ACTION_START_UPSTREAM:
+        behind_start(&s->behind, s->loop);
+        break;
+    case ACTION_SEND_UPSTREAM:
+        behind_send(&s->behind, a->text);
         break;
     }
 }
@@ -94,6 +107,24 @@ static const struct stdio_events client_events = {
     .closed = on_closed,
 };
 
+static void on_upstream(void *to, const struct record *r)
+{
+    feed(to, EVENT_UPSTREAM, r);
+}
+
+static void on_upstream_gone(void *to, struct str why)
+{
+    struct as_server *s = to;
+    struct event ev = { .kind = EVENT_UPSTREAM_CLOSED, .now_us = clock_mono_us(), .why = why };
+
+    s->step(s->engine, &ev);
+}
+
+static const struct behind_events upstream_events = {
+    .record = on_upstream,
+    .gone = on_upstream_gone,
+};
+
 static void on_signal(void *to, int signum)
 {
     struct as_server *s = to;
@@ -106,7 +137,7 @@ static void on_signal(void *to, int signum)
 }
 
 void as_server_init(struct as_server *s, const struct app *app, as_server_step_fn *step,
-                    void *engine)
+                    void *engine, char *const *upstream)
 {
     *s = (struct as_server){
         .actions = { put_action },
@@ -115,6 +146,7 @@ void as_server_init(struct as_server *s, const struct app *app, as_server_step_f
         .step = step,
         .engine = engine,
     };
+    behind_init(&s->behind, app, upstream, &upstream_events, s);
 }
 
 int as_server_run(struct as_server *s, struct err *e)
@@ -132,6 +164,7 @@ int as_server_run(struct as_server *s, struct err *e)
     } else {
         s->exit_code = app_exit_code(e);
     }
+    behind_release(&s->behind);
     alarms_release(&s->alarms);
     stdio_close(s->client);
     intake_release(&s->intake);

@@ -9,6 +9,7 @@
 
 #include "cmd/alarms.h"
 #include "cmd/app.h"
+#include "cmd/behind.h"
 #include "engine/step.h"
 #include "trace/intake.h"
 
@@ -24,12 +25,14 @@ struct as_server {
     struct stdio *client;
     struct intake intake;
     struct alarms alarms;
-    bool asked_to_end; /* by a signal */
+    struct behind behind; /* the server that the engine may ask for */
+    bool asked_to_end;    /* by a signal */
     int exit_code;
 };
 
+/* `upstream` is the command of the server behind the engine, borrowed; NULL: none. */
 void as_server_init(struct as_server *s, const struct app *app, as_server_step_fn *step,
-                    void *engine);
+                    void *engine, char *const *upstream);
 
 /* Runs the session and gives everything back; the engine's exit code, or ours if
  * `*e` says why there was no session. */

@@ -106,10 +106,18 @@ static bool only_remarks(const struct checked *f)
     return f->file.remarks && !odd;
 }
 
+/* Only a part of it could be read. */
+static bool is_part(const struct checked *f)
+{
+    return f->file.damage.lines || f->file.damage.packed;
+}
+
 static enum verdict judge(const struct check *c, const struct checked *f)
 {
     if (!f->usable)
         return VERDICT_UNUSABLE;
+    if (is_part(f))
+        return VERDICT_DAMAGED;
     for (enum stats_odd what = 0; what < STATS_ODDS; what++)
         if (of_the_file[what] && is_found(c, &f->stats, what))
             return VERDICT_DAMAGED;
@@ -122,7 +130,8 @@ static int exit_code(const struct check *c, const struct checked *f)
     if (!f->usable)
         return app_exit_code(&f->trouble);
     if (f->copy)
-        return any_found(c, &f->repair.left) || (loss_any(&f->repair.loss) && !f->unfinished)
+        return any_found(c, &f->repair.left) || is_part(f) ||
+                       (loss_any(&f->repair.loss) && !f->unfinished)
                    ? EXIT_FINDINGS
                    : EXIT_OK;
     return judge(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
@@ -172,6 +181,43 @@ static void add_found(struct buf *to, const struct check *c, const struct checke
     buf_release(&text);
 }
 
+/* "left out: line 4, lines 7 to 9" */
+static void add_left_out(struct buf *to, const struct reader_damage *d)
+{
+    if (d->packed)
+        buf_add(to, STR("  left out: what cannot be unpacked\n"));
+    if (!d->lines)
+        return;
+    buf_add(to, STR("  left out: "));
+    for (size_t i = 0; i < d->count && i < READER_PLACES; i++) {
+        buf_printf(to, i ? ", line" : "line");
+        if (d->at[i].first < d->at[i].last)
+            buf_printf(to, "s %llu to", (unsigned long long)d->at[i].first);
+        buf_printf(to, " %llu", (unsigned long long)d->at[i].last);
+    }
+    if (d->count > READER_PLACES)
+        buf_printf(to, " and others, %llu lines in all", (unsigned long long)d->lines);
+    buf_add_ch(to, '\n');
+}
+
+static void left_out_json(struct json_out *o, const struct reader_damage *d)
+{
+    json_out_key(o, STR("left_out"));
+    json_out_object(o);
+    json_out_key_int(o, STR("lines"), (int64_t)d->lines);
+    json_out_key_bool(o, STR("packed"), d->packed);
+    json_out_key(o, STR("at"));
+    json_out_array(o);
+    for (size_t i = 0; i < d->count && i < READER_PLACES; i++) {
+        json_out_array(o);
+        json_out_int(o, (int64_t)d->at[i].first);
+        json_out_int(o, (int64_t)d->at[i].last);
+        json_out_end_array(o);
+    }
+    json_out_end_array(o);
+    json_out_end_object(o);
+}
+
 static void add_copy(struct buf *to, const struct check *c, const struct checked *f)
 {
     const char *before = "; still odd: ";
@@ -199,8 +245,10 @@ static bool tell(struct check *c, const struct checked *f, struct err *e)
     add_verdict(&out, c, f);
     if (f->usable)
         add_found(&out, c, f);
-    if (f->usable && f->copy)
+    if (f->usable && f->copy) {
+        add_left_out(&out, &f->file.damage);
         add_copy(&out, c, f);
+    }
     ok = buf_ok(&out, e) && app_write(c->app, buf_str(&out), e);
     buf_release(&out);
     if (!f->usable)
@@ -233,6 +281,7 @@ static void add_usable(struct json_out *o, const struct check *c, const struct c
     add_odd(o, c, &f->repair.left);
     json_out_key(o, STR("lost"));
     loss_json(o, &f->repair.loss);
+    left_out_json(o, &f->file.damage);
     json_out_end_object(o);
 }
 
@@ -267,12 +316,12 @@ static void plan_copy(const struct check *c, struct checked *f, struct arena *a)
 }
 
 /* The document is there, under its name: what it was made of would only be in the way of the
- * next one, unless somebody still writes it. */
+ * next one, unless lines had to be left out or somebody still writes it. */
 static void remove_journal(const struct check *c, const struct checked *f)
 {
     const struct sys *sys = c->app->sys;
 
-    if (f->unfinished && !c->args->output && !lock_is_held(sys, f->file.path))
+    if (f->unfinished && !c->args->output && !is_part(f) && !lock_is_held(sys, f->file.path))
         sys->unlink(sys, f->file.path);
 }
 
@@ -304,6 +353,7 @@ static bool check_file(struct check *c, const char *path, struct err *e)
 
     f->file.path = path;
     plan_copy(c, f, &a);
+    f->file.salvage = f->copy;
     stats_init(&f->stats);
     f->stats.thorough = true;
     ok = read_file(c, f, e);
@@ -407,7 +457,7 @@ static int check_run(const struct app *app, const void *options, const struct op
 }
 
 static const struct command_example check_examples[] = {
-    { "mcpreel check recordings/*.jsonl", "one verdict for each; 0 if all are whole" },
+    { "mcpreel check recordings/*.jsonl", "one verdict for each; 0 if nothing was found" },
     { "mcpreel check --fix -o good.jsonl crashed.jsonl",
       "a copy with everything that is left" },
     { "mcpreel check --ignore unanswered,server-exit session.jsonl", "what is known" },
@@ -426,13 +476,17 @@ const struct command cmd_check = {
         "or with numbers out of order. A file that is whole may still be odd: answers nobody "
         "asked for, requests without an answer, lines that are no messages, messages that jq "
         "does not take. A file that cannot be read is unusable.\n\n"
-        "Ends with 0 if everything is whole, with 1 if anything was found, with 3 if a file "
-        "is unusable.\n\n"
+        "Ends with 0 if every file is whole and nothing about it is odd, with 1 if anything "
+        "was "
+        "found, be it damage or only odd (what is known is passed over with --ignore), with 3 "
+        "if a file is unusable.\n\n"
         "--fix writes a copy in the same format: without the torn end, with a header and a "
         "footer whose totals are right, with numbers that rise. What was said stays as it "
-        "is. The exit code is then that of the copy. The journal of a document that a "
+        "is. Lines that are damaged are left out and named; a gap stands in their place. Of "
+        "a packed file that is cut off all is saved that can be unpacked. The exit code is "
+        "then that of the copy, and 1 if lines were left out. The journal of a document that a "
         "recorder could not finish (NAME.FORMAT.journal) is made into that document, and "
-        "removed.\n\n"
+        "removed if nothing of it had to be left out.\n\n"
         "--secrets says where secrets stand, not what they are, and ends with 1 if there are "
         "any. 'mcpreel redact' takes them out.",
     .examples = check_examples,

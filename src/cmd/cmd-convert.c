@@ -51,8 +51,10 @@ static const struct option convert_options[] = {
 struct conversion {
     struct sink sink; /* what comes out of join */
     const struct app *app;
+    const struct log *log; /* while it is converted */
     const char **paths;
     const struct format **formats; /* of the files, once they are read */
+    bool *timeless;                /* of the files: whether it was told of each */
     size_t count;
     const char *output;
     const struct format *format;
@@ -69,6 +71,17 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
            (!c->writer || c->writer->sink.put(&c->writer->sink, r, e));
 }
 
+/* Whoever puts files together by time should know which have none. */
+static void tell_timeless(struct conversion *c, const struct record *r, size_t from)
+{
+    if (c->count < 2 || c->timeless[from] || r->kind != RECORD_MESSAGE ||
+        r->has & (HAS_WALL | HAS_US))
+        return;
+    c->timeless[from] = true;
+    log_say(c->log, LOG_WARN, "'%s' has messages without a time; they stay together",
+            c->paths[from]);
+}
+
 static bool pour(struct conversion *c, struct merge *m, struct progress *progress,
                  struct err *e)
 {
@@ -82,6 +95,7 @@ static bool pour(struct conversion *c, struct merge *m, struct progress *progres
         c->loss.had = c->formats[from]->keeps;
         c->loss.same = c->formats[from] == c->format;
         join_from(&c->join, from, c->loss.had);
+        tell_timeless(c, &r, from);
         if (!c->join.sink.put(&c->join.sink, &r, e))
             return false;
         progress_at(progress, merge_offset(m));
@@ -108,7 +122,9 @@ static bool convert(struct conversion *c, struct err *e)
     progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
     if (!c->writer)
         progress.log.level = LOG_ERROR; /* warnings come when it is read for good */
-    if (!merge_open(&m, c->app->sys, c->paths, c->count, progress_log(&progress), e))
+    c->log = progress_log(&progress);
+    memset(c->timeless, 0, c->count * sizeof *c->timeless);
+    if (!merge_open(&m, c->app->sys, c->paths, c->count, c->log, e))
         return false;
     progress.total = merge_size(m);
     for (size_t i = 0; i < c->count; i++)
@@ -271,6 +287,7 @@ static bool gather_paths(struct conversion *c, const struct convert_args *args,
 
     c->paths = arena_alloc(a, (in->count + 1) * sizeof *c->paths);
     c->formats = arena_alloc(a, (in->count + 1) * sizeof *c->formats);
+    c->timeless = arena_alloc(a, (in->count + 1) * sizeof *c->timeless);
     if (args->recording && !(in->count && app_env_has(c->app, "recording", args->recording)))
         c->paths[c->count++] = args->recording;
     for (size_t i = 0; i < in->count; i++)
@@ -326,11 +343,13 @@ const struct command cmd_convert = {
         "content, what it is written as by the name of OUT or by --to; 'mcpreel formats' "
         "lists them. With '.gz' or '.zst' at the end of its name OUT is packed. What the "
         "format cannot keep is left out and named at the end.\n\n"
-        "Several files become one, in the order of time; the order inside each is kept. The "
+        "Several files become one, in the order of time; the order inside each is kept. "
+        "Messages without a time, as in a cassette, stay together, at the date of their file. "
+        "The "
         "first header stands for all. Messages are numbered anew, connections get numbers of "
         "their own, and one footer has the totals.\n\n"
         "OUT is there when it is whole, or not at all. Ends with 1 if --lossless refused, "
-        "with 3 if a file cannot be used.",
+        "with 2 if the format cannot be that large, with 3 if a file cannot be used.",
     .examples = convert_examples,
     .options = convert_options,
     .args_size = sizeof(struct convert_args),

@@ -60,7 +60,7 @@ static int serve(const struct app *app, struct err *e)
     struct as_server server;
     int code;
 
-    as_server_init(&server, app, step_server, &engine);
+    as_server_init(&server, app, step_server, &engine, NULL);
     demo_server_init(&engine, &server.actions);
     code = as_server_run(&server, e);
     demo_server_release(&engine);

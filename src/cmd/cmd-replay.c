@@ -1,28 +1,91 @@
 /* cmd/cmd-replay.c - serve a recording as if the server were there. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/words.h"
 #include "cmd/as-server.h"
 #include "cmd/commands.h"
 #include "engine/mock.h"
-#include "format/reader.h"
+#include "format/shelf-file.h"
 
-enum on_unmatched { ON_UNMATCHED_ERROR, ON_UNMATCHED_WARN };
+enum { REPORT_MAX = 1 << 24 };
+
+enum order { ORDER_ANY, ORDER_TOTAL };
 
 struct replay_args {
-    const char *recording;
-    int match, on_unmatched;
+    const char *recording, *cassette, *upstream, *report;
+    int match, on_unmatched, on_exhausted, order;
+    double pace;
+    bool strict_unused;
 };
 
 static const struct option_choice match_choices[] = {
     { .name = "sequential", .value = MATCH_SEQUENTIAL },
     { .name = "by-request", .value = MATCH_BY_REQUEST },
+    { .name = "fuzzy", .value = MATCH_FUZZY },
+    { .name = "strict", .value = MATCH_STRICT },
     { .name = "method_params", .value = MATCH_BY_REQUEST, .also = true },
     { 0 },
 };
 
 static const struct option_choice on_unmatched_choices[] = {
-    { .name = "error", .value = ON_UNMATCHED_ERROR },
-    { .name = "warn", .value = ON_UNMATCHED_WARN },
+    { .name = "error", .value = ON_MISS_ERROR },
+    { .name = "warn", .value = ON_MISS_WARN },
+    { .name = "passthrough", .value = ON_MISS_PASS },
     { 0 },
 };
+
+static const struct option_choice on_exhausted_choices[] = {
+    { .name = "error", .value = EXHAUSTED_ERROR },
+    { .name = "last", .value = EXHAUSTED_LAST },
+    { .name = "cycle", .value = EXHAUSTED_CYCLE },
+    { 0 },
+};
+
+static const struct option_choice order_choices[] = {
+    { .name = "any", .value = ORDER_ANY },
+    { .name = "total", .value = ORDER_TOTAL },
+    { 0 },
+};
+
+static const struct option_choice timing_choices[] = {
+    { .name = "instant" },
+    { .name = "realistic" },
+    { .name = "scaled:" },
+    { 0 },
+};
+
+/* A number as people write it: digits and a point, nothing else strtod() knows. */
+static bool parse_factor(const char *text, double *out)
+{
+    char *end;
+
+    if (!*text || text[strspn(text, "0123456789.")])
+        return false;
+    errno = 0;
+    *out = strtod(text, &end);
+    return !*end && !errno && isfinite(*out);
+}
+
+static bool parse_timing(void *field, const char *text, struct err *e)
+{
+    struct str word = str_z(text);
+    double *pace = field;
+
+    *pace = 0;
+    if (str_eq(word, STR("instant")))
+        return true;
+    if (str_eq(word, STR("realistic"))) {
+        *pace = 1;
+        return true;
+    }
+    if (str_starts(word, STR("scaled:")) && parse_factor(text + strlen("scaled:"), pace))
+        return true;
+    return err_set(e, ERR_USAGE,
+                   "'%s' is none of instant, realistic or scaled:N, N being a number like 0.5",
+                   text);
+}
 
 static const struct option replay_options[] = {
     { .name = "match",
@@ -30,18 +93,55 @@ static const struct option replay_options[] = {
       .arg = "MODE",
       .type = OPTION_CHOICE,
       .choices = match_choices,
-      .preset = "sequential",
       .seed = true,
       .at = offsetof(struct replay_args, match),
-      .help = "how a live request finds its recorded one" },
+      .help = "how a live request finds its recorded one; sequential if not given" },
+    { .name = "order",
+      .arg = "ORDER",
+      .type = OPTION_CHOICE,
+      .choices = order_choices,
+      .preset = "any",
+      .at = offsetof(struct replay_args, order),
+      .help = "total: sequential requests must come exactly in recorded order" },
+    { .name = "timing",
+      .arg = "TIMING",
+      .type = OPTION_CUSTOM,
+      .parse = parse_timing,
+      .choices = timing_choices,
+      .preset = "instant",
+      .seed = true,
+      .at = offsetof(struct replay_args, pace),
+      .help = "answer at once, as slowly as recorded, or N times that" },
     { .name = "on-unmatched",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
       .choices = on_unmatched_choices,
-      .preset = "error",
       .seed = true,
       .at = offsetof(struct replay_args, on_unmatched),
-      .help = "after a request that was not recorded: end with exit code 1, or go on" },
+      .help = "a request that was not recorded: end with exit code 1, go on, or ask the real "
+              "server; error if not given" },
+    { .name = "on-exhausted",
+      .arg = "ACTION",
+      .type = OPTION_CHOICE,
+      .choices = on_exhausted_choices,
+      .at = offsetof(struct replay_args, on_exhausted),
+      .help = "a call made more often than recorded: unmatched, the last answer again, or from "
+              "the first again; error if not given, cycle for recordings of 2026-07-28" },
+    { .name = "upstream",
+      .arg = "COMMAND",
+      .type = OPTION_STRING,
+      .seed = true,
+      .at = offsetof(struct replay_args, upstream),
+      .help = "the server for --on-unmatched passthrough, instead of -- COMMAND" },
+    { .name = "strict-unused",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct replay_args, strict_unused),
+      .help = "exit code 1 if a recorded request was never asked for" },
+    { .name = "report",
+      .arg = "FILE",
+      .type = OPTION_PATH,
+      .at = offsetof(struct replay_args, report),
+      .help = "write how it went to FILE as JSON at the end, replacing it" },
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
@@ -49,6 +149,11 @@ static const struct option replay_options[] = {
       .seed = true,
       .at = offsetof(struct replay_args, recording),
       .help = "the recording, instead of FILE" },
+    { .name = "cassette",
+      .arg = "FILE",
+      .type = OPTION_PATH,
+      .at = offsetof(struct replay_args, cassette),
+      .help = "the recording, served as mcp-recorder does: by-request, warn, its errors" },
     { 0 },
 };
 
@@ -61,12 +166,13 @@ static void step(void *engine, const struct event *ev)
 static const char *choose_path(const struct app *app, const struct replay_args *args,
                                const struct operands *in, struct err *e)
 {
-    const char *option = args->recording, *operand = in->count ? in->at[0] : NULL;
+    const char *option = args->recording, *operand = in->count ? in->at[0] : args->cassette;
 
     if (option && operand && app_env_has(app, "recording", option))
         option = NULL;
-    if (!option == !operand) {
-        err_set(e, ERR_USAGE, option ? "two recordings to replay" : "no recording to replay");
+    if (!option == !operand || (in->count && args->cassette)) {
+        err_set(e, ERR_USAGE,
+                option || operand ? "two recordings to replay" : "no recording to replay");
         err_hint(e, "name one: mcpreel replay session.jsonl");
         return NULL;
     }
@@ -78,40 +184,200 @@ static const char *choose_path(const struct app *app, const struct replay_args *
     return option ? option : operand;
 }
 
+/* The server behind the recording; there is one exactly if it can be needed. */
+static bool choose_server(const struct replay_args *args, const struct operands *in,
+                          bool needed, struct arena *a, char *const **server, struct err *e)
+{
+    size_t count = in->server_count;
+    char **words;
+
+    *server = in->server;
+    if (in->server && args->upstream)
+        return err_set(e, ERR_USAGE, "two servers: '--upstream' and what follows '--'");
+    if (args->upstream) {
+        if (!words_split(&words, &count, str_z(args->upstream), a, e))
+            return err_wrap(e, "cannot read the command of '--upstream'");
+        *server = words;
+    }
+    if (*server && count && !needed) {
+        err_set(e, ERR_USAGE, "a server is given that nothing would be asked of");
+        return err_hint(e, "add --on-unmatched passthrough, or leave it out");
+    }
+    if (needed && (!*server || !count)) {
+        err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server to pass to");
+        return err_hint(e, "say how to start it: mcpreel replay --on-unmatched passthrough "
+                           "session.jsonl -- COMMAND ARGS…");
+    }
+    return true;
+}
+
+static bool choose_how(const struct replay_args *args, struct mock_options *how, struct err *e)
+{
+    bool recorder = args->cassette != NULL;
+    int match = args->match, on_miss = args->on_unmatched;
+
+    if (match < 0)
+        match = recorder ? MATCH_BY_REQUEST : MATCH_SEQUENTIAL;
+    if (on_miss < 0)
+        on_miss = recorder ? ON_MISS_WARN : ON_MISS_ERROR;
+    if (args->order == ORDER_TOTAL && match != MATCH_SEQUENTIAL)
+        return err_set(e, ERR_USAGE, "--order total goes with --match sequential only");
+    *how = (struct mock_options){
+        .match = { .mode = (enum match_mode)match,
+                   .total = args->order == ORDER_TOTAL,
+                   .any_method = recorder && match == MATCH_SEQUENTIAL,
+                   .rules = matcher_rules((enum match_mode)match, recorder) },
+        .on_miss = (enum session_on_miss)on_miss,
+        .pace = args->pace,
+        .strict_unused = args->strict_unused,
+        .recorder = recorder,
+        .exhausted_given = args->on_exhausted >= 0 || recorder,
+    };
+    if (args->on_exhausted >= 0)
+        how->match.exhausted = (enum match_exhausted)args->on_exhausted;
+    return true;
+}
+
+/* A recording on its way into the script, looked at for what the user should know. */
+struct loading {
+    struct sink sink;
+    struct script *script;
+    uint64_t messages;
+    bool headed, closed;
+};
+
+static bool load_record(struct sink *self, const struct record *r, struct err *e)
+{
+    struct loading *l = (struct loading *)self;
+
+    l->messages += r->kind == RECORD_MESSAGE;
+    l->headed = l->headed || r->kind == RECORD_HEADER;
+    l->closed = l->closed || r->kind == RECORD_FOOTER;
+    return l->script->sink.put(&l->script->sink, r, e);
+}
+
+static bool load(const struct app *app, struct shelf_file *shelf, struct script *script,
+                 const char *path, struct err *e)
+{
+    struct loading l = { .sink = { load_record }, .script = script };
+
+    if (!shelf_file_pour(shelf, &l.sink, e))
+        return false;
+    script_finish(script);
+    if (!l.messages)
+        log_say(app->log, LOG_WARN, "'%s' has no messages; no request can be answered", path);
+    if (l.headed && !l.closed && reader_format(shelf->reader) == &recording_format)
+        log_say(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
+                path);
+    log_say(app->log, LOG_DEBUG, "'%s': %llu messages, %zu sessions", path,
+            (unsigned long long)l.messages, script->session_count);
+    return true;
+}
+
+static bool write_report(const struct app *app, const char *path, struct str text,
+                         struct err *e)
+{
+    struct file f = FILE_CLOSED;
+    size_t done;
+    bool ok;
+
+    if (!file_create(&f, app->sys, path, true, e))
+        return false;
+    ok = file_write(&f, text, &done, e);
+    return file_close(&f, e) && ok;
+}
+
+/* To the file if one is named, and to standard error if data is to be JSON: standard
+ * output is the client's. */
+static int tell_result(const struct app *app, const struct replay_args *args,
+                       const struct mock *mock, int code, struct err *e)
+{
+    struct buf text;
+
+    buf_init(&text, REPORT_MAX);
+    mock_report(mock, &text);
+    buf_add_ch(&text, '\n');
+    if (app->json)
+        app->log->put(app->log->to, buf_str(&text));
+    if (args->report && !write_report(app, args->report, buf_str(&text), e))
+        code = app_exit_code(e);
+    buf_release(&text);
+    return code;
+}
+
+struct replay {
+    const struct app *app;
+    const struct replay_args *args;
+    struct mock_options how;
+    char *const *server;
+    struct shelf_file shelf;
+    struct script script;
+    struct fuzzy fuzzy;
+};
+
+static int serve(struct replay *r, struct err *e)
+{
+    struct as_server server;
+    struct mock mock;
+    int code;
+
+    as_server_init(&server, r->app, step, &mock, r->server);
+    mock_init(&mock, &r->script, r->how.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL, &r->how,
+              &server.actions);
+    code = as_server_run(&server, e);
+    if (mock.finished)
+        code = tell_result(r->app, r->args, &mock, code, e);
+    mock_release(&mock);
+    return code;
+}
+
+static int load_and_serve(struct replay *r, const char *path, struct err *e)
+{
+    const char *tmp = app_env(r->app, "TMPDIR");
+    int code;
+
+    if (!shelf_file_open(&r->shelf, r->app->sys, path, tmp ? tmp : "/tmp", r->app->log, e)) {
+        shelf_file_close(&r->shelf);
+        return app_exit_code(e);
+    }
+    fuzzy_init(&r->fuzzy, &r->script);
+    script_init(&r->script, &r->shelf.shelf, &r->how.match.rules,
+                r->how.match.mode == MATCH_FUZZY ? &r->fuzzy.reader : NULL);
+    code = load(r->app, &r->shelf, &r->script, path, e) ? serve(r, e) : app_exit_code(e);
+    script_release(&r->script);
+    fuzzy_release(&r->fuzzy);
+    shelf_file_close(&r->shelf);
+    return code;
+}
+
 static int replay_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
     const struct replay_args *args = options;
+    struct replay r = { .app = app, .args = args };
     const char *path = choose_path(app, args, in, e);
-    struct mock_options how = { .match = (enum match_mode)args->match,
-                                .finish_on_miss = args->on_unmatched == ON_UNMATCHED_ERROR };
-    struct as_server server;
-    struct script script;
-    struct mock mock;
-    int code;
+    struct arena a = { 0 };
+    int code = EXIT_USAGE;
 
-    if (!path)
-        return EXIT_USAGE;
-    script_init(&script);
-    if (reader_pour(app->sys, path, app->log, &script.sink, e)) {
-        script_finish(&script);
-        as_server_init(&server, app, step, &mock);
-        mock_init(&mock, &script, &how, &server.actions);
-        code = as_server_run(&server, e);
-        mock_release(&mock);
-    } else {
-        code = app_exit_code(e);
-    }
-    script_release(&script);
+    if (path && choose_how(args, &r.how, e) &&
+        choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
+        code = load_and_serve(&r, path, e);
+    arena_release(&a);
     return code;
 }
 
-static const char *const replay_usage[] = { "[options] FILE", NULL };
+static const char *const replay_usage[] = {
+    "[options] FILE", "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
+};
 
 static const struct command_example replay_examples[] = {
     { "mcpreel replay session.jsonl", "a stdio server that gives the recorded answers" },
     { "mcpreel replay --match by-request session.jsonl",
       "answer by what is asked, in any order" },
+    { "mcpreel replay --timing realistic --strict-unused session.jsonl",
+      "as slowly as the server was, and every request must come" },
+    { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",
+      "start the server only for what was not recorded" },
     { 0 },
 };
 
@@ -122,7 +388,8 @@ const struct command cmd_replay = {
     .about =
         "Speaks MCP on standard input and output and answers every request as the recorded "
         "server did. Ids and progress tokens are the live client's; notifications and requests "
-        "of the server's come at their place. Contacts nothing and starts nothing.\n\n"
+        "of the server's come at their place. Contacts nothing and starts nothing, unless "
+        "--on-unmatched passthrough asks for it.\n\n"
         "A request that was not recorded is answered with an error that names the nearest "
         "recorded one and what differs.",
     .examples = replay_examples,
@@ -131,5 +398,6 @@ const struct command cmd_replay = {
     .operand = "FILE",
     .min = 0,
     .max = 1,
+    .server = true,
     .run = replay_run,
 };

@@ -79,11 +79,10 @@ static int show_command(const struct app *app, const void *args, const struct op
                               .last = (uint64_t)a->last };
     struct filter *filter = NULL;
     struct arena arena = { 0 };
-    bool ok = true;
+    bool ok = show_pick_file(&wish.pick, app->sys, in->at[0], &arena, e);
 
-    show_pick_file(&wish.pick, app->sys, in->at[0], &arena);
     wish.pick.message |= a->messages;
-    if (in->count > 1 || a->filter.count)
+    if (ok && (in->count > 1 || a->filter.count))
         ok = show_pick_filter(&filter, in->at + 1, in->count - 1, &a->filter, e);
     wish.filter = filter;
     ok = ok && check(app, a, &wish, e) && show_run(app, &wish, e);
@@ -114,9 +113,11 @@ const struct command cmd_show = {
         "FILE:N shows operation N with all its messages as they were spelt, and what it came "
         "to at the end. FILE:#SEQ, or FILE:N with --messages, shows the message with that "
         "number.\n\n"
-        "Words after FILE are a filter: see 'mcpreel help filters'. An operation matches if it "
-        "or any of its messages does; what belongs to it is shown with it. As a word of its "
-        "own a term cannot start with '-', which would be an option: write '!', 'NOT', or "
+        "Words after FILE are a filter: see 'mcpreel help filters'. An operation matches "
+        "by what is known of it as a whole, such as the kind and the way of what began it, and "
+        "by what any of its messages carries; what belongs to it is shown with it. --messages "
+        "asks each message for itself. As a word of its own a term cannot start with '-', "
+        "which would be an option: write '!', 'NOT', or "
         "--filter.\n\n"
         "--raw writes one message per line, and not to a terminal; with a filter it looks at "
         "messages, not at operations. Lines come in the order of their numbers unless an "

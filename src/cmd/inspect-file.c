@@ -1,7 +1,6 @@
 #include "cmd/inspect-file.h"
 
 #include "cmd/progress.h"
-#include "format/reader.h"
 
 static bool put(const struct record *r, struct stats *s, struct sink *also, struct err *e)
 {
@@ -42,7 +41,8 @@ bool inspect_file_read(const struct app *app, struct inspect_file *file, struct 
     bool ok;
 
     progress_init(&progress, app, "reading", file->path);
-    if (!reader_open(&r, app->sys, file->path, progress_log(&progress), e))
+    if (!(file->salvage ? reader_open_damaged : reader_open)(&r, app->sys, file->path,
+                                                             progress_log(&progress), e))
         return false;
     progress.total = reader_size(r);
     file->format = reader_format(r)->name;
@@ -51,6 +51,7 @@ bool inspect_file_read(const struct app *app, struct inspect_file *file, struct 
     progress_end(&progress);
     file->bytes = reader_offset(r);
     file->remarks = reader_notes(r);
+    file->damage = *reader_damage(r);
     reader_close(r);
     return ok;
 }

@@ -156,6 +156,7 @@ static void add_totals(struct json_out *o, const struct stats *s)
     add_sent(o, STR("server"), s->messages[TO_CLIENT]);
     key_count(o, STR("redelivered"), s->redelivered);
     key_count(o, STR("operations"), s->census.count);
+    key_count(o, STR("parts"), s->census.parts);
     add_all_outcomes(o, s->census.outcomes);
     key_count(o, STR("sessions"), s->session_count);
     key_count(o, STR("stderr_lines"), s->stderr_lines);

@@ -50,6 +50,8 @@ static const struct odd odds[STATS_ODDS] = {
                           "messages whose seq does not rise" },
     [STATS_TIME_ORDER] = { "time-order", "line whose time steps back",
                            "lines whose time steps back" },
+    [STATS_SHORT_BATCH] = { "short-batch", "batch of which messages are missing",
+                            "batches of which messages are missing" },
     [STATS_UNLISTED_TOOL] = { "unlisted-tool", "call of a tool that no tools/list named",
                               "calls of tools that no tools/list named" },
     [STATS_TOOL_CHANGED] = { "tool-changed", "definition of a tool that changed",

@@ -197,7 +197,8 @@ static void add_sent(const struct page *p, enum record_dir dir)
     buf_add_ch(p->to, '\n');
 }
 
-/* As many as show lists, with its words for how they ended. */
+/* As many as show lists, with its words for how they ended. What goes on with another is
+ * not told twice. */
 static void add_outcomes(const struct page *p)
 {
     static const struct {
@@ -217,6 +218,9 @@ static void add_outcomes(const struct page *p)
 
     label(p, "Operations");
     buf_printf(p->to, "%llu", (unsigned long long)p->s->census.count);
+    if (p->s->census.parts)
+        buf_printf(p->to, ", %llu of them part of others",
+                   (unsigned long long)p->s->census.parts);
     for (enum operation_outcome i = 0; i < OUTCOMES; i++) {
         enum operation_outcome outcome = (i + 1) % OUTCOMES; /* nothing comes last */
         add_kind(p, &before, p->s->census.outcomes[outcome], words[outcome].one,

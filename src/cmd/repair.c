@@ -5,12 +5,20 @@ static struct repair *repair_of(struct sink *mended)
     return (struct repair *)((char *)mended - offsetof(struct repair, mended));
 }
 
+/* No format writes what it does not know, and not every one says where something is
+ * missing. */
+static bool is_written(const struct repair *r, const struct record *rec)
+{
+    if (rec->kind == RECORD_GAP)
+        return r->writer.format->keeps & PART_GAP;
+    return rec->kind != RECORD_UNKNOWN;
+}
+
 static bool put_mended(struct sink *self, const struct record *rec, struct err *e)
 {
     struct repair *r = repair_of(self);
 
-    /* No format writes what it does not know. */
-    return (rec->kind == RECORD_UNKNOWN || r->left.sink.put(&r->left.sink, rec, e)) &&
+    return (!is_written(r, rec) || r->left.sink.put(&r->left.sink, rec, e)) &&
            r->loss.sink.put(&r->loss.sink, rec, e) &&
            r->writer.sink.put(&r->writer.sink, rec, e);
 }

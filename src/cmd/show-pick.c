@@ -29,21 +29,29 @@ static bool parse_number(struct str text, uint64_t *out)
     return text.len && n;
 }
 
-void show_pick_file(struct show_pick *p, const struct sys *sys, const char *operand,
-                    struct arena *a)
+bool show_pick_file(struct show_pick *p, const struct sys *sys, const char *operand,
+                    struct arena *a, struct err *e)
 {
-    const char *colon = strrchr(operand, ':');
+    const char *colon = strrchr(operand, ':'), *path;
     struct str number = str_z(colon ? colon + 1 : "");
-    bool message = str_starts(number, STR("#"));
+    bool message = str_starts(number, STR("#")), picked;
 
     *p = (struct show_pick){ .path = operand };
-    if (!colon || colon == operand || !parse_number(str_skip(number, message), &p->number) ||
-        is_file(sys, operand)) {
-        p->number = 0;
-        return;
+    if (!colon || colon == operand || is_file(sys, operand))
+        return true;
+    path = arena_z(a, str_n(operand, (size_t)(colon - operand)));
+    picked = parse_number(str_skip(number, message), &p->number);
+    if (picked) {
+        p->path = path;
+        p->message = message;
+        return true;
     }
-    p->path = arena_z(a, str_n(operand, (size_t)(colon - operand)));
-    p->message = message;
+    p->number = 0;
+    if (!is_file(sys, path))
+        return true;
+    err_set(e, ERR_USAGE, "'%s' is no number of an operation or message of '%s'", colon + 1,
+            path);
+    return err_hint(e, "they count from 1: %s:1 or %s:#1", path, path);
 }
 
 /* The part of the query around what is wrong, with a line below that points at it. */

@@ -13,9 +13,10 @@ struct show_pick {
     bool message;    /* the number is that of a message */
 };
 
-/* A file that has such a name is meant by it, however it ends. The path lives in `a`. */
-void show_pick_file(struct show_pick *p, const struct sys *sys, const char *operand,
-                    struct arena *a);
+/* A file that has such a name is meant by it, however it ends. ERR_USAGE if there is none,
+ * but one of the name before the colon. The path lives in `a`. */
+bool show_pick_file(struct show_pick *p, const struct sys *sys, const char *operand,
+                    struct arena *a, struct err *e) MUST_CHECK;
 
 /* The words of a filter, put together; the error shows what is wrong in it. */
 bool show_pick_filter(struct filter **out, char *const *words, size_t count,

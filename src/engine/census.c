@@ -120,12 +120,15 @@ void census_add(struct census *c, const struct operation *op)
     const struct mcp_method *known;
     bool call, unanswered;
 
+    call = census_is_call(op);
     c->count++;
-    c->outcomes[op->outcome]++;
+    if (is_request(op) && !call)
+        c->parts++;
+    else
+        c->outcomes[op->outcome]++;
     if (!is_request(op))
         return;
     known = mcp_method_find(op->method);
-    call = census_is_call(op);
     unanswered = is_unanswered(op, known);
     c->unanswered += unanswered;
     if (call)

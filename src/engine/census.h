@@ -38,7 +38,8 @@ struct census_row {
 struct census {
     struct roster rows;             /* of struct census_row */
     uint64_t count;                 /* of all operations, whatever they are */
-    uint64_t outcomes[OUTCOMES];    /* of all of them */
+    uint64_t parts;                 /* those that go on with another, which has their outcome */
+    uint64_t outcomes[OUTCOMES];    /* of all but the parts */
     uint64_t cancelled, unanswered; /* of requests; of these polls count, too */
 };
 

@@ -297,6 +297,9 @@ void demo_client_step(struct demo_client *c, const struct event *ev)
             finish(c, arena_printf(&c->arena, "the server ended without an answer to %.*s",
                                    STR_ARG(current(c)->method)));
         break;
+    case EVENT_UPSTREAM:
+    case EVENT_UPSTREAM_CLOSED:
+        BUG("a client has no server behind it");
     }
 }
 

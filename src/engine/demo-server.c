@@ -359,6 +359,9 @@ void demo_server_step(struct demo_server *s, const struct event *ev)
     case EVENT_CLOSED:
         s->closed = true;
         break;
+    case EVENT_UPSTREAM:
+    case EVENT_UPSTREAM_CLOSED:
+        BUG("the demo server has none behind it");
     }
     if (s->closed && !demo_tools_need_time(&s->tools)) {
         s->finished = true;

@@ -2,225 +2,546 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
-#include "mcp/message.h"
-#include "mcp/meta.h"
-#include "json/canon.h"
+#include "engine/compare.h"
 
-/* Operations with one key, in recorded order. */
-struct match_queue {
-    const struct script_op **at;
-    size_t count, cap;
-    size_t next; /* none before this one is unused */
+struct leaf_rules matcher_rules(enum match_mode mode, bool number_text)
+{
+    return (struct leaf_rules){ .meta = mode == MATCH_STRICT,
+                                .number_text = number_text,
+                                .volatiles = mode == MATCH_FUZZY };
+}
+
+/* A live request, as it is looked for. */
+struct wanted {
+    const struct mcp_message *live;
+    struct spent *spent;
+    uint32_t session, method;
 };
 
-static const struct str not_compared[] = { STR_INIT("_meta"), STR_INIT("arguments") };
-
-/* _meta is the protocol's; arguments are compared on their own, so that none and
- * an empty object are the same. */
-static const struct json_rules params_rules = {
-    .numbers_by_value = true,
-    .skip = not_compared,
-    .skip_count = 2,
-};
-static const struct json_rules arguments_rules = { .numbers_by_value = true };
-
-static bool is_empty(struct json_val v, const struct json_rules *rules)
+static enum mcp_class class_of(const struct script *s, uint32_t method)
 {
-    size_t skipped = 0;
+    const struct mcp_method *known = s->methods[method].known;
 
-    for (size_t i = 0; i < rules->skip_count; i++)
-        skipped += json_occurrences(v, rules->skip[i]);
-    return !json_exists(v) || (json_type(v) == JSON_OBJECT && json_count(v) == skipped);
+    return known ? known->class : MCP_CLASS_OTHER;
 }
 
-static bool same(struct json_val a, struct json_val b, const struct json_rules *rules)
+/* Polls are one sequence, whatever else a client says with them. */
+static bool goes_by_params(const struct matcher *m, uint32_t method)
 {
-    if (is_empty(a, rules) || is_empty(b, rules))
-        return is_empty(a, rules) == is_empty(b, rules);
-    return json_equal(a, b, rules);
+    return (m->options.mode == MATCH_BY_REQUEST || m->options.mode == MATCH_STRICT) &&
+           class_of(m->script, method) != MCP_CLASS_POLL;
 }
 
-bool matcher_same_params(struct json_val a, struct json_val b)
+static uint32_t key_of(const struct matcher *m, uint32_t op)
 {
-    return same(a, b, &params_rules) &&
-           same(json_get(a, STR("arguments")), json_get(b, STR("arguments")), &arguments_rules);
+    const struct script_op *o = &m->script->ops[op];
+
+    return goes_by_params(m, o->method) ? o->params_key : o->subject_key;
 }
 
-static uint64_t params_hash(struct json_val params)
+static size_t slot_of(const struct matcher *m, uint32_t session, uint32_t method, uint32_t key)
 {
-    struct json_val arguments = json_get(params, STR("arguments"));
-    uint64_t a = is_empty(params, &params_rules) ? 0 : json_hash(params, &params_rules);
-    uint64_t b =
-        is_empty(arguments, &arguments_rules) ? 0 : json_hash(arguments, &arguments_rules);
+    uint64_t h = hash_mix(hash_mix(session, method), key) & UINT32_MAX;
 
-    return a ^ (b << 1 | b >> 63);
+    return (size_t)(h * m->slots >> 32);
 }
 
-/* The length of the method leads, so that no pair of names runs into another. */
-static struct str join(struct arena *a, struct str method, struct str rest)
+/* The slot of a queue, or the free one where it would go. */
+static uint32_t *find_queue(const struct matcher *m, uint32_t session, uint32_t method,
+                            uint32_t key)
 {
-    size_t size = sizeof method.len + method.len + rest.len;
-    char *key = arena_alloc(a, size), *at = key + sizeof method.len;
+    size_t at = slot_of(m, session, method, key);
 
-    memcpy(key, &method.len, sizeof method.len);
-    if (method.len)
-        memcpy(at, method.at, method.len);
-    if (rest.len)
-        memcpy(at + method.len, rest.at, rest.len);
-    return str_n(key, size);
-}
-
-static struct str key_of(struct matcher *m, struct str method, struct json_val params)
-{
-    uint64_t hash;
-
-    arena_clear(&m->arena);
-    if (m->mode == MATCH_SEQUENTIAL)
-        return join(&m->arena, method, json_text(mcp_subject(method, params), &m->arena));
-    hash = params_hash(params);
-    return join(&m->arena, method, str_n((const char *)&hash, sizeof hash));
-}
-
-bool matcher_counts(const struct script_op *op)
-{
-    return !op->known || op->known->class != MCP_CLASS_SESSION;
-}
-
-bool matcher_used(const struct matcher *m, const struct script_op *op)
-{
-    return m->used[op->index];
-}
-
-static struct json_val recorded_params(struct matcher *m, const struct script_op *op)
-{
-    struct json_fault fault;
-
-    if (!json_scan(&m->json, op->raw, &fault))
-        BUG("a recorded request is JSON");
-    return json_get(json_root(&m->json), STR("params"));
-}
-
-static void enqueue(struct matcher *m, const struct script_op *op)
-{
-    struct str key = key_of(m, op->method, recorded_params(m, op));
-    struct match_queue *q = map_get(&m->queues, key);
-
-    if (!q) {
-        q = mem_new(struct match_queue);
-        map_put(&m->queues, key, q);
+    for (;; at = at + 1 < m->slots ? at + 1 : 0) {
+        const struct script_op *o = &m->script->ops[m->heads[at]];
+        if (!m->heads[at] ||
+            (o->session == session && o->method == method && key_of(m, m->heads[at]) == key))
+            return &m->heads[at];
     }
-    q->at = mem_reserve(q->at, &q->cap, q->count + 1, sizeof *q->at);
-    q->at[q->count++] = op;
 }
 
-void matcher_init(struct matcher *m, const struct script *script, enum match_mode mode)
+/* From the last to the first, so that each is put in front of its queue. */
+static void build_queues(struct matcher *m)
 {
-    *m = (struct matcher){ .script = script, .mode = mode };
-    m->used = mem_alloc(script->count * sizeof *m->used);
-    map_init(&m->queues);
-    json_init(&m->json);
-    for (size_t i = 0; i < script->count; i++)
-        if (matcher_counts(script->ops[i]))
-            enqueue(m, script->ops[i]);
+    const struct script *s = m->script;
+
+    m->slots = s->op_count + s->op_count / 2 + 1;
+    m->heads = mem_alloc(m->slots * sizeof *m->heads);
+    m->next = mem_alloc(s->op_count * sizeof *m->next);
+    for (uint32_t op = (uint32_t)s->op_count; op-- > 1;) {
+        uint32_t *head;
+
+        if (!(s->ops[op].flags & STRAND_COUNTS))
+            continue;
+        head = find_queue(m, s->ops[op].session, s->ops[op].method, key_of(m, op));
+        m->next[op] = *head;
+        *head = op;
+    }
+}
+
+void matcher_init(struct matcher *m, const struct script *script,
+                  const struct match_options *options, struct fuzzy *fuzzy)
+{
+    *m = (struct matcher){ .script = script, .options = *options, .fuzzy = fuzzy };
+    BUG_IF(options->mode == MATCH_FUZZY && !fuzzy);
+    leaves_init(&m->leaves);
+    script_text_init(&m->text);
+    build_queues(m);
 }
 
 void matcher_release(struct matcher *m)
 {
-    for (struct map_entry *e = NULL; (e = map_next(&m->queues, e));) {
-        struct match_queue *q = e->value;
-        free(q->at);
-        free(q);
-    }
-    map_release(&m->queues);
-    arena_release(&m->arena);
-    json_release(&m->json);
-    free(m->used);
+    free(m->heads);
+    free(m->next);
+    leaves_release(&m->leaves);
+    script_text_release(&m->text);
 }
 
-void matcher_reset(struct matcher *m)
+static bool is_broken(const struct matcher *m)
 {
-    memset(m->used, 0, m->script->count * sizeof *m->used);
-    m->oldest = 0;
-    for (struct map_entry *e = NULL; (e = map_next(&m->queues, e));)
-        ((struct match_queue *)e->value)->next = 0;
+    return m->trouble.kind != ERR_OK;
+}
+
+/* Nothing but digits, or one string without any escape: no more than an id. */
+static bool is_plain_id(struct str text)
+{
+    bool quoted = text.len >= 2 && text.at[0] == '"' && text.at[text.len - 1] == '"';
+
+    if (quoted)
+        text = str_n(text.at + 1, text.len - 2);
+    for (size_t i = 0; i < text.len; i++)
+        if (quoted ? text.at[i] == '"' || text.at[i] == '\\'
+                   : text.at[i] < '0' || text.at[i] > '9')
+            return false;
+    return quoted || text.len;
+}
+
+/* A recorded request that is the live one but for its id, letter by letter. Then nothing
+ * has to be parsed to know that they are the same. */
+static bool is_same_text(struct str recorded, const struct mcp_message *live)
+{
+    struct str text = json_raw(live->root), id = json_raw(live->id);
+    size_t before = (size_t)(id.at - text.at), after = text.len - before - id.len;
+
+    if (!id.len || recorded.len <= before + after)
+        return false;
+    return memcmp(recorded.at, text.at, before) == 0 &&
+           memcmp(recorded.at + recorded.len - after, id.at + id.len, after) == 0 &&
+           is_plain_id(str_n(recorded.at + before, recorded.len - before - after));
+}
+
+static struct json_val recorded_params(struct matcher *m, uint32_t op)
+{
+    struct json_val root = JSON_VAL_NONE;
+
+    if (is_broken(m) || !script_read_op(m->script, op, &m->text, &root, &m->trouble))
+        return JSON_VAL_NONE;
+    return json_get(root, STR("params"));
+}
+
+static bool same_subject(struct matcher *m, const struct wanted *w, struct json_val params)
+{
+    struct json_val subject = mcp_subject(w->live->method, params);
+    struct json_val live = mcp_subject(w->live->method, w->live->params);
+
+    return leaves_is_redacted(subject) || leaves_is_redacted(live) ||
+           str_eq(json_text(subject, &m->text.arena), json_text(live, &m->text.arena));
+}
+
+static bool same_params(struct matcher *m, const struct wanted *w, uint32_t op,
+                        struct json_val params)
+{
+    return compare_same(params, w->live->params, &m->options.rules,
+                        script_hidden(m->script, op));
 }
 
 /* Equal hashes are not yet equal requests. */
-static bool fits(struct matcher *m, const struct script_op *op, struct json_val params)
+static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
 {
-    return m->mode != MATCH_BY_REQUEST || matcher_same_params(recorded_params(m, op), params);
+    struct json_val params;
+
+    if (is_broken(m) || !script_fetch_op(m->script, op, &m->text.text, &m->trouble))
+        return true; /* nothing can be said; the search is over */
+    if (is_same_text(buf_str(&m->text.text), w->live))
+        return true;
+    params = recorded_params(m, op);
+    if (is_broken(m))
+        return true;
+    if (goes_by_params(m, w->method))
+        return same_params(m, w, op, params);
+    if (!same_subject(m, w, params))
+        return false;
+    *differs = !same_params(m, w, op, params);
+    return true;
 }
 
-static bool may_repeat(const struct script_op *op)
-{
-    enum mcp_class class = op->known ? op->known->class : MCP_CLASS_OTHER;
+/* Queues that a live request may be found in: there are several only if parts of
+ * recorded requests were redacted. */
+struct places {
+    uint32_t *at;
+    size_t count, cap;
+};
 
-    return op->succeeded &&
-           (class == MCP_CLASS_LIST || class == MCP_CLASS_READ || class == MCP_CLASS_POLL);
+static void add_place(struct places *p, uint32_t head)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->at[i] == head)
+            return;
+    if (!head)
+        return;
+    p->at = mem_reserve(p->at, &p->cap, p->count + 1, sizeof *p->at);
+    p->at[p->count++] = head;
 }
 
-static const struct script_op *take_unused(struct matcher *m, struct match_queue *q,
-                                           struct json_val params)
+static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t session,
+                          uint32_t subject_key, struct places *to)
 {
-    while (q->next < q->count && m->used[q->at[q->next]->index])
-        q->next++;
-    for (size_t i = q->next; i < q->count; i++)
-        if (!m->used[q->at[i]->index] && fits(m, q->at[i], params))
-            return q->at[i];
-    return NULL;
-}
+    const struct script_mask *masks = script_masks(m->script, w->method, subject_key);
+    uint32_t key;
 
-/* The last success, if possible one that was asked for with the same params: who
- * lists anew wants the first page. */
-static const struct script_op *take_again(struct matcher *m, const struct match_queue *q,
-                                          struct json_val params)
-{
-    const struct script_op *last = NULL;
-
-    for (size_t i = q->count; i-- > 0;) {
-        if (!may_repeat(q->at[i]))
-            continue;
-        if (matcher_same_params(recorded_params(m, q->at[i]), params))
-            return q->at[i];
-        if (!last && m->mode == MATCH_SEQUENTIAL)
-            last = q->at[i];
+    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    key = script_fold(leaves_key(&m->leaves));
+    add_place(to, *find_queue(m, session, w->method, key));
+    for (; masks; masks = masks->next) {
+        leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
+        key = script_fold(leaves_key(&m->leaves));
+        add_place(to, *find_queue(m, session, w->method, key));
     }
-    return last;
 }
 
-static bool is_recorded(struct matcher *m, const struct match_queue *q, struct json_val params)
+/* `wild`: among requests whose subject was redacted, else among the others. */
+static struct places find_places(struct matcher *m, const struct wanted *w, uint32_t session,
+                                 bool wild)
 {
-    for (size_t i = 0; i < q->count; i++)
-        if (fits(m, q->at[i], params))
-            return true;
-    return false;
+    uint32_t key = script_subject_key(w->live->method, w->live->params, wild);
+    struct places found = { 0 };
+
+    if (goes_by_params(m, w->method))
+        add_by_params(m, w, session, key, &found);
+    else
+        add_place(&found, *find_queue(m, session, w->method, key));
+    return found;
 }
 
-enum match_outcome matcher_take(struct matcher *m, struct str method, struct json_val params,
-                                const struct script_op **op)
+/* The oldest unused one of a queue that fits; 0: none. */
+static uint32_t unused_in(struct matcher *m, const struct wanted *w, uint32_t head,
+                          bool *differs)
 {
-    struct match_queue *q = map_get(&m->queues, key_of(m, method, params));
+    struct spent_queue *q = spent_queue(w->spent, head);
+    uint32_t op;
 
-    *op = NULL;
-    if (!q)
-        return MATCH_NEVER;
-    *op = take_unused(m, q, params);
-    if (*op) {
-        m->used[(*op)->index] = true;
-        return MATCH_FOUND;
+    while (q->next && spent_has(w->spent, q->next))
+        q->next = m->next[q->next];
+    for (op = q->next; op; op = m->next[op])
+        if (!spent_has(w->spent, op) && fits(m, w, op, differs))
+            break;
+    return op;
+}
+
+static void use(struct matcher *m, struct spent *spent, uint32_t head, uint32_t op)
+{
+    spent_mark(spent, op, true);
+    if (m->script->ops[op].flags & STRAND_SUCCEEDED)
+        spent_queue(spent, head)->last = op;
+}
+
+static uint32_t queue_of(const struct matcher *m, uint32_t op)
+{
+    const struct script_op *o = &m->script->ops[op];
+
+    return *find_queue(m, o->session, o->method, key_of(m, op));
+}
+
+static bool found(struct matcher *m, const struct wanted *w, struct match *out, uint32_t op)
+{
+    out->outcome = MATCH_FOUND;
+    out->op = op;
+    use(m, w->spent, queue_of(m, op), op);
+    return true;
+}
+
+/* With nothing left out, and with what was redacted in requests of this subject. */
+static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
+                                     const struct fuzzy_query *q)
+{
+    const struct script_mask *masks = script_masks(m->script, w->method, q->subject_key);
+    struct fuzzy_found best;
+
+    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    best = fuzzy_find(m->fuzzy, q);
+    for (; masks; masks = masks->next) {
+        leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
+        best = fuzzy_better(best, fuzzy_find(m->fuzzy, q));
     }
-    *op = take_again(m, q, params);
-    if (*op)
-        return MATCH_AGAIN;
-    return is_recorded(m, q, params) ? MATCH_EXHAUSTED : MATCH_NEVER;
+    return best;
 }
 
-const struct script_op *matcher_passed_over(struct matcher *m, const struct script_op *op)
+static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t session, bool used,
+                       struct match *out)
+{
+    struct fuzzy_found best = { .op = 0 };
+    struct fuzzy_query q = { .session = session,
+                             .method = w->method,
+                             .live = &m->leaves,
+                             .spent = w->spent,
+                             .used = used };
+
+    for (int wild = 0; wild <= m->script->wild && !best.op; wild++) {
+        q.subject_key = script_subject_key(w->live->method, w->live->params, wild);
+        best = find_alike(m, w, &q);
+    }
+    /* Whatever was alike by its hashes is read once more. */
+    if (!best.op || !same_subject(m, w, recorded_params(m, best.op)))
+        return false;
+    out->op = best.op;
+    out->rival = best.rival;
+    fits(m, w, best.op, &out->differs);
+    return true;
+}
+
+static bool goes_by_likeness(const struct matcher *m, uint32_t method)
+{
+    return m->options.mode == MATCH_FUZZY && class_of(m->script, method) != MCP_CLASS_POLL;
+}
+
+static uint32_t oldest_in(struct matcher *m, const struct wanted *w,
+                          const struct places *places, bool *differs)
+{
+    uint32_t best = 0;
+
+    for (size_t i = 0; i < places->count; i++) {
+        bool other = false;
+        uint32_t op = unused_in(m, w, places->at[i], &other);
+        if (op && (!best || op < best)) {
+            best = op;
+            *differs = other;
+        }
+    }
+    return best;
+}
+
+static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t session,
+                        struct match *out)
+{
+    uint32_t best = 0;
+
+    if (goes_by_likeness(m, w->method))
+        return take_alike(m, w, session, false, out) && found(m, w, out, out->op);
+    for (int wild = 0; wild <= m->script->wild && !best; wild++) {
+        struct places places = find_places(m, w, session, wild);
+        best = oldest_in(m, w, &places, &out->differs);
+        free(places.at);
+    }
+    return best && found(m, w, out, best);
+}
+
+/* Only a call does something each time. What no revision knows may, too. */
+static bool may_repeat(const struct matcher *m, uint32_t method)
+{
+    const struct mcp_method *known = m->script->methods[method].known;
+
+    return known && known->class != MCP_CLASS_CALL;
+}
+
+static bool may_cycle(const struct matcher *m, uint32_t method)
+{
+    enum mcp_class class = class_of(m->script, method);
+
+    return m->options.exhausted == EXHAUSTED_CYCLE && class != MCP_CLASS_POLL &&
+           class != MCP_CLASS_LISTEN;
+}
+
+static void start_over(struct matcher *m, struct spent *spent, uint32_t head)
+{
+    spent_queue(spent, head)->next = head;
+    for (uint32_t op = head; op; op = m->next[op])
+        spent_mark(spent, op, false);
+}
+
+/* The last success, if possible one that was asked for with the same params. */
+static uint32_t last_success(struct matcher *m, const struct wanted *w, uint32_t head)
+{
+    uint32_t last = spent_queue(w->spent, head)->last, alike = 0, key;
+
+    if (!last || goes_by_params(m, w->method))
+        return last;
+    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    key = script_fold(leaves_key(&m->leaves));
+    if (m->script->ops[last].params_key == key)
+        return last;
+    for (uint32_t op = head; op; op = m->next[op])
+        if (m->script->ops[op].params_key == key && m->script->ops[op].flags & STRAND_SUCCEEDED)
+            alike = op;
+    return alike ? alike : last;
+}
+
+/* All of a queue were given. */
+static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
+                       struct match *out)
+{
+    bool differs = false;
+    uint32_t op;
+
+    if (may_cycle(m, w->method)) {
+        start_over(m, w->spent, head);
+        op = unused_in(m, w, head, &out->differs);
+        if (op)
+            found(m, w, out, op);
+        out->outcome = op ? MATCH_AGAIN : MATCH_EXHAUSTED;
+        out->anew = !may_repeat(m, w->method);
+        return op != 0;
+    }
+    if (!may_repeat(m, w->method) && m->options.exhausted == EXHAUSTED_ERROR)
+        return false;
+    op = last_success(m, w, head);
+    if (!op || !fits(m, w, op, &differs))
+        return false;
+    out->outcome = MATCH_AGAIN;
+    out->op = op;
+    out->differs = differs;
+    return true;
+}
+
+static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
+{
+    bool differs;
+
+    while (head && !(spent_has(w->spent, head) && fits(m, w, head, &differs)))
+        head = m->next[head];
+    return head != 0;
+}
+
+/* Something like it is in this session, but used up. */
+static bool take_used(struct matcher *m, const struct wanted *w, uint32_t session,
+                      struct match *out)
+{
+    bool done = false;
+
+    if (goes_by_likeness(m, w->method)) {
+        if (!take_alike(m, w, session, true, out))
+            return false;
+        done = may_repeat(m, w->method) || m->options.exhausted != EXHAUSTED_ERROR;
+        out->outcome = done ? MATCH_AGAIN : MATCH_EXHAUSTED;
+        out->anew = may_cycle(m, w->method) && !may_repeat(m, w->method);
+        return done;
+    }
+    for (int wild = 0; wild <= m->script->wild && !done; wild++) {
+        struct places places = find_places(m, w, session, wild);
+        for (size_t i = 0; i < places.count && !done; i++)
+            if (was_given(m, w, places.at[i])) {
+                out->outcome = MATCH_EXHAUSTED;
+                done = take_again(m, w, places.at[i], out);
+            }
+        free(places.at);
+    }
+    return done;
+}
+
+/* Whoever has nothing of its own left looks at the other sessions, in order. */
+static bool borrow(struct matcher *m, const struct wanted *w, struct match *out)
 {
     const struct script *s = m->script;
 
-    while (m->oldest < s->count && (m->used[m->oldest] || !matcher_counts(s->ops[m->oldest])))
-        m->oldest++;
-    return m->oldest < op->index ? s->ops[m->oldest] : NULL;
+    for (size_t i = 0; i < s->playable_count; i++)
+        if (s->playable[i] != w->session && take_unused(m, w, s->playable[i], out))
+            return out->borrowed = true;
+    for (size_t i = 0; i < s->playable_count; i++)
+        if (s->playable[i] != w->session && take_used(m, w, s->playable[i], out))
+            return out->borrowed = true;
+    return false;
+}
+
+/* The oldest strand of a session that nobody has asked for; 0: none is left. */
+static uint32_t oldest_unused(const struct matcher *m, struct spent *spent, uint32_t session)
+{
+    const struct script *s = m->script;
+
+    for (; spent->oldest < s->op_count; spent->oldest++) {
+        const struct script_op *o = &s->ops[spent->oldest];
+        if (o->session == session && o->flags & STRAND_COUNTS &&
+            !spent_has(spent, spent->oldest))
+            return spent->oldest;
+    }
+    return 0;
+}
+
+/* In total order only the next one can be taken. */
+static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
+                         struct match *out)
+{
+    uint32_t next = oldest_unused(m, w->spent, w->session);
+    bool differs = false;
+
+    if (!m->options.total || !next)
+        return false;
+    if (known && m->script->ops[next].method == w->method && fits(m, w, next, &differs) &&
+        !is_broken(m))
+        return false;
+    out->outcome = MATCH_TOO_EARLY;
+    out->op = next;
+    return true;
+}
+
+static void take_next(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    uint32_t op = oldest_unused(m, w->spent, w->session);
+
+    out->outcome = MATCH_EXHAUSTED;
+    if (op)
+        found(m, w, out, op);
+}
+
+struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
+                          const struct mcp_message *live)
+{
+    struct wanted w = { .live = live, .spent = spent, .session = session };
+    bool known = script_find_method(m->script, live->method, &w.method);
+    struct match out = { .outcome = MATCH_NEVER };
+
+    m->trouble = (struct err)ERR_NONE;
+    if (m->options.any_method) {
+        take_next(m, &w, &out);
+        return out;
+    }
+    if (is_too_early(m, &w, known, &out) || !known)
+        return out;
+    if (!take_unused(m, &w, session, &out) && !take_used(m, &w, session, &out) &&
+        !m->options.total)
+        borrow(m, &w, &out);
+    if (is_broken(m)) {
+        out.outcome = MATCH_BROKEN;
+    } else if (out.outcome == MATCH_FOUND && !out.borrowed) {
+        uint32_t older = oldest_unused(m, spent, session);
+        out.passed = older < out.op ? older : 0;
+    }
+    return out;
+}
+
+void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task)
+{
+    uint32_t key = script_plain_subject_key(task), head;
+
+    for (uint32_t i = 0; i < m->script->method_count; i++) {
+        if (class_of(m->script, i) != MCP_CLASS_POLL)
+            continue;
+        head = *find_queue(m, session, i, key);
+        if (head)
+            start_over(m, spent, head);
+    }
+}
+
+bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
+                          struct str task)
+{
+    const struct script *s = m->script;
+    uint32_t method, head, op, last = 0;
+
+    if (!script_find_method(s, STR("tasks/get"), &method))
+        return false;
+    head = *find_queue(m, session, method, script_plain_subject_key(task));
+    for (op = head; op && spent_has(spent, op); op = m->next[op])
+        last = op;
+    return last && op && !(s->ops[last].flags & STRAND_DUE);
 }

@@ -1,55 +1,91 @@
 /* engine/match.h - which recorded request answers a live one.
  *
- * The key of a request is a function of its text alone, so a live request and a
- * recorded one meet when their keys agree. Progress tokens and the rest of _meta do
- * not count; absent params, and absent arguments of a call, are empty ones. */
+ * Recorded requests that a mode takes for the same stand in one queue, in recorded order;
+ * a live request finds its queue by a hash, so that neither the size of the recording nor
+ * that of the queue matters. What was found is then read and compared: a hash proves
+ * nothing.
+ *
+ * One matcher serves any number of live clients: what each has used up is its own
+ * (engine/spent.h). Each plays one recorded session, and borrows from the others what its
+ * own does not have. */
 #ifndef ENGINE_MATCH_H
 #define ENGINE_MATCH_H
 
-#include "base/map.h"
-#include "engine/script.h"
+#include "engine/fuzzy.h"
+#include "mcp/message.h"
 
 enum match_mode {
     MATCH_SEQUENTIAL, /* by method and subject, in recorded order */
     MATCH_BY_REQUEST, /* by method and params */
+    MATCH_FUZZY,      /* by method, subject and params that are alike */
+    MATCH_STRICT,     /* as by request, and _meta counts */
+};
+
+/* When all that was recorded of a request has been given. Whatever is chosen, lists,
+ * reads and the like give their last success again; only calls can run out. */
+enum match_exhausted {
+    EXHAUSTED_ERROR, /* calls miss */
+    EXHAUSTED_LAST,  /* the last success again */
+    EXHAUSTED_CYCLE, /* from the first on again; polls of a task never */
+};
+
+struct match_options {
+    enum match_mode mode;
+    enum match_exhausted exhausted;
+    bool total;      /* sequential: nothing may be passed over */
+    bool any_method; /* sequential as mcp-recorder has it: the next one, whatever it is */
+    struct leaf_rules rules;
 };
 
 enum match_outcome {
     MATCH_FOUND,
-    MATCH_AGAIN,     /* all used up; this one is safe to give again */
+    MATCH_AGAIN,     /* all used up; this one is given once more */
     MATCH_EXHAUSTED, /* recorded, but used up */
     MATCH_NEVER,     /* nothing like it was recorded */
+    MATCH_TOO_EARLY, /* total order: another one is to come first; `op` is that */
+    MATCH_BROKEN,    /* the recording could not be read; `matcher.trouble` says why */
+};
+
+struct match {
+    enum match_outcome outcome;
+    uint32_t op;     /* with FOUND, AGAIN and TOO_EARLY */
+    uint32_t passed; /* an older one that was passed over; 0: none */
+    uint32_t rival;  /* another one that is as much alike; 0: none */
+    bool anew;       /* AGAIN: a call that does again all it did, not only answer */
+    bool borrowed;   /* from another session */
+    bool differs;    /* its params are not those that were asked for */
 };
 
 struct matcher {
-    const struct script *script;
-    enum match_mode mode;
-    struct map queues; /* key to struct match_queue */
-    bool *used;        /* by index of the operation */
-    size_t oldest;     /* no unused operation stands before this one */
-    struct arena arena;
-    struct json json; /* the recorded request that is being compared */
+    const struct script *script; /* borrowed */
+    struct match_options options;
+    struct fuzzy *fuzzy; /* borrowed; fuzzy mode only */
+    uint32_t *heads;     /* a hash table of queues: their first strands */
+    size_t slots;
+    uint32_t *next; /* the strand after one in its queue */
+    struct leaves leaves;
+    struct script_text text; /* the recorded request that is being compared */
+    struct err trouble;
 };
 
-void matcher_init(struct matcher *m, const struct script *script, enum match_mode mode);
+/* The rules a script has to be written with. */
+struct leaf_rules matcher_rules(enum match_mode mode, bool number_text);
+
+/* For a script that is finished. */
+void matcher_init(struct matcher *m, const struct script *script,
+                  const struct match_options *options, struct fuzzy *fuzzy);
 void matcher_release(struct matcher *m);
 
-/* Every operation is unused again. */
-void matcher_reset(struct matcher *m);
+/* Finds, and marks as used. `session`: the recorded one this client plays. Requests of
+ * the session (initialize, ping, …) are not the matcher's: they are never used up. */
+struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
+                          const struct mcp_message *live);
 
-/* Finds, and marks as used. Requests of the session (initialize, ping, …) are not
- * the matcher's: they are never used up. */
-enum match_outcome matcher_take(struct matcher *m, struct str method, struct json_val params,
-                                const struct script_op **op);
+/* The client polls a task, and by what it was told so far the task goes on without it. */
+bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
+                          struct str task);
 
-/* An operation nobody has asked for that is older than `op`; NULL if there is none. */
-const struct script_op *matcher_passed_over(struct matcher *m, const struct script_op *op);
-
-/* Whether an operation can be asked for at all, and whether it has been. */
-bool matcher_counts(const struct script_op *op);
-bool matcher_used(const struct matcher *m, const struct script_op *op);
-
-/* Do two params mean the same to the matcher? */
-bool matcher_same_params(struct json_val a, struct json_val b);
+/* A task begins anew: its polls do, too. */
+void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task);
 
 #endif

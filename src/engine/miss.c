@@ -1,8 +1,8 @@
 #include "engine/miss.h"
 
 #include "base/utf8.h"
+#include "engine/compare.h"
 #include "trace/limits.h"
-#include "json/diff.h"
 #include "json/write.h"
 
 enum {
@@ -14,74 +14,76 @@ enum {
     VALUE_KEPT = 1000, /* of a value in the data; of a longer one only the size is told */
 };
 
-#define WHAT_TO_DO                                                                             \
-    "record a session that has it, or go on after misses with --on-unmatched warn"
+/* What is being explained. */
+struct inquiry {
+    const struct matcher *matcher;
+    const struct script *script;
+    const struct mcp_message *live;
+    struct script_text *text; /* the recorded request at hand */
+    size_t looked_at;
 
-/* The recorded request most like the live one, and how they differ. */
-struct nearest {
-    const struct script_op *op;
+    /* The recorded request most like the live one. */
+    uint32_t nearest;
     size_t differences;
 };
 
-static const struct str protocol_members[] = { STR_INIT("_meta") };
-static const struct json_rules params_rules = {
-    .numbers_by_value = true,
-    .skip = protocol_members,
-    .skip_count = 1,
-};
-
-static struct json_val params_of(struct json *j, const struct script_op *op)
+static struct json_val params_of(struct inquiry *q, uint32_t op)
 {
-    struct json_fault fault;
+    struct json_val root = JSON_VAL_NONE;
+    struct err e = ERR_NONE;
 
-    if (!json_scan(j, op->raw, &fault))
-        BUG("a recorded request is JSON");
-    return json_get(json_root(j), STR("params"));
+    if (!script_read_op(q->script, op, q->text, &root, &e))
+        return JSON_VAL_NONE;
+    return json_get(root, STR("params"));
 }
 
-static bool is_empty_object(struct json_val v)
+static void compare(struct inquiry *q, uint32_t op, struct json_val recorded,
+                    bool (*found)(void *arg, const struct json_difference *d), void *arg)
 {
-    return !json_exists(v) || (json_type(v) == JSON_OBJECT && !json_count(v));
-}
-
-/* No params and empty ones, no arguments and empty ones are the same to the matcher. */
-static bool matters(const struct json_difference *d)
-{
-    const struct json_place *p = &d->place;
-    bool may_be_absent =
-        !p->count || (p->count == 1 && str_eq(p->steps[0].name, STR("arguments")));
-
-    return !(may_be_absent && is_empty_object(d->left) && is_empty_object(d->right));
+    compare_params(recorded, q->live->params, &q->matcher->options.rules,
+                   script_hidden(q->script, op), found, arg);
 }
 
 static bool count_difference(void *arg, const struct json_difference *d)
 {
     size_t *count = arg;
 
-    *count += matters(d);
-    return *count < DIFFERENCES;
+    (void)d;
+    return ++*count < DIFFERENCES;
 }
 
-static struct nearest find_nearest(const struct script *s, struct str method,
-                                   struct str subject, struct json_val params, struct json *j)
+/* Looks at the requests of a method: those about the same thing, or the others. */
+static void look_at(struct inquiry *q, uint32_t method, uint32_t subject_key, bool same)
 {
-    struct nearest best = { NULL, DIFFERENCES + 1 };
-    size_t looked_at = 0;
+    const struct script *s = q->script;
 
-    for (size_t i = 0; i < s->count && looked_at < CANDIDATES; i++) {
-        const struct script_op *op = s->ops[i];
+    for (uint32_t op = 1; op < s->op_count && q->looked_at < CANDIDATES; op++) {
+        const struct script_op *o = &s->ops[op];
         size_t n = 0;
 
-        if (!str_eq(op->method, method))
+        if (o->method != method || !(o->flags & STRAND_COUNTS) ||
+            (o->subject_key == subject_key) != same)
             continue;
-        looked_at++;
-        json_diff(params_of(j, op), params, &params_rules, count_difference, &n);
-        /* Another tool is further away than any arguments of the same one. */
-        n += str_eq(op->subject, subject) ? 0 : DIFFERENCES / 2;
-        if (n < best.differences)
-            best = (struct nearest){ op, n };
+        q->looked_at++;
+        compare(q, op, params_of(q, op), count_difference, &n);
+        if (n < q->differences) {
+            q->nearest = op;
+            q->differences = n;
+        }
     }
-    return best;
+}
+
+/* Another tool is further away than any arguments of the same one. */
+static void find_nearest(struct inquiry *q)
+{
+    uint32_t method, key = script_subject_key(q->live->method, q->live->params, false);
+
+    q->differences = DIFFERENCES + 1;
+    if (!script_find_method(q->script, q->live->method, &method))
+        return;
+    look_at(q, method, key, true);
+    if (!q->nearest)
+        look_at(q, method, key, false);
 }
 
 /* Differences as they are found, in words and as data. */
@@ -123,8 +125,6 @@ static bool tell_difference(void *arg, const struct json_difference *d)
     struct telling *t = arg;
     struct buf place, path;
 
-    if (!matters(d))
-        return true;
     buf_init(&place, LIMIT_MESSAGE);
     buf_init(&path, LIMIT_MESSAGE);
     json_place_write(d->place, &place);
@@ -169,55 +169,118 @@ static void keep_name(struct json_out *data, struct str key, struct str name)
     buf_release(&cut);
 }
 
-static void tell_nearest(struct miss *why, struct json_out *data, const struct nearest *near,
-                         struct json_val params, struct json *j, struct arena *a)
+static void tell_differences(struct miss *why, struct inquiry *q, struct json_out *data,
+                             struct json_val recorded)
 {
-    struct telling t = { .data = data, .words = &why->report, .arena = a };
+    struct telling t = { .data = data, .words = &why->report, .arena = &why->arena };
+
+    json_out_key(data, STR("differences"));
+    json_out_array(data);
+    buf_add(&why->report, STR(", which differs at "));
+    compare(q, q->nearest, recorded, tell_difference, &t);
+    json_out_end_array(data);
+}
+
+static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *data,
+                         const char *words)
+{
+    const struct script_op *op = &q->script->ops[q->nearest];
+    struct str method = script_method(q->script, q->nearest)->name;
+    struct json_val params = params_of(q, q->nearest);
+    struct str subject = json_text(mcp_subject(method, params), &why->arena);
 
     json_out_key(data, STR("nearest"));
     json_out_object(data);
-    json_out_key_int(data, STR("seq"), (int64_t)near->op->seq);
-    keep_name(data, STR("method"), near->op->method);
-    keep_name(data, STR("subject"), near->op->subject);
-    json_out_key(data, STR("differences"));
-    json_out_array(data);
-    buf_printf(&why->report, "; nearest is #%llu ", (unsigned long long)near->op->seq);
-    add_request(&why->report, near->op->method, near->op->subject);
-    if (near->differences)
-        buf_add(&why->report, STR(", which differs at "));
-    json_diff(params_of(j, near->op), params, &params_rules, tell_difference, &t);
-    json_out_end_array(data);
+    json_out_key_int(data, STR("seq"), op->seq);
+    keep_name(data, STR("method"), method);
+    keep_name(data, STR("subject"), subject);
+    buf_printf(&why->report, "; %s is #%lu ", words, (unsigned long)op->seq);
+    add_request(&why->report, method, subject);
+    if (q->differences) /* two requests that merely follow each other are not compared */
+        tell_differences(why, q, data, params);
     json_out_end_object(data);
 }
 
-void miss_explain(struct miss *why, const struct script *script, struct str method,
-                  struct json_val params, bool exhausted)
+/* What the user can do, by what went wrong. */
+static struct str advice(const struct inquiry *q, enum match_outcome outcome)
 {
-    struct arena a = { 0 };
-    struct str subject = json_text(mcp_subject(method, params), &a);
-    struct json_out data = json_out_to(&why->data);
-    struct nearest near;
-    struct json j;
+    bool by_params = q->matcher->options.mode == MATCH_BY_REQUEST ||
+                     q->matcher->options.mode == MATCH_STRICT;
 
-    json_init(&j);
+    if (outcome == MATCH_EXHAUSTED)
+        return STR("give answers again with --on-exhausted last or cycle, or record a longer "
+                   "session");
+    if (outcome == MATCH_TOO_EARLY)
+        return STR("let requests come in any order: leave out --order total");
+    if (by_params && q->nearest)
+        return STR("match less closely with --match fuzzy or sequential, or record it with "
+                   "mcpreel record");
+    return STR("record it with mcpreel record, or have the server answer: --on-unmatched "
+               "passthrough -- SERVER");
+}
+
+const char *miss_reason(enum match_outcome outcome)
+{
+    switch (outcome) {
+    case MATCH_EXHAUSTED:
+        return "exhausted";
+    case MATCH_TOO_EARLY:
+        return "too early";
+    default:
+        return "never recorded";
+    }
+}
+
+static const char *in_words(enum match_outcome outcome)
+{
+    switch (outcome) {
+    case MATCH_EXHAUSTED:
+        return "all recorded answers were given for ";
+    case MATCH_TOO_EARLY:
+        return "another request was recorded next, before ";
+    default:
+        return "no recorded answer for ";
+    }
+}
+
+static void begin(struct miss *why, const struct mcp_message *live)
+{
+    *why = (struct miss){ .nearest = 0 };
     buf_init(&why->message, LIMIT_MESSAGE);
     buf_init(&why->data, LIMIT_MESSAGE);
     buf_init(&why->report, LIMIT_MESSAGE);
-    buf_add(&why->message, exhausted ? STR("all recorded answers were given for ")
-                                     : STR("no recorded answer for "));
-    add_request(&why->message, method, subject);
+    why->subject = json_text(mcp_subject(live->method, live->params), &why->arena);
+}
+
+void miss_explain(struct miss *why, const struct matcher *matcher,
+                  const struct mcp_message *live, const struct match *found)
+{
+    struct inquiry q = { .matcher = matcher, .script = matcher->script, .live = live };
+    struct script_text text;
+    struct json_out data;
+    struct str help;
+
+    begin(why, live);
+    script_text_init(&text);
+    q.text = &text;
+    buf_add(&why->message, str_z(in_words(found->outcome)));
+    add_request(&why->message, live->method, why->subject);
     buf_add(&why->report, buf_str(&why->message));
+    data = json_out_to(&why->data);
     json_out_object(&data);
-    json_out_key_str(&data, STR("reason"),
-                     exhausted ? STR("exhausted") : STR("never recorded"));
-    near = find_nearest(script, method, subject, params, &j);
-    if (near.op && !exhausted)
-        tell_nearest(why, &data, &near, params, &j, &a);
-    json_out_key_str(&data, STR("hint"), STR(WHAT_TO_DO));
-    buf_add(&why->report, STR("; " WHAT_TO_DO));
+    json_out_key_str(&data, STR("reason"), str_z(miss_reason(found->outcome)));
+    if (found->outcome == MATCH_TOO_EARLY)
+        q.nearest = found->op;
+    else if (found->outcome == MATCH_NEVER)
+        find_nearest(&q);
+    why->nearest = q.nearest;
+    if (q.nearest)
+        tell_nearest(why, &q, &data, found->outcome == MATCH_NEVER ? "nearest" : "next");
+    help = advice(&q, found->outcome);
+    json_out_key_str(&data, STR("hint"), help);
+    buf_printf(&why->report, "; %.*s", STR_ARG(help));
     json_out_end_object(&data);
-    json_release(&j);
-    arena_release(&a);
+    script_text_release(&text);
 }
 
 void miss_release(struct miss *why)
@@ -225,4 +288,5 @@ void miss_release(struct miss *why)
     buf_release(&why->message);
     buf_release(&why->data);
     buf_release(&why->report);
+    arena_release(&why->arena);
 }

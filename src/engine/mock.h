@@ -1,36 +1,46 @@
-/* engine/mock.h - a server made of a recording.
+/* engine/mock.h - a server made of a recording, for one client.
  *
  * A stepper: what the client sends goes in, what the server would have sent comes
- * out. initialize, server/discover, ping and notifications are answered for any
- * client and use nothing up; every initialize starts the recording afresh. A request
- * the recording has no answer for gets an error that says what is nearest to it. */
+ * out (engine/session.h says how). Ends when the client has closed its end and waits for
+ * nothing any more, or with the first miss if that is asked for; then tells what was
+ * never asked for. */
 #ifndef ENGINE_MOCK_H
 #define ENGINE_MOCK_H
 
-#include "engine/match.h"
-#include "engine/stage.h"
+#include "engine/session.h"
 
 struct mock_options {
-    enum match_mode match;
-    bool finish_on_miss; /* an unmatched request ends the session, exit code 1 */
+    struct match_options match; /* `exhausted` counts only if `exhausted_given` */
+    bool exhausted_given;
+    enum session_on_miss on_miss;
+    double pace;        /* recorded delays times this; 0: none */
+    bool strict_unused; /* recorded requests that nobody asked for are findings, too */
+    bool recorder;      /* errors in the words of mcp-recorder */
 };
 
 struct mock {
     const struct script *script; /* borrowed */
     struct mock_options options;
+    struct say say;
     struct matcher matcher;
-    struct stage stage;
-    struct arena arena; /* for one step */
-    uint64_t missed, greetings;
-    int exit_code; /* to finish with */
-    bool closed;   /* nothing more is listened to */
-    bool finished; /* nothing more is answered */
+    struct review review;
+    struct upstream upstream;
+    struct session_host host;
+    struct session session;
+    uint64_t last_wait; /* timer: who has closed its end waits for the server; 0: not */
+    bool closed;        /* nothing more is listened to */
+    bool finished;      /* nothing more is answered */
+    int exit_code;      /* when finished */
 };
 
-void mock_init(struct mock *m, const struct script *script, const struct mock_options *options,
-               struct action_sink *out);
+/* `fuzzy` is what the script was written with, in fuzzy mode; both are borrowed. */
+void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
+               const struct mock_options *options, struct action_sink *out);
 void mock_release(struct mock *m);
 
 void mock_step(struct mock *m, const struct event *ev);
+
+/* How it went, as a JSON object; while it has not finished, up to now. */
+void mock_report(const struct mock *m, struct buf *to);
 
 #endif

@@ -112,6 +112,20 @@ void say_timer(struct say *s, uint64_t timer, int64_t delay_us)
     s->out->put(s->out, &a);
 }
 
+void say_start_upstream(struct say *s)
+{
+    struct action a = { .kind = ACTION_START_UPSTREAM };
+
+    s->out->put(s->out, &a);
+}
+
+void say_upstream(struct say *s, struct str message)
+{
+    struct action a = { .kind = ACTION_SEND_UPSTREAM, .text = message };
+
+    s->out->put(s->out, &a);
+}
+
 void say_finish(struct say *s, int exit_code)
 {
     struct action a = { .kind = ACTION_FINISH, .exit_code = exit_code };

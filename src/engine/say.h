@@ -28,6 +28,8 @@ void say_error(struct say *s, struct str id, int64_t code, struct str message, s
 void say_report(struct say *s, enum log_level level, const char *fmt, ...) PRINTF(3, 4);
 void say_vreport(struct say *s, enum log_level level, const char *fmt, va_list ap);
 void say_timer(struct say *s, uint64_t timer, int64_t delay_us);
+void say_start_upstream(struct say *s);
+void say_upstream(struct say *s, struct str message);
 void say_finish(struct say *s, int exit_code);
 
 #endif

@@ -2,278 +2,172 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
-#include "mcp/id.h"
-#include "mcp/meta.h"
+#include "base/vast.h"
+#include "engine/script-write.h"
+#include "trace/limits.h"
 
-static bool script_put(struct sink *self, const struct record *r, struct err *e);
-
-static void init_op(struct script_op *op)
+void script_init(struct script *s, struct shelf *shelf, const struct leaf_rules *rules,
+                 struct script_reader *reader)
 {
-    *op = (struct script_op){ 0 };
-    op->tail = &op->first;
+    *s = (struct script){ .shelf = shelf, .rules = *rules, .reader = reader };
+    map_init(&s->method_index);
+    map_init(&s->masks);
+    map_init(&s->hidden);
+    script_write_begin(s);
 }
 
-void script_init(struct script *s)
+static void list_playable(struct script *s)
 {
-    *s = (struct script){ .sink = { script_put } };
-    init_op(&s->opening);
-    s->last = &s->opening;
-    pairing_init(&s->pairs);
-    map_init(&s->tokens);
-    map_init(&s->heard);
+    s->playable = mem_alloc((s->session_count + 1) * sizeof *s->playable);
+    for (uint32_t i = 0; i < s->session_count; i++)
+        if (s->sessions[i].count)
+            s->playable[s->playable_count++] = i;
+    if (!s->playable_count)
+        s->playable_count = 1; /* the first, if only to greet */
 }
 
 void script_finish(struct script *s)
 {
-    pairing_release(&s->pairs);
-    map_release(&s->tokens);
-    map_release(&s->heard);
-    pairing_init(&s->pairs);
-    map_init(&s->tokens);
-    map_init(&s->heard);
+    if (!s->writing)
+        return;
+    script_write_end(s);
+    list_playable(s);
 }
 
 void script_release(struct script *s)
 {
-    script_finish(s);
-    pairing_release(&s->pairs);
-    map_release(&s->tokens);
-    map_release(&s->heard);
-    free(s->ops);
+    script_write_end(s);
+    vast_release(s->ops, s->op_cap, sizeof *s->ops);
+    vast_release(s->steps, s->step_cap, sizeof *s->steps);
+    free(s->methods);
+    free(s->sessions);
+    free(s->playable);
+    map_release(&s->method_index);
+    map_release(&s->masks);
+    map_release(&s->hidden);
     arena_release(&s->arena);
 }
 
-/* A copy on one line: a recording that was laid out for people has line breaks in
- * its messages, which are blanks there but would end a message on stdio. */
-static struct str keep_line(struct script *s, struct str json)
+void script_text_init(struct script_text *t)
 {
-    char *kept = arena_alloc(&s->arena, json.len), *end = kept + json.len, *at = kept;
-
-    memcpy(kept, json.at, json.len);
-    while ((at = memchr(at, '\n', (size_t)(end - at))))
-        *at++ = ' ';
-    return str_n(kept, json.len);
+    *t = (struct script_text){ 0 };
+    buf_init(&t->text, LIMIT_LINE);
+    json_init(&t->json);
 }
 
-static struct script_step *append(struct script *s, struct script_op *op,
-                                  enum script_step_kind kind, struct str raw)
+void script_text_release(struct script_text *t)
 {
-    struct script_step *step = arena_new(&s->arena, struct script_step);
-
-    step->op = op;
-    step->kind = kind;
-    step->raw = raw;
-    step->waits = !op->questions;
-    *op->tail = step;
-    op->tail = &step->next;
-    return step;
+    buf_release(&t->text);
+    json_release(&t->json);
+    arena_release(&t->arena);
 }
 
-static struct script_step *add_step(struct script *s, struct script_op *op,
-                                    enum script_step_kind kind, struct json_val msg)
+static bool read_at(const struct script *s, struct shelf_place where, struct script_text *t,
+                    struct json_val *root, struct err *e)
 {
-    s->last = op;
-    return append(s, op, kind, keep_line(s, json_raw(msg)));
-}
+    struct json_fault fault;
 
-static uint64_t times_heard(const struct script *s, struct str method)
-{
-    return (uint64_t)(uintptr_t)map_get(&s->heard, method);
-}
-
-static void add_gate(struct script *s, struct script_op *op, struct str method)
-{
-    append(s, op, STEP_HEAR, arena_str(&s->arena, method))->times = times_heard(s, method);
-}
-
-/* The one request that is being worked on, if there is exactly one. */
-static struct script_op *only_open(const struct script *s)
-{
-    struct script_op *found = NULL;
-
-    for (const struct pairing_request *q = s->pairs.oldest; q && s->in_flight == 1;
-         q = q->newer) {
-        struct script_op *op = (struct script_op *)(uintptr_t)q->tag;
-        if (q->dir == TO_SERVER && !op->cancelled)
-            found = op;
-    }
-    return found;
-}
-
-/* Where a message goes that answers nothing: to the one request that is being
- * worked on, or behind what the server sent before. If nobody was being served, a
- * notification that came just before may be the reason for it: wait for it too. */
-static struct script_op *place_of_unasked(struct script *s)
-{
-    struct script_op *op = only_open(s);
-
-    if (op)
-        return op;
-    if (!s->in_flight && s->just_heard.len)
-        add_gate(s, s->last, s->just_heard);
-    s->just_heard = STR_NONE;
-    return s->last;
-}
-
-static void remember_token(struct script *s, struct script_op *op, const struct mcp_message *m)
-{
-    struct arena a = { 0 };
-    struct str key = mcp_id_key(mcp_progress_token(m->params), &a);
-
-    if (key.len)
-        map_put(&s->tokens, key, op);
-    arena_release(&a);
-}
-
-/* A new session: the client has said nothing in it yet. */
-static void forget_heard(struct script *s)
-{
-    map_release(&s->heard);
-    map_init(&s->heard);
-}
-
-static bool is_modern(const struct mcp_message *m)
-{
-    struct arena a = { 0 };
-    struct str version = json_text(mcp_meta(m->params, MCP_META_VERSION), &a);
-    bool modern = mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
-
-    arena_release(&a);
-    return modern;
-}
-
-static void add_op(struct script *s, const struct record *r, const struct mcp_message *m)
-{
-    struct script_op *op = arena_new(&s->arena, struct script_op);
-
-    init_op(op);
-    op->index = s->count;
-    op->seq = r->message.seq;
-    op->raw = keep_line(s, json_raw(r->message.msg));
-    op->method = arena_str(&s->arena, m->method);
-    op->subject = json_text(mcp_subject(m->method, m->params), &s->arena);
-    op->subject = arena_str(&s->arena, op->subject);
-    op->known = mcp_method_find(m->method);
-    s->ops = mem_reserve(s->ops, &s->cap, s->count + 1, sizeof(struct script_op *));
-    s->ops[s->count++] = op;
-    s->in_flight++;
-    s->modern = s->modern || is_modern(m);
-    s->just_heard = STR_NONE; /* what the server says next, it says to this */
-    if (str_eq(op->method, STR("initialize")))
-        forget_heard(s);
-    remember_token(s, op, m);
-    pairing_ask(&s->pairs, r, m, (uint64_t)(uintptr_t)op);
-}
-
-static struct script_op *of_progress(const struct script *s, const struct mcp_message *m)
-{
-    struct arena a = { 0 };
-    struct str key = mcp_id_key(json_get(m->params, STR("progressToken")), &a);
-    struct script_op *op = key.len ? map_get(&s->tokens, key) : NULL;
-
-    arena_release(&a);
-    return op;
-}
-
-static void add_server_notification(struct script *s, const struct mcp_message *m)
-{
-    struct script_op *op = NULL;
-
-    if (str_eq(m->method, STR("notifications/progress")))
-        op = of_progress(s, m);
-    if (op) {
-        add_step(s, op, STEP_PROGRESS, m->root);
-        return;
-    }
-    add_step(s, place_of_unasked(s), STEP_SEND, m->root);
-}
-
-static void add_server_request(struct script *s, const struct record *r,
-                               const struct mcp_message *m)
-{
-    struct script_step *step = add_step(s, place_of_unasked(s), STEP_ASK, m->root);
-
-    step->op->questions++;
-    pairing_ask(&s->pairs, r, m, (uint64_t)(uintptr_t)step);
-}
-
-static void add_server_answer(struct script *s, const struct record *r,
-                              const struct mcp_message *m)
-{
-    const struct pairing_request *asked = pairing_answer(&s->pairs, r, m);
-    struct script_op *op;
-
-    if (!asked)
-        return; /* an answer to nothing has no place to be sent from */
-    op = (struct script_op *)(uintptr_t)asked->tag;
-    add_step(s, op, STEP_ANSWER, m->root);
-    op->answered = true;
-    op->succeeded = m->kind == MCP_RESULT;
-    s->in_flight -= !op->cancelled;
-}
-
-/* Nothing that comes later is sent under a request its client has given up. */
-static void cancel_op(struct script *s, struct script_op *op)
-{
-    s->in_flight -= !op->cancelled;
-    op->cancelled = true;
-}
-
-static void cancel_recorded(struct script *s, const struct record *r,
-                            const struct mcp_message *m)
-{
-    const struct pairing_request *asked =
-        pairing_peek(&s->pairs, r, TO_SERVER, json_get(m->params, STR("requestId")), NULL);
-
-    if (asked)
-        cancel_op(s, (struct script_op *)(uintptr_t)asked->tag);
-}
-
-static void add_client_notification(struct script *s, const struct record *r,
-                                    const struct mcp_message *m)
-{
-    if (str_eq(m->method, STR("notifications/cancelled"))) {
-        cancel_recorded(s, r, m);
-        return;
-    }
-    map_put(&s->heard, m->method, (void *)(uintptr_t)(times_heard(s, m->method) + 1));
-    s->just_heard = arena_str(&s->arena, m->method);
-}
-
-static void add_client_answer(struct script *s, const struct record *r,
-                              const struct mcp_message *m)
-{
-    const struct pairing_request *asked = pairing_answer(&s->pairs, r, m);
-
-    if (asked)
-        ((struct script_step *)(uintptr_t)asked->tag)->op->questions--;
-}
-
-static bool script_put(struct sink *self, const struct record *r, struct err *e)
-{
-    struct script *s = (struct script *)self;
-    struct arena a = { 0 };
-    struct mcp_message m;
-    bool from_client;
-
-    (void)e;
-    if (r->kind != RECORD_MESSAGE)
-        return true;
-    m = mcp_classify(r->message.msg, &a);
-    from_client = r->message.dir == TO_SERVER;
-    if (m.kind == MCP_REQUEST && from_client)
-        add_op(s, r, &m);
-    else if (m.kind == MCP_REQUEST)
-        add_server_request(s, r, &m);
-    else if (m.kind == MCP_NOTIFICATION && from_client)
-        add_client_notification(s, r, &m);
-    else if (m.kind == MCP_NOTIFICATION)
-        add_server_notification(s, &m);
-    else if (mcp_is_response(&m) && from_client)
-        add_client_answer(s, r, &m);
-    else if (mcp_is_response(&m))
-        add_server_answer(s, r, &m);
-    arena_release(&a);
+    arena_clear(&t->arena);
+    if (!s->shelf->fetch(s->shelf, where, &t->text, e))
+        return false;
+    if (!json_scan(&t->json, buf_str(&t->text), &fault))
+        return err_set(e, ERR_IO, "the recording has changed since it was read");
+    *root = json_root(&t->json);
     return true;
+}
+
+static struct shelf_place place_of_op(const struct script_op *o)
+{
+    return (struct shelf_place){ (uint64_t)o->at_high << 32 | o->at_low, o->len };
+}
+
+bool script_fetch_op(const struct script *s, uint32_t op, struct buf *to, struct err *e)
+{
+    return s->shelf->fetch(s->shelf, place_of_op(&s->ops[op]), to, e);
+}
+
+bool script_read_op(const struct script *s, uint32_t op, struct script_text *t,
+                    struct json_val *root, struct err *e)
+{
+    return read_at(s, place_of_op(&s->ops[op]), t, root, e);
+}
+
+bool script_read_step(const struct script *s, uint32_t step, struct script_text *t,
+                      struct json_val *root, struct err *e)
+{
+    const struct script_step *o = &s->steps[step];
+
+    return read_at(s, (struct shelf_place){ (uint64_t)o->at_high << 32 | o->at_low, o->len }, t,
+                   root, e);
+}
+
+bool script_find_method(const struct script *s, struct str name, uint32_t *index)
+{
+    uintptr_t found = (uintptr_t)map_get(&s->method_index, name);
+
+    *index = (uint32_t)(found - 1);
+    return found != 0;
+}
+
+enum { SUBJECT_SEED = 1, CURSOR_SEED, STATE_SEED, RETRY_SEED, TASK_SEED, WILD_SEED };
+
+uint32_t script_plain_subject_key(struct str subject)
+{
+    return script_fold(hash_bytes(subject, SUBJECT_SEED));
+}
+
+/* Server-minted values come back from the live client as they were recorded, so a page
+ * and a round of input can be told by them. What only answers a task's questions is no
+ * round: tasks have no other params than those and their id. */
+uint32_t script_key_about(struct json_val subject, struct json_val params, bool wild)
+{
+    struct json_iter it = json_each(params);
+    struct arena a = { 0 };
+    uint64_t key = wild ? WILD_SEED : hash_bytes(json_text(subject, &a), SUBJECT_SEED);
+    uint64_t state = 0, task = 0, cursor = 0;
+    bool input = false, about_task = false;
+
+    if (json_type(params) != JSON_OBJECT)
+        return script_fold(key);
+    while (json_next(&it)) {
+        if (json_is(it.key, STR("cursor")))
+            cursor = hash_bytes(json_text(it.value, &a), CURSOR_SEED);
+        else if (json_is(it.key, STR("requestState")))
+            state = hash_bytes(json_text(it.value, &a), STATE_SEED);
+        else if (json_is(it.key, STR("task")) && json_type(it.value) == JSON_OBJECT)
+            task = TASK_SEED;
+        else if (json_is(it.key, STR("inputResponses")))
+            input = true;
+        else if (json_is(it.key, STR("taskId")))
+            about_task = true;
+    }
+    if (input && !state && !about_task)
+        state = RETRY_SEED;
+    if (cursor | state | task)
+        key = hash_mix(hash_mix(hash_mix(key, cursor), state), task);
+    arena_release(&a);
+    return script_fold(key);
+}
+
+uint32_t script_subject_key(struct str method, struct json_val params, bool wild)
+{
+    return script_key_about(mcp_subject(method, params), params, wild);
+}
+
+const struct script_mask *script_masks(const struct script *s, uint32_t method,
+                                       uint32_t subject_key)
+{
+    const uint32_t key[2] = { method, subject_key };
+
+    return map_get(&s->masks, str_n((const char *)key, sizeof key));
+}
+
+struct leaf_mask script_hidden(const struct script *s, uint32_t op)
+{
+    const struct script_mask *m =
+        s->hidden.count ? map_get(&s->hidden, str_n((const char *)&op, sizeof op)) : NULL;
+
+    return m ? m->mask : (struct leaf_mask){ NULL, 0 };
 }

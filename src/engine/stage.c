@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/compare.h"
+#include "engine/subscription.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
@@ -12,30 +14,48 @@
 /* A strand under way for one live request. */
 struct stage_play {
     struct stage_play *next;
-    const struct script_op *op;
-    const struct script_step *step; /* what comes next; NULL: all was sent */
-    struct str id, token, version;  /* the live request's, as JSON; empty: none */
-    enum mcp_version asked;         /* what `version` means */
-    size_t questions;               /* asked and not yet answered */
-    uint64_t timer;                 /* that it waits for; 0: none */
+    uint32_t op, step;             /* step: what comes next; 0: all was sent */
+    struct str id, token, version; /* the live request's, as JSON; empty: none */
+    struct str filter;             /* of a subscription, as JSON */
+    struct str listens;            /* of a subscription: the recorded id, as a key */
+    struct str topic;              /* that it is blocked by; empty: it is not */
+    enum mcp_version asked;        /* what `version` means */
+    size_t questions;              /* asked and not yet answered */
+    uint64_t timer;                /* that it waits for; 0: none */
+    int64_t since_us;              /* when the latest thing happened in it */
+    uint32_t since_ms;             /* when that was recorded */
     bool again;
+    bool waited;     /* what comes next has waited for its time */
     bool progressed; /* progress was sent, and nothing since that needs it read first */
+    bool open;       /* a subscription that has not ended */
+    bool listening;  /* it was acknowledged */
+    bool gone;       /* to be removed */
 };
 
-/* Clients that drop a request's progress handler as soon as they see its answer lose
- * progress that arrives together with it: the TypeScript SDK does. Real servers do
- * not answer in the same instant. */
-enum { PROGRESS_GAP_US = 5000 };
+/* A question of the server's that the live client has not answered. */
+struct stage_question {
+    struct stage_play *play;
+    uint32_t step;
+    uint64_t timer;
+};
 
-void stage_init(struct stage *s, struct action_sink *out)
+enum {
+    /* Clients that drop a request's progress handler as soon as they see its answer lose
+     * progress that arrives together with it: the TypeScript SDK does. Real servers do
+     * not answer in the same instant. */
+    PROGRESS_GAP_US = 5000,
+    QUESTION_US = 60 * 1000000, /* a client that has not answered by then never will */
+};
+
+void stage_init(struct stage *s, const struct script *script, struct say *say, double pace,
+                uint64_t *timers)
 {
-    *s = (struct stage){ 0 };
-    say_init(&s->say, out);
+    *s = (struct stage){ .script = script, .say = say, .pace = pace, .timers = timers };
     map_init(&s->asked);
     map_init(&s->heard);
     buf_init(&s->capabilities, LIMIT_MESSAGE);
     buf_init(&s->text, LIMIT_MESSAGE * 2);
-    json_init(&s->json);
+    script_text_init(&s->read);
 }
 
 static void drop_plays(struct stage *s)
@@ -45,6 +65,8 @@ static void drop_plays(struct stage *s)
         free(s->plays);
         s->plays = next;
     }
+    for (struct map_entry *e = NULL; (e = map_next(&s->asked, e));)
+        free(e->value);
     map_release(&s->asked);
     map_init(&s->asked);
 }
@@ -56,38 +78,18 @@ void stage_release(struct stage *s)
     map_release(&s->heard);
     buf_release(&s->capabilities);
     buf_release(&s->text);
-    say_release(&s->say);
-    json_release(&s->json);
-    arena_release(&s->arena);
+    script_text_release(&s->read);
 }
 
-void stage_report(struct stage *s, enum log_level level, const char *fmt, ...)
+/* The message of a step; absent if it cannot be read, which is told once by `trouble`. */
+static struct json_val recorded(struct stage *s, uint32_t step)
 {
-    va_list ap;
+    struct json_val root = JSON_VAL_NONE;
 
-    va_start(ap, fmt);
-    say_vreport(&s->say, level, fmt, ap);
-    va_end(ap);
-}
-
-void stage_send_error(struct stage *s, struct str id, int64_t code, struct str message,
-                      struct str data)
-{
-    say_error(&s->say, id, code, message, data);
-}
-
-void stage_send_result(struct stage *s, struct str id, struct str result)
-{
-    say_result(&s->say, id, result);
-}
-
-static struct json_val recorded(struct stage *s, struct str raw)
-{
-    struct json_fault fault;
-
-    if (!json_scan(&s->json, raw, &fault))
-        BUG("a recorded message is JSON");
-    return json_root(&s->json);
+    if (s->trouble.kind != ERR_OK ||
+        !script_read_step(s->script, step, &s->read, &root, &s->trouble))
+        return JSON_VAL_NONE;
+    return root;
 }
 
 static void send_spliced(struct stage *s, struct json_splice *edit)
@@ -95,28 +97,40 @@ static void send_spliced(struct stage *s, struct json_splice *edit)
     buf_clear(&s->text);
     json_splice_apply(edit, &s->text);
     BUG_IF(s->text.full);
-    say_message(&s->say, buf_str(&s->text));
+    say_message(s->say, buf_str(&s->text));
 }
 
-static enum mcp_version version_of(struct stage *s, struct json_val version)
+/* The recorded revision stands, unless the live client is older: it could not speak
+ * it. */
+static void settle_version(struct stage *s, const struct stage_play *p, struct json_val version,
+                           struct json_splice *edit)
 {
-    return mcp_version_parse(json_text(version, &s->arena));
+    enum mcp_version recorded = mcp_version_parse(json_text(version, &s->read.arena));
+    bool older = p->asked != MCP_VERSION_UNKNOWN && p->asked < recorded;
+
+    s->version = older ? p->asked : recorded;
+    if (older)
+        json_splice_replace(edit, version, p->version);
 }
 
-static void send_answer(struct stage *s, const struct stage_play *p)
+static void send_answer(struct stage *s, struct stage_play *p)
 {
-    struct json_val root = recorded(s, p->step->raw);
-    struct json_val version = json_get(json_get(root, STR("result")), STR("protocolVersion"));
+    struct json_val root = recorded(s, p->step);
     struct json_splice edit;
 
+    if (!json_exists(root)) {
+        say_error(s->say, p->id, MCP_INTERNAL_ERROR, STR("the recording cannot be read"),
+                  STR_NONE);
+        return;
+    }
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_get(root, STR("id")), p->id);
-    /* The recorded revision stands, unless the live client is older: it could not
-     * speak it. */
-    if (p->asked != MCP_VERSION_UNKNOWN && p->asked < version_of(s, version))
-        json_splice_replace(&edit, version, p->version);
+    if (p->version.len)
+        settle_version(s, p, json_get(json_get(root, STR("result")), STR("protocolVersion")),
+                       &edit);
     send_spliced(s, &edit);
     s->answered++;
+    p->progressed = p->open = false;
 }
 
 static void send_progress(struct stage *s, struct stage_play *p)
@@ -126,8 +140,10 @@ static void send_progress(struct stage *s, struct stage_play *p)
 
     if (!p->token.len)
         return; /* this client did not ask for progress */
-    root = recorded(s, p->step->raw);
+    root = recorded(s, p->step);
     token = json_get(json_get(root, STR("params")), STR("progressToken"));
+    if (!json_exists(token))
+        return;
     json_splice_init(&edit, root);
     json_splice_replace(&edit, token, p->token);
     send_spliced(s, &edit);
@@ -149,50 +165,164 @@ static bool client_can(struct stage *s, struct str capability)
     return can;
 }
 
+/* Whether the client knows what it is asked, by what it declared and by its revision. */
+static bool can_be_asked(struct stage *s, struct str method)
+{
+    const struct mcp_method *known = mcp_method_find(method);
+
+    if (!known)
+        return true;
+    return client_can(s, known->capability) &&
+           (s->version == MCP_VERSION_UNKNOWN || s->version >= known->since);
+}
+
+static uint64_t set_timer(struct stage *s, int64_t delay_us)
+{
+    say_timer(s->say, ++*s->timers, delay_us);
+    return *s->timers;
+}
+
 /* A question goes only to a client that can answer it. Its recorded id is kept
  * unless another question is under way with the same one. */
 static void send_question(struct stage *s, struct stage_play *p)
 {
-    struct json_val root = recorded(s, p->step->raw), id = json_get(root, STR("id"));
-    struct str method = json_text(json_get(root, STR("method")), &s->arena);
-    const struct mcp_method *known = mcp_method_find(method);
-    struct str key = mcp_id_key(id, &s->arena);
+    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
+    struct arena *a = &s->read.arena;
+    struct str method = json_text(json_get(root, STR("method")), a), key = mcp_id_key(id, a);
+    struct stage_question *q;
     struct json_splice edit;
 
-    if (known && !client_can(s, known->capability)) {
-        stage_report(s, LOG_WARN, "left out a %.*s: this client does not support it",
-                     STR_ARG(method));
+    if (!key.len)
+        return;
+    if (!can_be_asked(s, method)) {
+        s->left_out++;
+        say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
+                   STR_ARG(method));
         return;
     }
     json_splice_init(&edit, root);
     if (map_get(&s->asked, key)) {
-        struct str name =
-            arena_printf(&s->arena, "mcpreel-%llu", (unsigned long long)++s->renamed);
-        json_splice_replace(&edit, id, arena_printf(&s->arena, "\"%s\"", name.at));
-        key = arena_printf(&s->arena, "s%s", name.at);
+        struct str name = arena_printf(a, "mcpreel-%llu", (unsigned long long)++s->renamed);
+        json_splice_replace(&edit, id, arena_printf(a, "\"%s\"", name.at));
+        key = arena_printf(a, "s%s", name.at);
     }
-    map_put(&s->asked, key, p);
+    q = mem_new(struct stage_question);
+    q->play = p;
+    q->step = p->step;
+    map_put(&s->asked, key, q);
     p->questions++;
+    s->questions++;
     send_spliced(s, &edit);
+    q->timer = set_timer(s, QUESTION_US);
+}
+
+/* The live subscription that took the place of the recorded one with that id. */
+static struct stage_play *listener(struct stage *s, struct json_val id)
+{
+    struct str key = mcp_id_key(id, &s->read.arena);
+    struct stage_play *p = s->plays;
+
+    while (p && (!p->open || !str_eq(p->listens, key)))
+        p = p->next;
+    return p;
+}
+
+static bool is_wanted(struct stage *s, const struct stage_play *to, struct json_val root)
+{
+    struct mcp_message m = mcp_classify(root, &s->read.arena);
+    struct json_fault fault;
+    struct json j;
+    bool wanted = true;
+
+    json_init(&j);
+    if (to->filter.len && json_scan(&j, to->filter, &fault))
+        wanted = subscription_wants(json_root(&j), &m);
+    json_release(&j);
+    return wanted;
+}
+
+static bool is_acknowledgement(struct json_val root)
+{
+    return json_is(json_get(root, STR("method")),
+                   STR("notifications/subscriptions/acknowledged"));
+}
+
+/* Of what the recorded client was granted, what the live one asks for. */
+static void grant(struct stage *s, const struct stage_play *to, struct json_val granted,
+                  struct json_splice *edit)
+{
+    struct json_fault fault;
+    struct json j;
+
+    json_init(&j);
+    if (to->filter.len && json_scan(&j, to->filter, &fault))
+        json_splice_replace(edit, granted,
+                            subscription_grant(json_root(&j), granted, &s->read.arena));
+    json_release(&j);
+}
+
+/* Something for a subscriber: a change it asked for, that it is one, or the end. Nobody
+ * hears of changes before it was told that it will. */
+static void send_event(struct stage *s, struct stage_play *p)
+{
+    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
+    struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
+    struct stage_play *to = listener(s, json_exists(id) ? id : tag);
+    struct json_splice edit;
+
+    if (!to || (p->again && to != p) || !is_wanted(s, to, root))
+        return;
+    if (!to->listening && !is_acknowledgement(root))
+        return;
+    json_splice_init(&edit, root);
+    json_splice_replace(&edit, json_exists(id) ? id : tag, to->id);
+    if (is_acknowledgement(root))
+        grant(s, to, json_get(json_get(root, STR("params")), STR("notifications")), &edit);
+    if (json_exists(id))
+        json_splice_replace(
+            &edit, mcp_meta(json_get(root, STR("result")), MCP_META_SUBSCRIPTION), to->id);
+    send_spliced(s, &edit);
+    to->listening = true;
+    if (!json_exists(id))
+        return;
+    s->answered++;
+    to->open = false;
+    to->gone = to != p;
+}
+
+static void send_plain(struct stage *s, const struct stage_play *p)
+{
+    struct json_val root = recorded(s, p->step);
+
+    if (json_exists(root))
+        say_message(s->say, json_raw(root));
 }
 
 static void send_step(struct stage *s, struct stage_play *p)
 {
-    switch (p->step->kind) {
+    const struct script_step *step = &s->script->steps[p->step];
+    bool silent = p->again && (step->kind == STEP_SEND || step->kind == STEP_ASK);
+
+    if (silent)
+        return;
+    p->since_ms = step->ms;
+    switch ((enum script_step_kind)step->kind) {
     case STEP_SEND:
-        if (!p->again)
-            say_message(&s->say, p->step->raw);
+        send_plain(s, p);
         break;
     case STEP_PROGRESS:
         send_progress(s, p);
         break;
+    case STEP_EVENT:
+        send_event(s, p);
+        break;
     case STEP_ASK:
-        if (!p->again)
-            send_question(s, p);
+        send_question(s, p);
         break;
     case STEP_ANSWER:
         send_answer(s, p);
         break;
+    case STEP_REPLY:
     case STEP_HEAR:
         break;
     }
@@ -200,29 +330,30 @@ static void send_step(struct stage *s, struct stage_play *p)
 
 static void forget_questions(struct stage *s, struct stage_play *p)
 {
-    for (struct map_entry *e = NULL; p->questions && (e = map_next(&s->asked, e));)
-        if (e->value == p) {
-            map_remove(&s->asked, e->key);
-            p->questions--;
-            e = NULL; /* start over: the map has changed */
+    for (struct map_entry *e = NULL; p->questions && (e = map_next(&s->asked, e));) {
+        struct stage_question *q = e->value;
+        if (q->play != p)
+            continue;
+        map_remove(&s->asked, e->key);
+        free(q);
+        p->questions--;
+        e = NULL; /* start over: the map has changed */
+    }
+}
+
+/* Plays that are over. Not before all have had their turn: one can end another. */
+static void sweep(struct stage *s)
+{
+    for (struct stage_play **at = &s->plays; *at;) {
+        struct stage_play *p = *at;
+        if (!p->gone) {
+            at = &p->next;
+            continue;
         }
-}
-
-static void remove_play(struct stage *s, struct stage_play *gone)
-{
-    struct stage_play **at = &s->plays;
-
-    while (*at != gone)
-        at = &(*at)->next;
-    *at = gone->next;
-    forget_questions(s, gone);
-    free(gone);
-}
-
-static void set_timer(struct stage *s, struct stage_play *p, int64_t delay_us)
-{
-    p->timer = ++s->timers;
-    say_timer(&s->say, p->timer, delay_us);
+        *at = p->next;
+        forget_questions(s, p);
+        free(p);
+    }
 }
 
 static uint64_t times_heard(const struct stage *s, struct str method)
@@ -230,98 +361,243 @@ static uint64_t times_heard(const struct stage *s, struct str method)
     return (uint64_t)(uintptr_t)map_get(&s->heard, method);
 }
 
+/* How long what comes next still has to wait for its time. */
+static int64_t time_left(const struct stage *s, struct stage_play *p)
+{
+    const struct script_step *step = &s->script->steps[p->step];
+    int64_t delay = 0, left;
+
+    if (s->pace > 0 && step->ms > p->since_ms)
+        delay = (int64_t)((step->ms - p->since_ms) * 1000.0 * s->pace);
+    left = p->since_us + delay - s->now_us;
+    if (step->kind == STEP_ANSWER && p->progressed && left < PROGRESS_GAP_US)
+        left = PROGRESS_GAP_US;
+    if (left > 0)
+        p->since_us = s->now_us + left; /* counts from when it is due, not from when it rings */
+    return left;
+}
+
+static bool is_silent(const struct stage_play *p, const struct script_step *step)
+{
+    return step->kind == STEP_REPLY || step->kind == STEP_HEAR ||
+           (p->again && step->kind != STEP_ANSWER && step->kind != STEP_PROGRESS);
+}
+
 /* Whether what comes next has to wait for an event that will call for it again. */
 static bool must_wait(struct stage *s, struct stage_play *p)
 {
-    const struct script_step *step = p->step;
+    const struct script_step *step = &s->script->steps[p->step];
+    int64_t left;
 
     if (p->timer || (step->waits && p->questions))
         return true;
     if (step->kind == STEP_HEAR && !p->again)
-        return times_heard(s, step->raw) < step->times;
-    if (step->kind != STEP_ANSWER || !p->progressed)
+        return times_heard(s, script_heard(s->script, step)) < step->len;
+    if (p->waited || is_silent(p, step))
         return false;
-    p->progressed = false;
-    set_timer(s, p, PROGRESS_GAP_US);
+    left = time_left(s, p);
+    if (left <= 0)
+        return false;
+    p->waited = true;
+    p->timer = set_timer(s, left);
     return true;
+}
+
+static bool is_held(const struct stage *s, const struct stage_play *p)
+{
+    const struct script_op *op = &s->script->ops[p->op];
+
+    return p->open || (!(op->flags & STRAND_ANSWERED) && op->flags & STRAND_CANCELLED);
 }
 
 /* Sends what may be sent now; the play is gone when all of it was. */
 static void advance(struct stage *s, struct stage_play *p)
 {
-    for (; p->step; p->step = p->step->next) {
+    const struct script_op *op = &s->script->ops[p->op];
+
+    for (; p->step; p->step = script_next_step(s->script, p->op, p->step)) {
         if (must_wait(s, p))
             return;
         send_step(s, p);
+        p->waited = false;
     }
-    if (p->questions)
-        return;
-    if (p->id.len && !p->op->answered) {
-        if (p->op->cancelled)
-            return; /* held: the recorded client gave up waiting, so may this one */
-        stage_send_error(s, p->id, MCP_SERVER_ERROR,
-                         STR("this request was recorded without an answer"), STR_NONE);
-    }
-    remove_play(s, p);
+    if (p->questions || (p->id.len && is_held(s, p)))
+        return; /* held: the recorded client gave up waiting, so may this one */
+    if (p->id.len && !(op->flags & STRAND_ANSWERED))
+        say_error(s->say, p->id, MCP_SERVER_ERROR,
+                  STR("this request was recorded without an answer"), STR_NONE);
+    p->gone = true;
 }
 
-static struct str keep_json(char **at, struct json_val v)
+/* Something happened in a strand: what comes next counts from here. */
+static void go_on(struct stage *s, struct stage_play *p)
 {
-    struct str raw = json_raw(v), kept = str_n(*at, raw.len);
+    p->since_us = s->now_us;
+    advance(s, p);
+}
 
-    if (raw.len)
-        memcpy(*at, raw.at, raw.len);
-    *at += raw.len;
+static struct str keep_text(char **at, struct str text)
+{
+    struct str kept = str_n(*at, text.len);
+
+    if (text.len)
+        memcpy(*at, text.at, text.len);
+    *at += text.len;
     return kept;
 }
 
-void stage_play(struct stage *s, const struct script_op *op, const struct mcp_message *live,
-                bool again)
+/* The recorded id of a subscription, by which its messages name it. */
+static struct str recorded_id(struct stage *s, uint32_t op)
 {
-    struct json_val id = live ? live->id : JSON_VAL_NONE;
-    struct json_val token = live ? mcp_progress_token(live->params) : JSON_VAL_NONE;
+    struct json_val root;
+    const struct mcp_method *known;
+
+    if (s->script->ops[op].flags & STRAND_OPENING)
+        return STR_NONE;
+    known = script_method(s->script, op)->known;
+    if (!known || known->class != MCP_CLASS_LISTEN ||
+        !script_read_op(s->script, op, &s->read, &root, &s->trouble))
+        return STR_NONE;
+    return mcp_id_key(json_get(root, STR("id")), &s->read.arena);
+}
+
+static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mcp_message *live,
+                                   struct str topic)
+{
+    struct json_val params = live ? live->params : JSON_VAL_NONE;
     bool greeting = live && str_eq(live->method, STR("initialize"));
+    struct str id = live ? json_raw(live->id) : STR_NONE;
+    struct str token = json_raw(mcp_progress_token(params));
     struct json_val version =
-        greeting ? json_get(live->params, STR("protocolVersion")) : JSON_VAL_NONE;
-    size_t texts = json_raw(id).len + json_raw(token).len + json_raw(version).len;
-    struct stage_play *p = mem_alloc(sizeof *p + texts), **end = &s->plays;
+        greeting ? json_get(params, STR("protocolVersion")) : JSON_VAL_NONE;
+    struct str listens = recorded_id(s, op);
+    struct str filter =
+        listens.len ? json_raw(json_get(params, STR("notifications"))) : STR_NONE;
+    size_t texts =
+        id.len + token.len + json_raw(version).len + filter.len + listens.len + topic.len;
+    struct stage_play *p = mem_alloc(sizeof *p + texts);
     char *at = (char *)(p + 1);
 
+    p->id = keep_text(&at, id);
+    p->token = keep_text(&at, token);
+    p->version = keep_text(&at, json_raw(version));
+    p->filter = keep_text(&at, filter);
+    p->listens = keep_text(&at, listens);
+    p->topic = keep_text(&at, topic);
+    p->asked = mcp_version_parse(json_text(version, &s->read.arena));
+    return p;
+}
+
+void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bool again)
+{
+    stage_play_blocked(s, op, live, again, STR_NONE);
+}
+
+void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *live,
+                        bool again, struct str topic)
+{
+    struct stage_play *p = new_play(s, op, live, topic), **end = &s->plays;
+
     p->op = op;
-    p->step = op->first;
+    p->step = script_first_step(s->script, op);
     p->again = again;
-    p->id = keep_json(&at, id);
-    p->token = keep_json(&at, token);
-    p->version = keep_json(&at, version);
+    p->open = p->listens.len > 0;
+    p->since_us = s->now_us;
+    p->since_ms = s->script->ops[op].ms;
     while (*end)
         end = &(*end)->next;
     *end = p;
-    arena_clear(&s->arena);
-    p->asked = version_of(s, version);
+    if (topic.len)
+        p->timer = set_timer(s, QUESTION_US);
     advance(s, p);
+    sweep(s);
 }
 
-bool stage_hear_answer(struct stage *s, struct json_val id)
+void stage_unblock(struct stage *s, struct str topic)
 {
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        if (p->topic.len && (!topic.len || str_eq(p->topic, topic))) {
+            p->topic = STR_NONE;
+            p->timer = 0;
+            go_on(s, p);
+        }
+    sweep(s);
+}
+
+static struct json_val outcome(struct json_val message)
+{
+    struct json_val result = json_get(message, STR("result"));
+
+    return json_exists(result) ? result : json_get(message, STR("error"));
+}
+
+/* The live answer is compared with the one the recorded client gave, for the user. */
+static void compare_answer(struct stage *s, const struct stage_question *q,
+                           const struct mcp_message *live)
+{
+    static const struct leaf_rules rules = { .meta = false };
+    uint32_t op = q->play->op, step = q->step;
+    struct json_val root = recorded(s, step);
+    struct arena a = { 0 };
+    struct str method = arena_str(&a, json_text(json_get(root, STR("method")), &a));
+    struct str key = arena_str(&a, mcp_id_key(json_get(root, STR("id")), &a));
+
+    while ((step = script_next_step(s->script, op, step))) {
+        if (s->script->steps[step].kind != STEP_REPLY)
+            continue;
+        root = recorded(s, step);
+        if (!str_eq(mcp_id_key(json_get(root, STR("id")), &a), key))
+            continue;
+        if (!compare_same(outcome(root), outcome(live->root), &rules,
+                          (struct leaf_mask){ NULL, 0 })) {
+            s->differing++;
+            say_report(s->say, LOG_INFO, "the client answers %.*s otherwise than recorded",
+                       STR_ARG(method));
+        }
+        break;
+    }
+    arena_release(&a);
+}
+
+bool stage_hear_answer(struct stage *s, const struct mcp_message *live)
+{
+    struct arena a = { 0 };
+    struct stage_question *q = map_remove(&s->asked, mcp_id_key(live->id, &a));
     struct stage_play *p;
 
-    arena_clear(&s->arena);
-    p = map_remove(&s->asked, mcp_id_key(id, &s->arena));
-    if (!p)
+    arena_release(&a);
+    if (!q)
         return false;
+    p = q->play;
+    compare_answer(s, q, live);
+    free(q);
     p->questions--;
-    advance(s, p);
+    go_on(s, p);
+    sweep(s);
     return true;
 }
 
 void stage_hear_notification(struct stage *s, struct str method)
 {
     map_put(&s->heard, method, (void *)(uintptr_t)(times_heard(s, method) + 1));
-    arena_clear(&s->arena);
-    for (struct stage_play *p = s->plays, *next; p; p = next) {
-        next = p->next;
-        advance(s, p);
-    }
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        if (p->step && s->script->steps[p->step].kind == STEP_HEAR)
+            go_on(s, p);
+    sweep(s);
+}
+
+/* A client that does not answer is not waited for any longer. */
+static void give_up(struct stage *s, struct str key)
+{
+    struct stage_question *q = map_remove(&s->asked, key);
+    struct stage_play *p = q->play;
+    struct str method =
+        json_text(json_get(recorded(s, q->step), STR("method")), &s->read.arena);
+
+    say_report(s->say, LOG_WARN, "no answer to %.*s after 60 s; going on", STR_ARG(method));
+    free(q);
+    p->questions--;
+    go_on(s, p);
 }
 
 void stage_hear_timer(struct stage *s, uint64_t timer)
@@ -330,11 +606,21 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
 
     while (p && p->timer != timer)
         p = p->next;
-    if (!p)
-        return; /* its request was given up meanwhile */
-    p->timer = 0;
-    arena_clear(&s->arena);
-    advance(s, p);
+    if (p) {
+        p->timer = 0;
+        p->topic = STR_NONE;
+        if (p->since_us > s->now_us)
+            p->since_us = s->now_us; /* a loop's clock may be a little ahead */
+        advance(s, p);
+        sweep(s);
+        return;
+    }
+    for (struct map_entry *e = NULL; (e = map_next(&s->asked, e));)
+        if (((struct stage_question *)e->value)->timer == timer) {
+            give_up(s, e->key);
+            sweep(s);
+            return;
+        }
 }
 
 bool stage_needs_time(const struct stage *s)
@@ -349,15 +635,17 @@ void stage_hear_cancel(struct stage *s, struct json_val id)
 {
     struct arena a = { 0 };
     struct str key = mcp_id_key(id, &a);
+    struct json j;
 
-    for (struct stage_play *p = s->plays, *next; p; p = next) {
+    json_init(&j);
+    for (struct stage_play *p = s->plays; p; p = p->next) {
         struct json_fault fault;
 
-        next = p->next;
-        if (json_scan(&s->json, p->id, &fault) &&
-            str_eq(mcp_id_key(json_root(&s->json), &a), key))
-            remove_play(s, p);
+        if (json_scan(&j, p->id, &fault) && str_eq(mcp_id_key(json_root(&j), &a), key))
+            p->gone = true;
     }
+    sweep(s);
+    json_release(&j);
     arena_release(&a);
 }
 
@@ -366,6 +654,7 @@ void stage_reset(struct stage *s, struct json_val capabilities)
     drop_plays(s);
     map_release(&s->heard);
     map_init(&s->heard);
+    s->version = MCP_VERSION_UNKNOWN;
     buf_clear(&s->capabilities);
     buf_add(&s->capabilities, json_raw(capabilities));
 }

@@ -2,10 +2,11 @@
  *
  * A strand starts when its request arrives and sends its messages in order, each as
  * early as it may: a question of the server's holds up what the recorded server
- * sent only after the answer, and progress reaches the client a moment before the
- * answer does. What the client minted (ids, progress tokens, the
- * revision it asked for) is put in as the live client has it; every other byte is
- * the recorded one. Knows nothing of how requests are matched. */
+ * sent only after the answer, progress reaches the client a moment before the
+ * answer does, and with timing on each message waits as long after the one before it
+ * as it did then. No strand waits for another. What the client minted (ids, progress
+ * tokens, subscription ids, the revision it asked for) is put in as the live client has
+ * it; every other byte is the recorded one. Knows nothing of how requests are matched. */
 #ifndef ENGINE_STAGE_H
 #define ENGINE_STAGE_H
 
@@ -14,19 +15,25 @@
 #include "engine/script.h"
 
 struct stage {
-    struct say say;
+    struct say *say;             /* borrowed */
+    const struct script *script; /* borrowed */
+    double pace;                 /* recorded delays times this; 0: none */
+    uint64_t *timers;            /* borrowed: the last that was set, by anybody */
+    int64_t now_us;              /* whoever calls sets it */
+
     struct stage_play *plays; /* strands under way, in order of their requests */
-    struct map asked;         /* id of a question to the strand that waits for it */
+    struct map asked;         /* id of a question to struct stage_question */
     struct buf capabilities;  /* the live client's, as JSON; empty: none */
+    enum mcp_version version; /* that it agreed to; UNKNOWN: none yet */
+    struct map heard;         /* method of a client's notification to how often it came */
     struct buf text;          /* what is being composed */
-    struct json json;         /* the recorded message that is being sent */
-    struct arena arena;       /* for one message */
-    uint64_t answered, renamed;
-    uint64_t timers;  /* set so far */
-    struct map heard; /* method of a client's notification to how often it came */
+    struct script_text read;  /* the recorded message that is being sent */
+    uint64_t answered, renamed, questions, left_out, differing;
+    struct err trouble; /* ERR_OK, or why the recording could not be read */
 };
 
-void stage_init(struct stage *s, struct action_sink *out);
+void stage_init(struct stage *s, const struct script *script, struct say *say, double pace,
+                uint64_t *timers);
 void stage_release(struct stage *s);
 
 /* A new session: nothing is under way, the client can do what `capabilities` (its
@@ -36,11 +43,18 @@ void stage_reset(struct stage *s, struct json_val capabilities);
 /* Starts a strand for a live request. `again`: it was played before, so only
  * progress and the answer are sent, or a client that reacts to a notification by
  * asking again would never come to rest. `live` may be NULL: nobody asked. */
-void stage_play(struct stage *s, const struct script_op *op, const struct mcp_message *live,
-                bool again);
+void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bool again);
+
+/* The same, but nothing is sent before stage_unblock() has the same topic, or a minute has
+ * passed. */
+void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *live,
+                        bool again, struct str topic);
+
+/* An empty topic is all of them. */
+void stage_unblock(struct stage *s, struct str topic);
 
 /* The live client answered a question; false: nobody had asked it. */
-bool stage_hear_answer(struct stage *s, struct json_val id);
+bool stage_hear_answer(struct stage *s, const struct mcp_message *live);
 
 void stage_hear_notification(struct stage *s, struct str method);
 void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */
@@ -48,12 +62,5 @@ void stage_hear_timer(struct stage *s, uint64_t timer);
 
 /* Whether something is still to be sent for which only time must pass. */
 bool stage_needs_time(const struct stage *s);
-
-/* Answers that come from no recording; `id`, `result` and `data` are JSON. */
-void stage_send_error(struct stage *s, struct str id, int64_t code, struct str message,
-                      struct str data);
-void stage_send_result(struct stage *s, struct str id, struct str result);
-
-void stage_report(struct stage *s, enum log_level level, const char *fmt, ...) PRINTF(3, 4);
 
 #endif

@@ -126,6 +126,7 @@ static void end_part(struct stats *s, bool needs_footer)
 {
     s->odd[STATS_NO_FOOTER].count += needs_footer && !s->part.footed && s->parts & PART_END;
     s->stderr_lines += s->part.stderr_open;
+    s->odd[STATS_SHORT_BATCH].count += array_end(&s->arrays);
     s->duration_us = sane_us(s->duration_us + s->part.last_us);
     s->part = (struct stats_part){ 0 };
 }
@@ -535,6 +536,8 @@ static bool stats_put(struct sink *self, const struct record *r, struct err *e)
     else if (s->part.footed)
         find_odd(s, STATS_AFTER_FOOTER, r);
     s->begun = true;
+    if ((r->kind == RECORD_MESSAGE || r->kind == RECORD_RAW) && array_see(&s->arrays, r))
+        find_odd(s, STATS_SHORT_BATCH, r);
     s->lines[r->kind]++;
     see_time(s, r);
     see_line(s, r);

@@ -11,6 +11,7 @@
 #define ENGINE_STATS_H
 
 #include "engine/census.h"
+#include "trace/array.h"
 #include "trace/facts.h"
 #include "trace/grouping.h"
 #include "trace/part.h"
@@ -90,6 +91,7 @@ enum stats_odd {
     STATS_DUPLICATE_KEY,
     STATS_SEQ_ORDER,
     STATS_TIME_ORDER,
+    STATS_SHORT_BATCH,
     STATS_UNLISTED_TOOL,
     STATS_TOOL_CHANGED,
     STATS_SERVER_EXIT,
@@ -140,6 +142,7 @@ struct stats {
     /* Its own. */
     struct operation_sink events;
     struct grouping grouping;
+    struct array_watch arrays;
     const struct mcp_message *message; /* the one at hand */
     struct str asked;                  /* the method it answers; empty: none */
     struct stats_part part;

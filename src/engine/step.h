@@ -13,13 +13,18 @@ enum event_kind {
     EVENT_RECORD, /* it sent this */
     EVENT_TIMER,  /* the time of an ACTION_SET_TIMER has come */
     EVENT_CLOSED, /* it will send nothing more */
+
+    /* Of an engine that has asked for a server behind it: */
+    EVENT_UPSTREAM,        /* the server sent this */
+    EVENT_UPSTREAM_CLOSED, /* it is gone, or could not be started: `why` */
 };
 
 struct event {
     enum event_kind kind;
     int64_t now_us;
-    const struct record *record; /* EVENT_RECORD; borrowed */
+    const struct record *record; /* EVENT_RECORD, EVENT_UPSTREAM; borrowed */
     uint64_t timer;              /* EVENT_TIMER: which one */
+    struct str why;              /* EVENT_UPSTREAM_CLOSED */
 };
 
 enum action_kind {
@@ -27,6 +32,9 @@ enum action_kind {
     ACTION_REPORT,    /* `text` is for the user, as important as `level` */
     ACTION_SET_TIMER, /* send an EVENT_TIMER with `timer` after `delay_us` */
     ACTION_FINISH,    /* once all is sent: end with `exit_code` */
+
+    ACTION_START_UPSTREAM, /* the server behind us is needed now; once at most */
+    ACTION_SEND_UPSTREAM,  /* `text` is a message for it */
 };
 
 struct action {

@@ -254,6 +254,47 @@ static bool read_metadata(const struct window *w, struct json_val v, struct aren
            read_object(w, v, "server_info", &out->server_info, e);
 }
 
+static size_t count_unknown(struct json_val object, const char *const *known)
+{
+    struct json_iter it = json_each(object);
+    size_t count = 0;
+
+    while (json_type(object) == JSON_OBJECT && json_next(&it)) {
+        const char *const *name = known;
+
+        while (*name && !json_is(it.key, str_z(*name)))
+            name++;
+        count += !*name;
+    }
+    return count;
+}
+
+size_t cassette_model_unknown(struct json_val document)
+{
+    static const char *const members[] = { "version", "metadata", "interactions", NULL };
+    static const char *const of_metadata[] = { "recorded_at",    "server_url",
+                                               "transport_type", "protocol_version",
+                                               "server_info",    NULL };
+
+    return count_unknown(document, members) +
+           count_unknown(json_get(document, STR("metadata")), of_metadata);
+}
+
+size_t cassette_model_unknown_in(struct json_val interaction)
+{
+    static const char *const members[] = { "type",
+                                           "request",
+                                           "response",
+                                           "response_is_sse",
+                                           "response_status",
+                                           "latency_ms",
+                                           "http_method",
+                                           "http_path",
+                                           NULL };
+
+    return count_unknown(interaction, members);
+}
+
 bool cassette_model_read(const struct window *w, struct json_val document, struct arena *a,
                          struct cassette_metadata *out, struct err *e)
 {

@@ -48,6 +48,11 @@ bool cassette_model_read_interaction(const struct window *w, struct json_val v, 
                                      struct cassette_interaction *out, struct json_val *beyond,
                                      struct err *e) MUST_CHECK;
 
+/* How many members mcp-recorder passes over: of the document and its metadata, of an
+ * interaction. */
+size_t cassette_model_unknown(struct json_val document);
+size_t cassette_model_unknown_in(struct json_val interaction);
+
 /* Metadata as a header, and back. True: the header came from a cassette, and the
  * metadata is as it was; else it is what a header can tell. Texts live in `a`. */
 void cassette_model_to_header(const struct cassette_metadata *m, struct arena *a,

@@ -2,7 +2,10 @@
  *
  * Reading gives each interaction as one exchange: the HTTP request if the cassette
  * says something about it, the client's message, the HTTP response, the server's
- * message. All of the document is checked before the first record comes out. */
+ * message. All of the document is checked before the first record comes out.
+ *
+ * Python writes and reads numbers that are not JSON: NaN, Infinity, -Infinity. They are
+ * read as null, for no record can hold them, and that is told and counted. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -15,6 +18,7 @@ enum step { STEP_HTTP_REQUEST, STEP_ASK, STEP_HTTP_RESPONSE, STEP_ANSWER, STEP_D
 
 struct cassette {
     struct json document;
+    struct buf replaced; /* its text, if there was something in it that is no JSON */
     struct json_iter interactions;
     struct arena arena; /* decoded texts of the header or the current interaction */
     struct cassette_interaction now;
@@ -32,6 +36,7 @@ static void *cassette_open(void)
     json_init(&s->document);
     json_init(&s->message);
     buf_init(&s->text, LIMIT_LINE);
+    buf_init(&s->replaced, 2 * LIMIT_LINE);
     s->step = STEP_DONE;
     return s;
 }
@@ -43,6 +48,7 @@ static void cassette_close(void *state)
     json_release(&s->document);
     json_release(&s->message);
     buf_release(&s->text);
+    buf_release(&s->replaced);
     arena_release(&s->arena);
     free(s);
 }
@@ -100,21 +106,66 @@ static bool cassette_probe(struct str head)
     return !n.of_lines && (n.interactions || (n.version && n.metadata && !n.other));
 }
 
-static bool is_pythons(struct str s)
+/* The length of one of Python's numbers that are none, at the front of `s`; 0: there is
+ * none. */
+static size_t pythons(struct str s)
 {
-    return str_starts(s, STR("NaN")) || str_starts(s, STR("Infinity"));
+    static const struct str words[] = { STR_INIT("NaN"), STR_INIT("Infinity"),
+                                        STR_INIT("-Infinity") };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (str_starts(s, words[i]))
+            return words[i].len;
+    return 0;
 }
 
-static bool scan(struct cassette *s, const struct window *w, struct err *e)
+static size_t string_length(struct str s)
+{
+    size_t i = 1;
+
+    while (i < s.len && s.at[i] != '"')
+        i += s.at[i] == '\\' ? 2 : 1;
+    return i < s.len ? i + 1 : s.len;
+}
+
+/* Copies the text with null for them, as long as they are where that is possible: then
+ * places stay what they are. Returns how many there were; `*first` is the first. */
+static uint64_t replace_pythons(struct cassette *s, struct str text, size_t *first)
+{
+    struct str rest = text;
+    uint64_t count = 0;
+
+    while (rest.len) {
+        size_t len = pythons(rest);
+
+        if (len) {
+            if (!count++)
+                *first = (size_t)(rest.at - text.at);
+            buf_printf(&s->replaced, "%-*s", (int)len, "null");
+        } else {
+            len = rest.at[0] == '"' ? string_length(rest) : 1;
+            buf_add(&s->replaced, str_n(rest.at, len));
+        }
+        rest = str_skip(rest, len);
+    }
+    return count;
+}
+
+/* `w` becomes a window on the text that was scanned. `*left_out`: numbers that no record
+ * will have. */
+static bool scan(struct cassette *s, struct window *w, uint64_t *left_out, struct err *e)
 {
     struct json_fault fault;
+    size_t first = 0;
 
     if (json_scan(&s->document, w->bytes, &fault))
         return true;
-    if (is_pythons(str_skip(w->bytes, fault.at))) {
-        format_error(w, fault.at, e,
-                     "NaN and Infinity are not JSON, although Python writes them");
-        return err_hint(e, "replace them by null");
+    if (pythons(str_skip(w->bytes, fault.at))) {
+        *left_out = replace_pythons(s, w->bytes, &first);
+        format_note(w, first, "NaN and Infinity are not JSON; read as null");
+        w->bytes = buf_str(&s->replaced);
+        if (json_scan(&s->document, w->bytes, &fault))
+            return true;
     }
     if (fault.kind == JSON_FAULT_END)
         format_error(w, fault.at, e, "the cassette is cut off");
@@ -123,7 +174,9 @@ static bool scan(struct cassette *s, const struct window *w, struct err *e)
     return false;
 }
 
-static bool check_interactions(struct json_iter it, const struct window *w, struct err *e)
+/* `*left_out`: values that no record will have. */
+static bool check_interactions(struct json_iter it, const struct window *w, uint64_t *left_out,
+                               struct err *e)
 {
     struct cassette_interaction i;
     struct json_val beyond;
@@ -135,24 +188,30 @@ static bool check_interactions(struct json_iter it, const struct window *w, stru
         ok = cassette_model_read_interaction(w, it.value, &a, &i, &beyond, e);
         if (ok && json_exists(beyond))
             format_note(w, json_at(beyond), "a number out of range; left out");
+        *left_out += (uint64_t)!i.has_status + !i.has_latency;
+        *left_out += cassette_model_unknown_in(it.value);
     }
     arena_release(&a);
     return ok;
 }
 
-static enum next read_header(struct cassette *s, const struct window *w, struct record *r,
+static enum next read_header(struct cassette *s, const struct window *shown, struct record *r,
                              struct err *e)
 {
+    struct window w = *shown;
     struct cassette_metadata m;
+    uint64_t left_out = 0;
 
-    if (!scan(s, w, e))
+    if (!scan(s, &w, &left_out, e))
         return NEXT_ERROR;
+    left_out += cassette_model_unknown(json_root(&s->document));
     s->open = true;
     s->interactions = json_each(json_get(json_root(&s->document), STR("interactions")));
-    if (!cassette_model_read(w, json_root(&s->document), &s->arena, &m, e) ||
-        !check_interactions(s->interactions, w, e))
+    if (!cassette_model_read(&w, json_root(&s->document), &s->arena, &m, e) ||
+        !check_interactions(s->interactions, &w, &left_out, e))
         return NEXT_ERROR;
     cassette_model_to_header(&m, &s->arena, r);
+    r->left_out = left_out;
     return NEXT_RECORD;
 }
 
@@ -268,7 +327,7 @@ static enum next cassette_next(void *state, const struct window *w, struct taken
     }
     if (!s->open)
         return read_header(s, w, r, e);
-    BUG_IF(s->document.text.at != w->bytes.at);
+    BUG_IF(s->document.text.at != (s->replaced.len ? s->replaced.at : w->bytes.at));
     do {
         if (next_step(s, r))
             return NEXT_RECORD;

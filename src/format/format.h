@@ -37,6 +37,7 @@ struct taken {
     size_t bytes; /* off the front; also when asking for more */
     size_t lines; /* newlines among them */
     size_t want;  /* NEXT_MORE: how many bytes to show at least; 0: simply more */
+    bool refused; /* NEXT_ERROR: not damage, the file is none that can be read */
 };
 
 struct format {
@@ -54,6 +55,10 @@ struct format {
     enum next (*next)(void *state, const struct window *w, struct taken *t, struct record *r,
                       struct err *e);
     void (*close)(void *state);
+
+    /* After an error: whatever it was in the middle of is let go, and reading goes on
+     * with another line. NULL in a format that is one document. */
+    void (*drop)(void *state);
 
     /* Writing. NULL in a format that is only read; `begin` and `end` also where
      * nothing has to be remembered between records. */

@@ -37,6 +37,13 @@ static void jsonrpc_close(void *state)
     free(s);
 }
 
+static void jsonrpc_drop(void *state)
+{
+    struct jsonrpc *s = state;
+
+    ndjson_drop(&s->lines);
+}
+
 static bool is_message(struct json_val v, struct arena *a)
 {
     enum mcp_kind kind = mcp_classify(v, a).kind;
@@ -49,14 +56,25 @@ static bool is_message(struct json_val v, struct arena *a)
 static bool starts_like_one(struct str head)
 {
     static const struct str starts[] = {
-        STR_INIT("{\"jsonrpc\":\"2.0\""), STR_INIT("{\"method\":\""), STR_INIT("{\"id\":"),
-        STR_INIT("{\"result\":{"),        STR_INIT("{\"error\":{"),   STR_INIT("{\"params\":{"),
+        STR_INIT("{\"jsonrpc\":\"2.0\""),
+        STR_INIT("{\"method\":\""),
+        STR_INIT("{\"id\":"),
+        STR_INIT("{\"result\":{"),
+        STR_INIT("{\"error\":{"),
+        STR_INIT("{\"params\":{"),
+        STR_INIT("[{\"jsonrpc\":\"2.0\""),
     };
 
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (ndjson_starts(&head, starts[i]))
             return true;
     return false;
+}
+
+/* A batch is ours, too, if only to be called that. */
+static bool is_first(struct json_val v, struct arena *a)
+{
+    return json_exists(json_get(v, STR("jsonrpc"))) && is_message(v, a);
 }
 
 static bool jsonrpc_probe(struct str head)
@@ -70,8 +88,7 @@ static bool jsonrpc_probe(struct str head)
     head = str_trim(head);
     json_init(&j);
     if (json_scan_first(&j, head, &used, &fault))
-        ours = json_exists(json_get(json_root(&j), STR("jsonrpc"))) &&
-               is_message(json_root(&j), &a);
+        ours = is_first(json_root(&j), &a) || is_first(json_item(json_root(&j), 0), &a);
     else
         ours = starts_like_one(head);
     json_release(&j);
@@ -154,6 +171,15 @@ static void read_time(struct record *r, struct json_val msg)
     }
 }
 
+/* It is no damage, but nothing that a line of this format can be. */
+static enum next refuse_batch(const struct window *w, size_t at, struct err *e)
+{
+    format_error(w, at, e, "a batch: a line must be one JSON-RPC message");
+    err_hint(e, "write its messages on lines of their own: jq -c 'if type == \"array\" then "
+                ".[] else . end'");
+    return NEXT_ERROR;
+}
+
 static enum next jsonrpc_next(void *state, const struct window *w, struct taken *t,
                               struct record *r, struct err *e)
 {
@@ -165,11 +191,15 @@ static enum next jsonrpc_next(void *state, const struct window *w, struct taken 
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
+    t->refused = json_type(line) == JSON_ARRAY && json_count(line);
+    if (t->refused)
+        return refuse_batch(w, json_at(line), e);
     if (json_type(line) != JSON_OBJECT)
         return format_error(w, json_at(line), e,
                             "a line must be one JSON-RPC message, an object");
     m = mcp_classify(line, &s->arena);
-    if (m.kind == MCP_OTHER && format_is_foreign(w, &jsonrpc_format, line, e))
+    t->refused = m.kind == MCP_OTHER && format_is_foreign(w, &jsonrpc_format, line, e);
+    if (t->refused)
         return NEXT_ERROR;
     if (m.kind == MCP_OTHER)
         return format_error(w, json_at(line), e, "not a JSON-RPC message");
@@ -209,5 +239,6 @@ const struct format jsonrpc_format = {
     .open = jsonrpc_open,
     .next = jsonrpc_next,
     .close = jsonrpc_close,
+    .drop = jsonrpc_drop,
     .put = jsonrpc_put,
 };

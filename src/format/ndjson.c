@@ -17,6 +17,11 @@ void ndjson_release(struct ndjson *n)
     buf_release(&n->flat);
 }
 
+void ndjson_drop(struct ndjson *n)
+{
+    n->searched = n->gathered = 0;
+}
+
 bool ndjson_starts(struct str *head, struct str text)
 {
     struct str rest = *head;
@@ -76,7 +81,7 @@ static enum next take(struct ndjson *n, size_t bytes, size_t lines, struct taken
 {
     t->bytes = bytes;
     t->lines = lines;
-    n->searched = n->gathered = 0;
+    ndjson_drop(n);
     return NEXT_RECORD;
 }
 

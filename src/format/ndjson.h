@@ -25,6 +25,9 @@ void ndjson_release(struct ndjson *n);
  * others as for a format's next(). */
 enum next ndjson_next(struct ndjson *n, const struct window *w, struct taken *t, struct err *e);
 
+/* After an error: the next call starts with another value. */
+void ndjson_drop(struct ndjson *n);
+
 /* For probes, when the first value does not end in the head of a file: does it start
  * with this text, blanks between its tokens aside? Then `*head` is moved past it. */
 bool ndjson_starts(struct str *head, struct str text);

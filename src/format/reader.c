@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/atfile.h"
 #include "base/mem.h"
 #include "format/source.h"
 #include "trace/limits.h"
@@ -21,6 +22,14 @@ struct reader {
     uint64_t line;   /* of held[taken] */
     uint64_t remarks;
     bool ended;
+
+    /* If it is to be repaired. */
+    bool salvage;
+    struct err cut; /* what is wrong with packed data; what follows it is not there */
+    struct reader_damage damage;
+    struct record gap, after; /* to come, in this order, if `amid_gap` */
+    enum next next;           /* what comes with `after` */
+    bool amid_gap;
 };
 
 static void note_put(struct notes *self, uint64_t line, uint64_t byte, const char *text)
@@ -30,6 +39,20 @@ static void note_put(struct notes *self, uint64_t line, uint64_t byte, const cha
     r->remarks++;
     log_say(r->log, LOG_WARN, "%s:%llu:%llu: %s", r->path, (unsigned long long)line,
             (unsigned long long)byte, text);
+}
+
+/* What was packed badly ends where it cannot be unpacked any further. */
+static bool read_source(struct reader *r, char *to, size_t *got, struct err *e)
+{
+    *got = 0;
+    if (r->damage.packed || source_read(&r->source, to, CHUNK, got, e))
+        return true;
+    if (!r->salvage || e->kind != ERR_INPUT)
+        return false;
+    r->damage.packed = true;
+    r->cut = *e;
+    *e = (struct err)ERR_NONE;
+    return true;
 }
 
 /* Grows what is held by one chunk, first giving back what was consumed. */
@@ -44,7 +67,7 @@ static bool read_more(struct reader *r, struct err *e)
     if (!to)
         return err_set(e, ERR_LIMIT, "%s:%llu:1: a line or document of more than %zu MB",
                        r->path, (unsigned long long)r->line, LIMIT_LINE >> 20);
-    if (!source_read(&r->source, to, CHUNK, &got, e))
+    if (!read_source(r, to, &got, e))
         return false;
     buf_grew(&r->held, got);
     r->ended = got == 0;
@@ -79,29 +102,45 @@ static bool unknown_format(const struct reader *r, struct err *e)
     return err_hint(e, "convert it first: iconv -f UTF-16 -t UTF-8");
 }
 
+/* The strict reader's word to those who would rather have a part than nothing. */
+static void point_to_repair(const struct reader *r, const struct format *f, struct err *e)
+{
+    if (f && f->drop && e->kind == ERR_INPUT && !e->hint[0] && strcmp(r->path, "-") != 0)
+        err_hint(e, "to save what can be read: mcpreel check --fix %s", r->path);
+}
+
+static const struct format *probe(struct str head)
+{
+    for (const struct format *const *f = format_table; *f; f++)
+        if ((*f)->probe(head))
+            return *f;
+    return NULL;
+}
+
 static bool find_format(struct reader *r, struct err *e)
 {
     while (!r->ended && r->held.len < PROBE_HEAD)
-        if (!read_more(r, e))
+        if (!read_more(r, e)) {
+            point_to_repair(r, probe(rest(r)), e);
             return false;
+        }
     if (!r->held.len)
         return err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
     skip_mark(r);
-    for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->probe(rest(r))) {
-            r->format = *f;
-            r->state = r->format->open();
-            return true;
-        }
-    return unknown_format(r, e);
+    r->format = probe(rest(r));
+    if (!r->format)
+        return unknown_format(r, e);
+    r->state = r->format->open();
+    return true;
 }
 
-bool reader_open(struct reader **out, const struct sys *sys, const char *path,
-                 const struct log *log, struct err *e)
+static bool open_reader(struct reader **out, const struct sys *sys, const char *path,
+                        const struct log *log, bool salvage, struct err *e)
 {
     struct reader *r = mem_new(struct reader);
 
     *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
+    r->salvage = salvage;
     buf_init(&r->held, LIMIT_LINE + CHUNK);
     if (!source_open(&r->source, sys, path, e)) {
         free(r);
@@ -115,6 +154,18 @@ bool reader_open(struct reader **out, const struct sys *sys, const char *path,
     return true;
 }
 
+bool reader_open(struct reader **out, const struct sys *sys, const char *path,
+                 const struct log *log, struct err *e)
+{
+    return open_reader(out, sys, path, log, false, e);
+}
+
+bool reader_open_damaged(struct reader **out, const struct sys *sys, const char *path,
+                         const struct log *log, struct err *e)
+{
+    return open_reader(out, sys, path, log, true, e);
+}
+
 void reader_close(struct reader *r)
 {
     if (!r)
@@ -126,27 +177,145 @@ void reader_close(struct reader *r)
     free(r);
 }
 
-enum next reader_next(struct reader *r, struct record *rec, struct err *e)
+static void take(struct reader *r, const struct taken *t)
+{
+    BUG_IF(t->bytes > rest(r).len);
+    r->taken += t->bytes;
+    r->offset += t->bytes;
+    r->line += t->lines;
+}
+
+/* What the format says next; if it is an error, `*t` is what it said of it. */
+static enum next next_record(struct reader *r, struct record *rec, struct taken *t,
+                             struct err *e)
 {
     for (;;) {
         struct window w = { rest(r), r->ended, r->line, r->path, &r->notes };
-        struct taken t = { 0 };
-        enum next next = r->format->next(r->state, &w, &t, rec, e);
+        enum next next;
 
-        BUG_IF(t.bytes > w.bytes.len);
-        r->taken += t.bytes;
-        r->offset += t.bytes;
-        r->line += t.lines;
+        *t = (struct taken){ 0 };
+        next = r->format->next(r->state, &w, t, rec, e);
+        take(r, t);
         if (next == NEXT_SKIP)
             continue;
         if (next != NEXT_MORE)
             return next;
+        t->refused = true; /* what cannot be shown cannot be passed over either */
         do {
             BUG_IF(r->ended);
-            if (!read_more(r, e))
+            if (!read_more(r, e)) {
+                point_to_repair(r, r->format, e);
                 return NEXT_ERROR;
-        } while (!r->ended && rest(r).len < t.want);
+            }
+        } while (!r->ended && rest(r).len < t->want);
     }
+}
+
+static bool skip_line(struct reader *r, size_t *bytes, struct err *e)
+{
+    for (;;) {
+        size_t len = str_find(rest(r), '\n');
+        bool ended = len < rest(r).len;
+
+        take(r, &(struct taken){ .bytes = len + ended, .lines = ended });
+        *bytes += len + ended;
+        if (ended || r->ended)
+            return true;
+        if (!read_more(r, e))
+            return false;
+    }
+}
+
+/* Lines that follow each other are one place. */
+static void add_damage(struct reader *r, uint64_t first, uint64_t last, const char *why)
+{
+    struct reader_damage *d = &r->damage;
+    size_t n = d->count;
+
+    d->lines += last - first + 1;
+    if (n && n <= READER_PLACES && d->at[n - 1].last + 1 == first) {
+        d->at[n - 1].last = last;
+        return;
+    }
+    if (n < READER_PLACES) {
+        d->at[n].first = first;
+        d->at[n].last = last;
+        log_say(r->log, LOG_WARN, "%s; left out", why);
+    }
+    d->count++;
+    r->remarks++;
+}
+
+/* Past the damage that `t` and `e` are about. */
+static bool pass_over(struct reader *r, const struct taken *t, struct err *e)
+{
+    uint64_t line = r->line - t->lines;
+    struct err why = *e;
+    size_t bytes = t->bytes;
+
+    r->format->drop(r->state);
+    if (!bytes && !skip_line(r, &bytes, e))
+        return false;
+    *e = (struct err)ERR_NONE;
+    add_damage(r, line, t->lines ? line + t->lines - 1 : line, why.msg);
+    r->gap.kind = RECORD_GAP;
+    r->gap.has = HAS_TOTALS;
+    r->gap.gap.messages++;
+    r->gap.gap.bytes += bytes;
+    r->gap.gap.why = STR("damaged");
+    return true;
+}
+
+static enum next tell_cut(struct reader *r, enum next next)
+{
+    if (next == NEXT_END && r->cut.kind) {
+        r->remarks++;
+        log_say(r->log, LOG_WARN, "%s; used up to there", r->cut.msg);
+        r->cut = (struct err)ERR_NONE;
+    }
+    return next;
+}
+
+/* A gap comes before what follows it. */
+static enum next come_to(struct reader *r, enum next next, struct record *rec)
+{
+    if (!r->gap.gap.messages)
+        return tell_cut(r, next);
+    r->after = *rec;
+    r->next = next;
+    r->amid_gap = true;
+    *rec = r->gap;
+    r->gap = (struct record){ 0 };
+    return NEXT_RECORD;
+}
+
+enum next reader_next(struct reader *r, struct record *rec, struct err *e)
+{
+    if (r->amid_gap) {
+        r->amid_gap = false;
+        *rec = r->after;
+        return tell_cut(r, r->next);
+    }
+    for (;;) {
+        struct taken t;
+        enum next next = next_record(r, rec, &t, e);
+
+        if (next != NEXT_ERROR)
+            return come_to(r, next, rec);
+        if (t.refused || !r->format->drop || e->kind != ERR_INPUT)
+            return NEXT_ERROR;
+        if (!r->salvage) {
+            point_to_repair(r, r->format, e);
+            return NEXT_ERROR;
+        }
+        if (!pass_over(r, &t, e))
+            return NEXT_ERROR;
+    }
+}
+
+const struct reader_damage *reader_damage(const struct reader *r)
+{
+    return &r->damage;
 }
 
 const struct format *reader_format(const struct reader *r)
@@ -172,6 +341,32 @@ uint64_t reader_size(struct reader *r)
     if (r->source.unpacker || !file_size(&r->source.file, &size, &ignored))
         return 0;
     return size;
+}
+
+bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at)
+{
+    const char *from = r->held.at;
+
+    if (r->source.unpacker || !from || bytes.at < from ||
+        bytes.at + bytes.len > from + r->held.len)
+        return false;
+    /* `offset` is where held[taken] stands. */
+    *at = r->offset - r->taken + (uint64_t)(bytes.at - from);
+    return true;
+}
+
+bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len, struct err *e)
+{
+    return atfile_read(&r->source.file, at, to, len, e);
+}
+
+void reader_settle(struct reader *r)
+{
+    r->format->close(r->state);
+    r->state = r->format->open();
+    buf_release(&r->held);
+    buf_init(&r->held, LIMIT_LINE + CHUNK);
+    r->taken = 0;
 }
 
 bool reader_pour(const struct sys *sys, const char *path, const struct log *log,

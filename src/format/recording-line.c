@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "trace/extra.h"
 #include "json/write.h"
 
 enum member_type {
@@ -16,8 +17,9 @@ enum member_type {
     MEMBER_DIR,  /* "c2s" or "s2c" */
     MEMBER_FROM, /* "client" or "server" */
     MEMBER_BOOL,
-    MEMBER_BYTES,  /* "text", or "base64" when they are not UTF-8 */
-    MEMBER_BASE64, /* reads the latter; never writes */
+    MEMBER_BYTES,   /* "text", or "base64" when they are not UTF-8 */
+    MEMBER_BASE64,  /* reads the latter; never writes */
+    MEMBER_FOREIGN, /* what other formats do not know; written with what we do not */
 };
 
 struct member {
@@ -30,6 +32,7 @@ struct member {
     enum json_type json;
 };
 
+#define FOREIGN "foreign"
 #define AT(field) offsetof(struct record, field)
 #define NAMED(text) STR_INIT(text), STR_INIT(",\"" text "\":")
 #define END                                                                                    \
@@ -43,6 +46,7 @@ static const struct member common_members[] = {
     { NAMED("session"), MEMBER_COUNT, AT(session), HAS_SESSION, false, 0 },
     { NAMED("exchange"), MEMBER_COUNT, AT(exchange), HAS_EXCHANGE, false, 0 },
     { NAMED("stream"), MEMBER_COUNT, AT(stream), HAS_STREAM, false, 0 },
+    { NAMED(FOREIGN), MEMBER_FOREIGN, AT(extra), 0, false, JSON_OBJECT },
     END,
 };
 
@@ -75,6 +79,7 @@ static const struct member message_members[] = {
 };
 
 static const struct member raw_members[] = {
+    { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
     { NAMED("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
     { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
@@ -259,6 +264,7 @@ static bool read_value(const struct member *m, struct json_val v, struct record 
     case MEMBER_BYTES:
         return read_text(v, a, to);
     case MEMBER_JSON:
+    case MEMBER_FOREIGN:
         *(struct str *)to = json_raw(v);
         return json_type(v) == m->json;
     case MEMBER_TEXTS:
@@ -294,6 +300,7 @@ static const char *must_be(const struct member *m)
     case MEMBER_BYTES:
         return "a string";
     case MEMBER_JSON:
+    case MEMBER_FOREIGN:
     case MEMBER_VALUE:
         return m->json == JSON_ARRAY ? "an array" : "an object";
     case MEMBER_TEXTS:
@@ -316,12 +323,23 @@ static const char *must_be(const struct member *m)
     BUG("unknown type of member");
 }
 
+static bool knows(const void *self, struct str name)
+{
+    const struct line_type *t = self;
+    size_t guess = 0;
+
+    return str_eq(name, STR("type")) || (t->ev.len && str_eq(name, STR("ev"))) ||
+           find_member(t->members, name, &guess) ||
+           find_member(common_members, name, (guess = 0, &guess));
+}
+
 static bool read_members(const struct line_type *t, struct json_val line, struct record *r,
                          struct arena *a, size_t *at, struct err *e)
 {
     struct json_iter it = json_each(line);
     size_t own = 0, common = 0;
     uint32_t seen = 0;
+    bool unknown = false;
 
     while (json_next(&it)) {
         struct str name = json_text(it.key, a);
@@ -330,8 +348,10 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
             seen |= 1u << (m - t->members);
         else
             m = find_member(common_members, name, &common);
-        if (!m)
+        if (!m) {
+            unknown |= !knows(t, name);
             continue;
+        }
         if (!read_value(m, it.value, r, a)) {
             *at = json_at(it.value);
             return err_set(e, ERR_INPUT, "'%s' of a %s line must be %s", m->name.at, t->type.at,
@@ -344,6 +364,8 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
             *at = json_at(line);
             return err_set(e, ERR_INPUT, "a %s line without '%s'", t->type.at, m->name.at);
         }
+    if (unknown || r->extra.at)
+        r->extra = extra_gather(line, STR(RECORDING_NAME), knows, t, r->extra, a);
     return true;
 }
 
@@ -381,6 +403,7 @@ static bool is_there(const struct member *m, const struct record *r)
     case MEMBER_BOOL:
         return m->required || *(const bool *)from;
     case MEMBER_BASE64:
+    case MEMBER_FOREIGN:
         return false;
     default:
         return true;
@@ -455,6 +478,7 @@ static void write_value(struct buf *to, const struct member *m, const void *from
         break;
     case MEMBER_BYTES:
     case MEMBER_BASE64:
+    case MEMBER_FOREIGN:
         BUG("not written under its own name alone");
     }
 }
@@ -474,6 +498,14 @@ static void write_members(struct buf *to, const struct member *m, const struct r
     }
 }
 
+static void write_extra(struct buf *to, struct str extra)
+{
+    struct json_out o = { .to = to, .comma = true };
+
+    extra_add_own(&o, extra, STR(RECORDING_NAME));
+    extra_add_foreign(&o, STR(FOREIGN), extra, STR(RECORDING_NAME));
+}
+
 void recording_line_write(struct buf *to, const struct record *r)
 {
     const struct line_type *t = &line_types[r->kind];
@@ -482,5 +514,7 @@ void recording_line_write(struct buf *to, const struct record *r)
     buf_add(to, t->head);
     write_members(to, t->members, r);
     write_members(to, common_members, r);
+    if (r->extra.at)
+        write_extra(to, r->extra);
     buf_add(to, STR("}\n"));
 }

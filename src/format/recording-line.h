@@ -1,7 +1,7 @@
 /* format/recording-line.h - one line of the native recording, both ways.
  *
  * The members of every type of line stand in one table, which reads and writes
- * them; unknown members are passed over. Knows nothing of files or of other
+ * them; unknown members are kept as they are. Knows nothing of files or of other
  * lines. The format is described in docs/formats/recording.md. */
 #ifndef FORMAT_RECORDING_LINE_H
 #define FORMAT_RECORDING_LINE_H
@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "trace/record.h"
 
+#define RECORDING_NAME "recording"
 #define RECORDING_VERSION "1.0"
 #define RECORDING_MADE_FOR "0.3.0" /* the specification's own version */
 

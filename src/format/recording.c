@@ -31,6 +31,13 @@ static void recording_close(void *state)
     free(s);
 }
 
+static void recording_drop(void *state)
+{
+    struct recording *s = state;
+
+    ndjson_drop(&s->lines);
+}
+
 static bool recording_probe(struct str head)
 {
     struct arena a = { 0 };
@@ -95,11 +102,14 @@ static enum next recording_next(void *state, const struct window *w, struct take
         return next;
     arena_clear(&s->arena);
     ok = recording_line_read(line, r, &s->arena, &at, &inner);
-    if ((!ok || r->kind == RECORD_UNKNOWN) && format_is_foreign(w, &recording_format, line, e))
+    t->refused =
+        (!ok || r->kind == RECORD_UNKNOWN) && format_is_foreign(w, &recording_format, line, e);
+    if (t->refused)
         return NEXT_ERROR;
     if (!ok)
         return format_error(w, at, e, "%s", inner.msg);
-    if (!check_header(s, w, r, at, e))
+    t->refused = !check_header(s, w, r, at, e);
+    if (t->refused)
         return NEXT_ERROR;
     forget_made_up(r);
     s->any = true;
@@ -204,7 +214,7 @@ static void recording_end(void *state, struct buf *to)
 }
 
 const struct format recording_format = {
-    .name = "recording",
+    .name = RECORDING_NAME,
     .about = "mcpreel's own: JSON lines with everything that was seen",
     .ext = { ".jsonl" },
     .keeps = (1u << PART_COUNT) - 1,
@@ -213,6 +223,7 @@ const struct format recording_format = {
     .open = recording_open,
     .next = recording_next,
     .close = recording_close,
+    .drop = recording_drop,
     .begin = recording_begin,
     .put = recording_put,
     .end = recording_end,

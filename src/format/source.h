@@ -20,7 +20,8 @@ bool source_open(struct source *s, const struct sys *sys, const char *path,
                  struct err *e) MUST_CHECK;
 void source_close(struct source *s);
 
-/* Some bytes; `*got` 0 means the end. */
+/* Some bytes; `*got` 0 means the end. If packed data is damaged (ERR_INPUT), `*got` is what
+ * could still be unpacked. */
 bool source_read(struct source *s, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
 
 #endif

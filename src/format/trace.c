@@ -5,7 +5,8 @@
  * array of them, or any other JSON value.
  *
  * What must be there and nobody knows is made up so that it is known again: a date of
- * 1970, the label that mcp-tape gives when it finds none, an empty command. */
+ * 1970, the label that mcp-tape would give, an empty command. How the
+ * server ended is not made up: who does not know it leaves the exit code out. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -13,13 +14,17 @@
 #include "base/mem.h"
 #include "format/ndjson.h"
 #include "mcp/message.h"
+#include "trace/extra.h"
 #include "trace/limits.h"
+#include "trace/moment.h"
 #include "json/write.h"
 
+#define NAME "trace"
 #define NO_LABEL "mcp"
+#define LABELLED "labelled" /* our own: false if nobody gave the label */
 
 /* So many kinds of lines that are passed over are remarked on, each once. */
-enum { PASSED_MAX = 32 };
+enum { PASSED_MAX = 32, LABEL_MAX = 32 };
 
 struct trace {
     struct ndjson lines;
@@ -30,6 +35,7 @@ struct trace {
     uint64_t batches;
     struct map passed; /* types and directions that were passed over */
     bool any, headed;
+    bool refused; /* another version, or another format */
 };
 
 static void *trace_open(void)
@@ -74,6 +80,13 @@ static bool starts_like_one(struct str head)
     return ndjson_starts(&head, STR("{\"v\":1,\"type\":\"meta\"")) ||
            ndjson_starts(&head, STR("{\"type\":\"meta\",\"v\":")) ||
            ndjson_starts(&head, STR("{\"t\":\""));
+}
+
+static void trace_drop(void *state)
+{
+    struct trace *s = state;
+
+    ndjson_drop(&s->lines);
 }
 
 static bool trace_probe(struct str head)
@@ -133,6 +146,85 @@ static bool take_text(struct trace *s, const struct window *w, struct json_val l
     return false;
 }
 
+/* The members of each of the three kinds of line, NULL-ended. */
+static const char *const meta_members[] = { "v",       "type",   "startedAt", "label",
+                                            "command", LABELLED, NULL };
+static const char *const message_members[] = { "t", "dir", "raw", NULL };
+static const char *const end_members[] = { "t", "type", "exitCode", "durationMs", NULL };
+
+enum { MESSAGE_MEMBERS = sizeof message_members / sizeof message_members[0] - 1 };
+
+static bool knows(const void *self, struct str name)
+{
+    for (const char *const *member = self; *member; member++)
+        if (str_eq(name, str_z(*member)))
+            return true;
+    return false;
+}
+
+static struct str extra_of(struct trace *s, struct json_val line, const char *const *members)
+{
+    return extra_gather(line, STR(NAME), knows, members, STR_NONE, &s->arena);
+}
+
+/* Letters, digits and dashes, 32 at most. */
+static struct str spell_label(struct str word, struct arena *a)
+{
+    size_t len = word.len < LABEL_MAX ? word.len : LABEL_MAX;
+    char *label = arena_alloc(a, len + 1);
+
+    for (size_t i = 0; i < len; i++) {
+        char c = word.at[i];
+        bool upper = c >= 'A' && c <= 'Z';
+
+        label[i] = upper ? (char)(c - 'A' + 'a') : c;
+        if (!upper && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+            label[i] = '-';
+    }
+    return str_n(label, len);
+}
+
+static bool names_nothing(struct str word)
+{
+    static const struct str runners[] = { STR_INIT("npx"),  STR_INIT("node"), STR_INIT("bun"),
+                                          STR_INIT("deno"), STR_INIT("run"),  STR_INIT("") };
+
+    for (size_t i = 0; i < word.len; i++)
+        if (word.at[i] == ' ' || (word.at[i] >= '\t' && word.at[i] <= '\r'))
+            return true;
+    for (size_t i = 0; i < sizeof runners / sizeof runners[0]; i++)
+        if (str_eq(word, runners[i]))
+            return true;
+    return word.at[0] == '-';
+}
+
+/* As mcp-tape labels what has no label: by the last word that names something, in small
+ * letters. */
+static struct str label_of(struct str command, struct arena *a)
+{
+    struct str label = STR(NO_LABEL), word;
+    struct json_fault fault;
+    struct json_iter it;
+    struct json j;
+
+    json_init(&j);
+    it =
+        json_each(command.at && json_scan(&j, command, &fault) ? json_root(&j) : JSON_VAL_NONE);
+    while (json_next(&it)) {
+        word = json_text(it.value, a);
+        if (!names_nothing(word))
+            label = word;
+    }
+    for (size_t i = 0; i < label.len; i++)
+        if (label.at[i] == '/' || label.at[i] == '\\') {
+            label = str_skip(label, i + 1);
+            i = (size_t)-1;
+        }
+    label = spell_label(label, a);
+    json_release(&j);
+    return label.len ? label : STR(NO_LABEL);
+}
+
 /* The words of the server's command, and the command as people write it. */
 static bool take_command(struct trace *s, const struct window *w, struct json_val line,
                          struct record_header *h, struct err *e)
@@ -176,10 +268,11 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
     struct record_header *h = &r->header;
     int64_t version;
 
-    *r = (struct record){ .kind = RECORD_HEADER };
+    *r = (struct record){ .kind = RECORD_HEADER, .extra = extra_of(s, line, meta_members) };
     if (!take_number(w, line, STR("v"), &version, e))
         return NEXT_ERROR;
-    if (version != 1)
+    s->refused = version != 1;
+    if (s->refused)
         return format_error(w, json_at(json_get(line, STR("v"))), e,
                             "this is a trace of version %lld; this program reads version 1",
                             (long long)version);
@@ -190,10 +283,11 @@ static enum next read_meta(struct trace *s, const struct window *w, struct json_
         format_note(w, json_at(line),
                     "another meta line; its trace is taken as a continuation");
     s->headed = true;
-    if (str_eq(h->name, STR(NO_LABEL)))
-        h->name = STR_NONE;
     if (json_count(json_get(line, STR("command"))) == 1 && !is_one_word(h->upstream))
         h->command = STR_NONE;
+    if (str_eq(h->name, STR(NO_LABEL)) ||
+        json_type(json_get(line, STR(LABELLED))) == JSON_FALSE)
+        h->name = STR_NONE;
     h->transport = STR("stdio");
     return NEXT_RECORD;
 }
@@ -203,7 +297,7 @@ static enum next read_end(struct trace *s, const struct window *w, struct json_v
 {
     int64_t duration;
 
-    *r = (struct record){ .kind = RECORD_FOOTER };
+    *r = (struct record){ .kind = RECORD_FOOTER, .extra = extra_of(s, line, end_members) };
     if (!take_time(s, w, line, STR("t"), r, e) ||
         !take_number(w, line, STR("durationMs"), &duration, e))
         return NEXT_ERROR;
@@ -278,6 +372,8 @@ static enum next read_message(struct trace *s, const struct window *w, struct js
         return format_error(w, json_at(line), e, "a message line without 'raw'");
     if (!json_is(dir, STR("in")) && !json_is(dir, STR("out")))
         return pass_over(s, w, "direction", dir, r);
+    if (json_count(line) > MESSAGE_MEMBERS)
+        s->line.extra = extra_of(s, line, message_members);
     s->line.message.dir = json_is(dir, STR("in")) ? TO_SERVER : TO_CLIENT;
     if (json_type(raw) == JSON_ARRAY && json_count(raw)) {
         s->batch = json_each(raw);
@@ -285,6 +381,7 @@ static enum next read_message(struct trace *s, const struct window *w, struct js
         s->count = json_count(raw);
         s->batches++;
         next_of_batch(s, r);
+        s->line.extra = STR_NONE; /* it is the line's, and said once */
     } else {
         make_record(s, raw, STR_NONE, r);
     }
@@ -307,7 +404,8 @@ static enum next read_line(struct trace *s, const struct window *w, struct recor
         return read_meta(s, w, line, r, e);
     if (json_is(type, STR("end")))
         return read_end(s, w, line, r, e);
-    if (!has(line, STR("t")) && format_is_foreign(w, &trace_format, line, e))
+    s->refused = !has(line, STR("t")) && format_is_foreign(w, &trace_format, line, e);
+    if (s->refused)
         return NEXT_ERROR;
     return json_exists(type) ? pass_over(s, w, "type", type, r)
                              : read_message(s, w, line, r, e);
@@ -325,7 +423,9 @@ static enum next trace_next(void *state, const struct window *w, struct taken *t
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
-    return read_line(s, w, r, e);
+    next = read_line(s, w, r, e);
+    t->refused = s->refused;
+    return next;
 }
 
 /* Elements of an array come one by one; they are held until the last is there. */
@@ -333,10 +433,12 @@ struct trace_writer {
     struct buf batch;      /* the array so far, without its end; empty: none is open */
     enum record_dir dir;   /* of the open one */
     struct str batch_time; /* when it passed, as text, in `time` */
+    struct buf extra;      /* what else its line said */
     char time[CLOCK_TEXT];
     int64_t next, count; /* the index its next element has, and how many there will be */
     int64_t started_us;
-    bool headed;
+    int64_t exit_code; /* of the server that ended last, if `exited` */
+    bool headed, exited;
 };
 
 static void *trace_begin(void)
@@ -344,6 +446,7 @@ static void *trace_begin(void)
     struct trace_writer *s = mem_new(struct trace_writer);
 
     buf_init(&s->batch, LIMIT_LINE);
+    buf_init(&s->extra, LIMIT_LINE);
     return s;
 }
 
@@ -378,18 +481,26 @@ static void write_command(struct json_out *o, const struct record_header *h)
 static void write_meta(struct trace_writer *s, struct buf *to, const struct record *r)
 {
     struct json_out o = json_out_to(to);
+    struct arena a = { 0 };
+    struct str label = r->header.name;
     char time[CLOCK_TEXT];
 
+    if (!label.at)
+        label = label_of(r->header.command, &a);
     s->headed = true;
     s->started_us = r->has & HAS_WALL ? r->wall_us : 0;
     json_out_object(&o);
     json_out_key_int(&o, STR("v"), 1);
     json_out_key_str(&o, STR("type"), STR("meta"));
     json_out_key_str(&o, STR("startedAt"), time_of(s, r, time));
-    json_out_key_str(&o, STR("label"), r->header.name.at ? r->header.name : STR(NO_LABEL));
+    json_out_key_str(&o, STR("label"), label);
     write_command(&o, &r->header);
+    if (!r->header.name.at && !str_eq(label, STR(NO_LABEL)))
+        json_out_key_bool(&o, STR(LABELLED), false);
+    extra_add_own(&o, r->extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
+    arena_release(&a);
 }
 
 /* Without a header: as if the trace had started with the first thing known of it. */
@@ -405,7 +516,8 @@ static void make_up_meta(struct trace_writer *s, struct buf *to, const struct re
     write_meta(s, to, &r);
 }
 
-static void write_message(struct buf *to, struct str time, enum record_dir dir, struct str raw)
+static void write_message(struct buf *to, struct str time, enum record_dir dir, struct str raw,
+                          struct str extra)
 {
     struct json_out o = json_out_to(to);
 
@@ -413,6 +525,7 @@ static void write_message(struct buf *to, struct str time, enum record_dir dir, 
     json_out_key_str(&o, STR("t"), time);
     json_out_key_str(&o, STR("dir"), dir == TO_SERVER ? STR("in") : STR("out"));
     json_out_key_raw(&o, STR("raw"), raw);
+    extra_add_own(&o, extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
@@ -441,8 +554,10 @@ static void close_batch(struct trace_writer *s, struct buf *to)
     if (s->batch.full)
         to->full = true; /* too long for us to read again */
     else
-        write_message(to, s->batch_time, s->dir, buf_str(&s->batch));
+        write_message(to, s->batch_time, s->dir, buf_str(&s->batch),
+                      s->extra.len ? buf_str(&s->extra) : STR_NONE);
     buf_clear(&s->batch);
+    buf_clear(&s->extra);
 }
 
 static void add_to_batch(struct trace_writer *s, struct buf *to, struct str raw)
@@ -464,7 +579,7 @@ static void put_message(struct trace_writer *s, struct buf *to, const struct rec
         char time[CLOCK_TEXT];
 
         close_batch(s, to);
-        write_message(to, time_of(s, r, time), r->message.dir, raw);
+        write_message(to, time_of(s, r, time), r->message.dir, raw, r->extra);
         return;
     }
     goes_on = s->batch.len && r->message.dir == s->dir && index == s->next && count == s->count;
@@ -474,20 +589,9 @@ static void put_message(struct trace_writer *s, struct buf *to, const struct rec
         s->batch_time = time_of(s, r, s->time);
         s->next = index;
         s->count = count;
+        buf_add(&s->extra, r->extra);
     }
     add_to_batch(s, to, raw);
-}
-
-static bool is_json_on_one_line(struct str text)
-{
-    struct json_fault fault;
-    struct json j;
-    bool ok;
-
-    json_init(&j);
-    ok = json_scan(&j, text, &fault) && str_find(text, '\n') == text.len;
-    json_release(&j);
-    return ok;
 }
 
 /* Values that are no message have a place here; bytes that are no value do not. */
@@ -496,7 +600,7 @@ static void put_raw(struct trace_writer *s, struct buf *to, const struct record 
     struct str raw = str_trim(r->bytes.bytes);
     char time[CLOCK_TEXT];
 
-    if (!is_json_on_one_line(raw))
+    if (!part_is_value(raw))
         return;
     make_up_meta(s, to, r);
     if (s->batch.len && r->bytes.from_to == s->dir) {
@@ -504,7 +608,14 @@ static void put_raw(struct trace_writer *s, struct buf *to, const struct record 
         return;
     }
     close_batch(s, to);
-    write_message(to, time_of(s, r, time), r->bytes.from_to, raw);
+    write_message(to, time_of(s, r, time), r->bytes.from_to, raw, r->extra);
+}
+
+/* Processes have no line here, but the last one says how the end was. */
+static void see_process(struct trace_writer *s, const struct record *r)
+{
+    s->exited = str_eq(r->proc.event, STR("exit")) && r->has & (HAS_EXIT_CODE | HAS_SIGNAL);
+    s->exit_code = r->has & HAS_EXIT_CODE ? r->proc.exit_code : moment_add(128, r->proc.signal);
 }
 
 static void write_end(struct trace_writer *s, struct buf *to, const struct record *r)
@@ -516,8 +627,11 @@ static void write_end(struct trace_writer *s, struct buf *to, const struct recor
     json_out_object(&o);
     json_out_key_str(&o, STR("t"), time_of(s, r, time));
     json_out_key_str(&o, STR("type"), STR("end"));
-    json_out_key_int(&o, STR("exitCode"), r->has & HAS_EXIT_CODE ? r->footer.exit_code : 0);
+    if (r->has & HAS_EXIT_CODE || s->exited)
+        json_out_key_int(&o, STR("exitCode"),
+                         r->has & HAS_EXIT_CODE ? r->footer.exit_code : s->exit_code);
     json_out_key_int(&o, STR("durationMs"), (int64_t)r->footer.duration_ms);
+    extra_add_own(&o, r->extra, STR(NAME));
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
@@ -530,6 +644,8 @@ static void trace_put(void *state, struct buf *to, const struct record *r)
         put_message(s, to, r);
     } else if (r->kind == RECORD_RAW) {
         put_raw(s, to, r);
+    } else if (r->kind == RECORD_PROC) {
+        see_process(s, r);
     } else if (r->kind == RECORD_HEADER || r->kind == RECORD_FOOTER) {
         close_batch(s, to);
         (r->kind == RECORD_HEADER ? write_meta : write_end)(s, to, r);
@@ -542,20 +658,22 @@ static void trace_end(void *state, struct buf *to)
 
     close_batch(s, to);
     buf_release(&s->batch);
+    buf_release(&s->extra);
     free(s);
 }
 
 const struct format trace_format = {
-    .name = "trace",
+    .name = NAME,
     .about = "mcp-replay trace, version 1 (mcp-tape, mcpreplay.dev)",
     .ext = { ".trace.jsonl" },
     .keeps = PART_BYTES | PART_TIME | PART_SERVER | PART_PENDING | PART_BATCH | PART_NAME |
-             PART_COMMAND | PART_SIDE | PART_END | PART_ORDER,
+             PART_COMMAND | PART_SIDE | PART_END | PART_ORDER | PART_VALUE,
     .lines = true,
     .probe = trace_probe,
     .open = trace_open,
     .next = trace_next,
     .close = trace_close,
+    .drop = trace_drop,
     .begin = trace_begin,
     .put = trace_put,
     .end = trace_end,

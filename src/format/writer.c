@@ -30,10 +30,19 @@ static bool write_packed(struct writer *w, struct str text, bool last, struct er
     return ok;
 }
 
+/* What was read is fine: it is the format that was asked for which does not suit it. */
+static bool too_large(const struct writer *w, struct err *e)
+{
+    err_set(e, ERR_USAGE,
+            "cannot write '%s': one document or line of format '%s' has %zu MB at most",
+            w->file.path, w->format->name, LIMIT_LINE >> 20);
+    return err_hint(e, "choose a format with one message per line: --to recording");
+}
+
 static bool write_text(struct writer *w, bool last, struct err *e)
 {
-    if (!buf_ok(&w->text, e))
-        return err_wrap(e, "cannot write a record to '%s'", w->file.path);
+    if (w->text.full)
+        return too_large(w, e);
     if (w->packer)
         return write_packed(w, buf_str(&w->text), last, e);
     return write_bytes(w, buf_str(&w->text), e);

@@ -1,7 +1,8 @@
 /* format/writer.h - records into a file that is made at one go, in some format.
  *
  * Written in large pieces, packed if its name ends so; it gets that name only when all of
- * it is there. For one that grows while things happen see format/live.h. */
+ * it is there. What is larger than its format can be is ERR_USAGE: another format would do.
+ * For one that grows while things happen see format/live.h. */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 

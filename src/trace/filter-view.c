@@ -97,6 +97,7 @@ void filter_view_operation(struct filter_view *v, const struct operation *op)
         v->task = op->task;
     if (op->id.len)
         v->id = bare_id(op->id);
+    v->id_is_number = op->id.len && op->id.at[0] != '"';
     v->has |= op->flags & OP_CODE ? (unsigned)FILTER_CODE : 0;
     set_number(v, FILTER_STATUS, &v->status, op->status ? (int64_t)op->status : -1);
     set_number(v, FILTER_DUR, &v->dur, op->total_us);
@@ -174,6 +175,7 @@ void filter_view_message(struct filter_view *v, const struct operation_event *ev
         set_subject(v, op->method, op->subject);
     if (json_exists(m.id))
         v->id = json_type(m.id) == JSON_STRING ? json_text(m.id, a) : json_raw(m.id);
+    v->id_is_number = json_type(m.id) == JSON_NUMBER;
     v->is |= traits_of(op) & (IS_ORPHAN | IS_DUPLICATE | IS_RETRY | IS_TASK | IS_INFERRED);
     v->is |= r->message.redacted.len ? IS_REDACTED : 0;
     v->is |= ev->message->role == ROLE_PROGRESS ? IS_PROGRESS : 0;

@@ -55,8 +55,12 @@ static bool any_text(const struct filter_term *t, struct str text)
 static bool see_text(const struct filter_term *t, const struct filter_view *v)
 {
     const struct str *text = field(v, t->key);
+    bool number = text == &v->id && v->id_is_number, fits = false;
 
-    return text->at && any_text(t, *text) != t->differs;
+    /* In quotes it is a string, and a number is none: ids are told apart by that. */
+    for (size_t i = 0; text->at && i < t->count && !fits; i++)
+        fits = !(number && t->values[i].quoted) && filter_value_fits_text(&t->values[i], *text);
+    return text->at && fits != t->differs;
 }
 
 static bool see_number(const struct filter_term *t, const struct filter_view *v)

@@ -99,6 +99,7 @@ struct filter_view {
     uint64_t kind, dir, is;
     struct str method, tool, prompt, uri, task;
     struct str id; /* of a string what stands between its quotes */
+    bool id_is_number;
     struct str server, trace, session;
     int64_t code, status;
     int64_t dur, server_dur, wait, gap; /* microseconds */

@@ -278,6 +278,7 @@ static void keep_footer(struct join *j, const struct record *r)
     f->protocol = keep(j, f->protocol.at ? f->protocol : before.footer.protocol);
     f->server_info = keep(j, f->server_info.at ? f->server_info : before.footer.server_info);
     f->client_info = keep(j, f->client_info.at ? f->client_info : before.footer.client_info);
+    j->footer.extra = keep(j, r->extra);
     j->footer.has |= before.has & HAS_ERRORS;
     if (!(r->has & HAS_EXIT_CODE) && before.has & HAS_EXIT_CODE) {
         j->footer.has |= HAS_EXIT_CODE;
@@ -318,14 +319,14 @@ static bool join_put(struct sink *self, const struct record *given, struct err *
     return pass(j, &r, e);
 }
 
-/* How long all of it took. */
-static uint64_t duration_ms(const struct join *j)
+/* How long all of it took: until the last that has a time, on either clock. */
+static int64_t length_us(const struct join *j)
 {
-    int64_t us = j->last_us;
+    int64_t us = j->timed ? j->last_us : 0, dated = 0;
 
     if (j->dated && j->latest.known)
-        us = moment_add(j->latest.now_us, -j->start_us);
-    return us > 0 ? (uint64_t)us / 1000 : 0;
+        dated = moment_add(j->latest.now_us, -j->start_us);
+    return dated > us ? dated : us;
 }
 
 static void use_facts(struct record_footer *f, const struct facts *facts)
@@ -352,13 +353,13 @@ static void set_end(const struct join *j, struct record *r)
     r->has &= ~(unsigned)(HAS_US | HAS_WALL);
     if (j->timed) {
         r->has |= HAS_US;
-        r->us = j->last_us;
+        r->us = length_us(j);
     }
     if (j->latest.known) {
         r->has |= HAS_WALL;
         r->wall_us = j->latest.now_us;
     }
-    r->footer.duration_ms = duration_ms(j);
+    r->footer.duration_ms = (uint64_t)length_us(j) / 1000;
 }
 
 bool join_finish(struct join *j, struct err *e)

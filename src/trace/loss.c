@@ -1,5 +1,7 @@
 #include "trace/loss.h"
 
+#include "trace/extra.h"
+
 /* What cannot be seen in a record that has it: the format must say that it means it. */
 enum {
     IMPLIED = PART_BYTES | PART_TIME | PART_PENDING | PART_SIDE | PART_END | PART_ORDER |
@@ -93,6 +95,14 @@ static unsigned not_missed(struct loss *l, const struct record *r, unsigned lost
     return (lost & PART_TIME ? PART_CLOCK : 0u) | (r->conn == l->conn ? PART_CONN : 0u);
 }
 
+/* Nobody takes back what was another's. */
+static unsigned foreign_members(const struct loss *l, const struct record *r)
+{
+    return r->extra.at && ~l->keeps & PART_MEMBERS && extra_is_foreign(r->extra, l->name)
+               ? PART_MEMBERS
+               : 0u;
+}
+
 static bool loss_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct loss *l = (struct loss *)self;
@@ -104,7 +114,8 @@ static bool loss_put(struct sink *self, const struct record *r, struct err *e)
         l->returns = came_from(r->header.source, l->name);
     if (l->same || is_returned(l, r))
         gone = 0;
-    lost = gone & part_of(r);
+    l->left_out += r->left_out;
+    lost = (gone & part_of(r) & ~(unsigned)PART_MEMBERS) | foreign_members(l, r);
     lost &= ~not_missed(l, r, lost);
     if (r->kind == RECORD_MESSAGE) {
         lost |= gone & (PART_BYTES | PART_SIDE);
@@ -122,7 +133,7 @@ static bool loss_put(struct sink *self, const struct record *r, struct err *e)
 
 bool loss_any(const struct loss *l)
 {
-    bool any = l->unknown > 0;
+    bool any = l->unknown > 0 || l->left_out > 0;
 
     for (size_t i = 0; i < PART_COUNT; i++)
         any |= l->count[i] > 0;
@@ -142,6 +153,10 @@ void loss_add(struct buf *to, const struct loss *l)
     if (l->unknown)
         buf_printf(to, "%s%llu line%s of unknown types", comma, (unsigned long long)l->unknown,
                    l->unknown == 1 ? "" : "s");
+    comma = l->unknown ? ", " : comma;
+    if (l->left_out)
+        buf_printf(to, "%s%llu value%s that could not be read", comma,
+                   (unsigned long long)l->left_out, l->left_out == 1 ? "" : "s");
 }
 
 void loss_json(struct json_out *o, const struct loss *l)
@@ -152,5 +167,7 @@ void loss_json(struct json_out *o, const struct loss *l)
             json_out_key_int(o, str_z(part_name(1u << i)), (int64_t)l->count[i]);
     if (l->unknown)
         json_out_key_int(o, STR("unknown"), (int64_t)l->unknown);
+    if (l->left_out)
+        json_out_key_int(o, STR("unread"), (int64_t)l->left_out);
     json_out_end_object(o);
 }

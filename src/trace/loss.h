@@ -3,7 +3,8 @@
  * A sink that counts, by part. Only what was there can be lost: who guessed which side
  * sent a message, because the file did not say, loses nothing when it is not said
  * again. A format takes back whatever was read from it, also if it was a recording in
- * between: its header says where it came from, and the exchanges have no times. */
+ * between: its header says where it came from, and the exchanges have no times. Members
+ * that it does not know, it takes back one by one. */
 #ifndef TRACE_LOSS_H
 #define TRACE_LOSS_H
 
@@ -18,7 +19,8 @@ struct loss {
     bool same;        /* it is the same format; may change */
     struct str name;  /* of the format written; empty: it is nobody's source */
     uint64_t count[PART_COUNT];
-    uint64_t unknown; /* lines of types that no format keeps */
+    uint64_t unknown;  /* lines of types that no format keeps */
+    uint64_t left_out; /* values that were lost in reading, whatever is written */
 
     /* Its own. */
     bool returns;   /* the header says that it came from this format */

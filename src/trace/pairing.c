@@ -270,7 +270,8 @@ const struct pairing_request *pairing_answer(struct pairing *p, const struct rec
 
     forget_answered(p);
     q = find(p, r, asked, m->id, &sure);
-    if (!q || !sure)
+    /* Of clients without a session each counts for itself; the server counts for all. */
+    if (!q || (!sure && asked == TO_SERVER))
         return NULL;
     unlink_request(p, q);
     p->answered = q;

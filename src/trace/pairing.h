@@ -2,9 +2,10 @@
  *
  * Ids of the two directions are separate, and each is good as far as trace/scope.h says:
  * on stdio for its connection; on HTTP an answer belongs to the request of its exchange
- * or of the stream it resumes, else to one of its session. Of several open requests with
- * the same id the oldest is answered first. What waits is bounded (LIMIT_OPEN_REQUESTS,
- * LIMIT_OPEN_TEXT): beyond that the oldest counts as never answered.
+ * or of the stream it resumes, else to one of its session. Without a session a client's
+ * answer belongs to what the server asked, if only one such id waits. Of several open
+ * requests with the same id the oldest is answered first. What waits is bounded
+ * (LIMIT_OPEN_REQUESTS, LIMIT_OPEN_TEXT): beyond that the oldest counts as never answered.
  *
  * Whoever has records of HTTP shows all of them to scope_see() first. */
 #ifndef TRACE_PAIRING_H

@@ -10,13 +10,13 @@ static const struct {
     { "bytes", "the exact bytes of messages", "the exact bytes of ", "message", "messages" },
     { "time", "times of messages", "the times of ", "message", "messages" },
     { "latency", "latencies of answers", "the latencies of ", "answer", "answers" },
-    { "server", "notifications and requests of the server", "",
-      "notification or request of the server", "notifications and requests of the server" },
+    { "server", "notifications and requests of the server, and answers to them", "",
+      "notification or request of the server, or answer to one",
+      "notifications and requests of the server, and answers to them" },
     { "pending", "requests without an answer", "", "request without an answer",
       "requests without an answer" },
     { "batch", "batches that messages came in", "the batches of ", "message", "messages" },
-    { "raw", "lines that are no message", "", "line that is no message",
-      "lines that are no message" },
+    { "raw", "lines that are no JSON", "", "line that is no JSON", "lines that are no JSON" },
     { "stderr", "lines of standard error", "", "line of standard error",
       "lines of standard error" },
     { "process", "starts and ends of the server", "", "start or end of the server",
@@ -37,6 +37,10 @@ static const struct {
     { "clock", "times to the microsecond", "the microseconds of ", "message", "messages" },
     { "conn", "which connection a message belongs to", "the connection of ", "message",
       "messages" },
+    { "value", "JSON that is no message", "", "line of JSON that is no message",
+      "lines of JSON that are no messages" },
+    { "members", "members that the format does not know", "unknown members of ", "line",
+      "lines" },
 };
 
 static size_t index_of(enum part p)
@@ -102,13 +106,32 @@ static unsigned of_message(const struct record *r)
     return parts;
 }
 
+bool part_is_value(struct str line)
+{
+    struct json_fault fault;
+    struct arena a = { 0 };
+    bool is = false;
+    struct json j;
+
+    json_init(&j);
+    if (str_trim(line).len == line.len && str_find(line, '\n') == line.len &&
+        json_scan(&j, line, &fault)) {
+        enum mcp_kind kind = mcp_classify(json_root(&j), &a).kind;
+
+        is = kind == MCP_OTHER || kind == MCP_BATCH;
+    }
+    json_release(&j);
+    arena_release(&a);
+    return is;
+}
+
 static unsigned of_header(const struct record_header *h)
 {
     return (h->name.at ? PART_NAME : 0u) | (h->tags.at ? PART_TAGS : 0u) |
            (h->command.at ? PART_COMMAND : 0u);
 }
 
-unsigned part_of(const struct record *r)
+static unsigned of_kind(const struct record *r)
 {
     switch (r->kind) {
     case RECORD_HEADER:
@@ -116,7 +139,7 @@ unsigned part_of(const struct record *r)
     case RECORD_MESSAGE:
         return of_message(r);
     case RECORD_RAW:
-        return PART_RAW;
+        return part_is_value(r->bytes.bytes) ? PART_VALUE : PART_RAW;
     case RECORD_STDERR:
         return PART_STDERR;
     case RECORD_PROC:
@@ -134,4 +157,9 @@ unsigned part_of(const struct record *r)
         return 0;
     }
     BUG("unknown kind of record");
+}
+
+unsigned part_of(const struct record *r)
+{
+    return of_kind(r) | (r->extra.at ? PART_MEMBERS : 0u);
 }

@@ -15,7 +15,7 @@ enum part {
     PART_SERVER = 1u << 3,    /* notifications and requests of the server's, and the answers */
     PART_PENDING = 1u << 4,   /* requests that were never answered */
     PART_BATCH = 1u << 5,     /* which messages came in one array */
-    PART_RAW = 1u << 6,       /* bytes that are no message */
+    PART_RAW = 1u << 6,       /* bytes that are no message, nor JSON otherwise */
     PART_STDERR = 1u << 7,    /* what the server wrote to standard error */
     PART_PROCESS = 1u << 8,   /* when the server started and ended, and how */
     PART_HTTP = 1u << 9,      /* status, headers, streams and sessions around messages */
@@ -29,13 +29,18 @@ enum part {
     PART_ORDER = 1u << 17,    /* in which order messages passed, also of calls that overlap */
     PART_CLOCK = 1u << 18,    /* times to the microsecond */
     PART_CONN = 1u << 19,     /* which of several connections a message belongs to */
+    PART_VALUE = 1u << 20,    /* JSON that is no message, in the place of one */
+    PART_MEMBERS = 1u << 21,  /* members of lines that nobody knows, whatever the format */
 };
 
-enum { PART_COUNT = 20 };
+enum { PART_COUNT = 22 };
 
 /* The parts a record has that stand in it alone. PART_BYTES, PART_SIDE, PART_PENDING and
  * PART_ORDER are no record's own. */
 unsigned part_of(const struct record *r);
+
+/* Whether a line is JSON on its own, but no message. */
+bool part_is_value(struct str line);
 
 /* "stderr": for tables and for --json. */
 const char *part_name(enum part p);

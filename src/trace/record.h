@@ -126,6 +126,8 @@ struct record {
         struct record_footer footer;
         struct str unknown; /* the type's name */
     };
+    struct str extra;  /* JSON: members its format does not know, see trace/extra.h */
+    uint64_t left_out; /* values its reader could not take, and has remarked on */
 };
 
 /* A consumer. Returning false means it can take no more. */

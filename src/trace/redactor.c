@@ -200,6 +200,7 @@ static void to_gap(struct record *r, struct str why)
     r->has = (r->has & (HAS_US | HAS_CONN | HAS_SESSION | HAS_EXCHANGE | HAS_STREAM)) |
              HAS_FROM | HAS_TOTALS;
     r->gap = gap;
+    r->extra = STR_NONE;
 }
 
 static void clean_message(struct redactor *r, struct record *rec, const struct place *p)
@@ -478,8 +479,10 @@ static void clean_header(struct redactor *r, struct record_header *h, struct pla
 
 static void clean_record(struct redactor *r, struct record *rec)
 {
-    struct place p = { rec, "msg" };
+    struct place p = { rec, "members" };
 
+    rec->extra = clean_json(r, rec->extra, &p);
+    p.member = "msg";
     if (rec->kind == RECORD_MESSAGE) {
         clean_message(r, rec, &p);
         return;

@@ -99,6 +99,19 @@ def unpacked(run, path):
     return text
 
 
+@pytest.mark.parametrize("pack", UNPACK)
+def test_what_can_be_unpacked_of_a_file_that_is_cut_off_is_saved(pack, run, mcpreel, recording, tmp_path):
+    packed, fixed = tmp_path / ("b.jsonl" + pack), tmp_path / "fixed.jsonl"
+    ok(run, mcpreel, "-q", "convert", recording, "-o", packed)
+    packed.write_bytes(packed.read_bytes()[:-3])
+    ran = run([mcpreel, "inspect", packed])
+    assert ran.code == 3 and f"check --fix {packed}".encode() in ran.err
+    report = json.loads(run([mcpreel, "-q", "--json", "check", "--fix", packed, "-o", fixed]).out)["files"][0]
+    assert report["verdict"] == "damaged" and report["copy"]["left_out"]["packed"] is True
+    saved = fixed.read_bytes().splitlines()
+    assert saved[0] == recording.read_bytes().splitlines()[0] and b'"footer"' in saved[-1]
+
+
 @pytest.mark.parametrize("name", ["b.jsonl", "b.trace.jsonl", "b.jsonrpc", "b.json"])
 @pytest.mark.parametrize("pack", UNPACK)
 def test_a_name_may_say_that_it_is_packed(pack, name, run, mcpreel, recording, tmp_path):
@@ -335,7 +348,7 @@ def test_a_repaired_copy_is_whole_wherever_it_broke_off(cut, run, mcpreel, recor
     ran = run([mcpreel, "-q", "--json", "check", "--fix", torn, "-o", fixed])
     assert ran.code in (0, 1), str(ran)
     left = {f["id"] for f in json.loads(ran.out)["files"][0]["copy"]["odd"]}
-    assert left <= {"server-noise", "unanswered", "lone-surrogate"}
+    assert left <= {"server-noise", "unanswered", "lone-surrogate", "short-batch"}
     checked = json.loads(run([mcpreel, "-q", "--json", "check", fixed]).out)["files"][0]
     assert {f["id"] for f in checked["odd"]} == left and checked["verdict"] in ("whole", "odd")
     run([mcpreel, "-q", "check", "--fix", fixed, "-o", again])

@@ -166,8 +166,11 @@ def test_inspect_counts_what_show_lists(case, mcpreel, run, tmp_path):
         shown = [json.loads(line) for line in shown.out.splitlines()]
         totals = json.loads(told.out)["totals"]
         assert totals["operations"] == len(shown)
+        parts = [op for op in shown if op["kind"] == "request" and op["link"] in ("retry", "task", "page")
+                 and "after-end" not in op["flags"] and any(m["role"] == "request" for m in op["messages"])]
+        assert totals["parts"] == len(parts)
         assert {k: v for k, v in totals["outcomes"].items() if v} == \
-            dict(collections.Counter(op["outcome"] for op in shown))
+            dict(collections.Counter(op["outcome"] for op in shown if op not in parts))
 
 
 def test_there_are_recordings_to_compare():

@@ -169,7 +169,9 @@ static void enter_bytes(struct account *l, unsigned part, const struct record *r
 {
     note(l, part, "bytes %s", r->has & HAS_FROM ? way(r->bytes.from_to) : "");
     note_bytes(l, part, r->bytes.bytes);
-    note_text(l, part, "why", r->bytes.why);
+    note_text(l, part == PART_VALUE ? ACCOUNT_REST : part, "why", r->bytes.why);
+    if (part == PART_VALUE)
+        note_time(l, part, r);
 }
 
 static void enter_proc(struct account *l, const struct record *r)
@@ -225,7 +227,7 @@ static void enter_footer(struct account *l, const struct record *r)
     const struct record_footer *f = &r->footer;
 
     note_time(l, PART_END, r);
-    note_number(l, PART_END, "exit", true, r->has & HAS_EXIT_CODE ? (uint64_t)f->exit_code : 0);
+    note_number(l, PART_END, "exit", r->has & HAS_EXIT_CODE, (uint64_t)f->exit_code);
     note_number(l, PART_END, "ms", true, f->duration_ms);
     note_number(l, ACCOUNT_REST, "messages", r->has & HAS_TOTALS, f->messages);
     note_number(l, ACCOUNT_REST, "client", r->has & HAS_TOTALS, f->client_messages);
@@ -246,7 +248,7 @@ static void enter_body(struct account *l, const struct record *r)
         enter_message(l, r);
         break;
     case RECORD_RAW:
-        enter_bytes(l, PART_RAW, r);
+        enter_bytes(l, part_is_value(r->bytes.bytes) ? PART_VALUE : PART_RAW, r);
         break;
     case RECORD_STDERR:
         enter_bytes(l, PART_STDERR, r);
@@ -288,6 +290,7 @@ static bool account_put(struct sink *self, const struct record *r, struct err *e
     note_number(l, PART_HTTP, "stream", r->has & HAS_STREAM, r->stream);
     note_number(l, said ? PART_CONN : ACCOUNT_REST, "conn", r->has & HAS_CONN, r->conn);
     note_number(l, said ? PART_CLOCK : ACCOUNT_REST, "us", r->has & HAS_US, (uint64_t)r->us);
+    note_text(l, PART_MEMBERS, "extra", r->extra);
     note_number(l, ACCOUNT_REST, "wall", r->has & HAS_WALL, (uint64_t)r->wall_us);
     return true;
 }

@@ -3,7 +3,7 @@
  * A sink. Every record becomes an entry, everything it says a note in it, under the
  * part of a recording that it belongs to; a view shows what is left when only some
  * parts are kept. What is made up where a format must say something and nobody knows
- * (a date of 1970, exit code 0, a latency of 0) is not told from silence. */
+ * (a date of 1970, a latency of 0) is not told from silence. */
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 

@@ -77,6 +77,11 @@ static ssize_t fault_read(const struct sys *s, int fd, void *to, size_t n)
     return may_move(s, FAULT_READ, &n) ? sys_real.read(&sys_real, fd, to, n) : -1;
 }
 
+static ssize_t fault_pread(const struct sys *s, int fd, void *to, size_t n, off_t at)
+{
+    return may_move(s, FAULT_PREAD, &n) ? sys_real.pread(&sys_real, fd, to, n, at) : -1;
+}
+
 static ssize_t fault_write(const struct sys *s, int fd, const void *from, size_t n)
 {
     return may_move(s, FAULT_WRITE, &n) ? sys_real.write(&sys_real, fd, from, n) : -1;
@@ -139,6 +144,7 @@ void fault_init(struct fault_sys *f)
     f->sys = (struct sys){
         .open = fault_open,
         .read = fault_read,
+        .pread = fault_pread,
         .write = fault_write,
         .fstat = fault_fstat,
         .fdatasync = fault_fdatasync,
@@ -172,7 +178,7 @@ void fault_fail(struct fault_sys *f, enum fault_call call, unsigned nth, unsigne
 void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                  size_t most)
 {
-    BUG_IF(call != FAULT_READ && call != FAULT_WRITE);
+    BUG_IF(call != FAULT_READ && call != FAULT_PREAD && call != FAULT_WRITE);
     plan(f, (struct fault){
                 .call = call, .nth = nth, .times = times, .kind = FAULT_SHORT, .most = most });
 }

@@ -18,6 +18,7 @@
 enum fault_call {
     FAULT_OPEN,
     FAULT_READ,
+    FAULT_PREAD,
     FAULT_WRITE,
     FAULT_FSTAT,
     FAULT_FDATASYNC,

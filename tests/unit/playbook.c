@@ -7,18 +7,35 @@
 #include "test.h"
 #include "trace/intake.h"
 
+enum { TIMERS = 64 };
+
 struct playbook {
     struct action_sink out;
-    struct sink from_client;
+    struct sink from_client, from_server;
+    struct shelf_memory shelf;
+    struct fuzzy fuzzy;
     struct script script;
-    struct intake intake;
+    struct intake intake, upstream;
     struct mock mock;
-    struct buf got; /* what the mock did and nobody has expected yet, a line each */
+    struct buf recording; /* its lines */
+    struct buf got;       /* what the mock did and nobody has expected yet, a line each */
     struct buf *why;
     size_t line;
-    uint64_t timer; /* the last that was set */
-    bool scripted, playing;
+    int64_t now_us;
+    struct {
+        uint64_t timer;
+        int64_t due_us;
+    } timers[TIMERS];
+    size_t timer_count;
+    bool playing;
 };
+
+static void note_timer(struct playbook *p, const struct action *a)
+{
+    assert_true(p->timer_count < TIMERS);
+    p->timers[p->timer_count].timer = a->timer;
+    p->timers[p->timer_count++].due_us = p->now_us + a->delay_us;
+}
 
 static void write_down(struct action_sink *self, const struct action *a)
 {
@@ -36,10 +53,17 @@ static void write_down(struct action_sink *self, const struct action *a)
         break;
     case ACTION_SET_TIMER:
         buf_printf(&p->got, "wait %lld us", (long long)a->delay_us);
-        p->timer = a->timer;
+        note_timer(p, a);
         break;
     case ACTION_FINISH:
         buf_printf(&p->got, "finish %d", a->exit_code);
+        break;
+    case ACTION_START_UPSTREAM:
+        buf_add(&p->got, STR("start upstream"));
+        break;
+    case ACTION_SEND_UPSTREAM:
+        buf_add(&p->got, STR("up<< "));
+        buf_add(&p->got, a->text);
         break;
     }
     buf_add_ch(&p->got, '\n');
@@ -47,9 +71,42 @@ static void write_down(struct action_sink *self, const struct action *a)
 
 static void step(struct playbook *p, enum event_kind kind, const struct record *r)
 {
-    struct event ev = { .kind = kind, .record = r, .timer = p->timer };
+    struct event ev = { .kind = kind, .record = r, .now_us = p->now_us };
 
     mock_step(&p->mock, &ev);
+}
+
+/* The timer that is due first rings; false: none is set. */
+static bool ring(struct playbook *p)
+{
+    struct event ev = { .kind = EVENT_TIMER };
+    size_t first = 0;
+
+    for (size_t i = 1; i < p->timer_count; i++)
+        if (p->timers[i].due_us < p->timers[first].due_us)
+            first = i;
+    if (!p->timer_count)
+        return false;
+    ev.now_us = p->now_us = p->timers[first].due_us;
+    ev.timer = p->timers[first].timer;
+    p->timers[first] = p->timers[--p->timer_count];
+    mock_step(&p->mock, &ev);
+    return true;
+}
+
+static void upstream_ends(struct playbook *p, struct str why)
+{
+    struct event ev = { .kind = EVENT_UPSTREAM_CLOSED, .why = why, .now_us = p->now_us };
+
+    mock_step(&p->mock, &ev);
+}
+
+static bool hear_upstream(struct sink *self, const struct record *r, struct err *e)
+{
+    (void)e;
+    step((struct playbook *)((char *)self - offsetof(struct playbook, from_server)),
+         EVENT_UPSTREAM, r);
+    return true;
 }
 
 static bool hear(struct sink *self, const struct record *r, struct err *e)
@@ -84,6 +141,10 @@ static void end_play(struct playbook *p)
     if (p->playing) {
         mock_release(&p->mock);
         intake_release(&p->intake);
+        intake_release(&p->upstream);
+        script_release(&p->script);
+        fuzzy_release(&p->fuzzy);
+        shelf_memory_release(&p->shelf);
     }
     p->playing = false;
 }
@@ -91,28 +152,80 @@ static void end_play(struct playbook *p)
 static void begin_play(struct playbook *p, const struct mock_options *options)
 {
     end_play(p);
-    if (!p->scripted)
-        script_finish(&p->script);
-    p->scripted = p->playing = true;
+    p->playing = true;
+    p->now_us = 0;
+    p->timer_count = 0;
+    shelf_memory_init(&p->shelf);
+    fuzzy_init(&p->fuzzy, &p->script);
+    script_init(&p->script, &p->shelf.shelf, &options->match.rules, &p->fuzzy.reader);
+    terse_pour_plain(&p->script.sink, buf_str(&p->recording));
+    script_finish(&p->script);
     intake_init(&p->intake);
-    mock_init(&p->mock, &p->script, options, &p->out);
+    intake_init(&p->upstream);
+    mock_init(&p->mock, &p->script, &p->fuzzy, options, &p->out);
     step(p, EVENT_OPENED, NULL);
+}
+
+static void set_exhausted(struct mock_options *o, enum match_exhausted what)
+{
+    o->exhausted_given = true;
+    o->match.exhausted = what;
+}
+
+static bool read_option(struct mock_options *o, struct str word)
+{
+    static const struct {
+        const char *word;
+        enum match_mode mode;
+    } modes[] = { { "match=sequential", MATCH_SEQUENTIAL },
+                  { "match=by-request", MATCH_BY_REQUEST },
+                  { "match=fuzzy", MATCH_FUZZY },
+                  { "match=strict", MATCH_STRICT } };
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (str_eq(word, str_z(modes[i].word))) {
+            o->match.mode = modes[i].mode;
+            o->match.rules = matcher_rules(modes[i].mode, o->recorder);
+            return true;
+        }
+    if (str_eq(word, STR("on-miss=error")))
+        o->on_miss = ON_MISS_ERROR;
+    else if (str_eq(word, STR("on-miss=warn")))
+        o->on_miss = ON_MISS_WARN;
+    else if (str_eq(word, STR("on-miss=pass")))
+        o->on_miss = ON_MISS_PASS;
+    else if (str_eq(word, STR("exhausted=error")))
+        set_exhausted(o, EXHAUSTED_ERROR);
+    else if (str_eq(word, STR("exhausted=last")))
+        set_exhausted(o, EXHAUSTED_LAST);
+    else if (str_eq(word, STR("exhausted=cycle")))
+        set_exhausted(o, EXHAUSTED_CYCLE);
+    else if (str_eq(word, STR("order=total")))
+        o->match.total = true;
+    else if (str_eq(word, STR("recorder")))
+        o->recorder = o->match.any_method = o->match.rules.number_text = true;
+    else if (str_eq(word, STR("strict-unused")))
+        o->strict_unused = true;
+    else if (str_starts(word, STR("pace=")))
+        o->pace = (word.at[5] - '0') + (word.len > 7 ? (word.at[7] - '0') / 10.0 : 0);
+    else
+        return false;
+    return true;
 }
 
 static bool read_options(struct playbook *p, struct str words)
 {
-    struct mock_options options = { .match = MATCH_SEQUENTIAL, .finish_on_miss = true };
+    struct mock_options options = { .match = { .mode = MATCH_SEQUENTIAL } };
 
     while (words.len) {
         struct str word = str_cut(&words, ' ');
 
-        if (str_eq(word, STR("match=by-request")))
-            options.match = MATCH_BY_REQUEST;
-        else if (str_eq(word, STR("on-miss=warn")))
-            options.finish_on_miss = false;
-        else if (!str_eq(word, STR("match=sequential")) && !str_eq(word, STR("on-miss=error")))
+        if (!read_option(&options, word))
             return fails(p, "no such option", word, STR_NONE);
     }
+    /* mcp-recorder has a sequence of its own; its other ways are ours. */
+    options.match.any_method =
+        options.match.any_method && options.match.mode == MATCH_SEQUENTIAL;
     begin_play(p, &options);
     return true;
 }
@@ -130,7 +243,15 @@ static bool expect(struct playbook *p, struct str want)
 static bool is_expected(struct str line)
 {
     return str_starts(line, STR("<< ")) || str_starts(line, STR("report ")) ||
-           str_starts(line, STR("wait ")) || str_starts(line, STR("finish "));
+           str_starts(line, STR("wait ")) || str_starts(line, STR("finish ")) ||
+           str_starts(line, STR("up<< ")) || str_eq(line, STR("start upstream"));
+}
+
+static void write_report(struct playbook *p)
+{
+    buf_add(&p->got, STR("<< "));
+    mock_report(&p->mock, &p->got);
+    buf_add_ch(&p->got, '\n');
 }
 
 /* A line after those of the recording. */
@@ -147,7 +268,14 @@ static bool act(struct playbook *p, struct str line)
     if (str_eq(line, STR("close")))
         step(p, EVENT_CLOSED, NULL);
     else if (str_eq(line, STR("time")))
-        step(p, EVENT_TIMER, NULL);
+        return ring(p) || fails(p, "nobody waits", STR_NONE, STR_NONE);
+    else if (str_eq(line, STR("report")))
+        write_report(p);
+    else if (str_starts(line, STR("up closed ")))
+        upstream_ends(p, str_skip(line, strlen("up closed ")));
+    else if (str_starts(line, STR("up>> ")))
+        assert_true(intake_line(&p->upstream, TO_CLIENT, str_skip(line, strlen("up>> ")),
+                                &p->from_server, &e));
     else if (!str_starts(line, STR(">> ")))
         return fails(p, "no such line in a playbook", line, STR_NONE);
     else if (!intake_line(&p->intake, TO_SERVER, str_skip(line, 3), &p->from_client, &e))
@@ -158,30 +286,25 @@ static bool act(struct playbook *p, struct str line)
 static bool is_recorded(struct str line)
 {
     return str_starts(line, STR("c2s ")) || str_starts(line, STR("s2c ")) ||
-           str_starts(line, STR("| "));
+           str_starts(line, STR("| ")) || str_starts(line, STR("@")) ||
+           str_starts(line, STR("conn=")) || str_starts(line, STR("session="));
 }
 
 /* The recording is poured in one piece, so that its lines are numbered. */
-static void pour_recording(struct playbook *p, struct str text)
+static void gather_recording(struct playbook *p, struct str text)
 {
-    struct buf recording;
-
-    buf_init(&recording, (size_t)1 << 26);
     while (text.len) {
         struct str line = str_cut(&text, '\n');
         if (!is_recorded(line))
             continue;
-        buf_add(&recording, line);
-        buf_add_ch(&recording, '\n');
+        buf_add(&p->recording, line);
+        buf_add_ch(&p->recording, '\n');
     }
-    terse_pour_plain(&p->script.sink, buf_str(&recording));
-    buf_release(&recording);
 }
 
 static bool run_line(struct playbook *p, struct str line)
 {
-    static const struct mock_options defaults = { .match = MATCH_SEQUENTIAL,
-                                                  .finish_on_miss = true };
+    static const struct mock_options defaults = { .match = { .mode = MATCH_SEQUENTIAL } };
 
     p->line++;
     if (!line.len || line.at[0] == '#' || str_eq(line, STR("recording")))
@@ -195,19 +318,22 @@ static bool run_line(struct playbook *p, struct str line)
 
 bool playbook_run(struct str text, struct buf *why)
 {
-    struct playbook p = { .out = { write_down }, .from_client = { hear }, .why = why };
+    struct playbook p = { .out = { write_down },
+                          .from_client = { hear },
+                          .from_server = { hear_upstream },
+                          .why = why };
     bool ok = true;
 
     buf_init(&p.got, (size_t)1 << 26);
-    script_init(&p.script);
-    pour_recording(&p, text);
+    buf_init(&p.recording, (size_t)1 << 26);
+    gather_recording(&p, text);
     while (ok && text.len)
         ok = run_line(&p, str_cut(&text, '\n'));
     p.line++;
     ok = ok && nothing_is_left(&p) &&
          (p.playing || fails(&p, "nothing happens in it", STR_NONE, STR_NONE));
     end_play(&p);
-    script_release(&p.script);
+    buf_release(&p.recording);
     buf_release(&p.got);
     return ok;
 }

@@ -42,6 +42,12 @@ static inline void stepper_put(struct action_sink *self, const struct action *a)
     case ACTION_FINISH:
         buf_printf(&s->did, "finish %d", a->exit_code);
         break;
+    case ACTION_START_UPSTREAM:
+        buf_add(&s->did, STR("start upstream"));
+        break;
+    case ACTION_SEND_UPSTREAM:
+        buf_printf(&s->did, "up<< %.*s", STR_ARG(a->text));
+        break;
     }
     buf_add_ch(&s->did, '\n');
 }

@@ -10,6 +10,8 @@
 #include "fault-sys.h"
 #include "test.h"
 
+/* long file: each way in which a disk can fail is a case of its own */
+
 /* Each test has an empty directory for itself and stands in it. */
 static int into_a_new_directory(void **state)
 {

@@ -16,6 +16,12 @@ struct parrot {
     int events;
 };
 
+static void start_upstream(struct parrot *p)
+{
+    say_start_upstream(&p->say);
+    say_upstream(&p->say, STR("{\"method\":\"up\"}"));
+}
+
 static void parrot_step(void *engine, const struct event *ev)
 {
     struct parrot *p = engine;
@@ -41,6 +47,8 @@ static void parrot_step(void *engine, const struct event *ev)
             say_timer(&p->say, 8, 1000);
         else if (str_eq(method, STR("signal")))
             kill(getpid(), SIGTERM);
+        else if (str_eq(method, STR("start")))
+            start_upstream(p);
         break;
     case EVENT_TIMER:
         say_message(&p->say,
@@ -50,6 +58,14 @@ static void parrot_step(void *engine, const struct event *ev)
     case EVENT_CLOSED:
         say_message(&p->say, STR("closed"));
         say_finish(&p->say, 3);
+        break;
+    case EVENT_UPSTREAM:
+        say_message(&p->say, json_raw(ev->record->message.msg));
+        say_finish(&p->say, 5);
+        break;
+    case EVENT_UPSTREAM_CLOSED:
+        say_message(&p->say, ev->why);
+        say_finish(&p->say, 6);
         break;
     }
 }
@@ -80,7 +96,7 @@ static void restore(int fd, int saved)
 }
 
 /* `more` keeps the client there after what it has said. */
-static void play(struct session *s, const char *said, bool more)
+static void play_with(struct session *s, const char *said, bool more, char *const *upstream)
 {
     int in[2], out[2], saved[2];
     struct log log = { .level = LOG_INFO, .put = add_line, .to = &s->log };
@@ -99,7 +115,7 @@ static void play(struct session *s, const char *said, bool more)
         close(in[1]);
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
-    as_server_init(&server, &app, parrot_step, &parrot);
+    as_server_init(&server, &app, parrot_step, &parrot, upstream);
     say_init(&parrot.say, &server.actions);
     s->exit_code = as_server_run(&server, &e);
     s->events = parrot.events;
@@ -113,6 +129,11 @@ static void play(struct session *s, const char *said, bool more)
     assert_int_equal(e.kind, ERR_OK);
     say_release(&parrot.say);
     arena_release(&parrot.arena);
+}
+
+static void play(struct session *s, const char *said, bool more)
+{
+    play_with(s, said, more, NULL);
 }
 
 static void end(struct session *s)
@@ -166,6 +187,22 @@ static void a_signal_is_a_client_that_has_gone(void **state)
     end(&s);
 }
 
+static void a_server_behind_it_is_started_when_asked_for(void **state)
+{
+    static char *const cat[] = { "cat", NULL }, *const none[] = { "./no-such-program", NULL };
+    struct session s;
+
+    (void)state;
+    play_with(&s, "{\"method\":\"start\"}\n", true, cat);
+    assert_str(buf_str(&s.out), STR("opened\nstart\n{\"method\":\"up\"}\n"));
+    assert_int_equal(s.exit_code, 5);
+    end(&s);
+    play_with(&s, "{\"method\":\"start\"}\n", true, none);
+    assert_non_null(strstr(buf_z(&s.out), "'./no-such-program'"));
+    assert_int_equal(s.exit_code, 6);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +210,7 @@ int main(void)
         cmocka_unit_test(the_engine_decides_when_it_is_over),
         cmocka_unit_test(a_timer_rings),
         cmocka_unit_test(a_signal_is_a_client_that_has_gone),
+        cmocka_unit_test(a_server_behind_it_is_started_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -432,6 +432,22 @@ static void all_operations_are_counted_as_show_lists_them(void **state)
     close_desk(&d);
 }
 
+static void what_goes_on_with_a_call_has_no_outcome_of_its_own(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    tell(&d, "c2s {'id':1,'method':'tools/call','params':{'name':'a','task':{}}}\n"
+             "s2c {'id':1,'result':{'task':{'taskId':'T','status':'working'}}}\n"
+             "c2s {'id':2,'method':'tasks/result','params':{'taskId':'T'}}\n"
+             "s2c {'id':2,'result':{'isError':true,'content':[]}}\n");
+    assert_int_equal(d.census.count, 2);
+    assert_int_equal(d.census.parts, 1);
+    assert_int_equal(d.census.outcomes[OUTCOME_TOOL_ERROR], 1);
+    assert_int_equal(d.census.outcomes[OUTCOME_OK], 0);
+    close_desk(&d);
+}
+
 static void names_beyond_the_limit_share_a_row(void **state)
 {
     struct arena a = { 0 };
@@ -520,6 +536,7 @@ int main(void)
         cmocka_unit_test(who_listens_waits_for_no_answer),
         cmocka_unit_test(what_is_delivered_again_is_no_call),
         cmocka_unit_test(all_operations_are_counted_as_show_lists_them),
+        cmocka_unit_test(what_goes_on_with_a_call_has_no_outcome_of_its_own),
         cmocka_unit_test(names_beyond_the_limit_share_a_row),
         cmocka_unit_test(long_names_are_cut_but_told_apart),
         cmocka_unit_test(what_had_to_be_given_up_is_not_called_unanswered),

@@ -87,6 +87,7 @@ static void one_unusable_file_does_not_hide_the_others(void **state)
     assert_run(d, "mcpreel check a missing b", 3,
                "a: unusable\nmissing: unusable\nb: whole, 2 messages\n",
                "mcpreel: a:2:1: a message line without 'seq'\n"
+               "  to save what can be read: mcpreel check --fix a\n"
                "mcpreel: cannot read 'missing': No such file or directory\n");
     assert_run(d, "mcpreel -q check b b", 0, "b: whole, 2 messages\nb: whole, 2 messages\n",
                "");
@@ -144,7 +145,7 @@ static void an_unusable_file_has_no_copy(void **state)
 {
     struct desk *d = *state;
 
-    desk_put(d, "a", HEADER PING "{'type':'message'}\n");
+    desk_put(d, "a", "{'version':'1.0','interactions':[");
     assert_int_equal(desk_run(d, "mcpreel check --fix a"), 3);
     assert_int_equal(desk_count(d), 1);
     desk_put(d, "a", HEADER PING);
@@ -171,8 +172,9 @@ static void the_report_has_every_file(void **state)
                "\"text\":\"there is no footer: the recorder did not end well\"}]}]}\n",
                "");
     assert_int_equal(desk_run(d, "mcpreel -q --json check --fix b"), 0);
-    assert_non_null(
-        strstr(buf_z(&d->out), "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{}}}]}\n"));
+    assert_non_null(strstr(buf_z(&d->out),
+                           "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{},"
+                           "\"left_out\":{\"lines\":0,\"packed\":false,\"at\":[]}}}]}\n"));
 }
 
 static void what_cannot_be_meant_is_refused(void **state)

@@ -31,7 +31,7 @@ static void the_name_decides_the_format(void **state)
         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:01.000Z','label':'mcp',"
         "'command':['u']}\n"
         "{'t':'2026-01-01T00:00:02.000Z','dir':'in','raw':{'id':1,'method':'ping'}}\n"
-        "{'t':'2026-01-01T00:00:10.000Z','type':'end','exitCode':0,'durationMs':9000}\n");
+        "{'t':'2026-01-01T00:00:10.000Z','type':'end','durationMs':9000}\n");
     assert_run(d, "mcpreel -q convert --to jsonrpc a.jsonl -o c.jsonl", 0, "", "");
     assert_string_equal(desk_get(d, "c.jsonl"), "{'id':1,'method':'ping'}\n");
 }
@@ -108,7 +108,7 @@ static void the_report_says_what_was_done(void **state)
                "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
                "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{"
                "\"conn\":1}}\n",
-               "");
+               "mcpreel: warning: 'b' has messages without a time; they stay together\n");
     assert_int_equal(desk_run(d, "mcpreel --json convert --lossless a -o c.jsonrpc"), 1);
     assert_str(buf_str(&d->out),
                STR("{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
@@ -149,7 +149,8 @@ static void a_file_that_cannot_be_used_leaves_nothing(void **state)
 
     desk_put(d, "a.jsonl", ONE "{'type':'message'}\n");
     assert_run(d, "mcpreel convert a.jsonl -o b.jsonl", 3, "",
-               "mcpreel: a.jsonl:4:1: a message line without 'seq'\n");
+               "mcpreel: a.jsonl:4:1: a message line without 'seq'\n"
+               "  to save what can be read: mcpreel check --fix a.jsonl\n");
     assert_int_equal(desk_count(d), 1);
     assert_run(d, "mcpreel convert missing -o b.jsonl", 3, "",
                "mcpreel: cannot read 'missing': No such file or directory\n");

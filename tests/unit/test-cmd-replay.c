@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/pack.h"
 #include "program.h"
 #include "test.h"
 
@@ -11,12 +12,15 @@
 #define LINE(seq, dir, msg)                                                                    \
     "{\"type\":\"message\",\"seq\":" #seq ",\"ts\":\"2025-02-04T10:00:00Z\",\"dir\":\"" dir    \
     "\",\"msg\":" msg "}\n"
+#define FOOT                                                                                   \
+    "{\"type\":\"footer\",\"total_messages\":4,"                                               \
+    "\"duration_ms\":1000,\"client_messages\":2,\"server_messages\":2}\n"
 #define RECORDING                                                                              \
     HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}")    \
         LINE(2, "s2c", "{\"id\":1,\"result\":{\"is\":\"a\"}}")                                 \
             LINE(3, "c2s",                                                                     \
                  "{\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"b\",\"n\":1}}")   \
-                LINE(4, "s2c", "{\"id\":2,\"result\":{\"is\":\"b\"}}")
+                LINE(4, "s2c", "{\"id\":2,\"result\":{\"is\":\"b\"}}") FOOT
 
 /* Each test stands in a directory for itself, with a recording in it. */
 static int into_a_new_directory(void **state)
@@ -76,7 +80,9 @@ static void a_last_line_without_newline_is_answered(void **state)
           "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n", "");
 }
 
-#define HINT "record a session that has it, or go on after misses with --on-unmatched warn"
+#define HINT                                                                                   \
+    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
+    "SERVER"
 #define MISS                                                                                   \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no recorded "      \
     "answer for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"        \
@@ -157,6 +163,259 @@ static void a_line_beyond_all_measure_is_ignored_and_told(void **state)
     buf_release(&in);
 }
 
+static void put_file(const char *text)
+{
+    int fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+static void timing_is_checked(void **state)
+{
+    static const char *const bad[] = { "slow",       "scaled",    "scaled:",    "scaled:-1",
+                                       "scaled:x",   "scaled:1x", "scaled:nan", "scaled:1e9",
+                                       "scaled:inf", "scaled: 1", "scaled:.",   "realistic:2" };
+    static const char *const good[] = { "instant", "realistic", "scaled:0", "scaled:0.5",
+                                        "scaled:2" };
+    struct program p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        program_run(&p, NULL, PROGRAM_WORDS("replay", "--timing", bad[i], "file"), STR_NONE);
+        if (p.code != 2)
+            fail_msg("%s", bad[i]);
+        program_release(&p);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        program_run(&p, NULL, PROGRAM_WORDS("-q", "replay", "--timing", good[i], "file"),
+                    STR(ASK("1", "a", "1")));
+        if (p.code != 0)
+            fail_msg("%s", good[i]);
+        assert_str(buf_str(&p.out), STR("{\"id\":1,\"result\":{\"is\":\"a\"}}\n"));
+        program_release(&p);
+    }
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+    (void)state;
+    check(PROGRAM_WORDS("replay", "--order", "total", "--match", "fuzzy", "file"), "", 2, "",
+          "mcpreel: --order total goes with --match sequential only\n");
+    check(PROGRAM_WORDS("replay", "file", "--", "cat"), "", 2, "",
+          "mcpreel: a server is given that nothing would be asked of\n"
+          "  add --on-unmatched passthrough, or leave it out\n");
+    check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "file"), "", 2, "",
+          "mcpreel: --on-unmatched passthrough needs a server to pass to\n"
+          "  say how to start it: mcpreel replay --on-unmatched passthrough session.jsonl -- "
+          "COMMAND ARGS…\n");
+    check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a", "file",
+                        "--", "b"),
+          "", 2, "", "mcpreel: two servers: '--upstream' and what follows '--'\n");
+    check(
+        PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a 'b", "file"),
+        "", 2, "",
+        "mcpreel: cannot read the command of '--upstream': a quote (') is not closed\n");
+    check(PROGRAM_WORDS("replay", "--cassette", "file", "file"), "", 2, "",
+          "mcpreel: two recordings to replay\n  name one: mcpreel replay session.jsonl\n");
+}
+
+static void total_order_is_kept(void **state)
+{
+    struct program p;
+
+    (void)state;
+    program_run(&p, NULL, PROGRAM_WORDS("-q", "replay", "--order", "total", "file"),
+                STR(ASK("1", "b", "1")));
+    assert_int_equal(p.code, 1);
+    assert_non_null(strstr(buf_z(&p.out), "\"reason\":\"too early\""));
+    program_release(&p);
+}
+
+static void what_was_not_asked_for_can_be_a_finding(void **state)
+{
+    (void)state;
+    check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"), ASK("1", "a", "1"), 1,
+          "{\"id\":1,\"result\":{\"is\":\"a\"}}\n",
+          "mcpreel: never asked for: #3 tools/call b\n");
+    check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"),
+          ASK("1", "a", "1") ASK("2", "b", "1"), 0,
+          "{\"id\":1,\"result\":{\"is\":\"a\"}}\n{\"id\":2,\"result\":{\"is\":\"b\"}}\n", "");
+}
+
+#define REPORT                                                                                 \
+    "{\"v\":1,\"command\":\"replay\",\"exit_code\":0,\"requests\":1,\"matched\":1,"            \
+    "\"repeated\":0,"                                                                          \
+    "\"borrowed\":0,\"differing\":0,\"unmatched\":0,\"passed_through\":0,\"unused\":1,"        \
+    "\"unmatched_requests\":[],\"unused_requests\":[{\"seq\":1,\"method\":\"tools/call\","     \
+    "\"subject\":\"a\"}]}\n"
+
+static void how_it_went_is_reported(void **state)
+{
+    char got[4096] = "";
+    int fd;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) { /* the second replaces the first */
+        check(PROGRAM_WORDS("-q", "replay", "--report", "report", "file"), ASK("1", "b", "1"),
+              0, "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
+        fd = open("report", O_RDONLY);
+        assert_true(fd >= 0 && read(fd, got, sizeof got - 1) > 0);
+        close(fd);
+        assert_string_equal(got, REPORT);
+    }
+    assert_int_equal(unlink("report"), 0);
+    check(PROGRAM_WORDS("-q", "--json", "replay", "file"), ASK("1", "b", "1"), 0,
+          "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", REPORT);
+    check(PROGRAM_WORDS("-q", "replay", "--report", "no/report", "file"), ASK("1", "b", "1"), 5,
+          "{\"id\":1,\"result\":{\"is\":\"b\"}}\n",
+          "mcpreel: cannot write 'no/report': No such file or directory\n");
+}
+
+static void a_cassette_is_served_as_its_recorder_does(void **state)
+{
+    (void)state;
+    check(
+        PROGRAM_WORDS("-q", "replay", "--cassette", "file"),
+        ASK("1", "b", "1.0") ASK("2", "b", "1"), 0,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
+        "interaction for tools/call [b]\",\"data\":{\"reason\":\"never recorded\","
+        "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
+        "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"match less "
+        "closely with --match fuzzy or sequential, or record it with mcpreel record\"}}}\n"
+        "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
+        "mcpreel: no recorded answer for tools/call 'b'; nearest is #3 tools/call 'b', which "
+        "differs at $.params.n: recorded 1, got 1.0; match less closely with --match fuzzy or "
+        "sequential, or record it with mcpreel record\n");
+    check(PROGRAM_WORDS("-q", "replay", "--cassette", "file", "--match", "sequential"),
+          "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
+          "");
+}
+
+/* What the seed calls EC-REC-001. */
+static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
+{
+    struct program p;
+
+    (void)state;
+    put_file(HEAD);
+    program_run(&p, NULL, PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
+                STR(ASK("1", "a", "1") ASK("2", "b", "1")));
+    assert_int_equal(p.code, 0);
+    assert_non_null(strstr(buf_z(&p.err), "mcpreel: warning: 'file' has no messages; no "
+                                          "request can be answered\n"));
+    assert_non_null(strstr(buf_z(&p.out), "\"id\":1,\"error\":{\"code\":-32000"));
+    assert_non_null(strstr(buf_z(&p.out), "\"id\":2,\"error\":{\"code\":-32000"));
+    program_release(&p);
+}
+
+static void ec_rec_002_a_torn_last_line_is_left_out(void **state)
+{
+    (void)state;
+    put_file(
+        HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}")
+            LINE(2, "s2c", "{\"id\":1,\"result\":{\"is\":\"a\"}}") "{\"type\":\"mess");
+    check(PROGRAM_WORDS("replay", "file"),
+          "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}\n", 0,
+          "{\"id\":1,\"result\":{\"is\":\"a\"}}\n",
+          "mcpreel: warning: file:4:14: the last line is cut off; used up to here\n"
+          "mcpreel: 'file' has no footer; its recorder did not end properly\n"
+          "mcpreel: answered 1 request from the recording, 0 unmatched\n");
+}
+
+static void ec_rec_008_another_version_is_an_error(void **state)
+{
+    (void)state;
+    put_file(
+        "{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","
+        "\"upstream\":\"x\",\"thoughtjack_version\":\"0.9.0\"}\n");
+    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+          "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
+          "1\n");
+}
+
+static void ec_rec_009_what_is_not_recorded_is_passed_through(void **state)
+{
+    static const char server[] =
+        "read hello; echo '{\"id\":\"mcpreel-greeting\",\"result\":{}}'; read ready; read ask; "
+        "echo '{\"id\":1,\"result\":{\"is\":\"live\"}}'; cat >/dev/null";
+    char before[8192], after[8192];
+    ssize_t had, has;
+    int fd;
+
+    (void)state;
+    fd = open("file", O_RDONLY);
+    had = read(fd, before, sizeof before);
+    close(fd);
+    check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "file", "--", "sh", "-c",
+                        server),
+          ASK("1", "c", "1") ASK("2", "b", "1"), 0,
+          "{\"id\":2,\"result\":{\"is\":\"b\"}}\n{\"id\":1,\"result\":{\"is\":\"live\"}}\n",
+          "mcpreel: no recorded answer for tools/call 'c'; asking the server\n"
+          "mcpreel: answered 1 request from the recording, 1 unmatched\n"
+          "mcpreel: never asked for: #1 tools/call a\n");
+    fd = open("file", O_RDONLY);
+    has = read(fd, after, sizeof after);
+    close(fd);
+    assert_int_equal(had, has);
+    assert_memory_equal(before, after, (size_t)had);
+}
+
+static void a_server_behind_that_dies_is_told_and_ends_with_4(void **state)
+{
+    struct program p;
+
+    (void)state;
+    program_run(&p, NULL,
+                PROGRAM_WORDS("-q", "replay", "--on-unmatched", "passthrough", "--upstream",
+                              "sh -c 'read x; echo broken >&2; exit 9'", "file"),
+                STR(ASK("1", "c", "1")));
+    assert_int_equal(p.code, 4);
+    assert_non_null(strstr(buf_z(&p.out), "the server behind the recording is gone"));
+    assert_str(buf_str(&p.err), STR("mcpreel: the server behind the recording: 'sh' ended with "
+                                    "exit code 9: broken\n"));
+    program_release(&p);
+    program_run(&p, NULL,
+                PROGRAM_WORDS("-q", "replay", "--on-unmatched", "passthrough", "file", "--",
+                              "./no-such-program"),
+                STR(ASK("1", "c", "1") ASK("2", "a", "1")));
+    assert_int_equal(p.code, 4);
+    assert_non_null(strstr(buf_z(&p.out), "{\"id\":2,\"result\":{\"is\":\"a\"}}\n"));
+    program_release(&p);
+}
+
+static void ec_rec_011_a_missing_footer_is_mentioned(void **state)
+{
+    (void)state;
+    put_file(HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/list\"}")
+                 LINE(2, "s2c", "{\"id\":1,\"result\":{}}"));
+    check(PROGRAM_WORDS("replay", "file"), "{\"id\":1,\"method\":\"tools/list\"}\n", 0,
+          "{\"id\":1,\"result\":{}}\n",
+          "mcpreel: 'file' has no footer; its recorder did not end properly\n"
+          "mcpreel: answered 1 request from the recording, 0 unmatched\n");
+}
+
+static void a_packed_recording_replays(void **state)
+{
+    static const char bytes[] = RECORDING;
+    struct packer *p = packer_new(PACK_ZSTD);
+    struct buf packed;
+    int fd;
+
+    (void)state;
+    buf_init(&packed, 1 << 16);
+    packer_add(p, str_n(bytes, sizeof bytes - 1), false, &packed);
+    packer_end(p, &packed);
+    packer_free(p);
+    fd = open("file", O_WRONLY | O_TRUNC);
+    assert_int_equal(write(fd, packed.at, packed.len), packed.len);
+    close(fd);
+    buf_release(&packed);
+    check(PROGRAM_WORDS("-q", "replay", "file"), ASK("1", "b", "1"), 0,
+          "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
+}
+
 #define IN_A_DIRECTORY(test)                                                                   \
     cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
@@ -170,6 +429,19 @@ int main(void)
         IN_A_DIRECTORY(by_request_other_params_are_a_miss),
         IN_A_DIRECTORY(one_recording_must_be_named_and_be_there),
         IN_A_DIRECTORY(a_line_beyond_all_measure_is_ignored_and_told),
+        IN_A_DIRECTORY(timing_is_checked),
+        IN_A_DIRECTORY(what_does_not_go_together_is_refused),
+        IN_A_DIRECTORY(total_order_is_kept),
+        IN_A_DIRECTORY(what_was_not_asked_for_can_be_a_finding),
+        IN_A_DIRECTORY(how_it_went_is_reported),
+        IN_A_DIRECTORY(a_cassette_is_served_as_its_recorder_does),
+        IN_A_DIRECTORY(ec_rec_001_an_empty_recording_answers_with_errors),
+        IN_A_DIRECTORY(ec_rec_002_a_torn_last_line_is_left_out),
+        IN_A_DIRECTORY(ec_rec_008_another_version_is_an_error),
+        IN_A_DIRECTORY(ec_rec_009_what_is_not_recorded_is_passed_through),
+        IN_A_DIRECTORY(a_server_behind_that_dies_is_told_and_ends_with_4),
+        IN_A_DIRECTORY(ec_rec_011_a_missing_footer_is_mentioned),
+        IN_A_DIRECTORY(a_packed_recording_replays),
     };
     alarm(60); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

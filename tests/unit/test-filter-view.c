@@ -70,6 +70,8 @@ static void operations_and_messages_answer_the_same_questions(void **state)
     check("uri:file:///*", "m6 o3 ");
     check("method:notifications/progress", "m2 ");
     check("id:x", "m4 m5 o2 ");
+    check("id:\"x\"", "m4 m5 o2 ");
+    check("id:\"1\"", "");
     check("kind:op", "o1 o2 o4 o5 o3 ");
     check("kind:req", "m1 o1 m4 o2 m6 m8 o5 o3 ");
     check("kind:res", "m3 m5 m7 o4 m10 ");

@@ -3,7 +3,9 @@
 #include "terse.h"
 #include "test.h"
 
-static const struct inspect_file file = { "a.jsonl", "recording", 4100, 2 };
+static const struct inspect_file file = {
+    .path = "a.jsonl", .format = "recording", .bytes = 4100, .remarks = 2
+};
 
 struct shown {
     struct stats s;

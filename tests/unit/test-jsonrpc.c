@@ -153,7 +153,7 @@ static void a_line_that_is_no_message_is_an_error_at_its_place(void **state)
     } cases[] = {
         { "[]", "2:1: a line must be one JSON-RPC message, an object" },
         { " [{'jsonrpc':'2.0','id':1,'method':'ping'}]",
-          "2:2: a line must be one JSON-RPC message, an object" },
+          "2:2: a batch: a line must be one JSON-RPC message" },
         { "null", "2:1: a line must be one JSON-RPC message, an object" },
         { "{}", "2:1: not a JSON-RPC message" },
         { "{'id':1}", "2:1: not a JSON-RPC message" },
@@ -186,7 +186,10 @@ static void the_probe_knows_its_own(void **state)
         { "{'result':{'tools':[{", true },
         { "{'method':'ping'}", false }, /* could be anything */
         { "{'jsonrpc':'2.0'}", false },
-        { "[" REQUEST(1, "ping") "]", false },
+        { "[" REQUEST(1, "ping") "]", true }, /* to be called a batch */
+        { "[{'jsonrpc':'2.0','id':", true },
+        { "[{}]", false },
+        { "[]", false },
         { "{'log':{'version':", false },
         { "", false },
     };

@@ -45,7 +45,7 @@ static void what_a_record_has_is_counted_by_part(void **state)
     tell(EVERYTHING, EVERYTHING & ~PART_TIME, PING PONG, "the times of 2 messages");
     tell(EVERYTHING, EVERYTHING & ~(PART_TIME | PART_SERVER),
          PING "@2 s2c {'method':'notifications/message'}\n" PONG,
-         "the times of 3 messages, 1 notification or request of the server");
+         "the times of 3 messages, 1 notification or request of the server, or answer to one");
     tell(EVERYTHING, EVERYTHING & ~(PART_PROCESS | PART_GAP),
          "| {'type':'proc','ev':'start'}\n"
          "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
@@ -72,7 +72,7 @@ static void what_is_there_is_lost_whatever_its_format_claims(void **state)
 {
     (void)state;
     tell(0, 0, "| {'type':'stderr','text':'x'}\n| {'type':'raw','from':'client','text':'y'}\n",
-         "1 line that is no message, 1 line of standard error");
+         "1 line that is no JSON, 1 line of standard error");
 }
 
 static void a_format_takes_back_what_was_read_from_it(void **state)
@@ -268,6 +268,41 @@ static void what_a_header_says_is_lost_as_a_whole(void **state)
          "the recording's name, the recording's tags, the words of the server's command");
 }
 
+#define CORRELATED(format)                                                                     \
+    "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"                     \
+    "'msg':{'method':'n'},'foreign':{'" format "':{'corr_id':1}}}\n"
+
+static void unknown_members_go_back_to_their_format_alone(void **state)
+{
+    struct loss l;
+
+    (void)state;
+    tell(EVERYTHING, EVERYTHING, CORRELATED("trace"), "");
+    tell(EVERYTHING, EVERYTHING & ~PART_MEMBERS, CORRELATED("trace"),
+         "unknown members of 1 line");
+    loss_init(&l, EVERYTHING & ~PART_MEMBERS);
+    l.name = STR("trace");
+    terse_pour(&l.sink, CORRELATED("trace"));
+    assert_lost(&l, "");
+    terse_pour(&l.sink, CORRELATED("har") CORRELATED("har"));
+    assert_lost(&l, "unknown members of 2 lines");
+    loss_release(&l);
+}
+
+static void what_could_not_be_read_is_lost_everywhere(void **state)
+{
+    struct record r = { .kind = RECORD_HEADER, .left_out = 2 };
+    struct err e = ERR_NONE;
+    struct loss l;
+
+    (void)state;
+    loss_init(&l, EVERYTHING);
+    l.same = true;
+    assert_true(l.sink.put(&l.sink, &r, &e));
+    assert_lost(&l, "2 values that could not be read");
+    loss_release(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +323,8 @@ int main(void)
         cmocka_unit_test(standard_error_is_counted_in_lines),
         cmocka_unit_test(lines_that_nobody_knows_are_lost_everywhere),
         cmocka_unit_test(what_a_header_says_is_lost_as_a_whole),
+        cmocka_unit_test(unknown_members_go_back_to_their_format_alone),
+        cmocka_unit_test(what_could_not_be_read_is_lost_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

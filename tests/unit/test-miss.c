@@ -1,7 +1,6 @@
 #include "engine/miss.h"
 
-#include "terse.h"
-#include "test.h"
+#include "scripted.h"
 
 static const char recording[] =
     "c2s {'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':1,'b':2}}}\n"
@@ -15,31 +14,43 @@ static const char recording[] =
 
 /* The explanation of one miss; data with ' for ". */
 struct told {
-    struct script script;
+    struct scripted of;
+    struct matcher matcher;
     struct terse_scanned live;
     struct miss why;
 };
 
-static void explain(struct told *t, const char *recorded, const char *live, bool exhausted)
+static void explain_in(struct told *t, enum match_mode mode, const char *recorded,
+                       const char *live, const struct match *found)
 {
+    struct match_options how = { .mode = mode, .rules = matcher_rules(mode, false) };
     struct mcp_message m;
 
-    script_init(&t->script);
-    terse_pour(&t->script.sink, recorded);
-    script_finish(&t->script);
+    scripted_init(&t->of, mode, recorded);
+    matcher_init(&t->matcher, &t->of.script, &how, &t->of.fuzzy);
     m = mcp_classify(terse_scan(&t->live, live), &t->live.arena);
-    miss_explain(&t->why, &t->script, m.method, m.params, exhausted);
+    miss_explain(&t->why, &t->matcher, &m, found);
+}
+
+static void explain(struct told *t, const char *recorded, const char *live, bool exhausted)
+{
+    struct match found = { .outcome = exhausted ? MATCH_EXHAUSTED : MATCH_NEVER };
+
+    explain_in(t, MATCH_SEQUENTIAL, recorded, live, &found);
 }
 
 static void forget(struct told *t)
 {
     miss_release(&t->why);
     terse_scanned_release(&t->live);
-    script_release(&t->script);
+    matcher_release(&t->matcher);
+    scripted_release(&t->of);
 }
 
-/* Whatever the reason, what to do about it is the same. */
-#define HINT "record a session that has it, or go on after misses with --on-unmatched warn"
+#define RECORD_IT                                                                              \
+    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
+    "SERVER"
+#define AGAIN "give answers again with --on-exhausted last or cycle, or record a longer session"
 
 static void check(const char *live, bool exhausted, const char *message, const char *data,
                   const char *report)
@@ -50,9 +61,11 @@ static void check(const char *live, bool exhausted, const char *message, const c
 
     explain(&t, recording, live, exhausted);
     assert_str(buf_str(&t.why.message), str_z(message));
-    data_and_hint = arena_printf(&a, "%.*s,'hint':'%s'}", (int)strlen(data) - 1, data, HINT);
+    data_and_hint = arena_printf(&a, "%.*s,'hint':'%s'}", (int)strlen(data) - 1, data,
+                                 exhausted ? AGAIN : RECORD_IT);
     assert_str(buf_str(&t.why.data), terse_json(&a, data_and_hint.at));
-    assert_str(buf_str(&t.why.report), arena_printf(&a, "%s; %s", report, HINT));
+    assert_str(buf_str(&t.why.report),
+               arena_printf(&a, "%s; %s", report, exhausted ? AGAIN : RECORD_IT));
     forget(&t);
     arena_release(&a);
 }
@@ -170,6 +183,67 @@ static void long_values_and_names_are_not_repeated(void **state)
     buf_release(&live);
 }
 
+static void what_would_help_depends_on_the_mode(void **state)
+{
+    static const struct match never = { .outcome = MATCH_NEVER };
+    static const char live[] = "{'id':1,'method':'tools/call','params':{'name':'add'}}";
+    static const char other[] = "{'id':1,'method':'own'}";
+    static const struct {
+        enum match_mode mode;
+        const char *live, *help;
+    } rows[] = {
+        { MATCH_BY_REQUEST, live, "--match fuzzy or sequential" },
+        { MATCH_STRICT, live, "--match fuzzy or sequential" },
+        { MATCH_BY_REQUEST, other, "--on-unmatched passthrough" },
+        { MATCH_FUZZY, live, "--on-unmatched passthrough" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct told t;
+
+        explain_in(&t, rows[i].mode, recording, rows[i].live, &never);
+        if (!strstr(buf_z(&t.why.report), rows[i].help))
+            fail_msg("row %zu: %s", i, buf_z(&t.why.report));
+        forget(&t);
+    }
+}
+
+static void in_total_order_the_next_one_is_told(void **state)
+{
+    static const struct match early = { .outcome = MATCH_TOO_EARLY, .op = 2 };
+    struct told t;
+
+    (void)state;
+    explain_in(&t, MATCH_SEQUENTIAL, recording,
+               "{'id':1,'method':'resources/read','params':{'uri':'file:///a'}}", &early);
+    assert_str(buf_str(&t.why.message),
+               STR("another request was recorded next, before resources/read 'file:///a'"));
+    assert_non_null(
+        strstr(buf_z(&t.why.data), "\"reason\":\"too early\",\"nearest\":{\"seq\":3,"));
+    assert_non_null(strstr(buf_z(&t.why.report), "; next is #3 tools/call 'mul'"));
+    assert_non_null(strstr(buf_z(&t.why.report), "leave out --order total"));
+    assert_int_equal(t.why.nearest, 2);
+    forget(&t);
+}
+
+/* A secret that was taken out of the recording is no reason for a miss, and the live one
+ * must not be printed beside it. */
+static void what_was_redacted_is_no_difference(void **state)
+{
+    static const struct match never = { .outcome = MATCH_NEVER };
+    struct told t;
+
+    (void)state;
+    explain_in(&t, MATCH_BY_REQUEST,
+               "c2s {'id':1,'method':'m','params':{'key':'[REDACTED:KEY]','n':1}}",
+               "{'id':1,'method':'m','params':{'key':'very-secret','n':2}}", &never);
+    assert_null(strstr(buf_z(&t.why.report), "very-secret"));
+    assert_null(strstr(buf_z(&t.why.data), "very-secret"));
+    assert_non_null(strstr(buf_z(&t.why.report), "$.params.n: recorded 1, got 2"));
+    forget(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +255,9 @@ int main(void)
         cmocka_unit_test(what_does_not_count_for_matching_is_no_difference),
         cmocka_unit_test(of_many_differences_five_are_told),
         cmocka_unit_test(long_values_and_names_are_not_repeated),
+        cmocka_unit_test(what_would_help_depends_on_the_mode),
+        cmocka_unit_test(in_total_order_the_next_one_is_told),
+        cmocka_unit_test(what_was_redacted_is_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void a_playbook_fails_on_everything_that_is_not_as_it_says(void **state)
           "6: no such line in a playbook\n  got  xx");
     check(LIST "<< {\"id\":2,\"result\":{}}\nc2s {}\n", false,
           "6: the recording comes first\n  got  c2s {}");
-    check("options match=fuzzy\n", false, "1: no such option\n  got  match=fuzzy");
+    check("options match=other\n", false, "1: no such option\n  got  match=other");
     check("recording\n", false, "2: nothing happens in it");
 }
 

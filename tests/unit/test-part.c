@@ -117,7 +117,7 @@ static void so_much_of_a_part_reads_as_a_sentence(void **state)
         { PART_STDERR, 1, "1 line of standard error" },
         { PART_TIME, 1, "the times of 1 message" },
         { PART_TIME, 2, "the times of 2 messages" },
-        { PART_SERVER, 3, "3 notifications and requests of the server" },
+        { PART_SERVER, 3, "3 notifications and requests of the server, and answers to them" },
         { PART_NAME, 2, "the recording's name" },
         { PART_END, 1, "how the recording ended" },
     };

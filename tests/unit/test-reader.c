@@ -239,6 +239,75 @@ static void an_error_names_its_place(void **state)
     reader_close(r);
 }
 
+/* What a damaged file gives to those who repair it, and what they hear. */
+static void check_salvaged(struct str content, const char *records, const char *heard)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct terse t;
+    struct heard h;
+    enum next next;
+
+    heard_init(&h);
+    terse_init(&t);
+    put_file(content);
+    assert_true(reader_open_damaged(&r, &sys_real, "file", &h.log, &e));
+    while ((next = reader_next(r, &rec, &e)) == NEXT_RECORD)
+        assert_true(t.sink.put(&t.sink, &rec, &e));
+    if (next == NEXT_ERROR)
+        buf_printf(&t.text, "%s", e.msg);
+    assert_str(buf_str(&t.text), str_z(records));
+    assert_str(buf_str(&h.text), str_z(heard));
+    reader_close(r);
+    terse_release(&t);
+    buf_release(&h.text);
+}
+
+#define NOISE(text) "{\"type\":\"stderr\",\"text\":\"" text "\"}\n"
+#define HEAD_SEEN "header version=1.0 name= upstream=x\n"
+
+static void damaged_lines_are_left_out_for_those_who_repair(void **state)
+{
+    (void)state;
+    check_salvaged(STR(HEAD NOISE("a") NOISE("\xff") NOISE("c")),
+                   HEAD_SEEN "stderr a\ngap c2s messages=1 bytes=29 (damaged)\nstderr c\n",
+                   "mcpreel: warning: file:3:26: not valid JSON: not UTF-8; left out\n");
+    /* Together they are one gap, also if nothing follows; a line that swallows the next
+     * costs only itself. */
+    check_salvaged(STR(HEAD "\n{\"type\":7}\n{\"type\":\n" NOISE("c") "\0\0\n[]\n"),
+                   HEAD_SEEN "gap c2s messages=2 bytes=20 (damaged)\nstderr c\n"
+                             "gap c2s messages=2 bytes=6 (damaged)\n",
+                   "mcpreel: warning: file:3:1: a line without a 'type' that is a string; "
+                   "left out\n"
+                   "mcpreel: warning: file:6:1: NUL bytes in the middle of the file; left "
+                   "out\n");
+    /* Another version is not damage. */
+    check_salvaged(STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":"
+                       "\"2026-01-01T00:00:00Z\",\"upstream\":\"x\","
+                       "\"thoughtjack_version\":\"0.3.0\"}\n"),
+                   "file:1:1: this is a recording of version 2.0; this program reads version 1",
+                   "");
+}
+
+static void whoever_is_strict_is_told_of_the_repair(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+
+    (void)state;
+    heard_init(&h);
+    put_file(STR(HEAD NOISE("\xff")));
+    assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
+    assert_string_equal(e.hint, "to save what can be read: mcpreel check --fix file");
+    assert_int_equal(reader_damage(r)->lines, 0);
+    reader_close(r);
+}
+
 static void assert_not_opened(const struct sys *sys, enum err_kind kind, const char *msg)
 {
     int before = open_descriptors();
@@ -389,6 +458,8 @@ int main(void)
         IN_A_DIRECTORY(a_line_beyond_the_limit_is_refused_with_its_place),
         IN_A_DIRECTORY(remarks_go_to_the_log_and_are_counted),
         IN_A_DIRECTORY(an_error_names_its_place),
+        IN_A_DIRECTORY(damaged_lines_are_left_out_for_those_who_repair),
+        IN_A_DIRECTORY(whoever_is_strict_is_told_of_the_repair),
         IN_A_DIRECTORY(what_is_no_recording_is_not_opened),
         IN_A_DIRECTORY(text_in_utf16_is_called_that),
         IN_A_DIRECTORY(a_mark_before_utf8_is_passed_over),

@@ -89,6 +89,22 @@ static void messages_say_where_they_were_changed(void **state)
     stop(&d);
 }
 
+static void members_that_nobody_knows_are_looked_at_too(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d,
+                MESSAGE("'msg':{'method':'a'},'note':['hunter2'],"
+                        "'foreign':{'trace':{'corr_id':'hunter2'}}"),
+                MESSAGE("'msg':{'method':'a'},'note':['[REDACTED:KEY]'],"
+                        "'foreign':{'trace':{'corr_id':'[REDACTED:KEY]'}}"));
+    assert_line(&d, "{'type':'stderr','text':'x','note':'hunter2'}",
+                "{'type':'stderr','text':'x','note':'[REDACTED:KEY]'}");
+    stop(&d);
+}
+
 static void places_that_were_known_stay_known(void **state)
 {
     struct desk d;
@@ -380,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_say_where_they_were_changed),
+        cmocka_unit_test(members_that_nobody_knows_are_looked_at_too),
         cmocka_unit_test(places_that_were_known_stay_known),
         cmocka_unit_test(numbers_that_are_taken_are_not_given_again),
         cmocka_unit_test(what_cannot_be_freed_is_a_gap),

@@ -55,7 +55,7 @@ static void each_format_is_written_by_its_own_writer(void **state)
          "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:02.000Z','label':'mcp',"
          "'command':[]}\n"
          "{'t':'2026-01-01T00:00:02.000Z','dir':'in','raw':{'id':1,'method':'ping'}}\n"
-         "{'t':'2026-01-01T00:00:02.000Z','type':'end','exitCode':0,'durationMs':0}\n");
+         "{'t':'2026-01-01T00:00:02.000Z','type':'end','durationMs':0}\n");
     mend(*state, "jsonrpc", "| " PING("1"), "{'id':1,'method':'ping'}\n");
 }
 

@@ -1,11 +1,11 @@
 #include "engine/script.h"
 
-#include "terse.h"
-#include "test.h"
+#include "scripted.h"
 
 static const char *const step_names[] = {
-    [STEP_SEND] = "send",     [STEP_PROGRESS] = "progress", [STEP_ASK] = "ask",
-    [STEP_ANSWER] = "answer", [STEP_HEAR] = "hear",
+    [STEP_SEND] = "send", [STEP_PROGRESS] = "progress", [STEP_EVENT] = "event",
+    [STEP_ASK] = "ask",   [STEP_REPLY] = "reply",       [STEP_ANSWER] = "answer",
+    [STEP_HEAR] = "hear",
 };
 
 /* "name" of {"id":1,"name":...}: what tells messages apart in these tests. */
@@ -19,43 +19,53 @@ static struct str told_apart_by(struct str raw)
     return str_n(raw.at, str_find(raw, '"'));
 }
 
+static void write_step(struct scripted *s, struct buf *to, uint32_t step)
+{
+    const struct script_step *at = &s->script.steps[step];
+    struct str is = STR_NONE;
+
+    if (at->kind != STEP_HEAR)
+        is = told_apart_by(json_raw(scripted_step(s, step)));
+    buf_printf(to, " %s%s%.*s%s", step_names[at->kind], is.len ? ":" : "", STR_ARG(is),
+               at->waits ? "" : "+");
+}
+
 /* One line per strand: "METHOD SUBJECT(flags): step:what step:what+" where a plus
  * means that the step does not wait for answers to the questions before it. */
-static void write_strand(struct buf *to, const struct script_op *op)
+static void write_strand(struct scripted *s, struct buf *to, uint32_t op)
 {
-    buf_add(to, op->method);
-    if (op->subject.len)
-        buf_printf(to, " %.*s", STR_ARG(op->subject));
-    buf_printf(to, "%s%s:", op->cancelled ? " cancelled" : "",
-               op->method.len && !op->answered ? " unanswered" : "");
-    for (const struct script_step *s = op->first; s; s = s->next) {
-        struct str is = told_apart_by(s->raw);
+    unsigned flags = s->script.ops[op].flags;
+    struct str method, subject;
 
-        assert_ptr_equal(s->op, op);
-        buf_printf(to, " %s%s%.*s%s", step_names[s->kind], is.len ? ":" : "", STR_ARG(is),
-                   s->waits ? "" : "+");
+    if (!(flags & STRAND_OPENING)) {
+        method = script_method(&s->script, op)->name;
+        subject = json_text(mcp_subject(method, json_get(scripted_op(s, op), STR("params"))),
+                            &s->text.arena);
+        buf_add(to, method);
+        if (subject.len)
+            buf_printf(to, " %.*s", STR_ARG(subject));
+        buf_printf(to, "%s%s", flags & STRAND_CANCELLED ? " cancelled" : "",
+                   flags & STRAND_ANSWERED ? "" : " unanswered");
     }
+    buf_add_ch(to, ':');
+    for (uint32_t step = script_first_step(&s->script, op); step;
+         step = script_next_step(&s->script, op, step))
+        write_step(s, to, step);
     buf_add_ch(to, '\n');
 }
 
 static void check(const char *recording, const char *want)
 {
-    struct script s;
+    struct scripted s;
     struct buf text;
 
-    script_init(&s);
     buf_init(&text, 1 << 16);
-    terse_pour(&s.sink, recording);
-    script_finish(&s);
-    if (s.opening.first)
-        write_strand(&text, &s.opening);
-    for (size_t i = 0; i < s.count; i++) {
-        assert_int_equal(s.ops[i]->index, i);
-        write_strand(&text, s.ops[i]);
-    }
+    scripted_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.script.op_count; op++)
+        write_strand(&s, &text, op);
     assert_str(buf_str(&text), str_z(want));
     buf_release(&text);
-    script_release(&s);
+    scripted_release(&s);
 }
 
 static void answers_go_to_their_requests_in_any_order(void **state)
@@ -90,7 +100,7 @@ static void what_is_sent_while_one_request_is_open_belongs_to_it(void **state)
           "c2s {'id':9,'result':{}}\n"
           "s2c {'id':2,'result':{'is':'two'}}\n",
           "a: answer:one\n"
-          "b: send:x ask:q answer:two\n");
+          "b: send:x ask:q reply answer:two\n");
 }
 
 static void with_none_or_several_open_it_follows_the_last_server_message(void **state)
@@ -148,7 +158,7 @@ static void a_step_waits_if_all_questions_had_been_answered(void **state)
           "s2c {'method':'n','params':{'is':'still'}}\n"
           "c2s {'id':1,'result':{}}\n"
           "s2c {'id':1,'result':{'is':'one'}}\n",
-          "a: ask:q1 ask:q2+ send:meanwhile+ send:still+ answer:one\n");
+          "a: ask:q1 ask:q2+ send:meanwhile+ reply+ send:still+ reply answer:one\n");
 }
 
 static void a_question_never_answered_holds_nothing_up(void **state)
@@ -267,7 +277,7 @@ static void ids_of_the_two_directions_are_separate(void **state)
           "s2c {'id':0,'method':'q','params':{'is':'q'}}\n"
           "c2s {'id':0,'result':{'is':'no answer of the server'}}\n"
           "s2c {'id':0,'result':{'is':'zero'}}\n",
-          "a: ask:q answer:zero\n");
+          "a: ask:q reply:no answer of the server answer:zero\n");
 }
 
 static void an_answer_to_nothing_is_left_out(void **state)
@@ -307,10 +317,12 @@ static void a_message_over_several_lines_becomes_one(void **state)
 {
     static const char *const texts[] = { "{\n  'id': 1,\n  'method': 'a'\n}",
                                          "{\n  'id': 1,\r\n  'result': '`n'\n}" };
-    struct script s;
+    struct scripted s;
 
     (void)state;
-    script_init(&s);
+    scripted_init(&s, MATCH_SEQUENTIAL, "");
+    script_release(&s.script);
+    script_init(&s.script, &s.shelf.shelf, &(struct leaf_rules){ .meta = false }, NULL);
     for (int i = 0; i < 2; i++) {
         struct record r = { .kind = RECORD_MESSAGE, .has = HAS_SEQ };
         struct err e = ERR_NONE;
@@ -318,12 +330,12 @@ static void a_message_over_several_lines_becomes_one(void **state)
 
         r.message.dir = i ? TO_CLIENT : TO_SERVER;
         r.message.msg = terse_scan(&j, texts[i]);
-        assert_true(s.sink.put(&s.sink, &r, &e));
+        assert_true(s.script.sink.put(&s.script.sink, &r, &e));
         terse_scanned_release(&j);
     }
-    assert_str(s.ops[0]->raw, STR("{   \"id\": 1,   \"method\": \"a\" }"));
-    assert_str(s.ops[0]->first->raw, STR("{   \"id\": 1,\r   \"result\": \"\\n\" }"));
-    script_release(&s);
+    assert_str(json_raw(scripted_op(&s, 1)), STR("{   \"id\": 1,   \"method\": \"a\" }"));
+    assert_str(json_raw(scripted_step(&s, 1)), STR("{   \"id\": 1,\r   \"result\": \"\\n\" }"));
+    scripted_release(&s);
 }
 
 static void a_modern_request_makes_the_script_modern(void **state)
@@ -340,7 +352,7 @@ static void a_modern_request_makes_the_script_modern(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct script s;
+        struct scripted s;
         struct buf text;
 
         buf_init(&text, 1 << 16);
@@ -348,13 +360,130 @@ static void a_modern_request_makes_the_script_modern(void **state)
                    "c2s {'id':1,'method':'tools/list','params':{'_meta':{"
                    "'io.modelcontextprotocol/protocolVersion':'%s'}}}",
                    rows[i].version);
-        script_init(&s);
-        terse_pour(&s.sink, buf_z(&text));
-        if (s.modern != rows[i].modern)
+        scripted_init(&s, MATCH_SEQUENTIAL, buf_z(&text));
+        if (s.script.modern != rows[i].modern)
             fail_msg("%s", rows[i].version);
-        script_release(&s);
+        scripted_release(&s);
         buf_release(&text);
     }
+}
+
+/* Strand by strand: "1/2" is a strand of session 1 that counts as its second. */
+static void check_sessions(const char *recording, const char *want)
+{
+    struct scripted s;
+    struct buf text;
+
+    buf_init(&text, 1 << 16);
+    scripted_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.script.op_count; op++)
+        buf_printf(&text, "%s%u%s", op > 1 ? " " : "", s.script.ops[op].session,
+                   s.script.ops[op].flags & STRAND_COUNTS ? "" : "-");
+    buf_add(&text, STR(":"));
+    for (size_t i = 0; i < s.script.playable_count; i++)
+        buf_printf(&text, " %u", s.script.playable[i]);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+    scripted_release(&s);
+}
+
+static void every_initialize_and_every_connection_is_a_session(void **state)
+{
+    (void)state;
+    check_sessions("c2s {'id':1,'method':'initialize'}\nc2s {'id':2,'method':'tools/list'}\n"
+                   "c2s {'id':3,'method':'initialize'}\nc2s {'id':4,'method':'tools/list'}\n"
+                   "conn=2 c2s {'id':1,'method':'initialize'}\n"
+                   "conn=2 c2s {'id':2,'method':'tools/list'}\n"
+                   "c2s {'id':5,'method':'tools/list'}\n",
+                   "0- 0 1- 1 2- 2 1: 0 1 2");
+}
+
+static void a_session_without_requests_is_not_played(void **state)
+{
+    (void)state;
+    check_sessions("c2s {'id':1,'method':'initialize'}\n"
+                   "conn=1 c2s {'id':1,'method':'server/discover'}\n"
+                   "conn=2 c2s {'id':1,'method':'initialize'}\n"
+                   "conn=2 c2s {'id':2,'method':'tools/list'}\n",
+                   "0- 1- 2- 2: 2");
+    check_sessions("c2s {'id':1,'method':'initialize'}\n", "0-: 0");
+}
+
+#define MODERN "'params':{'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}"
+
+static void requests_of_the_era_without_sessions_share_one(void **state)
+{
+    (void)state;
+    check_sessions("conn=1 c2s {'id':1,'method':'tools/list'," MODERN "}\n"
+                   "conn=2 c2s {'id':1,'method':'tools/list'," MODERN "}\n"
+                   "conn=3 c2s {'id':1,'method':'initialize'}\n"
+                   "conn=3 c2s {'id':1,'method':'tools/list'," MODERN "}\n",
+                   "0 0 2- 2: 0 2");
+}
+
+static void ids_of_two_connections_do_not_meet(void **state)
+{
+    (void)state;
+    check("conn=1 c2s {'id':1,'method':'a'}\n"
+          "conn=2 c2s {'id':1,'method':'b'}\n"
+          "conn=1 s2c {'method':'n','params':{'is':'under a'}}\n"
+          "conn=2 s2c {'id':1,'result':{'is':'to b'}}\n"
+          "conn=1 s2c {'id':1,'result':{'is':'to a'}}\n"
+          "conn=2 s2c {'method':'n','params':{'is':'after b'}}\n",
+          "a: send:under a answer:to a\n"
+          "b: answer:to b send:after b\n");
+}
+
+static void a_subscription_is_open_and_serves_nobody(void **state)
+{
+    (void)state;
+    check("c2s {'id':'L','method':'subscriptions/listen'}\n"
+          "s2c {'method':'notifications/subscriptions/acknowledged','params':{'is':'ack',"
+          "'_meta':{'io.modelcontextprotocol/subscriptionId':'L'}}}\n"
+          "c2s {'id':1,'method':'tools/call','params':{'name':'t'}}\n"
+          "s2c {'method':'n','params':{'is':'under t'}}\n"
+          "s2c {'id':1,'result':{'is':'t'}}\n"
+          "s2c {'method':'notifications/tools/list_changed','params':{'is':'news','_meta':{"
+          "'io.modelcontextprotocol/subscriptionId':'L'}}}\n"
+          "s2c {'id':'L','result':{'is':'the end'}}\n",
+          "subscriptions/listen: event:ack\n"
+          "tools/call t: send:under t answer:t event:news event:the end\n");
+}
+
+static void a_subscription_that_is_refused_has_an_answer(void **state)
+{
+    (void)state;
+    check("c2s {'id':'L','method':'subscriptions/listen'}\n"
+          "s2c {'id':'L','error':{'is':'no'}}\n",
+          "subscriptions/listen: answer:no\n");
+}
+
+static void a_message_delivered_once_more_is_not_played_twice(void **state)
+{
+    (void)state;
+    check("session=1 x=1 c2s {'id':1,'method':'a'}\n"
+          "session=1 x=1 s2c {'id':1,'result':{'is':'one'}}\n"
+          "session=1 x=2 redelivers=2 s2c {'id':1,'result':{'is':'again'}}\n",
+          "a: answer:one\n");
+}
+
+static void a_full_shelf_stops_the_recording(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record r = { .kind = RECORD_MESSAGE };
+    struct terse_scanned j;
+    struct scripted s;
+
+    (void)state;
+    scripted_init(&s, MATCH_SEQUENTIAL, "");
+    script_release(&s.script);
+    script_init(&s.script, &s.shelf.shelf, &(struct leaf_rules){ .meta = false }, NULL);
+    s.shelf.text.max = 4;
+    r.message.msg = terse_scan(&j, "{'id':1,'method':'a'}");
+    assert_false(s.script.sink.put(&s.script.sink, &r, &e));
+    assert_int_equal(e.kind, ERR_LIMIT);
+    terse_scanned_release(&j);
+    scripted_release(&s);
 }
 
 int main(void)
@@ -382,6 +511,14 @@ int main(void)
         cmocka_unit_test(messages_that_are_no_json_rpc_are_passed_over),
         cmocka_unit_test(a_message_over_several_lines_becomes_one),
         cmocka_unit_test(a_modern_request_makes_the_script_modern),
+        cmocka_unit_test(every_initialize_and_every_connection_is_a_session),
+        cmocka_unit_test(a_session_without_requests_is_not_played),
+        cmocka_unit_test(requests_of_the_era_without_sessions_share_one),
+        cmocka_unit_test(ids_of_two_connections_do_not_meet),
+        cmocka_unit_test(a_subscription_is_open_and_serves_nobody),
+        cmocka_unit_test(a_subscription_that_is_refused_has_an_answer),
+        cmocka_unit_test(a_message_delivered_once_more_is_not_played_twice),
+        cmocka_unit_test(a_full_shelf_stops_the_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

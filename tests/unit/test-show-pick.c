@@ -8,9 +8,10 @@
 static void check(const char *operand, const char *path, uint64_t number, bool message)
 {
     struct arena a = { 0 };
+    struct err e = ERR_NONE;
     struct show_pick p;
 
-    show_pick_file(&p, &sys_real, operand, &a);
+    assert_true(show_pick_file(&p, &sys_real, operand, &a, &e));
     assert_string_equal(p.path, path);
     assert_int_equal(p.number, number);
     assert_int_equal(p.message, message);
@@ -47,6 +48,29 @@ static void a_file_of_that_name_is_meant_by_it(void **state)
     check(path, path, 0, false);
     unlink(path);
     path[sizeof path - 3] = '\0';
+}
+
+static void what_is_no_number_of_a_file_is_told(void **state)
+{
+    static const char *const numbers[] = { "0", "x", "", "#", "#0", "-1" };
+    char path[] = "/tmp/show-pick-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct arena a = { 0 };
+        struct err e = ERR_NONE;
+        struct show_pick p;
+
+        assert_false(show_pick_file(&p, &sys_real,
+                                    arena_printf(&a, "%s:%s", path, numbers[i]).at, &a, &e));
+        assert_int_equal(e.kind, ERR_USAGE);
+        assert_non_null(strstr(e.msg, "is no number of an operation or message"));
+        arena_release(&a);
+    }
+    unlink(path);
 }
 
 static void expect_hint(const char *word, const char *hint)
@@ -98,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_behind_the_last_colon_is_picked),
         cmocka_unit_test(a_file_of_that_name_is_meant_by_it),
+        cmocka_unit_test(what_is_no_number_of_a_file_is_told),
         cmocka_unit_test(what_is_wrong_is_underlined),
         cmocka_unit_test(words_and_options_go_together),
     };

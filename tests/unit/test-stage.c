@@ -1,13 +1,19 @@
 #include "engine/stage.h"
 
-#include "terse.h"
-#include "test.h"
+#include "scripted.h"
+
+/* How long a question is waited for. */
+enum { PATIENCE_US = 60000000 };
 
 /* A script, a stage, and what comes out of it: one line per action. */
 struct theatre {
     struct action_sink out;
-    struct script script;
+    struct scripted of;
+    struct say say;
     struct stage stage;
+    uint64_t timers;
+    uint64_t patience; /* the timer of the last question */
+    int64_t delay_us;  /* of the last other one */
     struct buf text;
 };
 
@@ -18,8 +24,13 @@ static void write_down(struct action_sink *self, const struct action *a)
     size_t from = t->text.len;
 
     assert_int_not_equal(a->kind, ACTION_FINISH);
+    if (a->kind == ACTION_SET_TIMER && a->delay_us == PATIENCE_US) {
+        t->patience = a->timer;
+        return;
+    }
     if (a->kind == ACTION_REPORT)
         buf_printf(&t->text, "[%s] ", levels[a->level]);
+    t->delay_us = a->delay_us;
     if (a->kind == ACTION_SET_TIMER)
         buf_printf(&t->text, "[timer %llu]", (unsigned long long)a->timer);
     buf_add(&t->text, a->text);
@@ -32,16 +43,16 @@ static void raise_curtain(struct theatre *t, const char *recording)
 {
     *t = (struct theatre){ .out = { write_down } };
     buf_init(&t->text, 1 << 20);
-    script_init(&t->script);
-    terse_pour(&t->script.sink, recording);
-    script_finish(&t->script);
-    stage_init(&t->stage, &t->out);
+    scripted_init(&t->of, MATCH_SEQUENTIAL, recording);
+    say_init(&t->say, &t->out);
+    stage_init(&t->stage, &t->of.script, &t->say, 0, &t->timers);
 }
 
 static void drop_curtain(struct theatre *t)
 {
     stage_release(&t->stage);
-    script_release(&t->script);
+    say_release(&t->say);
+    scripted_release(&t->of);
     buf_release(&t->text);
 }
 
@@ -50,17 +61,21 @@ static void play(struct theatre *t, size_t index, const char *live, bool again)
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, live), &s.arena);
 
-    stage_play(&t->stage, t->script.ops[index], &m, again);
+    stage_play(&t->stage, (uint32_t)index + 1, &m, again);
     /* What it keeps of the request must be its own. */
     terse_scanned_release(&s);
 }
 
 static bool answer(struct theatre *t, const char *id)
 {
+    struct arena a = { 0 };
     struct terse_scanned s;
-    bool heard = stage_hear_answer(&t->stage, terse_scan(&s, id));
+    struct str text = arena_printf(&a, "{'id':%s,'result':{}}", id);
+    struct mcp_message m = mcp_classify(terse_scan(&s, text.at), &s.arena);
+    bool heard = stage_hear_answer(&t->stage, &m);
 
     terse_scanned_release(&s);
+    arena_release(&a);
     return heard;
 }
 
@@ -179,9 +194,8 @@ static void a_question_goes_only_to_a_client_that_can_answer_it(void **state)
     raise_curtain(&t, recording);
     reset(&t, "{'roots':{}}");
     play(&t, 0, "{'id':1,'method':'a'}", false);
-    assert_terse(&t,
-                 "[warn] left out a sampling/createMessage: this client does not support it\n"
-                 "{'id':6,'method':'ping'}\n");
+    assert_terse(&t, "[warn] left out sampling/createMessage: this client does not support it\n"
+                     "{'id':6,'method':'ping'}\n");
     assert_true(answer(&t, "6"));
     assert_terse(&t, "{'id':1,'result':{}}\n");
     reset(&t, "{'sampling':{}}");
@@ -312,7 +326,7 @@ static void the_opening_is_nobodys_request(void **state)
                       "s2c {'id':1,'method':'ping'}\n"
                       "c2s {'id':1,'result':{}}\n"
                       "s2c {'method':'m'}\n");
-    stage_play(&t.stage, &t.script.opening, NULL, false);
+    stage_play(&t.stage, t.of.script.sessions[0].opening, NULL, false);
     assert_terse(&t, "{'method':'n'}\n{'id':1,'method':'ping'}\n");
     assert_true(answer(&t, "1"));
     assert_terse(&t, "{'method':'m'}\n");
@@ -370,22 +384,90 @@ static void only_a_greeting_has_a_version_to_step_back(void **state)
     drop_curtain(&t);
 }
 
-static void made_up_answers_are_json_rpc(void **state)
+static void a_question_is_given_up_after_a_minute(void **state)
 {
     struct theatre t;
 
     (void)state;
-    raise_curtain(&t, "");
-    stage_send_error(&t.stage, STR("\"a\""), -32601, STR("no \"such\""), STR("{\"x\":1}"));
-    stage_send_error(&t.stage, STR_NONE, -1, STR(""), STR_NONE);
-    stage_send_result(&t.stage, STR("7"), STR("{}"));
-    stage_report(&t.stage, LOG_INFO, "%d%%", 5);
-    assert_terse(&t,
-                 "{'jsonrpc':'2.0','id':'a','error':{'code':-32601,'message':'no \\'such\\'',"
-                 "'data':{'x':1}}}\n"
-                 "{'jsonrpc':'2.0','id':null,'error':{'code':-1,'message':''}}\n"
-                 "{'jsonrpc':'2.0','id':7,'result':{}}\n"
-                 "[info] 5%\n");
+    raise_curtain(&t, ONE_QUESTION);
+    play(&t, 0, "{'id':1,'method':'a'}", false);
+    assert_false(stage_needs_time(&t.stage)); /* who has closed its end answers no more */
+    buf_clear(&t.text);
+    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "[warn] no answer to q after 60 s; going on\n{'id':1,'result':{}}\n");
+    assert_false(answer(&t, "5"));
+    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "");
+    drop_curtain(&t);
+}
+
+static void another_answer_than_the_recorded_one_is_told(void **state)
+{
+    struct theatre t;
+
+    (void)state;
+    raise_curtain(&t, "c2s {'id':1,'method':'a'}\n"
+                      "s2c {'id':5,'method':'q'}\n"
+                      "c2s {'id':5,'result':{'x':1}}\n"
+                      "s2c {'id':1,'result':{}}\n");
+    play(&t, 0, "{'id':1,'method':'a'}", false);
+    buf_clear(&t.text);
+    assert_true(answer(&t, "5"));
+    assert_terse(&t, "[info] the client answers q otherwise than recorded\n"
+                     "{'id':1,'result':{}}\n");
+    assert_int_equal(t.stage.differing, 1);
+    drop_curtain(&t);
+}
+
+static void with_a_pace_messages_wait_as_they_did(void **state)
+{
+    struct theatre t;
+
+    (void)state;
+    raise_curtain(&t, "@1000000 c2s {'id':1,'method':'a'}\n"
+                      "@1500000 s2c {'method':'n'}\n"
+                      "@1500000 s2c {'method':'m'}\n"
+                      "@3500000 s2c {'id':1,'result':{}}\n");
+    t.stage.pace = 2;
+    t.stage.now_us = 7000000;
+    play(&t, 0, "{'id':1,'method':'a'}", false);
+    assert_terse(&t, "[timer 1]\n");
+    t.stage.now_us = 8000100; /* a little late: the next is counted from when it was due */
+    stage_hear_timer(&t.stage, 1);
+    assert_terse(&t, "{'method':'n'}\n{'method':'m'}\n[timer 2]\n");
+    assert_int_equal(t.delay_us, 3999900);
+    t.stage.now_us = 12000000;
+    stage_hear_timer(&t.stage, 2);
+    assert_terse(&t, "{'id':1,'result':{}}\n");
+    /* What is only an answer waits as long as the answer did. */
+    play(&t, 0, "{'id':1,'method':'a'}", true);
+    assert_terse(&t, "[timer 3]\n");
+    assert_int_equal(t.delay_us, 5000000);
+    drop_curtain(&t);
+}
+
+static void a_blocked_strand_waits_for_its_topic_or_a_minute(void **state)
+{
+    struct theatre t;
+    struct terse_scanned s;
+    struct mcp_message m = mcp_classify(terse_scan(&s, "{'id':9,'method':'a'}"), &s.arena);
+
+    (void)state;
+    raise_curtain(&t, "c2s {'id':1,'method':'a'}\ns2c {'id':1,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_unblock(&t.stage, STR("U"));
+    assert_terse(&t, "");
+    assert_true(stage_needs_time(&t.stage));
+    stage_unblock(&t.stage, STR("T"));
+    assert_terse(&t, "{'id':9,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_unblock(&t.stage, STR_NONE);
+    assert_terse(&t, "{'id':9,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "{'id':9,'result':{}}\n");
+    assert_null(t.stage.plays);
+    terse_scanned_release(&s);
     drop_curtain(&t);
 }
 
@@ -406,7 +488,10 @@ int main(void)
         cmocka_unit_test(the_opening_is_nobodys_request),
         cmocka_unit_test(the_version_steps_back_for_an_older_client_only),
         cmocka_unit_test(only_a_greeting_has_a_version_to_step_back),
-        cmocka_unit_test(made_up_answers_are_json_rpc),
+        cmocka_unit_test(a_question_is_given_up_after_a_minute),
+        cmocka_unit_test(another_answer_than_the_recorded_one_is_told),
+        cmocka_unit_test(with_a_pace_messages_wait_as_they_did),
+        cmocka_unit_test(a_blocked_strand_waits_for_its_topic_or_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,6 +334,9 @@ static const struct {
              "| {'type':'message','seq':1,'ts':'2026-11-15T21:00:00Z','dir':'c2s',"
              "'msg':{'method':'a'}}\n",
       STATS_SEQ_ORDER, 2 },
+    { HEADER "batch=1:0/3 c2s {'method':'n'}\nbatch=1:2/3 c2s {'method':'n'}\n"
+             "batch=2:0/2 c2s {'method':'n'}\n",
+      STATS_SHORT_BATCH, 2 },
     { HEADER "@50 c2s {'method':'a'}\n@49 c2s {'method':'a'}\n@49 c2s {'method':'a'}\n",
       STATS_TIME_ORDER, 1 },
     { HEADER "c2s {'id':1,'method':'tools/list'}\ns2c {'id':1,'result':{'tools':[]}}\n"

@@ -41,6 +41,9 @@ static void each_call_reaches_the_system(void **state)
     assert_int_equal(lseek(fd, 1, SEEK_SET), 1);
     assert_int_equal(s->read(s, fd, got, sizeof got), 3);
     assert_memory_equal(got, "bcd", 3);
+    assert_int_equal(s->pread(s, fd, got, 2, 2), 2);
+    assert_memory_equal(got, "cd", 2);
+    assert_int_equal(s->pread(s, fd, got, 2, 4), 0);
     assert_int_equal(s->close(s, fd), 0);
     assert_int_equal(fcntl(fd, F_GETFD), -1);
     assert_int_equal(s->rename(s, "one", "two"), 0);

@@ -98,14 +98,13 @@ static void what_is_no_message_is_raw(void **state)
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         struct arena a = { 0 };
 
-        check(
-            arena_printf(&a, META "{" T1 ",'dir':'out','raw':%s}\n", values[i]).at,
-            arena_printf(&a, META_SEEN "bytes s2c %s why='not JSON-RPC' \nend", values[i]).at);
+        check(arena_printf(&a, META "{" T1 ",'dir':'out','raw':%s}\n", values[i]).at,
+              arena_printf(&a, META_SEEN "bytes s2c %s " SEEN_T1 "\nend", values[i]).at);
         arena_release(&a);
     }
     check(META "{" T1 ",'dir':'in','raw':[" PING ",[2],3]}\n",
           META_SEEN "c2s " PING " " SEEN_T1 "batch=1:0/3 \n"
-                    "bytes c2s [2] why='not JSON-RPC' \nbytes c2s 3 why='not JSON-RPC' \nend");
+                    "bytes c2s [2] " SEEN_T1 "\nbytes c2s 3 " SEEN_T1 "\nend");
 }
 
 static void what_is_not_known_is_passed_over_with_one_remark_each(void **state)
@@ -154,7 +153,7 @@ static void a_file_may_lack_the_exit_code(void **state)
 {
     (void)state;
     check(META "{" T1 ",'type':'end','durationMs':-5,'reason':'lost'}\n",
-          META_SEEN SEEN_T1 "exit=0 ms=0 \nend");
+          META_SEEN SEEN_T1 "ms=0 extra='{'trace':{'reason':'lost'}}' \nend");
 }
 
 /* Every rule of the format, broken. */
@@ -282,7 +281,61 @@ static void what_every_trace_must_have_is_made_up(void **state)
                   "'client_messages':0,'server_messages':0}\n",
                   "{'v':1,'type':'meta','startedAt':'2026-05-12T23:00:00.000Z','label':'mcp',"
                   "'command':['a b']}\n{'t':'2026-05-12T23:00:09.000Z','type':'end',"
-                  "'exitCode':0,'durationMs':9000}\n");
+                  "'durationMs':9000}\n");
+}
+
+static void the_label_of_what_has_no_name_is_that_of_mcp_tape(void **state)
+{
+    static const struct {
+        const char *command, *label;
+    } cases[] = {
+        { "['/opt/My.Server','--port','-']", "my-server" },
+        { "['npx','-y','@scope/Files']", "files" },
+        { "['bin/Fs.exe','a b']", "fs-exe" },
+        { "['node','0123456789012345678901234567890123']", "01234567890123456789012345678901" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        const char *meta = arena_printf(&a,
+                                        "{'v':1,'type':'meta','startedAt':"
+                                        "'2026-05-12T23:00:00.000Z','label':'%s','command':%s,"
+                                        "'labelled':false}\n",
+                                        cases[i].label, cases[i].command)
+                               .at;
+
+        check_written(arena_printf(&a,
+                                   "| {'type':'header','version':'1.0','recorded_at':"
+                                   "'2026-05-12T23:00:00.000Z','upstream':'u',"
+                                   "'thoughtjack_version':'0.3.0','command':%s}\n",
+                                   cases[i].command)
+                          .at,
+                      meta);
+        check(meta, arena_printf(&a, "at=2026-05-12T23:00:00.000Z command='%s' \nend",
+                                 cases[i].command)
+                        .at);
+        arena_release(&a);
+    }
+}
+
+#define EXIT(how) "| {'type':'proc','ev':'exit'" how "}\n"
+#define FOOTER(more)                                                                           \
+    "| {'type':'footer','total_messages':0,'duration_ms':9000,'client_messages':0,"            \
+    "'server_messages':0" more "}\n"
+#define END_LINE(code)                                                                         \
+    "{'t':'2026-05-12T23:00:09.000Z','type':'end'" code ",'durationMs':9000}\n"
+
+static void how_the_server_ended_is_not_made_up(void **state)
+{
+    (void)state;
+    check_written(HEADER EXIT("") FOOTER(""), META END_LINE(""));
+    check_written(HEADER EXIT(",'exit_code':3") FOOTER(""), META END_LINE(",'exitCode':3"));
+    check_written(HEADER EXIT(",'signal':9") FOOTER(""), META END_LINE(",'exitCode':137"));
+    check_written(HEADER EXIT(",'signal':9") FOOTER(",'exit_code':1"),
+                  META END_LINE(",'exitCode':1"));
+    check_written(HEADER EXIT(",'signal':9") "| {'type':'proc','ev':'start'}\n" FOOTER(""),
+                  META END_LINE(""));
 }
 
 static void a_time_is_written_in_milliseconds(void **state)
@@ -338,13 +391,12 @@ static void a_batch_that_is_not_whole_is_written_as_it_is(void **state)
                   META LINE("1.000", "in", "[" PING "]") LINE("2.000", "out", PONG)
                       LINE("3.000", "in", "[" PING "]") LINE("4.000", "out", "[" PONG "]")
                           LINE("5.000", "in", "[" PING "]") LINE("6.000", "out", "[" PONG "]"));
-    check_written(HEADER MESSAGE("1.000", "c2s", BATCH(0, 2),
-                                 PING) "| {'type':'footer','total_messages':1,'duration_ms':1,"
-                                       "'client_messages':1,'server_messages':0}\n",
-                  META LINE("1.000", "in",
-                            "[" PING
-                            "]") "{'t':'2026-05-12T23:00:00.001Z','type':'end','exitCode':0,"
-                                 "'durationMs':1}\n");
+    check_written(
+        HEADER MESSAGE("1.000", "c2s", BATCH(0, 2),
+                       PING) "| {'type':'footer','total_messages':1,'duration_ms':1,"
+                             "'client_messages':1,'server_messages':0}\n",
+        META LINE("1.000", "in", "[" PING "]") "{'t':'2026-05-12T23:00:00.001Z','type':'end',"
+                                               "'durationMs':1}\n");
 }
 
 int main(void)
@@ -364,6 +416,8 @@ int main(void)
         cmocka_unit_test(the_probe_knows_its_own),
         cmocka_unit_test(records_become_lines),
         cmocka_unit_test(what_every_trace_must_have_is_made_up),
+        cmocka_unit_test(the_label_of_what_has_no_name_is_that_of_mcp_tape),
+        cmocka_unit_test(how_the_server_ended_is_not_made_up),
         cmocka_unit_test(a_time_is_written_in_milliseconds),
         cmocka_unit_test(a_batch_is_written_as_an_array),
         cmocka_unit_test(values_that_are_no_message_are_written_and_bytes_are_not),

@@ -96,7 +96,7 @@ static void a_record_that_is_too_large_is_refused_and_the_next_is_not(void **sta
     assert_non_null(many);
     begin_whole(&w, &f, "file", false);
     assert_false(put_text(&w, str_n(many, size), &e));
-    assert_int_equal(e.kind, ERR_LIMIT);
+    assert_int_equal(e.kind, ERR_USAGE);
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     assert_true(put_text(&w, STR("a line: one"), &e));
     end(&w);
@@ -147,6 +147,31 @@ static void a_format_may_write_all_at_the_end(void **state)
     fault_fail(&f, FAULT_WRITE, 2, 1, ENOSPC);
     assert_false(writer_finish(&w, &e));
     assert_string_equal(e.msg, "cannot write 'file': No space left on device");
+}
+
+static void large_end(void *state, struct buf *to)
+{
+    free(state);
+    to->full = true;
+}
+
+static const struct format too_large = {
+    .name = "document", .begin = document_begin, .put = document_put, .end = large_end
+};
+
+static void a_document_that_is_too_large_is_the_choice_of_the_format(void **state)
+{
+    struct err e = ERR_NONE;
+    struct writer w;
+
+    (void)state;
+    assert_true(writer_open_whole(&w, &sys_real, "file", false, &too_large, &e));
+    assert_false(writer_finish(&w, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, "cannot write 'file': one document or line of format 'document' "
+                               "has 96 MB at most");
+    assert_string_equal(e.hint, "choose a format with one message per line: --to recording");
+    assert_int_equal(access("file", F_OK), -1);
 }
 
 #define IN_A_DIRECTORY(test)                                                                   \
@@ -380,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_DIRECTORY(a_record_that_is_too_large_is_refused_and_the_next_is_not),
         IN_A_DIRECTORY(a_format_may_write_all_at_the_end),
+        IN_A_DIRECTORY(a_document_that_is_too_large_is_the_choice_of_the_format),
         IN_A_DIRECTORY(a_file_made_at_one_go_is_there_when_it_is_whole),
         IN_A_DIRECTORY(it_is_written_in_large_pieces),
         IN_A_DIRECTORY(if_anything_fails_the_old_file_stays),

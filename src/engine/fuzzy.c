@@ -1,0 +1,257 @@
+#include "engine/fuzzy.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* A leaf's value in 31 bits, and whether it does not count. */
+enum { IGNORED = 1 };
+
+/* Requests of one group that have the same paths. */
+struct shape {
+    struct shape *next;
+    size_t width;    /* paths */
+    uint64_t *paths; /* in order */
+    uint32_t *ops;
+    size_t count, cap;
+    uint32_t *values; /* `width` for each of ops */
+    size_t value_cap;
+};
+
+struct fuzzy_group {
+    struct shape *first;
+};
+
+/* A request that is compared: leaves in order of their paths. */
+struct probe {
+    struct leaf *at;
+    size_t count;
+};
+
+static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves);
+
+void fuzzy_init(struct fuzzy *f, const struct script *script)
+{
+    *f = (struct fuzzy){ .reader = { put }, .script = script };
+    map_init(&f->groups);
+}
+
+void fuzzy_release(struct fuzzy *f)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&f->groups, e));) {
+        struct fuzzy_group *g = e->value;
+        while (g->first) {
+            struct shape *next = g->first->next;
+            free(g->first->paths);
+            free(g->first->ops);
+            free(g->first->values);
+            free(g->first);
+            g->first = next;
+        }
+        free(g);
+    }
+    map_release(&f->groups);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct leaf *x = a, *y = b;
+
+    return (x->path > y->path) - (x->path < y->path);
+}
+
+/* The subject is the same by definition and would make everything alike. */
+static bool is_subject(const struct mcp_method *known, uint64_t path)
+{
+    struct json_step steps[2] = { { .name = known ? known->subject : STR_NONE } };
+    static const struct str inside[] = { STR_INIT("name"), STR_INIT("uri"), STR_INIT("type") };
+
+    if (!steps[0].name.len)
+        return false;
+    if (leaves_path((struct json_place){ steps, 1 }) == path)
+        return true;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        steps[1].name = inside[i];
+        if (leaves_path((struct json_place){ steps, 2 }) == path)
+            return true;
+    }
+    return false;
+}
+
+static struct probe probe_of(const struct leaves *leaves, const struct mcp_method *known)
+{
+    struct probe p = { mem_alloc((leaves->count + 1) * sizeof *p.at), 0 };
+
+    for (size_t i = 0; i < leaves->count; i++)
+        if (!is_subject(known, leaves->at[i].path))
+            p.at[p.count++] = leaves->at[i];
+    qsort(p.at, p.count, sizeof *p.at, by_path);
+    return p;
+}
+
+static uint32_t value_of(const struct leaf *l)
+{
+    return (script_fold(l->value) & ~(uint32_t)IGNORED) | (l->kind == LEAF_PLAIN ? 0 : IGNORED);
+}
+
+static struct str group_key(uint32_t key[3], uint32_t session, uint32_t method,
+                            uint32_t subject_key)
+{
+    key[0] = session;
+    key[1] = method;
+    key[2] = subject_key;
+    return str_n((const char *)key, 3 * sizeof *key);
+}
+
+static bool has_shape(const struct shape *s, const struct probe *p)
+{
+    if (s->width != p->count)
+        return false;
+    for (size_t i = 0; i < s->width; i++)
+        if (s->paths[i] != p->at[i].path)
+            return false;
+    return true;
+}
+
+static struct shape *shape_for(struct fuzzy_group *g, const struct probe *p)
+{
+    struct shape *s = g->first;
+
+    while (s && !has_shape(s, p))
+        s = s->next;
+    if (s)
+        return s;
+    s = mem_new(struct shape);
+    s->width = p->count;
+    s->paths = mem_alloc((p->count + 1) * sizeof *s->paths);
+    for (size_t i = 0; i < p->count; i++)
+        s->paths[i] = p->at[i].path;
+    s->next = g->first;
+    g->first = s;
+    return s;
+}
+
+static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves)
+{
+    struct fuzzy *f = (struct fuzzy *)self;
+    struct probe p = probe_of(leaves, f->script->methods[of->method].known);
+    uint32_t key[3];
+    struct str at = group_key(key, of->session, of->method, of->subject_key);
+    struct fuzzy_group *g = map_get(&f->groups, at);
+    struct shape *s;
+
+    if (!g) {
+        g = mem_new(struct fuzzy_group);
+        map_put(&f->groups, at, g);
+    }
+    s = shape_for(g, &p);
+    s->ops = mem_reserve(s->ops, &s->cap, s->count + 1, sizeof *s->ops);
+    s->values =
+        mem_reserve(s->values, &s->value_cap, (s->count + 1) * s->width + 1, sizeof *s->values);
+    for (size_t i = 0; i < s->width; i++)
+        s->values[s->count * s->width + i] = value_of(&p.at[i]);
+    s->ops[s->count++] = op;
+    free(p.at);
+}
+
+/* A shape held against the live request: at each path the live value, if it has one. */
+struct fitting {
+    uint32_t *live; /* by path of the shape */
+    bool *has;
+    uint64_t only_live; /* paths the shape has not */
+};
+
+static void fit(const struct shape *s, const struct probe *p, struct fitting *f)
+{
+    size_t i = 0;
+
+    f->only_live = 0;
+    for (size_t k = 0; k < s->width; k++) {
+        for (; i < p->count && p->at[i].path < s->paths[k]; i++)
+            f->only_live += p->at[i].kind == LEAF_PLAIN;
+        f->has[k] = i < p->count && p->at[i].path == s->paths[k];
+        f->live[k] = f->has[k] ? value_of(&p->at[i++]) : 0;
+    }
+    for (; i < p->count; i++)
+        f->only_live += p->at[i].kind == LEAF_PLAIN;
+}
+
+static struct likeness liken(const struct shape *s, size_t row, const struct fitting *f)
+{
+    const uint32_t *values = s->values + row * s->width;
+    struct likeness l = { .total = f->only_live };
+
+    for (size_t k = 0; k < s->width; k++) {
+        bool ignored = (values[k] | (f->has[k] ? f->live[k] : 0)) & IGNORED;
+        bool equal = f->has[k] && ((values[k] ^ f->live[k]) & ~(uint32_t)IGNORED) == 0;
+
+        l.total += !ignored;
+        l.equal += !ignored && equal;
+        l.agree += ignored && equal;
+    }
+    if (!l.total) /* nothing that counts differs */
+        l.total = l.equal = 1;
+    return l;
+}
+
+static int compare(struct likeness a, struct likeness b)
+{
+    uint64_t x = a.equal * b.total, y = b.equal * a.total;
+
+    if (x != y)
+        return x < y ? -1 : 1;
+    return (a.agree > b.agree) - (a.agree < b.agree);
+}
+
+static void consider(const struct script *script, struct fuzzy_found *b, uint32_t op,
+                     struct likeness like)
+{
+    int c = b->op ? compare(like, b->like) : 1;
+    uint32_t first = b->op < op ? b->op : op, second = b->op < op ? op : b->op;
+
+    if (like.equal * 2 < like.total || c < 0)
+        return;
+    if (c > 0) {
+        *b = (struct fuzzy_found){ .op = op, .like = like };
+        return;
+    }
+    b->op = first;
+    /* The same request recorded twice is no riddle. */
+    if (script->ops[first].params_key != script->ops[second].params_key)
+        b->rival = second;
+}
+
+struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
+{
+    int c;
+
+    if (!a.op || !b.op)
+        return a.op ? a : b;
+    c = compare(a.like, b.like);
+    return c > 0 || (c == 0 && a.op <= b.op) ? a : b;
+}
+
+struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
+{
+    struct probe p = probe_of(q->live, f->script->methods[q->method].known);
+    struct fuzzy_found best = { .op = 0 };
+    struct fitting fitting = { 0 };
+    struct fuzzy_group *g;
+    uint32_t key[3];
+
+    g = map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key));
+    for (const struct shape *s = g ? g->first : NULL; s; s = s->next) {
+        fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
+        fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
+        fit(s, &p, &fitting);
+        for (size_t row = 0; row < s->count; row++)
+            if (spent_has(q->spent, s->ops[row]) == q->used)
+                consider(f->script, &best, s->ops[row], liken(s, row, &fitting));
+    }
+    free(fitting.live);
+    free(fitting.has);
+    free(p.at);
+    return best;
+}

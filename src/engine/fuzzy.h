@@ -1,0 +1,51 @@
+/* engine/fuzzy.h - the recorded request that is most like a live one.
+ *
+ * Only requests of one session, method and subject are compared. Params are leaves
+ * (engine/leaves.h) without the subject itself; how alike two are is the number of paths
+ * where both have the same value, divided by the number of paths that one of them has.
+ * Where either value is volatile or redacted the path does not count, but if they are
+ * equal all the same, that decides between requests that are otherwise equally alike.
+ *
+ * Keeps the hash of each leaf, four bytes, so that a hundred thousand candidates can be
+ * looked at without reading one. A script_reader: the script feeds it while it is
+ * written. */
+#ifndef ENGINE_FUZZY_H
+#define ENGINE_FUZZY_H
+
+#include "engine/script.h"
+#include "engine/spent.h"
+
+struct fuzzy {
+    struct script_reader reader;
+    const struct script *script; /* borrowed; for the methods */
+    struct map groups;           /* session, method and subject to struct fuzzy_group */
+};
+
+void fuzzy_init(struct fuzzy *f, const struct script *script);
+void fuzzy_release(struct fuzzy *f);
+
+/* Where to look, and among what. */
+struct fuzzy_query {
+    uint32_t session, method, subject_key;
+    const struct leaves *live;
+    const struct spent *spent;
+    bool used; /* among those used up, else among the others */
+};
+
+/* How alike: `equal` of `total`, and how many of those that do not count agree too. */
+struct likeness {
+    uint64_t equal, total, agree;
+};
+
+struct fuzzy_found {
+    uint32_t op;    /* the first of the best; 0: none is alike by half */
+    uint32_t rival; /* another request that is as good; 0: none */
+    struct likeness like;
+};
+
+struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q);
+
+/* The better of two searches for one request, with different parts of it left out. */
+struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b);
+
+#endif

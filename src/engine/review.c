@@ -1,0 +1,156 @@
+#include "engine/review.h"
+
+#include "json/write.h"
+
+enum { UNUSED_LISTED = 1000, NAME_KEPT = 1000 };
+
+void review_init(struct review *r, const struct script *script)
+{
+    *r = (struct review){ .script = script };
+    spent_init(&r->used, script->op_count);
+}
+
+void review_release(struct review *r)
+{
+    spent_release(&r->used);
+    arena_release(&r->arena);
+}
+
+void review_match(struct review *r, const struct match *m)
+{
+    r->requests++;
+    r->found += m->outcome == MATCH_FOUND;
+    r->again += m->outcome == MATCH_AGAIN;
+    r->borrowed += m->borrowed;
+    r->differing += m->differs;
+    spent_mark(&r->used, m->op, true);
+}
+
+void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
+                 enum match_outcome outcome)
+{
+    struct review_miss *m = &r->misses[r->kept];
+
+    r->requests++;
+    r->missed++;
+    if (r->kept == REVIEW_KEPT)
+        return;
+    m->method = arena_clip(&r->arena, live->method, NAME_KEPT);
+    m->subject = arena_clip(&r->arena, why->subject, NAME_KEPT);
+    m->reason = miss_reason(outcome);
+    m->nearest = why->nearest;
+    r->kept++;
+}
+
+uint32_t review_next_unused(const struct review *r, uint32_t op)
+{
+    while (++op < r->script->op_count)
+        if (r->script->ops[op].flags & STRAND_COUNTS && !spent_has(&r->used, op))
+            return op;
+    return 0;
+}
+
+uint64_t review_unused(const struct review *r)
+{
+    uint64_t count = 0;
+
+    for (uint32_t op = 0; (op = review_next_unused(r, op));)
+        count++;
+    return count;
+}
+
+/* What a recorded request is about; it has to be read for that. */
+static struct str subject_of(const struct review *r, uint32_t op, struct script_text *t)
+{
+    struct err e = ERR_NONE;
+    struct json_val root;
+
+    if (!script_read_op(r->script, op, t, &root, &e))
+        return STR_NONE;
+    return json_text(
+        mcp_subject(script_method(r->script, op)->name, json_get(root, STR("params"))),
+        &t->arena);
+}
+
+void review_name(const struct review *r, uint32_t op, struct buf *to)
+{
+    struct script_text t;
+    struct str subject;
+
+    script_text_init(&t);
+    subject = subject_of(r, op, &t);
+    buf_printf(to, "#%lu %.*s", (unsigned long)r->script->ops[op].seq,
+               STR_ARG(script_method(r->script, op)->name));
+    if (subject.len)
+        buf_printf(to, " %.*s", STR_ARG(subject));
+    script_text_release(&t);
+}
+
+static void write_request(struct json_out *o, const struct review *r, uint32_t op)
+{
+    struct script_text t;
+    struct str subject;
+
+    script_text_init(&t);
+    subject = subject_of(r, op, &t);
+    json_out_object(o);
+    json_out_key_int(o, STR("seq"), r->script->ops[op].seq);
+    json_out_key_str(o, STR("method"), script_method(r->script, op)->name);
+    if (subject.len)
+        json_out_key_str(o, STR("subject"), subject);
+    json_out_end_object(o);
+    script_text_release(&t);
+}
+
+static void write_miss(struct json_out *o, const struct review *r, const struct review_miss *m)
+{
+    json_out_object(o);
+    json_out_key_str(o, STR("method"), m->method);
+    if (m->subject.len)
+        json_out_key_str(o, STR("subject"), m->subject);
+    json_out_key_str(o, STR("reason"), str_z(m->reason));
+    if (m->nearest) {
+        json_out_key(o, STR("nearest"));
+        write_request(o, r, m->nearest);
+    }
+    json_out_end_object(o);
+}
+
+static void write_counts(struct json_out *o, const struct review *r)
+{
+    const struct {
+        const char *name;
+        uint64_t count;
+    } rows[] = {
+        { "requests", r->requests },        { "matched", r->found },
+        { "repeated", r->again },           { "borrowed", r->borrowed },
+        { "differing", r->differing },      { "unmatched", r->missed },
+        { "passed_through", r->forwarded }, { "unused", review_unused(r) },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        json_out_key_int(o, str_z(rows[i].name), (int64_t)rows[i].count);
+}
+
+void review_write(const struct review *r, struct buf *to, int exit_code)
+{
+    struct json_out o = json_out_to(to);
+    size_t listed = 0;
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("command"), STR("replay"));
+    json_out_key_int(&o, STR("exit_code"), exit_code);
+    write_counts(&o, r);
+    json_out_key(&o, STR("unmatched_requests"));
+    json_out_array(&o);
+    for (size_t i = 0; i < r->kept; i++)
+        write_miss(&o, r, &r->misses[i]);
+    json_out_end_array(&o);
+    json_out_key(&o, STR("unused_requests"));
+    json_out_array(&o);
+    for (uint32_t op = 0; listed++ < UNUSED_LISTED && (op = review_next_unused(r, op));)
+        write_request(&o, r, op);
+    json_out_end_array(&o);
+    json_out_end_object(&o);
+}

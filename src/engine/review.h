@@ -1,0 +1,48 @@
+/* engine/review.h - how a replay went: what was answered, what was not, what nobody asked
+ * for.
+ *
+ * Bounded: of misses the first REVIEW_KEPT are kept, the others counted. */
+#ifndef ENGINE_REVIEW_H
+#define ENGINE_REVIEW_H
+
+#include "engine/match.h"
+#include "engine/miss.h"
+
+enum { REVIEW_KEPT = 100 };
+
+struct review_miss {
+    struct str method, subject;
+    const char *reason;
+    uint32_t nearest; /* strand; 0: none */
+};
+
+struct review {
+    const struct script *script; /* borrowed */
+    struct spent used;           /* by any client */
+    uint64_t requests;           /* that had to be looked for */
+    uint64_t found, again, borrowed, differing, missed, forwarded;
+    struct review_miss misses[REVIEW_KEPT];
+    size_t kept;
+    struct arena arena;
+};
+
+void review_init(struct review *r, const struct script *script);
+void review_release(struct review *r);
+
+void review_match(struct review *r, const struct match *m);
+void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
+                 enum match_outcome outcome);
+
+/* How many recorded requests nobody asked for. */
+uint64_t review_unused(const struct review *r);
+
+/* The next of them after `op` (0: the first); 0: there is none. */
+uint32_t review_next_unused(const struct review *r, uint32_t op);
+
+/* As a JSON object on one line; `exit_code` is what the replay ends with. */
+void review_write(const struct review *r, struct buf *to, int exit_code);
+
+/* "#12 tools/call 'name'", as it stands in the recording. */
+void review_name(const struct review *r, uint32_t op, struct buf *to);
+
+#endif

@@ -1,0 +1,616 @@
+#include "engine/script-write.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/vast.h"
+#include "mcp/id.h"
+#include "mcp/meta.h"
+#include "trace/limits.h"
+#include "trace/moment.h"
+#include "trace/recall.h"
+
+enum { QUESTIONS_MAX = UINT8_MAX };
+
+/* What goes on in one place where ids are good. */
+struct lane {
+    struct scope_reach reach;
+    uint32_t session;
+    uint32_t last;         /* strand of the server's last message; 0: it has said nothing */
+    struct map heard;      /* method of a client's notification to how often it came */
+    struct str just_heard; /* the last of them, while the server has not spoken since */
+    uint32_t heard_ms;     /* and when that was */
+    bool met;              /* something has happened in its session */
+};
+
+struct script_writing {
+    struct pairing pairs;  /* tags: the strand of a request, the question's of a server's */
+    struct recall tokens;  /* lane and progress token to strand */
+    struct map lanes;      /* scope to struct lane */
+    struct lane *latest;   /* of the last message */
+    struct leaves leaves;  /* of the request at hand */
+    struct buf key;        /* of a lane */
+    struct arena scratch;  /* for one record */
+    int64_t first_wall_us; /* where the clock of dates starts; if `dated` */
+    bool dated;
+    uint32_t ms; /* of the record at hand */
+    uint64_t seen;
+    uint32_t shared; /* session of all requests of the era without any, + 1; 0: none yet */
+};
+
+static bool put(struct sink *self, const struct record *r, struct err *e);
+
+void script_write_begin(struct script *s)
+{
+    struct script_writing *w = mem_new(struct script_writing);
+
+    s->writing = w;
+    s->sink = (struct sink){ put };
+    s->op_count = s->step_count = 1; /* number 0 is none */
+    pairing_init(&w->pairs);
+    recall_init(&w->tokens, LIMIT_RECALL);
+    map_init(&w->lanes);
+    leaves_init(&w->leaves);
+    buf_init(&w->key, LIMIT_MESSAGE);
+    s->ops = vast_reserve(s->ops, &s->op_cap, 1, sizeof *s->ops);
+    s->steps = vast_reserve(s->steps, &s->step_cap, 1, sizeof *s->steps);
+    s->ops[0] = (struct script_op){ 0 };
+    s->steps[0] = (struct script_step){ 0 };
+}
+
+void script_write_end(struct script *s)
+{
+    struct script_writing *w = s->writing;
+
+    if (!w)
+        return;
+    for (struct map_entry *e = NULL; (e = map_next(&w->lanes, e));) {
+        struct lane *l = e->value;
+        map_release(&l->heard);
+        free(l);
+    }
+    pairing_release(&w->pairs);
+    recall_release(&w->tokens);
+    map_release(&w->lanes);
+    leaves_release(&w->leaves);
+    buf_release(&w->key);
+    arena_release(&w->scratch);
+    free(w);
+    s->writing = NULL;
+}
+
+static uint32_t clamp(uint64_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* Milliseconds since the start: from the clock that counts from there, else from dates. */
+static void read_clock(struct script_writing *w, const struct record *r)
+{
+    int64_t us;
+
+    if (r->has & HAS_US) {
+        us = r->us;
+    } else if (r->has & HAS_WALL) {
+        if (!w->dated)
+            w->first_wall_us = r->wall_us > -INT64_MAX ? r->wall_us : -INT64_MAX;
+        w->dated = true;
+        us = moment_add(r->wall_us, -w->first_wall_us);
+    } else {
+        return;
+    }
+    w->ms = us > 0 ? clamp((uint64_t)us / 1000) : 0;
+}
+
+static uint32_t new_session(struct script *s)
+{
+    s->sessions =
+        mem_reserve(s->sessions, &s->session_cap, s->session_count + 1, sizeof *s->sessions);
+    s->sessions[s->session_count] = (struct script_session){ 0 };
+    return (uint32_t)s->session_count++;
+}
+
+static struct lane *lane_of(struct script *s, const struct record *r)
+{
+    struct script_writing *w = s->writing;
+    struct scope_place place = scope_of(&w->pairs.scope, r);
+    struct scope_reach reach = scope_widest(&place);
+    struct lane *l = w->latest;
+
+    if (l && l->reach.kind == reach.kind && l->reach.number == reach.number)
+        return l;
+    buf_clear(&w->key);
+    scope_key(&w->key, reach, TO_SERVER);
+    l = map_get(&w->lanes, buf_str(&w->key));
+    if (!l) {
+        l = mem_new(struct lane);
+        l->reach = reach;
+        map_init(&l->heard);
+        l->session = new_session(s);
+        map_put(&w->lanes, buf_str(&w->key), l);
+    }
+    return w->latest = l;
+}
+
+static uint32_t intern(struct script *s, struct str method)
+{
+    uint32_t index;
+
+    if (script_find_method(s, method, &index))
+        return index;
+    s->methods =
+        mem_reserve(s->methods, &s->method_cap, s->method_count + 1, sizeof *s->methods);
+    index = (uint32_t)s->method_count++;
+    s->methods[index] = (struct script_method){ .name = arena_str(&s->arena, method),
+                                                .known = mcp_method_find(method) };
+    map_put(&s->method_index, method, (void *)(uintptr_t)(index + 1));
+    return index;
+}
+
+static uint32_t new_op(struct script *s, const struct lane *l)
+{
+    s->ops = vast_reserve(s->ops, &s->op_cap, s->op_count + 1, sizeof *s->ops);
+    s->ops[s->op_count] = (struct script_op){ .session = l->session, .ms = s->writing->ms };
+    return (uint32_t)s->op_count++;
+}
+
+static uint32_t append(struct script *s, uint32_t op, enum script_step_kind kind)
+{
+    struct script_op *o = &s->ops[op];
+    uint32_t step = (uint32_t)s->step_count;
+
+    s->steps = vast_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
+    s->step_count++;
+    s->steps[step] = (struct script_step){ .kind = (uint8_t)kind,
+                                           .ms = s->writing->ms,
+                                           .waits = !o->questions,
+                                           .next = o->last ? s->steps[o->last].next : step };
+    if (o->last)
+        s->steps[o->last].next = step;
+    o->last = step;
+    return step;
+}
+
+/* A step with the message at hand. */
+static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
+                     struct json_val msg, struct err *e)
+{
+    struct shelf_place where;
+    uint32_t step;
+
+    if (!s->shelf->keep(s->shelf, json_raw(msg), &where, e))
+        return false;
+    BUG_IF(where.at >= SHELF_MAX);
+    step = append(s, op, kind);
+    s->steps[step].at_low = (uint32_t)where.at;
+    s->steps[step].at_high = (uint16_t)(where.at >> 32);
+    s->steps[step].len = where.len;
+    return true;
+}
+
+static uint64_t times_heard(const struct lane *l, struct str method)
+{
+    return (uint64_t)(uintptr_t)map_get(&l->heard, method);
+}
+
+/* The strand of what the server said last; if nothing yet, what opens the session. */
+static uint32_t last_strand(struct script *s, struct lane *l)
+{
+    if (l->last)
+        return l->last;
+    l->last = new_op(s, l);
+    s->ops[l->last].flags = STRAND_OPENING;
+    s->sessions[l->session].opening = l->last;
+    return l->last;
+}
+
+static uint32_t op_of(const struct pairing_request *q)
+{
+    return (uint32_t)q->tag;
+}
+
+/* Where a message goes that answers nothing: to the one request that is being
+ * worked on, or behind what the server sent before. If nobody was being served, a
+ * notification that came just before may be the reason for it: wait for it too. */
+static uint32_t place_of_unasked(struct script *s, struct lane *l, const struct record *r)
+{
+    struct pairing *pairs = &s->writing->pairs;
+    struct scope_place place = scope_of(&pairs->scope, r);
+    const struct pairing_request *sole = pairing_sole(pairs, place.at[0], TO_SERVER);
+    const struct pairing_request *any = pairing_first(pairs, place.at[0], TO_SERVER);
+    uint32_t op, gate;
+
+    if (sole)
+        return op_of(sole);
+    op = last_strand(s, l);
+    if ((!any || any->parked) && l->just_heard.len) {
+        gate = append(s, op, STEP_HEAR);
+        s->steps[gate].at_low = intern(s, l->just_heard);
+        s->steps[gate].len = clamp(times_heard(l, l->just_heard));
+        s->steps[gate].ms = l->heard_ms;
+    }
+    l->just_heard = STR_NONE;
+    return op;
+}
+
+/* A key that a token has in its lane and nowhere else. */
+static struct str token_key(struct script_writing *w, const struct lane *l,
+                            struct json_val token)
+{
+    struct str key = mcp_id_key(token, &w->scratch);
+
+    if (!key.len)
+        return key;
+    return arena_printf(&w->scratch, "%p %.*s", (const void *)l, STR_ARG(key));
+}
+
+static void begin_session(struct script *s, struct lane *l)
+{
+    if (l->met)
+        l->session = new_session(s);
+    map_release(&l->heard);
+    map_init(&l->heard);
+}
+
+static enum mcp_version note_version(struct script *s, struct json_val text)
+{
+    enum mcp_version v = mcp_version_parse(json_text(text, &s->writing->scratch));
+
+    s->versions |= 1u << v;
+    return v;
+}
+
+/* Requests that need no session share one, whichever connection they came on. */
+static void join_shared(struct script *s, struct lane *l)
+{
+    struct script_writing *w = s->writing;
+
+    if (s->sessions[l->session].greeting)
+        return; /* a peer of both eras */
+    if (!w->shared)
+        w->shared = l->session + 1;
+    l->session = w->shared - 1;
+}
+
+static void note_era(struct script *s, struct lane *l, const struct mcp_message *m)
+{
+    enum mcp_version v = note_version(s, mcp_meta(m->params, MCP_META_VERSION));
+
+    if (str_eq(m->method, STR("initialize")))
+        s->legacy = true;
+    if (mcp_version_era(v) != MCP_ERA_MODERN)
+        return;
+    s->modern = true;
+    join_shared(s, l);
+}
+
+/* Paths that the recording says were redacted; those whose text says so need no list. */
+static struct leaf_mask pointed_mask(struct script *s, const struct record *r,
+                                     const struct mcp_message *m)
+{
+    struct arena *a = &s->writing->scratch;
+    struct leaf_mask mask = { NULL, 0 };
+    struct json_fault fault;
+    struct json_iter it;
+    uint64_t *paths;
+    struct json j;
+
+    json_init(&j);
+    if (r->message.redacted.len && json_scan(&j, r->message.redacted, &fault)) {
+        it = json_each(json_root(&j));
+        paths = arena_alloc(a, (json_count(json_root(&j)) + 1) * sizeof *paths);
+        while (json_next(&it))
+            if (leaves_pointer(m->root, json_text(it.value, a), &paths[mask.count]))
+                mask.count++;
+        mask.paths = paths;
+    }
+    json_release(&j);
+    return mask;
+}
+
+static struct script_mask *keep_mask(struct script *s, struct leaf_mask mask)
+{
+    struct script_mask *m = arena_new(&s->arena, struct script_mask);
+    uint64_t *paths = arena_alloc(&s->arena, mask.count * sizeof *paths);
+
+    memcpy(paths, mask.paths, mask.count * sizeof *paths);
+    m->mask = (struct leaf_mask){ paths, mask.count };
+    return m;
+}
+
+static bool same_mask(struct leaf_mask a, struct leaf_mask b)
+{
+    return a.count == b.count && !memcmp(a.paths, b.paths, a.count * sizeof *a.paths);
+}
+
+/* Live requests of this subject will also be looked for with these leaves left out. */
+static void add_mask(struct script *s, const struct script_op *o, struct leaf_mask mask)
+{
+    const uint32_t key[2] = { o->method, o->subject_key };
+    struct str at = str_n((const char *)key, sizeof key);
+    struct script_mask *first = map_get(&s->masks, at), *m;
+
+    for (m = first; m; m = m->next)
+        if (same_mask(m->mask, mask))
+            return;
+    m = keep_mask(s, mask);
+    if (!first) {
+        map_put(&s->masks, at, m);
+        return;
+    }
+    m->next = first->next;
+    first->next = m;
+}
+
+static void note_redacted(struct script *s, uint32_t op, struct leaf_mask pointed)
+{
+    const struct leaves *l = &s->writing->leaves;
+    uint64_t *paths = arena_alloc(&s->writing->scratch, (l->count + 1) * sizeof *paths);
+    struct leaf_mask mask = { paths, 0 };
+
+    for (size_t i = 0; i < l->count; i++)
+        if (l->at[i].kind == LEAF_REDACTED)
+            paths[mask.count++] = l->at[i].path;
+    if (!mask.count)
+        return;
+    s->ops[op].flags |= STRAND_MASKED;
+    add_mask(s, &s->ops[op], mask);
+    if (pointed.count)
+        map_put(&s->hidden, str_n((const char *)&op, sizeof op), keep_mask(s, pointed));
+}
+
+static void add_keys(struct script *s, uint32_t op, const struct record *r,
+                     const struct mcp_message *m)
+{
+    struct leaf_mask pointed = pointed_mask(s, r, m);
+    struct json_val subject = mcp_subject(m->method, m->params);
+    bool wild = leaves_is_redacted(subject);
+    struct script_op *o = &s->ops[op];
+
+    leaves_take(&s->writing->leaves, m->params, &s->rules, pointed);
+    o->subject_key = script_key_about(subject, m->params, wild);
+    o->params_key = script_fold(leaves_key(&s->writing->leaves));
+    s->wild = s->wild || wild;
+    note_redacted(s, op, pointed);
+}
+
+static bool counts(const struct mcp_method *known)
+{
+    return !known || known->class != MCP_CLASS_SESSION;
+}
+
+static void enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
+                     const struct mcp_message *m)
+{
+    const struct script_method *method = &s->methods[s->ops[op].method];
+    struct str token = token_key(s->writing, l, mcp_progress_token(m->params));
+
+    l->met = true;
+    l->just_heard = STR_NONE; /* what the server says next, it says to this */
+    if (token.len)
+        recall_put(&s->writing->tokens, token, op, 0);
+    pairing_ask(&s->writing->pairs, r, m, op);
+    if (method->known && method->known->class == MCP_CLASS_LISTEN)
+        pairing_park(s->writing->pairs.newest); /* nobody waits for its answer */
+    if (str_eq(m->method, STR("initialize")))
+        s->sessions[l->session].greeting = op;
+    if (!counts(method->known))
+        return;
+    s->ops[op].flags |= STRAND_COUNTS;
+    s->sessions[l->session].count++;
+    if (s->reader)
+        s->reader->put(s->reader, op, &s->ops[op], &s->writing->leaves);
+}
+
+static bool add_op(struct script *s, struct lane *l, const struct record *r,
+                   const struct mcp_message *m, struct err *e)
+{
+    struct shelf_place where;
+    struct script_op *o;
+    uint32_t op;
+
+    if (str_eq(m->method, STR("initialize")))
+        begin_session(s, l);
+    if (!s->shelf->keep(s->shelf, json_raw(m->root), &where, e))
+        return false;
+    BUG_IF(where.at >= SHELF_MAX);
+    note_era(s, l, m);
+    op = new_op(s, l);
+    o = &s->ops[op];
+    o->at_low = (uint32_t)where.at;
+    o->at_high = (uint16_t)(where.at >> 32);
+    o->len = where.len;
+    o->seq = clamp(r->has & HAS_SEQ ? r->message.seq : s->writing->seen);
+    o->method = intern(s, m->method);
+    add_keys(s, op, r, m);
+    enter_op(s, l, op, r, m);
+    return true;
+}
+
+static uint32_t of_progress(const struct script *s, const struct lane *l,
+                            const struct mcp_message *m)
+{
+    struct script_writing *w = s->writing;
+    struct str token = token_key(w, l, json_get(m->params, STR("progressToken")));
+    const struct recall_entry *known = token.len ? recall_find(&w->tokens, token) : NULL;
+
+    return known ? (uint32_t)known->what : 0;
+}
+
+/* A subscription begins where it is acknowledged. All that it is for comes later, at the
+ * place where it was sent. */
+static uint32_t of_subscription(struct script *s, const struct record *r,
+                                const struct mcp_message *m)
+{
+    const struct pairing_request *q;
+
+    if (!str_eq(m->method, STR("notifications/subscriptions/acknowledged")))
+        return 0;
+    q = pairing_peek(&s->writing->pairs, r, TO_SERVER,
+                     mcp_meta(m->params, MCP_META_SUBSCRIPTION), NULL);
+    return q ? op_of(q) : 0;
+}
+
+static bool add_server_notification(struct script *s, struct lane *l, const struct record *r,
+                                    const struct mcp_message *m, struct err *e)
+{
+    enum script_step_kind kind = STEP_SEND;
+    uint32_t op = 0;
+
+    if (str_eq(m->method, STR("notifications/progress"))) {
+        op = of_progress(s, l, m);
+        kind = op ? STEP_PROGRESS : STEP_SEND;
+    } else if (json_exists(mcp_meta(m->params, MCP_META_SUBSCRIPTION))) {
+        op = of_subscription(s, r, m);
+        kind = STEP_EVENT;
+    }
+    if (!op)
+        op = place_of_unasked(s, l, r);
+    l->last = op;
+    return add_step(s, op, kind, m->root, e);
+}
+
+static bool add_server_request(struct script *s, struct lane *l, const struct record *r,
+                               const struct mcp_message *m, struct err *e)
+{
+    uint32_t op = place_of_unasked(s, l, r);
+
+    l->last = op;
+    if (!add_step(s, op, STEP_ASK, m->root, e))
+        return false;
+    if (s->ops[op].questions < QUESTIONS_MAX)
+        s->ops[op].questions++;
+    pairing_ask(&s->writing->pairs, r, m, op);
+    return true;
+}
+
+static bool is_task(struct json_val result)
+{
+    return json_is(json_get(result, STR("resultType")), STR("task")) ||
+           json_exists(json_get(json_get(result, STR("task")), STR("taskId")));
+}
+
+/* How the task is that a poll was about: its result can be asked for, or is, to be asked for
+ * input on the way. */
+static bool is_due(struct json_val result)
+{
+    struct json_val status = json_get(result, STR("status"));
+
+    return json_is(status, STR("completed")) || json_is(status, STR("failed")) ||
+           json_is(status, STR("cancelled")) || json_is(status, STR("input_required"));
+}
+
+static void note_answer(struct script *s, uint32_t op, const struct record *r,
+                        const struct mcp_message *m)
+{
+    struct script_op *o = &s->ops[op];
+
+    if (!(r->has & (HAS_US | HAS_WALL)) && r->has & HAS_LATENCY)
+        s->writing->ms = clamp((uint64_t)o->ms + clamp(r->message.latency_ms));
+    o->flags |= STRAND_ANSWERED;
+    if (m->kind == MCP_RESULT)
+        o->flags |= STRAND_SUCCEEDED;
+    if (m->kind == MCP_RESULT && is_task(m->result))
+        o->flags |= STRAND_TASK;
+    if (m->kind == MCP_RESULT && is_due(m->result))
+        o->flags |= STRAND_DUE;
+    if (str_eq(script_method(s, op)->name, STR("initialize")))
+        note_version(s, json_get(m->result, STR("protocolVersion")));
+}
+
+/* The end of a subscription comes at its place, like everything it was for. */
+static bool ends_subscription(const struct script *s, uint32_t op)
+{
+    const struct mcp_method *known = script_method(s, op)->known;
+
+    return known && known->class == MCP_CLASS_LISTEN && s->ops[op].last;
+}
+
+static bool add_server_answer(struct script *s, struct lane *l, const struct record *r,
+                              const struct mcp_message *m, struct err *e)
+{
+    const struct pairing_request *asked = pairing_answer(&s->writing->pairs, r, m);
+    uint32_t op;
+
+    if (!asked)
+        return true; /* an answer to nothing has no place to be sent from */
+    op = op_of(asked);
+    note_answer(s, op, r, m);
+    if (ends_subscription(s, op))
+        return add_step(s, last_strand(s, l), STEP_EVENT, m->root, e);
+    l->last = op;
+    return add_step(s, op, STEP_ANSWER, m->root, e);
+}
+
+/* Nothing that comes later is sent under a request its client has given up. */
+static void add_client_notification(struct script *s, struct lane *l, const struct record *r,
+                                    const struct mcp_message *m)
+{
+    struct pairing_request *given_up;
+    uint32_t method;
+
+    if (str_eq(m->method, STR("notifications/cancelled"))) {
+        given_up = pairing_peek(&s->writing->pairs, r, TO_SERVER,
+                                json_get(m->params, STR("requestId")), NULL);
+        if (given_up) {
+            s->ops[op_of(given_up)].flags |= STRAND_CANCELLED;
+            pairing_park(given_up);
+        }
+        return;
+    }
+    map_put(&l->heard, m->method, (void *)(uintptr_t)(times_heard(l, m->method) + 1));
+    method = intern(s, m->method);
+    l->just_heard = s->methods[method].name;
+    l->heard_ms = s->writing->ms;
+}
+
+static bool add_client_answer(struct script *s, const struct record *r,
+                              const struct mcp_message *m, struct err *e)
+{
+    const struct pairing_request *asked = pairing_answer(&s->writing->pairs, r, m);
+    uint32_t op;
+
+    if (!asked)
+        return true;
+    op = op_of(asked);
+    if (s->ops[op].questions)
+        s->ops[op].questions--;
+    return add_step(s, op, STEP_REPLY, m->root, e);
+}
+
+static bool put_message(struct script *s, const struct record *r, struct err *e)
+{
+    struct mcp_message m = mcp_classify(r->message.msg, &s->writing->scratch);
+    struct lane *l = lane_of(s, r);
+    bool from_client = r->message.dir == TO_SERVER;
+
+    switch (m.kind) {
+    case MCP_REQUEST:
+        return from_client ? add_op(s, l, r, &m, e) : add_server_request(s, l, r, &m, e);
+    case MCP_NOTIFICATION:
+        if (!from_client)
+            return add_server_notification(s, l, r, &m, e);
+        add_client_notification(s, l, r, &m);
+        return true;
+    case MCP_RESULT:
+    case MCP_ERROR:
+        return from_client ? add_client_answer(s, r, &m, e) : add_server_answer(s, l, r, &m, e);
+    default:
+        return true;
+    }
+}
+
+static bool put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct script *s = (struct script *)self;
+    struct script_writing *w = s->writing;
+
+    BUG_IF(!w);
+    arena_clear(&w->scratch);
+    scope_see(&w->pairs.scope, r);
+    read_clock(w, r);
+    if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
+        return true;
+    w->seen++;
+    return put_message(s, r, e);
+}

@@ -1,0 +1,410 @@
+#include "engine/session.h"
+
+#include "engine/discover.h"
+#include "engine/miss.h"
+#include "mcp/code.h"
+#include "mcp/meta.h"
+
+/* The first recorded request of a method that was answered; 0: none. */
+static uint32_t first_answered(const struct script *s, struct str method)
+{
+    uint32_t index;
+
+    if (!script_find_method(s, method, &index))
+        return 0;
+    for (uint32_t op = 1; op < s->op_count; op++)
+        if (s->ops[op].method == index && s->ops[op].flags & STRAND_ANSWERED)
+            return op;
+    return 0;
+}
+
+void session_host_init(struct session_host *h)
+{
+    h->discover = first_answered(h->script, STR("server/discover"));
+    h->ping = first_answered(h->script, STR("ping"));
+}
+
+static void take_number(struct session *s)
+{
+    const struct script *script = s->host->script;
+
+    s->plays = script->playable[s->host->started++ % script->playable_count];
+    s->greeted = false;
+    spent_clear(&s->spent);
+}
+
+void session_init(struct session *s, struct session_host *host)
+{
+    *s = (struct session){ .host = host };
+    stage_init(&s->stage, host->script, host->say, host->pace, &host->timers);
+    spent_init(&s->spent, host->script->op_count);
+    take_number(s);
+}
+
+void session_release(struct session *s)
+{
+    stage_release(&s->stage);
+    spent_release(&s->spent);
+    arena_release(&s->arena);
+}
+
+static void send_error(struct session *s, const struct mcp_message *live, int64_t code,
+                       struct str message, struct str data)
+{
+    say_error(s->host->say, json_raw(live->id), code, message, data);
+}
+
+static void refuse_version(struct session *s, const struct mcp_message *live,
+                           struct json_val asked)
+{
+    struct str requested = json_type(asked) == JSON_STRING ? json_raw(asked) : STR("null");
+    struct str supported = discover_versions(s->host->script, &s->arena);
+
+    send_error(s, live, MCP_UNSUPPORTED_VERSION, STR("Unsupported protocol version"),
+               arena_printf(&s->arena, "{\"supported\":%.*s,\"requested\":%.*s}",
+                            STR_ARG(supported), STR_ARG(requested)));
+}
+
+/* A recording may start after the greeting. The client still needs one. */
+static void greet_unrecorded(struct session *s, const struct mcp_message *live)
+{
+    struct json_val version = json_get(live->params, STR("protocolVersion"));
+    struct str asked =
+        json_type(version) == JSON_STRING ? json_raw(version) : STR("\"2025-11-25\"");
+
+    if (s->host->script->modern) {
+        refuse_version(s, live, version);
+        return;
+    }
+    say_report(s->host->say, LOG_WARN, "the recording has no initialize; made one up");
+    say_result(s->host->say, json_raw(live->id),
+               arena_printf(&s->arena,
+                            "{\"protocolVersion\":%.*s,\"capabilities\":%.*s,\"serverInfo\":"
+                            "{\"name\":\"mcpreel replay\",\"version\":\"%s\"}}",
+                            STR_ARG(asked),
+                            STR_ARG(discover_capabilities(s->host->script, &s->arena)),
+                            MCPREEL_VERSION));
+}
+
+/* The greeting of the session that is played, else that of any. */
+static uint32_t find_greeting(const struct session *s)
+{
+    const struct script *script = s->host->script;
+    uint32_t op = script->session_count ? script->sessions[s->plays].greeting : 0;
+
+    for (size_t i = 0; !op && i < script->session_count; i++)
+        op = script->sessions[i].greeting;
+    return op;
+}
+
+static void greet(struct session *s, const struct mcp_message *live)
+{
+    uint32_t op;
+
+    if (s->greeted)
+        take_number(s);
+    s->greeted = true;
+    spent_clear(&s->spent);
+    stage_reset(&s->stage, json_get(live->params, STR("capabilities")));
+    upstream_note_greeting(s->host->upstream, live);
+    op = find_greeting(s);
+    if (op)
+        stage_play(&s->stage, op, live, false);
+    else
+        greet_unrecorded(s, live);
+}
+
+/* A client of both eras asks this first to learn which one it talks to. */
+static void discover(struct session *s, const struct mcp_message *live)
+{
+    if (s->host->discover)
+        stage_play(&s->stage, s->host->discover, live, true);
+    else if (s->host->script->modern)
+        say_result(s->host->say, json_raw(live->id),
+                   discover_result(s->host->script, &s->arena));
+    else
+        send_error(s, live, MCP_METHOD_NOT_FOUND, STR("Method not found"), STR_NONE);
+}
+
+/* As recorded, also where that was an error: the last revision has no ping. */
+static void pong(struct session *s, const struct mcp_message *live)
+{
+    if (s->host->ping)
+        stage_play(&s->stage, s->host->ping, live, true);
+    else
+        say_result(s->host->say, json_raw(live->id), STR("{}"));
+}
+
+static void answer_miss(struct session *s, const struct mcp_message *live,
+                        const struct miss *why)
+{
+    struct str words;
+
+    if (!s->host->recorder) {
+        send_error(s, live, MCP_SERVER_ERROR, buf_str(&why->message), buf_str(&why->data));
+        return;
+    }
+    words = arena_printf(&s->arena, "No matching interaction for %.*s%s%.*s%s",
+                         STR_ARG(live->method), why->subject.len ? " [" : "",
+                         STR_ARG(why->subject), why->subject.len ? "]" : "");
+    send_error(s, live, MCP_INVALID_REQUEST, words, buf_str(&why->data));
+}
+
+static bool is_modern(struct session *s, const struct mcp_message *live)
+{
+    struct str version = json_text(mcp_meta(live->params, MCP_META_VERSION), &s->arena);
+
+    return mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
+}
+
+static void miss(struct session *s, const struct mcp_message *live, const struct match *found)
+{
+    struct session_host *h = s->host;
+    struct miss why;
+
+    miss_explain(&why, h->matcher, live, found);
+    review_miss(h->review, live, &why, found->outcome);
+    if (h->on_miss == ON_MISS_PASS) {
+        say_report(h->say, LOG_INFO, "%s; asking the server", buf_z(&why.message));
+        upstream_forward(h->upstream, live, is_modern(s, live));
+    } else {
+        answer_miss(s, live, &why);
+        say_report(h->say, LOG_ERROR, "%s", buf_z(&why.report));
+    }
+    miss_release(&why);
+    if (h->on_miss != ON_MISS_ERROR)
+        return;
+    h->exit_code = 1;
+    h->over = true;
+}
+
+/* What differs from the recording although it was answered from it. */
+static void remark(struct session *s, const struct match *m, const struct mcp_message *live)
+{
+    const struct script *script = s->host->script;
+    struct say *say = s->host->say;
+    struct str name = live->method, subject;
+    unsigned long seq = script->ops[m->op].seq;
+
+    subject = json_text(mcp_subject(live->method, live->params), &s->arena);
+    if (subject.len && (m->borrowed || m->rival || m->differs))
+        name = arena_printf(&s->arena, "%.*s %.*s", STR_ARG(name), STR_ARG(subject));
+
+    if (m->passed)
+        say_report(say, LOG_DEBUG, "#%lu %.*s was passed over: not asked for yet",
+                   (unsigned long)script->ops[m->passed].seq,
+                   STR_ARG(script_method(script, m->passed)->name));
+    if (m->borrowed)
+        say_report(say, LOG_INFO, "%.*s answered with #%lu, of another session", STR_ARG(name),
+                   seq);
+    if (m->rival)
+        say_report(say, LOG_DEBUG, "%.*s answered with #%lu; #%lu is as much alike",
+                   STR_ARG(name), seq, (unsigned long)script->ops[m->rival].seq);
+    if (m->differs)
+        say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
+                   seq);
+}
+
+/* A task that is made once more goes through its states once more. */
+static void renew_task(struct session *s, uint32_t op)
+{
+    const struct script *script = s->host->script;
+    struct err e = ERR_NONE;
+    struct json_val root, result, id;
+    struct script_text t;
+
+    script_text_init(&t);
+    for (uint32_t step = script_first_step(script, op); step;
+         step = script_next_step(script, op, step)) {
+        if (script->steps[step].kind != STEP_ANSWER ||
+            !script_read_step(script, step, &t, &root, &e))
+            continue;
+        result = json_get(root, STR("result"));
+        id = json_get(result, STR("taskId"));
+        id = json_exists(id) ? id : json_get(json_get(result, STR("task")), STR("taskId"));
+        matcher_renew(s->host->matcher, &s->spent, script->ops[op].session,
+                      json_text(id, &t.arena));
+    }
+    script_text_release(&t);
+}
+
+/* Nothing was recorded of a subscription: it is granted, and never has news. */
+static void subscribe_unrecorded(struct session *s, const struct mcp_message *live)
+{
+    say_report(s->host->say, LOG_INFO, "no subscription was recorded; this one is kept quiet");
+    say_notification(s->host->say, STR("notifications/subscriptions/acknowledged"),
+                     arena_printf(&s->arena,
+                                  "{\"notifications\":{},\"_meta\":{\"io."
+                                  "modelcontextprotocol/subscriptionId\":%.*s}}",
+                                  STR_ARG(json_raw(live->id))));
+}
+
+/* What a task comes to is not told before its end, to a client that asks how it is. */
+static struct str blocked_by(struct session *s, const struct mcp_message *live)
+{
+    struct str task = json_text(mcp_subject(live->method, live->params), &s->arena);
+
+    if (str_eq(live->method, STR("tasks/result")) &&
+        matcher_task_goes_on(s->host->matcher, &s->spent, s->plays, task))
+        return task;
+    return STR_NONE;
+}
+
+/* It was told how its task is: maybe that it has ended. */
+static void tell_task(struct session *s, const struct mcp_message *live)
+{
+    struct str task = json_text(mcp_subject(live->method, live->params), &s->arena);
+
+    if (str_eq(live->method, STR("tasks/get")) && task.len &&
+        !matcher_task_goes_on(s->host->matcher, &s->spent, s->plays, task))
+        stage_unblock(&s->stage, task);
+}
+
+static void broken(struct session *s, const struct mcp_message *live, const struct err *e)
+{
+    send_error(s, live, MCP_INTERNAL_ERROR, STR("the recording cannot be read"), STR_NONE);
+    say_report(s->host->say, LOG_ERROR, "%s", e->msg);
+    s->host->exit_code = 5;
+    s->host->over = true;
+}
+
+static void answer(struct session *s, const struct mcp_message *live)
+{
+    struct session_host *h = s->host;
+    struct match m = matcher_take(h->matcher, &s->spent, s->plays, live);
+
+    if (m.outcome == MATCH_BROKEN) {
+        broken(s, live, &h->matcher->trouble);
+    } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
+        review_match(h->review, &m);
+        remark(s, &m, live);
+        if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
+            renew_task(s, m.op);
+        stage_play_blocked(&s->stage, m.op, live, m.outcome == MATCH_AGAIN && !m.anew,
+                           blocked_by(s, live));
+        tell_task(s, live);
+    } else if (str_eq(live->method, STR("subscriptions/listen"))) {
+        subscribe_unrecorded(s, live);
+    } else {
+        miss(s, live, &m);
+    }
+}
+
+/* A client that only speaks of the era without sessions can do nothing with answers of
+ * the other one. */
+static bool is_of_another_era(struct session *s, const struct mcp_message *live)
+{
+    return s->host->script->legacy && !s->host->script->modern && !s->greeted &&
+           is_modern(s, live);
+}
+
+static void refuse_era(struct session *s, const struct mcp_message *live)
+{
+    refuse_version(s, live, mcp_meta(live->params, MCP_META_VERSION));
+    say_report(s->host->say, LOG_ERROR,
+               "this client speaks 2026-07-28 only, which the recorded server did not; record "
+               "a server that does");
+}
+
+static void hear_request(struct session *s, const struct mcp_message *live)
+{
+    if (live->duplicate)
+        send_error(s, live, MCP_INVALID_REQUEST,
+                   STR("a member of the request stands there twice"), STR_NONE);
+    else if (str_eq(live->method, STR("initialize")))
+        greet(s, live);
+    else if (str_eq(live->method, STR("server/discover")))
+        discover(s, live);
+    else if (str_eq(live->method, STR("ping")))
+        pong(s, live);
+    else if (is_of_another_era(s, live))
+        refuse_era(s, live);
+    else
+        answer(s, live);
+}
+
+static void hear_notification(struct session *s, const struct mcp_message *live)
+{
+    if (!str_eq(live->method, STR("notifications/cancelled"))) {
+        upstream_hear_notification(s->host->upstream, live);
+        stage_hear_notification(&s->stage, live->method);
+    } else if (!upstream_hear_cancel(s->host->upstream, live)) {
+        stage_hear_cancel(&s->stage, json_get(live->params, STR("requestId")));
+    }
+}
+
+static void hear_answer(struct session *s, const struct mcp_message *live)
+{
+    if (!upstream_hear_answer(s->host->upstream, live) && !stage_hear_answer(&s->stage, live))
+        say_report(s->host->say, LOG_WARN,
+                   "the client answered a question nobody asked: id %.*s",
+                   STR_ARG(json_raw(live->id)));
+}
+
+static void hear_noise(struct session *s, const struct record *r)
+{
+    bool json = str_eq(r->bytes.why, STR("not JSON-RPC"));
+
+    if (s->host->recorder) {
+        say_error(s->host->say, STR("null"), MCP_PARSE_ERROR, STR("Parse error: invalid JSON"),
+                  STR_NONE);
+        return;
+    }
+    say_error(s->host->say, STR("null"), json ? MCP_INVALID_REQUEST : MCP_PARSE_ERROR,
+              json ? STR("not a JSON-RPC message") : STR("not valid JSON"), STR_NONE);
+}
+
+/* A message could not be got back: the file is not what it was. */
+static void check_trouble(struct session *s)
+{
+    if (s->stage.trouble.kind == ERR_OK || s->host->over)
+        return;
+    say_report(s->host->say, LOG_ERROR, "%s", s->stage.trouble.msg);
+    s->host->exit_code = 5;
+    s->host->over = true;
+}
+
+void session_open(struct session *s, int64_t now_us)
+{
+    const struct script *script = s->host->script;
+    uint32_t op = script->session_count ? script->sessions[s->plays].opening : 0;
+
+    s->stage.now_us = now_us;
+    if (op)
+        stage_play(&s->stage, op, NULL, false);
+    check_trouble(s);
+}
+
+void session_hear(struct session *s, const struct record *r, int64_t now_us)
+{
+    struct mcp_message live;
+
+    arena_clear(&s->arena);
+    s->stage.now_us = now_us;
+    if (r->kind == RECORD_RAW) {
+        hear_noise(s, r);
+        return;
+    }
+    live = mcp_classify(r->message.msg, &s->arena);
+    if (live.kind == MCP_REQUEST)
+        hear_request(s, &live);
+    else if (live.kind == MCP_NOTIFICATION)
+        hear_notification(s, &live);
+    else
+        hear_answer(s, &live);
+    check_trouble(s);
+}
+
+void session_close(struct session *s, int64_t now_us)
+{
+    s->stage.now_us = now_us;
+    stage_unblock(&s->stage, STR_NONE); /* it asks no more how its tasks are */
+    check_trouble(s);
+}
+
+void session_timer(struct session *s, uint64_t timer, int64_t now_us)
+{
+    s->stage.now_us = now_us;
+    stage_hear_timer(&s->stage, timer);
+    check_trouble(s);
+}

@@ -1,0 +1,59 @@
+/* engine/session.h - one live client of a mock.
+ *
+ * Plays one recorded session: the first client the first that has requests, the next
+ * client the next, and so on from the start again. What it has used up starts afresh with
+ * each initialize. initialize, server/discover, ping and notifications are answered for
+ * any client and use nothing up. A request the recording has no answer for gets an error
+ * that says what is nearest to it, or goes to the server behind the recording. */
+#ifndef ENGINE_SESSION_H
+#define ENGINE_SESSION_H
+
+#include "engine/match.h"
+#include "engine/review.h"
+#include "engine/stage.h"
+#include "engine/upstream.h"
+
+enum session_on_miss {
+    ON_MISS_ERROR, /* an error, and the end of all */
+    ON_MISS_WARN,  /* an error, and on it goes */
+    ON_MISS_PASS,  /* the server behind the recording answers */
+};
+
+/* What all clients of a mock have in common. */
+struct session_host {
+    const struct script *script;
+    struct matcher *matcher;
+    struct review *review;
+    struct upstream *upstream;
+    struct say *say;
+    enum session_on_miss on_miss;
+    bool recorder; /* errors in the words of mcp-recorder */
+    double pace;
+    uint64_t timers;         /* set so far */
+    uint64_t started;        /* sessions */
+    uint32_t discover, ping; /* recorded answers to those; 0: none */
+    int exit_code;           /* to end with */
+    bool over;               /* a miss has ended it */
+};
+
+struct session {
+    struct session_host *host; /* borrowed, as all in it */
+    struct stage stage;
+    struct spent spent;
+    uint32_t plays; /* index of the recorded session */
+    bool greeted;
+    struct arena arena; /* for one message */
+};
+
+void session_host_init(struct session_host *h); /* once the rest of it is filled in */
+
+void session_init(struct session *s, struct session_host *host);
+void session_release(struct session *s);
+
+/* The client is there: what the server said before anybody asked. */
+void session_open(struct session *s, int64_t now_us);
+void session_hear(struct session *s, const struct record *r, int64_t now_us);
+void session_close(struct session *s, int64_t now_us); /* the client says no more */
+void session_timer(struct session *s, uint64_t timer, int64_t now_us);
+
+#endif

@@ -1,0 +1,267 @@
+#include "engine/upstream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "mcp/code.h"
+#include "mcp/id.h"
+#include "trace/limits.h"
+#include "json/splice.h"
+
+/* A request of the live client's that was passed on. */
+struct upstream_call {
+    struct upstream_call *next;
+    uint64_t id;       /* ours */
+    bool sent;         /* else it waits for the greeting to be over */
+    struct str theirs; /* the client's id, as JSON */
+    struct str text;   /* what is sent */
+};
+
+#define GREETING_ID "\"mcpreel-greeting\""
+
+void upstream_init(struct upstream *u, struct say *say)
+{
+    *u = (struct upstream){ .say = say };
+    map_init(&u->questions);
+    buf_init(&u->hello, LIMIT_MESSAGE);
+    buf_init(&u->text, LIMIT_MESSAGE * 2);
+}
+
+void upstream_release(struct upstream *u)
+{
+    while (u->calls) {
+        struct upstream_call *next = u->calls->next;
+        free(u->calls);
+        u->calls = next;
+    }
+    map_release(&u->questions);
+    buf_release(&u->hello);
+    buf_release(&u->text);
+    arena_release(&u->arena);
+}
+
+void upstream_note_greeting(struct upstream *u, const struct mcp_message *live)
+{
+    buf_clear(&u->hello);
+    buf_add(&u->hello, json_raw(live->params));
+}
+
+static struct str with_value(struct upstream *u, struct json_val root, struct json_val value,
+                             struct str raw)
+{
+    struct json_splice edit;
+
+    buf_clear(&u->text);
+    json_splice_init(&edit, root);
+    json_splice_replace(&edit, value, raw);
+    json_splice_apply(&edit, &u->text);
+    BUG_IF(u->text.full);
+    return buf_str(&u->text);
+}
+
+static void greet(struct upstream *u)
+{
+    struct str params = buf_str(&u->hello);
+
+    if (!params.len)
+        params =
+            STR("{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+                "\"clientInfo\":{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}}");
+    buf_clear(&u->text);
+    buf_add(&u->text,
+            STR("{\"jsonrpc\":\"2.0\",\"id\":" GREETING_ID ",\"method\":\"initialize\","
+                "\"params\":"));
+    buf_add(&u->text, params);
+    buf_add_ch(&u->text, '}');
+    say_upstream(u->say, buf_str(&u->text));
+}
+
+static void start(struct upstream *u, bool modern)
+{
+    u->state = modern ? UPSTREAM_READY : UPSTREAM_GREETING;
+    say_start_upstream(u->say);
+    if (u->state == UPSTREAM_GREETING) /* it may not even have been started */
+        greet(u);
+}
+
+static void send_waiting(struct upstream *u)
+{
+    for (struct upstream_call *c = u->calls; c; c = c->next)
+        if (!c->sent) {
+            c->sent = true;
+            say_upstream(u->say, c->text);
+        }
+}
+
+static void refuse(struct upstream *u, struct str id)
+{
+    say_error(u->say, id, MCP_SERVER_ERROR,
+              STR("not recorded, and the server behind the recording is gone"), STR_NONE);
+}
+
+static struct upstream_call *new_call(struct upstream *u, const struct mcp_message *live)
+{
+    char id[24];
+    size_t id_len = (size_t)snprintf(id, sizeof id, "%llu", (unsigned long long)++u->last_id);
+    struct str text = with_value(u, live->root, live->id, str_n(id, id_len));
+    struct str theirs = json_raw(live->id);
+    struct upstream_call *c = mem_alloc(sizeof *c + text.len + theirs.len);
+    char *at = (char *)(c + 1);
+
+    memcpy(at, text.at, text.len);
+    memcpy(at + text.len, theirs.at, theirs.len);
+    c->id = u->last_id;
+    c->text = str_n(at, text.len);
+    c->theirs = str_n(at + text.len, theirs.len);
+    return c;
+}
+
+void upstream_forward(struct upstream *u, const struct mcp_message *live, bool modern)
+{
+    struct upstream_call **end = &u->calls;
+
+    if (u->state == UPSTREAM_GONE) {
+        refuse(u, json_raw(live->id));
+        return;
+    }
+    u->forwarded++;
+    while (*end)
+        end = &(*end)->next;
+    *end = new_call(u, live);
+    if (u->state == UPSTREAM_IDLE)
+        start(u, modern);
+    if (u->state == UPSTREAM_READY)
+        send_waiting(u);
+}
+
+static struct upstream_call **find_call(struct upstream *u, struct json_val id)
+{
+    struct upstream_call **at = &u->calls;
+    int64_t number = -1;
+
+    if (json_type(id) != JSON_NUMBER || !json_int(id, &number))
+        number = -1;
+    while (*at && (int64_t)(*at)->id != number)
+        at = &(*at)->next;
+    return at;
+}
+
+static void end_greeting(struct upstream *u, const struct mcp_message *m)
+{
+    if (m->kind == MCP_ERROR) {
+        upstream_closed(u, STR("it refused to be initialized"));
+        return;
+    }
+    u->state = UPSTREAM_READY;
+    say_upstream(u->say, STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
+    send_waiting(u);
+}
+
+static void hear_response(struct upstream *u, const struct mcp_message *m)
+{
+    struct upstream_call **at, *c;
+
+    if (str_eq(json_raw(m->id), STR(GREETING_ID)) && u->state == UPSTREAM_GREETING) {
+        end_greeting(u, m);
+        return;
+    }
+    at = find_call(u, m->id);
+    c = *at;
+    if (!c)
+        return; /* nobody asked */
+    say_message(u->say, with_value(u, m->root, m->id, c->theirs));
+    *at = c->next;
+    free(c);
+}
+
+/* Under an id that no recorded question has. */
+static void pass_question(struct upstream *u, const struct mcp_message *m)
+{
+    struct str *theirs = arena_new(&u->arena, struct str);
+    struct str name =
+        arena_printf(&u->arena, "mcpreel-up-%llu", (unsigned long long)++u->last_id);
+
+    *theirs = arena_str(&u->arena, json_raw(m->id));
+    map_put(&u->questions, arena_printf(&u->arena, "s%s", name.at), theirs);
+    say_message(u->say,
+                with_value(u, m->root, m->id, arena_printf(&u->arena, "\"%s\"", name.at)));
+}
+
+void upstream_hear(struct upstream *u, const struct record *r)
+{
+    struct mcp_message m;
+
+    if (u->state == UPSTREAM_GONE)
+        return;
+    if (r->kind != RECORD_MESSAGE) {
+        say_report(u->say, LOG_WARN, "the server behind the recording sent what is no message");
+        return;
+    }
+    m = mcp_classify(r->message.msg, &u->arena);
+    if (mcp_is_response(&m))
+        hear_response(u, &m);
+    else if (m.kind == MCP_REQUEST)
+        pass_question(u, &m);
+    else if (m.kind == MCP_NOTIFICATION)
+        say_message(u->say, json_raw(m.root));
+}
+
+bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live)
+{
+    struct arena a = { 0 };
+    const struct str *theirs = map_remove(&u->questions, mcp_id_key(live->id, &a));
+
+    arena_release(&a);
+    if (!theirs)
+        return false;
+    say_upstream(u->say, with_value(u, live->root, live->id, *theirs));
+    return true;
+}
+
+bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live)
+{
+    struct json_val id = json_get(live->params, STR("requestId"));
+    struct upstream_call **at = &u->calls, *c;
+    char ours[24];
+
+    while (*at && !str_eq((*at)->theirs, json_raw(id)))
+        at = &(*at)->next;
+    c = *at;
+    if (!c)
+        return false;
+    if (c->sent) {
+        int len = snprintf(ours, sizeof ours, "%llu", (unsigned long long)c->id);
+        say_upstream(u->say, with_value(u, live->root, id, str_n(ours, (size_t)len)));
+    }
+    *at = c->next;
+    free(c);
+    return true;
+}
+
+/* It has been greeted by us: that the client is ready need not be said twice. */
+void upstream_hear_notification(struct upstream *u, const struct mcp_message *live)
+{
+    if (u->state == UPSTREAM_READY && !str_eq(live->method, STR("notifications/initialized")))
+        say_upstream(u->say, json_raw(live->root));
+}
+
+void upstream_give_up(struct upstream *u)
+{
+    upstream_closed(u, STR("it does not answer"));
+}
+
+void upstream_closed(struct upstream *u, struct str why)
+{
+    if (u->state == UPSTREAM_GONE)
+        return;
+    u->state = UPSTREAM_GONE;
+    u->failed = true;
+    say_report(u->say, LOG_ERROR, "the server behind the recording: %.*s", STR_ARG(why));
+    while (u->calls) {
+        struct upstream_call *c = u->calls;
+        refuse(u, c->theirs);
+        u->calls = c->next;
+        free(c);
+    }
+}

@@ -1,0 +1,59 @@
+/* engine/upstream.h - a real server behind the recording, for what was not recorded.
+ *
+ * Started when it is first needed, and greeted with the live client's own initialize:
+ * it has to know whom it talks to. Requests go to it under ids of our own; what it sends
+ * goes to the client, its answers under the client's ids, its questions under ids of
+ * ours. Nothing of it is recorded. Pure: it wishes for a start and for messages to be
+ * sent, and is told what came. */
+#ifndef ENGINE_UPSTREAM_H
+#define ENGINE_UPSTREAM_H
+
+#include "base/map.h"
+#include "engine/say.h"
+#include "mcp/message.h"
+
+enum upstream_state { UPSTREAM_IDLE, UPSTREAM_GREETING, UPSTREAM_READY, UPSTREAM_GONE };
+
+struct upstream {
+    struct say *say; /* borrowed */
+    enum upstream_state state;
+    struct upstream_call *calls; /* forwarded and not answered, the oldest first */
+    struct buf hello;            /* params of the live client's initialize; empty: none */
+    struct map questions;        /* our id of a question of its to its own, as JSON */
+    struct arena arena;          /* those ids */
+    struct buf text;
+    uint64_t last_id;
+    uint64_t forwarded;
+    bool failed; /* it could not be started or spoken to, or ended too early */
+};
+
+void upstream_init(struct upstream *u, struct say *say);
+void upstream_release(struct upstream *u);
+
+/* The live client has said who it is. */
+void upstream_note_greeting(struct upstream *u, const struct mcp_message *live);
+
+/* A request the recording has no answer for. `modern`: one that needs no greeting. */
+void upstream_forward(struct upstream *u, const struct mcp_message *live, bool modern);
+
+/* What the client says about what it was passed on; false: it is not about that. */
+bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live);
+bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live);
+
+/* Any other notification of the client's: a server that is there hears it, too. */
+void upstream_hear_notification(struct upstream *u, const struct mcp_message *live);
+
+/* What came from it. */
+void upstream_hear(struct upstream *u, const struct record *r);
+void upstream_closed(struct upstream *u, struct str why);
+
+/* Nobody waits for it any longer: what it owes is answered with errors. */
+void upstream_give_up(struct upstream *u);
+
+/* Whether the client still waits for an answer of its. */
+static inline bool upstream_owes(const struct upstream *u)
+{
+    return u->calls != NULL;
+}
+
+#endif

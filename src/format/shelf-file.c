@@ -1,0 +1,93 @@
+#include "format/shelf-file.h"
+
+#include "base/atfile.h"
+#include "trace/limits.h"
+
+enum { WRITTEN_AT_ONCE = 256 << 10 };
+
+static bool flush(struct shelf_file *f, struct err *e)
+{
+    size_t done;
+
+    if (!f->waiting.len)
+        return true;
+    if (!file_write(&f->copy, buf_str(&f->waiting), &done, e))
+        return false;
+    buf_clear(&f->waiting);
+    return true;
+}
+
+static bool copy(struct shelf_file *f, struct str message, struct shelf_place *where,
+                 struct err *e)
+{
+    if (f->copy.fd < 0 && !atfile_nameless(&f->copy, f->sys, f->tmp, e))
+        return false;
+    where->at = f->copied << 1 | 1;
+    buf_add(&f->waiting, message);
+    f->copied += message.len;
+    return f->waiting.len < WRITTEN_AT_ONCE || flush(f, e);
+}
+
+/* The last bit of a place tells the copy from the file. */
+static bool keep(struct shelf *self, struct str message, struct shelf_place *where,
+                 struct err *e)
+{
+    struct shelf_file *f = (struct shelf_file *)self;
+    uint64_t at;
+
+    where->len = (uint32_t)message.len;
+    if (!reader_locate(f->reader, message, &at))
+        return copy(f, message, where, e);
+    where->at = at << 1;
+    return true;
+}
+
+static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, struct err *e)
+{
+    struct shelf_file *f = (struct shelf_file *)self;
+    char *text;
+    bool ok;
+
+    buf_clear(to);
+    text = buf_space(to, where.len);
+    BUG_IF(!text);
+    ok = where.at & 1 ? flush(f, e) && atfile_read(&f->copy, where.at >> 1, text, where.len, e)
+                      : reader_read_at(f->reader, where.at >> 1, text, where.len, e);
+    if (!ok)
+        return false;
+    buf_grew(to, where.len);
+    shelf_flatten(to->at, to->len);
+    return true;
+}
+
+bool shelf_file_open(struct shelf_file *f, const struct sys *sys, const char *path,
+                     const char *tmp, const struct log *log, struct err *e)
+{
+    *f = (struct shelf_file){
+        .shelf = { keep, fetch }, .sys = sys, .tmp = tmp, .copy = FILE_CLOSED
+    };
+    buf_init(&f->waiting, LIMIT_LINE + WRITTEN_AT_ONCE);
+    return reader_open(&f->reader, sys, path, log, e);
+}
+
+void shelf_file_close(struct shelf_file *f)
+{
+    struct err ignored = ERR_NONE;
+
+    reader_close(f->reader);
+    file_close(&f->copy, &ignored);
+    buf_release(&f->waiting);
+}
+
+bool shelf_file_pour(struct shelf_file *f, struct sink *to, struct err *e)
+{
+    struct record rec;
+    enum next next;
+    bool ok = true;
+
+    while (ok && (next = reader_next(f->reader, &rec, e)) != NEXT_END)
+        ok = next == NEXT_RECORD && to->put(to, &rec, e);
+    ok = ok && flush(f, e);
+    reader_settle(f->reader);
+    return ok;
+}

@@ -1,0 +1,193 @@
+/* tests/fuzz/fuzz-mock.c - any recording, played to any client.
+ *
+ * The first byte chooses how. Then a line each: "> " and "< " recorded messages of the
+ * client and of the server, "? " a line of the live client's, "! " one of the server behind
+ * the recording, "t" lets the oldest timer ring, "x" ends that server.
+ *
+ * Must hold: what is sent is JSON on one line; nothing comes after the end, which comes
+ * once, and does come after the client has gone and all timers have rung. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "engine/mock.h"
+#include "trace/intake.h"
+
+struct stand {
+    struct action_sink out;
+    struct sink live, upstream;
+    struct shelf_memory shelf;
+    struct fuzzy fuzzy;
+    struct script script;
+    struct mock mock;
+    struct intake intake;
+    struct json json;
+    uint64_t *timers;
+    size_t first, count, cap;
+    int64_t now_us;
+    bool finished, started;
+};
+
+static void check_sent(struct stand *s, struct str text)
+{
+    struct json_fault fault;
+
+    BUG_IF(memchr(text.at, '\n', text.len));
+    BUG_IF(!json_scan(&s->json, text, &fault));
+}
+
+static void put_action(struct action_sink *self, const struct action *a)
+{
+    struct stand *s = (struct stand *)self;
+
+    BUG_IF(s->finished);
+    switch (a->kind) {
+    case ACTION_SEND:
+    case ACTION_SEND_UPSTREAM:
+        check_sent(s, a->text);
+        break;
+    case ACTION_SET_TIMER:
+        BUG_IF(a->delay_us <= 0);
+        s->timers = mem_reserve(s->timers, &s->cap, s->count + 1, sizeof *s->timers);
+        s->timers[s->count++] = a->timer;
+        break;
+    case ACTION_FINISH:
+        s->finished = true;
+        break;
+    case ACTION_START_UPSTREAM:
+        BUG_IF(s->started);
+        s->started = true;
+        break;
+    case ACTION_REPORT:
+        break;
+    }
+}
+
+static void step(struct stand *s, enum event_kind kind, const struct record *r, uint64_t timer)
+{
+    struct event ev = { .kind = kind, .record = r, .timer = timer, .now_us = s->now_us++ };
+
+    ev.why = STR("it fell");
+    mock_step(&s->mock, &ev);
+}
+
+static bool hear_live(struct sink *self, const struct record *r, struct err *e)
+{
+    (void)e;
+    step((struct stand *)((char *)self - offsetof(struct stand, live)), EVENT_RECORD, r, 0);
+    return true;
+}
+
+static bool hear_upstream(struct sink *self, const struct record *r, struct err *e)
+{
+    struct stand *s = (struct stand *)((char *)self - offsetof(struct stand, upstream));
+
+    (void)e;
+    if (s->started)
+        step(s, EVENT_UPSTREAM, r, 0);
+    return true;
+}
+
+static void ring(struct stand *s)
+{
+    if (s->first == s->count)
+        return;
+    s->now_us += 60000000;
+    step(s, EVENT_TIMER, NULL, s->timers[s->first++]);
+}
+
+static void record(struct stand *s, enum record_dir dir, struct str line)
+{
+    struct record r = { .kind = RECORD_MESSAGE, .has = HAS_US, .us = s->now_us += 1500 };
+    struct json_fault fault;
+    struct err e = ERR_NONE;
+
+    if (!json_scan(&s->json, line, &fault) || json_type(json_root(&s->json)) != JSON_OBJECT)
+        return;
+    r.message.dir = dir;
+    r.message.msg = json_root(&s->json);
+    BUG_IF(!s->script.sink.put(&s->script.sink, &r, &e));
+}
+
+static void act(struct stand *s, struct str line)
+{
+    struct err e = ERR_NONE;
+    bool ok = true;
+
+    if (str_starts(line, STR("? ")))
+        ok = intake_line(&s->intake, TO_SERVER, str_skip(line, 2), &s->live, &e);
+    else if (str_starts(line, STR("! ")))
+        ok = intake_line(&s->intake, TO_CLIENT, str_skip(line, 2), &s->upstream, &e);
+    else if (str_starts(line, STR("t")))
+        ring(s);
+    else if (str_starts(line, STR("x")) && s->started)
+        step(s, EVENT_UPSTREAM_CLOSED, NULL, 0);
+    BUG_IF(!ok);
+}
+
+static void play(struct stand *s, struct str text, const struct mock_options *how)
+{
+    struct buf report;
+
+    mock_init(&s->mock, &s->script, &s->fuzzy, how, &s->out);
+    step(s, EVENT_OPENED, NULL, 0);
+    while (text.len)
+        act(s, str_cut(&text, '\n'));
+    step(s, EVENT_CLOSED, NULL, 0);
+    while (!s->finished && s->first < s->count)
+        ring(s);
+    BUG_IF(!s->finished);
+    buf_init(&report, (size_t)1 << 28);
+    mock_report(&s->mock, &report);
+    check_sent(s, buf_str(&report));
+    buf_release(&report);
+    mock_release(&s->mock);
+}
+
+static struct mock_options options_of(uint8_t how)
+{
+    enum match_mode mode = how & 3;
+
+    return (struct mock_options){
+        .match = { .mode = mode,
+                   .exhausted = (how >> 2 & 3) % 3,
+                   .total = how & 64 && mode == MATCH_SEQUENTIAL,
+                   .rules = matcher_rules(mode, how & 128) },
+        .exhausted_given = how & 128,
+        .on_miss = (how >> 4 & 3) % 3,
+        .pace = how & 32 ? 0.5 : 0,
+        .recorder = how & 128,
+        .strict_unused = true,
+    };
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct stand s = { .out = { put_action },
+                       .live = { hear_live },
+                       .upstream = { hear_upstream } };
+    struct mock_options how = options_of(size ? data[0] : 0);
+    struct str text = str_skip(str_n((const char *)data, size), 1), rest = text;
+
+    json_init(&s.json);
+    intake_init(&s.intake);
+    shelf_memory_init(&s.shelf);
+    fuzzy_init(&s.fuzzy, &s.script);
+    script_init(&s.script, &s.shelf.shelf, &how.match.rules, &s.fuzzy.reader);
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+        if (str_starts(line, STR("> ")) || str_starts(line, STR("< ")))
+            record(&s, line.at[0] == '>' ? TO_SERVER : TO_CLIENT, str_skip(line, 2));
+    }
+    script_finish(&s.script);
+    play(&s, text, &how);
+    script_release(&s.script);
+    fuzzy_release(&s.fuzzy);
+    shelf_memory_release(&s.shelf);
+    intake_release(&s.intake);
+    json_release(&s.json);
+    free(s.timers);
+    return 0;
+}

@@ -1,0 +1,251 @@
+"""replay as a process: every format, every size, the server behind it, and files that change underfoot.
+
+What is matched with what is told in tests/playbook; memory is measured on the optimised build, whatever
+the program under test is: sanitizers keep memory of their own.
+"""
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import uuid
+
+import pytest
+from measure import measured
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPTIMISED = ROOT / "build" / "mcpreel"
+pytestmark = pytest.mark.timeout(180)
+
+HEADER = {"type": "header", "version": "1.0", "recorded_at": "2026-01-01T00:00:00Z", "upstream": "x",
+          "thoughtjack_version": "0.3.0"}
+
+
+def request(i, method, **params):
+    return {"jsonrpc": "2.0", "id": i, "method": method, "params": params}
+
+
+def call(i, **arguments):
+    return request(i, "tools/call", name="t", arguments=arguments)
+
+
+def result(i, text):
+    return {"jsonrpc": "2.0", "id": i, "result": {"content": [{"type": "text", "text": text}]}}
+
+
+HELLO = request(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "c", "version": "1"})
+WELCOME = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                                                 "serverInfo": {"name": "small", "version": "1"}}}
+TALK = [("c2s", HELLO), ("s2c", WELCOME),
+        ("c2s", request(1, "tools/list")), ("s2c", {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}),
+        ("c2s", call(2, n=1)), ("s2c", result(2, "one")),
+        ("c2s", call(3, n=2)), ("s2c", result(3, "two"))]
+
+
+def write_recording(path, talk):
+    with open(path, "w") as out:
+        out.write(json.dumps(HEADER) + "\n")
+        for seq, (way, message) in enumerate(talk, 1):
+            out.write(json.dumps({"type": "message", "seq": seq, "ts": "2026-01-01T00:00:00Z", "us": seq * 1000,
+                                  "dir": way, "msg": message}, separators=(",", ":")) + "\n")
+    return path
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return write_recording(tmp_path / "session.jsonl", TALK)
+
+
+def asked(run, mcpreel, path, messages, *options, code=0):
+    ran = run([mcpreel, "-q", "replay", *options, path], stdin="".join(json.dumps(m) + "\n" for m in messages).encode())
+    assert ran.code == code, ran
+    return [json.loads(line) for line in ran.out.splitlines()]
+
+
+QUESTIONS = [message for way, message in TALK if way == "c2s"]
+ANSWERS = [message for way, message in TALK if way == "s2c"]
+
+
+# --- formats
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.trace.jsonl", "a.jsonrpc", "a.json", "a.jsonl.gz", "a.trace.jsonl.zst"])
+@pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])
+def test_every_format_replays(name, mode, recording, run, mcpreel, tmp_path):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
+    assert asked(run, mcpreel, tmp_path / name, QUESTIONS, "--match", mode) == ANSWERS
+
+
+def test_a_recording_laid_out_by_jq_replays(recording, run, mcpreel, tmp_path):
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    (tmp_path / "wide.jsonl").write_text("\n".join(json.dumps(line, indent=2) for line in lines) + "\n")
+    assert asked(run, mcpreel, tmp_path / "wide.jsonl", QUESTIONS) == ANSWERS
+
+
+def test_a_cassette_as_its_own_recorder_serves_it(run, mcpreel, tmp_path, recording):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
+    ran = run([mcpreel, "-q", "replay", "--cassette", tmp_path / "c.json"],
+              stdin="".join(json.dumps(m) + "\n" for m in [call("x", n=2), call("y", n=3)]).encode())
+    got = [json.loads(line) for line in ran.out.splitlines()]
+    assert ran.code == 0 and got[0] == result("x", "two")
+    assert (got[1]["error"]["code"], got[1]["error"]["message"]) == (-32600, "No matching interaction for tools/call [t]")
+
+
+# --- clients
+
+def test_clients_with_ids_of_every_kind_get_the_same(recording, run, mcpreel):
+    for make in (lambda i: str(uuid.uuid4()), lambda i: i, lambda i: -i, lambda i: f"{i}", lambda i: i * 10**15 + 0.5):
+        ids = {q["id"]: make(q["id"]) for q in QUESTIONS}
+        got = asked(run, mcpreel, recording, [{**q, "id": ids[q["id"]]} for q in QUESTIONS], "--match", "by-request")
+        assert got == [{**a, "id": ids[a["id"]]} for a in ANSWERS]
+
+
+def test_two_hundred_replays_are_the_same_bytes(recording, run, mcpreel):
+    said = "".join(json.dumps(m) + "\n" for m in QUESTIONS).encode()
+    outs = {run([mcpreel, "-q", "replay", recording], stdin=said).out for _ in range(200)}
+    assert len(outs) == 1
+
+
+def test_lists_asked_for_all_at_once(run, mcpreel, tmp_path):
+    methods = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
+    talk = [("c2s", request(i, m)) for i, m in enumerate(methods)]
+    talk += [("s2c", {"jsonrpc": "2.0", "id": i, "result": {"of": methods[i]}}) for i in (2, 0, 3, 1)]
+    path = write_recording(tmp_path / "lists.jsonl", talk)
+    got = asked(run, mcpreel, path, [request(m, m) for m in reversed(methods)])
+    assert got == [{"jsonrpc": "2.0", "id": m, "result": {"of": m}} for m in reversed(methods)]
+
+
+# --- size
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """100 MB: few large messages and many small ones."""
+    path = tmp_path_factory.mktemp("large") / "large.jsonl"
+
+    def talk():
+        for i in range(100000):
+            yield "c2s", call(i, n=i, path=f"/a/{i}")
+            yield "s2c", result(i, "x" * (20 if i % 1000 else 600000))
+    return write_recording(path, talk())
+
+
+def test_ec_rec_007_a_very_large_recording_takes_little_memory(large):
+    """16 MB and 32 bytes for each message, whatever their size."""
+    assert large.stat().st_size > 90e6
+    for mode in ("sequential", "by-request"):
+        rss, _, _ = measured(OPTIMISED, "-q", "replay", "--match", mode, large)
+        assert rss * 1024 <= (16 << 20) + 32 * 200000, mode
+
+
+def test_any_message_of_a_large_recording_can_be_asked_for(large, run, mcpreel):
+    wanted = [99999, 0, 50000, 98000, 1]
+    got = asked(run, mcpreel, large, [call(f"q{n}", n=n, path=f"/a/{n}") for n in wanted], "--match", "by-request")
+    assert [(a["id"], len(a["result"]["content"][0]["text"])) for a in got] == [
+        (f"q{n}", 20 if n % 1000 else 600000) for n in wanted]
+
+
+def test_a_large_packed_recording_is_unpacked_to_a_file_that_has_no_name(large, run, mcpreel, tmp_path):
+    packed, folder = tmp_path / "large.jsonl.gz", tmp_path / "tmp"
+    folder.mkdir()
+    with open(large, "rb") as raw, gzip.open(packed, "wb", compresslevel=1) as out:
+        out.write(raw.read())
+    p = subprocess.Popen([mcpreel, "-q", "replay", "--match", "by-request", packed], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)})
+    p.stdin.write((json.dumps(call(7, n=77777, path="/a/77777")) + "\n").encode())
+    p.stdin.flush()
+    assert json.loads(p.stdout.readline()) == result(7, "x" * 20)
+    assert list(folder.iterdir()) == []
+    assert any("(deleted)" in os.readlink(f"/proc/{p.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{p.pid}/fd"))
+    p.stdin.close()
+    assert p.wait(60) == 0
+
+
+# --- a file that changes while it is played
+
+def test_a_recording_cut_short_while_it_is_played_is_told(recording, mcpreel):
+    p = subprocess.Popen([mcpreel, "-q", "replay", recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    p.stdin.write((json.dumps(HELLO) + "\n").encode())
+    p.stdin.flush()
+    assert json.loads(p.stdout.readline()) == WELCOME
+    os.truncate(recording, 200)
+    out, err = p.communicate((json.dumps(call(5, n=1)) + "\n").encode(), timeout=60)
+    assert json.loads(out)["error"]["code"] == -32603
+    assert b"it has become shorter" in err and p.returncode == 5
+
+
+def test_a_recording_that_is_replaced_goes_on_as_it_was(recording, mcpreel, tmp_path):
+    p = subprocess.Popen([mcpreel, "-q", "replay", recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    p.stdin.write((json.dumps(HELLO) + "\n").encode())
+    p.stdin.flush()
+    assert json.loads(p.stdout.readline()) == WELCOME
+    (tmp_path / "other").write_text("nothing\n")
+    os.rename(tmp_path / "other", recording)
+    out, _ = p.communicate((json.dumps(call(5, n=1)) + "\n").encode(), timeout=60)
+    assert json.loads(out) == result(5, "one")
+
+
+# --- the server behind the recording
+
+SERVER = r"""
+import json, os, sys
+print(os.getpid(), file=open(sys.argv[1], "a"))
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" in m and "method" in m:
+        what = {"saw": m["method"], "params": m.get("params")}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": what}), flush=True)
+"""
+
+
+@pytest.fixture
+def server(tmp_path):
+    (tmp_path / "server.py").write_text(SERVER)
+    return [sys.executable, str(tmp_path / "server.py"), str(tmp_path / "pids")]
+
+
+def test_the_server_is_started_only_when_it_is_needed(recording, server, run, mcpreel, tmp_path):
+    before = recording.read_bytes()
+    options = ["--on-unmatched", "passthrough"]
+    ran = run([mcpreel, "-q", "replay", *options, recording, "--", *server],
+              stdin="".join(json.dumps(m) + "\n" for m in QUESTIONS).encode())
+    assert ran.code == 0 and not (tmp_path / "pids").exists()
+    new = [HELLO, call(1, n=1), call("new", n=9), request("p", "prompts/list"), call(2, n=2)]
+    ran = run([mcpreel, "-q", "replay", "--match", "by-request", *options, recording, "--", *server],
+              stdin="".join(json.dumps(m) + "\n" for m in new).encode())
+    got = {m["id"]: m for m in map(json.loads, ran.out.splitlines())}
+    assert ran.code == 0 and set(got) == {0, 1, 2, "new", "p"}
+    assert got[1] == result(1, "one") and got[2] == result(2, "two")
+    assert got["new"]["result"] == {"saw": "tools/call", "params": {"name": "t", "arguments": {"n": 9}}}
+    assert got["p"]["result"]["saw"] == "prompts/list"
+    assert recording.read_bytes() == before
+    pids = (tmp_path / "pids").read_text().split()
+    assert len(pids) == 1 and not pathlib.Path(f"/proc/{pids[0]}").exists()
+
+
+def test_the_report_tells_what_was_passed_on(recording, server, run, mcpreel, tmp_path):
+    ran = run([mcpreel, "-q", "replay", "--on-unmatched", "passthrough", "--report", tmp_path / "report.json",
+               "--strict-unused", "--upstream", " ".join(f"'{word}'" for word in server), recording],
+              stdin=(json.dumps(request(1, "prompts/list")) + "\n").encode())
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert ran.code == report["exit_code"] == 1
+    assert (report["requests"], report["matched"], report["unmatched"], report["passed_through"]) == (1, 0, 1, 1)
+    assert [r["method"] for r in report["unmatched_requests"]] == ["prompts/list"]
+    assert [r["seq"] for r in report["unused_requests"]] == [3, 5, 7] and report["unused"] == 3
+
+
+# --- secrets
+
+@pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])
+def test_a_recording_without_its_secret_is_played_to_who_has_it(mode, server, run, mcpreel, tmp_path):
+    secret = call(1, key="ghp_0123456789abcdefghijABCDEFGHIJ012345", n=1)
+    file = tmp_path / "redacted.jsonl"
+    said = "".join(json.dumps(m) + "\n" for m in [HELLO, secret]).encode()
+    live = run([mcpreel, "-q", "record", "-o", file, "--", *server], stdin=said)
+    assert b"ghp_" not in file.read_bytes() and b"REDACTED" in file.read_bytes()
+    got = asked(run, mcpreel, file, [HELLO, secret], "--match", mode)
+    want = [json.loads(line) for line in live.out.splitlines()]
+    assert got[0] == want[0]
+    assert got[1]["result"]["saw"] == "tools/call" and "ghp_" not in json.dumps(got[1])
+    other = asked(run, mcpreel, file, [HELLO, call(1, key="another one", n=1)], "--match", mode)
+    assert other == got

@@ -1,0 +1,157 @@
+#include "engine/compare.h"
+
+#include "terse.h"
+#include "test.h"
+
+static const struct leaf_rules plain = { .meta = false };
+static const struct leaf_mask nothing = { NULL, 0 };
+
+/* Leaves must never tell apart what a comparison does not. */
+static bool same(struct json_val a, struct json_val b)
+{
+    bool found = compare_same(a, b, &plain, nothing);
+    struct leaves x, y;
+
+    leaves_init(&x);
+    leaves_init(&y);
+    leaves_take(&x, a, &plain, nothing);
+    leaves_take(&y, b, &plain, nothing);
+    if (found)
+        assert_int_equal(leaves_key(&x), leaves_key(&y));
+    leaves_release(&x);
+    leaves_release(&y);
+    return found;
+}
+
+static void params_are_compared_by_meaning(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } rows[] = {
+        { "{'a':1,'b':2}", "{'b':2,'a':1}", true },
+        { "{'a':1}", "{'a':1.0}", true },
+        { "{'a':'x'}", "{'a':'`u0078'}", true },
+        { "{'a':[1,2]}", "{'a':[2,1]}", false },
+        { "{'a':1}", "{'a':'1'}", false },
+        { "{'a':null}", "{}", false },
+        { "{}", "{'_meta':{'progressToken':1}}", true },
+        { "{'a':1,'_meta':{'x':1}}", "{'_meta':{'x':2},'a':1}", true },
+        { "{'a':{'_meta':1}}", "{'a':{}}", false },
+        { "{'name':'t'}", "{'name':'t','arguments':{}}", true },
+        { "{'name':'t','arguments':{}}", "{'name':'t','arguments':{'a':1}}", false },
+        { "{'name':'t','arguments':{'_meta':1}}", "{'name':'t'}", false },
+        { "{'arguments':{}}", "{}", true },
+        { "{'arguments':{}}", "{'_meta':{}}", true },
+        { "{'arguments':[]}", "{}", false },
+        { "{'arguments':{'arguments':{}}}", "{'arguments':{}}", false },
+        { "{'a':{}}", "{}", false },
+        { "[]", "{}", false },
+        { "[1]", "[1]", true },
+        { "[1]", "[2]", false },
+        { "{'a':1,'a':2}", "{'a':2}", true },
+        { "9007199254740993", "9007199254740992", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct terse_scanned a, b;
+        struct json_val va = terse_scan(&a, rows[i].a), vb = terse_scan(&b, rows[i].b);
+
+        if (same(va, vb) != rows[i].same || same(vb, va) != rows[i].same)
+            fail_msg("%s and %s are%s the same", rows[i].a, rows[i].b,
+                     rows[i].same ? " not" : "");
+        terse_scanned_release(&a);
+        terse_scanned_release(&b);
+    }
+}
+
+static bool add_place(void *arg, const struct json_difference *d)
+{
+    struct buf *to = arg;
+
+    json_place_write(d->place, to);
+    buf_add_ch(to, ' ');
+    return true;
+}
+
+static void check(const char *recorded, const char *live, const struct leaf_rules *rules,
+                  struct leaf_mask mask, const char *want)
+{
+    struct terse_scanned a, b;
+    struct buf got;
+
+    buf_init(&got, 1 << 12);
+    compare_params(terse_scan(&a, recorded), terse_scan(&b, live), rules, mask, add_place,
+                   &got);
+    assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+    terse_scanned_release(&a);
+    terse_scanned_release(&b);
+}
+
+static void differences_are_told_by_their_places(void **state)
+{
+    (void)state;
+    check("{'name':'t','arguments':{'a':1,'b':[1,2]}}",
+          "{'name':'t','arguments':{'a':2,'b':[1]},'x':true}", &plain, nothing,
+          "$.arguments.a $.arguments.b[1] $.x ");
+}
+
+static void strict_rules_count_meta_and_texts_of_numbers(void **state)
+{
+    static const struct leaf_rules meta = { .meta = true }, text = { .number_text = true };
+
+    (void)state;
+    check("{'_meta':{'a':1}}", "{'_meta':{'a':2}}", &plain, nothing, "");
+    check("{'_meta':{'a':1}}", "{'_meta':{'a':2}}", &meta, nothing, "$._meta.a ");
+    check("{'_meta':{'a':1}}", "{}", &meta, nothing, "$._meta ");
+    check("{'a':2}", "{'a':2.0}", &plain, nothing, "");
+    check("{'a':2}", "{'a':2.0}", &text, nothing, "$.a ");
+}
+
+static void what_was_redacted_on_either_side_is_no_difference(void **state)
+{
+    (void)state;
+    check("{'a':'[REDACTED:X]','b':1}", "{'a':'real','b':2}", &plain, nothing, "$.b ");
+    check("{'a':'Bearer [REDACTED:rule-1]'}", "{'a':{'not':'even','a':'string'}}", &plain,
+          nothing, "");
+    check("{'a':'real'}", "{'a':'[REDACTED]'}", &plain, nothing, "");
+    check("{'a':'[REDACTED]'}", "{}", &plain, nothing, "");
+}
+
+static void below_a_masked_path_nothing_is_compared(void **state)
+{
+    struct json_step way[] = { { .name = STR("arguments") }, { .name = STR("in") } };
+    uint64_t path = leaves_path((struct json_place){ way, 2 });
+
+    (void)state;
+    check("{'arguments':{'in':{'x':1},'n':1}}", "{'arguments':{'in':[2],'n':2}}", &plain,
+          (struct leaf_mask){ &path, 1 }, "$.arguments.n ");
+    check("{'arguments':{'in':{'x':1}}}", "{'arguments':{'in':{'x':2,'y':3}}}", &plain,
+          (struct leaf_mask){ &path, 1 }, "");
+}
+
+static void what_a_client_answers_is_its_own_affair(void **state)
+{
+    (void)state;
+    check("{'inputResponses':{'k':{'v':1}}}", "{'inputResponses':{'k':{'v':2,'w':[]}}}", &plain,
+          nothing, "");
+    check("{'inputResponses':{'k':1}}", "{'inputResponses':{'k':'x'}}", &plain, nothing, "");
+    check("{'inputResponses':{'k':1}}", "{'inputResponses':{'l':1}}", &plain, nothing,
+          "$.inputResponses.k $.inputResponses.l ");
+    check("{'inputResponses':{'k':1}}", "{}", &plain, nothing, "$.inputResponses ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(params_are_compared_by_meaning),
+        cmocka_unit_test(differences_are_told_by_their_places),
+        cmocka_unit_test(strict_rules_count_meta_and_texts_of_numbers),
+        cmocka_unit_test(what_was_redacted_on_either_side_is_no_difference),
+        cmocka_unit_test(below_a_masked_path_nothing_is_compared),
+        cmocka_unit_test(what_a_client_answers_is_its_own_affair),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+#include "engine/fuzzy.h"
+
+#include <stdio.h>
+
+#include "scripted.h"
+
+/* The seq of what is most alike, and of its rival: "3" or "3~5"; "-" if there is none. */
+static void check(const char *recording, const char *params, const char *want)
+{
+    static const struct leaf_rules plain = { .volatiles = true };
+    struct fuzzy_query q = { .session = 0 };
+    struct fuzzy_found found;
+    struct terse_scanned live;
+    struct leaves leaves;
+    struct spent spent;
+    struct scripted s;
+    char got[32] = "-";
+
+    scripted_init(&s, MATCH_FUZZY, recording);
+    spent_init(&spent, s.script.op_count);
+    leaves_init(&leaves);
+    leaves_take(&leaves, terse_scan(&live, params), &plain, (struct leaf_mask){ NULL, 0 });
+    q.live = &leaves;
+    q.spent = &spent;
+    q.method = 0;
+    q.subject_key = script_subject_key(s.script.methods[0].name, json_root(&live.json), false);
+    found = fuzzy_find(&s.fuzzy, &q);
+    if (found.op && found.rival)
+        snprintf(got, sizeof got, "%u~%u", s.script.ops[found.op].seq,
+                 s.script.ops[found.rival].seq);
+    else if (found.op)
+        snprintf(got, sizeof got, "%u", s.script.ops[found.op].seq);
+    if (strcmp(got, want) != 0)
+        fail_msg("%s: got %s, want %s", params, got, want);
+    leaves_release(&leaves);
+    terse_scanned_release(&live);
+    spent_release(&spent);
+    scripted_release(&s);
+}
+
+#define CALL(args)                                                                             \
+    "c2s {'id':1,'method':'tools/call','params':{'name':'t','arguments':" args "}}\n"
+#define T(args) "{'name':'t','arguments':" args "}"
+
+static void half_of_the_paths_have_to_agree(void **state)
+{
+    (void)state;
+    check(CALL("{'a':1,'b':2}"), T("{'a':1,'b':2}"), "1");
+    check(CALL("{'a':1,'b':2}"), T("{'a':1,'b':3}"), "1");
+    check(CALL("{'a':1,'b':2}"), T("{'a':0,'b':3}"), "-");
+    check(CALL("{'a':1,'b':2}"), T("{'a':1}"), "1");
+    check(CALL("{'a':1}"), T("{'a':1,'b':2,'c':3}"), "-");
+    check(CALL("{}"), T("{}"), "1");
+    check(CALL("{}"), T("{'a':1}"), "-");
+    check(CALL("{'a':1}"), T("{'a':2}"), "-");
+}
+
+static void the_most_alike_wins_and_of_equals_the_first(void **state)
+{
+    (void)state;
+    check(CALL("{'a':1,'b':2,'c':3}") CALL("{'a':1,'b':2,'c':4}") CALL("{'a':9,'b':2,'c':4}"),
+          T("{'a':1,'b':2,'c':4}"), "2");
+    check(CALL("{'a':1,'b':2}") CALL("{'a':1,'b':3}"), T("{'a':1,'b':4}"), "1~2");
+    check(CALL("{'a':1,'b':2}") CALL("{'a':1,'b':2}"), T("{'a':1,'b':4}"), "1");
+    check(CALL("{'a':1,'b':2,'z':{}}") CALL("{'a':1,'b':2}"), T("{'a':1,'b':2}"), "2");
+}
+
+static void volatile_values_do_not_count_but_decide_between_equals(void **state)
+{
+    (void)state;
+    check(CALL("{'q':'x','at':'2025-02-04T10:00:00Z'}"),
+          T("{'q':'x','at':'2026-11-15T10:00:00Z'}"), "1");
+    check(CALL("{'at':1738663200}"), T("{'at':1838663200}"), "1");
+    check(CALL("{'q':'x','at':1738663200}"), T("{'q':'y','at':1738663200}"), "-");
+    check(CALL("{'q':'x','at':1738663200}") CALL("{'q':'x','at':1738663201}"),
+          T("{'q':'x','at':1738663201}"), "2");
+    check(CALL("{'q':'x','id':'550e8400-e29b-41d4-a716-446655440000'}"), T("{'q':'x'}"), "1");
+    check(CALL("{'q':'x','key':'[REDACTED]'}"), T("{'q':'x','key':'secret'}"), "1");
+}
+
+static void another_subject_is_never_alike(void **state)
+{
+    (void)state;
+    check(CALL("{'a':1}"), "{'name':'u','arguments':{'a':1}}", "-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_of_the_paths_have_to_agree),
+        cmocka_unit_test(the_most_alike_wins_and_of_equals_the_first),
+        cmocka_unit_test(volatile_values_do_not_count_but_decide_between_equals),
+        cmocka_unit_test(another_subject_is_never_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+#include "engine/script-write.h"
+
+#include "scripted.h"
+
+/* When each step was sent after the start, in milliseconds, strand by strand. */
+static void check(const char *recording, const char *want)
+{
+    struct scripted s;
+    struct buf got;
+
+    buf_init(&got, 1 << 12);
+    scripted_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.script.op_count; op++) {
+        buf_printf(&got, "%s%u:", op > 1 ? "; " : "", s.script.ops[op].ms);
+        for (uint32_t step = script_first_step(&s.script, op); step;
+             step = script_next_step(&s.script, op, step))
+            buf_printf(&got, " %u", s.script.steps[step].ms);
+    }
+    assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+    scripted_release(&s);
+}
+
+static void the_clock_that_counts_from_the_start_is_used(void **state)
+{
+    (void)state;
+    check("@1000 c2s {'id':1,'method':'a'}\n"
+          "@3000 s2c {'method':'n'}\n"
+          "@9999 s2c {'id':1,'result':{}}\n",
+          "1: 3 9");
+}
+
+static void without_it_dates_are(void **state)
+{
+    (void)state;
+    check(
+        "| {'type':'message','seq':1,'ts':'2025-02-04T10:00:00Z','dir':'c2s','msg':{'id':1,"
+        "'method':'a'}}\n"
+        "| {'type':'message','seq':2,'ts':'2025-02-04T10:00:01.250Z','dir':'s2c','msg':{'id':1,"
+        "'result':{}}}\n",
+        "0: 1250");
+}
+
+static void without_both_the_latency_is(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\nlatency=20 s2c {'id':1,'result':{}}\n", "0: 20");
+}
+
+static void a_clock_that_steps_back_makes_no_delay(void **state)
+{
+    (void)state;
+    check("@5000 c2s {'id':1,'method':'a'}\n@-1000 s2c {'id':1,'result':{}}\n", "5: 0");
+}
+
+static void a_wait_for_a_notification_starts_when_it_came(void **state)
+{
+    (void)state;
+    check("@1000 c2s {'id':1,'method':'initialize'}\n"
+          "@2000 s2c {'id':1,'result':{}}\n"
+          "@3000 c2s {'method':'notifications/initialized'}\n"
+          "@353000 s2c {'id':0,'method':'roots/list'}\n"
+          "@400000 c2s {'id':0,'result':{}}\n",
+          "1: 2 3 353 400");
+}
+
+static void requests_of_masked_params_share_their_masks(void **state)
+{
+    struct scripted s;
+    const struct script_mask *m;
+
+    (void)state;
+    scripted_init(&s, MATCH_BY_REQUEST,
+                  "c2s {'id':1,'method':'m','params':{'a':'[REDACTED]','n':1}}\n"
+                  "c2s {'id':2,'method':'m','params':{'a':'[REDACTED]','n':2}}\n"
+                  "c2s {'id':3,'method':'m','params':{'b':'[REDACTED]'}}\n"
+                  "c2s {'id':4,'method':'m','params':{'n':4}}\n");
+    m = script_masks(&s.script, s.script.ops[1].method, s.script.ops[1].subject_key);
+    assert_non_null(m);
+    assert_non_null(m->next);
+    assert_null(m->next->next);
+    assert_true(s.script.ops[1].flags & STRAND_MASKED);
+    assert_false(s.script.ops[4].flags & STRAND_MASKED);
+    assert_int_equal(script_hidden(&s.script, 1).count, 0);
+    scripted_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_clock_that_counts_from_the_start_is_used),
+        cmocka_unit_test(without_it_dates_are),
+        cmocka_unit_test(without_both_the_latency_is),
+        cmocka_unit_test(a_clock_that_steps_back_makes_no_delay),
+        cmocka_unit_test(a_wait_for_a_notification_starts_when_it_came),
+        cmocka_unit_test(requests_of_masked_params_share_their_masks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

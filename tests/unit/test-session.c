@@ -1,0 +1,156 @@
+#include "engine/session.h"
+
+#include "scripted.h"
+#include "stepper.h"
+
+/* Sessions of one host, one after the other or side by side. */
+struct house {
+    struct stepper stepper;
+    struct scripted of;
+    struct say say;
+    struct matcher matcher;
+    struct review review;
+    struct upstream upstream;
+    struct session_host host;
+};
+
+static void nothing(void *engine, const struct event *ev)
+{
+    (void)engine;
+    (void)ev;
+}
+
+static void build(struct house *h, const char *recording)
+{
+    struct match_options how = { .mode = MATCH_BY_REQUEST };
+
+    *h = (struct house){ .host = { .on_miss = ON_MISS_WARN } };
+    stepper_init(&h->stepper, TO_SERVER, nothing, h);
+    scripted_init(&h->of, MATCH_BY_REQUEST, recording);
+    say_init(&h->say, &h->stepper.out);
+    matcher_init(&h->matcher, &h->of.script, &how, NULL);
+    review_init(&h->review, &h->of.script);
+    upstream_init(&h->upstream, &h->say);
+    h->host.script = &h->of.script;
+    h->host.matcher = &h->matcher;
+    h->host.review = &h->review;
+    h->host.upstream = &h->upstream;
+    h->host.say = &h->say;
+    session_host_init(&h->host);
+}
+
+static void pull_down(struct house *h)
+{
+    upstream_release(&h->upstream);
+    review_release(&h->review);
+    matcher_release(&h->matcher);
+    say_release(&h->say);
+    scripted_release(&h->of);
+    stepper_release(&h->stepper);
+}
+
+static void hear(struct session *s, const char *text)
+{
+    struct record r = { .kind = RECORD_MESSAGE };
+    struct terse_scanned j;
+
+    r.message.msg = terse_scan(&j, text);
+    session_hear(s, &r, 0);
+    terse_scanned_release(&j);
+}
+
+#define SESSION(conn)                                                                          \
+    "conn=" #conn " c2s {'id':1,'method':'initialize'}\n"                                      \
+    "conn=" #conn " s2c {'id':1,'result':{'of':" #conn "}}\n"                                  \
+    "conn=" #conn " c2s {'id':2,'method':'tools/call','params':{'name':'t'}}\n"                \
+    "conn=" #conn " s2c {'id':2,'result':{'of':" #conn "}}\n"
+
+static void each_client_plays_the_next_recorded_session(void **state)
+{
+    struct session s[3];
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1) "conn=9 c2s {'id':1,'method':'initialize'}\n" SESSION(2));
+    for (int i = 0; i < 3; i++)
+        session_init(&s[i], &h.host);
+    for (int i = 0; i < 3; i++)
+        hear(&s[i], "{'id':1,'method':'initialize'}");
+    assert_did(&h.stepper, "<< {'id':1,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n"
+                           "<< {'id':1,'result':{'of':1}}\n");
+    for (int i = 2; i >= 0; i--)
+        hear(&s[i], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
+    assert_did(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':5,'result':{'of':2}}\n"
+                           "<< {'id':5,'result':{'of':1}}\n");
+    for (int i = 0; i < 3; i++)
+        session_release(&s[i]);
+    pull_down(&h);
+}
+
+static void a_client_that_greets_anew_is_the_next_client(void **state)
+{
+    struct session s;
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1) SESSION(2));
+    session_init(&s, &h.host);
+    for (int i = 0; i < 3; i++) {
+        hear(&s, "{'id':1,'method':'initialize'}");
+        hear(&s, "{'id':2,'method':'tools/call','params':{'name':'t'}}");
+        assert_did(&h.stepper, i % 2 ? "<< {'id':1,'result':{'of':2}}\n"
+                                       "<< {'id':2,'result':{'of':2}}\n"
+                                     : "<< {'id':1,'result':{'of':1}}\n"
+                                       "<< {'id':2,'result':{'of':1}}\n");
+    }
+    session_release(&s);
+    pull_down(&h);
+}
+
+static void a_recording_that_is_gone_ends_the_session(void **state)
+{
+    struct session s;
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1));
+    session_init(&s, &h.host);
+    memset(h.of.shelf.text.at, 'x', h.of.shelf.text.len);
+    hear(&s, "{'id':2,'method':'tools/call','params':{'name':'t'}}");
+    assert_did(&h.stepper, "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':"
+                           "'the recording cannot be read'}}\n"
+                           "report error the recording has changed since it was read\n");
+    assert_true(h.host.over);
+    assert_int_equal(h.host.exit_code, 5);
+    session_release(&s);
+    pull_down(&h);
+}
+
+static void greetings_that_cannot_be_read_are_errors_too(void **state)
+{
+    struct session s;
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1));
+    session_init(&s, &h.host);
+    memset(h.of.shelf.text.at, 'x', h.of.shelf.text.len);
+    hear(&s, "{'id':2,'method':'initialize'}");
+    assert_did(&h.stepper, "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':"
+                           "'the recording cannot be read'}}\n"
+                           "report error the recording has changed since it was read\n");
+    assert_int_equal(h.host.exit_code, 5);
+    session_release(&s);
+    pull_down(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_client_plays_the_next_recorded_session),
+        cmocka_unit_test(a_client_that_greets_anew_is_the_next_client),
+        cmocka_unit_test(a_recording_that_is_gone_ends_the_session),
+        cmocka_unit_test(greetings_that_cannot_be_read_are_errors_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

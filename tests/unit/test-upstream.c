@@ -1,0 +1,225 @@
+#include "engine/upstream.h"
+
+#include "stepper.h"
+
+struct bench {
+    struct stepper stepper;
+    struct say say;
+    struct upstream up;
+};
+
+static void nothing(void *engine, const struct event *ev)
+{
+    (void)engine;
+    (void)ev;
+}
+
+static void set_up(struct bench *b)
+{
+    stepper_init(&b->stepper, TO_CLIENT, nothing, b);
+    say_init(&b->say, &b->stepper.out);
+    upstream_init(&b->up, &b->say);
+}
+
+static void tear_down(struct bench *b)
+{
+    upstream_release(&b->up);
+    say_release(&b->say);
+    stepper_release(&b->stepper);
+}
+
+enum who {
+    CLIENT_ASKS,
+    CLIENT_ASKS_MODERN,
+    CLIENT_GREETS,
+    CLIENT_ANSWERS,
+    CLIENT_CANCELS,
+    CLIENT_NOTIFIES,
+    SERVER
+};
+
+static bool tell(struct bench *b, enum who who, const char *text)
+{
+    struct record r = { .kind = RECORD_MESSAGE };
+    struct terse_scanned s;
+    struct mcp_message m = mcp_classify(terse_scan(&s, text), &s.arena);
+    bool heard = true;
+
+    r.message.msg = m.root;
+    if (who == CLIENT_GREETS)
+        upstream_note_greeting(&b->up, &m);
+    else if (who == CLIENT_ANSWERS)
+        heard = upstream_hear_answer(&b->up, &m);
+    else if (who == CLIENT_NOTIFIES)
+        upstream_hear_notification(&b->up, &m);
+    else if (who == CLIENT_CANCELS)
+        heard = upstream_hear_cancel(&b->up, &m);
+    else if (who == SERVER)
+        upstream_hear(&b->up, &r);
+    else
+        upstream_forward(&b->up, &m, who == CLIENT_ASKS_MODERN);
+    terse_scanned_release(&s);
+    return heard;
+}
+
+#define GREETING "up<< {'jsonrpc':'2.0','id':'mcpreel-greeting','method':'initialize','params':"
+
+static void it_is_greeted_as_the_client_greeted_us_and_then_asked(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_GREETS, "{'id':0,'method':'initialize','params':{'who':'live'}}");
+    assert_did(&b.stepper, "");
+    tell(&b, CLIENT_ASKS, "{'id':'x','method':'m','params':{'a':1.0}}");
+    tell(&b, CLIENT_ASKS, "{'id':7,'method':'n'}");
+    assert_did(&b.stepper, "start upstream\n" GREETING "{'who':'live'}}\n");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    assert_did(&b.stepper,
+               "up<< {'jsonrpc':'2.0','method':'notifications/initialized'}\n"
+               "up<< {'id':1,'method':'m','params':{'a':1.0}}\nup<< {'id':2,'method':'n'}\n");
+    tell(&b, SERVER, "{'id':2,'error':{'code':1}}");
+    tell(&b, SERVER, "{ 'id':1, 'result':{'x':1.50}}");
+    tell(&b, SERVER, "{'id':1,'result':{'twice':true}}");
+    assert_did(&b.stepper,
+               "<< {'id':7,'error':{'code':1}}\n<< { 'id':'x', 'result':{'x':1.50}}\n");
+    assert_false(upstream_owes(&b.up));
+    assert_int_equal(b.up.forwarded, 2);
+    tear_down(&b);
+}
+
+static void a_modern_request_needs_no_greeting(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    assert_did(&b.stepper, "start upstream\nup<< {'id':1,'method':'m'}\n");
+    assert_true(upstream_owes(&b.up));
+    tear_down(&b);
+}
+
+static void what_it_sends_of_its_own_is_passed_on(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    tell(&b, SERVER, "{'id':0,'method':'roots/list'}");
+    assert_did(&b.stepper, "<< {'method':'notifications/message'}\n"
+                           "<< {'id':'mcpreel-up-2','method':'roots/list'}\n");
+    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':0,'result':{}}"));
+    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{'roots':[]}}"));
+    assert_did(&b.stepper, "up<< {'id':0,'result':{'roots':[]}}\n");
+    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    tear_down(&b);
+}
+
+static void giving_up_is_passed_on_under_our_id(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':'x','method':'m'}");
+    buf_clear(&b.stepper.did);
+    assert_false(tell(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':1}}"));
+    assert_true(
+        tell(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':'x','why':'w'}}"));
+    assert_did(&b.stepper, "up<< {'method':'c','params':{'requestId':1,'why':'w'}}\n");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    assert_did(&b.stepper, "");
+    tear_down(&b);
+}
+
+#define GONE                                                                                   \
+    "'error':{'code':-32000,'message':'not recorded, and the server behind the recording is "  \
+    "gone'}}\n"
+
+static void a_server_that_is_gone_owes_nothing_any_more(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    upstream_closed(&b.up, STR("it fell"));
+    upstream_closed(&b.up, STR("it fell again"));
+    assert_did(&b.stepper, "report error the server behind the recording: it fell\n"
+                           "<< {'jsonrpc':'2.0','id':1," GONE);
+    tell(&b, CLIENT_ASKS, "{'id':2,'method':'m'}");
+    assert_did(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
+    assert_true(b.up.failed);
+    assert_false(upstream_owes(&b.up));
+    tear_down(&b);
+}
+
+static void one_that_refuses_the_greeting_is_gone(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
+    assert_did(&b.stepper,
+               "report error the server behind the recording: it refused to be initialized\n"
+               "<< {'jsonrpc':'2.0','id':1," GONE);
+    tear_down(&b);
+}
+
+static void notifications_reach_it_once_it_is_there(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    buf_clear(&b.stepper.did);
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/initialized'}");
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own','params':{'a':1.0}}");
+    assert_did(&b.stepper, "up<< {'method':'notifications/own','params':{'a':1.0}}\n");
+    tear_down(&b);
+}
+
+static void one_that_is_silent_can_be_given_up(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    upstream_give_up(&b.up);
+    assert_did(&b.stepper, "report error the server behind the recording: it does not answer\n"
+                           "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_false(upstream_owes(&b.up));
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    assert_did(&b.stepper, "");
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_greeted_as_the_client_greeted_us_and_then_asked),
+        cmocka_unit_test(a_modern_request_needs_no_greeting),
+        cmocka_unit_test(what_it_sends_of_its_own_is_passed_on),
+        cmocka_unit_test(giving_up_is_passed_on_under_our_id),
+        cmocka_unit_test(a_server_that_is_gone_owes_nothing_any_more),
+        cmocka_unit_test(one_that_refuses_the_greeting_is_gone),
+        cmocka_unit_test(notifications_reach_it_once_it_is_there),
+        cmocka_unit_test(one_that_is_silent_can_be_given_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
