@@ -7,11 +7,13 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/mem.h"
+#include "base/parcel.h"
 #include "base/thread.h"
 #include "base/troubles.h"
 
 enum {
     BATCH = 256 << 10, /* so much of what waits is written at once */
+    ACCOUNT = 1024,    /* room for the account of a loss */
     TEXT_MAX = 1 << 30,
     WHY = 128,
     SECOND = 1000000,
@@ -25,18 +27,15 @@ const struct appender_config appender_defaults = {
     .slow_us = 20000,
     .retry_us = SECOND / 4,
     .well_us = SECOND,
-    .end_us = 3 * SECOND,
+    .end_us = SECOND,
 };
 
-/* What the rescuer is about to write; nothing of it is ever dropped while there is hope. */
+/* What the rescuer is about to write. */
 struct batch {
-    struct buf text;
-    size_t torn;               /* so much of the text is in the file, behind `size` */
-    struct backlog_loss holds; /* what is lost if it is */
-    struct backlog_loss says;  /* the account of earlier losses that is in it */
-    struct file next;          /* the file to go on in; closed: the same */
-    struct buf head;           /* what that starts with */
-    bool last;                 /* the end of all is in it */
+    struct parcel parcel;
+    struct file next; /* the file to go on in; closed: the same */
+    struct buf head;  /* what that starts with */
+    bool last;        /* the end of all is in it */
 };
 
 /* A file that is complete and waits to be synced and closed. */
@@ -46,10 +45,12 @@ struct done_file {
     uint64_t dirty_bytes;
 };
 
+/* long file: the owner and its two threads share one lock, and all of that is to be seen */
+
 /* Who may touch what:
  * - `sick`, `note_due` and `latest_us` are the owner's.
  * - `file`, `size` and `batch` are the owner's while it is not sick, then the rescuer's as
- *   long as `pending`; `file` is changed under the lock.
+ *   long as `pending` and not `resting`; `file` and `batch` are changed under the lock.
  * - everything else is under the lock. Only the syncer closes files. */
 struct appender {
     struct appender_config config;
@@ -69,6 +70,9 @@ struct appender {
 
     struct backlog waiting;
     bool pending;             /* the batch is not empty */
+    bool resting;             /* until it is tried again */
+    size_t room;              /* so much of its next line the file took, and not more */
+    int64_t stuck_us;         /* since when that is next; 0: it is not */
     struct backlog_loss lost; /* what the file does not say yet; before what waits */
     struct buf gap;           /* how it is going to say that */
     struct backlog_loss all;  /* everything that is lost */
@@ -87,8 +91,9 @@ struct appender {
     struct troubles troubles;
 
     struct buf last;
-    bool ending; /* nothing more comes */
-    bool quit;   /* and nothing more is written */
+    bool ending;    /* nothing more comes */
+    bool quit;      /* and nothing more is written */
+    int64_t end_at; /* then nobody waits any more */
     bool given_up;
     pthread_t rescuer, syncer;
     bool rescued, synced; /* that thread has ended */
@@ -182,13 +187,13 @@ static void note_written(struct appender *a, uint64_t bytes)
 static void hand_over(struct appender *a, struct str text, size_t done,
                       const struct backlog_line *l)
 {
-    struct batch *b = &a->batch;
+    struct parcel *p = &a->batch.parcel;
 
-    buf_add(&b->text, text);
-    BUG_IF(b->text.full);
-    b->torn = done;
     if (l)
-        backlog_loss_add_line(&b->holds, l);
+        parcel_add_line(p, l);
+    else
+        parcel_add(p, text);
+    p->torn = done;
     a->pending = true;
     pthread_cond_signal(&a->work);
 }
@@ -228,6 +233,63 @@ static bool has_recovered(const struct appender *a)
     return !a->pending && !a->waiting.first && clock_mono_us() - a->bad_us >= a->config.well_us;
 }
 
+/* A line that may take the place of those that the file has no room for. At the end it
+ * must leave room for that. */
+static bool would_fit(const struct appender *a, size_t len)
+{
+    return len + ACCOUNT + (a->ending ? a->last.len : 0) <= a->room;
+}
+
+static bool any_would_fit(const struct appender *a)
+{
+    const struct parcel *p = &a->batch.parcel;
+
+    for (size_t i = p->first; i < p->count; i++)
+        if (would_fit(a, p->lines[i].len))
+            return true;
+    for (const struct backlog_item *i = a->waiting.first; i; i = i->next)
+        if (would_fit(a, i->line.text.len))
+            return true;
+    return a->ending && would_fit(a, 0);
+}
+
+/* The lines that do not fit, up to the first one that does. */
+static void take_unfit(struct appender *a, struct backlog_loss *lost)
+{
+    struct parcel *p = &a->batch.parcel;
+    const struct backlog_item *i;
+
+    while (parcel_can_skip(p) && !would_fit(a, parcel_next(p)->len))
+        parcel_skip(p, lost);
+    while (!parcel_next(p) && (i = a->waiting.first) && !would_fit(a, i->line.text.len)) {
+        backlog_loss_add_line(lost, &i->line);
+        free(backlog_take(&a->waiting));
+    }
+}
+
+/* A large line must not keep all those from the file that come after it. One that has
+ * waited for a while for more room than there is goes, if that helps any other. */
+static bool skip_lines(struct appender *a)
+{
+    struct parcel *p = &a->batch.parcel;
+    struct backlog_loss lost = { 0 };
+    struct buf text;
+
+    if (!a->room || !a->size || !parcel_can_skip(p) || would_fit(a, parcel_next(p)->len) ||
+        (!a->ending && clock_mono_us() - a->stuck_us < a->config.well_us) || !any_would_fit(a))
+        return false;
+    take_unfit(a, &lost);
+    a->room = 0;
+    backlog_loss_add(&a->all, &lost);
+    buf_init(&text, TEXT_MAX);
+    a->config.gap(a->config.to, &text, &lost, a->why);
+    parcel_tell_skipped(p, buf_str(&text), &lost);
+    buf_release(&text);
+    tell_dropped(a);
+    a->resting = false;
+    return true;
+}
+
 static void put_line(struct appender *a, const struct backlog_line *l)
 {
     if (a->sick) {
@@ -236,7 +298,7 @@ static void put_line(struct appender *a, const struct backlog_line *l)
         a->note_due = a->suspect > 0;
         if (a->sick) {
             wait_in_memory(a, l);
-            if (!a->pending)
+            if (!a->pending || (a->resting && skip_lines(a)))
                 pthread_cond_signal(&a->work);
         }
         pthread_mutex_unlock(&a->lock);
@@ -247,22 +309,38 @@ static void put_line(struct appender *a, const struct backlog_line *l)
 }
 
 /* That a sync failed is said in the file behind what it was about. */
-static void put_sync_note(struct appender *a)
+static void compose_sync_note(struct appender *a, struct buf *text)
 {
     struct backlog_loss about = { .us = a->latest_us };
-    char why[WHY];
-    struct buf text;
 
-    pthread_mutex_lock(&a->lock);
     about.lanes[0].bytes = a->suspect;
     a->suspect = 0;
-    memcpy(why, a->sync_why, WHY);
-    pthread_mutex_unlock(&a->lock);
-    buf_init(&text, TEXT_MAX);
     if (about.lanes[0].bytes)
-        a->config.gap(a->config.to, &text, &about, why);
+        a->config.gap(a->config.to, text, &about, a->sync_why);
+}
+
+static void put_sync_note(struct appender *a)
+{
+    struct buf text;
+
+    buf_init(&text, TEXT_MAX);
+    pthread_mutex_lock(&a->lock);
+    compose_sync_note(a, &text);
+    pthread_mutex_unlock(&a->lock);
     if (text.len)
-        put_line(a, &(struct backlog_line){ .text = buf_str(&text), .us = about.us });
+        put_line(a, &(struct backlog_line){ .text = buf_str(&text), .us = a->latest_us });
+    buf_release(&text);
+}
+
+/* At the end nobody writes but the rescuer. */
+static void leave_sync_note(struct appender *a)
+{
+    struct buf text;
+
+    buf_init(&text, TEXT_MAX);
+    compose_sync_note(a, &text);
+    if (text.len)
+        wait_in_memory(a, &(struct backlog_line){ .text = buf_str(&text), .us = a->latest_us });
     buf_release(&text);
 }
 
@@ -333,9 +411,9 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
 
 static void take_gap(struct appender *a)
 {
-    buf_add(&a->batch.text, buf_str(&a->gap));
+    if (a->gap.len)
+        parcel_add_account(&a->batch.parcel, buf_str(&a->gap), &a->lost);
     buf_clear(&a->gap);
-    backlog_loss_add(&a->batch.says, &a->lost);
     a->lost = (struct backlog_loss){ 0 };
 }
 
@@ -343,27 +421,25 @@ static void take_line(struct appender *a)
 {
     struct backlog_item *item = backlog_take(&a->waiting);
 
-    buf_add(&a->batch.text, item->line.text);
-    backlog_loss_add_line(&a->batch.holds, &item->line);
+    parcel_add_line(&a->batch.parcel, &item->line);
     free(item);
 }
 
 /* Once everything else is written comes what is to be the end. */
 static void fill_batch(struct appender *a)
 {
-    struct batch *b = &a->batch;
+    struct parcel *p = &a->batch.parcel;
 
     take_gap(a);
     for (const struct backlog_item *i; (i = a->waiting.first);) {
-        if (b->text.len && b->text.len + i->line.text.len > BATCH)
+        if (p->text.len && p->text.len + i->line.text.len > BATCH)
             break;
         take_line(a);
     }
     if (!a->waiting.first && a->ending && a->last.len) {
-        buf_add(&b->text, buf_str(&a->last));
-        b->last = true;
+        parcel_add(p, buf_str(&a->last));
+        a->batch.last = true;
     }
-    BUG_IF(b->text.full);
     a->pending = true;
 }
 
@@ -372,45 +448,72 @@ static bool has_work(const struct appender *a)
     return a->pending || a->waiting.first || (a->ending && a->last.len && !a->batch.last);
 }
 
-/* The rest of the batch behind what is in the file of it. On false all of it still waits. */
-static bool write_batch(struct appender *a, struct err *e)
+/* So much of the batch is in the file. Of its next line nothing is to stay there. */
+static void keep_what_is_written(struct appender *a)
 {
-    struct batch *b = &a->batch;
+    struct parcel *p = &a->batch.parcel;
+    struct file f = a->file;
+    size_t whole = parcel_advance(p, p->torn);
     struct err ignored = ERR_NONE;
-    size_t done;
+    bool cut;
 
-    if (file_write(&a->file, str_skip(buf_str(&b->text), b->torn), &done, e))
-        return true;
-    b->torn += done;
-    if (b->torn && file_truncate(&a->file, a->size, &ignored))
-        b->torn = 0;
-    return false;
+    p->torn -= whole;
+    a->size += whole;
+    if (whole)
+        note_written(a, whole);
+    if (whole || !a->stuck_us)
+        a->stuck_us = clock_mono_us();
+    a->room = p->torn;
+    if (!p->torn)
+        return;
+    pthread_mutex_unlock(&a->lock);
+    cut = file_truncate(&f, a->size, &ignored);
+    pthread_mutex_lock(&a->lock);
+    if (cut)
+        p->torn = 0;
 }
 
-static void clear_batch(struct batch *b)
+/* The rest of the batch behind what is in the file of it. On false what is not there still
+ * waits. */
+static bool write_batch(struct appender *a, struct err *e)
 {
-    /* What was large once need not stay so. */
-    buf_release(&b->text);
-    buf_init(&b->text, TEXT_MAX);
-    b->torn = 0;
-    b->holds = b->says = (struct backlog_loss){ 0 };
+    struct parcel *p = &a->batch.parcel;
+    struct str rest = str_skip(buf_str(&p->text), p->torn);
+    struct file f = a->file;
+    int64_t start, took;
+    size_t done;
+    bool ok;
+
+    pthread_mutex_unlock(&a->lock);
+    start = clock_mono_us();
+    ok = file_write(&f, rest, &done, e);
+    took = clock_mono_us() - start;
+    pthread_mutex_lock(&a->lock);
+    if (ok && took > a->config.slow_us)
+        tell_slow(a, took);
+    if (ok)
+        return true;
+    p->torn += done;
+    keep_what_is_written(a);
+    return false;
 }
 
 static void batch_is_written(struct appender *a)
 {
     struct batch *b = &a->batch;
 
-    if (b->text.len) {
-        a->size += b->text.len;
-        note_written(a, b->text.len);
+    if (b->parcel.text.len) {
+        a->size += b->parcel.text.len;
+        note_written(a, b->parcel.text.len);
     }
-    clear_batch(b);
+    a->stuck_us = 0;
+    parcel_clear(&b->parcel);
     a->pending = b->next.fd >= 0;
     if (!a->pending)
         return;
     change_file(a, b->next);
     b->next = (struct file)FILE_CLOSED;
-    buf_add(&b->text, buf_str(&b->head));
+    parcel_add(&b->parcel, buf_str(&b->head));
     buf_clear(&b->head);
 }
 
@@ -420,64 +523,57 @@ static bool give_up(struct appender *a)
 {
     struct batch *b = &a->batch;
     struct backlog_loss dropped = { 0 };
-    bool torn = b->torn > 0;
+    bool torn = b->parcel.torn > 0;
 
     if (a->given_up || a->quit)
         return false;
     a->given_up = true;
-    backlog_loss_add(&a->all, &b->holds);
-    backlog_loss_add(&a->lost, &b->holds);
-    backlog_loss_add(&a->lost, &b->says);
+    parcel_losses(&b->parcel, &dropped, &a->lost);
     for (struct backlog_item *item; (item = backlog_take(&a->waiting)); free(item))
         backlog_loss_add_line(&dropped, &item->line);
     backlog_loss_add(&a->all, &dropped);
     backlog_loss_add(&a->lost, &dropped);
     if (backlog_loss_any(&a->all))
         tell_dropped(a);
-    clear_batch(b);
+    parcel_clear(&b->parcel);
     a->pending = false;
     if (torn || !a->size || b->next.fd >= 0)
         return false;
     compose_gap(a);
     take_gap(a);
-    buf_add(&b->text, buf_str(&a->last));
+    parcel_add(&b->parcel, buf_str(&a->last));
     b->last = true;
-    a->pending = b->text.len > 0;
+    a->pending = parcel_next(&b->parcel) != NULL;
     return a->pending;
 }
 
-/* New lines do not make a disk that is full any emptier; the end may not wait. */
+/* New lines do not make a disk that is full any emptier; that the end has come may. */
 static void wait_to_retry(struct appender *a)
 {
     int64_t until = clock_mono_us() + a->config.retry_us;
+    bool was_ending = a->ending;
 
-    while (!a->ending && !a->quit && clock_mono_us() < until)
+    a->resting = true;
+    while (a->resting && a->ending == was_ending && !a->quit && clock_mono_us() < until)
         thread_wait_until(&a->work, &a->lock, until);
+    a->resting = false;
 }
 
-/* One try; false: it is over. The one that decides is one with everything, at the end. */
+/* One try; false: it is over. What decides at the end is the last one there is time for. */
 static bool rescue(struct appender *a)
 {
+    bool at_end = a->ending;
     struct err e = ERR_NONE;
-    int64_t start, took;
-    bool ok, at_end = a->ending;
 
     if (!a->pending)
         fill_batch(a);
-    pthread_mutex_unlock(&a->lock);
-    start = clock_mono_us();
-    ok = write_batch(a, &e);
-    took = clock_mono_us() - start;
-    pthread_mutex_lock(&a->lock);
-    if (ok) {
-        if (took > a->config.slow_us)
-            tell_slow(a, took);
+    if (write_batch(a, &e)) {
         batch_is_written(a);
         return true;
     }
     tell_failed(a, &e);
-    if (at_end)
-        return give_up(a);
+    if (at_end && clock_mono_us() + a->config.retry_us >= a->end_at)
+        return (!a->quit && skip_lines(a)) || give_up(a);
     wait_to_retry(a);
     return true;
 }
@@ -633,7 +729,7 @@ static void release(struct appender *a)
 
     backlog_release(&a->waiting);
     file_close(&a->batch.next, &ignored);
-    buf_release(&a->batch.text);
+    parcel_release(&a->batch.parcel);
     buf_release(&a->batch.head);
     buf_release(&a->gap);
     buf_release(&a->last);
@@ -653,7 +749,7 @@ static struct appender *new_appender(struct file *f, const struct appender_confi
     backlog_init(&a->waiting, config->memory);
     a->new_name = true;
     a->batch.next = (struct file)FILE_CLOSED;
-    buf_init(&a->batch.text, TEXT_MAX);
+    parcel_init(&a->batch.parcel);
     buf_init(&a->batch.head, TEXT_MAX);
     buf_init(&a->last, TEXT_MAX);
     buf_init(&a->gap, TEXT_MAX);
@@ -695,13 +791,19 @@ bool appender_open(struct appender **out, struct file *f, const struct appender_
 /* Waits for both threads as long as there is time. */
 static void wait_for_end(struct appender *a)
 {
-    int64_t until = clock_mono_us() + a->config.end_us;
-    bool time_left = true;
+    int64_t soon = a->end_at - a->config.end_us + a->config.slow_us;
+    bool time_left = true, told = !a->config.waits;
 
     pthread_cond_signal(&a->work);
     pthread_cond_signal(&a->dirty);
-    while (time_left && !(a->rescued && a->synced))
-        time_left = thread_wait_until(&a->gone, &a->lock, until);
+    while (time_left && !(a->rescued && a->synced)) {
+        if (thread_wait_until(&a->gone, &a->lock, told ? a->end_at : soon))
+            continue;
+        time_left = !told;
+        if (!told)
+            a->config.waits(a->config.to);
+        told = true;
+    }
     a->quit = true;
     a->ending = true;
 }
@@ -712,7 +814,9 @@ static void judge_late(struct appender *a)
     struct err e = ERR_NONE;
 
     if (!a->rescued) {
-        backlog_loss_add(&a->all, &a->batch.holds);
+        struct backlog_loss untold = { 0 }; /* counted already */
+
+        parcel_losses(&a->batch.parcel, &a->all, &untold);
         for (const struct backlog_item *i = a->waiting.first; i; i = i->next)
             backlog_loss_add_line(&a->all, &i->line);
         err_set(&e, ERR_IO, "cannot write '%s': no answer from the disk", a->file.path);
@@ -725,11 +829,12 @@ static void judge_late(struct appender *a)
 
 void appender_finish(struct appender *a, struct str last, struct appender_end *end)
 {
-    put_sync_note(a);
     pthread_mutex_lock(&a->lock);
     a->sick = true;
+    leave_sync_note(a);
     buf_add(&a->last, last);
     a->ending = true;
+    a->end_at = clock_mono_us() + a->config.end_us;
     wait_for_end(a);
     judge_late(a);
     *end = (struct appender_end){ .lost = a->all,
@@ -742,6 +847,7 @@ void appender_drop(struct appender *a)
 {
     pthread_mutex_lock(&a->lock);
     a->quit = a->ending = true;
+    a->end_at = clock_mono_us() + a->config.end_us;
     wait_for_end(a);
     pthread_mutex_unlock(&a->lock);
 }

@@ -5,7 +5,8 @@
  * writes instead, and whoever appends never waits for the disk until that has been well
  * for a while. What is appended meanwhile is kept in memory, up to a ceiling; beyond it
  * the oldest lines are dropped and counted, and the file is told what is missing as soon
- * as it takes anything.
+ * as it takes anything. So is a line that there is no room for, after a while, where there
+ * is room for what comes after it.
  *
  * A line that was written in part is cut off again; if not even that works, the rest of
  * it follows: no line ever stands behind half of another one.
@@ -35,6 +36,9 @@ struct appender_config {
      * without lines: `bytes` of lane 0 may not survive a power cut. Called while the
      * owner is inside one of the functions below. */
     void (*gap)(void *to, struct buf *text, const struct backlog_loss *loss, const char *why);
+
+    /* The end takes longer than a write should; may be NULL. Called by appender_finish(). */
+    void (*waits)(void *to);
     void *to;
 };
 
@@ -76,9 +80,10 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
 /* The next trouble that was not told yet; `*e` says what it is. */
 enum appender_trouble appender_trouble(struct appender *a, struct err *e);
 
-/* Writes what waits and then `last`, syncs and closes, all of it within `end_us`. What
- * the file does not take is lost, and if it takes that much, it still gets the account
- * of it and `last`. Troubles are there to be told until appender_free(). */
+/* Writes what waits and then `last`, syncs and closes, all of it within `end_us`, and
+ * tries as long as there is time. What the file does not take is lost, and if it takes that
+ * much, it still gets the account of it and `last`. Troubles are there to be told until
+ * appender_free(). */
 void appender_finish(struct appender *a, struct str last, struct appender_end *end);
 
 void appender_drop(struct appender *a); /* closes without another word */

@@ -18,6 +18,11 @@ struct draft {
 bool draft_open(struct draft *d, struct file *f, const struct sys *sys, const char *path,
                 bool replace, struct err *e) MUST_CHECK;
 
+/* As file_create(), but from the moment it has its name the file is locked, and of several
+ * who replace one another's file at the same time each sees the one before it. */
+bool draft_open_locked(struct file *f, const struct sys *sys, const char *path, bool replace,
+                       struct err *e) MUST_CHECK;
+
 /* Ends in one of these. Keeping syncs, closes and gives the name; if that fails, all of
  * it is dropped. That the name may not survive a power cut is an error, too, but then the
  * file is there. */

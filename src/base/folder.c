@@ -45,6 +45,19 @@ bool folder_is(const struct sys *sys, const char *path)
     return fd >= 0;
 }
 
+bool folder_is_open_to_all(const struct sys *sys, const char *path)
+{
+    int fd = open_folder(sys, path, O_PATH);
+    struct stat st = { 0 };
+
+    if (fd < 0)
+        return false;
+    while (sys->fstat(sys, fd, &st) < 0 && errno == EINTR)
+        continue;
+    sys->close(sys, fd);
+    return (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX);
+}
+
 /* Somebody else may make the same folder at the same time. */
 static bool make_one(const struct sys *sys, const char *path, struct err *e)
 {

@@ -8,6 +8,9 @@
 /* Whether a folder stands there. */
 bool folder_is(const struct sys *sys, const char *path);
 
+/* Whether anybody may take away or replace what others have in it. */
+bool folder_is_open_to_all(const struct sys *sys, const char *path);
+
 /* Makes the folder and those above it, for their owner only, where there are none. */
 bool folder_make(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
 

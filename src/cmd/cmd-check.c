@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/amount.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/term.h"
@@ -314,6 +315,16 @@ static void plan_copy(const struct check *c, struct checked *f, struct arena *a)
     f->repair.as = as;
 }
 
+/* The document is there, under its name: what it was made of would only be in the way of the
+ * next one, unless lines had to be left out or somebody still writes it. */
+static void remove_journal(const struct check *c, const struct checked *f)
+{
+    const struct sys *sys = c->app->sys;
+
+    if (f->unfinished && !c->args->output && !is_part(f) && !lock_is_held(sys, f->file.path))
+        sys->unlink(sys, f->file.path);
+}
+
 /* Reads the file. False if it is not the file's fault that it cannot be judged. */
 static bool read_file(const struct check *c, struct checked *f, struct err *e)
 {
@@ -325,7 +336,12 @@ static bool read_file(const struct check *c, struct checked *f, struct err *e)
         return false;
     }
     stats_finish(&f->stats);
-    return !f->copy || !f->usable || repair_finish(&f->repair, e);
+    if (!f->copy || !f->usable)
+        return true;
+    if (!repair_finish(&f->repair, e))
+        return false;
+    remove_journal(c, f);
+    return true;
 }
 
 static bool check_file(struct check *c, const char *path, struct err *e)
@@ -469,7 +485,8 @@ const struct command cmd_check = {
         "is. Lines that are damaged are left out and named; a gap stands in their place. Of "
         "a packed file that is cut off all is saved that can be unpacked. The exit code is "
         "then that of the copy, and 1 if lines were left out. The journal of a document that a "
-        "recorder could not finish (NAME.FORMAT.journal) is made into that document.\n\n"
+        "recorder could not finish (NAME.FORMAT.journal) is made into that document, and "
+        "removed if nothing of it had to be left out.\n\n"
         "--secrets says where secrets stand, not what they are, and ends with 1 if there are "
         "any. 'mcpreel redact' takes them out.",
     .examples = check_examples,

@@ -203,12 +203,12 @@ static const char *const record_usage[] = { "[options] -- COMMAND [ARGS…]",
                                             "[options] --upstream COMMAND", NULL };
 
 static const struct command_example record_examples[] = {
-    { "mcpreel record -o session.jsonl -- npx -y some-mcp-server --flag",
-      "put this where your client's configuration starts the server" },
+    { "mcpreel record -o traces/ -- npx -y some-mcp-server --flag",
+      "put this where your client's configuration starts the server: a new file each time" },
     { "mcpreel record -o a.jsonl --name nightly --tags ci -- python server.py",
       "label the recording" },
-    { "mcpreel record -o traces/ --rotate 100MB -- python server.py",
-      "a new file in a folder for each start, in parts" },
+    { "mcpreel record --rotate 100MB -- python server.py",
+      "in your own folder for recordings, in parts" },
     { 0 },
 };
 

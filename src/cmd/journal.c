@@ -55,8 +55,5 @@ bool journal_finish(const struct app *app, const char *journal, const char *targ
         writer_abandon(&w);
         return false;
     }
-    if (!writer_finish(&w, e))
-        return false;
-    app->sys->unlink(app->sys, journal);
-    return true;
+    return writer_finish(&w, e);
 }

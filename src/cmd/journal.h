@@ -16,7 +16,7 @@ const char *journal_name(struct arena *a, const char *path, const struct format 
 bool journal_is(const char *path, struct arena *a, const char **target,
                 const struct format **format);
 
-/* Makes the document and removes the journal. On failure the journal stays. */
+/* Makes the document of it, which stays. */
 bool journal_finish(const struct app *app, const char *journal, const char *target,
                     const struct format *format, bool replace, struct err *e) MUST_CHECK;
 

@@ -104,7 +104,7 @@ static bool user_folder(struct record_place *p, const struct app *app, struct er
     const char *own = app_env(app, "MCPREEL_DIR"), *state = app_env(app, "XDG_STATE_HOME"),
                *home = app_env(app, "HOME");
 
-    if (own)
+    if (own && *own == '/')
         p->folder = own;
     else if (state && *state == '/')
         p->folder = arena_printf(&p->arena, "%s/mcpreel/traces", state).at;
@@ -114,7 +114,12 @@ static bool user_folder(struct record_place *p, const struct app *app, struct er
         err_set(e, ERR_USAGE, "no place to record: neither XDG_STATE_HOME nor HOME is set");
         return err_hint(e, "name a file or a folder with -o, or set MCPREEL_DIR");
     }
-    return folder_make(app->sys, p->folder, e);
+    if (!folder_make(app->sys, p->folder, e))
+        return false;
+    if (p->folder == own || !folder_is_open_to_all(app->sys, p->folder))
+        return true;
+    err_set(e, ERR_USAGE, "cannot record to '%s': anybody may change what is in it", p->folder);
+    return err_hint(e, "close it with 'chmod 700', or name another place with -o");
 }
 
 static void set_path(struct record_place *p, const char *path)
@@ -238,18 +243,59 @@ bool record_place_give_way(struct record_place *p, const struct sys *sys)
     return true;
 }
 
+/* One that was left behind can be set aside. */
 static bool journal_is_free(const struct record_place *p, const struct sys *sys, struct err *e)
 {
+    int left;
+
     if (file_may_create(sys, p->live, false, e))
         return true;
+    left = lock_hold(sys, p->live);
+    if (left >= 0) {
+        sys->close(sys, left);
+        *e = (struct err)ERR_NONE;
+        return true;
+    }
     if (lock_is_held(sys, p->live))
         err_hint(e, "another process is recording there");
-    else if (e->kind == ERR_USAGE)
-        err_hint(e,
-                 "a recording broke off there: finish it with 'mcpreel check --fix %s', or "
-                 "remove it",
-                 p->live);
     return false;
+}
+
+static bool rename_journal(struct record_place *p, const struct sys *sys, const char **aside,
+                           struct err *e)
+{
+    for (unsigned n = 2; n < NAME_TRIES; n++) {
+        const char *path = live_part_name(&p->arena, p->path, p->format, n);
+        const char *name = journal_name(&p->arena, path, p->format);
+
+        if (file_give_name(sys, p->live, name, false, e)) {
+            *aside = name;
+            return true;
+        }
+        if (e->kind != ERR_USAGE)
+            break;
+    }
+    return false;
+}
+
+/* It is held while its name is changed: of two who do that one finds that it is too late,
+ * and nobody takes away the journal of the other. */
+bool record_place_set_aside(struct record_place *p, const struct sys *sys, const char **aside,
+                            struct err *e)
+{
+    struct err why = ERR_NONE;
+    int left;
+    bool ok;
+
+    *aside = NULL;
+    left = record_place_is_journal(p) ? lock_hold(sys, p->live) : -1;
+    if (left < 0)
+        return true; /* whatever stands there is told by making the new one */
+    ok = rename_journal(p, sys, aside, &why);
+    sys->close(sys, left);
+    if (!ok)
+        *e = why;
+    return ok;
 }
 
 /* That the second part may be made says that nobody else's parts lie there. */
@@ -259,9 +305,9 @@ bool record_place_is_free(const struct record_place *p, const struct sys *sys, s
         return false;
     if (record_place_is_journal(p))
         return journal_is_free(p, sys, e);
-    if (p->rotate) {
+    if (p->rotate && !p->force) {
         struct arena a = { 0 };
-        bool ok = file_may_create(sys, live_part_name(&a, p->path, p->format, 2), p->force, e);
+        bool ok = file_may_create(sys, live_part_name(&a, p->path, p->format, 2), false, e);
 
         arena_release(&a);
         return ok;

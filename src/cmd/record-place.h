@@ -49,6 +49,11 @@ bool record_place_give_way(struct record_place *p, const struct sys *sys);
 bool record_place_is_free(const struct record_place *p, const struct sys *sys,
                           struct err *e) MUST_CHECK;
 
+/* A journal that a recorder left when it was killed, and that nobody writes any more, is
+ * given the next free name: "r.2.json.cassette.journal"; `*aside` is that, or NULL. */
+bool record_place_set_aside(struct record_place *p, const struct sys *sys, const char **aside,
+                            struct err *e) MUST_CHECK;
+
 /* What a server is called for short: "server-filesystem" for "npx -y
  * @modelcontextprotocol/server-filesystem /tmp". Only letters, digits, '-', '_', '.'. */
 const char *record_place_label(struct arena *a, const char *name, char *const *server);

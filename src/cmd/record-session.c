@@ -9,8 +9,11 @@
 #include "format/recording-line.h"
 #include "loop/signals.h"
 #include "trace/limits.h"
+#include "trace/loss.h"
 #include "transport/relay.h"
 #include "json/write.h"
+
+enum { RESULT_TEXT = 1 << 16 };
 
 /* The relay's events go through the tap into the file. */
 struct session {
@@ -19,12 +22,16 @@ struct session {
     const struct record_settings *how;
     struct loop *loop;
     struct relay *relay;
+    struct signals *signals;
     struct tap tap;
     struct live live;
+    struct sink counting; /* before the file, if its format does not keep everything */
+    struct loss loss;     /* what it does not keep */
     int64_t started_us;
     int exit_code;
-    bool left_out; /* something did not come to the file */
-    bool too_long; /* a message was, for us */
+    bool left_out;     /* something did not come to the file */
+    uint64_t too_long; /* messages that were, for us */
+    bool hurried;      /* the server had to be told to end */
 };
 
 static struct tap_time now(const struct session *s)
@@ -35,7 +42,16 @@ static struct tap_time now(const struct session *s)
 /* What reaches the file goes through here, and there is no other way. */
 static struct sink *way_to_the_file(struct session *s)
 {
-    return redaction_door(s->how->redaction, &s->live.sink);
+    return redaction_door(s->how->redaction, &s->counting);
+}
+
+static bool put_counted(struct sink *self, const struct record *r, struct err *e)
+{
+    struct session *s = (struct session *)((char *)self - offsetof(struct session, counting));
+
+    if (s->place->format != &recording_format && !s->loss.sink.put(&s->loss.sink, r, e))
+        return false;
+    return s->live.sink.put(&s->live.sink, r, e);
 }
 
 static void tell_trouble(const struct session *s, enum appender_trouble kind,
@@ -89,7 +105,7 @@ static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
     struct session *s = to;
     struct err e = ERR_NONE;
 
-    s->too_long = true;
+    s->too_long++;
     check(s, tap_too_long(&s->tap, dir, bytes, now(s), &e), &e);
 }
 
@@ -105,8 +121,7 @@ static void on_hurried(void *to)
 {
     struct session *s = to;
 
-    log_say(s->app->log, LOG_WARN,
-            "the client is gone and the server was silent for 0.8 s: sent it SIGTERM");
+    s->hurried = true;
 }
 
 static void on_exited(void *to, int code, int signum)
@@ -216,6 +231,16 @@ static int start_failure(int errnum, const struct err *e)
     }
 }
 
+/* The server has ended, and only the disk is waited for: whoever is tired of that may end
+ * us as any other program. */
+static void on_waits(void *to)
+{
+    struct session *s = to;
+
+    signals_close(s->signals);
+    s->signals = NULL;
+}
+
 static bool open_live(struct session *s, struct err *e)
 {
     const struct record_place *p = s->place;
@@ -227,9 +252,23 @@ static bool open_live(struct session *s, struct err *e)
         .plain = s->how->plain && !journal,
         .rotate = s->how->rotate,
         .flush_us = s->how->flush_us,
+        .waits = on_waits,
+        .to = s,
     };
 
     return live_open(&s->live, s->app->sys, &config, e);
+}
+
+static bool make_file(struct session *s, struct err *e)
+{
+    const char *aside;
+
+    if (!record_place_set_aside(s->place, s->app->sys, &aside, e) || !open_live(s, e))
+        return false;
+    if (aside)
+        log_say(s->app->log, LOG_WARN,
+                "a recording broke off here: 'mcpreel check --fix %s' finishes it", aside);
+    return true;
 }
 
 /* Finds a name that is free, and opens the file if it is time. Of names that we choose
@@ -241,7 +280,7 @@ static bool settle(struct session *s, bool open, struct err *e)
     unsigned attempt = 0;
 
     do {
-        if (record_place_is_free(s->place, sys, &why) && (!open || open_live(s, &why)))
+        if (record_place_is_free(s->place, sys, &why) && (!open || make_file(s, &why)))
             return true;
     } while (why.kind == ERR_USAGE &&
              (record_place_give_way(s->place, sys) || record_place_next(s->place, ++attempt)));
@@ -273,34 +312,66 @@ static int start(struct session *s, struct err *e)
     return 0;
 }
 
-static void say_result(const struct session *s, const struct live_end *end)
+/* Anything that was said, not only when or by which words. */
+static bool lost_said(const struct loss *l)
 {
-    unsigned long long seen = s->tap.seq;
-    const char *path = s->place->path;
+    static const unsigned said =
+        PART_SERVER | PART_PENDING | PART_BATCH | PART_RAW | PART_STDERR | PART_GAP;
+    bool any = false;
 
-    if (end->lost)
-        log_say(s->app->log, LOG_WARN, "recorded only %llu of %llu messages in %s",
-                seen - (unsigned long long)end->lost, seen, path);
-    else if (end->parts > 1)
-        log_say(s->app->log, LOG_INFO, "recorded %llu messages in %s and %u further parts",
-                seen, path, end->parts - 1);
-    else
-        log_say(s->app->log, LOG_INFO, "recorded %llu message%s in %s", seen,
-                seen == 1 ? "" : "s", path);
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        any |= (said >> i & 1u) && l->count[i];
+    return any;
 }
 
-/* The document of a journal; true if there is none to be made. */
-static bool make_document(const struct session *s)
+/* What the file is, in one line, with all that there is to be said about it. */
+static void say_result(const struct session *s, const struct live_end *end)
+{
+    unsigned long long lost = end->lost + s->too_long, seen = s->tap.seq + s->too_long;
+    enum log_level level = lost || s->hurried ? LOG_WARN : LOG_INFO;
+    struct buf text;
+
+    buf_init(&text, RESULT_TEXT);
+    if (lost)
+        buf_printf(&text, "recorded only %llu of %llu messages in %s", seen - lost, seen,
+                   s->place->path);
+    else
+        buf_printf(&text, "recorded %llu message%s in %s", seen, seen == 1 ? "" : "s",
+                   s->place->path);
+    if (end->parts > 1)
+        buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
+    if (s->too_long)
+        buf_printf(&text, "; %llu %s longer than --max-message",
+                   (unsigned long long)s->too_long, s->too_long == 1 ? "was" : "were");
+    if (loss_any(&s->loss)) {
+        buf_printf(&text, "; lost in '%s': ", s->place->format->name);
+        loss_add(&text, &s->loss);
+    }
+    if (s->hurried)
+        buf_printf(&text, "; the server outlived its client for 0.8 s and got SIGTERM");
+    log_say(s->app->log, level, "%.*s", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
+/* The document of a journal; true if there is none to be made. The journal stays as long as
+ * it has anything that whoever wants everything would miss. */
+static bool make_document(const struct session *s, const struct live_end *end)
 {
     const struct record_place *p = s->place;
     struct err e = ERR_NONE;
 
-    if (!record_place_is_journal(p) ||
-        journal_finish(s->app, p->live, p->path, p->format, p->force, &e))
+    if (!record_place_is_journal(p))
         return true;
-    err_hint(&e, "everything that was recorded is in '%s'", p->live);
-    log_err(s->app->log, &e);
-    return false;
+    if (!journal_finish(s->app, p->live, p->path, p->format, p->force, &e)) {
+        err_hint(&e, "everything that was recorded is in '%s'", p->live);
+        log_err(s->app->log, &e);
+        return false;
+    }
+    if (end->late || (s->how->strict && lost_said(&s->loss)))
+        log_say(s->app->log, LOG_WARN, "everything that was recorded is in %s", p->live);
+    else
+        s->app->sys->unlink(s->app->sys, p->live);
+    return true;
 }
 
 /* The exit code of the session. */
@@ -314,18 +385,20 @@ static int end(struct session *s)
     live_finish(&s->live, &how);
     check(s, true, NULL);
     live_release(&s->live);
-    made = make_document(s);
+    made = make_document(s, &how);
     if (made)
         say_result(s, &how);
-    missing = how.incomplete || how.unsynced || s->left_out || s->too_long;
+    missing =
+        how.incomplete || how.unsynced || s->left_out || s->too_long || lost_said(&s->loss);
     return made && !(missing && s->how->strict) ? s->exit_code : RECORD_SESSION_FAILED;
 }
 
 static int run(struct session *s, struct err *e)
 {
-    struct signals *signals = signals_watch(s->loop, on_signal, s);
-    int code = start(s, e);
+    int code;
 
+    s->signals = signals_watch(s->loop, on_signal, s);
+    code = start(s, e);
     if (!code) {
         log_say(s->app->log, LOG_INFO, "recording to %s", s->place->path);
         begin(s);
@@ -333,7 +406,7 @@ static int run(struct session *s, struct err *e)
         code = end(s);
         relay_close(s->relay);
     }
-    signals_close(signals);
+    signals_close(s->signals);
     return code;
 }
 
@@ -348,10 +421,15 @@ int record_session_run(const struct app *app, struct record_place *place,
                          .exit_code = RECORD_SESSION_FAILED };
     int code;
 
+    s.counting.put = put_counted;
+    loss_init(&s.loss, place->format->keeps);
+    s.loss.had = recording_format.keeps;
+    s.loss.name = str_z(place->format->name);
     tap_init(&s.tap, way_to_the_file(&s));
     s.loop = loop_new();
     code = run(&s, e);
     loop_free(s.loop);
     tap_release(&s.tap);
+    loss_release(&s.loss);
     return code;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/lock.h"
+#include "base/draft.h"
 #include "trace/limits.h"
 
 enum {
@@ -55,6 +55,14 @@ static void compose_gap(void *to, struct buf *text, const struct backlog_loss *l
         compose(l, text, &r);
         arena_release(&a);
     }
+}
+
+static void tell_waiting(void *to)
+{
+    struct live *l = to;
+
+    if (l->config.waits)
+        l->config.waits(l->config.to);
 }
 
 static struct backlog_line line_of(const struct live *l, const struct record *r)
@@ -134,10 +142,8 @@ static bool make_next_file(struct live *l, struct file *f, struct err *e)
         const char *name =
             live_part_name(&l->kept, l->config.path, l->config.format, ++l->part);
 
-        if (file_create(f, l->sys, name, l->config.replace, e)) {
-            lock_take(l->sys, f->fd);
+        if (draft_open_locked(f, l->sys, name, false, e))
             return true;
-        }
         if (e->kind != ERR_USAGE)
             break;
     }
@@ -177,18 +183,18 @@ static void turn(struct live *l, struct file *next)
 /* A part that cannot be made is told, and tried again when there is as much again. */
 static void turn_if_due(struct live *l)
 {
+    struct err e = ERR_NONE;
     struct file next;
 
     if (!l->config.rotate || !l->header.has || !appender_is_well(l->file) ||
         appender_size(l->file) < l->turn_at)
         return;
-    l->trouble.kind = ERR_OK;
-    if (make_next_file(l, &next, &l->trouble)) {
+    if (make_next_file(l, &next, &e)) {
         l->turn_at = l->config.rotate;
-        l->trouble.kind = ERR_OK;
         turn(l, &next);
     } else {
         l->turn_at += l->config.rotate;
+        troubles_add(&l->troubles, APPENDER_FAILED, false, &e);
     }
 }
 
@@ -257,10 +263,10 @@ static bool open_file(struct live *l, struct err *e)
 
     c.flush_us = l->config.flush_us;
     c.gap = compose_gap;
+    c.waits = tell_waiting;
     c.to = l;
-    if (!file_create(&f, l->sys, l->config.path, l->config.replace, e))
+    if (!draft_open_locked(&f, l->sys, l->config.path, l->config.replace, e))
         return false;
-    lock_take(l->sys, f.fd);
     if (appender_open(&l->file, &f, &c, e))
         return true;
     l->sys->unlink(l->sys, l->config.path);
@@ -286,11 +292,9 @@ bool live_open(struct live *l, const struct sys *sys, const struct live_config *
 
 enum appender_trouble live_trouble(struct live *l, struct err *e)
 {
-    if (l->trouble.kind == ERR_OK)
-        return appender_trouble(l->file, e);
-    *e = l->trouble;
-    l->trouble.kind = ERR_OK;
-    return APPENDER_FAILED;
+    unsigned kind = troubles_take(&l->troubles, e);
+
+    return kind ? (enum appender_trouble)kind : appender_trouble(l->file, e);
 }
 
 void live_finish(struct live *l, struct live_end *end)
@@ -300,7 +304,9 @@ void live_finish(struct live *l, struct live_end *end)
 
     appender_finish(l->file, buf_str(&l->last), &how);
     end_text(l, &l->text); /* not before: a gap may have to be said */
-    *end = (struct live_end){ .lost = l->too_long, .unsynced = how.unsynced, .parts = l->part };
+    *end = (struct live_end){
+        .lost = l->too_long, .unsynced = how.unsynced, .late = how.late, .parts = l->part
+    };
     for (int i = 0; i < BACKLOG_LANES; i++) {
         end->lost += how.lost.lanes[i].messages;
         lines += how.lost.lanes[i].lines;

@@ -15,15 +15,19 @@
 
 #include "base/appender.h"
 #include "base/arena.h"
+#include "base/troubles.h"
 #include "format/format.h"
 
 struct live_config {
     const char *path; /* borrowed until the end */
     const struct format *format;
-    bool replace;     /* as file_create() has it, also of later parts */
+    bool replace;     /* as file_create() has it; never what stands in a later part's place */
     bool plain;       /* only headers, messages and footers */
     uint64_t rotate;  /* bytes; 0: never */
     int64_t flush_us; /* how often to sync */
+
+    void (*waits)(void *to); /* live_finish() has to wait for the disk; may be NULL */
+    void *to;
 };
 
 struct live {
@@ -33,14 +37,14 @@ struct live {
     struct appender *file;
     void *state; /* the format's own */
     struct buf text, last;
-    struct arena kept;    /* the header, and the names of parts */
-    struct record header; /* for the parts to come */
-    unsigned part;        /* the number of this one */
-    uint64_t turn_at;     /* this long, a part is ended */
-    int64_t us;           /* of the latest record */
-    uint64_t too_long;    /* messages whose line was too long */
-    bool left_out;        /* they, or anything else */
-    struct err trouble;   /* of a part that could not be made */
+    struct arena kept;        /* the header, and the names of parts */
+    struct record header;     /* for the parts to come */
+    unsigned part;            /* the number of this one */
+    uint64_t turn_at;         /* this long, a part is ended */
+    int64_t us;               /* of the latest record */
+    uint64_t too_long;        /* messages whose line was too long */
+    bool left_out;            /* they, or anything else */
+    struct troubles troubles; /* of parts that could not be made */
 };
 
 /* How it ended. */
@@ -48,6 +52,7 @@ struct live_end {
     uint64_t lost;   /* messages that are not in the file */
     bool incomplete; /* they, or anything else */
     bool unsynced;   /* not everything may survive a power cut */
+    bool late;       /* the disk hangs, and may still take some of it */
     unsigned parts;
 };
 

@@ -1,12 +1,16 @@
 #include "base/appender.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fault-sys.h"
 #include "test.h"
+
+/* long file: each way in which a disk can fail is a case of its own */
 
 /* Each test has an empty directory for itself and stands in it. */
 static int into_a_new_directory(void **state)
@@ -100,6 +104,19 @@ static void assert_file(const char *path, const char *want)
     if (!file_slurp(&got, &sys_real, path, &e))
         fail_msg("%s", e.msg);
     assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+}
+
+static void assert_file_starts(const char *path, const char *want)
+{
+    struct err e = ERR_NONE;
+    struct buf got;
+
+    buf_init(&got, (size_t)1 << 24);
+    if (!file_slurp(&got, &sys_real, path, &e))
+        fail_msg("%s", e.msg);
+    if (!str_starts(buf_str(&got), str_z(want)))
+        fail_msg("it is: %.*s", STR_ARG(buf_str(&got)));
     buf_release(&got);
 }
 
@@ -409,6 +426,42 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     close(gate[0]);
 }
 
+static void count_it(void *to)
+{
+    ++*(int *)to;
+}
+
+static void that_the_end_takes_its_time_is_told_once(void **state)
+{
+    (void)state;
+    for (int hangs = 0; hangs < 2; hangs++) {
+        struct appender_config c = hurried();
+        static struct fault_sys f; /* a thread outlives the test's own frame */
+        struct appender *a;
+        int gate[2], told = 0;
+
+        assert_int_equal(pipe(gate), 0);
+        fault_init(&f);
+        if (hangs) {
+            fault_gate(&f, FAULT_WRITE, 2, 1, gate[0]);
+            c.slow_us = 1000;
+            c.end_us = 5000;
+        }
+        c.waits = count_it;
+        c.to = &told;
+        a = begin(&f, &c);
+        put(a, "one");
+        assert_int_equal(end(a, "last\n").late, hangs);
+        assert_int_equal(told, hangs);
+        wait_for_calls(&f, FAULT_FSYNC, 1);
+        appender_free(a);
+        close(gate[1]);
+        wait_for_calls(&f, FAULT_CLOSE, 2);
+        close(gate[0]);
+        unlink("file");
+    }
+}
+
 static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
 {
     struct appender_config c = hurried();
@@ -475,6 +528,7 @@ static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void
     fault_init(&f);
     fault_short(&f, FAULT_WRITE, 2, 1, 2);
     fault_fail(&f, FAULT_WRITE, 3, FAULT_FOREVER, ENOSPC);
+    c.retry_us = 3600000000; /* longer than the end may take: one try is all there is */
     a = begin(&f, &c);
     put(a, "one");
     put(a, "two");
@@ -484,6 +538,126 @@ static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void
     assert_int_equal(lost_messages(&how), 2);
     assert_false(how.late);
     assert_file("file", "one\n");
+}
+
+static void the_end_tries_as_long_as_there_is_time(void **state)
+{
+    struct appender_config c = hurried();
+    struct appender_end how;
+    struct fault_sys f;
+    struct appender *a;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_WRITE, 2, 20, ENOSPC);
+    a = begin(&f, &c);
+    put(a, "one");
+    put(a, "two");
+    put(a, "three");
+    how = end(a, "last\n");
+    assert_told(a, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_nothing_told(a);
+    appender_free(a);
+    assert_false(how.late);
+    assert_int_equal(lost_messages(&how), 0);
+    assert_file("file", "one\ntwo\nthree\nlast\n");
+}
+
+/* A line of so many letters. */
+static void put_long(struct appender *a, size_t len)
+{
+    char *text = malloc(len + 1);
+
+    assert_non_null(text);
+    memset(text, 'x', len);
+    text[len] = '\0';
+    put(a, text);
+    free(text);
+}
+
+/* No file may be larger, as on a disk that has no more room. */
+static void allow(rlim_t bytes)
+{
+    struct rlimit now;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &now), 0);
+    now.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
+}
+
+static void a_line_without_room_does_not_keep_others_from_the_file(void **state)
+{
+    struct appender_config c = hurried();
+    struct appender_end how;
+    struct fault_sys f;
+    struct appender *a;
+
+    (void)state;
+    fault_init(&f);
+    allow(2000);
+    a = begin(&f, &c);
+    put(a, "one");
+    put_long(a, 3000);
+    put_long(a, 2900);
+    while (!appender_is_well(a)) {
+        usleep(3000);
+        put_in(a, "more", 1);
+    }
+    how = end(a, "last\n");
+    allow(RLIM_INFINITY);
+    assert_told(a, APPENDER_FAILED, "cannot write 'file': File too large");
+    assert_told(a, APPENDER_DROPPED, "cannot write 'file': File too large");
+    assert_nothing_told(a);
+    appender_free(a);
+    assert_int_equal(lost_messages(&how), 2);
+    assert_file_starts("file", "one\nGAP 2/5900 0/0 0/0 File too large\nmore\n");
+}
+
+static void nor_at_the_end(void **state)
+{
+    struct appender_config c = hurried();
+    struct appender_end how;
+    struct fault_sys f;
+    struct appender *a;
+
+    (void)state;
+    fault_init(&f);
+    allow(2000);
+    c.retry_us = c.well_us = 3600000000;
+    a = begin(&f, &c);
+    put(a, "one");
+    put_long(a, 3000);
+    put_long(a, 2900);
+    put(a, "two");
+    wait_for_calls(&f, FAULT_WRITE, 4); /* in vain */
+    how = end(a, "last\n");
+    allow(RLIM_INFINITY);
+    appender_free(a);
+    assert_int_equal(lost_messages(&how), 2);
+    assert_file("file", "one\nGAP 2/5900 0/0 0/0 File too large\ntwo\nlast\n");
+}
+
+static void a_line_waits_for_room_as_long_as_no_other_could_do_with_less(void **state)
+{
+    struct appender_config c = hurried();
+    struct appender_end how;
+    struct fault_sys f;
+    struct appender *a;
+
+    (void)state;
+    fault_init(&f);
+    allow(2000);
+    a = begin(&f, &c);
+    put(a, "one");
+    put_long(a, 3000);
+    wait_for_calls(&f, FAULT_WRITE, 10);
+    put_long(a, 2900);
+    wait_for_calls(&f, FAULT_WRITE, 20);
+    allow(RLIM_INFINITY);
+    how = end(a, "");
+    appender_free(a);
+    assert_int_equal(lost_messages(&how), 0);
 }
 
 static void a_file_that_never_took_a_line_stays_empty(void **state)
@@ -707,9 +881,14 @@ int main(void)
         TEST(a_line_larger_than_the_memory_is_kept_all_the_same),
         TEST(a_disk_that_hangs_is_waited_for_only_once),
         TEST(a_disk_that_hangs_at_the_end_is_left_behind),
+        TEST(that_the_end_takes_its_time_is_told_once),
         TEST(a_sync_that_hangs_at_the_end_is_left_behind),
         TEST(what_is_given_up_at_the_end_is_accounted_for),
         TEST(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
+        TEST(the_end_tries_as_long_as_there_is_time),
+        TEST(a_line_without_room_does_not_keep_others_from_the_file),
+        TEST(nor_at_the_end),
+        TEST(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
         TEST(a_file_that_never_took_a_line_stays_empty),
         TEST(it_is_synced_after_so_many_lines_or_so_long),
         TEST(a_sync_is_not_followed_by_another_at_once),

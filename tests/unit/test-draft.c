@@ -125,6 +125,48 @@ static void the_old_file_is_there_until_the_new_one_is(void **state)
     assert_int_equal(names_in("."), 1);
 }
 
+static void of_two_who_replace_a_file_one_gives_way(void **state)
+{
+    struct file first = FILE_CLOSED, second = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    size_t done;
+
+    (void)state;
+    put_file("file", STR("old"));
+    assert_false(draft_open_locked(&first, &sys_real, "file", false, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    for (int i = 0; i < 2; i++) { /* with an old file, and without */
+        assert_true(draft_open_locked(&first, &sys_real, "file", true, &e));
+        assert_false(draft_open_locked(&second, &sys_real, "file", true, &e));
+        assert_string_equal(e.msg, "cannot write 'file': another process is writing it");
+        assert_true(file_write(&first, STR("new"), &done, &e));
+        assert_content("file", STR("new"));
+        assert_true(file_close(&first, &e));
+        assert_int_equal(names_in("."), 1);
+        unlink("file");
+    }
+}
+
+static void a_file_that_cannot_be_put_in_place_leaves_nothing(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+
+    (void)state;
+    put_file("file", STR("old"));
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_RENAME, 1, 1, EINTR);
+    fault_fail(&sys, FAULT_RENAME, 2, 1, EIO);
+    assert_false(draft_open_locked(&f, &sys.sys, "file", true, &e));
+    assert_string_equal(e.msg, "cannot write 'file': Input/output error");
+    assert_content("file", STR("old"));
+    assert_int_equal(names_in("."), 1);
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_false(draft_open_locked(&f, &sys_real, "dir", true, &e));
+    assert_string_equal(e.msg, "cannot write 'dir': it is a directory, not a file");
+}
+
 static void it_stands_in_the_folder_of_its_name(void **state)
 {
     struct file f = FILE_CLOSED;
@@ -314,6 +356,8 @@ int main(void)
         TEST(a_kept_draft_has_its_name_and_no_other),
         TEST(a_dropped_draft_leaves_nothing),
         TEST(the_old_file_is_there_until_the_new_one_is),
+        TEST(of_two_who_replace_a_file_one_gives_way),
+        TEST(a_file_that_cannot_be_put_in_place_leaves_nothing),
         TEST(it_stands_in_the_folder_of_its_name),
         TEST(a_long_name_is_no_trouble),
         TEST(what_stands_in_the_way_is_told_at_once),

@@ -26,6 +26,26 @@ static int out_of_it(void **state)
     return r;
 }
 
+static void a_folder_where_anybody_may_do_anything_is_known(void **state)
+{
+    static const struct {
+        mode_t mode;
+        bool open;
+    } rows[] = { { 0700, false }, { 0775, false }, { 0777, true }, { 01777, false } };
+    struct fault_sys f;
+
+    (void)state;
+    assert_int_equal(mkdir("shared", 0700), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(chmod("shared", rows[i].mode), 0);
+        fault_init(&f);
+        fault_fail(&f, FAULT_FSTAT, 1, 2, EINTR);
+        assert_int_equal(folder_is_open_to_all(&f.sys, "shared"), rows[i].open);
+    }
+    assert_int_equal(rmdir("shared"), 0);
+    assert_false(folder_is_open_to_all(&sys_real, "shared"));
+}
+
 static void the_folder_of_a_file_can_be_synced(void **state)
 {
     static const char *const paths[] = { "file", "./file", "/file", "dir/file", "dir/sub/" };
@@ -101,6 +121,7 @@ static void what_is_no_folder_cannot_become_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_folder_where_anybody_may_do_anything_is_known),
         TEST(the_folder_of_a_file_can_be_synced),
         TEST(folders_are_made_as_deep_as_need_be_and_for_their_owner),
         TEST(what_is_no_folder_cannot_become_one),

@@ -1,8 +1,10 @@
 #include "format/live.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fault-sys.h"
@@ -60,7 +62,7 @@ static void put_header(struct live *l)
     put(l, &r);
 }
 
-static void put_message(struct live *l, uint64_t seq, enum record_dir dir)
+static void put_json(struct live *l, uint64_t seq, enum record_dir dir, struct str text)
 {
     struct record r = { .kind = RECORD_MESSAGE,
                         .has = HAS_US | HAS_WALL | HAS_SEQ | HAS_CONN,
@@ -71,12 +73,28 @@ static void put_message(struct live *l, uint64_t seq, enum record_dir dir)
     struct json j;
 
     json_init(&j);
-    assert_true(json_scan(&j, STR("{\"method\":\"m\"}"), &fault));
+    assert_true(json_scan(&j, text, &fault));
     r.message.seq = seq;
     r.message.dir = dir;
     r.message.msg = json_root(&j);
     put(l, &r);
     json_release(&j);
+}
+
+static void put_message(struct live *l, uint64_t seq, enum record_dir dir)
+{
+    put_json(l, seq, dir, STR("{\"method\":\"m\"}"));
+}
+
+/* A message of so many bytes. */
+static void put_long(struct live *l, uint64_t seq, enum record_dir dir, int bytes)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    buf_printf(&text, "\"%0*d\"", bytes - 2, 0);
+    put_json(l, seq, dir, buf_str(&text));
+    buf_release(&text);
 }
 
 static void put_stderr(struct live *l, struct str text)
@@ -178,28 +196,40 @@ static void plain_files_have_three_kinds_of_lines(void **state)
             1) "@1000 footer messages=1+0=1 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
-/* The disk is full from the third line on, but for a few bytes at the end. */
+/* No file may be larger, as on a disk that has no more room. */
+static void allow(rlim_t bytes)
+{
+    struct rlimit now;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &now), 0);
+    now.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
+}
+
+/* There is no room for what is long, but for the account of it. */
 static void what_is_lost_stands_in_the_file_by_who_said_it(void **state)
 {
     struct fault_sys f;
     struct live_end how;
     struct live l;
     struct err e = ERR_NONE;
+    char text[3500];
 
     (void)state;
     fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 3, 3, ENOSPC);
+    allow(3000);
     begin(&l, &f, &usual);
     put_header(&l);
     put_message(&l, 1, TO_SERVER);
-    put_message(&l, 2, TO_SERVER);
-    while (atomic_load(&f.calls[FAULT_WRITE]) < 4)
-        usleep(500);
-    put_message(&l, 3, TO_CLIENT);
-    put_message(&l, 4, TO_CLIENT);
-    put_stderr(&l, STR("text"));
+    put_long(&l, 2, TO_SERVER, 5000);
+    put_long(&l, 3, TO_CLIENT, 4000);
+    put_long(&l, 4, TO_CLIENT, 4000);
+    memset(text, 'x', sizeof text);
+    put_stderr(&l, str_n(text, sizeof text));
     put_footer(&l, 4);
     how = end(&l);
+    allow(RLIM_INFINITY);
     assert_int_equal(live_trouble(&l, &e), APPENDER_FAILED);
     assert_int_equal(live_trouble(&l, &e), APPENDER_DROPPED);
     assert_int_equal(live_trouble(&l, &e), APPENDER_FINE);
@@ -209,9 +239,9 @@ static void what_is_lost_stands_in_the_file_by_who_said_it(void **state)
     assert_read(
         "a.jsonl",
         HEADER MESSAGE(
-            1) "@4000 gap c2s messages=1 bytes=14 (No space left on device)\n"
-               "@4000 gap s2c messages=2 bytes=28 (No space left on device)\n"
-               "@4000 gap c2s messages=0 bytes=4 (No space left on device)\n"
+            1) "@4000 gap c2s messages=1 bytes=5000 (File too large)\n"
+               "@4000 gap s2c messages=2 bytes=8000 (File too large)\n"
+               "@4000 gap c2s messages=0 bytes=3500 (File too large)\n"
                "@4000 footer messages=4+0=4 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
@@ -327,7 +357,7 @@ static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **st
 
     (void)state;
     fault_init(&f);
-    fault_fail(&f, FAULT_OPEN, 3, 1, EMFILE); /* the file, its folder, the second part */
+    fault_fail(&f, FAULT_OPEN, 4, 1, EMFILE); /* the file twice, its folder, the part */
     config.rotate = 150;
     begin(&l, &f, &config);
     while (atomic_load(&f.calls[FAULT_FSYNC]) < 1)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,11 +58,42 @@ static void what_cannot_be_locked_is_not(void **state)
     assert_false(lock_is_held(&sys_real, "pipe"));
 }
 
+static void what_is_held_is_what_has_the_name(void **state)
+{
+    struct fault_sys f;
+    int fd = open("file", O_WRONLY | O_CREAT, 0600), held;
+
+    (void)state;
+    held = lock_hold(&sys_real, "file");
+    assert_true(held >= 0);
+    assert_false(lock_claim(&sys_real, fd, "file")); /* too late */
+    assert_int_equal(lock_hold(&sys_real, "file"), -1);
+    assert_int_equal(errno, EBUSY);
+    close(held);
+    assert_true(lock_claim(&sys_real, fd, "file"));
+    close(fd);
+    fd = open("file", O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(rename("file", "other"), 0);
+    assert_false(lock_claim(&sys_real, fd, "file"));
+    close(fd);
+    assert_int_equal(lock_hold(&sys_real, "file"), -1);
+    assert_int_equal(errno, ENOENT);
+    fault_init(&f);
+    fault_fail(&f, FAULT_FLOCK, 1, FAULT_FOREVER, ENOLCK);
+    held = lock_hold(&f.sys, "other"); /* there are no locks */
+    assert_true(held >= 0);
+    close(held);
+    unlink("other");
+    assert_int_equal(lock_hold(&sys_real, "."), -1);
+    assert_int_equal(errno, EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_is_held_until_the_file_is_closed),
         cmocka_unit_test(what_cannot_be_locked_is_not),
+        cmocka_unit_test(what_is_held_is_what_has_the_name),
     };
     return cmocka_run_group_tests(tests, into_a_new_directory, out_of_it);
 }

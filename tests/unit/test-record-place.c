@@ -148,6 +148,7 @@ static void without_a_name_it_goes_to_the_folder_of_the_user(void **state)
         { { "MCPREEL_DIR=%s/own", "XDG_STATE_HOME=%s/state" }, "own" },
         { { "XDG_STATE_HOME=%s/state", "HOME=%s/home" }, "state/mcpreel/traces" },
         { { "XDG_STATE_HOME=relative", "HOME=%s/home" }, "home/.local/state/mcpreel/traces" },
+        { { "MCPREEL_DIR=relative", "HOME=%s/home" }, "home/.local/state/mcpreel/traces" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -169,6 +170,29 @@ static void without_a_name_it_goes_to_the_folder_of_the_user(void **state)
     }
     assert_int_equal(access("relative", F_OK), -1);
     remove_folders();
+}
+
+static void a_folder_of_the_user_that_is_open_to_all_is_refused(void **state)
+{
+    struct desk *d = *state;
+    char home[256], *env[] = { home, NULL };
+    struct record_place p;
+    struct err e = ERR_NONE;
+
+    snprintf(home, sizeof home, "HOME=%s/home", d->dir);
+    assert_true(find(d, &p, &(struct record_wish){ .output = NULL }, env, &e));
+    record_place_release(&p);
+    assert_int_equal(chmod("home/.local/state/mcpreel/traces", 0777), 0);
+    assert_false(find(d, &p, &(struct record_wish){ .output = NULL }, env, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_non_null(strstr(e.msg, "anybody may change what is in it"));
+    record_place_release(&p);
+    for (const char *const *f =
+             (const char *const[]){ "home/.local/state/mcpreel/traces",
+                                    "home/.local/state/mcpreel", "home/.local/state",
+                                    "home/.local", "home", NULL };
+         *f; f++)
+        assert_int_equal(rmdir(*f), 0);
 }
 
 static void without_any_place_it_says_what_to_do(void **state)
@@ -195,12 +219,38 @@ static void what_stands_in_the_way_is_said_before_anything_starts(void **state)
     assert_string_equal(e.msg, "cannot write 'a.2.jsonl': it exists already");
     record_place_release(&p);
 
-    desk_put(d, "b.json.cassette.journal", "theirs");
     assert_true(
-        find(d, &p, &(struct record_wish){ .output = "b.json", .force = true }, NULL, &e));
-    assert_false(record_place_is_free(&p, &d->faults.sys, &e));
+        find(d, &p, &(struct record_wish){ .output = "a.jsonl", .rotate = true, .force = true },
+             NULL, &e));
+    assert_true(record_place_is_free(&p, &d->faults.sys, &e)); /* that part is passed over */
+    record_place_release(&p);
+}
+
+static void a_journal_that_nobody_writes_is_set_aside(void **state)
+{
+    struct desk *d = *state;
+    const struct sys *sys = &d->faults.sys;
+    struct record_place p;
+    struct err e = ERR_NONE;
+    const char *aside;
+    int theirs;
+
+    desk_put(d, "b.json.cassette.journal", "theirs");
+    desk_put(d, "b.2.json.cassette.journal", "older");
+    assert_true(find(d, &p, &(struct record_wish){ .output = "b.json" }, NULL, &e));
+    theirs = lock_hold(sys, "b.json.cassette.journal");
+    assert_false(record_place_is_free(&p, sys, &e));
     assert_string_equal(e.msg, "cannot write 'b.json.cassette.journal': it exists already");
-    assert_non_null(strstr(e.hint, "mcpreel check --fix b.json.cassette.journal"));
+    assert_string_equal(e.hint, "another process is recording there");
+    assert_true(record_place_set_aside(&p, sys, &aside, &e));
+    assert_null(aside);
+    close(theirs);
+    assert_true(record_place_is_free(&p, sys, &e));
+    assert_true(record_place_set_aside(&p, sys, &aside, &e));
+    assert_string_equal(aside, "b.3.json.cassette.journal");
+    assert_string_equal(desk_get(d, aside), "theirs");
+    assert_string_equal(desk_get(d, "b.2.json.cassette.journal"), "older");
+    assert_int_equal(access(p.live, F_OK), -1);
     record_place_release(&p);
 }
 
@@ -273,8 +323,10 @@ int main(void)
         TEST(a_document_is_recorded_as_a_journal),
         TEST(in_a_folder_the_name_is_new),
         TEST(without_a_name_it_goes_to_the_folder_of_the_user),
+        TEST(a_folder_of_the_user_that_is_open_to_all_is_refused),
         TEST(without_any_place_it_says_what_to_do),
         TEST(what_stands_in_the_way_is_said_before_anything_starts),
+        TEST(a_journal_that_nobody_writes_is_set_aside),
         TEST(a_place_in_use_gives_way_to_one_beside_it),
         cmocka_unit_test(a_server_is_called_by_what_people_call_it),
     };
