@@ -17,7 +17,7 @@ struct replay_args {
     const char *recording, *cassette, *upstream, *report;
     int match, on_unmatched, on_exhausted, order;
     double pace;
-    bool strict_unused;
+    bool strict_unused, force;
 };
 
 static const struct option_choice match_choices[] = {
@@ -141,7 +141,11 @@ static const struct option replay_options[] = {
       .arg = "FILE",
       .type = OPTION_PATH,
       .at = offsetof(struct replay_args, report),
-      .help = "write how it went to FILE as JSON at the end, replacing it" },
+      .help = "write how it went to FILE as JSON at the end" },
+    { .name = "force",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct replay_args, force),
+      .help = "replace the report if it exists" },
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
@@ -274,14 +278,14 @@ static bool load(const struct app *app, struct shelf_file *shelf, struct script 
     return true;
 }
 
-static bool write_report(const struct app *app, const char *path, struct str text,
+static bool write_report(const struct app *app, const struct replay_args *args, struct str text,
                          struct err *e)
 {
     struct file f = FILE_CLOSED;
     size_t done;
     bool ok;
 
-    if (!file_create(&f, app->sys, path, true, e))
+    if (!file_create(&f, app->sys, args->report, args->force, e))
         return false;
     ok = file_write(&f, text, &done, e);
     return file_close(&f, e) && ok;
@@ -299,7 +303,7 @@ static int tell_result(const struct app *app, const struct replay_args *args,
     buf_add_ch(&text, '\n');
     if (app->json)
         app->log->put(app->log->to, buf_str(&text));
-    if (args->report && !write_report(app, args->report, buf_str(&text), e))
+    if (args->report && !write_report(app, args, buf_str(&text), e))
         code = app_exit_code(e);
     buf_release(&text);
     return code;
@@ -350,6 +354,18 @@ static int load_and_serve(struct replay *r, const char *path, struct err *e)
     return code;
 }
 
+/* Before anything is answered: a session whose report has no place is not begun, and a
+ * recording is not what a report replaces. */
+static bool check_report(const struct app *app, const struct replay_args *args,
+                         const char *path, struct err *e)
+{
+    if (!args->report)
+        return true;
+    if (str_eq(str_z(args->report), str_z(path)))
+        return err_set(e, ERR_USAGE, "the report cannot go to '%s': it is the recording", path);
+    return file_may_create(app->sys, args->report, args->force, e);
+}
+
 static int replay_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
@@ -359,7 +375,7 @@ static int replay_run(const struct app *app, const void *options, const struct o
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
-    if (path && choose_how(args, &r.how, e) &&
+    if (path && check_report(app, args, path, e) && choose_how(args, &r.how, e) &&
         choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
         code = load_and_serve(&r, path, e);
     arena_release(&a);

@@ -258,13 +258,19 @@ static void how_it_went_is_reported(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) { /* the second replaces the first */
-        check(PROGRAM_WORDS("-q", "replay", "--report", "report", "file"), ASK("1", "b", "1"),
-              0, "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
+        check(PROGRAM_WORDS("-q", "replay", "--force", "--report", "report", "file"),
+              ASK("1", "b", "1"), 0, "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
         fd = open("report", O_RDONLY);
         assert_true(fd >= 0 && read(fd, got, sizeof got - 1) > 0);
         close(fd);
         assert_string_equal(got, REPORT);
     }
+    check(PROGRAM_WORDS("-q", "replay", "--report", "report", "file"), ASK("1", "b", "1"), 2,
+          "",
+          "mcpreel: cannot write 'report': it exists already\n"
+          "  choose another name, or add --force to replace it\n");
+    check(PROGRAM_WORDS("-q", "replay", "--force", "--report", "file", "file"), "", 2, "",
+          "mcpreel: the report cannot go to 'file': it is the recording\n");
     assert_int_equal(unlink("report"), 0);
     check(PROGRAM_WORDS("-q", "--json", "replay", "file"), ASK("1", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", REPORT);
