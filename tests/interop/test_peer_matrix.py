@@ -21,17 +21,15 @@ def recordings(folder):
 
 @pytest.fixture(scope="session")
 def taped(stage, mcpreel):
-    """A session through 'mcpreel record', and the folder of its recordings."""
+    """A session through 'mcpreel record', and the folder of its recordings: one for each time a client started
+    the server, of which some it only asked what they speak, and ended by a signal."""
     made = {}
 
     def get(client, server):
         if (client, server) not in made:
-            where = stage.fresh()
-            recorder = where / "recorder"
-            words = " ".join(f"'{word}'" for word in stage.server(server))
-            recorder.write_text(f"#!/bin/sh\nexec '{mcpreel}' record -o '{where}'/$$.jsonl -- {words}\n")
-            recorder.chmod(0o755)
-            made[client, server] = stage.play(client, server, [recorder], watched=False), where
+            folder = stage.fresh()
+            command = [mcpreel, "record", "-o", folder, "--", *stage.server(server)]
+            made[client, server] = stage.play(client, server, command, watched=False), folder
         return made[client, server]
 
     return get
