@@ -128,7 +128,7 @@ static bool set_list(const struct option *o, void *field, const char *text, stru
     while (more) {
         struct str item;
 
-        more = memchr(rest.at, ',', rest.len) != NULL;
+        more = rest.len && memchr(rest.at, ',', rest.len);
         item = str_trim(str_cut(&rest, ','));
         if (item.len || o->empties)
             list_add(field, arena_z(arena, item), arena);

@@ -419,7 +419,7 @@ static void look_through(struct secrets_search *f, struct str text, const struct
 
 static bool has(struct str text, char c)
 {
-    return memchr(text.at, c, text.len) != NULL;
+    return text.len && memchr(text.at, c, text.len);
 }
 
 /* What stands in JSON with what only looks like another kind of escape beside it, such as
