@@ -34,11 +34,20 @@ static bool goes_by_params(const struct matcher *m, uint32_t method)
            class_of(m->script, method) != MCP_CLASS_POLL;
 }
 
+/* Requests of which a part was redacted have queues of their own: what is left of them may
+ * be all that another one says, and that one is to be found first. */
+static uint32_t masked_key(uint32_t key)
+{
+    return key ^ UINT32_C(0x9e3779b9);
+}
+
 static uint32_t key_of(const struct matcher *m, uint32_t op)
 {
     const struct script_op *o = &m->script->ops[op];
 
-    return goes_by_params(m, o->method) ? o->params_key : o->subject_key;
+    if (!goes_by_params(m, o->method))
+        return o->subject_key;
+    return o->flags & STRAND_MASKED ? masked_key(o->params_key) : o->params_key;
 }
 
 static size_t slot_of(const struct matcher *m, uint32_t session, uint32_t method, uint32_t key)
@@ -178,7 +187,7 @@ static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *d
 }
 
 /* Queues that a live request may be found in: there are several only if parts of
- * recorded requests were redacted. */
+ * recorded requests were redacted, and then the one where nothing was comes first. */
 struct places {
     uint32_t *at;
     size_t count, cap;
@@ -206,7 +215,7 @@ static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t se
     add_place(to, *find_queue(m, session, w->method, key));
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
-        key = script_fold(leaves_key(&m->leaves));
+        key = masked_key(script_fold(leaves_key(&m->leaves)));
         add_place(to, *find_queue(m, session, w->method, key));
     }
 }
@@ -264,13 +273,15 @@ static bool found(struct matcher *m, const struct wanted *w, struct match *out, 
 
 /* With nothing left out, and with what was redacted in requests of this subject. */
 static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
-                                     const struct fuzzy_query *q)
+                                     struct fuzzy_query *q)
 {
     const struct script_mask *masks = script_masks(m->script, w->method, q->subject_key);
     struct fuzzy_found best;
 
     leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    q->masked = false;
     best = fuzzy_find(m->fuzzy, q);
+    q->masked = true;
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
         best = fuzzy_better(best, fuzzy_find(m->fuzzy, q));
@@ -306,15 +317,28 @@ static bool goes_by_likeness(const struct matcher *m, uint32_t method)
     return m->options.mode == MATCH_FUZZY && class_of(m->script, method) != MCP_CLASS_POLL;
 }
 
-static uint32_t oldest_in(struct matcher *m, const struct wanted *w,
-                          const struct places *places, bool *differs)
+static bool is_masked(const struct matcher *m, uint32_t op)
+{
+    return m->script->ops[op].flags & STRAND_MASKED;
+}
+
+/* One that was compared as a whole is better than an older one that could not be. */
+static bool is_better(const struct matcher *m, uint32_t op, uint32_t than)
+{
+    if (goes_by_params(m, m->script->ops[op].method) && is_masked(m, op) != is_masked(m, than))
+        return is_masked(m, than);
+    return op < than;
+}
+
+static uint32_t best_in(struct matcher *m, const struct wanted *w, const struct places *places,
+                        bool *differs)
 {
     uint32_t best = 0;
 
     for (size_t i = 0; i < places->count; i++) {
         bool other = false;
         uint32_t op = unused_in(m, w, places->at[i], &other);
-        if (op && (!best || op < best)) {
+        if (op && (!best || is_better(m, op, best))) {
             best = op;
             *differs = other;
         }
@@ -331,7 +355,7 @@ static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t sess
         return take_alike(m, w, session, false, out) && found(m, w, out, out->op);
     for (int wild = 0; wild <= m->script->wild && !best; wild++) {
         struct places places = find_places(m, w, session, wild);
-        best = oldest_in(m, w, &places, &out->differs);
+        best = best_in(m, w, &places, &out->differs);
         free(places.at);
     }
     return best && found(m, w, out, best);

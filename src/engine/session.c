@@ -185,9 +185,10 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
     struct say *say = s->host->say;
     struct str name = live->method, subject;
     unsigned long seq = script->ops[m->op].seq;
+    bool masked = script->ops[m->op].flags & STRAND_MASKED;
 
     subject = json_text(mcp_subject(live->method, live->params), &s->arena);
-    if (subject.len && (m->borrowed || m->rival || m->differs))
+    if (subject.len && (m->borrowed || m->rival || m->differs || masked))
         name = arena_printf(&s->arena, "%.*s %.*s", STR_ARG(name), STR_ARG(subject));
 
     if (m->passed)
@@ -200,6 +201,10 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
     if (m->rival)
         say_report(say, LOG_DEBUG, "%.*s answered with #%lu; #%lu is as much alike",
                    STR_ARG(name), seq, (unsigned long)script->ops[m->rival].seq);
+    if (masked)
+        say_report(say, LOG_DEBUG,
+                   "%.*s answered with #%lu, of which a redacted value was not compared",
+                   STR_ARG(name), seq);
     if (m->differs)
         say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
                    seq);
