@@ -248,10 +248,11 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
     return c > 0 || (c == 0 && a.op <= b.op) ? a : b;
 }
 
-struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
+/* Every request that a query is about, with its likeness. */
+static void each_row(struct fuzzy *f, const struct fuzzy_query *q,
+                     void (*row)(void *arg, uint32_t op, struct likeness like), void *arg)
 {
     struct probe p = probe_of(q->live, f->script->methods[q->method].known);
-    struct fuzzy_found best = { .op = 0 };
     struct fitting fitting = { .masked = q->masked };
     struct fuzzy_group *g;
     uint32_t key[3];
@@ -261,12 +262,53 @@ struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
         fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
         fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
         fit(s, &p, &fitting);
-        for (size_t row = 0; row < s->count; row++)
-            if (spent_has(q->spent, s->ops[row]) == q->used)
-                consider(f->script, &best, s->ops[row], liken(s, row, &fitting));
+        for (size_t i = 0; i < s->count; i++)
+            if (spent_has(q->spent, s->ops[i]) == q->used)
+                row(arg, s->ops[i], liken(s, i, &fitting));
     }
     free(fitting.live);
     free(fitting.has);
     free(p.at);
-    return best;
+}
+
+struct search {
+    const struct script *script;
+    struct fuzzy_found best;
+};
+
+static void consider_row(void *arg, uint32_t op, struct likeness like)
+{
+    struct search *s = arg;
+
+    consider(s->script, &s->best, op, like);
+}
+
+struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
+{
+    struct search s = { .script = f->script };
+
+    each_row(f, q, consider_row, &s);
+    return s.best;
+}
+
+struct visit {
+    struct likeness like;
+    fuzzy_visit_fn *visit;
+    void *arg;
+};
+
+static void visit_row(void *arg, uint32_t op, struct likeness like)
+{
+    const struct visit *v = arg;
+
+    if (compare(like, v->like) == 0)
+        v->visit(v->arg, op);
+}
+
+void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness like,
+                fuzzy_visit_fn *visit, void *arg)
+{
+    struct visit v = { like, visit, arg };
+
+    each_row(f, q, visit_row, &v);
 }

@@ -48,6 +48,12 @@ struct fuzzy_found {
 
 struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q);
 
+/* Visits all that are exactly as much alike as `like`, in no order. The visitor may change
+ * what is used up. */
+typedef void fuzzy_visit_fn(void *arg, uint32_t op);
+void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness like,
+                fuzzy_visit_fn *visit, void *arg);
+
 /* The better of two searches for one request, with different parts of it left out. */
 struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b);
 

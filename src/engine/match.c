@@ -271,45 +271,82 @@ static bool found(struct matcher *m, const struct wanted *w, struct match *out, 
     return true;
 }
 
-/* With nothing left out, and with what was redacted in requests of this subject. */
+/* The live request as a query sees it: with nothing left out (NULL), or with what was
+ * redacted in requests of this subject. */
+static void take_leaves(struct matcher *m, const struct wanted *w,
+                        const struct script_mask *mask, struct fuzzy_query *q)
+{
+    leaves_take(&m->leaves, w->live->params, &m->options.rules,
+                mask ? mask->mask : (struct leaf_mask){ NULL, 0 });
+    q->masked = mask != NULL;
+}
+
 static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
                                      struct fuzzy_query *q)
 {
-    const struct script_mask *masks = script_masks(m->script, w->method, q->subject_key);
+    const struct script_mask *mask = script_masks(m->script, w->method, q->subject_key);
     struct fuzzy_found best;
 
-    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
-    q->masked = false;
+    take_leaves(m, w, NULL, q);
     best = fuzzy_find(m->fuzzy, q);
-    q->masked = true;
-    for (; masks; masks = masks->next) {
-        leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
+    for (; mask; mask = mask->next) {
+        take_leaves(m, w, mask, q);
         best = fuzzy_better(best, fuzzy_find(m->fuzzy, q));
     }
     return best;
 }
 
-static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t session, bool used,
-                       struct match *out)
+/* All that find_alike() would have found as well. */
+static void each_alike(struct matcher *m, const struct wanted *w, struct fuzzy_query *q,
+                       struct likeness like, fuzzy_visit_fn *visit, void *arg)
+{
+    const struct script_mask *mask = script_masks(m->script, w->method, q->subject_key);
+
+    take_leaves(m, w, NULL, q);
+    fuzzy_each(m->fuzzy, q, like, visit, arg);
+    for (; mask; mask = mask->next) {
+        take_leaves(m, w, mask, q);
+        fuzzy_each(m->fuzzy, q, like, visit, arg);
+    }
+}
+
+/* Afterwards `q` has the subject by which it was found. */
+static struct fuzzy_found most_alike(struct matcher *m, const struct wanted *w,
+                                     struct fuzzy_query *q)
 {
     struct fuzzy_found best = { .op = 0 };
-    struct fuzzy_query q = { .session = session,
-                             .method = w->method,
-                             .live = &m->leaves,
-                             .spent = w->spent,
-                             .used = used };
 
     for (int wild = 0; wild <= m->script->wild && !best.op; wild++) {
-        q.subject_key = script_subject_key(w->live->method, w->live->params, wild);
-        best = find_alike(m, w, &q);
+        q->subject_key = script_subject_key(w->live->method, w->live->params, wild);
+        best = find_alike(m, w, q);
     }
     /* Whatever was alike by its hashes is read once more. */
-    if (!best.op || !same_subject(m, w, recorded_params(m, best.op)))
+    if (best.op && !same_subject(m, w, recorded_params(m, best.op)))
+        best.op = 0;
+    return best;
+}
+
+static struct fuzzy_query query_for(struct matcher *m, const struct wanted *w, uint32_t session,
+                                    bool used)
+{
+    return (struct fuzzy_query){ .session = session,
+                                 .method = w->method,
+                                 .live = &m->leaves,
+                                 .spent = w->spent,
+                                 .used = used };
+}
+
+static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t session,
+                       struct match *out)
+{
+    struct fuzzy_query q = query_for(m, w, session, false);
+    struct fuzzy_found best = most_alike(m, w, &q);
+
+    if (!best.op)
         return false;
-    out->op = best.op;
     out->rival = best.rival;
     fits(m, w, best.op, &out->differs);
-    return true;
+    return found(m, w, out, best.op);
 }
 
 static bool goes_by_likeness(const struct matcher *m, uint32_t method)
@@ -352,7 +389,7 @@ static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t sess
     uint32_t best = 0;
 
     if (goes_by_likeness(m, w->method))
-        return take_alike(m, w, session, false, out) && found(m, w, out, out->op);
+        return take_alike(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !best; wild++) {
         struct places places = find_places(m, w, session, wild);
         best = best_in(m, w, &places, &out->differs);
@@ -437,20 +474,59 @@ static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
     return head != 0;
 }
 
+static void renew_one(void *arg, uint32_t op)
+{
+    spent_mark(arg, op, false);
+}
+
+struct latest {
+    const struct script *script;
+    uint32_t op; /* the last success so far; 0: none */
+};
+
+static void note_latest(void *arg, uint32_t op)
+{
+    struct latest *l = arg;
+
+    if (l->script->ops[op].flags & STRAND_SUCCEEDED && op > l->op)
+        l->op = op;
+}
+
+/* What take_again() does with a queue, with all that are most alike. */
+static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t session,
+                             struct match *out)
+{
+    struct fuzzy_query q = query_for(m, w, session, true);
+    struct fuzzy_found best = most_alike(m, w, &q);
+    struct latest last = { .script = m->script };
+
+    if (!best.op)
+        return false;
+    out->outcome = MATCH_EXHAUSTED;
+    if (may_cycle(m, w->method)) {
+        each_alike(m, w, &q, best.like, renew_one, w->spent);
+        found(m, w, out, best.op);
+        out->anew = !may_repeat(m, w->method);
+    } else if (may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST) {
+        each_alike(m, w, &q, best.like, note_latest, &last);
+        out->op = last.op;
+    }
+    if (!out->op)
+        return false;
+    out->outcome = MATCH_AGAIN;
+    out->rival = best.rival == out->op ? best.op : best.rival;
+    fits(m, w, out->op, &out->differs);
+    return true;
+}
+
 /* Something like it is in this session, but used up. */
 static bool take_used(struct matcher *m, const struct wanted *w, uint32_t session,
                       struct match *out)
 {
     bool done = false;
 
-    if (goes_by_likeness(m, w->method)) {
-        if (!take_alike(m, w, session, true, out))
-            return false;
-        done = may_repeat(m, w->method) || m->options.exhausted != EXHAUSTED_ERROR;
-        out->outcome = done ? MATCH_AGAIN : MATCH_EXHAUSTED;
-        out->anew = may_cycle(m, w->method) && !may_repeat(m, w->method);
-        return done;
-    }
+    if (goes_by_likeness(m, w->method))
+        return take_alike_again(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !done; wild++) {
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)
