@@ -16,11 +16,28 @@ static struct as_server *of_records(struct sink *r)
     return (struct as_server *)((char *)r - offsetof(struct as_server, records));
 }
 
+/* A client can be found gone while the engine speaks to it. It hears of that when it has
+ * finished its step. */
+static void take_step(struct as_server *s, const struct event *ev)
+{
+    bool nested = s->stepping;
+
+    s->stepping = true;
+    s->step(s->engine, ev);
+    s->stepping = nested;
+    if (!nested && s->client_gone && !s->finished) {
+        struct event gone = { .kind = EVENT_CLOSED, .now_us = clock_mono_us() };
+
+        s->client_gone = false;
+        take_step(s, &gone);
+    }
+}
+
 static void feed(struct as_server *s, enum event_kind kind, const struct record *r)
 {
     struct event ev = { .kind = kind, .now_us = clock_mono_us(), .record = r };
 
-    s->step(s->engine, &ev);
+    take_step(s, &ev);
 }
 
 static void ring(void *to, uint64_t name)
@@ -28,7 +45,7 @@ static void ring(void *to, uint64_t name)
     struct as_server *s = to;
     struct event ev = { .kind = EVENT_TIMER, .now_us = clock_mono_us(), .timer = name };
 
-    s->step(s->engine, &ev);
+    take_step(s, &ev);
 }
 
 static bool put_record(struct sink *self, const struct record *r, struct err *e)
@@ -68,6 +85,7 @@ static void put_action(struct action_sink *self, const struct action *a)
         break;
     case ACTION_FINISH:
         s->exit_code = a->exit_code;
+        s->finished = true;
         stdio_finish(s->client, end_upstream, s);
         break;
     case ACTION_START_UPSTREAM:
@@ -98,13 +116,27 @@ static void on_too_long(void *to, uint64_t bytes)
 
 static void on_closed(void *to)
 {
-    feed(to, EVENT_CLOSED, NULL);
+    struct as_server *s = to;
+
+    if (s->stepping)
+        s->client_gone = true;
+    else
+        feed(s, EVENT_CLOSED, NULL);
+}
+
+static void on_lost(void *to, const struct err *why)
+{
+    struct as_server *s = to;
+
+    s->lost = *why;
+    err_wrap(&s->lost, "cannot write 'standard output'");
 }
 
 static const struct stdio_events client_events = {
     .line = on_line,
     .too_long = on_too_long,
     .closed = on_closed,
+    .lost = on_lost,
 };
 
 static void on_upstream(void *to, const struct record *r)
@@ -117,7 +149,7 @@ static void on_upstream_gone(void *to, struct str why)
     struct as_server *s = to;
     struct event ev = { .kind = EVENT_UPSTREAM_CLOSED, .now_us = clock_mono_us(), .why = why };
 
-    s->step(s->engine, &ev);
+    take_step(s, &ev);
 }
 
 static const struct behind_events upstream_events = {
@@ -162,6 +194,10 @@ int as_server_run(struct as_server *s, struct err *e)
         loop_run(s->loop);
         signals_close(signals);
     } else {
+        s->exit_code = app_exit_code(e);
+    }
+    if (s->lost.kind != ERR_OK) {
+        *e = s->lost;
         s->exit_code = app_exit_code(e);
     }
     behind_release(&s->behind);

@@ -27,6 +27,10 @@ struct as_server {
     struct alarms alarms;
     struct behind behind; /* the server that the engine may ask for */
     bool asked_to_end;    /* by a signal */
+    bool stepping;        /* the engine is at work */
+    bool client_gone;     /* which it has to be told when it is done */
+    bool finished;        /* the engine has */
+    struct err lost;      /* ERR_OK, or why standard output cannot be written */
     int exit_code;
 };
 
@@ -35,7 +39,7 @@ void as_server_init(struct as_server *s, const struct app *app, as_server_step_f
                     void *engine, char *const *upstream);
 
 /* Runs the session and gives everything back; the engine's exit code, or ours if
- * `*e` says why there was no session. */
+ * `*e` says why there was no session or why what was said in it got lost. */
 int as_server_run(struct as_server *s, struct err *e);
 
 #endif

@@ -329,6 +329,7 @@ static int serve(struct replay *r, struct err *e)
     mock_init(&mock, &r->script, r->how.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL, &r->how,
               &server.actions);
     code = as_server_run(&server, e);
+    mock.exit_code = code; /* which need not be the engine's */
     if (mock.finished)
         code = tell_result(r->app, r->args, &mock, code, e);
     mock_release(&mock);

@@ -17,8 +17,9 @@ static bool is_empty(struct json_val v)
 /* Params in which nothing counts. */
 static bool says_nothing(const struct comparison *c, struct json_val v)
 {
-    return is_empty(v) || (!c->rules->meta && json_type(v) == JSON_OBJECT &&
-                           json_count(v) == json_occurrences(v, MCP_META_KEY));
+    return is_empty(v) ||
+           (json_type(v) == JSON_OBJECT && json_count(v) == json_occurrences(v, MCP_META_KEY) &&
+            (!c->rules->meta || leaves_meta_is_empty(json_get(v, MCP_META_KEY))));
 }
 
 static bool is_at(const struct json_place *p, size_t depth, struct str name)
@@ -33,6 +34,21 @@ static bool is_left_out(const struct comparison *c, const struct json_difference
         return says_nothing(c, d->left) && says_nothing(c, d->right);
     return d->place.count == 1 && is_at(&d->place, 1, STR("arguments")) && is_empty(d->left) &&
            is_empty(d->right);
+}
+
+static bool is_empty_meta(struct json_val v)
+{
+    return !json_exists(v) || leaves_meta_is_empty(v);
+}
+
+/* Where progress goes is the live client's affair. */
+static bool is_token(const struct json_difference *d)
+{
+    if (!is_at(&d->place, 1, MCP_META_KEY))
+        return false;
+    if (d->place.count == 1)
+        return is_empty_meta(d->left) && is_empty_meta(d->right);
+    return !d->place.steps[1].is_index && str_eq(d->place.steps[1].name, LEAVES_TOKEN);
 }
 
 /* Which input a client was asked for counts, what it answered does not. */
@@ -58,7 +74,7 @@ static bool on_difference(void *arg, const struct json_difference *d)
 {
     const struct comparison *c = arg;
 
-    if (is_left_out(c, d) || is_input(d) || leaves_is_redacted(d->left) ||
+    if (is_left_out(c, d) || is_input(d) || is_token(d) || leaves_is_redacted(d->left) ||
         leaves_is_redacted(d->right) || is_hidden(c, d->place))
         return true;
     return c->found(c->arg, d);

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 
-/* A leaf's value in 31 bits, and whether it does not count. */
-enum { IGNORED = 1 };
+/* A leaf's value in 30 bits, and whether it does not count. */
+enum { FICKLE = 1, HIDDEN = 2, IGNORED = FICKLE | HIDDEN };
 
 /* Requests of one group that have the same paths. */
 struct shape {
@@ -92,7 +92,9 @@ static struct probe probe_of(const struct leaves *leaves, const struct mcp_metho
 
 static uint32_t value_of(const struct leaf *l)
 {
-    return (script_fold(l->value) & ~(uint32_t)IGNORED) | (l->kind == LEAF_PLAIN ? 0 : IGNORED);
+    static const uint32_t marks[] = { [LEAF_VOLATILE] = FICKLE, [LEAF_REDACTED] = HIDDEN };
+
+    return (script_fold(l->value) & ~(uint32_t)IGNORED) | marks[l->kind];
 }
 
 static struct str group_key(uint32_t key[3], uint32_t session, uint32_t method,
@@ -161,7 +163,13 @@ struct fitting {
     uint32_t *live; /* by path of the shape */
     bool *has;
     uint64_t only_live; /* paths the shape has not */
+    bool masked;        /* what is hidden in the live request was hidden there for a mask */
 };
+
+static bool counts(const struct fitting *f, const struct leaf *live)
+{
+    return live->kind == LEAF_PLAIN || (f->masked && live->kind == LEAF_REDACTED);
+}
 
 static void fit(const struct shape *s, const struct probe *p, struct fitting *f)
 {
@@ -170,12 +178,12 @@ static void fit(const struct shape *s, const struct probe *p, struct fitting *f)
     f->only_live = 0;
     for (size_t k = 0; k < s->width; k++) {
         for (; i < p->count && p->at[i].path < s->paths[k]; i++)
-            f->only_live += p->at[i].kind == LEAF_PLAIN;
+            f->only_live += counts(f, &p->at[i]);
         f->has[k] = i < p->count && p->at[i].path == s->paths[k];
         f->live[k] = f->has[k] ? value_of(&p->at[i++]) : 0;
     }
     for (; i < p->count; i++)
-        f->only_live += p->at[i].kind == LEAF_PLAIN;
+        f->only_live += counts(f, &p->at[i]);
 }
 
 static struct likeness liken(const struct shape *s, size_t row, const struct fitting *f)
@@ -184,12 +192,17 @@ static struct likeness liken(const struct shape *s, size_t row, const struct fit
     struct likeness l = { .total = f->only_live };
 
     for (size_t k = 0; k < s->width; k++) {
-        bool ignored = (values[k] | (f->has[k] ? f->live[k] : 0)) & IGNORED;
+        uint32_t marks = (values[k] | (f->has[k] ? f->live[k] : 0)) & IGNORED;
         bool equal = f->has[k] && ((values[k] ^ f->live[k]) & ~(uint32_t)IGNORED) == 0;
 
-        l.total += !ignored;
-        l.equal += !ignored && equal;
-        l.agree += ignored && equal;
+        if (f->masked && f->has[k] && f->live[k] & HIDDEN && !(values[k] & HIDDEN)) {
+            l.total++; /* the mask is another request's */
+            continue;
+        }
+        l.total += !marks;
+        l.equal += !marks && equal;
+        l.agree += marks == FICKLE && equal;
+        l.hidden += (marks & HIDDEN) != 0;
     }
     if (!l.total) /* nothing that counts differs */
         l.total = l.equal = 1;
@@ -202,6 +215,8 @@ static int compare(struct likeness a, struct likeness b)
 
     if (x != y)
         return x < y ? -1 : 1;
+    if (a.hidden != b.hidden)
+        return a.hidden > b.hidden ? -1 : 1;
     return (a.agree > b.agree) - (a.agree < b.agree);
 }
 
@@ -233,11 +248,12 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
     return c > 0 || (c == 0 && a.op <= b.op) ? a : b;
 }
 
-struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
+/* Every request that a query is about, with its likeness. */
+static void each_row(struct fuzzy *f, const struct fuzzy_query *q,
+                     void (*row)(void *arg, uint32_t op, struct likeness like), void *arg)
 {
     struct probe p = probe_of(q->live, f->script->methods[q->method].known);
-    struct fuzzy_found best = { .op = 0 };
-    struct fitting fitting = { 0 };
+    struct fitting fitting = { .masked = q->masked };
     struct fuzzy_group *g;
     uint32_t key[3];
 
@@ -246,12 +262,53 @@ struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
         fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
         fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
         fit(s, &p, &fitting);
-        for (size_t row = 0; row < s->count; row++)
-            if (spent_has(q->spent, s->ops[row]) == q->used)
-                consider(f->script, &best, s->ops[row], liken(s, row, &fitting));
+        for (size_t i = 0; i < s->count; i++)
+            if (spent_has(q->spent, s->ops[i]) == q->used)
+                row(arg, s->ops[i], liken(s, i, &fitting));
     }
     free(fitting.live);
     free(fitting.has);
     free(p.at);
-    return best;
+}
+
+struct search {
+    const struct script *script;
+    struct fuzzy_found best;
+};
+
+static void consider_row(void *arg, uint32_t op, struct likeness like)
+{
+    struct search *s = arg;
+
+    consider(s->script, &s->best, op, like);
+}
+
+struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
+{
+    struct search s = { .script = f->script };
+
+    each_row(f, q, consider_row, &s);
+    return s.best;
+}
+
+struct visit {
+    struct likeness like;
+    fuzzy_visit_fn *visit;
+    void *arg;
+};
+
+static void visit_row(void *arg, uint32_t op, struct likeness like)
+{
+    const struct visit *v = arg;
+
+    if (compare(like, v->like) == 0)
+        v->visit(v->arg, op);
+}
+
+void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness like,
+                fuzzy_visit_fn *visit, void *arg)
+{
+    struct visit v = { like, visit, arg };
+
+    each_row(f, q, visit_row, &v);
 }

@@ -3,8 +3,9 @@
  * Only requests of one session, method and subject are compared. Params are leaves
  * (engine/leaves.h) without the subject itself; how alike two are is the number of paths
  * where both have the same value, divided by the number of paths that one of them has.
- * Where either value is volatile or redacted the path does not count, but if they are
- * equal all the same, that decides between requests that are otherwise equally alike.
+ * Where either value is volatile or redacted the path does not count. Of requests that are
+ * otherwise equally alike the one with fewer redacted values is taken, then the one with
+ * more volatile values that are equal all the same.
  *
  * Keeps the hash of each leaf, four bytes, so that a hundred thousand candidates can be
  * looked at without reading one. A script_reader: the script feeds it while it is
@@ -29,12 +30,14 @@ struct fuzzy_query {
     uint32_t session, method, subject_key;
     const struct leaves *live;
     const struct spent *spent;
-    bool used; /* among those used up, else among the others */
+    bool used;   /* among those used up, else among the others */
+    bool masked; /* `live` was taken with a mask: it suits only requests that have it, too */
 };
 
-/* How alike: `equal` of `total`, and how many of those that do not count agree too. */
+/* How alike: `equal` of `total`, how many could not be compared because they were redacted,
+ * and how many of the volatile ones agree too. */
 struct likeness {
-    uint64_t equal, total, agree;
+    uint64_t equal, total, hidden, agree;
 };
 
 struct fuzzy_found {
@@ -44,6 +47,12 @@ struct fuzzy_found {
 };
 
 struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q);
+
+/* Visits all that are exactly as much alike as `like`, in no order. The visitor may change
+ * what is used up. */
+typedef void fuzzy_visit_fn(void *arg, uint32_t op);
+void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness like,
+                fuzzy_visit_fn *visit, void *arg);
 
 /* The better of two searches for one request, with different parts of it left out. */
 struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b);

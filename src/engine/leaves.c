@@ -204,6 +204,24 @@ static void walk_answers(struct leaves *l, struct json_val answers, uint64_t pat
     json_members_drop(&l->members, list);
 }
 
+bool leaves_meta_is_empty(struct json_val meta)
+{
+    return json_type(meta) == JSON_OBJECT &&
+           json_count(meta) == json_occurrences(meta, LEAVES_TOKEN);
+}
+
+static void walk_meta(struct leaves *l, struct json_val meta, uint64_t path)
+{
+    const struct str skip[] = { LEAVES_TOKEN };
+    struct json_list list = json_members_add(&l->members, meta, skip, 1);
+
+    for (size_t i = list.first; i < list.first + list.count; i++) {
+        struct json_member m = l->members.at[i];
+        walk(l, m.value, into_member(path, m.hash), volatile_name(m.name));
+    }
+    json_members_drop(&l->members, list);
+}
+
 static void walk_member(struct leaves *l, const struct json_member *m)
 {
     uint64_t path = into_member(0, m->hash);
@@ -213,6 +231,9 @@ static void walk_member(struct leaves *l, const struct json_member *m)
         return;
     if (str_eq(m->name, STR("inputResponses")) && json_type(m->value) == JSON_OBJECT)
         walk_answers(l, m->value, path);
+    else if (str_eq(m->name, MCP_META_KEY) && json_type(m->value) == JSON_OBJECT &&
+             !is_masked(l, path))
+        walk_meta(l, m->value, path);
     else
         walk(l, m->value, path, volatile_name(m->name));
 }

@@ -4,14 +4,18 @@
  * mean the same have the same leaves: the order of members, the spelling of strings and
  * numbers do not matter, and none, {} and empty arguments are the same.
  *
- * What nobody may compare is no leaf: _meta (unless the rules say so), what a client
- * answered to an input request (that it answered is one), and what was redacted, which
- * has its place but no value. */
+ * What nobody may compare is no leaf: _meta (unless the rules say so, and even then not the
+ * progress token in it, which each client mints for itself), what a client answered to an input
+ * request (that it answered is one), and what was redacted, which has its place but no value.
+ */
 #ifndef ENGINE_LEAVES_H
 #define ENGINE_LEAVES_H
 
 #include "json/members.h"
 #include "json/path.h"
+
+/* The member of _meta that is never compared. */
+#define LEAVES_TOKEN STR("progressToken")
 
 struct leaf_rules {
     bool meta;        /* _meta counts */
@@ -53,6 +57,9 @@ void leaves_release(struct leaves *l);
 /* All leaves of `params`; those before are gone. */
 void leaves_take(struct leaves *l, struct json_val params, const struct leaf_rules *rules,
                  struct leaf_mask mask);
+
+/* Whether _meta says nothing but where progress goes. */
+bool leaves_meta_is_empty(struct json_val meta);
 
 /* A hash of all leaves that have a value. */
 uint64_t leaves_key(const struct leaves *l);

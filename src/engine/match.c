@@ -34,11 +34,20 @@ static bool goes_by_params(const struct matcher *m, uint32_t method)
            class_of(m->script, method) != MCP_CLASS_POLL;
 }
 
+/* Requests of which a part was redacted have queues of their own: what is left of them may
+ * be all that another one says, and that one is to be found first. */
+static uint32_t masked_key(uint32_t key)
+{
+    return key ^ UINT32_C(0x9e3779b9);
+}
+
 static uint32_t key_of(const struct matcher *m, uint32_t op)
 {
     const struct script_op *o = &m->script->ops[op];
 
-    return goes_by_params(m, o->method) ? o->params_key : o->subject_key;
+    if (!goes_by_params(m, o->method))
+        return o->subject_key;
+    return o->flags & STRAND_MASKED ? masked_key(o->params_key) : o->params_key;
 }
 
 static size_t slot_of(const struct matcher *m, uint32_t session, uint32_t method, uint32_t key)
@@ -178,7 +187,7 @@ static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *d
 }
 
 /* Queues that a live request may be found in: there are several only if parts of
- * recorded requests were redacted. */
+ * recorded requests were redacted, and then the one where nothing was comes first. */
 struct places {
     uint32_t *at;
     size_t count, cap;
@@ -206,7 +215,7 @@ static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t se
     add_place(to, *find_queue(m, session, w->method, key));
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
-        key = script_fold(leaves_key(&m->leaves));
+        key = masked_key(script_fold(leaves_key(&m->leaves)));
         add_place(to, *find_queue(m, session, w->method, key));
     }
 }
@@ -262,43 +271,82 @@ static bool found(struct matcher *m, const struct wanted *w, struct match *out, 
     return true;
 }
 
-/* With nothing left out, and with what was redacted in requests of this subject. */
-static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
-                                     const struct fuzzy_query *q)
+/* The live request as a query sees it: with nothing left out (NULL), or with what was
+ * redacted in requests of this subject. */
+static void take_leaves(struct matcher *m, const struct wanted *w,
+                        const struct script_mask *mask, struct fuzzy_query *q)
 {
-    const struct script_mask *masks = script_masks(m->script, w->method, q->subject_key);
+    leaves_take(&m->leaves, w->live->params, &m->options.rules,
+                mask ? mask->mask : (struct leaf_mask){ NULL, 0 });
+    q->masked = mask != NULL;
+}
+
+static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
+                                     struct fuzzy_query *q)
+{
+    const struct script_mask *mask = script_masks(m->script, w->method, q->subject_key);
     struct fuzzy_found best;
 
-    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    take_leaves(m, w, NULL, q);
     best = fuzzy_find(m->fuzzy, q);
-    for (; masks; masks = masks->next) {
-        leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
+    for (; mask; mask = mask->next) {
+        take_leaves(m, w, mask, q);
         best = fuzzy_better(best, fuzzy_find(m->fuzzy, q));
     }
     return best;
 }
 
-static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t session, bool used,
-                       struct match *out)
+/* All that find_alike() would have found as well. */
+static void each_alike(struct matcher *m, const struct wanted *w, struct fuzzy_query *q,
+                       struct likeness like, fuzzy_visit_fn *visit, void *arg)
+{
+    const struct script_mask *mask = script_masks(m->script, w->method, q->subject_key);
+
+    take_leaves(m, w, NULL, q);
+    fuzzy_each(m->fuzzy, q, like, visit, arg);
+    for (; mask; mask = mask->next) {
+        take_leaves(m, w, mask, q);
+        fuzzy_each(m->fuzzy, q, like, visit, arg);
+    }
+}
+
+/* Afterwards `q` has the subject by which it was found. */
+static struct fuzzy_found most_alike(struct matcher *m, const struct wanted *w,
+                                     struct fuzzy_query *q)
 {
     struct fuzzy_found best = { .op = 0 };
-    struct fuzzy_query q = { .session = session,
-                             .method = w->method,
-                             .live = &m->leaves,
-                             .spent = w->spent,
-                             .used = used };
 
     for (int wild = 0; wild <= m->script->wild && !best.op; wild++) {
-        q.subject_key = script_subject_key(w->live->method, w->live->params, wild);
-        best = find_alike(m, w, &q);
+        q->subject_key = script_subject_key(w->live->method, w->live->params, wild);
+        best = find_alike(m, w, q);
     }
     /* Whatever was alike by its hashes is read once more. */
-    if (!best.op || !same_subject(m, w, recorded_params(m, best.op)))
+    if (best.op && !same_subject(m, w, recorded_params(m, best.op)))
+        best.op = 0;
+    return best;
+}
+
+static struct fuzzy_query query_for(struct matcher *m, const struct wanted *w, uint32_t session,
+                                    bool used)
+{
+    return (struct fuzzy_query){ .session = session,
+                                 .method = w->method,
+                                 .live = &m->leaves,
+                                 .spent = w->spent,
+                                 .used = used };
+}
+
+static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t session,
+                       struct match *out)
+{
+    struct fuzzy_query q = query_for(m, w, session, false);
+    struct fuzzy_found best = most_alike(m, w, &q);
+
+    if (!best.op)
         return false;
-    out->op = best.op;
     out->rival = best.rival;
     fits(m, w, best.op, &out->differs);
-    return true;
+    return found(m, w, out, best.op);
 }
 
 static bool goes_by_likeness(const struct matcher *m, uint32_t method)
@@ -306,15 +354,28 @@ static bool goes_by_likeness(const struct matcher *m, uint32_t method)
     return m->options.mode == MATCH_FUZZY && class_of(m->script, method) != MCP_CLASS_POLL;
 }
 
-static uint32_t oldest_in(struct matcher *m, const struct wanted *w,
-                          const struct places *places, bool *differs)
+static bool is_masked(const struct matcher *m, uint32_t op)
+{
+    return m->script->ops[op].flags & STRAND_MASKED;
+}
+
+/* One that was compared as a whole is better than an older one that could not be. */
+static bool is_better(const struct matcher *m, uint32_t op, uint32_t than)
+{
+    if (goes_by_params(m, m->script->ops[op].method) && is_masked(m, op) != is_masked(m, than))
+        return is_masked(m, than);
+    return op < than;
+}
+
+static uint32_t best_in(struct matcher *m, const struct wanted *w, const struct places *places,
+                        bool *differs)
 {
     uint32_t best = 0;
 
     for (size_t i = 0; i < places->count; i++) {
         bool other = false;
         uint32_t op = unused_in(m, w, places->at[i], &other);
-        if (op && (!best || op < best)) {
+        if (op && (!best || is_better(m, op, best))) {
             best = op;
             *differs = other;
         }
@@ -328,10 +389,10 @@ static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t sess
     uint32_t best = 0;
 
     if (goes_by_likeness(m, w->method))
-        return take_alike(m, w, session, false, out) && found(m, w, out, out->op);
+        return take_alike(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !best; wild++) {
         struct places places = find_places(m, w, session, wild);
-        best = oldest_in(m, w, &places, &out->differs);
+        best = best_in(m, w, &places, &out->differs);
         free(places.at);
     }
     return best && found(m, w, out, best);
@@ -413,20 +474,59 @@ static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
     return head != 0;
 }
 
+static void renew_one(void *arg, uint32_t op)
+{
+    spent_mark(arg, op, false);
+}
+
+struct latest {
+    const struct script *script;
+    uint32_t op; /* the last success so far; 0: none */
+};
+
+static void note_latest(void *arg, uint32_t op)
+{
+    struct latest *l = arg;
+
+    if (l->script->ops[op].flags & STRAND_SUCCEEDED && op > l->op)
+        l->op = op;
+}
+
+/* What take_again() does with a queue, with all that are most alike. */
+static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t session,
+                             struct match *out)
+{
+    struct fuzzy_query q = query_for(m, w, session, true);
+    struct fuzzy_found best = most_alike(m, w, &q);
+    struct latest last = { .script = m->script };
+
+    if (!best.op)
+        return false;
+    out->outcome = MATCH_EXHAUSTED;
+    if (may_cycle(m, w->method)) {
+        each_alike(m, w, &q, best.like, renew_one, w->spent);
+        found(m, w, out, best.op);
+        out->anew = !may_repeat(m, w->method);
+    } else if (may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST) {
+        each_alike(m, w, &q, best.like, note_latest, &last);
+        out->op = last.op;
+    }
+    if (!out->op)
+        return false;
+    out->outcome = MATCH_AGAIN;
+    out->rival = best.rival == out->op ? best.op : best.rival;
+    fits(m, w, out->op, &out->differs);
+    return true;
+}
+
 /* Something like it is in this session, but used up. */
 static bool take_used(struct matcher *m, const struct wanted *w, uint32_t session,
                       struct match *out)
 {
     bool done = false;
 
-    if (goes_by_likeness(m, w->method)) {
-        if (!take_alike(m, w, session, true, out))
-            return false;
-        done = may_repeat(m, w->method) || m->options.exhausted != EXHAUSTED_ERROR;
-        out->outcome = done ? MATCH_AGAIN : MATCH_EXHAUSTED;
-        out->anew = may_cycle(m, w->method) && !may_repeat(m, w->method);
-        return done;
-    }
+    if (goes_by_likeness(m, w->method))
+        return take_alike_again(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !done; wild++) {
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)

@@ -100,7 +100,8 @@ static bool waits_for_upstream(struct mock *m)
 static void close_session(struct mock *m)
 {
     m->closed = m->closed || m->host.over;
-    if (!m->closed || stage_needs_time(&m->session.stage) || waits_for_upstream(m))
+    if (m->finished || !m->closed || stage_needs_time(&m->session.stage) ||
+        waits_for_upstream(m))
         return;
     summarise(m);
     m->review.forwarded = m->upstream.forwarded;

@@ -23,6 +23,7 @@ void review_match(struct review *r, const struct match *m)
     r->again += m->outcome == MATCH_AGAIN;
     r->borrowed += m->borrowed;
     r->differing += m->differs;
+    r->masked += (r->script->ops[m->op].flags & STRAND_MASKED) != 0;
     spent_mark(&r->used, m->op, true);
 }
 
@@ -122,10 +123,11 @@ static void write_counts(struct json_out *o, const struct review *r)
         const char *name;
         uint64_t count;
     } rows[] = {
-        { "requests", r->requests },        { "matched", r->found },
-        { "repeated", r->again },           { "borrowed", r->borrowed },
-        { "differing", r->differing },      { "unmatched", r->missed },
-        { "passed_through", r->forwarded }, { "unused", review_unused(r) },
+        { "requests", r->requests },    { "matched", r->found },
+        { "repeated", r->again },       { "borrowed", r->borrowed },
+        { "differing", r->differing },  { "redacted", r->masked },
+        { "unmatched", r->missed },     { "passed_through", r->forwarded },
+        { "unused", review_unused(r) },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

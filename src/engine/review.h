@@ -20,7 +20,7 @@ struct review {
     const struct script *script; /* borrowed */
     struct spent used;           /* by any client */
     uint64_t requests;           /* that had to be looked for */
-    uint64_t found, again, borrowed, differing, missed, forwarded;
+    uint64_t found, again, borrowed, differing, masked, missed, forwarded;
     struct review_miss misses[REVIEW_KEPT];
     size_t kept;
     struct arena arena;

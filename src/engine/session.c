@@ -5,17 +5,22 @@
 #include "mcp/code.h"
 #include "mcp/meta.h"
 
-/* The first recorded request of a method that was answered; 0: none. */
+/* The first recorded request of a method that succeeded, else the first that was answered at
+ * all; 0: none. */
 static uint32_t first_answered(const struct script *s, struct str method)
 {
-    uint32_t index;
+    uint32_t index, answered = 0;
 
     if (!script_find_method(s, method, &index))
         return 0;
-    for (uint32_t op = 1; op < s->op_count; op++)
-        if (s->ops[op].method == index && s->ops[op].flags & STRAND_ANSWERED)
+    for (uint32_t op = 1; op < s->op_count; op++) {
+        if (s->ops[op].method != index || !(s->ops[op].flags & STRAND_ANSWERED))
+            continue;
+        if (s->ops[op].flags & STRAND_SUCCEEDED)
             return op;
-    return 0;
+        answered = answered ? answered : op;
+    }
+    return answered;
 }
 
 void session_host_init(struct session_host *h)
@@ -126,7 +131,7 @@ static void discover(struct session *s, const struct mcp_message *live)
         send_error(s, live, MCP_METHOD_NOT_FOUND, STR("Method not found"), STR_NONE);
 }
 
-/* As recorded, also where that was an error: the last revision has no ping. */
+/* As recorded, also where that was never but an error: the last revision has no ping. */
 static void pong(struct session *s, const struct mcp_message *live)
 {
     if (s->host->ping)
@@ -185,9 +190,10 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
     struct say *say = s->host->say;
     struct str name = live->method, subject;
     unsigned long seq = script->ops[m->op].seq;
+    bool masked = script->ops[m->op].flags & STRAND_MASKED;
 
     subject = json_text(mcp_subject(live->method, live->params), &s->arena);
-    if (subject.len && (m->borrowed || m->rival || m->differs))
+    if (subject.len && (m->borrowed || m->rival || m->differs || masked))
         name = arena_printf(&s->arena, "%.*s %.*s", STR_ARG(name), STR_ARG(subject));
 
     if (m->passed)
@@ -200,6 +206,10 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
     if (m->rival)
         say_report(say, LOG_DEBUG, "%.*s answered with #%lu; #%lu is as much alike",
                    STR_ARG(name), seq, (unsigned long)script->ops[m->rival].seq);
+    if (masked)
+        say_report(say, LOG_DEBUG,
+                   "%.*s answered with #%lu, of which a redacted value was not compared",
+                   STR_ARG(name), seq);
     if (m->differs)
         say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
                    seq);

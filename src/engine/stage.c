@@ -623,10 +623,36 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
         }
 }
 
+/* The end of a subscription can come with any strand, as its events do. */
+static bool owes_end(const struct stage *s)
+{
+    const struct stage_play *p = s->plays;
+
+    while (p && !(p->open && s->script->ops[p->op].flags & STRAND_ANSWERED))
+        p = p->next;
+    return p != NULL;
+}
+
+static bool will_answer(const struct stage *s, const struct stage_play *p, bool event_counts)
+{
+    uint8_t flags = s->script->ops[p->op].flags;
+
+    if (p->id.len && !p->open && !(flags & (STRAND_ANSWERED | STRAND_CANCELLED)))
+        return true; /* with an error, at its end */
+    for (uint32_t step = p->step; step; step = script_next_step(s->script, p->op, step)) {
+        uint8_t kind = s->script->steps[step].kind;
+        if (kind == STEP_ANSWER || (kind == STEP_EVENT && event_counts))
+            return true;
+    }
+    return false;
+}
+
 bool stage_needs_time(const struct stage *s)
 {
+    bool event_counts = owes_end(s);
+
     for (const struct stage_play *p = s->plays; p; p = p->next)
-        if (p->timer)
+        if (p->timer && will_answer(s, p, event_counts))
             return true;
     return false;
 }

@@ -60,7 +60,8 @@ void stage_hear_notification(struct stage *s, struct str method);
 void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */
 void stage_hear_timer(struct stage *s, uint64_t timer);
 
-/* Whether something is still to be sent for which only time must pass. */
+/* Whether an answer is still to be sent for which only time must pass. What else is due,
+ * nobody waits for. */
 bool stage_needs_time(const struct stage *s);
 
 #endif

@@ -71,6 +71,8 @@ static void tell_broken(struct stream *s, int code)
         return;
     s->broken = true;
     loop_fault(&e, code);
+    if (code == UV_EPIPE || code == UV_ECONNRESET)
+        e.kind = ERR_PEER;
     if (s->events->broken)
         s->events->broken(s->to, &e);
 }

@@ -18,8 +18,9 @@ struct stream_events {
     void (*end)(void *to, const struct err *why);
     /* All that was queued has been written. May be NULL. */
     void (*drained)(void *to);
-    /* Writing failed, the peer is gone; what is written from now on is dropped.
-     * Once, maybe before stream_write() returns. May be NULL. */
+    /* Writing failed: the peer is gone (ERR_PEER), or something else (ERR_IO). What is
+     * written from now on is dropped. Once, maybe before stream_write() returns. May be
+     * NULL. */
     void (*broken)(void *to, const struct err *why);
 };
 

@@ -87,7 +87,8 @@ static void on_broken(void *to, const struct err *why)
     struct stdio *s = to;
     void (*done)(void *to) = s->done;
 
-    (void)why;
+    if (why->kind != ERR_PEER)
+        s->events->lost(s->to, why);
     close_once(s);
     s->done = NULL;
     if (done)

@@ -16,6 +16,10 @@ struct stdio_events {
     void (*line)(void *to, struct str line); /* without newline */
     void (*too_long)(void *to, uint64_t bytes);
     void (*closed)(void *to); /* the client sends nothing more, or is gone; once */
+
+    /* What is sent cannot be written, although nobody has gone. Once, maybe before
+     * stdio_send() returns, and before `closed`. */
+    void (*lost)(void *to, const struct err *why);
 };
 
 bool stdio_open(struct stdio **out, struct loop *l, int in, int outfd, size_t max_line,

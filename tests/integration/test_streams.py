@@ -24,6 +24,21 @@ def test_output_that_goes_nowhere_is_an_error(args, redirection, why):
     assert p.stderr == f"mcpreel: cannot write 'standard output': {why}\n"
 
 
+def test_a_replay_that_cannot_be_heard_is_an_error(tmp_path):
+    recording, report = tmp_path / "session.jsonl", tmp_path / "report.json"
+    recording.write_text('{"type":"message","seq":1,"ts":"2025-01-01T00:00:00Z","dir":"c2s",'
+                         '"msg":{"jsonrpc":"2.0","id":1,"method":"tools/list"}}\n')
+    ping = """<<'END' >/dev/full
+{"jsonrpc":"2.0","id":1,"method":"ping"}
+END
+"""
+    p = run(ping, "replay", "--report", report, recording)
+    assert p.returncode == 5
+    assert p.stderr.count("from the recording") == 1
+    assert p.stderr.endswith("mcpreel: cannot write 'standard output': no space left on device\n")
+    assert '"exit_code":5' in report.read_text()
+
+
 def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path):
     """The recording would be the first file opened, and the server's words would end in it."""
     target = tmp_path / "session.jsonl"

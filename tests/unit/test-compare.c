@@ -7,15 +7,15 @@ static const struct leaf_rules plain = { .meta = false };
 static const struct leaf_mask nothing = { NULL, 0 };
 
 /* Leaves must never tell apart what a comparison does not. */
-static bool same(struct json_val a, struct json_val b)
+static bool same(struct json_val a, struct json_val b, const struct leaf_rules *rules)
 {
-    bool found = compare_same(a, b, &plain, nothing);
+    bool found = compare_same(a, b, rules, nothing);
     struct leaves x, y;
 
     leaves_init(&x);
     leaves_init(&y);
-    leaves_take(&x, a, &plain, nothing);
-    leaves_take(&y, b, &plain, nothing);
+    leaves_take(&x, a, rules, nothing);
+    leaves_take(&y, b, rules, nothing);
     if (found)
         assert_int_equal(leaves_key(&x), leaves_key(&y));
     leaves_release(&x);
@@ -23,12 +23,28 @@ static bool same(struct json_val a, struct json_val b)
     return found;
 }
 
+struct row {
+    const char *a, *b;
+    bool same;
+};
+
+static void check_rows(const struct row *rows, size_t count, const struct leaf_rules *rules)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct terse_scanned a, b;
+        struct json_val va = terse_scan(&a, rows[i].a), vb = terse_scan(&b, rows[i].b);
+
+        if (same(va, vb, rules) != rows[i].same || same(vb, va, rules) != rows[i].same)
+            fail_msg("%s and %s are%s the same", rows[i].a, rows[i].b,
+                     rows[i].same ? " not" : "");
+        terse_scanned_release(&a);
+        terse_scanned_release(&b);
+    }
+}
+
 static void params_are_compared_by_meaning(void **state)
 {
-    static const struct {
-        const char *a, *b;
-        bool same;
-    } rows[] = {
+    static const struct row rows[] = {
         { "{'a':1,'b':2}", "{'b':2,'a':1}", true },
         { "{'a':1}", "{'a':1.0}", true },
         { "{'a':'x'}", "{'a':'`u0078'}", true },
@@ -54,16 +70,26 @@ static void params_are_compared_by_meaning(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct terse_scanned a, b;
-        struct json_val va = terse_scan(&a, rows[i].a), vb = terse_scan(&b, rows[i].b);
+    check_rows(rows, sizeof rows / sizeof *rows, &plain);
+}
 
-        if (same(va, vb) != rows[i].same || same(vb, va) != rows[i].same)
-            fail_msg("%s and %s are%s the same", rows[i].a, rows[i].b,
-                     rows[i].same ? " not" : "");
-        terse_scanned_release(&a);
-        terse_scanned_release(&b);
-    }
+static void a_progress_token_is_never_compared(void **state)
+{
+    static const struct leaf_rules meta = { .meta = true };
+    static const struct row rows[] = {
+        { "{'_meta':{'progressToken':1}}", "{'_meta':{'progressToken':'x'}}", true },
+        { "{'_meta':{'progressToken':1}}", "{}", true },
+        { "{'_meta':{'progressToken':1}}", "{'_meta':{}}", true },
+        { "{'a':1,'_meta':{'progressToken':1,'k':1}}", "{'_meta':{'k':1},'a':1}", true },
+        { "{'_meta':{'progressToken':1,'k':1}}", "{'_meta':{'k':2}}", false },
+        { "{'_meta':{'progressToken':1,'k':1}}", "{}", false },
+        { "{'_meta':{'k':{'progressToken':1}}}", "{'_meta':{'k':{}}}", false },
+        { "{'progressToken':1}", "{'progressToken':2}", false },
+        { "{'_meta':1}", "{}", false },
+    };
+
+    (void)state;
+    check_rows(rows, sizeof rows / sizeof *rows, &meta);
 }
 
 static bool add_place(void *arg, const struct json_difference *d)
@@ -147,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(params_are_compared_by_meaning),
+        cmocka_unit_test(a_progress_token_is_never_compared),
         cmocka_unit_test(differences_are_told_by_their_places),
         cmocka_unit_test(strict_rules_count_meta_and_texts_of_numbers),
         cmocka_unit_test(what_was_redacted_on_either_side_is_no_difference),

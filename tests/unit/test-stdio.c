@@ -58,10 +58,18 @@ static void got_closed(void *to)
         loop_stop(v->loop);
 }
 
+static void got_lost(void *to, const struct err *why)
+{
+    struct visit *v = to;
+
+    buf_printf(&v->events, "lost (%s) ", why->msg);
+}
+
 static const struct stdio_events events = {
     .line = got_line,
     .too_long = got_too_long,
     .closed = got_closed,
+    .lost = got_lost,
 };
 
 static void begin(struct visit *v)
@@ -292,6 +300,24 @@ static void a_client_that_is_gone_is_told_once(void **state)
     end(&v);
 }
 
+static void what_cannot_be_written_is_told_once(void **state)
+{
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct err e = ERR_NONE;
+    struct visit v;
+
+    (void)state;
+    begin(&v);
+    stdio_close(v.stdio);
+    if (!stdio_open(&v.stdio, v.loop, open("/dev/zero", O_RDONLY | O_CLOEXEC), full, MAX_LINE,
+                    &events, &v, &e))
+        fail_msg("%s", e.msg);
+    stdio_send(v.stdio, STR("hello"));
+    stdio_send(v.stdio, STR("hello"));
+    assert_str(buf_str(&v.events), STR("lost (no space left on device) closed "));
+    end(&v);
+}
+
 static void after_finishing_nothing_more_is_heard(void **state)
 {
     struct visit v;
@@ -359,6 +385,7 @@ int main(void)
         cmocka_unit_test(long_messages_go_out_whole_and_in_order),
         cmocka_unit_test(a_client_that_does_not_read_is_not_read_either),
         cmocka_unit_test(a_client_that_is_gone_is_told_once),
+        cmocka_unit_test(what_cannot_be_written_is_told_once),
         cmocka_unit_test(after_finishing_nothing_more_is_heard),
         cmocka_unit_test(finishing_waits_until_all_is_written_or_lost),
         cmocka_unit_test(what_cannot_be_opened_is_told),

@@ -319,6 +319,7 @@ static void a_reader_that_is_gone_is_told_once_and_writes_are_dropped(void **sta
     run_a_little(l);
     assert_int_equal(t.breaks, 1);
     assert_string_equal(t.why.msg, "broken pipe");
+    assert_int_equal(t.why.kind, ERR_PEER);
     assert_int_equal(stream_queued(t.stream), 0);
     assert_int_equal(t.drains, 0);
     close_tap(&t);
@@ -512,6 +513,7 @@ static void a_file_that_takes_nothing_is_broken(void **state)
     stream_write(t.stream, STR("hello"));
     assert_int_equal(t.breaks, 1);
     assert_string_equal(t.why.msg, "no space left on device");
+    assert_int_equal(t.why.kind, ERR_IO);
     close_tap(&t);
     loop_free(l);
 }
