@@ -41,7 +41,7 @@ static void it_counts_lists_and_names(void **state)
         buf_str(&text),
         terse_json(
             &a, "{'v':1,'command':'replay','exit_code':1,'requests':3,'matched':1,'repeated':1,"
-                "'borrowed':1,'differing':1,'unmatched':1,'passed_through':1,"
+                "'borrowed':1,'differing':1,'redacted':0,'unmatched':1,'passed_through':1,"
                 "'unused':2,'unmatched_requests':[{'method':'tools/call','subject':"
                 "'x','reason':'never recorded','nearest':{'seq':3,'method':"
                 "'tools/call','subject':'b'}}],'unused_requests':[{'seq':3,'method':"
