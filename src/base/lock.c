@@ -31,13 +31,16 @@ static bool stat_retry(const struct sys *sys, int fd, struct stat *st)
     return r == 0;
 }
 
-/* Whether what is open is what has the name now. */
+/* Whether what is open is what has the name now. Without a descriptor to look with it is
+ * taken for granted: that is no sign of another process. */
 static bool is_named(const struct sys *sys, const struct stat *open, const char *path)
 {
     struct stat now;
     int fd = open_retry(sys, path, O_PATH);
-    bool same = fd >= 0 && stat_retry(sys, fd, &now) && now.st_ino == open->st_ino &&
-                now.st_dev == open->st_dev;
+    bool same = fd < 0 && (errno == EMFILE || errno == ENFILE);
+
+    same = same || (fd >= 0 && stat_retry(sys, fd, &now) && now.st_ino == open->st_ino &&
+                    now.st_dev == open->st_dev);
 
     if (fd >= 0)
         sys->close(sys, fd);
