@@ -23,6 +23,11 @@ static void put_action(struct action_sink *self, const struct action *a)
         d->exit_code = a->exit_code;
         break;
     case ACTION_SEND:
+    case ACTION_BEGIN:
+    case ACTION_ANSWER:
+    case ACTION_OPEN:
+    case ACTION_WRITE:
+    case ACTION_END:
     case ACTION_START_UPSTREAM:
     case ACTION_SEND_UPSTREAM:
         break;
