@@ -46,17 +46,17 @@ struct exchange_events {
     /* All that was queued has been taken. */
     void (*drained)(void *to, struct exchange *x);
     /* It is over before the answer was whole. A client that closes its side while it is
-     * owed something counts as gone: that is how one cancels. Maybe before
-     * exchange_write() or exchange_head() returns. */
+     * owed something counts as gone: that is how one cancels. Never from inside a call of
+     * the owner's. */
     void (*gone)(void *to, struct exchange *x, const struct exchange_fault *why);
     /* Somebody was refused before there was an exchange; for the log. */
     void (*refused)(void *to, uint64_t connection, const struct exchange_fault *why);
 };
 
 /* How much follows the head of an answer. To HEAD, and with 204 and 304, nothing ever
- * does: then it is what would follow otherwise, and what is written is dropped. */
+ * does: what is written is dropped, and a length is that of what would follow otherwise. */
 enum exchange_body {
-    EXCHANGE_EMPTY,  /* nothing; to HEAD and with 304: nothing is said of it */
+    EXCHANGE_EMPTY,  /* nothing */
     EXCHANGE_SIZED,  /* `length` bytes; to end before is to abort */
     EXCHANGE_STREAM, /* until exchange_end() */
 };
@@ -72,11 +72,13 @@ struct answer {
 
 /* What the exchange makes happen; given by the connection that it is on. */
 struct exchange_port {
-    void (*write)(void *to, struct str bytes);
-    void (*read)(void *to, bool on);
-    void (*ended)(void *to);   /* the answer is whole, and was written */
-    void (*aborted)(void *to); /* the client must see that something is missing */
-    size_t (*queued)(const void *to);
+    void (*write)(void *at, struct str bytes);
+    void (*read)(void *at, bool on);
+    void (*begun)(void *at); /* its request is looked at no more */
+    void (*ended)(void *at);
+    /* `unframed`: if the connection just ended, the answer would seem to be whole. */
+    void (*aborted)(void *at, bool unframed);
+    size_t (*queued)(const void *at);
 };
 
 struct exchange {
@@ -91,13 +93,13 @@ struct exchange {
     /* The rest is not for the owner. */
     const struct exchange_port *port;
     void *at;
-    bool waiting;   /* the client waits for 100 Continue */
-    bool begun;     /* the head was sent */
-    bool last;      /* no other request can follow on the connection */
-    bool old, mute; /* it speaks HTTP/1.0; nothing follows the head */
-    bool chunked;   /* how the body goes out */
-    bool sized;     /* `left` says how much is missing */
-    uint64_t left;
+    bool waiting; /* the client waits for 100 Continue */
+    bool begun;   /* the head was sent */
+    bool over;
+    bool last;           /* no other request can follow on the connection */
+    bool old, mute;      /* it speaks HTTP/1.0; nothing follows the head */
+    bool chunked, sized; /* how the body goes out; neither: until the connection ends */
+    uint64_t left;       /* of `sized` */
 };
 
 /* The client may send its body: tells it so if it waits for that, and is harmless
@@ -124,12 +126,20 @@ void exchange_abort(struct exchange *x);
 /* Bytes the client has yet to take. */
 size_t exchange_queued(const struct exchange *x);
 
-/* A whole answer: `type` is its Content-Type, empty: no body and none of it. */
-void exchange_reply(struct exchange *x, unsigned status, struct str type, struct str body);
+/* A whole answer at once, and the end; its body is `body`, whatever `a` says of it. ERR_INPUT,
+ * and nothing sent, as exchange_head(). */
+bool exchange_answer(struct exchange *x, const struct answer *a, struct str body,
+                     struct err *e) MUST_CHECK;
 
 /* A whole answer that says no, as MCP servers do: a JSON-RPC error without an id. `text` is
- * for people, without quotes, backslashes and control characters. `fields` may be NULL. */
+ * for people, without quotes, backslashes and control characters. `fields` (of ours; an Allow
+ * or so) may be NULL. */
 void exchange_refuse(struct exchange *x, unsigned status, const struct fields *fields,
                      struct str text);
+
+/* For the connection: a new one, and what those are told who get none. */
+void exchange_init(struct exchange *x, const struct request *head,
+                   const struct exchange_port *port, void *at);
+void exchange_compose_refusal(struct buf *to, unsigned status, struct str text);
 
 #endif
