@@ -283,7 +283,7 @@ static bool say_why(const char *host, int port, int code, struct err *e)
 static bool open_ports(struct listener *s, struct str text, int port, struct err *e)
 {
     char host[256];
-    int code;
+    int code = 0;
 
     if (text.len >= sizeof host)
         return err_set(e, ERR_USAGE, "the address to listen on is too long");
@@ -336,7 +336,7 @@ size_t listener_room(void)
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    return limit.rlim_cur > 2 * OTHERS ? (size_t)limit.rlim_cur - OTHERS : OTHERS;
+    return (size_t)(limit.rlim_cur > 2 * OTHERS ? limit.rlim_cur - OTHERS : limit.rlim_cur / 2);
 }
 
 static void timer_closed(uv_handle_t *uv)
