@@ -267,7 +267,7 @@ static bool say_why(const char *host, int port, int code, struct err *e)
 {
     bool six = strchr(host, ':') != NULL;
 
-    err_errno(e, -code);
+    loop_fault(e, code);
     if (is_absent(code))
         e->kind = ERR_USAGE;
     err_wrap(e, "cannot listen on '%s%s%s:%d'", six ? "[" : "", host, six ? "]" : "", port);

@@ -235,10 +235,9 @@ static void what_cannot_be_read_in_one_way_is_refused_however_it_is_cut(void **s
           "POST /echo self none\n"
           "HTTP/1.1 400 Bad Request\n" JSON "Content-Length: 110\n" CLOSE "\n" ERROR(
               "a chunk whose size is not a hexadecimal number") "<finish>"
-                                                                     "gone: invalid, 400, a "
-                                                                     "chunk size that is not a "
-                                                                     "hexadecimal number "
-                                                                     "alone\n" },
+                                                                "gone: invalid, 400, a chunk "
+                                                                "whose size is not a "
+                                                                "hexadecimal number\n" },
         { "POST /hold HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
           "POST /hold self none\n" N KIND CHUNKED CLOSE
           "\n<finish>gone: invalid, 0, a chunk that does not end where its size says\n" },
