@@ -69,6 +69,11 @@ void obedient_end(struct obedient *o)
     exchange_end(x);
 }
 
+void obedient_forget(struct obedient *o)
+{
+    forget(o, o->latest);
+}
+
 static void begin(struct exchange *x, unsigned status, enum exchange_body body, uint64_t length)
 {
     struct answer a = { .status = status, .body = body, .length = length };

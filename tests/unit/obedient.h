@@ -28,6 +28,9 @@ void obedient_release(struct obedient *o);
 /* The latest is over, and as it should be. */
 void obedient_end(struct obedient *o);
 
+/* Whoever it is on will be closed, and say nothing. */
+void obedient_forget(struct obedient *o);
+
 extern const struct exchange_events obedient_events; /* to be told to a struct obedient */
 
 #endif
