@@ -514,11 +514,11 @@ static bool give_up(struct appender *a)
     return a->pending;
 }
 
-/* New lines do not make a disk that is full any emptier; that the end has come may. */
-static void wait_to_retry(struct appender *a)
+/* New lines do not make a disk that is full any emptier; that the end has come may, if it
+ * had not when that was last tried. */
+static void wait_to_retry(struct appender *a, bool was_ending)
 {
     int64_t until = clock_mono_us() + a->config.retry_us;
-    bool was_ending = a->ending;
 
     a->resting = true;
     while (a->resting && a->ending == was_ending && !a->quit && clock_mono_us() < until)
@@ -541,7 +541,7 @@ static bool rescue(struct appender *a)
     tell_failed(a, &e);
     if (at_end && clock_mono_us() + a->config.retry_us >= a->end_at)
         return (!a->quit && skip_lines(a)) || give_up(a);
-    wait_to_retry(a);
+    wait_to_retry(a, at_end);
     return true;
 }
 

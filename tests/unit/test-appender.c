@@ -494,6 +494,39 @@ static void the_end_tries_as_long_as_there_is_time(void **state)
     assert_content("file", STR("one\ntwo\nthree\nlast\n"));
 }
 
+static void open_gate(void *to)
+{
+    close(*(int *)to);
+}
+
+/* The end comes while the disk still thinks about a try that fails. */
+static void the_end_is_not_missed_by_a_try_that_began_before(void **state)
+{
+    struct bench b;
+    int gate[2];
+
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    prepare(&b);
+    fault_short(&b.f, FAULT_WRITE, 2, 1, 2);
+    fault_fail(&b.f, FAULT_WRITE, 3, 2, ENOSPC);
+    fault_gate(&b.f, FAULT_FTRUNCATE, 1, 1, gate[0]);
+    b.c.retry_us = 3600000000; /* but for the end there is no other try */
+    b.c.slow_us = 1000;
+    b.c.waits = open_gate;
+    b.c.to = &gate[1];
+    begin(&b);
+    put(&b, "one");
+    put(&b, "two");
+    fault_wait_for(&b.f, FAULT_FTRUNCATE, 1);
+    end(&b, "last\n");
+    appender_free(b.a);
+    close(gate[0]);
+    assert_false(b.how.late);
+    assert_int_equal(lost_messages(&b), 0);
+    assert_content("file", STR("one\ntwo\nlast\n"));
+}
+
 /* A line of so many letters. */
 static void put_long(struct bench *b, size_t len)
 {
@@ -741,6 +774,7 @@ int main(void)
         IN_A_DIRECTORY(what_is_given_up_at_the_end_is_accounted_for),
         IN_A_DIRECTORY(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
         IN_A_DIRECTORY(the_end_tries_as_long_as_there_is_time),
+        IN_A_DIRECTORY(the_end_is_not_missed_by_a_try_that_began_before),
         IN_A_DIRECTORY(a_line_without_room_does_not_keep_others_from_the_file),
         IN_A_DIRECTORY(nor_at_the_end),
         IN_A_DIRECTORY(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
