@@ -320,6 +320,8 @@ static int tell_result(const struct app *app, const struct replay_args *args,
 {
     struct buf text;
 
+    if (!app->json && !args->report)
+        return code;
     buf_init(&text, REPORT_MAX);
     mock_report(mock, &text);
     buf_add_ch(&text, '\n');

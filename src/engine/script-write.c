@@ -262,7 +262,7 @@ static uint32_t place_of_unasked(struct script *s, struct lane *l, const struct 
 static struct str token_key(struct script_writing *w, const struct lane *l,
                             struct json_val token)
 {
-    struct str key = mcp_id_key(token, &w->scratch);
+    struct str key = json_exists(token) ? mcp_id_key(token, &w->scratch) : STR_NONE;
 
     if (!key.len)
         return key;
@@ -388,9 +388,9 @@ static void add_keys(struct script *s, uint32_t op, const struct record *r,
                      const struct mcp_message *m)
 {
     struct leaf_mask pointed = pointed_mask(s, r, m);
-    struct json_val subject = mcp_subject(m->method, m->params);
-    bool wild = leaves_is_redacted(subject);
     struct script_op *o = &s->ops[op];
+    struct json_val subject = mcp_method_subject(s->methods[o->method].known, m->params);
+    bool wild = leaves_is_redacted(subject);
 
     leaves_take(&s->writing->leaves, m->params, &s->rules, pointed);
     o->subject_key = script_key_about(subject, m->params, wild);
