@@ -80,11 +80,8 @@ void matcher_release(struct matcher *m);
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live);
 
-/* The client polls a task, and by what it was told so far the task goes on without it. */
-bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
-                          struct str task);
-
-/* A task begins anew: its polls do, too. */
-void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task);
+/* Finds among those that were used up only: nothing new is to be told. */
+struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,
+                            const struct mcp_message *live);
 
 #endif

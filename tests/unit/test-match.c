@@ -406,49 +406,12 @@ static void polls_advance_and_stay_at_their_end(void **state)
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), -3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"), 5);
-        matcher_renew(&b.matcher, &b.spent, 0, STR("t"));
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 1);
+        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), -3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"), -5);
         tear_down(&b);
     }
 }
 
-static void a_task_goes_on_while_polls_say_so(void **state)
-{
-    static const struct {
-        const char *first;
-        bool goes_on;
-    } rows[] = {
-        { "working", true },    { "input_required", false }, { "completed", false },
-        { "cancelled", false }, { "failed", false },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct buf recording;
-        struct bench b;
-
-        buf_init(&recording, 1 << 12);
-        buf_printf(&recording,
-                   "c2s {'id':1,'method':'tasks/get','params':{'taskId':'t'}}\n"
-                   "s2c {'id':1,'result':{'status':'%s'}}\n"
-                   "c2s {'id':2,'method':'tasks/get','params':{'taskId':'t'}}\n"
-                   "s2c {'id':2,'result':{'status':'completed'}}\n",
-                   rows[i].first);
-        set_up(&b, MATCH_BY_REQUEST, buf_z(&recording));
-        assert_false(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("t"))); /* not polled */
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 1);
-        assert_int_equal(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("t")),
-                         rows[i].goes_on);
-        assert_false(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("u")));
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 3);
-        assert_false(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("t")));
-        tear_down(&b);
-        buf_release(&recording);
-    }
-}
-
-/* A round that brings input is another request than the one that got the question. */
 static void rounds_of_input_are_told_apart(void **state)
 {
     static const char recording[] =
@@ -613,7 +576,6 @@ int main(void)
         cmocka_unit_test(total_order_lets_nothing_come_early),
         cmocka_unit_test(last_and_cycle_give_calls_again),
         cmocka_unit_test(polls_advance_and_stay_at_their_end),
-        cmocka_unit_test(a_task_goes_on_while_polls_say_so),
         cmocka_unit_test(rounds_of_input_are_told_apart),
         cmocka_unit_test(what_a_session_lacks_is_borrowed_from_the_others),
         cmocka_unit_test(what_was_redacted_is_not_compared),
