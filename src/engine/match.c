@@ -437,6 +437,18 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
     return true;
 }
 
+/* What would help whoever has used up a queue. */
+static void note_exhausted(struct matcher *m, const struct wanted *w, uint32_t head,
+                           struct match *out)
+{
+    out->outcome = MATCH_EXHAUSTED;
+    for (uint32_t op = head; op; op = m->queues.next[op])
+        if (spent_has(w->spent, op))
+            out->used = op;
+    out->by_last = spent_queue(w->spent, head)->last != 0;
+    out->by_cycle = class_of(m, w->method) != MCP_CLASS_POLL;
+}
+
 static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
 {
     bool differs;
@@ -474,13 +486,16 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
 
     if (!best.op)
         return false;
-    out->outcome = MATCH_EXHAUSTED;
+    each_alike(m, w, &q, best.like, note_latest, &last);
+    *out = (struct match){ .outcome = MATCH_EXHAUSTED,
+                           .used = last.op ? last.op : best.op,
+                           .by_last = last.op != 0,
+                           .by_cycle = true };
     if (may_cycle(m, w->method)) {
         each_alike(m, w, &q, best.like, renew_one, w->spent);
         found(m, w, out, best.op);
         out->anew = !may_repeat(m, w->method);
     } else if (may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST) {
-        each_alike(m, w, &q, best.like, note_latest, &last);
         out->op = last.op;
     }
     if (!out->op)
@@ -505,7 +520,7 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)
             if (was_given(m, w, places.at[i])) {
-                out->outcome = MATCH_EXHAUSTED;
+                note_exhausted(m, w, places.at[i], out);
                 done = take_again(m, w, places.at[i], out);
             }
         free(places.at);
@@ -560,6 +575,39 @@ static uint32_t first_of(const struct matcher *m, uint32_t session)
     return 0;
 }
 
+/* Whether a session has an answer that may be given, in any order. */
+static bool has_answer(struct matcher *m, const struct wanted *w, uint32_t session,
+                       bool *recorded)
+{
+    bool may = may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST;
+    bool differs, has = false;
+
+    for (int wild = 0; wild <= m->script->wild && !has; wild++) {
+        struct places places = find_places(m, w, session, wild);
+        for (size_t i = 0; i < places.count && !has; i++) {
+            *recorded = true;
+            has = unused_in(m, w, places.at[i], &differs) || may_cycle(m, w->method) ||
+                  (may && spent_queue(w->spent, places.at[i])->last);
+        }
+        free(places.at);
+    }
+    return has;
+}
+
+static void note_too_early(struct matcher *m, const struct wanted *w, bool known, uint32_t next,
+                           struct match *out)
+{
+    const struct script *s = m->script;
+    bool recorded = false;
+
+    for (size_t i = 0; known && i < s->playable_count && !out->by_order; i++)
+        out->by_order = has_answer(m, w, s->playable[i], &recorded);
+    if (!recorded)
+        return; /* nor would it be right later */
+    out->outcome = MATCH_TOO_EARLY;
+    out->op = next;
+}
+
 /* In total order only the next one can be taken, and of a session that is over the first, if
  * it may start over: then all of it does. */
 static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
@@ -575,8 +623,7 @@ static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
     if (!next)
         return false;
     if (!is_for(m, w, known, next)) {
-        out->outcome = MATCH_TOO_EARLY;
-        out->op = next;
+        note_too_early(m, w, known, next, out);
         return true;
     }
     if (over)
@@ -584,14 +631,46 @@ static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
     return false;
 }
 
+/* When a session in total order is over, only its first request can start it over. */
+static void limit_to_order(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    if (m->options.total && out->outcome == MATCH_EXHAUSTED)
+        out->by_cycle = is_for(m, w, true, first_of(m, w->session));
+}
+
+/* The last request of a session that has all of `flags`; 0: there is none. */
+static uint32_t last_of(const struct matcher *m, uint32_t session, uint8_t flags)
+{
+    const struct script *s = m->script;
+    uint32_t op = (uint32_t)s->op_count;
+
+    while (--op)
+        if (s->ops[op].session == session && (s->ops[op].flags & flags) == flags)
+            break;
+    return op;
+}
+
 /* mcp-recorder's order: whatever is asked, the next answer is given. */
 static void take_next(struct matcher *m, const struct wanted *w, struct match *out)
 {
     uint32_t op = oldest_unused(m, w->spent, w->session);
+    bool over = !op;
 
-    out->outcome = MATCH_EXHAUSTED;
-    if (op)
-        found(m, w, out, op);
+    out->used = last_of(m, w->session, STRAND_COUNTS);
+    out->outcome = out->used ? MATCH_EXHAUSTED : MATCH_NEVER;
+    out->by_last = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED) != 0;
+    out->by_cycle = out->used != 0;
+    if (over && m->options.exhausted == EXHAUSTED_CYCLE) {
+        spent_clear(w->spent);
+        op = first_of(m, w->session);
+    } else if (over && m->options.exhausted == EXHAUSTED_LAST) {
+        op = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED);
+    }
+    if (!op)
+        return;
+    found(m, w, out, op);
+    out->outcome = over ? MATCH_AGAIN : MATCH_FOUND;
+    out->anew = over && m->options.exhausted == EXHAUSTED_CYCLE;
 }
 
 /* Pages whose cursors were redacted cannot be told apart: they come in order, and in order
@@ -626,6 +705,7 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     if (!take_unused(m, &w, session, &out) && !take_used(m, &w, session, &out) &&
         !m->options.total)
         borrow(m, &w, &out);
+    limit_to_order(m, &w, &out);
     if (out.outcome == MATCH_AGAIN)
         turn_back_pages(m, &w, out.op);
     if (is_broken(m)) {

@@ -168,7 +168,7 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     struct session_host *h = s->host;
     struct miss why;
 
-    miss_explain(&why, h->matcher, live, found);
+    miss_explain(&why, h->matcher, &s->spent, live, found);
     review_miss(h->review, live, &why, found->outcome);
     if (h->on_miss == ON_MISS_PASS) {
         say_report(h->say, LOG_INFO, "%s; asking the server", buf_z(&why.message));
