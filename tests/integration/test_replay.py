@@ -91,6 +91,26 @@ def test_a_cassette_as_its_own_recorder_serves_it(run, mcpreel, tmp_path, record
     assert (got[1]["error"]["code"], got[1]["error"]["message"]) == (-32600, "No matching interaction for tools/call [t]")
 
 
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
+def test_of_a_packed_recording_that_is_cut_off_all_is_played_that_can_be_unpacked(name, recording, run, mcpreel, tmp_path):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
+    packed = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(packed[:-4])
+    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
+    assert (ran.code, json.loads(ran.out)) == (0, WELCOME)
+    assert b"the packed data is cut off; used up to here" in ran.err
+    (tmp_path / name).write_bytes(packed[:10] + packed[11:])
+    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
+    assert (ran.code, ran.out) == (3, b"")
+
+
+def test_a_pipe_is_no_recording_and_what_is_advised_then_works(recording, mcpreel, run):
+    ran = subprocess.run(["bash", "-c", '"$0" replay <(cat "$1")', mcpreel, recording], stdin=subprocess.DEVNULL,
+                         capture_output=True)
+    assert ran.returncode == 3 and b"it is a pipe" in ran.stderr
+    assert b"save it to a file first" in ran.stderr and b"'-'" not in ran.stderr
+
+
 # --- clients
 
 def test_clients_with_ids_of_every_kind_get_the_same(recording, run, mcpreel):
