@@ -228,17 +228,6 @@ static void send_question(struct stage *s, struct stage_play *p)
     q->timer = set_timer(s, QUESTION_US);
 }
 
-/* The live subscription that took the place of the recorded one with that id. */
-static struct stage_play *listener(struct stage *s, struct json_val id)
-{
-    struct str key = mcp_id_key(id, &s->read.arena);
-    struct stage_play *p = s->plays;
-
-    while (p && (!p->open || !str_eq(p->listens, key)))
-        p = p->next;
-    return p;
-}
-
 static bool is_wanted(struct stage *s, const struct stage_play *to, struct json_val root)
 {
     struct mcp_message m = mcp_classify(root, &s->read.arena);
@@ -273,18 +262,15 @@ static void grant(struct stage *s, const struct stage_play *to, struct json_val 
     json_release(&j);
 }
 
-/* Something for a subscriber: a change it asked for, that it is one, or the end. Nobody
- * hears of changes before it was told that it will. */
-static void send_event(struct stage *s, struct stage_play *p)
+/* What a subscription is for, or its end, to one live client that has it. Nobody hears of
+ * changes before it was told that it will. */
+static void tell_subscriber(struct stage *s, struct stage_play *to, struct json_val root)
 {
-    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
+    struct json_val id = json_get(root, STR("id"));
     struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
-    struct stage_play *to = listener(s, json_exists(id) ? id : tag);
     struct json_splice edit;
 
-    if (!to || (p->again && to != p) || !is_wanted(s, to, root))
-        return;
-    if (!to->listening && !is_acknowledgement(root))
+    if (!is_wanted(s, to, root) || (!to->listening && !is_acknowledgement(root)))
         return;
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_exists(id) ? id : tag, to->id);
@@ -301,7 +287,22 @@ static void send_event(struct stage *s, struct stage_play *p)
         return;
     s->answered++;
     to->open = false;
-    to->gone = to != p;
+}
+
+/* To all who took the place of the recorded subscriber. That they are subscribed, and what
+ * is given again, is for the one whose request it follows. */
+static void send_event(struct stage *s, struct stage_play *p)
+{
+    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
+    struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
+    struct str key = mcp_id_key(json_exists(id) ? id : tag, &s->read.arena);
+    bool only_p = p->again || is_acknowledgement(root);
+
+    for (struct stage_play *to = s->plays; to && key.len; to = to->next)
+        if (to->open && str_eq(to->listens, key) && (to == p || !only_p)) {
+            tell_subscriber(s, to, root);
+            to->gone = to->gone || (!to->open && to != p);
+        }
 }
 
 static void send_plain(struct stage *s, const struct stage_play *p)
@@ -640,6 +641,16 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
             sweep(s);
             return;
         }
+}
+
+bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step)
+{
+    for (const struct stage_play *p = s->plays; p; p = p->next)
+        for (uint32_t at = p->op == op ? p->step : 0; at;
+             at = script_next_step(s->script, op, at))
+            if (at == step)
+                return true;
+    return false;
 }
 
 /* The end of a subscription can come with any strand, as its events do. */

@@ -62,6 +62,9 @@ void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a req
 void stage_hear_gone(struct stage *s, uint64_t exchange);    /* all that it brought */
 void stage_hear_timer(struct stage *s, uint64_t timer);
 
+/* Whether a strand is under way and has not come past one of its steps yet. */
+bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step);
+
 /* Whether an answer is still to be sent for which only time must pass. What else is due,
  * nobody waits for. */
 bool stage_needs_time(const struct stage *s);
