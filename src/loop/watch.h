@@ -2,7 +2,8 @@
  *
  * For those who do the reading and writing themselves, as a library with sockets of its
  * own does. The descriptor stays theirs: the watch must be closed before it is. One that
- * has failed counts as ready for both: whoever tries will see. */
+ * has failed counts as ready for both, once: whoever tries will see. What is watched is not
+ * inherited by processes that we start. */
 #ifndef LOOP_WATCH_H
 #define LOOP_WATCH_H
 

@@ -15,8 +15,9 @@
 #define TRANSPORT_HTTP_CLIENT_H
 
 #include "loop/loop.h"
-#include "wire/body.h"
-#include "wire/fields.h"
+#include "transport/dial.h"
+#include "wire/ask.h"
+#include "wire/reply.h"
 #include "wire/url.h"
 
 struct http_client;
@@ -31,7 +32,8 @@ struct http_client_config {
 
 /* Connects to nobody yet; everything is copied. Proxies are those of the environment. What
  * stands before '@' in the URL is sent as Authorization, unless `extra` has that. ERR_USAGE
- * for a URL or header that cannot be used, ERR_INPUT for a file without certificates. */
+ * for a URL or header that cannot be used; a file of certificates is read when somebody is
+ * connected to. */
 bool http_client_new(struct http_client **out, struct loop *l,
                      const struct http_client_config *config, struct err *e) MUST_CHECK;
 
@@ -40,42 +42,22 @@ void http_client_free(struct http_client *c);
 
 const struct url *http_client_url(const struct http_client *c); /* borrowed */
 
-struct http_ask {
-    struct str method; /* a token */
-    struct str target; /* '/path?query', or '*' */
-    /* All that the client of ours sent: what is between neighbours only (Connection and
-     * what it names, Expect, Transfer-Encoding, Content-Length and the like) is left out.
-     * Without a Host it is the server's own. */
-    struct fields fields;
-    struct body_plan body;
-};
-
-/* The head of an answer; borrowed for the event. 1xx are not told. */
-struct http_answer {
-    unsigned status;
-    struct str phrase;           /* may be empty */
-    const struct fields *fields; /* all of them */
-    /* What is to come. BODY_LENGTH with the answer to HEAD, or 304, is what the head says;
-     * `none` tells that nothing comes all the same. `until_close`: as much as there is. */
-    struct body_plan body;
-    bool none, until_close;
-};
-
 /* Why there is no answer, or not all of it. */
 enum http_fault {
-    HTTP_UNKNOWN_HOST, /* its name has no address */
-    HTTP_UNREACHABLE,  /* nobody there, or no way to it */
-    HTTP_REFUSED,      /* somebody there, but not on this port */
-    HTTP_TIMEOUT,      /* connecting took too long */
-    HTTP_TLS,          /* no secure connection, or not to whom we want */
-    HTTP_PROXY,        /* the proxy does not let us */
-    HTTP_CLOSED,       /* it closed the connection without an answer */
-    HTTP_CUT,          /* the answer has begun, and is not whole */
-    HTTP_INVALID,      /* what it says is not HTTP */
+    HTTP_UNKNOWN_HOST = DIAL_UNKNOWN_HOST,
+    HTTP_UNREACHABLE = DIAL_UNREACHABLE,
+    HTTP_REFUSED = DIAL_REFUSED,
+    HTTP_TIMEOUT = DIAL_TIMEOUT,
+    HTTP_TLS = DIAL_TLS,
+    HTTP_PROXY = DIAL_PROXY,
+    HTTP_CLOSED = DIAL_FAULTS, /* it closed the connection without an answer */
+    HTTP_CUT,                  /* the answer has begun, and is not whole */
+    HTTP_INVALID,              /* what it says is not HTTP */
 };
 
 struct http_events {
-    void (*head)(void *to, const struct http_answer *a);
+    /* The head of the answer, borrowed for the event; 1xx are not told. */
+    void (*head)(void *to, const struct reply *head);
     void (*data)(void *to, struct str bytes); /* some of the answer's body; borrowed */
     /* All that was queued has been taken. May be NULL. */
     void (*drained)(void *to);
@@ -87,15 +69,17 @@ struct http_events {
 };
 
 /* Asks. `lane` says for whom: only transfers of the same one share connections. Everything
- * is copied but `events`. A transfer may be closed in any event. */
+ * is copied but `events`. The target is a path with its query, or '*'; a request without a
+ * Host gets the server's own. A transfer may be closed in any event. */
 struct http_transfer *http_transfer_start(struct http_client *c, uint64_t lane,
-                                          const struct http_ask *ask,
+                                          const struct ask *ask,
                                           const struct http_events *events, void *to);
 
 /* Some of the body, exactly as much as the plan says in all; what the server does not take
  * is queued, before there is a connection, too. What is sent after the end is dropped. */
 void http_transfer_send(struct http_transfer *t, struct str bytes);
-void http_transfer_finish(struct http_transfer *t); /* that was all; without a body not needed */
+void http_transfer_finish(
+    struct http_transfer *t); /* that was all; without a body not needed */
 
 size_t http_transfer_queued(const struct http_transfer *t); /* bytes yet to be taken */
 
