@@ -1,6 +1,5 @@
 #include "transport/dial.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,6 +7,7 @@
 #include "base/mem.h"
 #include "loop/timer.h"
 #include "loop/watch.h"
+#include "transport/libcurl.h"
 
 enum {
     CHUNK = 64 << 10,
@@ -53,6 +53,7 @@ struct dial {
 };
 
 struct dialer {
+    struct libcurl curl;
     struct loop *loop;
     char *url, *cacert;
     bool https;
@@ -70,14 +71,14 @@ struct wait {
     struct watch *watch;
 };
 
-static void set(CURL *easy, CURLoption option, long value)
+static void set(const struct dial *d, CURLoption option, long value)
 {
-    BUG_IF(curl_easy_setopt(easy, option, value) != CURLE_OK);
+    BUG_IF(d->dialer->curl.easy_setopt(d->easy, option, value) != CURLE_OK);
 }
 
-static void set_at(CURL *easy, CURLoption option, const void *value)
+static void set_at(const struct dial *d, CURLoption option, const void *value)
 {
-    mem_checked(curl_easy_setopt(easy, option, value) == CURLE_OK ? easy : NULL);
+    BUG_IF(d->dialer->curl.easy_setopt(d->easy, option, value) != CURLE_OK);
 }
 
 static void forget(struct dial *d)
@@ -153,7 +154,8 @@ static void send_first(struct dial *d)
 {
     struct piece *p = d->first;
     size_t n = 0;
-    CURLcode code = curl_easy_send(d->easy, p->bytes + p->from, p->len - p->from, &n);
+    CURLcode code =
+        d->dialer->curl.easy_send(d->easy, p->bytes + p->from, p->len - p->from, &n);
 
     if (code == CURLE_AGAIN)
         return;
@@ -202,7 +204,7 @@ static void take(struct dial *d)
 
         if (!d->reading || d->over || d->closed)
             return;
-        code = curl_easy_recv(d->easy, d->dialer->chunk, CHUNK, &n);
+        code = d->dialer->curl.easy_recv(d->easy, d->dialer->chunk, CHUNK, &n);
         if (code == CURLE_AGAIN)
             return;
         if (code != CURLE_OK || n == 0) {
@@ -256,23 +258,23 @@ static void connected(struct dial *d)
 {
     curl_socket_t fd = CURL_SOCKET_BAD;
 
-    curl_easy_getinfo(d->easy, CURLINFO_ACTIVESOCKET, &fd);
+    d->dialer->curl.easy_getinfo(d->easy, CURLINFO_ACTIVESOCKET, &fd);
     BUG_IF(fd == CURL_SOCKET_BAD);
     free(d->words);
     d->words = NULL;
-    set_at(d->easy, CURLOPT_ERRORBUFFER, NULL);
+    set_at(d, CURLOPT_ERRORBUFFER, NULL);
     d->watch = watch_open(d->dialer->loop, (int)fd, ready, d);
     push_and_tell(d);
     if (!d->closed)
         watch_on(d);
 }
 
-static enum dial_fault fault_of(CURL *easy, CURLcode code)
+static enum dial_fault fault_of(const struct dial *d, CURLcode code)
 {
     long reason = 0, answer = 0;
 
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &reason);
-    curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &answer);
+    d->dialer->curl.easy_getinfo(d->easy, CURLINFO_OS_ERRNO, &reason);
+    d->dialer->curl.easy_getinfo(d->easy, CURLINFO_HTTP_CONNECTCODE, &answer);
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
         return DIAL_UNKNOWN_HOST;
@@ -305,7 +307,7 @@ static void explain(const struct dial *d, enum dial_fault fault, CURLcode code, 
     const char *text = texts[fault];
 
     if (!text)
-        text = d->words[0] ? d->words : curl_easy_strerror(code);
+        text = d->words[0] ? d->words : d->dialer->curl.easy_strerror(code);
     err_set(e, ERR_PEER, "cannot connect to '%s': %s", d->dialer->url, text);
     if (fault == DIAL_REFUSED)
         err_hint(e, "is the server running there?");
@@ -315,7 +317,7 @@ static void explain(const struct dial *d, enum dial_fault fault, CURLcode code, 
 
 static void failed(struct dial *d, CURLcode code)
 {
-    enum dial_fault fault = fault_of(d->easy, code);
+    enum dial_fault fault = fault_of(d, code);
     struct err e = ERR_NONE;
 
     explain(d, fault, code, &e);
@@ -326,16 +328,17 @@ static void failed(struct dial *d, CURLcode code)
 
 static void hear(struct board *b)
 {
+    const struct libcurl *curl = &b->dialer->curl;
     CURLMsg *said;
     int left;
 
-    while ((said = curl_multi_info_read(b->multi, &left))) {
+    while ((said = curl->multi_info_read(b->multi, &left))) {
         CURLcode code = said->data.result;
         char *mine = NULL;
         struct dial *d;
 
         BUG_IF(said->msg != CURLMSG_DONE);
-        curl_easy_getinfo(said->easy_handle, CURLINFO_PRIVATE, &mine);
+        curl->easy_getinfo(said->easy_handle, CURLINFO_PRIVATE, &mine);
         d = (struct dial *)(void *)mine;
         enter(d);
         if (code == CURLE_OK)
@@ -350,7 +353,7 @@ static void act(struct board *b, curl_socket_t fd, int what)
 {
     int running;
 
-    BUG_IF(curl_multi_socket_action(b->multi, fd, what, &running) != CURLM_OK);
+    BUG_IF(b->dialer->curl.multi_socket_action(b->multi, fd, what, &running) != CURLM_OK);
     hear(b);
 }
 
@@ -387,14 +390,14 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *to, void *min
     if (what == CURL_POLL_REMOVE) {
         watch_close(w->watch);
         free(w);
-        curl_multi_assign(b->multi, fd, NULL);
+        b->dialer->curl.multi_assign(b->multi, fd, NULL);
         return 0;
     }
     if (!w) {
         w = mem_new(struct wait);
         *w = (struct wait){ .board = b, .fd = fd };
         w->watch = watch_open(b->dialer->loop, (int)fd, connecting, w);
-        curl_multi_assign(b->multi, fd, w);
+        b->dialer->curl.multi_assign(b->multi, fd, w);
     }
     watch_set(w->watch, what & CURL_POLL_IN, what & CURL_POLL_OUT);
     return 0;
@@ -403,15 +406,16 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *to, void *min
 static struct board *board_new(struct dialer *d)
 {
     struct board *b = mem_new(struct board);
+    const struct libcurl *curl = &d->curl;
     bool ok;
 
     b->dialer = d;
     b->timer = timer_new(d->loop, time_is_up, b);
-    b->multi = mem_checked(curl_multi_init());
-    ok = curl_multi_setopt(b->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
-         curl_multi_setopt(b->multi, CURLMOPT_SOCKETDATA, b) == CURLM_OK &&
-         curl_multi_setopt(b->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
-         curl_multi_setopt(b->multi, CURLMOPT_TIMERDATA, b) == CURLM_OK;
+    b->multi = mem_checked(curl->multi_init());
+    ok = curl->multi_setopt(b->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+         curl->multi_setopt(b->multi, CURLMOPT_SOCKETDATA, b) == CURLM_OK &&
+         curl->multi_setopt(b->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+         curl->multi_setopt(b->multi, CURLMOPT_TIMERDATA, b) == CURLM_OK;
     BUG_IF(!ok);
     b->next = d->boards;
     d->boards = b;
@@ -427,12 +431,16 @@ static struct board *board_with_room(struct dialer *d)
     return board_new(d);
 }
 
-struct dialer *dialer_new(struct loop *l, const struct dialer_config *config)
+bool dialer_new(struct dialer **out, struct loop *l, const struct dialer_config *config,
+                struct err *e)
 {
     struct dialer *d = mem_new(struct dialer);
     struct buf text;
 
-    BUG_IF(curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK);
+    if (!libcurl_load(&d->curl, libcurl_name, e)) {
+        free(d);
+        return false;
+    }
     d->loop = l;
     d->https = config->https;
     d->connect_ms = config->connect_ms;
@@ -445,7 +453,8 @@ struct dialer *dialer_new(struct loop *l, const struct dialer_config *config)
     buf_add(&text, config->cacert);
     d->cacert = config->cacert.len ? mem_checked(strdup(buf_z(&text))) : NULL;
     buf_release(&text);
-    return d;
+    *out = d;
+    return true;
 }
 
 void dialer_free(struct dialer *d)
@@ -457,7 +466,7 @@ void dialer_free(struct dialer *d)
 
         BUG_IF(b->count);
         d->boards = b->next;
-        curl_multi_cleanup(b->multi);
+        d->curl.multi_cleanup(b->multi);
         timer_close(b->timer);
         free(b);
     }
@@ -465,30 +474,28 @@ void dialer_free(struct dialer *d)
     free(d->url);
     free(d->cacert);
     free(d);
-    curl_global_cleanup();
 }
 
-static CURL *easy_new(const struct dialer *dialer, struct dial *d)
+static void set_up(struct dial *d)
 {
-    CURL *easy = mem_checked(curl_easy_init());
+    const struct dialer *dialer = d->dialer;
 
-    set_at(easy, CURLOPT_URL, dialer->url);
-    set_at(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    set(easy, CURLOPT_CONNECT_ONLY, 1);
-    set(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-    set(easy, CURLOPT_HTTPPROXYTUNNEL, 1);
-    set(easy, CURLOPT_NOSIGNAL, 1);
-    set(easy, CURLOPT_BUFFERSIZE, CURL_BUFFER);
-    set(easy, CURLOPT_TCP_NODELAY, 1);
-    set(easy, CURLOPT_TCP_KEEPALIVE, 1);
-    set(easy, CURLOPT_TCP_KEEPIDLE, QUIET_S);
-    set(easy, CURLOPT_TCP_KEEPINTVL, QUIET_S);
-    set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)dialer->connect_ms);
-    set_at(easy, CURLOPT_ERRORBUFFER, d->words);
+    set_at(d, CURLOPT_URL, dialer->url);
+    set_at(d, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(d, CURLOPT_CONNECT_ONLY, 1);
+    set(d, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    set(d, CURLOPT_HTTPPROXYTUNNEL, 1);
+    set(d, CURLOPT_NOSIGNAL, 1);
+    set(d, CURLOPT_BUFFERSIZE, CURL_BUFFER);
+    set(d, CURLOPT_TCP_NODELAY, 1);
+    set(d, CURLOPT_TCP_KEEPALIVE, 1);
+    set(d, CURLOPT_TCP_KEEPIDLE, QUIET_S);
+    set(d, CURLOPT_TCP_KEEPINTVL, QUIET_S);
+    set(d, CURLOPT_CONNECTTIMEOUT_MS, (long)dialer->connect_ms);
+    set_at(d, CURLOPT_ERRORBUFFER, d->words);
     if (dialer->cacert)
-        set_at(easy, CURLOPT_CAINFO, dialer->cacert);
-    set_at(easy, CURLOPT_PRIVATE, d);
-    return easy;
+        set_at(d, CURLOPT_CAINFO, dialer->cacert);
+    set_at(d, CURLOPT_PRIVATE, d);
 }
 
 struct dial *dial_open(struct dialer *dialer, const struct dial_events *events, void *to)
@@ -497,10 +504,11 @@ struct dial *dial_open(struct dialer *dialer, const struct dial_events *events, 
 
     *d = (struct dial){ .dialer = dialer, .events = events, .to = to, .reading = true };
     d->words = mem_alloc(CURL_ERROR_SIZE);
-    d->easy = easy_new(dialer, d);
+    d->easy = mem_checked(dialer->curl.easy_init());
+    set_up(d);
     d->board = board_with_room(dialer);
     d->board->count++;
-    BUG_IF(curl_multi_add_handle(d->board->multi, d->easy) != CURLM_OK);
+    BUG_IF(dialer->curl.multi_add_handle(d->board->multi, d->easy) != CURLM_OK);
     return d;
 }
 
@@ -558,8 +566,8 @@ void dial_close(struct dial *d)
     forget(d);
     watch_close(d->watch);
     d->watch = NULL;
-    curl_multi_remove_handle(d->board->multi, d->easy);
-    curl_easy_cleanup(d->easy);
+    d->dialer->curl.multi_remove_handle(d->board->multi, d->easy);
+    d->dialer->curl.easy_cleanup(d->easy);
     d->board->count--;
     d->closed = true;
     leave(d);

@@ -1,7 +1,7 @@
 /* transport/dial.h - connections to one server: its name, the proxy, TCP and TLS.
  *
  * libcurl does these four, and nothing else of it is used: no request of its making is
- * ever sent, so none can be sent twice. This module is the only one that knows it. What
+ * ever sent, so none can be sent twice. What
  * goes over a connection is bytes here; it is one caller's from its beginning to its end.
  *
  * Writing queues; it is sent at the end of the loop's turn, or by dial_flush(), so that
@@ -43,8 +43,9 @@ struct dial_events {
     void (*drained)(void *to); /* all that was queued was taken */
 };
 
-/* Connects to nobody yet; everything is copied. */
-struct dialer *dialer_new(struct loop *l, const struct dialer_config *config);
+/* Connects to nobody yet; everything is copied. ERR_IO if there is no libcurl. */
+bool dialer_new(struct dialer **out, struct loop *l, const struct dialer_config *config,
+                struct err *e) MUST_CHECK;
 void dialer_free(struct dialer *d); /* all its connections are closed; NULL is fine */
 
 /* Connects; no event comes before this returns. It is read from the beginning. */

@@ -36,7 +36,7 @@ struct link {
 struct http_client {
     struct loop *loop;
     struct dialer *dialer;
-    struct arena *text; /* what the rest is borrowed from */
+    struct arena text; /* what the rest is borrowed from */
     struct url url;
     struct ask_manner manner;
     struct link *idle[SLOTS]; /* by lane */
@@ -375,7 +375,7 @@ static void add_credentials(struct http_client *c, struct str userinfo)
         buf_add_ch(&plain, ':');
     buf_add(&value, STR("Basic "));
     base64_encode(&value, buf_str(&plain));
-    fields_add(&c->manner.extra, STR("Authorization"), arena_copy(c->text, buf_str(&value)));
+    fields_add(&c->manner.extra, STR("Authorization"), arena_str(&c->text, buf_str(&value)));
     buf_release(&plain);
     buf_release(&value);
 }
@@ -395,34 +395,37 @@ static bool take_extra(struct http_client *c, const struct fields *extra, struct
         if (fields_is_hop(&none, f->name) || fields_same(f->name, STR("content-length")) ||
             fields_same(f->name, STR("expect")))
             return err_set(e, ERR_USAGE, "header '%.*s' cannot be set", STR_ARG(f->name));
-        fields_add(&c->manner.extra, arena_copy(c->text, f->name),
-                   arena_copy(c->text, f->value));
+        fields_add(&c->manner.extra, arena_str(&c->text, f->name),
+                   arena_str(&c->text, f->value));
     }
     return true;
 }
 
-static void open_dialer(struct http_client *c, const struct http_client_config *config)
+static bool open_dialer(struct http_client *c, const struct http_client_config *config,
+                        struct err *e)
 {
     const struct url_authority *a = &c->url.authority;
+    struct dialer_config where = { .https = c->url.https,
+                                   .port = url_port(&c->url),
+                                   .cacert = config->cacert,
+                                   .connect_ms = config->connect_ms };
     struct buf host;
+    bool ok;
 
     buf_init(&host, HOST_MAX);
     if (a->ip.kind == IP_V6)
         buf_printf(&host, "[%.*s]", STR_ARG(a->host));
     else
         buf_add(&host, a->host);
-    c->dialer = dialer_new(
-        c->loop, &(struct dialer_config){
-                     .https = c->url.https,
-                     .host = buf_str(&host),
-                     .port = url_port(&c->url),
-                     .cacert = config->cacert,
-                     .connect_ms = config->connect_ms ? config->connect_ms : CONNECT_MS,
-                 });
+    where.host = buf_str(&host);
+    if (!where.connect_ms)
+        where.connect_ms = CONNECT_MS;
+    ok = dialer_new(&c->dialer, c->loop, &where, e);
     if (a->port >= 0)
         buf_printf(&host, ":%d", a->port);
-    c->manner.host = arena_copy(c->text, buf_str(&host));
+    c->manner.host = arena_str(&c->text, buf_str(&host));
     buf_release(&host);
+    return ok;
 }
 
 bool http_client_new(struct http_client **out, struct loop *l,
@@ -431,14 +434,12 @@ bool http_client_new(struct http_client **out, struct loop *l,
     struct http_client *c = mem_new(struct http_client);
 
     c->loop = l;
-    c->text = arena_new();
-    if (!url_parse(&c->url, arena_copy(c->text, config->url), e) ||
-        !take_extra(c, &config->extra, e)) {
+    if (!url_parse(&c->url, arena_str(&c->text, config->url), e) ||
+        !take_extra(c, &config->extra, e) || !open_dialer(c, config, e)) {
         http_client_free(c);
         return false;
     }
     add_credentials(c, c->url.authority.userinfo);
-    open_dialer(c, config);
     c->sweep = timer_new(l, sweep, c);
     *out = c;
     return true;
@@ -453,7 +454,7 @@ void http_client_free(struct http_client *c)
     timer_close(c->sweep);
     dialer_free(c->dialer);
     fields_release(&c->manner.extra);
-    arena_free(c->text);
+    arena_release(&c->text);
     free(c);
 }
 
