@@ -27,7 +27,7 @@ struct reply {
     struct head head;
 
     /* From here on: once it is whole. */
-    unsigned status;      /* 100 to 999 */
+    unsigned status;      /* 100 to 599 */
     struct str phrase;    /* may be empty */
     int minor;            /* 1 or 0 */
     struct fields fields; /* all of them */
