@@ -319,9 +319,15 @@ bool redactor_finish(struct redactor *r, struct err *e)
     return put_held(r, r->held.len, e);
 }
 
+/* By any scheme, in any case. */
 static bool starts_url(struct str text)
 {
-    return str_starts(text, STR("http://")) || str_starts(text, STR("https://"));
+    size_t i = 0;
+
+    while (i < text.len && (((text.at[i] | 0x20) >= 'a' && (text.at[i] | 0x20) <= 'z') ||
+                            (i && strchr("0123456789+-.", text.at[i]))))
+        i++;
+    return i && str_starts(str_skip(text, i), STR("://"));
 }
 
 /* Scheme and host: people put keys into everything else. */

@@ -240,9 +240,16 @@ static void of_an_address_the_host_is_kept(void **state)
         { "https://h.example/key/mcp?x=1#f", "https://h.example/[REDACTED]" },
         { "https://u:p@h.example:8/", "https://h.example:8/[REDACTED]" },
         { "http://h?key=1", "http://h/[REDACTED]" },
+        { "HTTPS://h.example/KEY", "HTTPS://h.example/[REDACTED]" },
+        { "Https://u:p@h.example/", "Https://h.example/[REDACTED]" },
+        { "wss://h/key", "wss://h/[REDACTED]" },
+        { "git+ssh://u:p@h", "git+ssh://h" },
         { "http://h:1/", "http://h:1/" },
         { "http://h", "http://h" },
         { "node http/x", "node http/x" },
+        { "node http://h/x", "node http://h/x" },
+        { "://h/x", "://h/x" },
+        { "7up://h/x", "7up://h/x" },
     };
     struct desk d;
 
