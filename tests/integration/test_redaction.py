@@ -441,6 +441,20 @@ def test_ids_methods_tokens_and_schemas_are_untouched(session):
         assert f'"msg":{line}' in recorded
 
 
+@pytest.mark.parametrize("line", [
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"inputSchema":{"a":"%s"}}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"requestId":"%s","progressToken":"%s"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"protocolVersion":"%s","requestedSchema":{"a":"%s"}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":{"a":"%s"}}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"tools":[{"name":"t","inputSchema":{"a":"%s"}}]}}',
+])
+def test_their_names_hide_nothing_elsewhere(session, line):
+    session.add("client", line.replace("%s", "AKIAIOSFODNN7EXAMPLE"))
+    session.run("a.jsonl")
+    recorded = (session.directory / "a.jsonl").read_text()
+    assert "AKIAIOSFODNN7" not in recorded and recorded.count("[REDACTED:rule-1]") == line.count("%s")
+
+
 def test_marks_are_numbered_as_they_appear(session):
     session.add("client", call("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN"))
     session.add("client", call("AKIAIOSFODNN7EXAMPLE and cust-17 and AKIAIOSFODNN7EXAMPLF"))

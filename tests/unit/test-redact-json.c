@@ -147,9 +147,10 @@ static void credentials_are_left_where_the_meaning_hangs_on_them(void **state)
     assert_redacts(
         &b, "{'id':'AKIAIOSFODNN7EXAMPLE','params':{'id':'AKIAIOSFODNN7EXAMPLE'}}",
         "{'id':'AKIAIOSFODNN7EXAMPLE','params':{'id':'[REDACTED:rule-1]'}} /params/id");
-    assert_outcome(&b,
-                   "{'result':{'tools':[{'inputSchema':{'default':'AKIAIOSFODNN7EXAMPLE'}}]}}",
-                   REDACT_JSON_CLEAN);
+    assert_outcome(
+        &b,
+        "{'result':{'tools':[{'name':'t','inputSchema':{'default':'AKIAIOSFODNN7EXAMPLE'}}]}}",
+        REDACT_JSON_CLEAN);
     stop(&b);
 }
 
