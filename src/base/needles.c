@@ -62,16 +62,21 @@ static size_t chain_length(const struct needles *n, uint32_t hash)
     return length;
 }
 
-/* Where the three bytes stand that cost least: seldom seen, and not those of many others. */
-static size_t oddest(const struct needles *n, struct str text)
+/* Where the three bytes stand that cost least: seldom seen, not those of many others, and
+ * without a space that may be something else. */
+static size_t oddest(const struct needles *n, struct str text, enum needles_case fold)
 {
+    enum { UNSURE = 1000 };
     size_t best = 0, least = SIZE_MAX;
 
     for (size_t i = 0; i + NEEDLES_SHORTEST <= text.len && i < WINDOWS; i++) {
         size_t cost = 6 * chain_length(n, hash_at(text.at + i));
 
-        for (size_t k = 0; k < NEEDLES_SHORTEST; k++)
+        for (size_t k = 0; k < NEEDLES_SHORTEST; k++) {
             cost += commonness(text.at[i + k]);
+            if (fold == NEEDLES_SPACE_OR_PLUS && text.at[i + k] == ' ')
+                cost += UNSURE;
+        }
         if (cost < least) {
             least = cost;
             best = i;
@@ -89,20 +94,48 @@ static struct str keep(struct needles *n, struct str text, enum needles_case fol
     return str_n(copy, text.len);
 }
 
+static void chain(struct needles *n, const struct needle *needle, uint32_t hash)
+{
+    n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
+    n->all[n->count] = *needle;
+    n->all[n->count++].next = n->chains[hash];
+    n->chains[hash] = (uint32_t)n->count;
+    n->seen[hash] = 1;
+}
+
+/* Once for every way in which its three bytes may be spelled. */
+static void chain_spellings(struct needles *n, const struct needle *needle)
+{
+    char gram[NEEDLES_SHORTEST];
+    unsigned spaces = 0;
+
+    memcpy(gram, needle->text.at + needle->offset, sizeof gram);
+    for (unsigned i = 0; i < NEEDLES_SHORTEST; i++)
+        spaces |= (gram[i] == ' ' && needle->fold == NEEDLES_SPACE_OR_PLUS) * 1u << i;
+    for (unsigned pluses = spaces;; pluses = (pluses - 1) & spaces) {
+        for (unsigned i = 0; i < NEEDLES_SHORTEST; i++)
+            if (spaces >> i & 1)
+                gram[i] = pluses >> i & 1 ? '+' : ' ';
+        chain(n, needle, hash_at(gram));
+        if (!pluses)
+            return;
+    }
+}
+
 void needles_add(struct needles *n, struct str text, enum needles_case fold, uint32_t id)
 {
-    struct needle *needle;
-    uint32_t hash;
+    struct needle needle = { .text = keep(n, text, fold), .id = id, .fold = fold };
 
     BUG_IF(text.len < NEEDLES_SHORTEST);
-    n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
-    needle = &n->all[n->count++];
-    *needle = (struct needle){ .text = keep(n, text, fold), .id = id, .fold = fold };
-    needle->offset = oddest(n, needle->text);
-    hash = hash_at(needle->text.at + needle->offset);
-    n->seen[hash] = 1;
-    needle->next = n->chains[hash];
-    n->chains[hash] = (uint32_t)n->count;
+    needle.offset = oddest(n, needle.text, fold);
+    chain_spellings(n, &needle);
+}
+
+static char as_folded(char c, char want, enum needles_case fold)
+{
+    if (fold == NEEDLES_ANY_CASE)
+        return lower(c);
+    return c == '+' && want == ' ' ? ' ' : c;
 }
 
 static bool stands_at(const struct needle *needle, const char *at)
@@ -110,7 +143,7 @@ static bool stands_at(const struct needle *needle, const char *at)
     if (needle->fold == NEEDLES_EXACT)
         return memcmp(at, needle->text.at, needle->text.len) == 0;
     for (size_t i = 0; i < needle->text.len; i++)
-        if (lower(at[i]) != needle->text.at[i])
+        if (as_folded(at[i], needle->text.at[i], needle->fold) != needle->text.at[i])
             return false;
     return true;
 }

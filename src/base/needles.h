@@ -18,7 +18,11 @@ enum {
     NEEDLES_HASH_BITS = 14,
 };
 
-enum needles_case { NEEDLES_EXACT, NEEDLES_ANY_CASE /* of ASCII letters */ };
+enum needles_case {
+    NEEDLES_EXACT,
+    NEEDLES_ANY_CASE,      /* of ASCII letters */
+    NEEDLES_SPACE_OR_PLUS, /* where the needle has a space there may be either */
+};
 
 struct needle {
     struct str text; /* NEEDLES_ANY_CASE: in lower case */

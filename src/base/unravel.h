@@ -1,8 +1,9 @@
 /* base/unravel.h - one layer of escapes taken off a text.
  *
  * Takes off all at once what JSON, URLs and HTML put on: \n \" \/ \u0041 \x41 (pairs of
- * surrogates as one character, lone ones as three bytes), %41, &amp; &#65; &#x41;. What
- * looks like an escape and is none stays. Texts escaped several times have several layers.
+ * surrogates as one character, lone ones as three bytes), %41, &amp; and the other names of
+ * characters up to U+00FF, &#65; &#x41; (a semicolon may be missing there). What looks like an
+ * escape and is none stays. Texts escaped several times have several layers.
  *
  * Nothing is remembered of where bytes came from: who wants to know has the way walked a
  * second time, which is seldom. */

@@ -11,7 +11,7 @@ enum { VALUE_LONGEST = 64 << 10, HITS_MOST = 1 << 16 };
 enum { KEEP_LAYER = 1 << 20 }; /* larger buffers are given back */
 
 /* What a needle was put in for, in the upper bits of its id. */
-enum purpose { PLAIN, BASE64, CREDENTIAL, SUSPICION, MARK };
+enum purpose { PLAIN, BASE64, BASE64_TWICE, CREDENTIAL, SUSPICION, MARK };
 enum { PURPOSE_SHIFT = 28, INDEX_MASK = (1 << PURPOSE_SHIFT) - 1 };
 
 void secrets_init(struct secrets *s)
@@ -49,10 +49,20 @@ struct adding {
 
 static void add_form(void *to, enum form form, struct str text)
 {
+    static const struct {
+        enum needles_case fold;
+        enum purpose purpose;
+    } rows[] = {
+        [FORM_PLAIN] = { NEEDLES_EXACT, PLAIN },
+        [FORM_BASE64] = { NEEDLES_EXACT, BASE64 },
+        [FORM_BASE64_TWICE] = { NEEDLES_EXACT, BASE64_TWICE },
+        [FORM_HEX] = { NEEDLES_ANY_CASE, PLAIN },
+    };
     struct adding *a = to;
+    bool spaces = form == FORM_PLAIN && memchr(text.at, ' ', text.len);
 
-    add_needle(a->secrets, text, form == FORM_HEX ? NEEDLES_ANY_CASE : NEEDLES_EXACT,
-               form == FORM_BASE64 ? BASE64 : PLAIN, a->rule);
+    add_needle(a->secrets, text, spaces ? NEEDLES_SPACE_OR_PLUS : rows[form].fold,
+               rows[form].purpose, a->rule);
 }
 
 static bool contains(struct str text, struct str part)
@@ -281,14 +291,15 @@ static bool is_base64(char c)
            (c && strchr("+/-_=", c));
 }
 
-/* With the neighbours that hold the first and the last bits of the value. */
-static bool add_base64(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
+/* With the neighbours that hold the first and the last bits of the value: so many. */
+static bool add_base64(struct secrets_search *f, struct unravel_span s, size_t before,
+                       size_t behind, uint32_t rule)
 {
-    if (at && is_base64(f->text.at[at - 1]))
-        at--;
-    for (int i = 0; i < 2 && end < f->text.len && is_base64(f->text.at[end]); i++)
-        end++;
-    return add_hit(f, at, end, rule);
+    for (; before && s.at && is_base64(f->text.at[s.at - 1]); before--)
+        s.at--;
+    for (; behind && s.end < f->text.len && is_base64(f->text.at[s.end]); behind--)
+        s.end++;
+    return add_hit(f, s.at, s.end, rule);
 }
 
 static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
@@ -328,7 +339,9 @@ static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
     case PLAIN:
         return add_hit(f, at, end, index);
     case BASE64:
-        return add_base64(f, at, end, index);
+        return add_base64(f, (struct unravel_span){ at, end }, 1, 2, index);
+    case BASE64_TWICE:
+        return add_base64(f, (struct unravel_span){ at, end }, 3, 4, index);
     case CREDENTIAL:
         return try_credential(f, at, index);
     case SUSPICION:

@@ -6,6 +6,7 @@ in what is recorded without redaction.
 """
 import base64
 import html
+import html.entities
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ import urllib.parse
 
 import pytest
 
-VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8Lm&x'  # something of everything that is escaped anywhere
+VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8 Lm&x'  # something of everything that is escaped anywhere
 DIGITS = "8675309421357"
 
 DONE = b'{"jsonrpc":"2.0","method":"done"}\n'
@@ -84,11 +85,23 @@ ENCODINGS = {
     "base64-1": (lambda v: b64(v, "u"), False),
     "base64-2": (lambda v: b64(v, "u:"), False),
     "base64url": (lambda v: b64(v, "\u00ff").replace("+", "-").replace("/", "_").rstrip("="), False),
+    "form-mixed": (lambda v: urllib.parse.quote(v, safe=" ").replace(" ", "+", 1).replace(" ", "%20"), False),
+    "base64-twice": (lambda v: b64(b64(v, "u"), "x"), False),
+    "base64url-twice": (lambda v: b64(b64(v, "u:")).replace("+", "-").replace("/", "_").rstrip("="), False),
+    "base64-of-json": (lambda v: b64(json.dumps({"k": v}, ensure_ascii=False)), False),
+    "base64-of-ascii-json": (lambda v: b64(json.dumps({"ke": v})), False),
+    "base64-of-percent": (lambda v: b64("?k=" + urllib.parse.quote(v, safe="")), False),
+    "hex-of-json": (lambda v: json_text(v).encode().hex(), False),
     "base64-percent": (lambda v: urllib.parse.quote(b64(v, "a"), safe=""), False),
     "hex": (lambda v: v.encode().hex(), False),
     "hex-upper": (lambda v: v.encode().hex().upper(), False),
     "html": (html.escape, False),
     "html-numbers": (lambda v: "".join(f"&#{ord(c)};" for c in v), False),
+    "html-hex": (lambda v: "".join(f"&#x{ord(c):X};" for c in v), False),
+    "html-zeros": (lambda v: "".join(f"&#{ord(c):08};" for c in v), False),
+    "html-names": (lambda v: "".join(f"&{html.entities.codepoint2name[ord(c)]};"
+                                     if ord(c) in html.entities.codepoint2name
+                                     else {"/": "&sol;", "+": "&plus;", "\\": "&bsol;"}.get(c, c) for c in v), False),
     "python": (lambda v: "".join(f"\\x{b:02x}" for b in v.encode()), False),
 }
 

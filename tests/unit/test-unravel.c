@@ -36,6 +36,18 @@ static void one_layer_is_taken_off(void **state)
     assert_unravelled(STR("\\\\u0041%2541&amp;#65;"), UNRAVEL_ALL, STR("\\u0041%41&#65;"));
 }
 
+static void entities_have_names_and_numbers(void **state)
+{
+    (void)state;
+    assert_unravelled(STR("&commat;&dollar;&percnt;&colon;&bsol;&num;&NewLine;"), UNRAVEL_ALL,
+                      STR("@$%:\\#\n"));
+    assert_unravelled(STR("&AMP;&Aacute;&aacute;&yuml;&nbsp;&AElig;&zwj;"), UNRAVEL_ALL,
+                      STR("&\xc3\x81\xc3\xa1\xc3\xbf\xc2\xa0\xc3\x86&zwj;"));
+    assert_unravelled(STR("&#0000000065;&#x0000041;&#65 &#x41-&#65"), UNRAVEL_ALL,
+                      STR("AAA A-A"));
+    assert_unravelled(STR("&#6a;"), UNRAVEL_ALL, STR("\6a;"));
+}
+
 static void a_lone_surrogate_is_three_bytes(void **state)
 {
     (void)state;
@@ -49,9 +61,10 @@ static void a_lone_surrogate_is_three_bytes(void **state)
 static void what_is_no_escape_stays(void **state)
 {
     static const char *const plain[] = {
-        "",      "plain",       "100%",  "%4",    "%zz",   "a & b", "&",          "&amp",
-        "&#;",   "&#x;",        "&#65",  "\\",    "\\q",   "\\u12", "\\u12g4",    "\\x4",
-        "&nbsp", "&#99999999;", "&#6a;", "a\\ b", "50%of", "&;",    "&#1114112;",
+        "",      "plain", "100%",        "%4",   "%zz",           "a & b",  "&",
+        "&amp",  "&#;",   "&#x;",        "\\",   "\\q",           "\\u12",  "\\u12g4",
+        "\\x4",  "&nbsp", "&#99999999;", "&#g;", "&toolongname;", "&nope;", "a\\ b",
+        "50%of", "&;",    "&#1114112;",
     };
 
     (void)state;
@@ -134,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_layer_is_taken_off),
+        cmocka_unit_test(entities_have_names_and_numbers),
         cmocka_unit_test(a_lone_surrogate_is_three_bytes),
         cmocka_unit_test(what_is_no_escape_stays),
         cmocka_unit_test(only_the_kinds_that_are_wanted_count),
