@@ -4,9 +4,7 @@
 
 #include "base/mem.h"
 
-/* Sets a bit that all lower-case letters have and upper-case ones have not; what else it
- * throws together only costs a comparison. */
-enum { FOLD = 0x202020, GRAM = 0xFFFFFF };
+enum { GRAM = 0xFFFFFF };
 
 enum { WINDOWS = 48 }; /* so far into a needle its oddest bytes are looked for */
 
@@ -21,7 +19,6 @@ void needles_release(struct needles *n)
     arena_release(&n->arena);
 }
 
-/* Of three bytes that are folded. */
 static inline uint32_t hash_of(uint32_t gram)
 {
     return (gram & GRAM) * 0x9E3779B1u >> (32 - NEEDLES_HASH_BITS);
@@ -31,7 +28,12 @@ static uint32_t hash_at(const char *at)
 {
     const unsigned char *b = (const unsigned char *)at;
 
-    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | FOLD);
+    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16);
+}
+
+static uint32_t chain_of(uint32_t hash)
+{
+    return hash >> (NEEDLES_HASH_BITS - NEEDLES_CHAIN_BITS);
 }
 
 static char lower(char c)
@@ -57,25 +59,33 @@ static size_t chain_length(const struct needles *n, uint32_t hash)
 {
     size_t length = 0;
 
-    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next)
+    for (uint32_t i = n->chains[chain_of(hash)]; i; i = n->all[i - 1].next)
         length++;
     return length;
 }
 
+/* The other spelling of a byte of a needle; the byte itself if there is none. */
+static char other(char c, enum needles_case fold)
+{
+    if (fold == NEEDLES_ANY_CASE && c >= 'a' && c <= 'z')
+        return (char)(c - ('a' - 'A'));
+    return fold == NEEDLES_SPACE_OR_PLUS && c == ' ' ? '+' : c;
+}
+
 /* Where the three bytes stand that cost least: seldom seen, not those of many others, and
- * without a space that may be something else. */
+ * with few spellings. */
 static size_t oddest(const struct needles *n, struct str text, enum needles_case fold)
 {
-    enum { UNSURE = 1000 };
+    enum { SPELLING = 6 };
     size_t best = 0, least = SIZE_MAX;
 
     for (size_t i = 0; i + NEEDLES_SHORTEST <= text.len && i < WINDOWS; i++) {
-        size_t cost = 6 * chain_length(n, hash_at(text.at + i));
+        size_t cost = chain_length(n, hash_at(text.at + i));
 
         for (size_t k = 0; k < NEEDLES_SHORTEST; k++) {
             cost += commonness(text.at[i + k]);
-            if (fold == NEEDLES_SPACE_OR_PLUS && text.at[i + k] == ' ')
-                cost += UNSURE;
+            if (other(text.at[i + k], fold) != text.at[i + k])
+                cost += SPELLING;
         }
         if (cost < least) {
             least = cost;
@@ -96,29 +106,34 @@ static struct str keep(struct needles *n, struct str text, enum needles_case fol
 
 static void chain(struct needles *n, const struct needle *needle, uint32_t hash)
 {
+    uint32_t *first = &n->chains[chain_of(hash)];
+
+    n->seen[hash] = 1;
+    for (uint32_t i = *first; i; i = n->all[i - 1].next)
+        if (n->all[i - 1].text.at == needle->text.at)
+            return;
     n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
     n->all[n->count] = *needle;
-    n->all[n->count++].next = n->chains[hash];
-    n->chains[hash] = (uint32_t)n->count;
-    n->seen[hash] = 1;
+    n->all[n->count++].next = *first;
+    *first = (uint32_t)n->count;
 }
 
 /* Once for every way in which its three bytes may be spelled. */
 static void chain_spellings(struct needles *n, const struct needle *needle)
 {
-    char gram[NEEDLES_SHORTEST];
-    unsigned spaces = 0;
+    const char *plain = needle->text.at + needle->offset;
 
-    memcpy(gram, needle->text.at + needle->offset, sizeof gram);
-    for (unsigned i = 0; i < NEEDLES_SHORTEST; i++)
-        spaces |= (gram[i] == ' ' && needle->fold == NEEDLES_SPACE_OR_PLUS) * 1u << i;
-    for (unsigned pluses = spaces;; pluses = (pluses - 1) & spaces) {
-        for (unsigned i = 0; i < NEEDLES_SHORTEST; i++)
-            if (spaces >> i & 1)
-                gram[i] = pluses >> i & 1 ? '+' : ' ';
-        chain(n, needle, hash_at(gram));
-        if (!pluses)
-            return;
+    for (unsigned others = 0; others < 1 << NEEDLES_SHORTEST; others++) {
+        char gram[NEEDLES_SHORTEST];
+        bool same = false;
+
+        for (unsigned i = 0; i < NEEDLES_SHORTEST; i++) {
+            bool changed = others >> i & 1;
+            gram[i] = changed ? other(plain[i], needle->fold) : plain[i];
+            same |= changed && gram[i] == plain[i];
+        }
+        if (!same)
+            chain(n, needle, hash_at(gram));
     }
 }
 
@@ -131,19 +146,12 @@ void needles_add(struct needles *n, struct str text, enum needles_case fold, uin
     chain_spellings(n, &needle);
 }
 
-static char as_folded(char c, char want, enum needles_case fold)
-{
-    if (fold == NEEDLES_ANY_CASE)
-        return lower(c);
-    return c == '+' && want == ' ' ? ' ' : c;
-}
-
 static bool stands_at(const struct needle *needle, const char *at)
 {
     if (needle->fold == NEEDLES_EXACT)
         return memcmp(at, needle->text.at, needle->text.len) == 0;
     for (size_t i = 0; i < needle->text.len; i++)
-        if (as_folded(at[i], needle->text.at[i], needle->fold) != needle->text.at[i])
+        if (at[i] != needle->text.at[i] && at[i] != other(needle->text.at[i], needle->fold))
             return false;
     return true;
 }
@@ -153,7 +161,7 @@ static __attribute__((noinline)) bool compare(const struct needles *n, struct st
 {
     uint32_t hash = hash_at(text.at + place);
 
-    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next) {
+    for (uint32_t i = n->chains[chain_of(hash)]; i; i = n->all[i - 1].next) {
         const struct needle *needle = &n->all[i - 1];
         size_t at = place - needle->offset;
         if (place < needle->offset || text.len - at < needle->text.len ||
@@ -174,7 +182,6 @@ static inline unsigned seen_in(const struct needles *n, const char *at)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     w = __builtin_bswap64(w);
 #endif
-    w |= UINT64_C(0x2020202020202020);
     return n->seen[hash_of((uint32_t)w)] | n->seen[hash_of((uint32_t)(w >> 8))] |
            n->seen[hash_of((uint32_t)(w >> 16))] | n->seen[hash_of((uint32_t)(w >> 24))] |
            n->seen[hash_of((uint32_t)(w >> 32))] | n->seen[hash_of((uint32_t)(w >> 40))];

@@ -212,14 +212,13 @@ static int compare_entity(const void *key, const void *row)
     return str_cmp(*(const struct str *)key, ((const struct entity *)row)->name);
 }
 
-static size_t from_entity(struct str s, struct plain *p)
+/* By its whole name. */
+static size_t from_name(struct str s, struct plain *p)
 {
     enum { LONGEST = 8 };
     const struct entity *found;
     struct str name = str_n(s.at + 1, 0);
 
-    if (s.len > 1 && s.at[1] == '#')
-        return from_number(s, p);
     while (name.len < LONGEST && 1 + name.len < s.len && name.at[name.len] != ';')
         name.len++;
     if (1 + name.len == s.len || name.at[name.len] != ';')
@@ -227,6 +226,20 @@ static size_t from_entity(struct str s, struct plain *p)
     found = bsearch(&name, entities, sizeof entities / sizeof entities[0], sizeof entities[0],
                     compare_entity);
     return found ? one_char(p, found->code, name.len + 2) : 0;
+}
+
+/* Those that every program writes come first. */
+static size_t from_entity(struct str s, struct plain *p)
+{
+    static const struct str amp = STR_INIT("&amp;"), quot = STR_INIT("&quot;");
+
+    if (s.len > 1 && s.at[1] == '#')
+        return from_number(s, p);
+    if (str_starts(s, amp))
+        return one_byte(p, '&', amp.len);
+    if (str_starts(s, quot))
+        return one_byte(p, '"', quot.len);
+    return from_name(s, p);
 }
 
 static size_t take_escape(struct str s, unsigned kinds, struct plain *p)
