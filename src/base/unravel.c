@@ -300,6 +300,15 @@ static size_t next_escape(struct str text, unsigned kinds, size_t *i, struct pla
     return 0;
 }
 
+bool unravel_next(struct str text, unsigned kinds, size_t from, struct unravel_span *out)
+{
+    struct plain p;
+    size_t used = next_escape(text, kinds, &from, &p);
+
+    *out = (struct unravel_span){ from, from + used };
+    return used > 0;
+}
+
 /* Most texts have no such byte, and the C library sees that fastest. */
 static bool has_signs(struct str text, unsigned kinds)
 {

@@ -35,6 +35,9 @@ struct unravel_span {
 void unravel_origin(struct str text, unsigned kinds, struct unravel_span *spans, size_t stride,
                     size_t count);
 
+/* The first escape from `from` on; false if there is none. */
+bool unravel_next(struct str text, unsigned kinds, size_t from, struct unravel_span *out);
+
 /* The length of the escape that `text` starts with; 0: with none. */
 size_t unravel_escape(struct str text, unsigned kinds);
 

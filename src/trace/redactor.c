@@ -91,6 +91,15 @@ static bool find_in_text(struct redactor *r, struct str text)
     return f->count || f->overflow;
 }
 
+static bool goes_whole(const struct secrets_search *f)
+{
+    bool whole = f->overflow;
+
+    for (size_t i = 0; i < f->count && !whole; i++)
+        whole = f->hits[i].whole;
+    return whole;
+}
+
 static void all_of_it(struct redactor *r, const struct place *p)
 {
     buf_clear(&r->clean);
@@ -107,7 +116,7 @@ static bool free_text(struct redactor *r, struct str text, const struct place *p
     if (!text.len || !find_in_text(r, text))
         return false;
     open = r->search.open;
-    if (r->search.overflow) {
+    if (goes_whole(&r->search)) {
         all_of_it(r, p);
         return true;
     }

@@ -134,6 +134,7 @@ bool secrets_add_value(struct secrets *s, struct str name, struct str value, str
         return err_set(e, ERR_USAGE, "the value of '%.*s' is a word of the protocol's",
                        STR_ARG(name));
     a.rule = add_rule(s, SECRETS_VALUE, name);
+    s->values++;
     forms_each(value, add_form, &a);
     return true;
 }
@@ -191,6 +192,8 @@ bool secrets_seal(struct secrets *s, struct err *e)
 
     if (!regex_set_seal(s->regexes, e))
         return false;
+    if (s->values)
+        s->depth = add_rule(s, SECRETS_DEPTH, STR("escapes within escapes"));
     for (size_t i = 0; i < s->patterns; i++)
         add_rule(s, SECRETS_PATTERN, arena_printf(&s->arena, "pattern %zu", i + 1));
     literals = regex_set_literals(s->regexes, &s->always);
@@ -219,12 +222,14 @@ void secrets_search_release(struct secrets_search *f)
 
 static bool add_hit(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
 {
+    bool whole = f->secrets->rules[rule].kind == SECRETS_DEPTH;
+
     if (f->count == HITS_MOST) {
         f->overflow = true;
         return false;
     }
     f->hits = mem_reserve(f->hits, &f->cap, f->count + 1, sizeof *f->hits);
-    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule };
+    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule, whole };
     return true;
 }
 
@@ -268,6 +273,7 @@ static void settle(struct secrets_search *f, size_t first)
             last->span.end = hits[i].span.end;
         if (hits[i].rule < last->rule)
             last->rule = hits[i].rule;
+        last->whole |= hits[i].whole;
     }
     f->count = first + kept + 1;
 }
@@ -280,7 +286,7 @@ void secrets_settle(struct secrets_search *f)
 bool secrets_has_value(const struct secrets_search *f)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (f->secrets->rules[f->hits[i].rule].kind == SECRETS_VALUE)
+        if (secrets_is_declared(&f->secrets->rules[f->hits[i].rule]))
             return true;
     return f->overflow;
 }
@@ -400,6 +406,25 @@ static void to_origin(struct secrets_search *f, struct str text, const struct wa
                        sizeof *f->hits, f->count - first);
 }
 
+/* What is escaped still more often, as few hits as possible: between two strings of JSON
+ * there is a quote in every layer, so what has none between it is in one string. */
+static void note_depth(struct secrets_search *f, struct str text, unsigned kinds)
+{
+    struct unravel_span all, next;
+
+    if (!unravel_next(text, kinds, 0, &all))
+        return;
+    while (unravel_next(text, kinds, all.end, &next)) {
+        if (memchr(text.at + all.end, '"', next.at - all.end)) {
+            if (!add_hit(f, all.at, all.end, f->secrets->depth))
+                return;
+            all.at = next.at;
+        }
+        all.end = next.end;
+    }
+    add_hit(f, all.at, all.end, f->secrets->depth);
+}
+
 /* Every layer of a text, from the outermost in. */
 static void look_through(struct secrets_search *f, struct str text, const struct way *w)
 {
@@ -412,6 +437,8 @@ static void look_through(struct secrets_search *f, struct str text, const struct
 
         if (layer || !w->escaped)
             look(f, now, w->patterns);
+        if (layer == SECRETS_LAYERS && f->secrets->values && !w->patterns)
+            note_depth(f, now, w->kinds);
         if (f->count > first)
             to_origin(f, text, w, layer, first);
         if (layer == SECRETS_LAYERS)

@@ -66,6 +66,14 @@ def b64(text, before=""):
 
 ALNUM = "".join(map(chr, range(48, 58))) + "".join(map(chr, range(65, 91))) + "".join(map(chr, range(97, 123)))
 
+
+
+def times(n, encode, text):
+    for _ in range(n):
+        text = encode(text)
+    return text
+
+
 # name: the text, and whether it is JSON's spelling of itself already.
 ENCODINGS = {
     "raw": (lambda v: v, False),
@@ -103,6 +111,15 @@ ENCODINGS = {
                                      if ord(c) in html.entities.codepoint2name
                                      else {"/": "&sol;", "+": "&plus;", "\\": "&bsol;"}.get(c, c) for c in v), False),
     "python": (lambda v: "".join(f"\\x{b:02x}" for b in v.encode()), False),
+}
+
+
+# More often than is looked through: the string goes as a whole.
+DEEP = {
+    "json-8": (lambda v: times(8, json_text, v), True),
+    "percent-9": (lambda v: times(9, lambda t: urllib.parse.quote(t, safe=""), v), False),
+    "html-12": (lambda v: times(12, html.escape, v), False),
+    "mixed-9": (lambda v: times(3, lambda t: json_text(html.escape(urllib.parse.quote(t, safe=""))), v), True),
 }
 
 
@@ -303,6 +320,18 @@ def test_no_canary_is_left_in_any_encoding(session, carrier):
     recorded = (session.directory / "a.jsonl").read_bytes()
     assert recorded.count(b"\n") == control.count(b"\n") or carrier.startswith("standard error")
     assert b"[REDACTED:CANARY]" in recorded
+
+
+@pytest.mark.parametrize("carrier", ["tool arguments", "id", "name of a member", "batch", "standard error",
+                                     "noise of the server", "word of the command"])
+def test_what_is_escaped_too_often_is_not_kept(session, carrier):
+    who, line = CARRIERS[carrier]
+    for encode, is_json in DEEP.values():
+        text = encode(VALUE)
+        session.add(who, line.replace("%s", text if is_json or who.endswith("plain") else json_text(text)))
+    session.run("a.jsonl", *REDACT)
+    for name, blob in everything(session.directory):
+        assert b"Zq7" not in blob and b"REDACTED" in blob, name
 
 
 def redacted_recording(session, *options):

@@ -227,6 +227,18 @@ static void a_secret_across_strings_is_taken_from_each(void **state)
     stop(&b);
 }
 
+static void a_string_that_is_too_deep_goes_whole(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", NULL);
+    assert_redacts(
+        &b, "{'a':'x hunter2 %25252525252568unter2 y','b':['z','%2525252525252568'],'c':1}",
+        "{'a':'[REDACTED]','b':['z','[REDACTED]'],'c':1} /a /b/1");
+    stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +254,7 @@ int main(void)
         cmocka_unit_test(patterns_match_names_and_numbers),
         cmocka_unit_test(a_secret_that_is_no_leaf_makes_the_value_unfit),
         cmocka_unit_test(what_the_mark_completes_makes_the_value_unfit),
+        cmocka_unit_test(a_string_that_is_too_deep_goes_whole),
         cmocka_unit_test(a_secret_across_strings_is_taken_from_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

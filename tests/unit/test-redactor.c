@@ -181,6 +181,8 @@ static void bytes_and_stderr_are_looked_at(void **state)
     start(&d);
     assert_line(&d, "{'type':'raw','from':'server','text':'x hunter2 %68unter2'}",
                 "{'type':'raw','from':'server','text':'x [REDACTED:KEY] [REDACTED:KEY]'}");
+    assert_line(&d, "{'type':'raw','from':'server','text':'x %25252525252568unter2 y'}",
+                "{'type':'raw','from':'server','text':'[REDACTED]'}");
     assert_line(&d, "{'type':'stderr','text':'card 99 hunter2`n'}",
                 "{'type':'stderr','text':'[REDACTED:rule-1] [REDACTED:KEY]`n'}");
     stop(&d);

@@ -143,6 +143,22 @@ static void an_escape_has_a_length(void **state)
     assert_int_equal(unravel_escape(STR(""), UNRAVEL_ALL), 0);
 }
 
+static void escapes_are_found_one_by_one(void **state)
+{
+    struct str text = STR("a%41&amp;b\\");
+    struct unravel_span s;
+
+    (void)state;
+    assert_true(unravel_next(text, UNRAVEL_ALL, 0, &s));
+    assert_int_equal(s.at, 1);
+    assert_int_equal(s.end, 4);
+    assert_true(unravel_next(text, UNRAVEL_ALL, s.end, &s));
+    assert_int_equal(s.at, 4);
+    assert_int_equal(s.end, 9);
+    assert_false(unravel_next(text, UNRAVEL_ALL, s.end, &s));
+    assert_false(unravel_next(text, UNRAVEL_BACKSLASH, 0, &s));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +170,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(places_are_found_in_the_source),
         cmocka_unit_test(a_character_of_several_bytes_comes_from_one_escape),
+        cmocka_unit_test(escapes_are_found_one_by_one),
         cmocka_unit_test(an_escape_has_a_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
