@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-_Static_assert((int)UNRAVEL_ROOM == (int)UTF8_MAX, "an escape is copied as a whole");
+_Static_assert((int)UNRAVEL_ROOM >= (int)UTF8_MAX, "an escape is copied as a whole");
 
 /* What one escape stands for. */
 struct plain {
@@ -12,12 +12,17 @@ struct plain {
     size_t len;
 };
 
-static int hex_digit(char c)
+/* One more than the digit is worth; 0: it is none. */
+static const unsigned char hex_digits[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+    ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+    ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+    ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+static inline int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return hex_digits[(unsigned char)c] - 1;
 }
 
 /* `digits` hexadecimal digits at the front; false if there are fewer. */
@@ -97,11 +102,13 @@ static size_t from_backslash(struct str s, struct plain *p)
     }
 }
 
-static size_t from_percent(struct str s, struct plain *p)
+static inline size_t from_percent(struct str s, struct plain *p)
 {
-    uint32_t n;
+    int high, low;
 
-    return read_hex(str_skip(s, 1), 2, &n) ? one_byte(p, (char)n, 3) : 0;
+    if (s.len < 3 || (high = hex_digit(s.at[1])) < 0 || (low = hex_digit(s.at[2])) < 0)
+        return 0;
+    return one_byte(p, (char)(high << 4 | low), 3);
 }
 
 /* "&#65;" or "&#x41;", with zeros in front; as browsers do, also without the semicolon. */
@@ -229,7 +236,7 @@ static size_t from_name(struct str s, struct plain *p)
 }
 
 /* Those that every program writes come first. */
-static size_t from_entity(struct str s, struct plain *p)
+static inline size_t from_entity(struct str s, struct plain *p)
 {
     static const struct str amp = STR_INIT("&amp;"), quot = STR_INIT("&quot;");
 
@@ -242,7 +249,7 @@ static size_t from_entity(struct str s, struct plain *p)
     return from_name(s, p);
 }
 
-static size_t take_escape(struct str s, unsigned kinds, struct plain *p)
+static inline size_t take_escape(struct str s, unsigned kinds, struct plain *p)
 {
     switch (s.len ? s.at[0] : '\0') {
     case '\\':
@@ -269,7 +276,8 @@ static bool is_sign(char c)
 }
 
 /* The first byte from `i` on that an escape may begin with. Eight at a time: a byte that
- * equals one of the signs becomes zero, and a zero lends its top bit. */
+ * equals one of the signs becomes zero, and a zero lends its top bit; bits above the lowest
+ * may be wrong. */
 static size_t next_sign(struct str text, size_t i)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
@@ -278,11 +286,15 @@ static size_t next_sign(struct str text, size_t i)
         uint64_t w, a, b, c;
 
         memcpy(&w, text.at + i, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        w = __builtin_bswap64(w);
+#endif
         a = w ^ ones * '\\';
         b = w ^ ones * '%';
         c = w ^ ones * '&';
-        if ((((a - ones) & ~a) | ((b - ones) & ~b) | ((c - ones) & ~c)) & tops)
-            break;
+        w = (((a - ones) & ~a) | ((b - ones) & ~b) | ((c - ones) & ~c)) & tops;
+        if (w)
+            return i + (size_t)__builtin_ctzll(w) / 8;
     }
     while (i < text.len && !is_sign(text.at[i]))
         i++;
@@ -317,6 +329,16 @@ static bool has_signs(struct str text, unsigned kinds)
                         (kinds & UNRAVEL_ENTITY && memchr(text.at, '&', text.len)));
 }
 
+/* Runs are short where escapes are dense: one that fits is copied with a word of what
+ * follows it, for which there is room. */
+static inline void copy_run(char *out, struct str text, size_t from, size_t end)
+{
+    if (end - from <= UNRAVEL_ROOM && text.len - from >= UNRAVEL_ROOM)
+        memcpy(out, text.at + from, UNRAVEL_ROOM);
+    else
+        memcpy(out, text.at + from, end - from);
+}
+
 /* Texts that are escaped are often escaped all over: the next one may follow at once. */
 bool unravel(struct str text, unsigned kinds, struct buf *to)
 {
@@ -335,13 +357,13 @@ bool unravel(struct str text, unsigned kinds, struct buf *to)
         size_t used = take_escape(str_n(text.at + i, text.len - i), kinds, &p), end;
 
         if (used) {
-            memcpy(out, p.bytes, UNRAVEL_ROOM);
+            memcpy(out, p.bytes, UTF8_MAX);
             out += p.len;
             i += used;
             continue;
         }
         end = next_sign(text, i + 1);
-        memcpy(out, text.at + i, end - i);
+        copy_run(out, text, i, end);
         out += end - i;
         i = end;
     }

@@ -19,7 +19,7 @@ enum unravel {
     UNRAVEL_ALL = 7,
 };
 
-enum { UNRAVEL_ROOM = 4 };
+enum { UNRAVEL_ROOM = 16 };
 
 /* Appends the text without its outermost escapes; false, and nothing is added, if it has
  * none. `kinds` are those that count. The buffer is full if it has no room for the length

@@ -63,6 +63,7 @@ struct rewriting {
     struct str text;
     size_t copied; /* so much of the old text is in the new */
     size_t hit;
+    bool deep; /* one was too deep to be looked through */
 };
 
 static void replace(struct rewriting *w, size_t at, size_t end, struct str quote, uint32_t rule)
@@ -130,17 +131,22 @@ static void rewrite_string(struct rewriting *w, uint32_t node, size_t at, size_t
     note_leaf(w->j, node - w->root.node, hit->rule);
 }
 
-/* Whether one of the hits in a leaf that ends there takes all of it; `*rule` is its rule. */
-static bool goes_whole(const struct rewriting *w, size_t at, size_t end, uint32_t *rule)
+/* Whether all of a string goes. A search tells the first that is too deep; those behind it
+ * are asked for one by one. */
+static bool goes_whole(struct rewriting *w, struct json_val v, size_t at, size_t end,
+                       uint32_t *rule)
 {
     const struct secrets_search *f = w->j->search;
 
+    *rule = f->secrets->depth;
+    if (w->deep)
+        return secrets_too_deep(w->j->search, json_inner(v));
     for (size_t i = w->hit; i < f->count && f->hits[i].span.at < end; i++)
         if (f->hits[i].whole && f->hits[i].span.end > at) {
             *rule = f->hits[i].rule;
-            return true;
+            w->deep = true;
         }
-    return false;
+    return w->deep;
 }
 
 static void rewrite_hit(struct rewriting *w, struct json_val v, size_t at, size_t end,
@@ -161,7 +167,7 @@ static void rewrite_leaf(struct rewriting *w, struct json_val v)
     bool kept = untouchable_has(&w->j->untouchable, v.node);
     uint32_t rule;
 
-    if (json_type(v) == JSON_STRING && goes_whole(w, at, end, &rule)) {
+    if (json_type(v) == JSON_STRING && goes_whole(w, v, at, end, &rule)) {
         replace(w, at + 1, end - 1, STR_NONE, rule);
         note_leaf(w->j, v.node - w->root.node, rule);
     }

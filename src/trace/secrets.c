@@ -406,23 +406,32 @@ static void to_origin(struct secrets_search *f, struct str text, const struct wa
                        sizeof *f->hits, f->count - first);
 }
 
-/* What is escaped still more often, as few hits as possible: between two strings of JSON
- * there is a quote in every layer, so what has none between it is in one string. */
+/* The first place that is escaped still more often: all others are asked for one by one. */
 static void note_depth(struct secrets_search *f, struct str text, unsigned kinds)
 {
-    struct unravel_span all, next;
+    struct unravel_span first;
 
-    if (!unravel_next(text, kinds, 0, &all))
-        return;
-    while (unravel_next(text, kinds, all.end, &next)) {
-        if (memchr(text.at + all.end, '"', next.at - all.end)) {
-            if (!add_hit(f, all.at, all.end, f->secrets->depth))
-                return;
-            all.at = next.at;
-        }
-        all.end = next.end;
+    if (unravel_next(text, kinds, 0, &first))
+        add_hit(f, first.at, first.end, f->secrets->depth);
+}
+
+static bool is_deeper(struct secrets_search *f, struct str text, unsigned kinds)
+{
+    struct unravel_span ignored;
+
+    for (size_t layer = 0; layer < SECRETS_LAYERS; layer++) {
+        buf_clear(&f->layers[layer]);
+        if (!unravel(text, kinds, &f->layers[layer]))
+            return false;
+        text = buf_str(&f->layers[layer]);
     }
-    add_hit(f, all.at, all.end, f->secrets->depth);
+    return unravel_next(text, kinds, 0, &ignored);
+}
+
+bool secrets_too_deep(struct secrets_search *f, struct str text)
+{
+    return f->secrets->values &&
+           (is_deeper(f, text, UNRAVEL_ALL) || is_deeper(f, text, UNRAVEL_BACKSLASH));
 }
 
 /* Every layer of a text, from the outermost in. */

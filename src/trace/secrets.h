@@ -103,6 +103,10 @@ void secrets_match(struct secrets_search *f, struct str text, bool escaped, size
 /* Brings the hits of several calls into order. */
 void secrets_settle(struct secrets_search *f);
 
+/* Whether a text is escaped too often to be looked through, though a value was declared.
+ * secrets_find() only tells the first such place of its text. */
+bool secrets_too_deep(struct secrets_search *f, struct str text);
+
 /* Whether a declared value is among the hits, or may be. */
 bool secrets_has_value(const struct secrets_search *f);
 

@@ -213,6 +213,8 @@ static void what_the_mark_completes_makes_the_value_unfit(void **state)
     (void)state;
     start(&b, "[REDACTED:KEY]", NULL);
     assert_outcome(&b, "{'a':'[REDACTED:KEY]'}", REDACT_JSON_UNFIT);
+    assert_redacts(&b, "{'a':'%2525252525252568`'`'','b':'`'x`'%41','c':'%2525252525252568'}",
+                   "{'a':'[REDACTED]','b':'`'x`'%41','c':'[REDACTED]'} /a /c");
     stop(&b);
 }
 

@@ -258,12 +258,16 @@ static void what_is_escaped_too_often_counts_itself(void **state)
     assert_finds(&f, deeper, "[%2525252525256C]");
     assert_true(f.search.hits[0].whole);
     assert_true(secrets_has_value(&f.search));
-    assert_finds(&f, two, "[%2525252525256C..%2525252525256C][%2525252525256C]");
+    assert_finds(&f, two, "[%2525252525256C]");
+    assert_true(secrets_too_deep(&f.search, str_z(deeper)));
+    assert_false(secrets_too_deep(&f.search, str_z(deepest)));
+    assert_false(secrets_too_deep(&f.search, STR("plain")));
     assert_finds(&f, "hunter2", "[hunter2]");
     assert_false(f.search.hits[0].whole);
     stop(&f);
     start(&f, NULL, NULL);
     assert_finds(&f, deeper, "");
+    assert_false(secrets_too_deep(&f.search, str_z(deeper)));
     stop(&f);
 }
 
