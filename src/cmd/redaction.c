@@ -90,21 +90,18 @@ static bool add_patterns(struct secrets *s, const struct option_list *patterns, 
 }
 
 /* Secrets given on the command line come back in what a server says. */
-static void add_arguments(struct secrets *s, char *const *server)
+static void add_arguments(struct secrets *secrets, char *const *server)
 {
-    bool next = false;
+    struct str before = STR_NONE;
 
     for (; server && *server; server++) {
         struct str word = str_z(*server);
-        size_t at = 0;
+        struct unravel_span s;
+        bool found = secret_flag_next(before, word, &s) || secret_flag_part(word, 0, &s);
 
-        if (next && !str_starts(word, STR("-")))
-            secrets_add_argument(s, word);
-        next = false;
-        if (!secret_flag(word, &at))
-            continue;
-        next = at == word.len;
-        secrets_add_argument(s, str_skip(word, at));
+        for (; found; found = secret_flag_part(word, s.end, &s))
+            secrets_add_argument(secrets, str_n(word.at + s.at, s.end - s.at));
+        before = word;
     }
 }
 
