@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from conformance import SUITES, Judge
 from peers import CLIENTS, Played, Stage
 
 
@@ -66,3 +67,19 @@ def replayed(stage, mcpreel):
                           watched=not CLIENTS[client].siblings)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def judge(peer_home, run, tmp_path_factory):
+    """The official conformance suite, and a server that passes it."""
+    return Judge(peer_home("conformance"), run, lambda: tmp_path_factory.mktemp("conformance"))
+
+
+@pytest.fixture(scope="session")
+def direct_verdict(judge):
+    """What a suite, by its name, says of the server itself."""
+    def make(name):
+        with judge.server() as url:
+            return judge.of_server(SUITES[name], url)
+
+    return once(make)
