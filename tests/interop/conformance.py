@@ -20,7 +20,9 @@ from dataclasses import dataclass
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 PATIENCE_S = 30
-GOOD, BAD = "SUCCESS", "FAILURE"
+GOOD, BAD, DOUBTFUL = "SUCCESS", "FAILURE", "WARNING"
+TIMED = ("sse-retry",)  # scenarios that look at the clock, and so at how busy this machine is
+TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,36 @@ class Judge:
             scenarios[name] = checks_in(folder)
         assert scenarios, str(ran)
         return Verdict(scenarios, str(ran))
+
+    def client_scenarios(self, suite):
+        """(scenario, revision) of all but authorization, which looks at addresses; no revision is an extension."""
+        listed = self.suite(suite, "list")
+        assert listed.code == 0, str(listed)
+        part = re.search(r"^Client scenarios.*?\n((?:  - .*\n?)+)", listed.out.decode(), re.M)
+        for name, revisions in re.findall(r"^  - (\S+) \[(.*)\]", part[1], re.M):
+            if not name.startswith("auth/"):
+                yield from ((name, "" if one == "extension" else one) for one in revisions.split(","))
+
+    def of_client(self, suite, through=()):
+        """What the suite says of a client that passes, whose command stands behind the words `through`."""
+        scenarios, logs = {}, []
+        for name, revision in self.client_scenarios(suite):
+            for _ in range(TRIES if name in TIMED else 1):
+                checks, log = self.of_client_once(suite, name, revision, through)
+                if not any(check.status in (BAD, DOUBTFUL) for check in checks):
+                    break
+            scenarios[f"{name} {revision}".rstrip()] = checks
+            logs.append(log)
+        return Verdict(scenarios, "\n".join(logs))
+
+    def of_client_once(self, suite, name, revision, through):
+        where = self.fresh()
+        command = [*through, self.node, SCRIPTS / "conformance-client.mjs", self.home]
+        ran = self.suite(suite, "client", "--command", " ".join(map(os.fspath, command)), "--scenario", name,
+                         *(("--spec-version", revision) if revision else ()), "-o", where / "results", cwd=where)
+        folders = list((where / "results").iterdir()) if (where / "results").exists() else []
+        assert len(folders) == 1, str(ran)
+        return checks_in(folders[0]), str(ran)
 
     @contextlib.contextmanager
     def server(self):

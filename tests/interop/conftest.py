@@ -83,3 +83,9 @@ def direct_verdict(judge):
             return judge.of_server(SUITES[name], url)
 
     return once(make)
+
+
+@pytest.fixture(scope="session")
+def direct_client_verdict(judge):
+    """What a suite says of the client itself."""
+    return once(lambda name: judge.of_client(SUITES[name]))

@@ -3,11 +3,15 @@ import dataclasses
 
 import pytest
 
-from conformance import BAD, GOOD, SUITES, Check, Verdict, differences, table
+from conformance import BAD, DOUBTFUL, GOOD, SUITES, Check, Verdict, differences, table
 
 MAIN = ["2025-11-25", "2026-07-28"]
 ALL = [*MAIN, pytest.param("0.1.16", marks=pytest.mark.interop)]
 PASSED = {"2025-11-25": 84, "2026-07-28": 164, "0.1.16": 44}
+
+# The client scenarios of a release do not depend on whose requirements it is run for.
+CLIENT = ["2026-07-28", pytest.param("0.1.16", marks=pytest.mark.interop)]
+CLIENT_PASSED = {"2026-07-28": 91, "0.1.16": 12}
 
 # Nothing on npm serves the tasks of 2026-07-28, which do not count for the revision.
 UNSERVED = "tasks-"
@@ -35,6 +39,35 @@ def test_a_second_run_says_the_same(judge, direct_verdict, name):
     with judge.server() as url:
         again = judge.of_server(SUITES[name], url)
     assert list(differences(direct_verdict(name), again)) == []
+
+
+@pytest.mark.parametrize("name", CLIENT)
+def test_the_client_passes_every_check(direct_client_verdict, name):
+    verdict = direct_client_verdict(name)
+    assert verdict.count(BAD) + verdict.count(DOUBTFUL) == 0, verdict.log
+    assert verdict.count(GOOD) == CLIENT_PASSED[name], table(name, {"direct": verdict})
+    for scenario in verdict.scenarios:
+        assert verdict.count(GOOD, [scenario]) > 0, scenario
+
+
+def test_every_client_scenario_that_counts_was_run(judge, direct_client_verdict):
+    ran = {scenario.split()[0] for scenario in direct_client_verdict("2026-07-28").scenarios}
+    for name in MAIN:
+        required = judge.required(SUITES[name], "client")
+        assert {one for one in required if not one.startswith("auth/")} <= ran
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("name", CLIENT)
+def test_a_second_client_says_the_same(judge, direct_client_verdict, name):
+    assert list(differences(direct_client_verdict(name), judge.of_client(SUITES[name]))) == []
+
+
+@pytest.mark.interop
+def test_a_client_that_does_nothing_fails(judge, direct_client_verdict):
+    verdict = judge.of_client(SUITES["2026-07-28"], through=["true"])
+    assert verdict.count(BAD) > 30
+    assert len(list(differences(direct_client_verdict("2026-07-28"), verdict))) > 30
 
 
 def test_a_server_that_is_not_there_fails(judge, direct_verdict):
