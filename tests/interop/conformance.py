@@ -36,6 +36,8 @@ class Suite:
 
 ALPHA, STABLE = "@modelcontextprotocol/conformance", "conformance-0.1"
 SUITES = {
+    "2025-03-26": Suite(ALPHA, ("--suite", "all", "--spec-version", "2025-03-26")),
+    "2025-06-18": Suite(ALPHA, ("--suite", "all", "--spec-version", "2025-06-18")),
     "2025-11-25": Suite(ALPHA, ("--requirements", "2025-11-25"), "2025-11-25"),
     "2026-07-28": Suite(ALPHA, ("--requirements", "2026-07-28"), "2026-07-28"),
     "0.1.16": Suite(STABLE, ("--suite", "all")),
