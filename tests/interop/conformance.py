@@ -133,6 +133,32 @@ def started(command, **how):
         process.wait()
 
 
+@contextlib.contextmanager
+def listening(command, errors):
+    """The address at which a command that knows '--ready-fd' listens. It is interrupted when the block ends,
+    and must then end well; what it says on stderr goes to the file `errors`."""
+    ready, told = os.pipe()
+    with errors.open("wb") as err, os.fdopen(ready, "rb") as ready:
+        with started([*command, "--ready-fd", str(told)], pass_fds=[told], stdin=subprocess.DEVNULL,
+                     stdout=subprocess.DEVNULL, stderr=err) as process:
+            os.close(told)
+            yield line_of(ready.fileno(), process)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(PATIENCE_S)
+    assert code == 0, f"{process.args} ended with {code}:\n{errors.read_text()}"
+
+
+LISTEN = ["--listen", "127.0.0.1:0"]
+
+
+def recording(mcpreel, url, file):
+    return [mcpreel, "record", "--url", url, *LISTEN, "-o", file]
+
+
+def replaying(mcpreel, file, *how):
+    return [mcpreel, "replay", *how, file, *LISTEN]
+
+
 class Judge:
     """The installed suite with the peers it is run with."""
 

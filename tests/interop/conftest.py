@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from conformance import SUITES, Judge
+from conformance import SUITES, Judge, Verdict, listening, recording, replaying
 from peers import CLIENTS, Played, Stage
 
 
@@ -83,6 +83,34 @@ def direct_verdict(judge):
             return judge.of_server(SUITES[name], url)
 
     return once(make)
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    file: pathlib.Path
+
+
+@pytest.fixture(scope="session")
+def recorded_verdict(judge, mcpreel):
+    """What a suite says through 'mcpreel record', and the recording of it. The server is gone."""
+    def make(name):
+        where = judge.fresh()
+        file = where / "suite.jsonl"
+        with judge.server() as url, listening(recording(mcpreel, url, file), where / "err") as address:
+            return Judged(judge.of_server(SUITES[name], f"{address}/mcp"), file)
+
+    return once(make)
+
+
+@pytest.fixture(scope="session")
+def replayed_verdict(judge, mcpreel):
+    """What a suite says of the replay of a recording."""
+    def make(name, file, *how):
+        with listening(replaying(mcpreel, file, *how), judge.fresh() / "err") as address:
+            return judge.of_server(SUITES[name], f"{address}/mcp")
+
+    return make
 
 
 @pytest.fixture(scope="session")
