@@ -70,6 +70,16 @@ def replayed(stage, mcpreel):
 
 
 @pytest.fixture(scope="session")
+def visited(stage):
+    """A session over HTTP."""
+    def make(client, server):
+        with stage.serve(server) as url:
+            return stage.visit(client, server, url)
+
+    return once(make)
+
+
+@pytest.fixture(scope="session")
 def judge(peer_home, run, tmp_path_factory):
     """The official conformance suite, and a server that passes it."""
     return Judge(peer_home("conformance"), run, lambda: tmp_path_factory.mktemp("conformance"))
