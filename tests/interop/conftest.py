@@ -79,6 +79,34 @@ def visited(stage):
     return once(make)
 
 
+@dataclass(frozen=True)
+class Taped:
+    document: dict
+    file: pathlib.Path
+
+
+@pytest.fixture(scope="session")
+def taped_visit(stage, mcpreel):
+    """A session over HTTP through 'mcpreel record', and its recording. The server is gone."""
+    def make(client, server):
+        where = stage.fresh()
+        file = where / "session.jsonl"
+        with stage.serve(server) as url, listening(recording(mcpreel, url, file), where / "err") as address:
+            return Taped(stage.visit(client, server, f"{address}/mcp"), file)
+
+    return once(make)
+
+
+@pytest.fixture
+def replayed_visit(stage, mcpreel):
+    """A session over HTTP with the replay of a recording."""
+    def make(client, server, file, *how, ids="numbers"):
+        with listening(replaying(mcpreel, file, *how), stage.fresh() / "err") as address:
+            return stage.visit(client, server, f"{address}/mcp", ids)
+
+    return make
+
+
 @pytest.fixture(scope="session")
 def judge(peer_home, run, tmp_path_factory):
     """The official conformance suite, and a server that passes it."""

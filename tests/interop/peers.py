@@ -15,6 +15,7 @@ and 'assert_same' holds one document to the other, up to 'settled' if both serve
 """
 import base64
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -158,11 +159,10 @@ class Stage:
 
     def __init__(self, home, run, tmp):
         self.home, self.run, self.tmp = home, run, tmp
-        self.runs = 0
+        self.runs = itertools.count(1)
 
     def fresh(self):
-        self.runs += 1
-        where = self.tmp / f"run-{self.runs}"
+        where = self.tmp / f"run-{next(self.runs)}"
         where.mkdir()
         return where
 
