@@ -51,6 +51,16 @@ static inline struct str str_skip(struct str s, size_t n)
     return n >= s.len ? STR_NONE : str_n(s.at + n, s.len - n);
 }
 
+/* What a hexadecimal digit stands for; -1: it is none. */
+static inline int str_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 bool str_ends(struct str s, struct str suffix);
 int str_cmp(struct str a, struct str b); /* bytewise, the shorter first */
 struct str str_trim(struct str s);       /* without the blanks JSON knows: space \t \r \n */

@@ -10,14 +10,6 @@ struct plain {
     size_t len;
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* `digits` hexadecimal digits at the front; false if there are fewer. */
 static bool read_hex(struct str s, size_t digits, uint32_t *out)
 {
@@ -26,7 +18,7 @@ static bool read_hex(struct str s, size_t digits, uint32_t *out)
     if (s.len < digits)
         return false;
     for (size_t i = 0; i < digits; i++) {
-        int d = hex_digit(s.at[i]);
+        int d = str_hex(s.at[i]);
         if (d < 0)
             return false;
         n = n << 4 | (uint32_t)d;
@@ -110,7 +102,7 @@ static size_t from_number(struct str s, struct plain *p)
     uint32_t n = 0;
 
     for (; i < s.len && i < first + 8 && s.at[i] != ';'; i++) {
-        int d = hex_digit(s.at[i]);
+        int d = str_hex(s.at[i]);
         if (d < 0 || (!hex && d > 9))
             return 0;
         n = n * (hex ? 16 : 10) + (uint32_t)d;

@@ -35,20 +35,9 @@ static void refuse(struct chunked *c, enum refusal why)
     c->state = CHUNKED_BROKEN;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static void take_size(struct chunked *c, char byte)
 {
-    int digit = hex_value(byte);
+    int digit = str_hex(byte);
 
     if (digit >= 0 && c->digits == DIGITS_MAX) {
         refuse(c, REFUSAL_CHUNK_LARGE);
