@@ -51,14 +51,12 @@ static inline struct str str_skip(struct str s, size_t n)
     return n >= s.len ? STR_NONE : str_n(s.at + n, s.len - n);
 }
 
-/* What a hexadecimal digit stands for; -1: it is none. */
+extern const unsigned char str_hex_digits[256]; /* one more than each is worth; 0: none */
+
+/* What a hexadecimal digit is worth; -1: it is none. */
 static inline int str_hex(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return str_hex_digits[(unsigned char)c] - 1;
 }
 
 bool str_ends(struct str s, struct str suffix);
