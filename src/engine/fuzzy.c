@@ -263,9 +263,10 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
 /* What is done with every request that a search is about, and how alike it is. */
 typedef void row_fn(void *arg, uint32_t op, struct likeness like);
 
-/* `of` may be NULL: all of the group. */
-static void each_in_group(const struct fuzzy_group *g, const struct probe *p,
-                          const struct fuzzy_query *of, row_fn *row, void *arg)
+/* Rows of requests that can be asked for; `f` and `of` may be NULL: all of the group. */
+static void each_in_group(const struct fuzzy *f, const struct fuzzy_group *g,
+                          const struct probe *p, const struct fuzzy_query *of, row_fn *row,
+                          void *arg)
 {
     struct fitting fitting = { .masked = of && of->masked };
 
@@ -274,7 +275,8 @@ static void each_in_group(const struct fuzzy_group *g, const struct probe *p,
         fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
         fit(s, p, &fitting);
         for (size_t i = 0; i < s->count; i++)
-            if (!of || spent_has(of->spent, s->ops[i]) == of->used)
+            if (!of || (f->script->ops[s->ops[i]].flags & STRAND_COUNTS &&
+                        spent_has(of->spent, s->ops[i]) == of->used))
                 row(arg, s->ops[i], liken(s, i, &fitting));
     }
     free(fitting.live);
@@ -286,7 +288,7 @@ static void each_row(struct fuzzy *f, const struct fuzzy_query *q, row_fn *row, 
     struct probe p = probe_of(q->live, f->script->methods[q->method].known);
     uint32_t key[3];
 
-    each_in_group(map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key)),
+    each_in_group(f, map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key)),
                   &p, q, row, arg);
     free(p.at);
 }
@@ -307,7 +309,7 @@ bool fuzzy_are_alike(const struct mcp_method *known, const struct leaves *record
     bool alike = false;
 
     add_row(shape_for(&g, &left), 0, &left);
-    each_in_group(&g, &right, NULL, judge_row, &alike);
+    each_in_group(NULL, &g, &right, NULL, judge_row, &alike);
     drop_shapes(&g);
     free(left.at);
     free(right.at);

@@ -363,13 +363,15 @@ static void hear_session(struct action_sink *self, const struct action *a)
 /* Everything that a client waits for ends with its session. */
 static void drop_client(struct http_mock *m, struct http_mock_client *c)
 {
+    struct http_verdict over = http_rules_no_session();
+
     for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
         struct http_mock_call *call = e->value;
 
         if (call->client != c)
             continue;
         if (!call->stream && !call->gone)
-            refuse_plainly(m, call->number, NOT_FOUND, STR("Session not found"));
+            refuse(m, call->number, &over, STR_NONE);
         drop_call(m, call);
         e = NULL; /* the map has changed */
     }
