@@ -32,6 +32,7 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
 {
     *h = (struct http_script){ .sink = { put }, .to = to, .shelf = shelf };
     map_init(&h->odd);
+    map_init(&h->fine);
     map_init(&h->open);
     /* While it is written everything may be, but for sessions: see judge(). */
     h->rules = (struct http_rules){
@@ -64,21 +65,28 @@ void http_script_release(struct http_script *h)
     close_all(h);
     map_release(&h->open);
     map_release(&h->odd);
+    map_release(&h->fine);
     vast_release(h->facts, h->fact_cap, sizeof *h->facts);
     arena_release(&h->arena);
     arena_release(&h->scratch);
 }
 
 /* What was answered as it should be, at another time, is answered so. */
-static void forgive(struct http_script *h)
+static void forgive(struct http_script *h, struct str key)
 {
-    for (size_t i = 0; i < h->fact_count; i++) {
-        const struct http_odd *odd =
-            h->facts[i].answered ? http_script_odd(h, h->facts[i].key) : NULL;
+    const struct http_odd *odd = map_get(&h->odd, key);
 
-        if (odd && !odd->wrong)
-            map_remove(&h->odd, bytes_of(&h->facts[i].key));
-    }
+    if (odd && !odd->wrong)
+        map_remove(&h->odd, key);
+}
+
+static void forgive_all(struct http_script *h)
+{
+    for (size_t i = 0; i < h->fact_count; i++)
+        if (h->facts[i].answered)
+            forgive(h, bytes_of(&h->facts[i].key));
+    for (struct map_entry *e = NULL; (e = map_next(&h->fine, e));)
+        forgive(h, e->key);
 }
 
 /* A recording of stdio says nothing about it: such a server names sessions and has a
@@ -86,7 +94,7 @@ static void forgive(struct http_script *h)
 void http_script_finish(struct http_script *h)
 {
     close_all(h);
-    forgive(h);
+    forgive_all(h);
     if (!h->seen)
         h->rules.sessions = true;
     h->rules.stream = !h->no_stream;
@@ -259,6 +267,10 @@ static void see_response(struct http_script *h, struct http_pending *p, const st
     if (p->is_odd ||
         (p->key && r->http.status >= STATUS_FAILED && r->http.status != STATUS_UNAUTHORIZED))
         begin_odd(h, p, r);
+    else if (p->key && p->call.kind == INTAKE_EMPTY)
+        map_put(&h->fine, bytes_of(&p->key), h);
+    else if (p->key && !p->count)
+        forgive(h, bytes_of(&p->key));
 }
 
 static bool add_part(struct http_script *h, struct http_odd *odd, struct json_val msg,

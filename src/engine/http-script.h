@@ -60,6 +60,7 @@ struct http_script {
     struct http_fact *facts; /* by seq */
     size_t fact_count, fact_cap;
     struct map odd;       /* key to struct http_odd */
+    struct map fine;      /* keys of requests without a body that were not refused */
     struct map open;      /* number of an exchange to struct http_pending */
     struct arena scratch; /* for one record */
 
