@@ -257,6 +257,11 @@ void http_line_release(struct http_line *l)
     arena_release(&l->arena);
 }
 
+static bool is_text(struct str type)
+{
+    return str_starts(type, STR("text/plain"));
+}
+
 /* What is written for a header line; those that every stream has are taken for granted. */
 static void write_field(struct buf *to, const struct field *f, bool stream)
 {
@@ -267,8 +272,8 @@ static void write_field(struct buf *to, const struct field *f, bool stream)
             buf_add(to, STR(" json"));
         else if (str_eq(f->value, STR("text/event-stream")))
             buf_add(to, STR(" sse"));
-        else
-            buf_add(to, str_starts(f->value, STR("text/plain")) ? STR(" text") : STR(" other"));
+        else if (!is_text(f->value))
+            buf_add(to, STR(" other"));
         return;
     }
     if (fields_same(f->name, STR("Mcp-Session-Id"))) {
@@ -289,6 +294,8 @@ static void write_field(struct buf *to, const struct field *f, bool stream)
 
 static void write_head(struct buf *to, const struct action *a, bool stream)
 {
+    const struct field *type = fields_next(a->fields, STR("Content-Type"), NULL);
+
     buf_printf(to, " %u", a->status);
     for (size_t i = 0; i < a->fields->count; i++)
         write_field(to, &a->fields->at[i], stream);
@@ -296,6 +303,8 @@ static void write_head(struct buf *to, const struct action *a, bool stream)
         assert_int_equal(fields_count(a->fields, STR("cache-control")), 1);
         assert_int_equal(fields_count(a->fields, STR("x-accel-buffering")), 1);
     }
+    if (type && is_text(type->value))
+        buf_add(to, STR(" text")); /* what follows is the body */
     if (a->text.len)
         buf_printf(to, " %.*s", STR_ARG(a->text));
 }

@@ -136,7 +136,7 @@ static void what_was_kept_as_text_or_not_at_all(void **state)
     http_answer_again(&b.answer, &b.streams, &b.http, &odd, 1, STR("1"));
     odd.first = NULL;
     http_answer_again(&b.answer, &b.streams, &b.http, &odd, 2, STR("1"));
-    assert_did(&b, "1 415 text Retry-After:3 No\n2 415 Retry-After:3\n");
+    assert_did(&b, "1 415 Retry-After:3 text No\n2 415 Retry-After:3\n");
     close_bench(&b);
 }
 

@@ -121,7 +121,7 @@ static void what_no_correct_client_sends_is_kept_whole_and_goes_no_further(void 
                            "3 POST session=1 version=1999-01-01 " LIST "\n"
                            "3 500 text later\n"
                            "4 POST session=1 type=text " LIST "\n"
-                           "4 415 text Retry-After:7 Speak JSON\n"
+                           "4 415 Retry-After:7 text Speak JSON\n"
                            "5 DELETE session=1\n"
                            "5 204\n"
                            "6 POST session=1 {\"id\":1,\"method\":\"late\"}\n"
