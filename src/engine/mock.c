@@ -22,7 +22,7 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
     say_init(&m->say, out);
     matcher_init(&m->matcher, script, &m->options.match, fuzzy);
     review_init(&m->review, script);
-    upstream_init(&m->upstream, &m->say);
+    upstream_init(&m->upstream, &m->say, &m->host.timers);
     m->host = (struct session_host){
         .script = script,
         .matcher = &m->matcher,
@@ -72,6 +72,8 @@ static int exit_code(const struct mock *m)
         return m->host.exit_code;
     if (m->upstream.failed)
         return 4;
+    if (m->host.unserved)
+        return 1;
     return m->options.strict_unused && review_unused(&m->review) ? 1 : 0;
 }
 
@@ -80,6 +82,9 @@ static void summarise(struct mock *m)
     say_report(&m->say, LOG_INFO, "answered %llu request%s from the recording, %llu unmatched",
                (unsigned long long)m->session.stage.answered,
                m->session.stage.answered == 1 ? "" : "s", (unsigned long long)m->review.missed);
+    if (m->host.unserved)
+        say_report(&m->say, LOG_ERROR,
+                   "a client got nothing: it speaks another revision than the recorded server");
     report_unused(m);
 }
 
@@ -125,7 +130,7 @@ void mock_step(struct mock *m, const struct event *ev)
     case EVENT_TIMER:
         if (ev->timer == m->last_wait)
             upstream_give_up(&m->upstream);
-        else
+        else if (!upstream_hear_timer(&m->upstream, ev->timer))
             session_timer(&m->session, ev->timer, ev->now_us);
         break;
     case EVENT_CLOSED:
