@@ -128,7 +128,7 @@ static void greet(struct session *s, const struct mcp_message *live)
         take_number(s);
     s->greeted = true;
     spent_clear(&s->spent);
-    stage_reset(&s->stage, json_get(live->params, STR("capabilities")));
+    stage_reset(&s->stage, json_get(live->params, STR("capabilities")), s->shared);
     upstream_note_greeting(s->host->upstream, live);
     op = find_greeting(s);
     if (!op) {
@@ -441,6 +441,8 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
 
     arena_clear(&s->arena);
     s->stage.now_us = now_us;
+    s->stage.exchange = r->has & HAS_EXCHANGE ? r->exchange : 0;
+    s->host->say->way = (struct action_way){ .exchange = s->stage.exchange };
     if (r->kind == RECORD_RAW) {
         hear_noise(s, r);
         return;
@@ -462,6 +464,13 @@ void session_close(struct session *s, int64_t now_us)
         stage_hear_close(&s->stage);
     s->left = true;
     stage_unblock(&s->stage, STR_NONE); /* it asks no more how its tasks are */
+    check_trouble(s);
+}
+
+void session_gone(struct session *s, uint64_t exchange, int64_t now_us)
+{
+    s->stage.now_us = now_us;
+    stage_hear_gone(&s->stage, exchange);
     check_trouble(s);
 }
 

@@ -43,6 +43,7 @@ struct session {
     struct spent spent;
     uint32_t plays; /* index of the recorded session */
     bool greeted;
+    bool shared;  /* by clients that nothing tells apart */
     bool refused; /* it speaks of another era than the recording, and got nothing so far */
     bool left;    /* the client says no more */
     struct arena arena; /* for one message */
@@ -57,6 +58,9 @@ void session_release(struct session *s);
 void session_open(struct session *s, int64_t now_us);
 void session_hear(struct session *s, const struct record *r, int64_t now_us);
 void session_close(struct session *s, int64_t now_us); /* the client says no more */
+
+/* Over HTTP: nobody waits any longer for what an exchange asked for. */
+void session_gone(struct session *s, uint64_t exchange, int64_t now_us);
 void session_timer(struct session *s, uint64_t timer, int64_t now_us);
 
 #endif

@@ -16,6 +16,7 @@
 struct stage_play {
     struct stage_play *next;
     uint32_t op, step;             /* step: what comes next; 0: all was sent */
+    uint64_t exchange;             /* that brought the live request; 0: none */
     struct str id, token, version; /* the live request's, as JSON; empty: none */
     struct str filter;             /* of a subscription, as JSON */
     struct str listens;            /* of a subscription: the recorded id, as a key */
@@ -93,6 +94,16 @@ static struct json_val recorded(struct stage *s, uint32_t step)
     return root;
 }
 
+/* What is said from now on belongs to a play. */
+static void speak_for(struct stage *s, const struct stage_play *p)
+{
+    const struct script_step *step = &s->script->steps[p->step];
+
+    s->say->way = (struct action_way){ .exchange = p->exchange,
+                                       .seq = s->script->ops[p->op].seq,
+                                       .apart = p->step && step->apart };
+}
+
 static void send_spliced(struct stage *s, struct json_splice *edit)
 {
     buf_clear(&s->text);
@@ -129,6 +140,7 @@ static void send_answer(struct stage *s, struct stage_play *p)
     if (p->version.len)
         settle_version(s, p, json_get(json_get(root, STR("result")), STR("protocolVersion")),
                        &edit);
+    s->say->way.last = true;
     send_spliced(s, &edit);
     s->answered++;
     p->progressed = p->open = false;
@@ -274,6 +286,8 @@ static void tell_subscriber(struct stage *s, struct stage_play *to, struct json_
     if (json_exists(id))
         json_splice_replace(
             &edit, mcp_meta(json_get(root, STR("result")), MCP_META_SUBSCRIPTION), to->id);
+    s->say->way.exchange = to->exchange;
+    s->say->way.last = json_exists(id);
     send_spliced(s, &edit);
     to->listening = true;
     if (!json_exists(id))
@@ -314,6 +328,7 @@ static void send_step(struct stage *s, struct stage_play *p)
     if (silent)
         return;
     p->since_ms = step->ms;
+    speak_for(s, p);
     switch ((enum script_step_kind)step->kind) {
     case STEP_SEND:
         send_plain(s, p);
@@ -431,6 +446,7 @@ static void advance(struct stage *s, struct stage_play *p)
     }
     if (p->questions || (p->id.len && is_held(s, p)))
         return; /* held: the recorded client gave up waiting, so may this one */
+    speak_for(s, p);
     if (p->id.len && !(op->flags & STRAND_ANSWERED))
         say_error(s->say, p->id, MCP_SERVER_ERROR,
                   STR("this request was recorded without an answer"), STR_NONE);
@@ -508,6 +524,7 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
 
     p->op = op;
     p->step = script_first_step(s->script, op);
+    p->exchange = live ? s->exchange : 0;
     p->again = again;
     p->open = p->listens.len > 0;
     p->since_us = s->now_us;
@@ -515,6 +532,8 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
     while (*end)
         end = &(*end)->next;
     *end = p;
+    speak_for(s, p);
+    say_begin(s->say);
     if (topic.len)
         p->timer = set_timer(s, QUESTION_US);
     advance(s, p);
@@ -704,9 +723,17 @@ void stage_hear_cancel(struct stage *s, struct json_val id)
     arena_release(&a);
 }
 
-void stage_reset(struct stage *s, struct json_val capabilities)
+void stage_hear_gone(struct stage *s, uint64_t exchange)
 {
-    drop_plays(s);
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        p->gone = p->gone || p->exchange == exchange;
+    sweep(s);
+}
+
+void stage_reset(struct stage *s, struct json_val capabilities, bool shared)
+{
+    if (!shared)
+        drop_plays(s);
     map_release(&s->heard);
     map_init(&s->heard);
     s->version = MCP_VERSION_UNKNOWN;

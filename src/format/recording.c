@@ -103,7 +103,7 @@ static enum next recording_next(void *state, const struct window *w, struct take
     struct recording *s = state;
     enum next next = ndjson_next(&s->lines, w, t, e);
     struct json_val line = json_root(&s->lines.json);
-    struct err inner = ERR_NONE;
+    struct err inner; /* said by who refuses a line: to clear it for each would show */
     size_t at;
     bool ok;
 

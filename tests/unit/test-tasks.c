@@ -125,7 +125,7 @@ static void a_question_on_the_way_to_the_result_is_waited_for(void **state)
            "@5000 c2s {'id':3,'method':'tasks/get','params':{'taskId':'t'}}\n"
            "@6000 s2c {'id':3,'result':{'status':'completed'}}\n"
            "@7000 s2c {'id':2,'result':{}}\n");
-    stage_reset(&b.stage, terse_scan(&live, "{'elicitation':{}}"));
+    stage_reset(&b.stage, terse_scan(&live, "{'elicitation':{}}"), false);
     terse_scanned_release(&live);
     use(&b, 1);
     assert_true(tasks_waits(&b.tasks, STR("t")));
