@@ -93,13 +93,18 @@ static void report_unused(struct mock *m)
     buf_release(&names);
 }
 
+static bool left_unserved(const struct mock *m)
+{
+    return m->host.unserved || m->host.stranger;
+}
+
 static int exit_code(const struct mock *m)
 {
     if (m->host.exit_code)
         return m->host.exit_code;
     if (m->upstream.failed)
         return 4;
-    if (m->host.unserved)
+    if (left_unserved(m))
         return 1;
     return m->options.strict_unused && review_unused(&m->review) ? 1 : 0;
 }
@@ -113,7 +118,7 @@ static void summarise(struct mock *m)
     say_report(&m->say, LOG_INFO, "answered %llu request%s from the recording, %llu unmatched",
                (unsigned long long)answered, answered == 1 ? "" : "s",
                (unsigned long long)m->review.missed);
-    if (m->host.unserved)
+    if (left_unserved(m))
         say_report(&m->say, LOG_ERROR,
                    "a client got nothing: it speaks another revision than the recorded server");
     report_unused(m);

@@ -72,16 +72,23 @@ static void refuse_version(struct session *s, const struct mcp_message *live,
                             STR_ARG(supported), STR_ARG(requested)));
 }
 
-/* A client that finds out how to talk to the recorded server is none the worse for it. */
-static void note_refused(struct session *s, bool refused)
+/* A client that finds out how to talk to the recorded server is none the worse for it. Over
+ * HTTP the one that greets may be the one that was refused before. */
+static void note_refused(struct session *s)
 {
-    if (refused)
-        review_refusal(s->host->review);
-    if (refused && !s->refused)
-        s->host->unserved++;
-    else if (!refused && s->refused)
-        s->host->unserved--;
-    s->refused = refused;
+    struct session_host *h = s->host;
+
+    review_refusal(h->review);
+    h->stranger = h->stranger || s->shared;
+    h->unserved += !s->shared && !s->refused;
+    s->refused = true;
+}
+
+static void note_served(struct session *s)
+{
+    s->host->stranger = false;
+    s->host->unserved -= !s->shared && s->refused;
+    s->refused = false;
 }
 
 /* A recording may start after the greeting. The client still needs one. */
@@ -93,12 +100,12 @@ static void greet_unrecorded(struct session *s, const struct mcp_message *live)
 
     if (s->host->script->modern) {
         refuse_version(s, live, version);
-        note_refused(s, true);
+        note_refused(s);
         say_report(s->host->say, LOG_WARN,
                    "this client greets, which the recorded server did not know");
         return;
     }
-    note_refused(s, false);
+    note_served(s);
     say_report(s->host->say, LOG_WARN, "the recording has no initialize; made one up");
     say_result(s->host->say, json_raw(live->id),
                arena_printf(&s->arena,
@@ -135,7 +142,7 @@ static void greet(struct session *s, const struct mcp_message *live)
         greet_unrecorded(s, live);
         return;
     }
-    note_refused(s, false);
+    note_served(s);
     stage_play(&s->stage, op, live, false);
 }
 
@@ -327,7 +334,7 @@ static void answer(struct session *s, const struct mcp_message *live)
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
     } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
-        note_refused(s, false);
+        note_served(s);
         review_match(h->review, &m);
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
@@ -356,7 +363,7 @@ static void refuse_era(struct session *s, const struct mcp_message *live)
         miss(s, live, &(struct match){ .outcome = MATCH_NEVER });
         return;
     }
-    note_refused(s, true);
+    note_refused(s);
     refuse_version(s, live, mcp_meta(live->params, MCP_META_VERSION));
     say_report(s->host->say, LOG_ERROR,
                "this client speaks 2026-07-28 only, which the recorded server did not; record "

@@ -33,6 +33,7 @@ struct session_host {
     uint64_t started;        /* sessions */
     uint32_t discover, ping; /* recorded answers to those; 0: none */
     uint64_t unserved;       /* clients that were refused, and got nothing since */
+    bool stranger;           /* so was one that nothing tells from the others */
     int exit_code;           /* to end with */
     bool over;               /* a miss has ended it */
 };
