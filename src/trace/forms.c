@@ -5,7 +5,9 @@
 #include "base/utf8.h"
 #include "json/write.h"
 
-enum { LINE_SHORTEST = 16 }; /* of a value of several lines, each that is as long as this */
+/* Of a value of several lines each counts that is as long as the first, or as the second and
+ * has letters and digits. */
+enum { LINE_LONG = 16, LINE_SHORTEST = 8 };
 
 /* Times the length of a value: six bytes for each of a value in which every line break takes
  * two, in base64 of base64. */
@@ -100,6 +102,17 @@ static void give_unravelled(struct forms *f, struct str value)
     buf_release(&layers[1]);
 }
 
+static bool counts_alone(struct str line)
+{
+    bool digit = false, letter = false;
+
+    for (size_t i = 0; i < line.len; i++) {
+        digit |= line.at[i] >= '0' && line.at[i] <= '9';
+        letter |= (line.at[i] | 0x20) >= 'a' && (line.at[i] | 0x20) <= 'z';
+    }
+    return line.len >= LINE_LONG || (line.len >= LINE_SHORTEST && digit && letter);
+}
+
 /* Keys in PEM and the like come line by line where text is read so. */
 static void give_lines(struct forms *f, struct str value)
 {
@@ -107,7 +120,7 @@ static void give_lines(struct forms *f, struct str value)
         return;
     while (value.len) {
         struct str line = str_trim(str_cut(&value, '\n'));
-        if (line.len >= LINE_SHORTEST)
+        if (counts_alone(line))
             give(f, FORM_PLAIN, line);
     }
 }

@@ -94,11 +94,13 @@ static void what_is_escaped_may_be_encoded_after_it(void **state)
 
 static void long_lines_of_a_value_count_alone(void **state)
 {
-    struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\n");
+    struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\nshort123\nsomewords\n");
 
     (void)state;
     assert_has(value, "\np MIIEvQIBADANBgkq\n");
+    assert_has(value, "\np short123\n");
     assert_has_not(value, "\np short\n");
+    assert_has_not(value, "\np somewords\n");
 }
 
 static void lines_may_end_in_either_way(void **state)
