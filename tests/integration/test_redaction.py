@@ -110,6 +110,13 @@ ENCODINGS = {
     "html-names": (lambda v: "".join(f"&{html.entities.codepoint2name[ord(c)]};"
                                      if ord(c) in html.entities.codepoint2name
                                      else {"/": "&sol;", "+": "&plus;", "\\": "&bsol;"}.get(c, c) for c in v), False),
+    "utf-16-base64": (lambda v: base64.b64encode(f"echo {v} tail".encode("utf-16-le")).decode(), False),
+    "octal": (lambda v: "".join(f"\\{b:03o}" for b in v.encode()), False),
+    "rust": (lambda v: "".join(f"\\u{{{ord(c):x}}}" for c in v), False),
+    "python-ascii": (lambda v: ascii(v)[1:-1], False),
+    "shell": (lambda v: re.sub(r"([^\w])", r"\\\1", v), False),
+    "latin-1-percent": (lambda v: urllib.parse.quote(v.encode("latin-1"), safe=""), False),
+    "escape()": (lambda v: "".join(f"%u{ord(c):04X}" for c in v), False),
     "python": (lambda v: "".join(f"\\x{b:02x}" for b in v.encode()), False),
 }
 
@@ -130,10 +137,15 @@ def undone(blob):
 
     def unescape(m):
         e = m[1]
-        return chr(int(e[1:], 16)) if e[0] == "u" else escapes.get(e, e)
+        return chr(int(e[1:], 16)) if len(e) == 5 else escapes.get(e, e)
 
     yield re.sub(r"\\(u[0-9a-fA-F]{4}|.)", unescape, text, flags=re.S).encode("utf-16", "surrogatepass") \
         .decode("utf-16", "replace").encode()
+    yield re.sub(r"(?:\\u\{|%u)([0-9a-fA-F]{1,4})\}?", lambda m: chr(int(m[1], 16)), text).encode()
+    yield re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text).encode()
+    yield re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), blob)
+    yield urllib.parse.unquote(text, "latin-1").encode()
+    yield blob[blob.find(b"\0") - 1:].decode("utf-16-le", "replace").encode() if b"\0" in blob else b""
     yield re.sub(rb"\\x([0-9a-fA-F]{2})", lambda m: bytes.fromhex(m[1].decode()), blob)
     yield urllib.parse.unquote_to_bytes(blob)
     yield urllib.parse.unquote_to_bytes(blob.replace(b"+", b" "))
