@@ -159,6 +159,7 @@ const struct credential credential_rows[] = {
     RUN("doppler-token", "dp.pt.", ALNUM, 40, 48),
     RUN("doppler-token", "dp.st.", URL64 | CREDENTIAL_DOT, 40, 0),
     SURE("age-key", "AGE-SECRET-KEY-1", UPPER_DIGIT, 50, 64),
+    { ROW("telegram-token", ":AA", URL64, 33, 33), .must = MIXED, .anywhere = true },
     ASSIGNED("assigned-secret", "access_token", URL64, 20, 0),
     ASSIGNED("assigned-secret", "refresh_token", URL64, 20, 0),
     ASSIGNED("assigned-secret", "client_secret", URL64, 20, 0),
