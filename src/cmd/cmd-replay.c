@@ -327,7 +327,7 @@ static int serve(struct replay *r, struct err *e)
 
     as_server_init(&server, r->app, step, &mock, r->server);
     mock_init(&mock, &r->script, r->how.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL, &r->how,
-              &server.actions);
+              &server.drive.actions);
     code = as_server_run(&server, e);
     mock.exit_code = code; /* which need not be the engine's */
     if (mock.finished)

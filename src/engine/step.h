@@ -1,7 +1,8 @@
 /* engine/step.h - how an engine is driven: events in, wishes out, no I/O.
  *
  * Whoever drives it does what the actions say, in order, and feeds back what comes
- * of it. The time of an event is part of the event. */
+ * of it. The time of an event is part of the event. An engine that has finished may still
+ * be told what its peers do. */
 #ifndef ENGINE_STEP_H
 #define ENGINE_STEP_H
 

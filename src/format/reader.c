@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/atfile.h"
+#include "base/ahead.h"
 #include "base/mem.h"
 #include "format/source.h"
 #include "trace/limits.h"
@@ -22,6 +22,7 @@ struct reader {
     uint64_t line;   /* of held[taken] */
     uint64_t remarks;
     bool ended;
+    struct ahead again; /* for what is read once more */
 
     /* If it is to be repaired. */
     bool salvage;
@@ -142,6 +143,7 @@ static bool open_reader(struct reader **out, const struct sys *sys, const char *
     *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
     r->salvage = salvage;
     buf_init(&r->held, LIMIT_LINE + CHUNK);
+    ahead_init(&r->again, &r->source.file);
     if (!source_open(&r->source, sys, path, e)) {
         free(r);
         return false;
@@ -174,6 +176,7 @@ void reader_close(struct reader *r)
         r->format->close(r->state);
     source_close(&r->source);
     buf_release(&r->held);
+    ahead_release(&r->again);
     free(r);
 }
 
@@ -357,7 +360,7 @@ bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at)
 
 bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len, struct err *e)
 {
-    return atfile_read(&r->source.file, at, to, len, e);
+    return ahead_read(&r->again, at, to, len, e);
 }
 
 void reader_settle(struct reader *r)

@@ -116,7 +116,7 @@ static void play_with(struct session *s, const char *said, bool more, char *cons
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
     as_server_init(&server, &app, parrot_step, &parrot, upstream);
-    say_init(&parrot.say, &server.actions);
+    say_init(&parrot.say, &server.drive.actions);
     s->exit_code = as_server_run(&server, &e);
     s->events = parrot.events;
     restore(0, saved[0]);
