@@ -13,7 +13,10 @@
 #include "transport/relay.h"
 #include "json/write.h"
 
-enum { RESULT_TEXT = 1 << 16 };
+enum {
+    RESULT_TEXT = 1 << 16,
+    ASK_US = 10000, /* so long the wall clock is taken to go on as it did */
+};
 
 /* The relay's events go through the tap into the file. */
 struct session {
@@ -28,15 +31,23 @@ struct session {
     struct sink counting; /* before the file, if its format does not keep everything */
     struct loss loss;     /* what it does not keep */
     int64_t started_us;
+    struct tap_time asked; /* when the wall clock was last */
+    struct err why;        /* of what went wrong last; too large to be made for each line */
     int exit_code;
     bool left_out;     /* something did not come to the file */
     uint64_t too_long; /* messages that were, for us */
     bool hurried;      /* the server had to be told to end */
 };
 
-static struct tap_time now(const struct session *s)
+/* The wall clock is not asked again for every message: in between it goes as the other one
+ * does. */
+static struct tap_time now(struct session *s)
 {
-    return (struct tap_time){ clock_mono_us() - s->started_us, clock_wall_us() };
+    int64_t us = clock_mono_us() - s->started_us;
+
+    if (us - s->asked.us >= ASK_US || !s->asked.wall_us)
+        s->asked = (struct tap_time){ us, clock_wall_us() };
+    return (struct tap_time){ us, s->asked.wall_us + us - s->asked.us };
 }
 
 /* What reaches the file goes through here, and there is no other way. */
@@ -80,41 +91,37 @@ static void tell_trouble(const struct session *s, enum appender_trouble kind,
 
 /* After everything that was put. The file takes it in any case, or says what it lost; what
  * does not even come there is told here, once. */
-static void check(struct session *s, bool kept, const struct err *why)
+static void check(struct session *s, bool kept)
 {
-    struct err e = ERR_NONE;
     enum appender_trouble kind;
 
     if (!kept && !s->left_out)
-        tell_trouble(s, APPENDER_DROPPED, why);
+        tell_trouble(s, APPENDER_DROPPED, &s->why);
     s->left_out |= !kept;
-    while ((kind = live_trouble(&s->live, &e)) != APPENDER_FINE)
-        tell_trouble(s, kind, &e);
+    while ((kind = live_trouble(&s->live, &s->why)) != APPENDER_FINE)
+        tell_trouble(s, kind, &s->why);
 }
 
 static void on_line(void *to, enum record_dir dir, struct str line)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
 
-    check(s, tap_line(&s->tap, dir, line, now(s), &e), &e);
+    check(s, tap_line(&s->tap, dir, line, now(s), &s->why));
 }
 
 static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
 
     s->too_long++;
-    check(s, tap_too_long(&s->tap, dir, bytes, now(s), &e), &e);
+    check(s, tap_too_long(&s->tap, dir, bytes, now(s), &s->why));
 }
 
 static void on_stderr(void *to, struct str bytes)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
 
-    check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
+    check(s, tap_stderr(&s->tap, bytes, now(s), &s->why));
 }
 
 static void on_hurried(void *to)
@@ -127,10 +134,9 @@ static void on_hurried(void *to)
 static void on_exited(void *to, int code, int signum)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
 
     s->exit_code = signum ? 128 + signum : code;
-    check(s, tap_exited(&s->tap, code, signum, now(s), &e), &e);
+    check(s, tap_exited(&s->tap, code, signum, now(s), &s->why));
 }
 
 static void on_done(void *to)
@@ -207,9 +213,9 @@ static void begin(struct session *s)
 {
     struct arena a = { 0 };
     struct record_header header = compose_header(s, &a);
-    struct err e = ERR_NONE;
 
-    check(s, tap_begin(&s->tap, &header, now(s), &e) && tap_started(&s->tap, now(s), &e), &e);
+    check(s, tap_begin(&s->tap, &header, now(s), &s->why) &&
+                 tap_started(&s->tap, now(s), &s->why));
     arena_release(&a);
 }
 
@@ -378,12 +384,11 @@ static bool make_document(const struct session *s, const struct live_end *end)
 static int end(struct session *s)
 {
     struct live_end how;
-    struct err e = ERR_NONE;
     bool missing, made;
 
-    check(s, tap_end(&s->tap, s->exit_code, now(s), &e), &e);
+    check(s, tap_end(&s->tap, s->exit_code, now(s), &s->why));
     live_finish(&s->live, &how);
-    check(s, true, NULL);
+    check(s, true);
     live_release(&s->live);
     made = make_document(s, &how);
     if (made)

@@ -181,14 +181,11 @@ static void turn(struct live *l, struct file *next)
 }
 
 /* A part that cannot be made is told, and tried again when there is as much again. */
-static void turn_if_due(struct live *l)
+static void go_on_in_next_part(struct live *l)
 {
     struct err e = ERR_NONE;
     struct file next;
 
-    if (!l->config.rotate || !l->header.has || !appender_is_well(l->file) ||
-        appender_size(l->file) < l->turn_at)
-        return;
     if (make_next_file(l, &next, &e)) {
         l->turn_at = l->config.rotate;
         turn(l, &next);
@@ -196,6 +193,13 @@ static void turn_if_due(struct live *l)
         l->turn_at += l->config.rotate;
         troubles_add(&l->troubles, APPENDER_FAILED, false, &e);
     }
+}
+
+static void turn_if_due(struct live *l)
+{
+    if (l->config.rotate && l->header.has && appender_is_well(l->file) &&
+        appender_size(l->file) >= l->turn_at)
+        go_on_in_next_part(l);
 }
 
 static bool is_wanted(const struct live *l, const struct record *r)
