@@ -37,6 +37,8 @@ struct session {
     bool left_out;     /* something did not come to the file */
     uint64_t too_long; /* messages that were, for us */
     bool hurried;      /* the server had to be told to end */
+    const char *aside; /* what an earlier recorder has left here, by its new name; or NULL */
+    bool journal_kept; /* it has what the document has not */
 };
 
 /* The wall clock is not asked again for every message: in between it goes as the other one
@@ -267,14 +269,7 @@ static bool open_live(struct session *s, struct err *e)
 
 static bool make_file(struct session *s, struct err *e)
 {
-    const char *aside;
-
-    if (!record_place_set_aside(s->place, s->app->sys, &aside, e) || !open_live(s, e))
-        return false;
-    if (aside)
-        log_say(s->app->log, LOG_WARN,
-                "a recording broke off here: 'mcpreel check --fix %s' finishes it", aside);
-    return true;
+    return record_place_set_aside(s->place, s->app->sys, &s->aside, e) && open_live(s, e);
 }
 
 /* Finds a name that is free, and opens the file if it is time. Of names that we choose
@@ -334,7 +329,7 @@ static bool lost_said(const struct loss *l)
 static void say_result(const struct session *s, const struct live_end *end)
 {
     unsigned long long lost = end->lost + s->too_long, seen = s->tap.seq + s->too_long;
-    enum log_level level = lost || s->hurried ? LOG_WARN : LOG_INFO;
+    enum log_level level = lost || s->hurried || s->journal_kept ? LOG_WARN : LOG_INFO;
     struct buf text;
 
     buf_init(&text, RESULT_TEXT);
@@ -355,13 +350,15 @@ static void say_result(const struct session *s, const struct live_end *end)
     }
     if (s->hurried)
         buf_printf(&text, "; the server outlived its client for 0.8 s and got SIGTERM");
+    if (s->journal_kept)
+        buf_printf(&text, "; everything that was recorded is in %s", s->place->live);
     log_say(s->app->log, level, "%.*s", STR_ARG(buf_str(&text)));
     buf_release(&text);
 }
 
 /* The document of a journal; true if there is none to be made. The journal stays as long as
  * it has anything that whoever wants everything would miss. */
-static bool make_document(const struct session *s, const struct live_end *end)
+static bool make_document(struct session *s, const struct live_end *end)
 {
     const struct record_place *p = s->place;
     struct err e = ERR_NONE;
@@ -373,9 +370,8 @@ static bool make_document(const struct session *s, const struct live_end *end)
         log_err(s->app->log, &e);
         return false;
     }
-    if (end->late || (s->how->strict && lost_said(&s->loss)))
-        log_say(s->app->log, LOG_WARN, "everything that was recorded is in %s", p->live);
-    else
+    s->journal_kept = end->late || (s->how->strict && lost_said(&s->loss));
+    if (!s->journal_kept)
         s->app->sys->unlink(s->app->sys, p->live);
     return true;
 }
@@ -398,6 +394,16 @@ static int end(struct session *s)
     return made && !(missing && s->how->strict) ? s->exit_code : RECORD_SESSION_FAILED;
 }
 
+static void say_start(const struct session *s)
+{
+    if (s->aside)
+        log_say(s->app->log, LOG_WARN,
+                "recording to %s; another broke off here: 'mcpreel check --fix %s' finishes it",
+                s->place->path, s->aside);
+    else
+        log_say(s->app->log, LOG_INFO, "recording to %s", s->place->path);
+}
+
 static int run(struct session *s, struct err *e)
 {
     int code;
@@ -405,7 +411,7 @@ static int run(struct session *s, struct err *e)
     s->signals = signals_watch(s->loop, on_signal, s);
     code = start(s, e);
     if (!code) {
-        log_say(s->app->log, LOG_INFO, "recording to %s", s->place->path);
+        say_start(s);
         begin(s);
         loop_run(s->loop);
         code = end(s);
