@@ -38,7 +38,8 @@ struct script_step {
     uint32_t ms;   /* when it was sent, since the start of the recording */
     uint16_t at_high;
     uint8_t kind;
-    bool waits; /* when it was sent, all the strand's questions had been answered */
+    bool waits : 1; /* when it was sent, all the strand's questions had been answered */
+    bool apart : 1; /* it was sent on another stream than the strand's */
 };
 
 enum script_flag {
