@@ -411,6 +411,17 @@ static void take_line(struct appender *a)
     free(item);
 }
 
+/* Nothing can go missing any more but the end itself. */
+static void add_last(struct appender *a)
+{
+    if (a->config.last) {
+        buf_clear(&a->last);
+        a->config.last(a->config.to, &a->last, &a->all);
+    }
+    parcel_add(&a->batch.parcel, buf_str(&a->last));
+    a->batch.last = true;
+}
+
 /* Once everything else is written comes what is to be the end. */
 static void fill_batch(struct appender *a)
 {
@@ -422,10 +433,8 @@ static void fill_batch(struct appender *a)
             break;
         take_line(a);
     }
-    if (!a->waiting.first && a->ending && a->last.len) {
-        parcel_add(p, buf_str(&a->last));
-        a->batch.last = true;
-    }
+    if (!p->text.len && a->ending && a->last.len)
+        add_last(a);
     a->pending = true;
 }
 
@@ -527,8 +536,7 @@ static bool give_up(struct appender *a)
         return false;
     compose_gap(a);
     take_gap(a);
-    parcel_add(&b->parcel, buf_str(&a->last));
-    b->last = true;
+    add_last(a);
     a->pending = parcel_next(&b->parcel) != NULL;
     return a->pending;
 }

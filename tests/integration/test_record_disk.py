@@ -201,6 +201,23 @@ def test_space_that_does_not_come_back_disturbs_nobody(strict, mcpreel, tmp_path
     assert not gaps or sum(g["messages"] for g in gaps) == 400 - kept
 
 
+def test_plain_totals_are_of_what_is_there(mcpreel, tmp_path):
+    """There is no gap to tell the difference."""
+    path = tmp_path / "r.jsonl"
+    big = asked(1).replace(b"}", b',"params":{"x":"' + b"x" * FULL + b'"}}')
+    with ended(limited(mcpreel, path, "--plain")) as p:
+        ask(p, 0)
+        p.stdin.write(big)
+        p.stdin.flush()
+        assert p.stdout.readline() == big.replace(b'"method":"ping"', b'"result":{}')
+        ask(p, 2)
+        code, _, err = finish(p)
+    footer, kept = lines_of(path)[-1], [(m["dir"], m["msg"]["id"]) for m in messages(path)]
+    assert code == 0 and kept == [("c2s", 0), ("s2c", 0), ("c2s", 2), ("s2c", 2)]
+    assert err.endswith(f"warning: recorded only 4 of 6 messages in {path}\n".encode())
+    assert (footer["total_messages"], footer["client_messages"], footer["server_messages"]) == (4, 2, 2), footer
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A way to run a shell script in a namespace where ./disk is a file system of 64 kB."""
