@@ -6,8 +6,6 @@
 #include "loop/dumps.h"
 #include "trace/limits.h"
 
-enum { LAST_WORDS_MS = 200 }; /* that we wait for somebody to read what we said */
-
 struct record_args {
     const char *output, *name, *upstream;
     const struct format *format;
@@ -148,16 +146,11 @@ static int record_redacted(const struct app *app, const struct record_args *args
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
-    struct log log = *app->log;
-    struct log_queue queue;
     struct arena a = { 0 };
     int code;
 
-    redacted.log = &log;
-    if (!redaction_init(&redaction, &redacted, &args->redaction, how->server, e))
+    if (!redaction_init(&redaction, app, &args->redaction, how->server, e))
         return app_exit_code(e);
-    /* Many clients never read our standard error; the session must not wait for them. */
-    log_queue_init(&queue, &log);
     dumps_off();
     redacted.log = &redaction.log;
     redaction.redactor.live = true;
@@ -169,7 +162,6 @@ static int record_redacted(const struct app *app, const struct record_args *args
     } else {
         code = app_exit_code(e);
     }
-    log_queue_finish(&queue, LAST_WORDS_MS);
     redaction_err(&redaction, e);
     record_place_release(&place);
     redaction_release(&redaction);
@@ -193,8 +185,12 @@ static int record_run(const struct app *app, const void *options, const struct o
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
-    if (check_sizes(args, e) && find_server(&how, args, in, &a, e))
-        code = record_redacted(app, args, &how, e);
+    if (check_sizes(args, e) && find_server(&how, args, in, &a, e)) {
+        struct app_unheld unheld;
+
+        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, e);
+        app_unheld_end(&unheld);
+    }
     arena_release(&a);
     return code;
 }
