@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "engine/compare.h"
 
@@ -20,74 +19,14 @@ struct wanted {
     uint32_t session, method;
 };
 
-static enum mcp_class class_of(const struct script *s, uint32_t method)
+static enum mcp_class class_of(const struct matcher *m, uint32_t method)
 {
-    const struct mcp_method *known = s->methods[method].known;
-
-    return known ? known->class : MCP_CLASS_OTHER;
+    return queues_class(&m->queues, method);
 }
 
-/* Polls are one sequence, whatever else a client says with them. */
 static bool goes_by_params(const struct matcher *m, uint32_t method)
 {
-    return (m->options.mode == MATCH_BY_REQUEST || m->options.mode == MATCH_STRICT) &&
-           class_of(m->script, method) != MCP_CLASS_POLL;
-}
-
-/* Requests of which a part was redacted have queues of their own: what is left of them may
- * be all that another one says, and that one is to be found first. */
-static uint32_t masked_key(uint32_t key)
-{
-    return key ^ UINT32_C(0x9e3779b9);
-}
-
-static uint32_t key_of(const struct matcher *m, uint32_t op)
-{
-    const struct script_op *o = &m->script->ops[op];
-
-    if (!goes_by_params(m, o->method))
-        return o->subject_key;
-    return o->flags & STRAND_MASKED ? masked_key(o->params_key) : o->params_key;
-}
-
-static size_t slot_of(const struct matcher *m, uint32_t session, uint32_t method, uint32_t key)
-{
-    uint64_t h = hash_mix(hash_mix(session, method), key) & UINT32_MAX;
-
-    return (size_t)(h * m->slots >> 32);
-}
-
-/* The slot of a queue, or the free one where it would go. */
-static uint32_t *find_queue(const struct matcher *m, uint32_t session, uint32_t method,
-                            uint32_t key)
-{
-    size_t at = slot_of(m, session, method, key);
-
-    for (;; at = at + 1 < m->slots ? at + 1 : 0) {
-        const struct script_op *o = &m->script->ops[m->heads[at]];
-        if (!m->heads[at] ||
-            (o->session == session && o->method == method && key_of(m, m->heads[at]) == key))
-            return &m->heads[at];
-    }
-}
-
-/* From the last to the first, so that each is put in front of its queue. */
-static void build_queues(struct matcher *m)
-{
-    const struct script *s = m->script;
-
-    m->slots = s->op_count + s->op_count / 2 + 1;
-    m->heads = mem_alloc(m->slots * sizeof *m->heads);
-    m->next = mem_alloc(s->op_count * sizeof *m->next);
-    for (uint32_t op = (uint32_t)s->op_count; op-- > 1;) {
-        uint32_t *head;
-
-        if (!(s->ops[op].flags & STRAND_COUNTS))
-            continue;
-        head = find_queue(m, s->ops[op].session, s->ops[op].method, key_of(m, op));
-        m->next[op] = *head;
-        *head = op;
-    }
+    return queues_goes_by_params(&m->queues, method);
 }
 
 void matcher_init(struct matcher *m, const struct script *script,
@@ -97,13 +36,13 @@ void matcher_init(struct matcher *m, const struct script *script,
     BUG_IF(options->mode == MATCH_FUZZY && !fuzzy);
     leaves_init(&m->leaves);
     script_text_init(&m->text);
-    build_queues(m);
+    queues_init(&m->queues, script,
+                options->mode == MATCH_BY_REQUEST || options->mode == MATCH_STRICT);
 }
 
 void matcher_release(struct matcher *m)
 {
-    free(m->heads);
-    free(m->next);
+    queues_release(&m->queues);
     leaves_release(&m->leaves);
     script_text_release(&m->text);
 }
@@ -212,11 +151,11 @@ static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t se
 
     leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
     key = script_fold(leaves_key(&m->leaves));
-    add_place(to, *find_queue(m, session, w->method, key));
+    add_place(to, queues_find(&m->queues, session, w->method, key));
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
-        key = masked_key(script_fold(leaves_key(&m->leaves)));
-        add_place(to, *find_queue(m, session, w->method, key));
+        key = queues_masked(script_fold(leaves_key(&m->leaves)));
+        add_place(to, queues_find(&m->queues, session, w->method, key));
     }
 }
 
@@ -230,7 +169,7 @@ static struct places find_places(struct matcher *m, const struct wanted *w, uint
     if (goes_by_params(m, w->method))
         add_by_params(m, w, session, key, &found);
     else
-        add_place(&found, *find_queue(m, session, w->method, key));
+        add_place(&found, queues_find(&m->queues, session, w->method, key));
     return found;
 }
 
@@ -242,8 +181,8 @@ static uint32_t unused_in(struct matcher *m, const struct wanted *w, uint32_t he
     uint32_t op;
 
     while (q->next && spent_has(w->spent, q->next))
-        q->next = m->next[q->next];
-    for (op = q->next; op; op = m->next[op])
+        q->next = m->queues.next[q->next];
+    for (op = q->next; op; op = m->queues.next[op])
         if (!spent_has(w->spent, op) && fits(m, w, op, differs))
             break;
     return op;
@@ -256,18 +195,11 @@ static void use(struct matcher *m, struct spent *spent, uint32_t head, uint32_t 
         spent_queue(spent, head)->last = op;
 }
 
-static uint32_t queue_of(const struct matcher *m, uint32_t op)
-{
-    const struct script_op *o = &m->script->ops[op];
-
-    return *find_queue(m, o->session, o->method, key_of(m, op));
-}
-
 static bool found(struct matcher *m, const struct wanted *w, struct match *out, uint32_t op)
 {
     out->outcome = MATCH_FOUND;
     out->op = op;
-    use(m, w->spent, queue_of(m, op), op);
+    use(m, w->spent, queues_of(&m->queues, op), op);
     return true;
 }
 
@@ -351,7 +283,7 @@ static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t sessi
 
 static bool goes_by_likeness(const struct matcher *m, uint32_t method)
 {
-    return m->options.mode == MATCH_FUZZY && class_of(m->script, method) != MCP_CLASS_POLL;
+    return m->options.mode == MATCH_FUZZY && class_of(m, method) != MCP_CLASS_POLL;
 }
 
 static bool is_masked(const struct matcher *m, uint32_t op)
@@ -408,7 +340,7 @@ static bool may_repeat(const struct matcher *m, uint32_t method)
 
 static bool may_cycle(const struct matcher *m, uint32_t method)
 {
-    enum mcp_class class = class_of(m->script, method);
+    enum mcp_class class = class_of(m, method);
 
     return m->options.exhausted == EXHAUSTED_CYCLE && class != MCP_CLASS_POLL &&
            class != MCP_CLASS_LISTEN;
@@ -417,7 +349,7 @@ static bool may_cycle(const struct matcher *m, uint32_t method)
 static void start_over(struct matcher *m, struct spent *spent, uint32_t head)
 {
     spent_queue(spent, head)->next = head;
-    for (uint32_t op = head; op; op = m->next[op])
+    for (uint32_t op = head; op; op = m->queues.next[op])
         spent_mark(spent, op, false);
 }
 
@@ -432,7 +364,7 @@ static uint32_t last_success(struct matcher *m, const struct wanted *w, uint32_t
     key = script_fold(leaves_key(&m->leaves));
     if (m->script->ops[last].params_key == key)
         return last;
-    for (uint32_t op = head; op; op = m->next[op])
+    for (uint32_t op = head; op; op = m->queues.next[op])
         if (m->script->ops[op].params_key == key && m->script->ops[op].flags & STRAND_SUCCEEDED)
             alike = op;
     return alike ? alike : last;
@@ -470,7 +402,7 @@ static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
     bool differs;
 
     while (head && !(spent_has(w->spent, head) && fits(m, w, head, &differs)))
-        head = m->next[head];
+        head = m->queues.next[head];
     return head != 0;
 }
 
@@ -624,9 +556,9 @@ void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, str
     uint32_t key = script_plain_subject_key(task), head;
 
     for (uint32_t i = 0; i < m->script->method_count; i++) {
-        if (class_of(m->script, i) != MCP_CLASS_POLL)
+        if (class_of(m, i) != MCP_CLASS_POLL)
             continue;
-        head = *find_queue(m, session, i, key);
+        head = queues_find(&m->queues, session, i, key);
         if (head)
             start_over(m, spent, head);
     }
@@ -640,8 +572,8 @@ bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t sessi
 
     if (!script_find_method(s, STR("tasks/get"), &method))
         return false;
-    head = *find_queue(m, session, method, script_plain_subject_key(task));
-    for (op = head; op && spent_has(spent, op); op = m->next[op])
+    head = queues_find(&m->queues, session, method, script_plain_subject_key(task));
+    for (op = head; op && spent_has(spent, op); op = m->queues.next[op])
         last = op;
     return last && op && !(s->ops[last].flags & STRAND_DUE);
 }

@@ -12,6 +12,7 @@
 #define ENGINE_MATCH_H
 
 #include "engine/fuzzy.h"
+#include "engine/queues.h"
 #include "mcp/message.h"
 
 enum match_mode {
@@ -60,9 +61,7 @@ struct matcher {
     const struct script *script; /* borrowed */
     struct match_options options;
     struct fuzzy *fuzzy; /* borrowed; fuzzy mode only */
-    uint32_t *heads;     /* a hash table of queues: their first strands */
-    size_t slots;
-    uint32_t *next; /* the strand after one in its queue */
+    struct queues queues;
     struct leaves leaves;
     struct script_text text; /* the recorded request that is being compared */
     struct err trouble;

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vast.h"
+#include "engine/suspense.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
 #include "trace/limits.h"
@@ -24,7 +25,8 @@ struct lane {
 };
 
 struct script_writing {
-    struct pairing pairs;  /* tags: the strand of a request, the question's of a server's */
+    struct pairing pairs; /* tags: the strand of a request, a question's or its suspense */
+    struct suspense suspense;
     struct recall tokens;  /* lane and progress token to strand */
     struct map lanes;      /* scope to struct lane */
     struct lane *latest;   /* of the last message */
@@ -64,6 +66,7 @@ void script_write_end(struct script *s)
 
     if (!w)
         return;
+    suspense_finish(&w->suspense, s);
     for (struct map_entry *e = NULL; (e = map_next(&w->lanes, e));) {
         struct lane *l = e->value;
         map_release(&l->heard);
@@ -154,37 +157,38 @@ static uint32_t new_op(struct script *s, const struct lane *l)
     return (uint32_t)s->op_count++;
 }
 
-static uint32_t append(struct script *s, uint32_t op, enum script_step_kind kind)
+static uint32_t new_step(struct script *s, enum script_step_kind kind)
 {
-    struct script_op *o = &s->ops[op];
-    uint32_t step = (uint32_t)s->step_count;
-
     s->steps = vast_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
-    s->step_count++;
-    s->steps[step] = (struct script_step){ .kind = (uint8_t)kind,
-                                           .ms = s->writing->ms,
-                                           .waits = !o->questions,
-                                           .next = o->last ? s->steps[o->last].next : step };
-    if (o->last)
-        s->steps[o->last].next = step;
-    o->last = step;
-    return step;
+    s->steps[s->step_count] =
+        (struct script_step){ .kind = (uint8_t)kind, .ms = s->writing->ms };
+    return (uint32_t)s->step_count++;
 }
 
-/* A step with the message at hand. */
-static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
-                     struct json_val msg, struct err *e)
+/* A step with the message at hand, of no strand yet. */
+static bool make_step(struct script *s, enum script_step_kind kind, struct json_val msg,
+                      uint32_t *step, struct err *e)
 {
     struct shelf_place where;
-    uint32_t step;
 
     if (!s->shelf->keep(s->shelf, json_raw(msg), &where, e))
         return false;
     BUG_IF(where.at >= SHELF_MAX);
-    step = append(s, op, kind);
-    s->steps[step].at_low = (uint32_t)where.at;
-    s->steps[step].at_high = (uint16_t)(where.at >> 32);
-    s->steps[step].len = where.len;
+    *step = new_step(s, kind);
+    s->steps[*step].at_low = (uint32_t)where.at;
+    s->steps[*step].at_high = (uint16_t)(where.at >> 32);
+    s->steps[*step].len = where.len;
+    return true;
+}
+
+static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
+                     struct json_val msg, struct err *e)
+{
+    uint32_t step;
+
+    if (!make_step(s, kind, msg, &step, e))
+        return false;
+    script_link_step(s, op, step);
     return true;
 }
 
@@ -224,7 +228,8 @@ static uint32_t place_of_unasked(struct script *s, struct lane *l, const struct 
         return op_of(sole);
     op = last_strand(s, l);
     if ((!any || any->parked) && l->just_heard.len) {
-        gate = append(s, op, STEP_HEAR);
+        gate = new_step(s, STEP_HEAR);
+        script_link_step(s, op, gate);
         s->steps[gate].at_low = intern(s, l->just_heard);
         s->steps[gate].len = clamp(times_heard(l, l->just_heard));
         s->steps[gate].ms = l->heard_ms;
@@ -470,11 +475,68 @@ static bool add_server_notification(struct script *s, struct lane *l, const stru
     return add_step(s, op, kind, m->root, e);
 }
 
+/* Who can be meant by a question of the server's. */
+struct askers {
+    uint32_t oldest; /* 0: nobody */
+    bool sole;
+};
+
+/* A question about a task comes while its result is waited for. */
+static bool waits_for_task(const struct pairing_request *q, struct str task)
+{
+    return task.len && str_eq(q->method, STR("tasks/result")) && str_eq(q->subject, task);
+}
+
+static struct askers find_askers(struct script *s, const struct record *r,
+                                 const struct mcp_message *m)
+{
+    struct script_writing *w = s->writing;
+    struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
+    struct str task = json_text(
+        json_get(mcp_meta(m->params, MCP_META_RELATED_TASK), STR("taskId")), &w->scratch);
+    struct askers found = { .sole = true };
+
+    for (const struct pairing_request *q = pairing_first(&w->pairs, place, TO_SERVER);
+         q && !q->parked; q = pairing_next(q, place)) {
+        if (waits_for_task(q, task))
+            return (struct askers){ op_of(q), true };
+        if (!suspense_may_ask(script_method(s, op_of(q))))
+            continue;
+        found.sole = !found.oldest;
+        if (!found.sole && !task.len)
+            break;
+        found.oldest = found.oldest ? found.oldest : op_of(q);
+    }
+    return found;
+}
+
+/* What the answer to a question is found by: the strand it was asked in, or its suspense. */
+#define IN_SUSPENSE ((uint64_t)1 << 63)
+
+static bool suspend(struct script *s, struct lane *l, const struct record *r,
+                    const struct mcp_message *m, uint32_t oldest, struct err *e)
+{
+    struct script_writing *w = s->writing;
+    struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
+    uint64_t name;
+    uint32_t step;
+
+    if (!make_step(s, STEP_ASK, m->root, &step, e))
+        return false;
+    name = suspense_ask(&w->suspense, s, place, step, oldest, last_strand(s, l));
+    pairing_ask(&w->pairs, r, m, name | IN_SUSPENSE);
+    return true;
+}
+
 static bool add_server_request(struct script *s, struct lane *l, const struct record *r,
                                const struct mcp_message *m, struct err *e)
 {
-    uint32_t op = place_of_unasked(s, l, r);
+    struct askers askers = find_askers(s, r, m);
+    uint32_t op;
 
+    if (askers.oldest && !askers.sole)
+        return suspend(s, l, r, m, askers.oldest, e);
+    op = askers.oldest ? askers.oldest : place_of_unasked(s, l, r);
     l->last = op;
     if (!add_step(s, op, STEP_ASK, m->root, e))
         return false;
@@ -535,6 +597,7 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
     if (!asked)
         return true; /* an answer to nothing has no place to be sent from */
     op = op_of(asked);
+    suspense_answer(&s->writing->suspense, s, scope_of(&s->writing->pairs.scope, r).at[0], op);
     note_answer(s, op, r, m);
     if (ends_subscription(s, op))
         return add_step(s, last_strand(s, l), STEP_EVENT, m->root, e);
@@ -567,11 +630,18 @@ static void add_client_notification(struct script *s, struct lane *l, const stru
 static bool add_client_answer(struct script *s, const struct record *r,
                               const struct mcp_message *m, struct err *e)
 {
-    const struct pairing_request *asked = pairing_answer(&s->writing->pairs, r, m);
-    uint32_t op;
+    struct script_writing *w = s->writing;
+    const struct pairing_request *asked = pairing_answer(&w->pairs, r, m);
+    uint32_t op, step;
 
     if (!asked)
         return true;
+    if (asked->tag & IN_SUSPENSE) {
+        if (!make_step(s, STEP_REPLY, m->root, &step, e))
+            return false;
+        suspense_reply(&w->suspense, asked->tag & ~IN_SUSPENSE, step);
+        return true;
+    }
     op = op_of(asked);
     if (s->ops[op].questions)
         s->ops[op].questions--;

@@ -50,6 +50,17 @@ void script_release(struct script *s)
     arena_release(&s->arena);
 }
 
+void script_link_step(struct script *s, uint32_t op, uint32_t step)
+{
+    struct script_op *o = &s->ops[op];
+
+    s->steps[step].waits = !o->questions;
+    s->steps[step].next = o->last ? s->steps[o->last].next : step;
+    if (o->last)
+        s->steps[o->last].next = step;
+    o->last = step;
+}
+
 void script_text_init(struct script_text *t)
 {
     *t = (struct script_text){ 0 };

@@ -124,6 +124,9 @@ void script_release(struct script *s);
 /* The recording is over: what is only needed for writing is given back. */
 void script_finish(struct script *s);
 
+/* Makes a step that belongs to no strand the last of one, while the script is written. */
+void script_link_step(struct script *s, uint32_t op, uint32_t step);
+
 /* A message got back from the shelf. */
 struct script_text {
     struct buf text;

@@ -8,29 +8,10 @@
 #include <unistd.h>
 
 #include "fault-sys.h"
+#include "scratch.h"
 #include "test.h"
 
 /* long file: each way in which a disk can fail is a case of its own */
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-appender-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    unlink("file.2");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
 
 /* "GAP 2/14 0/0 1/3 why": messages and bytes of each lane. */
 static void add_gap(void *to, struct buf *text, const struct backlog_loss *l, const char *why)
@@ -95,18 +76,6 @@ static struct appender_end end(struct appender *a, const char *last)
     return how;
 }
 
-static void assert_file(const char *path, const char *want)
-{
-    struct err e = ERR_NONE;
-    struct buf got;
-
-    buf_init(&got, (size_t)1 << 24);
-    if (!file_slurp(&got, &sys_real, path, &e))
-        fail_msg("%s", e.msg);
-    assert_str(buf_str(&got), str_z(want));
-    buf_release(&got);
-}
-
 static void assert_file_starts(const char *path, const char *want)
 {
     struct err e = ERR_NONE;
@@ -161,17 +130,17 @@ static void a_line_is_in_the_file_when_it_was_put(void **state)
     fault_init(&f);
     a = begin(&f, &c);
     put(a, "one");
-    assert_file("file", "one\n");
+    assert_content("file", STR("one\n"));
     assert_int_equal(f.calls[FAULT_WRITE], 1);
     put(a, "two");
-    assert_file("file", "one\ntwo\n");
+    assert_content("file", STR("one\ntwo\n"));
     assert_int_equal(f.calls[FAULT_WRITE], 2);
     assert_true(appender_is_well(a));
     assert_int_equal(appender_size(a), 8);
     how = end(a, "last\n");
     assert_nothing_told(a);
     appender_free(a);
-    assert_file("file", "one\ntwo\nlast\n");
+    assert_content("file", STR("one\ntwo\nlast\n"));
     assert_false(how.unsynced || how.late);
     assert_int_equal(lost_messages(&how), 0);
     assert_true(f.calls[FAULT_FDATASYNC] >= 1);
@@ -212,7 +181,7 @@ static void whatever_fails_the_file_gets_every_line(void **state)
         assert_true(str_starts(str_z(e.msg), STR("cannot write 'file': ")));
         assert_nothing_told(a);
         appender_free(a);
-        assert_file("file", "one\ntwo\nthree\nfour\nlast\n");
+        assert_content("file", STR("one\ntwo\nthree\nfour\nlast\n"));
         unlink("file");
     }
 }
@@ -229,12 +198,12 @@ static void interruptions_and_short_writes_are_no_trouble(void **state)
     fault_fail(&f, FAULT_WRITE, 3, 2, EINTR);
     a = begin(&f, &c);
     put(a, "one");
-    assert_file("file", "one\n");
+    assert_content("file", STR("one\n"));
     assert_true(appender_is_well(a));
     end(a, "last\n");
     assert_nothing_told(a);
     appender_free(a);
-    assert_file("file", "one\nlast\n");
+    assert_content("file", STR("one\nlast\n"));
 }
 
 static void what_waits_is_written_without_any_further_line(void **state)
@@ -253,7 +222,7 @@ static void what_waits_is_written_without_any_further_line(void **state)
     wait_for_calls(&f, FAULT_WRITE, 22); /* twenty in vain, "one", "two" */
     end(a, "");
     appender_free(a);
-    assert_file("file", "one\ntwo\n");
+    assert_content("file", STR("one\ntwo\n"));
 }
 
 static void it_is_well_again_when_all_is_written(void **state)
@@ -293,7 +262,7 @@ static void it_is_not_well_before_it_was_so_for_a_while(void **state)
     assert_false(appender_is_well(a));
     end(a, "");
     appender_free(a);
-    assert_file("file", "one\ntwo\n");
+    assert_content("file", STR("one\ntwo\n"));
 }
 
 /* The first line is being written, and stays; of what waits the oldest goes. */
@@ -327,8 +296,8 @@ static void what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts(void 
     assert_nothing_told(a);
     appender_free(a);
     close(gate[0]);
-    assert_file("file", "first\nGAP 1/2 1/3 1/4 No space left on device\n"
-                        "ddddd\neeeeee\nfffffff\nlast\n");
+    assert_content("file", STR("first\nGAP 1/2 1/3 1/4 No space left on device\n"
+                               "ddddd\neeeeee\nfffffff\nlast\n"));
     assert_int_equal(lost_messages(&how), 3);
     assert_int_equal(how.lost.lanes[1].bytes, 3);
 }
@@ -351,7 +320,7 @@ static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
     wait_for_calls(&f, FAULT_WRITE, 52);
     how = end(a, "last\n");
     appender_free(a);
-    assert_file("file", "first\nGAP 1/6 0/0 0/0 Input/output error\nthird\nlast\n");
+    assert_content("file", STR("first\nGAP 1/6 0/0 0/0 Input/output error\nthird\nlast\n"));
     assert_int_equal(lost_messages(&how), 1);
 }
 
@@ -389,7 +358,7 @@ static void a_disk_that_hangs_is_waited_for_only_once(void **state)
     appender_free(a);
     close(gate[0]);
     assert_int_equal(lost_messages(&how), 0);
-    assert_file("file", buf_z(&want));
+    assert_content("file", buf_str(&want));
     buf_release(&want);
 }
 
@@ -420,7 +389,7 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     assert_told(a, APPENDER_DROPPED, "cannot write 'file': no answer from the disk");
     assert_nothing_told(a);
     appender_free(a);
-    assert_file("file", "one\n");
+    assert_content("file", STR("one\n"));
     close(gate[1]); /* the thread comes back, and finds that it is alone */
     wait_for_calls(&f, FAULT_CLOSE, 2);
     close(gate[0]);
@@ -483,7 +452,7 @@ static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
     assert_true(how.unsynced && !how.late);
     assert_int_equal(lost_messages(&how), 0);
     appender_free(a);
-    assert_file("file", "one\nlast\n");
+    assert_content("file", STR("one\nlast\n"));
     close(gate[1]);
     wait_for_calls(&f, FAULT_CLOSE, 2);
     close(gate[0]);
@@ -514,7 +483,7 @@ static void what_is_given_up_at_the_end_is_accounted_for(void **state)
     assert_nothing_told(a);
     appender_free(a);
     assert_int_equal(lost_messages(&how), 2);
-    assert_file("file", "one\nGAP 0/0 1/3 1/5 No space left on device\nlast\n");
+    assert_content("file", STR("one\nGAP 0/0 1/3 1/5 No space left on device\nlast\n"));
 }
 
 static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void **state)
@@ -537,7 +506,7 @@ static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void
     appender_free(a);
     assert_int_equal(lost_messages(&how), 2);
     assert_false(how.late);
-    assert_file("file", "one\n");
+    assert_content("file", STR("one\n"));
 }
 
 static void the_end_tries_as_long_as_there_is_time(void **state)
@@ -560,7 +529,7 @@ static void the_end_tries_as_long_as_there_is_time(void **state)
     appender_free(a);
     assert_false(how.late);
     assert_int_equal(lost_messages(&how), 0);
-    assert_file("file", "one\ntwo\nthree\nlast\n");
+    assert_content("file", STR("one\ntwo\nthree\nlast\n"));
 }
 
 /* A line of so many letters. */
@@ -635,7 +604,7 @@ static void nor_at_the_end(void **state)
     allow(RLIM_INFINITY);
     appender_free(a);
     assert_int_equal(lost_messages(&how), 2);
-    assert_file("file", "one\nGAP 2/5900 0/0 0/0 File too large\ntwo\nlast\n");
+    assert_content("file", STR("one\nGAP 2/5900 0/0 0/0 File too large\ntwo\nlast\n"));
 }
 
 static void a_line_waits_for_room_as_long_as_no_other_could_do_with_less(void **state)
@@ -677,7 +646,8 @@ static void a_file_that_never_took_a_line_stays_empty(void **state)
     how = end(a, "last\n");
     appender_free(a);
     assert_int_equal(lost_messages(&how), 1);
-    assert_file("file", ""); /* what follows a header that is not there is worth nothing */
+    assert_content("file",
+                   STR("")); /* what follows a header that is not there is worth nothing */
 }
 
 static void it_is_synced_after_so_many_lines_or_so_long(void **state)
@@ -769,7 +739,8 @@ static void a_sync_that_failed_is_told_and_noted_and_stays_so(void **state)
     appender_free(a);
     assert_true(how.unsynced);
     assert_int_equal(lost_messages(&how), 0);
-    assert_file("file", "one\ntwo\nthree\nGAP 0/8 0/0 0/0 Input/output error\nfour\nlast\n");
+    assert_content("file",
+                   STR("one\ntwo\nthree\nGAP 0/8 0/0 0/0 Input/output error\nfour\nlast\n"));
 }
 
 static void what_fails_at_the_end_is_told(void **state)
@@ -799,7 +770,7 @@ static void what_fails_at_the_end_is_told(void **state)
         assert_told(a, APPENDER_UNSYNCED, rows[i].says);
         appender_free(a);
         assert_true(how.unsynced);
-        assert_file("file", "one\n");
+        assert_content("file", STR("one\n"));
         unlink("file");
     }
 }
@@ -840,9 +811,9 @@ static void it_goes_on_in_another_file(void **state)
         how = end(a, "last\n");
         appender_free(a);
         assert_int_equal(lost_messages(&how), 0);
-        assert_file("file.2", "head\ntwo\nlast\n");
+        assert_content("file.2", STR("head\ntwo\nlast\n"));
         if (at > 1)
-            assert_file("file", "one\nfoot\n");
+            assert_content("file", STR("one\nfoot\n"));
         assert_int_equal(f.calls[FAULT_CLOSE] - f.calls[FAULT_FSYNC], 2);
         unlink("file");
         unlink("file.2");
@@ -862,41 +833,39 @@ static void what_is_dropped_writes_no_more(void **state)
     appender_drop(a);
     appender_free(a);
     appender_free(NULL);
-    assert_file("file", "one\n");
+    assert_content("file", STR("one\n"));
     assert_int_equal(f.calls[FAULT_WRITE], 1);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_line_is_in_the_file_when_it_was_put),
-        TEST(whatever_fails_the_file_gets_every_line),
-        TEST(interruptions_and_short_writes_are_no_trouble),
-        TEST(what_waits_is_written_without_any_further_line),
-        TEST(it_is_well_again_when_all_is_written),
-        TEST(it_is_not_well_before_it_was_so_for_a_while),
-        TEST(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
-        TEST(a_line_larger_than_the_memory_is_kept_all_the_same),
-        TEST(a_disk_that_hangs_is_waited_for_only_once),
-        TEST(a_disk_that_hangs_at_the_end_is_left_behind),
-        TEST(that_the_end_takes_its_time_is_told_once),
-        TEST(a_sync_that_hangs_at_the_end_is_left_behind),
-        TEST(what_is_given_up_at_the_end_is_accounted_for),
-        TEST(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
-        TEST(the_end_tries_as_long_as_there_is_time),
-        TEST(a_line_without_room_does_not_keep_others_from_the_file),
-        TEST(nor_at_the_end),
-        TEST(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
-        TEST(a_file_that_never_took_a_line_stays_empty),
-        TEST(it_is_synced_after_so_many_lines_or_so_long),
-        TEST(a_sync_is_not_followed_by_another_at_once),
-        TEST(nothing_is_synced_before_that),
-        TEST(a_sync_that_failed_is_told_and_noted_and_stays_so),
-        TEST(what_fails_at_the_end_is_told),
-        TEST(it_goes_on_in_another_file),
-        TEST(what_is_dropped_writes_no_more),
+        IN_A_DIRECTORY(a_line_is_in_the_file_when_it_was_put),
+        IN_A_DIRECTORY(whatever_fails_the_file_gets_every_line),
+        IN_A_DIRECTORY(interruptions_and_short_writes_are_no_trouble),
+        IN_A_DIRECTORY(what_waits_is_written_without_any_further_line),
+        IN_A_DIRECTORY(it_is_well_again_when_all_is_written),
+        IN_A_DIRECTORY(it_is_not_well_before_it_was_so_for_a_while),
+        IN_A_DIRECTORY(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
+        IN_A_DIRECTORY(a_line_larger_than_the_memory_is_kept_all_the_same),
+        IN_A_DIRECTORY(a_disk_that_hangs_is_waited_for_only_once),
+        IN_A_DIRECTORY(a_disk_that_hangs_at_the_end_is_left_behind),
+        IN_A_DIRECTORY(that_the_end_takes_its_time_is_told_once),
+        IN_A_DIRECTORY(a_sync_that_hangs_at_the_end_is_left_behind),
+        IN_A_DIRECTORY(what_is_given_up_at_the_end_is_accounted_for),
+        IN_A_DIRECTORY(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
+        IN_A_DIRECTORY(the_end_tries_as_long_as_there_is_time),
+        IN_A_DIRECTORY(a_line_without_room_does_not_keep_others_from_the_file),
+        IN_A_DIRECTORY(nor_at_the_end),
+        IN_A_DIRECTORY(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
+        IN_A_DIRECTORY(a_file_that_never_took_a_line_stays_empty),
+        IN_A_DIRECTORY(it_is_synced_after_so_many_lines_or_so_long),
+        IN_A_DIRECTORY(a_sync_is_not_followed_by_another_at_once),
+        IN_A_DIRECTORY(nothing_is_synced_before_that),
+        IN_A_DIRECTORY(a_sync_that_failed_is_told_and_noted_and_stays_so),
+        IN_A_DIRECTORY(what_fails_at_the_end_is_told),
+        IN_A_DIRECTORY(it_goes_on_in_another_file),
+        IN_A_DIRECTORY(what_is_dropped_writes_no_more),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);
