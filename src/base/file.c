@@ -285,7 +285,7 @@ bool file_close(struct file *f, struct err *e)
 /* As much as the buffer takes; then one byte more would be too much. */
 static bool slurp_all(struct buf *to, struct file *f, struct err *e)
 {
-    size_t got;
+    size_t got = 0;
 
     do {
         size_t room = to->full ? 0 : to->max - to->len;

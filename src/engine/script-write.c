@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vast.h"
+#include "engine/id-place.h"
 #include "engine/suspense.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
@@ -160,8 +161,7 @@ static uint32_t new_op(struct script *s, const struct lane *l)
 static uint32_t new_step(struct script *s, enum script_step_kind kind)
 {
     s->steps = vast_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
-    s->steps[s->step_count] =
-        (struct script_step){ .kind = (uint8_t)kind, .ms = s->writing->ms };
+    s->steps[s->step_count] = (struct script_step){ .kind = kind, .ms = s->writing->ms };
     return (uint32_t)s->step_count++;
 }
 
@@ -602,7 +602,11 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
     if (ends_subscription(s, op))
         return add_step(s, last_strand(s, l), STEP_EVENT, m->root, e);
     l->last = op;
-    return add_step(s, op, STEP_ANSWER, m->root, e);
+    if (!add_step(s, op, STEP_ANSWER, m->root, e))
+        return false;
+    if (!m->duplicate)
+        s->steps[s->ops[op].last].id_place = id_place_of(m->root, m->id);
+    return true;
 }
 
 /* Nothing that comes later is sent under a request its client has given up. */
