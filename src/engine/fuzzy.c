@@ -3,19 +3,24 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trace/limits.h"
 
 /* A leaf's value in 30 bits, and whether it does not count. */
 enum { FICKLE = 1, HIDDEN = 2, IGNORED = FICKLE | HIDDEN };
 
-/* Requests of one group that have the same paths. */
+/* So many bytes of rows are put away together. */
+enum { BLOCK = 4 << 10 };
+
+/* Requests of one group that have the same paths. A row is the number of its strand and a
+ * value for each path. */
 struct shape {
     struct shape *next;
-    size_t width;    /* paths */
-    uint64_t *paths; /* in order */
-    uint32_t *ops;
-    size_t count, cap;
-    uint32_t *values; /* `width` for each of ops */
-    size_t value_cap;
+    size_t width;               /* paths */
+    uint64_t *paths;            /* in order */
+    uint32_t *rows;             /* the latest */
+    size_t len, cap;            /* numbers in them */
+    struct shelf_place *blocks; /* of those before */
+    size_t block_count, block_cap;
 };
 
 struct fuzzy_group {
@@ -28,13 +33,14 @@ struct probe {
     size_t count;
 };
 
-static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
-                const struct leaves *leaves);
+static bool put(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves, struct err *e);
 
 void fuzzy_init(struct fuzzy *f, const struct script *script)
 {
     *f = (struct fuzzy){ .reader = { put }, .script = script };
     map_init(&f->groups);
+    buf_init(&f->block, LIMIT_LINE);
 }
 
 void fuzzy_release(struct fuzzy *f)
@@ -44,14 +50,15 @@ void fuzzy_release(struct fuzzy *f)
         while (g->first) {
             struct shape *next = g->first->next;
             free(g->first->paths);
-            free(g->first->ops);
-            free(g->first->values);
+            free(g->first->rows);
+            free(g->first->blocks);
             free(g->first);
             g->first = next;
         }
         free(g);
     }
     map_release(&f->groups);
+    buf_release(&f->block);
 }
 
 static int by_path(const void *a, const void *b)
@@ -134,8 +141,28 @@ static struct shape *shape_for(struct fuzzy_group *g, const struct probe *p)
     return s;
 }
 
-static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
-                const struct leaves *leaves)
+static void add_row(struct shape *s, uint32_t op, const struct probe *p)
+{
+    s->rows = mem_reserve(s->rows, &s->cap, s->len + 1 + s->width, sizeof *s->rows);
+    s->rows[s->len++] = op;
+    for (size_t i = 0; i < s->width; i++)
+        s->rows[s->len++] = value_of(&p->at[i]);
+}
+
+/* Kept in memory they would be most of what a recording of small messages takes. */
+static bool put_away(struct shape *s, struct shelf *shelf, struct err *e)
+{
+    struct str bytes = str_n((const char *)s->rows, s->len * sizeof *s->rows);
+
+    if (bytes.len < BLOCK)
+        return true;
+    s->blocks = mem_reserve(s->blocks, &s->block_cap, s->block_count + 1, sizeof *s->blocks);
+    s->len = 0;
+    return shelf->store(shelf, bytes, &s->blocks[s->block_count++], e);
+}
+
+static bool put(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves, struct err *e)
 {
     struct fuzzy *f = (struct fuzzy *)self;
     struct probe p = probe_of(leaves, f->script->methods[of->method].known);
@@ -149,13 +176,9 @@ static void put(struct script_reader *self, uint32_t op, const struct script_op 
         map_put(&f->groups, at, g);
     }
     s = shape_for(g, &p);
-    s->ops = mem_reserve(s->ops, &s->cap, s->count + 1, sizeof *s->ops);
-    s->values =
-        mem_reserve(s->values, &s->value_cap, (s->count + 1) * s->width + 1, sizeof *s->values);
-    for (size_t i = 0; i < s->width; i++)
-        s->values[s->count * s->width + i] = value_of(&p.at[i]);
-    s->ops[s->count++] = op;
+    add_row(s, op, &p);
     free(p.at);
+    return put_away(s, f->script->shelf, e);
 }
 
 /* A shape held against the live request: at each path the live value, if it has one. */
@@ -186,9 +209,9 @@ static void fit(const struct shape *s, const struct probe *p, struct fitting *f)
         f->only_live += counts(f, &p->at[i]);
 }
 
-static struct likeness liken(const struct shape *s, size_t row, const struct fitting *f)
+static struct likeness liken(const struct shape *s, const uint32_t *values,
+                             const struct fitting *f)
 {
-    const uint32_t *values = s->values + row * s->width;
     struct likeness l = { .total = f->only_live };
 
     for (size_t k = 0; k < s->width; k++) {
@@ -248,9 +271,37 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
     return c > 0 || (c == 0 && a.op <= b.op) ? a : b;
 }
 
-/* Every request that a query is about, with its likeness. */
-static void each_row(struct fuzzy *f, const struct fuzzy_query *q,
-                     void (*row)(void *arg, uint32_t op, struct likeness like), void *arg)
+/* Who is shown each request that a query is about, with its likeness. */
+struct viewer {
+    void (*row)(void *arg, uint32_t op, struct likeness like);
+    void *arg;
+};
+
+static void show_rows(const struct shape *s, const uint32_t *rows, size_t len,
+                      const struct fuzzy_query *q, const struct fitting *f,
+                      const struct viewer *to)
+{
+    for (const uint32_t *row = rows; row < rows + len; row += 1 + s->width)
+        if (spent_has(q->spent, row[0]) == q->used)
+            to->row(to->arg, row[0], liken(s, row + 1, f));
+}
+
+static void show_shape(struct fuzzy *f, const struct shape *s, const struct fuzzy_query *q,
+                       const struct fitting *fitting, const struct viewer *to)
+{
+    struct shelf *shelf = f->script->shelf;
+
+    for (size_t i = 0; i < s->block_count; i++) {
+        if (f->trouble.kind != ERR_OK ||
+            !shelf->fetch(shelf, s->blocks[i], &f->block, &f->trouble))
+            return;
+        show_rows(s, (const uint32_t *)(const void *)f->block.at,
+                  f->block.len / sizeof *s->rows, q, fitting, to);
+    }
+    show_rows(s, s->rows, s->len, q, fitting, to);
+}
+
+static void show_all(struct fuzzy *f, const struct fuzzy_query *q, const struct viewer *to)
 {
     struct probe p = probe_of(q->live, f->script->methods[q->method].known);
     struct fitting fitting = { .masked = q->masked };
@@ -262,9 +313,7 @@ static void each_row(struct fuzzy *f, const struct fuzzy_query *q,
         fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
         fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
         fit(s, &p, &fitting);
-        for (size_t i = 0; i < s->count; i++)
-            if (spent_has(q->spent, s->ops[i]) == q->used)
-                row(arg, s->ops[i], liken(s, i, &fitting));
+        show_shape(f, s, q, &fitting, to);
     }
     free(fitting.live);
     free(fitting.has);
@@ -287,7 +336,7 @@ struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
 {
     struct search s = { .script = f->script };
 
-    each_row(f, q, consider_row, &s);
+    show_all(f, q, &(struct viewer){ consider_row, &s });
     return s.best;
 }
 
@@ -310,5 +359,5 @@ void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness li
 {
     struct visit v = { like, visit, arg };
 
-    each_row(f, q, visit_row, &v);
+    show_all(f, q, &(struct viewer){ visit_row, &v });
 }

@@ -384,8 +384,8 @@ static bool counts(const struct mcp_method *known)
     return !known || known->class != MCP_CLASS_SESSION;
 }
 
-static void enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
-                     const struct mcp_message *m)
+static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
+                     const struct mcp_message *m, struct err *e)
 {
     const struct script_method *method = &s->methods[s->ops[op].method];
     struct str token = token_key(s->writing, l, mcp_progress_token(m->params));
@@ -400,11 +400,10 @@ static void enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     if (str_eq(m->method, STR("initialize")))
         s->sessions[l->session].greeting = op;
     if (!counts(method->known))
-        return;
+        return true;
     s->ops[op].flags |= STRAND_COUNTS;
     s->sessions[l->session].count++;
-    if (s->reader)
-        s->reader->put(s->reader, op, &s->ops[op], &s->writing->leaves);
+    return !s->reader || s->reader->put(s->reader, op, &s->ops[op], &s->writing->leaves, e);
 }
 
 static bool add_op(struct script *s, struct lane *l, const struct record *r,
@@ -428,8 +427,7 @@ static bool add_op(struct script *s, struct lane *l, const struct record *r,
     o->seq = clamp(r->has & HAS_SEQ ? r->message.seq : s->writing->seen);
     o->method = intern(s, m->method);
     add_keys(s, op, r, m);
-    enter_op(s, l, op, r, m);
-    return true;
+    return enter_op(s, l, op, r, m, e);
 }
 
 static uint32_t of_progress(const struct script *s, const struct lane *l,

@@ -85,8 +85,8 @@ struct script_mask {
 
 /* Told about every request that counts while the script is written. */
 struct script_reader {
-    void (*put)(struct script_reader *self, uint32_t op, const struct script_op *of,
-                const struct leaves *leaves);
+    bool (*put)(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves, struct err *e) MUST_CHECK;
 };
 
 struct script {
