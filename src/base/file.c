@@ -49,7 +49,7 @@ static bool not_a_recording(struct err *e, const char *path, mode_t mode)
     err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a recording file", path,
             kind_of(mode));
     if (S_ISFIFO(mode))
-        err_hint(e, "to read from a pipe, redirect it to standard input and give '-'");
+        err_hint(e, "save it to a file first");
     return false;
 }
 

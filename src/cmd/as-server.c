@@ -38,12 +38,16 @@ static void act(void *to, const struct action *a)
 
     if (a->kind == ACTION_SEND)
         stdio_send(s->client, a->text);
+    else if (a->kind == ACTION_FINISH && s->listen)
+        http_side_finish(&s->http, dismiss_upstream, s);
     else if (a->kind == ACTION_FINISH)
         stdio_finish(s->client, dismiss_upstream, s);
     else if (a->kind == ACTION_START_UPSTREAM)
         start_upstream(s);
     else if (a->kind == ACTION_SEND_UPSTREAM)
         server_send(&s->upstream, a->text);
+    else if (s->listen)
+        http_side_act(&s->http, a);
 }
 
 static void on_line(void *to, struct str line)
@@ -94,19 +98,33 @@ static void on_signal(void *to, int signum)
 }
 
 void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *step,
-                    void *engine, char *const *upstream)
+                    void *engine, char *const *upstream, const struct as_server_listen *listen)
 {
-    *s = (struct as_server){ .loop = loop_new(), .upstream_argv = upstream };
+    *s = (struct as_server){ .loop = loop_new(), .upstream_argv = upstream, .listen = listen };
     drive_init(&s->drive, app, s->loop, step, engine, act, s);
     hearing_init(&s->hearing, &s->drive, EVENT_RECORD, TO_SERVER);
     server_init(&s->upstream, &s->drive, EVENT_UPSTREAM, LOG_INFO, &upstream_events, s);
+}
+
+static bool open_http(struct as_server *s, struct err *e)
+{
+    return http_side_open(&s->http, s->loop, &s->drive, &s->listen->at, e) &&
+           listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
+                          STR("/mcp"), e);
+}
+
+static bool open_client(struct as_server *s, struct err *e)
+{
+    if (s->listen)
+        return open_http(s, e);
+    return stdio_open(&s->client, s->loop, 0, 1, LIMIT_MESSAGE, &client_events, s, e);
 }
 
 static bool serve(struct as_server *s, struct err *e)
 {
     struct signals *signals;
 
-    if (!stdio_open(&s->client, s->loop, 0, 1, LIMIT_MESSAGE, &client_events, s, e))
+    if (!open_client(s, e))
         return false;
     signals = signals_watch(s->loop, on_signal, s);
     drive_tell(&s->drive, (struct event){ .kind = EVENT_OPENED });
@@ -124,6 +142,8 @@ int as_server_run(struct as_server *s, struct err *e)
 
     server_release(&s->upstream);
     stdio_close(s->client);
+    if (s->listen)
+        http_side_close(&s->http);
     hearing_release(&s->hearing);
     drive_release(&s->drive);
     loop_free(s->loop);

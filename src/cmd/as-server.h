@@ -1,17 +1,28 @@
-/* cmd/as-server.h - an engine as the server on our own standard input and output.
+/* cmd/as-server.h - an engine as a server: on our own standard input and output, or over
+ * HTTP.
  *
- * Ends when the engine finishes and its client has read all; a signal that asks us to end
+ * Ends when the engine finishes and its clients have read all; a signal that asks us to end
  * is to the engine a client that has gone, a second one ends it at once. */
 #ifndef CMD_AS_SERVER_H
 #define CMD_AS_SERVER_H
 
+#include "cmd/http-side.h"
+#include "cmd/listening.h"
 #include "cmd/server.h"
+
+/* Where clients come to over HTTP. */
+struct as_server_listen {
+    struct listen at;
+    const struct listening_args *args; /* how it is told; borrowed */
+};
 
 struct as_server {
     struct drive drive; /* its `actions` are what the engine is to be given as its sink */
     struct hearing hearing;
     struct loop *loop;
     struct stdio *client;
+    const struct as_server_listen *listen; /* borrowed; NULL: on standard input and output */
+    struct http_side http;
     char *const *upstream_argv;
     struct server upstream; /* the server behind the engine, when it has asked for it */
     bool upstream_dismissed;
@@ -22,7 +33,7 @@ struct as_server {
 
 /* `upstream` is the command of the server behind the engine, borrowed; NULL: none. */
 void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *step,
-                    void *engine, char *const *upstream);
+                    void *engine, char *const *upstream, const struct as_server_listen *listen);
 
 /* Runs the session and gives everything back; the engine's exit code, or ours if
  * `*e` says why there was no session or why what was said in it got lost. */

@@ -60,7 +60,7 @@ static int serve(const struct app *app, struct err *e)
     struct as_server server;
     int code;
 
-    as_server_init(&server, app, step_server, &engine, NULL);
+    as_server_init(&server, app, step_server, &engine, NULL, NULL);
     demo_server_init(&engine, &server.drive.actions);
     code = as_server_run(&server, e);
     demo_server_release(&engine);

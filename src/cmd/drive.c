@@ -1,7 +1,10 @@
 #include "cmd/drive.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 
 static void ring(void *to, uint64_t name)
 {
@@ -23,6 +26,11 @@ static void put_action(struct action_sink *self, const struct action *a)
         d->exit_code = a->exit_code;
         break;
     case ACTION_SEND:
+    case ACTION_BEGIN:
+    case ACTION_ANSWER:
+    case ACTION_OPEN:
+    case ACTION_WRITE:
+    case ACTION_END:
     case ACTION_START_UPSTREAM:
     case ACTION_SEND_UPSTREAM:
         break;
@@ -47,6 +55,7 @@ void drive_init(struct drive *d, const struct app *app, struct loop *l, drive_st
 void drive_release(struct drive *d)
 {
     alarms_release(&d->alarms);
+    free(d->later);
 }
 
 static void take_step(struct drive *d, struct event *ev)
@@ -60,16 +69,16 @@ static void take_step(struct drive *d, struct event *ev)
 void drive_tell(struct drive *d, struct event ev)
 {
     if (d->stepping) {
-        BUG_IF(ev.kind != EVENT_CLOSED && ev.kind != EVENT_UPSTREAM_CLOSED);
-        BUG_IF(d->later_count == DRIVE_LATER);
+        BUG_IF(ev.kind == EVENT_RECORD || ev.kind == EVENT_UPSTREAM);
+        d->later = mem_reserve(d->later, &d->later_cap, d->later_count + 1, sizeof *d->later);
         d->later[d->later_count++] = ev;
         return;
     }
     take_step(d, &ev);
-    while (d->later_count) {
-        struct event next = d->later[0];
+    for (size_t i = 0; i < d->later_count; i++) {
+        struct event next = d->later[i];
 
-        d->later[0] = d->later[--d->later_count];
         take_step(d, &next);
     }
+    d->later_count = 0;
 }

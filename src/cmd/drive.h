@@ -16,8 +16,6 @@ typedef void drive_step_fn(void *engine, const struct event *ev);
 /* What the engine wants of its peers: any action but ACTION_REPORT and ACTION_SET_TIMER. */
 typedef void drive_act_fn(void *to, const struct action *a);
 
-enum { DRIVE_LATER = 2 }; /* one end of each of its peers */
-
 struct drive {
     struct action_sink actions; /* what the engine is to be given as its sink */
     const struct app *app;
@@ -26,9 +24,9 @@ struct drive {
     drive_act_fn *act;
     void *to;
     struct alarms alarms;
-    bool stepping; /* the engine is at work */
-    struct event later[DRIVE_LATER];
-    size_t later_count;
+    bool stepping;       /* the engine is at work */
+    struct event *later; /* what happened meanwhile, in order */
+    size_t later_count, later_cap;
     int exit_code; /* the engine's; 0 unless it finished with another */
 };
 
@@ -36,9 +34,9 @@ void drive_init(struct drive *d, const struct app *app, struct loop *l, drive_st
                 void *engine, drive_act_fn *act, void *to);
 void drive_release(struct drive *d);
 
-/* `ev` happens now; its time is filled in. A peer can be found gone while the engine
- * speaks to it: an end is told when the engine is done with what it does, and `why` has to
- * last as long. */
+/* `ev` happens now; its time is filled in. A peer can be found gone, or go on, while the
+ * engine speaks to it: that is told when the engine is done with what it does, and what the
+ * event points to has to last as long. Records do not, and come from the loop alone. */
 void drive_tell(struct drive *d, struct event ev);
 
 #endif

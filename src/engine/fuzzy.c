@@ -43,19 +43,23 @@ void fuzzy_init(struct fuzzy *f, const struct script *script)
     buf_init(&f->block, LIMIT_LINE);
 }
 
+static void drop_shapes(struct fuzzy_group *g)
+{
+    while (g->first) {
+        struct shape *next = g->first->next;
+        free(g->first->paths);
+        free(g->first->rows);
+        free(g->first->blocks);
+        free(g->first);
+        g->first = next;
+    }
+}
+
 void fuzzy_release(struct fuzzy *f)
 {
     for (struct map_entry *e = NULL; (e = map_next(&f->groups, e));) {
-        struct fuzzy_group *g = e->value;
-        while (g->first) {
-            struct shape *next = g->first->next;
-            free(g->first->paths);
-            free(g->first->rows);
-            free(g->first->blocks);
-            free(g->first);
-            g->first = next;
-        }
-        free(g);
+        drop_shapes(e->value);
+        free(e->value);
     }
     map_release(&f->groups);
     buf_release(&f->block);
@@ -243,13 +247,18 @@ static int compare(struct likeness a, struct likeness b)
     return (a.agree > b.agree) - (a.agree < b.agree);
 }
 
+static bool is_enough(struct likeness like)
+{
+    return like.equal * 2 >= like.total;
+}
+
 static void consider(const struct script *script, struct fuzzy_found *b, uint32_t op,
                      struct likeness like)
 {
     int c = b->op ? compare(like, b->like) : 1;
     uint32_t first = b->op < op ? b->op : op, second = b->op < op ? op : b->op;
 
-    if (like.equal * 2 < like.total || c < 0)
+    if (!is_enough(like) || c < 0)
         return;
     if (c > 0) {
         *b = (struct fuzzy_found){ .op = op, .like = like };
@@ -301,6 +310,20 @@ static void show_shape(struct fuzzy *f, const struct shape *s, const struct fuzz
     show_rows(s, s->rows, s->len, q, fitting, to);
 }
 
+/* To be fitted once more to another shape, or to be let go. */
+static void fit_to(struct fitting *f, const struct shape *s, const struct probe *p)
+{
+    f->live = mem_grow(f->live, (s->width + 1) * sizeof *f->live);
+    f->has = mem_grow(f->has, (s->width + 1) * sizeof *f->has);
+    fit(s, p, f);
+}
+
+static void let_go(struct fitting *f)
+{
+    free(f->live);
+    free(f->has);
+}
+
 static void show_all(struct fuzzy *f, const struct fuzzy_query *q, const struct viewer *to)
 {
     struct probe p = probe_of(q->live, f->script->methods[q->method].known);
@@ -310,14 +333,30 @@ static void show_all(struct fuzzy *f, const struct fuzzy_query *q, const struct 
 
     g = map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key));
     for (const struct shape *s = g ? g->first : NULL; s; s = s->next) {
-        fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
-        fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
-        fit(s, &p, &fitting);
+        fit_to(&fitting, s, &p);
         show_shape(f, s, q, &fitting, to);
     }
-    free(fitting.live);
-    free(fitting.has);
+    let_go(&fitting);
     free(p.at);
+}
+
+bool fuzzy_are_alike(const struct mcp_method *known, const struct leaves *recorded,
+                     const struct leaves *live)
+{
+    struct probe left = probe_of(recorded, known), right = probe_of(live, known);
+    struct fuzzy_group g = { NULL };
+    struct shape *s = shape_for(&g, &left);
+    struct fitting fitting = { .masked = false };
+    bool alike;
+
+    add_row(s, 0, &left);
+    fit_to(&fitting, s, &right);
+    alike = is_enough(liken(s, s->rows + 1, &fitting));
+    let_go(&fitting);
+    drop_shapes(&g);
+    free(left.at);
+    free(right.at);
+    return alike;
 }
 
 struct search {

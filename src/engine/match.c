@@ -285,7 +285,10 @@ static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t sessi
 
 static bool goes_by_likeness(const struct matcher *m, uint32_t method)
 {
-    return m->options.mode == MATCH_FUZZY && class_of(m, method) != MCP_CLASS_POLL;
+    enum mcp_class class = class_of(m, method);
+
+    return m->options.mode == MATCH_FUZZY && class != MCP_CLASS_POLL &&
+           class != MCP_CLASS_LISTEN;
 }
 
 static bool is_masked(const struct matcher *m, uint32_t op)
@@ -317,11 +320,52 @@ static uint32_t best_in(struct matcher *m, const struct wanted *w, const struct 
     return best;
 }
 
+static uint32_t live_key(struct matcher *m, const struct wanted *w)
+{
+    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    return script_fold(leaves_key(&m->leaves));
+}
+
+/* The subscription that asked for the same, else the first of those that nobody has, or the
+ * last of those that somebody has. 0: there is none. */
+static uint32_t find_subscription(struct matcher *m, const struct wanted *w, uint32_t session,
+                                  bool used)
+{
+    uint32_t subject = script_subject_key(w->live->method, w->live->params, false);
+    uint32_t key = live_key(m, w), any = 0, same = 0;
+
+    for (uint32_t op = queues_find(&m->queues, session, w->method, subject); op;
+         op = m->queues.next[op]) {
+        if (spent_has(w->spent, op) != used)
+            continue;
+        if (m->script->ops[op].params_key == key && (used || !same))
+            same = op;
+        if (used || !any)
+            any = op;
+    }
+    return same ? same : any;
+}
+
+static bool take_subscription(struct matcher *m, const struct wanted *w, uint32_t session,
+                              bool used, struct match *out)
+{
+    uint32_t op = find_subscription(m, w, session, used);
+
+    if (!op || !fits(m, w, op, &out->differs))
+        return false;
+    found(m, w, out, op);
+    if (used)
+        out->outcome = MATCH_AGAIN;
+    return true;
+}
+
 static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t session,
                         struct match *out)
 {
     uint32_t best = 0;
 
+    if (class_of(m, w->method) == MCP_CLASS_LISTEN)
+        return take_subscription(m, w, session, false, out);
     if (goes_by_likeness(m, w->method))
         return take_alike(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !best; wild++) {
@@ -342,10 +386,7 @@ static bool may_repeat(const struct matcher *m, uint32_t method)
 
 static bool may_cycle(const struct matcher *m, uint32_t method)
 {
-    enum mcp_class class = class_of(m, method);
-
-    return m->options.exhausted == EXHAUSTED_CYCLE && class != MCP_CLASS_POLL &&
-           class != MCP_CLASS_LISTEN;
+    return m->options.exhausted == EXHAUSTED_CYCLE && class_of(m, method) != MCP_CLASS_POLL;
 }
 
 static void start_over(struct matcher *m, struct spent *spent, uint32_t head)
@@ -362,8 +403,7 @@ static uint32_t last_success(struct matcher *m, const struct wanted *w, uint32_t
 
     if (!last || goes_by_params(m, w->method))
         return last;
-    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
-    key = script_fold(leaves_key(&m->leaves));
+    key = live_key(m, w);
     if (m->script->ops[last].params_key == key)
         return last;
     for (uint32_t op = head; op; op = m->queues.next[op])
@@ -397,6 +437,18 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
     out->op = op;
     out->differs = differs;
     return true;
+}
+
+/* What would help whoever has used up a queue. */
+static void note_exhausted(struct matcher *m, const struct wanted *w, uint32_t head,
+                           struct match *out)
+{
+    out->outcome = MATCH_EXHAUSTED;
+    for (uint32_t op = head; op; op = m->queues.next[op])
+        if (spent_has(w->spent, op))
+            out->used = op;
+    out->by_last = spent_queue(w->spent, head)->last != 0;
+    out->by_cycle = class_of(m, w->method) != MCP_CLASS_POLL;
 }
 
 static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
@@ -436,13 +488,16 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
 
     if (!best.op)
         return false;
-    out->outcome = MATCH_EXHAUSTED;
+    each_alike(m, w, &q, best.like, note_latest, &last);
+    *out = (struct match){ .outcome = MATCH_EXHAUSTED,
+                           .used = last.op ? last.op : best.op,
+                           .by_last = last.op != 0,
+                           .by_cycle = true };
     if (may_cycle(m, w->method)) {
         each_alike(m, w, &q, best.like, renew_one, w->spent);
         found(m, w, out, best.op);
         out->anew = !may_repeat(m, w->method);
     } else if (may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST) {
-        each_alike(m, w, &q, best.like, note_latest, &last);
         out->op = last.op;
     }
     if (!out->op)
@@ -459,13 +514,15 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
 {
     bool done = false;
 
+    if (class_of(m, w->method) == MCP_CLASS_LISTEN)
+        return take_subscription(m, w, session, true, out);
     if (goes_by_likeness(m, w->method))
         return take_alike_again(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !done; wild++) {
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)
             if (was_given(m, w, places.at[i])) {
-                out->outcome = MATCH_EXHAUSTED;
+                note_exhausted(m, w, places.at[i], out);
                 done = take_again(m, w, places.at[i], out);
             }
         free(places.at);
@@ -501,30 +558,136 @@ static uint32_t oldest_unused(const struct matcher *m, struct spent *spent, uint
     return 0;
 }
 
-/* In total order only the next one can be taken. */
+static bool is_for(struct matcher *m, const struct wanted *w, bool known, uint32_t op)
+{
+    bool differs = false;
+
+    return op && known && m->script->ops[op].method == w->method && fits(m, w, op, &differs) &&
+           !is_broken(m);
+}
+
+/* The first request of a session that counts; 0: it has none. */
+static uint32_t first_of(const struct matcher *m, uint32_t session)
+{
+    const struct script *s = m->script;
+
+    for (uint32_t op = 1; op < s->op_count; op++)
+        if (s->ops[op].session == session && s->ops[op].flags & STRAND_COUNTS)
+            return op;
+    return 0;
+}
+
+/* Whether a session has an answer that may be given, in any order. */
+static bool has_answer(struct matcher *m, const struct wanted *w, uint32_t session,
+                       bool *recorded)
+{
+    bool may = may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST;
+    bool differs, has = false;
+
+    for (int wild = 0; wild <= m->script->wild && !has; wild++) {
+        struct places places = find_places(m, w, session, wild);
+        for (size_t i = 0; i < places.count && !has; i++) {
+            *recorded = true;
+            has = unused_in(m, w, places.at[i], &differs) || may_cycle(m, w->method) ||
+                  (may && spent_queue(w->spent, places.at[i])->last);
+        }
+        free(places.at);
+    }
+    return has;
+}
+
+static void note_too_early(struct matcher *m, const struct wanted *w, bool known, uint32_t next,
+                           struct match *out)
+{
+    const struct script *s = m->script;
+    bool recorded = false;
+
+    for (size_t i = 0; known && i < s->playable_count && !out->by_order; i++)
+        out->by_order = has_answer(m, w, s->playable[i], &recorded);
+    if (!recorded)
+        return; /* nor would it be right later */
+    out->outcome = MATCH_TOO_EARLY;
+    out->op = next;
+}
+
+/* In total order only the next one can be taken, and of a session that is over the first, if
+ * it may start over: then all of it does. */
 static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
                          struct match *out)
 {
     uint32_t next = oldest_unused(m, w->spent, w->session);
-    bool differs = false;
+    bool over = !next && m->options.exhausted == EXHAUSTED_CYCLE;
 
-    if (!m->options.total || !next)
+    if (!m->options.total)
         return false;
-    if (known && m->script->ops[next].method == w->method && fits(m, w, next, &differs) &&
-        !is_broken(m))
+    if (over)
+        next = first_of(m, w->session);
+    if (!next)
         return false;
-    out->outcome = MATCH_TOO_EARLY;
-    out->op = next;
-    return true;
+    if (!is_for(m, w, known, next)) {
+        note_too_early(m, w, known, next, out);
+        return true;
+    }
+    if (over)
+        spent_clear(w->spent);
+    return false;
 }
 
+/* When a session in total order is over, only its first request can start it over. */
+static void limit_to_order(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    if (m->options.total && out->outcome == MATCH_EXHAUSTED)
+        out->by_cycle = is_for(m, w, true, first_of(m, w->session));
+}
+
+/* The last request of a session that has all of `flags`; 0: there is none. */
+static uint32_t last_of(const struct matcher *m, uint32_t session, uint8_t flags)
+{
+    const struct script *s = m->script;
+    uint32_t op = (uint32_t)s->op_count;
+
+    while (--op)
+        if (s->ops[op].session == session && (s->ops[op].flags & flags) == flags)
+            break;
+    return op;
+}
+
+/* mcp-recorder's order: whatever is asked, the next answer is given. */
 static void take_next(struct matcher *m, const struct wanted *w, struct match *out)
 {
     uint32_t op = oldest_unused(m, w->spent, w->session);
+    bool over = !op;
 
-    out->outcome = MATCH_EXHAUSTED;
-    if (op)
-        found(m, w, out, op);
+    out->used = last_of(m, w->session, STRAND_COUNTS);
+    out->outcome = out->used ? MATCH_EXHAUSTED : MATCH_NEVER;
+    out->by_last = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED) != 0;
+    out->by_cycle = out->used != 0;
+    if (over && m->options.exhausted == EXHAUSTED_CYCLE) {
+        spent_clear(w->spent);
+        op = first_of(m, w->session);
+    } else if (over && m->options.exhausted == EXHAUSTED_LAST) {
+        op = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED);
+    }
+    if (!op)
+        return;
+    found(m, w, out, op);
+    out->outcome = over ? MATCH_AGAIN : MATCH_FOUND;
+    out->anew = over && m->options.exhausted == EXHAUSTED_CYCLE;
+}
+
+/* Pages whose cursors were redacted cannot be told apart: they come in order, and in order
+ * again when the list is asked for from its start. */
+static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t first)
+{
+    const struct script *s = m->script;
+
+    if (!s->masks.count || m->options.total || class_of(m, w->method) != MCP_CLASS_LIST ||
+        is_masked(m, first))
+        return;
+    for (uint32_t op = 1; op < s->op_count; op++)
+        if (s->ops[op].method == w->method && s->ops[op].session == s->ops[first].session &&
+            is_masked(m, op) && spent_has(w->spent, op))
+            start_over(m, w->spent, queues_of(&m->queues, op));
 }
 
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
@@ -544,6 +707,9 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     if (!take_unused(m, &w, session, &out) && !take_used(m, &w, session, &out) &&
         !m->options.total)
         borrow(m, &w, &out);
+    limit_to_order(m, &w, &out);
+    if (out.outcome == MATCH_AGAIN)
+        turn_back_pages(m, &w, out.op);
     if (is_broken(m)) {
         out.outcome = MATCH_BROKEN;
     } else if (out.outcome == MATCH_FOUND && !out.borrowed) {
@@ -553,29 +719,16 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     return out;
 }
 
-void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task)
+struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,
+                            const struct mcp_message *live)
 {
-    uint32_t key = script_plain_subject_key(task), head;
+    struct wanted w = { .live = live, .spent = spent, .session = session };
+    struct match out = { .outcome = MATCH_NEVER };
 
-    for (uint32_t i = 0; i < m->script->method_count; i++) {
-        if (class_of(m, i) != MCP_CLASS_POLL)
-            continue;
-        head = queues_find(&m->queues, session, i, key);
-        if (head)
-            start_over(m, spent, head);
-    }
-}
-
-bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
-                          struct str task)
-{
-    const struct script *s = m->script;
-    uint32_t method, head, op, last = 0;
-
-    if (!script_find_method(s, STR("tasks/get"), &method))
-        return false;
-    head = queues_find(&m->queues, session, method, script_plain_subject_key(task));
-    for (op = head; op && spent_has(spent, op); op = m->queues.next[op])
-        last = op;
-    return last && op && !(s->ops[last].flags & STRAND_DUE);
+    m->trouble = (struct err)ERR_NONE;
+    if (script_find_method(m->script, live->method, &w.method))
+        take_used(m, &w, session, &out);
+    if (is_broken(m))
+        out.outcome = MATCH_BROKEN;
+    return out;
 }

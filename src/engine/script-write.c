@@ -29,6 +29,8 @@ struct script_writing {
     struct pairing pairs; /* tags: the strand of a request, a question's or its suspense */
     struct suspense suspense;
     struct recall tokens;  /* lane and progress token to strand */
+    struct recall asked;   /* strand to the exchange that its request came with */
+    uint64_t exchange;     /* of the record at hand, the first of those that resume it; or 0 */
     struct map lanes;      /* scope to struct lane */
     struct lane *latest;   /* of the last message */
     struct leaves leaves;  /* of the request at hand */
@@ -52,6 +54,7 @@ void script_write_begin(struct script *s)
     s->op_count = s->step_count = 1; /* number 0 is none */
     pairing_init(&w->pairs);
     recall_init(&w->tokens, LIMIT_RECALL);
+    recall_init(&w->asked, LIMIT_RECALL);
     map_init(&w->lanes);
     leaves_init(&w->leaves);
     buf_init(&w->key, LIMIT_MESSAGE);
@@ -75,6 +78,7 @@ void script_write_end(struct script *s)
     }
     pairing_release(&w->pairs);
     recall_release(&w->tokens);
+    recall_release(&w->asked);
     map_release(&w->lanes);
     leaves_release(&w->leaves);
     buf_release(&w->key);
@@ -181,6 +185,20 @@ static bool make_step(struct script *s, enum script_step_kind kind, struct json_
     return true;
 }
 
+static struct str bytes_of(const uint32_t *op)
+{
+    return str_n((const char *)op, sizeof *op);
+}
+
+/* Whether the message at hand is on another stream than the answer to a request will be. */
+static bool is_apart(const struct script_writing *w, uint32_t op)
+{
+    const struct recall_entry *asked =
+        w->exchange ? recall_find(&w->asked, bytes_of(&op)) : NULL;
+
+    return w->exchange && !(asked && asked->what == w->exchange);
+}
+
 static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
                      struct json_val msg, struct err *e)
 {
@@ -188,6 +206,8 @@ static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
 
     if (!make_step(s, kind, msg, &step, e))
         return false;
+    s->steps[step].apart =
+        kind != STEP_ANSWER && kind != STEP_EVENT && is_apart(s->writing, op);
     script_link_step(s, op, step);
     return true;
 }
@@ -391,6 +411,8 @@ static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     struct str token = token_key(s->writing, l, mcp_progress_token(m->params));
 
     l->met = true;
+    if (s->writing->exchange)
+        recall_put(&s->writing->asked, bytes_of(&op), s->writing->exchange, 0);
     l->just_heard = STR_NONE; /* what the server says next, it says to this */
     if (token.len)
         recall_put(&s->writing->tokens, token, op, 0);
@@ -672,6 +694,27 @@ static bool put_message(struct script *s, const struct record *r, struct err *e)
     }
 }
 
+/* The server has given a name to the session that a request began. */
+static void name_session(struct script *s, const struct record *r)
+{
+    struct scope_place place = scope_of(&s->writing->pairs.scope, r);
+    const struct pairing_request *q = pairing_first(&s->writing->pairs, place.at[0], TO_SERVER);
+    struct lane *l;
+
+    if (!q)
+        return;
+    l = lane_of(s, r);
+    l->session = s->ops[op_of(q)].session;
+    l->met = true;
+}
+
+static uint64_t exchange_of(const struct script_writing *w, const struct record *r)
+{
+    struct scope_reach at = scope_of(&w->pairs.scope, r).at[0];
+
+    return at.kind == SCOPE_EXCHANGE ? at.number : 0;
+}
+
 static bool put(struct sink *self, const struct record *r, struct err *e)
 {
     struct script *s = (struct script *)self;
@@ -681,8 +724,11 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
     arena_clear(&w->scratch);
     scope_see(&w->pairs.scope, r);
     read_clock(w, r);
+    if (r->kind == RECORD_HTTP_RESPONSE && r->http.mints_session && r->has & HAS_SESSION)
+        name_session(s, r);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
     w->seen++;
+    w->exchange = exchange_of(w, r);
     return put_message(s, r, e);
 }

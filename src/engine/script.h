@@ -37,9 +37,10 @@ struct script_step {
     uint32_t next; /* of its strand; the last is followed by the first */
     uint32_t ms;   /* when it was sent, since the start of the recording */
     uint16_t at_high;
-    enum script_step_kind kind : 7;
-    bool waits : 1;  /* when it was sent, all the strand's questions had been answered */
     int8_t id_place; /* STEP_ANSWER: see engine/id-place.h */
+    enum script_step_kind kind : 6;
+    bool waits : 1; /* when it was sent, all the strand's questions had been answered */
+    bool apart : 1; /* it was sent on another stream than the strand's */
 };
 
 enum script_flag {

@@ -42,13 +42,14 @@ static void note_put(struct notes *self, uint64_t line, uint64_t byte, const cha
             (unsigned long long)byte, text);
 }
 
-/* What was packed badly ends where it cannot be unpacked any further. */
+/* What was packed badly ends where it cannot be unpacked any further. That it is cut off
+ * happens to every recording whose writer did not end well: it is a torn end like others. */
 static bool read_source(struct reader *r, char *to, size_t *got, struct err *e)
 {
     *got = 0;
     if (r->damage.packed || source_read(&r->source, to, CHUNK, got, e))
         return true;
-    if (!r->salvage || e->kind != ERR_INPUT)
+    if (e->kind != ERR_INPUT || !(r->salvage || r->source.cut))
         return false;
     r->damage.packed = true;
     r->cut = *e;
@@ -271,11 +272,15 @@ static bool pass_over(struct reader *r, const struct taken *t, struct err *e)
 
 static enum next tell_cut(struct reader *r, enum next next)
 {
-    if (next == NEXT_END && r->cut.kind) {
+    if (next != NEXT_END || !r->cut.kind)
+        return next;
+    if (r->source.cut) {
+        note_put(&r->notes, r->line, 1, "the packed data is cut off; used up to here");
+    } else {
         r->remarks++;
         log_say(r->log, LOG_WARN, "%s; used up to there", r->cut.msg);
-        r->cut = (struct err)ERR_NONE;
     }
+    r->cut = (struct err)ERR_NONE;
     return next;
 }
 

@@ -40,6 +40,8 @@ static void asker_step(void *engine, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_REQUEST:
+    case EVENT_GONE:
         fail_msg("a client has no server behind it");
     }
 }

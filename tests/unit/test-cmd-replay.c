@@ -263,12 +263,12 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
         "interaction for tools/call [b]\",\"data\":{\"reason\":\"never recorded\","
         "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
-        "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"match less "
-        "closely with --match fuzzy or sequential, or record it with mcpreel record\"}}}\n"
+        "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"record it with "
+        "mcpreel record, or have the server answer: --on-unmatched passthrough -- SERVER\"}}}\n"
         "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
         "mcpreel: no recorded answer for tools/call 'b'; nearest is #3 tools/call 'b', which "
-        "differs at $.params.n: recorded 1, got 1.0; match less closely with --match fuzzy or "
-        "sequential, or record it with mcpreel record\n");
+        "differs at $.params.n: recorded 1, got 1.0; record it with mcpreel record, or "
+        "have the server answer: --on-unmatched passthrough -- SERVER\n");
     check(PROGRAM_WORDS("-q", "replay", "--cassette", "file", "--match", "sequential"),
           "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
           "");
@@ -317,6 +317,16 @@ static void ec_rec_008_another_version_is_an_error(void **state)
     check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
+    /* Whatever else a header of that version may have. */
+    scratch_put("file", STR("{\"type\":\"header\",\"version\":\"2.0\",\"upstream\":[]}\n"));
+    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+          "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
+          "1\n");
+    scratch_put("file", STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                            "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\"}\n"));
+    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+          "mcpreel: file:1:1: a header line without 'thoughtjack_version'\n"
+          "  to save what can be read: mcpreel check --fix file\n");
 }
 
 static void ec_rec_009_what_is_not_recorded_is_passed_through(void **state)

@@ -339,8 +339,7 @@ static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **st
     fault_fail(&f, FAULT_OPEN, 4, 1, EMFILE); /* the file twice, its folder, the part */
     config.rotate = 150;
     begin(&l, &f, &config);
-    while (atomic_load(&f.calls[FAULT_FSYNC]) < 1)
-        usleep(500);
+    fault_wait_for(&f, FAULT_FSYNC, 1);
     put_header(&l);
     put_message(&l, 1, TO_SERVER);
     put_message(&l, 2, TO_SERVER);
