@@ -252,6 +252,8 @@ static struct fuzzy_found most_alike(struct matcher *m, const struct wanted *w,
         q->subject_key = script_subject_key(w->live->method, w->live->params, wild);
         best = find_alike(m, w, q);
     }
+    if (m->fuzzy->trouble.kind != ERR_OK)
+        m->trouble = m->fuzzy->trouble;
     /* Whatever was alike by its hashes is read once more. */
     if (best.op && !same_subject(m, w, recorded_params(m, best.op)))
         best.op = 0;

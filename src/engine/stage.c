@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "engine/compare.h"
+#include "engine/id-place.h"
 #include "engine/review.h"
 #include "engine/subscription.h"
 #include "mcp/code.h"
@@ -125,7 +126,27 @@ static void settle_version(struct stage *s, const struct stage_play *p, struct j
         json_splice_replace(edit, version, p->version);
 }
 
-static void send_answer(struct stage *s, struct stage_play *p)
+/* An answer of which nothing but the id is changed, if it is known where that stands. */
+static bool send_unparsed(struct stage *s, const struct stage_play *p)
+{
+    struct buf *read = &s->read.text;
+    struct str id;
+
+    if (p->version.len || s->trouble.kind != ERR_OK ||
+        !script_fetch_step(s->script, p->step, read, &s->trouble) ||
+        !id_place_find(buf_str(read), s->script->steps[p->step].id_place, &id))
+        return false;
+    buf_clear(&s->text);
+    buf_add(&s->text, str_n(read->at, (size_t)(id.at - read->at)));
+    buf_add(&s->text, p->id);
+    buf_add(&s->text, str_skip(buf_str(read), (size_t)(id.at - read->at) + id.len));
+    BUG_IF(s->text.full);
+    s->say->way.last = true;
+    say_message(s->say, buf_str(&s->text));
+    return true;
+}
+
+static bool send_parsed(struct stage *s, const struct stage_play *p)
 {
     struct json_val root = recorded(s, p->step);
     struct json_splice edit;
@@ -133,7 +154,7 @@ static void send_answer(struct stage *s, struct stage_play *p)
     if (!json_exists(root)) {
         say_error(s->say, p->id, MCP_INTERNAL_ERROR, STR("the recording cannot be read"),
                   STR_NONE);
-        return;
+        return false;
     }
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_get(root, STR("id")), p->id);
@@ -142,6 +163,13 @@ static void send_answer(struct stage *s, struct stage_play *p)
                        &edit);
     s->say->way.last = true;
     send_spliced(s, &edit);
+    return true;
+}
+
+static void send_answer(struct stage *s, struct stage_play *p)
+{
+    if (!send_unparsed(s, p) && !send_parsed(s, p))
+        return;
     s->answered++;
     p->progressed = p->open = false;
 }
