@@ -134,6 +134,7 @@ LISTENERS = {
                      "python"),
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--http"],
                       "common"),
+    "mcp-lite": Server("others", lambda home, folder: node(SCRIPTS / "lite-server.mjs", home), "common"),
     "everything": Server(
         "npm", lambda home, folder: node("--import", SCRIPTS / "loopback.mjs",
                                          home / "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
