@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/mem.h"
 #include "loop/timer.h"
 #include "loop/watch.h"
@@ -55,7 +55,8 @@ struct dial {
 struct dialer {
     struct libcurl curl;
     struct loop *loop;
-    char *url, *cacert;
+    struct arena text; /* what these two are in */
+    const char *url, *cacert;
     bool https;
     unsigned connect_ms;
     struct board *boards;
@@ -435,7 +436,6 @@ bool dialer_new(struct dialer **out, struct loop *l, const struct dialer_config 
                 struct err *e)
 {
     struct dialer *d = mem_new(struct dialer);
-    struct buf text;
 
     if (!libcurl_load(&d->curl, libcurl_name, e)) {
         free(d);
@@ -445,14 +445,10 @@ bool dialer_new(struct dialer **out, struct loop *l, const struct dialer_config 
     d->https = config->https;
     d->connect_ms = config->connect_ms;
     d->soon = timer_new(l, do_what_waits, d);
-    buf_init(&text, 4096);
-    buf_printf(&text, "%s://%.*s:%d", d->https ? "https" : "http", STR_ARG(config->host),
-               config->port);
-    d->url = mem_checked(strdup(buf_z(&text)));
-    buf_clear(&text);
-    buf_add(&text, config->cacert);
-    d->cacert = config->cacert.len ? mem_checked(strdup(buf_z(&text))) : NULL;
-    buf_release(&text);
+    d->url = arena_printf(&d->text, "%s://%.*s:%d", d->https ? "https" : "http",
+                          STR_ARG(config->host), config->port)
+                 .at;
+    d->cacert = config->cacert.len ? arena_z(&d->text, config->cacert) : NULL;
     *out = d;
     return true;
 }
@@ -471,8 +467,7 @@ void dialer_free(struct dialer *d)
         free(b);
     }
     timer_close(d->soon);
-    free(d->url);
-    free(d->cacert);
+    arena_release(&d->text);
     free(d);
 }
 

@@ -30,6 +30,20 @@ struct peer_step {
     size_t count;
 };
 
+/* A step, with what it needs. */
+#define PEER(does_)                                                                            \
+    {                                                                                          \
+        PEER_##does_, NULL, 0                                                                  \
+    }
+#define PEER_N(does_, count_)                                                                  \
+    {                                                                                          \
+        PEER_##does_, NULL, (count_)                                                           \
+    }
+#define PEER_TEXT(does_, text_)                                                                \
+    {                                                                                          \
+        PEER_##does_, (text_), 0                                                               \
+    }
+
 struct peer {
     const struct peer_step *script;
     int listener, port;

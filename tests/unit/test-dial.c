@@ -108,10 +108,9 @@ static void close_tap(struct tap *t)
 
 static void bytes_go_both_ways_until_the_server_closes(void **state)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, "one two", 0 }, { PEER_SAYS, "three", 0 },
-        { PEER_CLOSE, NULL, 0 },  { PEER_DONE, NULL, 0 },
-    };
+    static const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, "one two"),
+                                               PEER_TEXT(SAYS, "three"), PEER(CLOSE),
+                                               PEER(DONE) };
     struct peer p;
     struct tap t;
 
@@ -136,12 +135,8 @@ static void bytes_go_both_ways_until_the_server_closes(void **state)
 
 static void a_connection_that_breaks_is_told_from_one_that_ends(void **state)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "a", 0 },
-        { PEER_RESET, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
-    };
+    static const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, "a"), PEER(RESET),
+                                               PEER(DONE) };
     struct peer p;
     struct tap t;
 
@@ -160,8 +155,7 @@ static void a_connection_that_breaks_is_told_from_one_that_ends(void **state)
 static void many_connections_are_told_apart(void **state)
 {
     enum { MANY = 300 };
-    static const struct peer_step nobody[] = { { PEER_REST, NULL, 300 },
-                                               { PEER_DONE, NULL, 0 } };
+    static const struct peer_step nobody[] = { PEER_N(REST, 300), PEER(DONE) };
     struct dial *many[MANY];
     struct peer p;
     struct tap t;

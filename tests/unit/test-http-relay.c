@@ -175,21 +175,17 @@ static void hang_up(struct rig *g)
 static void requests_and_answers_pass_in_both_directions(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES,
-          "POST /mcp HTTP/1.1\r\n" HOST JSON "X-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}",
-          0 },
-        { PEER_SAYS,
-          "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
-          "Keep-Alive: timeout=5\r\nX-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
-          0 },
-        { PEER_SEES,
-          "POST /mcp HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
-          "1\r\n[\r\n1\r\n]\r\n0\r\n\r\n",
-          0 },
-        { PEER_SAYS, "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-          0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON
+                        "X-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
+            "Keep-Alive: timeout=5\r\nX-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
+                        "1\r\n[\r\n1\r\n]\r\n0\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -215,19 +211,19 @@ static void requests_and_answers_pass_in_both_directions(void **state)
 static void an_event_stream_passes_piece_by_piece(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS,
-          "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
-          "Transfer-Encoding: chunked\r\n\r\n",
-          0 },
-        { PEER_REST, NULL, 30 },
-        { PEER_SAYS, "8\r\ndata: a\n\r\n", 0 },
-        { PEER_REST, NULL, 30 },
-        { PEER_SAYS, "1\r\n\n\r\n", 0 },
-        { PEER_REST, NULL, 30 },
-        { PEER_SAYS, "0\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "8\r\ndata: a\n\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "1\r\n\n\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "0\r\n\r\n"),
+        PEER(DONE)
     };
     static const char head[] =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
@@ -250,13 +246,14 @@ static void an_event_stream_passes_piece_by_piece(void **state)
 static void the_owner_has_it_all_before_the_client_has(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS,
-          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+        PEER(DONE)
     };
     static const char sized[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
     static const char chunked[] =
@@ -300,12 +297,9 @@ static void paths_are_those_of_the_target(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char want[128], say[128];
-        const struct peer_step script[] = {
-            { PEER_ACCEPT, NULL, 0 },
-            { PEER_SEES, want, 0 },
-            { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-            { PEER_DONE, NULL, 0 },
-        };
+        const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, want),
+                                            PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+                                            PEER(DONE) };
         struct rig g;
 
         snprintf(want, sizeof want, "GET %s HTTP/1.1\r\n" HOST "\r\n", rows[i].sent);
@@ -321,13 +315,13 @@ static void paths_are_those_of_the_target(void **state)
 static void a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_CLOSE, NULL, 0 },
-        { PEER_LONE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER(CLOSE),
+        PEER(LONE),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -350,7 +344,7 @@ static void a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again(voi
 
 static void without_a_server_there_is_an_answer(void **state)
 {
-    static const struct peer_step nothing[] = { { PEER_DONE, NULL, 0 } };
+    static const struct peer_step nothing[] = { PEER(DONE) };
     char want[300], text[100];
     struct rig g;
 
@@ -374,17 +368,14 @@ static void without_a_server_there_is_an_answer(void **state)
 static void an_answer_that_is_broken_off_is_broken_off(void **state)
 {
     static const struct peer_step chunked[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", 0 },
-        { PEER_CLOSE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
+        PEER(CLOSE), PEER(DONE)
     };
     static const struct peer_step invalid[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx"),
+        PEER(DONE)
     };
     static const char heard[] =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n";
@@ -421,17 +412,13 @@ static bool has_ended(void *to)
 static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     static const struct peer_step unanswered[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -459,10 +446,9 @@ static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
 static void whoever_waits_for_100_is_told_to_go_on(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}", 0 },
-        { PEER_SAYS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"),
+        PEER_TEXT(SAYS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n"), PEER(DONE)
     };
     struct rig g;
 
@@ -478,7 +464,7 @@ static void whoever_waits_for_100_is_told_to_go_on(void **state)
 
 static void whoever_is_not_let_in_does_not_reach_the_server(void **state)
 {
-    static const struct peer_step script[] = { { PEER_LONE, NULL, 0 }, { PEER_DONE, NULL, 0 } };
+    static const struct peer_step script[] = { PEER(LONE), PEER(DONE) };
     struct rig g;
 
     (void)state;
@@ -502,12 +488,9 @@ static void host_is_rewritten_for_a_server_elsewhere(void **state)
 {
     /* 127.0.0.1 in a spelling that is not taken for this machine's. */
     char want[128], url[64];
-    const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, want, 0 },
-        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
-    };
+    const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, want),
+                                        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+                                        PEER(DONE) };
     struct rig g;
 
     (void)state;
@@ -527,11 +510,9 @@ enum { MUCH = 8 << 20 };
 static void a_client_that_does_not_read_makes_the_server_wait(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n", 0 },
-        { PEER_FLOOD, NULL, MUCH },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
+        PEER_N(FLOOD, MUCH), PEER(DONE)
     };
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n";
     struct rig g;
@@ -554,12 +535,12 @@ static void a_client_that_does_not_read_makes_the_server_wait(void **state)
 static void a_large_body_passes_to_a_server_that_is_slow(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 8388608\r\n\r\n", 0 },
-        { PEER_REST, NULL, 100 },
-        { PEER_GULP, NULL, MUCH },
-        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 8388608\r\n\r\n"),
+        PEER_N(REST, 100),
+        PEER_N(GULP, MUCH),
+        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+        PEER(DONE)
     };
     char *much = calloc(1, MUCH);
     struct rig g;
@@ -589,11 +570,9 @@ static void note_done(void *to)
 static void when_we_end_whatever_is_under_way_has_its_end(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     struct rig g;
 
