@@ -19,7 +19,6 @@ enum {
     SWEEP_MS = 500,
     SLOTS = 256, /* lanes are numbered one after the other */
     CREDENTIALS_MAX = 8 << 10,
-    HOST_MAX = 1024,
     HEAD_MAX = 1 << 20, /* of a request; heads that were read are smaller */
 };
 
@@ -405,27 +404,17 @@ static bool open_dialer(struct http_client *c, const struct http_client_config *
                         struct err *e)
 {
     const struct url_authority *a = &c->url.authority;
-    struct dialer_config where = { .https = c->url.https,
-                                   .port = url_port(&c->url),
+    bool bracketed = a->ip.kind == IP_V6;
+    struct dialer_config where = { .url = &c->url,
                                    .cacert = config->cacert,
-                                   .connect_ms = config->connect_ms };
-    struct buf host;
-    bool ok;
+                                   .connect_ms =
+                                       config->connect_ms ? config->connect_ms : CONNECT_MS };
 
-    buf_init(&host, HOST_MAX);
-    if (a->ip.kind == IP_V6)
-        buf_printf(&host, "[%.*s]", STR_ARG(a->host));
-    else
-        buf_add(&host, a->host);
-    where.host = buf_str(&host);
-    if (!where.connect_ms)
-        where.connect_ms = CONNECT_MS;
-    ok = dialer_new(&c->dialer, c->loop, &where, e);
+    c->manner.host = arena_printf(&c->text, "%s%.*s%s", bracketed ? "[" : "", STR_ARG(a->host),
+                                  bracketed ? "]" : "");
     if (a->port >= 0)
-        buf_printf(&host, ":%d", a->port);
-    c->manner.host = arena_str(&c->text, buf_str(&host));
-    buf_release(&host);
-    return ok;
+        c->manner.host = arena_printf(&c->text, "%.*s:%d", STR_ARG(c->manner.host), a->port);
+    return dialer_new(&c->dialer, c->loop, &where, e);
 }
 
 bool http_client_new(struct http_client **out, struct loop *l,
