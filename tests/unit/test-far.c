@@ -18,6 +18,7 @@ struct tap {
     struct loop *loop;
     struct far_house *house;
     struct far *far;
+    char url[64];
     struct str say;
     size_t say_at_once; /* 0: all of it */
     struct buf seen;
@@ -97,12 +98,15 @@ static const struct far_events events = { .connected = take_connected,
 
 static void open_tap(struct tap *t, const struct far_config *config)
 {
+    struct far_config own = *config;
     struct err e = ERR_NONE;
 
     *t = (struct tap){ .loop = loop_new() };
+    snprintf(t->url, sizeof t->url, "%s", config->url);
+    own.url = t->url; /* it is borrowed */
     buf_init(&t->seen, 1 << 20);
     t->later = timer_new(t->loop, resume, t);
-    if (!far_house_new(&t->house, t->loop, config, &events, &e))
+    if (!far_house_new(&t->house, t->loop, &own, &events, &e))
         fail_msg("%s", e.msg);
     t->far = far_open(t->house, t);
 }
