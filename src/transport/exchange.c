@@ -5,8 +5,8 @@
 
 enum {
     SMALL = 16 << 10, /* copied, so that it goes out in one piece */
+    HEAD_USUAL = 512,
     HEAD_MAX = 1 << 20,
-    REPLY_MAX = INT32_MAX,
 };
 
 void exchange_init(struct exchange *x, const struct request *head,
@@ -85,6 +85,7 @@ bool exchange_head(struct exchange *x, const struct answer *a, struct err *e)
     bool ok;
 
     buf_init(&text, HEAD_MAX);
+    buf_space(&text, HEAD_USUAL);
     ok = compose_head(x, &text, a, e);
     if (ok)
         x->port->write(x->at, buf_str(&text));
@@ -98,6 +99,7 @@ static void write_chunk(struct exchange *x, struct str bytes)
 
     buf_init(&text, SMALL + 64);
     if (bytes.len <= SMALL) {
+        buf_space(&text, bytes.len + 32);
         chunked_add(&text, bytes);
         x->port->write(x->at, buf_str(&text));
     } else {
@@ -160,6 +162,7 @@ bool exchange_answer(struct exchange *x, const struct answer *a, struct str body
     sized.body = body.len ? EXCHANGE_SIZED : EXCHANGE_EMPTY;
     sized.length = body.len;
     buf_init(&text, HEAD_MAX);
+    buf_space(&text, HEAD_USUAL + (body.len <= SMALL ? body.len : 0));
     ok = compose_head(x, &text, &sized, e);
     if (ok && body.len <= SMALL && !x->mute) {
         buf_add(&text, body);

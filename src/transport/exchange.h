@@ -106,7 +106,8 @@ struct exchange {
  * otherwise. Who never says so and answers at once gets no body. */
 void exchange_go_on(struct exchange *x);
 
-/* Whether to go on reading the body. On, to begin with. */
+/* Whether to go on reading the body. On, to begin with. What was read before it was turned off
+ * still comes. */
 void exchange_read(struct exchange *x, bool on);
 
 /* The head of the answer. ERR_INPUT, and nothing sent, if a field or the phrase holds what

@@ -23,7 +23,8 @@ struct http_server_config {
     const struct http_patience *patience; /* borrowed; NULL: the usual one */
 };
 
-/* Listens from now on. ERR_IO: the address cannot be listened on; says why. */
+/* Listens from now on. ERR_IO, or ERR_USAGE if there is no such address here: says why it
+ * cannot be listened on. */
 bool http_server_open(struct http_server **out, struct loop *l,
                       const struct http_server_config *config,
                       const struct exchange_events *events, void *to, struct err *e) MUST_CHECK;
@@ -35,11 +36,11 @@ size_t http_server_connections(const struct http_server *s);
 
 /* Takes no more connections and requests. Answers under way have `grace_ms`; what is not
  * whole then is aborted, and `gone`. Calls `done` once nobody is left, not before this
- * returns. */
+ * returns; it may close the server. */
 void http_server_stop(struct http_server *s, uint64_t grace_ms, void (*done)(void *to),
                       void *to);
 
-/* Now, and without any event; NULL is fine. */
+/* Now, and without any event; not from inside one. NULL is fine. */
 void http_server_close(struct http_server *s);
 
 #endif

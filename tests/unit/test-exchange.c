@@ -298,6 +298,21 @@ static void one_goes_on_only_if_somebody_waits_for_it(void **state)
     close_place(&p);
 }
 
+static void every_reason_to_refuse_can_be_told(void **state)
+{
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 4096);
+    for (int why = REFUSAL_NONE + 1; why < REFUSAL_COUNT; why++) {
+        buf_clear(&text);
+        exchange_compose_refusal(&text, refusal_status((enum refusal)why),
+                                 str_z(refusal_text((enum refusal)why)));
+        assert_true(str_ends(buf_str(&text), STR("\"}}")));
+    }
+    buf_release(&text);
+}
+
 static void write_too_much(void)
 {
     struct answer a = { .status = 200, .body = EXCHANGE_SIZED, .length = 2 };
@@ -343,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_large_one_is_the_same_to_who_reads_it),
         cmocka_unit_test(an_answer_before_its_request_is_whole_is_the_last),
         cmocka_unit_test(one_goes_on_only_if_somebody_waits_for_it),
+        cmocka_unit_test(every_reason_to_refuse_can_be_told),
         cmocka_unit_test(mistakes_of_ours_are_found),
     };
 

@@ -308,6 +308,7 @@ static void who_is_one_too_many_is_told_and_may_come_again(void **state)
     wait_for_requests(&h, 3);
     close(b);
     close(c);
+    wait_for_gone(&h, 2);
     close_house(&h);
 }
 
