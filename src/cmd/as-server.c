@@ -108,13 +108,9 @@ void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *s
 
 static bool open_http(struct as_server *s, struct err *e)
 {
-    struct arena a = { 0 };
-    bool ok = http_side_open(&s->http, s->loop, &s->drive, &s->listen->at, e) &&
-              listening_tell(s->drive.app, s->listen->args, http_side_authority(&s->http, &a),
-                             STR("/mcp"), e);
-
-    arena_release(&a);
-    return ok;
+    return http_side_open(&s->http, s->loop, &s->drive, &s->listen->at, e) &&
+           listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
+                          STR("/mcp"), e);
 }
 
 static bool open_client(struct as_server *s, struct err *e)

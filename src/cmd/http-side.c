@@ -144,14 +144,6 @@ void http_side_close(struct http_side *s)
     map_release(&s->asking);
 }
 
-struct str http_side_authority(const struct http_side *s, struct arena *a)
-{
-    const struct url_authority *at = http_server_at(s->server);
-    bool bracket = str_find(at->host, ':') < at->host.len;
-
-    return arena_printf(a, bracket ? "[%.*s]:%d" : "%.*s:%d", STR_ARG(at->host), at->port);
-}
-
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
 {
     struct answer head = { .status = a->status,

@@ -23,9 +23,6 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
                     const struct listen *at, struct err *e) MUST_CHECK;
 void http_side_close(struct http_side *s);
 
-/* "127.0.0.1:8080"; into `a`. */
-struct str http_side_authority(const struct http_side *s, struct arena *a);
-
 /* ACTION_ANSWER, ACTION_OPEN, ACTION_WRITE, ACTION_END; any other is not for clients. */
 void http_side_act(struct http_side *s, const struct action *a);
 

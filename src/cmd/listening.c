@@ -62,11 +62,13 @@ static struct str line_for_people(const struct app *app, struct arena *a, struct
 }
 
 bool listening_tell(const struct app *app, const struct listening_args *args,
-                    struct str authority, struct str path, struct err *e)
+                    const struct url_authority *at, struct str path, struct err *e)
 {
     struct arena a = { 0 };
-    struct str url = arena_printf(&a, "http://%.*s%.*s", STR_ARG(authority), STR_ARG(path));
-    struct str where = arena_printf(&a, "http://%.*s\n", STR_ARG(authority));
+    bool v6 = str_find(at->host, ':') < at->host.len;
+    struct str where = arena_printf(&a, v6 ? "http://[%.*s]:%d\n" : "http://%.*s:%d\n",
+                                    STR_ARG(at->host), at->port);
+    struct str url = arena_printf(&a, "%.*s%.*s", STR_ARG(str_trim(where)), STR_ARG(path));
     bool ok = app_write(app, line_for_people(app, &a, url), e) &&
               (!args->ready_fd || tell_descriptor(app, args, where, e));
 

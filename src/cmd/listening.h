@@ -49,9 +49,8 @@ struct listening_args {
 bool listening_choose(const struct listening_args *args, struct listen *at, bool *asked,
                       struct err *e) MUST_CHECK;
 
-/* Clients can connect to `authority` ("127.0.0.1:8080"): on standard output the URL, on the
- * descriptor, if any, only where. */
+/* Clients can connect: on standard output the URL, on the descriptor, if any, only where. */
 bool listening_tell(const struct app *app, const struct listening_args *args,
-                    struct str authority, struct str path, struct err *e) MUST_CHECK;
+                    const struct url_authority *at, struct str path, struct err *e) MUST_CHECK;
 
 #endif

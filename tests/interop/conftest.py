@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from conformance import SUITES, Judge, Verdict, listening, recording, replaying
 from peers import CLIENTS, Played, Stage
 
 
@@ -66,3 +67,91 @@ def replayed(stage, mcpreel):
                           watched=not CLIENTS[client].siblings)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def visited(stage):
+    """A session over HTTP."""
+    def make(client, server):
+        with stage.serve(server) as url:
+            return stage.visit(client, server, url)
+
+    return once(make)
+
+
+@dataclass(frozen=True)
+class Taped:
+    document: dict
+    file: pathlib.Path
+
+
+@pytest.fixture(scope="session")
+def taped_visit(stage, mcpreel):
+    """A session over HTTP through 'mcpreel record', and its recording. The server is gone."""
+    def make(client, server):
+        where = stage.fresh()
+        file = where / "session.jsonl"
+        with stage.serve(server) as url, listening(recording(mcpreel, url, file), where / "err") as address:
+            return Taped(stage.visit(client, server, f"{address}/mcp"), file)
+
+    return once(make)
+
+
+@pytest.fixture
+def replayed_visit(stage, mcpreel):
+    """A session over HTTP with the replay of a recording."""
+    def make(client, server, file, *how, ids="numbers"):
+        with listening(replaying(mcpreel, file, *how), stage.fresh() / "err") as address:
+            return stage.visit(client, server, f"{address}/mcp", ids)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def judge(peer_home, run, tmp_path_factory):
+    """The official conformance suite, and a server that passes it."""
+    return Judge(peer_home("conformance"), run, lambda: tmp_path_factory.mktemp("conformance"))
+
+
+@pytest.fixture(scope="session")
+def direct_verdict(judge):
+    """What a suite, by its name, says of the server itself."""
+    def make(name):
+        with judge.server() as url:
+            return judge.of_server(SUITES[name], url)
+
+    return once(make)
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    file: pathlib.Path
+
+
+@pytest.fixture(scope="session")
+def recorded_verdict(judge, mcpreel):
+    """What a suite says through 'mcpreel record', and the recording of it. The server is gone."""
+    def make(name):
+        where = judge.fresh()
+        file = where / "suite.jsonl"
+        with judge.server() as url, listening(recording(mcpreel, url, file), where / "err") as address:
+            return Judged(judge.of_server(SUITES[name], f"{address}/mcp"), file)
+
+    return once(make)
+
+
+@pytest.fixture(scope="session")
+def replayed_verdict(judge, mcpreel):
+    """What a suite says of the replay of a recording."""
+    def make(name, file, *how):
+        with listening(replaying(mcpreel, file, *how), judge.fresh() / "err") as address:
+            return judge.of_server(SUITES[name], f"{address}/mcp")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def direct_client_verdict(judge):
+    """What a suite says of the client itself."""
+    return once(lambda name: judge.of_client(SUITES[name]))

@@ -6,14 +6,22 @@ saw; 'Stage.play' runs it against any command and gives the document back. So
     stage.play(client, server)                      is the direct session,
     stage.play(client, server, [mcpreel, …])        the same one through something else,
 
+over HTTP
+
+    with stage.serve(server) as url:
+        stage.visit(client, server, url)            is the direct session,
+
 and 'assert_same' holds one document to the other, up to 'settled' if both servers were live.
 """
 import base64
+import contextlib
+import itertools
 import json
 import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import time
 import uuid
@@ -25,7 +33,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 @dataclass(frozen=True)
 class Client:
     group: str  # of tools/peers
-    words: callable  # where that is installed -> the command up to the session
+    words: callable  # where that is installed -> the command up to the session, or up to --url
     strings: bool = True  # it can be told to use ids of its own making
     siblings: bool = False  # it starts the command a second time, to see what it speaks
 
@@ -73,6 +81,12 @@ CLIENTS = {
     "go-auto": go_client("--era", "auto"),
 }
 
+# Those that can go to a URL, and one that is a pin for HTTP only: the first that names its revision in a header.
+VISITORS = {
+    **{name: client for name, client in CLIENTS.items() if client.group != "go" and name != "ts-1.9"},
+    "ts-1.13": ts_client("npm-pins", "sdk-1.13"),  # 2025-06-18
+}
+
 UNLISTED = ("unlisted-tool",)
 
 
@@ -106,6 +120,28 @@ SERVERS = {
 }
 
 
+def ts_listener(group, package):
+    return Server(group, lambda home, folder: node(SCRIPTS / "ts-server.mjs", home / "node_modules" / package, "--http"),
+                  "common")
+
+
+# The same over HTTP: each says its URL on stdout.
+LISTENERS = {
+    "ts": ts_listener("npm", "@modelcontextprotocol/sdk"),
+    "ts-1.13": ts_listener("npm-pins", "sdk-1.13"),
+    "ts-2": ts_listener("conformance", "@modelcontextprotocol/server"),
+    "python": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py", "--http", "0"],
+                     "python"),
+    "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--http"],
+                      "common"),
+    "everything": Server(
+        "npm", lambda home, folder: node("--import", SCRIPTS / "loopback.mjs",
+                                         home / "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+                                         "streamableHttp"),
+        "everything", invents=True),
+}
+
+
 @dataclass(frozen=True)
 class Played:
     """One session as a client saw it."""
@@ -123,11 +159,10 @@ class Stage:
 
     def __init__(self, home, run, tmp):
         self.home, self.run, self.tmp = home, run, tmp
-        self.runs = 0
+        self.runs = itertools.count(1)
 
     def fresh(self):
-        self.runs += 1
-        where = self.tmp / f"run-{self.runs}"
+        where = self.tmp / f"run-{next(self.runs)}"
         where.mkdir()
         return where
 
@@ -140,7 +175,7 @@ class Stage:
         return peer.words(self.home(peer.group), self.folder(name))
 
     def client(self, name, ids="numbers"):
-        peer = CLIENTS[name]
+        peer = {**CLIENTS, **VISITORS}[name]
         assert ids == "numbers" or peer.strings, f"'{name}' cannot choose its ids"
         words = peer.words(self.home(peer.group))
         return [*words, "--ids", ids] if ids != "numbers" else words
@@ -153,21 +188,60 @@ class Stage:
         where, folder, mark = self.fresh(), self.folder(server), uuid.uuid4().hex
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        script = (SCRIPTS / "sessions" / f"{SERVERS[server].session}.json").read_text()
-        (where / "session.json").write_text(script.replace("{folder}", os.fspath(folder)))
+        script = self.script(SERVERS[server], where, folder)
         command = command or self.server(server)
         if watched:
             command = self.witness(where / "client-side", command)
-        ran = self.run([*self.client(client, ids), where / "session.json", "--", *command], timeout=120,
+        ran = self.run([*self.client(client, ids), script, "--", *command], timeout=120,
                        env={**SERVERS[server].env(folder), "MCPREEL_TEST_MARK": mark, **(env or {})})
-        assert ran.code == 0, str(ran)
-        document = json.loads(ran.out)
-        assert document["trouble"] == [], str(ran)
+        document = document_of(ran)
         seen = {}
         if watched:
             seen = {"sent": (where / "client-side/in").read_bytes(), "got": (where / "client-side/out").read_bytes(),
                     "status": int((where / "client-side/status").read_text())}
         return Played(document=document, err=ran.err.decode(), mark=mark, **seen)
+
+
+    @staticmethod
+    def script(peer, where, folder):
+        script = (SCRIPTS / "sessions" / f"{peer.session}.json").read_text()
+        (where / "session.json").write_text(script.replace("{folder}", os.fspath(folder)))
+        return where / "session.json"
+
+    @contextlib.contextmanager
+    def serve(self, name):
+        """The URL of a server over HTTP, which ends with the block."""
+        peer, where = LISTENERS[name], self.fresh()
+        command = [os.fspath(word) for word in peer.words(self.home(peer.group), where)]
+        with (where / "out").open("wb") as out, (where / "err").open("wb") as err, subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True) as process:
+            try:
+                yield said_url(where / "out", process)
+            finally:
+                process.kill()
+
+    def visit(self, client, server, url, ids="numbers"):
+        """Plays the session of a server with whatever is at the URL: the document."""
+        where = self.fresh()
+        script = self.script(LISTENERS[server], where, where)
+        return document_of(self.run([*self.client(client, ids), "--url", url, script], timeout=120))
+
+
+def document_of(ran):
+    assert ran.code == 0, str(ran)
+    document = json.loads(ran.out)
+    assert document["trouble"] == [], str(ran)
+    return document
+
+
+def said_url(file, process, patience_s=30):
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline and process.poll() is None:
+        found = re.search(r"^(http://\S+)\n", file.read_text(errors="replace"), re.M)
+        if found:
+            return found[1]
+        time.sleep(0.02)
+    raise AssertionError(f"{process.args} did not say where it listens")
 
 
 def survivors(mark, patience_s=5):
@@ -204,6 +278,16 @@ def settled(value, key=None):
     if key == "elicitationId":
         return UUID.sub("UUID", value)
     return CLOCK.sub("created at TIME", value)
+
+
+def apart(document, server):
+    """A session over HTTP, where what a server sends on its own has a stream of its own: it can arrive during
+    another step, but it does arrive. Of server-everything, also without the session's name, which it tells."""
+    if LISTENERS[server].invents:
+        document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(settled(document))))
+    heard = [one for step in document["steps"] for one in step["heard"]]
+    steps = [{key: value for key, value in step.items() if key != "heard"} for step in document["steps"]]
+    return {**document, "steps": steps, "heard": sorted(heard, key=json.dumps)}
 
 
 def differences(one, other, path="$"):

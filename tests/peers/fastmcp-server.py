@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""An MCP server on FastMCP, on stdio: what the session 'common' asks for.
+"""An MCP server on FastMCP: what the session 'common' asks for.
 
-    DIR/bin/python tests/peers/fastmcp-server.py        (DIR from tools/peers fastmcp)
+    DIR/bin/python tests/peers/fastmcp-server.py          on stdio (DIR from tools/peers fastmcp)
+    DIR/bin/python tests/peers/fastmcp-server.py --http   on a free port of the loopback interface; the first
+                                                          line on stdout is the URL
 
 Everything it says depends only on what it is asked.
 """
 import asyncio
+import socket
+import sys
 
+import uvicorn
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
 from pydantic import BaseModel
@@ -79,4 +84,9 @@ def greet(name: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run("stdio", show_banner=False, log_level="ERROR")
+    if sys.argv[1:2] == ["--http"]:
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+        uvicorn.Server(uvicorn.Config(server.http_app(), log_level="error")).run(sockets=[listener])
+    else:
+        server.run("stdio", show_banner=False, log_level="ERROR")

@@ -93,7 +93,8 @@ class StringIds:
             async with source, sink:
                 async for item in source:
                     if isinstance(item, SessionMessage):
-                        item = SessionMessage(types.jsonrpc_message_adapter.validate_python(rename(plain(item.message))))
+                        renamed = types.jsonrpc_message_adapter.validate_python(rename(plain(item.message)))
+                        item = SessionMessage(renamed, item.metadata)  # over HTTP that holds the headers
                     await sink.send(item)
 
         inward, inner_read = anyio.create_memory_object_stream(0)
@@ -253,11 +254,15 @@ class Player:
             list_roots_callback=self.on_roots,
         )
 
-    def fastmcp(self, command, era):
+    def fastmcp(self, options):
         from fastmcp import Client as FastClient
-        from fastmcp.client.transports import StdioTransport
+        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
-        program, *args = command
+        if options.url:
+            transport = StreamableHttpTransport(options.url)
+        else:
+            program, *args = options.command
+            transport = StdioTransport(program, args, env=dict(os.environ), keep_alive=False)
 
         async def on_sampling(messages, params, context):
             return await self.on_sampling(context, params)
@@ -269,8 +274,8 @@ class Player:
             return (await self.on_roots(context)).roots
 
         return FastClient(
-            StdioTransport(program, args, env=dict(os.environ), keep_alive=False),
-            mode=era,
+            transport,
+            mode=options.era,
             client_info=INFO,
             timeout=PATIENCE_S,
             message_handler=self.on_message,
@@ -310,8 +315,8 @@ def command_line(argv):
     options.command = argv[cut + 1:]
     if not options.command and not options.url:
         parser.error("neither --url nor a COMMAND after '--'")
-    if options.sdk == "fastmcp" and (options.url or options.ids == "strings"):
-        parser.error("--url and --ids strings are for the official SDK")
+    if options.sdk == "fastmcp" and options.ids == "strings":
+        parser.error("--ids strings is for the official SDK")
     return options
 
 
@@ -328,7 +333,7 @@ async def main(options):
     with open(options.session, encoding="utf-8") as file:
         player = Player(json.load(file), FASTMCP_CALLS if options.sdk == "fastmcp" else CALLS)
     if options.sdk == "fastmcp":
-        client = player.fastmcp(options.command, options.era)
+        client = player.fastmcp(options)
     else:
         client = player.official(streams(options), options.era)
     print(json.dumps(await player.run(client), indent=1, sort_keys=True, ensure_ascii=False))

@@ -2,16 +2,20 @@
 """An MCP server on the official Python SDK: what server-everything does not do, and a second opinion.
 
     DIR/bin/python tests/peers/py-server.py               on stdio (DIR from tools/peers python)
-    DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp
+    DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp; 0 is any free one
+
+Over HTTP the first line on stdout is the URL.
 
 Speaks both eras. Everything it says depends only on what it is asked, and on nothing outside: no
 clock, no randomness, no environment.
 """
 import asyncio
+import socket
 import sys
 import warnings
 from typing import Annotated
 
+import uvicorn
 from mcp.server.mcpserver import Context, Elicit, Image, ListRoots, MCPServer, Resolve, Sample
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
@@ -208,6 +212,9 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--http"]:
         # Proxies may leave the port out of Host.
         hosts = TransportSecuritySettings(allowed_hosts=["127.0.0.1", "127.0.0.1:*"])
-        server.run("streamable-http", port=int(sys.argv[2]), transport_security=hosts)
+        listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+        app = server.streamable_http_app(transport_security=hosts)
+        uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
     else:
         server.run("stdio")

@@ -1,16 +1,17 @@
 #!/usr/bin/env node
-/* A scripted stdio MCP client on one of the official TypeScript SDKs.
+/* A scripted MCP client on one of the official TypeScript SDKs.
  *
  *     node tests/peers/ts-client.mjs --sdk FOLDER [--ids strings] [--era auto] SESSION.json -- COMMAND…
+ *     node tests/peers/ts-client.mjs --sdk FOLDER […] --url URL SESSION.json
  *
- * Starts COMMAND as its server, plays the steps of SESSION.json and prints one JSON document, keys
- * sorted, of all it got to see; the README beside this file describes both. Nothing is normalised here:
+ * Starts COMMAND as its server on stdio, or goes to URL, plays the steps of SESSION.json and prints one JSON
+ * document, keys sorted, of all it got to see; the README beside this file describes both. Nothing is normalised here:
  * what a server answered is printed as the SDK handed it over, so that a replay can be held to every
  * character of it.
  *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or
  * '@modelcontextprotocol/client' of 2.x. With the latter --era auto lets the SDK find out what the server
- * speaks, which it does with a second process of COMMAND; legacy (the default) opens with initialize.
+ * speaks, which on stdio it does with a second process of COMMAND; legacy (the default) opens with initialize.
  *
  * --ids strings: on the wire each request id and each progress token is a fresh random string instead
  * of the SDK's numbers, so that no two runs have one in common.
@@ -32,14 +33,15 @@ function commandLine(argv) {
             sdk: { type: "string" },
             ids: { type: "string", default: "numbers" },
             era: { type: "string", default: "legacy" },
+            url: { type: "string" },
         },
         allowPositionals: true,
     });
     const command = cut < 0 ? [] : argv.slice(cut + 1);
-    if (!values.sdk || positionals.length !== 1 || command.length === 0
+    if (!values.sdk || positionals.length !== 1 || (command.length === 0) === (values.url === undefined)
         || !["numbers", "strings"].includes(values.ids) || !["legacy", "auto"].includes(values.era))
         throw new Error("usage: ts-client.mjs --sdk FOLDER [--ids numbers|strings] [--era legacy|auto] "
-            + "SESSION.json -- COMMAND…");
+            + "[--url URL] SESSION.json [-- COMMAND…]");
     return { ...values, session: positionals[0], command };
 }
 
@@ -50,7 +52,6 @@ const load = (file) => import(pathToFileURL(resolve(join(options.sdk, file))));
  * message, of which old ones know fewer. */
 async function sdkOf1() {
     const { Client } = await load("dist/esm/client/index.js");
-    const { StdioClientTransport } = await load("dist/esm/client/stdio.js");
     const types = await load("dist/esm/types.js");
     const schemas = {
         "elicitation/create": types.ElicitRequestSchema,
@@ -59,7 +60,9 @@ async function sdkOf1() {
         "sampling/createMessage": types.CreateMessageRequestSchema,
     };
     return {
-        Client, StdioClientTransport,
+        Client,
+        stdio: async () => (await load("dist/esm/client/stdio.js")).StdioClientTransport,
+        http: async () => (await load("dist/esm/client/streamableHttp.js")).StreamableHTTPClientTransport,
         knows: (method) => schemas[method] !== undefined,
         name: (method) => schemas[method],
         options: {},
@@ -70,10 +73,11 @@ async function sdkOf1() {
 }
 
 async function sdkOf2() {
-    const { Client, ProtocolError, SdkError } = await load("dist/index.mjs");
-    const { StdioClientTransport } = await load("dist/stdio.mjs");
+    const { Client, ProtocolError, SdkError, StreamableHTTPClientTransport } = await load("dist/index.mjs");
     return {
-        Client, StdioClientTransport,
+        Client,
+        stdio: async () => (await load("dist/stdio.mjs")).StdioClientTransport,
+        http: async () => StreamableHTTPClientTransport,
         knows: () => true,
         name: (method) => method,
         options: { versionNegotiation: { mode: options.era } },
@@ -85,27 +89,11 @@ async function sdkOf2() {
 
 const sdk = await (existsSync(join(options.sdk, "dist/esm")) ? sdkOf1 : sdkOf2)();
 
-/* Gives every request id and progress token another name on the wire. The SDK inside keeps its own. */
-class StringIds {
-    constructor(inner) {
-        this.inner = inner;
+/* Other names for request ids and progress tokens. The SDK inside keeps its own. */
+class Names {
+    constructor() {
         this.wire = new Map();
         this.own = new Map();
-    }
-
-    start() {
-        this.inner.onmessage = (message) => this.onmessage?.(this.arriving(message));
-        this.inner.onerror = (error) => this.onerror?.(error);
-        this.inner.onclose = () => this.onclose?.();
-        return this.inner.start();
-    }
-
-    close() {
-        return this.inner.close();
-    }
-
-    send(message) {
-        return this.inner.send(this.leaving(message));
     }
 
     name(prefix, own) {
@@ -281,24 +269,36 @@ class Player {
             instructions: this.client.getInstructions() ?? null,
             protocol: this.client.getNegotiatedProtocolVersion?.() ?? transport.protocol,
         };
+        await transport.terminateSession?.();
         await this.client.close();
         return { server, steps, trouble: this.trouble };
     }
 }
 
-/* No SDK tells the negotiated version to whoever drives it over stdio, so it is read as it arrives. */
-function noteProtocol(transport) {
+/* Lets `see` have every message that arrives, and give the SDK another one for it. */
+function overhear(transport, see) {
     let deliver;
     Object.defineProperty(transport, "onmessage", {
         get: () => deliver,
         set: (next) => {
-            deliver = next && ((message, extra) => {
-                transport.protocol ??= message.result?.protocolVersion;
-                next(message, extra);
-            });
+            deliver = next && ((message, extra) => next(see(message), extra));
         },
     });
-    return transport;
+}
+
+/* On the wire each request id and each progress token gets a name that nobody else has. */
+function rename(transport) {
+    const names = new Names();
+    const send = transport.send.bind(transport);
+    transport.send = (message, how) => send(names.leaving(message), how);
+    return (message) => names.arriving(message);
+}
+
+async function open() {
+    if (options.url)
+        return new (await sdk.http())(new URL(options.url));
+    const [command, ...args] = options.command;
+    return new (await sdk.stdio())({ command, args, env: process.env, stderr: "inherit" });
 }
 
 const sorted = (key, value) =>
@@ -312,9 +312,12 @@ function fail(error) {
 }
 
 try {
-    const [command, ...args] = options.command;
-    const stdio = new sdk.StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
-    const transport = noteProtocol(options.ids === "strings" ? new StringIds(stdio) : stdio);
+    const transport = await open();
+    const arriving = options.ids === "strings" ? rename(transport) : (message) => message;
+    overhear(transport, (message) => {
+        transport.protocol ??= message.result?.protocolVersion; // no SDK tells it to whoever drives it over stdio
+        return arriving(message);
+    });
     const player = new Player(JSON.parse(readFileSync(options.session, "utf8")));
     console.log(JSON.stringify(await player.run(transport), sorted, 1));
 } catch (error) {

@@ -1,10 +1,16 @@
 #!/usr/bin/env node
-/* An MCP server on one of the official TypeScript SDKs, on stdio: what the session 'common' asks for.
+/* An MCP server on one of the official TypeScript SDKs: what the session 'common' asks for.
  *
- *     node tests/peers/ts-server.mjs FOLDER
+ *     node tests/peers/ts-server.mjs FOLDER          on stdio
+ *     node tests/peers/ts-server.mjs FOLDER --http   on a free port of the loopback interface
  *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
- * of 2.x, which speaks both eras. Everything it says depends only on what it is asked. */
+ * of 2.x, which speaks both eras. Everything it says depends only on what it is asked.
+ *
+ * Over HTTP the first line on stdout is the URL. A 1.x keeps sessions; a 2.x answers each request for itself,
+ * also those of the old era, and so has no streams but those of requests. */
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -71,11 +77,57 @@ function serverOf2({ McpServer, ResourceTemplate }) {
     return server;
 }
 
+function listen(serve) {
+    const http = createServer((req, res) => {
+        serve(req, res).catch((error) => {
+            console.error(error);
+            res.destroy();
+        });
+    });
+    http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+}
+
+/* A request without a session can only be the one that opens it. */
+async function listenOf1(parts) {
+    const { StreamableHTTPServerTransport } = await load("dist/esm/server/streamableHttp.js");
+    const sessions = new Map();
+    listen(async (req, res) => {
+        const id = req.headers["mcp-session-id"];
+        let transport = sessions.get(id);
+        if (!transport && id) {
+            res.writeHead(404).end();
+            return;
+        }
+        if (!transport) {
+            transport = new StreamableHTTPServerTransport({
+                sessionIdGenerator: randomUUID,
+                onsessioninitialized: (fresh) => sessions.set(fresh, transport),
+            });
+            transport.onclose = () => sessions.delete(transport.sessionId);
+            await serverOf1(parts).connect(transport);
+        }
+        await transport.handleRequest(req, res);
+    });
+}
+
+async function listenOf2(parts) {
+    const { toNodeHandler } = createRequire(join(home, "../../../package.json"))("@modelcontextprotocol/node");
+    listen(toNodeHandler(parts.createMcpHandler(() => serverOf2(parts))));
+}
+
+const overHttp = process.argv[3] === "--http";
 if (home.endsWith("/server")) {
     const parts = await load("dist/index.mjs");
-    const { serveStdio } = await load("dist/stdio.mjs");
-    serveStdio(() => serverOf2(parts));
+    if (overHttp)
+        await listenOf2(parts);
+    else
+        (await load("dist/stdio.mjs")).serveStdio(() => serverOf2(parts));
 } else {
-    const { StdioServerTransport } = await load("dist/esm/server/stdio.js");
-    await serverOf1(await load("dist/esm/server/mcp.js")).connect(new StdioServerTransport());
+    const parts = await load("dist/esm/server/mcp.js");
+    if (overHttp) {
+        await listenOf1(parts);
+    } else {
+        const { StdioServerTransport } = await load("dist/esm/server/stdio.js");
+        await serverOf1(parts).connect(new StdioServerTransport());
+    }
 }

@@ -57,6 +57,12 @@ def test_a_skip_is_loud(runner, monkeypatch, capsys):
     assert "  SKIPPED a: y" in out and "    no network" in out
 
 
+def test_what_is_to_be_seen_is_shown(runner, monkeypatch, capsys):
+    cases = [runner.Case("x", outcome, shown=f"a {outcome}\nb") for outcome in ("passed", "failed")]
+    _, out = end_of(runner, monkeypatch, capsys, ("a", cases))
+    assert out[1:5] == ["    a passed", "    b", "    a failed", "    b"]
+
+
 def test_a_skip_in_ci_is_a_failure(runner, monkeypatch, capsys):
     case = runner.Case
     monkeypatch.setenv("CI", "true")
@@ -157,7 +163,9 @@ PYTESTS = """import os
 import pytest
 
 def test_good(): assert os.environ["MCPREEL"].endswith("/build-asan/mcpreel")
-def test_bad(): assert 1 == 2
+def test_bad(record_property):
+    record_property("shown", "one\\ntwo")
+    assert 1 == 2
 def test_skips(): pytest.skip("no such peer")
 @pytest.fixture
 def broken(): raise OSError("cannot start")
@@ -182,6 +190,7 @@ def test_every_test_of_pytest_counts(runner):
     assert {(c.name, c.outcome) for c in cases} == {
         ("test_x: test_good", "passed"), ("test_x: test_bad", "failed"),
         ("test_x: test_skips", "skipped"), ("test_x: test_cannot_start", "failed")}
+    assert {c.name: c.shown for c in cases if c.shown} == {"test_x: test_bad": "one\ntwo"}
     (folder / "test_x.py").write_text("import nowhere\n")
     cases = runner.pytest(runner.Suite("golden", "check", runner.pytest, where="tests/golden"))
     assert [c.outcome for c in cases] == ["failed"] and "nowhere" in cases[0].detail

