@@ -201,16 +201,29 @@ static void be_whole(struct http_transfer *t, bool nothing_left)
     t->events->whole(t->to);
 }
 
+/* All of the body, if it lies behind the head: so small answers can go on in one piece. */
+static struct str whole_body(const struct reply *r, struct str in)
+{
+    if (r->bodiless || r->body.kind != BODY_LENGTH || in.len < r->body.length)
+        return STR_NONE;
+    return str_n(in.at, (size_t)r->body.length);
+}
+
 /* The head is told, and its memory given back: what follows it may last for hours. */
-static void begin(struct http_transfer *t)
+static void begin(struct http_transfer *t, struct str *in)
 {
     struct reply r = t->reply;
+    struct str body = whole_body(&r, *in);
 
     t->in_body = true;
     t->until_close = r.until_close;
     t->keep_ms = r.keep_alive ? idle_ms(&r.fields) : 0;
     body_init(&t->body, r.bodiless ? (struct body_plan){ .kind = BODY_NONE } : r.body);
-    t->events->head(t->to, &r);
+    if (body.len) {
+        t->body.left = 0;
+        *in = str_skip(*in, body.len);
+    }
+    t->events->head(t->to, &r, body);
     reply_release(&r);
 }
 
@@ -225,7 +238,7 @@ static void feed_head(struct http_transfer *t, struct str *in)
     else if (next == REPLY_WHOLE && t->reply.status < 200)
         reply_clear(&t->reply);
     else if (next == REPLY_WHOLE)
-        begin(t);
+        begin(t, in);
 }
 
 static void feed_body(struct http_transfer *t, struct str *in)

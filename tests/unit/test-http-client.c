@@ -21,21 +21,6 @@ struct tap {
     enum http_fault fault;
 };
 
-static void take_head(void *to, const struct reply *r)
-{
-    struct tap *t = to;
-
-    buf_printf(&t->seen, "%u %.*s", r->status, STR_ARG(r->phrase));
-    for (size_t i = 0; i < r->fields.count; i++)
-        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->fields.at[i].name),
-                   STR_ARG(r->fields.at[i].value));
-    buf_printf(&t->seen, "\n");
-    if (t->close_on_head) {
-        http_transfer_close(t->transfer);
-        loop_stop(t->loop);
-    }
-}
-
 static void take_data(void *to, struct str bytes)
 {
     struct tap *t = to;
@@ -48,6 +33,23 @@ static void take_data(void *to, struct str bytes)
         loop_stop(t->loop);
     }
     if (t->close_on_data) {
+        http_transfer_close(t->transfer);
+        loop_stop(t->loop);
+    }
+}
+
+static void take_head(void *to, const struct reply *r, struct str body)
+{
+    struct tap *t = to;
+
+    buf_printf(&t->seen, "%u %.*s", r->status, STR_ARG(r->phrase));
+    for (size_t i = 0; i < r->fields.count; i++)
+        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->fields.at[i].name),
+                   STR_ARG(r->fields.at[i].value));
+    buf_printf(&t->seen, "\n");
+    if (body.len)
+        take_data(t, body);
+    if (t->close_on_head) {
         http_transfer_close(t->transfer);
         loop_stop(t->loop);
     }
