@@ -28,11 +28,6 @@ void reply_clear(struct reply *r)
     *r = (struct reply){ .head = head, .fields = fields, .minor = 1 };
 }
 
-bool reply_begun(const struct reply *r)
-{
-    return r->head.text.len > 0;
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

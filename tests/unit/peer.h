@@ -62,6 +62,9 @@ void peer_start_v6(struct peer *p, const struct peer_step *script);
 
 void peer_go(struct peer *p); /* on from PEER_HOLD */
 
+/* A socket that wants to connect to it, whether or not there is room. */
+int peer_knock(const struct peer *p);
+
 /* Waits for the end of the script. True if all went by it; else see `trouble`. */
 bool peer_end(struct peer *p);
 void peer_release(struct peer *p);

@@ -367,6 +367,36 @@ static void without_a_server_there_is_an_answer(void **state)
     close_rig(&g);
 }
 
+/* The system takes in only so many whom nobody has asked in yet. */
+static void a_server_that_takes_too_long_to_connect_to_is_a_504(void **state)
+{
+    static const struct peer_step script[] = { PEER(HOLD), PEER(DONE) };
+    struct http_relay_config config = { .server.connect_ms = 50 };
+    struct err e = ERR_NONE;
+    int others[64];
+    char url[64];
+    struct rig g;
+
+    (void)state;
+    set_up(&g);
+    config.gate = &g.gate;
+    peer_start(&g.server, script);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        others[i] = peer_knock(&g.server);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", g.server.port);
+    config.server.url = str_z(url);
+    assert_true(http_relay_open(&g.relay, g.loop, &config, &events, &g, &e));
+    g.client = dial_port(port_of(&g));
+    dial_say(g.client, STR("GET / HTTP/1.1\r\n" HOST "\r\n"));
+    dial_hear(g.loop, g.client, &g.heard, STR("it took too long\"}}"));
+    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        close(others[i]);
+    peer_go(&g.server);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
 static void an_answer_that_is_broken_off_is_broken_off(void **state)
 {
     static const struct peer_step chunked[] = {
@@ -631,6 +661,7 @@ int main(void)
         cmocka_unit_test(paths_are_those_of_the_target),
         cmocka_unit_test(a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again),
         cmocka_unit_test(without_a_server_there_is_an_answer),
+        cmocka_unit_test(a_server_that_takes_too_long_to_connect_to_is_a_504),
         cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
         cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),
         cmocka_unit_test(whoever_waits_for_100_is_told_to_go_on),
