@@ -12,19 +12,6 @@ struct plain {
     size_t len;
 };
 
-/* One more than the digit is worth; 0: it is none. */
-static const unsigned char hex_digits[256] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-    ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-    ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-    ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
-
-static inline int hex_digit(char c)
-{
-    return hex_digits[(unsigned char)c] - 1;
-}
-
 /* `digits` hexadecimal digits at the front; false if there are fewer. */
 static bool read_hex(struct str s, size_t digits, uint32_t *out)
 {
@@ -33,7 +20,7 @@ static bool read_hex(struct str s, size_t digits, uint32_t *out)
     if (s.len < digits)
         return false;
     for (size_t i = 0; i < digits; i++) {
-        int d = hex_digit(s.at[i]);
+        int d = str_hex(s.at[i]);
         if (d < 0)
             return false;
         n = n << 4 | (uint32_t)d;
@@ -106,7 +93,7 @@ static inline size_t from_percent(struct str s, struct plain *p)
 {
     int high, low;
 
-    if (s.len < 3 || (high = hex_digit(s.at[1])) < 0 || (low = hex_digit(s.at[2])) < 0)
+    if (s.len < 3 || (high = str_hex(s.at[1])) < 0 || (low = str_hex(s.at[2])) < 0)
         return 0;
     return one_byte(p, (char)(high << 4 | low), 3);
 }
@@ -120,7 +107,7 @@ static size_t from_number(struct str s, struct plain *p)
     uint32_t n = 0;
 
     for (; i < s.len && i < first + MOST; i++) {
-        int d = hex_digit(s.at[i]);
+        int d = str_hex(s.at[i]);
         if (d < 0 || (!hex && d > 9))
             break;
         n = n * (hex ? 16 : 10) + (uint32_t)d;

@@ -9,6 +9,7 @@ enum { GRACE_MS = 2000, TOO_LARGE = 413 };
 
 /* An exchange that the engine has not ended. */
 struct http_asking {
+    struct http_asking *next; /* among those that were answered */
     struct http_side *side;
     struct exchange *x; /* NULL: its client has gone */
     uint64_t number;
@@ -22,11 +23,24 @@ static struct str bytes_of(const uint64_t *number)
     return str_n((const char *)number, sizeof *number);
 }
 
+static void sweep(struct http_side *s)
+{
+    while (s->answered && !s->drive->stepping) {
+        struct http_asking *next = s->answered->next;
+
+        buf_release(&s->answered->body);
+        free(s->answered);
+        s->answered = next;
+    }
+}
+
+/* The engine may still be looking at what it has just answered. */
 static void forget(struct http_side *s, struct http_asking *q)
 {
     map_remove(&s->asking, bytes_of(&q->number));
-    buf_release(&q->body);
-    free(q);
+    q->next = s->answered;
+    s->answered = q;
+    sweep(s);
 }
 
 static void on_request(void *to, struct exchange *x)
@@ -78,6 +92,7 @@ static void on_whole(void *to, struct exchange *x)
     drive_tell(
         s->drive,
         (struct event){ .kind = EVENT_REQUEST, .exchange = q->number, .request = &q->request });
+    sweep(s);
 }
 
 static void on_drained(void *to, struct exchange *x)
@@ -135,6 +150,7 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
 void http_side_close(struct http_side *s)
 {
     http_server_close(s->server);
+    sweep(s);
     for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));) {
         struct http_asking *q = e->value;
 

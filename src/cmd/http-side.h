@@ -16,6 +16,7 @@ struct http_side {
     struct http_server *server;
     struct http_gate gate;
     struct map asking; /* number of an exchange to struct http_asking */
+    struct http_asking *answered;
     uint64_t count;
 };
 

@@ -544,9 +544,6 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
         call->owed = owed;
         call->modern = modern;
         call->batch = batch;
-    } else {
-        start_fields(m, NULL, STR_NONE);
-        answer(m, q->exchange, ACCEPTED, STR_NONE);
     }
     m->at = c;
     it = json_each(root);
@@ -555,6 +552,10 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
     if (!batch)
         hear_value(m, c, q->exchange, root);
     m->at = NULL;
+    if (!owed) {
+        start_fields(m, NULL, STR_NONE);
+        answer(m, q->exchange, ACCEPTED, STR_NONE);
+    }
 }
 
 static void hear_post(struct http_mock *m, const struct asked *q)
@@ -669,14 +670,14 @@ static void hear_delete(struct http_mock *m, const struct asked *q)
 {
     unsigned status = m->http->delete_status ? m->http->delete_status : OK;
 
+    if (status < BAD_REQUEST) {
+        drop_client(m, find_client(m, q->session));
+        session_ids_end(&m->ids, q->session_id);
+    }
     start_fields(m, NULL, STR_NONE);
     if (status == NOT_ALLOWED)
         fields_add(&m->fields, STR("Allow"), STR("GET, POST"));
     answer(m, q->exchange, status, STR_NONE);
-    if (status >= BAD_REQUEST)
-        return;
-    drop_client(m, find_client(m, q->session));
-    session_ids_end(&m->ids, q->session_id);
 }
 
 static enum intake_kind kind_of(struct http_mock *m, struct str body, struct mcp_message *msg)

@@ -25,7 +25,8 @@ enum event_kind {
     EVENT_GONE,    /* it does not wait any longer */
 };
 
-/* Borrowed, as all in it. */
+/* Borrowed, as all in it: the body until the engine is done with the event, the rest until it
+ * answers. */
 struct step_request {
     struct str method, path;
     const struct fields *fields;

@@ -108,3 +108,12 @@ size_t scratch_count(const char *path)
     closedir(dir);
     return n;
 }
+
+int open_descriptors(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 200; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}

@@ -23,4 +23,7 @@ void assert_content(const char *path, struct str want);
 
 size_t scratch_count(const char *path); /* names in a folder, hidden ones included */
 
+/* How many this process has: as many as before, or something was left open. */
+int open_descriptors(void);
+
 #endif

@@ -14,6 +14,18 @@ struct str terse_json(struct arena *a, const char *text)
     return str_z(json);
 }
 
+void terse_check_probe(bool (*probe)(struct str head), const struct terse_head *heads,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct arena a = { 0 };
+
+        if (probe(terse_json(&a, heads[i].text)) != heads[i].ours)
+            fail_msg("%s", heads[i].text);
+        arena_release(&a);
+    }
+}
+
 struct json_val terse_scan(struct terse_scanned *s, const char *text)
 {
     struct json_fault fault;

@@ -18,15 +18,6 @@ static void assert_err(const struct err *e, enum err_kind kind, const char *msg)
     assert_int_equal(e->kind, kind);
 }
 
-static int open_descriptors(void)
-{
-    int n = 0;
-
-    for (int fd = 0; fd < 100; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
 /* Opening must fail in these words, and leave no descriptor behind. */
 static void assert_unreadable(const struct sys *sys, const char *path, enum err_kind kind,
                               const char *msg)

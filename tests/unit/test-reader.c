@@ -1,7 +1,6 @@
 #include "format/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,15 +25,6 @@ static void heard_init(struct heard *h)
 {
     *h = (struct heard){ .log = { .level = LOG_INFO, .put = hear, .to = h } };
     buf_init(&h->text, 1 << 16);
-}
-
-static int open_descriptors(void)
-{
-    int n = 0;
-
-    for (int fd = 0; fd < 100; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 #define HEAD                                                                                   \
