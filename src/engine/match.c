@@ -522,8 +522,9 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)
             if (was_given(m, w, places.at[i])) {
-                note_exhausted(m, w, places.at[i], out);
                 done = take_again(m, w, places.at[i], out);
+                if (!done)
+                    note_exhausted(m, w, places.at[i], out);
             }
         free(places.at);
     }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "engine/compare.h"
 #include "engine/id-place.h"
+#include "engine/review.h"
 #include "engine/subscription.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
@@ -222,6 +223,12 @@ static uint64_t set_timer(struct stage *s, int64_t delay_us)
     return *s->timers;
 }
 
+static void review(struct stage *s, uint32_t op, struct str method, enum review_question what)
+{
+    if (s->review)
+        review_question(s->review, op, method, what);
+}
+
 /* A question goes only to a client that can answer it. Its recorded id is kept
  * unless another question is under way with the same one. */
 static void send_question(struct stage *s, struct stage_play *p)
@@ -235,7 +242,7 @@ static void send_question(struct stage *s, struct stage_play *p)
     if (!key.len)
         return;
     if (!can_be_asked(s, method)) {
-        s->left_out++;
+        review(s, p->op, method, QUESTION_LEFT_OUT);
         say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
                    STR_ARG(method));
         return;
@@ -251,7 +258,7 @@ static void send_question(struct stage *s, struct stage_play *p)
     q->step = p->step;
     map_put(&s->asked, key, q);
     p->questions++;
-    s->questions++;
+    review(s, p->op, method, QUESTION_ASKED);
     send_spliced(s, &edit);
     q->timer = set_timer(s, QUESTION_US);
 }
@@ -598,7 +605,7 @@ static void compare_answer(struct stage *s, const struct stage_question *q,
             continue;
         if (!compare_same(outcome(root), outcome(live->root), &rules,
                           (struct leaf_mask){ NULL, 0 })) {
-            s->differing++;
+            review(s, op, method, QUESTION_DIFFERS);
             say_report(s->say, LOG_INFO, "the client answers %.*s otherwise than recorded",
                        STR_ARG(method));
         }
@@ -642,6 +649,7 @@ static void give_up(struct stage *s, struct str key)
     struct str method =
         json_text(json_get(recorded(s, q->step), STR("method")), &s->read.arena);
 
+    review(s, p->op, method, QUESTION_UNANSWERED);
     say_report(s->say, LOG_WARN, "no answer to %.*s after 60 s; going on", STR_ARG(method));
     free(q);
     p->questions--;
@@ -669,6 +677,16 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
             sweep(s);
             return;
         }
+}
+
+void stage_hear_close(struct stage *s)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&s->asked, e));) {
+        const struct stage_question *q = e->value;
+        struct json_val method = json_get(recorded(s, q->step), STR("method"));
+
+        review(s, q->play->op, json_text(method, &s->read.arena), QUESTION_UNANSWERED);
+    }
 }
 
 bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step)

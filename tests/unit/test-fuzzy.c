@@ -4,6 +4,21 @@
 
 #include "scripted.h"
 
+/* Whether the only recorded request is alike, without a search. */
+static bool alone_is_alike(struct scripted *s, const struct leaves *live)
+{
+    static const struct leaf_rules rules = { .volatiles = true };
+    struct leaves recorded;
+    bool alike;
+
+    leaves_init(&recorded);
+    leaves_take(&recorded, json_get(scripted_op(s, 1), STR("params")), &rules,
+                script_hidden(&s->script, 1));
+    alike = fuzzy_are_alike(script_method(&s->script, 1)->known, &recorded, live);
+    leaves_release(&recorded);
+    return alike;
+}
+
 static struct fuzzy_found ask(struct scripted *s, const char *params)
 {
     static const struct leaf_rules plain = { .volatiles = true };
@@ -21,6 +36,9 @@ static struct fuzzy_found ask(struct scripted *s, const char *params)
     q.method = 0;
     q.subject_key = script_subject_key(s->script.methods[0].name, json_root(&live.json), false);
     found = fuzzy_find(&s->fuzzy, &q);
+    if (s->script.op_count == 2 && s->script.ops[1].subject_key == q.subject_key &&
+        alone_is_alike(s, &leaves) != (found.op != 0))
+        fail_msg("%s: is alike or not, by who asks", params);
     leaves_release(&leaves);
     terse_scanned_release(&live);
     spent_release(&spent);

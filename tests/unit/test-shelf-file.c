@@ -97,6 +97,7 @@ static void those_of_a_packed_file_are_copied(void **state)
         packer_end(p, &packed);
         packer_free(p);
         check(buf_str(&packed), true, ONE, TWO);
+        check(str_n(packed.at, packed.len - 2), true, ONE, TWO); /* even if it is cut off */
         buf_release(&packed);
     }
 }
