@@ -30,6 +30,12 @@ static void on_too_long(void *to, uint64_t bytes)
     (void)bytes;
 }
 
+static void on_lost(void *to, const struct err *why)
+{
+    (void)to;
+    (void)why;
+}
+
 static void stop(void *to)
 {
     loop_stop(((struct fixed *)to)->loop);
@@ -42,7 +48,7 @@ static void on_closed(void *to)
     stdio_finish(f->client, stop, f);
 }
 
-static const struct stdio_events events = { on_line, on_too_long, on_closed };
+static const struct stdio_events events = { on_line, on_too_long, on_closed, on_lost };
 
 int main(int argc, char **argv)
 {

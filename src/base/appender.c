@@ -5,9 +5,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/folder.h"
 #include "base/mem.h"
 #include "base/parcel.h"
+#include "base/syncer.h"
 #include "base/thread.h"
 #include "base/troubles.h"
 
@@ -38,25 +38,18 @@ struct batch {
     bool last;        /* the end of all is in it */
 };
 
-/* A file that is complete and waits to be synced and closed. */
-struct done_file {
-    struct done_file *next;
-    struct file file;
-    uint64_t dirty_bytes;
-};
-
-/* long file: the owner and its two threads share one lock, and all of that is to be seen */
-
 /* Who may touch what:
- * - `sick`, `note_due` and `latest_us` are the owner's.
+ * - `sick`, `note_due`, `synced` and `latest_us` are the owner's.
  * - `file`, `size` and `batch` are the owner's while it is not sick, then the rescuer's as
  *   long as `pending` and not `resting`; `file` and `batch` are changed under the lock.
- * - everything else is under the lock. Only the syncer closes files. */
+ * - everything else is under the lock; the syncer has its own. Only the syncer closes
+ *   files. */
 struct appender {
     struct appender_config config;
     struct arena names; /* of the files: threads may outlive their owner's */
     bool sick;
     bool note_due;     /* a sync has failed, and the file does not say so */
+    bool synced;       /* at the end there was time for that */
     int64_t latest_us; /* of the lines that came */
 
     struct file file;
@@ -64,9 +57,8 @@ struct appender {
     struct batch batch;
 
     pthread_mutex_t lock;
-    pthread_cond_t work;  /* for the rescuer */
-    pthread_cond_t dirty; /* for the syncer */
-    pthread_cond_t gone;  /* for the owner: a thread has ended */
+    pthread_cond_t work; /* for the rescuer */
+    pthread_cond_t gone; /* for the owner: that has ended */
 
     struct backlog waiting;
     bool pending;             /* the batch is not empty */
@@ -79,15 +71,6 @@ struct appender {
     char why[WHY];            /* of the latest trouble with a write */
     int64_t bad_us;           /* when that was */
 
-    uint64_t dirty_lines, dirty_bytes;
-    int64_t dirty_us;  /* since when */
-    int64_t synced_us; /* when it was last synced */
-    bool new_name;     /* the folder is not synced */
-    struct done_file *done;
-    bool sync_failed;
-    uint64_t suspect; /* bytes of failed syncs that the file does not say */
-    char sync_why[WHY];
-
     struct troubles troubles;
 
     struct buf last;
@@ -95,9 +78,10 @@ struct appender {
     bool quit;      /* and nothing more is written */
     int64_t end_at; /* then nobody waits any more */
     bool given_up;
-    pthread_t rescuer, syncer;
-    bool rescued, synced; /* that thread has ended */
-    int orphans;          /* threads that their owner has not waited for */
+    pthread_t rescuer;
+    bool rescued; /* that has ended */
+    bool orphan;  /* it has to free all of this */
+    struct syncer *syncer;
 };
 
 static void tell(struct appender *a, enum appender_trouble kind, const struct err *e)
@@ -141,7 +125,7 @@ enum appender_trouble appender_trouble(struct appender *a, struct err *e)
     pthread_mutex_lock(&a->lock);
     kind = (enum appender_trouble)troubles_take(&a->troubles, e);
     pthread_mutex_unlock(&a->lock);
-    return kind;
+    return !kind && syncer_trouble(a->syncer, e) ? APPENDER_UNSYNCED : kind;
 }
 
 static void tell_dropped(struct appender *a)
@@ -170,18 +154,6 @@ static void wait_in_memory(struct appender *a, const struct backlog_line *l)
     backlog_loss_add(&a->all, &dropped);
     compose_gap(a);
     tell_dropped(a);
-}
-
-static void note_written(struct appender *a, uint64_t bytes)
-{
-    bool was_clean = !a->dirty_bytes;
-
-    if (was_clean)
-        a->dirty_us = clock_mono_us();
-    a->dirty_lines++;
-    a->dirty_bytes += bytes;
-    if (was_clean || a->dirty_lines == a->config.flush_lines)
-        pthread_cond_signal(&a->dirty);
 }
 
 static void hand_over(struct appender *a, struct str text, size_t done,
@@ -214,7 +186,7 @@ static bool write_now(struct appender *a, struct str text, const struct backlog_
     pthread_mutex_lock(&a->lock);
     if (ok) {
         a->size += text.len;
-        note_written(a, text.len);
+        syncer_wrote(a->syncer, text.len);
         if (slow)
             tell_slow(a, took);
     } else {
@@ -222,7 +194,7 @@ static bool write_now(struct appender *a, struct str text, const struct backlog_
         hand_over(a, text, done, l);
     }
     a->sick = !ok || slow;
-    a->note_due = a->suspect > 0;
+    a->note_due = syncer_suspect(a->syncer) > 0;
     pthread_mutex_unlock(&a->lock);
     return !a->sick;
 }
@@ -295,7 +267,7 @@ static void put_line(struct appender *a, const struct backlog_line *l)
     if (a->sick) {
         pthread_mutex_lock(&a->lock);
         a->sick = !has_recovered(a);
-        a->note_due = a->suspect > 0;
+        a->note_due = syncer_suspect(a->syncer) > 0;
         if (a->sick) {
             wait_in_memory(a, l);
             if (!a->pending || (a->resting && skip_lines(a)))
@@ -312,11 +284,14 @@ static void put_line(struct appender *a, const struct backlog_line *l)
 static void compose_sync_note(struct appender *a, struct buf *text)
 {
     struct backlog_loss about = { .us = a->latest_us };
+    struct err e = ERR_NONE;
+    char why[WHY];
 
-    about.lanes[0].bytes = a->suspect;
-    a->suspect = 0;
-    if (about.lanes[0].bytes)
-        a->config.gap(a->config.to, text, &about, a->sync_why);
+    about.lanes[0].bytes = syncer_take_suspect(a->syncer, &e);
+    if (!about.lanes[0].bytes)
+        return;
+    keep_why(why, &e);
+    a->config.gap(a->config.to, text, &about, why);
 }
 
 static void put_sync_note(struct appender *a)
@@ -367,17 +342,9 @@ uint64_t appender_size(const struct appender *a)
 /* The new file takes the place of the old one, which is the syncer's from now on. */
 static void change_file(struct appender *a, struct file next)
 {
-    struct done_file *old = mem_new(struct done_file);
-
-    old->file = a->file;
-    old->dirty_bytes = a->dirty_bytes;
-    a->dirty_bytes = a->dirty_lines = 0;
-    old->next = a->done;
-    a->done = old;
+    syncer_turn(a->syncer, &next);
     a->file = next;
     a->size = 0;
-    a->new_name = true;
-    pthread_cond_signal(&a->dirty);
 }
 
 static struct file take_over(struct appender *a, struct file *f)
@@ -460,7 +427,7 @@ static void keep_what_is_written(struct appender *a)
     p->torn -= whole;
     a->size += whole;
     if (whole)
-        note_written(a, whole);
+        syncer_wrote(a->syncer, whole);
     if (whole || !a->stuck_us)
         a->stuck_us = clock_mono_us();
     a->room = p->torn;
@@ -504,7 +471,7 @@ static void batch_is_written(struct appender *a)
 
     if (b->parcel.text.len) {
         a->size += b->parcel.text.len;
-        note_written(a, b->parcel.text.len);
+        syncer_wrote(a->syncer, b->parcel.text.len);
     }
     a->stuck_us = 0;
     parcel_clear(&b->parcel);
@@ -547,11 +514,11 @@ static bool give_up(struct appender *a)
     return a->pending;
 }
 
-/* New lines do not make a disk that is full any emptier; that the end has come may. */
-static void wait_to_retry(struct appender *a)
+/* New lines do not make a disk that is full any emptier; that the end has come may, if it
+ * had not when that was last tried. */
+static void wait_to_retry(struct appender *a, bool was_ending)
 {
     int64_t until = clock_mono_us() + a->config.retry_us;
-    bool was_ending = a->ending;
 
     a->resting = true;
     while (a->resting && a->ending == was_ending && !a->quit && clock_mono_us() < until)
@@ -574,18 +541,26 @@ static bool rescue(struct appender *a)
     tell_failed(a, &e);
     if (at_end && clock_mono_us() + a->config.retry_us >= a->end_at)
         return (!a->quit && skip_lines(a)) || give_up(a);
-    wait_to_retry(a);
+    wait_to_retry(a, at_end);
     return true;
 }
 
-static void release(struct appender *a);
-
-/* A thread ends; true: nobody is left to free what it used. */
-static bool leave(struct appender *a, bool *ended)
+static void release(struct appender *a)
 {
-    *ended = true;
-    pthread_cond_broadcast(&a->gone);
-    return a->orphans && --a->orphans == 0;
+    struct err ignored = ERR_NONE;
+
+    syncer_free(a->syncer);
+    backlog_release(&a->waiting);
+    file_close(&a->batch.next, &ignored);
+    parcel_release(&a->batch.parcel);
+    buf_release(&a->batch.head);
+    buf_release(&a->gap);
+    buf_release(&a->last);
+    arena_release(&a->names);
+    pthread_cond_destroy(&a->work);
+    pthread_cond_destroy(&a->gone);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
 }
 
 static void *run_rescuer(void *of)
@@ -604,141 +579,14 @@ static void *run_rescuer(void *of)
             pthread_cond_wait(&a->work, &a->lock);
         }
     }
-    alone = leave(a, &a->rescued);
-    pthread_cond_signal(&a->dirty);
+    syncer_end(a->syncer);
+    a->rescued = true;
+    alone = a->orphan;
+    pthread_cond_signal(&a->gone);
     pthread_mutex_unlock(&a->lock);
     if (alone)
         release(a);
     return NULL;
-}
-
-static void sync_failed(struct appender *a, const struct err *e, uint64_t bytes)
-{
-    a->sync_failed = true;
-    a->suspect += bytes;
-    keep_why(a->sync_why, e);
-    tell(a, APPENDER_UNSYNCED, e);
-}
-
-static void sync_folder(struct appender *a)
-{
-    const struct file f = a->file;
-    struct err e = ERR_NONE;
-    bool ok;
-
-    a->new_name = false;
-    pthread_mutex_unlock(&a->lock);
-    ok = folder_sync_of(f.sys, f.path, &e);
-    pthread_mutex_lock(&a->lock);
-    if (!ok)
-        sync_failed(a, &e, 0);
-}
-
-static void sync_file(struct appender *a)
-{
-    uint64_t bytes = a->dirty_bytes;
-    struct file f = a->file;
-    struct err e = ERR_NONE;
-    bool ok;
-
-    a->dirty_bytes = a->dirty_lines = 0;
-    pthread_mutex_unlock(&a->lock);
-    ok = file_sync(&f, &e);
-    pthread_mutex_lock(&a->lock);
-    a->synced_us = clock_mono_us();
-    if (!ok)
-        sync_failed(a, &e, bytes);
-}
-
-/* A close that fails has lost what was written before, as a sync that does. */
-static void close_file(struct appender *a, struct file *f, uint64_t dirty_bytes)
-{
-    struct err e = ERR_NONE, later = ERR_NONE;
-    bool ok;
-
-    pthread_mutex_unlock(&a->lock);
-    ok = !dirty_bytes || file_sync(f, &e);
-    ok = file_close(f, ok ? &e : &later) && ok;
-    pthread_mutex_lock(&a->lock);
-    if (!ok)
-        sync_failed(a, &e, dirty_bytes);
-}
-
-static void close_done(struct appender *a)
-{
-    struct done_file *d = a->done;
-
-    a->done = d->next;
-    close_file(a, &d->file, a->quit ? 0 : d->dirty_bytes);
-    free(d);
-}
-
-/* When what is dirty is to be synced. */
-static int64_t due_at(const struct appender *a)
-{
-    int64_t by_time = a->dirty_us + a->config.flush_us;
-    int64_t rested = a->synced_us + a->config.rest_us;
-
-    return a->dirty_lines >= a->config.flush_lines && rested < by_time ? rested : by_time;
-}
-
-static bool is_due(const struct appender *a)
-{
-    return a->dirty_bytes && (a->rescued || clock_mono_us() >= due_at(a));
-}
-
-static void wait_for_dirt(struct appender *a)
-{
-    if (a->dirty_bytes && !a->quit)
-        thread_wait_until(&a->dirty, &a->lock, due_at(a));
-    else
-        pthread_cond_wait(&a->dirty, &a->lock);
-}
-
-static void *run_syncer(void *of)
-{
-    struct appender *a = of;
-    bool alone;
-
-    pthread_mutex_lock(&a->lock);
-    for (;;) {
-        if (a->done)
-            close_done(a);
-        else if (a->rescued && a->quit)
-            break;
-        else if (a->new_name && !a->quit)
-            sync_folder(a);
-        else if (is_due(a) && !a->quit)
-            sync_file(a);
-        else if (a->rescued)
-            break;
-        else
-            wait_for_dirt(a);
-    }
-    close_file(a, &a->file, 0);
-    alone = leave(a, &a->synced);
-    pthread_mutex_unlock(&a->lock);
-    if (alone)
-        release(a);
-    return NULL;
-}
-
-static void release(struct appender *a)
-{
-    struct err ignored = ERR_NONE;
-
-    backlog_release(&a->waiting);
-    file_close(&a->batch.next, &ignored);
-    parcel_release(&a->batch.parcel);
-    buf_release(&a->batch.head);
-    buf_release(&a->gap);
-    buf_release(&a->last);
-    arena_release(&a->names);
-    pthread_cond_destroy(&a->work);
-    pthread_cond_destroy(&a->dirty);
-    pthread_cond_destroy(&a->gone);
-    pthread_mutex_destroy(&a->lock);
-    free(a);
 }
 
 static struct appender *new_appender(struct file *f, const struct appender_config *config)
@@ -747,7 +595,6 @@ static struct appender *new_appender(struct file *f, const struct appender_confi
 
     a->config = *config;
     backlog_init(&a->waiting, config->memory);
-    a->new_name = true;
     a->batch.next = (struct file)FILE_CLOSED;
     parcel_init(&a->batch.parcel);
     buf_init(&a->batch.head, TEXT_MAX);
@@ -755,19 +602,28 @@ static struct appender *new_appender(struct file *f, const struct appender_confi
     buf_init(&a->gap, TEXT_MAX);
     pthread_mutex_init(&a->lock, NULL);
     thread_init_cond(&a->work);
-    thread_init_cond(&a->dirty);
     thread_init_cond(&a->gone);
     a->file = take_over(a, f);
     return a;
 }
 
-static void stop_rescuer(struct appender *a)
+static bool start_syncer(struct appender *a, struct err *e)
 {
-    pthread_mutex_lock(&a->lock);
-    a->quit = true;
-    pthread_cond_signal(&a->work);
-    pthread_mutex_unlock(&a->lock);
-    pthread_join(a->rescuer, NULL);
+    const struct syncer_config config = {
+        .writes = a->config.flush_lines,
+        .flush_us = a->config.flush_us,
+        .rest_us = a->config.rest_us,
+    };
+
+    return syncer_open(&a->syncer, &a->file, &config, e);
+}
+
+/* Nothing was written. */
+static void stop_syncer(struct appender *a)
+{
+    syncer_quit(a->syncer);
+    syncer_end(a->syncer);
+    syncer_wait(a->syncer, clock_mono_us() + a->config.end_us);
 }
 
 bool appender_open(struct appender **out, struct file *f, const struct appender_config *config,
@@ -776,36 +632,40 @@ bool appender_open(struct appender **out, struct file *f, const struct appender_
     struct appender *a = new_appender(f, config);
     struct err ignored = ERR_NONE;
 
-    *out = a;
-    if (thread_start(&a->rescuer, run_rescuer, a, e)) {
-        if (thread_start(&a->syncer, run_syncer, a, e))
-            return true;
-        stop_rescuer(a);
-    }
     *out = NULL;
-    file_close(&a->file, &ignored);
+    if (!start_syncer(a, e)) {
+        file_close(&a->file, &ignored);
+    } else if (!thread_start(&a->rescuer, run_rescuer, a, e)) {
+        stop_syncer(a);
+    } else {
+        *out = a;
+        return true;
+    }
     release(a);
     return false;
 }
 
-/* Waits for both threads as long as there is time. */
+/* Both threads; false: there was no time for that. */
+static bool wait_for_threads(struct appender *a, int64_t until)
+{
+    while (!a->rescued && thread_wait_until(&a->gone, &a->lock, until))
+        continue;
+    return a->rescued && syncer_wait(a->syncer, until);
+}
+
 static void wait_for_end(struct appender *a)
 {
-    int64_t soon = a->end_at - a->config.end_us + a->config.slow_us;
-    bool time_left = true, told = !a->config.waits;
-
     pthread_cond_signal(&a->work);
-    pthread_cond_signal(&a->dirty);
-    while (time_left && !(a->rescued && a->synced)) {
-        if (thread_wait_until(&a->gone, &a->lock, told ? a->end_at : soon))
-            continue;
-        time_left = !told;
-        if (!told)
+    if (a->config.waits) {
+        int64_t soon = a->end_at - a->config.end_us + a->config.slow_us;
+
+        a->synced = wait_for_threads(a, soon);
+        if (!a->synced)
             a->config.waits(a->config.to);
-        told = true;
     }
-    a->quit = true;
-    a->ending = true;
+    a->synced = a->synced || wait_for_threads(a, a->end_at);
+    a->quit = a->ending = true;
+    syncer_quit(a->syncer);
 }
 
 /* What a thread that did not come back was to write or to sync. */
@@ -839,7 +699,7 @@ void appender_finish(struct appender *a, struct str last, struct appender_end *e
     judge_late(a);
     *end = (struct appender_end){ .lost = a->all,
                                   .late = !a->rescued,
-                                  .unsynced = a->sync_failed || !a->synced };
+                                  .unsynced = syncer_has_failed(a->syncer) || !a->synced };
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -847,34 +707,24 @@ void appender_drop(struct appender *a)
 {
     pthread_mutex_lock(&a->lock);
     a->quit = a->ending = true;
+    syncer_quit(a->syncer);
     a->end_at = clock_mono_us() + a->config.end_us;
     wait_for_end(a);
     pthread_mutex_unlock(&a->lock);
 }
 
-/* One that has said that it ends needs the lock no more. */
-static void leave_thread(pthread_t t, bool ended)
-{
-    if (ended)
-        pthread_join(t, NULL);
-    else
-        pthread_detach(t);
-}
-
 /* A thread that hangs in the system is left to its fate; it frees what it uses. */
 void appender_free(struct appender *a)
 {
-    bool rescued, synced;
+    bool rescued;
 
     if (!a)
         return;
     pthread_mutex_lock(&a->lock);
     rescued = a->rescued;
-    synced = a->synced;
-    a->orphans = !rescued + !synced;
-    leave_thread(a->rescuer, rescued);
-    leave_thread(a->syncer, synced);
+    a->orphan = !rescued;
+    thread_leave(a->rescuer, rescued);
     pthread_mutex_unlock(&a->lock);
-    if (rescued && synced)
+    if (rescued)
         release(a);
 }

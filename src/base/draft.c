@@ -8,6 +8,7 @@
 #include "base/folder.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/retry.h"
 
 enum { NAME_KEPT = 64, NAME_ROOM = 128 };
 
@@ -62,15 +63,7 @@ static bool make_and_lock(struct file *f, const struct sys *sys, const char *pat
 /* Renamed, not linked: what is open shall be known by its name. */
 static bool put_in_place(const struct sys *sys, const char *at, const char *path, struct err *e)
 {
-    bool ok;
-
-    do
-        ok = sys->rename(sys, at, path) == 0;
-    while (!ok && errno == EINTR);
-    if (ok)
-        return true;
-    err_errno(e, errno);
-    return err_wrap(e, "cannot write '%s'", path);
+    return retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
 }
 
 /* It is no file, may not be read, or is gone by now. */
@@ -145,7 +138,7 @@ void draft_drop(struct draft *d, struct file *f)
     struct err ignored = ERR_NONE;
 
     file_close(f, &ignored);
-    f->sys->unlink(f->sys, d->at);
+    retry_unlink(f->sys, d->at);
     free(d->at);
     d->at = NULL;
 }

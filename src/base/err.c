@@ -22,6 +22,12 @@ bool err_errno(struct err *e, int errnum)
     return err_set(e, ERR_IO, "%s", strerror(errnum));
 }
 
+bool err_cannot(struct err *e, const char *verb, const char *path, int errnum)
+{
+    err_errno(e, errnum);
+    return err_wrap(e, "cannot %s '%s'", verb, path);
+}
+
 bool err_wrap(struct err *e, const char *fmt, ...)
 {
     char inner[sizeof e->msg];

@@ -35,6 +35,8 @@ struct err {
 /* All return false, so callers can `return err_set(...)`. */
 bool err_set(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF(3, 4);
 bool err_errno(struct err *e, int errnum); /* ERR_IO, in the words of the system */
+/* The same, after what was to be done: "cannot read 'a file': ..." */
+bool err_cannot(struct err *e, const char *verb, const char *path, int errnum);
 bool err_wrap(struct err *e, const char *fmt, ...) PRINTF(2, 3); /* "context: message" */
 bool err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/retry.h"
 
 enum { SLURP_STEP = 65536 };
 
@@ -13,51 +14,15 @@ enum { SLURP_STEP = 65536 };
 static const char standard_input[] = "standard input";
 static const char standard_output[] = "standard output";
 
-static int open_retry(const struct sys *sys, const char *path, int flags, mode_t mode)
-{
-    int fd;
-
-    do
-        fd = sys->open(sys, path, flags | O_CLOEXEC | O_NOCTTY, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
-static bool stat_retry(const struct sys *sys, int fd, struct stat *st)
-{
-    int r;
-
-    do
-        r = sys->fstat(sys, fd, st);
-    while (r < 0 && errno == EINTR);
-    return r == 0;
-}
-
-static bool unlink_retry(const struct sys *sys, const char *path)
-{
-    int r;
-
-    do
-        r = sys->unlink(sys, path);
-    while (r < 0 && errno == EINTR);
-    return r == 0;
-}
-
 /* Trouble of ours or of the machine, not of the file somebody named. */
 static bool is_machine_trouble(int errnum)
 {
     return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EIO;
 }
 
-static bool cannot(struct err *e, const char *verb, const char *path, int errnum)
-{
-    err_errno(e, errnum);
-    return err_wrap(e, "cannot %s '%s'", verb, path);
-}
-
 static bool cannot_open(struct err *e, const char *path, int errnum)
 {
-    cannot(e, "read", path, errnum);
+    err_cannot(e, "read", path, errnum);
     if (!is_machine_trouble(errnum))
         e->kind = ERR_INPUT;
     return false;
@@ -84,7 +49,7 @@ static bool not_a_recording(struct err *e, const char *path, mode_t mode)
     err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a recording file", path,
             kind_of(mode));
     if (S_ISFIFO(mode))
-        err_hint(e, "to read from a pipe, redirect it to standard input and give '-'");
+        err_hint(e, "save it to a file first");
     return false;
 }
 
@@ -92,7 +57,7 @@ static bool open_stdin(struct file *f, const struct sys *sys, struct err *e)
 {
     struct stat st;
 
-    if (!stat_retry(sys, STDIN_FILENO, &st))
+    if (retry_fstat(sys, STDIN_FILENO, &st) != 0)
         return cannot_open(e, standard_input, errno);
     if (S_ISDIR(st.st_mode))
         return not_a_recording(e, standard_input, st.st_mode);
@@ -109,12 +74,12 @@ bool file_open(struct file *f, const struct sys *sys, const char *path, struct e
     if (str_eq(str_z(path), STR("-")))
         return open_stdin(f, sys, e);
     /* O_NONBLOCK: a FIFO must not make us wait until we have seen that it is one. */
-    fd = open_retry(sys, path, O_RDONLY | O_NONBLOCK, 0);
+    fd = retry_open(sys, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ENXIO) /* the only way a socket says so */
         return not_a_recording(e, path, S_IFSOCK);
     if (fd < 0)
         return cannot_open(e, path, errno);
-    if (!stat_retry(sys, fd, &st))
+    if (retry_fstat(sys, fd, &st) != 0)
         ok = cannot_open(e, path, errno);
     else
         ok = S_ISREG(st.st_mode) || not_a_recording(e, path, st.st_mode);
@@ -138,13 +103,13 @@ static bool look_at_old(const struct sys *sys, const char *at, const char *path,
                         struct err *e)
 {
     struct stat st;
-    int fd = open_retry(sys, at, O_PATH | O_NOFOLLOW, 0);
+    int fd = retry_open(sys, at, O_PATH | O_NOFOLLOW, 0);
     bool ok;
 
     *there = fd >= 0;
     if (fd < 0)
-        return errno == ENOENT || cannot(e, "write", path, errno);
-    ok = stat_retry(sys, fd, &st) || cannot(e, "write", path, errno);
+        return errno == ENOENT || err_cannot(e, "write", path, errno);
+    ok = retry_fstat(sys, fd, &st) == 0 || err_cannot(e, "write", path, errno);
     sys->close(sys, fd);
     if (!ok)
         return false;
@@ -173,8 +138,8 @@ static bool remove_old(const struct sys *sys, const char *at, const char *path, 
 
     if (!look_at_old(sys, at, path, &there, e))
         return false;
-    return !there || unlink_retry(sys, at) || errno == ENOENT ||
-           cannot(e, "write", path, errno);
+    return !there || retry_unlink(sys, at) == 0 || errno == ENOENT ||
+           err_cannot(e, "write", path, errno);
 }
 
 bool file_create_at(struct file *f, const struct sys *sys, const char *at, const char *path,
@@ -182,17 +147,17 @@ bool file_create_at(struct file *f, const struct sys *sys, const char *at, const
 {
     /* O_APPEND: after file_truncate() the next write goes to the new end. */
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
-    int fd = open_retry(sys, at, flags, 0600);
+    int fd = retry_open(sys, at, flags, 0600);
 
     if (fd < 0 && errno == EEXIST && replace) {
         if (!remove_old(sys, at, path, e))
             return false;
-        fd = open_retry(sys, at, flags, 0600);
+        fd = retry_open(sys, at, flags, 0600);
     }
     if (fd < 0 && errno == EEXIST)
         return exists_already(e, path);
     if (fd < 0)
-        return cannot(e, "write", path, errno);
+        return err_cannot(e, "write", path, errno);
     *f = (struct file){ .sys = sys, .path = path, .fd = fd };
     return true;
 }
@@ -201,26 +166,6 @@ bool file_create(struct file *f, const struct sys *sys, const char *path, bool r
                  struct err *e)
 {
     return file_create_at(f, sys, path, path, replace, e);
-}
-
-static int link_retry(const struct sys *sys, const char *at, const char *path)
-{
-    int r;
-
-    do
-        r = sys->link(sys, at, path);
-    while (r < 0 && errno == EINTR);
-    return r;
-}
-
-static int rename_retry(const struct sys *sys, const char *at, const char *path)
-{
-    int r;
-
-    do
-        r = sys->rename(sys, at, path);
-    while (r < 0 && errno == EINTR);
-    return r;
 }
 
 static bool has_no_links(int errnum)
@@ -233,17 +178,17 @@ bool file_give_name(const struct sys *sys, const char *at, const char *path, boo
 {
     /* Unlike a renamed file a link never takes another's place. The old name may stay
      * if it must: the file is whole under its new one. */
-    if (!replace && link_retry(sys, at, path) == 0) {
-        unlink_retry(sys, at);
+    if (!replace && retry_link(sys, at, path) == 0) {
+        retry_unlink(sys, at);
         return true;
     }
     if (!replace && errno == EEXIST)
         return exists_already(e, path);
     if (!replace && !has_no_links(errno))
-        return cannot(e, "write", path, errno);
+        return err_cannot(e, "write", path, errno);
     if (!file_may_create(sys, path, replace, e))
         return false;
-    return rename_retry(sys, at, path) == 0 || cannot(e, "write", path, errno);
+    return retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
 }
 
 struct file file_standard_output(const struct sys *sys)
@@ -270,7 +215,7 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
         if (errno == EAGAIN)
             wait_readable(f->fd);
         else if (errno != EINTR)
-            return cannot(e, "read", f->path, errno);
+            return err_cannot(e, "read", f->path, errno);
     }
 }
 
@@ -291,43 +236,34 @@ bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
         if (n > 0)
             *done += (size_t)n;
         else if (n == 0) /* nothing written and no reason: going on would never end */
-            return cannot(e, "write", f->path, EIO);
+            return err_cannot(e, "write", f->path, EIO);
         else if (errno == EAGAIN)
             wait_for_room(f->fd);
         else if (errno != EINTR)
-            return cannot(e, "write", f->path, errno);
+            return err_cannot(e, "write", f->path, errno);
     }
     return true;
 }
 
 bool file_sync(struct file *f, struct err *e)
 {
-    int r;
-
-    do
-        r = f->sys->fdatasync(f->sys, f->fd);
-    while (r < 0 && errno == EINTR);
-    return r == 0 || cannot(e, "sync", f->path, errno);
+    return retry_fdatasync(f->sys, f->fd) == 0 || err_cannot(e, "sync", f->path, errno);
 }
 
 bool file_truncate(struct file *f, uint64_t len, struct err *e)
 {
-    int r;
-
     if (len > INT64_MAX)
-        return cannot(e, "truncate", f->path, EFBIG);
-    do
-        r = f->sys->ftruncate(f->sys, f->fd, (off_t)len);
-    while (r < 0 && errno == EINTR);
-    return r == 0 || cannot(e, "truncate", f->path, errno);
+        return err_cannot(e, "truncate", f->path, EFBIG);
+    return retry_ftruncate(f->sys, f->fd, (off_t)len) == 0 ||
+           err_cannot(e, "truncate", f->path, errno);
 }
 
 bool file_size(struct file *f, uint64_t *size, struct err *e)
 {
     struct stat st;
 
-    if (!stat_retry(f->sys, f->fd, &st))
-        return cannot(e, "read", f->path, errno);
+    if (retry_fstat(f->sys, f->fd, &st) != 0)
+        return err_cannot(e, "read", f->path, errno);
     *size = (uint64_t)st.st_size;
     return true;
 }
@@ -342,14 +278,14 @@ bool file_close(struct file *f, struct err *e)
     /* After EINTR the descriptor is closed all the same; a second close() could hit
      * somebody else's. */
     if (f->sys->close(f->sys, fd) < 0 && errno != EINTR)
-        return cannot(e, "close", f->path, errno);
+        return err_cannot(e, "close", f->path, errno);
     return true;
 }
 
 /* As much as the buffer takes; then one byte more would be too much. */
 static bool slurp_all(struct buf *to, struct file *f, struct err *e)
 {
-    size_t got;
+    size_t got = 0;
 
     do {
         size_t room = to->full ? 0 : to->max - to->len;

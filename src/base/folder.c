@@ -6,21 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-static bool cannot(struct err *e, const char *verb, const char *path, int errnum)
-{
-    err_errno(e, errnum);
-    return err_wrap(e, "cannot %s '%s'", verb, path);
-}
+#include "base/retry.h"
 
 static int open_folder(const struct sys *sys, const char *path, int flags)
 {
-    int fd;
-
-    do
-        fd = sys->open(sys, path, flags | O_DIRECTORY | O_CLOEXEC, 0);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    return retry_open(sys, path, flags | O_DIRECTORY, 0);
 }
 
 /* Where the file of that name stands; the caller frees it. */
@@ -52,8 +42,7 @@ bool folder_is_open_to_all(const struct sys *sys, const char *path)
 
     if (fd < 0)
         return false;
-    while (sys->fstat(sys, fd, &st) < 0 && errno == EINTR)
-        continue;
+    retry_fstat(sys, fd, &st); /* on failure it stays closed to them */
     sys->close(sys, fd);
     return (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX);
 }
@@ -61,12 +50,8 @@ bool folder_is_open_to_all(const struct sys *sys, const char *path)
 /* Somebody else may make the same folder at the same time. */
 static bool make_one(const struct sys *sys, const char *path, struct err *e)
 {
-    int r;
-
-    do
-        r = sys->mkdir(sys, path, 0700);
-    while (r < 0 && errno == EINTR);
-    return r == 0 || errno == EEXIST || cannot(e, "make folder", path, errno);
+    return retry_mkdir(sys, path, 0700) == 0 || errno == EEXIST ||
+           err_cannot(e, "make folder", path, errno);
 }
 
 bool folder_make(const struct sys *sys, const char *path, struct err *e)
@@ -82,29 +67,19 @@ bool folder_make(const struct sys *sys, const char *path, struct err *e)
     free(above);
     ok = ok && make_one(sys, path, e);
     if (ok && !folder_is(sys, path))
-        return cannot(e, "make folder", path, ENOTDIR);
+        return err_cannot(e, "make folder", path, ENOTDIR);
     return ok;
-}
-
-static int sync_retry(const struct sys *sys, int fd)
-{
-    int r;
-
-    do
-        r = sys->fsync(sys, fd);
-    while (r < 0 && errno == EINTR);
-    return r;
 }
 
 bool folder_sync_of(const struct sys *sys, const char *path, struct err *e)
 {
     char *folder = folder_of(path);
     int fd = open_folder(sys, folder, O_RDONLY);
-    bool ok = fd >= 0 && sync_retry(sys, fd) == 0;
+    bool ok = fd >= 0 && retry_fsync(sys, fd) == 0;
 
     /* One may write in a folder that one may not read. */
     if (!ok && errno != EINVAL && errno != EACCES)
-        cannot(e, "sync", folder, errno);
+        err_cannot(e, "sync", folder, errno);
     else
         ok = true;
     if (fd >= 0)

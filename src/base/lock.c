@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/retry.h"
+
 enum { TRIES = 10 }; /* somebody may replace the file again and again */
 
 void lock_take(const struct sys *sys, int fd)
@@ -11,35 +13,15 @@ void lock_take(const struct sys *sys, int fd)
     sys->flock(sys, fd, LOCK_EX | LOCK_NB);
 }
 
-static int open_retry(const struct sys *sys, const char *path, int flags)
-{
-    int fd;
-
-    do
-        fd = sys->open(sys, path, flags | O_NOFOLLOW | O_CLOEXEC, 0);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
-static bool stat_retry(const struct sys *sys, int fd, struct stat *st)
-{
-    int r;
-
-    do
-        r = sys->fstat(sys, fd, st);
-    while (r < 0 && errno == EINTR);
-    return r == 0;
-}
-
 /* Whether what is open is what has the name now. Without a descriptor to look with it is
  * taken for granted: that is no sign of another process. */
 static bool is_named(const struct sys *sys, const struct stat *open, const char *path)
 {
     struct stat now;
-    int fd = open_retry(sys, path, O_PATH);
+    int fd = retry_open(sys, path, O_PATH | O_NOFOLLOW, 0);
     bool same = fd < 0 && (errno == EMFILE || errno == ENFILE);
 
-    same = same || (fd >= 0 && stat_retry(sys, fd, &now) && now.st_ino == open->st_ino &&
+    same = same || (fd >= 0 && retry_fstat(sys, fd, &now) == 0 && now.st_ino == open->st_ino &&
                     now.st_dev == open->st_dev);
 
     if (fd >= 0)
@@ -52,7 +34,7 @@ static int hold(const struct sys *sys, int fd, const char *path)
 {
     struct stat st;
 
-    if (!stat_retry(sys, fd, &st))
+    if (retry_fstat(sys, fd, &st) != 0)
         return errno;
     if (!S_ISREG(st.st_mode))
         return EINVAL;
@@ -69,7 +51,7 @@ bool lock_claim(const struct sys *sys, int fd, const char *path)
 int lock_hold(const struct sys *sys, const char *path)
 {
     for (int i = 0; i < TRIES; i++) {
-        int fd = open_retry(sys, path, O_RDONLY | O_NONBLOCK), why;
+        int fd = retry_open(sys, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0), why;
 
         if (fd < 0)
             return -1;
@@ -86,7 +68,8 @@ int lock_hold(const struct sys *sys, const char *path)
 
 bool lock_is_held(const struct sys *sys, const char *path)
 {
-    int fd = open_retry(sys, path, O_RDONLY | O_NONBLOCK); /* it may be a FIFO */
+    int fd =
+        retry_open(sys, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0); /* it may be a FIFO */
     bool held;
 
     if (fd < 0)

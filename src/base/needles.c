@@ -4,9 +4,7 @@
 
 #include "base/mem.h"
 
-/* Sets a bit that all lower-case letters have and upper-case ones have not; what else it
- * throws together only costs a comparison. */
-enum { FOLD = 0x202020, GRAM = 0xFFFFFF };
+enum { GRAM = 0xFFFFFF };
 
 enum { WINDOWS = 48 }; /* so far into a needle its oddest bytes are looked for */
 
@@ -21,7 +19,6 @@ void needles_release(struct needles *n)
     arena_release(&n->arena);
 }
 
-/* Of three bytes that are folded. */
 static inline uint32_t hash_of(uint32_t gram)
 {
     return (gram & GRAM) * 0x9E3779B1u >> (32 - NEEDLES_HASH_BITS);
@@ -31,7 +28,12 @@ static uint32_t hash_at(const char *at)
 {
     const unsigned char *b = (const unsigned char *)at;
 
-    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | FOLD);
+    return hash_of((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16);
+}
+
+static uint32_t chain_of(uint32_t hash)
+{
+    return hash >> (NEEDLES_HASH_BITS - NEEDLES_CHAIN_BITS);
 }
 
 static char lower(char c)
@@ -57,21 +59,34 @@ static size_t chain_length(const struct needles *n, uint32_t hash)
 {
     size_t length = 0;
 
-    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next)
+    for (uint32_t i = n->chains[chain_of(hash)]; i; i = n->all[i - 1].next)
         length++;
     return length;
 }
 
-/* Where the three bytes stand that cost least: seldom seen, and not those of many others. */
-static size_t oddest(const struct needles *n, struct str text)
+/* The other spelling of a byte of a needle; the byte itself if there is none. */
+static char other(char c, enum needles_case fold)
 {
+    if (fold == NEEDLES_ANY_CASE && c >= 'a' && c <= 'z')
+        return (char)(c - ('a' - 'A'));
+    return fold == NEEDLES_SPACE_OR_PLUS && c == ' ' ? '+' : c;
+}
+
+/* Where the three bytes stand that cost least: seldom seen, not those of many others, and
+ * with few spellings. */
+static size_t oddest(const struct needles *n, struct str text, enum needles_case fold)
+{
+    enum { SPELLING = 6 };
     size_t best = 0, least = SIZE_MAX;
 
     for (size_t i = 0; i + NEEDLES_SHORTEST <= text.len && i < WINDOWS; i++) {
-        size_t cost = 6 * chain_length(n, hash_at(text.at + i));
+        size_t cost = chain_length(n, hash_at(text.at + i));
 
-        for (size_t k = 0; k < NEEDLES_SHORTEST; k++)
+        for (size_t k = 0; k < NEEDLES_SHORTEST; k++) {
             cost += commonness(text.at[i + k]);
+            if (other(text.at[i + k], fold) != text.at[i + k])
+                cost += SPELLING;
+        }
         if (cost < least) {
             least = cost;
             best = i;
@@ -89,20 +104,46 @@ static struct str keep(struct needles *n, struct str text, enum needles_case fol
     return str_n(copy, text.len);
 }
 
+static void chain(struct needles *n, const struct needle *needle, uint32_t hash)
+{
+    uint32_t *first = &n->chains[chain_of(hash)];
+
+    n->seen[hash] = 1;
+    for (uint32_t i = *first; i; i = n->all[i - 1].next)
+        if (n->all[i - 1].text.at == needle->text.at)
+            return;
+    n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
+    n->all[n->count] = *needle;
+    n->all[n->count++].next = *first;
+    *first = (uint32_t)n->count;
+}
+
+/* Once for every way in which its three bytes may be spelled. */
+static void chain_spellings(struct needles *n, const struct needle *needle)
+{
+    const char *plain = needle->text.at + needle->offset;
+
+    for (unsigned others = 0; others < 1 << NEEDLES_SHORTEST; others++) {
+        char gram[NEEDLES_SHORTEST];
+        bool same = false;
+
+        for (unsigned i = 0; i < NEEDLES_SHORTEST; i++) {
+            bool changed = others >> i & 1;
+            gram[i] = changed ? other(plain[i], needle->fold) : plain[i];
+            same |= changed && gram[i] == plain[i];
+        }
+        if (!same)
+            chain(n, needle, hash_at(gram));
+    }
+}
+
 void needles_add(struct needles *n, struct str text, enum needles_case fold, uint32_t id)
 {
-    struct needle *needle;
-    uint32_t hash;
+    struct needle needle = { .text = keep(n, text, fold), .id = id, .fold = fold };
 
     BUG_IF(text.len < NEEDLES_SHORTEST);
-    n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
-    needle = &n->all[n->count++];
-    *needle = (struct needle){ .text = keep(n, text, fold), .id = id, .fold = fold };
-    needle->offset = oddest(n, needle->text);
-    hash = hash_at(needle->text.at + needle->offset);
-    n->seen[hash] = 1;
-    needle->next = n->chains[hash];
-    n->chains[hash] = (uint32_t)n->count;
+    needle.offset = oddest(n, needle.text, fold);
+    chain_spellings(n, &needle);
 }
 
 static bool stands_at(const struct needle *needle, const char *at)
@@ -110,7 +151,7 @@ static bool stands_at(const struct needle *needle, const char *at)
     if (needle->fold == NEEDLES_EXACT)
         return memcmp(at, needle->text.at, needle->text.len) == 0;
     for (size_t i = 0; i < needle->text.len; i++)
-        if (lower(at[i]) != needle->text.at[i])
+        if (at[i] != needle->text.at[i] && at[i] != other(needle->text.at[i], needle->fold))
             return false;
     return true;
 }
@@ -120,7 +161,7 @@ static __attribute__((noinline)) bool compare(const struct needles *n, struct st
 {
     uint32_t hash = hash_at(text.at + place);
 
-    for (uint32_t i = n->chains[hash]; i; i = n->all[i - 1].next) {
+    for (uint32_t i = n->chains[chain_of(hash)]; i; i = n->all[i - 1].next) {
         const struct needle *needle = &n->all[i - 1];
         size_t at = place - needle->offset;
         if (place < needle->offset || text.len - at < needle->text.len ||
@@ -141,7 +182,6 @@ static inline unsigned seen_in(const struct needles *n, const char *at)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     w = __builtin_bswap64(w);
 #endif
-    w |= UINT64_C(0x2020202020202020);
     return n->seen[hash_of((uint32_t)w)] | n->seen[hash_of((uint32_t)(w >> 8))] |
            n->seen[hash_of((uint32_t)(w >> 16))] | n->seen[hash_of((uint32_t)(w >> 24))] |
            n->seen[hash_of((uint32_t)(w >> 32))] | n->seen[hash_of((uint32_t)(w >> 40))];

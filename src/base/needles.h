@@ -1,9 +1,9 @@
 /* base/needles.h - many short texts looked for at once.
  *
- * Of every needle three neighbouring bytes, the oddest, go into a table of hashes; where
- * three bytes of the haystack are in it, the needles that have them are compared in full.
- * Most places cost one look into a few kilobytes, however many needles there are, and
- * nothing is copied. Case plays no part in the table, only in the comparison.
+ * Of every needle three neighbouring bytes, the oddest, go into a table of hashes, in every
+ * spelling they may have; where three bytes of the haystack are in it, the needles that have
+ * them are compared in full. Most places cost one look into a few kilobytes, however many
+ * needles there are, and nothing is copied.
  *
  * Ownership: needles are copied in. Searching changes nothing, allocates nothing. */
 #ifndef BASE_NEEDLES_H
@@ -14,11 +14,16 @@
 #include "base/arena.h"
 
 enum {
-    NEEDLES_SHORTEST = 3, /* bytes */
-    NEEDLES_HASH_BITS = 14,
+    NEEDLES_SHORTEST = 3,    /* bytes */
+    NEEDLES_HASH_BITS = 16,  /* of what is looked at everywhere: sparse, to be seldom wrong */
+    NEEDLES_CHAIN_BITS = 12, /* of what is looked at if it was there */
 };
 
-enum needles_case { NEEDLES_EXACT, NEEDLES_ANY_CASE /* of ASCII letters */ };
+enum needles_case {
+    NEEDLES_EXACT,
+    NEEDLES_ANY_CASE,      /* of ASCII letters */
+    NEEDLES_SPACE_OR_PLUS, /* where the needle has a space there may be either */
+};
 
 struct needle {
     struct str text; /* NEEDLES_ANY_CASE: in lower case */
@@ -30,8 +35,8 @@ struct needle {
 struct needles {
     struct needle *all;
     size_t count, cap;
-    unsigned char seen[1 << NEEDLES_HASH_BITS]; /* 1: there is a chain */
-    uint32_t chains[1 << NEEDLES_HASH_BITS];    /* index into `all` + 1 */
+    unsigned char seen[1 << NEEDLES_HASH_BITS]; /* 1: there is a needle */
+    uint32_t chains[1 << NEEDLES_CHAIN_BITS];   /* index into `all` + 1 */
     struct arena arena;
 };
 

@@ -84,6 +84,24 @@ void regex_set_free(struct regex_set *s)
     delete s;
 }
 
+/* Whether it matches between two characters without taking one: at the edge of a word, for
+ * what does so elsewhere does so in the empty text. Around each kind of neighbours a boundary
+ * can have there is one such place. */
+static bool matches_nothing(const RE2 &re)
+{
+    static const char *const edges[] = { "a", "a-", "-a", "-", "0", "a\n-", "a-b" };
+    re2::StringPiece found;
+
+    for (const char *text : edges) {
+        re2::StringPiece piece(text);
+        for (size_t from = 0; from <= piece.size(); from++)
+            if (re.Match(piece, from, piece.size(), RE2::UNANCHORED, &found, 1) &&
+                found.empty())
+                return true;
+    }
+    return false;
+}
+
 bool regex_set_add(struct regex_set *s, struct str pattern, struct err *e)
 {
     re2::StringPiece text(pattern.at, pattern.len);
@@ -98,6 +116,9 @@ bool regex_set_add(struct regex_set *s, struct str pattern, struct err *e)
     }
     if (RE2::PartialMatch("", *re))
         return err_set(e, ERR_USAGE, "it matches the empty text, so it would match everywhere");
+    if (matches_nothing(*re))
+        return err_set(e, ERR_USAGE,
+                       "it matches where there is no character: '\\b' alone takes nothing");
     if (s->gate.Add(text, nullptr) < 0 ||
         s->filter.Add(text, quiet_options(), &id) != RE2::NoError)
         BUG("a pattern that is fine alone is not in a set");

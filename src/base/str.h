@@ -51,6 +51,14 @@ static inline struct str str_skip(struct str s, size_t n)
     return n >= s.len ? STR_NONE : str_n(s.at + n, s.len - n);
 }
 
+extern const unsigned char str_hex_digits[256]; /* one more than each is worth; 0: none */
+
+/* What a hexadecimal digit is worth; -1: it is none. */
+static inline int str_hex(char c)
+{
+    return str_hex_digits[(unsigned char)c] - 1;
+}
+
 bool str_ends(struct str s, struct str suffix);
 int str_cmp(struct str a, struct str b); /* bytewise, the shorter first */
 struct str str_trim(struct str s);       /* without the blanks JSON knows: space \t \r \n */

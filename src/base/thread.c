@@ -20,6 +20,14 @@ bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e)
     return err_wrap(e, "cannot start a thread");
 }
 
+void thread_leave(pthread_t t, bool ended)
+{
+    if (ended)
+        pthread_join(t, NULL);
+    else
+        pthread_detach(t);
+}
+
 void thread_init_cond(pthread_cond_t *c)
 {
     pthread_condattr_t attr;

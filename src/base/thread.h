@@ -10,6 +10,9 @@
 /* Signals are for the thread that knows what to do with them: this one gets none. */
 bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e) MUST_CHECK;
 
+/* Waits for one that has `ended`, or is about to return; another goes its own way. */
+void thread_leave(pthread_t t, bool ended);
+
 /* A condition whose waits end by the monotonic clock. */
 void thread_init_cond(pthread_cond_t *c);
 

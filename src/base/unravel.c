@@ -1,22 +1,16 @@
 #include "base/unravel.h"
 
+#include <stdlib.h>
+
 #include "base/utf8.h"
 
-_Static_assert((int)UNRAVEL_ROOM == (int)UTF8_MAX, "an escape is copied as a whole");
+_Static_assert((int)UNRAVEL_ROOM >= (int)UTF8_MAX, "an escape is copied as a whole");
 
 /* What one escape stands for. */
 struct plain {
     char bytes[UTF8_MAX];
     size_t len;
 };
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* `digits` hexadecimal digits at the front; false if there are fewer. */
 static bool read_hex(struct str s, size_t digits, uint32_t *out)
@@ -26,7 +20,7 @@ static bool read_hex(struct str s, size_t digits, uint32_t *out)
     if (s.len < digits)
         return false;
     for (size_t i = 0; i < digits; i++) {
-        int d = hex_digit(s.at[i]);
+        int d = str_hex(s.at[i]);
         if (d < 0)
             return false;
         n = n << 4 | (uint32_t)d;
@@ -95,51 +89,154 @@ static size_t from_backslash(struct str s, struct plain *p)
     }
 }
 
-static size_t from_percent(struct str s, struct plain *p)
+static inline size_t from_percent(struct str s, struct plain *p)
 {
-    uint32_t n;
+    int high, low;
 
-    return read_hex(str_skip(s, 1), 2, &n) ? one_byte(p, (char)n, 3) : 0;
+    if (s.len < 3 || (high = str_hex(s.at[1])) < 0 || (low = str_hex(s.at[2])) < 0)
+        return 0;
+    return one_byte(p, (char)(high << 4 | low), 3);
 }
 
-/* "&#65;" or "&#x41;": at most eight digits. */
+/* "&#65;" or "&#x41;", with zeros in front; as browsers do, also without the semicolon. */
 static size_t from_number(struct str s, struct plain *p)
 {
+    enum { MOST = 16 }; /* digits */
     bool hex = s.len > 2 && (s.at[2] | 0x20) == 'x';
     size_t first = hex ? 3 : 2, i = first;
     uint32_t n = 0;
 
-    for (; i < s.len && i < first + 8 && s.at[i] != ';'; i++) {
-        int d = hex_digit(s.at[i]);
+    for (; i < s.len && i < first + MOST; i++) {
+        int d = str_hex(s.at[i]);
         if (d < 0 || (!hex && d > 9))
-            return 0;
+            break;
         n = n * (hex ? 16 : 10) + (uint32_t)d;
+        if (n > 0x10FFFF)
+            return 0;
     }
-    if (i == first || i == s.len || s.at[i] != ';' || n > 0x10FFFF)
+    if (i == first)
         return 0;
-    return one_char(p, n, i + 1);
+    return one_char(p, n, i + (i < s.len && s.at[i] == ';'));
 }
 
-static size_t from_entity(struct str s, struct plain *p)
+/* The names that stand for one character up to U+00FF, in the order of their bytes. */
+static const struct entity {
+    struct str name;
+    unsigned char code;
+} entities[] = {
+    { STR_INIT("AElig"), 0xc6 },   { STR_INIT("AMP"), 0x26 },
+    { STR_INIT("Aacute"), 0xc1 },  { STR_INIT("Acirc"), 0xc2 },
+    { STR_INIT("Agrave"), 0xc0 },  { STR_INIT("Aring"), 0xc5 },
+    { STR_INIT("Atilde"), 0xc3 },  { STR_INIT("Auml"), 0xc4 },
+    { STR_INIT("COPY"), 0xa9 },    { STR_INIT("Ccedil"), 0xc7 },
+    { STR_INIT("Cedilla"), 0xb8 }, { STR_INIT("Dot"), 0xa8 },
+    { STR_INIT("ETH"), 0xd0 },     { STR_INIT("Eacute"), 0xc9 },
+    { STR_INIT("Ecirc"), 0xca },   { STR_INIT("Egrave"), 0xc8 },
+    { STR_INIT("Euml"), 0xcb },    { STR_INIT("GT"), 0x3e },
+    { STR_INIT("Hat"), 0x5e },     { STR_INIT("Iacute"), 0xcd },
+    { STR_INIT("Icirc"), 0xce },   { STR_INIT("Igrave"), 0xcc },
+    { STR_INIT("Iuml"), 0xcf },    { STR_INIT("LT"), 0x3c },
+    { STR_INIT("NewLine"), 0x0a }, { STR_INIT("Ntilde"), 0xd1 },
+    { STR_INIT("Oacute"), 0xd3 },  { STR_INIT("Ocirc"), 0xd4 },
+    { STR_INIT("Ograve"), 0xd2 },  { STR_INIT("Oslash"), 0xd8 },
+    { STR_INIT("Otilde"), 0xd5 },  { STR_INIT("Ouml"), 0xd6 },
+    { STR_INIT("QUOT"), 0x22 },    { STR_INIT("REG"), 0xae },
+    { STR_INIT("THORN"), 0xde },   { STR_INIT("Tab"), 0x09 },
+    { STR_INIT("Uacute"), 0xda },  { STR_INIT("Ucirc"), 0xdb },
+    { STR_INIT("Ugrave"), 0xd9 },  { STR_INIT("UnderBar"), 0x5f },
+    { STR_INIT("Uuml"), 0xdc },    { STR_INIT("Yacute"), 0xdd },
+    { STR_INIT("aacute"), 0xe1 },  { STR_INIT("acirc"), 0xe2 },
+    { STR_INIT("acute"), 0xb4 },   { STR_INIT("aelig"), 0xe6 },
+    { STR_INIT("agrave"), 0xe0 },  { STR_INIT("amp"), 0x26 },
+    { STR_INIT("angst"), 0xc5 },   { STR_INIT("apos"), 0x27 },
+    { STR_INIT("aring"), 0xe5 },   { STR_INIT("ast"), 0x2a },
+    { STR_INIT("atilde"), 0xe3 },  { STR_INIT("auml"), 0xe4 },
+    { STR_INIT("brvbar"), 0xa6 },  { STR_INIT("bsol"), 0x5c },
+    { STR_INIT("ccedil"), 0xe7 },  { STR_INIT("cedil"), 0xb8 },
+    { STR_INIT("cent"), 0xa2 },    { STR_INIT("circledR"), 0xae },
+    { STR_INIT("colon"), 0x3a },   { STR_INIT("comma"), 0x2c },
+    { STR_INIT("commat"), 0x40 },  { STR_INIT("copy"), 0xa9 },
+    { STR_INIT("curren"), 0xa4 },  { STR_INIT("deg"), 0xb0 },
+    { STR_INIT("die"), 0xa8 },     { STR_INIT("div"), 0xf7 },
+    { STR_INIT("divide"), 0xf7 },  { STR_INIT("dollar"), 0x24 },
+    { STR_INIT("eacute"), 0xe9 },  { STR_INIT("ecirc"), 0xea },
+    { STR_INIT("egrave"), 0xe8 },  { STR_INIT("equals"), 0x3d },
+    { STR_INIT("eth"), 0xf0 },     { STR_INIT("euml"), 0xeb },
+    { STR_INIT("excl"), 0x21 },    { STR_INIT("frac12"), 0xbd },
+    { STR_INIT("frac14"), 0xbc },  { STR_INIT("frac34"), 0xbe },
+    { STR_INIT("grave"), 0x60 },   { STR_INIT("gt"), 0x3e },
+    { STR_INIT("half"), 0xbd },    { STR_INIT("iacute"), 0xed },
+    { STR_INIT("icirc"), 0xee },   { STR_INIT("iexcl"), 0xa1 },
+    { STR_INIT("igrave"), 0xec },  { STR_INIT("iquest"), 0xbf },
+    { STR_INIT("iuml"), 0xef },    { STR_INIT("laquo"), 0xab },
+    { STR_INIT("lbrace"), 0x7b },  { STR_INIT("lbrack"), 0x5b },
+    { STR_INIT("lcub"), 0x7b },    { STR_INIT("lowbar"), 0x5f },
+    { STR_INIT("lpar"), 0x28 },    { STR_INIT("lsqb"), 0x5b },
+    { STR_INIT("lt"), 0x3c },      { STR_INIT("macr"), 0xaf },
+    { STR_INIT("micro"), 0xb5 },   { STR_INIT("midast"), 0x2a },
+    { STR_INIT("middot"), 0xb7 },  { STR_INIT("nbsp"), 0xa0 },
+    { STR_INIT("not"), 0xac },     { STR_INIT("ntilde"), 0xf1 },
+    { STR_INIT("num"), 0x23 },     { STR_INIT("oacute"), 0xf3 },
+    { STR_INIT("ocirc"), 0xf4 },   { STR_INIT("ograve"), 0xf2 },
+    { STR_INIT("ordf"), 0xaa },    { STR_INIT("ordm"), 0xba },
+    { STR_INIT("oslash"), 0xf8 },  { STR_INIT("otilde"), 0xf5 },
+    { STR_INIT("ouml"), 0xf6 },    { STR_INIT("para"), 0xb6 },
+    { STR_INIT("percnt"), 0x25 },  { STR_INIT("period"), 0x2e },
+    { STR_INIT("plus"), 0x2b },    { STR_INIT("plusmn"), 0xb1 },
+    { STR_INIT("pm"), 0xb1 },      { STR_INIT("pound"), 0xa3 },
+    { STR_INIT("quest"), 0x3f },   { STR_INIT("quot"), 0x22 },
+    { STR_INIT("raquo"), 0xbb },   { STR_INIT("rbrace"), 0x7d },
+    { STR_INIT("rbrack"), 0x5d },  { STR_INIT("rcub"), 0x7d },
+    { STR_INIT("reg"), 0xae },     { STR_INIT("rpar"), 0x29 },
+    { STR_INIT("rsqb"), 0x5d },    { STR_INIT("sect"), 0xa7 },
+    { STR_INIT("semi"), 0x3b },    { STR_INIT("shy"), 0xad },
+    { STR_INIT("sol"), 0x2f },     { STR_INIT("strns"), 0xaf },
+    { STR_INIT("sup1"), 0xb9 },    { STR_INIT("sup2"), 0xb2 },
+    { STR_INIT("sup3"), 0xb3 },    { STR_INIT("szlig"), 0xdf },
+    { STR_INIT("thorn"), 0xfe },   { STR_INIT("times"), 0xd7 },
+    { STR_INIT("uacute"), 0xfa },  { STR_INIT("ucirc"), 0xfb },
+    { STR_INIT("ugrave"), 0xf9 },  { STR_INIT("uml"), 0xa8 },
+    { STR_INIT("uuml"), 0xfc },    { STR_INIT("verbar"), 0x7c },
+    { STR_INIT("vert"), 0x7c },    { STR_INIT("yacute"), 0xfd },
+    { STR_INIT("yen"), 0xa5 },     { STR_INIT("yuml"), 0xff },
+};
+
+static int compare_entity(const void *key, const void *row)
 {
-    static const struct entity {
-        struct str name;
-        char c;
-    } entities[] = {
-        { STR_INIT("&amp;"), '&' },  { STR_INIT("&lt;"), '<' },     { STR_INIT("&gt;"), '>' },
-        { STR_INIT("&quot;"), '"' }, { STR_INIT("&apos;"), '\'' },  { STR_INIT("&sol;"), '/' },
-        { STR_INIT("&plus;"), '+' }, { STR_INIT("&equals;"), '=' },
-    };
+    return str_cmp(*(const struct str *)key, ((const struct entity *)row)->name);
+}
+
+/* By its whole name. */
+static size_t from_name(struct str s, struct plain *p)
+{
+    enum { LONGEST = 8 };
+    const struct entity *found;
+    struct str name = str_n(s.at + 1, 0);
+
+    while (name.len < LONGEST && 1 + name.len < s.len && name.at[name.len] != ';')
+        name.len++;
+    if (1 + name.len == s.len || name.at[name.len] != ';')
+        return 0;
+    found = bsearch(&name, entities, sizeof entities / sizeof entities[0], sizeof entities[0],
+                    compare_entity);
+    return found ? one_char(p, found->code, name.len + 2) : 0;
+}
+
+/* Those that every program writes come first. */
+static inline size_t from_entity(struct str s, struct plain *p)
+{
+    static const struct str amp = STR_INIT("&amp;"), quot = STR_INIT("&quot;");
 
     if (s.len > 1 && s.at[1] == '#')
         return from_number(s, p);
-    for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
-        if (str_starts(s, entities[i].name))
-            return one_byte(p, entities[i].c, entities[i].name.len);
-    return 0;
+    if (str_starts(s, amp))
+        return one_byte(p, '&', amp.len);
+    if (str_starts(s, quot))
+        return one_byte(p, '"', quot.len);
+    return from_name(s, p);
 }
 
-static size_t take_escape(struct str s, unsigned kinds, struct plain *p)
+static inline size_t take_escape(struct str s, unsigned kinds, struct plain *p)
 {
     switch (s.len ? s.at[0] : '\0') {
     case '\\':
@@ -166,7 +263,8 @@ static bool is_sign(char c)
 }
 
 /* The first byte from `i` on that an escape may begin with. Eight at a time: a byte that
- * equals one of the signs becomes zero, and a zero lends its top bit. */
+ * equals one of the signs becomes zero, and a zero lends its top bit; bits above the lowest
+ * may be wrong. */
 static size_t next_sign(struct str text, size_t i)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
@@ -175,11 +273,15 @@ static size_t next_sign(struct str text, size_t i)
         uint64_t w, a, b, c;
 
         memcpy(&w, text.at + i, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        w = __builtin_bswap64(w);
+#endif
         a = w ^ ones * '\\';
         b = w ^ ones * '%';
         c = w ^ ones * '&';
-        if ((((a - ones) & ~a) | ((b - ones) & ~b) | ((c - ones) & ~c)) & tops)
-            break;
+        w = (((a - ones) & ~a) | ((b - ones) & ~b) | ((c - ones) & ~c)) & tops;
+        if (w)
+            return i + (size_t)__builtin_ctzll(w) / 8;
     }
     while (i < text.len && !is_sign(text.at[i]))
         i++;
@@ -197,12 +299,31 @@ static size_t next_escape(struct str text, unsigned kinds, size_t *i, struct pla
     return 0;
 }
 
+bool unravel_next(struct str text, unsigned kinds, size_t from, struct unravel_span *out)
+{
+    struct plain p;
+    size_t used = next_escape(text, kinds, &from, &p);
+
+    *out = (struct unravel_span){ from, from + used };
+    return used > 0;
+}
+
 /* Most texts have no such byte, and the C library sees that fastest. */
 static bool has_signs(struct str text, unsigned kinds)
 {
     return text.len && ((kinds & UNRAVEL_BACKSLASH && memchr(text.at, '\\', text.len)) ||
                         (kinds & UNRAVEL_PERCENT && memchr(text.at, '%', text.len)) ||
                         (kinds & UNRAVEL_ENTITY && memchr(text.at, '&', text.len)));
+}
+
+/* Runs are short where escapes are dense: one that fits is copied with a word of what
+ * follows it, for which there is room. */
+static inline void copy_run(char *out, struct str text, size_t from, size_t end)
+{
+    if (end - from <= UNRAVEL_ROOM && text.len - from >= UNRAVEL_ROOM)
+        memcpy(out, text.at + from, UNRAVEL_ROOM);
+    else
+        memcpy(out, text.at + from, end - from);
 }
 
 /* Texts that are escaped are often escaped all over: the next one may follow at once. */
@@ -223,13 +344,13 @@ bool unravel(struct str text, unsigned kinds, struct buf *to)
         size_t used = take_escape(str_n(text.at + i, text.len - i), kinds, &p), end;
 
         if (used) {
-            memcpy(out, p.bytes, UNRAVEL_ROOM);
+            memcpy(out, p.bytes, UTF8_MAX);
             out += p.len;
             i += used;
             continue;
         }
         end = next_sign(text, i + 1);
-        memcpy(out, text.at + i, end - i);
+        copy_run(out, text, i, end);
         out += end - i;
         i = end;
     }

@@ -1,8 +1,9 @@
 /* base/unravel.h - one layer of escapes taken off a text.
  *
  * Takes off all at once what JSON, URLs and HTML put on: \n \" \/ \u0041 \x41 (pairs of
- * surrogates as one character, lone ones as three bytes), %41, &amp; &#65; &#x41;. What
- * looks like an escape and is none stays. Texts escaped several times have several layers.
+ * surrogates as one character, lone ones as three bytes), %41, &amp; and the other names of
+ * characters up to U+00FF, &#65; &#x41; (a semicolon may be missing there). What looks like an
+ * escape and is none stays. Texts escaped several times have several layers.
  *
  * Nothing is remembered of where bytes came from: who wants to know has the way walked a
  * second time, which is seldom. */
@@ -18,7 +19,7 @@ enum unravel {
     UNRAVEL_ALL = 7,
 };
 
-enum { UNRAVEL_ROOM = 4 };
+enum { UNRAVEL_ROOM = 16 };
 
 /* Appends the text without its outermost escapes; false, and nothing is added, if it has
  * none. `kinds` are those that count. The buffer is full if it has no room for the length
@@ -33,6 +34,9 @@ struct unravel_span {
  * spans are in order and do not overlap; `stride` bytes lie from one to the next. */
 void unravel_origin(struct str text, unsigned kinds, struct unravel_span *spans, size_t stride,
                     size_t count);
+
+/* The first escape from `from` on; false if there is none. */
+bool unravel_next(struct str text, unsigned kinds, size_t from, struct unravel_span *out);
 
 /* The length of the escape that `text` starts with; 0: with none. */
 size_t unravel_escape(struct str text, unsigned kinds);

@@ -1,127 +1,74 @@
 #include "cmd/as-server.h"
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "loop/signals.h"
 #include "trace/limits.h"
 #include "transport/stdio.h"
 
-static struct as_server *of_actions(struct action_sink *a)
-{
-    return (struct as_server *)((char *)a - offsetof(struct as_server, actions));
-}
-
-static struct as_server *of_records(struct sink *r)
-{
-    return (struct as_server *)((char *)r - offsetof(struct as_server, records));
-}
-
-/* A client can be found gone while the engine speaks to it. It hears of that when it has
- * finished its step. */
-static void take_step(struct as_server *s, const struct event *ev)
-{
-    bool nested = s->stepping;
-
-    s->stepping = true;
-    s->step(s->engine, ev);
-    s->stepping = nested;
-    if (!nested && s->client_gone && !s->finished) {
-        struct event gone = { .kind = EVENT_CLOSED, .now_us = clock_mono_us() };
-
-        s->client_gone = false;
-        take_step(s, &gone);
-    }
-}
-
-static void feed(struct as_server *s, enum event_kind kind, const struct record *r)
-{
-    struct event ev = { .kind = kind, .now_us = clock_mono_us(), .record = r };
-
-    take_step(s, &ev);
-}
-
-static void ring(void *to, uint64_t name)
-{
-    struct as_server *s = to;
-    struct event ev = { .kind = EVENT_TIMER, .now_us = clock_mono_us(), .timer = name };
-
-    take_step(s, &ev);
-}
-
-static bool put_record(struct sink *self, const struct record *r, struct err *e)
-{
-    (void)e;
-    feed(of_records(self), EVENT_RECORD, r);
-    return true;
-}
-
-static void stop(void *to)
+static void dismiss_upstream(void *to)
 {
     struct as_server *s = to;
 
-    loop_stop(s->loop);
+    s->upstream_dismissed = true;
+    if (!server_end(&s->upstream))
+        loop_stop(s->loop);
 }
 
-static void end_upstream(void *to)
+static void on_upstream_gone(void *to, struct str why)
 {
     struct as_server *s = to;
 
-    behind_finish(&s->behind, stop);
+    if (s->upstream_dismissed)
+        loop_stop(s->loop);
+    else
+        drive_tell(&s->drive, (struct event){ .kind = EVENT_UPSTREAM_CLOSED, .why = why });
 }
 
-static void put_action(struct action_sink *self, const struct action *a)
-{
-    struct as_server *s = of_actions(self);
+static const struct server_events upstream_events = { .gone = on_upstream_gone };
 
-    switch (a->kind) {
-    case ACTION_SEND:
+static void start_upstream(struct as_server *s)
+{
+    BUG_IF(!s->upstream_argv);
+    if (!server_start(&s->upstream, s->loop, s->upstream_argv, &s->no_upstream))
+        on_upstream_gone(s, str_z(s->no_upstream.msg));
+}
+
+static void act(void *to, const struct action *a)
+{
+    struct as_server *s = to;
+
+    if (a->kind == ACTION_SEND)
         stdio_send(s->client, a->text);
-        break;
-    case ACTION_REPORT:
-        log_say(s->app->log, a->level, "%.*s", STR_ARG(a->text));
-        break;
-    case ACTION_SET_TIMER:
-        alarms_set(&s->alarms, a->timer, a->delay_us);
-        break;
-    case ACTION_FINISH:
-        s->exit_code = a->exit_code;
-        s->finished = true;
-        stdio_finish(s->client, end_upstream, s);
-        break;
-    case ACTION_START_UPSTREAM:
-        behind_start(&s->behind, s->loop);
-        break;
-    case ACTION_SEND_UPSTREAM:
-        behind_send(&s->behind, a->text);
-        break;
-    }
+    else if (a->kind == ACTION_FINISH && s->listen)
+        http_side_finish(&s->http, dismiss_upstream, s);
+    else if (a->kind == ACTION_FINISH)
+        stdio_finish(s->client, dismiss_upstream, s);
+    else if (a->kind == ACTION_START_UPSTREAM)
+        start_upstream(s);
+    else if (a->kind == ACTION_SEND_UPSTREAM)
+        server_send(&s->upstream, a->text);
+    else if (s->listen)
+        http_side_act(&s->http, a);
 }
 
 static void on_line(void *to, struct str line)
 {
     struct as_server *s = to;
-    struct err e = ERR_NONE;
 
-    if (!intake_line(&s->intake, TO_SERVER, line, &s->records, &e))
-        BUG("an engine takes every record");
+    hearing_line(&s->hearing, line);
 }
 
 static void on_too_long(void *to, uint64_t bytes)
 {
     struct as_server *s = to;
 
-    log_say(s->app->log, LOG_WARN, "the client sent a line of %llu bytes; it was ignored",
-            (unsigned long long)bytes);
+    hearing_too_long(&s->hearing, bytes);
 }
 
 static void on_closed(void *to)
 {
     struct as_server *s = to;
 
-    if (s->stepping)
-        s->client_gone = true;
-    else
-        feed(s, EVENT_CLOSED, NULL);
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_CLOSED });
 }
 
 static void on_lost(void *to, const struct err *why)
@@ -139,71 +86,66 @@ static const struct stdio_events client_events = {
     .lost = on_lost,
 };
 
-static void on_upstream(void *to, const struct record *r)
-{
-    feed(to, EVENT_UPSTREAM, r);
-}
-
-static void on_upstream_gone(void *to, struct str why)
-{
-    struct as_server *s = to;
-    struct event ev = { .kind = EVENT_UPSTREAM_CLOSED, .now_us = clock_mono_us(), .why = why };
-
-    take_step(s, &ev);
-}
-
-static const struct behind_events upstream_events = {
-    .record = on_upstream,
-    .gone = on_upstream_gone,
-};
-
 static void on_signal(void *to, int signum)
 {
     struct as_server *s = to;
 
     (void)signum; /* being ended by its client is how a stdio server ends */
     if (s->asked_to_end)
-        stop(s); /* who asks twice does not want to read what is left */
+        loop_stop(s->loop); /* who asks twice does not want to read what is left */
     s->asked_to_end = true;
-    feed(s, EVENT_CLOSED, NULL);
+    on_closed(s);
 }
 
-void as_server_init(struct as_server *s, const struct app *app, as_server_step_fn *step,
-                    void *engine, char *const *upstream)
+void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *step,
+                    void *engine, char *const *upstream, const struct as_server_listen *listen)
 {
-    *s = (struct as_server){
-        .actions = { put_action },
-        .records = { put_record },
-        .app = app,
-        .step = step,
-        .engine = engine,
-    };
-    behind_init(&s->behind, app, upstream, &upstream_events, s);
+    *s = (struct as_server){ .loop = loop_new(), .upstream_argv = upstream, .listen = listen };
+    drive_init(&s->drive, app, s->loop, step, engine, act, s);
+    hearing_init(&s->hearing, &s->drive, EVENT_RECORD, TO_SERVER);
+    server_init(&s->upstream, &s->drive, EVENT_UPSTREAM, LOG_INFO, &upstream_events, s);
+}
+
+static bool open_http(struct as_server *s, struct err *e)
+{
+    return http_side_open(&s->http, s->loop, &s->drive, &s->listen->at, e) &&
+           listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
+                          STR("/mcp"), e);
+}
+
+static bool open_client(struct as_server *s, struct err *e)
+{
+    if (s->listen)
+        return open_http(s, e);
+    return stdio_open(&s->client, s->loop, 0, 1, LIMIT_MESSAGE, &client_events, s, e);
+}
+
+static bool serve(struct as_server *s, struct err *e)
+{
+    struct signals *signals;
+
+    if (!open_client(s, e))
+        return false;
+    signals = signals_watch(s->loop, on_signal, s);
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_OPENED });
+    loop_run(s->loop);
+    signals_close(signals);
+    if (s->lost.kind == ERR_OK)
+        return true;
+    *e = s->lost;
+    return false;
 }
 
 int as_server_run(struct as_server *s, struct err *e)
 {
-    struct signals *signals;
+    int code = serve(s, e) ? s->drive.exit_code : app_exit_code(e);
 
-    s->loop = loop_new();
-    intake_init(&s->intake);
-    alarms_init(&s->alarms, s->loop, ring, s);
-    if (stdio_open(&s->client, s->loop, 0, 1, LIMIT_MESSAGE, &client_events, s, e)) {
-        signals = signals_watch(s->loop, on_signal, s);
-        feed(s, EVENT_OPENED, NULL);
-        loop_run(s->loop);
-        signals_close(signals);
-    } else {
-        s->exit_code = app_exit_code(e);
-    }
-    if (s->lost.kind != ERR_OK) {
-        *e = s->lost;
-        s->exit_code = app_exit_code(e);
-    }
-    behind_release(&s->behind);
-    alarms_release(&s->alarms);
+    server_release(&s->upstream);
     stdio_close(s->client);
-    intake_release(&s->intake);
+    if (s->listen)
+        http_side_close(&s->http);
+    hearing_release(&s->hearing);
+    drive_release(&s->drive);
     loop_free(s->loop);
-    return s->exit_code;
+    return code;
 }

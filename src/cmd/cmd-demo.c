@@ -60,8 +60,8 @@ static int serve(const struct app *app, struct err *e)
     struct as_server server;
     int code;
 
-    as_server_init(&server, app, step_server, &engine, NULL);
-    demo_server_init(&engine, &server.actions);
+    as_server_init(&server, app, step_server, &engine, NULL, NULL);
+    demo_server_init(&engine, &server.drive.actions);
     code = as_server_run(&server, e);
     demo_server_release(&engine);
     return code;
@@ -88,7 +88,7 @@ static bool explain(const struct as_client *session, const struct demo_client *c
                     struct err *e)
 {
     struct str what = client->trouble.len ? client->trouble : STR("the server failed");
-    struct str last = buf_str(&session->last_words), message, hint;
+    struct str last = buf_str(&session->server.last_words), message, hint;
     struct json_val error = JSON_VAL_NONE;
     struct json_fault fault;
     struct arena a = { 0 };
@@ -100,12 +100,12 @@ static bool explain(const struct as_client *session, const struct demo_client *c
     message = json_text(json_get(error, STR("message")), &a);
     hint = json_text(json_get(error, STR("hint")), &a);
     if (message.len) {
-        err_set(e, kind_of(session->server_code), "%.*s", STR_ARG(message));
+        err_set(e, kind_of(session->server.code), "%.*s", STR_ARG(message));
         err_hint(e, "%.*s", STR_ARG(hint));
     } else {
         err_set(e, ERR_PEER, "%.*s (%s %d)", STR_ARG(what),
-                session->server_signal ? "signal" : "exit code",
-                session->server_signal ? session->server_signal : session->server_code);
+                session->server.signum ? "signal" : "exit code",
+                session->server.signum ? session->server.signum : session->server.code);
         if (last.len)
             err_hint(e, "its last words: %.*s", STR_ARG(last));
     }
@@ -118,11 +118,11 @@ static bool explain(const struct as_client *session, const struct demo_client *c
 static bool went_well(const struct demo *d, const struct demo_client *client,
                       const struct as_client *session)
 {
-    if (session->server_signal)
+    if (session->server.signum)
         return false;
-    if (session->server_code == EXIT_FINDINGS)
+    if (session->server.code == EXIT_FINDINGS)
         return client == &d->second;
-    return session->server_code == EXIT_OK && !client->trouble.len;
+    return session->server.code == EXIT_OK && !client->trouble.len;
 }
 
 /* One walk of the client, at the server that `argv` starts. */
@@ -133,7 +133,7 @@ static bool walk(struct demo *d, struct demo_client *client, enum demo_names nam
     bool ok;
 
     as_client_init(&session, d->app, step_client, client);
-    demo_client_init(client, names, &session.actions);
+    demo_client_init(client, names, &session.drive.actions);
     ok = as_client_run(&session, (char *const *)(uintptr_t)argv, SESSION_MS, e);
     if (ok && !went_well(d, client, &session))
         ok = explain(&session, client, e);

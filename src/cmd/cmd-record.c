@@ -2,6 +2,7 @@
 #include "base/words.h"
 #include "cmd/commands.h"
 #include "cmd/pick-format.h"
+#include "cmd/record-http.h"
 #include "cmd/record-session.h"
 #include "loop/dumps.h"
 #include "trace/limits.h"
@@ -9,13 +10,15 @@
 enum { LAST_WORDS_MS = 200 }; /* that we wait for somebody to read what we said */
 
 struct record_args {
-    const char *output, *name, *upstream;
+    const char *output, *name, *upstream, *url, *cacert;
+    struct option_list headers, header_env;
     const struct format *format;
     struct option_list tags;
     uint64_t rotate, max_message;
     int64_t flush_us;
     bool force, plain, strict;
     struct redaction_args redaction;
+    struct listening_args listening;
 };
 
 static const struct option record_options[] = {
@@ -83,9 +86,88 @@ static const struct option record_options[] = {
       .type = OPTION_FLAG,
       .at = offsetof(struct record_args, strict),
       .help = "end with 125 if anything is missing in the recording" },
+    { .name = "url",
+      .also = { "upstream-http" },
+      .arg = "URL",
+      .type = OPTION_STRING,
+      .seed = true,
+      .group = LISTENING_GROUP,
+      .at = offsetof(struct record_args, url),
+      .help = "the server is there, in place of '-- COMMAND'; needs --listen" },
+    LISTENING_OPTIONS(struct record_args, listening),
+    { .name = "header",
+      .arg = "'NAME: VALUE'",
+      .type = OPTION_LIST,
+      .group = LISTENING_GROUP,
+      .at = offsetof(struct record_args, headers),
+      .help = "send this header to the server, in place of the client's own" },
+    { .name = "header-env",
+      .arg = "NAME=VARIABLE",
+      .type = OPTION_LIST,
+      .group = LISTENING_GROUP,
+      .at = offsetof(struct record_args, header_env),
+      .help = "the same with the value of a variable, which no list of processes shows" },
+    { .name = "cacert",
+      .arg = "FILE",
+      .type = OPTION_PATH,
+      .group = LISTENING_GROUP,
+      .at = offsetof(struct record_args, cacert),
+      .help = "trust the certificates in FILE instead of the system's" },
     REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
 };
+
+/* Where clients come from and where the server is must fit. */
+static bool check_sides(const struct record_args *args, const struct operands *in, bool listens,
+                        struct err *e)
+{
+    if (args->url && (in->server || args->upstream))
+        return err_set(e, ERR_USAGE, "two servers to record: '--url' and a command");
+    if (args->url && !listens) {
+        err_set(e, ERR_USAGE, "'--url' needs an address where clients come to");
+        return err_hint(e, "add --listen 127.0.0.1:8080, and give clients that address");
+    }
+    if (!args->url && listens)
+        return err_set(e, ERR_USAGE, "'--listen' goes with '--url' only");
+    if (!args->url && (args->headers.count || args->header_env.count || args->cacert))
+        return err_set(e, ERR_USAGE,
+                       "'--header', '--header-env' and '--cacert' go with '--url' only");
+    return true;
+}
+
+static bool add_header(struct fields *to, struct str name, struct str value, const char *option,
+                       struct err *e)
+{
+    if (!fields_is_token(name) || !fields_is_value(value))
+        return err_set(e, ERR_USAGE, "'%s' needs a name and a value that can be sent", option);
+    fields_add(to, name, value);
+    return true;
+}
+
+/* All of them are borrowed from the command line and the environment. */
+static bool read_headers(const struct app *app, const struct record_args *args,
+                         struct fields *to, struct err *e)
+{
+    for (size_t i = 0; i < args->headers.count; i++) {
+        struct str value = str_z(args->headers.at[i]), name = str_cut(&value, ':');
+
+        if (!add_header(to, name, str_trim(value), "--header", e))
+            return err_hint(e, "write it as --header 'Name: value'");
+    }
+    for (size_t i = 0; i < args->header_env.count; i++) {
+        struct str variable = str_z(args->header_env.at[i]), name = str_cut(&variable, '=');
+        const char *value = app_env(app, variable.len ? variable.at : "");
+
+        if (!value) {
+            err_set(e, ERR_USAGE, "'--header-env %s' names a variable that is not set",
+                    args->header_env.at[i]);
+            return err_hint(e, "write it as --header-env Authorization=MY_VARIABLE");
+        }
+        if (!add_header(to, name, str_z(value), "--header-env", e))
+            return false;
+    }
+    return true;
+}
 
 /* The server's command: after "--", or in one string. */
 static bool find_server(struct record_settings *how, const struct record_args *args,
@@ -107,6 +189,8 @@ static bool find_server(struct record_settings *how, const struct record_args *a
         how->server = words;
     }
     if (how->server_count)
+        return true;
+    if (args->url)
         return true;
     err_set(e, ERR_USAGE, "no server to record");
     return err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…");
@@ -137,12 +221,14 @@ static void name_without_secrets(struct record_wish *wish, struct redaction *r, 
 
 /* From here on nothing is said or written but through the redaction. */
 static int record_redacted(const struct app *app, const struct record_args *args,
-                           struct record_settings *how, struct err *e)
+                           struct record_settings *how, const struct record_http_settings *http,
+                           struct err *e)
 {
+    char *at_url[] = { (char *)(uintptr_t)how->url, NULL };
     struct record_wish wish = { .output = args->output,
                                 .name = args->name,
                                 .format = args->format,
-                                .server = how->server,
+                                .server = how->server ? how->server : at_url,
                                 .force = args->force,
                                 .rotate = args->rotate > 0 };
     struct record_place place = { 0 };
@@ -154,7 +240,7 @@ static int record_redacted(const struct app *app, const struct record_args *args
     int code;
 
     redacted.log = &log;
-    if (!redaction_init(&redaction, &redacted, &args->redaction, how->server, e))
+    if (!redaction_init(&redaction, &redacted, &args->redaction, wish.server, e))
         return app_exit_code(e);
     /* Many clients never read our standard error; the session must not wait for them. */
     log_queue_init(&queue, &log);
@@ -165,7 +251,8 @@ static int record_redacted(const struct app *app, const struct record_args *args
     name_without_secrets(&wish, &redaction, &a);
     if (record_place_find(&place, &redacted, &wish, e)) {
         redaction_for(&redaction, place.format);
-        code = record_session_run(&redacted, &place, how, e);
+        code = how->server ? record_session_run(&redacted, &place, how, e)
+                           : record_http_run(&redacted, &place, how, http, e);
     } else {
         code = app_exit_code(e);
     }
@@ -186,15 +273,22 @@ static int record_run(const struct app *app, const void *options, const struct o
         .tags = args->tags,
         .rotate = args->rotate,
         .max_message = (size_t)args->max_message,
+        .url = args->url,
         .flush_us = args->flush_us,
         .plain = args->plain,
         .strict = args->strict,
     };
+    struct record_http_settings http = { .listening = &args->listening,
+                                         .cacert = args->cacert };
     struct arena a = { 0 };
+    bool listens;
     int code = EXIT_USAGE;
 
-    if (check_sizes(args, e) && find_server(&how, args, in, &a, e))
-        code = record_redacted(app, args, &how, e);
+    if (check_sizes(args, e) && listening_choose(&args->listening, &http.at, &listens, e) &&
+        check_sides(args, in, listens, e) && read_headers(app, args, &http.headers, e) &&
+        find_server(&how, args, in, &a, e))
+        code = record_redacted(app, args, &how, &http, e);
+    fields_release(&http.headers);
     arena_release(&a);
     return code;
 }

@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "base/words.h"
 #include "cmd/as-server.h"
 #include "cmd/commands.h"
-#include "engine/mock.h"
+#include "engine/http-mock.h"
 #include "format/shelf-file.h"
 
 enum { REPORT_MAX = 1 << 24 };
@@ -18,6 +19,7 @@ struct replay_args {
     int match, on_unmatched, on_exhausted, order;
     double pace;
     bool strict_unused, force;
+    struct listening_args listening;
 };
 
 static const struct option_choice match_choices[] = {
@@ -158,12 +160,18 @@ static const struct option replay_options[] = {
       .type = OPTION_PATH,
       .at = offsetof(struct replay_args, cassette),
       .help = "the recording, served as mcp-recorder does: by-request, warn, its errors" },
+    LISTENING_OPTIONS(struct replay_args, listening),
     { 0 },
 };
 
 static void step(void *engine, const struct event *ev)
 {
     mock_step(engine, ev);
+}
+
+static void step_http(void *engine, const struct event *ev)
+{
+    http_mock_step(engine, ev);
 }
 
 /* What the command line names wins over the environment; twice is once too often. */
@@ -242,10 +250,23 @@ static bool choose_how(const struct replay_args *args, struct mock_options *how,
     return true;
 }
 
+struct replay {
+    const struct app *app;
+    const struct replay_args *args;
+    struct mock_options how;
+    char *const *server;
+    struct shelf_file shelf;
+    struct script script;
+    struct http_script http;
+    struct fuzzy fuzzy;
+    struct as_server_listen listen;
+    bool over_http;
+};
+
 /* A recording on its way into the script, looked at for what the user should know. */
 struct loading {
     struct sink sink;
-    struct script *script;
+    struct sink *to;
     uint64_t messages;
     bool headed, closed;
 };
@@ -257,24 +278,25 @@ static bool load_record(struct sink *self, const struct record *r, struct err *e
     l->messages += r->kind == RECORD_MESSAGE;
     l->headed = l->headed || r->kind == RECORD_HEADER;
     l->closed = l->closed || r->kind == RECORD_FOOTER;
-    return l->script->sink.put(&l->script->sink, r, e);
+    return l->to->put(l->to, r, e);
 }
 
-static bool load(const struct app *app, struct shelf_file *shelf, struct script *script,
-                 const char *path, struct err *e)
+static bool load(struct replay *r, const char *path, struct err *e)
 {
-    struct loading l = { .sink = { load_record }, .script = script };
+    struct loading l = { .sink = { load_record }, .to = &r->http.sink };
+    const struct app *app = r->app;
 
-    if (!shelf_file_pour(shelf, &l.sink, e))
+    if (!shelf_file_pour(&r->shelf, &l.sink, e))
         return false;
-    script_finish(script);
+    script_finish(&r->script);
+    http_script_finish(&r->http);
     if (!l.messages)
         log_say(app->log, LOG_WARN, "'%s' has no messages; no request can be answered", path);
-    if (l.headed && !l.closed && reader_format(shelf->reader) == &recording_format)
+    if (l.headed && !l.closed && reader_format(r->shelf.reader) == &recording_format)
         log_say(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
                 path);
     log_say(app->log, LOG_DEBUG, "'%s': %llu messages, %zu sessions", path,
-            (unsigned long long)l.messages, script->session_count);
+            (unsigned long long)l.messages, r->script.session_count);
     return true;
 }
 
@@ -298,6 +320,8 @@ static int tell_result(const struct app *app, const struct replay_args *args,
 {
     struct buf text;
 
+    if (!app->json && !args->report)
+        return code;
     buf_init(&text, REPORT_MAX);
     mock_report(mock, &text);
     buf_add_ch(&text, '\n');
@@ -309,30 +333,46 @@ static int tell_result(const struct app *app, const struct replay_args *args,
     return code;
 }
 
-struct replay {
-    const struct app *app;
-    const struct replay_args *args;
-    struct mock_options how;
-    char *const *server;
-    struct shelf_file shelf;
-    struct script script;
-    struct fuzzy fuzzy;
-};
+static struct fuzzy *fuzzy_of(struct replay *r)
+{
+    return r->how.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL;
+}
 
-static int serve(struct replay *r, struct err *e)
+/* Runs the server; what it says of how it went is the mock's. */
+static int run(struct replay *r, struct as_server *server, struct mock *mock, struct err *e)
+{
+    int code = as_server_run(server, e);
+
+    mock->exit_code = code; /* which need not be the engine's */
+    if (mock->finished)
+        code = tell_result(r->app, r->args, mock, code, e);
+    return code;
+}
+
+static int serve_stdio(struct replay *r, struct err *e)
 {
     struct as_server server;
     struct mock mock;
     int code;
 
-    as_server_init(&server, r->app, step, &mock, r->server);
-    mock_init(&mock, &r->script, r->how.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL, &r->how,
-              &server.actions);
-    code = as_server_run(&server, e);
-    mock.exit_code = code; /* which need not be the engine's */
-    if (mock.finished)
-        code = tell_result(r->app, r->args, &mock, code, e);
+    as_server_init(&server, r->app, step, &mock, r->server, NULL);
+    mock_init(&mock, &r->script, fuzzy_of(r), &r->how, &server.drive.actions);
+    code = run(r, &server, &mock, e);
     mock_release(&mock);
+    return code;
+}
+
+static int serve_http(struct replay *r, struct err *e)
+{
+    struct http_mock_options how = { .mock = r->how, .random = random_bytes };
+    struct as_server server;
+    struct http_mock mock;
+    int code;
+
+    as_server_init(&server, r->app, step_http, &mock, r->server, &r->listen);
+    http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
+    code = run(r, &server, &mock.mock, e);
+    http_mock_release(&mock);
     return code;
 }
 
@@ -347,8 +387,13 @@ static int load_and_serve(struct replay *r, const char *path, struct err *e)
     }
     fuzzy_init(&r->fuzzy, &r->script);
     script_init(&r->script, &r->shelf.shelf, &r->how.match.rules,
-                r->how.match.mode == MATCH_FUZZY ? &r->fuzzy.reader : NULL);
-    code = load(r->app, &r->shelf, &r->script, path, e) ? serve(r, e) : app_exit_code(e);
+                fuzzy_of(r) ? &r->fuzzy.reader : NULL);
+    http_script_init(&r->http, &r->script.sink, &r->shelf.shelf);
+    if (!load(r, path, e))
+        code = app_exit_code(e);
+    else
+        code = r->over_http ? serve_http(r, e) : serve_stdio(r, e);
+    http_script_release(&r->http);
     script_release(&r->script);
     fuzzy_release(&r->fuzzy);
     shelf_file_close(&r->shelf);
@@ -371,12 +416,13 @@ static int replay_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct replay_args *args = options;
-    struct replay r = { .app = app, .args = args };
+    struct replay r = { .app = app, .args = args, .listen = { .args = &args->listening } };
     const char *path = choose_path(app, args, in, e);
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
     if (path && check_report(app, args, path, e) && choose_how(args, &r.how, e) &&
+        listening_choose(&args->listening, &r.listen.at, &r.over_http, e) &&
         choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
         code = load_and_serve(&r, path, e);
     arena_release(&a);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "cmd/globals.h"
+#include "cmd/redaction.h"
 #include "cmd/usage.h"
 #include "json/write.h"
 
@@ -188,8 +189,10 @@ int dispatch_run(const struct dispatch *d, int argc, char **argv)
     read_environment(&c, &e);
     fill_app(&c, argc ? argv[0] : "mcpreel");
     code = finish(&c, argc, &e);
-    if (e.kind != ERR_OK)
+    if (e.kind != ERR_OK) {
+        redaction_shield(argv, d->env, &e);
         report(&c, &e);
+    }
     BUG_IF(e.kind != ERR_OK && code == EXIT_OK);
     arena_release(&c.arena);
     return code;

@@ -2,119 +2,42 @@
 
 #include <errno.h>
 
-#include "base/clock.h"
-#include "cmd/journal.h"
-#include "engine/tap.h"
-#include "format/live.h"
-#include "format/recording-line.h"
 #include "loop/signals.h"
-#include "trace/limits.h"
-#include "trace/loss.h"
 #include "transport/relay.h"
-#include "json/write.h"
-
-enum { RESULT_TEXT = 1 << 16 };
 
 /* The relay's events go through the tap into the file. */
 struct session {
-    const struct app *app;
-    struct record_place *place;
-    const struct record_settings *how;
+    struct reel reel;
     struct loop *loop;
     struct relay *relay;
     struct signals *signals;
-    struct tap tap;
-    struct live live;
-    struct sink counting; /* before the file, if its format does not keep everything */
-    struct loss loss;     /* what it does not keep */
-    int64_t started_us;
     int exit_code;
-    bool left_out;     /* something did not come to the file */
-    uint64_t too_long; /* messages that were, for us */
-    bool hurried;      /* the server had to be told to end */
+    bool hurried; /* the server had to be told to end */
 };
-
-static struct tap_time now(const struct session *s)
-{
-    return (struct tap_time){ clock_mono_us() - s->started_us, clock_wall_us() };
-}
-
-/* What reaches the file goes through here, and there is no other way. */
-static struct sink *way_to_the_file(struct session *s)
-{
-    return redaction_door(s->how->redaction, &s->counting);
-}
-
-static bool put_counted(struct sink *self, const struct record *r, struct err *e)
-{
-    struct session *s = (struct session *)((char *)self - offsetof(struct session, counting));
-
-    if (s->place->format != &recording_format && !s->loss.sink.put(&s->loss.sink, r, e))
-        return false;
-    return s->live.sink.put(&s->live.sink, r, e);
-}
-
-static void tell_trouble(const struct session *s, enum appender_trouble kind,
-                         const struct err *e)
-{
-    const struct log *log = s->app->log;
-
-    switch (kind) {
-    case APPENDER_SLOW:
-        log_say(log, LOG_DEBUG, "%s", e->msg);
-        break;
-    case APPENDER_STALLED:
-    case APPENDER_FAILED:
-        log_say(log, LOG_WARN, "the recording waits in memory: %s", e->msg);
-        break;
-    case APPENDER_DROPPED:
-        log_say(log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
-        break;
-    case APPENDER_UNSYNCED:
-        log_say(log, LOG_ERROR, "the recording may not survive a power cut: %s", e->msg);
-        break;
-    case APPENDER_FINE:
-        break;
-    }
-}
-
-/* After everything that was put. The file takes it in any case, or says what it lost; what
- * does not even come there is told here, once. */
-static void check(struct session *s, bool kept, const struct err *why)
-{
-    struct err e = ERR_NONE;
-    enum appender_trouble kind;
-
-    if (!kept && !s->left_out)
-        tell_trouble(s, APPENDER_DROPPED, why);
-    s->left_out |= !kept;
-    while ((kind = live_trouble(&s->live, &e)) != APPENDER_FINE)
-        tell_trouble(s, kind, &e);
-}
 
 static void on_line(void *to, enum record_dir dir, struct str line)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
+    struct reel *r = &s->reel;
 
-    check(s, tap_line(&s->tap, dir, line, now(s), &e), &e);
+    reel_check(r, tap_line(&r->tap, dir, line, reel_now(r), &r->why));
 }
 
 static void on_too_long(void *to, enum record_dir dir, uint64_t bytes)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
+    struct reel *r = &s->reel;
 
-    s->too_long++;
-    check(s, tap_too_long(&s->tap, dir, bytes, now(s), &e), &e);
+    r->too_long++;
+    reel_check(r, tap_too_long(&r->tap, dir, bytes, reel_now(r), &r->why));
 }
 
 static void on_stderr(void *to, struct str bytes)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
+    struct reel *r = &s->reel;
 
-    check(s, tap_stderr(&s->tap, bytes, now(s), &e), &e);
+    reel_check(r, tap_stderr(&r->tap, bytes, reel_now(r), &r->why));
 }
 
 static void on_hurried(void *to)
@@ -127,10 +50,10 @@ static void on_hurried(void *to)
 static void on_exited(void *to, int code, int signum)
 {
     struct session *s = to;
-    struct err e = ERR_NONE;
+    struct reel *r = &s->reel;
 
     s->exit_code = signum ? 128 + signum : code;
-    check(s, tap_exited(&s->tap, code, signum, now(s), &e), &e);
+    reel_check(r, tap_exited(&r->tap, code, signum, reel_now(r), &r->why));
 }
 
 static void on_done(void *to)
@@ -156,61 +79,12 @@ static void on_signal(void *to, int signum)
     relay_signal(s->relay, signum);
 }
 
-static struct str json_strings(struct arena *a, char *const *at, size_t count)
-{
-    struct buf b;
-    struct json_out o = json_out_to(&b);
-    struct str list;
-
-    buf_init(&b, LIMIT_MESSAGE);
-    json_out_array(&o);
-    for (size_t i = 0; i < count; i++)
-        json_out_str(&o, str_z(at[i]));
-    json_out_end_array(&o);
-    list = arena_str(a, buf_str(&b));
-    buf_release(&b);
-    return list;
-}
-
-static struct str command_line(struct arena *a, char *const *argv)
-{
-    struct buf b;
-    struct str line;
-
-    buf_init(&b, LIMIT_MESSAGE);
-    for (; *argv; argv++)
-        buf_printf(&b, "%s%s", b.len ? " " : "", *argv);
-    line = arena_str(a, buf_str(&b));
-    buf_release(&b);
-    return line;
-}
-
-/* All that the header says about the server and the command line stands here. */
-static struct record_header compose_header(const struct session *s, struct arena *a)
-{
-    const struct record_settings *how = s->how;
-
-    return (struct record_header){
-        .version = STR(RECORDING_VERSION),
-        .name = str_z(how->name),
-        .tags = how->tags.count ? json_strings(a, (char *const *)how->tags.at, how->tags.count)
-                                : STR_NONE,
-        .upstream = command_line(a, how->server),
-        .made_for = STR(RECORDING_MADE_FOR),
-        .producer = STR("{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"),
-        .command = json_strings(a, how->server, how->server_count),
-        .transport = STR("stdio"),
-    };
-}
-
 static void begin(struct session *s)
 {
-    struct arena a = { 0 };
-    struct record_header header = compose_header(s, &a);
-    struct err e = ERR_NONE;
+    struct reel *r = &s->reel;
 
-    check(s, tap_begin(&s->tap, &header, now(s), &e) && tap_started(&s->tap, now(s), &e), &e);
-    arena_release(&a);
+    reel_begin(r, STR("stdio"));
+    reel_check(r, tap_started(&r->tap, reel_now(r), &r->why));
 }
 
 /* As shells have it: not found, or found and not to be executed; the rest is trouble
@@ -241,156 +115,27 @@ static void on_waits(void *to)
     s->signals = NULL;
 }
 
-static bool open_live(struct session *s, struct err *e)
-{
-    const struct record_place *p = s->place;
-    bool journal = record_place_is_journal(p);
-    struct live_config config = {
-        .path = p->live,
-        .format = journal ? &recording_format : p->format,
-        .replace = p->force && !journal,
-        .plain = s->how->plain && !journal,
-        .rotate = s->how->rotate,
-        .flush_us = s->how->flush_us,
-        .waits = on_waits,
-        .to = s,
-    };
-
-    return live_open(&s->live, s->app->sys, &config, e);
-}
-
-static bool make_file(struct session *s, struct err *e)
-{
-    const char *aside;
-
-    if (!record_place_set_aside(s->place, s->app->sys, &aside, e) || !open_live(s, e))
-        return false;
-    if (aside)
-        log_say(s->app->log, LOG_WARN,
-                "a recording broke off here: 'mcpreel check --fix %s' finishes it", aside);
-    return true;
-}
-
-/* Finds a name that is free, and opens the file if it is time. Of names that we choose
- * ourselves another one may do. */
-static bool settle(struct session *s, bool open, struct err *e)
-{
-    const struct sys *sys = s->app->sys;
-    struct err why = ERR_NONE;
-    unsigned attempt = 0;
-
-    do {
-        if (record_place_is_free(s->place, sys, &why) && (!open || make_file(s, &why)))
-            return true;
-    } while (why.kind == ERR_USAGE &&
-             (record_place_give_way(s->place, sys) || record_place_next(s->place, ++attempt)));
-    *e = why;
-    return false;
-}
-
 /* A new file is made before the server starts: there is no session if it cannot be.
  * An old one is only replaced once there is something to replace it with. */
 static int start(struct session *s, struct err *e)
 {
-    struct relay_config config = { s->how->server, 0, 1, 2, s->how->max_message };
-    bool later = s->place->force;
+    const struct record_settings *how = s->reel.how;
+    struct relay_config config = { how->server, 0, 1, 2, how->max_message };
+    bool later = s->reel.place->force;
     int errnum = 0;
 
-    if (!settle(s, !later, e))
+    if (!reel_settle(&s->reel, !later, e))
         return app_exit_code(e);
     if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
-        if (!later) {
-            live_abandon(&s->live);
-            live_release(&s->live);
-        }
+        if (!later)
+            reel_abandon(&s->reel);
         return start_failure(errnum, e);
     }
-    if (later && !settle(s, true, e)) {
+    if (later && !reel_settle(&s->reel, true, e)) {
         relay_close(s->relay);
         return app_exit_code(e);
     }
     return 0;
-}
-
-/* Anything that was said, not only when or by which words. */
-static bool lost_said(const struct loss *l)
-{
-    static const unsigned said =
-        PART_SERVER | PART_PENDING | PART_BATCH | PART_RAW | PART_STDERR | PART_GAP;
-    bool any = false;
-
-    for (unsigned i = 0; i < PART_COUNT; i++)
-        any |= (said >> i & 1u) && l->count[i];
-    return any;
-}
-
-/* What the file is, in one line, with all that there is to be said about it. */
-static void say_result(const struct session *s, const struct live_end *end)
-{
-    unsigned long long lost = end->lost + s->too_long, seen = s->tap.seq + s->too_long;
-    enum log_level level = lost || s->hurried ? LOG_WARN : LOG_INFO;
-    struct buf text;
-
-    buf_init(&text, RESULT_TEXT);
-    if (lost)
-        buf_printf(&text, "recorded only %llu of %llu messages in %s", seen - lost, seen,
-                   s->place->path);
-    else
-        buf_printf(&text, "recorded %llu message%s in %s", seen, seen == 1 ? "" : "s",
-                   s->place->path);
-    if (end->parts > 1)
-        buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
-    if (s->too_long)
-        buf_printf(&text, "; %llu %s longer than --max-message",
-                   (unsigned long long)s->too_long, s->too_long == 1 ? "was" : "were");
-    if (loss_any(&s->loss)) {
-        buf_printf(&text, "; lost in '%s': ", s->place->format->name);
-        loss_add(&text, &s->loss);
-    }
-    if (s->hurried)
-        buf_printf(&text, "; the server outlived its client for 0.8 s and got SIGTERM");
-    log_say(s->app->log, level, "%.*s", STR_ARG(buf_str(&text)));
-    buf_release(&text);
-}
-
-/* The document of a journal; true if there is none to be made. The journal stays as long as
- * it has anything that whoever wants everything would miss. */
-static bool make_document(const struct session *s, const struct live_end *end)
-{
-    const struct record_place *p = s->place;
-    struct err e = ERR_NONE;
-
-    if (!record_place_is_journal(p))
-        return true;
-    if (!journal_finish(s->app, p->live, p->path, p->format, p->force, &e)) {
-        err_hint(&e, "everything that was recorded is in '%s'", p->live);
-        log_err(s->app->log, &e);
-        return false;
-    }
-    if (end->late || (s->how->strict && lost_said(&s->loss)))
-        log_say(s->app->log, LOG_WARN, "everything that was recorded is in %s", p->live);
-    else
-        s->app->sys->unlink(s->app->sys, p->live);
-    return true;
-}
-
-/* The exit code of the session. */
-static int end(struct session *s)
-{
-    struct live_end how;
-    struct err e = ERR_NONE;
-    bool missing, made;
-
-    check(s, tap_end(&s->tap, s->exit_code, now(s), &e), &e);
-    live_finish(&s->live, &how);
-    check(s, true, NULL);
-    live_release(&s->live);
-    made = make_document(s, &how);
-    if (made)
-        say_result(s, &how);
-    missing =
-        how.incomplete || how.unsynced || s->left_out || s->too_long || lost_said(&s->loss);
-    return made && !(missing && s->how->strict) ? s->exit_code : RECORD_SESSION_FAILED;
 }
 
 static int run(struct session *s, struct err *e)
@@ -400,10 +145,11 @@ static int run(struct session *s, struct err *e)
     s->signals = signals_watch(s->loop, on_signal, s);
     code = start(s, e);
     if (!code) {
-        log_say(s->app->log, LOG_INFO, "recording to %s", s->place->path);
         begin(s);
         loop_run(s->loop);
-        code = end(s);
+        code = reel_end(&s->reel, s->exit_code,
+                        s->hurried ? "the server outlived its client for 0.8 s and got SIGTERM"
+                                   : NULL);
         relay_close(s->relay);
     }
     signals_close(s->signals);
@@ -414,22 +160,13 @@ int record_session_run(const struct app *app, struct record_place *place,
                        const struct record_settings *how, struct err *e)
 {
     /* A server that cannot be killed is left without an exit code. */
-    struct session s = { .app = app,
-                         .place = place,
-                         .how = how,
-                         .started_us = clock_mono_us(),
-                         .exit_code = RECORD_SESSION_FAILED };
+    struct session s = { .exit_code = RECORD_SESSION_FAILED };
     int code;
 
-    s.counting.put = put_counted;
-    loss_init(&s.loss, place->format->keeps);
-    s.loss.had = recording_format.keeps;
-    s.loss.name = str_z(place->format->name);
-    tap_init(&s.tap, way_to_the_file(&s));
+    reel_init(&s.reel, app, place, how, on_waits, &s);
     s.loop = loop_new();
     code = run(&s, e);
     loop_free(s.loop);
-    tap_release(&s.tap);
-    loss_release(&s.loss);
+    reel_release(&s.reel);
     return code;
 }

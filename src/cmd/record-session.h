@@ -5,24 +5,7 @@
 #ifndef CMD_RECORD_SESSION_H
 #define CMD_RECORD_SESSION_H
 
-#include "cmd/option.h"
-#include "cmd/record-place.h"
-#include "cmd/redaction.h"
-
-enum { RECORD_SESSION_FAILED = 125 }; /* exit code: we failed, not the server */
-
-struct record_settings {
-    const char *name; /* of the recording; may be NULL */
-    struct option_list tags;
-    char *const *server; /* the command, NULL-terminated */
-    size_t server_count;
-    uint64_t rotate; /* 0: never */
-    size_t max_message;
-    int64_t flush_us;
-    bool plain;
-    bool strict; /* anything missing is a failure */
-    struct redaction *redaction;
-};
+#include "cmd/reel.h"
 
 /* Until the server has ended. The exit code is the server's, or says why there was no
  * session (`*e` then), or RECORD_SESSION_FAILED. */

@@ -90,21 +90,18 @@ static bool add_patterns(struct secrets *s, const struct option_list *patterns, 
 }
 
 /* Secrets given on the command line come back in what a server says. */
-static void add_arguments(struct secrets *s, char *const *server)
+static void add_arguments(struct secrets *secrets, char *const *server)
 {
-    bool next = false;
+    struct str before = STR_NONE;
 
     for (; server && *server; server++) {
         struct str word = str_z(*server);
-        size_t at = 0;
+        struct unravel_span s;
+        bool found = secret_flag_next(before, word, &s) || secret_flag_part(word, 0, &s);
 
-        if (next && !str_starts(word, STR("-")))
-            secrets_add_argument(s, word);
-        next = false;
-        if (!secret_flag(word, &at))
-            continue;
-        next = at == word.len;
-        secrets_add_argument(s, str_skip(word, at));
+        for (; found; found = secret_flag_part(word, s.end, &s))
+            secrets_add_argument(secrets, str_n(word.at + s.at, s.end - s.at));
+        before = word;
     }
 }
 
@@ -121,14 +118,29 @@ static bool add_rules(struct secrets *s, const struct app *app,
     return add_patterns(s, &args->patterns, e) && secrets_seal(s, e);
 }
 
+/* What was too long and was cut may end in the middle of a value: of such a text only what
+ * stands before its subject is kept. */
+static void add_beginning(struct buf *to, struct str text)
+{
+    buf_add(to, str_n(text.at, str_find(text, '\'')));
+    buf_add(to, STR("[REDACTED]"));
+}
+
 static void put_redacted(void *to, struct str line)
 {
     struct redaction *r = to;
-    struct buf clean;
+    struct buf clean, part;
 
     buf_init(&clean, LINE_MAX_BYTES);
+    buf_init(&part, LINE_MAX_BYTES);
+    if (str_ends(line, STR("…\n"))) {
+        add_beginning(&part, line);
+        buf_add_ch(&part, '\n');
+        line = buf_str(&part);
+    }
     redactor_text(&r->redactor, line, &clean);
     r->plain->put(r->plain->to, buf_str(&clean));
+    buf_release(&part);
     buf_release(&clean);
 }
 
@@ -178,18 +190,77 @@ char *redaction_word(struct redaction *r, const char *word, struct arena *a)
     return copy;
 }
 
-static void clean(struct redaction *r, char *text, size_t size)
+static void clean(struct redactor *r, char *text, size_t size)
 {
-    struct buf b;
+    struct str said = str_z(text);
+    struct buf b, part;
 
     buf_init(&b, LINE_MAX_BYTES);
-    redactor_text(&r->redactor, str_z(text), &b);
+    buf_init(&part, size + sizeof "[REDACTED]");
+    if (said.len == size - 1) {
+        add_beginning(&part, said);
+        said = buf_str(&part);
+    }
+    redactor_text(r, said, &b);
     snprintf(text, size, "%s", buf_z(&b));
+    buf_release(&part);
     buf_release(&b);
+}
+
+static void clean_err(struct redactor *r, struct err *e)
+{
+    clean(r, e->msg, sizeof e->msg);
+    clean(r, e->hint, sizeof e->hint);
 }
 
 void redaction_err(struct redaction *r, struct err *e)
 {
-    clean(r, e->msg, sizeof e->msg);
-    clean(r, e->hint, sizeof e->hint);
+    clean_err(&r->redactor, e);
+}
+
+/* The values of some variables; those that cannot be looked for are refused elsewhere. */
+static void add_known(struct secrets *s, char *const *env, struct str names, struct arena *a)
+{
+    while (names.len) {
+        struct str name = str_trim(str_cut(&names, ','));
+        const char *value = option_env_get(env, arena_z(a, name));
+        struct err refused = ERR_NONE;
+        bool known = value && secrets_add_value(s, name, str_z(value), &refused);
+
+        (void)known;
+    }
+}
+
+static void add_named(struct secrets *s, char *const *argv, char *const *env, struct arena *a)
+{
+    static const struct str option = STR_INIT("--redact-env");
+    const char *set = option_env_get(env, "MCPREEL_REDACT_ENV");
+
+    add_known(s, env, str_z(set), a);
+    for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+        struct str word = str_z(*argv);
+        if (str_eq(word, option) && argv[1])
+            add_known(s, env, str_z(argv[1]), a);
+        else if (str_starts(word, option) && word.at[option.len] == '=')
+            add_known(s, env, str_skip(word, option.len + 1), a);
+    }
+}
+
+void redaction_shield(char *const *argv, char *const *env, struct err *e)
+{
+    struct arena a = { 0 };
+    struct err ignored = ERR_NONE;
+    struct redactor redactor;
+    struct secrets s;
+
+    secrets_init(&s);
+    add_named(&s, argv, env, &a);
+    secrets_add_credentials(&s);
+    if (!secrets_seal(&s, &ignored))
+        BUG("rules without patterns are too much");
+    redactor_init(&redactor, &s, NULL);
+    clean_err(&redactor, e);
+    redactor_release(&redactor);
+    secrets_release(&s);
+    arena_release(&a);
 }

@@ -72,4 +72,9 @@ char *redaction_word(struct redaction *r, const char *word, struct arena *a);
 
 void redaction_err(struct redaction *r, struct err *e);
 
+/* The same for an error of who came to no redaction, a wrong option for instance: takes out
+ * the values of all variables the command line names as far as it can be understood, and
+ * credentials. */
+void redaction_shield(char *const *argv, char *const *env, struct err *e);
+
 #endif

@@ -299,6 +299,8 @@ void demo_client_step(struct demo_client *c, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_REQUEST:
+    case EVENT_GONE:
         BUG("a client has no server behind it");
     }
 }

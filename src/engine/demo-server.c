@@ -158,14 +158,6 @@ static void answer_templates(struct demo_server *s, const struct mcp_message *li
         say_result(&s->say, json_raw(live->id), list);
 }
 
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c | 0x20) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
 /* Without its %xx; one that is broken stays as it is. */
 static struct str percent_decoded(struct arena *a, struct str text)
 {
@@ -173,8 +165,8 @@ static struct str percent_decoded(struct arena *a, struct str text)
     size_t len = 0;
 
     for (size_t i = 0; i < text.len; i++) {
-        int high = i + 2 < text.len && text.at[i] == '%' ? hex_digit(text.at[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(text.at[i + 2]) : -1;
+        int high = i + 2 < text.len && text.at[i] == '%' ? str_hex(text.at[i + 1]) : -1;
+        int low = high >= 0 ? str_hex(text.at[i + 2]) : -1;
 
         to[len++] = low >= 0 ? (char)(high << 4 | low) : text.at[i];
         i += low >= 0 ? 2 : 0;
@@ -361,6 +353,8 @@ void demo_server_step(struct demo_server *s, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_REQUEST:
+    case EVENT_GONE:
         BUG("the demo server has none behind it");
     }
     if (s->closed && !demo_tools_need_time(&s->tools)) {

@@ -37,19 +37,23 @@ void fuzzy_init(struct fuzzy *f, const struct script *script)
     map_init(&f->groups);
 }
 
+static void drop_shapes(struct fuzzy_group *g)
+{
+    while (g->first) {
+        struct shape *next = g->first->next;
+        free(g->first->paths);
+        free(g->first->ops);
+        free(g->first->values);
+        free(g->first);
+        g->first = next;
+    }
+}
+
 void fuzzy_release(struct fuzzy *f)
 {
     for (struct map_entry *e = NULL; (e = map_next(&f->groups, e));) {
-        struct fuzzy_group *g = e->value;
-        while (g->first) {
-            struct shape *next = g->first->next;
-            free(g->first->paths);
-            free(g->first->ops);
-            free(g->first->values);
-            free(g->first);
-            g->first = next;
-        }
-        free(g);
+        drop_shapes(e->value);
+        free(e->value);
     }
     map_release(&f->groups);
 }
@@ -134,6 +138,16 @@ static struct shape *shape_for(struct fuzzy_group *g, const struct probe *p)
     return s;
 }
 
+static void add_row(struct shape *s, uint32_t op, const struct probe *p)
+{
+    s->ops = mem_reserve(s->ops, &s->cap, s->count + 1, sizeof *s->ops);
+    s->values =
+        mem_reserve(s->values, &s->value_cap, (s->count + 1) * s->width + 1, sizeof *s->values);
+    for (size_t i = 0; i < s->width; i++)
+        s->values[s->count * s->width + i] = value_of(&p->at[i]);
+    s->ops[s->count++] = op;
+}
+
 static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
                 const struct leaves *leaves)
 {
@@ -142,19 +156,12 @@ static void put(struct script_reader *self, uint32_t op, const struct script_op 
     uint32_t key[3];
     struct str at = group_key(key, of->session, of->method, of->subject_key);
     struct fuzzy_group *g = map_get(&f->groups, at);
-    struct shape *s;
 
     if (!g) {
         g = mem_new(struct fuzzy_group);
         map_put(&f->groups, at, g);
     }
-    s = shape_for(g, &p);
-    s->ops = mem_reserve(s->ops, &s->cap, s->count + 1, sizeof *s->ops);
-    s->values =
-        mem_reserve(s->values, &s->value_cap, (s->count + 1) * s->width + 1, sizeof *s->values);
-    for (size_t i = 0; i < s->width; i++)
-        s->values[s->count * s->width + i] = value_of(&p.at[i]);
-    s->ops[s->count++] = op;
+    add_row(shape_for(g, &p), op, &p);
     free(p.at);
 }
 
@@ -220,13 +227,18 @@ static int compare(struct likeness a, struct likeness b)
     return (a.agree > b.agree) - (a.agree < b.agree);
 }
 
+static bool is_enough(struct likeness like)
+{
+    return like.equal * 2 >= like.total;
+}
+
 static void consider(const struct script *script, struct fuzzy_found *b, uint32_t op,
                      struct likeness like)
 {
     int c = b->op ? compare(like, b->like) : 1;
     uint32_t first = b->op < op ? b->op : op, second = b->op < op ? op : b->op;
 
-    if (like.equal * 2 < like.total || c < 0)
+    if (!is_enough(like) || c < 0)
         return;
     if (c > 0) {
         *b = (struct fuzzy_found){ .op = op, .like = like };
@@ -248,27 +260,58 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
     return c > 0 || (c == 0 && a.op <= b.op) ? a : b;
 }
 
-/* Every request that a query is about, with its likeness. */
-static void each_row(struct fuzzy *f, const struct fuzzy_query *q,
-                     void (*row)(void *arg, uint32_t op, struct likeness like), void *arg)
-{
-    struct probe p = probe_of(q->live, f->script->methods[q->method].known);
-    struct fitting fitting = { .masked = q->masked };
-    struct fuzzy_group *g;
-    uint32_t key[3];
+/* What is done with every request that a search is about, and how alike it is. */
+typedef void row_fn(void *arg, uint32_t op, struct likeness like);
 
-    g = map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key));
+/* `of` may be NULL: all of the group. */
+static void each_in_group(const struct fuzzy_group *g, const struct probe *p,
+                          const struct fuzzy_query *of, row_fn *row, void *arg)
+{
+    struct fitting fitting = { .masked = of && of->masked };
+
     for (const struct shape *s = g ? g->first : NULL; s; s = s->next) {
         fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
         fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
-        fit(s, &p, &fitting);
+        fit(s, p, &fitting);
         for (size_t i = 0; i < s->count; i++)
-            if (spent_has(q->spent, s->ops[i]) == q->used)
+            if (!of || spent_has(of->spent, s->ops[i]) == of->used)
                 row(arg, s->ops[i], liken(s, i, &fitting));
     }
     free(fitting.live);
     free(fitting.has);
+}
+
+static void each_row(struct fuzzy *f, const struct fuzzy_query *q, row_fn *row, void *arg)
+{
+    struct probe p = probe_of(q->live, f->script->methods[q->method].known);
+    uint32_t key[3];
+
+    each_in_group(map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key)),
+                  &p, q, row, arg);
     free(p.at);
+}
+
+static void judge_row(void *arg, uint32_t op, struct likeness like)
+{
+    bool *alike = arg;
+
+    (void)op;
+    *alike = is_enough(like);
+}
+
+bool fuzzy_are_alike(const struct mcp_method *known, const struct leaves *recorded,
+                     const struct leaves *live)
+{
+    struct probe left = probe_of(recorded, known), right = probe_of(live, known);
+    struct fuzzy_group g = { NULL };
+    bool alike = false;
+
+    add_row(shape_for(&g, &left), 0, &left);
+    each_in_group(&g, &right, NULL, judge_row, &alike);
+    drop_shapes(&g);
+    free(left.at);
+    free(right.at);
+    return alike;
 }
 
 struct search {

@@ -57,4 +57,8 @@ void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness li
 /* The better of two searches for one request, with different parts of it left out. */
 struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b);
 
+/* Whether two requests of a method and subject would be taken for each other. */
+bool fuzzy_are_alike(const struct mcp_method *known, const struct leaves *recorded,
+                     const struct leaves *live);
+
 #endif

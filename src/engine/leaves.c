@@ -149,6 +149,11 @@ static void add_string(struct leaves *l, struct json_val v, uint64_t path, bool 
     add(l, path, hash_bytes(text, JSON_STRING), kind);
 }
 
+static bool is_fickle(const struct leaves *l, struct str name)
+{
+    return l->rules->volatiles && volatile_name(name);
+}
+
 static void walk(struct leaves *l, struct json_val v, uint64_t path, bool fickle);
 
 static void walk_object(struct leaves *l, struct json_val v, uint64_t path, bool fickle)
@@ -157,8 +162,7 @@ static void walk_object(struct leaves *l, struct json_val v, uint64_t path, bool
 
     for (size_t i = list.first; i < list.first + list.count; i++) {
         struct json_member m = l->members.at[i];
-        walk(l, m.value, into_member(path, m.hash),
-             fickle || (l->rules->volatiles && volatile_name(m.name)));
+        walk(l, m.value, into_member(path, m.hash), fickle || is_fickle(l, m.name));
     }
     json_members_drop(&l->members, list);
 }
@@ -217,7 +221,7 @@ static void walk_meta(struct leaves *l, struct json_val meta, uint64_t path)
 
     for (size_t i = list.first; i < list.first + list.count; i++) {
         struct json_member m = l->members.at[i];
-        walk(l, m.value, into_member(path, m.hash), volatile_name(m.name));
+        walk(l, m.value, into_member(path, m.hash), is_fickle(l, m.name));
     }
     json_members_drop(&l->members, list);
 }
@@ -235,7 +239,7 @@ static void walk_member(struct leaves *l, const struct json_member *m)
              !is_masked(l, path))
         walk_meta(l, m->value, path);
     else
-        walk(l, m->value, path, volatile_name(m->name));
+        walk(l, m->value, path, is_fickle(l, m->name));
 }
 
 void leaves_take(struct leaves *l, struct json_val params, const struct leaf_rules *rules,

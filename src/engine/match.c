@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "engine/compare.h"
 
@@ -20,74 +19,14 @@ struct wanted {
     uint32_t session, method;
 };
 
-static enum mcp_class class_of(const struct script *s, uint32_t method)
+static enum mcp_class class_of(const struct matcher *m, uint32_t method)
 {
-    const struct mcp_method *known = s->methods[method].known;
-
-    return known ? known->class : MCP_CLASS_OTHER;
+    return queues_class(&m->queues, method);
 }
 
-/* Polls are one sequence, whatever else a client says with them. */
 static bool goes_by_params(const struct matcher *m, uint32_t method)
 {
-    return (m->options.mode == MATCH_BY_REQUEST || m->options.mode == MATCH_STRICT) &&
-           class_of(m->script, method) != MCP_CLASS_POLL;
-}
-
-/* Requests of which a part was redacted have queues of their own: what is left of them may
- * be all that another one says, and that one is to be found first. */
-static uint32_t masked_key(uint32_t key)
-{
-    return key ^ UINT32_C(0x9e3779b9);
-}
-
-static uint32_t key_of(const struct matcher *m, uint32_t op)
-{
-    const struct script_op *o = &m->script->ops[op];
-
-    if (!goes_by_params(m, o->method))
-        return o->subject_key;
-    return o->flags & STRAND_MASKED ? masked_key(o->params_key) : o->params_key;
-}
-
-static size_t slot_of(const struct matcher *m, uint32_t session, uint32_t method, uint32_t key)
-{
-    uint64_t h = hash_mix(hash_mix(session, method), key) & UINT32_MAX;
-
-    return (size_t)(h * m->slots >> 32);
-}
-
-/* The slot of a queue, or the free one where it would go. */
-static uint32_t *find_queue(const struct matcher *m, uint32_t session, uint32_t method,
-                            uint32_t key)
-{
-    size_t at = slot_of(m, session, method, key);
-
-    for (;; at = at + 1 < m->slots ? at + 1 : 0) {
-        const struct script_op *o = &m->script->ops[m->heads[at]];
-        if (!m->heads[at] ||
-            (o->session == session && o->method == method && key_of(m, m->heads[at]) == key))
-            return &m->heads[at];
-    }
-}
-
-/* From the last to the first, so that each is put in front of its queue. */
-static void build_queues(struct matcher *m)
-{
-    const struct script *s = m->script;
-
-    m->slots = s->op_count + s->op_count / 2 + 1;
-    m->heads = mem_alloc(m->slots * sizeof *m->heads);
-    m->next = mem_alloc(s->op_count * sizeof *m->next);
-    for (uint32_t op = (uint32_t)s->op_count; op-- > 1;) {
-        uint32_t *head;
-
-        if (!(s->ops[op].flags & STRAND_COUNTS))
-            continue;
-        head = find_queue(m, s->ops[op].session, s->ops[op].method, key_of(m, op));
-        m->next[op] = *head;
-        *head = op;
-    }
+    return queues_goes_by_params(&m->queues, method);
 }
 
 void matcher_init(struct matcher *m, const struct script *script,
@@ -97,13 +36,13 @@ void matcher_init(struct matcher *m, const struct script *script,
     BUG_IF(options->mode == MATCH_FUZZY && !fuzzy);
     leaves_init(&m->leaves);
     script_text_init(&m->text);
-    build_queues(m);
+    queues_init(&m->queues, script,
+                options->mode == MATCH_BY_REQUEST || options->mode == MATCH_STRICT);
 }
 
 void matcher_release(struct matcher *m)
 {
-    free(m->heads);
-    free(m->next);
+    queues_release(&m->queues);
     leaves_release(&m->leaves);
     script_text_release(&m->text);
 }
@@ -212,11 +151,11 @@ static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t se
 
     leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
     key = script_fold(leaves_key(&m->leaves));
-    add_place(to, *find_queue(m, session, w->method, key));
+    add_place(to, queues_find(&m->queues, session, w->method, key));
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
-        key = masked_key(script_fold(leaves_key(&m->leaves)));
-        add_place(to, *find_queue(m, session, w->method, key));
+        key = queues_masked(script_fold(leaves_key(&m->leaves)));
+        add_place(to, queues_find(&m->queues, session, w->method, key));
     }
 }
 
@@ -230,7 +169,7 @@ static struct places find_places(struct matcher *m, const struct wanted *w, uint
     if (goes_by_params(m, w->method))
         add_by_params(m, w, session, key, &found);
     else
-        add_place(&found, *find_queue(m, session, w->method, key));
+        add_place(&found, queues_find(&m->queues, session, w->method, key));
     return found;
 }
 
@@ -242,8 +181,8 @@ static uint32_t unused_in(struct matcher *m, const struct wanted *w, uint32_t he
     uint32_t op;
 
     while (q->next && spent_has(w->spent, q->next))
-        q->next = m->next[q->next];
-    for (op = q->next; op; op = m->next[op])
+        q->next = m->queues.next[q->next];
+    for (op = q->next; op; op = m->queues.next[op])
         if (!spent_has(w->spent, op) && fits(m, w, op, differs))
             break;
     return op;
@@ -256,18 +195,11 @@ static void use(struct matcher *m, struct spent *spent, uint32_t head, uint32_t 
         spent_queue(spent, head)->last = op;
 }
 
-static uint32_t queue_of(const struct matcher *m, uint32_t op)
-{
-    const struct script_op *o = &m->script->ops[op];
-
-    return *find_queue(m, o->session, o->method, key_of(m, op));
-}
-
 static bool found(struct matcher *m, const struct wanted *w, struct match *out, uint32_t op)
 {
     out->outcome = MATCH_FOUND;
     out->op = op;
-    use(m, w->spent, queue_of(m, op), op);
+    use(m, w->spent, queues_of(&m->queues, op), op);
     return true;
 }
 
@@ -351,7 +283,10 @@ static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t sessi
 
 static bool goes_by_likeness(const struct matcher *m, uint32_t method)
 {
-    return m->options.mode == MATCH_FUZZY && class_of(m->script, method) != MCP_CLASS_POLL;
+    enum mcp_class class = class_of(m, method);
+
+    return m->options.mode == MATCH_FUZZY && class != MCP_CLASS_POLL &&
+           class != MCP_CLASS_LISTEN;
 }
 
 static bool is_masked(const struct matcher *m, uint32_t op)
@@ -383,11 +318,52 @@ static uint32_t best_in(struct matcher *m, const struct wanted *w, const struct 
     return best;
 }
 
+static uint32_t live_key(struct matcher *m, const struct wanted *w)
+{
+    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
+    return script_fold(leaves_key(&m->leaves));
+}
+
+/* The subscription that asked for the same, else the first of those that nobody has, or the
+ * last of those that somebody has. 0: there is none. */
+static uint32_t find_subscription(struct matcher *m, const struct wanted *w, uint32_t session,
+                                  bool used)
+{
+    uint32_t subject = script_subject_key(w->live->method, w->live->params, false);
+    uint32_t key = live_key(m, w), any = 0, same = 0;
+
+    for (uint32_t op = queues_find(&m->queues, session, w->method, subject); op;
+         op = m->queues.next[op]) {
+        if (spent_has(w->spent, op) != used)
+            continue;
+        if (m->script->ops[op].params_key == key && (used || !same))
+            same = op;
+        if (used || !any)
+            any = op;
+    }
+    return same ? same : any;
+}
+
+static bool take_subscription(struct matcher *m, const struct wanted *w, uint32_t session,
+                              bool used, struct match *out)
+{
+    uint32_t op = find_subscription(m, w, session, used);
+
+    if (!op || !fits(m, w, op, &out->differs))
+        return false;
+    found(m, w, out, op);
+    if (used)
+        out->outcome = MATCH_AGAIN;
+    return true;
+}
+
 static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t session,
                         struct match *out)
 {
     uint32_t best = 0;
 
+    if (class_of(m, w->method) == MCP_CLASS_LISTEN)
+        return take_subscription(m, w, session, false, out);
     if (goes_by_likeness(m, w->method))
         return take_alike(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !best; wild++) {
@@ -408,16 +384,13 @@ static bool may_repeat(const struct matcher *m, uint32_t method)
 
 static bool may_cycle(const struct matcher *m, uint32_t method)
 {
-    enum mcp_class class = class_of(m->script, method);
-
-    return m->options.exhausted == EXHAUSTED_CYCLE && class != MCP_CLASS_POLL &&
-           class != MCP_CLASS_LISTEN;
+    return m->options.exhausted == EXHAUSTED_CYCLE && class_of(m, method) != MCP_CLASS_POLL;
 }
 
 static void start_over(struct matcher *m, struct spent *spent, uint32_t head)
 {
     spent_queue(spent, head)->next = head;
-    for (uint32_t op = head; op; op = m->next[op])
+    for (uint32_t op = head; op; op = m->queues.next[op])
         spent_mark(spent, op, false);
 }
 
@@ -428,11 +401,10 @@ static uint32_t last_success(struct matcher *m, const struct wanted *w, uint32_t
 
     if (!last || goes_by_params(m, w->method))
         return last;
-    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
-    key = script_fold(leaves_key(&m->leaves));
+    key = live_key(m, w);
     if (m->script->ops[last].params_key == key)
         return last;
-    for (uint32_t op = head; op; op = m->next[op])
+    for (uint32_t op = head; op; op = m->queues.next[op])
         if (m->script->ops[op].params_key == key && m->script->ops[op].flags & STRAND_SUCCEEDED)
             alike = op;
     return alike ? alike : last;
@@ -465,12 +437,24 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
     return true;
 }
 
+/* What would help whoever has used up a queue. */
+static void note_exhausted(struct matcher *m, const struct wanted *w, uint32_t head,
+                           struct match *out)
+{
+    out->outcome = MATCH_EXHAUSTED;
+    for (uint32_t op = head; op; op = m->queues.next[op])
+        if (spent_has(w->spent, op))
+            out->used = op;
+    out->by_last = spent_queue(w->spent, head)->last != 0;
+    out->by_cycle = class_of(m, w->method) != MCP_CLASS_POLL;
+}
+
 static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
 {
     bool differs;
 
     while (head && !(spent_has(w->spent, head) && fits(m, w, head, &differs)))
-        head = m->next[head];
+        head = m->queues.next[head];
     return head != 0;
 }
 
@@ -502,13 +486,16 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
 
     if (!best.op)
         return false;
-    out->outcome = MATCH_EXHAUSTED;
+    each_alike(m, w, &q, best.like, note_latest, &last);
+    *out = (struct match){ .outcome = MATCH_EXHAUSTED,
+                           .used = last.op ? last.op : best.op,
+                           .by_last = last.op != 0,
+                           .by_cycle = true };
     if (may_cycle(m, w->method)) {
         each_alike(m, w, &q, best.like, renew_one, w->spent);
         found(m, w, out, best.op);
         out->anew = !may_repeat(m, w->method);
     } else if (may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST) {
-        each_alike(m, w, &q, best.like, note_latest, &last);
         out->op = last.op;
     }
     if (!out->op)
@@ -525,13 +512,15 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
 {
     bool done = false;
 
+    if (class_of(m, w->method) == MCP_CLASS_LISTEN)
+        return take_subscription(m, w, session, true, out);
     if (goes_by_likeness(m, w->method))
         return take_alike_again(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !done; wild++) {
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)
             if (was_given(m, w, places.at[i])) {
-                out->outcome = MATCH_EXHAUSTED;
+                note_exhausted(m, w, places.at[i], out);
                 done = take_again(m, w, places.at[i], out);
             }
         free(places.at);
@@ -567,30 +556,136 @@ static uint32_t oldest_unused(const struct matcher *m, struct spent *spent, uint
     return 0;
 }
 
-/* In total order only the next one can be taken. */
+static bool is_for(struct matcher *m, const struct wanted *w, bool known, uint32_t op)
+{
+    bool differs = false;
+
+    return op && known && m->script->ops[op].method == w->method && fits(m, w, op, &differs) &&
+           !is_broken(m);
+}
+
+/* The first request of a session that counts; 0: it has none. */
+static uint32_t first_of(const struct matcher *m, uint32_t session)
+{
+    const struct script *s = m->script;
+
+    for (uint32_t op = 1; op < s->op_count; op++)
+        if (s->ops[op].session == session && s->ops[op].flags & STRAND_COUNTS)
+            return op;
+    return 0;
+}
+
+/* Whether a session has an answer that may be given, in any order. */
+static bool has_answer(struct matcher *m, const struct wanted *w, uint32_t session,
+                       bool *recorded)
+{
+    bool may = may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST;
+    bool differs, has = false;
+
+    for (int wild = 0; wild <= m->script->wild && !has; wild++) {
+        struct places places = find_places(m, w, session, wild);
+        for (size_t i = 0; i < places.count && !has; i++) {
+            *recorded = true;
+            has = unused_in(m, w, places.at[i], &differs) || may_cycle(m, w->method) ||
+                  (may && spent_queue(w->spent, places.at[i])->last);
+        }
+        free(places.at);
+    }
+    return has;
+}
+
+static void note_too_early(struct matcher *m, const struct wanted *w, bool known, uint32_t next,
+                           struct match *out)
+{
+    const struct script *s = m->script;
+    bool recorded = false;
+
+    for (size_t i = 0; known && i < s->playable_count && !out->by_order; i++)
+        out->by_order = has_answer(m, w, s->playable[i], &recorded);
+    if (!recorded)
+        return; /* nor would it be right later */
+    out->outcome = MATCH_TOO_EARLY;
+    out->op = next;
+}
+
+/* In total order only the next one can be taken, and of a session that is over the first, if
+ * it may start over: then all of it does. */
 static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
                          struct match *out)
 {
     uint32_t next = oldest_unused(m, w->spent, w->session);
-    bool differs = false;
+    bool over = !next && m->options.exhausted == EXHAUSTED_CYCLE;
 
-    if (!m->options.total || !next)
+    if (!m->options.total)
         return false;
-    if (known && m->script->ops[next].method == w->method && fits(m, w, next, &differs) &&
-        !is_broken(m))
+    if (over)
+        next = first_of(m, w->session);
+    if (!next)
         return false;
-    out->outcome = MATCH_TOO_EARLY;
-    out->op = next;
-    return true;
+    if (!is_for(m, w, known, next)) {
+        note_too_early(m, w, known, next, out);
+        return true;
+    }
+    if (over)
+        spent_clear(w->spent);
+    return false;
 }
 
+/* When a session in total order is over, only its first request can start it over. */
+static void limit_to_order(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    if (m->options.total && out->outcome == MATCH_EXHAUSTED)
+        out->by_cycle = is_for(m, w, true, first_of(m, w->session));
+}
+
+/* The last request of a session that has all of `flags`; 0: there is none. */
+static uint32_t last_of(const struct matcher *m, uint32_t session, uint8_t flags)
+{
+    const struct script *s = m->script;
+    uint32_t op = (uint32_t)s->op_count;
+
+    while (--op)
+        if (s->ops[op].session == session && (s->ops[op].flags & flags) == flags)
+            break;
+    return op;
+}
+
+/* mcp-recorder's order: whatever is asked, the next answer is given. */
 static void take_next(struct matcher *m, const struct wanted *w, struct match *out)
 {
     uint32_t op = oldest_unused(m, w->spent, w->session);
+    bool over = !op;
 
-    out->outcome = MATCH_EXHAUSTED;
-    if (op)
-        found(m, w, out, op);
+    out->used = last_of(m, w->session, STRAND_COUNTS);
+    out->outcome = out->used ? MATCH_EXHAUSTED : MATCH_NEVER;
+    out->by_last = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED) != 0;
+    out->by_cycle = out->used != 0;
+    if (over && m->options.exhausted == EXHAUSTED_CYCLE) {
+        spent_clear(w->spent);
+        op = first_of(m, w->session);
+    } else if (over && m->options.exhausted == EXHAUSTED_LAST) {
+        op = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED);
+    }
+    if (!op)
+        return;
+    found(m, w, out, op);
+    out->outcome = over ? MATCH_AGAIN : MATCH_FOUND;
+    out->anew = over && m->options.exhausted == EXHAUSTED_CYCLE;
+}
+
+/* Pages whose cursors were redacted cannot be told apart: they come in order, and in order
+ * again when the list is asked for from its start. */
+static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t first)
+{
+    const struct script *s = m->script;
+
+    if (!s->masks.count || m->options.total || class_of(m, w->method) != MCP_CLASS_LIST ||
+        is_masked(m, first))
+        return;
+    for (uint32_t op = 1; op < s->op_count; op++)
+        if (s->ops[op].method == w->method && s->ops[op].session == s->ops[first].session &&
+            is_masked(m, op) && spent_has(w->spent, op))
+            start_over(m, w->spent, queues_of(&m->queues, op));
 }
 
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
@@ -610,6 +705,9 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     if (!take_unused(m, &w, session, &out) && !take_used(m, &w, session, &out) &&
         !m->options.total)
         borrow(m, &w, &out);
+    limit_to_order(m, &w, &out);
+    if (out.outcome == MATCH_AGAIN)
+        turn_back_pages(m, &w, out.op);
     if (is_broken(m)) {
         out.outcome = MATCH_BROKEN;
     } else if (out.outcome == MATCH_FOUND && !out.borrowed) {
@@ -619,29 +717,16 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     return out;
 }
 
-void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task)
+struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,
+                            const struct mcp_message *live)
 {
-    uint32_t key = script_plain_subject_key(task), head;
+    struct wanted w = { .live = live, .spent = spent, .session = session };
+    struct match out = { .outcome = MATCH_NEVER };
 
-    for (uint32_t i = 0; i < m->script->method_count; i++) {
-        if (class_of(m->script, i) != MCP_CLASS_POLL)
-            continue;
-        head = *find_queue(m, session, i, key);
-        if (head)
-            start_over(m, spent, head);
-    }
-}
-
-bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
-                          struct str task)
-{
-    const struct script *s = m->script;
-    uint32_t method, head, op, last = 0;
-
-    if (!script_find_method(s, STR("tasks/get"), &method))
-        return false;
-    head = *find_queue(m, session, method, script_plain_subject_key(task));
-    for (op = head; op && spent_has(spent, op); op = m->next[op])
-        last = op;
-    return last && op && !(s->ops[last].flags & STRAND_DUE);
+    m->trouble = (struct err)ERR_NONE;
+    if (script_find_method(m->script, live->method, &w.method))
+        take_used(m, &w, session, &out);
+    if (is_broken(m))
+        out.outcome = MATCH_BROKEN;
+    return out;
 }

@@ -12,6 +12,7 @@
 #define ENGINE_MATCH_H
 
 #include "engine/fuzzy.h"
+#include "engine/queues.h"
 #include "mcp/message.h"
 
 enum match_mode {
@@ -40,7 +41,7 @@ struct match_options {
 enum match_outcome {
     MATCH_FOUND,
     MATCH_AGAIN,     /* all used up; this one is given once more */
-    MATCH_EXHAUSTED, /* recorded, but used up */
+    MATCH_EXHAUSTED, /* recorded, but used up; `used` is the latest of them */
     MATCH_NEVER,     /* nothing like it was recorded */
     MATCH_TOO_EARLY, /* total order: another one is to come first; `op` is that */
     MATCH_BROKEN,    /* the recording could not be read; `matcher.trouble` says why */
@@ -54,15 +55,18 @@ struct match {
     bool anew;       /* AGAIN: a call that does again all it did, not only answer */
     bool borrowed;   /* from another session */
     bool differs;    /* its params are not those that were asked for */
+
+    /* Of EXHAUSTED: the latest that was given, and whether the other ways to treat the
+     * exhausted would have had an answer. Of TOO_EARLY: whether any other order would. */
+    uint32_t used;
+    bool by_last, by_cycle, by_order;
 };
 
 struct matcher {
     const struct script *script; /* borrowed */
     struct match_options options;
     struct fuzzy *fuzzy; /* borrowed; fuzzy mode only */
-    uint32_t *heads;     /* a hash table of queues: their first strands */
-    size_t slots;
-    uint32_t *next; /* the strand after one in its queue */
+    struct queues queues;
     struct leaves leaves;
     struct script_text text; /* the recorded request that is being compared */
     struct err trouble;
@@ -81,11 +85,8 @@ void matcher_release(struct matcher *m);
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live);
 
-/* The client polls a task, and by what it was told so far the task goes on without it. */
-bool matcher_task_goes_on(struct matcher *m, struct spent *spent, uint32_t session,
-                          struct str task);
-
-/* A task begins anew: its polls do, too. */
-void matcher_renew(struct matcher *m, struct spent *spent, uint32_t session, struct str task);
+/* Finds among those that were used up only: nothing new is to be told. */
+struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,
+                            const struct mcp_message *live);
 
 #endif

@@ -6,7 +6,6 @@
 #include "json/write.h"
 
 enum {
-    CANDIDATES = 200,  /* recorded requests that are looked at */
     DIFFERENCES = 100, /* beyond this many two requests are simply unlike */
     DIFFERENCES_TOLD = 5,
     VALUE_SHOWN = 60,  /* bytes of a differing value */
@@ -18,13 +17,18 @@ enum {
 struct inquiry {
     const struct matcher *matcher;
     const struct script *script;
+    const struct spent *spent;
     const struct mcp_message *live;
     struct script_text *text; /* the recorded request at hand */
-    size_t looked_at;
+    size_t looked_at, read;
+    bool cut_short; /* there were more */
 
-    /* The recorded request most like the live one. */
-    uint32_t nearest;
-    size_t differences;
+    /* The recorded request most like the live one; and the most like of those about the same
+     * thing that could still be given. */
+    struct candidate {
+        uint32_t op; /* 0: none */
+        size_t differences;
+    } nearest, free;
 };
 
 static struct json_val params_of(struct inquiry *q, uint32_t op)
@@ -52,24 +56,49 @@ static bool count_difference(void *arg, const struct json_difference *d)
     return ++*count < DIFFERENCES;
 }
 
+static bool is_free(const struct inquiry *q, uint32_t op)
+{
+    const struct mcp_method *known = script_method(q->script, op)->known;
+    bool may_repeat = known && known->class != MCP_CLASS_CALL;
+
+    return !spent_has(q->spent, op) ||
+           (may_repeat && q->script->ops[op].flags & STRAND_SUCCEEDED);
+}
+
+static void consider(struct candidate *best, uint32_t op, size_t differences)
+{
+    if (!best->op || differences < best->differences)
+        *best = (struct candidate){ op, differences };
+}
+
+/* Nothing can be nearer than what differs in one place: else it would have matched. */
+static bool is_settled(const struct inquiry *q, bool same)
+{
+    return q->nearest.op && q->nearest.differences <= 1 &&
+           (!same || (q->free.op && q->free.differences <= 1));
+}
+
 /* Looks at the requests of a method: those about the same thing, or the others. */
 static void look_at(struct inquiry *q, uint32_t method, uint32_t subject_key, bool same)
 {
     const struct script *s = q->script;
 
-    for (uint32_t op = 1; op < s->op_count && q->looked_at < CANDIDATES; op++) {
+    for (uint32_t op = 1; op < s->op_count && !is_settled(q, same); op++) {
         const struct script_op *o = &s->ops[op];
         size_t n = 0;
 
         if (o->method != method || !(o->flags & STRAND_COUNTS) ||
             (o->subject_key == subject_key) != same)
             continue;
+        q->cut_short = q->looked_at >= MISS_LOOKED_AT || q->read >= MISS_READ;
+        if (q->cut_short)
+            return;
         q->looked_at++;
+        q->read += o->len;
         compare(q, op, params_of(q, op), count_difference, &n);
-        if (n < q->differences) {
-            q->nearest = op;
-            q->differences = n;
-        }
+        consider(&q->nearest, op, n);
+        if (same && is_free(q, op))
+            consider(&q->free, op, n);
     }
 }
 
@@ -78,11 +107,10 @@ static void find_nearest(struct inquiry *q)
 {
     uint32_t method, key = script_subject_key(q->live->method, q->live->params, false);
 
-    q->differences = DIFFERENCES + 1;
     if (!script_find_method(q->script, q->live->method, &method))
         return;
     look_at(q, method, key, true);
-    if (!q->nearest)
+    if (!q->nearest.op)
         look_at(q, method, key, false);
 }
 
@@ -177,46 +205,103 @@ static void tell_differences(struct miss *why, struct inquiry *q, struct json_ou
     json_out_key(data, STR("differences"));
     json_out_array(data);
     buf_add(&why->report, STR(", which differs at "));
-    compare(q, q->nearest, recorded, tell_difference, &t);
+    compare(q, q->nearest.op, recorded, tell_difference, &t);
     json_out_end_array(data);
 }
 
 static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *data,
                          const char *words)
 {
-    const struct script_op *op = &q->script->ops[q->nearest];
-    struct str method = script_method(q->script, q->nearest)->name;
-    struct json_val params = params_of(q, q->nearest);
+    uint32_t op = q->nearest.op;
+    unsigned long seq = q->script->ops[op].seq;
+    struct str method = script_method(q->script, op)->name;
+    struct json_val params = params_of(q, op);
     struct str subject = json_text(mcp_subject(method, params), &why->arena);
 
     json_out_key(data, STR("nearest"));
     json_out_object(data);
-    json_out_key_int(data, STR("seq"), op->seq);
+    json_out_key_int(data, STR("seq"), (int64_t)seq);
     keep_name(data, STR("method"), method);
     keep_name(data, STR("subject"), subject);
-    buf_printf(&why->report, "; %s is #%lu ", words, (unsigned long)op->seq);
+    if (q->cut_short) {
+        json_out_key_int(data, STR("looked_at"), (int64_t)q->looked_at);
+        buf_printf(&why->report, "; %s of the first %zu is #%lu ", words, q->looked_at, seq);
+    } else {
+        buf_printf(&why->report, "; %s is #%lu ", words, seq);
+    }
     add_request(&why->report, method, subject);
-    if (q->differences) /* two requests that merely follow each other are not compared */
+    if (q->nearest.differences) /* those that merely follow each other are not compared */
         tell_differences(why, q, data, params);
     json_out_end_object(data);
 }
 
-/* What the user can do, by what went wrong. */
-static struct str advice(const struct inquiry *q, enum match_outcome outcome)
-{
-    bool by_params = q->matcher->options.mode == MATCH_BY_REQUEST ||
-                     q->matcher->options.mode == MATCH_STRICT;
+#define RECORD_OR_PASS                                                                         \
+    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
+    "SERVER"
+#define LOOSEN(how) "match less closely with --match " how ", or record it with mcpreel record"
+#define GIVE_AGAIN(how)                                                                        \
+    "give answers again with --on-exhausted " how ", or record a longer session"
 
-    if (outcome == MATCH_EXHAUSTED)
-        return STR("give answers again with --on-exhausted last or cycle, or record a longer "
-                   "session");
-    if (outcome == MATCH_TOO_EARLY)
-        return STR("let requests come in any order: leave out --order total");
-    if (by_params && q->nearest)
-        return STR("match less closely with --match fuzzy or sequential, or record it with "
-                   "mcpreel record");
-    return STR("record it with mcpreel record, or have the server answer: --on-unmatched "
-               "passthrough -- SERVER");
+static struct str when_exhausted(const struct match *found)
+{
+    if (found->by_last)
+        return found->by_cycle ? STR(GIVE_AGAIN("last or cycle")) : STR(GIVE_AGAIN("last"));
+    return found->by_cycle ? STR(GIVE_AGAIN("cycle")) : STR(RECORD_OR_PASS);
+}
+
+static bool is_alike(struct inquiry *q, struct json_val recorded)
+{
+    struct leaf_rules rules = matcher_rules(MATCH_FUZZY, q->matcher->options.rules.number_text);
+    struct leaves left, right;
+    bool alike;
+
+    leaves_init(&left);
+    leaves_init(&right);
+    leaves_take(&left, recorded, &rules, script_hidden(q->script, q->free.op));
+    leaves_take(&right, q->live->params, &rules, (struct leaf_mask){ NULL, 0 });
+    alike = fuzzy_are_alike(script_method(q->script, q->free.op)->known, &left, &right);
+    leaves_release(&left);
+    leaves_release(&right);
+    return alike;
+}
+
+static bool is_same_but_for_meta(struct inquiry *q, struct json_val recorded)
+{
+    struct leaf_rules rules =
+        matcher_rules(MATCH_BY_REQUEST, q->matcher->options.rules.number_text);
+
+    return compare_same(recorded, q->live->params, &rules,
+                        script_hidden(q->script, q->free.op));
+}
+
+/* Which other mode would have found something. As mcp-recorder has it, sequential does not
+ * look at what is asked: it is no help. */
+static struct str when_never(struct inquiry *q)
+{
+    enum match_mode mode = q->matcher->options.mode;
+    bool sequential = !q->matcher->options.rules.number_text, fuzzy;
+    struct json_val recorded;
+
+    if (!q->free.op || mode == MATCH_SEQUENTIAL)
+        return STR(RECORD_OR_PASS);
+    recorded = params_of(q, q->free.op);
+    if (mode == MATCH_STRICT && is_same_but_for_meta(q, recorded))
+        return STR(LOOSEN("by-request"));
+    fuzzy = mode != MATCH_FUZZY && is_alike(q, recorded);
+    if (fuzzy)
+        return sequential ? STR(LOOSEN("fuzzy or sequential")) : STR(LOOSEN("fuzzy"));
+    return sequential ? STR(LOOSEN("sequential")) : STR(RECORD_OR_PASS);
+}
+
+/* What the user can do, by what went wrong. */
+static struct str advice(struct inquiry *q, const struct match *found)
+{
+    if (found->outcome == MATCH_EXHAUSTED)
+        return when_exhausted(found);
+    if (found->outcome == MATCH_TOO_EARLY)
+        return found->by_order ? STR("let requests come in any order: leave out --order total")
+                               : STR(RECORD_OR_PASS);
+    return when_never(q);
 }
 
 const char *miss_reason(enum match_outcome outcome)
@@ -252,12 +337,31 @@ static void begin(struct miss *why, const struct mcp_message *live)
     why->subject = json_text(mcp_subject(live->method, live->params), &why->arena);
 }
 
-void miss_explain(struct miss *why, const struct matcher *matcher,
+/* Which recorded request is to be named, and as what. */
+static const char *choose_nearest(struct inquiry *q, const struct match *found)
+{
+    switch (found->outcome) {
+    case MATCH_TOO_EARLY:
+        q->nearest.op = found->op;
+        return "next";
+    case MATCH_EXHAUSTED:
+        q->nearest.op = found->used;
+        return "the last of them";
+    default:
+        find_nearest(q);
+        return "nearest";
+    }
+}
+
+void miss_explain(struct miss *why, const struct matcher *matcher, const struct spent *spent,
                   const struct mcp_message *live, const struct match *found)
 {
-    struct inquiry q = { .matcher = matcher, .script = matcher->script, .live = live };
+    struct inquiry q = {
+        .matcher = matcher, .script = matcher->script, .spent = spent, .live = live
+    };
     struct script_text text;
     struct json_out data;
+    const char *words;
     struct str help;
 
     begin(why, live);
@@ -269,14 +373,11 @@ void miss_explain(struct miss *why, const struct matcher *matcher,
     data = json_out_to(&why->data);
     json_out_object(&data);
     json_out_key_str(&data, STR("reason"), str_z(miss_reason(found->outcome)));
-    if (found->outcome == MATCH_TOO_EARLY)
-        q.nearest = found->op;
-    else if (found->outcome == MATCH_NEVER)
-        find_nearest(&q);
-    why->nearest = q.nearest;
-    if (q.nearest)
-        tell_nearest(why, &q, &data, found->outcome == MATCH_NEVER ? "nearest" : "next");
-    help = advice(&q, found->outcome);
+    words = choose_nearest(&q, found);
+    why->nearest = q.nearest.op;
+    if (q.nearest.op)
+        tell_nearest(why, &q, &data, words);
+    help = advice(&q, found);
     json_out_key_str(&data, STR("hint"), help);
     buf_printf(&why->report, "; %.*s", STR_ARG(help));
     json_out_end_object(&data);

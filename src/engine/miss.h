@@ -1,13 +1,16 @@
 /* engine/miss.h - why the recording has no answer, for the client and for the user.
  *
- * Names the recorded request that is most like the live one, where they differ, and what
- * would help. Long names and values are cut: the answer to a request of megabytes is
- * short. */
+ * Names the recorded request that is most like the live one, where they differ, or the one
+ * that was used up; and what would help, only if it would. Long names and values are cut: the
+ * answer to a request of megabytes is short. Bounded, too, is how many recorded requests are
+ * read for it (MISS_LOOKED_AT, MISS_READ); if there are more, that is told. */
 #ifndef ENGINE_MISS_H
 #define ENGINE_MISS_H
 
 #include "base/buf.h"
 #include "engine/match.h"
+
+enum { MISS_LOOKED_AT = 20000, MISS_READ = 64 << 20 };
 
 struct miss {
     struct buf message; /* of the JSON-RPC error */
@@ -18,8 +21,8 @@ struct miss {
     struct arena arena;
 };
 
-/* `found` is what the matcher said. */
-void miss_explain(struct miss *why, const struct matcher *matcher,
+/* `found` is what the matcher said to a client that has used up `spent`. */
+void miss_explain(struct miss *why, const struct matcher *matcher, const struct spent *spent,
                   const struct mcp_message *live, const struct match *found);
 void miss_release(struct miss *why);
 

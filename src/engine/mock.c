@@ -1,5 +1,8 @@
 #include "engine/mock.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "trace/limits.h"
 
 enum { UNUSED_SHOWN = 5, LAST_WAIT_US = 60 * 1000000 };
@@ -34,12 +37,36 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
         .pace = options->pace,
     };
     session_host_init(&m->host);
-    session_init(&m->session, &m->host);
+    m->first = &mock_add_client(m)->session;
+}
+
+struct mock_client *mock_add_client(struct mock *m)
+{
+    struct mock_client *c = mem_new(struct mock_client);
+
+    session_init(&c->session, &m->host);
+    c->next = m->clients;
+    c->at = &m->clients;
+    if (c->next)
+        c->next->at = &c->next;
+    m->clients = c;
+    return c;
+}
+
+void mock_drop_client(struct mock *m, struct mock_client *c)
+{
+    m->answered += c->session.stage.answered;
+    *c->at = c->next;
+    if (c->next)
+        c->next->at = c->at;
+    session_release(&c->session);
+    free(c);
 }
 
 void mock_release(struct mock *m)
 {
-    session_release(&m->session);
+    while (m->clients)
+        mock_drop_client(m, m->clients);
     upstream_release(&m->upstream);
     review_release(&m->review);
     matcher_release(&m->matcher);
@@ -77,9 +104,13 @@ static int exit_code(const struct mock *m)
 
 static void summarise(struct mock *m)
 {
+    uint64_t answered = m->answered;
+
+    for (const struct mock_client *c = m->clients; c; c = c->next)
+        answered += c->session.stage.answered;
     say_report(&m->say, LOG_INFO, "answered %llu request%s from the recording, %llu unmatched",
-               (unsigned long long)m->session.stage.answered,
-               m->session.stage.answered == 1 ? "" : "s", (unsigned long long)m->review.missed);
+               (unsigned long long)answered, answered == 1 ? "" : "s",
+               (unsigned long long)m->review.missed);
     report_unused(m);
 }
 
@@ -95,13 +126,21 @@ static bool waits_for_upstream(struct mock *m)
     return true;
 }
 
+static bool needs_time(const struct mock *m)
+{
+    const struct mock_client *c = m->clients;
+
+    while (c && !stage_needs_time(&c->session.stage))
+        c = c->next;
+    return c != NULL;
+}
+
 /* A client that has closed its end, or that asked for too much, may still wait for
  * an answer that is only delayed. */
-static void close_session(struct mock *m)
+void mock_settle(struct mock *m)
 {
     m->closed = m->closed || m->host.over;
-    if (m->finished || !m->closed || stage_needs_time(&m->session.stage) ||
-        waits_for_upstream(m))
+    if (m->finished || !m->closed || needs_time(m) || waits_for_upstream(m))
         return;
     summarise(m);
     m->review.forwarded = m->upstream.forwarded;
@@ -116,21 +155,21 @@ void mock_step(struct mock *m, const struct event *ev)
         return;
     switch (ev->kind) {
     case EVENT_OPENED:
-        session_open(&m->session, ev->now_us);
+        session_open(m->first, ev->now_us);
         break;
     case EVENT_RECORD:
         if (!m->closed)
-            session_hear(&m->session, ev->record, ev->now_us);
+            session_hear(m->first, ev->record, ev->now_us);
         break;
     case EVENT_TIMER:
         if (ev->timer == m->last_wait)
             upstream_give_up(&m->upstream);
         else
-            session_timer(&m->session, ev->timer, ev->now_us);
+            session_timer(m->first, ev->timer, ev->now_us);
         break;
     case EVENT_CLOSED:
         m->closed = true;
-        session_close(&m->session, ev->now_us);
+        session_close(m->first, ev->now_us);
         break;
     case EVENT_UPSTREAM:
         upstream_hear(&m->upstream, ev->record);
@@ -138,8 +177,11 @@ void mock_step(struct mock *m, const struct event *ev)
     case EVENT_UPSTREAM_CLOSED:
         upstream_closed(&m->upstream, ev->why);
         break;
+    case EVENT_REQUEST:
+    case EVENT_GONE:
+        BUG("a client on HTTP has a mock of its own");
     }
-    close_session(m);
+    mock_settle(m);
 }
 
 void mock_report(const struct mock *m, struct buf *to)

@@ -1,9 +1,10 @@
-/* engine/mock.h - a server made of a recording, for one client.
+/* engine/mock.h - a server made of a recording.
  *
- * A stepper: what the client sends goes in, what the server would have sent comes
+ * A stepper for one client: what it sends goes in, what the server would have sent comes
  * out (engine/session.h says how). Ends when the client has closed its end and waits for
  * nothing any more, or with the first miss if that is asked for; then tells what was
- * never asked for. */
+ * never asked for. Whoever has more clients than that gets a session for each, and tells
+ * it what they do. */
 #ifndef ENGINE_MOCK_H
 #define ENGINE_MOCK_H
 
@@ -18,6 +19,11 @@ struct mock_options {
     bool recorder;      /* errors in the words of mcp-recorder */
 };
 
+struct mock_client {
+    struct mock_client *next, **at;
+    struct session session;
+};
+
 struct mock {
     const struct script *script; /* borrowed */
     struct mock_options options;
@@ -26,11 +32,13 @@ struct mock {
     struct review review;
     struct upstream upstream;
     struct session_host host;
-    struct session session;
-    uint64_t last_wait; /* timer: who has closed its end waits for the server; 0: not */
-    bool closed;        /* nothing more is listened to */
-    bool finished;      /* nothing more is answered */
-    int exit_code;      /* when finished */
+    struct mock_client *clients;
+    struct session *first; /* the client that mock_step() is about */
+    uint64_t answered;     /* of clients that are gone */
+    uint64_t last_wait;    /* timer: who has closed its end waits for the server; 0: not */
+    bool closed;           /* nothing more is listened to */
+    bool finished;         /* nothing more is answered */
+    int exit_code;         /* when finished */
 };
 
 /* `fuzzy` is what the script was written with, in fuzzy mode; both are borrowed. */
@@ -39,6 +47,13 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
 void mock_release(struct mock *m);
 
 void mock_step(struct mock *m, const struct event *ev);
+
+/* Another client, whose session is told by its owner what it does. */
+struct mock_client *mock_add_client(struct mock *m);
+void mock_drop_client(struct mock *m, struct mock_client *c);
+
+/* To be called when something was told to a session: it may have been the last. */
+void mock_settle(struct mock *m);
 
 /* How it went, as a JSON object; while it has not finished, up to now. */
 void mock_report(const struct mock *m, struct buf *to);

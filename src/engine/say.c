@@ -5,7 +5,7 @@
 
 void say_init(struct say *s, struct action_sink *out)
 {
-    s->out = out;
+    *s = (struct say){ .out = out };
     buf_init(&s->text, LIMIT_LINE * 3);
 }
 
@@ -16,9 +16,17 @@ void say_release(struct say *s)
 
 void say_message(struct say *s, struct str message)
 {
-    struct action a = { .kind = ACTION_SEND, .text = message };
+    struct action a = { .kind = ACTION_SEND, .text = message, .way = s->way };
 
     s->out->put(s->out, &a);
+}
+
+void say_begin(struct say *s)
+{
+    struct action a = { .kind = ACTION_BEGIN, .way = s->way };
+
+    if (s->way.exchange)
+        s->out->put(s->out, &a);
 }
 
 static struct json_out begin(struct say *s)
@@ -36,6 +44,13 @@ static void end(struct say *s, struct json_out *o)
     json_out_end_object(o);
     BUG_IF(s->text.full);
     say_message(s, buf_str(&s->text));
+}
+
+static void end_answer(struct say *s, struct json_out *o)
+{
+    s->way.last = true;
+    end(s, o);
+    s->way.last = false;
 }
 
 static void add_call(struct json_out *o, struct str method, struct str params)
@@ -68,7 +83,7 @@ void say_result(struct say *s, struct str id, struct str result)
 
     json_out_key_raw(&o, STR("id"), id);
     json_out_key_raw(&o, STR("result"), result);
-    end(s, &o);
+    end_answer(s, &o);
 }
 
 void say_error(struct say *s, struct str id, int64_t code, struct str message, struct str data)
@@ -83,7 +98,7 @@ void say_error(struct say *s, struct str id, int64_t code, struct str message, s
     if (data.len)
         json_out_key_raw(&o, STR("data"), data);
     json_out_end_object(&o);
-    end(s, &o);
+    end_answer(s, &o);
 }
 
 void say_vreport(struct say *s, enum log_level level, const char *fmt, va_list ap)

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vast.h"
+#include "engine/suspense.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
 #include "trace/limits.h"
@@ -24,8 +25,11 @@ struct lane {
 };
 
 struct script_writing {
-    struct pairing pairs;  /* tags: the strand of a request, the question's of a server's */
+    struct pairing pairs; /* tags: the strand of a request, a question's or its suspense */
+    struct suspense suspense;
     struct recall tokens;  /* lane and progress token to strand */
+    struct recall asked;   /* strand to the exchange that its request came with */
+    uint64_t exchange;     /* of the record at hand, the first of those that resume it; or 0 */
     struct map lanes;      /* scope to struct lane */
     struct lane *latest;   /* of the last message */
     struct leaves leaves;  /* of the request at hand */
@@ -49,6 +53,7 @@ void script_write_begin(struct script *s)
     s->op_count = s->step_count = 1; /* number 0 is none */
     pairing_init(&w->pairs);
     recall_init(&w->tokens, LIMIT_RECALL);
+    recall_init(&w->asked, LIMIT_RECALL);
     map_init(&w->lanes);
     leaves_init(&w->leaves);
     buf_init(&w->key, LIMIT_MESSAGE);
@@ -64,6 +69,7 @@ void script_write_end(struct script *s)
 
     if (!w)
         return;
+    suspense_finish(&w->suspense, s);
     for (struct map_entry *e = NULL; (e = map_next(&w->lanes, e));) {
         struct lane *l = e->value;
         map_release(&l->heard);
@@ -71,6 +77,7 @@ void script_write_end(struct script *s)
     }
     pairing_release(&w->pairs);
     recall_release(&w->tokens);
+    recall_release(&w->asked);
     map_release(&w->lanes);
     leaves_release(&w->leaves);
     buf_release(&w->key);
@@ -154,37 +161,54 @@ static uint32_t new_op(struct script *s, const struct lane *l)
     return (uint32_t)s->op_count++;
 }
 
-static uint32_t append(struct script *s, uint32_t op, enum script_step_kind kind)
+static uint32_t new_step(struct script *s, enum script_step_kind kind)
 {
-    struct script_op *o = &s->ops[op];
-    uint32_t step = (uint32_t)s->step_count;
-
     s->steps = vast_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
-    s->step_count++;
-    s->steps[step] = (struct script_step){ .kind = (uint8_t)kind,
-                                           .ms = s->writing->ms,
-                                           .waits = !o->questions,
-                                           .next = o->last ? s->steps[o->last].next : step };
-    if (o->last)
-        s->steps[o->last].next = step;
-    o->last = step;
-    return step;
+    s->steps[s->step_count] =
+        (struct script_step){ .kind = (uint8_t)kind, .ms = s->writing->ms };
+    return (uint32_t)s->step_count++;
 }
 
-/* A step with the message at hand. */
-static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
-                     struct json_val msg, struct err *e)
+/* A step with the message at hand, of no strand yet. */
+static bool make_step(struct script *s, enum script_step_kind kind, struct json_val msg,
+                      uint32_t *step, struct err *e)
 {
     struct shelf_place where;
-    uint32_t step;
 
     if (!s->shelf->keep(s->shelf, json_raw(msg), &where, e))
         return false;
     BUG_IF(where.at >= SHELF_MAX);
-    step = append(s, op, kind);
-    s->steps[step].at_low = (uint32_t)where.at;
-    s->steps[step].at_high = (uint16_t)(where.at >> 32);
-    s->steps[step].len = where.len;
+    *step = new_step(s, kind);
+    s->steps[*step].at_low = (uint32_t)where.at;
+    s->steps[*step].at_high = (uint16_t)(where.at >> 32);
+    s->steps[*step].len = where.len;
+    return true;
+}
+
+static struct str bytes_of(const uint32_t *op)
+{
+    return str_n((const char *)op, sizeof *op);
+}
+
+/* Whether the message at hand is on another stream than the answer to a request will be. */
+static bool is_apart(const struct script_writing *w, uint32_t op)
+{
+    const struct recall_entry *asked =
+        w->exchange ? recall_find(&w->asked, bytes_of(&op)) : NULL;
+
+    return w->exchange && !(asked && asked->what == w->exchange);
+}
+
+static bool add_step(struct script *s, uint32_t op, enum script_step_kind kind,
+                     struct json_val msg, struct err *e)
+{
+    uint32_t step;
+
+    if (!make_step(s, kind, msg, &step, e))
+        return false;
+    s->steps[step].apart =
+        kind != STEP_ANSWER && kind != STEP_EVENT && is_apart(s->writing, op);
+    script_link_step(s, op, step);
     return true;
 }
 
@@ -224,7 +248,8 @@ static uint32_t place_of_unasked(struct script *s, struct lane *l, const struct 
         return op_of(sole);
     op = last_strand(s, l);
     if ((!any || any->parked) && l->just_heard.len) {
-        gate = append(s, op, STEP_HEAR);
+        gate = new_step(s, STEP_HEAR);
+        script_link_step(s, op, gate);
         s->steps[gate].at_low = intern(s, l->just_heard);
         s->steps[gate].len = clamp(times_heard(l, l->just_heard));
         s->steps[gate].ms = l->heard_ms;
@@ -237,7 +262,7 @@ static uint32_t place_of_unasked(struct script *s, struct lane *l, const struct 
 static struct str token_key(struct script_writing *w, const struct lane *l,
                             struct json_val token)
 {
-    struct str key = mcp_id_key(token, &w->scratch);
+    struct str key = json_exists(token) ? mcp_id_key(token, &w->scratch) : STR_NONE;
 
     if (!key.len)
         return key;
@@ -363,9 +388,9 @@ static void add_keys(struct script *s, uint32_t op, const struct record *r,
                      const struct mcp_message *m)
 {
     struct leaf_mask pointed = pointed_mask(s, r, m);
-    struct json_val subject = mcp_subject(m->method, m->params);
-    bool wild = leaves_is_redacted(subject);
     struct script_op *o = &s->ops[op];
+    struct json_val subject = mcp_method_subject(s->methods[o->method].known, m->params);
+    bool wild = leaves_is_redacted(subject);
 
     leaves_take(&s->writing->leaves, m->params, &s->rules, pointed);
     o->subject_key = script_key_about(subject, m->params, wild);
@@ -386,6 +411,8 @@ static void enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     struct str token = token_key(s->writing, l, mcp_progress_token(m->params));
 
     l->met = true;
+    if (s->writing->exchange)
+        recall_put(&s->writing->asked, bytes_of(&op), s->writing->exchange, 0);
     l->just_heard = STR_NONE; /* what the server says next, it says to this */
     if (token.len)
         recall_put(&s->writing->tokens, token, op, 0);
@@ -470,11 +497,68 @@ static bool add_server_notification(struct script *s, struct lane *l, const stru
     return add_step(s, op, kind, m->root, e);
 }
 
+/* Who can be meant by a question of the server's. */
+struct askers {
+    uint32_t oldest; /* 0: nobody */
+    bool sole;
+};
+
+/* A question about a task comes while its result is waited for. */
+static bool waits_for_task(const struct pairing_request *q, struct str task)
+{
+    return task.len && str_eq(q->method, STR("tasks/result")) && str_eq(q->subject, task);
+}
+
+static struct askers find_askers(struct script *s, const struct record *r,
+                                 const struct mcp_message *m)
+{
+    struct script_writing *w = s->writing;
+    struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
+    struct str task = json_text(
+        json_get(mcp_meta(m->params, MCP_META_RELATED_TASK), STR("taskId")), &w->scratch);
+    struct askers found = { .sole = true };
+
+    for (const struct pairing_request *q = pairing_first(&w->pairs, place, TO_SERVER);
+         q && !q->parked; q = pairing_next(q, place)) {
+        if (waits_for_task(q, task))
+            return (struct askers){ op_of(q), true };
+        if (!suspense_may_ask(script_method(s, op_of(q))))
+            continue;
+        found.sole = !found.oldest;
+        if (!found.sole && !task.len)
+            break;
+        found.oldest = found.oldest ? found.oldest : op_of(q);
+    }
+    return found;
+}
+
+/* What the answer to a question is found by: the strand it was asked in, or its suspense. */
+#define IN_SUSPENSE ((uint64_t)1 << 63)
+
+static bool suspend(struct script *s, struct lane *l, const struct record *r,
+                    const struct mcp_message *m, uint32_t oldest, struct err *e)
+{
+    struct script_writing *w = s->writing;
+    struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
+    uint64_t name;
+    uint32_t step;
+
+    if (!make_step(s, STEP_ASK, m->root, &step, e))
+        return false;
+    name = suspense_ask(&w->suspense, s, place, step, oldest, last_strand(s, l));
+    pairing_ask(&w->pairs, r, m, name | IN_SUSPENSE);
+    return true;
+}
+
 static bool add_server_request(struct script *s, struct lane *l, const struct record *r,
                                const struct mcp_message *m, struct err *e)
 {
-    uint32_t op = place_of_unasked(s, l, r);
+    struct askers askers = find_askers(s, r, m);
+    uint32_t op;
 
+    if (askers.oldest && !askers.sole)
+        return suspend(s, l, r, m, askers.oldest, e);
+    op = askers.oldest ? askers.oldest : place_of_unasked(s, l, r);
     l->last = op;
     if (!add_step(s, op, STEP_ASK, m->root, e))
         return false;
@@ -535,6 +619,7 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
     if (!asked)
         return true; /* an answer to nothing has no place to be sent from */
     op = op_of(asked);
+    suspense_answer(&s->writing->suspense, s, scope_of(&s->writing->pairs.scope, r).at[0], op);
     note_answer(s, op, r, m);
     if (ends_subscription(s, op))
         return add_step(s, last_strand(s, l), STEP_EVENT, m->root, e);
@@ -567,11 +652,18 @@ static void add_client_notification(struct script *s, struct lane *l, const stru
 static bool add_client_answer(struct script *s, const struct record *r,
                               const struct mcp_message *m, struct err *e)
 {
-    const struct pairing_request *asked = pairing_answer(&s->writing->pairs, r, m);
-    uint32_t op;
+    struct script_writing *w = s->writing;
+    const struct pairing_request *asked = pairing_answer(&w->pairs, r, m);
+    uint32_t op, step;
 
     if (!asked)
         return true;
+    if (asked->tag & IN_SUSPENSE) {
+        if (!make_step(s, STEP_REPLY, m->root, &step, e))
+            return false;
+        suspense_reply(&w->suspense, asked->tag & ~IN_SUSPENSE, step);
+        return true;
+    }
     op = op_of(asked);
     if (s->ops[op].questions)
         s->ops[op].questions--;
@@ -600,6 +692,27 @@ static bool put_message(struct script *s, const struct record *r, struct err *e)
     }
 }
 
+/* The server has given a name to the session that a request began. */
+static void name_session(struct script *s, const struct record *r)
+{
+    struct scope_place place = scope_of(&s->writing->pairs.scope, r);
+    const struct pairing_request *q = pairing_first(&s->writing->pairs, place.at[0], TO_SERVER);
+    struct lane *l;
+
+    if (!q)
+        return;
+    l = lane_of(s, r);
+    l->session = s->ops[op_of(q)].session;
+    l->met = true;
+}
+
+static uint64_t exchange_of(const struct script_writing *w, const struct record *r)
+{
+    struct scope_reach at = scope_of(&w->pairs.scope, r).at[0];
+
+    return at.kind == SCOPE_EXCHANGE ? at.number : 0;
+}
+
 static bool put(struct sink *self, const struct record *r, struct err *e)
 {
     struct script *s = (struct script *)self;
@@ -609,8 +722,11 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
     arena_clear(&w->scratch);
     scope_see(&w->pairs.scope, r);
     read_clock(w, r);
+    if (r->kind == RECORD_HTTP_RESPONSE && r->http.mints_session && r->has & HAS_SESSION)
+        name_session(s, r);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
     w->seen++;
+    w->exchange = exchange_of(w, r);
     return put_message(s, r, e);
 }

@@ -50,6 +50,17 @@ void script_release(struct script *s)
     arena_release(&s->arena);
 }
 
+void script_link_step(struct script *s, uint32_t op, uint32_t step)
+{
+    struct script_op *o = &s->ops[op];
+
+    s->steps[step].waits = !o->questions;
+    s->steps[step].next = o->last ? s->steps[o->last].next : step;
+    if (o->last)
+        s->steps[o->last].next = step;
+    o->last = step;
+}
+
 void script_text_init(struct script_text *t)
 {
     *t = (struct script_text){ 0 };
@@ -132,15 +143,17 @@ uint32_t script_key_about(struct json_val subject, struct json_val params, bool 
     if (json_type(params) != JSON_OBJECT)
         return script_fold(key);
     while (json_next(&it)) {
-        if (json_is(it.key, STR("cursor")))
+        struct str name = json_text(it.key, &a);
+
+        if (str_eq(name, STR("cursor")))
             cursor = hash_bytes(json_text(it.value, &a), CURSOR_SEED);
-        else if (json_is(it.key, STR("requestState")))
+        else if (str_eq(name, STR("requestState")))
             state = hash_bytes(json_text(it.value, &a), STATE_SEED);
-        else if (json_is(it.key, STR("task")) && json_type(it.value) == JSON_OBJECT)
+        else if (str_eq(name, STR("task")) && json_type(it.value) == JSON_OBJECT)
             task = TASK_SEED;
-        else if (json_is(it.key, STR("inputResponses")))
+        else if (str_eq(name, STR("inputResponses")))
             input = true;
-        else if (json_is(it.key, STR("taskId")))
+        else if (str_eq(name, STR("taskId")))
             about_task = true;
     }
     if (input && !state && !about_task)

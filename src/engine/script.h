@@ -38,7 +38,8 @@ struct script_step {
     uint32_t ms;   /* when it was sent, since the start of the recording */
     uint16_t at_high;
     uint8_t kind;
-    bool waits; /* when it was sent, all the strand's questions had been answered */
+    bool waits : 1; /* when it was sent, all the strand's questions had been answered */
+    bool apart : 1; /* it was sent on another stream than the strand's */
 };
 
 enum script_flag {
@@ -123,6 +124,9 @@ void script_release(struct script *s);
 
 /* The recording is over: what is only needed for writing is given back. */
 void script_finish(struct script *s);
+
+/* Makes a step that belongs to no strand the last of one, while the script is written. */
+void script_link_step(struct script *s, uint32_t op, uint32_t step);
 
 /* A message got back from the shelf. */
 struct script_text {

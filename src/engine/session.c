@@ -2,6 +2,7 @@
 
 #include "engine/discover.h"
 #include "engine/miss.h"
+#include "engine/tasks.h"
 #include "mcp/code.h"
 #include "mcp/meta.h"
 
@@ -110,7 +111,7 @@ static void greet(struct session *s, const struct mcp_message *live)
         take_number(s);
     s->greeted = true;
     spent_clear(&s->spent);
-    stage_reset(&s->stage, json_get(live->params, STR("capabilities")));
+    stage_reset(&s->stage, json_get(live->params, STR("capabilities")), s->shared);
     upstream_note_greeting(s->host->upstream, live);
     op = find_greeting(s);
     if (op)
@@ -167,7 +168,7 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     struct session_host *h = s->host;
     struct miss why;
 
-    miss_explain(&why, h->matcher, live, found);
+    miss_explain(&why, h->matcher, &s->spent, live, found);
     review_miss(h->review, live, &why, found->outcome);
     if (h->on_miss == ON_MISS_PASS) {
         say_report(h->say, LOG_INFO, "%s; asking the server", buf_z(&why.message));
@@ -215,11 +216,17 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
                    seq);
 }
 
+static struct tasks tasks_of(struct session *s, uint32_t session)
+{
+    return (struct tasks){ &s->host->matcher->queues, &s->spent, &s->stage, session };
+}
+
 /* A task that is made once more goes through its states once more. */
 static void renew_task(struct session *s, uint32_t op)
 {
     const struct script *script = s->host->script;
     struct err e = ERR_NONE;
+    struct tasks tasks = tasks_of(s, script->ops[op].session);
     struct json_val root, result, id;
     struct script_text t;
 
@@ -232,8 +239,7 @@ static void renew_task(struct session *s, uint32_t op)
         result = json_get(root, STR("result"));
         id = json_get(result, STR("taskId"));
         id = json_exists(id) ? id : json_get(json_get(result, STR("task")), STR("taskId"));
-        matcher_renew(s->host->matcher, &s->spent, script->ops[op].session,
-                      json_text(id, &t.arena));
+        tasks_renew(&tasks, json_text(id, &t.arena));
     }
     script_text_release(&t);
 }
@@ -249,25 +255,41 @@ static void subscribe_unrecorded(struct session *s, const struct mcp_message *li
                                   STR_ARG(json_raw(live->id))));
 }
 
+/* The task a request is about, if it is of that method. */
+static struct str task_of(struct session *s, const struct mcp_message *live, struct str method)
+{
+    if (!str_eq(live->method, method))
+        return STR_NONE;
+    return json_text(mcp_subject(live->method, live->params), &s->arena);
+}
+
 /* What a task comes to is not told before its end, to a client that asks how it is. */
 static struct str blocked_by(struct session *s, const struct mcp_message *live)
 {
-    struct str task = json_text(mcp_subject(live->method, live->params), &s->arena);
+    struct str task = task_of(s, live, STR("tasks/result"));
+    struct tasks tasks = tasks_of(s, s->plays);
 
-    if (str_eq(live->method, STR("tasks/result")) &&
-        matcher_task_goes_on(s->host->matcher, &s->spent, s->plays, task))
-        return task;
-    return STR_NONE;
+    return task.len && tasks_goes_on(&tasks, task) ? task : STR_NONE;
 }
 
 /* It was told how its task is: maybe that it has ended. */
 static void tell_task(struct session *s, const struct mcp_message *live)
 {
-    struct str task = json_text(mcp_subject(live->method, live->params), &s->arena);
+    struct str task = task_of(s, live, STR("tasks/get"));
+    struct tasks tasks = tasks_of(s, s->plays);
 
-    if (str_eq(live->method, STR("tasks/get")) && task.len &&
-        !matcher_task_goes_on(s->host->matcher, &s->spent, s->plays, task))
+    if (task.len && !tasks_goes_on(&tasks, task))
         stage_unblock(&s->stage, task);
+}
+
+static struct match find_match(struct session *s, const struct mcp_message *live)
+{
+    struct str task = task_of(s, live, STR("tasks/get"));
+    struct tasks tasks = tasks_of(s, s->plays);
+
+    if (task.len && tasks_waits(&tasks, task))
+        return matcher_repeat(s->host->matcher, &s->spent, s->plays, live);
+    return matcher_take(s->host->matcher, &s->spent, s->plays, live);
 }
 
 static void broken(struct session *s, const struct mcp_message *live, const struct err *e)
@@ -281,7 +303,7 @@ static void broken(struct session *s, const struct mcp_message *live, const stru
 static void answer(struct session *s, const struct mcp_message *live)
 {
     struct session_host *h = s->host;
-    struct match m = matcher_take(h->matcher, &s->spent, s->plays, live);
+    struct match m = find_match(s, live);
 
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
@@ -391,6 +413,8 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
 
     arena_clear(&s->arena);
     s->stage.now_us = now_us;
+    s->stage.exchange = r->has & HAS_EXCHANGE ? r->exchange : 0;
+    s->host->say->way = (struct action_way){ .exchange = s->stage.exchange };
     if (r->kind == RECORD_RAW) {
         hear_noise(s, r);
         return;
@@ -409,6 +433,13 @@ void session_close(struct session *s, int64_t now_us)
 {
     s->stage.now_us = now_us;
     stage_unblock(&s->stage, STR_NONE); /* it asks no more how its tasks are */
+    check_trouble(s);
+}
+
+void session_gone(struct session *s, uint64_t exchange, int64_t now_us)
+{
+    s->stage.now_us = now_us;
+    stage_hear_gone(&s->stage, exchange);
     check_trouble(s);
 }
 

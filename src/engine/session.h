@@ -42,6 +42,7 @@ struct session {
     struct spent spent;
     uint32_t plays; /* index of the recorded session */
     bool greeted;
+    bool shared;        /* by clients that nothing tells apart */
     struct arena arena; /* for one message */
 };
 
@@ -54,6 +55,9 @@ void session_release(struct session *s);
 void session_open(struct session *s, int64_t now_us);
 void session_hear(struct session *s, const struct record *r, int64_t now_us);
 void session_close(struct session *s, int64_t now_us); /* the client says no more */
+
+/* Over HTTP: nobody waits any longer for what an exchange asked for. */
+void session_gone(struct session *s, uint64_t exchange, int64_t now_us);
 void session_timer(struct session *s, uint64_t timer, int64_t now_us);
 
 #endif

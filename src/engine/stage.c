@@ -15,6 +15,7 @@
 struct stage_play {
     struct stage_play *next;
     uint32_t op, step;             /* step: what comes next; 0: all was sent */
+    uint64_t exchange;             /* that brought the live request; 0: none */
     struct str id, token, version; /* the live request's, as JSON; empty: none */
     struct str filter;             /* of a subscription, as JSON */
     struct str listens;            /* of a subscription: the recorded id, as a key */
@@ -92,6 +93,16 @@ static struct json_val recorded(struct stage *s, uint32_t step)
     return root;
 }
 
+/* What is said from now on belongs to a play. */
+static void speak_for(struct stage *s, const struct stage_play *p)
+{
+    const struct script_step *step = &s->script->steps[p->step];
+
+    s->say->way = (struct action_way){ .exchange = p->exchange,
+                                       .seq = s->script->ops[p->op].seq,
+                                       .apart = p->step && step->apart };
+}
+
 static void send_spliced(struct stage *s, struct json_splice *edit)
 {
     buf_clear(&s->text);
@@ -128,6 +139,7 @@ static void send_answer(struct stage *s, struct stage_play *p)
     if (p->version.len)
         settle_version(s, p, json_get(json_get(root, STR("result")), STR("protocolVersion")),
                        &edit);
+    s->say->way.last = true;
     send_spliced(s, &edit);
     s->answered++;
     p->progressed = p->open = false;
@@ -216,17 +228,6 @@ static void send_question(struct stage *s, struct stage_play *p)
     q->timer = set_timer(s, QUESTION_US);
 }
 
-/* The live subscription that took the place of the recorded one with that id. */
-static struct stage_play *listener(struct stage *s, struct json_val id)
-{
-    struct str key = mcp_id_key(id, &s->read.arena);
-    struct stage_play *p = s->plays;
-
-    while (p && (!p->open || !str_eq(p->listens, key)))
-        p = p->next;
-    return p;
-}
-
 static bool is_wanted(struct stage *s, const struct stage_play *to, struct json_val root)
 {
     struct mcp_message m = mcp_classify(root, &s->read.arena);
@@ -261,18 +262,15 @@ static void grant(struct stage *s, const struct stage_play *to, struct json_val 
     json_release(&j);
 }
 
-/* Something for a subscriber: a change it asked for, that it is one, or the end. Nobody
- * hears of changes before it was told that it will. */
-static void send_event(struct stage *s, struct stage_play *p)
+/* What a subscription is for, or its end, to one live client that has it. Nobody hears of
+ * changes before it was told that it will. */
+static void tell_subscriber(struct stage *s, struct stage_play *to, struct json_val root)
 {
-    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
+    struct json_val id = json_get(root, STR("id"));
     struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
-    struct stage_play *to = listener(s, json_exists(id) ? id : tag);
     struct json_splice edit;
 
-    if (!to || (p->again && to != p) || !is_wanted(s, to, root))
-        return;
-    if (!to->listening && !is_acknowledgement(root))
+    if (!is_wanted(s, to, root) || (!to->listening && !is_acknowledgement(root)))
         return;
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_exists(id) ? id : tag, to->id);
@@ -281,13 +279,30 @@ static void send_event(struct stage *s, struct stage_play *p)
     if (json_exists(id))
         json_splice_replace(
             &edit, mcp_meta(json_get(root, STR("result")), MCP_META_SUBSCRIPTION), to->id);
+    s->say->way.exchange = to->exchange;
+    s->say->way.last = json_exists(id);
     send_spliced(s, &edit);
     to->listening = true;
     if (!json_exists(id))
         return;
     s->answered++;
     to->open = false;
-    to->gone = to != p;
+}
+
+/* To all who took the place of the recorded subscriber. That they are subscribed, and what
+ * is given again, is for the one whose request it follows. */
+static void send_event(struct stage *s, struct stage_play *p)
+{
+    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
+    struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
+    struct str key = mcp_id_key(json_exists(id) ? id : tag, &s->read.arena);
+    bool only_p = p->again || is_acknowledgement(root);
+
+    for (struct stage_play *to = s->plays; to && key.len; to = to->next)
+        if (to->open && str_eq(to->listens, key) && (to == p || !only_p)) {
+            tell_subscriber(s, to, root);
+            to->gone = to->gone || (!to->open && to != p);
+        }
 }
 
 static void send_plain(struct stage *s, const struct stage_play *p)
@@ -306,6 +321,7 @@ static void send_step(struct stage *s, struct stage_play *p)
     if (silent)
         return;
     p->since_ms = step->ms;
+    speak_for(s, p);
     switch ((enum script_step_kind)step->kind) {
     case STEP_SEND:
         send_plain(s, p);
@@ -423,6 +439,7 @@ static void advance(struct stage *s, struct stage_play *p)
     }
     if (p->questions || (p->id.len && is_held(s, p)))
         return; /* held: the recorded client gave up waiting, so may this one */
+    speak_for(s, p);
     if (p->id.len && !(op->flags & STRAND_ANSWERED))
         say_error(s->say, p->id, MCP_SERVER_ERROR,
                   STR("this request was recorded without an answer"), STR_NONE);
@@ -500,6 +517,7 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
 
     p->op = op;
     p->step = script_first_step(s->script, op);
+    p->exchange = live ? s->exchange : 0;
     p->again = again;
     p->open = p->listens.len > 0;
     p->since_us = s->now_us;
@@ -507,6 +525,8 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
     while (*end)
         end = &(*end)->next;
     *end = p;
+    speak_for(s, p);
+    say_begin(s->say);
     if (topic.len)
         p->timer = set_timer(s, QUESTION_US);
     advance(s, p);
@@ -623,6 +643,16 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
         }
 }
 
+bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step)
+{
+    for (const struct stage_play *p = s->plays; p; p = p->next)
+        for (uint32_t at = p->op == op ? p->step : 0; at;
+             at = script_next_step(s->script, op, at))
+            if (at == step)
+                return true;
+    return false;
+}
+
 /* The end of a subscription can come with any strand, as its events do. */
 static bool owes_end(const struct stage *s)
 {
@@ -675,9 +705,17 @@ void stage_hear_cancel(struct stage *s, struct json_val id)
     arena_release(&a);
 }
 
-void stage_reset(struct stage *s, struct json_val capabilities)
+void stage_hear_gone(struct stage *s, uint64_t exchange)
 {
-    drop_plays(s);
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        p->gone = p->gone || p->exchange == exchange;
+    sweep(s);
+}
+
+void stage_reset(struct stage *s, struct json_val capabilities, bool shared)
+{
+    if (!shared)
+        drop_plays(s);
     map_release(&s->heard);
     map_init(&s->heard);
     s->version = MCP_VERSION_UNKNOWN;

@@ -20,6 +20,7 @@ struct stage {
     double pace;                 /* recorded delays times this; 0: none */
     uint64_t *timers;            /* borrowed: the last that was set, by anybody */
     int64_t now_us;              /* whoever calls sets it */
+    uint64_t exchange;           /* that brings what is heard; whoever calls sets it; or 0 */
 
     struct stage_play *plays; /* strands under way, in order of their requests */
     struct map asked;         /* id of a question to struct stage_question */
@@ -36,9 +37,9 @@ void stage_init(struct stage *s, const struct script *script, struct say *say, d
                 uint64_t *timers);
 void stage_release(struct stage *s);
 
-/* A new session: nothing is under way, the client can do what `capabilities` (its
- * own object) says. */
-void stage_reset(struct stage *s, struct json_val capabilities);
+/* A new session: the client can do what `capabilities` (its own object) says, and nothing
+ * is under way, unless others are served on the stage, too. */
+void stage_reset(struct stage *s, struct json_val capabilities, bool shared);
 
 /* Starts a strand for a live request. `again`: it was played before, so only
  * progress and the answer are sent, or a client that reacts to a notification by
@@ -58,7 +59,11 @@ bool stage_hear_answer(struct stage *s, const struct mcp_message *live);
 
 void stage_hear_notification(struct stage *s, struct str method);
 void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */
+void stage_hear_gone(struct stage *s, uint64_t exchange);    /* all that it brought */
 void stage_hear_timer(struct stage *s, uint64_t timer);
+
+/* Whether a strand is under way and has not come past one of its steps yet. */
+bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step);
 
 /* Whether an answer is still to be sent for which only time must pass. What else is due,
  * nobody waits for. */

@@ -1,12 +1,14 @@
 /* engine/step.h - how an engine is driven: events in, wishes out, no I/O.
  *
  * Whoever drives it does what the actions say, in order, and feeds back what comes
- * of it. The time of an event is part of the event. */
+ * of it. The time of an event is part of the event. An engine that has finished may still
+ * be told what its peers do. */
 #ifndef ENGINE_STEP_H
 #define ENGINE_STEP_H
 
 #include "base/log.h"
 #include "trace/record.h"
+#include "wire/place.h"
 
 enum event_kind {
     EVENT_OPENED, /* a peer is there */
@@ -17,6 +19,19 @@ enum event_kind {
     /* Of an engine that has asked for a server behind it: */
     EVENT_UPSTREAM,        /* the server sent this */
     EVENT_UPSTREAM_CLOSED, /* it is gone, or could not be started: `why` */
+
+    /* Of an engine whose peers are on HTTP: */
+    EVENT_REQUEST, /* one of them sent all of `request`, and waits for the answer */
+    EVENT_GONE,    /* it does not wait any longer */
+};
+
+/* Borrowed, as all in it: the body until the engine is done with the event, the rest until it
+ * answers. */
+struct step_request {
+    struct str method, path;
+    const struct fields *fields;
+    enum place host, origin;
+    struct str body;
 };
 
 struct event {
@@ -25,6 +40,8 @@ struct event {
     const struct record *record; /* EVENT_RECORD, EVENT_UPSTREAM; borrowed */
     uint64_t timer;              /* EVENT_TIMER: which one */
     struct str why;              /* EVENT_UPSTREAM_CLOSED */
+    uint64_t exchange;           /* EVENT_REQUEST, EVENT_GONE: never 0, never used twice */
+    const struct step_request *request;
 };
 
 enum action_kind {
@@ -35,11 +52,31 @@ enum action_kind {
 
     ACTION_START_UPSTREAM, /* the server behind us is needed now; once at most */
     ACTION_SEND_UPSTREAM,  /* `text` is a message for it */
+
+    /* Only for peers on HTTP: what is recorded under `seq` begins to answer `exchange`. */
+    ACTION_BEGIN,
+
+    /* To `exchange`, which is over after the first and the last of these: */
+    ACTION_ANSWER, /* with `status` and `fields`; `text` is all of the body */
+    ACTION_OPEN,   /* a stream of events, with `fields` */
+    ACTION_WRITE,  /* `text` is some of its bytes */
+    ACTION_END,
+};
+
+/* Where a message belongs, for peers that have more than one way. */
+struct action_way {
+    uint64_t exchange; /* that brought the request it belongs to; 0: none */
+    uint32_t seq;      /* of the recorded request; 0: none */
+    bool apart;        /* it was recorded on another stream than that request's */
+    bool last;         /* it answers a request */
 };
 
 struct action {
     enum action_kind kind;
-    struct str text; /* borrowed during the call */
+    struct str text;       /* borrowed during the call */
+    struct action_way way; /* ACTION_SEND, ACTION_BEGIN; `exchange` of those that have one */
+    unsigned status;
+    const struct fields *fields;
     enum log_level level;
     uint64_t timer; /* never 0, never used twice */
     int64_t delay_us;

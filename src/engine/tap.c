@@ -57,6 +57,8 @@ static void number_message(struct tap *t, struct record *r)
     r->message.seq = ++t->seq;
     t->messages[r->message.dir]++;
     t->errors += facts_is_error(m);
+    if (r->has & HAS_REDELIVERS)
+        return;
     if (m->kind == MCP_REQUEST)
         pairing_ask(&t->pairs, r, m, r->message.seq);
     else if (mcp_is_response(m))
@@ -66,17 +68,28 @@ static void number_message(struct tap *t, struct record *r)
     facts_see(&t->facts, r->message.dir, m, asked ? asked->method : STR_NONE);
 }
 
+static void put_into_place(struct record *r, const struct tap_place *at, struct tap_time now)
+{
+    r->has |= HAS_US | at->has;
+    r->us = now.us;
+    r->wall_us = now.wall_us;
+    r->conn = at->conn;
+    r->session = at->session;
+    r->exchange = at->exchange;
+    r->stream = at->stream;
+}
+
 static bool take_in(struct sink *self, const struct record *bare, struct err *e)
 {
     struct tap *t = (struct tap *)self;
     struct record r = *bare;
 
-    r.has |= HAS_US | HAS_CONN;
-    r.us = t->now.us;
-    r.wall_us = t->now.wall_us;
-    r.conn = STDIO_CONN;
-    if (r.kind == RECORD_MESSAGE)
+    put_into_place(&r, &t->at, t->now);
+    if (r.kind == RECORD_MESSAGE) {
+        r.message.event = t->at.event;
+        r.message.redelivers = t->at.redelivers;
         number_message(t, &r);
+    }
     return t->to->put(t->to, &r, e);
 }
 
@@ -84,7 +97,24 @@ bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_ti
               struct err *e)
 {
     t->now = now;
+    t->at = (struct tap_place){ .has = HAS_CONN, .conn = STDIO_CONN };
     return intake_line(&t->intake, dir, line, &t->sink, e);
+}
+
+bool tap_text(struct tap *t, const struct tap_place *at, enum record_dir dir, struct str text,
+              struct tap_time now, struct err *e)
+{
+    t->now = now;
+    t->at = *at;
+    return intake_text(&t->intake, dir, text, &t->sink, e);
+}
+
+bool tap_around(struct tap *t, const struct tap_place *at, struct record *r,
+                struct tap_time now, struct err *e)
+{
+    put_into_place(r, at, now);
+    scope_see(&t->pairs.scope, r);
+    return t->to->put(t->to, r, e);
 }
 
 bool tap_too_long(struct tap *t, enum record_dir dir, uint64_t bytes, struct tap_time now,

@@ -17,9 +17,18 @@ struct tap_time {
     int64_t wall_us; /* since 1970 */
 };
 
+/* Where something was said. */
+struct tap_place {
+    unsigned has; /* of HAS_CONN, HAS_SESSION, HAS_EXCHANGE, HAS_STREAM, HAS_REDELIVERS */
+    uint64_t conn, session, exchange, stream;
+    struct str event;    /* JSON: around a message, in a stream of events */
+    uint64_t redelivers; /* the number of a message that this is once more */
+};
+
 struct tap {
     struct sink sink; /* takes what the intake makes of a line */
     struct sink *to;  /* borrowed */
+    struct tap_place at;
     struct intake intake;
     struct pairing pairs;
     struct facts facts;
@@ -37,6 +46,14 @@ bool tap_begin(struct tap *t, const struct record_header *header, struct tap_tim
 /* One line without its newline, whatever is in it. Blank lines are no records. */
 bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_time now,
               struct err *e) MUST_CHECK;
+
+/* The same of what was said over HTTP: all of a body, or the data of an event. */
+bool tap_text(struct tap *t, const struct tap_place *at, enum record_dir dir, struct str text,
+              struct tap_time now, struct err *e) MUST_CHECK;
+
+/* Something around the messages of HTTP; all but place and time are the caller's to fill. */
+bool tap_around(struct tap *t, const struct tap_place *at, struct record *r,
+                struct tap_time now, struct err *e) MUST_CHECK;
 
 /* A line that was too long to be kept. */
 bool tap_too_long(struct tap *t, enum record_dir dir, uint64_t bytes, struct tap_time now,

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/atfile.h"
+#include "base/ahead.h"
 #include "base/mem.h"
 #include "format/source.h"
 #include "trace/limits.h"
@@ -22,6 +22,7 @@ struct reader {
     uint64_t line;   /* of held[taken] */
     uint64_t remarks;
     bool ended;
+    struct ahead again; /* for what is read once more */
 
     /* If it is to be repaired. */
     bool salvage;
@@ -41,13 +42,14 @@ static void note_put(struct notes *self, uint64_t line, uint64_t byte, const cha
             (unsigned long long)byte, text);
 }
 
-/* What was packed badly ends where it cannot be unpacked any further. */
+/* What was packed badly ends where it cannot be unpacked any further. That it is cut off
+ * happens to every recording whose writer did not end well: it is a torn end like others. */
 static bool read_source(struct reader *r, char *to, size_t *got, struct err *e)
 {
     *got = 0;
     if (r->damage.packed || source_read(&r->source, to, CHUNK, got, e))
         return true;
-    if (!r->salvage || e->kind != ERR_INPUT)
+    if (e->kind != ERR_INPUT || !(r->salvage || r->source.cut))
         return false;
     r->damage.packed = true;
     r->cut = *e;
@@ -142,6 +144,7 @@ static bool open_reader(struct reader **out, const struct sys *sys, const char *
     *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
     r->salvage = salvage;
     buf_init(&r->held, LIMIT_LINE + CHUNK);
+    ahead_init(&r->again, &r->source.file);
     if (!source_open(&r->source, sys, path, e)) {
         free(r);
         return false;
@@ -174,6 +177,7 @@ void reader_close(struct reader *r)
         r->format->close(r->state);
     source_close(&r->source);
     buf_release(&r->held);
+    ahead_release(&r->again);
     free(r);
 }
 
@@ -268,11 +272,15 @@ static bool pass_over(struct reader *r, const struct taken *t, struct err *e)
 
 static enum next tell_cut(struct reader *r, enum next next)
 {
-    if (next == NEXT_END && r->cut.kind) {
+    if (next != NEXT_END || !r->cut.kind)
+        return next;
+    if (r->source.cut) {
+        note_put(&r->notes, r->line, 1, "the packed data is cut off; used up to here");
+    } else {
         r->remarks++;
         log_say(r->log, LOG_WARN, "%s; used up to there", r->cut.msg);
-        r->cut = (struct err)ERR_NONE;
     }
+    r->cut = (struct err)ERR_NONE;
     return next;
 }
 
@@ -357,7 +365,7 @@ bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at)
 
 bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len, struct err *e)
 {
-    return atfile_read(&r->source.file, at, to, len, e);
+    return ahead_read(&r->again, at, to, len, e);
 }
 
 void reader_settle(struct reader *r)

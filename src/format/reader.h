@@ -3,9 +3,9 @@
  * Reads in pieces: memory is bounded by the largest line (LIMIT_LINE), not by the
  * file. Errors and remarks name the path, the line and the byte in it.
  *
- * A file that is damaged is refused, unless it is read to be repaired: then lines that
- * cannot be read are left out, with a gap in their place, and of packed data that is cut
- * off or damaged all that can be unpacked is used. */
+ * Of packed data that is cut off all that can be unpacked is used, with a remark. A file that
+ * is damaged is refused, unless it is read to be repaired: then lines that cannot be read are
+ * left out, with a gap in their place, and packed data is used up to the damage. */
 #ifndef FORMAT_READER_H
 #define FORMAT_READER_H
 

@@ -191,11 +191,11 @@ static const struct line_type line_types[] = {
 
 enum { LINE_TYPES = sizeof line_types / sizeof line_types[0] };
 
-static const struct line_type *find_type(struct str type, struct json_val ev)
+static const struct line_type *find_type(struct str type, struct json_val line)
 {
     for (size_t i = 0; i < LINE_TYPES; i++)
         if (str_eq(line_types[i].type, type) &&
-            (!line_types[i].ev.len || json_is(ev, line_types[i].ev)))
+            (!line_types[i].ev.len || json_is(json_get(line, STR("ev")), line_types[i].ev)))
             return &line_types[i];
     return NULL;
 }
@@ -323,13 +323,18 @@ static const char *must_be(const struct member *m)
     BUG("unknown type of member");
 }
 
+/* What tells the types of lines apart. */
+static bool is_of_type(const struct line_type *t, struct str name)
+{
+    return str_eq(name, STR("type")) || (t->ev.len && str_eq(name, STR("ev")));
+}
+
 static bool knows(const void *self, struct str name)
 {
     const struct line_type *t = self;
     size_t guess = 0;
 
-    return str_eq(name, STR("type")) || (t->ev.len && str_eq(name, STR("ev"))) ||
-           find_member(t->members, name, &guess) ||
+    return is_of_type(t, name) || find_member(t->members, name, &guess) ||
            find_member(common_members, name, (guess = 0, &guess));
 }
 
@@ -343,13 +348,17 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
 
     while (json_next(&it)) {
         struct str name = json_text(it.key, a);
-        const struct member *m = find_member(t->members, name, &own);
+        const struct member *m;
+
+        if (is_of_type(t, name))
+            continue;
+        m = find_member(t->members, name, &own);
         if (m)
             seen |= 1u << (m - t->members);
         else
             m = find_member(common_members, name, &common);
         if (!m) {
-            unknown |= !knows(t, name);
+            unknown = true;
             continue;
         }
         if (!read_value(m, it.value, r, a)) {
@@ -380,7 +389,7 @@ bool recording_line_read(struct json_val line, struct record *r, struct arena *a
         return err_set(e, ERR_INPUT, "a line of a recording must be an object");
     if (json_type(type) != JSON_STRING)
         return err_set(e, ERR_INPUT, "a line without a 'type' that is a string");
-    t = find_type(json_text(type, a), json_get(line, STR("ev")));
+    t = find_type(json_text(type, a), line);
     *r = (struct record){ .kind = t ? t->kind : RECORD_UNKNOWN };
     if (t)
         return read_members(t, line, r, a, at, e);

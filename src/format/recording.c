@@ -58,23 +58,32 @@ static bool recording_probe(struct str head)
     return ours;
 }
 
-static bool check_header(struct recording *s, const struct window *w, const struct record *r,
-                         size_t at, struct err *e)
+static void check_header(struct recording *s, const struct window *w, const struct record *r,
+                         size_t at)
 {
-    struct str major = r->header.version;
-
     if (r->kind != RECORD_HEADER) {
         if (!s->any)
             format_note(w, at, "no header line; reading on without one");
-        return true;
+        return;
     }
     if (s->headed)
         format_note(w, at, "another header line; its recording is taken as a continuation");
     s->headed = true;
-    if (str_eq(str_cut(&major, '.'), STR("1")))
+}
+
+/* Before anything else about a header: what it must have depends on its version. */
+static bool check_version(struct recording *s, const struct window *w, struct json_val line,
+                          struct err *e)
+{
+    struct json_val version = json_get(line, STR("version"));
+    struct str text = json_text(version, &s->arena), major = text;
+
+    if (!json_is(json_get(line, STR("type")), STR("header")) ||
+        json_type(version) != JSON_STRING || str_eq(str_cut(&major, '.'), STR("1")))
         return true;
-    format_error(w, at, e, "this is a recording of version %.*s; this program reads version 1",
-                 STR_ARG(r->header.version));
+    format_error(w, json_at(line), e,
+                 "this is a recording of version %.*s; this program reads version 1",
+                 STR_ARG(text));
     return false;
 }
 
@@ -94,13 +103,16 @@ static enum next recording_next(void *state, const struct window *w, struct take
     struct recording *s = state;
     enum next next = ndjson_next(&s->lines, w, t, e);
     struct json_val line = json_root(&s->lines.json);
-    struct err inner = ERR_NONE;
+    struct err inner; /* said by who refuses a line: to clear it for each would show */
     size_t at;
     bool ok;
 
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
+    t->refused = !check_version(s, w, line, e);
+    if (t->refused)
+        return NEXT_ERROR;
     ok = recording_line_read(line, r, &s->arena, &at, &inner);
     t->refused =
         (!ok || r->kind == RECORD_UNKNOWN) && format_is_foreign(w, &recording_format, line, e);
@@ -108,9 +120,7 @@ static enum next recording_next(void *state, const struct window *w, struct take
         return NEXT_ERROR;
     if (!ok)
         return format_error(w, at, e, "%s", inner.msg);
-    t->refused = !check_header(s, w, r, at, e);
-    if (t->refused)
-        return NEXT_ERROR;
+    check_header(s, w, r, at);
     forget_made_up(r);
     s->any = true;
     return NEXT_RECORD;

@@ -51,7 +51,7 @@ static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, 
     buf_clear(to);
     text = buf_space(to, where.len);
     BUG_IF(!text);
-    ok = where.at & 1 ? flush(f, e) && atfile_read(&f->copy, where.at >> 1, text, where.len, e)
+    ok = where.at & 1 ? flush(f, e) && ahead_read(&f->again, where.at >> 1, text, where.len, e)
                       : reader_read_at(f->reader, where.at >> 1, text, where.len, e);
     if (!ok)
         return false;
@@ -67,6 +67,7 @@ bool shelf_file_open(struct shelf_file *f, const struct sys *sys, const char *pa
         .shelf = { keep, fetch }, .sys = sys, .tmp = tmp, .copy = FILE_CLOSED
     };
     buf_init(&f->waiting, LIMIT_LINE + WRITTEN_AT_ONCE);
+    ahead_init(&f->again, &f->copy);
     return reader_open(&f->reader, sys, path, log, e);
 }
 
@@ -75,6 +76,7 @@ void shelf_file_close(struct shelf_file *f)
     struct err ignored = ERR_NONE;
 
     reader_close(f->reader);
+    ahead_release(&f->again);
     file_close(&f->copy, &ignored);
     buf_release(&f->waiting);
 }

@@ -6,6 +6,7 @@
 #ifndef FORMAT_SHELF_FILE_H
 #define FORMAT_SHELF_FILE_H
 
+#include "base/ahead.h"
 #include "base/log.h"
 #include "format/reader.h"
 #include "trace/shelf.h"
@@ -18,6 +19,7 @@ struct shelf_file {
     struct file copy;
     uint64_t copied;    /* bytes in it, with those that wait */
     struct buf waiting; /* to be written to it */
+    struct ahead again; /* by which it is read */
 };
 
 /* As reader_open(); `tmp` is where a copy would go, borrowed. */

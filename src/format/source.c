@@ -76,9 +76,10 @@ static bool read_packed(struct source *s, char *to, size_t cap, size_t *got, str
             return true;
         if (in.len) /* a part that unpacks to nothing has ended, and another follows */
             continue;
-        if (s->ended)
-            return unpacker_end(s->unpacker, e) ||
-                   err_wrap(e, "cannot read '%s'", s->file.path);
+        if (s->ended) {
+            s->cut = !unpacker_end(s->unpacker, e);
+            return !s->cut || err_wrap(e, "cannot read '%s'", s->file.path);
+        }
         if (!read_raw(s, e))
             return false;
     }

@@ -13,6 +13,7 @@ struct source {
     struct buf raw;            /* read, and not yet handed out or unpacked */
     size_t used;               /* raw[0..used) is done with */
     bool ended;                /* the file has no more */
+    bool cut;                  /* although packed data should go on: it is cut off */
 };
 
 /* `path` is borrowed until source_close(). */

@@ -6,6 +6,9 @@
 #include "json/number.h"
 #include "json/scan.h"
 
+/* Nearly no string has escapes: what undoes them must not weigh on those without. */
+#define RARE static __attribute__((noinline))
+
 void json_init(struct json *j)
 {
     *j = (struct json){ .count = 0 };
@@ -25,11 +28,6 @@ static struct json_val at_node(const struct json *doc, uint32_t node)
 struct json_val json_root(const struct json *j)
 {
     return j->count ? at_node(j, 0) : JSON_VAL_NONE;
-}
-
-enum json_type json_type(struct json_val v)
-{
-    return v.doc ? (enum json_type)(json_node_of(v)->info & JSON_INFO_TYPE) : JSON_ABSENT;
 }
 
 struct str json_raw(struct json_val v)
@@ -63,30 +61,6 @@ struct json_iter json_each(struct json_val container)
         .node = container.node + 1,
         .end = container.node + json_node_of(container)->size,
     };
-}
-
-bool json_next(struct json_iter *it)
-{
-    const struct json *doc = it->in.doc;
-
-    if (it->node == it->end)
-        return false;
-    if (json_type(it->in) == JSON_OBJECT)
-        it->key = at_node(doc, it->node++);
-    it->value = at_node(doc, it->node);
-    it->node += doc->nodes[it->node].size;
-    return true;
-}
-
-struct json_val json_get(struct json_val object, struct str key)
-{
-    struct json_iter it = json_each(object);
-    struct json_val last = JSON_VAL_NONE;
-
-    while (json_next(&it))
-        if (json_is(it.key, key))
-            last = it.value;
-    return last;
 }
 
 size_t json_occurrences(struct json_val object, struct str key)
@@ -160,13 +134,10 @@ static size_t unescape(struct str s, char out[UTF8_MAX], size_t *len)
     return 6;
 }
 
-struct str json_text(struct json_val string, struct arena *a)
+RARE struct str decode(struct str s, struct arena *a)
 {
-    struct str s = json_inner(string);
     char *text, *to;
 
-    if (!json_has_escapes(string))
-        return s;
     text = to = arena_alloc(a, s.len); /* an escape is never shorter than its meaning */
     while (s.len) {
         size_t plain = str_find(s, '\\'), len;
@@ -183,8 +154,20 @@ struct str json_text(struct json_val string, struct arena *a)
     return str_n(text, (size_t)(to - text));
 }
 
+struct str json_text(struct json_val string, struct arena *a)
+{
+    const struct json_node *n;
+    struct str inner;
+
+    if (json_type(string) != JSON_STRING)
+        return STR_NONE;
+    n = json_node_of(string);
+    inner = str_n(string.doc->text.at + n->at + 1, n->end - n->at - 2);
+    return n->info & JSON_INFO_ESCAPES ? decode(inner, a) : inner;
+}
+
 /* A string with escapes that is equal to `text` after decoding. */
-static bool is_after_decoding(struct str s, struct str text)
+RARE bool is_after_decoding(struct str s, struct str text)
 {
     while (s.len) {
         size_t plain = str_find(s, '\\'), len;
@@ -204,17 +187,33 @@ static bool is_after_decoding(struct str s, struct str text)
 }
 
 /* Every lookup asks this of every key, so most must be over after one glance. */
+static inline bool node_is(const struct json *doc, const struct json_node *n, struct str text)
+{
+    const char *inner = doc->text.at + n->at + 1;
+    size_t len = n->end - n->at - 2;
+
+    if (n->info & JSON_INFO_ESCAPES)
+        return is_after_decoding(str_n(inner, len), text);
+    return str_eq(str_n(inner, len), text);
+}
+
 bool json_is(struct json_val v, struct str text)
 {
-    const struct json_node *n;
+    return json_type(v) == JSON_STRING && node_is(v.doc, json_node_of(v), text);
+}
 
-    if (!json_exists(v))
-        return false;
-    n = json_node_of(v);
-    if ((n->info & (JSON_INFO_TYPE | JSON_INFO_ESCAPES)) == JSON_STRING)
-        return n->end - n->at - 2 == text.len &&
-               memcmp(v.doc->text.at + n->at + 1, text.at ? text.at : "", text.len) == 0;
-    return json_type(v) == JSON_STRING && is_after_decoding(json_inner(v), text);
+struct json_val json_get(struct json_val object, struct str key)
+{
+    const struct json_node *n, *end, *found = NULL;
+
+    if (json_type(object) != JSON_OBJECT)
+        return JSON_VAL_NONE;
+    n = json_node_of(object);
+    end = n + n->size;
+    for (n++; n < end; n += 1 + n[1].size)
+        if (node_is(object.doc, n, key))
+            found = n + 1;
+    return found ? at_node(object.doc, (uint32_t)(found - object.doc->nodes)) : JSON_VAL_NONE;
 }
 
 bool json_int(struct json_val v, int64_t *out)

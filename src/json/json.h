@@ -43,6 +43,8 @@ struct json_node {
     uint32_t info;    /* type, flags, number of children; for json/ alone */
 };
 
+enum { JSON_INFO_TYPE = 7 }; /* the bits of the type */
+
 struct json {
     struct str text; /* borrowed */
     uint32_t
@@ -88,15 +90,19 @@ bool json_scan_first(struct json *j, struct str text, size_t *used,
 
 struct json_val json_root(const struct json *j);
 
-enum json_type json_type(struct json_val v);
-struct str json_raw(struct json_val v); /* its bytes, untouched; empty if absent */
-size_t json_at(struct json_val v);      /* offset of those bytes in the text */
-size_t json_count(struct json_val v);   /* elements or members; 0 for the rest */
-
 static inline bool json_exists(struct json_val v)
 {
     return v.doc != NULL;
 }
+
+static inline enum json_type json_type(struct json_val v)
+{
+    return v.doc ? (enum json_type)(v.doc->nodes[v.node].info & JSON_INFO_TYPE) : JSON_ABSENT;
+}
+
+struct str json_raw(struct json_val v); /* its bytes, untouched; empty if absent */
+size_t json_at(struct json_val v);      /* offset of those bytes in the text */
+size_t json_count(struct json_val v);   /* elements or members; 0 for the rest */
 
 /* Member by its decoded name. Of duplicates the last, as JSON.parse has it. */
 struct json_val json_get(struct json_val object, struct str key);
@@ -115,7 +121,19 @@ struct json_iter {
     uint32_t node, end;
 };
 struct json_iter json_each(struct json_val container);
-bool json_next(struct json_iter *it);
+
+static inline bool json_next(struct json_iter *it)
+{
+    const struct json *doc = it->in.doc;
+
+    if (it->node == it->end)
+        return false;
+    if (json_type(it->in) == JSON_OBJECT)
+        it->key = (struct json_val){ doc, it->node++ };
+    it->value = (struct json_val){ doc, it->node };
+    it->node += doc->nodes[it->node].size;
+    return true;
+}
 
 /* A string without its quotes, still escaped; empty if not a string. */
 struct str json_inner(struct json_val string);

@@ -158,11 +158,27 @@ static void add_large_exponent(const struct number *n, struct buf *to)
     buf_grew(to, result.len);
 }
 
+/* Nearly every number, as in plain_int(): its end zeros are its exponent. */
+static bool add_plain(struct str number, struct buf *to)
+{
+    struct str rest = number, short_of_zeros = without_end_zeros(number);
+
+    if (number.at[0] == '0' || digits(&rest).len < number.len)
+        return false;
+    buf_add(to, short_of_zeros);
+    buf_add_ch(to, 'e');
+    buf_add_int(to, (int64_t)(number.len - short_of_zeros.len));
+    return true;
+}
+
 void json_number_normal(struct str number, struct buf *to)
 {
-    struct number n = parse(number);
+    struct number n;
     int64_t exponent;
 
+    if (add_plain(number, to))
+        return;
+    n = parse(number);
     if (is_zero(&n)) {
         buf_add_ch(to, '0');
         return;

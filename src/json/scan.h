@@ -11,7 +11,6 @@
 /* json_node.info: three bits of type, one flag, then the number of elements or
  * members. JSON_MAX_VALUES keeps that number far from the top. */
 enum {
-    JSON_INFO_TYPE = 7,
     JSON_INFO_ESCAPES = 8, /* a string or key with a backslash in it */
     JSON_INFO_COUNT_SHIFT = 4,
 };

@@ -14,6 +14,7 @@ struct loop {
         struct sigaction before; /* what it did before the loop made it its own */
     } taken[3];
     sigset_t mask; /* what was blocked then */
+    char *chunk;   /* what was just read from whatever is polled; NULL: nothing was yet */
 };
 
 /* For the process between fork and exec, too. */

@@ -53,6 +53,7 @@ void loop_free(struct loop *l)
     uv_run(&l->uv, UV_RUN_DEFAULT);
     BUG_IF(uv_loop_close(&l->uv) != 0);
     loop_restore_signals(l);
+    free(l->chunk);
     free(l);
 }
 

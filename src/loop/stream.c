@@ -12,8 +12,12 @@
 
 /* More than a pipe or a socket holds, unless somebody made it larger: after a read that
  * fills what it was given libuv reads on, 32 times in a row, and signals and all others
- * would wait for what is done with it. */
+ * would wait for what is done with it. What is polled shares one per loop, as it is done
+ * with before anything else is read. */
 enum { CHUNK = 256 << 10 };
+
+/* Between a peer that died without a word and our noticing. */
+enum { KEEPALIVE_S = 60 };
 
 /* Two kinds: what libuv can poll (pipes, sockets, terminals), and regular files and
  * devices, which it cannot: those are read in its thread pool and written directly,
@@ -23,16 +27,23 @@ struct stream {
         uv_handle_t any;
         uv_stream_t polled;
         uv_pipe_t pipe;
+        uv_tcp_t tcp;
         uv_tty_t tty;
     } uv;
-    uv_fs_t fs; /* the read under way, for files */
+    struct file_read *fs; /* for files that are read */
     struct loop *loop;
     const struct stream_events *events;
     void *to;
     int fd;
     bool file, reading, ended, broken, closed, fs_busy;
+    bool tcp;       /* reached over the network, if only that of this machine */
     bool unblocked; /* the descriptor was blocking and is not ours alone */
+    bool finished;  /* nothing more is written */
     size_t queued;
+};
+
+struct file_read {
+    uv_fs_t uv;
     char chunk[CHUNK];
 };
 
@@ -51,6 +62,13 @@ static bool is_own(int fd)
     return fd >= 0 && fd <= 2;
 }
 
+static void fault(struct err *e, int code)
+{
+    loop_fault(e, code);
+    if (code == UV_EPIPE || code == UV_ECONNRESET || code == UV_ETIMEDOUT)
+        e->kind = ERR_PEER;
+}
+
 static void tell_end(struct stream *s, int code)
 {
     struct err e = ERR_NONE;
@@ -59,7 +77,7 @@ static void tell_end(struct stream *s, int code)
         return;
     s->ended = true;
     if (code != 0 && code != UV_EOF)
-        loop_fault(&e, code);
+        fault(&e, code);
     s->events->end(s->to, e.kind == ERR_OK ? NULL : &e);
 }
 
@@ -70,9 +88,7 @@ static void tell_broken(struct stream *s, int code)
     if (s->broken || s->closed)
         return;
     s->broken = true;
-    loop_fault(&e, code);
-    if (code == UV_EPIPE || code == UV_ECONNRESET)
-        e.kind = ERR_PEER;
+    fault(&e, code);
     if (s->events->broken)
         s->events->broken(s->to, &e);
 }
@@ -82,7 +98,9 @@ static void give_chunk(uv_handle_t *uv, size_t suggested, uv_buf_t *buf)
     struct stream *s = uv->data;
 
     (void)suggested;
-    *buf = uv_buf_init(s->chunk, CHUNK);
+    if (!s->loop->chunk)
+        s->loop->chunk = mem_grow(NULL, CHUNK);
+    *buf = uv_buf_init(s->loop->chunk, CHUNK);
 }
 
 static void polled_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
@@ -95,6 +113,12 @@ static void polled_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
         tell_end(s, (int)n);
 }
 
+static void free_file(struct stream *s)
+{
+    free(s->fs);
+    free(s);
+}
+
 static void file_read_next(struct stream *s);
 
 static void file_was_read(uv_fs_t *fs)
@@ -104,26 +128,29 @@ static void file_was_read(uv_fs_t *fs)
 
     uv_fs_req_cleanup(fs);
     if (n > 0 && !s->closed)
-        s->events->data(s->to, str_n(s->chunk, (size_t)n));
+        s->events->data(s->to, str_n(s->fs->chunk, (size_t)n));
     else
         tell_end(s, (int)n);
     /* The callback may have closed the stream: it lives until here. */
     s->fs_busy = false;
     if (s->closed)
-        free(s);
+        free_file(s);
     else
         file_read_next(s);
 }
 
 static void file_read_next(struct stream *s)
 {
-    uv_buf_t buf = uv_buf_init(s->chunk, CHUNK);
+    uv_buf_t buf;
 
     if (!s->reading || s->fs_busy || s->ended || s->closed)
         return;
-    s->fs.data = s;
+    if (!s->fs)
+        s->fs = mem_grow(NULL, sizeof *s->fs);
+    buf = uv_buf_init(s->fs->chunk, CHUNK);
+    s->fs->uv.data = s;
     s->fs_busy = true;
-    BUG_IF(uv_fs_read(&s->loop->uv, &s->fs, s->fd, &buf, 1, -1, file_was_read) != 0);
+    BUG_IF(uv_fs_read(&s->loop->uv, &s->fs->uv, s->fd, &buf, 1, -1, file_was_read) != 0);
 }
 
 static bool goes_this_way(int fd, bool reading)
@@ -149,10 +176,25 @@ static int open_anew(struct stream *s)
     return s->fd;
 }
 
+/* What is written is all that is to be said now: nobody need wait for more of it. That a
+ * connection has been reset meanwhile is told when it is read or written. */
+static void open_tcp(struct stream *s, int fd)
+{
+    BUG_IF(uv_tcp_init(&s->loop->uv, &s->uv.tcp) != 0);
+    BUG_IF(uv_tcp_open(&s->uv.tcp, fd) != 0);
+    uv_tcp_nodelay(&s->uv.tcp, 1);
+    uv_tcp_keepalive(&s->uv.tcp, 1, KEEPALIVE_S);
+}
+
 static int open_polled(struct stream *s, uv_handle_type type)
 {
     if (type == UV_TTY) /* libuv opens it anew by itself */
         return uv_tty_init(&s->loop->uv, &s->uv.tty, s->fd, 0);
+    s->tcp = type == UV_TCP;
+    if (s->tcp) {
+        open_tcp(s, is_own(s->fd) ? open_anew(s) : s->fd);
+        return 0;
+    }
     BUG_IF(uv_pipe_init(&s->loop->uv, &s->uv.pipe, 0) != 0);
     BUG_IF(uv_pipe_open(&s->uv.pipe, is_own(s->fd) ? open_anew(s) : s->fd) != 0);
     return 0;
@@ -181,6 +223,11 @@ bool stream_open(struct stream **out, struct loop *l, int fd,
     s->uv.any.data = s;
     *out = s;
     return true;
+}
+
+void stream_tell(struct stream *s, void *to)
+{
+    s->to = to;
 }
 
 void stream_read(struct stream *s, bool on)
@@ -243,6 +290,7 @@ static void write_file(struct stream *s, struct str bytes)
 
 void stream_write(struct stream *s, struct str bytes)
 {
+    BUG_IF(s->finished);
     if (!bytes.len || s->broken || s->closed)
         return;
     if (s->file) {
@@ -276,6 +324,25 @@ bool stream_abandoned(const struct stream *s)
     return !s->file && poll(&fd, 1, 0) == 1;
 }
 
+static void finished(uv_shutdown_t *uv, int code)
+{
+    (void)code; /* the peer is gone: who reads is told */
+    free(uv);
+}
+
+void stream_finish(struct stream *s)
+{
+    uv_shutdown_t *uv;
+
+    if (s->finished || s->broken || s->closed)
+        return;
+    BUG_IF(s->file);
+    s->finished = true;
+    uv = mem_new(uv_shutdown_t);
+    if (uv_shutdown(uv, &s->uv.polled, finished) != 0)
+        free(uv);
+}
+
 static void closed(uv_handle_t *uv)
 {
     free(uv->data);
@@ -295,7 +362,17 @@ void stream_close(struct stream *s)
     if (!is_own(s->fd))
         close(s->fd);
     if (!s->fs_busy)
-        free(s);
+        free_file(s);
+}
+
+void stream_reset(struct stream *s)
+{
+    if (!s || s->closed)
+        return;
+    if (s->tcp && !s->finished && !s->unblocked && uv_tcp_close_reset(&s->uv.tcp, closed) == 0)
+        s->closed = true;
+    else
+        stream_close(s);
 }
 
 void stream_hang_up(struct stream *s)

@@ -29,13 +29,20 @@ struct stream_events {
  * blocking. (A socket cannot be opened anew, so one of these is non-blocking for all who
  * have it until the stream is closed, and stays so if we are killed before.) To be read if
  * there is a `data` event, else to be written; refused, and still the caller's, if it cannot
- * be. `events` is borrowed for the stream's life. */
+ * be. A socket that is read can be written, too. `events` is borrowed for the stream's life. */
 bool stream_open(struct stream **out, struct loop *l, int fd,
                  const struct stream_events *events, void *to, struct err *e) MUST_CHECK;
+
+/* To whom its events go, from now on. */
+void stream_tell(struct stream *s, void *to);
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
 size_t stream_queued(const struct stream *s); /* bytes the peer has yet to take */
+
+/* Nothing more will be written: the peer of a socket sees the end after what is queued, and
+ * may itself go on. Not for files. */
+void stream_finish(struct stream *s);
 
 /* Whether whoever writes to us has gone, which a stream that is not being read does not
  * tell by itself. There may still be something to read. */
@@ -44,6 +51,10 @@ bool stream_abandoned(const struct stream *s);
 /* As stream_close(), and whoever is at the other end sees that nothing more comes, also of
  * one of our own standard streams: in its place is nothing then. NULL is fine. */
 void stream_hang_up(struct stream *s);
+
+/* As stream_close(), but the peer of a TCP connection sees that it was broken, not ended.
+ * After stream_finish() it has seen the end already. NULL is fine. */
+void stream_reset(struct stream *s);
 
 /* Close now; what is queued is lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);

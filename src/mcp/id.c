@@ -2,6 +2,17 @@
 
 #include "json/number.h"
 
+enum { PLAIN_DIGITS = 18 };
+
+/* Nothing but digits, as few as there can be, and surely an integer that fits. */
+static bool is_plain(struct str number)
+{
+    for (size_t i = 0; i < number.len; i++)
+        if (number.at[i] < '0' || number.at[i] > '9')
+            return false;
+    return number.len <= PLAIN_DIGITS && (number.len == 1 || number.at[0] != '0');
+}
+
 /* An integer that fits is its digits; every other number has an exponent in its
  * normal form, so the two cannot be confused. */
 static void add_number(struct buf *to, struct json_val id)
@@ -9,7 +20,9 @@ static void add_number(struct buf *to, struct json_val id)
     int64_t n;
 
     buf_add_ch(to, 'n');
-    if (json_int(id, &n))
+    if (is_plain(json_raw(id)))
+        buf_add(to, json_raw(id));
+    else if (json_int(id, &n))
         buf_add_int(to, n);
     else
         json_number_normal(json_raw(id), to);

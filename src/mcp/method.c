@@ -80,7 +80,11 @@ const struct mcp_method *mcp_method_find(struct str name)
 
 struct json_val mcp_subject(struct str method, struct json_val params)
 {
-    const struct mcp_method *m = mcp_method_find(method);
+    return mcp_method_subject(mcp_method_find(method), params);
+}
+
+struct json_val mcp_method_subject(const struct mcp_method *m, struct json_val params)
+{
     struct json_val subject, name;
 
     if (!m || !m->subject.len)

@@ -41,4 +41,7 @@ extern const struct mcp_method mcp_methods[];
  * reference names; absent if its method names nothing. */
 struct json_val mcp_subject(struct str method, struct json_val params);
 
+/* The same where the method was found already; NULL is one that nobody knows. */
+struct json_val mcp_method_subject(const struct mcp_method *m, struct json_val params);
+
 #endif

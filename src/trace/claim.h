@@ -8,17 +8,24 @@
 #ifndef TRACE_CLAIM_H
 #define TRACE_CLAIM_H
 
-#include "base/map.h"
+#include <stdint.h>
+
+#include "base/str.h"
 
 struct claim {
     struct str key;
     void *owner;
     struct claim *before, *after; /* those with the same key, the oldest first */
     struct claim *last;           /* of the first: the last of them */
+    struct claim *beside;         /* of the first: that of another key in its slot */
+    uint64_t hash;                /* of the key */
 };
 
 struct claims {
-    struct map first; /* key to the oldest claim */
+    struct claim **slots; /* by hash: the oldest claim of each key */
+    size_t slot_count;    /* a power of two */
+    size_t count;         /* of keys */
+    uint64_t seed;
 };
 
 void claim_init(struct claims *c);

@@ -6,22 +6,58 @@
 #define WORD CREDENTIAL_WORD
 #define URL64 CREDENTIAL_URL64
 #define HEX CREDENTIAL_HEX
-#define RUN(name_, literal_, chars_, min_, max_)                                               \
+#define UPPER_DIGIT (CREDENTIAL_UPPER | CREDENTIAL_DIGIT)
+#define MIXED (CREDENTIAL_UPPER | CREDENTIAL_LOWER | CREDENTIAL_DIGIT)
+
+#define ROW(name_, literal_, chars_, min_, max_)                                               \
+    .name = (name_), .literal = STR_INIT(literal_), .chars = (chars_), .min = (min_),          \
+    .max = (max_)
+
+/* The literal and a run of characters. */
+#define RUN(...)                                                                               \
     {                                                                                          \
-        .name = (name_), .literal = STR_INIT(literal_), .chars = (chars_), .min = (min_),      \
-        .max = (max_)                                                                          \
+        ROW(__VA_ARGS__)                                                                       \
+    }
+
+/* The same where the literal is like no word. */
+#define SURE(...)                                                                              \
+    {                                                                                          \
+        ROW(__VA_ARGS__), .anywhere = true                                                     \
+    }
+
+/* The same for literals that are like some: there must be capitals, small letters, digits. */
+#define WILD(...)                                                                              \
+    {                                                                                          \
+        ROW(__VA_ARGS__), .must = MIXED                                                        \
+    }
+
+/* What follows the literal is secret, the literal is not. */
+#define AFTER(...)                                                                             \
+    {                                                                                          \
+        ROW(__VA_ARGS__), .must = MIXED, .bare = true                                          \
+    }
+
+/* The literal is a name, in any case, to which something is assigned. */
+#define ASSIGNED(...)                                                                          \
+    {                                                                                          \
+        ROW(__VA_ARGS__), .kind = CREDENTIAL_ASSIGNED, .must = CREDENTIAL_DIGIT, .bare = true, \
+                          .any_case = true                                                     \
     }
 
 const struct credential credential_rows[] = {
-    RUN("aws-access-key", "AKIA", CREDENTIAL_UPPER | CREDENTIAL_DIGIT, 16, 16),
-    RUN("aws-access-key", "ASIA", CREDENTIAL_UPPER | CREDENTIAL_DIGIT, 16, 16),
-    RUN("github-token", "ghp_", ALNUM, 36, 255),
-    RUN("github-token", "gho_", ALNUM, 36, 255),
-    RUN("github-token", "ghu_", ALNUM, 36, 255),
-    RUN("github-token", "ghs_", ALNUM, 36, 255),
-    RUN("github-token", "ghr_", ALNUM, 36, 255),
-    RUN("github-token", "github_pat_", WORD, 22, 255),
-    RUN("gitlab-token", "glpat-", URL64 | CREDENTIAL_DOT, 20, 0),
+    RUN("aws-access-key", "AKIA", UPPER_DIGIT, 16, 16),
+    RUN("aws-access-key", "ASIA", UPPER_DIGIT, 16, 16),
+    ASSIGNED("aws-secret-key", "secret_access_key", ALNUM | CREDENTIAL_BASE64, 40, 40),
+    ASSIGNED("aws-secret-key", "secretaccesskey", ALNUM | CREDENTIAL_BASE64, 40, 40),
+    AFTER("aws-session-token", "X-Amz-Security-Token=", URL64 | CREDENTIAL_BASE64, 100, 0),
+    { ROW("aws-signature", "X-Amz-Signature=", HEX, 64, 64), .bare = true },
+    SURE("github-token", "ghp_", ALNUM, 36, 255),
+    SURE("github-token", "gho_", ALNUM, 36, 255),
+    SURE("github-token", "ghu_", ALNUM, 36, 255),
+    SURE("github-token", "ghs_", ALNUM, 36, 255),
+    SURE("github-token", "ghr_", ALNUM, 36, 255),
+    SURE("github-token", "github_pat_", WORD, 22, 255),
+    SURE("gitlab-token", "glpat-", URL64 | CREDENTIAL_DOT, 20, 0),
     RUN("gitlab-token", "gldt-", URL64, 20, 0),
     RUN("gitlab-token", "glrt-", URL64 | CREDENTIAL_DOT, 20, 0),
     RUN("gitlab-token", "glcbt-", URL64, 20, 0),
@@ -30,80 +66,113 @@ const struct credential credential_rows[] = {
     RUN("gitlab-token", "glft-", URL64, 20, 0),
     RUN("gitlab-token", "gloas-", URL64, 20, 0),
     RUN("gitlab-token", "glagent-", URL64, 20, 0),
-    RUN("slack-token", "xoxb-", ALNUM | CREDENTIAL_DASH, 20, 0),
-    RUN("slack-token", "xoxp-", ALNUM | CREDENTIAL_DASH, 20, 0),
-    RUN("slack-token", "xoxa-", ALNUM | CREDENTIAL_DASH, 20, 0),
-    RUN("slack-token", "xoxr-", ALNUM | CREDENTIAL_DASH, 20, 0),
-    RUN("slack-token", "xoxs-", ALNUM | CREDENTIAL_DASH, 20, 0),
-    RUN("slack-token", "xoxc-", ALNUM | CREDENTIAL_DASH, 20, 0),
-    RUN("slack-token", "xoxd-", URL64 | CREDENTIAL_BASE64, 20, 0),
-    RUN("slack-token", "xapp-", ALNUM | CREDENTIAL_DASH, 30, 0),
-    RUN("slack-webhook", "hooks.slack.com/services/", ALNUM | CREDENTIAL_BASE64, 30, 0),
-    RUN("stripe-key", "sk_live_", ALNUM, 16, 0),
-    RUN("stripe-key", "rk_live_", ALNUM, 16, 0),
-    RUN("stripe-key", "sk_test_", ALNUM, 16, 0),
-    RUN("stripe-key", "rk_test_", ALNUM, 16, 0),
+    SURE("slack-token", "xoxb-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxp-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxa-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxr-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxs-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxc-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxd-", URL64 | CREDENTIAL_BASE64, 20, 0),
+    SURE("slack-token", "xoxe-", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xoxe.xox", ALNUM | CREDENTIAL_DASH, 20, 0),
+    SURE("slack-token", "xapp-", ALNUM | CREDENTIAL_DASH, 30, 0),
+    SURE("slack-webhook", "hooks.slack.com/services/", ALNUM | CREDENTIAL_BASE64, 30, 0),
+    SURE("discord-webhook", "discord.com/api/webhooks/", URL64 | CREDENTIAL_BASE64, 60, 0),
+    SURE("discord-webhook", "discordapp.com/api/webhooks/", URL64 | CREDENTIAL_BASE64, 60, 0),
+    SURE("stripe-key", "sk_live_", ALNUM, 16, 0),
+    SURE("stripe-key", "rk_live_", ALNUM, 16, 0),
+    SURE("stripe-key", "sk_test_", ALNUM, 16, 0),
+    SURE("stripe-key", "rk_test_", ALNUM, 16, 0),
+    SURE("stripe-key", "sk_org_live_", ALNUM, 16, 0),
+    SURE("stripe-key", "sk_org_test_", ALNUM, 16, 0),
     RUN("stripe-key", "whsec_", ALNUM | CREDENTIAL_BASE64, 24, 0),
-    RUN("anthropic-key", "sk-ant-", URL64, 20, 0),
+    SURE("anthropic-key", "sk-ant-", URL64, 20, 0),
     RUN("openai-key", "sk-proj-", URL64, 20, 0),
     RUN("openai-key", "sk-svcacct-", URL64, 20, 0),
     RUN("openai-key", "sk-admin-", URL64, 20, 0),
     RUN("openrouter-key", "sk-or-v1-", HEX, 64, 64),
     RUN("secret-key", "sk-", ALNUM, 20, 0),
+    WILD("secret-key", "sk-", URL64, 32, 0),
+    RUN("elevenlabs-key", "sk_", HEX, 48, 48),
     RUN("google-key", "AIza", URL64, 35, 35),
     RUN("google-token", "ya29.", URL64, 20, 0),
+    WILD("google-token", "1//0", URL64, 40, 0),
     RUN("google-client-secret", "GOCSPX-", URL64, 28, 28),
-    RUN("azure-storage-key", "AccountKey=", ALNUM | CREDENTIAL_BASE64, 80, 96),
-    RUN("azure-storage-key", "SharedAccessKey=", ALNUM | CREDENTIAL_BASE64, 40, 96),
-    RUN("digitalocean-token", "dop_v1_", HEX, 64, 64),
-    RUN("digitalocean-token", "doo_v1_", HEX, 64, 64),
-    RUN("digitalocean-token", "dor_v1_", HEX, 64, 64),
+    { ROW("google-signature", "X-Goog-Signature=", HEX, 128, 1024), .bare = true },
+    SURE("azure-storage-key", "AccountKey=", ALNUM | CREDENTIAL_BASE64, 80, 96),
+    SURE("azure-storage-key", "SharedAccessKey=", ALNUM | CREDENTIAL_BASE64, 40, 96),
+    AFTER("azure-signature", "sig=", ALNUM | CREDENTIAL_BASE64, 44, 44),
+    SURE("digitalocean-token", "dop_v1_", HEX, 64, 64),
+    SURE("digitalocean-token", "doo_v1_", HEX, 64, 64),
+    SURE("digitalocean-token", "dor_v1_", HEX, 64, 64),
     RUN("npm-token", "npm_", ALNUM, 36, 36),
-    RUN("pypi-token", "pypi-AgE", URL64, 50, 0),
+    SURE("pypi-token", "pypi-AgE", URL64, 50, 0),
     RUN("rubygems-key", "rubygems_", HEX, 48, 48),
-    RUN("docker-token", "dckr_pat_", URL64, 24, 0),
-    RUN("docker-token", "dckr_oat_", URL64, 24, 0),
+    SURE("docker-token", "dckr_pat_", URL64, 24, 0),
+    SURE("docker-token", "dckr_oat_", URL64, 24, 0),
     RUN("huggingface-token", "hf_", ALNUM, 30, 40),
     RUN("replicate-token", "r8_", ALNUM, 37, 40),
     RUN("groq-key", "gsk_", ALNUM, 40, 0),
     RUN("perplexity-key", "pplx-", ALNUM, 40, 0),
+    RUN("xai-key", "xai-", ALNUM, 60, 0),
+    RUN("nvidia-key", "nvapi-", URL64, 40, 0),
+    WILD("tavily-key", "tvly-", URL64, 24, 0),
+    RUN("firecrawl-key", "fc-", HEX, 32, 32),
+    SURE("langsmith-key", "lsv2_pt_", HEX | CREDENTIAL_UNDERSCORE, 32, 64),
+    SURE("langsmith-key", "lsv2_sk_", HEX | CREDENTIAL_UNDERSCORE, 32, 64),
+    RUN("pinecone-key", "pcsk_", WORD, 40, 0),
     RUN("sendgrid-key", "SG.", URL64 | CREDENTIAL_DOT, 60, 80),
-    RUN("shopify-token", "shpat_", HEX, 32, 32),
-    RUN("shopify-token", "shpca_", HEX, 32, 32),
-    RUN("shopify-token", "shppa_", HEX, 32, 32),
-    RUN("shopify-token", "shpss_", HEX, 32, 32),
-    RUN("linear-key", "lin_api_", ALNUM, 32, 64),
-    RUN("linear-key", "lin_oauth_", ALNUM, 32, 0),
+    RUN("brevo-key", "xkeysib-", ALNUM | CREDENTIAL_DASH, 64, 96),
+    SURE("shopify-token", "shpat_", HEX, 32, 32),
+    SURE("shopify-token", "shpca_", HEX, 32, 32),
+    SURE("shopify-token", "shppa_", HEX, 32, 32),
+    SURE("shopify-token", "shpss_", HEX, 32, 32),
+    RUN("square-token", "sq0atp-", URL64, 22, 22),
+    RUN("square-token", "sq0csp-", URL64, 43, 43),
+    SURE("linear-key", "lin_api_", ALNUM, 32, 64),
+    SURE("linear-key", "lin_oauth_", ALNUM, 32, 0),
     RUN("notion-token", "ntn_", ALNUM, 40, 64),
+    WILD("notion-token", "secret_", ALNUM, 43, 43),
     RUN("figma-token", "figd_", URL64, 36, 0),
     RUN("supabase-token", "sbp_", HEX, 40, 40),
-    RUN("supabase-token", "sb_secret_", URL64, 20, 0),
+    SURE("supabase-token", "sb_secret_", URL64, 20, 0),
     RUN("sentry-token", "sntrys_", URL64 | CREDENTIAL_BASE64, 40, 0),
     RUN("sentry-token", "sntryu_", HEX, 64, 64),
     RUN("grafana-token", "glsa_", WORD, 32, 0),
+    WILD("grafana-token", "glc_", ALNUM | CREDENTIAL_BASE64, 40, 0),
     RUN("postman-key", "PMAK-", ALNUM | CREDENTIAL_DASH, 50, 70),
+    RUN("newrelic-key", "NRAK-", UPPER_DIGIT, 27, 27),
+    RUN("dynatrace-token", "dt0c01.", UPPER_DIGIT | CREDENTIAL_DOT, 80, 100),
+    RUN("databricks-token", "dapi", HEX, 32, 32),
+    RUN("heroku-key", "HRKU-AA", URL64, 40, 80),
+    RUN("tailscale-key", "tskey-", ALNUM | CREDENTIAL_DASH, 24, 0),
+    RUN("planetscale-token", "pscale_pw_", URL64 | CREDENTIAL_DOT, 32, 64),
+    RUN("planetscale-token", "pscale_tkn_", URL64 | CREDENTIAL_DOT, 32, 64),
+    RUN("pulumi-token", "pul-", HEX, 40, 40),
+    RUN("contentful-token", "CFPAT-", URL64, 43, 43),
     RUN("atlassian-token", "ATATT3", URL64 | CREDENTIAL_BASE64, 60, 0),
     RUN("atlassian-token", "ATCTT3", URL64 | CREDENTIAL_BASE64, 60, 0),
+    WILD("bitbucket-token", "ATBB", ALNUM, 28, 48),
+    RUN("onepassword-token", "ops_eyJ", URL64, 100, 0),
     RUN("vault-token", "hvs.", URL64, 24, 0),
     RUN("vault-token", "hvb.", URL64, 24, 0),
     RUN("doppler-token", "dp.pt.", ALNUM, 40, 48),
     RUN("doppler-token", "dp.st.", URL64 | CREDENTIAL_DOT, 40, 0),
-    RUN("age-key", "AGE-SECRET-KEY-1", CREDENTIAL_UPPER | CREDENTIAL_DIGIT, 50, 64),
+    SURE("age-key", "AGE-SECRET-KEY-1", UPPER_DIGIT, 50, 64),
+    ASSIGNED("assigned-secret", "access_token", URL64, 20, 0),
+    ASSIGNED("assigned-secret", "refresh_token", URL64, 20, 0),
+    ASSIGNED("assigned-secret", "client_secret", URL64, 20, 0),
+    ASSIGNED("assigned-secret", "api_key", URL64, 20, 0),
+    ASSIGNED("assigned-secret", "apikey", URL64, 20, 0),
     { .name = "jwt", .literal = STR_INIT("eyJ"), .kind = CREDENTIAL_JWT },
     { .name = "private-key", .literal = STR_INIT("-----BEGIN "), .kind = CREDENTIAL_PEM },
     { .name = "url-password", .literal = STR_INIT("://"), .kind = CREDENTIAL_USERINFO },
-    { .name = "bearer-token",
-      .literal = STR_INIT("bearer "),
-      .chars = URL64 | CREDENTIAL_DOT | CREDENTIAL_TILDE | CREDENTIAL_BASE64,
-      .min = 16,
-      .must = CREDENTIAL_DIGIT,
-      .any_case = true,
-      .bare = true },
+    { ROW("bearer-token", "bearer ",
+          URL64 | CREDENTIAL_DOT | CREDENTIAL_TILDE | CREDENTIAL_BASE64, 16, 0),
+      .must = CREDENTIAL_DIGIT, .any_case = true, .bare = true },
     { .name = "basic-auth",
       .literal = STR_INIT("basic "),
-      .chars = ALNUM | CREDENTIAL_BASE64,
-      .min = 12,
-      .must = CREDENTIAL_DIGIT | CREDENTIAL_UPPER | CREDENTIAL_LOWER,
+      .kind = CREDENTIAL_BASIC,
       .any_case = true,
       .bare = true },
     { 0 },
@@ -159,23 +228,125 @@ static bool match_run(const struct credential *c, struct str text, size_t from,
     return (seen & c->must) == c->must;
 }
 
-/* header.payload.signature; the payload is an object, too. */
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+static size_t skip_blanks(struct str text, size_t at)
+{
+    while (at < text.len && text.at[at] == ' ')
+        at++;
+    return at;
+}
+
+/* Where what is assigned starts: behind name" : " or name=; 0 if nothing is assigned. */
+static size_t assigned_at(struct str text, size_t at)
+{
+    at += at < text.len && is_quote(text.at[at]);
+    at = skip_blanks(text, at);
+    if (at == text.len || (text.at[at] != '=' && text.at[at] != ':'))
+        return 0;
+    at = skip_blanks(text, at + 1);
+    return at + (at < text.len && is_quote(text.at[at]));
+}
+
+/* What is assigned may go on behind the run it is known by; a call of a function is none. */
+static bool match_assigned(const struct credential *c, struct str text, size_t from,
+                           struct credential_place *p)
+{
+    unsigned ignored = 0;
+
+    p->at = assigned_at(text, from);
+    if (!p->at || !match_run(c, text, p->at, p))
+        return false;
+    if (!c->max)
+        p->end = run_end(text, p->end, URL64 | CREDENTIAL_DOT | CREDENTIAL_BASE64, text.len,
+                         &ignored);
+    return p->end == text.len || text.at[p->end] != '(';
+}
+
+static int base64_digit(char c)
+{
+    unsigned its = classes_of(c);
+
+    if (its & CREDENTIAL_UPPER)
+        return c - 'A';
+    if (its & CREDENTIAL_LOWER)
+        return c - 'a' + 26;
+    if (its & CREDENTIAL_DIGIT)
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* The bytes of base64, as many as fit; padding is nothing. */
+static size_t decode(struct str text, unsigned char *out, size_t room)
+{
+    unsigned bits = 0, held = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len && n < room; i++) {
+        int digit = base64_digit(text.at[i]);
+        if (digit < 0)
+            break;
+        bits = bits << 6 | (unsigned)digit;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out[n++] = (unsigned char)(bits >> held);
+        }
+    }
+    return n;
+}
+
+/* Whether the header says how it is signed or encrypted: with "alg", as all do. */
+static bool names_algorithm(struct str header)
+{
+    enum { ROOM = 512 };
+    unsigned char plain[ROOM];
+    size_t n = decode(header, plain, sizeof plain);
+
+    return memmem(plain, n, "\"alg\"", 5) != NULL;
+}
+
+enum { JWT_PARTS = 5 };
+
+/* Runs with dots between them: where each ends. */
+static size_t find_parts(struct str text, size_t at, size_t ends[JWT_PARTS])
+{
+    unsigned ignored = 0;
+    size_t parts = 0;
+
+    for (;;) {
+        at = run_end(text, at, URL64, text.len, &ignored);
+        ends[parts++] = at;
+        if (parts == JWT_PARTS || at == text.len || text.at[at++] != '.')
+            return parts;
+    }
+}
+
+/* header.payload.signature of which the payload is an object, too; the signature may be empty.
+ * With anything else for a payload the header has to name an algorithm, as it has to in
+ * header.key.vector.text.tag. */
 static bool match_jwt(struct str text, size_t from, struct credential_place *p)
 {
-    enum { SEGMENT = 10 };
-    unsigned ignored = 0;
-    size_t header = run_end(text, from, URL64, text.len, &ignored), payload, end;
+    enum { HEADER = 10, PAYLOAD = 10, SIGNATURE = 20, VECTOR = 12, TAG = 16 };
+    size_t ends[JWT_PARTS], parts = find_parts(text, from, ends), last = 2;
 
-    p->end = header;
-    if (header - from < SEGMENT || !str_starts(str_skip(text, header), STR(".eyJ")))
+    p->end = ends[0];
+    if (parts < 3 || ends[0] - from < HEADER)
         return false;
-    payload = run_end(text, header + 1, URL64, text.len, &ignored);
-    if (payload - header < SEGMENT || payload == text.len || text.at[payload] != '.')
+    if (!str_starts(str_skip(text, ends[0]), STR(".eyJ"))) {
+        if (parts == JWT_PARTS && ends[2] - ends[1] > VECTOR && ends[4] - ends[3] > TAG)
+            last = 4;
+        else if (parts != 3 || ends[2] - ends[1] <= SIGNATURE)
+            return false;
+        if (!names_algorithm(str_n(text.at + from - 3, ends[0] - from + 3)))
+            return false;
+    } else if (ends[1] - ends[0] <= PAYLOAD) {
         return false;
-    end = run_end(text, payload + 1, URL64, text.len, &ignored);
-    if (end - payload < SEGMENT)
-        return false;
-    p->end = end;
+    }
+    p->end = ends[last];
     return true;
 }
 
@@ -231,41 +402,126 @@ size_t credential_rest(struct str text, bool *open)
     return pem_end(text, 0, open);
 }
 
-/* What a user's name or a password in a URL is not made of, unless escaped. The last few
- * stand for a value that is put in elsewhere: ${PASSWORD}, <password>, ***. */
-static bool ends_userinfo(char c)
+/* What ends a URL wherever it stands. */
+static bool ends_url(char c)
 {
-    return (unsigned char)c <= ' ' || c == '\x7f' || strchr("/?#\"'\\`()[]|^,@:<>{}$*", c);
+    return (unsigned char)c <= ' ' || c == '\x7f' || strchr("\"\\`<>", c);
 }
 
-static size_t userinfo_end(struct str text, size_t from)
+static size_t user_end(struct str text, size_t from)
 {
     enum { MOST = 256 };
     size_t i = from;
 
-    while (i < text.len && i - from < MOST && !ends_userinfo(text.at[i]))
+    while (i < text.len && i - from < MOST && !ends_url(text.at[i]) &&
+           !strchr("/?#'()[]|^,@:{}", text.at[i]))
         i++;
     return i;
 }
 
+/* A password ends with the last '@' before its host ends; people do not escape what should
+ * be, so '/' and the like only end a host. 0 if there is none. Another address does not
+ * belong to it, so looking costs no more than the text is long. */
+static size_t password_end(struct str text, size_t from)
+{
+    enum { MOST = 4096 };
+    size_t at = 0;
+
+    for (size_t i = from; i < text.len && i - from < MOST && !ends_url(text.at[i]); i++) {
+        if (text.at[i] == '@')
+            at = i;
+        else if (at && strchr("/?#,", text.at[i]))
+            break;
+        else if (text.at[i] == ':' && str_starts(str_skip(text, i), STR("://")))
+            break;
+    }
+    return at;
+}
+
+static bool is_all(struct str text, unsigned chars)
+{
+    unsigned ignored = 0;
+
+    return run_end(text, 0, chars, text.len, &ignored) == text.len;
+}
+
+/* ${PASSWORD}, $PASSWORD, {password}, [REDACTED], *** and the like: what is put in elsewhere.
+ */
+static bool is_placeholder(struct str password)
+{
+    char first = password.at[0], last = password.at[password.len - 1];
+    size_t stars = 0;
+
+    while (stars < password.len && (password.at[stars] | 0x20) == (first | 0x20) &&
+           (first == '*' || (first | 0x20) == 'x'))
+        stars++;
+    if (stars == password.len)
+        return true;
+    if (first == '$' && is_all(str_skip(password, 1), UPPER_DIGIT | CREDENTIAL_UNDERSCORE))
+        return true;
+    if (first == '$' && password.len > 1 && strchr("{(", password.at[1]))
+        first = password.at[1];
+    return (first == '{' && last == '}') || (first == '[' && last == ']') ||
+           (first == '(' && last == ')') || (first == '%' && last == '%');
+}
+
+/* Behind a port there is a path, in which an '@' is nothing special; behind the tag of an
+ * image its hash. */
+static bool is_port_or_tag(struct str text, size_t from, size_t end)
+{
+    struct str word = str_n(text.at + from, end - from);
+    size_t path = 0;
+
+    while (path < word.len && !strchr("/?#", word.at[path]))
+        path++;
+    if (path < word.len && is_all(str_n(word.at, path), CREDENTIAL_DIGIT))
+        return true;
+    return str_starts(str_skip(text, end), STR("@sha256:"));
+}
+
 static bool match_userinfo(struct str text, size_t from, struct credential_place *p)
 {
-    size_t user = userinfo_end(text, from), end;
+    size_t user = user_end(text, from), end;
 
     p->end = from;
     if (user == text.len || text.at[user] != ':')
         return false;
-    end = userinfo_end(text, user + 1);
-    if (end == user + 1 || end == text.len || text.at[end] != '@')
+    end = password_end(text, user + 1);
+    if (end <= user + 1 || is_port_or_tag(text, user + 1, end) ||
+        is_placeholder(str_n(text.at + user + 1, end - user - 1)))
         return false;
     p->at = user + 1;
     p->end = end;
     return true;
 }
 
-static bool is_inside_word(struct str text, size_t at)
+/* Whether it is base64 of a user and a password: text with a colon in it. */
+static bool match_basic(struct str text, size_t from, struct credential_place *p)
 {
-    return at && classes_of(text.at[at - 1]) & CREDENTIAL_WORD;
+    enum { SHORTEST = 8, ROOM = 1024 };
+    unsigned char plain[ROOM];
+    unsigned ignored = 0;
+    size_t end = run_end(text, from, ALNUM | CREDENTIAL_BASE64, text.len, &ignored), n;
+
+    p->end = end;
+    if (end - from < SHORTEST)
+        return false;
+    n = decode(str_n(text.at + from, end - from), plain, sizeof plain);
+    for (size_t i = 0; i < n; i++)
+        if (plain[i] < ' ' || plain[i] == 0x7f)
+            return false;
+    return memchr(plain, ':', n) != NULL;
+}
+
+/* What may be part of a longer word, and is none then. An underscore joins two words. */
+static bool is_inside_word(const struct credential *c, struct str text, size_t at)
+{
+    enum { SHORT = 3 };
+
+    if (!at || c->anywhere)
+        return false;
+    return classes_of(text.at[at - 1]) & ALNUM ||
+           (text.at[at - 1] == '-' && c->literal.len <= SHORT);
 }
 
 bool credential_match(const struct credential *c, struct str text, size_t at,
@@ -276,13 +532,17 @@ bool credential_match(const struct credential *c, struct str text, size_t at,
     *p = (struct credential_place){ .at = c->bare ? from : at, .end = from };
     switch (c->kind) {
     case CREDENTIAL_RUN:
-        return !is_inside_word(text, at) && match_run(c, text, from, p);
+        return !is_inside_word(c, text, at) && match_run(c, text, from, p);
+    case CREDENTIAL_ASSIGNED:
+        return match_assigned(c, text, from, p);
     case CREDENTIAL_JWT:
-        return !is_inside_word(text, at) && match_jwt(text, from, p);
+        return !is_inside_word(c, text, at) && match_jwt(text, from, p);
     case CREDENTIAL_PEM:
         return match_pem(text, from, p);
     case CREDENTIAL_USERINFO:
         return match_userinfo(text, from, p);
+    case CREDENTIAL_BASIC:
+        return !is_inside_word(c, text, at) && match_basic(text, from, p);
     }
     BUG("no such kind of credential");
 }

@@ -28,20 +28,23 @@ enum credential_chars {
 
 enum credential_kind {
     CREDENTIAL_RUN,      /* the literal and a run of characters */
-    CREDENTIAL_JWT,      /* three runs with dots between them */
+    CREDENTIAL_ASSIGNED, /* the literal, one of = and :, and a run; quotes are no matter */
+    CREDENTIAL_JWT,      /* three runs with dots between them, or five */
     CREDENTIAL_PEM,      /* a private key between its BEGIN and END */
     CREDENTIAL_USERINFO, /* the password of scheme://user:password@host */
+    CREDENTIAL_BASIC,    /* base64 of user:password */
 };
 
 struct credential {
     const char *name;   /* rows of one name are one rule */
     struct str literal; /* what it starts with */
     enum credential_kind kind;
-    unsigned chars;  /* CREDENTIAL_RUN: of which characters */
+    unsigned chars;  /* of a run: of which characters */
     size_t min, max; /* how many of them; max 0: any number */
     unsigned must;   /* one of each of these must be among them */
     bool any_case;   /* of the literal */
     bool bare;       /* the literal is no part of the secret */
+    bool anywhere;   /* unmistakable: letters and digits may stand right before it */
 };
 
 /* All rows; the name after the last is NULL. */

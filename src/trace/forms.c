@@ -2,13 +2,19 @@
 
 #include "base/base64.h"
 #include "base/unravel.h"
+#include "base/utf8.h"
+#include "json/write.h"
 
 enum { LINE_SHORTEST = 16 }; /* of a value of several lines, each that is as long as this */
+
+/* Times the length of a value: six bytes for each of a value in which every line break takes
+ * two, in base64 of base64. */
+enum { LONGEST = 6 * 2 * 2 };
 
 struct forms {
     forms_fn *fn;
     void *to;
-    struct buf text; /* scratch */
+    size_t room; /* of buffers: no form is longer */
 };
 
 static void give(struct forms *f, enum form form, struct str text)
@@ -45,39 +51,33 @@ static bool to_url_alphabet(char *text, size_t len)
     return any;
 }
 
-static void give_base64(struct forms *f, struct str value)
+/* At every place between threes of bytes, in both alphabets; and, `again`, the same of each
+ * of those. */
+static void give_base64(struct forms *f, struct str value, enum form form, bool again)
 {
+    struct buf text;
+
+    buf_init(&text, f->room);
     for (size_t skip = 0; skip < 3; skip++) {
-        struct str part = base64_at(&f->text, value, skip);
-        give(f, FORM_BASE64, part);
-        if (to_url_alphabet(f->text.at, f->text.len))
-            give(f, FORM_BASE64, part);
+        struct str part = base64_at(&text, value, skip);
+        do {
+            give(f, form, part);
+            if (again)
+                give_base64(f, part, FORM_BASE64_TWICE, false);
+        } while (to_url_alphabet(text.at, text.len));
     }
+    buf_release(&text);
 }
 
 static void give_hex(struct forms *f, struct str value)
 {
-    buf_clear(&f->text);
-    for (size_t i = 0; i < value.len; i++)
-        buf_printf(&f->text, "%02x", (unsigned char)value.at[i]);
-    give(f, FORM_HEX, buf_str(&f->text));
-}
+    struct buf text;
 
-/* A form as browsers send it: the other escapes are undone where they are met. */
-static void give_with_plus(struct forms *f, struct str value)
-{
-    if (!memchr(value.at, ' ', value.len))
-        return;
-    buf_clear(&f->text);
+    buf_init(&text, f->room);
     for (size_t i = 0; i < value.len; i++)
-        buf_add_ch(&f->text, value.at[i] == ' ' ? '+' : value.at[i]);
-    give(f, FORM_PLAIN, buf_str(&f->text));
-}
-
-static void give_plain(struct forms *f, struct str value)
-{
-    give(f, FORM_PLAIN, value);
-    give_with_plus(f, value);
+        buf_printf(&text, "%02x", (unsigned char)value.at[i]);
+    give(f, FORM_HEX, buf_str(&text));
+    buf_release(&text);
 }
 
 /* A value may itself look escaped; together with its surroundings it is undone, too. */
@@ -92,7 +92,7 @@ static void give_unravelled(struct forms *f, struct str value)
         value = buf_str(&layers[which]);
         if (value.len < FORMS_SHORTEST)
             break;
-        give_plain(f, value);
+        give(f, FORM_PLAIN, value);
         which = 1 - which;
         buf_clear(&layers[which]);
     }
@@ -112,16 +112,112 @@ static void give_lines(struct forms *f, struct str value)
     }
 }
 
+static void to_json(struct buf *to, struct str value)
+{
+    struct buf quoted;
+    struct json_out o = json_out_to(&quoted);
+
+    buf_init(&quoted, to->max + 2);
+    json_out_str(&o, value);
+    buf_add(to, str_n(quoted.at + 1, quoted.len - 2));
+    buf_release(&quoted);
+}
+
+/* JSON that is nothing but ASCII, as Python writes it. */
+static void to_ascii_json(struct buf *to, struct str value)
+{
+    struct buf json;
+    struct str rest;
+
+    buf_init(&json, to->max);
+    to_json(&json, value);
+    for (rest = buf_str(&json); rest.len;) {
+        uint32_t code;
+        size_t n = utf8_decode(rest, &code);
+
+        if (n < 2)
+            buf_add_ch(to, rest.at[0]);
+        else if (code < 0x10000)
+            buf_printf(to, "\\u%04x", code);
+        else
+            buf_printf(to, "\\u%04x\\u%04x", 0xD800 + ((code - 0x10000) >> 10),
+                       0xDC00 + ((code - 0x10000) & 0x3FF));
+        rest = str_skip(rest, n ? n : 1);
+    }
+    buf_release(&json);
+}
+
+static bool is_unreserved(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c && strchr("-._~", c));
+}
+
+static void to_percent(struct buf *to, struct str value)
+{
+    for (size_t i = 0; i < value.len; i++)
+        if (is_unreserved(value.at[i]))
+            buf_add_ch(to, value.at[i]);
+        else
+            buf_printf(to, "%%%02X", (unsigned char)value.at[i]);
+}
+
+/* What is escaped and then encoded: the escapes cannot be undone where they are met. */
+static void give_escaped(struct forms *f, struct str value)
+{
+    static void (*const ways[])(struct buf *, struct str) = { to_json, to_ascii_json,
+                                                              to_percent };
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct buf text;
+
+        buf_init(&text, f->room);
+        ways[i](&text, value);
+        if (!str_eq(buf_str(&text), value)) {
+            give_base64(f, buf_str(&text), FORM_BASE64, false);
+            give_hex(f, buf_str(&text));
+        }
+        buf_release(&text);
+    }
+}
+
+static void give_all(struct forms *f, struct str value)
+{
+    give(f, FORM_PLAIN, value);
+    give_unravelled(f, value);
+    give_base64(f, value, FORM_BASE64, true);
+    give_hex(f, value);
+    give_escaped(f, value);
+}
+
+/* The value with its lines ended by `end`, whatever ended them before. */
+static void give_with_ends(struct forms *f, struct str value, struct str end)
+{
+    struct str rest = value;
+    struct buf text;
+
+    buf_init(&text, f->room);
+    while (rest.len) {
+        size_t line = str_find(rest, '\n');
+        bool last = line == rest.len, with_cr = line && !last && rest.at[line - 1] == '\r';
+
+        buf_add(&text, str_n(rest.at, line - with_cr));
+        if (!last)
+            buf_add(&text, end);
+        rest = str_skip(rest, line + 1);
+    }
+    if (!str_eq(buf_str(&text), value))
+        give_all(f, buf_str(&text));
+    buf_release(&text);
+}
+
 void forms_each(struct str value, forms_fn *fn, void *to)
 {
-    struct forms f = { .fn = fn, .to = to };
+    struct forms f = { .fn = fn, .to = to, .room = LONGEST * value.len + 64 };
 
     BUG_IF(value.len < FORMS_SHORTEST);
-    buf_init(&f.text, 4 * value.len + 16);
-    give_plain(&f, value);
-    give_unravelled(&f, value);
+    give_all(&f, value);
+    give_with_ends(&f, value, STR("\n"));
+    give_with_ends(&f, value, STR("\r\n"));
     give_lines(&f, value);
-    give_base64(&f, value);
-    give_hex(&f, value);
-    buf_release(&f.text);
 }

@@ -1,17 +1,20 @@
 #include "trace/intake.h"
 
 #include "mcp/message.h"
+#include "trace/limits.h"
 
 void intake_init(struct intake *in)
 {
     *in = (struct intake){ 0 };
     json_init(&in->json);
+    buf_init(&in->flat, LIMIT_LINE);
 }
 
 void intake_release(struct intake *in)
 {
     json_release(&in->json);
     arena_release(&in->arena);
+    buf_release(&in->flat);
 }
 
 static bool put_raw(enum record_dir dir, struct str bytes, struct str why, struct sink *to,
@@ -51,19 +54,67 @@ static bool put_batch(struct intake *in, enum record_dir dir, struct json_val ar
     return ok;
 }
 
+static bool put_scanned(struct intake *in, enum record_dir dir, struct sink *to, struct err *e)
+{
+    struct json_val root = json_root(&in->json);
+
+    if (json_type(root) == JSON_ARRAY && json_count(root))
+        return put_batch(in, dir, root, to, e);
+    return put_value(in, dir, root, STR_NONE, to, e);
+}
+
 bool intake_line(struct intake *in, enum record_dir dir, struct str line, struct sink *to,
                  struct err *e)
 {
     struct json_fault fault;
-    struct json_val root;
 
     if (!str_trim(line).len)
         return true;
     arena_clear(&in->arena);
     if (!json_scan(&in->json, line, &fault))
         return put_raw(dir, line, STR("not JSON"), to, e);
-    root = json_root(&in->json);
-    if (json_type(root) == JSON_ARRAY && json_count(root))
-        return put_batch(in, dir, root, to, e);
-    return put_value(in, dir, root, STR_NONE, to, e);
+    return put_scanned(in, dir, to, e);
+}
+
+static bool has_breaks(struct str text)
+{
+    return str_find(text, '\n') < text.len || str_find(text, '\r') < text.len;
+}
+
+static struct str without_breaks(struct intake *in, struct str text)
+{
+    buf_clear(&in->flat);
+    buf_add(&in->flat, text);
+    for (size_t i = 0; i < in->flat.len; i++)
+        if (in->flat.at[i] == '\n' || in->flat.at[i] == '\r')
+            in->flat.at[i] = ' ';
+    return buf_str(&in->flat);
+}
+
+bool intake_text(struct intake *in, enum record_dir dir, struct str text, struct sink *to,
+                 struct err *e)
+{
+    struct str trimmed = str_trim(text);
+    struct json_fault fault;
+
+    /* Looked at before: what is no JSON with its breaks might be without them. */
+    if (!has_breaks(trimmed) || !json_scan(&in->json, trimmed, &fault))
+        return intake_line(in, dir, trimmed, to, e);
+    return intake_line(in, dir, without_breaks(in, trimmed), to, e);
+}
+
+enum intake_kind intake_look(struct intake *in, struct str text)
+{
+    struct json_fault fault;
+    enum mcp_kind kind;
+
+    if (!str_trim(text).len)
+        return INTAKE_EMPTY;
+    arena_clear(&in->arena);
+    if (!json_scan(&in->json, text, &fault))
+        return INTAKE_OTHER;
+    kind = mcp_classify(json_root(&in->json), &in->arena).kind;
+    if (kind == MCP_BATCH && json_count(json_root(&in->json)))
+        return INTAKE_BATCH;
+    return kind == MCP_OTHER || kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
 }

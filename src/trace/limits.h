@@ -26,4 +26,9 @@
 /* HTTP streams that another exchange may still resume. */
 #define LIMIT_STREAMS ((size_t)32768)
 
+/* HTTP sessions that a client may still come back to, and events of streams that it may
+ * want to go on after. */
+#define LIMIT_SESSIONS ((size_t)65536)
+#define LIMIT_EVENTS ((size_t)131072)
+
 #endif

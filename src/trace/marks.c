@@ -25,11 +25,11 @@ void marks_add(struct marks *m, struct buf *to, int64_t rule)
 {
     const struct secrets_rule *r;
 
-    if (m->plain || rule == MARKS_ANY) {
+    r = rule == MARKS_ANY ? NULL : &m->secrets->rules[rule];
+    if (m->plain || !r || r->kind == SECRETS_DEPTH) {
         buf_add(to, STR("[REDACTED]"));
         return;
     }
-    r = &m->secrets->rules[rule];
     if (r->kind == SECRETS_VALUE) {
         buf_add(to, STR("[REDACTED:"));
         buf_add(to, r->name);

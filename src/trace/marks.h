@@ -1,7 +1,8 @@
 /* trace/marks.h - what is written in place of a secret.
  *
  * [REDACTED:NAME] for the value of a variable, [REDACTED:rule-N] for anything else, N being
- * given to rules as they first appear; [REDACTED] where a format knows no other. So the same
+ * given to rules as they first appear; [REDACTED] where a format knows no other and where
+ * there is no saying what it was. So the same
  * secret has the same mark everywhere in a recording, and a mark says nothing about it. */
 #ifndef TRACE_MARKS_H
 #define TRACE_MARKS_H

@@ -11,6 +11,7 @@
 #ifndef TRACE_PAIRING_H
 #define TRACE_PAIRING_H
 
+#include "base/map.h"
 #include "mcp/message.h"
 #include "trace/claim.h"
 #include "trace/scope.h"

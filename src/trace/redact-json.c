@@ -63,6 +63,7 @@ struct rewriting {
     struct str text;
     size_t copied; /* so much of the old text is in the new */
     size_t hit;
+    bool deep; /* one was too deep to be looked through */
 };
 
 static void replace(struct rewriting *w, size_t at, size_t end, struct str quote, uint32_t rule)
@@ -130,24 +131,51 @@ static void rewrite_string(struct rewriting *w, uint32_t node, size_t at, size_t
     note_leaf(w->j, node - w->root.node, hit->rule);
 }
 
+/* Whether all of a string goes. A search tells the first that is too deep; those behind it
+ * are asked for one by one. */
+static bool goes_whole(struct rewriting *w, struct json_val v, size_t at, size_t end,
+                       uint32_t *rule)
+{
+    const struct secrets_search *f = w->j->search;
+
+    *rule = f->secrets->depth;
+    if (w->deep)
+        return secrets_too_deep(w->j->search, json_inner(v));
+    for (size_t i = w->hit; i < f->count && f->hits[i].span.at < end; i++)
+        if (f->hits[i].whole && f->hits[i].span.end > at) {
+            *rule = f->hits[i].rule;
+            w->deep = true;
+        }
+    return w->deep;
+}
+
+static void rewrite_hit(struct rewriting *w, struct json_val v, size_t at, size_t end,
+                        const struct secrets_hit *hit)
+{
+    if (json_type(v) == JSON_STRING) {
+        rewrite_string(w, v.node, at, end, hit);
+    } else if (w->copied <= at) {
+        replace(w, at, end, STR("\""), hit->rule);
+        note_leaf(w->j, v.node - w->root.node, hit->rule);
+    }
+}
+
 static void rewrite_leaf(struct rewriting *w, struct json_val v)
 {
     const struct secrets_search *f = w->j->search;
     size_t at = json_at(v) - json_at(w->root), end = at + json_raw(v).len;
     bool kept = untouchable_has(&w->j->untouchable, v.node);
+    uint32_t rule;
 
+    if (json_type(v) == JSON_STRING && goes_whole(w, v, at, end, &rule)) {
+        replace(w, at + 1, end - 1, STR_NONE, rule);
+        note_leaf(w->j, v.node - w->root.node, rule);
+    }
     for (; w->hit < f->count && f->hits[w->hit].span.at < end; w->hit++) {
         const struct secrets_hit *hit = &f->hits[w->hit];
-        bool declared = f->secrets->rules[hit->rule].kind == SECRETS_VALUE;
 
-        if (hit->span.end > at && (declared || !kept)) {
-            if (json_type(v) == JSON_STRING) {
-                rewrite_string(w, v.node, at, end, hit);
-            } else if (w->copied <= at) {
-                replace(w, at, end, STR("\""), hit->rule);
-                note_leaf(w->j, v.node - w->root.node, hit->rule);
-            }
-        }
+        if (hit->span.end > at && (secrets_is_declared(&f->secrets->rules[hit->rule]) || !kept))
+            rewrite_hit(w, v, at, end, hit);
         if (hit->span.end > end)
             return; /* the next leaf has its share of it */
     }

@@ -91,6 +91,15 @@ static bool find_in_text(struct redactor *r, struct str text)
     return f->count || f->overflow;
 }
 
+static bool goes_whole(const struct secrets_search *f)
+{
+    bool whole = f->overflow;
+
+    for (size_t i = 0; i < f->count && !whole; i++)
+        whole = f->hits[i].whole;
+    return whole;
+}
+
 static void all_of_it(struct redactor *r, const struct place *p)
 {
     buf_clear(&r->clean);
@@ -107,7 +116,7 @@ static bool free_text(struct redactor *r, struct str text, const struct place *p
     if (!text.len || !find_in_text(r, text))
         return false;
     open = r->search.open;
-    if (r->search.overflow) {
+    if (goes_whole(&r->search)) {
         all_of_it(r, p);
         return true;
     }
@@ -319,9 +328,15 @@ bool redactor_finish(struct redactor *r, struct err *e)
     return put_held(r, r->held.len, e);
 }
 
+/* By any scheme, in any case. */
 static bool starts_url(struct str text)
 {
-    return str_starts(text, STR("http://")) || str_starts(text, STR("https://"));
+    size_t i = 0;
+
+    while (i < text.len && (((text.at[i] | 0x20) >= 'a' && (text.at[i] | 0x20) <= 'z') ||
+                            (i && strchr("0123456789+-.", text.at[i]))))
+        i++;
+    return i && str_starts(str_skip(text, i), STR("://"));
 }
 
 /* Scheme and host: people put keys into everything else. */
@@ -352,27 +367,32 @@ static bool is_mark(struct str text)
     return str_starts(text, STR("[REDACTED")) && str_find(text, ']') + 1 == text.len;
 }
 
-/* One word of a command. `*next`: the word before it said that it is a secret. */
-static struct str clean_word(struct redactor *r, struct str word, bool *next,
+/* One word of a command, and what it is by its own names and the word before it. What was
+ * taken out already goes under its own mark. */
+static struct str clean_word(struct redactor *r, struct str before, struct str word,
                              const struct place *p)
 {
     struct str clean = clean_text(r, word, p);
-    bool secret = *next && !str_starts(word, STR("-"));
-    size_t at = 0;
+    struct unravel_span s = { 0, 0 };
+    size_t copied = 0;
+    bool found, changed = false;
 
-    *next = false;
     if (!r->secrets->credentials)
         return clean;
-    if (!secret && secret_flag(word, &at)) {
-        *next = at == word.len;
-        secret = !*next;
-    }
-    if (!secret || is_mark(str_skip(clean, at)))
-        return clean;
     buf_clear(&r->text);
-    buf_add(&r->text, str_n(word.at, at));
-    marks_add(&r->marks, &r->text, r->secrets->argument);
-    tell(r, p, STR_NONE, r->secrets->argument);
+    found = secret_flag_next(before, clean, &s) || secret_flag_part(clean, 0, &s);
+    for (; found; found = secret_flag_part(clean, s.end, &s)) {
+        if (is_mark(str_n(clean.at + s.at, s.end - s.at)))
+            continue;
+        buf_add(&r->text, str_n(clean.at + copied, s.at - copied));
+        marks_add(&r->marks, &r->text, r->secrets->argument);
+        tell(r, p, STR_NONE, r->secrets->argument);
+        copied = s.end;
+        changed = true;
+    }
+    if (!changed)
+        return clean;
+    buf_add(&r->text, str_skip(clean, copied));
     return arena_str(&r->arena, buf_str(&r->text));
 }
 
@@ -394,14 +414,16 @@ static bool clean_words(struct redactor *r, struct str json, const struct place 
     struct json_out o = json_out_to(&c->json);
     struct json_fault fault;
     struct json_iter it;
-    bool next = false, changed = false;
+    struct str before = STR_NONE;
+    bool changed = false;
 
     if (!json_scan(&r->doc, json, &fault))
         return false;
     json_out_array(&o);
     for (it = json_each(json_root(&r->doc)); json_next(&it);) {
         struct str word = json_text(it.value, &r->arena), clean;
-        clean = clean_word(r, word, &next, p);
+        clean = clean_word(r, before, word, p);
+        before = word;
         changed |= clean.at != word.at;
         json_out_str(&o, clean);
         add_word(&c->line, clean);

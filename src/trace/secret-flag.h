@@ -1,13 +1,19 @@
-/* trace/secret-flag.h - words of a command that say a secret follows.
+/* trace/secret-flag.h - words of a command that say that something is a secret.
  *
- * `--api-key=K`, `--token K`, `GITHUB_TOKEN=K`, `X-Api-Key: K`: goes by the end of the name,
- * so that --token-limit is none. */
+ * `--api-key=K`, `--token K`, `GITHUB_TOKEN=K`, `X-Api-Key: K`, `--header=Cookie: K`,
+ * `https://h/?api_key=K`, `{"apiKey":"K"}`: goes by the end of the name, so that
+ * --token-limit is none. */
 #ifndef TRACE_SECRET_FLAG_H
 #define TRACE_SECRET_FLAG_H
 
-#include "base/str.h"
+#include "base/unravel.h"
 
-/* `*at` is where the secret starts in the word; word.len if it is the next word. */
-bool secret_flag(struct str word, size_t *at);
+/* The first part of the word, from `from` on, that is a secret by what stands before it in
+ * the same word. Never empty. */
+bool secret_flag_part(struct str word, size_t from, struct unravel_span *out);
+
+/* The part of a word that is a secret by the word before it: by --token all of it, by --user
+ * what follows the colon. False if there is none; `before` may be empty. */
+bool secret_flag_next(struct str before, struct str word, struct unravel_span *out);
 
 #endif

@@ -11,7 +11,7 @@ enum { VALUE_LONGEST = 64 << 10, HITS_MOST = 1 << 16 };
 enum { KEEP_LAYER = 1 << 20 }; /* larger buffers are given back */
 
 /* What a needle was put in for, in the upper bits of its id. */
-enum purpose { PLAIN, BASE64, CREDENTIAL, SUSPICION, MARK };
+enum purpose { PLAIN, BASE64, BASE64_TWICE, CREDENTIAL, SUSPICION, MARK };
 enum { PURPOSE_SHIFT = 28, INDEX_MASK = (1 << PURPOSE_SHIFT) - 1 };
 
 void secrets_init(struct secrets *s)
@@ -49,10 +49,20 @@ struct adding {
 
 static void add_form(void *to, enum form form, struct str text)
 {
+    static const struct {
+        enum needles_case fold;
+        enum purpose purpose;
+    } rows[] = {
+        [FORM_PLAIN] = { NEEDLES_EXACT, PLAIN },
+        [FORM_BASE64] = { NEEDLES_EXACT, BASE64 },
+        [FORM_BASE64_TWICE] = { NEEDLES_EXACT, BASE64_TWICE },
+        [FORM_HEX] = { NEEDLES_ANY_CASE, PLAIN },
+    };
     struct adding *a = to;
+    bool spaces = form == FORM_PLAIN && memchr(text.at, ' ', text.len);
 
-    add_needle(a->secrets, text, form == FORM_HEX ? NEEDLES_ANY_CASE : NEEDLES_EXACT,
-               form == FORM_BASE64 ? BASE64 : PLAIN, a->rule);
+    add_needle(a->secrets, text, spaces ? NEEDLES_SPACE_OR_PLUS : rows[form].fold,
+               rows[form].purpose, a->rule);
 }
 
 static bool contains(struct str text, struct str part)
@@ -124,6 +134,7 @@ bool secrets_add_value(struct secrets *s, struct str name, struct str value, str
         return err_set(e, ERR_USAGE, "the value of '%.*s' is a word of the protocol's",
                        STR_ARG(name));
     a.rule = add_rule(s, SECRETS_VALUE, name);
+    s->values++;
     forms_each(value, add_form, &a);
     return true;
 }
@@ -181,6 +192,8 @@ bool secrets_seal(struct secrets *s, struct err *e)
 
     if (!regex_set_seal(s->regexes, e))
         return false;
+    if (s->values)
+        s->depth = add_rule(s, SECRETS_DEPTH, STR("escapes within escapes"));
     for (size_t i = 0; i < s->patterns; i++)
         add_rule(s, SECRETS_PATTERN, arena_printf(&s->arena, "pattern %zu", i + 1));
     literals = regex_set_literals(s->regexes, &s->always);
@@ -209,12 +222,14 @@ void secrets_search_release(struct secrets_search *f)
 
 static bool add_hit(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
 {
+    bool whole = f->secrets->rules[rule].kind == SECRETS_DEPTH;
+
     if (f->count == HITS_MOST) {
         f->overflow = true;
         return false;
     }
     f->hits = mem_reserve(f->hits, &f->cap, f->count + 1, sizeof *f->hits);
-    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule };
+    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule, whole };
     return true;
 }
 
@@ -258,6 +273,7 @@ static void settle(struct secrets_search *f, size_t first)
             last->span.end = hits[i].span.end;
         if (hits[i].rule < last->rule)
             last->rule = hits[i].rule;
+        last->whole |= hits[i].whole;
     }
     f->count = first + kept + 1;
 }
@@ -270,7 +286,7 @@ void secrets_settle(struct secrets_search *f)
 bool secrets_has_value(const struct secrets_search *f)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (f->secrets->rules[f->hits[i].rule].kind == SECRETS_VALUE)
+        if (secrets_is_declared(&f->secrets->rules[f->hits[i].rule]))
             return true;
     return f->overflow;
 }
@@ -281,14 +297,15 @@ static bool is_base64(char c)
            (c && strchr("+/-_=", c));
 }
 
-/* With the neighbours that hold the first and the last bits of the value. */
-static bool add_base64(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
+/* With the neighbours that hold the first and the last bits of the value: so many. */
+static bool add_base64(struct secrets_search *f, struct unravel_span s, size_t before,
+                       size_t behind, uint32_t rule)
 {
-    if (at && is_base64(f->text.at[at - 1]))
-        at--;
-    for (int i = 0; i < 2 && end < f->text.len && is_base64(f->text.at[end]); i++)
-        end++;
-    return add_hit(f, at, end, rule);
+    for (; before && s.at && is_base64(f->text.at[s.at - 1]); before--)
+        s.at--;
+    for (; behind && s.end < f->text.len && is_base64(f->text.at[s.end]); behind--)
+        s.end++;
+    return add_hit(f, s.at, s.end, rule);
 }
 
 static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
@@ -328,7 +345,9 @@ static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
     case PLAIN:
         return add_hit(f, at, end, index);
     case BASE64:
-        return add_base64(f, at, end, index);
+        return add_base64(f, (struct unravel_span){ at, end }, 1, 2, index);
+    case BASE64_TWICE:
+        return add_base64(f, (struct unravel_span){ at, end }, 3, 4, index);
     case CREDENTIAL:
         return try_credential(f, at, index);
     case SUSPICION:
@@ -387,6 +406,34 @@ static void to_origin(struct secrets_search *f, struct str text, const struct wa
                        sizeof *f->hits, f->count - first);
 }
 
+/* The first place that is escaped still more often: all others are asked for one by one. */
+static void note_depth(struct secrets_search *f, struct str text, unsigned kinds)
+{
+    struct unravel_span first;
+
+    if (unravel_next(text, kinds, 0, &first))
+        add_hit(f, first.at, first.end, f->secrets->depth);
+}
+
+static bool is_deeper(struct secrets_search *f, struct str text, unsigned kinds)
+{
+    struct unravel_span ignored;
+
+    for (size_t layer = 0; layer < SECRETS_LAYERS; layer++) {
+        buf_clear(&f->layers[layer]);
+        if (!unravel(text, kinds, &f->layers[layer]))
+            return false;
+        text = buf_str(&f->layers[layer]);
+    }
+    return unravel_next(text, kinds, 0, &ignored);
+}
+
+bool secrets_too_deep(struct secrets_search *f, struct str text)
+{
+    return f->secrets->values &&
+           (is_deeper(f, text, UNRAVEL_ALL) || is_deeper(f, text, UNRAVEL_BACKSLASH));
+}
+
 /* Every layer of a text, from the outermost in. */
 static void look_through(struct secrets_search *f, struct str text, const struct way *w)
 {
@@ -399,6 +446,8 @@ static void look_through(struct secrets_search *f, struct str text, const struct
 
         if (layer || !w->escaped)
             look(f, now, w->patterns);
+        if (layer == SECRETS_LAYERS && f->secrets->values && !w->patterns)
+            note_depth(f, now, w->kinds);
         if (f->count > first)
             to_origin(f, text, w, layer, first);
         if (layer == SECRETS_LAYERS)

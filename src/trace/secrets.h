@@ -3,7 +3,8 @@
  * Three kinds of rules: values that were declared, by the names of their variables;
  * credentials that can be told by their looks; patterns of the user's. Declared values are
  * found in all their forms, escaped up to SECRETS_LAYERS times in any mixture; credentials
- * below as many escapes.
+ * below as many escapes. What is escaped more often than that could hide a value, so with
+ * values declared it counts as one itself.
  *
  * Ownership: what is added is copied. The rules do not change once they are sealed, and
  * several searches may use them. */
@@ -19,17 +20,29 @@ enum { SECRETS_LAYERS = 6 };
 
 #define SECRETS_MARK "[REDACTED:rule-" /* and a number; see trace/marks.h */
 
-enum secrets_kind { SECRETS_VALUE, SECRETS_CREDENTIAL, SECRETS_PATTERN };
+enum secrets_kind {
+    SECRETS_VALUE,
+    SECRETS_CREDENTIAL,
+    SECRETS_DEPTH, /* escaped too often to be looked through */
+    SECRETS_PATTERN,
+};
 
 struct secrets_rule {
     enum secrets_kind kind;
     struct str name; /* of the variable or the credential; of a pattern "pattern 1" */
 };
 
+/* Such a hit must not be left anywhere. */
+static inline bool secrets_is_declared(const struct secrets_rule *r)
+{
+    return r->kind == SECRETS_VALUE || r->kind == SECRETS_DEPTH;
+}
+
 struct secrets {
     struct secrets_rule *rules;
     size_t count, cap;
-    size_t patterns;
+    size_t values, patterns;
+    uint32_t depth; /* the rule for what is too deep; with values */
     struct needles needles;
     struct regex_set *regexes;
     uint32_t *credentials; /* by row: its rule; NULL: they are not looked for */
@@ -59,6 +72,7 @@ bool secrets_seal(struct secrets *s, struct err *e) MUST_CHECK;
 struct secrets_hit {
     struct unravel_span span;
     uint32_t rule;
+    bool whole; /* the string it stands in has to go with it */
 };
 
 struct secrets_search {
@@ -88,6 +102,10 @@ void secrets_match(struct secrets_search *f, struct str text, bool escaped, size
 
 /* Brings the hits of several calls into order. */
 void secrets_settle(struct secrets_search *f);
+
+/* Whether a text is escaped too often to be looked through, though a value was declared.
+ * secrets_find() only tells the first such place of its text. */
+bool secrets_too_deep(struct secrets_search *f, struct str text);
 
 /* Whether a declared value is among the hits, or may be. */
 bool secrets_has_value(const struct secrets_search *f);

@@ -2,7 +2,10 @@
  *
  * Ids, methods, progress tokens, versions and schemas: what only looks like a secret is
  * left alone there, for a recording in which they were changed could not be replayed or
- * compared. */
+ * compared.
+ *
+ * They are told by where they stand (of which method, beside what) and by what they are: an
+ * object where an id belongs is none. */
 #ifndef TRACE_UNTOUCHABLE_H
 #define TRACE_UNTOUCHABLE_H
 
@@ -12,6 +15,7 @@
 struct untouchable {
     struct untouchable_range {
         uint32_t from, to;
+        bool id; /* or a token, or a reference to one: others must not become equal to it */
     } * ranges;
     size_t count, cap;
 };
@@ -23,5 +27,6 @@ void untouchable_release(struct untouchable *u);
 void untouchable_find(struct untouchable *u, struct json_val message);
 
 bool untouchable_has(const struct untouchable *u, uint32_t node);
+bool untouchable_is_id(const struct untouchable *u, uint32_t node);
 
 #endif

@@ -35,20 +35,9 @@ static void refuse(struct chunked *c, enum refusal why)
     c->state = CHUNKED_BROKEN;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static void take_size(struct chunked *c, char byte)
 {
-    int digit = hex_value(byte);
+    int digit = str_hex(byte);
 
     if (digit >= 0 && c->digits == DIGITS_MAX) {
         refuse(c, REFUSAL_CHUNK_LARGE);
@@ -66,39 +55,18 @@ static void take_size(struct chunked *c, char byte)
     }
 }
 
-/* The length of a quoted string, quotes included; 0: it has no end. */
-static size_t quoted_length(struct str s)
-{
-    for (size_t i = 1; i < s.len; i++) {
-        if (s.at[i] == '"')
-            return i + 1;
-        if (s.at[i] == '\\')
-            i++;
-    }
-    return 0;
-}
-
-static size_t word_length(struct str s)
-{
-    size_t n = 0;
-
-    while (n < s.len && fields_is_token(str_n(s.at + n, 1)))
-        n++;
-    return n;
-}
-
 /* What follows the first semicolon: names, each with a word or a quoted string or none. */
 static bool is_extension(struct str s)
 {
     for (;;) {
-        size_t n = word_length(s);
+        size_t n = fields_token_length(s);
 
         if (!n)
             return false;
         s = str_skip(s, n);
         if (str_starts(s, STR("="))) {
             s = str_skip(s, 1);
-            n = str_starts(s, STR("\"")) ? quoted_length(s) : word_length(s);
+            n = fields_word_length(s);
             if (!n)
                 return false;
             s = str_skip(s, n);

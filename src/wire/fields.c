@@ -29,7 +29,7 @@ static const bool token[256] = {
     ['^' ... 'z'] = true, ['|'] = true,          ['~'] = true,
 };
 
-static size_t token_run(struct str s)
+size_t fields_token_length(struct str s)
 {
     size_t n = 0;
 
@@ -40,7 +40,24 @@ static size_t token_run(struct str s)
 
 bool fields_is_token(struct str s)
 {
-    return s.len && token_run(s) == s.len;
+    return s.len && fields_token_length(s) == s.len;
+}
+
+/* Quotes included; 0: it has no end. */
+static size_t quoted_length(struct str s)
+{
+    for (size_t i = 1; i < s.len; i++) {
+        if (s.at[i] == '"')
+            return i + 1;
+        if (s.at[i] == '\\')
+            i++;
+    }
+    return 0;
+}
+
+size_t fields_word_length(struct str s)
+{
+    return str_starts(s, STR("\"")) ? quoted_length(s) : fields_token_length(s);
 }
 
 bool fields_is_value(struct str s)
@@ -87,7 +104,7 @@ static struct str trim(struct str s)
 
 static enum refusal parse_line(struct fields *f, struct str line)
 {
-    size_t n = token_run(line);
+    size_t n = fields_token_length(line);
 
     if (line.len && is_blank(line.at[0]))
         return REFUSAL_FOLD;

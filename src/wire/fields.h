@@ -26,6 +26,11 @@ void fields_add(struct fields *f, struct str name, struct str value);
  * character than tabs. REFUSAL_NONE: all of them were good. */
 enum refusal fields_parse(struct fields *f, struct str text);
 
+/* How many bytes at the front are a token; or a token or a quoted string, with its quotes.
+ * 0: there is none, or it has no end. */
+size_t fields_token_length(struct str s);
+size_t fields_word_length(struct str s);
+
 bool fields_is_token(struct str s);           /* one or more of the characters of a name */
 bool fields_is_value(struct str s);           /* may stand in a line: no control characters */
 bool fields_same(struct str a, struct str b); /* but for the case of ASCII letters */

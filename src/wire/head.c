@@ -28,10 +28,24 @@ static const bool plain[256] = { ['\t'] = true,
                                  [0x20 ... 0x7e] = true,
                                  [0x80 ... 0xff] = true };
 
+/* Whether one of eight bytes is below a blank or 0x7f. That a byte above such a one may be
+ * taken for one, too, does not matter: they are looked at one by one then. */
+static bool has_special(const char *at)
+{
+    const uint64_t ones = UINT64_MAX / 0xff;
+    uint64_t eight, del;
+
+    memcpy(&eight, at, sizeof eight);
+    del = eight ^ 0x7f * ones;
+    return (((eight - 0x20 * ones) & ~eight) | ((del - ones) & ~del)) & 0x80 * ones;
+}
+
 static size_t plain_run(struct str in)
 {
     size_t n = 0;
 
+    while (in.len - n >= 8 && !has_special(in.at + n))
+        n += 8;
     while (n < in.len && plain[(unsigned char)in.at[n]])
         n++;
     return n;

@@ -4,17 +4,6 @@ static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 static const uint8_t loopback6[16] = { [15] = 1 };
 static const uint8_t any6[16] = { 0 };
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 99;
-}
-
 /* A number as C spells it: decimal, 0octal or 0xhex. '0x' alone is 0, as it is to some. */
 static bool parse_part(struct str s, uint64_t *n, bool *usual)
 {
@@ -29,9 +18,9 @@ static bool parse_part(struct str s, uint64_t *n, bool *usual)
     }
     *n = 0;
     for (size_t i = 0; i < s.len; i++) {
-        int digit = digit_value(s.at[i]);
+        int digit = str_hex(s.at[i]);
 
-        if (digit >= base)
+        if (digit < 0 || digit >= base)
             return false;
         *n = *n * (unsigned)base + (unsigned)digit;
         if (*n > UINT32_MAX)
@@ -96,9 +85,9 @@ static bool add_group(struct groups *g, struct str s)
     if (s.len == 0 || s.len > 4 || g->len + 2 > 16)
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        int digit = digit_value(s.at[i]);
+        int digit = str_hex(s.at[i]);
 
-        if (digit > 15)
+        if (digit < 0)
             return false;
         value = value << 4 | (unsigned)digit;
     }
@@ -190,7 +179,7 @@ bool ip_resembles(struct str text)
             last = part;
     }
     for (size_t i = 0; i < last.len; i++) {
-        if (digit_value(last.at[i]) > 9)
+        if (last.at[i] < '0' || last.at[i] > '9')
             return parse_part(last, &n, &usual);
     }
     return last.len > 0;

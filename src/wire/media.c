@@ -19,15 +19,6 @@ static struct str skip_blanks(struct str s)
     return s;
 }
 
-static size_t token_length(struct str s)
-{
-    size_t n = 0;
-
-    while (n < s.len && fields_is_token(str_n(s.at + n, 1)))
-        n++;
-    return n;
-}
-
 static bool parse_range(struct range *r, struct str s)
 {
     size_t slash = str_find(s, '/');
@@ -35,22 +26,10 @@ static bool parse_range(struct range *r, struct str s)
 
     r->type = before(s, slash);
     s = str_skip(s, slash + 1);
-    n = token_length(s);
+    n = fields_token_length(s);
     r->subtype = before(s, n);
     r->parameters = skip_blanks(str_skip(s, n));
     return fields_is_token(r->type) && n > 0;
-}
-
-/* The length of a quoted string, quotes included; 0: it has no end. */
-static size_t quoted_length(struct str s)
-{
-    for (size_t i = 1; i < s.len; i++) {
-        if (s.at[i] == '"')
-            return i + 1;
-        if (s.at[i] == '\\')
-            i++;
-    }
-    return 0;
 }
 
 enum parameter { PARAMETER_END, PARAMETER_BAD, PARAMETER };
@@ -67,14 +46,14 @@ static enum parameter next_parameter(struct str *rest, struct str *name, struct 
     if (s.at[0] != ';')
         return PARAMETER_BAD;
     s = skip_blanks(str_skip(s, 1));
-    n = token_length(s);
+    n = fields_token_length(s);
     *name = before(s, n);
     if (n) {
         s = str_skip(s, n);
         if (!s.len || s.at[0] != '=')
             return PARAMETER_BAD;
         s = str_skip(s, 1);
-        n = s.len && s.at[0] == '"' ? quoted_length(s) : token_length(s);
+        n = fields_word_length(s);
         if (!n)
             return PARAMETER_BAD;
         *value = before(s, n);

@@ -6,6 +6,7 @@ in what is recorded without redaction.
 """
 import base64
 import html
+import html.entities
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ import urllib.parse
 
 import pytest
 
-VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8Lm&x'  # something of everything that is escaped anywhere
+VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8 Lm&x'  # something of everything that is escaped anywhere
 DIGITS = "8675309421357"
 
 DONE = b'{"jsonrpc":"2.0","method":"done"}\n'
@@ -65,6 +66,14 @@ def b64(text, before=""):
 
 ALNUM = "".join(map(chr, range(48, 58))) + "".join(map(chr, range(65, 91))) + "".join(map(chr, range(97, 123)))
 
+
+
+def times(n, encode, text):
+    for _ in range(n):
+        text = encode(text)
+    return text
+
+
 # name: the text, and whether it is JSON's spelling of itself already.
 ENCODINGS = {
     "raw": (lambda v: v, False),
@@ -84,12 +93,33 @@ ENCODINGS = {
     "base64-1": (lambda v: b64(v, "u"), False),
     "base64-2": (lambda v: b64(v, "u:"), False),
     "base64url": (lambda v: b64(v, "\u00ff").replace("+", "-").replace("/", "_").rstrip("="), False),
+    "form-mixed": (lambda v: urllib.parse.quote(v, safe=" ").replace(" ", "+", 1).replace(" ", "%20"), False),
+    "base64-twice": (lambda v: b64(b64(v, "u"), "x"), False),
+    "base64url-twice": (lambda v: b64(b64(v, "u:")).replace("+", "-").replace("/", "_").rstrip("="), False),
+    "base64-of-json": (lambda v: b64(json.dumps({"k": v}, ensure_ascii=False)), False),
+    "base64-of-ascii-json": (lambda v: b64(json.dumps({"ke": v})), False),
+    "base64-of-percent": (lambda v: b64("?k=" + urllib.parse.quote(v, safe="")), False),
+    "hex-of-json": (lambda v: json_text(v).encode().hex(), False),
     "base64-percent": (lambda v: urllib.parse.quote(b64(v, "a"), safe=""), False),
     "hex": (lambda v: v.encode().hex(), False),
     "hex-upper": (lambda v: v.encode().hex().upper(), False),
     "html": (html.escape, False),
     "html-numbers": (lambda v: "".join(f"&#{ord(c)};" for c in v), False),
+    "html-hex": (lambda v: "".join(f"&#x{ord(c):X};" for c in v), False),
+    "html-zeros": (lambda v: "".join(f"&#{ord(c):08};" for c in v), False),
+    "html-names": (lambda v: "".join(f"&{html.entities.codepoint2name[ord(c)]};"
+                                     if ord(c) in html.entities.codepoint2name
+                                     else {"/": "&sol;", "+": "&plus;", "\\": "&bsol;"}.get(c, c) for c in v), False),
     "python": (lambda v: "".join(f"\\x{b:02x}" for b in v.encode()), False),
+}
+
+
+# More often than is looked through: the string goes as a whole.
+DEEP = {
+    "json-8": (lambda v: times(8, json_text, v), True),
+    "percent-9": (lambda v: times(9, lambda t: urllib.parse.quote(t, safe=""), v), False),
+    "html-12": (lambda v: times(12, html.escape, v), False),
+    "mixed-9": (lambda v: times(3, lambda t: json_text(html.escape(urllib.parse.quote(t, safe=""))), v), True),
 }
 
 
@@ -292,6 +322,18 @@ def test_no_canary_is_left_in_any_encoding(session, carrier):
     assert b"[REDACTED:CANARY]" in recorded
 
 
+@pytest.mark.parametrize("carrier", ["tool arguments", "id", "name of a member", "batch", "standard error",
+                                     "noise of the server", "word of the command"])
+def test_what_is_escaped_too_often_is_not_kept(session, carrier):
+    who, line = CARRIERS[carrier]
+    for encode, is_json in DEEP.values():
+        text = encode(VALUE)
+        session.add(who, line.replace("%s", text if is_json or who.endswith("plain") else json_text(text)))
+    session.run("a.jsonl", *REDACT)
+    for name, blob in everything(session.directory):
+        assert b"Zq7" not in blob and b"REDACTED" in blob, name
+
+
 def redacted_recording(session, *options):
     for who, line in CARRIERS.values():
         for encode, is_json in (ENCODINGS["raw"], ENCODINGS["json-all-u"], ENCODINGS["base64-1"]):
@@ -439,6 +481,20 @@ def test_ids_methods_tokens_and_schemas_are_untouched(session):
     assert "REDACTED" not in recorded
     for line in UNTOUCHED:
         assert f'"msg":{line}' in recorded
+
+
+@pytest.mark.parametrize("line", [
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"inputSchema":{"a":"%s"}}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"requestId":"%s","progressToken":"%s"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"protocolVersion":"%s","requestedSchema":{"a":"%s"}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":{"a":"%s"}}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"tools":[{"name":"t","inputSchema":{"a":"%s"}}]}}',
+])
+def test_their_names_hide_nothing_elsewhere(session, line):
+    session.add("client", line.replace("%s", "AKIAIOSFODNN7EXAMPLE"))
+    session.run("a.jsonl")
+    recorded = (session.directory / "a.jsonl").read_text()
+    assert "AKIAIOSFODNN7" not in recorded and recorded.count("[REDACTED:rule-1]") == line.count("%s")
 
 
 def test_marks_are_numbered_as_they_appear(session):

@@ -91,6 +91,26 @@ def test_a_cassette_as_its_own_recorder_serves_it(run, mcpreel, tmp_path, record
     assert (got[1]["error"]["code"], got[1]["error"]["message"]) == (-32600, "No matching interaction for tools/call [t]")
 
 
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
+def test_of_a_packed_recording_that_is_cut_off_all_is_played_that_can_be_unpacked(name, recording, run, mcpreel, tmp_path):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
+    packed = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(packed[:-4])
+    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
+    assert (ran.code, json.loads(ran.out)) == (0, WELCOME)
+    assert b"the packed data is cut off; used up to here" in ran.err
+    (tmp_path / name).write_bytes(packed[:10] + packed[11:])
+    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
+    assert (ran.code, ran.out) == (3, b"")
+
+
+def test_a_pipe_is_no_recording_and_what_is_advised_then_works(recording, mcpreel, run):
+    ran = subprocess.run(["bash", "-c", '"$0" replay <(cat "$1")', mcpreel, recording], stdin=subprocess.DEVNULL,
+                         capture_output=True)
+    assert ran.returncode == 3 and b"it is a pipe" in ran.stderr
+    assert b"save it to a file first" in ran.stderr and b"'-'" not in ran.stderr
+
+
 # --- clients
 
 def test_clients_with_ids_of_every_kind_get_the_same(recording, run, mcpreel):
@@ -185,7 +205,7 @@ def test_a_recording_that_is_replaced_goes_on_as_it_was(recording, mcpreel, tmp_
     assert json.loads(out) == result(5, "one")
 
 
-# --- the server behind the recording
+# --- what a miss advises
 
 SERVER = r"""
 import json, os, sys
@@ -203,6 +223,85 @@ def server(tmp_path):
     (tmp_path / "server.py").write_text(SERVER)
     return [sys.executable, str(tmp_path / "server.py"), str(tmp_path / "pids")]
 
+
+def by_id(ran):
+    return {m["id"]: m for m in map(json.loads, ran.out.splitlines()) if "id" in m}
+
+
+def played(run, mcpreel, path, messages, *options, server=()):
+    said = "".join(json.dumps(m) + "\n" for m in messages).encode()
+    return by_id(run([mcpreel, "-q", "replay", *options, *path, *(["--", *server] if server else [])], stdin=said))
+
+
+FAILED = {"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "no"}}
+GIVEN_UP = [("c2s", call(2, n=1)), ("s2c", FAILED)]
+WITH_META = [("c2s", request(2, "tools/call", name="t", arguments={"n": 1}, _meta={"k": 1})), ("s2c", result(2, "one"))]
+PAGES = [("c2s", request(1, "tools/list")), ("s2c", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [], "nextCursor": "a"}}),
+         ("c2s", request(2, "tools/list", cursor="a")), ("s2c", {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}})]
+TWO = [("c2s", call(2, a=1, b=1)), ("s2c", result(2, "one"))]
+ORDER = ["--order", "total"]
+
+# What is recorded, asked for (the last request misses) and given as options; and what is advised.
+ADVICE = {
+    "sequential-exhausted": (TALK, [call(1), call(2), call("x")], [], "last or cycle"),
+    "by-request-exhausted": (TALK, [call(1, n=1), call("x", n=1)], ["--match", "by-request"], "last or cycle"),
+    "fuzzy-exhausted": (TALK, [call(1, n=1), call("x", n=1)], ["--match", "fuzzy"], "last or cycle"),
+    "only-errors-exhausted": (GIVEN_UP, [call(1), call("x")], [], "cycle"),
+    "errors-again-exhausted": (GIVEN_UP, [call(1), call("x")], ["--on-exhausted", "last"], "cycle"),
+    "by-request-near": (TWO, [call("x", a=1, b=2)], ["--match", "by-request"], "fuzzy or sequential"),
+    "by-request-far": (TWO, [call("x", a=2, b=2)], ["--match", "by-request"], "sequential"),
+    "by-request-other-tool": (TALK, [request("x", "tools/call", name="u")], ["--match", "by-request"], "passthrough"),
+    "by-request-other-cursor": (PAGES, [request("x", "tools/list", cursor="b")], ["--match", "by-request"], "passthrough"),
+    "by-request-all-used": (TWO, [call(1, a=1, b=1), call("x", a=1, b=2)], ["--match", "by-request"], "passthrough"),
+    "fuzzy-far": (TWO, [call("x", a=2, b=2)], ["--match", "fuzzy"], "sequential"),
+    "strict-meta": (WITH_META, [call("x", n=1)], ["--match", "strict"], "by-request"),
+    "strict-near": (TWO, [call("x", a=1, b=2)], ["--match", "strict"], "fuzzy or sequential"),
+    "sequential-unknown": (TALK, [request("x", "prompts/list")], [], "passthrough"),
+    "too-early": (TALK, [call("x", n=1)], ORDER, "leave out --order total"),
+    "too-early-but-never-recorded": (TALK, [request("x", "prompts/list")], ORDER, "passthrough"),
+    "too-early-but-used-up": (TALK + PAGES, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "passthrough"),
+    "total-exhausted": (TWO, [call(1), call("x")], ORDER, "last or cycle"),
+    "total-exhausted-not-the-first": (TALK, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "last"),
+}
+
+
+@pytest.mark.parametrize("case", ADVICE)
+def test_what_is_advised_helps(case, run, mcpreel, tmp_path, server):
+    """Every command that the explanation of a miss names is tried: what was missed is answered then."""
+    talk, messages, options, advised = ADVICE[case]
+    path = [write_recording(tmp_path / "a.jsonl", talk)]
+    error = played(run, mcpreel, path, messages, *options)["x"]["error"]
+    hint = error["data"]["hint"]
+    assert advised in hint
+    tries = [[*options, "--match", mode] for mode in words_after(hint, "--match")]
+    tries += [[*options, "--on-exhausted", how] for how in words_after(hint, "--on-exhausted")]
+    if "leave out --order total" in hint:
+        tries += [[o for o in options if o not in ORDER]]
+    if "passthrough" in hint:
+        tries += [[*options, "--on-unmatched", "passthrough"]]
+    assert tries
+    for new in tries:
+        got = played(run, mcpreel, path, messages, *new, server=server if "passthrough" in new else ())
+        assert got["x"].get("error") in (None, FAILED["error"]), (new, got)
+
+
+def words_after(hint, option):
+    """The values that "OPTION one or another," names."""
+    return hint.split(option + " ")[1].split(",")[0].split(" or ") if option + " " in hint else []
+
+
+@pytest.mark.parametrize("how, third", [("last", "two"), ("cycle", "one")])
+def test_a_cassette_in_sequence_gives_answers_again_if_asked_to(how, third, run, mcpreel, tmp_path, recording):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
+    messages = [request(0, "any"), request(1, "any"), request(2, "any"), request("x", "any"), request("y", "any")]
+    path = ["--cassette", tmp_path / "c.json"]
+    error = played(run, mcpreel, path, messages, "--match", "sequential")["x"]["error"]
+    assert "--on-exhausted last or cycle" in error["data"]["hint"]
+    got = played(run, mcpreel, path, messages, "--match", "sequential", "--on-exhausted", how)
+    assert got["y" if how == "cycle" else "x"]["result"]["content"][0]["text"] == third
+
+
+# --- the server behind the recording
 
 def test_the_server_is_started_only_when_it_is_needed(recording, server, run, mcpreel, tmp_path):
     before = recording.read_bytes()

@@ -1,15 +1,12 @@
 #include "desk.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/dispatch.h"
-#include "terse.h"
+#include "scratch.h"
 #include "test.h"
 
 enum { DESK_MAX = 64 << 20, DESK_WORDS = 16 };
@@ -27,6 +24,8 @@ static ssize_t capture(const struct sys *s, int fd, const void *from, size_t n)
 int desk_open(void **state)
 {
     struct desk *d = mem_new(struct desk);
+    void *dir;
+    int r;
 
     *state = d;
     fault_init(&d->faults);
@@ -35,26 +34,17 @@ int desk_open(void **state)
     buf_init(&d->out, DESK_MAX);
     buf_init(&d->err, DESK_MAX);
     buf_init(&d->text, DESK_MAX);
-    memcpy(d->dir, "/tmp/mcpreel-desk-XXXXXX", sizeof "/tmp/mcpreel-desk-XXXXXX");
-    return mkdtemp(d->dir) && chdir(d->dir) == 0 ? 0 : -1;
-}
-
-static bool is_ours(const char *name)
-{
-    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    r = scratch_enter(&dir);
+    d->dir = dir;
+    return r;
 }
 
 int desk_close(void **state)
 {
     struct desk *d = *state;
-    DIR *dir = opendir(".");
-    int r;
+    void *dir = d->dir;
+    int r = scratch_leave(&dir);
 
-    for (const struct dirent *entry; (entry = readdir(dir));)
-        if (is_ours(entry->d_name))
-            unlink(entry->d_name);
-    closedir(dir);
-    r = chdir("/") == 0 && rmdir(d->dir) == 0 ? 0 : -1;
     buf_release(&d->out);
     buf_release(&d->err);
     buf_release(&d->text);
@@ -64,24 +54,14 @@ int desk_close(void **state)
 
 void desk_put(struct desk *d, const char *name, const char *text)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    struct arena a = { 0 };
-    struct str json = terse_json(&a, text);
-
     (void)d;
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, json.at, json.len), json.len);
-    close(fd);
-    arena_release(&a);
+    scratch_put_terse(name, text);
 }
 
 const char *desk_get(struct desk *d, const char *name)
 {
-    struct err e = ERR_NONE;
-
     buf_clear(&d->text);
-    if (!file_slurp(&d->text, &sys_real, name, &e))
-        fail_msg("%s", e.msg);
+    scratch_get(&d->text, name);
     for (char *c = d->text.at; c < d->text.at + d->text.len; c++)
         *c = *c == '"' ? '\'' : *c == '\\' ? '`' : *c;
     return buf_z(&d->text);
@@ -89,13 +69,7 @@ const char *desk_get(struct desk *d, const char *name)
 
 size_t desk_count(struct desk *d)
 {
-    DIR *dir = opendir(d->dir);
-    size_t n = 0;
-
-    for (const struct dirent *entry; (entry = readdir(dir));)
-        n += is_ours(entry->d_name);
-    closedir(dir);
-    return n;
+    return scratch_count(d->dir);
 }
 
 static void say(void *to, struct str line)

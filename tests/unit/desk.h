@@ -12,7 +12,7 @@ struct desk {
     struct fault_sys faults; /* first: what is handed a sys is handed a desk */
     struct buf out, err;     /* of the latest run */
     struct buf text;         /* of the latest desk_get() */
-    char dir[64];
+    char *dir;
     char *const *env; /* NULL-terminated NAME=value; NULL: nothing is set */
     ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
 };

@@ -197,6 +197,12 @@ void fault_gate(struct fault_sys *f, enum fault_call call, unsigned nth, unsigne
                 .call = call, .nth = nth, .times = times, .kind = FAULT_GATE, .gate = gate });
 }
 
+void fault_wait_for(struct fault_sys *f, enum fault_call call, unsigned count)
+{
+    while (atomic_load(&f->calls[call]) < count)
+        usleep(500);
+}
+
 void fault_kill(struct fault_sys *f, enum fault_call call, unsigned nth)
 {
     plan(f, (struct fault){ .call = call, .nth = nth, .times = 1, .kind = FAULT_KILL });

@@ -68,6 +68,10 @@ void fault_slow(struct fault_sys *f, enum fault_call call, unsigned nth, unsigne
 void fault_gate(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                 int gate);
 
+/* Waits until another thread has made so many calls; a test that waits in vain must have
+ * itself ended. */
+void fault_wait_for(struct fault_sys *f, enum fault_call call, unsigned count);
+
 /* The process is killed instead of the call. */
 void fault_kill(struct fault_sys *f, enum fault_call call, unsigned nth);
 

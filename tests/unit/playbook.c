@@ -58,6 +58,16 @@ static void write_down(struct action_sink *self, const struct action *a)
     case ACTION_FINISH:
         buf_printf(&p->got, "finish %d", a->exit_code);
         break;
+    case ACTION_BEGIN:
+        buf_printf(&p->got, "begin #%u for %llu", a->way.seq,
+                   (unsigned long long)a->way.exchange);
+        break;
+    case ACTION_ANSWER:
+    case ACTION_OPEN:
+    case ACTION_WRITE:
+    case ACTION_END:
+        buf_add(&p->got, STR("over HTTP"));
+        break;
     case ACTION_START_UPSTREAM:
         buf_add(&p->got, STR("start upstream"));
         break;

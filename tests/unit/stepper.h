@@ -42,6 +42,15 @@ static inline void stepper_put(struct action_sink *self, const struct action *a)
     case ACTION_FINISH:
         buf_printf(&s->did, "finish %d", a->exit_code);
         break;
+    case ACTION_BEGIN:
+        buf_printf(&s->did, "begin #%u", a->way.seq);
+        break;
+    case ACTION_ANSWER:
+    case ACTION_OPEN:
+    case ACTION_WRITE:
+    case ACTION_END:
+        buf_add(&s->did, STR("over HTTP"));
+        break;
     case ACTION_START_UPSTREAM:
         buf_add(&s->did, STR("start upstream"));
         break;

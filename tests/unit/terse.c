@@ -14,6 +14,18 @@ struct str terse_json(struct arena *a, const char *text)
     return str_z(json);
 }
 
+void terse_check_probe(bool (*probe)(struct str head), const struct terse_head *heads,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct arena a = { 0 };
+
+        if (probe(terse_json(&a, heads[i].text)) != heads[i].ours)
+            fail_msg("%s", heads[i].text);
+        arena_release(&a);
+    }
+}
+
 struct json_val terse_scan(struct terse_scanned *s, const char *text)
 {
     struct json_fault fault;
@@ -227,12 +239,16 @@ static void put_message(struct buf *to, const struct record *r)
 
     if (r->has & HAS_SEQ)
         buf_printf(to, "#%llu ", (unsigned long long)m->seq);
+    if (r->has & HAS_REDELIVERS)
+        buf_printf(to, "redelivers=%llu ", (unsigned long long)m->redelivers);
     buf_printf(to, "%s ", way(m->dir));
     buf_add(to, json_raw(m->msg));
     if (r->has & HAS_LATENCY)
         buf_printf(to, " latency=%llu", (unsigned long long)m->latency_ms);
     if (m->batch.len)
         buf_printf(to, " batch=%.*s", STR_ARG(m->batch));
+    if (m->event.len)
+        buf_printf(to, " event=%.*s", STR_ARG(m->event));
 }
 
 static void put_proc(struct buf *to, const struct record *r)
@@ -254,6 +270,48 @@ static void put_footer(struct buf *to, const struct record *r)
                (unsigned long long)f->errors, (long long)f->exit_code);
     buf_printf(to, " protocol=%.*s server=%.*s client=%.*s", STR_ARG(f->protocol),
                STR_ARG(f->server_info), STR_ARG(f->client_info));
+}
+
+/* " NAME=text", if there is one. */
+static void put_named(struct buf *to, const char *name, struct str text)
+{
+    if (text.at)
+        buf_printf(to, " %s=%.*s", name, STR_ARG(text));
+}
+
+static void put_http_request(struct buf *to, const struct record_http *h)
+{
+    buf_printf(to, "http %.*s %.*s", STR_ARG(h->method), STR_ARG(h->path));
+    if (h->query.at)
+        buf_printf(to, "?%.*s", STR_ARG(h->query));
+    put_named(to, "state", h->state);
+    put_named(to, "host", h->host);
+    put_named(to, "origin", h->origin);
+    put_named(to, "body", h->body);
+    buf_add(to, h->auth ? STR(" auth") : STR_NONE);
+    put_named(to, "headers", h->headers);
+}
+
+static void put_http_response(struct buf *to, const struct record_http *h)
+{
+    buf_printf(to, "http %llu %.*s", (unsigned long long)h->status, STR_ARG(h->media));
+    put_named(to, "by", h->by);
+    put_named(to, "resumes", h->resumes);
+    buf_add(to, h->mints_session ? STR(" mints") : STR_NONE);
+    put_named(to, "headers", h->headers);
+}
+
+static void put_sse(struct buf *to, const struct record *r)
+{
+    buf_add(to, STR("sse"));
+    if (r->has & HAS_N)
+        buf_printf(to, " n=%llu", (unsigned long long)r->sse.n);
+    if (r->has & HAS_RETRY)
+        buf_printf(to, " retry=%llu", (unsigned long long)r->sse.retry);
+    put_named(to, "id", r->sse.id);
+    put_named(to, "event", r->sse.event);
+    put_named(to, "data", r->sse.data);
+    put_named(to, "comment", r->sse.comment);
 }
 
 static void put_body(struct buf *to, const struct record *r)
@@ -282,12 +340,31 @@ static void put_body(struct buf *to, const struct record *r)
                    (unsigned long long)r->gap.messages, (unsigned long long)r->gap.bytes,
                    STR_ARG(r->gap.why));
         break;
+    case RECORD_HTTP_REQUEST:
+        put_http_request(to, &r->http);
+        break;
+    case RECORD_HTTP_RESPONSE:
+        put_http_response(to, &r->http);
+        break;
+    case RECORD_HTTP_END:
+        buf_printf(to, "http end %.*s%s", STR_ARG(r->http.by), r->http.clean ? "" : " unclean");
+        break;
+    case RECORD_SSE:
+        put_sse(to, r);
+        break;
     case RECORD_FOOTER:
         put_footer(to, r);
         break;
     default:
         buf_printf(to, "kind %d", (int)r->kind);
     }
+}
+
+static void put_mark(struct buf *to, const struct record *r, const char *name, uint64_t value,
+                     unsigned has)
+{
+    if (r->has & has)
+        buf_printf(to, "%s=%llu ", name, (unsigned long long)value);
 }
 
 static bool terse_put(struct sink *self, const struct record *r, struct err *e)
@@ -299,8 +376,10 @@ static bool terse_put(struct sink *self, const struct record *r, struct err *e)
         return err_set(e, ERR_IO, "no room");
     if (r->has & HAS_US)
         buf_printf(&t->text, "@%lld ", (long long)r->us);
-    if (r->has & HAS_CONN)
-        buf_printf(&t->text, "conn=%llu ", (unsigned long long)r->conn);
+    put_mark(&t->text, r, "conn", r->conn, HAS_CONN);
+    put_mark(&t->text, r, "session", r->session, HAS_SESSION);
+    put_mark(&t->text, r, "x", r->exchange, HAS_EXCHANGE);
+    put_mark(&t->text, r, "stream", r->stream, HAS_STREAM);
     put_body(&t->text, r);
     buf_add_ch(&t->text, '\n');
     for (char *c = t->text.at + from; c < t->text.at + t->text.len; c++)

@@ -21,6 +21,14 @@
 /* `text` with ' and ` as " and \; into `a`. */
 struct str terse_json(struct arena *a, const char *text);
 
+/* How a file may start, in terse_json()'s manner; the probe of a format must know its own. */
+struct terse_head {
+    const char *text;
+    bool ours;
+};
+void terse_check_probe(bool (*probe)(struct str head), const struct terse_head *heads,
+                       size_t count);
+
 /* A JSON text scanned for good: valid until terse_scanned_release(). */
 struct terse_scanned {
     struct arena arena;

@@ -8,29 +8,8 @@
 #include <unistd.h>
 
 #include "fault-sys.h"
+#include "scratch.h"
 #include "test.h"
-
-/* long file: each way in which a disk can fail is a case of its own */
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-appender-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    unlink("file.2");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
 
 /* "GAP 2/14 0/0 1/3 why": messages and bytes of each lane. */
 static void add_gap(void *to, struct buf *text, const struct backlog_loss *l, const char *why)
@@ -43,139 +22,127 @@ static void add_gap(void *to, struct buf *text, const struct backlog_loss *l, co
     buf_printf(text, " %s\n", why);
 }
 
-/* Quick to try again, slow to be called slow: these tests share the machine. */
-static struct appender_config hurried(void)
-{
-    struct appender_config c = appender_defaults;
+/* An appender on a disk that can be made to fail, and how it ended. */
+struct bench {
+    struct appender_config c;
+    struct fault_sys f;
+    struct appender *a;
+    struct appender_end how;
+};
 
-    c.gap = add_gap;
-    c.slow_us = 10000000;
-    c.retry_us = 1000;
-    c.well_us = 0;
-    c.flush_us = 3600000000;
-    c.flush_lines = 1000000;
-    c.rest_us = 0;
-    c.end_us = 60000000;
-    return c;
+/* Quick to try again, slow to be called slow: these tests share the machine. */
+static void prepare(struct bench *b)
+{
+    *b = (struct bench){ .c = appender_defaults };
+    b->c.gap = add_gap;
+    b->c.slow_us = 10000000;
+    b->c.retry_us = 1000;
+    b->c.well_us = 0;
+    b->c.flush_us = 3600000000;
+    b->c.flush_lines = 1000000;
+    b->c.rest_us = 0;
+    b->c.end_us = 60000000;
+    fault_init(&b->f);
 }
 
-static struct appender *begin(struct fault_sys *f, const struct appender_config *c)
+static struct file create(struct bench *b, const char *path)
 {
     struct err e = ERR_NONE;
-    struct appender *a = NULL;
     struct file file;
 
-    if (!file_create(&file, &f->sys, "file", false, &e) || !appender_open(&a, &file, c, &e))
+    if (!file_create(&file, &b->f.sys, path, false, &e))
         fail_msg("%s", e.msg);
-    return a;
+    return file;
 }
 
-static void put_in(struct appender *a, const char *text, unsigned lane)
+static void begin(struct bench *b)
+{
+    struct file file = create(b, "file");
+    struct err e = ERR_NONE;
+
+    if (!appender_open(&b->a, &file, &b->c, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void put_in(struct bench *b, const char *text, unsigned lane)
 {
     struct buf line;
 
     buf_init(&line, 4096);
     buf_printf(&line, "%s\n", text);
     appender_put(
-        a, &(struct backlog_line){
-               .text = buf_str(&line), .lane = lane, .messages = 1, .bytes = line.len - 1 });
+        b->a, &(struct backlog_line){
+                  .text = buf_str(&line), .lane = lane, .messages = 1, .bytes = line.len - 1 });
     buf_release(&line);
 }
 
-static void put(struct appender *a, const char *text)
+static void put(struct bench *b, const char *text)
 {
-    put_in(a, text, 0);
+    put_in(b, text, 0);
 }
 
-static struct appender_end end(struct appender *a, const char *last)
+static void end(struct bench *b, const char *last)
 {
-    struct appender_end how;
-
-    appender_finish(a, str_z(last), &how);
-    return how;
-}
-
-static void assert_file(const char *path, const char *want)
-{
-    struct err e = ERR_NONE;
-    struct buf got;
-
-    buf_init(&got, (size_t)1 << 24);
-    if (!file_slurp(&got, &sys_real, path, &e))
-        fail_msg("%s", e.msg);
-    assert_str(buf_str(&got), str_z(want));
-    buf_release(&got);
+    appender_finish(b->a, str_z(last), &b->how);
 }
 
 static void assert_file_starts(const char *path, const char *want)
 {
-    struct err e = ERR_NONE;
     struct buf got;
 
     buf_init(&got, (size_t)1 << 24);
-    if (!file_slurp(&got, &sys_real, path, &e))
-        fail_msg("%s", e.msg);
+    scratch_get(&got, path);
     if (!str_starts(buf_str(&got), str_z(want)))
         fail_msg("it is: %.*s", STR_ARG(buf_str(&got)));
     buf_release(&got);
 }
 
-static void assert_told(struct appender *a, enum appender_trouble kind, const char *msg)
+static void assert_told(struct bench *b, enum appender_trouble kind, const char *msg)
 {
     struct err e = ERR_NONE;
 
-    assert_int_equal(appender_trouble(a, &e), kind);
+    assert_int_equal(appender_trouble(b->a, &e), kind);
     if (kind)
         assert_string_equal(e.msg, msg);
 }
 
-static void assert_nothing_told(struct appender *a)
+static void assert_nothing_told(struct bench *b)
 {
-    assert_told(a, APPENDER_FINE, NULL);
+    assert_told(b, APPENDER_FINE, NULL);
 }
 
-static uint64_t lost_messages(const struct appender_end *how)
+static uint64_t lost_messages(const struct bench *b)
 {
     uint64_t n = 0;
 
     for (int i = 0; i < BACKLOG_LANES; i++)
-        n += how->lost.lanes[i].messages;
+        n += b->how.lost.lanes[i].messages;
     return n;
-}
-
-/* Something a thread does sooner or later; a test that waits in vain is ended. */
-static void wait_for_calls(struct fault_sys *f, enum fault_call call, unsigned count)
-{
-    while (atomic_load(&f->calls[call]) < count)
-        usleep(500);
 }
 
 static void a_line_is_in_the_file_when_it_was_put(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    a = begin(&f, &c);
-    put(a, "one");
-    assert_file("file", "one\n");
-    assert_int_equal(f.calls[FAULT_WRITE], 1);
-    put(a, "two");
-    assert_file("file", "one\ntwo\n");
-    assert_int_equal(f.calls[FAULT_WRITE], 2);
-    assert_true(appender_is_well(a));
-    assert_int_equal(appender_size(a), 8);
-    how = end(a, "last\n");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_file("file", "one\ntwo\nlast\n");
-    assert_false(how.unsynced || how.late);
-    assert_int_equal(lost_messages(&how), 0);
-    assert_true(f.calls[FAULT_FDATASYNC] >= 1);
-    assert_int_equal(f.calls[FAULT_FSYNC], 1); /* the folder: the file's name is safe */
+    prepare(&b);
+    begin(&b);
+    put(&b, "one");
+    assert_content("file", STR("one\n"));
+    assert_int_equal(b.f.calls[FAULT_WRITE], 1);
+    put(&b, "two");
+    assert_content("file", STR("one\ntwo\n"));
+    assert_int_equal(b.f.calls[FAULT_WRITE], 2);
+    assert_true(appender_is_well(b.a));
+    assert_int_equal(appender_size(b.a), 8);
+    end(&b, "last\n");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_content("file", STR("one\ntwo\nlast\n"));
+    assert_false(b.how.unsynced || b.how.late);
+    assert_int_equal(lost_messages(&b), 0);
+    assert_true(b.f.calls[FAULT_FDATASYNC] >= 1);
+    assert_int_equal(b.f.calls[FAULT_FSYNC], 1); /* the folder: the file's name is safe */
 }
 
 /* For every reason, every number of bytes that still fit, and whether or not the rest can
@@ -187,242 +154,219 @@ static void whatever_fails_the_file_gets_every_line(void **state)
     (void)state;
     for (unsigned i = 0; i < 2 * 5 * 3; i++) {
         unsigned fits = i % 5, at = 1 + i / 5 % 3;
-        struct appender_config c = hurried();
-        struct fault_sys f;
-        struct appender *a;
-        struct appender_end how;
+        struct bench b;
         struct err e = ERR_NONE;
         bool stuck = i >= 15;
 
-        fault_init(&f);
+        prepare(&b);
         if (fits)
-            fault_short(&f, FAULT_WRITE, at, 1, fits);
-        fault_fail(&f, FAULT_WRITE, fits ? at + 1 : at, 3, reasons[i % 4]);
+            fault_short(&b.f, FAULT_WRITE, at, 1, fits);
+        fault_fail(&b.f, FAULT_WRITE, fits ? at + 1 : at, 3, reasons[i % 4]);
         if (stuck)
-            fault_fail(&f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
-        a = begin(&f, &c);
-        put(a, "one");
-        put(a, "two");
-        put(a, "three");
-        put(a, "four");
-        wait_for_calls(&f, FAULT_WRITE, at + 3 + (fits > 0)); /* it has gone well again */
-        how = end(a, "last\n");
-        assert_int_equal(lost_messages(&how), 0);
-        assert_int_equal(appender_trouble(a, &e), APPENDER_FAILED);
+            fault_fail(&b.f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
+        begin(&b);
+        put(&b, "one");
+        put(&b, "two");
+        put(&b, "three");
+        put(&b, "four");
+        fault_wait_for(&b.f, FAULT_WRITE, at + 3 + (fits > 0)); /* it has gone well again */
+        end(&b, "last\n");
+        assert_int_equal(lost_messages(&b), 0);
+        assert_int_equal(appender_trouble(b.a, &e), APPENDER_FAILED);
         assert_true(str_starts(str_z(e.msg), STR("cannot write 'file': ")));
-        assert_nothing_told(a);
-        appender_free(a);
-        assert_file("file", "one\ntwo\nthree\nfour\nlast\n");
+        assert_nothing_told(&b);
+        appender_free(b.a);
+        assert_content("file", STR("one\ntwo\nthree\nfour\nlast\n"));
         unlink("file");
     }
 }
 
 static void interruptions_and_short_writes_are_no_trouble(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_short(&f, FAULT_WRITE, 1, 2, 1);
-    fault_fail(&f, FAULT_WRITE, 3, 2, EINTR);
-    a = begin(&f, &c);
-    put(a, "one");
-    assert_file("file", "one\n");
-    assert_true(appender_is_well(a));
-    end(a, "last\n");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_file("file", "one\nlast\n");
+    prepare(&b);
+    fault_short(&b.f, FAULT_WRITE, 1, 2, 1);
+    fault_fail(&b.f, FAULT_WRITE, 3, 2, EINTR);
+    begin(&b);
+    put(&b, "one");
+    assert_content("file", STR("one\n"));
+    assert_true(appender_is_well(b.a));
+    end(&b, "last\n");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_content("file", STR("one\nlast\n"));
 }
 
 static void what_waits_is_written_without_any_further_line(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 1, 20, ENOSPC);
-    a = begin(&f, &c);
-    put(a, "one");
-    put(a, "two");
-    assert_false(appender_is_well(a));
-    wait_for_calls(&f, FAULT_WRITE, 22); /* twenty in vain, "one", "two" */
-    end(a, "");
-    appender_free(a);
-    assert_file("file", "one\ntwo\n");
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 1, 20, ENOSPC);
+    begin(&b);
+    put(&b, "one");
+    put(&b, "two");
+    assert_false(appender_is_well(b.a));
+    fault_wait_for(&b.f, FAULT_WRITE, 22); /* twenty in vain, "one", "two" */
+    end(&b, "");
+    appender_free(b.a);
+    assert_content("file", STR("one\ntwo\n"));
 }
 
 static void it_is_well_again_when_all_is_written(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 1, 2, ENOSPC);
-    a = begin(&f, &c);
-    put(a, "one");
-    for (unsigned i = 0; !appender_is_well(a); i++) {
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 1, 2, ENOSPC);
+    begin(&b);
+    put(&b, "one");
+    for (unsigned i = 0; !appender_is_well(b.a); i++) {
         usleep(1000);
-        put(a, "more");
+        put(&b, "more");
     }
-    assert_true(appender_size(a) >= 9);
-    end(a, "");
-    appender_free(a);
+    assert_true(appender_size(b.a) >= 9);
+    end(&b, "");
+    appender_free(b.a);
 }
 
 static void it_is_not_well_before_it_was_so_for_a_while(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 1, 1, ENOSPC);
-    c.well_us = 3600000000;
-    a = begin(&f, &c);
-    put(a, "one");
-    wait_for_calls(&f, FAULT_WRITE, 2);
-    put(a, "two");
-    assert_false(appender_is_well(a));
-    end(a, "");
-    appender_free(a);
-    assert_file("file", "one\ntwo\n");
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 1, 1, ENOSPC);
+    b.c.well_us = 3600000000;
+    begin(&b);
+    put(&b, "one");
+    fault_wait_for(&b.f, FAULT_WRITE, 2);
+    put(&b, "two");
+    assert_false(appender_is_well(b.a));
+    end(&b, "");
+    appender_free(b.a);
+    assert_content("file", STR("one\ntwo\n"));
 }
 
 /* The first line is being written, and stays; of what waits the oldest goes. */
 static void what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
     int gate[2];
 
     (void)state;
     assert_int_equal(pipe(gate), 0);
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 1, 1, ENOSPC);
-    fault_gate(&f, FAULT_WRITE, 2, 1, gate[0]);
-    c.memory = 240; /* three lines, with what it takes to keep them */
-    a = begin(&f, &c);
-    put(a, "first");
-    wait_for_calls(&f, FAULT_WRITE, 2); /* it hangs in the disk now */
-    put_in(a, "aa", 0);
-    put_in(a, "bbb", 1);
-    put_in(a, "cccc", 2);
-    put_in(a, "ddddd", 0);
-    put_in(a, "eeeeee", 1);
-    put_in(a, "fffffff", 0);
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 1, 1, ENOSPC);
+    fault_gate(&b.f, FAULT_WRITE, 2, 1, gate[0]);
+    b.c.memory = 240; /* three lines, with what it takes to keep them */
+    begin(&b);
+    put(&b, "first");
+    fault_wait_for(&b.f, FAULT_WRITE, 2); /* it hangs in the disk now */
+    put_in(&b, "aa", 0);
+    put_in(&b, "bbb", 1);
+    put_in(&b, "cccc", 2);
+    put_in(&b, "ddddd", 0);
+    put_in(&b, "eeeeee", 1);
+    put_in(&b, "fffffff", 0);
     close(gate[1]);
-    how = end(a, "last\n");
-    assert_told(a, APPENDER_FAILED, "cannot write 'file': No space left on device");
-    assert_told(a, APPENDER_DROPPED, "cannot write 'file': No space left on device");
-    assert_nothing_told(a);
-    appender_free(a);
+    end(&b, "last\n");
+    assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': No space left on device");
+    assert_nothing_told(&b);
+    appender_free(b.a);
     close(gate[0]);
-    assert_file("file", "first\nGAP 1/2 1/3 1/4 No space left on device\n"
-                        "ddddd\neeeeee\nfffffff\nlast\n");
-    assert_int_equal(lost_messages(&how), 3);
-    assert_int_equal(how.lost.lanes[1].bytes, 3);
+    assert_content("file", STR("first\nGAP 1/2 1/3 1/4 No space left on device\n"
+                               "ddddd\neeeeee\nfffffff\nlast\n"));
+    assert_int_equal(lost_messages(&b), 3);
+    assert_int_equal(b.how.lost.lanes[1].bytes, 3);
 }
 
 static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 1, 50, EIO);
-    c.memory = 1;
-    a = begin(&f, &c);
-    put(a, "first");
-    put(a, "second");
-    put(a, "third");
-    wait_for_calls(&f, FAULT_WRITE, 52);
-    how = end(a, "last\n");
-    appender_free(a);
-    assert_file("file", "first\nGAP 1/6 0/0 0/0 Input/output error\nthird\nlast\n");
-    assert_int_equal(lost_messages(&how), 1);
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 1, 50, EIO);
+    b.c.memory = 1;
+    begin(&b);
+    put(&b, "first");
+    put(&b, "second");
+    put(&b, "third");
+    fault_wait_for(&b.f, FAULT_WRITE, 52);
+    end(&b, "last\n");
+    appender_free(b.a);
+    assert_content("file", STR("first\nGAP 1/6 0/0 0/0 Input/output error\nthird\nlast\n"));
+    assert_int_equal(lost_messages(&b), 1);
 }
 
 /* Whoever appends would wait here for ever if it waited for the disk. */
 static void a_disk_that_hangs_is_waited_for_only_once(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
-    struct appender_end how;
+    struct bench b;
     struct err e = ERR_NONE;
     struct buf want;
     int gate[2];
 
     (void)state;
     assert_int_equal(pipe(gate), 0);
-    fault_init(&f);
-    fault_slow(&f, FAULT_WRITE, 2, 1, 30000);
-    fault_gate(&f, FAULT_WRITE, 3, 1, gate[0]);
-    c.slow_us = 20000;
-    c.well_us = 3600000000;
-    a = begin(&f, &c);
+    prepare(&b);
+    fault_slow(&b.f, FAULT_WRITE, 2, 1, 30000);
+    fault_gate(&b.f, FAULT_WRITE, 3, 1, gate[0]);
+    b.c.slow_us = 20000;
+    b.c.well_us = 3600000000;
+    begin(&b);
     buf_init(&want, 1 << 20);
     for (int i = 0; i < 1000; i++) {
         char text[16];
 
         snprintf(text, sizeof text, "%d", i);
-        put(a, text);
+        put(&b, text);
         buf_printf(&want, "%d\n", i);
     }
     close(gate[1]);
-    how = end(a, "");
-    assert_int_equal(appender_trouble(a, &e), APPENDER_SLOW);
+    end(&b, "");
+    assert_int_equal(appender_trouble(b.a, &e), APPENDER_SLOW);
     assert_true(str_starts(str_z(e.msg), STR("a write to 'file' took ")));
-    appender_free(a);
+    appender_free(b.a);
     close(gate[0]);
-    assert_int_equal(lost_messages(&how), 0);
-    assert_file("file", buf_z(&want));
+    assert_int_equal(lost_messages(&b), 0);
+    assert_content("file", buf_str(&want));
     buf_release(&want);
 }
 
 static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    static struct fault_sys f; /* a thread outlives the test's own frame */
-    struct appender *a;
+    static struct bench b; /* a thread outlives the test's own frame */
     int gate[2];
 
     (void)state;
     assert_int_equal(pipe(gate), 0);
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 2, 1, EIO);
-    fault_gate(&f, FAULT_WRITE, 3, 1, gate[0]);
-    c.end_us = 1000;
-    a = begin(&f, &c);
-    put(a, "one");
-    wait_for_calls(&f, FAULT_CLOSE, 1); /* of the folder */
-    put(a, "two");
-    wait_for_calls(&f, FAULT_WRITE, 3);
-    put(a, "three");
-    how = end(a, "last\n");
-    assert_true(how.late && how.unsynced);
-    assert_int_equal(lost_messages(&how), 2);
-    assert_told(a, APPENDER_FAILED, "cannot write 'file': Input/output error");
-    assert_told(a, APPENDER_DROPPED, "cannot write 'file': no answer from the disk");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_file("file", "one\n");
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 2, 1, EIO);
+    fault_gate(&b.f, FAULT_WRITE, 3, 1, gate[0]);
+    b.c.end_us = 1000;
+    begin(&b);
+    put(&b, "one");
+    fault_wait_for(&b.f, FAULT_CLOSE, 1); /* of the folder */
+    put(&b, "two");
+    fault_wait_for(&b.f, FAULT_WRITE, 3);
+    put(&b, "three");
+    end(&b, "last\n");
+    assert_true(b.how.late && b.how.unsynced);
+    assert_int_equal(lost_messages(&b), 2);
+    assert_told(&b, APPENDER_FAILED, "cannot write 'file': Input/output error");
+    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': no answer from the disk");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_content("file", STR("one\n"));
     close(gate[1]); /* the thread comes back, and finds that it is alone */
-    wait_for_calls(&f, FAULT_CLOSE, 2);
+    fault_wait_for(&b.f, FAULT_CLOSE, 2);
     close(gate[0]);
 }
 
@@ -435,28 +379,27 @@ static void that_the_end_takes_its_time_is_told_once(void **state)
 {
     (void)state;
     for (int hangs = 0; hangs < 2; hangs++) {
-        struct appender_config c = hurried();
-        static struct fault_sys f; /* a thread outlives the test's own frame */
-        struct appender *a;
+        static struct bench b; /* a thread outlives the test's own frame */
         int gate[2], told = 0;
 
         assert_int_equal(pipe(gate), 0);
-        fault_init(&f);
+        prepare(&b);
         if (hangs) {
-            fault_gate(&f, FAULT_WRITE, 2, 1, gate[0]);
-            c.slow_us = 1000;
-            c.end_us = 5000;
+            fault_gate(&b.f, FAULT_WRITE, 2, 1, gate[0]);
+            b.c.slow_us = 1000;
+            b.c.end_us = 5000;
         }
-        c.waits = count_it;
-        c.to = &told;
-        a = begin(&f, &c);
-        put(a, "one");
-        assert_int_equal(end(a, "last\n").late, hangs);
+        b.c.waits = count_it;
+        b.c.to = &told;
+        begin(&b);
+        put(&b, "one");
+        end(&b, "last\n");
+        assert_int_equal(b.how.late, hangs);
         assert_int_equal(told, hangs);
-        wait_for_calls(&f, FAULT_FSYNC, 1);
-        appender_free(a);
+        fault_wait_for(&b.f, FAULT_FSYNC, 1);
+        appender_free(b.a);
         close(gate[1]);
-        wait_for_calls(&f, FAULT_CLOSE, 2);
+        fault_wait_for(&b.f, FAULT_CLOSE, 2);
         close(gate[0]);
         unlink("file");
     }
@@ -464,114 +407,135 @@ static void that_the_end_takes_its_time_is_told_once(void **state)
 
 static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    static struct fault_sys f; /* a thread outlives the test's own frame */
-    struct appender *a;
+    static struct bench b; /* a thread outlives the test's own frame */
     int gate[2];
 
     (void)state;
     assert_int_equal(pipe(gate), 0);
-    fault_init(&f);
-    fault_gate(&f, FAULT_FDATASYNC, 1, 1, gate[0]);
-    c.end_us = 2000000; /* the write has this long; the sync does not come back */
-    a = begin(&f, &c);
-    put(a, "one");
-    wait_for_calls(&f, FAULT_CLOSE, 1); /* of the folder */
-    how = end(a, "last\n");
-    assert_told(a, APPENDER_UNSYNCED, "cannot sync 'file': no answer from the disk");
-    assert_true(how.unsynced && !how.late);
-    assert_int_equal(lost_messages(&how), 0);
-    appender_free(a);
-    assert_file("file", "one\nlast\n");
+    prepare(&b);
+    fault_gate(&b.f, FAULT_FDATASYNC, 1, 1, gate[0]);
+    b.c.end_us = 2000000; /* the write has this long; the sync does not come back */
+    begin(&b);
+    put(&b, "one");
+    fault_wait_for(&b.f, FAULT_CLOSE, 1); /* of the folder */
+    end(&b, "last\n");
+    assert_told(&b, APPENDER_UNSYNCED, "cannot sync 'file': no answer from the disk");
+    assert_true(b.how.unsynced && !b.how.late);
+    assert_int_equal(lost_messages(&b), 0);
+    appender_free(b.a);
+    assert_content("file", STR("one\nlast\n"));
     close(gate[1]);
-    wait_for_calls(&f, FAULT_CLOSE, 2);
+    fault_wait_for(&b.f, FAULT_CLOSE, 2);
     close(gate[0]);
 }
 
 /* The disk is full, but for what little an account of the loss needs. */
 static void what_is_given_up_at_the_end_is_accounted_for(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_short(&f, FAULT_WRITE, 2, 1, 2);
-    fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC);
-    c.retry_us = 3600000000;
-    fault_fail(&f, FAULT_WRITE, 4, 2, ENOSPC);
-    a = begin(&f, &c);
-    put(a, "one");
-    put_in(a, "two", 1);
-    wait_for_calls(&f, FAULT_WRITE, 4);
-    put_in(a, "three", 2);
-    how = end(a, "last\n");
-    assert_told(a, APPENDER_FAILED, "cannot write 'file': No space left on device");
-    assert_told(a, APPENDER_DROPPED, "cannot write 'file': No space left on device");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_int_equal(lost_messages(&how), 2);
-    assert_file("file", "one\nGAP 0/0 1/3 1/5 No space left on device\nlast\n");
+    prepare(&b);
+    fault_short(&b.f, FAULT_WRITE, 2, 1, 2);
+    fault_fail(&b.f, FAULT_WRITE, 3, 1, ENOSPC);
+    b.c.retry_us = 3600000000;
+    fault_fail(&b.f, FAULT_WRITE, 4, 2, ENOSPC);
+    begin(&b);
+    put(&b, "one");
+    put_in(&b, "two", 1);
+    fault_wait_for(&b.f, FAULT_WRITE, 4);
+    put_in(&b, "three", 2);
+    end(&b, "last\n");
+    assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': No space left on device");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_int_equal(lost_messages(&b), 2);
+    assert_content("file", STR("one\nGAP 0/0 1/3 1/5 No space left on device\nlast\n"));
 }
 
 static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_short(&f, FAULT_WRITE, 2, 1, 2);
-    fault_fail(&f, FAULT_WRITE, 3, FAULT_FOREVER, ENOSPC);
-    c.retry_us = 3600000000; /* longer than the end may take: one try is all there is */
-    a = begin(&f, &c);
-    put(a, "one");
-    put(a, "two");
-    put(a, "three");
-    how = end(a, "last\n");
-    appender_free(a);
-    assert_int_equal(lost_messages(&how), 2);
-    assert_false(how.late);
-    assert_file("file", "one\n");
+    prepare(&b);
+    fault_short(&b.f, FAULT_WRITE, 2, 1, 2);
+    fault_fail(&b.f, FAULT_WRITE, 3, FAULT_FOREVER, ENOSPC);
+    b.c.retry_us = 3600000000; /* longer than the end may take: one try is all there is */
+    begin(&b);
+    put(&b, "one");
+    put(&b, "two");
+    put(&b, "three");
+    end(&b, "last\n");
+    appender_free(b.a);
+    assert_int_equal(lost_messages(&b), 2);
+    assert_false(b.how.late);
+    assert_content("file", STR("one\n"));
 }
 
 static void the_end_tries_as_long_as_there_is_time(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 2, 20, ENOSPC);
-    a = begin(&f, &c);
-    put(a, "one");
-    put(a, "two");
-    put(a, "three");
-    how = end(a, "last\n");
-    assert_told(a, APPENDER_FAILED, "cannot write 'file': No space left on device");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_false(how.late);
-    assert_int_equal(lost_messages(&how), 0);
-    assert_file("file", "one\ntwo\nthree\nlast\n");
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 2, 20, ENOSPC);
+    begin(&b);
+    put(&b, "one");
+    put(&b, "two");
+    put(&b, "three");
+    end(&b, "last\n");
+    assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_false(b.how.late);
+    assert_int_equal(lost_messages(&b), 0);
+    assert_content("file", STR("one\ntwo\nthree\nlast\n"));
+}
+
+static void open_gate(void *to)
+{
+    close(*(int *)to);
+}
+
+/* The end comes while the disk still thinks about a try that fails. */
+static void the_end_is_not_missed_by_a_try_that_began_before(void **state)
+{
+    struct bench b;
+    int gate[2];
+
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    prepare(&b);
+    fault_short(&b.f, FAULT_WRITE, 2, 1, 2);
+    fault_fail(&b.f, FAULT_WRITE, 3, 2, ENOSPC);
+    fault_gate(&b.f, FAULT_FTRUNCATE, 1, 1, gate[0]);
+    b.c.retry_us = 3600000000; /* but for the end there is no other try */
+    b.c.slow_us = 1000;
+    b.c.waits = open_gate;
+    b.c.to = &gate[1];
+    begin(&b);
+    put(&b, "one");
+    put(&b, "two");
+    fault_wait_for(&b.f, FAULT_FTRUNCATE, 1);
+    end(&b, "last\n");
+    appender_free(b.a);
+    close(gate[0]);
+    assert_false(b.how.late);
+    assert_int_equal(lost_messages(&b), 0);
+    assert_content("file", STR("one\ntwo\nlast\n"));
 }
 
 /* A line of so many letters. */
-static void put_long(struct appender *a, size_t len)
+static void put_long(struct bench *b, size_t len)
 {
     char *text = malloc(len + 1);
 
     assert_non_null(text);
     memset(text, 'x', len);
     text[len] = '\0';
-    put(a, text);
+    put(b, text);
     free(text);
 }
 
@@ -588,118 +552,105 @@ static void allow(rlim_t bytes)
 
 static void a_line_without_room_does_not_keep_others_from_the_file(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
+    prepare(&b);
     allow(2000);
-    a = begin(&f, &c);
-    put(a, "one");
-    put_long(a, 3000);
-    put_long(a, 2900);
-    while (!appender_is_well(a)) {
+    begin(&b);
+    put(&b, "one");
+    put_long(&b, 3000);
+    put_long(&b, 2900);
+    while (!appender_is_well(b.a)) {
         usleep(3000);
-        put_in(a, "more", 1);
+        put_in(&b, "more", 1);
     }
-    how = end(a, "last\n");
+    end(&b, "last\n");
     allow(RLIM_INFINITY);
-    assert_told(a, APPENDER_FAILED, "cannot write 'file': File too large");
-    assert_told(a, APPENDER_DROPPED, "cannot write 'file': File too large");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_int_equal(lost_messages(&how), 2);
+    assert_told(&b, APPENDER_FAILED, "cannot write 'file': File too large");
+    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': File too large");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_int_equal(lost_messages(&b), 2);
     assert_file_starts("file", "one\nGAP 2/5900 0/0 0/0 File too large\nmore\n");
 }
 
 static void nor_at_the_end(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
+    prepare(&b);
     allow(2000);
-    c.retry_us = c.well_us = 3600000000;
-    a = begin(&f, &c);
-    put(a, "one");
-    put_long(a, 3000);
-    put_long(a, 2900);
-    put(a, "two");
-    wait_for_calls(&f, FAULT_WRITE, 4); /* in vain */
-    how = end(a, "last\n");
+    b.c.retry_us = b.c.well_us = 3600000000;
+    begin(&b);
+    put(&b, "one");
+    put_long(&b, 3000);
+    put_long(&b, 2900);
+    put(&b, "two");
+    fault_wait_for(&b.f, FAULT_WRITE, 4); /* in vain */
+    end(&b, "last\n");
     allow(RLIM_INFINITY);
-    appender_free(a);
-    assert_int_equal(lost_messages(&how), 2);
-    assert_file("file", "one\nGAP 2/5900 0/0 0/0 File too large\ntwo\nlast\n");
+    appender_free(b.a);
+    assert_int_equal(lost_messages(&b), 2);
+    assert_content("file", STR("one\nGAP 2/5900 0/0 0/0 File too large\ntwo\nlast\n"));
 }
 
 static void a_line_waits_for_room_as_long_as_no_other_could_do_with_less(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
+    prepare(&b);
     allow(2000);
-    a = begin(&f, &c);
-    put(a, "one");
-    put_long(a, 3000);
-    wait_for_calls(&f, FAULT_WRITE, 10);
-    put_long(a, 2900);
-    wait_for_calls(&f, FAULT_WRITE, 20);
+    begin(&b);
+    put(&b, "one");
+    put_long(&b, 3000);
+    fault_wait_for(&b.f, FAULT_WRITE, 10);
+    put_long(&b, 2900);
+    fault_wait_for(&b.f, FAULT_WRITE, 20);
     allow(RLIM_INFINITY);
-    how = end(a, "");
-    appender_free(a);
-    assert_int_equal(lost_messages(&how), 0);
+    end(&b, "");
+    appender_free(b.a);
+    assert_int_equal(lost_messages(&b), 0);
 }
 
 static void a_file_that_never_took_a_line_stays_empty(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_WRITE, 1, 3, ENOSPC);
-    c.retry_us = 3600000000;
-    a = begin(&f, &c);
-    put(a, "header");
-    wait_for_calls(&f, FAULT_WRITE, 2);
-    how = end(a, "last\n");
-    appender_free(a);
-    assert_int_equal(lost_messages(&how), 1);
-    assert_file("file", ""); /* what follows a header that is not there is worth nothing */
+    prepare(&b);
+    fault_fail(&b.f, FAULT_WRITE, 1, 3, ENOSPC);
+    b.c.retry_us = 3600000000;
+    begin(&b);
+    put(&b, "header");
+    fault_wait_for(&b.f, FAULT_WRITE, 2);
+    end(&b, "last\n");
+    appender_free(b.a);
+    assert_int_equal(lost_messages(&b), 1);
+    assert_content("file",
+                   STR("")); /* what follows a header that is not there is worth nothing */
 }
 
 static void it_is_synced_after_so_many_lines_or_so_long(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        fault_init(&f);
-        c.flush_lines = i ? 1000000 : 3;
-        c.flush_us = i ? 1000 : 3600000000;
-        a = begin(&f, &c);
+        prepare(&b);
+        b.c.flush_lines = i ? 1000000 : 3;
+        b.c.flush_us = i ? 1000 : 3600000000;
+        begin(&b);
         for (int n = 0; n < 3; n++)
-            put(a, "line");
-        wait_for_calls(&f, FAULT_FDATASYNC, 1);
+            put(&b, "line");
+        fault_wait_for(&b.f, FAULT_FDATASYNC, 1);
         for (int n = 0; n < 3; n++)
-            put(a, "line");
-        wait_for_calls(&f, FAULT_FDATASYNC, 2);
-        end(a, "");
-        appender_free(a);
+            put(&b, "line");
+        fault_wait_for(&b.f, FAULT_FDATASYNC, 2);
+        end(&b, "");
+        appender_free(b.a);
         unlink("file");
     }
 }
@@ -707,111 +658,55 @@ static void it_is_synced_after_so_many_lines_or_so_long(void **state)
 /* Many lines in no time are no reason to do nothing but sync. */
 static void a_sync_is_not_followed_by_another_at_once(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    c.flush_lines = 1;
-    c.rest_us = 10000000;
-    a = begin(&f, &c);
-    put(a, "line");
-    wait_for_calls(&f, FAULT_FDATASYNC, 1);
+    prepare(&b);
+    b.c.flush_lines = 1;
+    b.c.rest_us = 10000000;
+    begin(&b);
+    put(&b, "line");
+    fault_wait_for(&b.f, FAULT_FDATASYNC, 1);
     for (int n = 0; n < 20; n++) {
-        put(a, "line");
+        put(&b, "line");
         usleep(1000);
     }
-    end(a, "");
-    appender_free(a);
-    assert_int_equal(f.calls[FAULT_FDATASYNC], 2); /* the first and the last */
-}
-
-static void nothing_is_synced_before_that(void **state)
-{
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
-
-    (void)state;
-    fault_init(&f);
-    a = begin(&f, &c);
-    for (int n = 0; n < 100; n++)
-        put(a, "line");
-    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
-    end(a, "");
-    appender_free(a);
-    assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
+    end(&b, "");
+    appender_free(b.a);
+    assert_int_equal(b.f.calls[FAULT_FDATASYNC], 2); /* the first and the last */
 }
 
 /* The next sync goes well, and says nothing about what the first one lost. */
 static void a_sync_that_failed_is_told_and_noted_and_stays_so(void **state)
 {
-    struct appender_config c = hurried();
-    struct appender_end how;
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    fault_fail(&f, FAULT_FDATASYNC, 1, 1, EIO);
-    c.flush_lines = 2;
-    a = begin(&f, &c);
-    put(a, "one");
-    put(a, "two");
-    while (appender_trouble(a, &(struct err)ERR_NONE) != APPENDER_UNSYNCED)
+    prepare(&b);
+    fault_fail(&b.f, FAULT_FDATASYNC, 1, 1, EIO);
+    b.c.flush_lines = 2;
+    begin(&b);
+    put(&b, "one");
+    put(&b, "two");
+    while (appender_trouble(b.a, &(struct err)ERR_NONE) != APPENDER_UNSYNCED)
         usleep(500);
-    put(a, "three");
-    put(a, "four");
-    wait_for_calls(&f, FAULT_FDATASYNC, 2);
-    how = end(a, "last\n");
-    assert_nothing_told(a);
-    appender_free(a);
-    assert_true(how.unsynced);
-    assert_int_equal(lost_messages(&how), 0);
-    assert_file("file", "one\ntwo\nthree\nGAP 0/8 0/0 0/0 Input/output error\nfour\nlast\n");
+    put(&b, "three");
+    put(&b, "four");
+    fault_wait_for(&b.f, FAULT_FDATASYNC, 2);
+    end(&b, "last\n");
+    assert_nothing_told(&b);
+    appender_free(b.a);
+    assert_true(b.how.unsynced);
+    assert_int_equal(lost_messages(&b), 0);
+    assert_content("file",
+                   STR("one\ntwo\nthree\nGAP 0/8 0/0 0/0 Input/output error\nfour\nlast\n"));
 }
 
-static void what_fails_at_the_end_is_told(void **state)
+static void turn(struct bench *b)
 {
-    static const struct {
-        enum fault_call call;
-        int errnum;
-        const char *says;
-    } rows[] = {
-        { FAULT_FDATASYNC, EIO, "cannot sync 'file': Input/output error" },
-        { FAULT_CLOSE, ENOSPC, "cannot close 'file': No space left on device" },
-        { FAULT_FSYNC, EIO, "cannot sync '.': Input/output error" },
-    };
+    struct file next = create(b, "file.2");
 
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct appender_config c = hurried();
-        struct appender_end how;
-        struct fault_sys f;
-        struct appender *a;
-
-        fault_init(&f);
-        fault_fail(&f, rows[i].call, 1, FAULT_FOREVER, rows[i].errnum);
-        a = begin(&f, &c);
-        put(a, "one");
-        how = end(a, "");
-        assert_told(a, APPENDER_UNSYNCED, rows[i].says);
-        appender_free(a);
-        assert_true(how.unsynced);
-        assert_file("file", "one\n");
-        unlink("file");
-    }
-}
-
-static void turn(struct appender *a, struct fault_sys *f)
-{
-    struct err e = ERR_NONE;
-    struct file next;
-
-    if (!file_create(&next, &f->sys, "file.2", false, &e))
-        fail_msg("%s", e.msg);
-    appender_turn(a, &next, STR("foot\n"), STR("head\n"));
+    appender_turn(b->a, &next, STR("foot\n"), STR("head\n"));
 }
 
 /* With every write on the way failing once, in part, and with a file that cannot be cut. */
@@ -819,31 +714,28 @@ static void it_goes_on_in_another_file(void **state)
 {
     (void)state;
     for (unsigned at = 0; at < 8; at++) {
-        struct appender_config c = hurried();
-        struct fault_sys f;
-        struct appender *a;
-        struct appender_end how;
+        struct bench b;
 
-        fault_init(&f);
+        prepare(&b);
         if (at) {
-            fault_short(&f, FAULT_WRITE, 1 + at / 2, 1, 2);
-            fault_fail(&f, FAULT_WRITE, 2 + at / 2, 1, ENOSPC);
+            fault_short(&b.f, FAULT_WRITE, 1 + at / 2, 1, 2);
+            fault_fail(&b.f, FAULT_WRITE, 2 + at / 2, 1, ENOSPC);
         }
         if (at % 2)
-            fault_fail(&f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
-        a = begin(&f, &c);
-        put(a, "one");
-        while (!appender_is_well(a))
-            put(a, "more");
-        turn(a, &f);
-        put(a, "two");
-        how = end(a, "last\n");
-        appender_free(a);
-        assert_int_equal(lost_messages(&how), 0);
-        assert_file("file.2", "head\ntwo\nlast\n");
+            fault_fail(&b.f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
+        begin(&b);
+        put(&b, "one");
+        while (!appender_is_well(b.a))
+            put(&b, "more");
+        turn(&b);
+        put(&b, "two");
+        end(&b, "last\n");
+        appender_free(b.a);
+        assert_int_equal(lost_messages(&b), 0);
+        assert_content("file.2", STR("head\ntwo\nlast\n"));
         if (at > 1)
-            assert_file("file", "one\nfoot\n");
-        assert_int_equal(f.calls[FAULT_CLOSE] - f.calls[FAULT_FSYNC], 2);
+            assert_content("file", STR("one\nfoot\n"));
+        assert_int_equal(b.f.calls[FAULT_CLOSE] - b.f.calls[FAULT_FSYNC], 2);
         unlink("file");
         unlink("file.2");
     }
@@ -851,52 +743,47 @@ static void it_goes_on_in_another_file(void **state)
 
 static void what_is_dropped_writes_no_more(void **state)
 {
-    struct appender_config c = hurried();
-    struct fault_sys f;
-    struct appender *a;
+    struct bench b;
 
     (void)state;
-    fault_init(&f);
-    a = begin(&f, &c);
-    put(a, "one");
-    appender_drop(a);
-    appender_free(a);
+    prepare(&b);
+    begin(&b);
+    put(&b, "one");
+    appender_drop(b.a);
+    appender_free(b.a);
     appender_free(NULL);
-    assert_file("file", "one\n");
-    assert_int_equal(f.calls[FAULT_WRITE], 1);
+    assert_content("file", STR("one\n"));
+    assert_int_equal(b.f.calls[FAULT_WRITE], 1);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_line_is_in_the_file_when_it_was_put),
-        TEST(whatever_fails_the_file_gets_every_line),
-        TEST(interruptions_and_short_writes_are_no_trouble),
-        TEST(what_waits_is_written_without_any_further_line),
-        TEST(it_is_well_again_when_all_is_written),
-        TEST(it_is_not_well_before_it_was_so_for_a_while),
-        TEST(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
-        TEST(a_line_larger_than_the_memory_is_kept_all_the_same),
-        TEST(a_disk_that_hangs_is_waited_for_only_once),
-        TEST(a_disk_that_hangs_at_the_end_is_left_behind),
-        TEST(that_the_end_takes_its_time_is_told_once),
-        TEST(a_sync_that_hangs_at_the_end_is_left_behind),
-        TEST(what_is_given_up_at_the_end_is_accounted_for),
-        TEST(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
-        TEST(the_end_tries_as_long_as_there_is_time),
-        TEST(a_line_without_room_does_not_keep_others_from_the_file),
-        TEST(nor_at_the_end),
-        TEST(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
-        TEST(a_file_that_never_took_a_line_stays_empty),
-        TEST(it_is_synced_after_so_many_lines_or_so_long),
-        TEST(a_sync_is_not_followed_by_another_at_once),
-        TEST(nothing_is_synced_before_that),
-        TEST(a_sync_that_failed_is_told_and_noted_and_stays_so),
-        TEST(what_fails_at_the_end_is_told),
-        TEST(it_goes_on_in_another_file),
-        TEST(what_is_dropped_writes_no_more),
+        IN_A_DIRECTORY(a_line_is_in_the_file_when_it_was_put),
+        IN_A_DIRECTORY(whatever_fails_the_file_gets_every_line),
+        IN_A_DIRECTORY(interruptions_and_short_writes_are_no_trouble),
+        IN_A_DIRECTORY(what_waits_is_written_without_any_further_line),
+        IN_A_DIRECTORY(it_is_well_again_when_all_is_written),
+        IN_A_DIRECTORY(it_is_not_well_before_it_was_so_for_a_while),
+        IN_A_DIRECTORY(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
+        IN_A_DIRECTORY(a_line_larger_than_the_memory_is_kept_all_the_same),
+        IN_A_DIRECTORY(a_disk_that_hangs_is_waited_for_only_once),
+        IN_A_DIRECTORY(a_disk_that_hangs_at_the_end_is_left_behind),
+        IN_A_DIRECTORY(that_the_end_takes_its_time_is_told_once),
+        IN_A_DIRECTORY(a_sync_that_hangs_at_the_end_is_left_behind),
+        IN_A_DIRECTORY(what_is_given_up_at_the_end_is_accounted_for),
+        IN_A_DIRECTORY(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
+        IN_A_DIRECTORY(the_end_tries_as_long_as_there_is_time),
+        IN_A_DIRECTORY(the_end_is_not_missed_by_a_try_that_began_before),
+        IN_A_DIRECTORY(a_line_without_room_does_not_keep_others_from_the_file),
+        IN_A_DIRECTORY(nor_at_the_end),
+        IN_A_DIRECTORY(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
+        IN_A_DIRECTORY(a_file_that_never_took_a_line_stays_empty),
+        IN_A_DIRECTORY(it_is_synced_after_so_many_lines_or_so_long),
+        IN_A_DIRECTORY(a_sync_is_not_followed_by_another_at_once),
+        IN_A_DIRECTORY(a_sync_that_failed_is_told_and_noted_and_stays_so),
+        IN_A_DIRECTORY(it_goes_on_in_another_file),
+        IN_A_DIRECTORY(what_is_dropped_writes_no_more),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

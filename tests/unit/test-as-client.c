@@ -40,6 +40,8 @@ static void asker_step(void *engine, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_REQUEST:
+    case EVENT_GONE:
         fail_msg("a client has no server behind it");
     }
 }
@@ -58,17 +60,22 @@ struct bench {
     struct err e;
 };
 
-static bool play(struct bench *b, const char *script, uint64_t limit_ms)
+static bool start(struct bench *b, char *const *argv, uint64_t limit_ms)
 {
-    char *argv[] = { "/bin/sh", "-c", (char *)(uintptr_t)script, NULL };
-
     *b = (struct bench){ .log = { .level = LOG_DEBUG, .put = add_line, .to = &b->logged } };
     b->app.log = &b->log;
     buf_init(&b->logged, 1 << 16);
     buf_init(&b->asker.heard, 1 << 16);
     as_client_init(&b->client, &b->app, asker_step, &b->asker);
-    say_init(&b->asker.say, &b->client.actions);
+    say_init(&b->asker.say, &b->client.drive.actions);
     return as_client_run(&b->client, argv, limit_ms, &b->e);
+}
+
+static bool play(struct bench *b, const char *script, uint64_t limit_ms)
+{
+    char *argv[] = { "/bin/sh", "-c", (char *)(uintptr_t)script, NULL };
+
+    return start(b, argv, limit_ms);
 }
 
 static void end(struct bench *b)
@@ -92,10 +99,10 @@ static void the_engine_speaks_with_the_server_until_it_finishes(void **state)
                      10000));
     assert_str(buf_str(&b.asker.heard), STR(PING "\nraw oops\n{\"id\":1,\"result\":6}\n"
                                                  "{\"method\":\"bye\"}\nclosed\n"));
-    assert_int_equal(b.client.exit_code, 6);
+    assert_int_equal(b.client.drive.exit_code, 6);
     assert_int_equal(b.asker.rang, 5);
-    assert_int_equal(b.client.server_code, 9);
-    assert_int_equal(b.client.server_signal, 0);
+    assert_int_equal(b.client.server.code, 9);
+    assert_int_equal(b.client.server.signum, 0);
     assert_str(buf_str(&b.logged), STR("mcpreel: asked\n"));
     end(&b);
 }
@@ -108,7 +115,7 @@ static void the_servers_stderr_is_logged_and_its_last_words_kept(void **state)
     assert_true(play(&b, "echo one >&2; printf 'two\\n\\n' >&2", 10000));
     assert_str(buf_str(&b.logged),
                STR("mcpreel: asked\nmcpreel: server: one\nmcpreel: server: two\n"));
-    assert_str(buf_str(&b.client.last_words), STR("two"));
+    assert_str(buf_str(&b.client.server.last_words), STR("two"));
     end(&b);
 }
 
@@ -118,7 +125,7 @@ static void last_words_have_a_limit(void **state)
 
     (void)state;
     assert_true(play(&b, "printf '%05000d' 7 >&2", 10000));
-    assert_int_equal(b.client.last_words.len, 4096);
+    assert_int_equal(b.client.server.last_words.len, 4096);
     end(&b);
 }
 
@@ -129,8 +136,8 @@ static void a_server_that_goes_first_ends_the_session(void **state)
     (void)state;
     assert_true(play(&b, "kill -9 $$", 10000));
     assert_str(buf_str(&b.asker.heard), STR("closed\n"));
-    assert_int_equal(b.client.exit_code, 0);
-    assert_int_equal(b.client.server_signal, 9);
+    assert_int_equal(b.client.drive.exit_code, 0);
+    assert_int_equal(b.client.server.signum, 9);
     end(&b);
 }
 
@@ -162,8 +169,7 @@ static void a_server_that_cannot_be_started_is_an_error(void **state)
     struct bench b;
 
     (void)state;
-    assert_true(play(&b, "exit 0", 10000));
-    assert_false(as_client_run(&b.client, argv, 1000, &b.e));
+    assert_false(start(&b, argv, 1000));
     assert_int_equal(b.e.kind, ERR_PEER);
     assert_true(str_starts(str_z(b.e.msg), STR("cannot start server '/no/such/server'")));
     end(&b);

@@ -67,6 +67,9 @@ static void parrot_step(void *engine, const struct event *ev)
         say_message(&p->say, ev->why);
         say_finish(&p->say, 6);
         break;
+    case EVENT_REQUEST:
+    case EVENT_GONE:
+        fail_msg("nobody is on HTTP");
     }
 }
 
@@ -115,8 +118,8 @@ static void play_with(struct session *s, const char *said, bool more, char *cons
         close(in[1]);
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
-    as_server_init(&server, &app, parrot_step, &parrot, upstream);
-    say_init(&parrot.say, &server.actions);
+    as_server_init(&server, &app, parrot_step, &parrot, upstream, NULL);
+    say_init(&parrot.say, &server.drive.actions);
     s->exit_code = as_server_run(&server, &e);
     s->events = parrot.events;
     restore(0, saved[0]);

@@ -1,40 +1,12 @@
 #include "base/atfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fault-sys.h"
+#include "scratch.h"
 #include "test.h"
-
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-atfile-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
-
-static void put_file(struct str content)
-{
-    int fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, content.at, content.len), content.len);
-    close(fd);
-}
 
 static void bytes_can_be_read_anywhere(void **state)
 {
@@ -44,7 +16,7 @@ static void bytes_can_be_read_anywhere(void **state)
     char got[8];
 
     (void)state;
-    put_file(STR("0123456789"));
+    scratch_put("file", STR("0123456789"));
     fault_init(&f);
     fault_short(&f, FAULT_PREAD, 1, 2, 2);
     fault_fail(&f, FAULT_PREAD, 3, 1, EINTR);
@@ -108,9 +80,6 @@ static void a_nameless_file_that_cannot_be_made_says_where(void **state)
         assert_int_equal(unlink(name), 0);
     }
 }
-
-#define IN_A_DIRECTORY(test)                                                                   \
-    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
 int main(void)
 {

@@ -484,10 +484,7 @@ static void too_large_a_cassette_is_told(void **state)
 
 static void the_probe_knows_its_own(void **state)
 {
-    static const struct {
-        const char *head;
-        bool ours;
-    } cases[] = {
+    static const struct terse_head heads[] = {
         { "{'interactions':[]}", true },
         { "{'interactions':5}", true },
         { " \n{ 'more' : {'a':[1,2]} , 'interactions' : [ { 'type'", true },
@@ -511,13 +508,9 @@ static void the_probe_knows_its_own(void **state)
         { "{", false },
         { "{5:1,'interactions':[]}", false },
     };
-    struct arena a = { 0 };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (cassette_format.probe(terse_json(&a, cases[i].head)) != cases[i].ours)
-            fail_msg("%s", cases[i].head);
-    arena_release(&a);
+    terse_check_probe(cassette_format.probe, heads, sizeof heads / sizeof *heads);
 }
 
 static void exactly_one_format_claims_a_sample(void **state)

@@ -1,7 +1,6 @@
 #include "loop/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 
 #include "base/buf.h"
 #include "loop/timer.h"
+#include "scratch.h"
 #include "test.h"
 
 /* A child, its pipes, and how it ended. */
@@ -62,15 +62,6 @@ static void assert_output(int fd, const char *want)
     assert_int_equal(n, 0);
     assert_str(buf_str(&got), str_z(want));
     buf_release(&got);
-}
-
-static int open_descriptors(void)
-{
-    int n = 0;
-
-    for (int fd = 0; fd < 100; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 static void it_has_pipes_to_all_three_streams(void **state)

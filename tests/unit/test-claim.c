@@ -1,5 +1,7 @@
 #include "trace/claim.h"
 
+#include <stdio.h>
+
 #include "test.h"
 
 static struct claim claim_of(struct str key, void *owner)
@@ -74,11 +76,43 @@ static void any_of_them_can_be_dropped(void **state)
     }
 }
 
+/* Many keys, three claims of each, dropped in an order that has nothing to do with it. */
+static void many_keys_do_not_get_mixed_up(void **state)
+{
+    enum { KEYS = 500, EACH = 3, ALL = KEYS * EACH };
+    static struct claim claims[ALL];
+    static char texts[KEYS][8];
+    char names[EACH][2] = { "a", "b", "c" };
+    struct claims c;
+
+    (void)state;
+    claim_init(&c);
+    for (size_t i = 0; i < ALL; i++) {
+        snprintf(texts[i % KEYS], sizeof texts[0], "k%zu", i % KEYS);
+        claims[i] = claim_of(str_z(texts[i % KEYS]), names[i / KEYS]);
+        assert_int_equal(claim_add(&c, &claims[i]), i < KEYS);
+    }
+    assert_int_equal(c.count, KEYS);
+    for (size_t i = 0, at = 7; i < ALL; i++, at = (at + 1001) % ALL) {
+        char left[EACH + 1] = "";
+
+        claim_drop(&c, &claims[at]);
+        claims[at].owner = NULL;
+        for (size_t n = 0, len = 0; n < EACH; n++)
+            if (claims[at % KEYS + n * KEYS].owner)
+                left[len++] = names[n][0];
+        assert_owners(&c, str_z(texts[at % KEYS]), left);
+    }
+    assert_int_equal(c.count, 0);
+    claim_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_comes_first),
         cmocka_unit_test(any_of_them_can_be_dropped),
+        cmocka_unit_test(many_keys_do_not_get_mixed_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,33 +1,12 @@
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "format/reader.h"
 #include "program.h"
+#include "scratch.h"
 #include "terse.h"
 #include "test.h"
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-record-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    unlink("started");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
 
 static void check(const struct sys *sys, const char *const *words, const char *in, int code,
                   const char *out, const char *err)
@@ -242,26 +221,16 @@ static void plain_recordings_have_three_kinds_of_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_session_passes_and_is_recorded, into_a_new_directory,
-                                        out_of_it),
-        cmocka_unit_test_setup_teardown(the_servers_standard_error_passes_and_is_recorded,
-                                        into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(a_server_that_a_signal_ended_is_128_and_the_signal,
-                                        into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(a_server_that_cannot_be_started_leaves_no_file,
-                                        into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(an_existing_file_is_kept_and_no_server_started,
-                                        into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(there_must_be_one_server, into_a_new_directory,
-                                        out_of_it),
-        cmocka_unit_test_setup_teardown(the_server_may_be_one_string, into_a_new_directory,
-                                        out_of_it),
-        cmocka_unit_test_setup_teardown(sizes_have_their_bounds, into_a_new_directory,
-                                        out_of_it),
-        cmocka_unit_test_setup_teardown(a_message_may_be_so_long_and_no_longer,
-                                        into_a_new_directory, out_of_it),
-        cmocka_unit_test_setup_teardown(plain_recordings_have_three_kinds_of_lines,
-                                        into_a_new_directory, out_of_it),
+        IN_A_DIRECTORY(a_session_passes_and_is_recorded),
+        IN_A_DIRECTORY(the_servers_standard_error_passes_and_is_recorded),
+        IN_A_DIRECTORY(a_server_that_a_signal_ended_is_128_and_the_signal),
+        IN_A_DIRECTORY(a_server_that_cannot_be_started_leaves_no_file),
+        IN_A_DIRECTORY(an_existing_file_is_kept_and_no_server_started),
+        IN_A_DIRECTORY(there_must_be_one_server),
+        IN_A_DIRECTORY(the_server_may_be_one_string),
+        IN_A_DIRECTORY(sizes_have_their_bounds),
+        IN_A_DIRECTORY(a_message_may_be_so_long_and_no_longer),
+        IN_A_DIRECTORY(plain_recordings_have_three_kinds_of_lines),
     };
     alarm(60); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

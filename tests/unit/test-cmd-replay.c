@@ -1,9 +1,9 @@
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/pack.h"
 #include "program.h"
+#include "scratch.h"
 #include "test.h"
 
 #define HEAD                                                                                   \
@@ -23,28 +23,11 @@
                 LINE(4, "s2c", "{\"id\":2,\"result\":{\"is\":\"b\"}}") FOOT
 
 /* Each test stands in a directory for itself, with a recording in it. */
-static int into_a_new_directory(void **state)
+static int with_a_recording(void **state)
 {
-    static const char text[] = RECORDING;
-    char *dir = strdup("/tmp/mcpreel-replay-XXXXXX");
-    int fd;
+    int r = scratch_enter(state);
 
-    *state = dir;
-    if (!dir || !mkdtemp(dir) || chdir(dir) != 0)
-        return -1;
-    fd = open("file", O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (fd < 0 || write(fd, text, sizeof text - 1) != sizeof text - 1)
-        return -1;
-    return close(fd);
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
+    scratch_put("file", STR(RECORDING));
     return r;
 }
 
@@ -161,15 +144,6 @@ static void a_line_beyond_all_measure_is_ignored_and_told(void **state)
                                           "67108865 bytes; it was ignored\n"));
     program_release(&p);
     buf_release(&in);
-}
-
-static void put_file(const char *text)
-{
-    int fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    close(fd);
 }
 
 static void timing_is_checked(void **state)
@@ -289,12 +263,12 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
         "interaction for tools/call [b]\",\"data\":{\"reason\":\"never recorded\","
         "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
-        "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"match less "
-        "closely with --match fuzzy or sequential, or record it with mcpreel record\"}}}\n"
+        "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"record it with "
+        "mcpreel record, or have the server answer: --on-unmatched passthrough -- SERVER\"}}}\n"
         "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
         "mcpreel: no recorded answer for tools/call 'b'; nearest is #3 tools/call 'b', which "
-        "differs at $.params.n: recorded 1, got 1.0; match less closely with --match fuzzy or "
-        "sequential, or record it with mcpreel record\n");
+        "differs at $.params.n: recorded 1, got 1.0; record it with mcpreel record, or "
+        "have the server answer: --on-unmatched passthrough -- SERVER\n");
     check(PROGRAM_WORDS("-q", "replay", "--cassette", "file", "--match", "sequential"),
           "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
           "");
@@ -306,7 +280,7 @@ static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
     struct program p;
 
     (void)state;
-    put_file(HEAD);
+    scratch_put("file", STR(HEAD));
     program_run(&p, NULL, PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
                 STR(ASK("1", "a", "1") ASK("2", "b", "1")));
     assert_int_equal(p.code, 0);
@@ -320,9 +294,11 @@ static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
 static void ec_rec_002_a_torn_last_line_is_left_out(void **state)
 {
     (void)state;
-    put_file(
-        HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}")
-            LINE(2, "s2c", "{\"id\":1,\"result\":{\"is\":\"a\"}}") "{\"type\":\"mess");
+    scratch_put(
+        "file",
+        STR(HEAD LINE(1, "c2s",
+                      "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}")
+                LINE(2, "s2c", "{\"id\":1,\"result\":{\"is\":\"a\"}}") "{\"type\":\"mess"));
     check(PROGRAM_WORDS("replay", "file"),
           "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}\n", 0,
           "{\"id\":1,\"result\":{\"is\":\"a\"}}\n",
@@ -334,12 +310,23 @@ static void ec_rec_002_a_torn_last_line_is_left_out(void **state)
 static void ec_rec_008_another_version_is_an_error(void **state)
 {
     (void)state;
-    put_file(
-        "{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","
-        "\"upstream\":\"x\",\"thoughtjack_version\":\"0.9.0\"}\n");
+    scratch_put(
+        "file",
+        STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","
+            "\"upstream\":\"x\",\"thoughtjack_version\":\"0.9.0\"}\n"));
     check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
+    /* Whatever else a header of that version may have. */
+    scratch_put("file", STR("{\"type\":\"header\",\"version\":\"2.0\",\"upstream\":[]}\n"));
+    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+          "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
+          "1\n");
+    scratch_put("file", STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                            "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\"}\n"));
+    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+          "mcpreel: file:1:1: a header line without 'thoughtjack_version'\n"
+          "  to save what can be read: mcpreel check --fix file\n");
 }
 
 static void ec_rec_009_what_is_not_recorded_is_passed_through(void **state)
@@ -395,8 +382,8 @@ static void a_server_behind_that_dies_is_told_and_ends_with_4(void **state)
 static void ec_rec_011_a_missing_footer_is_mentioned(void **state)
 {
     (void)state;
-    put_file(HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/list\"}")
-                 LINE(2, "s2c", "{\"id\":1,\"result\":{}}"));
+    scratch_put("file", STR(HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/list\"}")
+                                LINE(2, "s2c", "{\"id\":1,\"result\":{}}")));
     check(PROGRAM_WORDS("replay", "file"), "{\"id\":1,\"method\":\"tools/list\"}\n", 0,
           "{\"id\":1,\"result\":{}}\n",
           "mcpreel: 'file' has no footer; its recorder did not end properly\n"
@@ -423,32 +410,32 @@ static void a_packed_recording_replays(void **state)
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
 }
 
-#define IN_A_DIRECTORY(test)                                                                   \
-    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
+#define WITH_A_RECORDING(test)                                                                 \
+    cmocka_unit_test_setup_teardown(test, with_a_recording, scratch_leave)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(recorded_answers_go_to_the_live_client),
-        IN_A_DIRECTORY(a_last_line_without_newline_is_answered),
-        IN_A_DIRECTORY(a_miss_is_answered_and_ends_with_1),
-        IN_A_DIRECTORY(with_warn_it_goes_on_and_ends_with_0),
-        IN_A_DIRECTORY(by_request_other_params_are_a_miss),
-        IN_A_DIRECTORY(one_recording_must_be_named_and_be_there),
-        IN_A_DIRECTORY(a_line_beyond_all_measure_is_ignored_and_told),
-        IN_A_DIRECTORY(timing_is_checked),
-        IN_A_DIRECTORY(what_does_not_go_together_is_refused),
-        IN_A_DIRECTORY(total_order_is_kept),
-        IN_A_DIRECTORY(what_was_not_asked_for_can_be_a_finding),
-        IN_A_DIRECTORY(how_it_went_is_reported),
-        IN_A_DIRECTORY(a_cassette_is_served_as_its_recorder_does),
-        IN_A_DIRECTORY(ec_rec_001_an_empty_recording_answers_with_errors),
-        IN_A_DIRECTORY(ec_rec_002_a_torn_last_line_is_left_out),
-        IN_A_DIRECTORY(ec_rec_008_another_version_is_an_error),
-        IN_A_DIRECTORY(ec_rec_009_what_is_not_recorded_is_passed_through),
-        IN_A_DIRECTORY(a_server_behind_that_dies_is_told_and_ends_with_4),
-        IN_A_DIRECTORY(ec_rec_011_a_missing_footer_is_mentioned),
-        IN_A_DIRECTORY(a_packed_recording_replays),
+        WITH_A_RECORDING(recorded_answers_go_to_the_live_client),
+        WITH_A_RECORDING(a_last_line_without_newline_is_answered),
+        WITH_A_RECORDING(a_miss_is_answered_and_ends_with_1),
+        WITH_A_RECORDING(with_warn_it_goes_on_and_ends_with_0),
+        WITH_A_RECORDING(by_request_other_params_are_a_miss),
+        WITH_A_RECORDING(one_recording_must_be_named_and_be_there),
+        WITH_A_RECORDING(a_line_beyond_all_measure_is_ignored_and_told),
+        WITH_A_RECORDING(timing_is_checked),
+        WITH_A_RECORDING(what_does_not_go_together_is_refused),
+        WITH_A_RECORDING(total_order_is_kept),
+        WITH_A_RECORDING(what_was_not_asked_for_can_be_a_finding),
+        WITH_A_RECORDING(how_it_went_is_reported),
+        WITH_A_RECORDING(a_cassette_is_served_as_its_recorder_does),
+        WITH_A_RECORDING(ec_rec_001_an_empty_recording_answers_with_errors),
+        WITH_A_RECORDING(ec_rec_002_a_torn_last_line_is_left_out),
+        WITH_A_RECORDING(ec_rec_008_another_version_is_an_error),
+        WITH_A_RECORDING(ec_rec_009_what_is_not_recorded_is_passed_through),
+        WITH_A_RECORDING(a_server_behind_that_dies_is_told_and_ends_with_4),
+        WITH_A_RECORDING(ec_rec_011_a_missing_footer_is_mentioned),
+        WITH_A_RECORDING(a_packed_recording_replays),
     };
     alarm(60); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

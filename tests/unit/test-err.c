@@ -39,6 +39,11 @@ static void the_system_is_quoted(void **state)
     assert_false(err_errno(&e, ENOSPC));
     assert_int_equal(e.kind, ERR_IO);
     assert_string_equal(e.msg, strerror(ENOSPC));
+    err_hint(&e, "of another error");
+    assert_false(err_cannot(&e, "make folder", "a/b", EIO));
+    assert_int_equal(e.kind, ERR_IO);
+    assert_string_equal(e.msg, "cannot make folder 'a/b': Input/output error");
+    assert_string_equal(e.hint, "");
 }
 
 static void context_goes_in_front_and_the_rest_stays(void **state)

@@ -173,6 +173,34 @@ static void what_is_between_neighbours_only_is_known(void **state)
     fields_release(&f);
 }
 
+static void a_word_is_a_token_or_stands_in_quotes(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t token, word;
+    } rows[] = {
+        { "", 0, 0 },
+        { "abc", 3, 3 },
+        { "abc;d", 3, 3 },
+        { " abc", 0, 0 },
+        { "\"a b\" c", 0, 5 },
+        { "\"\"", 0, 2 },
+        { "\"a\\\"b\"c", 0, 6 },
+        { "\"a\\\\\"b", 0, 5 },
+        { "\"", 0, 0 },
+        { "\"abc", 0, 0 },
+        { "\"abc\\", 0, 0 },
+        { "\"abc\\\"", 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(fields_token_length(str_z(rows[i].text)), rows[i].token);
+        assert_int_equal(fields_word_length(str_z(rows[i].text)), rows[i].word);
+    }
+    assert_int_equal(fields_word_length(STR_NONE), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +209,7 @@ int main(void)
         cmocka_unit_test(lines_that_could_be_read_in_two_ways_are_refused),
         cmocka_unit_test(lines_without_their_cr_are_our_own_mistake),
         cmocka_unit_test(a_token_has_exactly_the_characters_of_a_name),
+        cmocka_unit_test(a_word_is_a_token_or_stands_in_quotes),
         cmocka_unit_test(a_value_may_hold_all_but_control_characters),
         cmocka_unit_test(names_are_the_same_but_for_case),
         cmocka_unit_test(all_of_a_name_are_found_in_order),

@@ -1,30 +1,13 @@
 #include "base/folder.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "fault-sys.h"
+#include "scratch.h"
 #include "test.h"
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-folder-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-
-    free(*state);
-    return r;
-}
 
 static void a_folder_where_anybody_may_do_anything_is_known(void **state)
 {
@@ -116,15 +99,13 @@ static void what_is_no_folder_cannot_become_one(void **state)
     assert_string_equal(e.msg, "cannot make folder 'two': Read-only file system");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_folder_where_anybody_may_do_anything_is_known),
-        TEST(the_folder_of_a_file_can_be_synced),
-        TEST(folders_are_made_as_deep_as_need_be_and_for_their_owner),
-        TEST(what_is_no_folder_cannot_become_one),
+        IN_A_DIRECTORY(a_folder_where_anybody_may_do_anything_is_known),
+        IN_A_DIRECTORY(the_folder_of_a_file_can_be_synced),
+        IN_A_DIRECTORY(folders_are_made_as_deep_as_need_be_and_for_their_owner),
+        IN_A_DIRECTORY(what_is_no_folder_cannot_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void note(void *to, enum form form, struct str text)
 {
     struct list *l = to;
 
-    buf_add_ch(&l->text, "pbh"[form]);
+    buf_add_ch(&l->text, "pbBh"[form]);
     buf_add_ch(&l->text, ' ');
     buf_add(&l->text, text);
     buf_add_ch(&l->text, '\n');
@@ -34,47 +34,82 @@ static void assert_forms(struct str value, const char *want)
 static void a_value_has_its_forms(void **state)
 {
     (void)state;
-    assert_forms(STR("secret"), "p secret\nb c2VjcmV0\nb NlY3Jld\nb zZWNyZX\nh 736563726574\n");
+    assert_forms(STR("secret"), "p secret\n"
+                                "b c2VjcmV0\nB YzJWamNtVj\nB MyVmpjbVYw\nB jMlZqY21WM\n"
+                                "b NlY3Jld\nB TmxZM0psZ\nB 5sWTNKbG\nB ObFkzSmxk\n"
+                                "b zZWNyZX\nB elpXTnlaW\nB paV055Wl\nB 6WldOeVpY\n"
+                                "h 736563726574\n");
+}
+
+static void assert_has(struct str value, const char *form)
+{
+    struct list l = { .count = 0 };
+
+    buf_init(&l.text, 1 << 16);
+    forms_each(value, note, &l);
+    if (!strstr(buf_z(&l.text), form))
+        fail_msg("no '%s' in\n%s", form, buf_z(&l.text));
+    buf_release(&l.text);
+}
+
+static void assert_has_not(struct str value, const char *form)
+{
+    struct list l = { .count = 0 };
+
+    buf_init(&l.text, 1 << 16);
+    forms_each(value, note, &l);
+    assert_null(strstr(buf_z(&l.text), form));
+    buf_release(&l.text);
 }
 
 static void both_alphabets_of_base64_are_there_if_they_differ(void **state)
 {
-    (void)state;
-    assert_forms(STR("\xfb\xff\xfe\xfb\xff\xfe"), "p \xfb\xff\xfe\xfb\xff\xfe\n"
-                                                  "b +//++//+\nb -__--__-\n"
-                                                  "b v//vv//\nb v__vv__\n"
-                                                  "b 7//77//\nb 7__77__\n"
-                                                  "h fbfffefbfffe\n");
-}
+    static const char *const forms[] = { "\nb +//++//+\n", "\nb -__--__-\n", "\nb v//vv//\n",
+                                         "\nb v__vv__\n",  "\nb 7//77//\n",  "\nb 7__77__\n",
+                                         "\nB Ky8vKysvL",  "\nB LV9fLS1fX" };
 
-static void a_space_may_be_a_plus(void **state)
-{
     (void)state;
-    assert_forms(STR("a b c d"), "p a b c d\np a+b+c+d\nb YSBiIGMgZ\nb EgYiBjIG\nb hIGIgYyBk\n"
-                                 "h 61206220632064\n");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        assert_has(STR("\xfb\xff\xfe\xfb\xff\xfe"), forms[i]);
 }
 
 static void what_looks_escaped_is_undone_too(void **state)
 {
-    struct list l = { .count = 0 };
+    (void)state;
+    assert_has(STR("pass%2541word"), "p pass%2541word\np pass%41word\np passAword\n");
+}
+
+static void what_is_escaped_may_be_encoded_after_it(void **state)
+{
+    struct str value = STR("a\"b/\xc3\xa9 \xf0\x9f\x98\x80");
 
     (void)state;
-    buf_init(&l.text, 1 << 16);
-    forms_each(STR("pass%2541word"), note, &l);
-    assert_non_null(strstr(buf_z(&l.text), "p pass%2541word\np pass%41word\np passAword\n"));
-    buf_release(&l.text);
+    /* a\"b/é 😀, a\"b/\u00e9 \ud83d\ude00, a%22b%2F%C3%A9%20%F0%9F%98%80 */
+    assert_has(value, "\nb YVwiYi/DqSDwn5iA\n");
+    assert_has(value, "\nb YVwiYi9cdTAwZTkgXHVkODNkXHVkZTAw\n");
+    assert_has(value, "\nb YSUyMmIlMkYlQzMlQTklMjAlRjAlOUYlOTglOD\n");
+    assert_has(value, "\nh 615c22622f5c7530306539205c75643833645c7564653030\n");
+    assert_has_not(STR("secret"), "\nb c2VjcmV0\nb c2VjcmV0\n");
 }
 
 static void long_lines_of_a_value_count_alone(void **state)
 {
-    struct list l = { .count = 0 };
+    struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\n");
 
     (void)state;
-    buf_init(&l.text, 1 << 16);
-    forms_each(STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\n"), note, &l);
-    assert_non_null(strstr(buf_z(&l.text), "\np MIIEvQIBADANBgkq\n"));
-    assert_null(strstr(buf_z(&l.text), "\np short\n"));
-    buf_release(&l.text);
+    assert_has(value, "\np MIIEvQIBADANBgkq\n");
+    assert_has_not(value, "\np short\n");
+}
+
+static void lines_may_end_in_either_way(void **state)
+{
+    (void)state;
+    assert_has(STR("ab12\ncd34\nef"), "p ab12\r\ncd34\r\nef\n");
+    assert_has(STR("ab12\r\ncd34\r\nef"), "p ab12\ncd34\nef\n");
+    assert_has(STR("ab12\r\ncd34\nef"), "p ab12\ncd34\nef\n");
+    assert_has(STR("ab12\r\ncd34\nef"), "p ab12\r\ncd34\r\nef\n");
+    assert_has(STR("ab12\ncd34\nef"), "h 616231320d0a636433340d0a6566\n");
+    assert_has_not(STR("ab12\rcd34"), "\np ");
 }
 
 struct holds {
@@ -114,6 +149,41 @@ static void base64_is_recognised_at_every_alignment(void **state)
             }
 }
 
+static void look_twice(void *to, enum form form, struct str text)
+{
+    struct holds *h = to;
+
+    h->any |= form == FORM_BASE64_TWICE && memmem(h->in.at, h->in.len, text.at, text.len);
+}
+
+static void base64_of_base64_is_recognised_at_every_alignment(void **state)
+{
+    struct str value = STR("q7\x01zX-\xf0k");
+
+    (void)state;
+    for (size_t before = 0; before < 4; before++)
+        for (size_t outside = 0; outside < 4; outside++) {
+            struct holds h = { .any = false };
+            struct buf plain, once, twice;
+
+            buf_init(&plain, 64);
+            buf_init(&once, 64);
+            buf_init(&twice, 128);
+            buf_add(&plain, str_n("\xff\x00\xaa~", before));
+            buf_add(&plain, value);
+            buf_add(&once, str_n("{{{{", outside));
+            base64_encode(&once, buf_str(&plain));
+            buf_add(&once, STR("}"));
+            base64_encode(&twice, buf_str(&once));
+            h.in = buf_str(&twice);
+            forms_each(value, look_twice, &h);
+            assert_true(h.any);
+            buf_release(&plain);
+            buf_release(&once);
+            buf_release(&twice);
+        }
+}
+
 static void give_short(void)
 {
     forms_each(STR("short"), note, NULL);
@@ -130,10 +200,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_has_its_forms),
         cmocka_unit_test(both_alphabets_of_base64_are_there_if_they_differ),
-        cmocka_unit_test(a_space_may_be_a_plus),
         cmocka_unit_test(what_looks_escaped_is_undone_too),
+        cmocka_unit_test(what_is_escaped_may_be_encoded_after_it),
         cmocka_unit_test(long_lines_of_a_value_count_alone),
+        cmocka_unit_test(lines_may_end_in_either_way),
         cmocka_unit_test(base64_is_recognised_at_every_alignment),
+        cmocka_unit_test(base64_of_base64_is_recognised_at_every_alignment),
         cmocka_unit_test(a_value_that_is_too_short_is_a_mistake_of_ours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void finish(struct bench *b)
     tally_assert_whole(&b->tally);
     assert_int_equal(b->grouping.ledger.held, 0);
     assert_int_equal(b->grouping.pairs.count, 0);
-    assert_int_equal(b->grouping.bonds.claims.first.count, 0);
+    assert_int_equal(b->grouping.bonds.claims.count, 0);
 }
 
 static void bench_release(struct bench *b)

@@ -187,6 +187,42 @@ static void a_record_says_what_its_message_is(void **state)
     arena_release(&a);
 }
 
+static void line_breaks_of_a_body_become_blanks(void **state)
+{
+    struct terse seen;
+    struct err e = ERR_NONE;
+    struct arena a = { 0 };
+    struct intake in;
+
+    (void)state;
+    terse_init(&seen);
+    intake_init(&in);
+    assert_true(intake_text(&in, TO_SERVER, terse_json(&a, "\n{'id':1,\r\n'method':\n'a'}\n"),
+                            &seen.sink, &e));
+    assert_true(intake_text(&in, TO_SERVER, terse_json(&a, "{'id':1,'method':'a\nb'}"),
+                            &seen.sink, &e));
+    assert_terse(&seen, "c2s {'id':1,  'method': 'a'}\n"
+                        "raw c2s {'id':1,'method':'a\nb'} (not JSON)\n");
+    intake_release(&in);
+    terse_release(&seen);
+    arena_release(&a);
+}
+
+static void one_can_look_before(void **state)
+{
+    struct intake in;
+
+    (void)state;
+    intake_init(&in);
+    assert_int_equal(intake_look(&in, STR(" \n")), INTAKE_EMPTY);
+    assert_int_equal(intake_look(&in, STR("{\"method\":\n\"a\"}")), INTAKE_MESSAGE);
+    assert_int_equal(intake_look(&in, STR("[{\"method\":\"a\"}]")), INTAKE_BATCH);
+    assert_int_equal(intake_look(&in, STR("[]")), INTAKE_OTHER);
+    assert_int_equal(intake_look(&in, STR("{}")), INTAKE_OTHER);
+    assert_int_equal(intake_look(&in, STR("{")), INTAKE_OTHER);
+    intake_release(&in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +237,8 @@ int main(void)
         cmocka_unit_test(batches_are_numbered_and_directions_kept),
         cmocka_unit_test(all_of_a_batch_is_offered_although_the_first_was_refused),
         cmocka_unit_test(only_what_is_known_is_filled_in),
+        cmocka_unit_test(line_breaks_of_a_body_become_blanks),
+        cmocka_unit_test(one_can_look_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

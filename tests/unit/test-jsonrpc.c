@@ -175,10 +175,7 @@ static void a_line_that_is_no_message_is_an_error_at_its_place(void **state)
 
 static void the_probe_knows_its_own(void **state)
 {
-    static const struct {
-        const char *head;
-        bool ours;
-    } cases[] = {
+    static const struct terse_head heads[] = {
         { REQUEST(1, "ping"), true },
         { "\n\n" RESULT(1, "{}"), true },
         { "{ 'jsonrpc' : '2.0' , 'method'", true },
@@ -195,13 +192,7 @@ static void the_probe_knows_its_own(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct arena a = { 0 };
-
-        if (jsonrpc_format.probe(terse_json(&a, cases[i].head)) != cases[i].ours)
-            fail_msg("%s", cases[i].head);
-        arena_release(&a);
-    }
+    terse_check_probe(jsonrpc_format.probe, heads, sizeof heads / sizeof *heads);
 }
 
 static void messages_are_written_as_they_are_and_nothing_else_is(void **state)

@@ -9,31 +9,10 @@
 
 #include "fault-sys.h"
 #include "format/reader.h"
+#include "scratch.h"
 #include "terse.h"
 #include "test.h"
 #include "trace/limits.h"
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-live-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("a.jsonl");
-    unlink("a.2.jsonl");
-    unlink("a.3.jsonl");
-    unlink("a.4.jsonl");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
 
 static const struct live_config usual = { .path = "a.jsonl",
                                           .format = &recording_format,
@@ -360,8 +339,7 @@ static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **st
     fault_fail(&f, FAULT_OPEN, 4, 1, EMFILE); /* the file twice, its folder, the part */
     config.rotate = 150;
     begin(&l, &f, &config);
-    while (atomic_load(&f.calls[FAULT_FSYNC]) < 1)
-        usleep(500);
+    fault_wait_for(&f, FAULT_FSYNC, 1);
     put_header(&l);
     put_message(&l, 1, TO_SERVER);
     put_message(&l, 2, TO_SERVER);
@@ -426,22 +404,20 @@ static void what_cannot_be_made_is_not_begun(void **state)
     assert_int_equal(access("a.jsonl", F_OK), -1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_record_is_in_the_file_at_once_and_the_footer_at_the_end),
-        TEST(plain_files_have_three_kinds_of_lines),
-        TEST(what_is_lost_stands_in_the_file_by_who_said_it),
-        TEST(a_sync_that_failed_stands_in_the_file),
-        TEST(a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer),
-        TEST(a_part_has_its_own_header_and_footer),
-        TEST(a_name_that_is_taken_is_passed_over),
-        TEST(a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on),
-        TEST(parts_are_named_by_number_before_the_extension),
-        TEST(what_is_abandoned_leaves_no_file),
-        TEST(what_cannot_be_made_is_not_begun),
+        IN_A_DIRECTORY(a_record_is_in_the_file_at_once_and_the_footer_at_the_end),
+        IN_A_DIRECTORY(plain_files_have_three_kinds_of_lines),
+        IN_A_DIRECTORY(what_is_lost_stands_in_the_file_by_who_said_it),
+        IN_A_DIRECTORY(a_sync_that_failed_stands_in_the_file),
+        IN_A_DIRECTORY(a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer),
+        IN_A_DIRECTORY(a_part_has_its_own_header_and_footer),
+        IN_A_DIRECTORY(a_name_that_is_taken_is_passed_over),
+        IN_A_DIRECTORY(a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on),
+        IN_A_DIRECTORY(parts_are_named_by_number_before_the_extension),
+        IN_A_DIRECTORY(what_is_abandoned_leaves_no_file),
+        IN_A_DIRECTORY(what_cannot_be_made_is_not_begun),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

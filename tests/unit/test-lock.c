@@ -3,27 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "fault-sys.h"
+#include "scratch.h"
 #include "test.h"
-
-static int into_a_new_directory(void **state)
-{
-    static char dir[] = "/tmp/mcpreel-lock-XXXXXX";
-
-    *state = dir;
-    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    unlink("file");
-    unlink("pipe");
-    return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-}
 
 static void a_lock_is_held_until_the_file_is_closed(void **state)
 {
@@ -95,5 +80,5 @@ int main(void)
         cmocka_unit_test(what_cannot_be_locked_is_not),
         cmocka_unit_test(what_is_held_is_what_has_the_name),
     };
-    return cmocka_run_group_tests(tests, into_a_new_directory, out_of_it);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

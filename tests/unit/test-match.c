@@ -350,12 +350,97 @@ static void total_order_lets_nothing_come_early(void **state)
     set_up_with(&b, &(struct match_options){ .mode = MATCH_SEQUENTIAL, .total = true },
                 CALL(1, "a", "{}") CALL(2, "b", "{}"));
     assert_int_equal(ask(&b, ASK("b", "{}")), TOO_EARLY + 1);
-    assert_int_equal(ask(&b, "{'method':'own'}"), TOO_EARLY + 1);
+    assert_true(b.last.by_order);
+    assert_int_equal(ask(&b, "{'method':'own'}"), NEVER);
+    assert_int_equal(ask(&b, ASK("c", "{}")), NEVER);
     assert_int_equal(ask(&b, ASK("a", "{'n':1}")), 1);
     assert_int_equal(ask(&b, ASK("a", "{}")), TOO_EARLY + 3);
+    assert_false(b.last.by_order); /* it is used up anyhow */
     assert_int_equal(ask(&b, ASK("b", "{}")), 3);
     assert_int_equal(ask(&b, ASK("b", "{}")), EXHAUSTED);
+    assert_true(b.last.by_last && !b.last.by_cycle); /* starting over would begin with a */
+    assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
+    assert_true(b.last.by_last && b.last.by_cycle);
+    assert_int_equal(b.last.used, 1);
     tear_down(&b);
+}
+
+static void total_order_starts_over_as_a_whole(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_with(&b,
+                &(struct match_options){
+                    .mode = MATCH_SEQUENTIAL, .total = true, .exhausted = EXHAUSTED_CYCLE },
+                CALL(1, "a", "{}") CALL(2, "b", "{}") CALL(3, "a", "{}"));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ask(&b, ASK("b", "{}")), TOO_EARLY + 1);
+        assert_int_equal(ask(&b, ASK("a", "{}")), 1);
+        assert_int_equal(ask(&b, ASK("a", "{}")), TOO_EARLY + 3);
+        assert_int_equal(ask(&b, ASK("b", "{}")), 3);
+        assert_int_equal(ask(&b, ASK("a", "{}")), 5);
+    }
+    tear_down(&b);
+}
+
+/* As mcp-recorder does it: whatever is asked. */
+static void the_next_one_whatever_it_is_comes_again_if_asked_for(void **state)
+{
+    static const char recording[] = CALL(1, "a", "{}") CALL(2, "b", "{}");
+    static const struct {
+        enum match_exhausted exhausted;
+        int third, fourth;
+    } rows[] = {
+        { EXHAUSTED_ERROR, EXHAUSTED, EXHAUSTED },
+        { EXHAUSTED_LAST, -3, -3 },
+        { EXHAUSTED_CYCLE, -1, 3 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench b;
+
+        set_up_with(&b,
+                    &(struct match_options){ .mode = MATCH_SEQUENTIAL,
+                                             .any_method = true,
+                                             .exhausted = rows[i].exhausted },
+                    recording);
+        assert_int_equal(ask(&b, "{'method':'x'}"), 1);
+        assert_int_equal(ask(&b, "{'method':'y'}"), 3);
+        assert_int_equal(ask(&b, "{'method':'z'}"), rows[i].third);
+        assert_int_equal(ask(&b, "{'method':'z'}"), rows[i].fourth);
+        tear_down(&b);
+    }
+}
+
+static void what_would_help_the_exhausted_is_known(void **state)
+{
+    static const enum match_mode modes[] = { MATCH_SEQUENTIAL, MATCH_BY_REQUEST, MATCH_FUZZY };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct bench b;
+
+        set_up(&b, modes[i],
+               CALL(1, "a", "{}") CALL(
+                   2, "a", "{}") "c2s {'id':3,'method':'tools/call','params':{'name':'b'}}\n"
+                                 "s2c {'id':3,'error':{}}\n"
+                                 "c2s {'id':4,'method':'tasks/get','params':{'taskId':'t'}}\n"
+                                 "s2c {'id':4,'error':{}}\n");
+        assert_int_equal(ask(&b, ASK("a", "{}")), 1);
+        assert_int_equal(ask(&b, ASK("a", "{}")), 3);
+        assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
+        assert_int_equal(b.last.used, 2);
+        assert_true(b.last.by_last && b.last.by_cycle);
+        assert_int_equal(ask(&b, ASK("b", "{}")), 5);
+        assert_int_equal(ask(&b, ASK("b", "{}")), EXHAUSTED);
+        assert_true(!b.last.by_last && b.last.by_cycle && b.last.used == 3);
+        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 7);
+        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), EXHAUSTED);
+        assert_false(b.last.by_last || b.last.by_cycle);
+        tear_down(&b);
+    }
 }
 
 static void last_and_cycle_give_calls_again(void **state)
@@ -406,49 +491,12 @@ static void polls_advance_and_stay_at_their_end(void **state)
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), -3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"), 5);
-        matcher_renew(&b.matcher, &b.spent, 0, STR("t"));
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 1);
+        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), -3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"), -5);
         tear_down(&b);
     }
 }
 
-static void a_task_goes_on_while_polls_say_so(void **state)
-{
-    static const struct {
-        const char *first;
-        bool goes_on;
-    } rows[] = {
-        { "working", true },    { "input_required", false }, { "completed", false },
-        { "cancelled", false }, { "failed", false },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct buf recording;
-        struct bench b;
-
-        buf_init(&recording, 1 << 12);
-        buf_printf(&recording,
-                   "c2s {'id':1,'method':'tasks/get','params':{'taskId':'t'}}\n"
-                   "s2c {'id':1,'result':{'status':'%s'}}\n"
-                   "c2s {'id':2,'method':'tasks/get','params':{'taskId':'t'}}\n"
-                   "s2c {'id':2,'result':{'status':'completed'}}\n",
-                   rows[i].first);
-        set_up(&b, MATCH_BY_REQUEST, buf_z(&recording));
-        assert_false(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("t"))); /* not polled */
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 1);
-        assert_int_equal(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("t")),
-                         rows[i].goes_on);
-        assert_false(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("u")));
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 3);
-        assert_false(matcher_task_goes_on(&b.matcher, &b.spent, 0, STR("t")));
-        tear_down(&b);
-        buf_release(&recording);
-    }
-}
-
-/* A round that brings input is another request than the one that got the question. */
 static void rounds_of_input_are_told_apart(void **state)
 {
     static const char recording[] =
@@ -611,9 +659,11 @@ int main(void)
         cmocka_unit_test(strict_counts_meta_and_the_others_do_not),
         cmocka_unit_test(fuzzy_takes_the_one_most_alike),
         cmocka_unit_test(total_order_lets_nothing_come_early),
+        cmocka_unit_test(total_order_starts_over_as_a_whole),
+        cmocka_unit_test(the_next_one_whatever_it_is_comes_again_if_asked_for),
+        cmocka_unit_test(what_would_help_the_exhausted_is_known),
         cmocka_unit_test(last_and_cycle_give_calls_again),
         cmocka_unit_test(polls_advance_and_stay_at_their_end),
-        cmocka_unit_test(a_task_goes_on_while_polls_say_so),
         cmocka_unit_test(rounds_of_input_are_told_apart),
         cmocka_unit_test(what_a_session_lacks_is_borrowed_from_the_others),
         cmocka_unit_test(what_was_redacted_is_not_compared),

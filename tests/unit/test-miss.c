@@ -16,25 +16,39 @@ static const char recording[] =
 struct told {
     struct scripted of;
     struct matcher matcher;
+    struct spent spent;
     struct terse_scanned live;
     struct miss why;
 };
 
-static void explain_in(struct told *t, enum match_mode mode, const char *recorded,
-                       const char *live, const struct match *found)
+/* To a client that has used up the strands before `used_before`. */
+static void explain_to(struct told *t, uint32_t used_before, enum match_mode mode,
+                       const char *recorded, const char *live, const struct match *found)
 {
     struct match_options how = { .mode = mode, .rules = matcher_rules(mode, false) };
     struct mcp_message m;
 
     scripted_init(&t->of, mode, recorded);
     matcher_init(&t->matcher, &t->of.script, &how, &t->of.fuzzy);
+    spent_init(&t->spent, t->of.script.op_count);
+    for (uint32_t op = 1; op < used_before; op++)
+        spent_mark(&t->spent, op, true);
     m = mcp_classify(terse_scan(&t->live, live), &t->live.arena);
-    miss_explain(&t->why, &t->matcher, &m, found);
+    miss_explain(&t->why, &t->matcher, &t->spent, &m, found);
+}
+
+static void explain_in(struct told *t, enum match_mode mode, const char *recorded,
+                       const char *live, const struct match *found)
+{
+    explain_to(t, 0, mode, recorded, live, found);
 }
 
 static void explain(struct told *t, const char *recorded, const char *live, bool exhausted)
 {
-    struct match found = { .outcome = exhausted ? MATCH_EXHAUSTED : MATCH_NEVER };
+    struct match found = { .outcome = exhausted ? MATCH_EXHAUSTED : MATCH_NEVER,
+                           .used = exhausted ? 4 : 0,
+                           .by_last = true,
+                           .by_cycle = true };
 
     explain_in(t, MATCH_SEQUENTIAL, recorded, live, &found);
 }
@@ -43,6 +57,7 @@ static void forget(struct told *t)
 {
     miss_release(&t->why);
     terse_scanned_release(&t->live);
+    spent_release(&t->spent);
     matcher_release(&t->matcher);
     scripted_release(&t->of);
 }
@@ -124,8 +139,10 @@ static void what_is_used_up_says_so(void **state)
     (void)state;
     check("{'id':1,'method':'resources/read','params':{'uri':'file:///a'}}", true,
           "all recorded answers were given for resources/read 'file:///a'",
-          "{'reason':'exhausted'}",
-          "all recorded answers were given for resources/read 'file:///a'");
+          "{'reason':'exhausted','nearest':{'seq':7,'method':'resources/read','subject':"
+          "'file:///a'}}",
+          "all recorded answers were given for resources/read 'file:///a'; the last of them is "
+          "#7 resources/read 'file:///a'");
 }
 
 static void what_does_not_count_for_matching_is_no_difference(void **state)
@@ -183,35 +200,119 @@ static void long_values_and_names_are_not_repeated(void **state)
     buf_release(&live);
 }
 
-static void what_would_help_depends_on_the_mode(void **state)
+#define ADD(arguments) "{'id':1,'method':'tools/call','params':{'name':'add'" arguments "}}"
+
+static void what_would_help_depends_on_what_there_is(void **state)
 {
     static const struct match never = { .outcome = MATCH_NEVER };
-    static const char live[] = "{'id':1,'method':'tools/call','params':{'name':'add'}}";
     static const char other[] = "{'id':1,'method':'own'}";
+    static const char tool[] = "{'id':1,'method':'tools/call','params':{'name':'sub'}}";
+    static const char page[] =
+        "{'id':1,'method':'resources/read','params':{'uri':'file:///a','cursor':'x'}}";
+    static const char near[] = ADD(",'arguments':{'a':1,'b':7}");
+    static const char far[] = ADD(",'arguments':{'a':7,'b':7}");
+    static const char meta[] = ADD(",'arguments':{'a':5,'b':3},'_meta':{'x':1}");
     static const struct {
         enum match_mode mode;
+        uint32_t used_before;
         const char *live, *help;
     } rows[] = {
-        { MATCH_BY_REQUEST, live, "--match fuzzy or sequential" },
-        { MATCH_STRICT, live, "--match fuzzy or sequential" },
-        { MATCH_BY_REQUEST, other, "--on-unmatched passthrough" },
-        { MATCH_FUZZY, live, "--on-unmatched passthrough" },
+        { MATCH_BY_REQUEST, 0, near, "--match fuzzy or sequential, or record it" },
+        { MATCH_BY_REQUEST, 0, far, "--match sequential, or record it" },
+        { MATCH_BY_REQUEST, 3, near, "--match sequential, or record it" }, /* #5 is far */
+        { MATCH_BY_REQUEST, 9, near, RECORD_IT },
+        { MATCH_BY_REQUEST, 0, tool, RECORD_IT },
+        { MATCH_BY_REQUEST, 0, page, RECORD_IT },
+        { MATCH_BY_REQUEST, 0, other, RECORD_IT },
+        { MATCH_STRICT, 0, near, "--match fuzzy or sequential, or record it" },
+        { MATCH_STRICT, 0, meta, "--match by-request, or record it" },
+        { MATCH_FUZZY, 0, far, "--match sequential, or record it" },
+        { MATCH_FUZZY, 9, far, RECORD_IT },
+        { MATCH_FUZZY, 0, tool, RECORD_IT },
+        { MATCH_SEQUENTIAL, 0, far, RECORD_IT },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct told t;
 
-        explain_in(&t, rows[i].mode, recording, rows[i].live, &never);
+        explain_to(&t, rows[i].used_before, rows[i].mode, recording, rows[i].live, &never);
         if (!strstr(buf_z(&t.why.report), rows[i].help))
             fail_msg("row %zu: %s", i, buf_z(&t.why.report));
         forget(&t);
     }
 }
 
+static void what_helps_the_exhausted_is_what_the_matcher_says(void **state)
+{
+    static const struct {
+        struct match found;
+        const char *help;
+    } rows[] = {
+        { { .by_last = true, .by_cycle = true }, "--on-exhausted last or cycle, or" },
+        { { .by_last = true }, "--on-exhausted last, or" },
+        { { .by_cycle = true }, "--on-exhausted cycle, or" },
+        { { .by_last = false }, RECORD_IT },
+        { { .outcome = MATCH_TOO_EARLY, .op = 2 }, RECORD_IT },
+        { { .outcome = MATCH_TOO_EARLY, .op = 2, .by_order = true }, "leave out --order" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct match found = rows[i].found;
+        struct told t;
+
+        if (found.outcome != MATCH_TOO_EARLY)
+            found.outcome = MATCH_EXHAUSTED;
+        explain_in(&t, MATCH_SEQUENTIAL, recording, ADD(""), &found);
+        if (!strstr(buf_z(&t.why.report), rows[i].help))
+            fail_msg("row %zu: %s", i, buf_z(&t.why.report));
+        forget(&t);
+    }
+}
+
+/* `count` calls, of which the last is the nearest. */
+static void look_among(struct told *t, int count)
+{
+    static const struct match never = { .outcome = MATCH_NEVER };
+    struct buf text;
+
+    buf_init(&text, 1 << 24);
+    for (int i = 0; i < count; i++)
+        buf_printf(&text, "c2s {'id':%d,'method':'m','params':{'a':%d,'b':%d}}\n", i, i,
+                   i == count - 1 ? 0 : -1);
+    explain_in(t, MATCH_BY_REQUEST, buf_z(&text),
+               "{'id':1,'method':'m','params':{'a':-1,'b':0}}", &never);
+    buf_release(&text);
+}
+
+static void all_candidates_are_looked_at(void **state)
+{
+    struct told t;
+
+    (void)state;
+    look_among(&t, MISS_LOOKED_AT);
+    assert_int_equal(t.why.nearest, MISS_LOOKED_AT);
+    assert_non_null(strstr(buf_z(&t.why.report), "; nearest is #20000 m"));
+    assert_null(strstr(buf_z(&t.why.data), "looked_at"));
+    forget(&t);
+}
+
+static void where_that_is_too_much_it_is_told(void **state)
+{
+    struct told t;
+
+    (void)state;
+    look_among(&t, MISS_LOOKED_AT + 1);
+    assert_int_equal(t.why.nearest, 1);
+    assert_non_null(strstr(buf_z(&t.why.report), "; nearest of the first 20000 is #1 m"));
+    assert_non_null(strstr(buf_z(&t.why.data), "\"looked_at\":20000"));
+    forget(&t);
+}
+
 static void in_total_order_the_next_one_is_told(void **state)
 {
-    static const struct match early = { .outcome = MATCH_TOO_EARLY, .op = 2 };
+    static const struct match early = { .outcome = MATCH_TOO_EARLY, .op = 2, .by_order = true };
     struct told t;
 
     (void)state;
@@ -255,7 +356,10 @@ int main(void)
         cmocka_unit_test(what_does_not_count_for_matching_is_no_difference),
         cmocka_unit_test(of_many_differences_five_are_told),
         cmocka_unit_test(long_values_and_names_are_not_repeated),
-        cmocka_unit_test(what_would_help_depends_on_the_mode),
+        cmocka_unit_test(what_would_help_depends_on_what_there_is),
+        cmocka_unit_test(what_helps_the_exhausted_is_what_the_matcher_says),
+        cmocka_unit_test(all_candidates_are_looked_at),
+        cmocka_unit_test(where_that_is_too_much_it_is_told),
         cmocka_unit_test(in_total_order_the_next_one_is_told),
         cmocka_unit_test(what_was_redacted_is_no_difference),
     };

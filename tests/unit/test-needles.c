@@ -94,6 +94,30 @@ static void case_counts_only_for_those_that_want_it(void **state)
     needles_release(&n);
 }
 
+static void a_space_may_be_a_plus_each_for_itself(void **state)
+{
+    struct needles n;
+
+    (void)state;
+    needles_init(&n);
+    needles_add(&n, STR("correct horse battery"), NEEDLES_SPACE_OR_PLUS, 1);
+    needles_add(&n, STR("a b c d"), NEEDLES_SPACE_OR_PLUS, 2);
+    needles_add(&n, STR("q+q q"), NEEDLES_SPACE_OR_PLUS, 3);
+    needles_add(&n, STR("z z z"), NEEDLES_EXACT, 4);
+    assert_found(&n, STR("correct horse battery correct+horse+battery"), "0-21:1 22-43:1 ");
+    assert_found(&n, STR("correct+horse battery correct horse+battery"), "0-21:1 22-43:1 ");
+    assert_found(&n, STR("correct-horse battery Correct horse battery"), "");
+    for (unsigned pluses = 0; pluses < 8; pluses++) {
+        char text[] = "a b c d";
+        for (unsigned i = 0; i < 3; i++)
+            if (pluses >> i & 1)
+                text[2 * i + 1] = '+';
+        assert_found(&n, str_z(text), "0-7:2 ");
+    }
+    assert_found(&n, STR("q+q+q.q q q.z+z z"), "0-5:3 ");
+    needles_release(&n);
+}
+
 static void the_search_ends_when_it_is_told_to(void **state)
 {
     struct found f = { .most = 2 };
@@ -156,6 +180,7 @@ int main(void)
         cmocka_unit_test(needles_are_found_wherever_they_stand),
         cmocka_unit_test(needles_may_overlap_and_have_the_same_bytes),
         cmocka_unit_test(case_counts_only_for_those_that_want_it),
+        cmocka_unit_test(a_space_may_be_a_plus_each_for_itself),
         cmocka_unit_test(the_search_ends_when_it_is_told_to),
         cmocka_unit_test(many_needles_are_all_found),
     };

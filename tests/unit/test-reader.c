@@ -1,43 +1,14 @@
 #include "format/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fault-sys.h"
+#include "scratch.h"
 #include "terse.h"
 #include "test.h"
 #include "trace/limits.h"
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-reader-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
-
-static void put_file(struct str content)
-{
-    int fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, content.at ? content.at : "", content.len), content.len);
-    close(fd);
-}
 
 /* What the reader says to the user. */
 struct heard {
@@ -54,15 +25,6 @@ static void heard_init(struct heard *h)
 {
     *h = (struct heard){ .log = { .level = LOG_INFO, .put = hear, .to = h } };
     buf_init(&h->text, 1 << 16);
-}
-
-static int open_descriptors(void)
-{
-    int n = 0;
-
-    for (int fd = 0; fd < 100; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 #define HEAD                                                                                   \
@@ -112,7 +74,7 @@ static void a_long_file_is_read_window_by_window(void **state)
     (void)state;
     heard_init(&h);
     make_long_recording(&text, COUNT);
-    put_file(buf_str(&text));
+    scratch_put("file", buf_str(&text));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_string_equal(reader_format(r)->name, "recording");
     check_long_recording(r, COUNT);
@@ -130,7 +92,7 @@ static void however_few_bytes_a_read_gives_the_records_are_the_same(void **state
 
     (void)state;
     make_long_recording(&text, 20);
-    put_file(buf_str(&text));
+    scratch_put("file", buf_str(&text));
     for (size_t i = 0; i < 3; i++) {
         struct fault_sys f;
         struct err e = ERR_NONE;
@@ -161,7 +123,7 @@ static void a_line_of_megabytes_is_read(void **state)
     buf_add(&text, STR(HEAD));
     buf_printf(&text, MESSAGE, 1, 5000000, 7);
     buf_printf(&text, MESSAGE, 2, 1, 8);
-    put_file(buf_str(&text));
+    scratch_put("file", buf_str(&text));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -184,7 +146,7 @@ static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
 
     (void)state;
     heard_init(&h);
-    put_file(STR(HEAD "{\"type\":\"message\",\"x\":\""));
+    scratch_put("file", STR(HEAD "{\"type\":\"message\",\"x\":\""));
     assert_int_equal(truncate("file", (off_t)LIMIT_LINE * 3), 0);
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -204,7 +166,7 @@ static void remarks_go_to_the_log_and_are_counted(void **state)
 
     (void)state;
     heard_init(&h);
-    put_file(STR("\n" HEAD HEAD "{\"type\":\"mess"));
+    scratch_put("file", STR("\n" HEAD HEAD "{\"type\":\"mess"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_notes(r), 0);
@@ -229,7 +191,7 @@ static void an_error_names_its_place(void **state)
 
     (void)state;
     heard_init(&h);
-    put_file(STR(HEAD "\n  {\"type\":\"message\",\"seq\":-1}\n"));
+    scratch_put("file", STR(HEAD "\n  {\"type\":\"message\",\"seq\":-1}\n"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
@@ -251,7 +213,7 @@ static void check_salvaged(struct str content, const char *records, const char *
 
     heard_init(&h);
     terse_init(&t);
-    put_file(content);
+    scratch_put("file", content);
     assert_true(reader_open_damaged(&r, &sys_real, "file", &h.log, &e));
     while ((next = reader_next(r, &rec, &e)) == NEXT_RECORD)
         assert_true(t.sink.put(&t.sink, &rec, &e));
@@ -299,7 +261,7 @@ static void whoever_is_strict_is_told_of_the_repair(void **state)
 
     (void)state;
     heard_init(&h);
-    put_file(STR(HEAD NOISE("\xff")));
+    scratch_put("file", STR(HEAD NOISE("\xff")));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
@@ -328,13 +290,13 @@ static void what_is_no_recording_is_not_opened(void **state)
 {
     (void)state;
     assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': No such file or directory");
-    put_file(STR(""));
+    scratch_put("file", STR(""));
     assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': it is empty");
-    put_file(STR("\x7f"
-                 "ELF\0\0\0"));
+    scratch_put("file", STR("\x7f"
+                            "ELF\0\0\0"));
     assert_not_opened(&sys_real, ERR_INPUT,
                       "file:1:1: not a recording: no known format starts like this");
-    put_file(STR("{\"jsonrpc\":\"2.0\"}\n"));
+    scratch_put("file", STR("{\"jsonrpc\":\"2.0\"}\n"));
     assert_not_opened(&sys_real, ERR_INPUT,
                       "file:1:1: not a recording: no known format starts like this");
 }
@@ -347,7 +309,7 @@ static void text_in_utf16_is_called_that(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        put_file(starts[i]);
+        scratch_put("file", starts[i]);
         assert_not_opened(&sys_real, ERR_INPUT,
                           "file:1:1: not a recording: it is UTF-16, not UTF-8");
     }
@@ -362,7 +324,7 @@ static void a_mark_before_utf8_is_passed_over(void **state)
 
     (void)state;
     heard_init(&h);
-    put_file(STR("\xef\xbb\xbf" HEAD "{}\n"));
+    scratch_put("file", STR("\xef\xbb\xbf" HEAD "{}\n"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_offset(r), 3);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -371,7 +333,7 @@ static void a_mark_before_utf8_is_passed_over(void **state)
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
     assert_true(str_starts(str_z(e.msg), STR("file:2:1: ")));
     reader_close(r);
-    put_file(STR("\xef\xbb\xbf"));
+    scratch_put("file", STR("\xef\xbb\xbf"));
     assert_not_opened(&sys_real, ERR_INPUT,
                       "file:1:1: not a recording: no known format starts like this");
 }
@@ -389,7 +351,7 @@ static void a_read_that_fails_is_told_wherever_it_does(void **state)
     (void)state;
     heard_init(&h);
     make_long_recording(&text, 1000);
-    put_file(buf_str(&text));
+    scratch_put("file", buf_str(&text));
     fault_init(&f);
     fault_fail(&f, FAULT_READ, 1, 1, EIO);
     assert_not_opened(&f.sys, ERR_IO, "cannot read 'file': Input/output error");
@@ -415,8 +377,10 @@ static void pouring_gives_every_record_to_the_sink(void **state)
     (void)state;
     heard_init(&h);
     terse_init(&t);
-    put_file(STR(
-        HEAD "{\"type\":\"stderr\",\"text\":\"a\"}\n{\"type\":\"stderr\",\"text\":\"b\"}\n"));
+    scratch_put(
+        "file",
+        STR(HEAD
+            "{\"type\":\"stderr\",\"text\":\"a\"}\n{\"type\":\"stderr\",\"text\":\"b\"}\n"));
     assert_true(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
     assert_terse(&t, "header version=1.0 name= upstream=x\nstderr a\nstderr b\n");
     terse_release(&t);
@@ -432,7 +396,9 @@ static void pouring_stops_when_the_sink_or_the_file_does(void **state)
     (void)state;
     heard_init(&h);
     terse_init(&t);
-    put_file(STR(HEAD "{\"type\":\"stderr\",\"text\":\"a\"}\noops\n{\"type\":\"stderr\"}\n"));
+    scratch_put(
+        "file",
+        STR(HEAD "{\"type\":\"stderr\",\"text\":\"a\"}\noops\n{\"type\":\"stderr\"}\n"));
     assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
     assert_string_equal(e.msg, "file:3:1: not valid JSON: expected a value");
     assert_terse(&t, "header version=1.0 name= upstream=x\nstderr a\n");
@@ -445,9 +411,6 @@ static void pouring_stops_when_the_sink_or_the_file_does(void **state)
     terse_release(&t);
     reader_close(NULL);
 }
-
-#define IN_A_DIRECTORY(test)                                                                   \
-    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
 int main(void)
 {

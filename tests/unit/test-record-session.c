@@ -2,36 +2,14 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "fault-sys.h"
 #include "format/reader.h"
 #include "program.h"
+#include "scratch.h"
 #include "test.h"
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-session-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    unlink("file.json");
-    unlink("file.json.cassette.journal");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
 
 /* What the file has: messages, and what its gaps say of others. */
 struct content {
@@ -291,18 +269,16 @@ static void a_document_that_cannot_be_made_leaves_its_journal(void **state)
     assert_int_equal(content_of("file.json.cassette.journal").messages, 8);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, into_a_new_directory, out_of_it)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_write_that_fails_for_a_while_costs_nothing),
-        TEST(a_disk_that_stays_full_costs_the_rest_and_is_told),
-        TEST(a_sync_that_fails_is_told_once_and_is_a_failure_if_strict),
-        TEST(wherever_it_is_killed_nothing_the_client_saw_is_missing),
-        TEST(a_torn_line_that_is_never_mended_is_no_obstacle),
-        TEST(a_document_is_made_at_the_end),
-        TEST(a_document_that_cannot_be_made_leaves_its_journal),
+        IN_A_DIRECTORY(a_write_that_fails_for_a_while_costs_nothing),
+        IN_A_DIRECTORY(a_disk_that_stays_full_costs_the_rest_and_is_told),
+        IN_A_DIRECTORY(a_sync_that_fails_is_told_once_and_is_a_failure_if_strict),
+        IN_A_DIRECTORY(wherever_it_is_killed_nothing_the_client_saw_is_missing),
+        IN_A_DIRECTORY(a_torn_line_that_is_never_mended_is_no_obstacle),
+        IN_A_DIRECTORY(a_document_is_made_at_the_end),
+        IN_A_DIRECTORY(a_document_that_cannot_be_made_leaves_its_journal),
     };
     alarm(300); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,9 +147,10 @@ static void credentials_are_left_where_the_meaning_hangs_on_them(void **state)
     assert_redacts(
         &b, "{'id':'AKIAIOSFODNN7EXAMPLE','params':{'id':'AKIAIOSFODNN7EXAMPLE'}}",
         "{'id':'AKIAIOSFODNN7EXAMPLE','params':{'id':'[REDACTED:rule-1]'}} /params/id");
-    assert_outcome(&b,
-                   "{'result':{'tools':[{'inputSchema':{'default':'AKIAIOSFODNN7EXAMPLE'}}]}}",
-                   REDACT_JSON_CLEAN);
+    assert_outcome(
+        &b,
+        "{'result':{'tools':[{'name':'t','inputSchema':{'default':'AKIAIOSFODNN7EXAMPLE'}}]}}",
+        REDACT_JSON_CLEAN);
     stop(&b);
 }
 
@@ -212,6 +213,8 @@ static void what_the_mark_completes_makes_the_value_unfit(void **state)
     (void)state;
     start(&b, "[REDACTED:KEY]", NULL);
     assert_outcome(&b, "{'a':'[REDACTED:KEY]'}", REDACT_JSON_UNFIT);
+    assert_redacts(&b, "{'a':'%2525252525252568`'`'','b':'`'x`'%41','c':'%2525252525252568'}",
+                   "{'a':'[REDACTED]','b':'`'x`'%41','c':'[REDACTED]'} /a /c");
     stop(&b);
 }
 
@@ -223,6 +226,18 @@ static void a_secret_across_strings_is_taken_from_each(void **state)
     start(&b, "ab\",\"cd", NULL);
     assert_redacts(&b, "{'a':['xab','cdy']}",
                    "{'a':['x[REDACTED:KEY]','[REDACTED:KEY]y']} /a/0 /a/1");
+    stop(&b);
+}
+
+static void a_string_that_is_too_deep_goes_whole(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "hunter2", NULL);
+    assert_redacts(
+        &b, "{'a':'x hunter2 %25252525252568unter2 y','b':['z','%2525252525252568'],'c':1}",
+        "{'a':'[REDACTED]','b':['z','[REDACTED]'],'c':1} /a /b/1");
     stop(&b);
 }
 
@@ -241,6 +256,7 @@ int main(void)
         cmocka_unit_test(patterns_match_names_and_numbers),
         cmocka_unit_test(a_secret_that_is_no_leaf_makes_the_value_unfit),
         cmocka_unit_test(what_the_mark_completes_makes_the_value_unfit),
+        cmocka_unit_test(a_string_that_is_too_deep_goes_whole),
         cmocka_unit_test(a_secret_across_strings_is_taken_from_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,9 @@ static void a_pattern_that_cannot_be_used_is_refused_by_its_number(void **state)
         NULL, "secret*|x*",
         "pattern 1 of '--redact-patterns' cannot be used: it matches the empty text, so "
         "it would match everywhere");
+    assert_refused(NULL, "(?:\\bsecret\\b)?\\b",
+                   "pattern 1 of '--redact-patterns' cannot be used: it matches where there is "
+                   "no character: '\\b' alone takes nothing");
     assert_refused(NULL, "secret(",
                    "pattern 1 of '--redact-patterns' cannot be used: missing )");
 }
@@ -103,6 +106,58 @@ static void the_log_and_errors_are_without_secrets(void **state)
     assert_string_equal(e.hint, "try [REDACTED:KEY]");
     redaction_release(&s.redaction);
     buf_release(&s.said);
+}
+
+/* Half of a value is not found, and is half of a value. */
+static void what_was_cut_loses_its_end(void **state)
+{
+    char value[700] = "KEY=", text[5000] = { 0 };
+    const char *variable = "KEY";
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    memset(value + 4, 'q', sizeof value - 5);
+    s.env[0] = value;
+    memset(text, 'q', sizeof text - 1);
+    assert_true(start(&s, &variable, 1, NULL, 0, &e));
+    err_set(&e, ERR_IO, "cannot start '%s'", value + 4);
+    redaction_err(&s.redaction, &e);
+    assert_string_equal(e.msg, "cannot start [REDACTED]");
+    log_say(&s.redaction.log, LOG_INFO, "no '%.4000s%s'", text, text);
+    assert_string_equal(buf_z(&s.said), "mcpreel: no [REDACTED]\n");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+static void assert_shielded(char **argv, const char *said, const char *want)
+{
+    char *env[] = { "KEY=hunter2hunter2", "OTHER=q9w8e7r6t5", "SHORT=abc",
+                    "MCPREEL_REDACT_ENV=OTHER", NULL };
+    struct err e = ERR_NONE;
+
+    err_set(&e, ERR_USAGE, "%s", said);
+    redaction_shield(argv, env, &e);
+    assert_string_equal(e.msg, want);
+}
+
+static void errors_before_any_redaction_are_without_secrets_too(void **state)
+{
+    char *line[] = { "mcpreel", "record", "--redact-env", "NOPE,KEY,SHORT", "--rotate",
+                     "x",       NULL };
+    char *attached[] = { "mcpreel", "--redact-env=KEY", NULL };
+    char *servers[] = { "mcpreel", "--", "srv", "--redact-env", "KEY", NULL };
+    char *last[] = { "mcpreel", "--redact-env", NULL };
+    char *none[] = { NULL };
+
+    (void)state;
+    assert_shielded(line, "'hunter2hunter2' is no size", "'[REDACTED:KEY]' is no size");
+    assert_shielded(line, "abc q9w8e7r6t5", "abc [REDACTED:OTHER]");
+    assert_shielded(attached, "no hunter2hunter2", "no [REDACTED:KEY]");
+    assert_shielded(servers, "hunter2hunter2", "hunter2hunter2");
+    assert_shielded(last, "hunter2hunter2", "hunter2hunter2");
+    assert_shielded(none, "AKIAIOSFODNN7EXAMPLE", "[REDACTED:rule-1]");
 }
 
 static void secrets_among_the_words_of_a_command_are_learnt(void **state)
@@ -177,6 +232,8 @@ int main(void)
         cmocka_unit_test(a_variable_that_cannot_be_looked_for_is_refused),
         cmocka_unit_test(a_pattern_that_cannot_be_used_is_refused_by_its_number),
         cmocka_unit_test(the_log_and_errors_are_without_secrets),
+        cmocka_unit_test(what_was_cut_loses_its_end),
+        cmocka_unit_test(errors_before_any_redaction_are_without_secrets_too),
         cmocka_unit_test(secrets_among_the_words_of_a_command_are_learnt),
         cmocka_unit_test(what_goes_through_the_door_is_without_secrets),
         cmocka_unit_test(a_cassette_has_plain_marks),

@@ -181,6 +181,8 @@ static void bytes_and_stderr_are_looked_at(void **state)
     start(&d);
     assert_line(&d, "{'type':'raw','from':'server','text':'x hunter2 %68unter2'}",
                 "{'type':'raw','from':'server','text':'x [REDACTED:KEY] [REDACTED:KEY]'}");
+    assert_line(&d, "{'type':'raw','from':'server','text':'x %25252525252568unter2 y'}",
+                "{'type':'raw','from':'server','text':'[REDACTED]'}");
     assert_line(&d, "{'type':'stderr','text':'card 99 hunter2`n'}",
                 "{'type':'stderr','text':'[REDACTED:rule-1] [REDACTED:KEY]`n'}");
     stop(&d);
@@ -234,15 +236,67 @@ static void the_command_keeps_its_words(void **state)
     stop(&d);
 }
 
+/* As the shell parts them: words with ' and ` for " and \, a command of two words. */
+static void assert_word(struct desk *d, const char *before, const char *word, const char *want)
+{
+    char in[512], out[512];
+
+    snprintf(in, sizeof in, HEADER(AT_ ",'upstream':'x'," TJ ",'command':['%s','%s']"), before,
+             word);
+    snprintf(out, sizeof out, HEADER(AT_ ",'upstream':'x'," TJ ",'command':['%s','%s']"),
+             before, want);
+    assert_line(d, in, out);
+}
+
+static void words_are_secret_by_what_stands_before_them(void **state)
+{
+#define GONE "[REDACTED:rule-1]"
+    static const char *const rows[][3] = {
+        { "--password", "abc", GONE },
+        { "--token", "-abc9", GONE },
+        { "--key", "abc", GONE },
+        { "-p", "abc", GONE },
+        { "--auth", "abc", GONE },
+        { "--header", "Authorization: x", "Authorization: " GONE },
+        { "-H", "X-Api-Key: x", "X-Api-Key: " GONE },
+        { "srv", "https://h/mcp?x=1&api_key=abc&y=2",
+          "https://h/mcp?x=1&api_key=" GONE "&y=2" },
+        { "srv", "{`'token`':`'a`',`'x`':1,`'secret`':`'b`'}",
+          "{`'token`':`'" GONE "`',`'x`':1,`'secret`':`'" GONE "`'}" },
+        { "srv", "hunter2_TOKEN=abc", "[REDACTED:KEY]_TOKEN=" GONE },
+        { "srv", "--token=hunter2", "--token=[REDACTED:KEY]" },
+        { "--token", "hunter2", "[REDACTED:KEY]" },
+        { "--token", "a hunter2", GONE },
+        { "--token", "--verbose", "--verbose" },
+        { "srv", "https://h/mcp?x=1", "https://h/mcp?x=1" },
+    };
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_word(&d, rows[i][0], rows[i][1], rows[i][2]);
+    assert_word(&d, "srv", "https://u:p4ss@h/", "https://u:[REDACTED:rule-2]@h/");
+    stop(&d);
+#undef GONE
+}
+
 static void of_an_address_the_host_is_kept(void **state)
 {
     static const char *const rows[][2] = {
         { "https://h.example/key/mcp?x=1#f", "https://h.example/[REDACTED]" },
         { "https://u:p@h.example:8/", "https://h.example:8/[REDACTED]" },
         { "http://h?key=1", "http://h/[REDACTED]" },
+        { "HTTPS://h.example/KEY", "HTTPS://h.example/[REDACTED]" },
+        { "Https://u:p@h.example/", "Https://h.example/[REDACTED]" },
+        { "wss://h/key", "wss://h/[REDACTED]" },
+        { "git+ssh://u:p@h", "git+ssh://h" },
         { "http://h:1/", "http://h:1/" },
         { "http://h", "http://h" },
         { "node http/x", "node http/x" },
+        { "node http://h/x", "node http://h/x" },
+        { "://h/x", "://h/x" },
+        { "7up://h/x", "7up://h/x" },
     };
     struct desk d;
 
@@ -461,6 +515,7 @@ int main(void)
         cmocka_unit_test(bytes_and_stderr_are_looked_at),
         cmocka_unit_test(a_private_key_may_come_line_by_line),
         cmocka_unit_test(the_command_keeps_its_words),
+        cmocka_unit_test(words_are_secret_by_what_stands_before_them),
         cmocka_unit_test(of_an_address_the_host_is_kept),
         cmocka_unit_test(everything_else_that_came_from_outside_is_looked_at),
         cmocka_unit_test(no_text_of_a_line_is_passed_over),

@@ -157,8 +157,12 @@ static void a_set_knows_what_its_patterns_cannot_do_without(void **state)
 
 static void a_set_refuses_what_matches_everywhere(void **state)
 {
-    static const char *const bad[] = { "(",          "a*",          "",       "x?",
-                                       "(?=secret)", "(secret)\\1", "secret(" };
+    static const char *const bad[] = {
+        "(",          "a*",          "",        "x?",    "(?=secret)",
+        "\\b",        "(secret)\\1", "secret(", "^",     "$",
+        "\\b|secret", "(?m)^$",      "\\B",     "(?:)+", "\\b(?:secret)?\\b",
+        "\\A\\b",     "\\b\\z",
+    };
     struct regex_set *s = regex_set_new();
 
     (void)state;
@@ -169,6 +173,7 @@ static void a_set_refuses_what_matches_everywhere(void **state)
         assert_null(strstr(e.msg, "secret"));
     }
     regex_set_free(s);
+    regex_set_free(SET_OF("\\bsecret\\b", "^a$", "a?b", "\\b.", "(?m)^x", " \\b"));
 }
 
 int main(void)

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "loop/stream.h"
 #include "loop/timer.h"
+#include "scratch.h"
 #include "session.h"
 #include "test.h"
 
@@ -606,15 +607,6 @@ static void lines_that_are_too_long_pass_and_are_told(void **state)
     assert_non_null(strstr(buf_z(&s.events), "down-too-long:4194305 "));
     session_end(&s);
     buf_release(&all);
-}
-
-static int open_descriptors(void)
-{
-    int n = 0;
-
-    for (int fd = 0; fd < 200; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 static void assert_no_relay(const char *command, int in, int out, int errnum, const char *says)

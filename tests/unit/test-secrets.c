@@ -245,6 +245,32 @@ static void too_many_hits_are_all_of_the_text(void **state)
     stop(&f);
 }
 
+static void what_is_escaped_too_often_counts_itself(void **state)
+{
+    const char *deepest = "a%25252525256Cb", *deeper = "a%2525252525256Cb";
+    const char *two = "{\"x\":\"%2525252525256C..%2525252525256C\",\"y\":1,"
+                      "\"z\":\"%2525252525256C\"}";
+    struct finder f;
+
+    (void)state;
+    start(&f, "hunter2", NULL);
+    assert_finds(&f, deepest, "");
+    assert_finds(&f, deeper, "[%2525252525256C]");
+    assert_true(f.search.hits[0].whole);
+    assert_true(secrets_has_value(&f.search));
+    assert_finds(&f, two, "[%2525252525256C]");
+    assert_true(secrets_too_deep(&f.search, str_z(deeper)));
+    assert_false(secrets_too_deep(&f.search, str_z(deepest)));
+    assert_false(secrets_too_deep(&f.search, STR("plain")));
+    assert_finds(&f, "hunter2", "[hunter2]");
+    assert_false(f.search.hits[0].whole);
+    stop(&f);
+    start(&f, NULL, NULL);
+    assert_finds(&f, deeper, "");
+    assert_false(secrets_too_deep(&f.search, str_z(deeper)));
+    stop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(patterns_see_what_a_string_means),
         cmocka_unit_test(bad_values_and_patterns_are_refused_without_being_said),
         cmocka_unit_test(arguments_count_if_they_look_made_up),
+        cmocka_unit_test(what_is_escaped_too_often_counts_itself),
         cmocka_unit_test(too_many_hits_are_all_of_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

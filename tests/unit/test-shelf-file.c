@@ -1,12 +1,11 @@
 #include "format/shelf-file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/pack.h"
 #include "fault-sys.h"
+#include "scratch.h"
 #include "test.h"
 
 #define LINE(seq, dir, msg)                                                                    \
@@ -18,33 +17,6 @@
 #define ONE "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}"
 #define TWO "{ \"id\" : 1, \"result\":{\"x\":1.50}}"
 #define RECORDING HEAD LINE(1, "c2s", ONE) LINE(2, "s2c", TWO)
-
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-shelf-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
-
-static void put_file(struct str content)
-{
-    int fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, content.at, content.len), content.len);
-    close(fd);
-}
 
 static void say_nothing(void *to, struct str line)
 {
@@ -89,7 +61,7 @@ static void check(struct str content, bool copies, const char *one, const char *
     struct err e = ERR_NONE;
     struct shelf_file f;
 
-    put_file(content);
+    scratch_put("file", content);
     if (!shelf_file_open(&f, &sys_real, "file", ".", &quiet, &e))
         fail_msg("%s", e.msg);
     k.shelf = &f.shelf;
@@ -145,7 +117,7 @@ static void a_file_that_has_shrunk_is_told(void **state)
     struct buf got;
 
     (void)state;
-    put_file(STR(RECORDING));
+    scratch_put("file", STR(RECORDING));
     buf_init(&got, 1 << 20);
     assert_true(shelf_file_open(&f, &sys_real, "file", ".", &quiet, &e));
     k.shelf = &f.shelf;
@@ -171,7 +143,7 @@ static void a_disk_without_room_for_the_copy_is_told(void **state)
     packer_add(p, STR(RECORDING), false, &packed);
     packer_end(p, &packed);
     packer_free(p);
-    put_file(buf_str(&packed));
+    scratch_put("file", buf_str(&packed));
     fault_init(&sys);
     fault_fail(&sys, FAULT_WRITE, 1, FAULT_FOREVER, ENOSPC);
     assert_true(shelf_file_open(&f, &sys.sys, "file", ".", &quiet, &e));
@@ -187,9 +159,6 @@ static void a_disk_without_room_for_the_copy_is_told(void **state)
     shelf_file_close(&f);
     buf_release(&packed);
 }
-
-#define IN_A_DIRECTORY(test)                                                                   \
-    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
 
 int main(void)
 {

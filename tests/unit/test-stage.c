@@ -91,7 +91,7 @@ static void reset(struct theatre *t, const char *capabilities)
 {
     struct terse_scanned s;
 
-    stage_reset(&t->stage, terse_scan(&s, capabilities));
+    stage_reset(&t->stage, terse_scan(&s, capabilities), false);
     terse_scanned_release(&s);
 }
 

@@ -142,6 +142,21 @@ static void long_texts_are_unlike(void **state)
     assert_int_equal(str_distance(str_n(a, 2), str_n(b, 64)), 62);
 }
 
+static void every_byte_is_a_hexadecimal_digit_or_none(void **state)
+{
+    static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
+    int digits = 0;
+
+    (void)state;
+    for (int i = 0; i < 16; i++) {
+        assert_int_equal(str_hex(lower[i]), i);
+        assert_int_equal(str_hex(upper[i]), i);
+    }
+    for (int c = 0; c < 256; c++)
+        digits += str_hex((char)c) >= 0;
+    assert_int_equal(digits, 22);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +170,7 @@ int main(void)
         cmocka_unit_test(cutting_goes_piece_by_piece),
         cmocka_unit_test(distance_counts_edits),
         cmocka_unit_test(long_texts_are_unlike),
+        cmocka_unit_test(every_byte_is_a_hexadecimal_digit_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,26 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "test.h"
 
 static const struct sys *const s = &sys_real;
-
-static int into_a_new_directory(void **state)
-{
-    static char dir[] = "/tmp/mcpreel-sys-XXXXXX";
-
-    *state = dir;
-    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-}
 
 static void each_call_reaches_the_system(void **state)
 {
@@ -110,5 +97,5 @@ int main(void)
         cmocka_unit_test(the_mode_of_a_new_file_is_handed_on),
         cmocka_unit_test(each_failure_is_reported_as_the_system_does),
     };
-    return cmocka_run_group_tests(tests, into_a_new_directory, out_of_it);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

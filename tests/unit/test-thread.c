@@ -47,6 +47,29 @@ static void a_thread_gets_no_signals_and_its_maker_keeps_them(void **state)
     pthread_cond_destroy(&m.cond);
 }
 
+/* One that has ended is gone afterwards; one that has not is not waited for. */
+static void a_thread_is_left_without_waiting_for_what_it_does(void **state)
+{
+    static struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* outlives the test */
+    struct err e = ERR_NONE;
+    pthread_t t;
+
+    (void)state;
+    thread_init_cond(&m.cond);
+    for (int ended = 0; ended < 2; ended++) {
+        m.came = false;
+        pthread_mutex_lock(&m.lock); /* it cannot come on */
+        assert_true(thread_start(&t, come, &m, &e));
+        if (!ended)
+            thread_leave(t, false);
+        while (!m.came)
+            thread_wait_until(&m.cond, &m.lock, clock_mono_us() + 1000000);
+        pthread_mutex_unlock(&m.lock);
+        if (ended)
+            thread_leave(t, true);
+    }
+}
+
 static void a_wait_ends_with_its_time(void **state)
 {
     struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -80,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_gets_no_signals_and_its_maker_keeps_them),
+        cmocka_unit_test(a_thread_is_left_without_waiting_for_what_it_does),
         cmocka_unit_test(a_wait_ends_with_its_time),
         cmocka_unit_test(waiting_is_counted_and_working_is_not),
     };

@@ -215,10 +215,7 @@ static void a_line_that_breaks_a_rule_is_an_error_at_its_place(void **state)
 
 static void the_probe_knows_its_own(void **state)
 {
-    static const struct {
-        const char *head;
-        bool ours;
-    } cases[] = {
+    static const struct terse_head heads[] = {
         { META, true },
         { "{'v':2,'type':'meta'}", true }, /* to say so */
         { "{" T1 ",'dir':'in','raw':7}", true },
@@ -234,13 +231,7 @@ static void the_probe_knows_its_own(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct arena a = { 0 };
-
-        if (trace_format.probe(terse_json(&a, cases[i].head)) != cases[i].ours)
-            fail_msg("%s", cases[i].head);
-        arena_release(&a);
-    }
+    terse_check_probe(trace_format.probe, heads, sizeof heads / sizeof *heads);
 }
 
 #define HEADER                                                                                 \

@@ -36,6 +36,18 @@ static void one_layer_is_taken_off(void **state)
     assert_unravelled(STR("\\\\u0041%2541&amp;#65;"), UNRAVEL_ALL, STR("\\u0041%41&#65;"));
 }
 
+static void entities_have_names_and_numbers(void **state)
+{
+    (void)state;
+    assert_unravelled(STR("&commat;&dollar;&percnt;&colon;&bsol;&num;&NewLine;"), UNRAVEL_ALL,
+                      STR("@$%:\\#\n"));
+    assert_unravelled(STR("&AMP;&Aacute;&aacute;&yuml;&nbsp;&AElig;&zwj;"), UNRAVEL_ALL,
+                      STR("&\xc3\x81\xc3\xa1\xc3\xbf\xc2\xa0\xc3\x86&zwj;"));
+    assert_unravelled(STR("&#0000000065;&#x0000041;&#65 &#x41-&#65"), UNRAVEL_ALL,
+                      STR("AAA A-A"));
+    assert_unravelled(STR("&#6a;"), UNRAVEL_ALL, STR("\6a;"));
+}
+
 static void a_lone_surrogate_is_three_bytes(void **state)
 {
     (void)state;
@@ -49,9 +61,10 @@ static void a_lone_surrogate_is_three_bytes(void **state)
 static void what_is_no_escape_stays(void **state)
 {
     static const char *const plain[] = {
-        "",      "plain",       "100%",  "%4",    "%zz",   "a & b", "&",          "&amp",
-        "&#;",   "&#x;",        "&#65",  "\\",    "\\q",   "\\u12", "\\u12g4",    "\\x4",
-        "&nbsp", "&#99999999;", "&#6a;", "a\\ b", "50%of", "&;",    "&#1114112;",
+        "",      "plain", "100%",        "%4",   "%zz",           "a & b",  "&",
+        "&amp",  "&#;",   "&#x;",        "\\",   "\\q",           "\\u12",  "\\u12g4",
+        "\\x4",  "&nbsp", "&#99999999;", "&#g;", "&toolongname;", "&nope;", "a\\ b",
+        "50%of", "&;",    "&#1114112;",
     };
 
     (void)state;
@@ -130,16 +143,34 @@ static void an_escape_has_a_length(void **state)
     assert_int_equal(unravel_escape(STR(""), UNRAVEL_ALL), 0);
 }
 
+static void escapes_are_found_one_by_one(void **state)
+{
+    struct str text = STR("a%41&amp;b\\");
+    struct unravel_span s;
+
+    (void)state;
+    assert_true(unravel_next(text, UNRAVEL_ALL, 0, &s));
+    assert_int_equal(s.at, 1);
+    assert_int_equal(s.end, 4);
+    assert_true(unravel_next(text, UNRAVEL_ALL, s.end, &s));
+    assert_int_equal(s.at, 4);
+    assert_int_equal(s.end, 9);
+    assert_false(unravel_next(text, UNRAVEL_ALL, s.end, &s));
+    assert_false(unravel_next(text, UNRAVEL_BACKSLASH, 0, &s));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_layer_is_taken_off),
+        cmocka_unit_test(entities_have_names_and_numbers),
         cmocka_unit_test(a_lone_surrogate_is_three_bytes),
         cmocka_unit_test(what_is_no_escape_stays),
         cmocka_unit_test(only_the_kinds_that_are_wanted_count),
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(places_are_found_in_the_source),
         cmocka_unit_test(a_character_of_several_bytes_comes_from_one_escape),
+        cmocka_unit_test(escapes_are_found_one_by_one),
         cmocka_unit_test(an_escape_has_a_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

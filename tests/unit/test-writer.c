@@ -10,30 +10,9 @@
 #include "base/mem.h"
 #include "fault-sys.h"
 #include "format/source.h"
+#include "scratch.h"
 #include "test.h"
 #include "trace/limits.h"
-
-/* Each test has an empty directory for itself and stands in it. */
-static int into_a_new_directory(void **state)
-{
-    char *dir = strdup("/tmp/mcpreel-writer-XXXXXX");
-
-    *state = dir;
-    return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int out_of_it(void **state)
-{
-    int r;
-
-    unlink("file");
-    unlink("link");
-    unlink("file.gz");
-    unlink("file.zst");
-    r = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return r;
-}
 
 /* A format of the simplest kind: a line of text for each record. */
 static void plain_put(void *state, struct buf *to, const struct record *r)
@@ -53,19 +32,6 @@ static bool put_text(struct writer *w, struct str text, struct err *e)
 }
 
 #define LINE(text) "a line: " text "\n"
-
-static void assert_content(const char *want)
-{
-    char got[4096];
-    int fd = open("file", O_RDONLY);
-    ssize_t n;
-
-    assert_true(fd >= 0);
-    n = read(fd, got, sizeof got);
-    close(fd);
-    assert_true(n >= 0);
-    assert_str(str_n(got, (size_t)n), str_z(want));
-}
 
 static void begin_whole(struct writer *w, struct fault_sys *f, const char *path, bool replace)
 {
@@ -100,7 +66,7 @@ static void a_record_that_is_too_large_is_refused_and_the_next_is_not(void **sta
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     assert_true(put_text(&w, STR("a line: one"), &e));
     end(&w);
-    assert_content(LINE("one"));
+    assert_content("file", STR(LINE("one")));
     free(many);
 }
 
@@ -140,7 +106,7 @@ static void a_format_may_write_all_at_the_end(void **state)
     assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     end(&w);
-    assert_content("2 records\n");
+    assert_content("file", STR("2 records\n"));
     assert_true(writer_open_whole(&w, &f.sys, "file", true, &document, &e));
     writer_abandon(&w);
     assert_true(writer_open_whole(&w, &f.sys, "file", true, &document, &e));
@@ -174,9 +140,6 @@ static void a_document_that_is_too_large_is_the_choice_of_the_format(void **stat
     assert_int_equal(access("file", F_OK), -1);
 }
 
-#define IN_A_DIRECTORY(test)                                                                   \
-    cmocka_unit_test_setup_teardown(test, into_a_new_directory, out_of_it)
-
 static void a_file_made_at_one_go_is_there_when_it_is_whole(void **state)
 {
     struct fault_sys f;
@@ -192,7 +155,7 @@ static void a_file_made_at_one_go_is_there_when_it_is_whole(void **state)
     end(&w);
     assert_int_equal(f.calls[FAULT_WRITE], 1);
     assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
-    assert_content(LINE("one") LINE("two"));
+    assert_content("file", STR(LINE("one") LINE("two")));
 }
 
 static void it_is_written_in_large_pieces(void **state)
@@ -236,7 +199,7 @@ static void if_anything_fails_the_old_file_stays(void **state)
         assert_false(writer_finish(&w, &e));
         assert_int_equal(e.kind, ERR_IO);
         assert_non_null(strstr(e.msg, "'file': No space left on device"));
-        assert_content(LINE("old"));
+        assert_content("file", STR(LINE("old")));
     }
 }
 
@@ -295,7 +258,7 @@ static void standard_output_is_neither_synced_nor_closed_nor_cut(void **state)
     assert_true(dup2(kept, STDOUT_FILENO) >= 0);
     close(kept);
     close(fd);
-    assert_content(LINE("old") LINE("one") "a l");
+    assert_content("file", STR(LINE("old") LINE("one") "a l"));
 }
 
 static const char *const packed_names[] = { "file.gz", "file.zst" };

@@ -1,0 +1,9 @@
+/* base/random.h - bytes that nobody can guess. */
+#ifndef BASE_RANDOM_H
+#define BASE_RANDOM_H
+
+#include <stddef.h>
+
+void random_bytes(void *to, size_t size);
+
+#endif

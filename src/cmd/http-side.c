@@ -1,0 +1,215 @@
+#include "cmd/http-side.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/limits.h"
+
+enum { GRACE_MS = 2000, TOO_LARGE = 413 };
+
+/* An exchange that the engine has not ended. */
+struct http_asking {
+    struct http_asking *next; /* among those that were answered */
+    struct http_side *side;
+    struct exchange *x; /* NULL: its client has gone */
+    uint64_t number;
+    bool told; /* the engine knows of it */
+    struct buf body;
+    struct step_request request;
+};
+
+static struct str bytes_of(const uint64_t *number)
+{
+    return str_n((const char *)number, sizeof *number);
+}
+
+static void sweep(struct http_side *s)
+{
+    while (s->answered && !s->drive->stepping) {
+        struct http_asking *next = s->answered->next;
+
+        buf_release(&s->answered->body);
+        free(s->answered);
+        s->answered = next;
+    }
+}
+
+/* The engine may still be looking at what it has just answered. */
+static void forget(struct http_side *s, struct http_asking *q)
+{
+    map_remove(&s->asking, bytes_of(&q->number));
+    q->next = s->answered;
+    s->answered = q;
+    sweep(s);
+}
+
+static void on_request(void *to, struct exchange *x)
+{
+    struct http_side *s = to;
+    struct http_gate_verdict v = http_gate_judge(&s->gate, x->head, x->host, x->origin, false);
+    struct http_asking *q;
+
+    if (v.status) {
+        exchange_refuse(x, v.status, NULL, str_z(v.text));
+        return;
+    }
+    q = mem_new(struct http_asking);
+    q->side = s;
+    q->x = x;
+    q->number = ++s->count;
+    buf_init(&q->body, LIMIT_MESSAGE);
+    map_put(&s->asking, bytes_of(&q->number), q);
+    x->user = q;
+    exchange_go_on(x);
+}
+
+static void on_data(void *to, struct exchange *x, struct str bytes)
+{
+    struct http_asking *q = x->user;
+
+    buf_add(&q->body, bytes);
+    if (!q->body.full)
+        return;
+    forget(to, q);
+    exchange_refuse(x, TOO_LARGE, NULL, STR("the message is too large"));
+}
+
+static void on_whole(void *to, struct exchange *x)
+{
+    struct http_side *s = to;
+    struct http_asking *q = x->user;
+
+    q->told = true;
+    q->request = (struct step_request){
+        .method = x->head->method,
+        .path = x->head->path,
+        .fields = &x->head->fields,
+        /* Who got past the gate is meant to. */
+        .host = s->gate.remote && x->host == PLACE_OTHER ? PLACE_SELF : x->host,
+        .origin = x->origin,
+        .body = buf_str(&q->body),
+    };
+    drive_tell(
+        s->drive,
+        (struct event){ .kind = EVENT_REQUEST, .exchange = q->number, .request = &q->request });
+    sweep(s);
+}
+
+static void on_drained(void *to, struct exchange *x)
+{
+    (void)to;
+    (void)x;
+}
+
+static void on_gone(void *to, struct exchange *x, const struct exchange_fault *why)
+{
+    struct http_side *s = to;
+    struct http_asking *q = x->user;
+    uint64_t number;
+
+    (void)why;
+    if (!q)
+        return;
+    number = q->number;
+    q->x = NULL;
+    if (q->told)
+        drive_tell(s->drive, (struct event){ .kind = EVENT_GONE, .exchange = number });
+    q = map_get(&s->asking, bytes_of(&number));
+    if (q)
+        forget(s, q);
+}
+
+static void on_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+{
+    struct http_side *s = to;
+
+    log_say(s->drive->app->log, LOG_DEBUG, "connection %llu was refused: %s",
+            (unsigned long long)connection, why->text);
+}
+
+static const struct exchange_events events = {
+    .request = on_request,
+    .data = on_data,
+    .whole = on_whole,
+    .drained = on_drained,
+    .gone = on_gone,
+    .refused = on_refused,
+};
+
+bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
+                    const struct listen *at, struct err *e)
+{
+    struct http_server_config config = { .host = at->host, .port = at->port };
+
+    *s = (struct http_side){ .drive = drive,
+                             .gate = { .remote = at->scope != LISTEN_LOOPBACK } };
+    map_init(&s->asking);
+    return http_server_open(&s->server, l, &config, &events, s, e);
+}
+
+void http_side_close(struct http_side *s)
+{
+    http_server_close(s->server);
+    sweep(s);
+    for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));) {
+        struct http_asking *q = e->value;
+
+        buf_release(&q->body);
+        free(q);
+    }
+    map_release(&s->asking);
+}
+
+static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
+{
+    struct answer head = { .status = a->status,
+                           .fields = *a->fields,
+                           .body = a->text.len ? EXCHANGE_SIZED : EXCHANGE_EMPTY,
+                           .length = a->text.len };
+    struct exchange *x = q->x;
+    struct err e = ERR_NONE;
+
+    x->user = NULL;
+    forget(s, q);
+    if (!exchange_head(x, &head, &e)) {
+        exchange_refuse(x, 500, NULL, STR("the recorded answer cannot be sent over HTTP"));
+        return;
+    }
+    if (a->text.len)
+        exchange_write(x, a->text);
+    exchange_end(x);
+}
+
+static void open_stream(struct http_asking *q, const struct action *a)
+{
+    struct answer head = { .status = a->status, .fields = *a->fields, .body = EXCHANGE_STREAM };
+    struct err e = ERR_NONE;
+
+    BUG_IF(!exchange_head(q->x, &head, &e));
+}
+
+void http_side_act(struct http_side *s, const struct action *a)
+{
+    struct http_asking *q = map_get(&s->asking, bytes_of(&a->way.exchange));
+    struct exchange *x;
+
+    if (!q || !q->x)
+        return; /* it has gone, which the engine is about to hear */
+    if (a->kind == ACTION_ANSWER) {
+        answer(s, q, a);
+    } else if (a->kind == ACTION_OPEN) {
+        open_stream(q, a);
+    } else if (a->kind == ACTION_WRITE) {
+        exchange_write(q->x, a->text);
+    } else if (a->kind == ACTION_END) {
+        x = q->x;
+        x->user = NULL;
+        forget(s, q);
+        exchange_end(x);
+    }
+}
+
+void http_side_finish(struct http_side *s, void (*done)(void *to), void *to)
+{
+    http_server_stop(s->server, GRACE_MS, done, to);
+}

@@ -1,0 +1,33 @@
+/* cmd/http-side.h - the clients of an engine, on HTTP.
+ *
+ * Whole requests become events; the answers and streams that the engine wishes go out. Who
+ * is not let in (by Host and Origin) never reaches the engine, nor does what is too long. */
+#ifndef CMD_HTTP_SIDE_H
+#define CMD_HTTP_SIDE_H
+
+#include "base/map.h"
+#include "cmd/drive.h"
+#include "transport/http-gate.h"
+#include "transport/http-server.h"
+#include "wire/listen.h"
+
+struct http_side {
+    struct drive *drive; /* borrowed */
+    struct http_server *server;
+    struct http_gate gate;
+    struct map asking; /* number of an exchange to struct http_asking */
+    struct http_asking *answered;
+    uint64_t count;
+};
+
+bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
+                    const struct listen *at, struct err *e) MUST_CHECK;
+void http_side_close(struct http_side *s);
+
+/* ACTION_ANSWER, ACTION_OPEN, ACTION_WRITE, ACTION_END; any other is not for clients. */
+void http_side_act(struct http_side *s, const struct action *a);
+
+/* Nobody is let in any more; `done` is called once all that was said has been taken. */
+void http_side_finish(struct http_side *s, void (*done)(void *to), void *to);
+
+#endif

@@ -1,0 +1,77 @@
+#include "cmd/listening.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "json/write.h"
+
+static bool check_scope(const struct listening_args *args, const struct listen *at,
+                        struct err *e)
+{
+    if (at->scope == LISTEN_LOOPBACK || args->allow_remote)
+        return true;
+    err_set(e, ERR_USAGE, "'%s' can be reached by other machines, too", args->listen);
+    return err_hint(e, "listen on 127.0.0.1, or add --allow-remote if that is what you want");
+}
+
+bool listening_choose(const struct listening_args *args, struct listen *at, bool *asked,
+                      struct err *e)
+{
+    *at = (struct listen){ .scope = LISTEN_LOOPBACK, .port = (int)args->port };
+    *asked = args->listen || args->port;
+    if (args->listen && args->port)
+        return err_set(e, ERR_USAGE, "two addresses: '--listen' and '--port'");
+    if (!*asked && (args->allow_remote || args->ready_fd)) {
+        err_set(e, ERR_USAGE, "'%s' goes with '--listen' only",
+                args->allow_remote ? "--allow-remote" : "--ready-fd");
+        return err_hint(e, "say where: --listen 127.0.0.1:8080");
+    }
+    if (!args->listen)
+        return true;
+    return listen_parse(at, str_z(args->listen), e) && check_scope(args, at, e);
+}
+
+static bool tell_descriptor(const struct app *app, const struct listening_args *args,
+                            struct str line, struct err *e)
+{
+    struct file f = { .sys = app->sys, .fd = (int)args->ready_fd };
+    size_t done;
+
+    if (!file_write(&f, line, &done, e))
+        return err_wrap(e, "cannot tell descriptor %d that clients can connect",
+                        (int)args->ready_fd);
+    return file_close(&f, e);
+}
+
+static struct str line_for_people(const struct app *app, struct arena *a, struct str url)
+{
+    struct buf text;
+    struct json_out o = json_out_to(&text);
+    struct str line;
+
+    if (!app->json)
+        return arena_printf(a, "%.*s\n", STR_ARG(url));
+    buf_init(&text, 1 << 16);
+    json_out_object(&o);
+    json_out_key_str(&o, STR("event"), STR("listening"));
+    json_out_key_str(&o, STR("url"), url);
+    json_out_end_object(&o);
+    buf_add_ch(&text, '\n');
+    line = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return line;
+}
+
+bool listening_tell(const struct app *app, const struct listening_args *args,
+                    const struct url_authority *at, struct str path, struct err *e)
+{
+    struct arena a = { 0 };
+    bool v6 = str_find(at->host, ':') < at->host.len;
+    struct str where = arena_printf(&a, v6 ? "http://[%.*s]:%d\n" : "http://%.*s:%d\n",
+                                    STR_ARG(at->host), at->port);
+    struct str url = arena_printf(&a, "%.*s%.*s", STR_ARG(str_trim(where)), STR_ARG(path));
+    bool ok = app_write(app, line_for_people(app, &a, url), e) &&
+              (!args->ready_fd || tell_descriptor(app, args, where, e));
+
+    arena_release(&a);
+    return ok;
+}

@@ -1,0 +1,56 @@
+/* cmd/listening.h - the options that say where to listen, and how the place is told. */
+#ifndef CMD_LISTENING_H
+#define CMD_LISTENING_H
+
+#include "cmd/app.h"
+#include "cmd/option.h"
+#include "wire/listen.h"
+
+struct listening_args {
+    const char *listen;
+    int64_t port;     /* 0: not given */
+    int64_t ready_fd; /* 0: none */
+    bool allow_remote;
+};
+
+#define LISTENING_GROUP "Over HTTP"
+
+/* Rows for the table of a command whose struct `args_type` has listening_args as `field`. */
+#define LISTENING_OPTIONS(args_type, field)                                                    \
+    { .name = "listen",                                                                        \
+      .also = { "http" },                                                                      \
+      .arg = "[HOST:]PORT",                                                                    \
+      .type = OPTION_STRING,                                                                   \
+      .seed = true,                                                                            \
+      .group = LISTENING_GROUP,                                                                \
+      .at = offsetof(args_type, field.listen),                                                 \
+      .help = "clients come over HTTP, to this address; port 0: any that is free" },           \
+        { .name = "port",                                                                      \
+          .arg = "PORT",                                                                       \
+          .type = OPTION_INT,                                                                  \
+          .min = 1,                                                                            \
+          .max = 65535,                                                                        \
+          .group = LISTENING_GROUP,                                                            \
+          .at = offsetof(args_type, field.port),                                               \
+          .help = "the same as --listen 127.0.0.1:PORT" },                                     \
+        { .name = "allow-remote",                                                              \
+          .type = OPTION_FLAG,                                                                 \
+          .group = LISTENING_GROUP,                                                            \
+          .at = offsetof(args_type, field.allow_remote),                                       \
+          .help = "listen where other machines can connect, too" },                            \
+    {                                                                                          \
+        .name = "ready-fd", .arg = "N", .type = OPTION_INT, .min = 3, .max = 1 << 20,          \
+        .group = LISTENING_GROUP, .at = offsetof(args_type, field.ready_fd),                   \
+        .help = "write the address to this descriptor once clients can connect"                \
+    }
+
+/* Whether an address was asked for; `*at` is that then. ERR_USAGE if it cannot be used, or
+ * would let others in without --allow-remote. */
+bool listening_choose(const struct listening_args *args, struct listen *at, bool *asked,
+                      struct err *e) MUST_CHECK;
+
+/* Clients can connect: on standard output the URL, on the descriptor, if any, only where. */
+bool listening_tell(const struct app *app, const struct listening_args *args,
+                    const struct url_authority *at, struct str path, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,219 @@
+#include "cmd/record-http.h"
+
+#include "engine/http-tap.h"
+#include "loop/signals.h"
+#include "transport/http-relay.h"
+
+enum { GRACE_MS = 500 }; /* answers under way have, when we are to end */
+
+/* The relay's events go through the taps into the file. */
+struct sessions {
+    struct reel reel;
+    struct http_tap tap;
+    struct http_gate gate;
+    struct loop *loop;
+    struct http_relay *relay;
+    struct signals *signals;
+    bool ending; /* somebody wants us to */
+};
+
+static void check(struct sessions *s)
+{
+    reel_check(&s->reel, http_tap_trouble(&s->tap, &s->reel.why));
+}
+
+static void on_request(void *to, struct http_passage *p, const struct request *r)
+{
+    struct sessions *s = to;
+    struct http_tap_request q = {
+        .conn = p->connection,
+        .method = r->method,
+        .path = r->path,
+        .query = r->query,
+        .fields = &r->fields,
+        .host = p->host,
+        .origin = p->origin,
+        .endpoint = p->endpoint,
+    };
+
+    p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
+    check(s);
+}
+
+static void on_body(void *to, struct http_passage *p, struct str bytes)
+{
+    struct sessions *s = to;
+
+    http_tap_sent(p->user, bytes, reel_now(&s->reel));
+    check(s);
+}
+
+static void on_asked(void *to, struct http_passage *p)
+{
+    struct sessions *s = to;
+
+    http_tap_sent_all(p->user, reel_now(&s->reel));
+    check(s);
+}
+
+static void on_head(void *to, struct http_passage *p, const struct reply *r)
+{
+    struct sessions *s = to;
+
+    http_tap_answer(p->user, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
+    check(s);
+}
+
+static void on_answer(void *to, struct http_passage *p, struct str bytes)
+{
+    struct sessions *s = to;
+
+    http_tap_answered(p->user, bytes, reel_now(&s->reel));
+    check(s);
+}
+
+static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
+{
+    static const struct fields none = { .at = NULL };
+    struct sessions *s = to;
+
+    http_tap_answer(p->user, status, &none, BY_MCPREEL, reel_now(&s->reel));
+    check(s);
+    log_say(s->reel.app->log, status < 500 ? LOG_DEBUG : LOG_WARN, "answered %u: %s", status,
+            text);
+}
+
+static enum http_tap_by ended_by(enum http_relay_by by)
+{
+    static const enum http_tap_by names[] = {
+        [HTTP_RELAY_SERVER] = BY_SERVER,
+        [HTTP_RELAY_CLIENT] = BY_CLIENT,
+        [HTTP_RELAY_FAULT] = BY_ERROR,
+        [HTTP_RELAY_SELF] = BY_MCPREEL,
+    };
+
+    return names[by];
+}
+
+static void on_end(void *to, struct http_passage *p, const struct http_relay_end *end)
+{
+    struct sessions *s = to;
+
+    http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
+    check(s);
+    if (!end->clean && end->text)
+        log_say(s->reel.app->log, LOG_DEBUG, "request %llu was broken off: %s",
+                (unsigned long long)p->number, end->text);
+}
+
+static void on_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+{
+    struct sessions *s = to;
+
+    log_say(s->reel.app->log, LOG_DEBUG, "connection %llu was refused: %s",
+            (unsigned long long)connection, why->text);
+}
+
+static const struct http_relay_events relay_events = {
+    .request = on_request,
+    .body = on_body,
+    .asked = on_asked,
+    .head = on_head,
+    .answer = on_answer,
+    .own = on_own,
+    .end = on_end,
+    .refused = on_refused,
+};
+
+static void on_done(void *to)
+{
+    struct sessions *s = to;
+
+    loop_stop(s->loop);
+}
+
+static void on_signal(void *to, int signum)
+{
+    struct sessions *s = to;
+
+    (void)signum;
+    if (s->ending)
+        loop_stop(s->loop); /* who asks twice does not want to wait */
+    else
+        http_relay_stop(s->relay, GRACE_MS, on_done, s);
+    s->ending = true;
+}
+
+/* Only the disk is waited for: whoever is tired of that may end us as any other program. */
+static void on_waits(void *to)
+{
+    struct sessions *s = to;
+
+    signals_close(s->signals);
+    s->signals = NULL;
+}
+
+static bool open_relay(struct sessions *s, const struct record_http_settings *http,
+                       struct err *e)
+{
+    struct http_relay_config config = {
+        .listen = { .host = http->at.host, .port = http->at.port },
+        .server = { .url = str_z(s->reel.how->url),
+                    .extra = http->headers,
+                    .cacert = str_z(http->cacert) },
+        .gate = &s->gate,
+    };
+
+    return http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
+}
+
+static bool tell(struct sessions *s, const struct record_http_settings *http, struct err *e)
+{
+    struct url url;
+
+    return url_parse(&url, str_z(s->reel.how->url), e) &&
+           listening_tell(s->reel.app, http->listening, http_relay_at(s->relay),
+                          url.path.len ? url.path : STR("/"), e);
+}
+
+static int run(struct sessions *s, const struct record_http_settings *http, struct err *e)
+{
+    int code = 0;
+
+    if (!open_relay(s, http, e))
+        return app_exit_code(e);
+    s->signals = signals_watch(s->loop, on_signal, s);
+    if (!reel_settle(&s->reel, true, e)) {
+        code = app_exit_code(e);
+    } else if (!tell(s, http, e)) {
+        code = app_exit_code(e);
+        reel_abandon(&s->reel);
+    } else {
+        reel_begin(&s->reel, STR("http"));
+        loop_run(s->loop);
+    }
+    http_relay_close(s->relay);
+    if (!code) {
+        s->reel.too_long = s->tap.too_long;
+        code = reel_end(&s->reel, 0, NULL);
+    }
+    signals_close(s->signals);
+    return code;
+}
+
+int record_http_run(const struct app *app, struct record_place *place,
+                    const struct record_settings *how, const struct record_http_settings *http,
+                    struct err *e)
+{
+    struct sessions s = { .gate = { .remote = http->at.scope != LISTEN_LOOPBACK } };
+    int code;
+
+    reel_init(&s.reel, app, place, how, on_waits, &s);
+    http_tap_init(&s.tap, &s.reel.tap, how->max_message);
+    s.loop = loop_new();
+    code = run(&s, http, e);
+    loop_free(s.loop);
+    http_tap_release(&s.tap);
+    reel_release(&s.reel);
+    return code;
+}

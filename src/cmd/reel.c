@@ -1,0 +1,287 @@
+#include "cmd/reel.h"
+
+#include "base/clock.h"
+#include "cmd/journal.h"
+#include "format/recording-line.h"
+#include "trace/limits.h"
+#include "json/write.h"
+
+enum {
+    RESULT_TEXT = 1 << 16,
+    ASK_US = 10000, /* so long the wall clock is taken to go on as it did */
+};
+
+/* The wall clock is not asked again for every message: in between it goes as the other one
+ * does. */
+struct tap_time reel_now(struct reel *r)
+{
+    int64_t us = clock_mono_us() - r->started_us;
+
+    if (us - r->asked.us >= ASK_US || !r->asked.wall_us)
+        r->asked = (struct tap_time){ us, clock_wall_us() };
+    return (struct tap_time){ us, r->asked.wall_us + us - r->asked.us };
+}
+
+/* What reaches the file goes through here, and there is no other way. */
+static struct sink *way_to_the_file(struct reel *r)
+{
+    return redaction_door(r->how->redaction, &r->counting);
+}
+
+static bool put_counted(struct sink *self, const struct record *record, struct err *e)
+{
+    struct reel *r = (struct reel *)((char *)self - offsetof(struct reel, counting));
+
+    if (r->place->format != &recording_format && !r->loss.sink.put(&r->loss.sink, record, e))
+        return false;
+    return r->live.sink.put(&r->live.sink, record, e);
+}
+
+void reel_init(struct reel *r, const struct app *app, struct record_place *place,
+               const struct record_settings *how, void (*waits)(void *to), void *to)
+{
+    *r = (struct reel){
+        .app = app,
+        .place = place,
+        .how = how,
+        .started_us = clock_mono_us(),
+        .counting = { put_counted },
+        .waits = waits,
+        .to = to,
+    };
+    loss_init(&r->loss, place->format->keeps);
+    r->loss.had = recording_format.keeps;
+    r->loss.name = str_z(place->format->name);
+    tap_init(&r->tap, way_to_the_file(r));
+}
+
+void reel_release(struct reel *r)
+{
+    tap_release(&r->tap);
+    loss_release(&r->loss);
+}
+
+static void tell_trouble(const struct reel *r, enum appender_trouble kind, const struct err *e)
+{
+    const struct log *log = r->app->log;
+
+    switch (kind) {
+    case APPENDER_SLOW:
+        log_say(log, LOG_DEBUG, "%s", e->msg);
+        break;
+    case APPENDER_STALLED:
+    case APPENDER_FAILED:
+        log_say(log, LOG_WARN, "the recording waits in memory: %s", e->msg);
+        break;
+    case APPENDER_DROPPED:
+        log_say(log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
+        break;
+    case APPENDER_UNSYNCED:
+        log_say(log, LOG_ERROR, "the recording may not survive a power cut: %s", e->msg);
+        break;
+    case APPENDER_FINE:
+        break;
+    }
+}
+
+/* The file takes it in any case, or says what it lost; what does not even come there is told
+ * here, once. */
+void reel_check(struct reel *r, bool kept)
+{
+    enum appender_trouble kind;
+
+    if (!kept && !r->left_out)
+        tell_trouble(r, APPENDER_DROPPED, &r->why);
+    r->left_out |= !kept;
+    while ((kind = live_trouble(&r->live, &r->why)) != APPENDER_FINE)
+        tell_trouble(r, kind, &r->why);
+}
+
+static struct str json_strings(struct arena *a, char *const *at, size_t count)
+{
+    struct buf b;
+    struct json_out o = json_out_to(&b);
+    struct str list;
+
+    buf_init(&b, LIMIT_MESSAGE);
+    json_out_array(&o);
+    for (size_t i = 0; i < count; i++)
+        json_out_str(&o, str_z(at[i]));
+    json_out_end_array(&o);
+    list = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return list;
+}
+
+static struct str command_line(struct arena *a, char *const *argv)
+{
+    struct buf b;
+    struct str line;
+
+    buf_init(&b, LIMIT_MESSAGE);
+    for (; *argv; argv++)
+        buf_printf(&b, "%s%s", b.len ? " " : "", *argv);
+    line = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return line;
+}
+
+/* All that the header says about the server and the command line stands here. */
+static struct record_header compose_header(const struct reel *r, struct str transport,
+                                           struct arena *a)
+{
+    const struct record_settings *how = r->how;
+
+    return (struct record_header){
+        .version = STR(RECORDING_VERSION),
+        .name = str_z(how->name),
+        .tags = how->tags.count ? json_strings(a, (char *const *)how->tags.at, how->tags.count)
+                                : STR_NONE,
+        .upstream = how->server ? command_line(a, how->server) : str_z(how->url),
+        .made_for = STR(RECORDING_MADE_FOR),
+        .producer = STR("{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"),
+        .command = how->server ? json_strings(a, how->server, how->server_count) : STR_NONE,
+        .transport = transport,
+    };
+}
+
+void reel_begin(struct reel *r, struct str transport)
+{
+    struct arena a = { 0 };
+    struct record_header header = compose_header(r, transport, &a);
+
+    log_say(r->app->log, LOG_INFO, "recording to %s", r->place->path);
+    reel_check(r, tap_begin(&r->tap, &header, reel_now(r), &r->why));
+    arena_release(&a);
+}
+
+static bool open_live(struct reel *r, struct err *e)
+{
+    const struct record_place *p = r->place;
+    bool journal = record_place_is_journal(p);
+    struct live_config config = {
+        .path = p->live,
+        .format = journal ? &recording_format : p->format,
+        .replace = p->force && !journal,
+        .plain = r->how->plain && !journal,
+        .rotate = r->how->rotate,
+        .flush_us = r->how->flush_us,
+        .waits = r->waits,
+        .to = r->to,
+    };
+
+    return live_open(&r->live, r->app->sys, &config, e);
+}
+
+static bool make_file(struct reel *r, struct err *e)
+{
+    const char *aside;
+
+    if (!record_place_set_aside(r->place, r->app->sys, &aside, e) || !open_live(r, e))
+        return false;
+    if (aside)
+        log_say(r->app->log, LOG_WARN,
+                "a recording broke off here: 'mcpreel check --fix %s' finishes it", aside);
+    return true;
+}
+
+/* Of names that we choose ourselves another one may do. */
+bool reel_settle(struct reel *r, bool open, struct err *e)
+{
+    const struct sys *sys = r->app->sys;
+    struct err why = ERR_NONE;
+    unsigned attempt = 0;
+
+    do {
+        if (record_place_is_free(r->place, sys, &why) && (!open || make_file(r, &why)))
+            return true;
+    } while (why.kind == ERR_USAGE &&
+             (record_place_give_way(r->place, sys) || record_place_next(r->place, ++attempt)));
+    *e = why;
+    return false;
+}
+
+void reel_abandon(struct reel *r)
+{
+    live_abandon(&r->live);
+    live_release(&r->live);
+}
+
+/* Anything that was said, not only when or by which words. */
+static bool lost_said(const struct loss *l)
+{
+    static const unsigned said =
+        PART_SERVER | PART_PENDING | PART_BATCH | PART_RAW | PART_STDERR | PART_GAP;
+    bool any = false;
+
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        any |= (said >> i & 1u) && l->count[i];
+    return any;
+}
+
+/* What the file is, in one line, with all that there is to be said about it. */
+static void say_result(const struct reel *r, const struct live_end *end, const char *remark)
+{
+    unsigned long long lost = end->lost + r->too_long, seen = r->tap.seq + r->too_long;
+    enum log_level level = lost || remark ? LOG_WARN : LOG_INFO;
+    struct buf text;
+
+    buf_init(&text, RESULT_TEXT);
+    if (lost)
+        buf_printf(&text, "recorded only %llu of %llu messages in %s", seen - lost, seen,
+                   r->place->path);
+    else
+        buf_printf(&text, "recorded %llu message%s in %s", seen, seen == 1 ? "" : "s",
+                   r->place->path);
+    if (end->parts > 1)
+        buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
+    if (r->too_long)
+        buf_printf(&text, "; %llu %s longer than --max-message",
+                   (unsigned long long)r->too_long, r->too_long == 1 ? "was" : "were");
+    if (loss_any(&r->loss)) {
+        buf_printf(&text, "; lost in '%s': ", r->place->format->name);
+        loss_add(&text, &r->loss);
+    }
+    if (remark)
+        buf_printf(&text, "; %s", remark);
+    log_say(r->app->log, level, "%.*s", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
+/* The document of a journal; true if there is none to be made. The journal stays as long as
+ * it has anything that whoever wants everything would miss. */
+static bool make_document(const struct reel *r, const struct live_end *end)
+{
+    const struct record_place *p = r->place;
+    struct err e = ERR_NONE;
+
+    if (!record_place_is_journal(p))
+        return true;
+    if (!journal_finish(r->app, p->live, p->path, p->format, p->force, &e)) {
+        err_hint(&e, "everything that was recorded is in '%s'", p->live);
+        log_err(r->app->log, &e);
+        return false;
+    }
+    if (end->late || (r->how->strict && lost_said(&r->loss)))
+        log_say(r->app->log, LOG_WARN, "everything that was recorded is in %s", p->live);
+    else
+        r->app->sys->unlink(r->app->sys, p->live);
+    return true;
+}
+
+int reel_end(struct reel *r, int code, const char *remark)
+{
+    struct live_end how;
+    bool missing, made;
+
+    reel_check(r, tap_end(&r->tap, code, reel_now(r), &r->why));
+    live_finish(&r->live, &how);
+    reel_check(r, true);
+    live_release(&r->live);
+    made = make_document(r, &how);
+    if (made)
+        say_result(r, &how, remark);
+    missing =
+        how.incomplete || how.unsynced || r->left_out || r->too_long || lost_said(&r->loss);
+    return made && !(missing && r->how->strict) ? code : RECORD_SESSION_FAILED;
+}

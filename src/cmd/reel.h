@@ -1,0 +1,70 @@
+/* cmd/reel.h - a recording that is being made: a tap, and the file behind it.
+ *
+ * The session comes before its recording. No trouble of the file stops it; what went wrong
+ * is told, each kind once. Knows no peers: what passes between them goes into `tap`, with
+ * reel_now() as the time, and then reel_check() looks whether it was kept. */
+#ifndef CMD_REEL_H
+#define CMD_REEL_H
+
+#include "cmd/option.h"
+#include "cmd/record-place.h"
+#include "cmd/redaction.h"
+#include "engine/tap.h"
+#include "format/live.h"
+#include "trace/loss.h"
+
+enum { RECORD_SESSION_FAILED = 125 }; /* exit code: we failed, not the server */
+
+struct record_settings {
+    const char *name; /* of the recording; may be NULL */
+    struct option_list tags;
+    char *const *server; /* the command, NULL-terminated; NULL: it is at `url` */
+    size_t server_count;
+    const char *url;
+    uint64_t rotate; /* 0: never */
+    size_t max_message;
+    int64_t flush_us;
+    bool plain;
+    bool strict; /* anything missing is a failure */
+    struct redaction *redaction;
+};
+
+struct reel {
+    const struct app *app;
+    struct record_place *place;        /* borrowed */
+    const struct record_settings *how; /* borrowed */
+    struct tap tap;
+    struct live live;
+    struct sink counting; /* before the file, if its format does not keep everything */
+    struct loss loss;     /* what it does not keep */
+    int64_t started_us;
+    struct tap_time asked; /* when the wall clock was last */
+    struct err why;        /* of what went wrong last; too large to be made for each line */
+    bool left_out;         /* something did not come to the file */
+    uint64_t too_long;     /* messages that were, for us */
+    void (*waits)(void *to);
+    void *to;
+};
+
+/* `waits` is called when only the disk is waited for any more. */
+void reel_init(struct reel *r, const struct app *app, struct record_place *place,
+               const struct record_settings *how, void (*waits)(void *to), void *to);
+void reel_release(struct reel *r);
+
+/* Finds a name that is free, and makes the file if `open`. */
+bool reel_settle(struct reel *r, bool open, struct err *e) MUST_CHECK;
+void reel_abandon(struct reel *r); /* nothing came of it: the file is removed */
+
+struct tap_time reel_now(struct reel *r);
+
+/* After everything that was put: was it kept? `why` has the reason if not. */
+void reel_check(struct reel *r, bool kept);
+
+/* The header, for a server that is reached over `transport`. */
+void reel_begin(struct reel *r, struct str transport);
+
+/* The footer and the end of the file. `code` is what the session ended with, `remark` (may
+ * be NULL) what else is to be said in the last line; the exit code. */
+int reel_end(struct reel *r, int code, const char *remark);
+
+#endif

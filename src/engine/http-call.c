@@ -1,0 +1,109 @@
+#include "engine/http-call.h"
+
+#include "base/hash.h"
+#include "engine/headers-kept.h"
+#include "engine/leaves.h"
+#include "mcp/meta.h"
+#include "wire/media.h"
+
+struct str http_call_header(const struct http_call *c, struct str name)
+{
+    const struct field *f = fields_next(c->fields, name, NULL);
+
+    return f ? f->value : STR_NONE;
+}
+
+enum mcp_version http_call_version(const struct http_call *c)
+{
+    return mcp_version_parse(http_call_header(c, STR("mcp-protocol-version")));
+}
+
+enum mcp_version http_call_message_version(const struct http_call *c, struct arena *a)
+{
+    struct json_val said =
+        c->message ? mcp_meta(c->message->params, MCP_META_VERSION) : JSON_VAL_NONE;
+
+    return mcp_version_parse(json_text(said, a));
+}
+
+bool http_call_is_modern(const struct http_call *c, struct arena *a)
+{
+    return mcp_version_era(http_call_version(c)) == MCP_ERA_MODERN ||
+           mcp_version_era(http_call_message_version(c, a)) == MCP_ERA_MODERN;
+}
+
+static bool is_ours(enum place p)
+{
+    return p == PLACE_NONE || p == PLACE_SELF || p == PLACE_LOOPBACK;
+}
+
+/* What is accepted, not how that is spelled. */
+static uint64_t accept_key(const struct fields *f)
+{
+    struct media_accept accept = media_accept(f);
+    uint64_t key = accept.said;
+
+    for (int i = 0; i < MEDIA_COUNT; i++)
+        key = key * 4 + (accept.of[i].named ? 2u : 0u) + (accept.of[i].q > 0);
+    return key;
+}
+
+static uint64_t hash_small(struct str text)
+{
+    char small[64];
+    size_t len = text.len < sizeof small ? text.len : sizeof small;
+
+    for (size_t i = 0; i < len; i++)
+        small[i] =
+            text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] + 32) : text.at[i];
+    return hash_bytes(str_n(small, len), text.len);
+}
+
+/* Lines about MCP, in whatever order; Accept and Content-Type are judged by meaning. */
+static uint64_t headers_key(const struct fields *f)
+{
+    uint64_t key = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        struct str name = f->at[i].name;
+
+        if (name.len > 4 && fields_same(str_n(name.at, 4), STR("mcp-")) && headers_kept(name))
+            key += hash_bytes(f->at[i].value, hash_small(name));
+    }
+    return key;
+}
+
+/* The params but for what is personal: of _meta only what the protocol wants there. */
+static uint64_t message_key(const struct mcp_message *m, struct arena *a)
+{
+    static const struct leaf_rules rules = { .meta = false };
+    struct str version = json_text(mcp_meta(m->params, MCP_META_VERSION), a);
+    uint64_t key = hash_bytes(m->method, (uint64_t)m->kind);
+    struct leaves leaves;
+
+    leaves_init(&leaves);
+    leaves_take(&leaves, m->params, &rules, (struct leaf_mask){ NULL, 0 });
+    key = hash_mix(key, leaves_key(&leaves));
+    leaves_release(&leaves);
+    key = hash_mix(key, hash_bytes(version, version.at != NULL));
+    key = hash_mix(key, json_exists(mcp_meta(m->params, MCP_META_CLIENT_CAPABILITIES)));
+    return hash_mix(key, json_exists(mcp_meta(m->params, MCP_META_CLIENT_INFO)));
+}
+
+uint64_t http_call_key(const struct http_call *c, struct arena *a)
+{
+    uint64_t key = hash_bytes(c->method, (uint64_t)c->state);
+
+    if (c->kind == INTAKE_BATCH)
+        return 0;
+    key = hash_mix(key, (uint64_t)is_ours(c->host) * 2 + is_ours(c->origin));
+    key = hash_mix(key, accept_key(c->fields));
+    key = hash_mix(key, headers_key(c->fields));
+    if (str_eq(c->method, STR("POST")))
+        key = hash_mix(key, media_of_fields(c->fields));
+    if (c->kind == INTAKE_MESSAGE)
+        key = hash_mix(key, message_key(c->message, a));
+    else
+        key = hash_bytes(c->raw, key);
+    return key ? key : 1;
+}

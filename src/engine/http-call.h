@@ -1,0 +1,37 @@
+/* engine/http-call.h - a request over HTTP, live or recorded, as far as a server that
+ * speaks MCP looks at it. */
+#ifndef ENGINE_HTTP_CALL_H
+#define ENGINE_HTTP_CALL_H
+
+#include "engine/session-ids.h"
+#include "mcp/message.h"
+#include "mcp/version.h"
+#include "trace/intake.h"
+#include "wire/place.h"
+
+/* Everything is borrowed. */
+struct http_call {
+    struct str method;
+    const struct fields *fields;
+    enum place host, origin;
+    enum session_state state;
+    enum intake_kind kind;
+    const struct mcp_message *message; /* INTAKE_MESSAGE */
+    struct str raw;                    /* INTAKE_OTHER */
+};
+
+/* The value of a header line; empty: there is none. */
+struct str http_call_header(const struct http_call *c, struct str name);
+
+/* The revision that its header names, and the one that its message names. */
+enum mcp_version http_call_version(const struct http_call *c);
+enum mcp_version http_call_message_version(const struct http_call *c, struct arena *a);
+
+/* Either is of the era without sessions. */
+bool http_call_is_modern(const struct http_call *c, struct arena *a);
+
+/* A hash of all that may make a server refuse it: the same for two requests that differ
+ * in nothing but ids, tokens and what is personal. 0: it has none (a batch). */
+uint64_t http_call_key(const struct http_call *c, struct arena *a);
+
+#endif

@@ -1,0 +1,820 @@
+#include "engine/http-mock.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "engine/discover.h"
+#include "mcp/code.h"
+#include "mcp/id.h"
+#include "trace/limits.h"
+#include "wire/media.h"
+#include "json/splice.h"
+#include "json/write.h"
+
+enum {
+    OK = 200,
+    ACCEPTED = 202,
+    BAD_REQUEST = 400,
+    NOT_FOUND = 404,
+    NOT_ALLOWED = 405,
+    CONFLICT = 409,
+    UNAVAILABLE = 503,
+    ID_BYTES = 16,
+    WAITING_MAX = 256, /* messages for a client that does not listen yet */
+};
+
+/* A message for a client that does not listen yet. */
+struct waiting {
+    struct waiting *next;
+    size_t len;
+    char text[];
+};
+
+struct http_mock_client {
+    uint64_t number; /* 0: of those who share one */
+    struct mock_client *of;
+    struct session *session;
+    char id[ID_BYTES * 2 + 1];
+    struct http_stream *ear; /* for what answers nothing; NULL: it does not listen */
+    struct waiting *first, *last;
+    size_t waiting;
+};
+
+/* An exchange that is not over. */
+struct http_mock_call {
+    uint64_t number;
+    struct http_mock_client *client;
+    struct http_stream *stream; /* NULL: nothing was said yet */
+    const struct http_fact *fact;
+    size_t owed; /* answers; 0: it only listens */
+    bool listens;
+    bool modern, batch;
+    bool takes_json, takes_sse;
+    bool gone;          /* nobody is there */
+    struct buf answers; /* of a batch */
+};
+
+static void hear_session(struct action_sink *self, const struct action *a);
+
+static struct str bytes_of(const uint64_t *number)
+{
+    return str_n((const char *)number, sizeof *number);
+}
+
+static void take_shared(struct http_mock *m)
+{
+    m->shared = mem_new(struct http_mock_client);
+    m->shared->session = m->mock.first;
+    m->shared->session->shared = true;
+    /* It is there for those without a session, and plays none of the recorded ones. */
+    if (m->rules.sessions)
+        m->mock.host.started = 0;
+}
+
+void http_mock_init(struct http_mock *m, const struct script *script,
+                    const struct http_script *http, struct fuzzy *fuzzy,
+                    const struct http_mock_options *options, struct action_sink *out)
+{
+    *m = (struct http_mock){
+        .sink = { hear_session }, .out = out, .options = *options, .http = http
+    };
+    mock_init(&m->mock, script, fuzzy, &options->mock, &m->sink);
+    m->rules = http->rules;
+    m->rules.modern = script->modern;
+    m->rules.legacy = script->legacy || !script->modern;
+    m->rules.sessions = http->rules.sessions && m->rules.legacy;
+    m->rules.versions = discover_versions(script, &m->lasting);
+    session_ids_init(&m->ids);
+    map_init(&m->clients);
+    map_init(&m->calls);
+    map_init(&m->timers);
+    http_streams_init(&m->streams, out);
+    json_init(&m->json);
+    buf_init(&m->text, LIMIT_LINE * 3);
+    take_shared(m);
+}
+
+static void free_client(struct http_mock_client *c)
+{
+    while (c->first) {
+        struct waiting *next = c->first->next;
+        free(c->first);
+        c->first = next;
+    }
+    free(c);
+}
+
+static void free_call(struct http_mock_call *c)
+{
+    buf_release(&c->answers);
+    free(c);
+}
+
+void http_mock_release(struct http_mock *m)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));)
+        free_call(e->value);
+    for (struct map_entry *e = NULL; (e = map_next(&m->clients, e));)
+        free_client(e->value);
+    free_client(m->shared);
+    map_release(&m->calls);
+    map_release(&m->clients);
+    map_release(&m->timers);
+    http_streams_release(&m->streams);
+    session_ids_release(&m->ids);
+    json_release(&m->json);
+    arena_release(&m->arena);
+    arena_release(&m->lasting);
+    fields_release(&m->fields);
+    buf_release(&m->text);
+    mock_release(&m->mock);
+}
+
+/* Header lines of an answer to a client. */
+static void start_fields(struct http_mock *m, const struct http_mock_client *c, struct str type)
+{
+    fields_clear(&m->fields);
+    if (type.len)
+        fields_add(&m->fields, STR("Content-Type"), type);
+    if (c && c->number)
+        fields_add(&m->fields, STR("Mcp-Session-Id"), str_z(c->id));
+}
+
+static void answer(struct http_mock *m, uint64_t exchange, unsigned status, struct str body)
+{
+    struct action a = { .kind = ACTION_ANSWER,
+                        .way = { .exchange = exchange },
+                        .status = status,
+                        .fields = &m->fields,
+                        .text = body };
+
+    m->out->put(m->out, &a);
+}
+
+static void refuse(struct http_mock *m, uint64_t exchange, const struct http_verdict *v,
+                   struct str id)
+{
+    struct json_out o = json_out_to(&m->text);
+
+    buf_clear(&m->text);
+    json_out_object(&o);
+    json_out_key_str(&o, STR("jsonrpc"), STR("2.0"));
+    json_out_key(&o, STR("error"));
+    json_out_object(&o);
+    json_out_key_int(&o, STR("code"), v->code);
+    json_out_key_str(&o, STR("message"), v->text);
+    if (v->data.len)
+        json_out_key_raw(&o, STR("data"), v->data);
+    json_out_end_object(&o);
+    json_out_key_raw(&o, STR("id"), id.len ? id : STR("null"));
+    json_out_end_object(&o);
+    start_fields(m, NULL, STR("application/json"));
+    if (v->allow.len)
+        fields_add(&m->fields, STR("Allow"), v->allow);
+    answer(m, exchange, v->status, buf_str(&m->text));
+    m->refused++;
+}
+
+static void refuse_plainly(struct http_mock *m, uint64_t exchange, unsigned status,
+                           struct str text)
+{
+    struct http_verdict v = { .status = status, .code = MCP_SERVER_ERROR, .text = text };
+
+    refuse(m, exchange, &v, STR_NONE);
+}
+
+/* The bytes of a part, with the id that the live request has. */
+static struct str odd_text(struct http_mock *m, const struct http_odd *odd,
+                           const struct http_odd_part *part, struct str id)
+{
+    struct shelf *shelf = m->http->shelf;
+    struct json_fault fault;
+    struct json_splice edit;
+    struct err e = ERR_NONE;
+    struct json_val root;
+    struct buf recorded;
+    struct json j;
+
+    if (part->text.len)
+        return part->text;
+    buf_init(&recorded, LIMIT_LINE);
+    json_init(&j);
+    buf_clear(&m->text);
+    if (shelf->fetch(shelf, part->where, &recorded, &e) &&
+        json_scan(&j, buf_str(&recorded), &fault)) {
+        root = json_root(&j);
+        json_splice_init(&edit, root);
+        if (id.len && odd->id.len && str_eq(json_raw(json_get(root, STR("id"))), odd->id))
+            json_splice_replace(&edit, json_get(root, STR("id")), id);
+        json_splice_apply(&edit, &m->text);
+    }
+    json_release(&j);
+    buf_release(&recorded);
+    return buf_str(&m->text);
+}
+
+static void add_field(struct http_mock *m, struct str name, struct str value)
+{
+    if (value.len)
+        fields_add(&m->fields, name, value);
+}
+
+static void open_stream(struct http_mock *m, uint64_t exchange,
+                        const struct http_mock_client *c)
+{
+    struct action a = {
+        .kind = ACTION_OPEN, .way = { .exchange = exchange }, .status = OK, .fields = &m->fields
+    };
+
+    start_fields(m, c, STR("text/event-stream"));
+    fields_add(&m->fields, STR("Cache-Control"), STR("no-cache, no-transform"));
+    fields_add(&m->fields, STR("X-Accel-Buffering"), STR("no"));
+    m->out->put(m->out, &a);
+}
+
+/* As the recorded server answered what no correct client sends. */
+static void answer_odd(struct http_mock *m, uint64_t exchange, const struct http_odd *odd,
+                       struct str id)
+{
+    struct http_stream *x;
+
+    m->odd++;
+    if (odd->sse && odd->status == OK) {
+        open_stream(m, exchange, NULL);
+        x = http_streams_new(&m->streams, 0, exchange, false);
+        for (const struct http_odd_part *p = odd->first; p; p = p->next)
+            http_streams_send(&m->streams, x, odd_text(m, odd, p, id));
+        http_streams_finish(&m->streams, x);
+        return;
+    }
+    start_fields(m, NULL, odd->first ? odd->type : STR_NONE);
+    add_field(m, STR("Allow"), odd->allow);
+    add_field(m, STR("WWW-Authenticate"), odd->challenge);
+    add_field(m, STR("Retry-After"), odd->retry_after);
+    answer(m, exchange, odd->status, odd->first ? odd_text(m, odd, odd->first, id) : STR_NONE);
+}
+
+static bool knows_priming(const struct http_mock_client *c)
+{
+    return c->session->stage.version >= MCP_2025_11_25;
+}
+
+static struct http_mock_call *find_call(const struct http_mock *m, uint64_t exchange)
+{
+    return exchange ? map_get(&m->calls, bytes_of(&exchange)) : NULL;
+}
+
+static void drop_call(struct http_mock *m, struct http_mock_call *c)
+{
+    map_remove(&m->calls, bytes_of(&c->number));
+    free_call(c);
+}
+
+/* The answer becomes a stream. */
+static void begin_stream(struct http_mock *m, struct http_mock_call *c)
+{
+    const struct http_fact *f = c->fact;
+    bool has_ids = f && f->has_ids && !c->modern;
+
+    if (!c->gone)
+        open_stream(m, c->number, c->client);
+    c->stream =
+        http_streams_new(&m->streams, c->client->number, c->gone ? 0 : c->number, has_ids);
+    if (has_ids && f->primed && knows_priming(c->client))
+        http_streams_prime(&m->streams, c->stream, f->retries ? (int64_t)f->retry_ms : -1);
+}
+
+/* The recorded server closed the stream at this point, for the client to come back. */
+static void cut_off(struct http_mock *m, struct http_mock_call *c)
+{
+    const struct http_fact *f = c->fact;
+
+    if (f && f->cut_off && f->cut == c->stream->messages && c->stream->has_ids &&
+        knows_priming(c->client)) {
+        http_streams_hang_up(&m->streams, c->stream);
+        c->gone = true;
+    }
+}
+
+static void begin(struct http_mock *m, const struct action_way *way)
+{
+    struct http_mock_call *c = find_call(m, way->exchange);
+
+    if (!c || c->fact)
+        return;
+    c->fact = http_script_fact(m->http, way->seq);
+    if (!c->fact || !c->fact->sse || !c->takes_sse || c->stream)
+        return;
+    begin_stream(m, c);
+    cut_off(m, c);
+}
+
+static void wait_for_ear(struct http_mock_client *c, struct str text)
+{
+    struct waiting *w = mem_alloc(sizeof *w + text.len);
+
+    w->len = text.len;
+    memcpy(w->text, text.at, text.len);
+    *(c->last ? &c->last->next : &c->first) = w;
+    c->last = w;
+    if (++c->waiting <= WAITING_MAX)
+        return;
+    w = c->first;
+    c->first = w->next;
+    c->waiting--;
+    free(w);
+}
+
+static void send_apart(struct http_mock *m, struct http_mock_client *c, struct str text)
+{
+    if (c->ear)
+        http_streams_send(&m->streams, c->ear, text);
+    else if (c->number)
+        wait_for_ear(c, text);
+}
+
+static unsigned status_of(struct http_mock *m, const struct http_mock_call *c, struct str text)
+{
+    struct json_fault fault;
+    unsigned status = OK;
+    struct json j;
+
+    if (c->fact && c->fact->status && c->fact->answered)
+        return c->fact->status;
+    (void)m;
+    json_init(&j);
+    if (c->modern && json_scan(&j, text, &fault))
+        status = http_rules_status(true, json_get(json_root(&j), STR("error")));
+    json_release(&j);
+    return status;
+}
+
+/* All of a batch is one array. */
+static void collect(struct http_mock_call *c, struct str text)
+{
+    buf_add_ch(&c->answers, c->answers.len ? ',' : '[');
+    buf_add(&c->answers, text);
+}
+
+static void answer_json(struct http_mock *m, struct http_mock_call *c, struct str text)
+{
+    if (c->batch) {
+        collect(c, text);
+        if (c->owed > 1)
+            return;
+        buf_add_ch(&c->answers, ']');
+        text = buf_str(&c->answers);
+    }
+    start_fields(m, c->client, STR("application/json"));
+    if (!c->gone)
+        answer(m, c->number, c->batch ? OK : status_of(m, c, text), text);
+}
+
+/* All was answered. Its stream may have gone on with another exchange. */
+static void finish_call(struct http_mock *m, struct http_mock_call *c)
+{
+    uint64_t on = c->stream ? c->stream->exchange : 0;
+    struct http_mock_call *listener = on != c->number ? find_call(m, on) : NULL;
+
+    if (c->stream)
+        http_streams_finish(&m->streams, c->stream);
+    if (listener)
+        drop_call(m, listener);
+    drop_call(m, c);
+}
+
+static void send_on(struct http_mock *m, struct http_mock_call *c, struct str text, bool last)
+{
+    bool as_stream =
+        c->stream || (c->takes_sse && (!last || (c->fact && c->fact->sse))) || !c->takes_json;
+
+    if (!last && !c->stream && (!c->takes_sse || (c->fact && c->fact->json))) {
+        send_apart(m, c->client, text);
+        return;
+    }
+    if (!as_stream) {
+        answer_json(m, c, text);
+    } else {
+        if (!c->stream)
+            begin_stream(m, c);
+        http_streams_send(&m->streams, c->stream, text);
+        if (!last)
+            cut_off(m, c);
+    }
+    if (last && !--c->owed)
+        finish_call(m, c);
+}
+
+static void set_timer(struct http_mock *m, const struct action *a)
+{
+    uint64_t of = m->at ? m->at->number + 1 : 0;
+
+    if (of)
+        map_put(&m->timers, bytes_of(&a->timer), (void *)(uintptr_t)of);
+    m->out->put(m->out, a);
+}
+
+static void send_message(struct http_mock *m, const struct action *a)
+{
+    struct http_mock_call *c = find_call(m, a->way.exchange);
+
+    if (c && !a->way.apart)
+        send_on(m, c, a->text, a->way.last);
+    else if (m->at && !a->way.last)
+        send_apart(m, m->at, a->text);
+}
+
+static void hear_session(struct action_sink *self, const struct action *a)
+{
+    struct http_mock *m = (struct http_mock *)self;
+
+    switch (a->kind) {
+    case ACTION_SEND:
+        send_message(m, a);
+        break;
+    case ACTION_BEGIN:
+        begin(m, &a->way);
+        break;
+    case ACTION_SET_TIMER:
+        set_timer(m, a);
+        break;
+    default:
+        m->out->put(m->out, a);
+    }
+}
+
+static struct http_mock_client *new_client(struct http_mock *m)
+{
+    struct http_mock_client *c = mem_new(struct http_mock_client);
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[ID_BYTES];
+    bool minted;
+
+    m->options.random(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        c->id[2 * i] = digits[bytes[i] >> 4];
+        c->id[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    c->number = session_ids_named(&m->ids, str_z(c->id), &minted);
+    c->of = mock_add_client(&m->mock);
+    c->session = &c->of->session;
+    map_put(&m->clients, bytes_of(&c->number), c);
+    return c;
+}
+
+static struct http_mock_client *find_client(const struct http_mock *m, uint64_t number)
+{
+    return number ? map_get(&m->clients, bytes_of(&number)) : m->shared;
+}
+
+/* A request that is fine. */
+struct asked {
+    uint64_t exchange;
+    const struct http_call *call;
+    struct str session_id;
+    uint64_t session;
+};
+
+static struct http_mock_call *new_call(struct http_mock *m, const struct asked *q,
+                                       struct http_mock_client *client)
+{
+    struct http_mock_call *c = mem_new(struct http_mock_call);
+    struct media_accept accept = media_accept(q->call->fields);
+
+    c->number = q->exchange;
+    c->client = client;
+    c->takes_json = accept.of[MEDIA_JSON].q > 0;
+    c->takes_sse = accept.of[MEDIA_SSE].q > 0;
+    buf_init(&c->answers, LIMIT_LINE * 3);
+    map_put(&m->calls, bytes_of(&c->number), c);
+    return c;
+}
+
+static struct http_mock_client *client_of(struct http_mock *m, const struct asked *q,
+                                          bool modern)
+{
+    const struct mcp_message *msg = q->call->message;
+
+    if (modern || !m->rules.sessions)
+        return m->shared;
+    if (q->session)
+        return find_client(m, q->session);
+    if (msg && msg->kind == MCP_REQUEST && str_eq(msg->method, STR("initialize")) &&
+        m->clients.count < LIMIT_SESSIONS)
+        return new_client(m);
+    return NULL;
+}
+
+static void hear_value(struct http_mock *m, struct http_mock_client *c, uint64_t exchange,
+                       struct json_val v)
+{
+    struct mcp_message msg = mcp_classify(v, &m->arena);
+    struct record r = { .kind = RECORD_MESSAGE, .has = HAS_EXCHANGE, .exchange = exchange };
+
+    if (msg.kind == MCP_OTHER || msg.kind == MCP_BATCH) {
+        r.kind = RECORD_RAW;
+        r.bytes = (struct record_bytes){ TO_SERVER, json_raw(v), STR("not JSON-RPC") };
+    } else {
+        r.message = (struct record_message){ .dir = TO_SERVER, .msg = v };
+    }
+    session_hear(c->session, &r, m->now_us);
+}
+
+static size_t answers_owed(struct json_val v, struct arena *a)
+{
+    enum mcp_kind kind = mcp_classify(v, a).kind;
+
+    return kind == MCP_REQUEST || kind == MCP_OTHER || kind == MCP_BATCH;
+}
+
+/* What is asked is answered in its own time; what is only told is accepted at once. */
+static void hear_body(struct http_mock *m, const struct asked *q, struct http_mock_client *c,
+                      bool modern)
+{
+    struct json_val root = json_root(&m->json);
+    bool batch = json_type(root) == JSON_ARRAY;
+    struct json_iter it = json_each(root);
+    struct http_mock_call *call;
+    size_t owed = batch ? 0 : answers_owed(root, &m->arena);
+
+    while (batch && json_next(&it))
+        owed += answers_owed(it.value, &m->arena);
+    if (owed) {
+        call = new_call(m, q, c);
+        call->owed = owed;
+        call->modern = modern;
+        call->batch = batch;
+    }
+    m->at = c;
+    it = json_each(root);
+    while (batch && json_next(&it))
+        hear_value(m, c, q->exchange, it.value);
+    if (!batch)
+        hear_value(m, c, q->exchange, root);
+    m->at = NULL;
+    if (!owed) {
+        start_fields(m, NULL, STR_NONE);
+        answer(m, q->exchange, ACCEPTED, STR_NONE);
+    }
+}
+
+static void hear_post(struct http_mock *m, const struct asked *q)
+{
+    bool modern = http_call_is_modern(q->call, &m->arena);
+    struct http_mock_client *c = client_of(m, q, modern);
+
+    if (!c)
+        refuse_plainly(m, q->exchange, UNAVAILABLE, STR("too many sessions"));
+    else
+        hear_body(m, q, c, modern);
+}
+
+static void start_listening(struct http_mock *m, struct http_mock_call *call)
+{
+    struct http_mock_client *c = call->client;
+    struct waiting *w;
+
+    call->stream =
+        http_streams_new(&m->streams, c->number, call->number, m->http->stream_has_ids);
+    if (m->http->stream_primed && knows_priming(c))
+        http_streams_prime(&m->streams, call->stream,
+                           m->http->stream_retries ? (int64_t)m->http->stream_retry_ms : -1);
+    if (c->ear && c->ear->exchange)
+        return; /* of those who share a session the first hears what is for all */
+    if (c->ear)
+        http_streams_drop(&m->streams, c->ear);
+    c->ear = call->stream;
+    while ((w = c->first)) {
+        http_streams_send(&m->streams, c->ear, str_n(w->text, w->len));
+        c->first = w->next;
+        c->waiting--;
+        free(w);
+    }
+    c->last = NULL;
+}
+
+/* The exchange of a call that is waited for again on another one. */
+static void move_call(struct http_mock *m, struct http_stream *x, uint64_t exchange)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
+        struct http_mock_call *c = e->value;
+
+        if (c->stream != x || c->number == exchange)
+            continue;
+        c->gone = false;
+        if (c->listens) {
+            drop_call(m, c);
+            return;
+        }
+    }
+}
+
+static void hear_get(struct http_mock *m, const struct asked *q)
+{
+    struct http_mock_client *c = find_client(m, q->session);
+    struct str last = http_call_header(q->call, STR("last-event-id"));
+    struct http_stream *x;
+    struct http_mock_call *call;
+    uint64_t after;
+
+    x = last.len ? http_streams_find(&m->streams, c->number, last, &after) : NULL;
+    if (!x && c->number && c->ear && c->ear->exchange) {
+        refuse_plainly(m, q->exchange, CONFLICT,
+                       STR("Conflict: Only one SSE stream is allowed per session"));
+        return;
+    }
+    open_stream(m, q->exchange, c);
+    call = new_call(m, q, c);
+    call->listens = true;
+    if (!x) {
+        start_listening(m, call);
+        return;
+    }
+    call->stream = x;
+    move_call(m, x, q->exchange);
+    if (x->over)
+        drop_call(m, call);
+    http_streams_resume(&m->streams, x, q->exchange, after);
+}
+
+/* Everything that a client waits for ends with its session. */
+static void drop_client(struct http_mock *m, struct http_mock_client *c)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
+        struct http_mock_call *call = e->value;
+
+        if (call->client != c)
+            continue;
+        if (call->stream && call->stream->exchange == call->number)
+            http_streams_hang_up(&m->streams, call->stream);
+        else if (!call->stream && !call->gone)
+            refuse_plainly(m, call->number, NOT_FOUND, STR("Session not found"));
+        drop_call(m, call);
+        e = NULL; /* the map has changed */
+    }
+    for (struct map_entry *e = NULL; (e = map_next(&m->streams.open, e));) {
+        struct http_stream *x = e->value;
+
+        if (x->session != c->number)
+            continue;
+        http_streams_hang_up(&m->streams, x);
+        http_streams_drop(&m->streams, x);
+        e = NULL;
+    }
+    map_remove(&m->clients, bytes_of(&c->number));
+    mock_drop_client(&m->mock, c->of);
+    free_client(c);
+}
+
+static void hear_delete(struct http_mock *m, const struct asked *q)
+{
+    unsigned status = m->http->delete_status ? m->http->delete_status : OK;
+
+    if (status < BAD_REQUEST) {
+        drop_client(m, find_client(m, q->session));
+        session_ids_end(&m->ids, q->session_id);
+    }
+    start_fields(m, NULL, STR_NONE);
+    if (status == NOT_ALLOWED)
+        fields_add(&m->fields, STR("Allow"), STR("GET, POST"));
+    answer(m, q->exchange, status, STR_NONE);
+}
+
+static enum intake_kind kind_of(struct http_mock *m, struct str body, struct mcp_message *msg)
+{
+    struct json_fault fault;
+    struct json_val root;
+
+    if (!str_trim(body).len)
+        return INTAKE_EMPTY;
+    if (!json_scan(&m->json, body, &fault))
+        return INTAKE_OTHER;
+    root = json_root(&m->json);
+    if (json_type(root) == JSON_ARRAY && json_count(root))
+        return INTAKE_BATCH;
+    *msg = mcp_classify(root, &m->arena);
+    return msg->kind == MCP_OTHER || msg->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
+}
+
+static void hear(struct http_mock *m, const struct asked *q)
+{
+    if (str_eq(q->call->method, STR("POST")))
+        hear_post(m, q);
+    else if (str_eq(q->call->method, STR("GET")))
+        hear_get(m, q);
+    else
+        hear_delete(m, q);
+}
+
+static void hear_request(struct http_mock *m, const struct event *ev)
+{
+    const struct step_request *r = ev->request;
+    struct mcp_message msg = { .kind = MCP_OTHER };
+    struct http_call call = {
+        .method = r->method, .fields = r->fields, .host = r->host, .origin = r->origin
+    };
+    struct asked q = { .exchange = ev->exchange, .call = &call };
+    const struct http_odd *odd;
+    struct http_verdict v;
+    struct str id;
+
+    q.session_id = http_call_header(&call, STR("mcp-session-id"));
+    call.state = session_ids_look(&m->ids, q.session_id, &q.session);
+    call.kind = kind_of(m, r->body, &msg);
+    call.message = call.kind == INTAKE_MESSAGE ? &msg : NULL;
+    call.raw = call.kind == INTAKE_OTHER ? str_trim(r->body) : STR_NONE;
+    id = call.message ? json_raw(msg.id) : STR_NONE;
+    if (str_starts(r->path, STR("/.well-known/"))) {
+        refuse_plainly(m, ev->exchange, NOT_FOUND, STR("Not Found"));
+        return;
+    }
+    odd = http_script_odd(m->http, http_call_key(&call, &m->arena));
+    if (odd) {
+        answer_odd(m, ev->exchange, odd, id);
+        return;
+    }
+    v = http_rules_judge(&m->rules, &call, &m->arena);
+    if (v.status)
+        refuse(m, ev->exchange, &v, id);
+    else
+        hear(m, &q);
+}
+
+/* Whoever closes the stream of the era without sessions has cancelled what it asked for;
+ * before that it may come back for it. */
+static void hear_gone(struct http_mock *m, uint64_t exchange)
+{
+    struct http_mock_call *c = find_call(m, exchange);
+    struct http_stream *x = c ? c->stream : NULL;
+
+    if (!c)
+        return;
+    c->gone = true;
+    if (x && x->exchange == exchange)
+        x->exchange = 0;
+    if (c->modern) {
+        m->at = c->client;
+        session_gone(c->client->session, exchange, m->now_us);
+        m->at = NULL;
+    }
+    if (!c->modern && !c->listens)
+        return;
+    if (x && c->client->ear == x && !x->has_ids)
+        c->client->ear = NULL;
+    if (x && !x->has_ids)
+        http_streams_drop(&m->streams, x);
+    drop_call(m, c);
+}
+
+static void hear_timer(struct http_mock *m, const struct event *ev)
+{
+    uint64_t of = (uint64_t)(uintptr_t)map_remove(&m->timers, bytes_of(&ev->timer));
+    struct http_mock_client *c = of ? find_client(m, of - 1) : NULL;
+
+    if (!of) {
+        mock_step(&m->mock, ev);
+        return;
+    }
+    m->at = c;
+    if (c)
+        session_timer(c->session, ev->timer, ev->now_us);
+    m->at = NULL;
+}
+
+static void hear_end(struct http_mock *m)
+{
+    m->mock.closed = true;
+    for (struct mock_client *c = m->mock.clients; c; c = c->next)
+        session_close(&c->session, m->now_us);
+}
+
+void http_mock_step(struct http_mock *m, const struct event *ev)
+{
+    arena_clear(&m->arena);
+    m->now_us = ev->now_us;
+    switch (ev->kind) {
+    case EVENT_REQUEST:
+        if (m->mock.closed)
+            refuse_plainly(m, ev->exchange, UNAVAILABLE, STR("the replay has ended"));
+        else
+            hear_request(m, ev);
+        break;
+    case EVENT_GONE:
+        hear_gone(m, ev->exchange);
+        break;
+    case EVENT_TIMER:
+        hear_timer(m, ev);
+        break;
+    case EVENT_CLOSED:
+        hear_end(m);
+        break;
+    case EVENT_UPSTREAM:
+    case EVENT_UPSTREAM_CLOSED:
+        mock_step(&m->mock, ev);
+        break;
+    case EVENT_OPENED:
+    case EVENT_RECORD:
+        break;
+    }
+    mock_settle(&m->mock);
+}

@@ -1,0 +1,56 @@
+/* engine/http-mock.h - a server made of a recording, for any number of clients on HTTP.
+ *
+ * A stepper: requests go in, answers and streams come out. A client that initializes gets a
+ * session of its own, if the recorded server gave sessions out or was not on HTTP at all;
+ * everybody else shares one, as there is nothing to tell them apart by. What an answer says
+ * is for engine/session.h; here is decided how it is sent: as JSON or as a stream, as it was
+ * recorded unless the client does not take that; with which status; primed and cut off for
+ * those who know what that means; and where messages go that answer nothing.
+ *
+ * Paths do not matter, but for those where clients look for other things (/.well-known/). */
+#ifndef ENGINE_HTTP_MOCK_H
+#define ENGINE_HTTP_MOCK_H
+
+#include "engine/http-script.h"
+#include "engine/http-streams.h"
+#include "engine/mock.h"
+
+struct http_mock_options {
+    struct mock_options mock;
+    void (*random)(void *to, size_t size); /* bytes nobody can guess, for session ids */
+};
+
+struct http_mock {
+    struct action_sink sink; /* takes what the sessions wish */
+    struct action_sink *out; /* borrowed */
+    struct http_mock_options options;
+    const struct http_script *http; /* borrowed */
+    struct http_rules rules;
+    struct mock mock;
+    struct session_ids ids;
+    struct map clients; /* number of a session to struct http_mock_client */
+    struct http_mock_client *shared;
+    struct http_mock_client *at; /* whose turn it is; NULL: nobody's */
+    struct map calls;            /* number of an exchange to struct http_mock_call */
+    struct map timers;           /* to the number of the session, + 1 */
+    struct http_streams streams;
+    struct json json;     /* the request at hand */
+    struct arena arena;   /* for it */
+    struct arena lasting; /* for as long as the mock */
+    struct fields fields; /* of the answer at hand */
+    struct buf text;
+    uint64_t refused; /* requests that were wrong by the rules */
+    uint64_t odd;     /* that were answered as recorded, wrong as they were */
+    int64_t now_us;
+};
+
+/* `http` stood before `script` when the recording was read. */
+void http_mock_init(struct http_mock *m, const struct script *script,
+                    const struct http_script *http, struct fuzzy *fuzzy,
+                    const struct http_mock_options *options, struct action_sink *out);
+void http_mock_release(struct http_mock *m);
+
+/* EVENT_REQUEST, EVENT_GONE, EVENT_TIMER, EVENT_UPSTREAM…; EVENT_CLOSED: it is to end. */
+void http_mock_step(struct http_mock *m, const struct event *ev);
+
+#endif

@@ -1,0 +1,36 @@
+/* engine/http-rules.h - what a server that speaks MCP over HTTP refuses, by the rules of the
+ * revisions, and with which status.
+ *
+ * Lenient where real clients are sloppy and nothing depends on it. What a recorded server
+ * did otherwise is for others to know. */
+#ifndef ENGINE_HTTP_RULES_H
+#define ENGINE_HTTP_RULES_H
+
+#include "engine/http-call.h"
+
+/* How the server is. */
+struct http_rules {
+    bool legacy, modern; /* the eras that it speaks */
+    bool sessions;       /* it names sessions, and wants to hear the names */
+    bool stream;         /* who GETs it gets a stream */
+    struct str versions; /* that it speaks: a JSON array */
+};
+
+/* `status` 0: nothing is wrong. */
+struct http_verdict {
+    unsigned status;
+    int64_t code; /* of a JSON-RPC error */
+    struct str text;
+    struct str data;  /* JSON; may be empty */
+    struct str allow; /* methods, with 405 */
+};
+
+/* What it says lives in `a`, or for ever. */
+struct http_verdict http_rules_judge(const struct http_rules *rules, const struct http_call *c,
+                                     struct arena *a);
+
+/* The status of an answer that is one JSON-RPC message: which only the era without sessions
+ * makes depend on it. */
+unsigned http_rules_status(bool modern, struct json_val error);
+
+#endif

@@ -1,0 +1,420 @@
+#include "engine/http-script.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/vast.h"
+#include "mcp/id.h"
+#include "trace/limits.h"
+
+enum { STATUS_OK = 200, STATUS_FAILED = 400, STATUS_NOT_ALLOWED = 405 };
+
+/* An exchange that has not ended. */
+struct http_pending {
+    struct arena arena;
+    struct fields fields;
+    struct http_call call;
+    uint64_t key;
+    struct str id;        /* of its request, as JSON */
+    struct http_odd *odd; /* it is kept whole */
+    bool judged;          /* whether it is odd */
+    bool is_odd;
+    bool ours;             /* mcpreel answered it */
+    bool answered;         /* its head was */
+    uint32_t first, count; /* facts about its requests */
+    uint16_t messages;     /* of the server's */
+    uint64_t events;
+};
+
+static bool put(struct sink *self, const struct record *r, struct err *e);
+
+void http_script_init(struct http_script *h, struct sink *to, struct shelf *shelf)
+{
+    *h = (struct http_script){ .sink = { put }, .to = to, .shelf = shelf };
+    map_init(&h->odd);
+    map_init(&h->open);
+    /* While it is written everything may be, but for sessions: see judge(). */
+    h->rules = (struct http_rules){
+        .legacy = true, .modern = true, .stream = true, .versions = STR("[]")
+    };
+}
+
+static void close_pending(struct http_pending *p)
+{
+    fields_release(&p->fields);
+    arena_release(&p->arena);
+    free(p);
+}
+
+static void close_all(struct http_script *h)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&h->open, e));)
+        close_pending(e->value);
+    map_release(&h->open);
+    map_init(&h->open);
+}
+
+void http_script_release(struct http_script *h)
+{
+    close_all(h);
+    map_release(&h->open);
+    map_release(&h->odd);
+    vast_release(h->facts, h->fact_cap, sizeof *h->facts);
+    arena_release(&h->arena);
+    arena_release(&h->scratch);
+}
+
+/* A recording of stdio says nothing about it: such a server names sessions and has a
+ * stream, as those on HTTP mostly do. */
+void http_script_finish(struct http_script *h)
+{
+    close_all(h);
+    if (!h->seen)
+        h->rules.sessions = true;
+    h->rules.stream = !h->no_stream;
+}
+
+static struct str bytes_of(const uint64_t *number)
+{
+    return str_n((const char *)number, sizeof *number);
+}
+
+static struct http_pending *find_open(const struct http_script *h, const struct record *r)
+{
+    return r->has & HAS_EXCHANGE ? map_get(&h->open, bytes_of(&r->exchange)) : NULL;
+}
+
+static enum place place_by_name(struct str name)
+{
+    enum place p = PLACE_NONE;
+
+    while (p <= PLACE_NULL && !str_eq(name, str_z(place_name(p))))
+        p++;
+    return p <= PLACE_NULL ? p : PLACE_NONE;
+}
+
+static enum session_state state_by_name(struct str name)
+{
+    enum session_state s = SESSION_NONE;
+
+    while (s <= SESSION_UNKNOWN && !str_eq(name, str_z(session_state_name(s))))
+        s++;
+    return s <= SESSION_UNKNOWN ? s : SESSION_NONE;
+}
+
+/* [[name,value],…]; of values that were not kept nothing is known. */
+static void read_headers(struct fields *f, struct str headers, struct arena *a)
+{
+    struct json_fault fault;
+    struct json_iter it;
+    struct json j;
+
+    json_init(&j);
+    if (headers.len && json_scan(&j, headers, &fault)) {
+        it = json_each(json_root(&j));
+        while (json_next(&it))
+            if (json_type(json_item(it.value, 1)) == JSON_STRING)
+                fields_add(f, arena_str(a, json_text(json_item(it.value, 0), a)),
+                           arena_str(a, json_text(json_item(it.value, 1), a)));
+    }
+    json_release(&j);
+}
+
+static void see_request(struct http_script *h, const struct record *r)
+{
+    struct http_pending *p;
+
+    if (!(r->has & HAS_EXCHANGE) || find_open(h, r))
+        return;
+    h->seen = true;
+    p = mem_new(struct http_pending);
+    read_headers(&p->fields, r->http.headers, &p->arena);
+    p->call = (struct http_call){
+        .method = arena_str(&p->arena, r->http.method),
+        .fields = &p->fields,
+        .host = place_by_name(r->http.host),
+        .origin = place_by_name(r->http.origin),
+        .state = state_by_name(r->http.state),
+        .kind = INTAKE_EMPTY,
+    };
+    if (str_eq(r->http.body, STR("batch")))
+        p->call.kind = INTAKE_BATCH;
+    map_put(&h->open, bytes_of(&r->exchange), p);
+}
+
+/* All that a request said is known: would a correct server refuse it? */
+static void judge(struct http_script *h, struct http_pending *p)
+{
+    if (p->judged)
+        return;
+    p->judged = true;
+    p->key = http_call_key(&p->call, &h->scratch);
+    p->is_odd = p->key && http_rules_judge(&h->rules, &p->call, &h->scratch).status != 0;
+    p->call.message = NULL;
+    p->call.raw = STR_NONE;
+}
+
+static void add_fact(struct http_script *h, struct http_pending *p, uint64_t seq)
+{
+    h->facts = vast_reserve(h->facts, &h->fact_cap, h->fact_count + 1, sizeof *h->facts);
+    h->facts[h->fact_count] = (struct http_fact){ .seq = (uint32_t)seq };
+    if (!p->count)
+        p->first = (uint32_t)h->fact_count;
+    p->count = (uint32_t)(h->fact_count++ - p->first + 1);
+}
+
+static bool hear_client(struct http_script *h, struct http_pending *p, const struct record *r,
+                        struct err *e)
+{
+    struct mcp_message m = mcp_classify(r->message.msg, &h->scratch);
+
+    if (p->call.kind != INTAKE_BATCH && !p->judged) {
+        p->call.kind = INTAKE_MESSAGE;
+        p->call.message = &m;
+        p->id = arena_str(&p->arena, json_raw(m.id));
+    }
+    judge(h, p);
+    if (p->is_odd)
+        return true;
+    if (m.kind == MCP_REQUEST && r->has & HAS_SEQ && r->message.seq <= UINT32_MAX)
+        add_fact(h, p, r->message.seq);
+    return h->to->put(h->to, r, e);
+}
+
+static struct str kept_header(struct http_script *h, const struct fields *f, struct str name)
+{
+    const struct field *found = fields_next(f, name, NULL);
+
+    return found ? arena_str(&h->arena, found->value) : STR_NONE;
+}
+
+static void begin_odd(struct http_script *h, struct http_pending *p, const struct record *r)
+{
+    struct fields f = { .at = NULL };
+    struct http_odd *odd;
+
+    if (map_get(&h->odd, bytes_of(&p->key)))
+        return; /* the first of them stands */
+    read_headers(&f, r->http.headers, &h->scratch);
+    odd = arena_new(&h->arena, struct http_odd);
+    *odd = (struct http_odd){
+        .status = (unsigned)r->http.status,
+        .sse = str_eq(r->http.media, STR("sse")),
+        .id = arena_str(&h->arena, p->id),
+        .type = kept_header(h, &f, STR("content-type")),
+        .allow = kept_header(h, &f, STR("allow")),
+        .challenge = kept_header(h, &f, STR("www-authenticate")),
+        .retry_after = kept_header(h, &f, STR("retry-after")),
+    };
+    fields_release(&f);
+    p->odd = odd;
+    map_put(&h->odd, bytes_of(&p->key), odd);
+}
+
+/* What the server is like, by how it answers those who do nothing wrong. */
+static void learn(struct http_script *h, const struct http_pending *p, const struct record *r)
+{
+    bool get = str_eq(p->call.method, STR("GET"));
+
+    if (r->http.mints_session)
+        h->rules.sessions = true;
+    if (get && p->call.state == SESSION_LIVE && r->http.status == STATUS_NOT_ALLOWED)
+        h->no_stream = true;
+    if (get && !h->rules.sessions && r->http.status == STATUS_NOT_ALLOWED)
+        h->no_stream = true;
+    if (str_eq(p->call.method, STR("DELETE")) && p->call.state == SESSION_LIVE &&
+        !h->delete_status)
+        h->delete_status = (unsigned)r->http.status;
+}
+
+static void see_response(struct http_script *h, struct http_pending *p, const struct record *r)
+{
+    p->ours = str_eq(r->http.by, STR("mcpreel"));
+    if (p->ours)
+        return;
+    judge(h, p);
+    p->answered = true;
+    learn(h, p, r);
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct http_fact *f = &h->facts[p->first + i];
+
+        f->status = (uint16_t)r->http.status;
+        f->json = str_eq(r->http.media, STR("json"));
+        f->sse = str_eq(r->http.media, STR("sse"));
+    }
+    if (p->is_odd || (p->key && r->http.status >= STATUS_FAILED))
+        begin_odd(h, p, r);
+}
+
+static bool add_part(struct http_script *h, struct http_odd *odd, struct json_val msg,
+                     struct str text, struct err *e)
+{
+    struct http_odd_part *part = arena_new(&h->arena, struct http_odd_part);
+
+    if (json_exists(msg)) {
+        if (!h->shelf->keep(h->shelf, json_raw(msg), &part->where, e))
+            return false;
+    } else {
+        part->text = arena_str(&h->arena, text);
+    }
+    *(odd->last ? &odd->last->next : &odd->first) = part;
+    odd->last = part;
+    return true;
+}
+
+/* A request that was answered after all, be it with an error, is the script's. */
+static void note_answer(struct http_script *h, struct http_pending *p,
+                        const struct mcp_message *m)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        h->facts[p->first + i].answered = true;
+    if (p->odd && str_eq(json_raw(m->id), p->id)) {
+        map_remove(&h->odd, bytes_of(&p->key));
+        p->odd = NULL;
+    }
+}
+
+static bool hear_server(struct http_script *h, struct http_pending *p, const struct record *r,
+                        struct err *e)
+{
+    struct mcp_message m = mcp_classify(r->message.msg, &h->scratch);
+
+    if (p->messages < UINT16_MAX)
+        p->messages++;
+    p->events++;
+    if (p->is_odd)
+        return !p->odd || add_part(h, p->odd, r->message.msg, STR_NONE, e);
+    if (mcp_is_response(&m) && p->id.len)
+        note_answer(h, p, &m);
+    if (p->odd && !add_part(h, p->odd, r->message.msg, STR_NONE, e))
+        return false;
+    return h->to->put(h->to, r, e);
+}
+
+static bool hear_raw(struct http_script *h, struct http_pending *p, const struct record *r,
+                     struct err *e)
+{
+    if (r->bytes.from_to == TO_CLIENT)
+        return !p->odd || add_part(h, p->odd, JSON_VAL_NONE, r->bytes.bytes, e);
+    if (p->call.kind == INTAKE_EMPTY) {
+        p->call.kind = INTAKE_OTHER;
+        p->call.raw = r->bytes.bytes;
+        judge(h, p);
+    }
+    return true;
+}
+
+/* An event without a message. One with an id before anything else primes the client. */
+static void see_event(struct http_script *h, struct http_pending *p, const struct record *r)
+{
+    bool primes = !p->events && r->sse.id.len && !str_trim(r->sse.data).len;
+
+    if (!(r->has & HAS_N))
+        return;
+    p->events++;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct http_fact *f = &h->facts[p->first + i];
+
+        f->has_ids |= r->sse.id.len > 0;
+        f->primed |= primes;
+        f->retries |= primes && r->has & HAS_RETRY;
+        f->retry_ms = primes ? (uint32_t)r->sse.retry : f->retry_ms;
+    }
+    if (!str_eq(p->call.method, STR("GET")) || !primes)
+        return;
+    h->stream_primed = h->stream_has_ids = true;
+    h->stream_retries |= (r->has & HAS_RETRY) != 0;
+    h->stream_retry_ms = (uint32_t)r->sse.retry;
+}
+
+/* Ids of events that carry messages. */
+static void see_event_of(struct http_script *h, const struct http_pending *p,
+                         const struct record *r)
+{
+    struct json_fault fault;
+    struct json j;
+
+    if (!r->message.event.len)
+        return;
+    json_init(&j);
+    if (json_scan(&j, r->message.event, &fault) &&
+        json_exists(json_get(json_root(&j), STR("id")))) {
+        for (uint32_t i = 0; i < p->count; i++)
+            h->facts[p->first + i].has_ids = true;
+        h->stream_has_ids |= str_eq(p->call.method, STR("GET"));
+    }
+    json_release(&j);
+}
+
+/* A stream that the server ended without an answer is to be resumed. */
+static void see_end(struct http_script *h, struct http_pending *p, const struct record *r)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct http_fact *f = &h->facts[p->first + i];
+
+        if (f->sse && !f->answered && f->has_ids && str_eq(r->http.by, STR("server"))) {
+            f->cut_off = true;
+            f->cut = p->messages;
+        }
+    }
+    map_remove(&h->open, bytes_of(&r->exchange));
+    close_pending(p);
+}
+
+static bool put_into(struct http_script *h, struct http_pending *p, const struct record *r,
+                     struct err *e)
+{
+    bool odd;
+
+    switch (r->kind) {
+    case RECORD_MESSAGE:
+        see_event_of(h, p, r);
+        return r->message.dir == TO_SERVER ? hear_client(h, p, r, e) : hear_server(h, p, r, e);
+    case RECORD_RAW:
+        return hear_raw(h, p, r, e);
+    case RECORD_HTTP_RESPONSE:
+        see_response(h, p, r);
+        break;
+    case RECORD_SSE:
+        see_event(h, p, r);
+        break;
+    default:
+        break;
+    }
+    odd = p->is_odd || p->ours;
+    if (r->kind == RECORD_HTTP_END)
+        see_end(h, p, r);
+    return odd || h->to->put(h->to, r, e);
+}
+
+static bool put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct http_script *h = (struct http_script *)self;
+    struct http_pending *p;
+
+    arena_clear(&h->scratch);
+    if (r->kind == RECORD_HTTP_REQUEST)
+        see_request(h, r);
+    p = find_open(h, r);
+    return p ? put_into(h, p, r, e) : h->to->put(h->to, r, e);
+}
+
+const struct http_fact *http_script_fact(const struct http_script *h, uint32_t seq)
+{
+    size_t low = 0, high = h->fact_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (h->facts[middle].seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < h->fact_count && h->facts[low].seq == seq ? &h->facts[low] : NULL;
+}
+
+const struct http_odd *http_script_odd(const struct http_script *h, uint64_t key)
+{
+    return key ? map_get(&h->odd, bytes_of(&key)) : NULL;
+}

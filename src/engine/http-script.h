@@ -1,0 +1,81 @@
+/* engine/http-script.h - how a recorded server behaved over HTTP, beside what it said.
+ *
+ * A sink that stands before a script: pour a recording into it, then http_script_finish().
+ * What the script can make strands of goes on to it; of that only how it was sent is kept
+ * here: as JSON or as a stream, with which status, primed, or cut off to be resumed.
+ *
+ * What no correct client sends (another site's page, headers that contradict the body, a
+ * session that has ended) goes no further: such exchanges are kept whole, and are found by
+ * what was asked. So is what was answered with no JSON-RPC answer at all.
+ *
+ * What mcpreel itself answered while it recorded does not count. */
+#ifndef ENGINE_HTTP_SCRIPT_H
+#define ENGINE_HTTP_SCRIPT_H
+
+#include "base/map.h"
+#include "engine/http-rules.h"
+#include "trace/record.h"
+#include "trace/shelf.h"
+
+/* How the answer to a recorded request was sent. */
+struct http_fact {
+    uint32_t seq;      /* of the request */
+    uint32_t retry_ms; /* told when it was primed */
+    uint16_t status;   /* 0: never answered */
+    uint16_t cut;      /* messages after which the stream was closed, to be resumed; see `is` */
+    bool json : 1, sse : 1;
+    bool primed : 1;   /* its first event had an id and no message */
+    bool retries : 1;  /* and said when to come again */
+    bool has_ids : 1;  /* its events had */
+    bool cut_off : 1;  /* `cut` counts */
+    bool answered : 1; /* the message that answers it was seen */
+};
+
+/* One of the messages of an exchange that is kept whole; or a text that is none. */
+struct http_odd_part {
+    struct http_odd_part *next;
+    struct shelf_place where; /* if `text` is empty */
+    struct str text;
+};
+
+/* An exchange that is kept whole. */
+struct http_odd {
+    unsigned status;
+    bool sse;
+    struct str id;   /* of the request, as JSON; empty: it had none */
+    struct str type; /* Content-Type; empty: none */
+    struct str allow, challenge, retry_after;
+    struct http_odd_part *first, *last;
+};
+
+struct http_script {
+    struct sink sink;
+    struct sink *to;     /* borrowed: the script's */
+    struct shelf *shelf; /* borrowed */
+    struct arena arena;
+    struct http_fact *facts; /* by seq */
+    size_t fact_count, fact_cap;
+    struct map odd;       /* key to struct http_odd */
+    struct map open;      /* number of an exchange to struct http_pending */
+    struct arena scratch; /* for one record */
+
+    /* The server as a whole. */
+    struct http_rules rules; /* `legacy`, `modern` and `versions` are the script's to tell */
+    bool seen;               /* there was HTTP at all */
+    bool no_stream;          /* it refused one to somebody in a session */
+    bool stream_primed, stream_retries, stream_has_ids;
+    uint32_t stream_retry_ms;
+    unsigned delete_status; /* 0: nobody tried */
+};
+
+void http_script_init(struct http_script *h, struct sink *to, struct shelf *shelf);
+void http_script_release(struct http_script *h);
+void http_script_finish(struct http_script *h);
+
+/* NULL: the request was not recorded over HTTP. */
+const struct http_fact *http_script_fact(const struct http_script *h, uint32_t seq);
+
+/* NULL: nothing odd is known of such a request. */
+const struct http_odd *http_script_odd(const struct http_script *h, uint64_t key);
+
+#endif

@@ -1,0 +1,187 @@
+#include "engine/http-streams.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/limits.h"
+#include "wire/sse-writer.h"
+
+struct http_event {
+    struct http_event *next;
+    uint64_t n;
+    size_t len;
+    char text[];
+};
+
+void http_streams_init(struct http_streams *s, struct action_sink *out)
+{
+    *s = (struct http_streams){ .out = out };
+    map_init(&s->open);
+    buf_init(&s->text, LIMIT_LINE * 3);
+}
+
+static void forget(struct http_stream *x)
+{
+    struct http_event *e = x->first;
+
+    x->first = e->next;
+    x->kept -= e->len;
+    if (!x->first)
+        x->last = NULL;
+    free(e);
+}
+
+static void free_stream(struct http_stream *x)
+{
+    while (x->first)
+        forget(x);
+    free(x);
+}
+
+void http_streams_release(struct http_streams *s)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&s->open, e));)
+        free_stream(e->value);
+    map_release(&s->open);
+    buf_release(&s->text);
+}
+
+static struct str bytes_of(const uint64_t *number)
+{
+    return str_n((const char *)number, sizeof *number);
+}
+
+struct http_stream *http_streams_new(struct http_streams *s, uint64_t session,
+                                     uint64_t exchange, bool has_ids)
+{
+    struct http_stream *x = mem_new(struct http_stream);
+
+    x->number = ++s->count;
+    x->session = session;
+    x->exchange = exchange;
+    x->has_ids = has_ids;
+    map_put(&s->open, bytes_of(&x->number), x);
+    return x;
+}
+
+void http_streams_drop(struct http_streams *s, struct http_stream *x)
+{
+    map_remove(&s->open, bytes_of(&x->number));
+    free_stream(x);
+}
+
+static void act(struct http_streams *s, enum action_kind kind, uint64_t exchange,
+                struct str text)
+{
+    struct action a = { .kind = kind, .way = { .exchange = exchange }, .text = text };
+
+    s->out->put(s->out, &a);
+}
+
+static void keep(struct http_stream *x, struct str text)
+{
+    struct http_event *e = mem_alloc(sizeof *e + text.len);
+
+    e->n = x->events;
+    e->len = text.len;
+    memcpy(e->text, text.at, text.len);
+    *(x->last ? &x->last->next : &x->first) = e;
+    x->last = e;
+    x->kept += e->len;
+    while (x->kept > HTTP_STREAM_KEPT && x->first != x->last)
+        forget(x);
+}
+
+static void send_event(struct http_streams *s, struct http_stream *x, struct sse_item *item)
+{
+    struct err e = ERR_NONE;
+    char id[48];
+    int len;
+
+    x->events++;
+    if (x->has_ids) {
+        len = snprintf(id, sizeof id, "%llu-%llu", (unsigned long long)x->number,
+                       (unsigned long long)x->events);
+        item->id = str_n(id, (size_t)len);
+    }
+    buf_clear(&s->text);
+    BUG_IF(!sse_writer_add(&s->text, item, &e));
+    if (x->has_ids)
+        keep(x, buf_str(&s->text));
+    if (x->exchange)
+        act(s, ACTION_WRITE, x->exchange, buf_str(&s->text));
+}
+
+void http_streams_prime(struct http_streams *s, struct http_stream *x, int64_t retry_ms)
+{
+    struct sse_item item = SSE_ITEM_NONE;
+
+    item.data = STR("");
+    item.retry = retry_ms;
+    send_event(s, x, &item);
+}
+
+void http_streams_send(struct http_streams *s, struct http_stream *x, struct str message)
+{
+    struct sse_item item = SSE_ITEM_NONE;
+
+    item.event = STR("message");
+    item.data = message;
+    x->messages++;
+    send_event(s, x, &item);
+}
+
+void http_streams_hang_up(struct http_streams *s, struct http_stream *x)
+{
+    if (x->exchange)
+        act(s, ACTION_END, x->exchange, STR_NONE);
+    x->exchange = 0;
+}
+
+void http_streams_finish(struct http_streams *s, struct http_stream *x)
+{
+    bool delivered = x->exchange != 0;
+
+    x->over = true;
+    http_streams_hang_up(s, x);
+    if (delivered || !x->has_ids)
+        http_streams_drop(s, x);
+}
+
+/* Digits up to a limit that no stream reaches. */
+static bool take_number(struct str text, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+        *number = *number * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    return text.len > 0 && text.len < 19;
+}
+
+struct http_stream *http_streams_find(const struct http_streams *s, uint64_t session,
+                                      struct str id, uint64_t *n)
+{
+    struct str rest = id, head = str_cut(&rest, '-');
+    struct http_stream *x;
+    uint64_t number;
+
+    if (!take_number(head, &number) || !take_number(rest, n))
+        return NULL;
+    x = map_get(&s->open, bytes_of(&number));
+    return x && x->session == session && x->has_ids && *n <= x->events ? x : NULL;
+}
+
+void http_streams_resume(struct http_streams *s, struct http_stream *x, uint64_t exchange,
+                         uint64_t after)
+{
+    http_streams_hang_up(s, x);
+    x->exchange = exchange;
+    for (const struct http_event *e = x->first; e; e = e->next)
+        if (e->n > after)
+            act(s, ACTION_WRITE, exchange, str_n(e->text, e->len));
+    if (x->over)
+        http_streams_finish(s, x);
+}

@@ -1,0 +1,61 @@
+/* engine/http-streams.h - streams of events to clients on HTTP, which may break off and be
+ * gone on with.
+ *
+ * A stream belongs to a session and goes out on one exchange at a time, or on none while its
+ * client has not come back. If its events have ids, what was sent is kept for a while
+ * (HTTP_STREAM_KEPT bytes), so that a client that lost some can have them again. */
+#ifndef ENGINE_HTTP_STREAMS_H
+#define ENGINE_HTTP_STREAMS_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "engine/step.h"
+
+#define HTTP_STREAM_KEPT ((size_t)1 << 20)
+
+struct http_stream {
+    uint64_t number;   /* in the ids of its events */
+    uint64_t session;  /* whose it is; 0: nobody's in particular */
+    uint64_t exchange; /* on which it goes out; 0: none */
+    bool has_ids;
+    bool over; /* nothing more will come */
+    uint64_t events;
+    size_t messages;
+    struct http_event *first, *last; /* that are kept */
+    size_t kept;
+};
+
+struct http_streams {
+    struct action_sink *out; /* borrowed */
+    struct map open;         /* number to struct http_stream */
+    uint64_t count;          /* ever */
+    struct buf text;
+};
+
+void http_streams_init(struct http_streams *s, struct action_sink *out);
+void http_streams_release(struct http_streams *s);
+
+/* The exchange has been opened for it. */
+struct http_stream *http_streams_new(struct http_streams *s, uint64_t session,
+                                     uint64_t exchange, bool has_ids);
+void http_streams_drop(struct http_streams *s, struct http_stream *x);
+
+/* An event without a message, by whose id the client can come back. */
+void http_streams_prime(struct http_streams *s, struct http_stream *x, int64_t retry_ms);
+void http_streams_send(struct http_streams *s, struct http_stream *x, struct str message);
+
+/* Ends the exchange it goes out on, but not the stream. */
+void http_streams_hang_up(struct http_streams *s, struct http_stream *x);
+
+/* Nothing more will come. It is gone once its client has all of it. */
+void http_streams_finish(struct http_streams *s, struct http_stream *x);
+
+/* The stream and the number of an event, by its id, if it is of that session. */
+struct http_stream *http_streams_find(const struct http_streams *s, uint64_t session,
+                                      struct str id, uint64_t *n);
+
+/* Goes on after an event, on another exchange that has been opened for it. */
+void http_streams_resume(struct http_streams *s, struct http_stream *x, uint64_t exchange,
+                         uint64_t after);
+
+#endif

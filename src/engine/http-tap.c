@@ -1,0 +1,518 @@
+#include "engine/http-tap.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/pack.h"
+#include "engine/headers-kept.h"
+#include "trace/limits.h"
+#include "wire/media.h"
+#include "wire/sse-reader.h"
+#include "json/write.h"
+
+enum {
+    UNPACK_PIECE = 16 << 10,
+    STATUS_OK = 200,
+    STATUS_REDIRECT = 300,
+    STATUS_NOT_FOUND = 404,
+    EVENT_N_BITS = 32, /* of where an event was: stream and number */
+};
+
+/* What the line of a request says, until it is written. */
+struct asked {
+    struct arena arena;
+    struct record_http http;
+    struct str session_id, last_event;
+    bool deletes;
+};
+
+struct http_seen {
+    struct http_tap *tap;
+    struct asked *asked; /* until the answer */
+    uint64_t number, conn;
+    uint64_t session; /* 0: none, or not known yet */
+    uint64_t stream;  /* 0: the answer is none */
+    uint64_t events;  /* of the stream, so far */
+    bool told;        /* the request has its line */
+    bool answered;
+    bool endpoint;
+    bool whole;      /* the request is */
+    bool unreadable; /* the answer is compressed in a way nobody here knows, or damaged */
+    enum media media;
+    struct buf body;     /* of the request; then of an answer that is no stream */
+    uint64_t body_bytes; /* of it, kept or not */
+    struct unpacker *unpacker;
+    struct sse_reader *sse;
+};
+
+void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
+{
+    *t = (struct http_tap){ .tap = tap, .max = max };
+    session_ids_init(&t->sessions);
+    recall_init(&t->events, LIMIT_EVENTS);
+}
+
+void http_tap_release(struct http_tap *t)
+{
+    session_ids_release(&t->sessions);
+    recall_release(&t->events);
+}
+
+bool http_tap_trouble(struct http_tap *t, struct err *e)
+{
+    bool fine = !t->failed;
+
+    if (!fine)
+        *e = t->why;
+    t->failed = false;
+    return fine;
+}
+
+static void check(struct http_tap *t, bool kept, const struct err *why)
+{
+    if (!kept && !t->failed)
+        t->why = *why;
+    t->failed |= !kept;
+}
+
+static struct tap_place place_of(const struct http_seen *x)
+{
+    return (struct tap_place){
+        .has = HAS_CONN | HAS_EXCHANGE | (x->session ? HAS_SESSION : 0u) |
+               (x->stream ? HAS_STREAM : 0u),
+        .conn = x->conn,
+        .session = x->session,
+        .exchange = x->number,
+        .stream = x->stream,
+    };
+}
+
+static void put_around(struct http_seen *x, struct record *r, struct tap_time now)
+{
+    struct tap_place at = place_of(x);
+    struct err e = ERR_NONE;
+
+    check(x->tap, tap_around(x->tap->tap, &at, r, now, &e), &e);
+}
+
+static void put_text(struct http_seen *x, const struct tap_place *at, enum record_dir dir,
+                     struct str text, struct tap_time now)
+{
+    struct err e = ERR_NONE;
+
+    check(x->tap, tap_text(x->tap->tap, at, dir, text, now, &e), &e);
+}
+
+static void put_raw(struct http_seen *x, enum record_dir dir, struct str bytes, const char *why,
+                    struct tap_time now)
+{
+    struct record r = { .kind = RECORD_RAW, .has = HAS_FROM };
+
+    if (!bytes.len)
+        return;
+    r.bytes = (struct record_bytes){ .from_to = dir, .bytes = bytes, .why = str_z(why) };
+    put_around(x, &r, now);
+}
+
+static void put_gap(struct http_seen *x, enum record_dir dir, uint64_t bytes, const char *why,
+                    struct tap_time now)
+{
+    struct record r = { .kind = RECORD_GAP, .has = HAS_FROM | HAS_TOTALS };
+
+    r.gap = (struct record_gap){ dir, 1, bytes, str_z(why) };
+    put_around(x, &r, now);
+}
+
+static void put_too_long(struct http_seen *x, enum record_dir dir, uint64_t bytes,
+                         struct tap_time now)
+{
+    x->tap->too_long++;
+    put_gap(x, dir, bytes, "too long to be kept", now);
+}
+
+static struct str value_of(const struct fields *f, struct str name)
+{
+    const struct field *found = fields_next(f, name, NULL);
+
+    return found ? found->value : STR_NONE;
+}
+
+static struct str headers_json(struct arena *a, const struct fields *f)
+{
+    struct buf text;
+    struct str json;
+
+    buf_init(&text, LIMIT_LINE);
+    headers_kept_write(&text, f);
+    json = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return json;
+}
+
+struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
+                                 struct tap_time now)
+{
+    struct http_seen *x = mem_new(struct http_seen);
+    struct asked *asked = mem_new(struct asked);
+    struct arena *a = &asked->arena;
+    enum session_state state;
+
+    (void)now;
+    *x = (struct http_seen){ .tap = t, .asked = asked, .conn = q->conn, .media = MEDIA_NONE };
+    x->number = ++t->exchanges;
+    x->endpoint = q->endpoint;
+    buf_init(&x->body, t->max);
+    asked->session_id = arena_str(a, value_of(q->fields, STR("mcp-session-id")));
+    asked->last_event = arena_str(a, value_of(q->fields, STR("last-event-id")));
+    asked->deletes = str_eq(q->method, STR("DELETE"));
+    state = session_ids_look(&t->sessions, asked->session_id, &x->session);
+    asked->http = (struct record_http){
+        .method = arena_str(a, q->method),
+        .path = arena_str(a, q->path),
+        .query = q->query.at && q->endpoint ? arena_str(a, q->query) : STR_NONE,
+        .state = str_z(session_state_name(state)),
+        .host = str_z(place_name(q->host)),
+        .origin = str_z(place_name(q->origin)),
+        .headers = headers_json(a, q->fields),
+        .auth = fields_count(q->fields, STR("authorization")) > 0,
+    };
+    return x;
+}
+
+static void keep(struct http_seen *x, struct str bytes)
+{
+    x->body_bytes += bytes.len;
+    if (x->endpoint)
+        buf_add(&x->body, bytes);
+}
+
+static void forget_body(struct http_seen *x)
+{
+    buf_release(&x->body);
+    buf_init(&x->body, x->tap->max);
+    x->body_bytes = 0;
+}
+
+static struct str body_kind(struct http_seen *x)
+{
+    static const char *const names[] = {
+        [INTAKE_EMPTY] = "empty",
+        [INTAKE_MESSAGE] = "message",
+        [INTAKE_BATCH] = "batch",
+        [INTAKE_OTHER] = "raw",
+    };
+
+    if (!x->body_bytes)
+        return STR("empty");
+    if (!x->whole || !x->endpoint || x->body.full)
+        return STR("raw");
+    return str_z(names[intake_look(&x->tap->tap->intake, buf_str(&x->body))]);
+}
+
+/* The line of the request, and what it said. */
+static void tell_request(struct http_seen *x, struct tap_time now)
+{
+    struct record r = { .kind = RECORD_HTTP_REQUEST, .http = x->asked->http };
+    struct tap_place at = place_of(x);
+
+    if (x->told)
+        return;
+    x->told = true;
+    r.http.body = body_kind(x);
+    put_around(x, &r, now);
+    if (x->body.full)
+        put_too_long(x, TO_SERVER, x->body_bytes, now);
+    else if (x->whole)
+        put_text(x, &at, TO_SERVER, buf_str(&x->body), now);
+    else
+        put_raw(x, TO_SERVER, buf_str(&x->body), "cut off", now);
+    forget_body(x);
+}
+
+void http_tap_sent(struct http_seen *x, struct str bytes, struct tap_time now)
+{
+    (void)now;
+    if (!x->told)
+        keep(x, bytes);
+}
+
+void http_tap_sent_all(struct http_seen *x, struct tap_time now)
+{
+    x->whole = true;
+    tell_request(x, now);
+}
+
+/* The server names a session, or takes one back. */
+static bool see_session(struct http_seen *x, unsigned status, const struct fields *f)
+{
+    struct session_ids *ids = &x->tap->sessions;
+    struct str named = value_of(f, STR("mcp-session-id"));
+    bool minted = false;
+
+    if (status < STATUS_REDIRECT && named.len && !x->asked->deletes)
+        x->session = session_ids_named(ids, named, &minted);
+    if (status == STATUS_NOT_FOUND ||
+        (x->asked->deletes && status >= STATUS_OK && status < STATUS_REDIRECT))
+        session_ids_end(ids, x->asked->session_id);
+    return minted;
+}
+
+/* Ids of events are good within a session. */
+static struct str event_key(const struct http_seen *x, struct str id, struct buf *key)
+{
+    buf_clear(key);
+    buf_add(key, str_n((const char *)&x->session, sizeof x->session));
+    buf_add(key, id);
+    return buf_str(key);
+}
+
+static const struct recall_entry *find_event(const struct http_seen *x, struct str id)
+{
+    const struct recall_entry *found;
+    struct buf key;
+
+    buf_init(&key, LIMIT_LINE);
+    found = recall_find(&x->tap->events, event_key(x, id, &key));
+    buf_release(&key);
+    return found;
+}
+
+static struct str resumed(struct http_seen *x, struct arena *a)
+{
+    const struct recall_entry *last =
+        x->asked->last_event.len ? find_event(x, x->asked->last_event) : NULL;
+
+    if (!last)
+        return STR_NONE;
+    return arena_printf(a, "{\"stream\":%llu,\"after\":%llu}",
+                        (unsigned long long)(last->what >> EVENT_N_BITS),
+                        (unsigned long long)(last->what & UINT32_MAX));
+}
+
+static void start_unpacking(struct http_seen *x, const struct fields *f)
+{
+    struct str coding = value_of(f, STR("content-encoding"));
+    enum pack_kind kind = PACK_NONE;
+
+    if (!coding.len || fields_same(coding, STR("identity")) || !x->endpoint)
+        return;
+    if (fields_same(coding, STR("gzip")) || fields_same(coding, STR("x-gzip")))
+        kind = PACK_GZIP;
+    else if (fields_same(coding, STR("zstd")))
+        kind = PACK_ZSTD;
+    if (kind == PACK_NONE)
+        x->unreadable = true;
+    else
+        x->unpacker = unpacker_new(kind);
+}
+
+static void start_answer(struct http_seen *x, const struct fields *f)
+{
+    x->answered = true;
+    x->media = media_of_fields(f);
+    if (x->media == MEDIA_SSE && x->endpoint) {
+        x->stream = ++x->tap->streams;
+        x->sse = mem_new(struct sse_reader);
+        sse_reader_init(x->sse, x->tap->max);
+    }
+    start_unpacking(x, f);
+}
+
+void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *fields,
+                     enum http_tap_by by, struct tap_time now)
+{
+    static const char *const media[] = { [MEDIA_JSON] = "json",
+                                         [MEDIA_SSE] = "sse",
+                                         [MEDIA_NONE] = "none",
+                                         [MEDIA_OTHER] = "other" };
+    struct record r = { .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS };
+    struct arena a = { NULL, 0 };
+
+    tell_request(x, now);
+    r.http.mints_session = see_session(x, status, fields);
+    start_answer(x, fields);
+    r.http.status = status;
+    r.http.by = by == BY_SERVER ? STR("server") : STR("mcpreel");
+    r.http.media = str_z(media[x->media]);
+    r.http.resumes = x->stream ? resumed(x, &a) : STR_NONE;
+    r.http.headers = headers_json(&a, fields);
+    put_around(x, &r, now);
+    arena_release(&a);
+    arena_release(&x->asked->arena);
+    free(x->asked);
+    x->asked = NULL;
+}
+
+static struct str event_json(const struct sse_item *item, uint64_t n, struct arena *a)
+{
+    struct buf text;
+    struct json_out o = json_out_to(&text);
+    struct str json;
+
+    buf_init(&text, LIMIT_LINE);
+    json_out_object(&o);
+    json_out_key_int(&o, STR("n"), (int64_t)n);
+    if (item->id.at)
+        json_out_key_str(&o, STR("id"), item->id);
+    if (item->event.at)
+        json_out_key_str(&o, STR("event"), item->event);
+    if (item->retry >= 0)
+        json_out_key_int(&o, STR("retry"), item->retry);
+    json_out_end_object(&o);
+    json = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return json;
+}
+
+/* An event without a message: priming, an endpoint, a comment. */
+static void put_sse(struct http_seen *x, const struct sse_item *item, struct tap_time now)
+{
+    struct record r = { .kind = RECORD_SSE };
+    struct tap_place at = place_of(x);
+    struct err e = ERR_NONE;
+
+    if (!item->comment.at)
+        r.has |= HAS_N;
+    if (item->retry >= 0)
+        r.has |= HAS_RETRY;
+    r.sse = (struct record_sse){
+        .n = x->events,
+        .retry = item->retry >= 0 ? (uint64_t)item->retry : 0,
+        .id = item->id,
+        .event = item->event,
+        .data = item->data,
+        .comment = item->comment,
+    };
+    at.has &= ~((unsigned)HAS_CONN | HAS_SESSION);
+    check(x->tap, tap_around(x->tap->tap, &at, &r, now, &e), &e);
+}
+
+static void remember_event(struct http_seen *x, struct str id, uint64_t seq)
+{
+    struct buf key;
+
+    buf_init(&key, LIMIT_LINE);
+    recall_put(&x->tap->events, event_key(x, id, &key),
+               x->stream << EVENT_N_BITS | (x->events & UINT32_MAX), seq);
+    buf_release(&key);
+}
+
+static void see_event(struct http_seen *x, const struct sse_item *item, struct tap_time now)
+{
+    struct tap_place at = place_of(x);
+    const struct recall_entry *before = NULL;
+    struct arena a = { NULL, 0 };
+    uint64_t first = x->tap->tap->seq;
+
+    x->events++;
+    if (item->too_long) {
+        put_too_long(x, TO_CLIENT, item->bytes, now);
+        return;
+    }
+    if (item->id.len)
+        before = find_event(x, item->id);
+    if (!str_trim(item->data).len || (item->event.at && str_eq(item->event, STR("endpoint")))) {
+        put_sse(x, item, now);
+    } else {
+        at.event = event_json(item, x->events, &a);
+        if (before && before->more) {
+            at.has |= HAS_REDELIVERS;
+            at.redelivers = before->more;
+        }
+        put_text(x, &at, TO_CLIENT, item->data, now);
+        arena_release(&a);
+    }
+    if (item->id.len && !before)
+        remember_event(x, item->id, x->tap->tap->seq > first ? x->tap->tap->seq : 0);
+}
+
+static void see_events(struct http_seen *x, struct str bytes, struct tap_time now)
+{
+    struct sse_item item = SSE_ITEM_NONE;
+    enum sse_next next;
+
+    sse_reader_feed(x->sse, bytes);
+    while ((next = sse_reader_next(x->sse, &item)) != SSE_MORE) {
+        if (next == SSE_EVENT)
+            see_event(x, &item, now);
+        else
+            put_sse(x, &item, now);
+    }
+}
+
+static void see_plain(struct http_seen *x, struct str bytes, struct tap_time now)
+{
+    if (x->sse)
+        see_events(x, bytes, now);
+    else
+        keep(x, bytes);
+}
+
+static void see_packed(struct http_seen *x, struct str bytes, struct tap_time now)
+{
+    char piece[UNPACK_PIECE];
+    struct err e = ERR_NONE;
+    size_t got;
+
+    do {
+        x->unreadable = !unpacker_feed(x->unpacker, &bytes, piece, sizeof piece, &got, &e);
+        see_plain(x, str_n(piece, got), now);
+    } while (!x->unreadable && (bytes.len || got));
+}
+
+void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now)
+{
+    if (x->unreadable)
+        x->body_bytes += bytes.len;
+    else if (x->unpacker)
+        see_packed(x, bytes, now);
+    else
+        see_plain(x, bytes, now);
+}
+
+/* What an answer that is no stream said, or a stream did not get to say. */
+static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
+{
+    struct tap_place at = place_of(x);
+    struct sse_item item = SSE_ITEM_NONE;
+
+    if (!x->endpoint)
+        return;
+    if (x->unreadable)
+        put_gap(x, TO_CLIENT, x->body_bytes, "compressed in a way that cannot be read", now);
+    else if (x->body.full)
+        put_too_long(x, TO_CLIENT, x->body_bytes, now);
+    else if (x->sse)
+        while (sse_reader_end(x->sse, &item) == SSE_EVENT)
+            put_raw(x, TO_CLIENT, item.data, "cut off", now);
+    else if (!clean)
+        put_raw(x, TO_CLIENT, buf_str(&x->body), "cut off", now);
+    else
+        put_text(x, &at, TO_CLIENT, buf_str(&x->body), now);
+}
+
+void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct tap_time now)
+{
+    static const char *const names[] = { [BY_SERVER] = "server",
+                                         [BY_CLIENT] = "client",
+                                         [BY_ERROR] = "error",
+                                         [BY_MCPREEL] = "mcpreel" };
+    struct record r = { .kind = RECORD_HTTP_END };
+
+    if (x->answered)
+        tell_answer(x, clean, now);
+    else
+        tell_request(x, now);
+    r.http.by = str_z(names[by]);
+    r.http.clean = clean;
+    put_around(x, &r, now);
+    if (x->asked)
+        arena_release(&x->asked->arena);
+    free(x->asked);
+    if (x->sse)
+        sse_reader_release(x->sse);
+    free(x->sse);
+    unpacker_free(x->unpacker);
+    buf_release(&x->body);
+    free(x);
+}

@@ -1,0 +1,66 @@
+/* engine/http-tap.h - what passes over HTTP, as records.
+ *
+ * Takes the heads and bodies of exchanges as they pass, each piece before it is passed on,
+ * and makes of them the lines that a replay can rebuild the server from: who asked what in
+ * which session, how it was answered, every event of every stream with its number, and how
+ * it ended. Messages go through a tap, which numbers and times them. Does no I/O.
+ *
+ * What is compressed is unpacked for the copy. What is not on the MCP endpoint (logins) has
+ * its head recorded, never a body or a query. Bodies and events of more than `max` bytes
+ * are not kept; a gap stands in their place.
+ *
+ * That a record could not be kept is remembered and no reason to stop: http_tap_trouble()
+ * tells. */
+#ifndef ENGINE_HTTP_TAP_H
+#define ENGINE_HTTP_TAP_H
+
+#include "engine/session-ids.h"
+#include "engine/tap.h"
+#include "wire/place.h"
+
+struct http_tap {
+    struct tap *tap; /* borrowed */
+    size_t max;
+    struct session_ids sessions;
+    struct recall events; /* session and id of an event: where it was, and its message */
+    uint64_t exchanges, streams;
+    uint64_t too_long; /* bodies and events that were, for us */
+    bool failed;       /* a record was not kept; */
+    struct err why;    /* the first time */
+};
+
+void http_tap_init(struct http_tap *t, struct tap *tap, size_t max);
+void http_tap_release(struct http_tap *t);
+
+/* Whether everything was kept since the last time; else `*e` says why not. */
+bool http_tap_trouble(struct http_tap *t, struct err *e);
+
+struct http_tap_request {
+    uint64_t conn;
+    struct str method, path, query; /* `query.at` NULL: none */
+    const struct fields *fields;
+    enum place host, origin;
+    bool endpoint; /* it is for the MCP endpoint */
+};
+
+/* One request and its answer. Lives until http_tap_end(). */
+struct http_seen;
+
+struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
+                                 struct tap_time now);
+
+/* Of the request: a piece of its body, and that it is whole. */
+void http_tap_sent(struct http_seen *x, struct str bytes, struct tap_time now);
+void http_tap_sent_all(struct http_seen *x, struct tap_time now);
+
+enum http_tap_by { BY_SERVER, BY_CLIENT, BY_ERROR, BY_MCPREEL };
+
+/* The head of the answer: BY_SERVER or BY_MCPREEL. */
+void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *fields,
+                     enum http_tap_by by, struct tap_time now);
+void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now);
+
+/* It is over. `clean`: both bodies were whole. Gives `x` back. */
+void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct tap_time now);
+
+#endif

@@ -1,0 +1,62 @@
+#include "engine/session-ids.h"
+
+#include "trace/limits.h"
+
+void session_ids_init(struct session_ids *s)
+{
+    *s = (struct session_ids){ .count = 0 };
+    recall_init(&s->known, LIMIT_SESSIONS);
+}
+
+void session_ids_release(struct session_ids *s)
+{
+    recall_release(&s->known);
+}
+
+enum session_state session_ids_look(const struct session_ids *s, struct str id,
+                                    uint64_t *number)
+{
+    const struct recall_entry *found;
+
+    *number = 0;
+    if (!id.len)
+        return SESSION_NONE;
+    found = recall_find(&s->known, id);
+    if (!found)
+        return SESSION_UNKNOWN;
+    *number = found->what;
+    return (enum session_state)found->more;
+}
+
+uint64_t session_ids_named(struct session_ids *s, struct str id, bool *minted)
+{
+    uint64_t number;
+    enum session_state state = session_ids_look(s, id, &number);
+
+    *minted = state != SESSION_LIVE;
+    if (*minted) {
+        number = ++s->count;
+        recall_put(&s->known, id, number, SESSION_LIVE);
+    }
+    return number;
+}
+
+void session_ids_end(struct session_ids *s, struct str id)
+{
+    uint64_t number;
+
+    if (session_ids_look(s, id, &number) == SESSION_LIVE)
+        recall_put(&s->known, id, number, SESSION_ENDED);
+}
+
+const char *session_state_name(enum session_state state)
+{
+    static const char *const names[] = {
+        [SESSION_NONE] = "none",
+        [SESSION_LIVE] = "live",
+        [SESSION_ENDED] = "ended",
+        [SESSION_UNKNOWN] = "unknown",
+    };
+
+    return names[state];
+}

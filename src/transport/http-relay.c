@@ -1,0 +1,341 @@
+#include "transport/http-relay.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "wire/response.h"
+
+enum {
+    HIGH_WATER = 256 << 10,
+    TARGET_MAX = 64 << 10,
+    TEXT_MAX = 512,
+};
+
+/* What the owner sees of it is its beginning. */
+struct passage {
+    struct http_passage open;
+    struct http_relay *relay;
+    struct exchange *exchange;
+    struct http_transfer *transfer;
+    struct passage *prev, *next;
+    bool begun;    /* the client has the head of an answer */
+    bool sized;    /* `left` says how much of it is missing */
+    bool told_end; /* to the owner */
+    uint64_t left;
+};
+
+struct http_relay {
+    struct http_server *server;
+    struct http_client *client;
+    const struct http_gate *gate;
+    const struct http_relay_events *events;
+    void *to;
+    struct passage *passages;
+    size_t count;
+    uint64_t number;
+};
+
+static void tell_end(struct passage *p, enum http_relay_by by, bool clean, const char *text)
+{
+    struct http_relay_end end = { .by = by, .clean = clean, .text = text };
+
+    if (p->told_end)
+        return;
+    p->told_end = true;
+    p->relay->events->end(p->relay->to, &p->open, &end);
+}
+
+static struct passage *passage_new(struct http_relay *r, struct exchange *x)
+{
+    struct passage *p = mem_new(struct passage);
+
+    p->relay = r;
+    p->exchange = x;
+    p->open.number = ++r->number;
+    p->open.connection = x->connection;
+    p->open.host = x->host;
+    p->open.origin = x->origin;
+    p->next = r->passages;
+    if (p->next)
+        p->next->prev = p;
+    r->passages = p;
+    r->count++;
+    x->user = p;
+    return p;
+}
+
+static void passage_free(struct passage *p)
+{
+    if (p->prev)
+        p->prev->next = p->next;
+    else
+        p->relay->passages = p->next;
+    if (p->next)
+        p->next->prev = p->prev;
+    p->relay->count--;
+    http_transfer_close(p->transfer);
+    free(p);
+}
+
+/* An answer of ours. What others say about a failure may hold what JSON would escape. */
+static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned status,
+                             const char *text)
+{
+    struct exchange *x = p->exchange;
+    char plain[TEXT_MAX];
+    size_t n = 0;
+
+    for (; text[n] && n < sizeof plain - 1; n++)
+        plain[n] = (unsigned char)text[n] < 0x20 || text[n] == '\\' ? ' '
+                   : text[n] == '"'                                 ? '\''
+                                                                    : text[n];
+    plain[n] = '\0';
+    p->relay->events->own(p->relay->to, &p->open, status, plain);
+    tell_end(p, by, true, NULL);
+    passage_free(p);
+    exchange_refuse(x, status, NULL, str_z(plain));
+}
+
+static void server_head(void *to, const struct reply *r)
+{
+    struct passage *p = to;
+    struct answer a = { .status = r->status, .phrase = r->phrase };
+    struct err e = ERR_NONE;
+    bool ok;
+
+    p->begun = true;
+    p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
+    p->left = r->body.length;
+    a.length = r->body.length;
+    a.body = r->body.kind == BODY_LENGTH                      ? EXCHANGE_SIZED
+             : r->body.kind == BODY_CHUNKED || r->until_close ? EXCHANGE_STREAM
+                                                              : EXCHANGE_EMPTY;
+    for (size_t i = 0; i < r->fields.count; i++) {
+        const struct field *f = &r->fields.at[i];
+
+        if (!fields_is_hop(&r->fields, f->name) && !response_owns(f->name))
+            fields_add(&a.fields, f->name, f->value);
+    }
+    p->relay->events->head(p->relay->to, &p->open, r);
+    ok = exchange_head(p->exchange, &a, &e);
+    BUG_IF(!ok); /* it was read by the same rules */
+    fields_release(&a.fields);
+}
+
+static void server_data(void *to, struct str bytes)
+{
+    struct passage *p = to;
+
+    p->relay->events->answer(p->relay->to, &p->open, bytes);
+    p->left -= p->sized ? bytes.len : 0;
+    if (p->sized && p->left == 0) /* with these bytes its reader has all */
+        tell_end(p, HTTP_RELAY_SERVER, true, NULL);
+    exchange_write(p->exchange, bytes);
+    if (exchange_queued(p->exchange) > HIGH_WATER)
+        http_transfer_read(p->transfer, false);
+}
+
+static void server_whole(void *to)
+{
+    struct passage *p = to;
+    struct exchange *x = p->exchange;
+
+    tell_end(p, HTTP_RELAY_SERVER, true, NULL);
+    passage_free(p);
+    exchange_end(x);
+}
+
+static void server_failed(void *to, enum http_fault fault, const struct err *why)
+{
+    struct passage *p = to;
+    struct exchange *x = p->exchange;
+
+    if (!p->begun) {
+        answer_ourselves(p, HTTP_RELAY_FAULT, fault == HTTP_TIMEOUT ? 504 : 502, why->msg);
+        return;
+    }
+    tell_end(p, fault == HTTP_CUT ? HTTP_RELAY_SERVER : HTTP_RELAY_FAULT, false, why->msg);
+    passage_free(p);
+    exchange_abort(x);
+}
+
+static void server_drained(void *to)
+{
+    struct passage *p = to;
+
+    if (!p->exchange->whole)
+        exchange_read(p->exchange, true);
+}
+
+static const struct http_events server_events = { .head = server_head,
+                                                  .data = server_data,
+                                                  .drained = server_drained,
+                                                  .whole = server_whole,
+                                                  .failed = server_failed };
+
+static void add_query(struct buf *to, struct str query)
+{
+    if (!query.len)
+        return;
+    buf_add_ch(to, str_find(buf_str(to), '?') < to->len ? '&' : '?');
+    buf_add(to, query);
+}
+
+/* The target of the request that goes to the server. */
+static void map_target(struct buf *to, const struct url *url, const struct request *r,
+                       bool endpoint)
+{
+    if (!endpoint) {
+        buf_add(to, r->path);
+        add_query(to, r->query);
+        return;
+    }
+    buf_add(to, url->path.len ? url->path : STR("/"));
+    add_query(to, url->query);
+    if (!str_eq(r->query, url->query))
+        add_query(to, r->query);
+}
+
+static bool is_endpoint(const struct url *url, struct str path)
+{
+    return str_eq(path, STR("/")) || str_eq(path, url->path);
+}
+
+static void ask_server(struct passage *p, const struct request *r)
+{
+    const struct url *url = http_client_url(p->relay->client);
+    bool keep_host = url_is_loopback(&url->authority);
+    struct ask a = { .method = r->method, .body = r->body };
+    struct buf target;
+
+    buf_init(&target, TARGET_MAX);
+    map_target(&target, url, r, p->open.endpoint);
+    a.target = buf_str(&target);
+    for (size_t i = 0; i < r->fields.count; i++) {
+        const struct field *f = &r->fields.at[i];
+
+        if (keep_host || !fields_same(f->name, STR("host")))
+            fields_add(&a.fields, f->name, f->value);
+    }
+    p->transfer =
+        http_transfer_start(p->relay->client, p->open.connection, &a, &server_events, p);
+    fields_release(&a.fields);
+    buf_release(&target);
+}
+
+static void client_request(void *to, struct exchange *x)
+{
+    struct http_relay *r = to;
+    struct passage *p = passage_new(r, x);
+    struct http_gate_verdict verdict;
+
+    p->open.endpoint = is_endpoint(http_client_url(r->client), x->head->path);
+    verdict = http_gate_judge(r->gate, x->head, x->host, x->origin, p->open.endpoint);
+    r->events->request(r->to, &p->open, x->head);
+    if (verdict.status) {
+        answer_ourselves(p, HTTP_RELAY_SELF, verdict.status, verdict.text);
+        return;
+    }
+    ask_server(p, x->head);
+    exchange_go_on(x);
+}
+
+static void client_data(void *to, struct exchange *x, struct str bytes)
+{
+    struct http_relay *r = to;
+    struct passage *p = x->user;
+
+    r->events->body(r->to, &p->open, bytes);
+    http_transfer_send(p->transfer, bytes);
+    if (http_transfer_queued(p->transfer) > HIGH_WATER)
+        exchange_read(x, false);
+}
+
+static void client_whole(void *to, struct exchange *x)
+{
+    struct http_relay *r = to;
+    struct passage *p = x->user;
+
+    r->events->asked(r->to, &p->open);
+    http_transfer_finish(p->transfer);
+}
+
+static void client_drained(void *to, struct exchange *x)
+{
+    struct passage *p = x->user;
+
+    (void)to;
+    http_transfer_read(p->transfer, true);
+}
+
+static void client_gone(void *to, struct exchange *x, const struct exchange_fault *why)
+{
+    struct http_relay *r = to;
+    struct passage *p = x->user;
+
+    tell_end(p, why->kind == EXCHANGE_LEFT ? HTTP_RELAY_CLIENT : HTTP_RELAY_SELF, false,
+             why->text);
+    passage_free(p);
+    http_client_leave(r->client, x->connection);
+}
+
+static void client_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+{
+    struct http_relay *r = to;
+
+    r->events->refused(r->to, connection, why);
+}
+
+static const struct exchange_events client_events = {
+    .request = client_request,
+    .data = client_data,
+    .whole = client_whole,
+    .drained = client_drained,
+    .gone = client_gone,
+    .refused = client_refused,
+};
+
+bool http_relay_open(struct http_relay **out, struct loop *l,
+                     const struct http_relay_config *config,
+                     const struct http_relay_events *events, void *to, struct err *e)
+{
+    struct http_relay *r = mem_new(struct http_relay);
+
+    *r = (struct http_relay){ .gate = config->gate, .events = events, .to = to };
+    if (!http_client_new(&r->client, l, &config->server, e) ||
+        !http_server_open(&r->server, l, &config->listen, &client_events, r, e)) {
+        http_relay_close(r);
+        return false;
+    }
+    *out = r;
+    return true;
+}
+
+const struct url_authority *http_relay_at(const struct http_relay *r)
+{
+    return http_server_at(r->server);
+}
+
+size_t http_relay_open_count(const struct http_relay *r)
+{
+    return r->count;
+}
+
+void http_relay_stop(struct http_relay *r, uint64_t grace_ms, void (*done)(void *to), void *to)
+{
+    http_server_stop(r->server, grace_ms, done, to);
+}
+
+void http_relay_close(struct http_relay *r)
+{
+    if (!r)
+        return;
+    http_server_close(r->server);
+    while (r->passages) {
+        tell_end(r->passages, HTTP_RELAY_SELF, false, "we are ending");
+        passage_free(r->passages);
+    }
+    http_client_free(r->client);
+    free(r);
+}

@@ -1,0 +1,87 @@
+/* transport/http-relay.h - HTTP clients and the server they want, with us in between.
+ *
+ * The sibling of the relay of stdio: requests and answers pass as they come, header lines
+ * in their order, bodies and streams piece by piece, each side read only as fast as the
+ * other takes. Of everything the owner gets a copy before it goes on; so what ends a
+ * message (the last byte of a body, the blank line of an event) is never with its reader
+ * before it was with the owner. Knows no JSON and writes no file.
+ *
+ * - '/' and the target's own path are the target; other paths are those of its origin.
+ *   The query is kept; one that the target has comes first.
+ * - Host is kept for a server on this machine and is the server's own for others.
+ * - Who is not let in gets an answer of ours, as does everybody while the server cannot be
+ *   reached: 502, or 504 if it takes too long to connect.
+ * - A client that leaves ends its request at the server, and the other way round: an answer
+ *   that the server breaks off is broken off. Nothing is ever asked twice.
+ * - 'Expect: 100-continue' is answered here. Redirects are passed on. */
+#ifndef TRANSPORT_HTTP_RELAY_H
+#define TRANSPORT_HTTP_RELAY_H
+
+#include "transport/http-client.h"
+#include "transport/http-gate.h"
+#include "transport/http-server.h"
+
+struct http_relay;
+
+/* One request and its answer, on their way. */
+struct http_passage {
+    void *user;          /* the owner's */
+    uint64_t number;     /* from 1 */
+    uint64_t connection; /* of the client, from 1 */
+    enum place host, origin;
+    bool endpoint; /* it is for the target itself */
+};
+
+enum http_relay_by {
+    HTTP_RELAY_SERVER, /* its answer is whole, or broken off */
+    HTTP_RELAY_CLIENT, /* it left */
+    HTTP_RELAY_FAULT,  /* the server was not there, or could not be understood */
+    HTTP_RELAY_SELF,   /* we did not let it in, lost patience, or are ending */
+};
+
+struct http_relay_end {
+    enum http_relay_by by;
+    bool clean;       /* the answer is whole */
+    const char *text; /* if it is not, why; for people; borrowed */
+};
+
+struct http_relay_events {
+    /* A request; `r` is borrowed for the event. */
+    void (*request)(void *to, struct http_passage *p, const struct request *r);
+    void (*body)(void *to, struct http_passage *p, struct str bytes);
+    void (*asked)(void *to, struct http_passage *p); /* it was all there */
+    /* The head of the server's answer; borrowed. */
+    void (*head)(void *to, struct http_passage *p, const struct reply *r);
+    void (*answer)(void *to, struct http_passage *p, struct str bytes);
+    /* Instead of `head`: an answer of ours, with a JSON-RPC error; `text` is its message. */
+    void (*own)(void *to, struct http_passage *p, unsigned status, const char *text);
+    /* Nothing more comes of it. Once for each request, and last; before its reader knows. */
+    void (*end)(void *to, struct http_passage *p, const struct http_relay_end *end);
+    /* Somebody on a connection was refused who sent no request; for a log. */
+    void (*refused)(void *to, uint64_t connection, const struct exchange_fault *why);
+};
+
+struct http_relay_config {
+    struct http_server_config listen;
+    struct http_client_config server; /* the URL is the target */
+    const struct http_gate *gate;     /* borrowed for the relay's life */
+};
+
+/* Listens from now on. ERR_USAGE: the URL, a header or the address cannot be used; ERR_IO:
+ * the address is not to be had. */
+bool http_relay_open(struct http_relay **out, struct loop *l,
+                     const struct http_relay_config *config,
+                     const struct http_relay_events *events, void *to,
+                     struct err *e) MUST_CHECK;
+
+const struct url_authority *http_relay_at(const struct http_relay *r); /* borrowed */
+size_t http_relay_open_count(const struct http_relay *r);              /* requests under way */
+
+/* Takes no more requests; what is under way has `grace_ms`. Calls `done` once nobody is
+ * left, not before this returns. */
+void http_relay_stop(struct http_relay *r, uint64_t grace_ms, void (*done)(void *to), void *to);
+
+/* Now. What is under way has its `end` event; no other comes. NULL is fine. */
+void http_relay_close(struct http_relay *r);
+
+#endif

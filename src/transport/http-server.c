@@ -1,0 +1,375 @@
+#include "transport/http-server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "loop/listener.h"
+#include "loop/timer.h"
+#include "transport/http-conn.h"
+
+enum {
+    TURNED_AWAY_MAX = 32, /* who are told that there are too many, at once */
+    LOOK_MS = 20,         /* between looks whether those who are not read are still there */
+    TICK_MIN_MS = 5,
+    TICK_MAX_MS = 1000,
+};
+
+/* A client. It is taken off the lists and freed from the loop only: so whoever walks a list
+ * may call others meanwhile. */
+struct guest {
+    struct guest *next, **back;               /* all of them */
+    struct guest *next_paused, **back_paused; /* who are not read; `back_paused` NULL: is */
+    struct guest *next_due;
+    struct http_server *server;
+    struct stream *stream; /* NULL once it is closed */
+    bool due, lost;
+    struct http_conn conn;
+};
+
+struct http_server {
+    struct loop *loop;
+    struct listener *listener; /* NULL once we are stopping */
+    struct timer *tick, *look, *soon, *grace;
+    struct http_conn_house house;
+    struct url_authority self;
+    char host[LISTENER_ADDRESS + 256];
+    struct guest *guests, *paused, *due;
+    size_t count, max;
+    uint64_t last_number;
+    unsigned tick_ms;
+    bool stopping;
+    void (*done)(void *to);
+    void *done_to;
+};
+
+/* What has to be done, but not by whoever notices. */
+static void make_due(struct guest *g)
+{
+    struct http_server *s = g->server;
+
+    if (g->due)
+        return;
+    if (!s->due)
+        timer_set(s->soon, 0);
+    g->due = true;
+    g->next_due = s->due;
+    s->due = g;
+}
+
+/* What the connection wants of its socket. */
+
+static void set_paused(struct guest *g, bool paused)
+{
+    struct http_server *s = g->server;
+
+    if (paused == (g->back_paused != NULL))
+        return;
+    if (paused) {
+        if (!s->paused)
+            timer_set(s->look, LOOK_MS);
+        g->next_paused = s->paused;
+        g->back_paused = &s->paused;
+        if (s->paused)
+            s->paused->back_paused = &g->next_paused;
+        s->paused = g;
+        return;
+    }
+    *g->back_paused = g->next_paused;
+    if (g->next_paused)
+        g->next_paused->back_paused = g->back_paused;
+    g->back_paused = NULL;
+}
+
+static void do_write(void *at, struct str bytes)
+{
+    struct guest *g = at;
+
+    stream_write(g->stream, bytes);
+}
+
+static void do_read(void *at, bool on)
+{
+    struct guest *g = at;
+
+    stream_read(g->stream, on);
+    set_paused(g, !on);
+}
+
+static void do_finish(void *at)
+{
+    struct guest *g = at;
+
+    stream_finish(g->stream);
+}
+
+static void do_close(void *at, bool reset)
+{
+    struct guest *g = at;
+
+    if (reset)
+        stream_reset(g->stream);
+    else
+        stream_close(g->stream);
+    g->stream = NULL;
+    set_paused(g, false);
+    make_due(g);
+}
+
+static void do_soon(void *at)
+{
+    make_due(at);
+}
+
+static size_t get_queued(const void *at)
+{
+    const struct guest *g = at;
+
+    return g->stream ? stream_queued(g->stream) : 0;
+}
+
+static const struct http_conn_port port = {
+    .write = do_write,
+    .read = do_read,
+    .finish = do_finish,
+    .close = do_close,
+    .soon = do_soon,
+    .queued = get_queued,
+};
+
+/* What its socket tells. */
+
+static void on_data(void *to, struct str bytes)
+{
+    struct guest *g = to;
+
+    http_conn_feed(&g->conn, bytes);
+}
+
+static void on_end(void *to, const struct err *why)
+{
+    struct guest *g = to;
+
+    if (why)
+        http_conn_lost(&g->conn);
+    else
+        http_conn_ended(&g->conn);
+}
+
+static void on_drained(void *to)
+{
+    struct guest *g = to;
+
+    http_conn_drained(&g->conn);
+}
+
+/* Maybe in the middle of what the owner is just writing. */
+static void on_broken(void *to, const struct err *why)
+{
+    struct guest *g = to;
+
+    (void)why;
+    g->lost = true;
+    make_due(g);
+}
+
+/* Coming and going. */
+
+static void free_guest(struct guest *g)
+{
+    struct http_server *s = g->server;
+
+    *g->back = g->next;
+    if (g->next)
+        g->next->back = g->back;
+    http_conn_release(&g->conn);
+    free(g);
+    if (--s->count == 0)
+        timer_stop(s->tick);
+}
+
+static void on_connection(void *to, struct stream *stream, bool scarce)
+{
+    struct http_server *s = to;
+    struct guest *g;
+
+    if (s->count >= s->max + TURNED_AWAY_MAX) {
+        stream_close(stream);
+        return;
+    }
+    g = mem_new(struct guest);
+    g->server = s;
+    g->stream = stream;
+    g->next = s->guests;
+    g->back = &s->guests;
+    if (s->guests)
+        s->guests->back = &g->next;
+    s->guests = g;
+    if (s->count++ == 0)
+        timer_set(s->tick, s->tick_ms);
+    stream_tell(stream, g);
+    stream_read(stream, true);
+    http_conn_init(&g->conn, &s->house, g, ++s->last_number);
+    if (scarce || s->count > s->max)
+        http_conn_turn_away(&g->conn);
+}
+
+static const struct listener_events listener_events = {
+    .connection = on_connection,
+    .stream = { .data = on_data, .end = on_end, .drained = on_drained, .broken = on_broken },
+};
+
+static void on_soon(void *to)
+{
+    struct http_server *s = to;
+    struct guest *due = s->due;
+
+    s->due = NULL;
+    while (due) {
+        struct guest *g = due;
+
+        due = g->next_due;
+        g->due = false;
+        if (!g->stream)
+            free_guest(g);
+        else if (g->lost)
+            http_conn_lost(&g->conn);
+        else
+            http_conn_go_on(&g->conn);
+    }
+    if (s->stopping && !s->count && s->done) {
+        void (*done)(void *) = s->done;
+
+        s->done = NULL;
+        timer_stop(s->grace);
+        done(s->done_to);
+    }
+}
+
+static void on_look(void *to)
+{
+    struct http_server *s = to;
+
+    for (struct guest *g = s->paused; g; g = g->next_paused) {
+        if (stream_abandoned(g->stream)) {
+            g->lost = true;
+            make_due(g);
+        }
+    }
+    if (s->paused)
+        timer_set(s->look, LOOK_MS);
+}
+
+static void on_tick(void *to)
+{
+    struct http_server *s = to;
+    int64_t now = clock_mono_us() / 1000;
+
+    for (struct guest *g = s->guests; g; g = g->next)
+        http_conn_tick(&g->conn, now);
+    timer_set(s->tick, s->tick_ms);
+}
+
+/* Several looks in the shortest time that anybody has. */
+static unsigned tick_of(const struct http_patience *p)
+{
+    const unsigned all[] = { p->head_ms, p->idle_ms, p->body_ms, p->take_ms, p->linger_ms };
+    unsigned ms = 4 * TICK_MAX_MS;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ms = all[i] < ms ? all[i] : ms;
+    return ms / 4 > TICK_MIN_MS ? ms / 4 : TICK_MIN_MS;
+}
+
+/* A name stays a name: it is what clients will write, too. */
+static void learn_self(struct http_server *s, struct str host)
+{
+    bool named = host.len && host.len < sizeof s->host && ip_parse(host).kind == IP_NONE &&
+                 !str_eq(host, STR("*")) && !str_eq(host, STR("localhost"));
+
+    snprintf(s->host, sizeof s->host, "%.*s",
+             STR_ARG(named ? host : str_z(listener_host(s->listener))));
+    s->self.host = str_z(s->host);
+    s->self.ip = ip_parse(s->self.host);
+    s->self.port = listener_port(s->listener);
+}
+
+bool http_server_open(struct http_server **out, struct loop *l,
+                      const struct http_server_config *config,
+                      const struct exchange_events *events, void *to, struct err *e)
+{
+    struct http_server *s = mem_new(struct http_server);
+
+    if (!listener_open(&s->listener, l, config->host, config->port, &listener_events, s, e)) {
+        free(s);
+        return false;
+    }
+    s->loop = l;
+    s->max = config->max_connections ? config->max_connections : listener_room();
+    s->house = (struct http_conn_house){
+        .port = &port,
+        .events = events,
+        .to = to,
+        .self = &s->self,
+        .patience = config->patience ? config->patience : &http_conn_patience,
+    };
+    s->tick_ms = tick_of(s->house.patience);
+    s->tick = timer_new(l, on_tick, s);
+    s->look = timer_new(l, on_look, s);
+    s->soon = timer_new(l, on_soon, s);
+    learn_self(s, config->host);
+    *out = s;
+    return true;
+}
+
+const struct url_authority *http_server_at(const struct http_server *s)
+{
+    return &s->self;
+}
+
+size_t http_server_connections(const struct http_server *s)
+{
+    return s->count;
+}
+
+static void on_grace(void *to)
+{
+    struct http_server *s = to;
+
+    for (struct guest *g = s->guests; g; g = g->next)
+        http_conn_abort(&g->conn);
+}
+
+void http_server_stop(struct http_server *s, uint64_t grace_ms, void (*done)(void *to),
+                      void *to)
+{
+    BUG_IF(s->stopping);
+    s->stopping = true;
+    s->done = done;
+    s->done_to = to;
+    listener_close(s->listener);
+    s->listener = NULL;
+    s->grace = timer_new(s->loop, on_grace, s);
+    timer_set(s->grace, grace_ms);
+    timer_set(s->soon, 0);
+    for (struct guest *g = s->guests; g; g = g->next)
+        http_conn_stop(&g->conn);
+}
+
+void http_server_close(struct http_server *s)
+{
+    if (!s)
+        return;
+    listener_close(s->listener);
+    while (s->guests) {
+        stream_reset(s->guests->stream);
+        free_guest(s->guests);
+    }
+    timer_close(s->tick);
+    timer_close(s->look);
+    timer_close(s->soon);
+    timer_close(s->grace);
+    http_conn_house_release(&s->house);
+    free(s);
+}

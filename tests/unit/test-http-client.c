@@ -1,0 +1,868 @@
+#include "transport/http-client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "loop/timer.h"
+#include "peer.h"
+#include "test.h"
+
+/* A transfer that writes down what it is told, and does in an event what the test says. */
+struct tap {
+    struct loop *loop;
+    struct http_client *client;
+    struct http_transfer *transfer;
+    struct buf seen;
+    size_t bytes;
+    int drains;
+    bool over, quiet; /* quiet: bytes are counted, not kept */
+    bool close_on_head, close_on_data, close_on_over, pause_on_data;
+    enum http_fault fault;
+};
+
+static void take_head(void *to, const struct reply *r)
+{
+    struct tap *t = to;
+
+    buf_printf(&t->seen, "%u %.*s", r->status, STR_ARG(r->phrase));
+    for (size_t i = 0; i < r->fields.count; i++)
+        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->fields.at[i].name),
+                   STR_ARG(r->fields.at[i].value));
+    buf_printf(&t->seen, "\n");
+    if (t->close_on_head) {
+        http_transfer_close(t->transfer);
+        loop_stop(t->loop);
+    }
+}
+
+static void take_data(void *to, struct str bytes)
+{
+    struct tap *t = to;
+
+    t->bytes += bytes.len;
+    if (!t->quiet)
+        buf_add(&t->seen, bytes);
+    if (t->pause_on_data) {
+        http_transfer_read(t->transfer, false);
+        loop_stop(t->loop);
+    }
+    if (t->close_on_data) {
+        http_transfer_close(t->transfer);
+        loop_stop(t->loop);
+    }
+}
+
+static void take_drained(void *to)
+{
+    struct tap *t = to;
+
+    t->drains++;
+}
+
+static void be_over(struct tap *t)
+{
+    assert_false(t->over);
+    t->over = true;
+    if (t->close_on_over)
+        http_transfer_close(t->transfer);
+    loop_stop(t->loop);
+}
+
+static void take_whole(void *to)
+{
+    struct tap *t = to;
+
+    buf_printf(&t->seen, "\nwhole");
+    be_over(t);
+}
+
+static void take_failed(void *to, enum http_fault fault, const struct err *why)
+{
+    struct tap *t = to;
+
+    assert_int_equal(why->kind, ERR_PEER);
+    t->fault = fault;
+    buf_printf(&t->seen, "\nfailed: %s", why->msg);
+    be_over(t);
+}
+
+static const struct http_events events = { .head = take_head,
+                                           .data = take_data,
+                                           .drained = take_drained,
+                                           .whole = take_whole,
+                                           .failed = take_failed };
+
+static void open_url(struct tap *t, const char *url)
+{
+    struct http_client_config config = { .url = str_z(url) };
+    struct err e = ERR_NONE;
+
+    *t = (struct tap){ .loop = loop_new() };
+    buf_init(&t->seen, 1 << 20);
+    if (!http_client_new(&t->client, t->loop, &config, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void open_tap(struct tap *t, const struct peer *p)
+{
+    char url[64];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", p->port);
+    open_url(t, url);
+}
+
+static void close_tap(struct tap *t)
+{
+    http_client_free(t->client);
+    loop_free(t->loop);
+    buf_release(&t->seen);
+}
+
+static void start(struct tap *t, uint64_t lane, const struct ask *ask)
+{
+    buf_clear(&t->seen);
+    t->over = false;
+    t->transfer = http_transfer_start(t->client, lane, ask, &events, t);
+}
+
+/* GET with a Host of our own, so that the port does not matter. */
+static struct fields host_only(void)
+{
+    static struct field host = { STR_INIT("Host"), STR_INIT("h") };
+
+    return (struct fields){ .at = &host, .count = 1 };
+}
+
+static void start_get(struct tap *t, uint64_t lane)
+{
+    start(t, lane,
+          &(struct ask){ .method = STR("GET"), .target = STR("/a"), .fields = host_only() });
+}
+
+static void start_post(struct tap *t, uint64_t lane, struct body_plan plan)
+{
+    start(
+        t, lane,
+        &(struct ask){
+            .method = STR("POST"), .target = STR("/a"), .fields = host_only(), .body = plan });
+}
+
+static void finish(struct tap *t, struct str want)
+{
+    loop_run(t->loop);
+    assert_true(t->over);
+    assert_str(buf_str(&t->seen), want);
+    http_transfer_close(t->transfer);
+    t->transfer = NULL;
+}
+
+#define GET "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+#define OK_SEEN "200 OK|Content-Length=2\nok\nwhole"
+
+static void what_is_asked_and_answered_passes_unchanged(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES,
+          "POST /mcp?a=%20b HTTP/1.1\r\nhOSt: example:1\r\nX-Two: a\r\nx-two: \r\nX-Two: b\r\n"
+          "User-Agent: mine\r\nContent-Length: 5\r\n\r\nhello",
+          0 },
+        { PEER_SAYS,
+          "HTTP/1.1 299 Quite Fine\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Encoding: "
+          "gzip\r\n"
+          "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: r\r\n\r\n",
+          0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct fields f = { .at = NULL };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    fields_add(&f, STR("hOSt"), STR("example:1"));
+    fields_add(&f, STR("Connection"), STR("keep-alive, x-hop"));
+    fields_add(&f, STR("X-Hop"), STR("1"));
+    fields_add(&f, STR("X-Two"), STR("a"));
+    fields_add(&f, STR("x-two"), STR(""));
+    fields_add(&f, STR("Expect"), STR("100-continue"));
+    fields_add(&f, STR("X-Two"), STR("b"));
+    fields_add(&f, STR("User-Agent"), STR("mine"));
+    fields_add(&f, STR("content-length"), STR("5"));
+    start(&t, 1,
+          &(struct ask){ .method = STR("POST"),
+                         .target = STR("/mcp?a=%20b"),
+                         .fields = f,
+                         .body = { BODY_LENGTH, 5 } });
+    fields_release(&f);
+    http_transfer_send(t.transfer, STR("hel"));
+    http_transfer_send(t.transfer, STR("lo"));
+    http_transfer_finish(t.transfer);
+    finish(&t, STR("299 Quite Fine|set-cookie=a|Set-Cookie=b|Content-Encoding=gzip|"
+                   "Transfer-Encoding=chunked\nabcde\nwhole"));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void a_body_of_unknown_length_goes_in_chunks(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES,
+          "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+          "3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n",
+          0 },
+        { PEER_SAYS, OK, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_post(&t, 1, (struct body_plan){ .kind = BODY_CHUNKED });
+    http_transfer_send(t.transfer, STR("abc"));
+    http_transfer_send(t.transfer, STR(""));
+    http_transfer_send(t.transfer, STR("0123456789"));
+    http_transfer_finish(t.transfer);
+    finish(&t, STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void a_connection_is_used_again_by_its_own_lane_only(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },
+        { PEER_SAYS, OK, 0 },     { PEER_SEES, GET, 0 }, /* lane 1 again */
+        { PEER_SAYS, OK, 0 },     { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, GET, 0 }, /* lane 257, which has the same slot */
+        { PEER_SAYS, OK, 0 },     { PEER_BACK, NULL, 1 },
+        { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },
+        { PEER_EOF, NULL, 0 }, /* lane 1 has left */
+        { PEER_DONE, NULL, 0 },
+    };
+    static const uint64_t lanes[] = { 1, 1, 257, 1 };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+        start_get(&t, lanes[i]);
+        finish(&t, STR(OK_SEEN));
+    }
+    http_client_leave(t.client, 1);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+/* Two at once cannot share one. */
+static void a_lane_may_ask_twice_at_once(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },  { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },   { PEER_BACK, NULL, 1 },
+        { PEER_SAYS, OK, 0 },     { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t, u;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    u = (struct tap){ .loop = t.loop, .client = t.client };
+    buf_init(&u.seen, 1000);
+    start_get(&t, 1);
+    start_get(&u, 1);
+    while (!t.over || !u.over)
+        loop_run(t.loop);
+    assert_str(buf_str(&t.seen), STR(OK_SEEN));
+    assert_str(buf_str(&u.seen), STR(OK_SEEN));
+    http_transfer_close(t.transfer);
+    http_transfer_close(u.transfer);
+    buf_release(&u.seen);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+/* The heart of it: a request whose answer never comes is not sent again. */
+static void a_reused_connection_that_is_dropped_unanswered_is_an_error(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },   { PEER_SAYS, OK, 0 },
+        { PEER_SEES, GET, 0 },    { PEER_CLOSE, NULL, 0 }, { PEER_LONE, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_get(&t, 1);
+    finish(&t, STR(OK_SEEN));
+    start_get(&t, 1);
+    finish(&t, STR("\nfailed: the server closed the connection without an answer"));
+    assert_int_equal(t.fault, HTTP_CLOSED);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void so_is_one_that_is_reset(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },   { PEER_SAYS, OK, 0 },
+        { PEER_SEES, GET, 0 },    { PEER_RESET, NULL, 0 }, { PEER_LONE, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_get(&t, 1);
+    finish(&t, STR(OK_SEEN));
+    start_get(&t, 1);
+    finish(&t, STR("\nfailed: the server closed the connection without an answer"));
+    assert_int_equal(t.fault, HTTP_CLOSED);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void stop(void *to)
+{
+    loop_stop(to);
+}
+
+static void run_for(struct loop *l, uint64_t ms)
+{
+    struct timer *timer = timer_new(l, stop, l);
+
+    timer_set(timer, ms);
+    loop_run(l);
+    timer_close(timer);
+}
+
+static void one_that_is_closed_while_idle_is_not_used_again(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },
+        { PEER_CLOSE, NULL, 0 },  { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },
+        { PEER_SAYS, OK, 0 },     { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_get(&t, 1);
+    finish(&t, STR(OK_SEEN));
+    run_for(t.loop, 50);
+    start_get(&t, 1);
+    finish(&t, STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+/* Whether the second request comes on the same connection as the first. */
+static void check_reuse(const char *answer, const char *seen, bool reused)
+{
+    const struct peer_step same[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 }, { PEER_SAYS, answer, 0 },
+        { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },  { PEER_DONE, NULL, 0 },
+    };
+    const struct peer_step other[] = {
+        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },    { PEER_SAYS, answer, 0 },
+        { PEER_EOF, NULL, 0 },    { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },
+        { PEER_SAYS, OK, 0 },     { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    peer_start(&p, reused ? same : other);
+    open_tap(&t, &p);
+    start_get(&t, 1);
+    finish(&t, str_z(seen));
+    start_get(&t, 1);
+    finish(&t, STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void only_a_connection_that_is_sure_to_be_good_is_used_again(void **state)
+{
+    (void)state;
+    check_reuse("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+                "200 OK|Connection=close|Content-Length=0\n\nwhole", false);
+    check_reuse("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+                "200 OK|Content-Length=0\n\nwhole", false);
+    check_reuse("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
+                "200 OK|Connection=keep-alive|Content-Length=0\n\nwhole", true);
+    check_reuse("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5, max=9\r\nContent-Length: 0\r\n\r\n",
+                "200 OK|Keep-Alive=timeout=5, max=9|Content-Length=0\n\nwhole", true);
+    check_reuse("HTTP/1.1 200 OK\r\nKeep-Alive: max=9, timeout=1\r\nContent-Length: 0\r\n\r\n",
+                "200 OK|Keep-Alive=max=9, timeout=1|Content-Length=0\n\nwhole", false);
+    check_reuse("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1",
+                "200 OK|Content-Length=0\n\nwhole", false);
+    check_reuse("HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                "202 Accepted|Transfer-Encoding=chunked\n\nwhole", true);
+    check_reuse("HTTP/1.1 204 None\r\n\r\n", "204 None\n\nwhole", true);
+    check_reuse(
+        "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 103 Hint\r\nLink: x\r\n\r\nHTTP/1.1 304 Same\r\n"
+        "Content-Length: 9\r\n\r\n",
+        "304 Same|Content-Length=9\n\nwhole", true);
+}
+
+/* The answer came before the body was sent: nobody knows what the server made of it. */
+static void an_early_answer_counts_and_the_connection_does_not(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc", 0 },
+        { PEER_SAYS, OK, 0 },
+        { PEER_EOF, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 100 });
+    http_transfer_send(t.transfer, STR("abc"));
+    loop_run(t.loop);
+    http_transfer_send(t.transfer, STR("more")); /* harmless */
+    http_transfer_finish(t.transfer);
+    assert_str(buf_str(&t.seen), STR(OK_SEEN));
+    http_transfer_close(t.transfer);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void an_answer_that_ends_with_its_connection_is_whole(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, GET, 0 },
+        { PEER_SAYS, "HTTP/1.1 200\r\n\r\nall of ", 0 },
+        { PEER_SAYS, "it", 0 },
+        { PEER_CLOSE, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_get(&t, 1);
+    finish(&t, STR("200 \nall of it\nwhole"));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void the_answer_to_head_has_no_body(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n", 0 },
+        { PEER_SEES, GET, 0 },
+        { PEER_SAYS, OK, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start(&t, 1,
+          &(struct ask){ .method = STR("HEAD"), .target = STR("/a"), .fields = host_only() });
+    finish(&t, STR("200 OK|Content-Length=77\n\nwhole"));
+    start_get(&t, 1);
+    finish(&t, STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+struct fault_row {
+    const char *said;
+    bool reset;
+    enum http_fault fault;
+    const char *seen;
+};
+
+static void check_fault(const struct fault_row *row)
+{
+    const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },    { PEER_SEES, GET, 0 },
+        { PEER_SAYS, row->said, 0 }, { row->reset ? PEER_RESET : PEER_CLOSE, NULL, 0 },
+        { PEER_LONE, NULL, 0 },      { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_get(&t, 1);
+    finish(&t, str_z(row->seen));
+    assert_int_equal(t.fault, row->fault);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+#define NO_ANSWER "\nfailed: the server closed the connection without an answer"
+#define NOT_WHOLE "\nfailed: the server closed the connection before its answer was whole"
+#define NOT_HTTP "\nfailed: the server's answer is not HTTP: "
+
+static void what_goes_wrong_is_told_by_its_kind(void **state)
+{
+    static const struct fault_row rows[] = {
+        { "", false, HTTP_CLOSED, NO_ANSWER },
+        { "HTTP/1.1 200 OK\r\nContent-", false, HTTP_CLOSED, NO_ANSWER },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", false, HTTP_CUT,
+          "200 OK|Content-Length=3\nab" NOT_WHOLE },
+        { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", false, HTTP_CUT,
+          "200 OK|Transfer-Encoding=chunked\nab" NOT_WHOLE },
+        { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n", false,
+          HTTP_INVALID,
+          "200 OK|Transfer-Encoding=chunked\nab" NOT_HTTP
+          "a chunk whose size is not a hexadecimal number" },
+        { "HTTP/2 200\r\n\r\n", false, HTTP_INVALID,
+          NOT_HTTP "a first line that is not 'HTTP/1.1' and a status" },
+        { "SSH-2.0-OpenSSH_9.2\r\n", false, HTTP_CLOSED, NO_ANSWER },
+        { "HTTP/1.1 200 OK\nA: b\n\n", false, HTTP_INVALID,
+          NOT_HTTP "a line that ends in LF alone" },
+        { "HTTP/1.1 101 Switching\r\n\r\n", false, HTTP_INVALID,
+          NOT_HTTP "a change of protocols that nobody asked for" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_fault(&rows[i]);
+}
+
+static void nobody_there_is_told_by_its_kind(void **state)
+{
+    struct peer p;
+    struct tap t;
+    static const struct peer_step nothing[] = { { PEER_DONE, NULL, 0 } };
+    char want[128];
+
+    (void)state;
+    peer_start(&p, nothing);
+    peer_join(&p); /* nobody listens on its port any more */
+    open_tap(&t, &p);
+    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 3 });
+    http_transfer_send(t.transfer, STR("abc"));
+    http_transfer_finish(t.transfer);
+    snprintf(want, sizeof want,
+             "\nfailed: cannot connect to 'http://127.0.0.1:%d': connection refused", p.port);
+    finish(&t, str_z(want));
+    assert_int_equal(t.fault, HTTP_REFUSED);
+    close_tap(&t);
+
+    open_url(&t, "http://no-such-host.invalid/");
+    start_get(&t, 1);
+    finish(&t, STR("\nfailed: cannot connect to 'http://no-such-host.invalid:80': its name has "
+                   "no address"));
+    assert_int_equal(t.fault, HTTP_UNKNOWN_HOST);
+    close_tap(&t);
+}
+
+static void somebody_who_speaks_no_tls_is_told(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SAYS, "HTTP/1.1 400 Bad Request\r\n\r\n", 0 },
+        { PEER_REST, NULL, 20 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+    char url[64];
+
+    (void)state;
+    peer_start(&p, script);
+    snprintf(url, sizeof url, "https://127.0.0.1:%d/", p.port);
+    open_url(&t, url);
+    start_get(&t, 1);
+    loop_run(t.loop);
+    assert_true(t.over);
+    assert_int_equal(t.fault, HTTP_TLS);
+    http_transfer_close(t.transfer);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void an_aborted_transfer_closes_its_connection_at_once(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, GET, 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
+        { PEER_EOF, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const struct peer_step with_data[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, GET, 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc", 0 },
+        { PEER_EOF, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    t.close_on_head = true;
+    start_get(&t, 1);
+    loop_run(t.loop);
+    peer_join(&p); /* the loop does not run: it is closed already */
+    assert_str(buf_str(&t.seen), STR("200 OK|Transfer-Encoding=chunked\n"));
+    close_tap(&t);
+
+    peer_start(&p, with_data);
+    open_tap(&t, &p);
+    t.close_on_data = true;
+    start_get(&t, 1);
+    loop_run(t.loop);
+    peer_join(&p);
+    assert_str(buf_str(&t.seen), STR("200 OK|Content-Length=90\nabc"));
+    close_tap(&t);
+}
+
+static void one_may_be_closed_at_any_moment(void **state)
+{
+    static const struct peer_step script[] = { { PEER_ACCEPT, NULL, 0 },
+                                               { PEER_EOF, NULL, 0 },
+                                               { PEER_DONE, NULL, 0 } };
+    static const struct peer_step answered[] = { { PEER_ACCEPT, NULL, 0 },
+                                                 { PEER_SEES, GET, 0 },
+                                                 { PEER_SAYS, OK, 0 },
+                                                 { PEER_DONE, NULL, 0 } };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    open_url(&t, "http://127.0.0.1:9/");
+    start_get(&t, 1);
+    http_transfer_close(t.transfer); /* before anything was done */
+    http_transfer_close(NULL);
+    close_tap(&t);
+
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 3 });
+    run_for(t.loop, 30);
+    http_transfer_close(t.transfer);
+    assert_true(peer_end(&p) || p.trouble.len); /* the head was on its way, or not */
+    peer_release(&p);
+    close_tap(&t);
+
+    peer_start(&p, answered);
+    open_tap(&t, &p);
+    t.close_on_over = true;
+    start_get(&t, 1);
+    loop_run(t.loop);
+    assert_str(buf_str(&t.seen), STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+enum { MUCH = 8 << 20 };
+
+static void who_does_not_read_makes_the_server_wait(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, GET, 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n", 0 },
+        { PEER_FLOOD, NULL, MUCH },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    t.quiet = t.pause_on_data = true;
+    start_get(&t, 1);
+    loop_run(t.loop);
+    run_for(t.loop, 50);
+    assert_true(t.bytes < 128 << 10); /* what was read already, and no more */
+    t.pause_on_data = false;
+    http_transfer_read(t.transfer, true);
+    finish(&t, STR("200 OK|Content-Length=8388608\n\nwhole"));
+    assert_int_equal(t.bytes, MUCH);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void a_server_that_does_not_read_is_seen_in_the_queue(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n", 0 },
+        { PEER_REST, NULL, 50 },
+        { PEER_GULP, NULL, MUCH },
+        { PEER_SAYS, OK, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    char *much = calloc(1, MUCH);
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    open_tap(&t, &p);
+    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, MUCH });
+    http_transfer_send(t.transfer, str_n(much, MUCH));
+    assert_true(http_transfer_queued(t.transfer) >= MUCH);
+    run_for(t.loop, 20);
+    assert_true(http_transfer_queued(t.transfer) > 0);
+    assert_int_equal(t.drains, 0);
+    http_transfer_finish(t.transfer);
+    finish(&t, STR(OK_SEEN));
+    assert_int_equal(t.drains, 1);
+    free(much);
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void what_is_said_of_the_server_is_sent(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES,
+          "GET /a HTTP/1.1\r\nHost: other\r\nB: c\r\nX-Key: k\r\nX-Key: l\r\n"
+          "Authorization: Basic dTpwQHc=\r\n\r\n",
+          0 },
+        { PEER_SAYS, OK, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct http_client_config config = { .connect_ms = 1000 };
+    struct fields f = { .at = NULL };
+    struct err e = ERR_NONE;
+    struct peer p;
+    struct tap t;
+    char url[64];
+
+    (void)state;
+    peer_start(&p, script);
+    snprintf(url, sizeof url, "http://u:p%%40w@127.0.0.1:%d/", p.port);
+    t = (struct tap){ .loop = loop_new() };
+    buf_init(&t.seen, 1000);
+    config.url = str_z(url);
+    fields_add(&config.extra, STR("X-Key"), STR("k"));
+    fields_add(&config.extra, STR("X-Key"), STR("l"));
+    assert_true(http_client_new(&t.client, t.loop, &config, &e));
+    fields_release(&config.extra);
+    fields_add(&f, STR("Host"), STR("other"));
+    fields_add(&f, STR("x-key"), STR("theirs"));
+    fields_add(&f, STR("authorization"), STR("theirs"));
+    fields_add(&f, STR("B"), STR("c"));
+    start(&t, 1, &(struct ask){ .method = STR("GET"), .target = STR("/a"), .fields = f });
+    fields_release(&f);
+    finish(&t, STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void the_servers_own_host_is_the_default(void **state)
+{
+    char url[64], want[128];
+    const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, want, 0 }, /* known by then */
+        { PEER_SAYS, OK, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start_v6(&p, script);
+    snprintf(url, sizeof url, "http://[::1]:%d/", p.port);
+    snprintf(want, sizeof want, "GET /a HTTP/1.1\r\nHost: [::1]:%d\r\n\r\n", p.port);
+    open_url(&t, url);
+    start(&t, 1, &(struct ask){ .method = STR("GET"), .target = STR("/a") });
+    finish(&t, STR(OK_SEEN));
+    peer_join(&p);
+    close_tap(&t);
+}
+
+static void headers_and_urls_that_cannot_be_are_refused(void **state)
+{
+    static const struct {
+        const char *url;
+        struct str name, value;
+        const char *says;
+    } rows[] = {
+        { "http://h/", STR_INIT("A b"), STR_INIT("c"), "a header name is not a word" },
+        { "http://h/", STR_INIT("A"), STR_INIT("c\nd"),
+          "header 'A' holds a control character" },
+        { "http://h/", STR_INIT("connection"), STR_INIT("c"),
+          "header 'connection' cannot be set" },
+        { "http://h/", STR_INIT("Content-Length"), STR_INIT("1"),
+          "header 'Content-Length' cannot be set" },
+        { "http://h/", STR_INIT("Expect"), STR_INIT("1"), "header 'Expect' cannot be set" },
+    };
+    struct loop *l = loop_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_client_config config = { .url = str_z(rows[i].url) };
+        struct http_client *c = NULL;
+        struct err e = ERR_NONE;
+
+        fields_add(&config.extra, rows[i].name, rows[i].value);
+        assert_false(http_client_new(&c, l, &config, &e));
+        assert_int_equal(e.kind, ERR_USAGE);
+        assert_string_equal(e.msg, rows[i].says);
+        fields_release(&config.extra);
+    }
+    loop_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_asked_and_answered_passes_unchanged),
+        cmocka_unit_test(a_body_of_unknown_length_goes_in_chunks),
+        cmocka_unit_test(a_connection_is_used_again_by_its_own_lane_only),
+        cmocka_unit_test(a_lane_may_ask_twice_at_once),
+        cmocka_unit_test(a_reused_connection_that_is_dropped_unanswered_is_an_error),
+        cmocka_unit_test(so_is_one_that_is_reset),
+        cmocka_unit_test(one_that_is_closed_while_idle_is_not_used_again),
+        cmocka_unit_test(only_a_connection_that_is_sure_to_be_good_is_used_again),
+        cmocka_unit_test(an_early_answer_counts_and_the_connection_does_not),
+        cmocka_unit_test(an_answer_that_ends_with_its_connection_is_whole),
+        cmocka_unit_test(the_answer_to_head_has_no_body),
+        cmocka_unit_test(what_goes_wrong_is_told_by_its_kind),
+        cmocka_unit_test(nobody_there_is_told_by_its_kind),
+        cmocka_unit_test(somebody_who_speaks_no_tls_is_told),
+        cmocka_unit_test(an_aborted_transfer_closes_its_connection_at_once),
+        cmocka_unit_test(one_may_be_closed_at_any_moment),
+        cmocka_unit_test(who_does_not_read_makes_the_server_wait),
+        cmocka_unit_test(a_server_that_does_not_read_is_seen_in_the_queue),
+        cmocka_unit_test(what_is_said_of_the_server_is_sent),
+        cmocka_unit_test(the_servers_own_host_is_the_default),
+        cmocka_unit_test(headers_and_urls_that_cannot_be_are_refused),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+#include "transport/http-gate.h"
+
+#include "base/buf.h"
+#include "test.h"
+
+enum { HOME, OPEN, LISTED };
+
+static const struct str hosts[] = { STR_INIT("mcp.example"), STR_INIT("other.example:8080") };
+static const struct str origins[] = { STR_INIT("https://app.example"),
+                                      STR_INIT("http://app.example:3000") };
+
+/* Who listens on 127.0.0.1:8080 for itself; for everybody; for some. */
+static const struct http_gate gates[] = {
+    [HOME] = { .remote = false },
+    [OPEN] = { .remote = true },
+    [LISTED] = { .remote = true,
+                 .hosts = hosts,
+                 .host_count = sizeof hosts / sizeof *hosts,
+                 .origins = origins,
+                 .origin_count = sizeof origins / sizeof *origins },
+};
+
+struct row {
+    int gate;
+    const char *method, *host, *origin, *type; /* NULL: no such header */
+    unsigned status;
+};
+
+#define JSON "application/json"
+#define US "localhost:8080"
+
+/* The target is an MCP endpoint. */
+static const struct row rows[] = {
+    /* whom it is for */
+    { HOME, "POST", "localhost:8080", NULL, JSON, 0 },
+    { HOME, "POST", "LOCALHOST:8080", NULL, JSON, 0 },
+    { HOME, "POST", "127.0.0.1:8080", NULL, JSON, 0 },
+    { HOME, "POST", "[::1]:8080", NULL, JSON, 0 },
+    { HOME, "POST", "localhost", NULL, JSON, 0 },
+    { HOME, "POST", "localhost:9000", NULL, JSON, 0 }, /* a forwarded port */
+    { HOME, "POST", "127.0.0.1", NULL, JSON, 0 },
+    { HOME, "POST", "127.0.0.2:8080", NULL, JSON, 0 },
+    { HOME, "POST", "evil.example:8080", NULL, JSON, 403 },
+    { HOME, "POST", "evil.example", NULL, JSON, 403 },
+    { HOME, "POST", "localhost.evil.example:8080", NULL, JSON, 403 },
+    { HOME, "POST", "127.0.0.1.evil.example:8080", NULL, JSON, 403 },
+    { HOME, "POST", "127.0.0.1.nip.io:8080", NULL, JSON, 403 },
+    { HOME, "POST", "0.0.0.0:8080", NULL, JSON, 403 },
+    { HOME, "POST", "0:8080", NULL, JSON, 403 },
+    { HOME, "POST", "[::]:8080", NULL, JSON, 403 },
+    { HOME, "POST", "[::ffff:0.0.0.0]:8080", NULL, JSON, 403 },
+    { HOME, "POST", "127.1:8080", NULL, JSON, 403 },
+    { HOME, "POST", "2130706433:8080", NULL, JSON, 403 },
+    { HOME, "POST", "0x7f000001:8080", NULL, JSON, 403 },
+    { HOME, "POST", "0177.0.0.1:8080", NULL, JSON, 403 },
+    { HOME, "POST", "192.168.1.5:8080", NULL, JSON, 403 },
+    { HOME, "POST", "[fe80::1]:8080", NULL, JSON, 403 },
+    { HOME, "POST", "10.0.0.1:8080", NULL, JSON, 403 },
+    { HOME, "GET", "evil.example:8080", NULL, NULL, 403 },
+    { HOME, "GET", US, NULL, NULL, 0 },
+    { HOME, "DELETE", US, NULL, NULL, 0 },
+    { HOME, "DELETE", "evil.example", NULL, NULL, 403 },
+    { HOME, "OPTIONS", US, NULL, NULL, 0 },
+    { HOME, "OPTIONS", "evil.example", NULL, NULL, 403 },
+    { HOME, "HEAD", US, NULL, NULL, 0 },
+
+    /* whose page sent it */
+    { HOME, "POST", US, "http://localhost:8080", JSON, 0 },
+    { HOME, "POST", US, "http://127.0.0.1:8080", JSON, 0 },
+    { HOME, "POST", US, "http://[::1]:8080", JSON, 0 },
+    { HOME, "POST", US, "http://localhost:6274", JSON, 0 },
+    { HOME, "POST", US, "http://localhost", JSON, 0 },
+    { HOME, "POST", US, "https://localhost:8080", JSON, 0 },
+    { HOME, "POST", US, "http://evil.example", JSON, 403 },
+    { HOME, "POST", US, "https://evil.example", JSON, 403 },
+    { HOME, "POST", US, "http://evil.example:8080", JSON, 403 },
+    { HOME, "POST", US, "http://localhost.evil.example", JSON, 403 },
+    { HOME, "POST", US, "http://localhost:8080.evil.example", JSON, 403 },
+    { HOME, "POST", US, "http://localhost@evil.example", JSON, 403 },
+    { HOME, "POST", US, "http://evil.example@localhost", JSON, 403 },
+    { HOME, "POST", US, "http://0.0.0.0:8080", JSON, 403 },
+    { HOME, "POST", US, "http://localhost:8080/", JSON, 403 },
+    { HOME, "POST", US, "http://localhost:8080 http://evil.example", JSON, 403 },
+    { HOME, "POST", US, "null", JSON, 403 },
+    { HOME, "POST", US, "", JSON, 403 },
+    { HOME, "POST", US, "file://", JSON, 403 },
+    { HOME, "POST", US, "chrome-extension://abcdef", JSON, 403 },
+    { HOME, "POST", US, "localhost:8080", JSON, 403 },
+    { HOME, "POST", "evil.example:8080", "http://evil.example:8080", JSON, 403 },
+    { HOME, "POST", "evil.example:8080", "http://localhost:8080", JSON, 403 },
+    { HOME, "GET", US, "http://evil.example", NULL, 403 },
+    { HOME, "GET", US, "http://localhost:6274", NULL, 0 },
+    { HOME, "GET", US, "null", NULL, 403 },
+    { HOME, "OPTIONS", US, "http://evil.example", NULL, 403 },
+    { HOME, "OPTIONS", US, "http://localhost:6274", NULL, 0 },
+    { HOME, "DELETE", US, "http://evil.example", NULL, 403 },
+    { HOME, "POST", US, "https://app.example", JSON, 403 },
+
+    /* what it sends */
+    { HOME, "POST", US, NULL, "application/json; charset=utf-8", 0 },
+    { HOME, "POST", US, NULL, "Application/JSON", 0 },
+    { HOME, "POST", US, NULL, NULL, 415 },
+    { HOME, "POST", US, NULL, "", 415 },
+    { HOME, "POST", US, NULL, "text/plain", 415 },
+    { HOME, "POST", US, NULL, "text/plain; charset=application/json", 415 },
+    { HOME, "POST", US, NULL, "application/x-www-form-urlencoded", 415 },
+    { HOME, "POST", US, NULL, "multipart/form-data; boundary=x", 415 },
+    { HOME, "POST", US, NULL, "application/json, text/plain", 415 },
+    { HOME, "POST", US, NULL, "application/jsonp", 415 },
+    { HOME, "POST", US, NULL, "application/json-rpc", 415 },
+    { HOME, "POST", US, "http://evil.example", "text/plain", 403 }, /* the worse comes first */
+    { HOME, "GET", US, NULL, "text/plain", 0 },
+
+    /* for others, too */
+    { OPEN, "POST", "localhost:8080", NULL, JSON, 0 },
+    { OPEN, "POST", "mcp.example", NULL, JSON, 0 },
+    { OPEN, "POST", "192.168.1.5:8080", NULL, JSON, 0 },
+    { OPEN, "POST", "mcp.example", "http://mcp.example", JSON, 403 },
+    { OPEN, "POST", "mcp.example", "null", JSON, 403 },
+    { OPEN, "POST", "mcp.example", NULL, "text/plain", 415 },
+    { LISTED, "POST", "localhost:8080", NULL, JSON, 0 },
+    { LISTED, "POST", "mcp.example", NULL, JSON, 0 },
+    { LISTED, "POST", "MCP.example:1234", NULL, JSON, 0 },
+    { LISTED, "POST", "other.example:8080", NULL, JSON, 0 },
+    { LISTED, "POST", "other.example", NULL, JSON, 403 },
+    { LISTED, "POST", "other.example:80", NULL, JSON, 403 },
+    { LISTED, "POST", "evil.example", NULL, JSON, 403 },
+    { LISTED, "POST", "192.168.1.5:8080", NULL, JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://app.example", JSON, 0 },
+    { LISTED, "POST", "mcp.example", "https://app.example:443", JSON, 0 },
+    { LISTED, "POST", "mcp.example", "http://app.example:3000", JSON, 0 },
+    { LISTED, "POST", "mcp.example", "http://app.example", JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://app.example:8443", JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://app.example.evil.example", JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://user@app.example", JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://app.example/x", JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://evil.example", JSON, 403 },
+    { LISTED, "POST", "mcp.example", "https://app.example", "text/plain", 415 },
+};
+
+static const struct url_authority self = {
+    .host = STR_INIT("127.0.0.1"),
+    .ip = { .kind = IP_V4, .usual = true, .at = { [10] = 255, 255, 127, 0, 0, 1 } },
+    .port = 8080,
+};
+
+static struct http_gate_verdict judge(const struct http_gate *g, struct str head, bool mcp)
+{
+    struct http_gate_verdict v = { .status = 400, .text = "" };
+    struct request r;
+    struct str in = head;
+
+    request_init(&r);
+    if (request_feed(&r, &in) == REQUEST_WHOLE)
+        v = http_gate_judge(g, &r, place_of_host(&r.fields, &self),
+                            place_of_origin(&r.fields, &self), mcp);
+    request_release(&r);
+    return v;
+}
+
+static void compose(struct buf *to, const struct row *row)
+{
+    buf_printf(to, "%s /mcp HTTP/1.1\r\nHost: %s\r\n", row->method, row->host);
+    if (row->origin)
+        buf_printf(to, "Origin: %s\r\n", row->origin);
+    if (row->type)
+        buf_printf(to, "Content-Type: %s\r\n", row->type);
+    buf_add(to, STR("\r\n"));
+}
+
+static void the_table_of_who_comes_in(void **state)
+{
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 4096);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_gate_verdict v;
+
+        buf_clear(&text);
+        compose(&text, &rows[i]);
+        v = judge(&gates[rows[i].gate], buf_str(&text), true);
+        if (v.status != rows[i].status)
+            fail_msg("gate %d, %u instead of %u for\n%s", rows[i].gate, v.status,
+                     rows[i].status, buf_z(&text));
+        assert_int_equal(v.text[0] != '\0', v.status != 0);
+    }
+    buf_release(&text);
+}
+
+static void elsewhere_than_at_an_mcp_endpoint_types_do_not_matter(void **state)
+{
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 4096);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned want = rows[i].status == 415 ? 0 : rows[i].status;
+
+        buf_clear(&text);
+        compose(&text, &rows[i]);
+        assert_int_equal(judge(&gates[rows[i].gate], buf_str(&text), false).status, want);
+    }
+    buf_release(&text);
+}
+
+static void who_has_two_origins_has_none_that_counts(void **state)
+{
+    static const struct str both =
+        STR_INIT("POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\n"
+                 "Origin: https://app.example\r\nOrigin: https://app.example\r\n\r\n");
+
+    (void)state;
+    assert_int_equal(judge(&gates[LISTED], both, true).status, 403);
+}
+
+static void what_is_refused_is_said_in_words(void **state)
+{
+    static const struct {
+        const char *head, *text;
+    } cases[] = {
+        { "POST / HTTP/1.1\r\nHost: a\r\n\r\n", "this Host is not served here" },
+        { "POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n",
+          "pages of this Origin are not served here" },
+        { "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+          "Content-Type must be application/json" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(judge(&gates[HOME], str_z(cases[i].head), true).text,
+                            cases[i].text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_who_comes_in),
+        cmocka_unit_test(elsewhere_than_at_an_mcp_endpoint_types_do_not_matter),
+        cmocka_unit_test(who_has_two_origins_has_none_that_counts),
+        cmocka_unit_test(what_is_refused_is_said_in_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,656 @@
+#include "transport/http-relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "dial.h"
+#include "peer.h"
+#include "test.h"
+
+/* An owner that writes down what it is told, the server behind the relay, and a client. */
+struct rig {
+    struct loop *loop;
+    struct http_relay *relay;
+    struct http_gate gate;
+    struct peer server;
+    struct buf seen, heard;
+    int client, at_end; /* bytes that the client could have read at the `end` event */
+    size_t ends, bytes;
+    bool quiet; /* bytes are counted, not kept */
+    struct http_relay_end end;
+};
+
+static void take_request(void *to, struct http_passage *p, const struct request *r)
+{
+    struct rig *g = to;
+
+    buf_printf(&g->seen, "%d:%d %.*s %.*s%s\n", (int)p->number, (int)p->connection,
+               STR_ARG(r->method), STR_ARG(r->target), p->endpoint ? " endpoint" : "");
+    p->user = g;
+}
+
+static void take_body(void *to, struct http_passage *p, struct str bytes)
+{
+    struct rig *g = to;
+
+    assert_ptr_equal(p->user, g);
+    if (!g->quiet)
+        buf_printf(&g->seen, "body '%.*s'\n", STR_ARG(bytes));
+}
+
+static void take_asked(void *to, struct http_passage *p)
+{
+    struct rig *g = to;
+
+    (void)p;
+    buf_printf(&g->seen, "asked\n");
+}
+
+static void take_head(void *to, struct http_passage *p, const struct reply *r)
+{
+    struct rig *g = to;
+
+    (void)p;
+    buf_printf(&g->seen, "head %u\n", r->status);
+}
+
+static void take_answer(void *to, struct http_passage *p, struct str bytes)
+{
+    struct rig *g = to;
+
+    (void)p;
+    g->bytes += bytes.len;
+    if (!g->quiet)
+        buf_printf(&g->seen, "answer '%.*s'\n", STR_ARG(bytes));
+}
+
+static void take_own(void *to, struct http_passage *p, unsigned status, const char *text)
+{
+    struct rig *g = to;
+
+    (void)p;
+    buf_printf(&g->seen, "own %u %s\n", status, text);
+}
+
+static void take_end(void *to, struct http_passage *p, const struct http_relay_end *end)
+{
+    static const char *const by[] = { "server", "client", "fault", "self" };
+    struct rig *g = to;
+
+    assert_ptr_equal(p->user, g);
+    g->ends++;
+    buf_printf(&g->seen, "end %s%s%s\n", by[end->by], end->clean ? " clean" : " ",
+               end->clean ? "" : end->text);
+    if (g->client >= 0)
+        ioctl(g->client, FIONREAD, &g->at_end);
+}
+
+static void take_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+{
+    struct rig *g = to;
+
+    (void)connection;
+    buf_printf(&g->seen, "refused %s\n", why->text);
+}
+
+static const struct http_relay_events events = { .request = take_request,
+                                                 .body = take_body,
+                                                 .asked = take_asked,
+                                                 .head = take_head,
+                                                 .answer = take_answer,
+                                                 .own = take_own,
+                                                 .end = take_end,
+                                                 .refused = take_refused };
+
+static int port_of(const struct rig *g)
+{
+    return http_relay_at(g->relay)->port;
+}
+
+/* `path` is the target's, with its query. */
+static void open_url(struct rig *g, const char *url)
+{
+    struct http_relay_config config = { .gate = &g->gate, .server.url = str_z(url) };
+    struct err e = ERR_NONE;
+
+    if (!http_relay_open(&g->relay, g->loop, &config, &events, g, &e))
+        fail_msg("%s", e.msg);
+    g->client = dial_port(port_of(g));
+}
+
+static void set_up(struct rig *g)
+{
+    *g = (struct rig){ .loop = loop_new(), .client = -1 };
+    buf_init(&g->seen, 1 << 20);
+    buf_init(&g->heard, 1 << 24);
+}
+
+static void open_rig(struct rig *g, const struct peer_step *script, const char *path)
+{
+    char url[128];
+
+    set_up(g);
+    peer_start(&g->server, script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d%s", g->server.port, path);
+    open_url(g, url);
+}
+
+static void close_rig(struct rig *g)
+{
+    http_relay_close(g->relay);
+    if (g->client >= 0)
+        close(g->client);
+    loop_free(g->loop);
+    buf_release(&g->seen);
+    buf_release(&g->heard);
+}
+
+/* What the client says, and what it hears then, to its end. */
+static void talk(struct rig *g, const char *say, const char *hear)
+{
+    buf_clear(&g->heard);
+    dial_say(g->client, str_z(say));
+    dial_hear(g->loop, g->client, &g->heard, str_z(hear));
+    assert_str(buf_str(&g->heard), str_z(hear));
+}
+
+static void assert_seen(struct rig *g, const char *want)
+{
+    assert_str(buf_str(&g->seen), str_z(want));
+    buf_clear(&g->seen);
+}
+
+static void hang_up(struct rig *g)
+{
+    close(g->client);
+    g->client = -1;
+}
+
+#define HOST "Host: localhost\r\n"
+#define JSON "Content-Type: application/json\r\n"
+
+static void requests_and_answers_pass_in_both_directions(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES,
+          "POST /mcp HTTP/1.1\r\n" HOST JSON "X-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}",
+          0 },
+        { PEER_SAYS,
+          "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
+          "Keep-Alive: timeout=5\r\nX-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
+          0 },
+        { PEER_SEES,
+          "POST /mcp HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
+          "1\r\n[\r\n1\r\n]\r\n0\r\n\r\n",
+          0 },
+        { PEER_SAYS, "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+          0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g,
+         "POST /mcp HTTP/1.1\r\n" HOST JSON
+         "X-A: 1\r\nConnection: keep-alive\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}",
+         "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
+         "X-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}");
+    assert_seen(&g, "1:1 POST /mcp endpoint\nbody '{}'\nasked\nhead 200\nanswer '{\"a\": 1}'\n"
+                    "end server clean\n");
+    talk(&g,
+         "POST / HTTP/1.1\r\n" HOST JSON
+         "Transfer-Encoding: chunked\r\n\r\n1\r\n[\r\n1;x\r\n]\r\n0\r\nT: x\r\n\r\n",
+         "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    assert_seen(&g, "2:1 POST / endpoint\nbody '['\nbody ']'\nasked\nhead 202\n"
+                    "end server clean\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void an_event_stream_passes_piece_by_piece(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS,
+          "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
+          "Transfer-Encoding: chunked\r\n\r\n",
+          0 },
+        { PEER_REST, NULL, 30 },
+        { PEER_SAYS, "8\r\ndata: a\n\r\n", 0 },
+        { PEER_REST, NULL, 30 },
+        { PEER_SAYS, "1\r\n\n\r\n", 0 },
+        { PEER_REST, NULL, 30 },
+        { PEER_SAYS, "0\r\n\r\n", 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const char head[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", head); /* at once, without any event */
+    assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 200\n");
+    talk(&g, "", "8\r\ndata: a\n\r\n");
+    talk(&g, "", "1\r\n\n\r\n");
+    talk(&g, "", "0\r\n\r\n");
+    assert_seen(&g, "answer 'data: a\n'\nanswer '\n'\nend server clean\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+/* The copy is with the owner before the client can have the last byte. */
+static void the_owner_has_it_all_before_the_client_has(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS,
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const char sized[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+    static const char chunked[] =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    assert_true(g.at_end <= (int)strlen(sized));
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
+    assert_true(g.at_end <= (int)strlen(chunked));
+    assert_int_equal(g.ends, 2);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void paths_are_those_of_the_target(void **state)
+{
+    static const struct {
+        const char *target, *asked, *sent;
+    } rows[] = {
+        { "/mcp", "/", "/mcp" },
+        { "/mcp", "/mcp", "/mcp" },
+        { "/mcp", "/?a=b", "/mcp?a=b" },
+        { "/mcp", "/mcp?a=%20", "/mcp?a=%20" },
+        { "/mcp?key=1", "/mcp", "/mcp?key=1" },
+        { "/mcp?key=1", "/mcp?key=1", "/mcp?key=1" },
+        { "/mcp?key=1", "/mcp?a=b", "/mcp?key=1&a=b" },
+        { "/mcp?key=1", "/other?a=b", "/other?a=b" },
+        { "/mcp", "/mcp/", "/mcp/" },
+        { "/mcp", "/.well-known/x", "/.well-known/x" },
+        { "/mcp", "//elsewhere/x", "//elsewhere/x" },
+        { "/mcp", "http://localhost/mcp?x", "/mcp?x" },
+        { "", "/", "/" },
+        { "/", "/", "/" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char want[128], say[128];
+        const struct peer_step script[] = {
+            { PEER_ACCEPT, NULL, 0 },
+            { PEER_SEES, want, 0 },
+            { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
+            { PEER_DONE, NULL, 0 },
+        };
+        struct rig g;
+
+        snprintf(want, sizeof want, "GET %s HTTP/1.1\r\n" HOST "\r\n", rows[i].sent);
+        snprintf(say, sizeof say, "GET %s HTTP/1.1\r\n" HOST "\r\n", rows[i].asked);
+        open_rig(&g, script, rows[i].target);
+        talk(&g, say, "HTTP/1.1 204 None\r\n\r\n");
+        peer_join(&g.server);
+        close_rig(&g);
+    }
+}
+
+/* The heart of it, seen from the client. */
+static void a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_CLOSE, NULL, 0 },
+        { PEER_LONE, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 204 None\r\n\r\n");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\nContent-Length: "
+         "114\r\n\r\n"
+         "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":"
+         "\"the server closed the connection without an answer\"}}");
+    buf_clear(&g.heard);
+    assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 204\nend server clean\n"
+                    "2:1 GET /mcp endpoint\nasked\n"
+                    "own 502 the server closed the connection without an answer\n"
+                    "end fault clean\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void without_a_server_there_is_an_answer(void **state)
+{
+    static const struct peer_step nothing[] = { { PEER_DONE, NULL, 0 } };
+    char want[300], text[100];
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, nothing, "/mcp");
+    peer_join(&g.server);
+    snprintf(text, sizeof text, "cannot connect to 'http://127.0.0.1:%d': connection refused",
+             g.server.port);
+    snprintf(want, sizeof want,
+             "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\n"
+             "Content-Length: %d\r\n\r\n"
+             "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"%s\"}}",
+             (int)strlen(text) + 64, text);
+    talk(&g, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}", want);
+    snprintf(want, sizeof want,
+             "1:1 POST /mcp endpoint\nbody '{}'\nasked\nown 502 %s\nend fault clean\n", text);
+    assert_seen(&g, want);
+    close_rig(&g);
+}
+
+static void an_answer_that_is_broken_off_is_broken_off(void **state)
+{
+    static const struct peer_step chunked[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", 0 },
+        { PEER_CLOSE, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const struct peer_step invalid[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx", 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const char heard[] =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n";
+    const char *how;
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, chunked, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", heard);
+    how = dial_hear(g.loop, g.client, &g.heard, STR("never"));
+    assert_true(strcmp(how, "end") == 0 || strcmp(how, "reset") == 0);
+    assert_str(buf_str(&g.heard), str_z(heard)); /* and no last chunk */
+    assert_seen(&g,
+                "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
+                "end server the server closed the connection before its answer was whole\n");
+    peer_join(&g.server);
+    close_rig(&g);
+
+    open_rig(&g, invalid, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", heard);
+    dial_hear(g.loop, g.client, &g.heard, STR("never"));
+    assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
+                    "end fault the server's answer is not HTTP: a chunk whose size is not a "
+                    "hexadecimal number\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static bool has_ended(void *to)
+{
+    return ((struct rig *)to)->ends > 0;
+}
+
+static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
+        { PEER_EOF, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const struct peer_step unanswered[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_EOF, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    hang_up(&g);
+    assert_true(dial_until(g.loop, has_ended, &g));
+    peer_join(&g.server);
+    assert_non_null(strstr(buf_z(&g.seen), "end client "));
+    assert_int_equal(http_relay_open_count(g.relay), 0);
+    close_rig(&g);
+
+    open_rig(&g, unanswered, "/mcp");
+    dial_say(g.client, STR("GET /mcp HTTP/1.1\r\n" HOST "\r\n"));
+    dial_pause(g.loop);
+    hang_up(&g);
+    assert_true(dial_until(g.loop, has_ended, &g));
+    peer_join(&g.server);
+    assert_non_null(strstr(buf_z(&g.seen), "end client "));
+    close_rig(&g);
+}
+
+static void whoever_waits_for_100_is_told_to_go_on(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}", 0 },
+        { PEER_SAYS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n", 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g,
+         "POST /mcp HTTP/1.1\r\n" HOST JSON "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
+         "HTTP/1.1 100 Continue\r\n\r\n");
+    talk(&g, "{}", "HTTP/1.1 204 None\r\n\r\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void whoever_is_not_let_in_does_not_reach_the_server(void **state)
+{
+    static const struct peer_step script[] = { { PEER_LONE, NULL, 0 }, { PEER_DONE, NULL, 0 } };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    dial_say(g.client, STR("GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n"));
+    dial_hear(g.loop, g.client, &g.heard, STR("}}"));
+    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 403 Forbidden\r\n")));
+    buf_clear(&g.heard);
+    dial_say(g.client, STR("POST /mcp HTTP/1.1\r\n" HOST
+                           "Content-Type: text/plain\r\nContent-Length: 0\r\n\r\n"));
+    dial_hear(g.loop, g.client, &g.heard, STR("}}"));
+    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 415 Unsupported Media Type\r\n")));
+    assert_non_null(strstr(buf_z(&g.seen), "own 403 "));
+    assert_non_null(strstr(buf_z(&g.seen), "own 415 "));
+    assert_int_equal(g.ends, 2);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void host_is_rewritten_for_a_server_elsewhere(void **state)
+{
+    /* 127.0.0.1 in a spelling that is not taken for this machine's. */
+    char want[128], url[64];
+    const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, want, 0 },
+        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct rig g;
+
+    (void)state;
+    set_up(&g);
+    peer_start(&g.server, script);
+    snprintf(url, sizeof url, "http://127.1:%d/mcp", g.server.port);
+    snprintf(want, sizeof want, "GET /mcp HTTP/1.1\r\nHost: 127.1:%d\r\nA: b\r\n\r\n",
+             g.server.port);
+    open_url(&g, url);
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "A: b\r\n\r\n", "HTTP/1.1 204 None\r\n\r\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+enum { MUCH = 8 << 20 };
+
+static void a_client_that_does_not_read_makes_the_server_wait(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n", 0 },
+        { PEER_FLOOD, NULL, MUCH },
+        { PEER_DONE, NULL, 0 },
+    };
+    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n";
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    g.quiet = true;
+    dial_say(g.client, STR("GET /mcp HTTP/1.1\r\n" HOST "\r\n"));
+    for (int i = 0; i < 20; i++)
+        dial_pause(g.loop);
+    assert_true(g.bytes < MUCH); /* the rest waits for the client */
+    while (g.heard.len < sizeof head - 1 + MUCH)
+        assert_string_equal(dial_hear(g.loop, g.client, &g.heard, STR("x")), "");
+    assert_int_equal(g.bytes, MUCH);
+    assert_int_equal(g.heard.len, sizeof head - 1 + MUCH);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void a_large_body_passes_to_a_server_that_is_slow(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 8388608\r\n\r\n", 0 },
+        { PEER_REST, NULL, 100 },
+        { PEER_GULP, NULL, MUCH },
+        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    char *much = calloc(1, MUCH);
+    struct rig g;
+    pid_t pid;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    g.quiet = true;
+    dial_say(g.client,
+             STR("POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 8388608\r\n\r\n"));
+    pid = fork(); /* somebody who can wait for us */
+    if (pid == 0) {
+        dial_say(g.client, str_n(much, MUCH));
+        _exit(0);
+    }
+    assert_string_equal(dial_hear(g.loop, g.client, &g.heard, STR("None\r\n\r\n")), "");
+    peer_join(&g.server);
+    free(much);
+    close_rig(&g);
+}
+
+static void note_done(void *to)
+{
+    loop_stop(to);
+}
+
+static void when_we_end_whatever_is_under_way_has_its_end(void **state)
+{
+    static const struct peer_step script[] = {
+        { PEER_ACCEPT, NULL, 0 },
+        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
+        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
+        { PEER_EOF, NULL, 0 },
+        { PEER_DONE, NULL, 0 },
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    http_relay_close(g.relay);
+    g.relay = NULL;
+    assert_int_equal(g.ends, 1);
+    assert_non_null(strstr(buf_z(&g.seen), "end self we are ending\n"));
+    peer_join(&g.server);
+    close_rig(&g);
+
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    http_relay_stop(g.relay, 10, note_done, g.loop);
+    loop_run(g.loop);
+    assert_int_equal(g.ends, 1);
+    assert_non_null(strstr(buf_z(&g.seen), "end self "));
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void what_cannot_be_used_is_told(void **state)
+{
+    struct http_relay_config config = { .server.url = STR("ftp://x/") };
+    struct http_relay *r = NULL;
+    struct err e = ERR_NONE;
+    struct loop *l = loop_new();
+
+    (void)state;
+    assert_false(http_relay_open(&r, l, &config, &events, NULL, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    loop_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_and_answers_pass_in_both_directions),
+        cmocka_unit_test(an_event_stream_passes_piece_by_piece),
+        cmocka_unit_test(the_owner_has_it_all_before_the_client_has),
+        cmocka_unit_test(paths_are_those_of_the_target),
+        cmocka_unit_test(a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again),
+        cmocka_unit_test(without_a_server_there_is_an_answer),
+        cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
+        cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),
+        cmocka_unit_test(whoever_waits_for_100_is_told_to_go_on),
+        cmocka_unit_test(whoever_is_not_let_in_does_not_reach_the_server),
+        cmocka_unit_test(host_is_rewritten_for_a_server_elsewhere),
+        cmocka_unit_test(a_client_that_does_not_read_makes_the_server_wait),
+        cmocka_unit_test(a_large_body_passes_to_a_server_that_is_slow),
+        cmocka_unit_test(when_we_end_whatever_is_under_way_has_its_end),
+        cmocka_unit_test(what_cannot_be_used_is_told),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

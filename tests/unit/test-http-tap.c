@@ -1,0 +1,405 @@
+#include "engine/http-tap.h"
+
+#include "base/pack.h"
+#include "terse.h"
+#include "test.h"
+
+/* A tap that writes down what passes. Every piece of an exchange comes a millisecond after
+ * the one before it. */
+struct recorder {
+    struct terse seen;
+    struct tap tap;
+    struct http_tap http;
+    struct arena arena;
+    struct fields fields;
+    int64_t ms;
+};
+
+enum { MAX = 200 };
+
+static void start(struct recorder *r)
+{
+    *r = (struct recorder){ .ms = 0 };
+    terse_init(&r->seen);
+    tap_init(&r->tap, &r->seen.sink);
+    http_tap_init(&r->http, &r->tap, MAX);
+}
+
+static void stop(struct recorder *r)
+{
+    http_tap_release(&r->http);
+    tap_release(&r->tap);
+    terse_release(&r->seen);
+    arena_release(&r->arena);
+    fields_release(&r->fields);
+}
+
+static struct tap_time tick(struct recorder *r)
+{
+    r->ms++;
+    return (struct tap_time){ .us = r->ms * 1000, .wall_us = 1700000000000000 + r->ms * 1000 };
+}
+
+/* "Name: value|Name: value" */
+static const struct fields *fields_of(struct recorder *r, const char *lines)
+{
+    struct str rest = str_z(lines);
+
+    fields_clear(&r->fields);
+    while (rest.len) {
+        struct str line = str_cut(&rest, '|');
+        struct str name = str_cut(&line, ':');
+
+        fields_add(&r->fields, name, str_trim(line));
+    }
+    return &r->fields;
+}
+
+static struct http_seen *begin(struct recorder *r, const char *method, const char *path,
+                               const char *lines)
+{
+    struct http_tap_request q = {
+        .conn = 1,
+        .method = str_z(method),
+        .path = str_z(path),
+        .query = STR_NONE,
+        .fields = fields_of(r, lines),
+        .host = PLACE_SELF,
+        .origin = PLACE_NONE,
+        .endpoint = str_starts(str_z(path), STR("/mcp")),
+    };
+
+    return http_tap_begin(&r->http, &q, tick(r));
+}
+
+static struct http_seen *post(struct recorder *r, const char *lines, const char *body)
+{
+    struct http_seen *x = begin(r, "POST", "/mcp", lines);
+
+    http_tap_sent(x, terse_json(&r->arena, body), tick(r));
+    http_tap_sent_all(x, tick(r));
+    return x;
+}
+
+static void answer(struct recorder *r, struct http_seen *x, unsigned status, const char *lines)
+{
+    http_tap_answer(x, status, fields_of(r, lines), BY_SERVER, tick(r));
+}
+
+static void say(struct recorder *r, struct http_seen *x, const char *body)
+{
+    http_tap_answered(x, terse_json(&r->arena, body), tick(r));
+}
+
+static void end(struct recorder *r, struct http_seen *x)
+{
+    http_tap_end(x, BY_SERVER, true, tick(r));
+}
+
+static void a_post_answered_with_json(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = post(&r, "Content-Type: application/json|Cookie: abc", "{'id':1,'method':'ping'}");
+    answer(&r, x, 200, "Content-Type: application/json");
+    say(&r, x, "{'id':1,'re");
+    say(&r, x, "sult':{}}\n");
+    assert_terse(&r.seen,
+                 "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=message"
+                 " headers=[['Content-Type','application/json'],['Cookie',3]]\n"
+                 "@3000 conn=1 x=1 #1 c2s {'id':1,'method':'ping'}\n"
+                 "@4000 conn=1 x=1 http 200 json by=server"
+                 " headers=[['Content-Type','application/json']]\n");
+    end(&r, x);
+    assert_terse(&r.seen, "@7000 conn=1 x=1 #2 s2c {'id':1,'result':{}} latency=4\n"
+                          "@7000 conn=1 x=1 http end server\n");
+    stop(&r);
+}
+
+static void every_event_of_a_stream_is_there_before_it_is_passed_on(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = post(&r, "", "{'id':1,'method':'a'}");
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    buf_clear(&r.seen.text);
+    say(&r, x, "id: e1\nretry: 5\ndata:\n\n");
+    assert_terse(&r.seen, "@5000 x=1 stream=1 sse n=1 retry=5 id=e1 data=\n");
+    say(&r, x, ": still here\n\ndata: {'method':'b'}\n");
+    assert_terse(&r.seen, "@6000 x=1 stream=1 sse comment= still here\n");
+    say(&r, x, "\nevent: message\ndata: {'id':1,\ndata: 'result':{}}\n\n");
+    assert_terse(&r.seen, "@7000 conn=1 x=1 stream=1 #2 s2c {'method':'b'} event={'n':2}\n"
+                          "@7000 conn=1 x=1 stream=1 #3 s2c {'id':1, 'result':{}} latency=4"
+                          " event={'n':3,'event':'message'}\n");
+    end(&r, x);
+    assert_terse(&r.seen, "@8000 conn=1 x=1 stream=1 http end server\n");
+    stop(&r);
+}
+
+static void sessions_have_numbers_instead_of_ids(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = post(&r, "", "{'id':0,'method':'initialize'}");
+    answer(&r, x, 200, "mcp-session-id: S3CR3T");
+    end(&r, x);
+    end(&r, post(&r, "MCP-Session-Id: S3CR3T", "{'method':'hi'}"));
+    x = begin(&r, "DELETE", "/mcp", "Mcp-Session-Id: S3CR3T");
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "");
+    end(&r, x);
+    end(&r, post(&r, "MCP-Session-Id: S3CR3T", "{'method':'hi'}"));
+    end(&r, post(&r, "MCP-Session-Id: other", "{'method':'hi'}"));
+    assert_terse(
+        &r.seen,
+        "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=message"
+        " headers=[]\n"
+        "@3000 conn=1 x=1 #1 c2s {'id':0,'method':'initialize'}\n"
+        "@4000 conn=1 session=1 x=1 http 200 none by=server mints"
+        " headers=[['mcp-session-id',6]]\n"
+        "@5000 conn=1 session=1 x=1 http end server\n"
+        "@8000 conn=1 session=1 x=2 http POST /mcp state=live host=self origin=none"
+        " body=message headers=[['MCP-Session-Id',6]]\n"
+        "@8000 conn=1 session=1 x=2 #2 c2s {'method':'hi'}\n"
+        "@9000 conn=1 session=1 x=2 http end server\n"
+        "@11000 conn=1 session=1 x=3 http DELETE /mcp state=live host=self origin=none"
+        " body=empty headers=[['Mcp-Session-Id',6]]\n"
+        "@12000 conn=1 session=1 x=3 http 200 none by=server headers=[]\n"
+        "@13000 conn=1 session=1 x=3 http end server\n"
+        "@16000 conn=1 session=1 x=4 http POST /mcp state=ended host=self origin=none"
+        " body=message headers=[['MCP-Session-Id',6]]\n"
+        "@16000 conn=1 session=1 x=4 #3 c2s {'method':'hi'}\n"
+        "@17000 conn=1 session=1 x=4 http end server\n"
+        "@20000 conn=1 x=5 http POST /mcp state=unknown host=self origin=none body=message"
+        " headers=[['MCP-Session-Id',5]]\n"
+        "@20000 conn=1 x=5 #4 c2s {'method':'hi'}\n"
+        "@21000 conn=1 x=5 http end server\n");
+    stop(&r);
+}
+
+static void a_stream_that_is_resumed_says_after_what(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = post(&r, "", "{'id':1,'method':'a'}");
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    say(&r, x, "id: e1\ndata:\n\nid: e2\ndata: {'method':'b'}\n\n");
+    end(&r, x);
+    buf_clear(&r.seen.text);
+    x = begin(&r, "GET", "/mcp", "Last-Event-ID: e1");
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    say(&r, x, "id: e2\ndata: {'method':'b'}\n\nid: e3\ndata: {'id':1,'result':1}\n\n");
+    end(&r, x);
+    assert_terse(&r.seen,
+                 "@8000 conn=1 x=2 http GET /mcp state=none host=self origin=none body=empty"
+                 " headers=[['Last-Event-ID','e1']]\n"
+                 "@9000 conn=1 x=2 stream=2 http 200 sse by=server"
+                 " resumes={'stream':1,'after':1}"
+                 " headers=[['Content-Type','text/event-stream']]\n"
+                 "@10000 conn=1 x=2 stream=2 #3 redelivers=2 s2c {'method':'b'}"
+                 " event={'n':1,'id':'e2'}\n"
+                 "@10000 conn=1 x=2 stream=2 #4 s2c {'id':1,'result':1} latency=7"
+                 " event={'n':2,'id':'e3'}\n"
+                 "@11000 conn=1 x=2 stream=2 http end server\n");
+    stop(&r);
+}
+
+static void what_is_no_message_is_kept_as_it_came(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = post(&r, "", "{broken");
+    answer(&r, x, 400, "Content-Type: text/plain");
+    say(&r, x, "Invalid message");
+    end(&r, x);
+    x = post(&r, "", "[{'method':'a'},{'method':'b'}]");
+    end(&r, x);
+    assert_terse(
+        &r.seen,
+        "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=raw headers=[]\n"
+        "@3000 conn=1 x=1 raw c2s {broken (not JSON)\n"
+        "@4000 conn=1 x=1 http 400 other by=server headers=[['Content-Type','text/plain']]\n"
+        "@6000 conn=1 x=1 raw s2c Invalid message (not JSON)\n"
+        "@6000 conn=1 x=1 http end server\n"
+        "@9000 conn=1 x=2 http POST /mcp state=none host=self origin=none body=batch"
+        " headers=[]\n"
+        "@9000 conn=1 x=2 #1 c2s {'method':'a'} batch={'id':1,'index':0,'count':2}\n"
+        "@9000 conn=1 x=2 #2 c2s {'method':'b'} batch={'id':1,'index':1,'count':2}\n"
+        "@10000 conn=1 x=2 http end server\n");
+    stop(&r);
+}
+
+static void what_breaks_off_is_told_as_far_as_it_went(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = begin(&r, "POST", "/mcp", "");
+    http_tap_sent(x, STR("{\"id\":1,"), tick(&r));
+    http_tap_end(x, BY_CLIENT, false, tick(&r));
+    x = post(&r, "", "{'id':1,'method':'a'}");
+    answer(&r, x, 200, "Content-Type: application/json");
+    say(&r, x, "{'id':1,");
+    http_tap_end(x, BY_ERROR, false, tick(&r));
+    assert_terse(
+        &r.seen,
+        "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=raw headers=[]\n"
+        "@3000 conn=1 x=1 raw c2s {'id':1, (cut off)\n"
+        "@3000 conn=1 x=1 http end client unclean\n"
+        "@6000 conn=1 x=2 http POST /mcp state=none host=self origin=none body=message"
+        " headers=[]\n"
+        "@6000 conn=1 x=2 #1 c2s {'id':1,'method':'a'}\n"
+        "@7000 conn=1 x=2 http 200 json by=server"
+        " headers=[['Content-Type','application/json']]\n"
+        "@9000 conn=1 x=2 raw s2c {'id':1, (cut off)\n"
+        "@9000 conn=1 x=2 http end error unclean\n");
+    stop(&r);
+}
+
+static void logins_leave_no_body_and_no_query(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+    struct http_tap_request q = { .conn = 1,
+                                  .method = STR("POST"),
+                                  .path = STR("/token"),
+                                  .query = STR("code=1"),
+                                  .host = PLACE_SELF };
+
+    (void)state;
+    start(&r);
+    q.fields = fields_of(&r, "Authorization: Basic x");
+    x = http_tap_begin(&r.http, &q, tick(&r));
+    http_tap_sent(x, STR("client_secret=1"), tick(&r));
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "Content-Type: application/json");
+    say(&r, x, "{'access_token':'t'}");
+    end(&r, x);
+    assert_terse(&r.seen,
+                 "@3000 conn=1 x=1 http POST /token state=none host=self origin=none body=raw"
+                 " auth headers=[['Authorization',7]]\n"
+                 "@4000 conn=1 x=1 http 200 json by=server"
+                 " headers=[['Content-Type','application/json']]\n"
+                 "@6000 conn=1 x=1 http end server\n");
+    stop(&r);
+}
+
+static void what_is_too_long_leaves_a_gap(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+    char text[MAX + 1];
+
+    (void)state;
+    memset(text, ' ', MAX);
+    text[MAX] = '\0';
+    start(&r);
+    x = begin(&r, "POST", "/mcp", "");
+    http_tap_sent(x, STR("{\"method\":\"a\"}"), tick(&r));
+    http_tap_sent(x, str_z(text), tick(&r));
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    say(&r, x, "data: ");
+    say(&r, x, text);
+    say(&r, x, "\n\ndata: {'method':'b'}\n\n");
+    end(&r, x);
+    assert_terse(
+        &r.seen,
+        "@4000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=raw headers=[]\n"
+        "@4000 conn=1 x=1 gap c2s messages=1 bytes=214 (too long to be kept)\n"
+        "@5000 conn=1 x=1 stream=1 http 200 sse by=server"
+        " headers=[['Content-Type','text/event-stream']]\n"
+        "@8000 conn=1 x=1 stream=1 gap s2c messages=1 bytes=207 (too long to be kept)\n"
+        "@8000 conn=1 x=1 stream=1 #1 s2c {'method':'b'} event={'n':2}\n"
+        "@9000 conn=1 x=1 stream=1 http end server\n");
+    assert_int_equal(r.http.too_long, 2);
+    stop(&r);
+}
+
+static void what_is_compressed_is_unpacked_for_the_copy(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+    struct packer *p = packer_new(PACK_GZIP);
+    struct buf packed;
+
+    (void)state;
+    start(&r);
+    buf_init(&packed, 1 << 20);
+    packer_add(p, STR("data: {\"method\":\"b\"}\n\n"), true, &packed);
+    x = post(&r, "", "{'id':1,'method':'a'}");
+    answer(&r, x, 200, "Content-Type: text/event-stream|Content-Encoding: gzip");
+    buf_clear(&r.seen.text);
+    for (size_t i = 0; i < packed.len; i++)
+        http_tap_answered(x, str_n(packed.at + i, 1), (struct tap_time){ 5000, 0 });
+    assert_terse(&r.seen, "@5000 conn=1 x=1 stream=1 #2 s2c {'method':'b'} event={'n':1}\n");
+    end(&r, x);
+    buf_clear(&r.seen.text);
+    x = post(&r, "", "{'id':1,'method':'a'}");
+    answer(&r, x, 200, "Content-Type: application/json|Content-Encoding: br");
+    buf_clear(&r.seen.text);
+    say(&r, x, "12345");
+    end(&r, x);
+    assert_terse(&r.seen, "@11000 conn=1 x=2 gap s2c messages=1 bytes=5"
+                          " (compressed in a way that cannot be read)\n"
+                          "@11000 conn=1 x=2 http end server\n");
+    packer_free(p);
+    buf_release(&packed);
+    stop(&r);
+}
+
+static void trouble_is_told_once_and_stops_nothing(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    start(&r);
+    r.seen.refuses = true;
+    x = post(&r, "", "{'id':1,'method':'a'}");
+    assert_false(http_tap_trouble(&r.http, &e));
+    assert_string_equal(e.msg, "no room");
+    r.seen.refuses = false;
+    e = (struct err){ .kind = ERR_OK };
+    assert_true(http_tap_trouble(&r.http, &e));
+    end(&r, x);
+    assert_terse(&r.seen, "@4000 conn=1 x=1 http end server\n");
+    stop(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_post_answered_with_json),
+        cmocka_unit_test(every_event_of_a_stream_is_there_before_it_is_passed_on),
+        cmocka_unit_test(sessions_have_numbers_instead_of_ids),
+        cmocka_unit_test(a_stream_that_is_resumed_says_after_what),
+        cmocka_unit_test(what_is_no_message_is_kept_as_it_came),
+        cmocka_unit_test(what_breaks_off_is_told_as_far_as_it_went),
+        cmocka_unit_test(logins_leave_no_body_and_no_query),
+        cmocka_unit_test(what_is_too_long_leaves_a_gap),
+        cmocka_unit_test(what_is_compressed_is_unpacked_for_the_copy),
+        cmocka_unit_test(trouble_is_told_once_and_stops_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+#include "engine/session-ids.h"
+
+#include "test.h"
+
+static void look(const struct session_ids *s, const char *id, enum session_state want,
+                 uint64_t number)
+{
+    uint64_t got = 99;
+
+    assert_int_equal(session_ids_look(s, str_z(id), &got), want);
+    assert_int_equal(got, number);
+}
+
+static void sessions_are_numbered_as_they_appear(void **state)
+{
+    struct session_ids s;
+    bool minted;
+
+    (void)state;
+    session_ids_init(&s);
+    assert_int_equal(session_ids_named(&s, STR("b"), &minted), 1);
+    assert_true(minted);
+    assert_int_equal(session_ids_named(&s, STR("a"), &minted), 2);
+    assert_int_equal(session_ids_named(&s, STR("b"), &minted), 1);
+    assert_false(minted);
+    look(&s, "a", SESSION_LIVE, 2);
+    look(&s, "b", SESSION_LIVE, 1);
+    session_ids_release(&s);
+}
+
+static void one_that_has_ended_keeps_its_number(void **state)
+{
+    struct session_ids s;
+    bool minted;
+
+    (void)state;
+    session_ids_init(&s);
+    session_ids_named(&s, STR("a"), &minted);
+    session_ids_end(&s, STR("a"));
+    look(&s, "a", SESSION_ENDED, 1);
+    assert_int_equal(session_ids_named(&s, STR("a"), &minted), 2);
+    assert_true(minted);
+    look(&s, "a", SESSION_LIVE, 2);
+    session_ids_release(&s);
+}
+
+static void what_the_server_never_said_is_unknown(void **state)
+{
+    struct session_ids s;
+
+    (void)state;
+    session_ids_init(&s);
+    look(&s, "", SESSION_NONE, 0);
+    look(&s, "x", SESSION_UNKNOWN, 0);
+    session_ids_end(&s, STR("x"));
+    look(&s, "x", SESSION_UNKNOWN, 0);
+    assert_string_equal(session_state_name(SESSION_UNKNOWN), "unknown");
+    session_ids_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sessions_are_numbered_as_they_appear),
+        cmocka_unit_test(one_that_has_ended_keeps_its_number),
+        cmocka_unit_test(what_the_server_never_said_is_unknown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+#include "engine/suspense.h"
+
+#include "scripted.h"
+
+/* Every strand with its steps: a question is "?" and its n, an answer to it "!", with a "~"
+ * before what does not wait for answers; the answer of the strand is "." */
+static void check(const char *recording, const char *want)
+{
+    struct scripted s;
+    struct buf got;
+
+    buf_init(&got, 1 << 20);
+    scripted_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.script.op_count; op++) {
+        buf_printf(&got, "%s%u:", op > 1 ? "; " : "", op);
+        for (uint32_t step = script_first_step(&s.script, op); step;
+             step = script_next_step(&s.script, op, step)) {
+            const struct script_step *o = &s.script.steps[step];
+            struct str n = json_raw(json_get(scripted_step(&s, step), STR("n")));
+            buf_printf(&got, " %s%s%.*s", o->waits ? "" : "~",
+                       o->kind == STEP_ASK     ? "?"
+                       : o->kind == STEP_REPLY ? "!"
+                                               : ".",
+                       o->kind == STEP_ANSWER ? 0 : (int)n.len, n.at);
+        }
+    }
+    assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+    scripted_release(&s);
+}
+
+#define CALL(id) "c2s {'id':" #id ",'method':'tools/call','params':{'name':'t'}}\n"
+#define ANSWER(id) "s2c {'id':" #id ",'result':{}}\n"
+#define ASK(id) "s2c {'id':" #id ",'method':'sampling/createMessage','n':" #id "}\n"
+#define REPLY(id) "c2s {'id':" #id ",'result':{},'n':" #id "}\n"
+#define FIRST "c2s {'id':0,'method':'initialize'}\n" ANSWER(0)
+
+static void whoever_is_answered_after_the_question_was_had_asked(void **state)
+{
+    (void)state;
+    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(7) ANSWER(2) ANSWER(1), "1: .; 2: .; 3: ?7 !7 .");
+    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(7) ANSWER(1) ANSWER(2), "1: .; 2: ?7 !7 .; 3: .");
+}
+
+static void who_was_answered_before_had_not(void **state)
+{
+    (void)state;
+    check(FIRST CALL(1) CALL(2) ASK(7) ANSWER(1) REPLY(7) ANSWER(2), "1: .; 2: .; 3: ?7 !7 .");
+}
+
+static void of_two_questions_at_once_the_first_answered_goes_with_the_first_answer(void **state)
+{
+    (void)state;
+    check(FIRST CALL(1) CALL(2) ASK(7) ASK(8) REPLY(7) REPLY(8) ANSWER(1) ANSWER(2),
+          "1: .; 2: ?7 !7 .; 3: ?8 !8 .");
+    check(FIRST CALL(1) CALL(2) ASK(7) ASK(8) REPLY(8) REPLY(7) ANSWER(2) ANSWER(1),
+          "1: .; 2: ?7 !7 .; 3: ?8 !8 .");
+}
+
+static void a_question_that_follows_an_answer_is_of_the_same_request(void **state)
+{
+    (void)state;
+    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(7) ASK(8) REPLY(8) ANSWER(2) ANSWER(1),
+          "1: .; 2: .; 3: ?7 !7 ?8 !8 .");
+}
+
+static void a_question_after_all_who_could_be_meant_is_of_others(void **state)
+{
+    (void)state;
+    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(
+              7) "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n"
+                 "c2s {'method':'notifications/cancelled','params':{'requestId':2}}\n" CALL(3)
+                     CALL(4) ASK(8) REPLY(8) ANSWER(4) ANSWER(3),
+          "1: . ?7 !7; 2:; 3:; 4: .; 5: ?8 !8 .");
+}
+
+static void other_steps_of_the_strand_keep_their_place(void **state)
+{
+    (void)state;
+    check(
+        FIRST "c2s "
+              "{'id':1,'method':'tools/call','params':{'_meta':{'progressToken':1}}}\n" CALL(
+                  2) "s2c "
+                     "{'method':'notifications/"
+                     "progress','params':{'progressToken':1},'n':0}\n" ASK(7) "s2c "
+                                                                              "{'method':'"
+                                                                              "notifications/"
+                                                                              "progress','"
+                                                                              "params':{'"
+                                                                              "progressToken':"
+                                                                              "1},'n':1}"
+                                                                              "\n" REPLY(7) "s2"
+                                                                                            "c "
+                                                                                            "{'"
+                                                                                            "me"
+                                                                                            "th"
+                                                                                            "od"
+                                                                                            "':"
+                                                                                            "'n"
+                                                                                            "ot"
+                                                                                            "if"
+                                                                                            "ic"
+                                                                                            "at"
+                                                                                            "io"
+                                                                                            "ns"
+                                                                                            "/p"
+                                                                                            "ro"
+                                                                                            "gr"
+                                                                                            "es"
+                                                                                            "s'"
+                                                                                            ",'"
+                                                                                            "pa"
+                                                                                            "ra"
+                                                                                            "ms"
+                                                                                            "':"
+                                                                                            "{'"
+                                                                                            "pr"
+                                                                                            "og"
+                                                                                            "re"
+                                                                                            "ss"
+                                                                                            "To"
+                                                                                            "ke"
+                                                                                            "n'"
+                                                                                            ":1"
+                                                                                            "},"
+                                                                                            "'n"
+                                                                                            "':"
+                                                                                            "2}"
+                                                                                            "\n" ANSWER(1)
+                                                                                                ANSWER(
+                                                                                                    2),
+        "1: .; 2: .0 ?7 ~.1 !7 .2 .; 3: .");
+}
+
+static void what_nothing_tells_goes_behind_what_came_before(void **state)
+{
+    (void)state;
+    check(FIRST CALL(1) CALL(2) ASK(7) ANSWER(1) ANSWER(2), "1: . ?7; 2: .; 3: .");
+    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(7), "1: . ?7 !7; 2:; 3:");
+    check(CALL(1) CALL(2) ASK(7), "1:; 2:; 3: ?7");
+}
+
+static void lists_and_greetings_ask_nothing(void **state)
+{
+    (void)state;
+    check(FIRST CALL(
+              1) "c2s {'id':2,'method':'tools/list'}\nc2s {'id':3,'method':'ping'}\n" ASK(7)
+              REPLY(7) ANSWER(3) ANSWER(2) ANSWER(1),
+          "1: .; 2: ?7 !7 .; 3: .; 4: .");
+}
+
+static void connections_do_not_meet(void **state)
+{
+    (void)state;
+    check("conn=1 " CALL(1) "conn=1 " CALL(2) "conn=2 " CALL(1) "conn=2 " CALL(2) "conn=1 " ASK(
+              7) "conn=1 " REPLY(7) "conn=2 " ANSWER(1) "conn=1 " ANSWER(2),
+          "1:; 2: ?7 !7 .; 3: .; 4:; 5:");
+}
+
+static void of_too_many_the_oldest_is_given_up(void **state)
+{
+    struct buf text, want;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    buf_init(&want, 1 << 20);
+    buf_add(&text, STR(FIRST CALL(1) CALL(2)));
+    buf_add(&want, STR("1: . ?100"));
+    for (int i = 0; i <= SUSPENSE_MAX; i++)
+        buf_printf(&text, "s2c {'id':%d,'method':'sampling/createMessage','n':%d}\n", 100 + i,
+                   100 + i);
+    buf_add(&text, STR("c2s {'id':100,'result':{},'n':100}\n"));
+    buf_add(&text, STR("c2s {'id':101,'result':{},'n':101}\n" ANSWER(1)));
+    for (int i = 2; i <= SUSPENSE_MAX; i++)
+        buf_printf(&want, " ~?%d", 100 + i);
+    buf_add(&want, STR("; 2: ?101 !101 .; 3:"));
+    check(buf_z(&text), buf_z(&want));
+    buf_release(&text);
+    buf_release(&want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whoever_is_answered_after_the_question_was_had_asked),
+        cmocka_unit_test(who_was_answered_before_had_not),
+        cmocka_unit_test(
+            of_two_questions_at_once_the_first_answered_goes_with_the_first_answer),
+        cmocka_unit_test(a_question_that_follows_an_answer_is_of_the_same_request),
+        cmocka_unit_test(a_question_after_all_who_could_be_meant_is_of_others),
+        cmocka_unit_test(other_steps_of_the_strand_keep_their_place),
+        cmocka_unit_test(what_nothing_tells_goes_behind_what_came_before),
+        cmocka_unit_test(lists_and_greetings_ask_nothing),
+        cmocka_unit_test(connections_do_not_meet),
+        cmocka_unit_test(of_too_many_the_oldest_is_given_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+#include "base/syncer.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fault-sys.h"
+#include "scratch.h"
+#include "test.h"
+
+static const int64_t hour_us = 3600000000;
+
+/* Syncs for no reason but the end. */
+static const struct syncer_config patient = { .writes = 1000000, .flush_us = hour_us };
+
+static struct file create(struct fault_sys *f, const char *path)
+{
+    struct err e = ERR_NONE;
+    struct file file;
+
+    if (!file_create(&file, &f->sys, path, false, &e))
+        fail_msg("%s", e.msg);
+    return file;
+}
+
+static struct syncer *begin(struct fault_sys *f, const struct syncer_config *c)
+{
+    struct file file = create(f, "file");
+    struct err e = ERR_NONE;
+    struct syncer *s = NULL;
+
+    if (!syncer_open(&s, &file, c, &e))
+        fail_msg("%s", e.msg);
+    return s;
+}
+
+static void end(struct syncer *s)
+{
+    syncer_end(s);
+    assert_true(syncer_wait(s, clock_mono_us() + hour_us));
+}
+
+static void wrote(struct syncer *s, int times)
+{
+    for (int i = 0; i < times; i++)
+        syncer_wrote(s, 5);
+}
+
+static void assert_trouble(struct syncer *s, const char *msg)
+{
+    struct err e = ERR_NONE;
+
+    assert_int_equal(syncer_trouble(s, &e), msg != NULL);
+    assert_string_equal(e.msg, msg ? msg : "");
+}
+
+static void nothing_is_synced_but_the_name_before_it_is_time(void **state)
+{
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    s = begin(&f, &patient);
+    wrote(s, 100);
+    fault_wait_for(&f, FAULT_FSYNC, 1);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
+    assert_int_equal(f.calls[FAULT_FSYNC], 1);
+    assert_int_equal(f.calls[FAULT_CLOSE], 2); /* the folder's, and the file's */
+    assert_false(syncer_has_failed(s));
+    assert_trouble(s, NULL);
+    syncer_free(s);
+}
+
+static void what_was_never_written_is_only_closed(void **state)
+{
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    s = begin(&f, &patient);
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
+    assert_int_equal(f.calls[FAULT_CLOSE], 2);
+    syncer_free(s);
+    syncer_free(NULL);
+}
+
+static void so_many_writes_are_synced(void **state)
+{
+    struct syncer_config c = patient;
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    c.writes = 3;
+    s = begin(&f, &c);
+    for (unsigned n = 1; n < 4; n++) {
+        wrote(s, 2);
+        usleep(2000); /* it has seen them and sleeps again, most likely */
+        assert_int_equal(f.calls[FAULT_FDATASYNC], n - 1);
+        wrote(s, 1);
+        fault_wait_for(&f, FAULT_FDATASYNC, n);
+    }
+    end(s);
+    syncer_free(s);
+}
+
+static void so_are_old_ones(void **state)
+{
+    struct syncer_config c = patient;
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    c.flush_us = 1000;
+    s = begin(&f, &c);
+    for (unsigned n = 1; n < 4; n++) {
+        wrote(s, 1);
+        fault_wait_for(&f, FAULT_FDATASYNC, n);
+    }
+    end(s);
+    syncer_free(s);
+}
+
+/* Many writes in no time are no reason to do nothing but sync. */
+static void a_sync_is_not_followed_by_another_at_once(void **state)
+{
+    struct syncer_config c = patient;
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    c.writes = 1;
+    c.rest_us = 10000000;
+    s = begin(&f, &c);
+    wrote(s, 1);
+    fault_wait_for(&f, FAULT_FDATASYNC, 1);
+    for (int n = 0; n < 20; n++) {
+        wrote(s, 1);
+        usleep(1000);
+    }
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 2); /* the first and the last */
+    syncer_free(s);
+}
+
+/* The next sync goes well, and says nothing about what the first one lost. */
+static void what_a_sync_lost_is_suspect_until_somebody_takes_note(void **state)
+{
+    struct syncer_config c = patient;
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_FDATASYNC, 1, 1, EIO);
+    c.writes = 2;
+    s = begin(&f, &c);
+    wrote(s, 2);
+    while (!syncer_suspect(s))
+        usleep(500);
+    wrote(s, 2);
+    fault_wait_for(&f, FAULT_FDATASYNC, 2);
+    assert_int_equal(syncer_suspect(s), 10);
+    assert_int_equal(syncer_take_suspect(s, &e), 10);
+    assert_string_equal(e.msg, "cannot sync 'file': Input/output error");
+    e = (struct err)ERR_NONE;
+    assert_int_equal(syncer_take_suspect(s, &e), 0);
+    assert_int_equal(e.kind, ERR_OK);
+    end(s);
+    assert_trouble(s, "cannot sync 'file': Input/output error");
+    assert_trouble(s, NULL);
+    assert_true(syncer_has_failed(s));
+    syncer_free(s);
+}
+
+static void what_fails_is_told_once(void **state)
+{
+    static const struct {
+        enum fault_call call;
+        int errnum;
+        uint64_t suspect;
+        const char *says;
+    } rows[] = {
+        { FAULT_FDATASYNC, EIO, 5, "cannot sync 'file': Input/output error" },
+        { FAULT_CLOSE, ENOSPC, 0, "cannot close 'file': No space left on device" },
+        { FAULT_FSYNC, EIO, 0, "cannot sync '.': Input/output error" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fault_sys f;
+        struct syncer *s;
+
+        fault_init(&f);
+        fault_fail(&f, rows[i].call, 1, FAULT_FOREVER, rows[i].errnum);
+        s = begin(&f, &patient);
+        wrote(s, 1);
+        end(s);
+        assert_true(syncer_has_failed(s));
+        assert_int_equal(syncer_suspect(s), rows[i].suspect);
+        assert_trouble(s, rows[i].says);
+        assert_trouble(s, NULL);
+        syncer_free(s);
+        unlink("file");
+    }
+}
+
+static void a_complete_file_is_synced_and_closed_and_the_next_one_is_named(void **state)
+{
+    char name[] = "next";
+    struct file next;
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_FDATASYNC, 1, 1, EIO);
+    fault_fail(&f, FAULT_FDATASYNC, 2, 1, ENOSPC);
+    s = begin(&f, &patient);
+    fault_wait_for(&f, FAULT_CLOSE, 1); /* of the folder */
+    wrote(s, 1);
+    next = create(&f, name);
+    syncer_turn(s, &next);
+    name[0] = '\0'; /* it has a copy */
+    wrote(s, 1);
+    fault_wait_for(&f, FAULT_CLOSE, 3); /* the first file's, and the folder's again */
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
+    assert_int_equal(f.calls[FAULT_FSYNC], 2);
+    end(s);
+    assert_int_equal(f.calls[FAULT_CLOSE], 4);
+    assert_int_equal(syncer_suspect(s), 10);
+    assert_trouble(s, "cannot sync 'file': Input/output error");
+    assert_trouble(s, "cannot sync 'next': No space left on device");
+    syncer_free(s);
+}
+
+static void whoever_quits_has_files_closed_and_no_more(void **state)
+{
+    struct file next;
+    struct fault_sys f;
+    struct syncer *s;
+
+    (void)state;
+    fault_init(&f);
+    s = begin(&f, &patient);
+    fault_wait_for(&f, FAULT_CLOSE, 1);
+    wrote(s, 1);
+    syncer_quit(s);
+    next = create(&f, "next");
+    syncer_turn(s, &next);
+    wrote(s, 1);
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
+    assert_int_equal(f.calls[FAULT_FSYNC], 1);
+    assert_int_equal(f.calls[FAULT_CLOSE], 3);
+    syncer_free(s);
+}
+
+static void a_disk_that_hangs_is_left_behind(void **state)
+{
+    static struct fault_sys f; /* a thread outlives the test's own frame */
+    struct syncer *s;
+    int gate[2];
+
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    fault_init(&f);
+    fault_gate(&f, FAULT_FDATASYNC, 1, 1, gate[0]);
+    s = begin(&f, &patient);
+    fault_wait_for(&f, FAULT_CLOSE, 1);
+    wrote(s, 1);
+    syncer_end(s);
+    assert_false(syncer_wait(s, clock_mono_us() + 1000));
+    fault_wait_for(&f, FAULT_FDATASYNC, 1);
+    assert_false(syncer_has_failed(s));
+    syncer_free(s);
+    assert_int_equal(f.calls[FAULT_CLOSE], 1);
+    close(gate[1]); /* the thread comes back, and finds that it is alone */
+    fault_wait_for(&f, FAULT_CLOSE, 2);
+    close(gate[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_DIRECTORY(nothing_is_synced_but_the_name_before_it_is_time),
+        IN_A_DIRECTORY(what_was_never_written_is_only_closed),
+        IN_A_DIRECTORY(so_many_writes_are_synced),
+        IN_A_DIRECTORY(so_are_old_ones),
+        IN_A_DIRECTORY(a_sync_is_not_followed_by_another_at_once),
+        IN_A_DIRECTORY(what_a_sync_lost_is_suspect_until_somebody_takes_note),
+        IN_A_DIRECTORY(what_fails_is_told_once),
+        IN_A_DIRECTORY(a_complete_file_is_synced_and_closed_and_the_next_one_is_named),
+        IN_A_DIRECTORY(whoever_quits_has_files_closed_and_no_more),
+        IN_A_DIRECTORY(a_disk_that_hangs_is_left_behind),
+    };
+    alarm(60); /* what waits for ever must not do so in silence */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
