@@ -290,12 +290,10 @@ class Client(Bytes):
 class Program:
     """mcpreel, listening on a port of its own choice."""
 
-    def __init__(self, words, env=None, cwd=None, ready=True):
+    def __init__(self, words, env=None, cwd=None, pass_fds=()):
         self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd)
-        self.out = self.err = b""
-        if not ready:
-            return
+                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd, pass_fds=pass_fds)
+        self.out = self.err = ""
         self.first = self.process.stdout.readline().decode()
         if not self.first:
             out, err = self.process.communicate(timeout=WAIT)
