@@ -29,8 +29,10 @@ static bool add_header(struct remote *r, struct str name, struct str value, cons
 
 static bool add_given(struct remote *r, const char *line, struct err *e)
 {
-    struct str value = str_z(line), name = str_trim(str_cut(&value, ':'));
+    struct str value = str_z(line), name;
+    bool whole = str_find(value, ':') < value.len;
 
+    name = whole ? str_cut(&value, ':') : STR_NONE;
     value = str_trim(value);
     if (!add_header(r, name, value, "--header", e))
         return err_hint(e, "write it as --header 'Name: value'");
