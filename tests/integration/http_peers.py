@@ -13,7 +13,6 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -324,15 +323,6 @@ class Program:
             self.process.kill()
         if not self.process.stdout.closed:
             self.process.communicate()
-
-
-def eventually(what):
-    """Waits until `what()` is true, and returns that."""
-    end = time.monotonic() + WAIT
-    while not (value := what()):
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
-    return value
 
 
 def lines_of(path):
