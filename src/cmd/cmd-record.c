@@ -7,8 +7,6 @@
 #include "loop/dumps.h"
 #include "trace/limits.h"
 
-enum { LAST_WORDS_MS = 200 }; /* that we wait for somebody to read what we said */
-
 struct record_args {
     const char *output, *name, *upstream;
     const struct format *format;
@@ -192,17 +190,12 @@ static int record_redacted(const struct app *app, const struct record_args *args
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
-    struct log log = *app->log;
-    struct log_queue queue;
     struct arena a = { 0 };
     int code;
 
-    redacted.log = &log;
     wish.server = how->server ? how->server : on_host;
-    if (!redaction_init(&redaction, &redacted, &args->redaction, &known, e))
+    if (!redaction_init(&redaction, app, &args->redaction, &known, e))
         return app_exit_code(e);
-    /* Many clients never read our standard error; the session must not wait for them. */
-    log_queue_init(&queue, &log);
     dumps_off();
     redacted.log = &redaction.log;
     redaction.redactor.live = true;
@@ -215,7 +208,6 @@ static int record_redacted(const struct app *app, const struct record_args *args
     } else {
         code = app_exit_code(e);
     }
-    log_queue_finish(&queue, LAST_WORDS_MS);
     redaction_err(&redaction, e);
     record_place_release(&place);
     redaction_release(&redaction);
@@ -244,8 +236,12 @@ static int record_from(const struct app *app, const struct record_args *args,
 
     if (listening_choose(&args->listening, usual, &http->at, &listens, e) &&
         check_sides(http->server, in->server || args->upstream, listens, e) &&
-        (how.url || find_server(&how, args, in, &a, e)))
-        code = record_redacted(app, args, &how, http, e);
+        (how.url || find_server(&how, args, in, &a, e))) {
+        struct app_unheld unheld;
+
+        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, e);
+        app_unheld_end(&unheld);
+    }
     arena_release(&a);
     return code;
 }

@@ -256,7 +256,8 @@ static bool choose_how(const struct replay_args *args, struct mock_options *how,
 }
 
 struct replay {
-    const struct app *app;
+    const struct app *app; /* unheld */
+    const struct app *own; /* ours: the result is not talk, and is waited for */
     const struct replay_args *args;
     struct mock_options how;
     char *const *server;
@@ -322,8 +323,8 @@ static bool write_report(const struct app *app, const struct replay_args *args, 
 static bool show_result(const struct replay *r, struct str text, struct err *e)
 {
     if (r->over_http)
-        return app_write(r->app, text, e);
-    r->app->log->put(r->app->log->to, text);
+        return app_write(r->own, text, e);
+    r->own->log->put(r->own->log->to, text);
     return true;
 }
 
@@ -332,13 +333,13 @@ static int tell_result(const struct replay *r, const struct mock *mock, int code
 {
     struct buf text;
 
-    if (!r->app->json && !r->args->report)
+    if (!r->own->json && !r->args->report)
         return code;
     buf_init(&text, REPORT_MAX);
     mock_report(mock, &text);
     buf_add_ch(&text, '\n');
-    if ((r->app->json && !show_result(r, buf_str(&text), e)) ||
-        (r->args->report && !write_report(r->app, r->args, buf_str(&text), e)))
+    if ((r->own->json && !show_result(r, buf_str(&text), e)) ||
+        (r->args->report && !write_report(r->own, r->args, buf_str(&text), e)))
         code = app_exit_code(e);
     buf_release(&text);
     return code;
@@ -440,7 +441,11 @@ static int replay_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct replay_args *args = options;
-    struct replay r = { .app = app, .args = args, .listen = { .args = &args->listening } };
+    struct app_unheld unheld;
+    struct replay r = { .app = app_unheld_begin(&unheld, app),
+                        .own = app,
+                        .args = args,
+                        .listen = { .args = &args->listening } };
     const char *path = choose_path(app, args, in, e);
     struct arena a = { 0 };
     int code = EXIT_USAGE;
@@ -449,12 +454,14 @@ static int replay_run(const struct app *app, const void *options, const struct o
         choose_side(&r, e) &&
         choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
         code = load_and_serve(&r, path, e);
+    app_unheld_end(&unheld);
     arena_release(&a);
     return code;
 }
 
 static const char *const replay_usage[] = {
-    "[options] FILE", "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
+    "[options] FILE", "[options] --listen [HOST:]PORT FILE",
+    "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
 };
 
 static const struct command_example replay_examples[] = {

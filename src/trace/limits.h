@@ -23,6 +23,9 @@
 /* What is remembered of operations that have ended: ids, tokens, tasks. */
 #define LIMIT_RECALL ((size_t)16384)
 
+/* Ids with a secret in them that are kept apart. */
+#define LIMIT_ALIASES ((size_t)65536)
+
 /* HTTP streams that another exchange may still resume. */
 #define LIMIT_STREAMS ((size_t)32768)
 

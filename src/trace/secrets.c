@@ -118,6 +118,15 @@ static bool is_of_the_protocol(struct str value)
     return false;
 }
 
+static size_t count_breaks(struct str value)
+{
+    size_t breaks = 0;
+
+    for (size_t i = 0; i < value.len; i++)
+        breaks += value.at[i] == '\n';
+    return breaks;
+}
+
 bool secrets_add_value(struct secrets *s, struct str name, struct str value, struct err *e)
 {
     struct adding a = { .secrets = s };
@@ -135,6 +144,7 @@ bool secrets_add_value(struct secrets *s, struct str name, struct str value, str
                        STR_ARG(name));
     a.rule = add_rule(s, SECRETS_VALUE, name);
     s->values++;
+    s->breaks = count_breaks(value) > s->breaks ? count_breaks(value) : s->breaks;
     forms_each(value, add_form, &a);
     return true;
 }

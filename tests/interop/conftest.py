@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from conformance import SUITES, Judge, Verdict, listening, recording, replaying
+from guests import House
 from peers import CLIENTS, Played, Stage
 
 
@@ -75,6 +76,21 @@ def visited(stage):
     def make(client, server):
         with stage.serve(server) as url:
             return stage.visit(client, server, url)
+
+    return once(make)
+
+
+@pytest.fixture(scope="session")
+def house(peer_home, run, stage):
+    return House(peer_home("others"), run, stage.fresh)
+
+
+@pytest.fixture(scope="session")
+def guest_visit(stage, house):
+    """The visit of one of other people's clients."""
+    def make(guest, server):
+        with stage.serve(server) as url:
+            return house.visit(guest, url)
 
     return once(make)
 

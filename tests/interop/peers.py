@@ -27,6 +27,8 @@ import time
 import uuid
 from dataclasses import dataclass
 
+from processes import started, url_in
+
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 
 
@@ -134,6 +136,7 @@ LISTENERS = {
                      "python"),
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--http"],
                       "common"),
+    "mcp-lite": Server("others", lambda home, folder: node(SCRIPTS / "lite-server.mjs", home), "common"),
     "everything": Server(
         "npm", lambda home, folder: node("--import", SCRIPTS / "loopback.mjs",
                                          home / "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
@@ -212,13 +215,10 @@ class Stage:
     def serve(self, name):
         """The URL of a server over HTTP, which ends with the block."""
         peer, where = LISTENERS[name], self.fresh()
-        command = [os.fspath(word) for word in peer.words(self.home(peer.group), where)]
-        with (where / "out").open("wb") as out, (where / "err").open("wb") as err, subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True) as process:
-            try:
-                yield said_url(where / "out", process)
-            finally:
-                process.kill()
+        command = peer.words(self.home(peer.group), where)
+        with (where / "out").open("wb") as out, (where / "err").open("wb") as err, started(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err) as process:
+            yield url_in(where / "out", process)
 
     def visit(self, client, server, url, ids="numbers"):
         """Plays the session of a server with whatever is at the URL: the document."""
@@ -232,16 +232,6 @@ def document_of(ran):
     document = json.loads(ran.out)
     assert document["trouble"] == [], str(ran)
     return document
-
-
-def said_url(file, process, patience_s=30):
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline and process.poll() is None:
-        found = re.search(r"^(http://\S+)\n", file.read_text(errors="replace"), re.M)
-        if found:
-            return found[1]
-        time.sleep(0.02)
-    raise AssertionError(f"{process.args} did not say where it listens")
 
 
 def survivors(mark, patience_s=5):

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Let the official conformance suite judge one build, outside of the tests: the table, and every check that differs.
+
+    tests/interop/judge.py SUITE [--mcpreel PROGRAM] [--scenario NAME]… [--keep FOLDER] [-- REPLAY OPTION…]
+
+SUITE is a revision or 0.1.16, as in conformance.py. With --scenario only those are run, which takes seconds. The
+recording and what mcpreel said stay in FOLDER.
+"""
+import argparse
+import contextlib
+import dataclasses
+import importlib.util
+import itertools
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from conformance import SUITES, Judge, Verdict, differences, listening, recording, replaying, table
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def fixtures():
+    """The conftest of all tests: it installs peers and runs commands."""
+    spec = importlib.util.spec_from_file_location("fixtures", ROOT / "tests/conftest.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def arguments():
+    cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--mcpreel", type=pathlib.Path, default=ROOT / "build/mcpreel")
+    parser.add_argument("--scenario", action="append")
+    parser.add_argument("--keep", type=pathlib.Path)
+    args = parser.parse_args(sys.argv[1:cut])
+    args.how = sys.argv[cut + 1:]
+    return args
+
+
+def suites(args):
+    suite = SUITES[args.suite]
+    if not args.scenario:
+        return [suite]
+    version = () if args.suite == "0.1.16" else ("--spec-version", args.suite)
+    return [dataclasses.replace(suite, words=("--scenario", name, *version)) for name in args.scenario]
+
+
+def judged(args, judge, folder):
+    def verdict(url):
+        parts = [judge.of_server(suite, url) for suite in suites(args)]
+        return Verdict({name: checks for part in parts for name, checks in part.scenarios.items()})
+
+    file, columns = folder / "suite.jsonl", {}
+    with judge.server() as url:
+        columns["direct"] = verdict(url)
+        with listening(recording(args.mcpreel, url, file), folder / "record.err") as address:
+            columns["recorded"] = verdict(f"{address}/mcp")
+    with listening(replaying(args.mcpreel, file, *args.how), folder / "replay.err") as address:
+        columns["replayed"] = verdict(f"{address}/mcp")
+        print(table(args.suite, columns))
+    return [f"{name}: {one}" for name in ("recorded", "replayed") for one in differences(columns["direct"], columns[name])]
+
+
+def main():
+    args = arguments()
+    common = fixtures()
+    with contextlib.ExitStack() as stack:
+        folder = args.keep or pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "suite.jsonl").unlink(missing_ok=True)
+        runs = itertools.count(1)
+
+        def fresh():
+            where = folder / f"run-{next(runs)}"
+            shutil.rmtree(where, ignore_errors=True)
+            where.mkdir()
+            return where
+
+        found = judged(args, Judge(common.installed("conformance"), common.run_command, fresh), folder)
+    print("\n".join(found) or "no check differs")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
