@@ -55,11 +55,11 @@ static bool tell(struct bench *b, enum who who, const char *text)
     else if (who == CLIENT_NOTIFIES)
         upstream_hear_notification(&b->up, &m);
     else if (who == CLIENT_CANCELS)
-        heard = upstream_hear_cancel(&b->up, &m);
+        heard = upstream_hear_cancel(&b->up, &m, b);
     else if (who == SERVER)
         upstream_hear(&b->up, &r);
     else
-        upstream_forward(&b->up, &m, who == CLIENT_ASKS_MODERN);
+        upstream_forward(&b->up, &m, who == CLIENT_ASKS_MODERN, b);
     terse_scanned_release(&s);
     return heard;
 }
