@@ -287,13 +287,20 @@ static void client_drained(void *to, struct exchange *x)
 
 static void client_gone(void *to, struct exchange *x, const struct exchange_fault *why)
 {
-    struct http_relay *r = to;
     struct passage *p = x->user;
 
+    (void)to;
     tell_end(p, why->kind == EXCHANGE_LEFT ? HTTP_RELAY_CLIENT : HTTP_RELAY_SELF, false,
              why->text);
     passage_free(p);
-    http_client_leave(r->client, x->connection);
+}
+
+/* What it left idle at the server is of no use to anybody else. */
+static void client_left(void *to, uint64_t connection)
+{
+    struct http_relay *r = to;
+
+    http_client_leave(r->client, connection);
 }
 
 static void client_refused(void *to, uint64_t connection, const struct exchange_fault *why)
@@ -310,6 +317,7 @@ static const struct exchange_events client_events = {
     .drained = client_drained,
     .gone = client_gone,
     .refused = client_refused,
+    .left = client_left,
 };
 
 bool http_relay_open(struct http_relay **out, struct loop *l,

@@ -475,6 +475,26 @@ static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
     close_rig(&g);
 }
 
+/* The server would wait for a minute. */
+static void what_a_client_leaves_idle_is_closed_when_it_goes(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\nKeep-Alive: timeout=60\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 204 None\r\n\r\n");
+    hang_up(&g);
+    for (int i = 0; i < 100; i++)
+        dial_pause(g.loop);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
 static void whoever_waits_for_100_is_told_to_go_on(void **state)
 {
     static const struct peer_step script[] = {
@@ -664,6 +684,7 @@ int main(void)
         cmocka_unit_test(a_server_that_takes_too_long_to_connect_to_is_a_504),
         cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
         cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),
+        cmocka_unit_test(what_a_client_leaves_idle_is_closed_when_it_goes),
         cmocka_unit_test(whoever_waits_for_100_is_told_to_go_on),
         cmocka_unit_test(whoever_is_not_let_in_does_not_reach_the_server),
         cmocka_unit_test(host_is_rewritten_for_a_server_elsewhere),
