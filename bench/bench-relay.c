@@ -1,9 +1,12 @@
 /* bench/bench-relay.c - what any relay on the same loop costs: the baseline.
  *
- *     bench-relay [-w FILE] COMMAND ARGS…
+ *     bench-relay [-s] [-w FILE] COMMAND ARGS…
  *
  * Copies stdin to the command and its output back. With -w it also writes every
- * chunk to FILE first, which is the least a recorder can do. */
+ * chunk to FILE first, which is the least a recorder can do. With -s the command is in a
+ * session of its own, as it must be for whoever wants to end it with all it has started:
+ * Linux gives each session its own share of the processor, and going from one to another
+ * takes longer. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +72,13 @@ int main(int argc, char **argv)
 {
     uv_loop_t *loop = uv_default_loop();
     struct way *up = calloc(1, sizeof *up), *down = calloc(1, sizeof *down);
-    int in[2], out[2];
+    int in[2], out[2], own_session = 0;
 
+    if (argc > 2 && !strcmp(argv[1], "-s")) {
+        own_session = 1;
+        argc--;
+        argv++;
+    }
     if (argc > 3 && !strcmp(argv[1], "-w")) {
         file = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0600);
         argv += 2;
@@ -78,6 +86,8 @@ int main(int argc, char **argv)
     if (!argv[1] || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
         return 2;
     if (fork() == 0) {
+        if (own_session)
+            setsid();
         dup2(in[0], 0);
         dup2(out[1], 1);
         execvp(argv[1], argv + 1);

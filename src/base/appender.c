@@ -39,7 +39,7 @@ struct batch {
 };
 
 /* Who may touch what:
- * - `sick`, `note_due`, `synced` and `latest_us` are the owner's.
+ * - `sick`, `note_due`, `synced`, `latest_us`, `looked_us` and `busy_us` are the owner's.
  * - `file`, `size` and `batch` are the owner's while it is not sick, then the rescuer's as
  *   long as `pending` and not `resting`; `file` and `batch` are changed under the lock.
  * - everything else is under the lock; the syncer has its own. Only the syncer closes
@@ -51,6 +51,8 @@ struct appender {
     bool note_due;     /* a sync has failed, and the file does not say so */
     bool synced;       /* at the end there was time for that */
     int64_t latest_us; /* of the lines that came */
+    int64_t looked_us; /* when the owner's thread was last looked at ... */
+    int64_t busy_us;   /* ... and what it had been busy for by then */
 
     struct file file;
     uint64_t size; /* bytes of whole lines */
@@ -170,19 +172,36 @@ static void hand_over(struct appender *a, struct str text, size_t done,
     pthread_cond_signal(&a->work);
 }
 
+static void look(struct appender *a, int64_t now)
+{
+    a->looked_us = now;
+    a->busy_us = thread_busy_us();
+}
+
+/* On a busy machine it is not the disk that makes others wait. What the thread was busy with
+ * just before the write is held in its favour, but only once. */
+static bool has_waited(struct appender *a, int64_t now, int64_t took)
+{
+    int64_t before = a->busy_us;
+
+    look(a, now);
+    return took - (a->busy_us - before) > a->config.slow_us / 2;
+}
+
 /* One write on the owner's thread. False: the disk is ill from now on; what is not in the
  * file by then is in the batch. */
 static bool write_now(struct appender *a, struct str text, const struct backlog_line *l)
 {
     int64_t start = clock_mono_us(), took;
-    long waits = thread_waits();
     struct err e = ERR_NONE;
     size_t done;
-    bool slow, ok = file_write(&a->file, text, &done, &e);
+    bool slow, ok;
 
+    if (start - a->looked_us >= a->config.slow_us / 4)
+        look(a, start);
+    ok = file_write(&a->file, text, &done, &e);
     took = clock_mono_us() - start;
-    /* On a busy machine it is not the disk that makes others wait. */
-    slow = took > a->config.slow_us && thread_waits() != waits;
+    slow = took > a->config.slow_us && has_waited(a, start + took, took);
     pthread_mutex_lock(&a->lock);
     if (ok) {
         a->size += text.len;
@@ -392,6 +411,17 @@ static void take_line(struct appender *a)
     free(item);
 }
 
+/* Nothing can go missing any more but the end itself. */
+static void add_last(struct appender *a)
+{
+    if (a->config.last) {
+        buf_clear(&a->last);
+        a->config.last(a->config.to, &a->last, &a->all);
+    }
+    parcel_add(&a->batch.parcel, buf_str(&a->last));
+    a->batch.last = true;
+}
+
 /* Once everything else is written comes what is to be the end. */
 static void fill_batch(struct appender *a)
 {
@@ -403,10 +433,8 @@ static void fill_batch(struct appender *a)
             break;
         take_line(a);
     }
-    if (!a->waiting.first && a->ending && a->last.len) {
-        parcel_add(p, buf_str(&a->last));
-        a->batch.last = true;
-    }
+    if (!p->text.len && a->ending && a->last.len)
+        add_last(a);
     a->pending = true;
 }
 
@@ -508,8 +536,7 @@ static bool give_up(struct appender *a)
         return false;
     compose_gap(a);
     take_gap(a);
-    parcel_add(&b->parcel, buf_str(&a->last));
-    b->last = true;
+    add_last(a);
     a->pending = parcel_next(&b->parcel) != NULL;
     return a->pending;
 }

@@ -37,6 +37,10 @@ struct appender_config {
      * owner is inside one of the functions below. */
     void (*gap)(void *to, struct buf *text, const struct backlog_loss *loss, const char *why);
 
+    /* Appends, in place of what appender_finish() was given, what is to be the end now that it
+     * is known what all of the file lacks. May be NULL. Called as `gap` is. */
+    void (*last)(void *to, struct buf *text, const struct backlog_loss *all);
+
     /* The end takes longer than a write should; may be NULL. Called by appender_finish(). */
     void (*waits)(void *to);
     void *to;
@@ -80,8 +84,8 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
 /* The next trouble that was not told yet; `*e` says what it is. */
 enum appender_trouble appender_trouble(struct appender *a, struct err *e);
 
-/* Writes what waits and then `last`, syncs and closes, all of it within `end_us`, and
- * tries as long as there is time. What the file does not take is lost, and if it takes that
+/* Writes what waits and then, by itself, `last`, syncs and closes, all of it within `end_us`,
+ * and tries as long as there is time. What the file does not take is lost, and if it takes that
  * much, it still gets the account of it and `last`. Troubles are there to be told until
  * appender_free(). */
 void appender_finish(struct appender *a, struct str last, struct appender_end *end);

@@ -76,11 +76,11 @@ static char other(char c, enum needles_case fold)
  * with few spellings. */
 static size_t oddest(const struct needles *n, struct str text, enum needles_case fold)
 {
-    enum { SPELLING = 6 };
+    enum { SPELLING = 6, SHARED = 4 };
     size_t best = 0, least = SIZE_MAX;
 
     for (size_t i = 0; i + NEEDLES_SHORTEST <= text.len && i < WINDOWS; i++) {
-        size_t cost = chain_length(n, hash_at(text.at + i));
+        size_t cost = SHARED * chain_length(n, hash_at(text.at + i));
 
         for (size_t k = 0; k < NEEDLES_SHORTEST; k++) {
             cost += commonness(text.at[i + k]);
@@ -110,10 +110,11 @@ static void chain(struct needles *n, const struct needle *needle, uint32_t hash)
 
     n->seen[hash] = 1;
     for (uint32_t i = *first; i; i = n->all[i - 1].next)
-        if (n->all[i - 1].text.at == needle->text.at)
+        if (n->all[i - 1].hash == hash && n->all[i - 1].text.at == needle->text.at)
             return;
     n->all = mem_reserve(n->all, &n->cap, n->count + 1, sizeof *n->all);
     n->all[n->count] = *needle;
+    n->all[n->count].hash = hash;
     n->all[n->count++].next = *first;
     *first = (uint32_t)n->count;
 }
@@ -142,18 +143,38 @@ void needles_add(struct needles *n, struct str text, enum needles_case fold, uin
     struct needle needle = { .text = keep(n, text, fold), .id = id, .fold = fold };
 
     BUG_IF(text.len < NEEDLES_SHORTEST);
+    if (fold == NEEDLES_EXACT) {
+        size_t len = text.len < sizeof needle.head ? text.len : sizeof needle.head;
+        memcpy(&needle.head, text.at, len);
+        memset(&needle.mask, 0xFF, len);
+    }
     needle.offset = oddest(n, needle.text, fold);
     chain_spellings(n, &needle);
 }
 
-static bool stands_at(const struct needle *needle, const char *at)
+static bool spelled_so(const struct needle *needle, const char *at)
 {
-    if (needle->fold == NEEDLES_EXACT)
-        return memcmp(at, needle->text.at, needle->text.len) == 0;
     for (size_t i = 0; i < needle->text.len; i++)
         if (at[i] != needle->text.at[i] && at[i] != other(needle->text.at[i], needle->fold))
             return false;
     return true;
+}
+
+/* `at` has room for the needle. */
+static bool stands_at(const struct needle *needle, struct str at)
+{
+    uint64_t w;
+
+    if (at.len >= sizeof w) {
+        memcpy(&w, at.at, sizeof w);
+        if ((w ^ needle->head) & needle->mask)
+            return false;
+        if (needle->text.len <= sizeof w && needle->fold == NEEDLES_EXACT)
+            return true;
+    }
+    if (needle->fold != NEEDLES_EXACT)
+        return spelled_so(needle, at.at);
+    return memcmp(at.at, needle->text.at, needle->text.len) == 0;
 }
 
 static __attribute__((noinline)) bool compare(const struct needles *n, struct str text,
@@ -164,8 +185,9 @@ static __attribute__((noinline)) bool compare(const struct needles *n, struct st
     for (uint32_t i = n->chains[chain_of(hash)]; i; i = n->all[i - 1].next) {
         const struct needle *needle = &n->all[i - 1];
         size_t at = place - needle->offset;
-        if (place < needle->offset || text.len - at < needle->text.len ||
-            !stands_at(needle, text.at + at))
+        if (needle->hash != hash || place < needle->offset ||
+            text.len - at < needle->text.len ||
+            !stands_at(needle, str_n(text.at + at, text.len - at)))
             continue;
         if (!fn(to, at, at + needle->text.len, needle->id))
             return false;

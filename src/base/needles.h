@@ -26,9 +26,11 @@ enum needles_case {
 };
 
 struct needle {
-    struct str text; /* NEEDLES_ANY_CASE: in lower case */
-    size_t offset;   /* of the three bytes in the table */
+    struct str text;     /* NEEDLES_ANY_CASE: in lower case */
+    uint64_t head, mask; /* its first bytes in memory, and which count; exact needles only */
+    size_t offset;       /* of the three bytes in the table */
     uint32_t id, next;
+    uint32_t hash; /* of those three bytes in one of their spellings */
     enum needles_case fold;
 };
 

@@ -19,8 +19,9 @@ void thread_init_cond(pthread_cond_t *c);
 /* Until it is signalled, or, with false, clock_mono_us() is `until`; the lock is held. */
 bool thread_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until);
 
-/* How often this thread has waited for anything but the processor: between two equal
- * answers it was at most interrupted. */
-long thread_waits(void);
+/* How long this thread has run, or could have run and got no processor, to a few
+ * milliseconds; the rest of its time it has waited for something else. Too dear to be asked
+ * for every message. Where the system does not count the second, it is the first alone. */
+int64_t thread_busy_us(void);
 
 #endif

@@ -6,6 +6,8 @@
 
 _Static_assert((int)UNRAVEL_ROOM >= (int)UTF8_MAX, "an escape is copied as a whole");
 
+enum { CODE_MAX = 0x10FFFF };
+
 /* What one escape stands for. */
 struct plain {
     char bytes[UTF8_MAX];
@@ -42,17 +44,39 @@ static size_t one_char(struct plain *p, uint32_t code, size_t used)
     return used;
 }
 
-/* "\uXXXX", or two of them that are one character. */
+/* "{41}" and the like, as JavaScript and Rust have it behind "\u". */
+static size_t from_braces(struct str s, struct plain *p)
+{
+    enum { MOST = 8 };
+    size_t i = 3;
+    uint32_t n = 0;
+
+    for (; i < s.len && i < 3 + MOST && str_hex(s.at[i]) >= 0; i++)
+        n = n << 4 | (uint32_t)str_hex(s.at[i]);
+    if (i == 3 || i == s.len || s.at[i] != '}' || n > CODE_MAX)
+        return 0;
+    return one_char(p, n, i + 1);
+}
+
+/* "\uXXXX" or "%uXXXX", or two of them that are one character. */
 static size_t from_u(struct str s, struct plain *p)
 {
     uint32_t high, low;
 
     if (!read_hex(str_skip(s, 2), 4, &high))
-        return 0;
-    if (high >= 0xD800 && high < 0xDC00 && s.len >= 12 && s.at[6] == '\\' && s.at[7] == 'u' &&
-        read_hex(str_skip(s, 8), 4, &low) && low >= 0xDC00 && low < 0xE000)
+        return s.len > 2 && s.at[2] == '{' ? from_braces(s, p) : 0;
+    if (high >= 0xD800 && high < 0xDC00 && s.len >= 12 && s.at[6] == s.at[0] &&
+        s.at[7] == 'u' && read_hex(str_skip(s, 8), 4, &low) && low >= 0xDC00 && low < 0xE000)
         return one_char(p, 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00), 12);
     return one_char(p, high, 6);
+}
+
+/* "\U0001F600", as Python has it. */
+static size_t from_long_u(struct str s, struct plain *p)
+{
+    uint32_t n;
+
+    return read_hex(str_skip(s, 2), 8, &n) && n <= CODE_MAX ? one_char(p, n, 10) : 0;
 }
 
 static size_t from_x(struct str s, struct plain *p)
@@ -62,14 +86,27 @@ static size_t from_x(struct str s, struct plain *p)
     return read_hex(str_skip(s, 2), 2, &n) ? one_byte(p, (char)n, 4) : 0;
 }
 
+/* "\101": a byte. */
+static size_t from_octal(struct str s, struct plain *p)
+{
+    if (s.len < 4 || s.at[1] > '3' || s.at[2] < '0' || s.at[2] > '7' || s.at[3] < '0' ||
+        s.at[3] > '7')
+        return 0;
+    return one_byte(p, (char)((s.at[1] - '0') << 6 | (s.at[2] - '0') << 3 | (s.at[3] - '0')),
+                    4);
+}
+
+static bool is_no_letter(char c)
+{
+    return (c >= ' ' && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') ||
+           (c > 'z' && c < '\x7f');
+}
+
 static size_t from_backslash(struct str s, struct plain *p)
 {
-    switch (s.len < 2 ? '\0' : s.at[1]) {
-    case '\\':
-    case '"':
-    case '/':
-    case '\'':
-        return one_byte(p, s.at[1], 2);
+    char sign = '\0';
+
+    switch (s.len < 2 ? '\0' : (sign = s.at[1])) {
     case 'b':
         return one_byte(p, '\b', 2);
     case 'f':
@@ -82,10 +119,14 @@ static size_t from_backslash(struct str s, struct plain *p)
         return one_byte(p, '\t', 2);
     case 'u':
         return from_u(s, p);
+    case 'U':
+        return from_long_u(s, p);
     case 'x':
         return from_x(s, p);
     default:
-        return 0;
+        if (sign >= '0' && sign <= '7')
+            return from_octal(s, p);
+        return is_no_letter(sign) ? one_byte(p, sign, 2) : 0;
     }
 }
 
@@ -93,6 +134,8 @@ static inline size_t from_percent(struct str s, struct plain *p)
 {
     int high, low;
 
+    if (s.len > 1 && s.at[1] == 'u')
+        return from_u(s, p);
     if (s.len < 3 || (high = str_hex(s.at[1])) < 0 || (low = str_hex(s.at[2])) < 0)
         return 0;
     return one_byte(p, (char)(high << 4 | low), 3);
@@ -111,7 +154,7 @@ static size_t from_number(struct str s, struct plain *p)
         if (d < 0 || (!hex && d > 9))
             break;
         n = n * (hex ? 16 : 10) + (uint32_t)d;
-        if (n > 0x10FFFF)
+        if (n > CODE_MAX)
             return 0;
     }
     if (i == first)

@@ -1,7 +1,8 @@
 /* base/unravel.h - one layer of escapes taken off a text.
  *
- * Takes off all at once what JSON, URLs and HTML put on: \n \" \/ \u0041 \x41 (pairs of
- * surrogates as one character, lone ones as three bytes), %41, &amp; and the other names of
+ * Takes off all at once what JSON, URLs, HTML, shells and programs put on: \n \" \/ \$
+ * \u0041 \u{41} \U00000041 \x41 \101 (pairs of surrogates as one character, lone ones as
+ * three bytes), %41, %u0041, &amp; and the other names of
  * characters up to U+00FF, &#65; &#x41; (a semicolon may be missing there). What looks like an
  * escape and is none stays. Texts escaped several times have several layers.
  *

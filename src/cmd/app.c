@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "cmd/option.h"
 
+enum { LAST_WORDS_MS = 200 };
+
 int app_exit_code(const struct err *e)
 {
     switch (e->kind) {
@@ -62,4 +64,17 @@ bool app_pour(const struct app *app, struct str bytes, bool *gone, struct err *e
     if (!*gone)
         *e = why;
     return *gone;
+}
+
+const struct app *app_unheld_begin(struct app_unheld *u, const struct app *app)
+{
+    *u = (struct app_unheld){ .app = *app, .log = *app->log };
+    u->app.log = &u->log;
+    log_queue_init(&u->queue, &u->log);
+    return &u->app;
+}
+
+void app_unheld_end(struct app_unheld *u)
+{
+    log_queue_finish(&u->queue, LAST_WORDS_MS);
 }

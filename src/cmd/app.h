@@ -50,4 +50,17 @@ bool app_write(const struct app *app, struct str bytes, struct err *e) MUST_CHEC
  * `*gone` is set. */
 bool app_pour(const struct app *app, struct str bytes, bool *gone, struct err *e) MUST_CHECK;
 
+/* An app whose log holds nobody up: for those who serve a client that may never read our
+ * standard error. See base/log.h for what becomes of the lines. */
+struct app_unheld {
+    struct app app;
+    struct log log;
+    struct log_queue queue;
+};
+
+/* `u` stays where it is until app_unheld_end(), which waits a moment for the last words to
+ * be read. */
+const struct app *app_unheld_begin(struct app_unheld *u, const struct app *app);
+void app_unheld_end(struct app_unheld *u);
+
 #endif

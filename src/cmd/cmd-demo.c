@@ -223,7 +223,14 @@ static int show(const struct app *app, const struct demo_args *args, struct err 
 static int demo_run(const struct app *app, const void *options, const struct operands *in,
                     struct err *e)
 {
-    return in->count ? serve(app, e) : show(app, options, e);
+    struct app_unheld unheld;
+    int code;
+
+    if (!in->count)
+        return show(app, options, e);
+    code = serve(app_unheld_begin(&unheld, app), e);
+    app_unheld_end(&unheld);
+    return code;
 }
 
 static const struct option_choice demo_words[] = { { .name = "server" }, { 0 } };

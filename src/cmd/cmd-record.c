@@ -7,8 +7,6 @@
 #include "loop/dumps.h"
 #include "trace/limits.h"
 
-enum { LAST_WORDS_MS = 200 }; /* that we wait for somebody to read what we said */
-
 struct record_args {
     const char *output, *name, *upstream, *url, *cacert;
     struct option_list headers, header_env;
@@ -234,16 +232,11 @@ static int record_redacted(const struct app *app, const struct record_args *args
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
-    struct log log = *app->log;
-    struct log_queue queue;
     struct arena a = { 0 };
     int code;
 
-    redacted.log = &log;
-    if (!redaction_init(&redaction, &redacted, &args->redaction, wish.server, e))
+    if (!redaction_init(&redaction, app, &args->redaction, wish.server, e))
         return app_exit_code(e);
-    /* Many clients never read our standard error; the session must not wait for them. */
-    log_queue_init(&queue, &log);
     dumps_off();
     redacted.log = &redaction.log;
     redaction.redactor.live = true;
@@ -256,7 +249,6 @@ static int record_redacted(const struct app *app, const struct record_args *args
     } else {
         code = app_exit_code(e);
     }
-    log_queue_finish(&queue, LAST_WORDS_MS);
     redaction_err(&redaction, e);
     record_place_release(&place);
     redaction_release(&redaction);
@@ -286,8 +278,12 @@ static int record_run(const struct app *app, const void *options, const struct o
 
     if (check_sizes(args, e) && listening_choose(&args->listening, &http.at, &listens, e) &&
         check_sides(args, in, listens, e) && read_headers(app, args, &http.headers, e) &&
-        find_server(&how, args, in, &a, e))
-        code = record_redacted(app, args, &how, &http, e);
+        find_server(&how, args, in, &a, e)) {
+        struct app_unheld unheld;
+
+        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, &http, e);
+        app_unheld_end(&unheld);
+    }
     fields_release(&http.headers);
     arena_release(&a);
     return code;

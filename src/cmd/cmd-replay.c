@@ -251,7 +251,8 @@ static bool choose_how(const struct replay_args *args, struct mock_options *how,
 }
 
 struct replay {
-    const struct app *app;
+    const struct app *app; /* unheld */
+    const struct app *own; /* ours: the result is not talk, and is waited for */
     const struct replay_args *args;
     struct mock_options how;
     char *const *server;
@@ -345,7 +346,7 @@ static int run(struct replay *r, struct as_server *server, struct mock *mock, st
 
     mock->exit_code = code; /* which need not be the engine's */
     if (mock->finished)
-        code = tell_result(r->app, r->args, mock, code, e);
+        code = tell_result(r->own, r->args, mock, code, e);
     return code;
 }
 
@@ -416,7 +417,11 @@ static int replay_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct replay_args *args = options;
-    struct replay r = { .app = app, .args = args, .listen = { .args = &args->listening } };
+    struct app_unheld unheld;
+    struct replay r = { .app = app_unheld_begin(&unheld, app),
+                        .own = app,
+                        .args = args,
+                        .listen = { .args = &args->listening } };
     const char *path = choose_path(app, args, in, e);
     struct arena a = { 0 };
     int code = EXIT_USAGE;
@@ -425,6 +430,7 @@ static int replay_run(const struct app *app, const void *options, const struct o
         listening_choose(&args->listening, &r.listen.at, &r.over_http, e) &&
         choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
         code = load_and_serve(&r, path, e);
+    app_unheld_end(&unheld);
     arena_release(&a);
     return code;
 }

@@ -145,12 +145,22 @@ static struct record_header compose_header(const struct reel *r, struct str tran
     };
 }
 
+static void say_start(const struct reel *r)
+{
+    if (r->aside)
+        log_say(r->app->log, LOG_WARN,
+                "recording to %s; another broke off here: 'mcpreel check --fix %s' finishes it",
+                r->place->path, r->aside);
+    else
+        log_say(r->app->log, LOG_INFO, "recording to %s", r->place->path);
+}
+
 void reel_begin(struct reel *r, struct str transport)
 {
     struct arena a = { 0 };
     struct record_header header = compose_header(r, transport, &a);
 
-    log_say(r->app->log, LOG_INFO, "recording to %s", r->place->path);
+    say_start(r);
     reel_check(r, tap_begin(&r->tap, &header, reel_now(r), &r->why));
     arena_release(&a);
 }
@@ -175,14 +185,7 @@ static bool open_live(struct reel *r, struct err *e)
 
 static bool make_file(struct reel *r, struct err *e)
 {
-    const char *aside;
-
-    if (!record_place_set_aside(r->place, r->app->sys, &aside, e) || !open_live(r, e))
-        return false;
-    if (aside)
-        log_say(r->app->log, LOG_WARN,
-                "a recording broke off here: 'mcpreel check --fix %s' finishes it", aside);
-    return true;
+    return record_place_set_aside(r->place, r->app->sys, &r->aside, e) && open_live(r, e);
 }
 
 /* Of names that we choose ourselves another one may do. */
@@ -223,7 +226,7 @@ static bool lost_said(const struct loss *l)
 static void say_result(const struct reel *r, const struct live_end *end, const char *remark)
 {
     unsigned long long lost = end->lost + r->too_long, seen = r->tap.seq + r->too_long;
-    enum log_level level = lost || remark ? LOG_WARN : LOG_INFO;
+    enum log_level level = lost || remark || r->journal_kept ? LOG_WARN : LOG_INFO;
     struct buf text;
 
     buf_init(&text, RESULT_TEXT);
@@ -244,13 +247,15 @@ static void say_result(const struct reel *r, const struct live_end *end, const c
     }
     if (remark)
         buf_printf(&text, "; %s", remark);
+    if (r->journal_kept)
+        buf_printf(&text, "; everything that was recorded is in %s", r->place->live);
     log_say(r->app->log, level, "%.*s", STR_ARG(buf_str(&text)));
     buf_release(&text);
 }
 
 /* The document of a journal; true if there is none to be made. The journal stays as long as
  * it has anything that whoever wants everything would miss. */
-static bool make_document(const struct reel *r, const struct live_end *end)
+static bool make_document(struct reel *r, const struct live_end *end)
 {
     const struct record_place *p = r->place;
     struct err e = ERR_NONE;
@@ -262,9 +267,8 @@ static bool make_document(const struct reel *r, const struct live_end *end)
         log_err(r->app->log, &e);
         return false;
     }
-    if (end->late || (r->how->strict && lost_said(&r->loss)))
-        log_say(r->app->log, LOG_WARN, "everything that was recorded is in %s", p->live);
-    else
+    r->journal_kept = end->late || (r->how->strict && lost_said(&r->loss));
+    if (!r->journal_kept)
         r->app->sys->unlink(r->app->sys, p->live);
     return true;
 }

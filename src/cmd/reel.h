@@ -42,6 +42,8 @@ struct reel {
     struct err why;        /* of what went wrong last; too large to be made for each line */
     bool left_out;         /* something did not come to the file */
     uint64_t too_long;     /* messages that were, for us */
+    const char *aside; /* what an earlier recorder has left here, by its new name; or NULL */
+    bool journal_kept; /* it has what the document has not */
     void (*waits)(void *to);
     void *to;
 };

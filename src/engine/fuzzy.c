@@ -3,19 +3,24 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trace/limits.h"
 
 /* A leaf's value in 30 bits, and whether it does not count. */
 enum { FICKLE = 1, HIDDEN = 2, IGNORED = FICKLE | HIDDEN };
 
-/* Requests of one group that have the same paths. */
+/* So many bytes of rows are put away together. */
+enum { BLOCK = 4 << 10 };
+
+/* Requests of one group that have the same paths. A row is the number of its strand and a
+ * value for each path. */
 struct shape {
     struct shape *next;
-    size_t width;    /* paths */
-    uint64_t *paths; /* in order */
-    uint32_t *ops;
-    size_t count, cap;
-    uint32_t *values; /* `width` for each of ops */
-    size_t value_cap;
+    size_t width;               /* paths */
+    uint64_t *paths;            /* in order */
+    uint32_t *rows;             /* the latest */
+    size_t len, cap;            /* numbers in them */
+    struct shelf_place *blocks; /* of those before */
+    size_t block_count, block_cap;
 };
 
 struct fuzzy_group {
@@ -28,13 +33,14 @@ struct probe {
     size_t count;
 };
 
-static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
-                const struct leaves *leaves);
+static bool put(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves, struct err *e);
 
 void fuzzy_init(struct fuzzy *f, const struct script *script)
 {
     *f = (struct fuzzy){ .reader = { put }, .script = script };
     map_init(&f->groups);
+    buf_init(&f->block, LIMIT_LINE);
 }
 
 static void drop_shapes(struct fuzzy_group *g)
@@ -42,8 +48,8 @@ static void drop_shapes(struct fuzzy_group *g)
     while (g->first) {
         struct shape *next = g->first->next;
         free(g->first->paths);
-        free(g->first->ops);
-        free(g->first->values);
+        free(g->first->rows);
+        free(g->first->blocks);
         free(g->first);
         g->first = next;
     }
@@ -56,6 +62,7 @@ void fuzzy_release(struct fuzzy *f)
         free(e->value);
     }
     map_release(&f->groups);
+    buf_release(&f->block);
 }
 
 static int by_path(const void *a, const void *b)
@@ -140,29 +147,42 @@ static struct shape *shape_for(struct fuzzy_group *g, const struct probe *p)
 
 static void add_row(struct shape *s, uint32_t op, const struct probe *p)
 {
-    s->ops = mem_reserve(s->ops, &s->cap, s->count + 1, sizeof *s->ops);
-    s->values =
-        mem_reserve(s->values, &s->value_cap, (s->count + 1) * s->width + 1, sizeof *s->values);
+    s->rows = mem_reserve(s->rows, &s->cap, s->len + 1 + s->width, sizeof *s->rows);
+    s->rows[s->len++] = op;
     for (size_t i = 0; i < s->width; i++)
-        s->values[s->count * s->width + i] = value_of(&p->at[i]);
-    s->ops[s->count++] = op;
+        s->rows[s->len++] = value_of(&p->at[i]);
 }
 
-static void put(struct script_reader *self, uint32_t op, const struct script_op *of,
-                const struct leaves *leaves)
+/* Kept in memory they would be most of what a recording of small messages takes. */
+static bool put_away(struct shape *s, struct shelf *shelf, struct err *e)
+{
+    struct str bytes = str_n((const char *)s->rows, s->len * sizeof *s->rows);
+
+    if (bytes.len < BLOCK)
+        return true;
+    s->blocks = mem_reserve(s->blocks, &s->block_cap, s->block_count + 1, sizeof *s->blocks);
+    s->len = 0;
+    return shelf->store(shelf, bytes, &s->blocks[s->block_count++], e);
+}
+
+static bool put(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves, struct err *e)
 {
     struct fuzzy *f = (struct fuzzy *)self;
     struct probe p = probe_of(leaves, f->script->methods[of->method].known);
     uint32_t key[3];
     struct str at = group_key(key, of->session, of->method, of->subject_key);
     struct fuzzy_group *g = map_get(&f->groups, at);
+    struct shape *s;
 
     if (!g) {
         g = mem_new(struct fuzzy_group);
         map_put(&f->groups, at, g);
     }
-    add_row(shape_for(g, &p), op, &p);
+    s = shape_for(g, &p);
+    add_row(s, op, &p);
     free(p.at);
+    return put_away(s, f->script->shelf, e);
 }
 
 /* A shape held against the live request: at each path the live value, if it has one. */
@@ -193,9 +213,9 @@ static void fit(const struct shape *s, const struct probe *p, struct fitting *f)
         f->only_live += counts(f, &p->at[i]);
 }
 
-static struct likeness liken(const struct shape *s, size_t row, const struct fitting *f)
+static struct likeness liken(const struct shape *s, const uint32_t *values,
+                             const struct fitting *f)
 {
-    const uint32_t *values = s->values + row * s->width;
     struct likeness l = { .total = f->only_live };
 
     for (size_t k = 0; k < s->width; k++) {
@@ -260,43 +280,64 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
     return c > 0 || (c == 0 && a.op <= b.op) ? a : b;
 }
 
-/* What is done with every request that a search is about, and how alike it is. */
-typedef void row_fn(void *arg, uint32_t op, struct likeness like);
+/* Who is shown each request that a query is about, with its likeness. */
+struct viewer {
+    void (*row)(void *arg, uint32_t op, struct likeness like);
+    void *arg;
+};
 
-/* `of` may be NULL: all of the group. */
-static void each_in_group(const struct fuzzy_group *g, const struct probe *p,
-                          const struct fuzzy_query *of, row_fn *row, void *arg)
+static void show_rows(const struct shape *s, const uint32_t *rows, size_t len,
+                      const struct fuzzy_query *q, const struct fitting *f,
+                      const struct viewer *to)
 {
-    struct fitting fitting = { .masked = of && of->masked };
-
-    for (const struct shape *s = g ? g->first : NULL; s; s = s->next) {
-        fitting.live = mem_grow(fitting.live, (s->width + 1) * sizeof *fitting.live);
-        fitting.has = mem_grow(fitting.has, (s->width + 1) * sizeof *fitting.has);
-        fit(s, p, &fitting);
-        for (size_t i = 0; i < s->count; i++)
-            if (!of || spent_has(of->spent, s->ops[i]) == of->used)
-                row(arg, s->ops[i], liken(s, i, &fitting));
-    }
-    free(fitting.live);
-    free(fitting.has);
+    for (const uint32_t *row = rows; row < rows + len; row += 1 + s->width)
+        if (spent_has(q->spent, row[0]) == q->used)
+            to->row(to->arg, row[0], liken(s, row + 1, f));
 }
 
-static void each_row(struct fuzzy *f, const struct fuzzy_query *q, row_fn *row, void *arg)
+static void show_shape(struct fuzzy *f, const struct shape *s, const struct fuzzy_query *q,
+                       const struct fitting *fitting, const struct viewer *to)
+{
+    struct shelf *shelf = f->script->shelf;
+
+    for (size_t i = 0; i < s->block_count; i++) {
+        if (f->trouble.kind != ERR_OK ||
+            !shelf->fetch(shelf, s->blocks[i], &f->block, &f->trouble))
+            return;
+        show_rows(s, (const uint32_t *)(const void *)f->block.at,
+                  f->block.len / sizeof *s->rows, q, fitting, to);
+    }
+    show_rows(s, s->rows, s->len, q, fitting, to);
+}
+
+/* To be fitted once more to another shape, or to be let go. */
+static void fit_to(struct fitting *f, const struct shape *s, const struct probe *p)
+{
+    f->live = mem_grow(f->live, (s->width + 1) * sizeof *f->live);
+    f->has = mem_grow(f->has, (s->width + 1) * sizeof *f->has);
+    fit(s, p, f);
+}
+
+static void let_go(struct fitting *f)
+{
+    free(f->live);
+    free(f->has);
+}
+
+static void show_all(struct fuzzy *f, const struct fuzzy_query *q, const struct viewer *to)
 {
     struct probe p = probe_of(q->live, f->script->methods[q->method].known);
+    struct fitting fitting = { .masked = q->masked };
+    struct fuzzy_group *g;
     uint32_t key[3];
 
-    each_in_group(map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key)),
-                  &p, q, row, arg);
+    g = map_get(&f->groups, group_key(key, q->session, q->method, q->subject_key));
+    for (const struct shape *s = g ? g->first : NULL; s; s = s->next) {
+        fit_to(&fitting, s, &p);
+        show_shape(f, s, q, &fitting, to);
+    }
+    let_go(&fitting);
     free(p.at);
-}
-
-static void judge_row(void *arg, uint32_t op, struct likeness like)
-{
-    bool *alike = arg;
-
-    (void)op;
-    *alike = is_enough(like);
 }
 
 bool fuzzy_are_alike(const struct mcp_method *known, const struct leaves *recorded,
@@ -304,10 +345,14 @@ bool fuzzy_are_alike(const struct mcp_method *known, const struct leaves *record
 {
     struct probe left = probe_of(recorded, known), right = probe_of(live, known);
     struct fuzzy_group g = { NULL };
-    bool alike = false;
+    struct shape *s = shape_for(&g, &left);
+    struct fitting fitting = { .masked = false };
+    bool alike;
 
-    add_row(shape_for(&g, &left), 0, &left);
-    each_in_group(&g, &right, NULL, judge_row, &alike);
+    add_row(s, 0, &left);
+    fit_to(&fitting, s, &right);
+    alike = is_enough(liken(s, s->rows + 1, &fitting));
+    let_go(&fitting);
     drop_shapes(&g);
     free(left.at);
     free(right.at);
@@ -330,7 +375,7 @@ struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q)
 {
     struct search s = { .script = f->script };
 
-    each_row(f, q, consider_row, &s);
+    show_all(f, q, &(struct viewer){ consider_row, &s });
     return s.best;
 }
 
@@ -353,5 +398,5 @@ void fuzzy_each(struct fuzzy *f, const struct fuzzy_query *q, struct likeness li
 {
     struct visit v = { like, visit, arg };
 
-    each_row(f, q, visit_row, &v);
+    show_all(f, q, &(struct viewer){ visit_row, &v });
 }

@@ -8,8 +8,8 @@
  * more volatile values that are equal all the same.
  *
  * Keeps the hash of each leaf, four bytes, so that a hundred thousand candidates can be
- * looked at without reading one. A script_reader: the script feeds it while it is
- * written. */
+ * looked at without reading one. Where there are many they lie on the script's shelf: memory
+ * is for a few of each kind. A script_reader: the script feeds it while it is written. */
 #ifndef ENGINE_FUZZY_H
 #define ENGINE_FUZZY_H
 
@@ -18,8 +18,10 @@
 
 struct fuzzy {
     struct script_reader reader;
-    const struct script *script; /* borrowed; for the methods */
+    const struct script *script; /* borrowed; for its methods and its shelf */
     struct map groups;           /* session, method and subject to struct fuzzy_group */
+    struct buf block;            /* of candidates, got back */
+    struct err trouble;          /* ERR_OK, or why they could not be */
 };
 
 void fuzzy_init(struct fuzzy *f, const struct script *script);
@@ -46,6 +48,7 @@ struct fuzzy_found {
     struct likeness like;
 };
 
+/* Whoever asks looks at `trouble` afterwards. */
 struct fuzzy_found fuzzy_find(struct fuzzy *f, const struct fuzzy_query *q);
 
 /* Visits all that are exactly as much alike as `like`, in no order. The visitor may change

@@ -775,6 +775,8 @@ static void hear_timer(struct http_mock *m, const struct event *ev)
         mock_step(&m->mock, ev);
         return;
     }
+    if (upstream_hear_timer(&m->mock.upstream, ev->timer))
+        return;
     m->at = c;
     if (c)
         session_timer(c->session, ev->timer, ev->now_us);

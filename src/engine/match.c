@@ -252,6 +252,8 @@ static struct fuzzy_found most_alike(struct matcher *m, const struct wanted *w,
         q->subject_key = script_subject_key(w->live->method, w->live->params, wild);
         best = find_alike(m, w, q);
     }
+    if (m->fuzzy->trouble.kind != ERR_OK)
+        m->trouble = m->fuzzy->trouble;
     /* Whatever was alike by its hashes is read once more. */
     if (best.op && !same_subject(m, w, recorded_params(m, best.op)))
         best.op = 0;
@@ -520,8 +522,9 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
         struct places places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places.count && !done; i++)
             if (was_given(m, w, places.at[i])) {
-                note_exhausted(m, w, places.at[i], out);
                 done = take_again(m, w, places.at[i], out);
+                if (!done)
+                    note_exhausted(m, w, places.at[i], out);
             }
         free(places.at);
     }

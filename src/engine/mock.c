@@ -25,7 +25,7 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
     say_init(&m->say, out);
     matcher_init(&m->matcher, script, &m->options.match, fuzzy);
     review_init(&m->review, script);
-    upstream_init(&m->upstream, &m->say);
+    upstream_init(&m->upstream, &m->say, &m->host.timers);
     m->host = (struct session_host){
         .script = script,
         .matcher = &m->matcher,
@@ -93,12 +93,19 @@ static void report_unused(struct mock *m)
     buf_release(&names);
 }
 
+static bool left_unserved(const struct mock *m)
+{
+    return m->host.unserved || m->host.stranger;
+}
+
 static int exit_code(const struct mock *m)
 {
     if (m->host.exit_code)
         return m->host.exit_code;
     if (m->upstream.failed)
         return 4;
+    if (left_unserved(m))
+        return 1;
     return m->options.strict_unused && review_unused(&m->review) ? 1 : 0;
 }
 
@@ -111,6 +118,9 @@ static void summarise(struct mock *m)
     say_report(&m->say, LOG_INFO, "answered %llu request%s from the recording, %llu unmatched",
                (unsigned long long)answered, answered == 1 ? "" : "s",
                (unsigned long long)m->review.missed);
+    if (left_unserved(m))
+        say_report(&m->say, LOG_ERROR,
+                   "a client got nothing: it speaks another revision than the recorded server");
     report_unused(m);
 }
 
@@ -164,7 +174,7 @@ void mock_step(struct mock *m, const struct event *ev)
     case EVENT_TIMER:
         if (ev->timer == m->last_wait)
             upstream_give_up(&m->upstream);
-        else
+        else if (!upstream_hear_timer(&m->upstream, ev->timer))
             session_timer(m->first, ev->timer, ev->now_us);
         break;
     case EVENT_CLOSED:

@@ -2,17 +2,19 @@
 
 #include "json/write.h"
 
-enum { UNUSED_LISTED = 1000, NAME_KEPT = 1000 };
+enum { REQUESTS_LISTED = 1000, NAME_KEPT = 1000 };
 
 void review_init(struct review *r, const struct script *script)
 {
     *r = (struct review){ .script = script };
     spent_init(&r->used, script->op_count);
+    spent_init(&r->passed, script->op_count);
 }
 
 void review_release(struct review *r)
 {
     spent_release(&r->used);
+    spent_release(&r->passed);
     arena_release(&r->arena);
 }
 
@@ -25,6 +27,25 @@ void review_match(struct review *r, const struct match *m)
     r->differing += m->differs;
     r->masked += (r->script->ops[m->op].flags & STRAND_MASKED) != 0;
     spent_mark(&r->used, m->op, true);
+    r->passed_count += m->passed && !spent_has(&r->passed, m->passed);
+    if (m->passed)
+        spent_mark(&r->passed, m->passed, true);
+}
+
+void review_refusal(struct review *r)
+{
+    r->refused++;
+}
+
+void review_question(struct review *r, uint32_t op, struct str method,
+                     enum review_question what)
+{
+    r->questions[what]++;
+    if (what == QUESTION_ASKED || r->remarked == REVIEW_KEPT)
+        return;
+    r->remarks[r->remarked++] = (struct review_remark){
+        .method = arena_clip(&r->arena, method, NAME_KEPT), .what = what, .op = op
+    };
 }
 
 void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
@@ -123,21 +144,68 @@ static void write_counts(struct json_out *o, const struct review *r)
         const char *name;
         uint64_t count;
     } rows[] = {
-        { "requests", r->requests },    { "matched", r->found },
-        { "repeated", r->again },       { "borrowed", r->borrowed },
-        { "differing", r->differing },  { "redacted", r->masked },
-        { "unmatched", r->missed },     { "passed_through", r->forwarded },
+        { "requests", r->requests },
+        { "matched", r->found },
+        { "repeated", r->again },
+        { "borrowed", r->borrowed },
+        { "differing", r->differing },
+        { "redacted", r->masked },
+        { "passed_over", r->passed_count },
+        { "refused", r->refused },
+        { "unmatched", r->missed },
+        { "passed_through", r->forwarded },
         { "unused", review_unused(r) },
+        { "questions", r->questions[QUESTION_ASKED] },
+        { "questions_differing", r->questions[QUESTION_DIFFERS] },
+        { "questions_left_out", r->questions[QUESTION_LEFT_OUT] },
+        { "questions_unanswered", r->questions[QUESTION_UNANSWERED] },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         json_out_key_int(o, str_z(rows[i].name), (int64_t)rows[i].count);
 }
 
+static void write_remark(struct json_out *o, const struct review *r,
+                         const struct review_remark *m)
+{
+    static const char *const words[QUESTIONS] = { [QUESTION_DIFFERS] = "differs",
+                                                  [QUESTION_LEFT_OUT] = "left out",
+                                                  [QUESTION_UNANSWERED] = "no answer" };
+
+    json_out_object(o);
+    json_out_key_str(o, STR("method"), m->method);
+    json_out_key_str(o, STR("outcome"), str_z(words[m->what]));
+    if (!(r->script->ops[m->op].flags & STRAND_OPENING)) {
+        json_out_key(o, STR("request"));
+        write_request(o, r, m->op);
+    }
+    json_out_end_object(o);
+}
+
+static uint32_t next_passed(const struct review *r, uint32_t op)
+{
+    while (++op < r->script->op_count)
+        if (spent_has(&r->passed, op))
+            return op;
+    return 0;
+}
+
+/* The first recorded requests that `next` finds, as an array. */
+static void write_requests(struct json_out *o, const struct review *r, const char *name,
+                           uint32_t (*next)(const struct review *r, uint32_t op))
+{
+    size_t listed = 0;
+
+    json_out_key(o, str_z(name));
+    json_out_array(o);
+    for (uint32_t op = 0; listed++ < REQUESTS_LISTED && (op = next(r, op));)
+        write_request(o, r, op);
+    json_out_end_array(o);
+}
+
 void review_write(const struct review *r, struct buf *to, int exit_code)
 {
     struct json_out o = json_out_to(to);
-    size_t listed = 0;
 
     json_out_object(&o);
     json_out_key_int(&o, STR("v"), 1);
@@ -149,10 +217,12 @@ void review_write(const struct review *r, struct buf *to, int exit_code)
     for (size_t i = 0; i < r->kept; i++)
         write_miss(&o, r, &r->misses[i]);
     json_out_end_array(&o);
-    json_out_key(&o, STR("unused_requests"));
+    write_requests(&o, r, "passed_over_requests", next_passed);
+    json_out_key(&o, STR("question_remarks"));
     json_out_array(&o);
-    for (uint32_t op = 0; listed++ < UNUSED_LISTED && (op = review_next_unused(r, op));)
-        write_request(&o, r, op);
+    for (size_t i = 0; i < r->remarked; i++)
+        write_remark(&o, r, &r->remarks[i]);
     json_out_end_array(&o);
+    write_requests(&o, r, "unused_requests", review_next_unused);
     json_out_end_object(&o);
 }

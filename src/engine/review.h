@@ -1,7 +1,8 @@
 /* engine/review.h - how a replay went: what was answered, what was not, what nobody asked
- * for.
+ * for, and how its clients met the questions of the server.
  *
- * Bounded: of misses the first REVIEW_KEPT are kept, the others counted. */
+ * Bounded: of misses and of what is remarkable about questions the first REVIEW_KEPT are
+ * kept, the others counted. */
 #ifndef ENGINE_REVIEW_H
 #define ENGINE_REVIEW_H
 
@@ -16,10 +17,31 @@ struct review_miss {
     uint32_t nearest; /* strand; 0: none */
 };
 
+/* What became of a question of the server's. */
+enum review_question {
+    QUESTION_ASKED,      /* that it was; what comes of it is told later */
+    QUESTION_DIFFERS,    /* the live answer is not the recorded one */
+    QUESTION_LEFT_OUT,   /* not asked: the client cannot answer it */
+    QUESTION_UNANSWERED, /* the client never did */
+    QUESTIONS,
+};
+
+struct review_remark {
+    struct str method;
+    enum review_question what;
+    uint32_t op; /* the strand it was asked in */
+};
+
 struct review {
     const struct script *script; /* borrowed */
     struct spent used;           /* by any client */
-    uint64_t requests;           /* that had to be looked for */
+    struct spent passed;         /* over, by any client */
+    uint64_t passed_count;
+    uint64_t refused; /* requests of another era than the recording's */
+    uint64_t questions[QUESTIONS];
+    struct review_remark remarks[REVIEW_KEPT];
+    size_t remarked;
+    uint64_t requests; /* that had to be looked for */
     uint64_t found, again, borrowed, differing, masked, missed, forwarded;
     struct review_miss misses[REVIEW_KEPT];
     size_t kept;
@@ -32,6 +54,10 @@ void review_release(struct review *r);
 void review_match(struct review *r, const struct match *m);
 void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
                  enum match_outcome outcome);
+
+void review_refusal(struct review *r);
+void review_question(struct review *r, uint32_t op, struct str method,
+                     enum review_question what);
 
 /* How many recorded requests nobody asked for. */
 uint64_t review_unused(const struct review *r);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vast.h"
+#include "engine/id-place.h"
 #include "engine/suspense.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
@@ -164,8 +165,7 @@ static uint32_t new_op(struct script *s, const struct lane *l)
 static uint32_t new_step(struct script *s, enum script_step_kind kind)
 {
     s->steps = vast_reserve(s->steps, &s->step_cap, s->step_count + 1, sizeof *s->steps);
-    s->steps[s->step_count] =
-        (struct script_step){ .kind = (uint8_t)kind, .ms = s->writing->ms };
+    s->steps[s->step_count] = (struct script_step){ .kind = kind, .ms = s->writing->ms };
     return (uint32_t)s->step_count++;
 }
 
@@ -404,8 +404,8 @@ static bool counts(const struct mcp_method *known)
     return !known || known->class != MCP_CLASS_SESSION;
 }
 
-static void enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
-                     const struct mcp_message *m)
+static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
+                     const struct mcp_message *m, struct err *e)
 {
     const struct script_method *method = &s->methods[s->ops[op].method];
     struct str token = token_key(s->writing, l, mcp_progress_token(m->params));
@@ -422,11 +422,10 @@ static void enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     if (str_eq(m->method, STR("initialize")))
         s->sessions[l->session].greeting = op;
     if (!counts(method->known))
-        return;
+        return true;
     s->ops[op].flags |= STRAND_COUNTS;
     s->sessions[l->session].count++;
-    if (s->reader)
-        s->reader->put(s->reader, op, &s->ops[op], &s->writing->leaves);
+    return !s->reader || s->reader->put(s->reader, op, &s->ops[op], &s->writing->leaves, e);
 }
 
 static bool add_op(struct script *s, struct lane *l, const struct record *r,
@@ -450,8 +449,7 @@ static bool add_op(struct script *s, struct lane *l, const struct record *r,
     o->seq = clamp(r->has & HAS_SEQ ? r->message.seq : s->writing->seen);
     o->method = intern(s, m->method);
     add_keys(s, op, r, m);
-    enter_op(s, l, op, r, m);
-    return true;
+    return enter_op(s, l, op, r, m, e);
 }
 
 static uint32_t of_progress(const struct script *s, const struct lane *l,
@@ -624,7 +622,11 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
     if (ends_subscription(s, op))
         return add_step(s, last_strand(s, l), STEP_EVENT, m->root, e);
     l->last = op;
-    return add_step(s, op, STEP_ANSWER, m->root, e);
+    if (!add_step(s, op, STEP_ANSWER, m->root, e))
+        return false;
+    if (!m->duplicate)
+        s->steps[s->ops[op].last].id_place = id_place_of(m->root, m->id);
+    return true;
 }
 
 /* Nothing that comes later is sent under a request its client has given up. */

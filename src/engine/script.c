@@ -8,6 +8,9 @@
 #include "engine/script-write.h"
 #include "trace/limits.h"
 
+_Static_assert(sizeof(struct script_op) == 40 && sizeof(struct script_step) == 20,
+               "there are millions of them");
+
 void script_init(struct script *s, struct shelf *shelf, const struct leaf_rules *rules,
                  struct script_reader *reader)
 {
@@ -99,6 +102,16 @@ bool script_fetch_op(const struct script *s, uint32_t op, struct buf *to, struct
     return s->shelf->fetch(s->shelf, place_of_op(&s->ops[op]), to, e);
 }
 
+static struct shelf_place place_of_step(const struct script_step *o)
+{
+    return (struct shelf_place){ (uint64_t)o->at_high << 32 | o->at_low, o->len };
+}
+
+bool script_fetch_step(const struct script *s, uint32_t step, struct buf *to, struct err *e)
+{
+    return s->shelf->fetch(s->shelf, place_of_step(&s->steps[step]), to, e);
+}
+
 bool script_read_op(const struct script *s, uint32_t op, struct script_text *t,
                     struct json_val *root, struct err *e)
 {
@@ -108,10 +121,7 @@ bool script_read_op(const struct script *s, uint32_t op, struct script_text *t,
 bool script_read_step(const struct script *s, uint32_t step, struct script_text *t,
                       struct json_val *root, struct err *e)
 {
-    const struct script_step *o = &s->steps[step];
-
-    return read_at(s, (struct shelf_place){ (uint64_t)o->at_high << 32 | o->at_low, o->len }, t,
-                   root, e);
+    return read_at(s, place_of_step(&s->steps[step]), t, root, e);
 }
 
 bool script_find_method(const struct script *s, struct str name, uint32_t *index)

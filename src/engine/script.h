@@ -37,7 +37,8 @@ struct script_step {
     uint32_t next; /* of its strand; the last is followed by the first */
     uint32_t ms;   /* when it was sent, since the start of the recording */
     uint16_t at_high;
-    uint8_t kind;
+    int8_t id_place; /* STEP_ANSWER: see engine/id-place.h */
+    enum script_step_kind kind : 6;
     bool waits : 1; /* when it was sent, all the strand's questions had been answered */
     bool apart : 1; /* it was sent on another stream than the strand's */
 };
@@ -85,8 +86,8 @@ struct script_mask {
 
 /* Told about every request that counts while the script is written. */
 struct script_reader {
-    void (*put)(struct script_reader *self, uint32_t op, const struct script_op *of,
-                const struct leaves *leaves);
+    bool (*put)(struct script_reader *self, uint32_t op, const struct script_op *of,
+                const struct leaves *leaves, struct err *e) MUST_CHECK;
 };
 
 struct script {
@@ -138,9 +139,11 @@ struct script_text {
 void script_text_init(struct script_text *t);
 void script_text_release(struct script_text *t);
 
-/* The text of the request of a strand, as it stands there. */
+/* The text of the request of a strand, or of the message of a step, as it stands there. */
 bool script_fetch_op(const struct script *s, uint32_t op, struct buf *to,
                      struct err *e) MUST_CHECK;
+bool script_fetch_step(const struct script *s, uint32_t step, struct buf *to,
+                       struct err *e) MUST_CHECK;
 
 /* The request of a strand, or the message of a step. False if the shelf has it no more:
  * the file has changed. */

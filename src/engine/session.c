@@ -43,6 +43,7 @@ void session_init(struct session *s, struct session_host *host)
 {
     *s = (struct session){ .host = host };
     stage_init(&s->stage, host->script, host->say, host->pace, &host->timers);
+    s->stage.review = host->review;
     spent_init(&s->spent, host->script->op_count);
     take_number(s);
 }
@@ -71,6 +72,25 @@ static void refuse_version(struct session *s, const struct mcp_message *live,
                             STR_ARG(supported), STR_ARG(requested)));
 }
 
+/* A client that finds out how to talk to the recorded server is none the worse for it. Over
+ * HTTP the one that greets may be the one that was refused before. */
+static void note_refused(struct session *s)
+{
+    struct session_host *h = s->host;
+
+    review_refusal(h->review);
+    h->stranger = h->stranger || s->shared;
+    h->unserved += !s->shared && !s->refused;
+    s->refused = true;
+}
+
+static void note_served(struct session *s)
+{
+    s->host->stranger = false;
+    s->host->unserved -= !s->shared && s->refused;
+    s->refused = false;
+}
+
 /* A recording may start after the greeting. The client still needs one. */
 static void greet_unrecorded(struct session *s, const struct mcp_message *live)
 {
@@ -80,8 +100,12 @@ static void greet_unrecorded(struct session *s, const struct mcp_message *live)
 
     if (s->host->script->modern) {
         refuse_version(s, live, version);
+        note_refused(s);
+        say_report(s->host->say, LOG_WARN,
+                   "this client greets, which the recorded server did not know");
         return;
     }
+    note_served(s);
     say_report(s->host->say, LOG_WARN, "the recording has no initialize; made one up");
     say_result(s->host->say, json_raw(live->id),
                arena_printf(&s->arena,
@@ -114,10 +138,12 @@ static void greet(struct session *s, const struct mcp_message *live)
     stage_reset(&s->stage, json_get(live->params, STR("capabilities")), s->shared);
     upstream_note_greeting(s->host->upstream, live);
     op = find_greeting(s);
-    if (op)
-        stage_play(&s->stage, op, live, false);
-    else
+    if (!op) {
         greet_unrecorded(s, live);
+        return;
+    }
+    note_served(s);
+    stage_play(&s->stage, op, live, false);
 }
 
 /* A client of both eras asks this first to learn which one it talks to. */
@@ -308,6 +334,7 @@ static void answer(struct session *s, const struct mcp_message *live)
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
     } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
+        note_served(s);
         review_match(h->review, &m);
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
@@ -332,6 +359,11 @@ static bool is_of_another_era(struct session *s, const struct mcp_message *live)
 
 static void refuse_era(struct session *s, const struct mcp_message *live)
 {
+    if (s->host->on_miss == ON_MISS_PASS) {
+        miss(s, live, &(struct match){ .outcome = MATCH_NEVER });
+        return;
+    }
+    note_refused(s);
     refuse_version(s, live, mcp_meta(live->params, MCP_META_VERSION));
     say_report(s->host->say, LOG_ERROR,
                "this client speaks 2026-07-28 only, which the recorded server did not; record "
@@ -357,7 +389,10 @@ static void hear_request(struct session *s, const struct mcp_message *live)
 
 static void hear_notification(struct session *s, const struct mcp_message *live)
 {
-    if (!str_eq(live->method, STR("notifications/cancelled"))) {
+    if (json_exists(json_get(live->root, STR("id"))))
+        say_error(s->host->say, STR_NONE, MCP_INVALID_REQUEST,
+                  STR("the id of a request cannot be null"), STR_NONE);
+    else if (!str_eq(live->method, STR("notifications/cancelled"))) {
         upstream_hear_notification(s->host->upstream, live);
         stage_hear_notification(&s->stage, live->method);
     } else if (!upstream_hear_cancel(s->host->upstream, live)) {
@@ -419,7 +454,7 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
         hear_noise(s, r);
         return;
     }
-    live = mcp_classify(r->message.msg, &s->arena);
+    live = r->message.as ? *r->message.as : mcp_classify(r->message.msg, &s->arena);
     if (live.kind == MCP_REQUEST)
         hear_request(s, &live);
     else if (live.kind == MCP_NOTIFICATION)
@@ -432,6 +467,9 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
 void session_close(struct session *s, int64_t now_us)
 {
     s->stage.now_us = now_us;
+    if (!s->left)
+        stage_hear_close(&s->stage);
+    s->left = true;
     stage_unblock(&s->stage, STR_NONE); /* it asks no more how its tasks are */
     check_trouble(s);
 }

@@ -32,6 +32,8 @@ struct session_host {
     uint64_t timers;         /* set so far */
     uint64_t started;        /* sessions */
     uint32_t discover, ping; /* recorded answers to those; 0: none */
+    uint64_t unserved;       /* clients that were refused, and got nothing since */
+    bool stranger;           /* so was one that nothing tells from the others */
     int exit_code;           /* to end with */
     bool over;               /* a miss has ended it */
 };
@@ -42,7 +44,9 @@ struct session {
     struct spent spent;
     uint32_t plays; /* index of the recorded session */
     bool greeted;
-    bool shared;        /* by clients that nothing tells apart */
+    bool shared;  /* by clients that nothing tells apart */
+    bool refused; /* it speaks of another era than the recording, and got nothing so far */
+    bool left;    /* the client says no more */
     struct arena arena; /* for one message */
 };
 

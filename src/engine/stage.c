@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "engine/compare.h"
+#include "engine/id-place.h"
+#include "engine/review.h"
 #include "engine/subscription.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
@@ -124,7 +126,27 @@ static void settle_version(struct stage *s, const struct stage_play *p, struct j
         json_splice_replace(edit, version, p->version);
 }
 
-static void send_answer(struct stage *s, struct stage_play *p)
+/* An answer of which nothing but the id is changed, if it is known where that stands. */
+static bool send_unparsed(struct stage *s, const struct stage_play *p)
+{
+    struct buf *read = &s->read.text;
+    struct str id;
+
+    if (p->version.len || s->trouble.kind != ERR_OK ||
+        !script_fetch_step(s->script, p->step, read, &s->trouble) ||
+        !id_place_find(buf_str(read), s->script->steps[p->step].id_place, &id))
+        return false;
+    buf_clear(&s->text);
+    buf_add(&s->text, str_n(read->at, (size_t)(id.at - read->at)));
+    buf_add(&s->text, p->id);
+    buf_add(&s->text, str_skip(buf_str(read), (size_t)(id.at - read->at) + id.len));
+    BUG_IF(s->text.full);
+    s->say->way.last = true;
+    say_message(s->say, buf_str(&s->text));
+    return true;
+}
+
+static bool send_parsed(struct stage *s, const struct stage_play *p)
 {
     struct json_val root = recorded(s, p->step);
     struct json_splice edit;
@@ -132,7 +154,7 @@ static void send_answer(struct stage *s, struct stage_play *p)
     if (!json_exists(root)) {
         say_error(s->say, p->id, MCP_INTERNAL_ERROR, STR("the recording cannot be read"),
                   STR_NONE);
-        return;
+        return false;
     }
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_get(root, STR("id")), p->id);
@@ -141,6 +163,13 @@ static void send_answer(struct stage *s, struct stage_play *p)
                        &edit);
     s->say->way.last = true;
     send_spliced(s, &edit);
+    return true;
+}
+
+static void send_answer(struct stage *s, struct stage_play *p)
+{
+    if (!send_unparsed(s, p) && !send_parsed(s, p))
+        return;
     s->answered++;
     p->progressed = p->open = false;
 }
@@ -194,6 +223,12 @@ static uint64_t set_timer(struct stage *s, int64_t delay_us)
     return *s->timers;
 }
 
+static void review(struct stage *s, uint32_t op, struct str method, enum review_question what)
+{
+    if (s->review)
+        review_question(s->review, op, method, what);
+}
+
 /* A question goes only to a client that can answer it. Its recorded id is kept
  * unless another question is under way with the same one. */
 static void send_question(struct stage *s, struct stage_play *p)
@@ -207,7 +242,7 @@ static void send_question(struct stage *s, struct stage_play *p)
     if (!key.len)
         return;
     if (!can_be_asked(s, method)) {
-        s->left_out++;
+        review(s, p->op, method, QUESTION_LEFT_OUT);
         say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
                    STR_ARG(method));
         return;
@@ -223,7 +258,7 @@ static void send_question(struct stage *s, struct stage_play *p)
     q->step = p->step;
     map_put(&s->asked, key, q);
     p->questions++;
-    s->questions++;
+    review(s, p->op, method, QUESTION_ASKED);
     send_spliced(s, &edit);
     q->timer = set_timer(s, QUESTION_US);
 }
@@ -570,7 +605,7 @@ static void compare_answer(struct stage *s, const struct stage_question *q,
             continue;
         if (!compare_same(outcome(root), outcome(live->root), &rules,
                           (struct leaf_mask){ NULL, 0 })) {
-            s->differing++;
+            review(s, op, method, QUESTION_DIFFERS);
             say_report(s->say, LOG_INFO, "the client answers %.*s otherwise than recorded",
                        STR_ARG(method));
         }
@@ -614,6 +649,7 @@ static void give_up(struct stage *s, struct str key)
     struct str method =
         json_text(json_get(recorded(s, q->step), STR("method")), &s->read.arena);
 
+    review(s, p->op, method, QUESTION_UNANSWERED);
     say_report(s->say, LOG_WARN, "no answer to %.*s after 60 s; going on", STR_ARG(method));
     free(q);
     p->questions--;
@@ -641,6 +677,16 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
             sweep(s);
             return;
         }
+}
+
+void stage_hear_close(struct stage *s)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&s->asked, e));) {
+        const struct stage_question *q = e->value;
+        struct json_val method = json_get(recorded(s, q->step), STR("method"));
+
+        review(s, q->play->op, json_text(method, &s->read.arena), QUESTION_UNANSWERED);
+    }
 }
 
 bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step)

@@ -14,9 +14,12 @@
 #include "engine/say.h"
 #include "engine/script.h"
 
+struct review;
+
 struct stage {
     struct say *say;             /* borrowed */
     const struct script *script; /* borrowed */
+    struct review *review;       /* borrowed: told what becomes of questions; may be NULL */
     double pace;                 /* recorded delays times this; 0: none */
     uint64_t *timers;            /* borrowed: the last that was set, by anybody */
     int64_t now_us;              /* whoever calls sets it */
@@ -29,7 +32,7 @@ struct stage {
     struct map heard;         /* method of a client's notification to how often it came */
     struct buf text;          /* what is being composed */
     struct script_text read;  /* the recorded message that is being sent */
-    uint64_t answered, renamed, questions, left_out, differing;
+    uint64_t answered, renamed;
     struct err trouble; /* ERR_OK, or why the recording could not be read */
 };
 
@@ -56,6 +59,9 @@ void stage_unblock(struct stage *s, struct str topic);
 
 /* The live client answered a question; false: nobody had asked it. */
 bool stage_hear_answer(struct stage *s, const struct mcp_message *live);
+
+/* The client is gone: what it was asked and has not answered, it never will. */
+void stage_hear_close(struct stage *s);
 
 void stage_hear_notification(struct stage *s, struct str method);
 void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */

@@ -20,9 +20,11 @@ struct upstream_call {
 
 #define GREETING_ID "\"mcpreel-greeting\""
 
-void upstream_init(struct upstream *u, struct say *say)
+enum { GREETING_S = 60, SILENCE_S = 300, SECOND_US = 1000000 };
+
+void upstream_init(struct upstream *u, struct say *say, uint64_t *timers)
 {
-    *u = (struct upstream){ .say = say };
+    *u = (struct upstream){ .say = say, .timers = timers };
     map_init(&u->questions);
     buf_init(&u->hello, LIMIT_MESSAGE);
     buf_init(&u->text, LIMIT_MESSAGE * 2);
@@ -77,12 +79,21 @@ static void greet(struct upstream *u)
     say_upstream(u->say, buf_str(&u->text));
 }
 
+static void watch(struct upstream *u, int64_t seconds)
+{
+    u->heard = false;
+    u->watch = ++*u->timers;
+    say_timer(u->say, u->watch, seconds * SECOND_US);
+}
+
 static void start(struct upstream *u, bool modern)
 {
     u->state = modern ? UPSTREAM_READY : UPSTREAM_GREETING;
     say_start_upstream(u->say);
-    if (u->state == UPSTREAM_GREETING) /* it may not even have been started */
+    if (u->state == UPSTREAM_GREETING) { /* it may not even have been started */
         greet(u);
+        watch(u, GREETING_S);
+    }
 }
 
 static void send_waiting(struct upstream *u)
@@ -96,6 +107,7 @@ static void send_waiting(struct upstream *u)
 
 static void refuse(struct upstream *u, struct str id)
 {
+    u->failed = true;
     say_error(u->say, id, MCP_SERVER_ERROR,
               STR("not recorded, and the server behind the recording is gone"), STR_NONE);
 }
@@ -131,6 +143,12 @@ void upstream_forward(struct upstream *u, const struct mcp_message *live, bool m
     *end = new_call(u, live);
     if (u->state == UPSTREAM_IDLE)
         start(u, modern);
+    if (u->state == UPSTREAM_GONE)
+        return;
+    if (!u->watch)
+        watch(u, SILENCE_S);
+    else
+        u->heard = true; /* it has time from now on */
     if (u->state == UPSTREAM_READY)
         send_waiting(u);
 }
@@ -194,6 +212,7 @@ void upstream_hear(struct upstream *u, const struct record *r)
 
     if (u->state == UPSTREAM_GONE)
         return;
+    u->heard = true;
     if (r->kind != RECORD_MESSAGE) {
         say_report(u->say, LOG_WARN, "the server behind the recording sent what is no message");
         return;
@@ -215,6 +234,9 @@ bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live)
     arena_release(&a);
     if (!theirs)
         return false;
+    if (u->state == UPSTREAM_GONE)
+        return true;
+    u->heard = true; /* now it has something to do */
     say_upstream(u->say, with_value(u, live->root, live->id, *theirs));
     return true;
 }
@@ -246,6 +268,25 @@ void upstream_hear_notification(struct upstream *u, const struct mcp_message *li
         say_upstream(u->say, json_raw(live->root));
 }
 
+static bool is_silent(const struct upstream *u)
+{
+    return !u->heard && !u->questions.count;
+}
+
+bool upstream_hear_timer(struct upstream *u, uint64_t timer)
+{
+    if (!u->watch || timer != u->watch)
+        return false;
+    u->watch = 0;
+    if (u->state == UPSTREAM_GREETING)
+        upstream_closed(u, STR("it does not answer its greeting"));
+    else if (upstream_owes(u) && is_silent(u))
+        upstream_closed(u, STR("it has been silent for 300 s"));
+    else if (upstream_owes(u))
+        watch(u, SILENCE_S);
+    return true;
+}
+
 void upstream_give_up(struct upstream *u)
 {
     upstream_closed(u, STR("it does not answer"));
@@ -256,8 +297,8 @@ void upstream_closed(struct upstream *u, struct str why)
     if (u->state == UPSTREAM_GONE)
         return;
     u->state = UPSTREAM_GONE;
-    u->failed = true;
-    say_report(u->say, LOG_ERROR, "the server behind the recording: %.*s", STR_ARG(why));
+    say_report(u->say, upstream_owes(u) ? LOG_ERROR : LOG_WARN,
+               "the server behind the recording: %.*s", STR_ARG(why));
     while (u->calls) {
         struct upstream_call *c = u->calls;
         refuse(u, c->theirs);

@@ -4,7 +4,11 @@
  * it has to know whom it talks to. Requests go to it under ids of our own; what it sends
  * goes to the client, its answers under the client's ids, its questions under ids of
  * ours. Nothing of it is recorded. Pure: it wishes for a start and for messages to be
- * sent, and is told what came. */
+ * sent, and is told what came.
+ *
+ * It is given a minute to answer its greeting. After that it may take its time, but not in
+ * silence: if it owes an answer, waits for none of the client's and says nothing for five
+ * minutes, it counts as gone. */
 #ifndef ENGINE_UPSTREAM_H
 #define ENGINE_UPSTREAM_H
 
@@ -15,7 +19,8 @@
 enum upstream_state { UPSTREAM_IDLE, UPSTREAM_GREETING, UPSTREAM_READY, UPSTREAM_GONE };
 
 struct upstream {
-    struct say *say; /* borrowed */
+    struct say *say;  /* borrowed */
+    uint64_t *timers; /* borrowed: the last that was set, by anybody */
     enum upstream_state state;
     struct upstream_call *calls; /* forwarded and not answered, the oldest first */
     struct buf hello;            /* params of the live client's initialize; empty: none */
@@ -24,10 +29,12 @@ struct upstream {
     struct buf text;
     uint64_t last_id;
     uint64_t forwarded;
-    bool failed; /* it could not be started or spoken to, or ended too early */
+    uint64_t watch; /* timer: it must have said something by then; 0: none */
+    bool heard;     /* it has, or was given something to do, since that was set */
+    bool failed;    /* it could not be started or spoken to, or somebody went without it */
 };
 
-void upstream_init(struct upstream *u, struct say *say);
+void upstream_init(struct upstream *u, struct say *say, uint64_t *timers);
 void upstream_release(struct upstream *u);
 
 /* The live client has said who it is. */
@@ -46,6 +53,8 @@ void upstream_hear_notification(struct upstream *u, const struct mcp_message *li
 /* What came from it. */
 void upstream_hear(struct upstream *u, const struct record *r);
 void upstream_closed(struct upstream *u, struct str why);
+
+bool upstream_hear_timer(struct upstream *u, uint64_t timer); /* false: it is not its */
 
 /* Nobody waits for it any longer: what it owes is answered with errors. */
 void upstream_give_up(struct upstream *u);

@@ -344,8 +344,9 @@ static struct waiting *of_exchange(struct cassette_gather *g, const struct excha
     return map_get(&g->open, key_of(&x->tags[x->count - 1]));
 }
 
-/* An answer to no request that anybody knows of: to a body that is no message, or just
- * to nothing. */
+/* An answer to no request that anybody knows of. On HTTP it may be that to a body which is
+ * no message, and has a place as such; otherwise there is none: mcp-recorder would send
+ * "nothing" to a server in its stead, and count it as a request in its order. */
 static void take_stray_answer(struct cassette_gather *g, const struct record *r,
                               struct exchange *x)
 {
@@ -357,6 +358,8 @@ static void take_stray_answer(struct cassette_gather *g, const struct record *r,
         x->response = keep(g, i.response);
         return;
     }
+    if (!(r->has & HAS_EXCHANGE))
+        return;
     if (r->has & HAS_LATENCY)
         i.latency_ms = r->message.latency_ms;
     g->to->put(g->to, &i);

@@ -89,9 +89,9 @@ static void replace_by_gap(struct live *l, const struct record *r)
     struct record gap = gap_at(l->us, line.messages, line.bytes, STR("too long to be kept"));
 
     buf_clear(&l->text);
-    l->too_long += line.messages;
     l->left_out = true;
     if (line.lane != LANE_OTHER) {
+        l->too_long[line.lane] += line.messages;
         gap.has |= HAS_FROM;
         gap.gap.from_to = (enum record_dir)line.lane;
     }
@@ -99,9 +99,10 @@ static void replace_by_gap(struct live *l, const struct record *r)
         compose(l, &l->text, &gap);
 }
 
-static struct str keep(struct live *l, struct str text)
+static void keep(struct live *l, struct str *text)
 {
-    return text.at ? arena_str(&l->kept, text) : text;
+    if (text->at)
+        *text = arena_str(&l->kept, *text);
 }
 
 static void keep_header(struct live *l, const struct record *r)
@@ -113,7 +114,7 @@ static void keep_header(struct live *l, const struct record *r)
 
     l->header = *r;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i] = keep(l, *texts[i]);
+        keep(l, texts[i]);
 }
 
 const char *live_name_beside(struct arena *a, const char *path, const struct format *format,
@@ -181,14 +182,11 @@ static void turn(struct live *l, struct file *next)
 }
 
 /* A part that cannot be made is told, and tried again when there is as much again. */
-static void turn_if_due(struct live *l)
+static void go_on_in_next_part(struct live *l)
 {
     struct err e = ERR_NONE;
     struct file next;
 
-    if (!l->config.rotate || !l->header.has || !appender_is_well(l->file) ||
-        appender_size(l->file) < l->turn_at)
-        return;
     if (make_next_file(l, &next, &e)) {
         l->turn_at = l->config.rotate;
         turn(l, &next);
@@ -196,6 +194,13 @@ static void turn_if_due(struct live *l)
         l->turn_at += l->config.rotate;
         troubles_add(&l->troubles, APPENDER_FAILED, false, &e);
     }
+}
+
+static void turn_if_due(struct live *l)
+{
+    if (l->config.rotate && l->header.has && appender_is_well(l->file) &&
+        appender_size(l->file) >= l->turn_at)
+        go_on_in_next_part(l);
 }
 
 static bool is_wanted(const struct live *l, const struct record *r)
@@ -207,11 +212,35 @@ static bool is_wanted(const struct live *l, const struct record *r)
 /* It is written at the very end; the totals of a part are its own. */
 static void keep_footer(struct live *l, const struct record *r)
 {
-    struct record footer = *r;
+    struct record_footer *f = &l->footer.footer;
 
+    l->footer = *r;
+    keep(l, &f->protocol);
+    keep(l, &f->server_info);
+    keep(l, &f->client_info);
     if (l->part > 1)
-        footer.has &= ~(unsigned)(HAS_TOTALS | HAS_ERRORS);
-    compose(l, &l->last, &footer);
+        l->footer.has &= ~(unsigned)(HAS_TOTALS | HAS_ERRORS);
+    compose(l, &l->last, &l->footer);
+}
+
+/* Where no gap says what is missing the totals are of what is there. How many errors are
+ * among that nobody knows then. */
+static void compose_plain_footer(void *to, struct buf *text, const struct backlog_loss *all)
+{
+    const struct live *l = to;
+    struct record r = l->footer;
+    struct record_footer *f = &r.footer;
+    uint64_t seen = f->messages;
+
+    f->client_messages =
+        l->came[TO_SERVER] - l->too_long[TO_SERVER] - all->lanes[TO_SERVER].messages;
+    f->server_messages =
+        l->came[TO_CLIENT] - l->too_long[TO_CLIENT] - all->lanes[TO_CLIENT].messages;
+    f->messages = f->client_messages + f->server_messages;
+    if (f->messages != seen)
+        r.has &= ~(unsigned)HAS_ERRORS;
+    if (l->footer.has)
+        compose(to, text, &r);
 }
 
 static void put_text(struct live *l, const struct record *r)
@@ -251,6 +280,8 @@ static bool live_put(struct sink *self, const struct record *given, struct err *
         keep_footer(l, &r);
         return true;
     }
+    if (r.kind == RECORD_MESSAGE)
+        l->came[r.message.dir]++;
     compose(l, &l->text, &r);
     put_text(l, &r);
     return true;
@@ -263,6 +294,7 @@ static bool open_file(struct live *l, struct err *e)
 
     c.flush_us = l->config.flush_us;
     c.gap = compose_gap;
+    c.last = l->config.plain ? compose_plain_footer : NULL;
     c.waits = tell_waiting;
     c.to = l;
     if (!draft_open_locked(&f, l->sys, l->config.path, l->config.replace, e))
@@ -304,9 +336,10 @@ void live_finish(struct live *l, struct live_end *end)
 
     appender_finish(l->file, buf_str(&l->last), &how);
     end_text(l, &l->text); /* not before: a gap may have to be said */
-    *end = (struct live_end){
-        .lost = l->too_long, .unsynced = how.unsynced, .late = how.late, .parts = l->part
-    };
+    *end = (struct live_end){ .lost = l->too_long[TO_SERVER] + l->too_long[TO_CLIENT],
+                              .unsynced = how.unsynced,
+                              .late = how.late,
+                              .parts = l->part };
     for (int i = 0; i < BACKLOG_LANES; i++) {
         end->lost += how.lost.lanes[i].messages;
         lines += how.lost.lanes[i].lines;

@@ -39,10 +39,12 @@ struct live {
     struct buf text, last;
     struct arena kept;        /* the header, and the names of parts */
     struct record header;     /* for the parts to come */
+    struct record footer;     /* for the end */
     unsigned part;            /* the number of this one */
     uint64_t turn_at;         /* this long, a part is ended */
     int64_t us;               /* of the latest record */
-    uint64_t too_long;        /* messages whose line was too long */
+    uint64_t came[2];         /* messages, by the way they went */
+    uint64_t too_long[2];     /* of these, those whose line was too long */
     bool left_out;            /* they, or anything else */
     struct troubles troubles; /* of parts that could not be made */
 };

@@ -17,29 +17,45 @@ static bool flush(struct shelf_file *f, struct err *e)
     return true;
 }
 
-static bool copy(struct shelf_file *f, struct str message, struct shelf_place *where,
+/* Adds to what waits. The last bit of a place tells the copy from the file. */
+static bool copy(struct shelf_file *f, struct str bytes, struct shelf_place *where,
                  struct err *e)
 {
     if (f->copy.fd < 0 && !atfile_nameless(&f->copy, f->sys, f->tmp, e))
         return false;
-    where->at = f->copied << 1 | 1;
-    buf_add(&f->waiting, message);
-    f->copied += message.len;
+    *where = (struct shelf_place){ f->copied << 1 | 1, (uint32_t)bytes.len };
+    buf_add(&f->waiting, bytes);
+    f->copied += bytes.len;
+    return true;
+}
+
+static bool flush_if_much(struct shelf_file *f, struct err *e)
+{
     return f->waiting.len < WRITTEN_AT_ONCE || flush(f, e);
 }
 
-/* The last bit of a place tells the copy from the file. */
+static bool store(struct shelf *self, struct str bytes, struct shelf_place *where,
+                  struct err *e)
+{
+    struct shelf_file *f = (struct shelf_file *)self;
+
+    return copy(f, bytes, where, e) && flush_if_much(f, e);
+}
+
 static bool keep(struct shelf *self, struct str message, struct shelf_place *where,
                  struct err *e)
 {
     struct shelf_file *f = (struct shelf_file *)self;
     uint64_t at;
 
-    where->len = (uint32_t)message.len;
-    if (!reader_locate(f->reader, message, &at))
-        return copy(f, message, where, e);
-    where->at = at << 1;
-    return true;
+    if (reader_locate(f->reader, message, &at)) {
+        *where = (struct shelf_place){ at << 1, (uint32_t)message.len };
+        return true;
+    }
+    if (!copy(f, message, where, e))
+        return false;
+    shelf_flatten(f->waiting.at + f->waiting.len - message.len, message.len);
+    return flush_if_much(f, e);
 }
 
 static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, struct err *e)
@@ -56,7 +72,8 @@ static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, 
     if (!ok)
         return false;
     buf_grew(to, where.len);
-    shelf_flatten(to->at, to->len);
+    if (!(where.at & 1))
+        shelf_flatten(to->at, to->len);
     return true;
 }
 
@@ -64,7 +81,7 @@ bool shelf_file_open(struct shelf_file *f, const struct sys *sys, const char *pa
                      const char *tmp, const struct log *log, struct err *e)
 {
     *f = (struct shelf_file){
-        .shelf = { keep, fetch }, .sys = sys, .tmp = tmp, .copy = FILE_CLOSED
+        .shelf = { keep, store, fetch }, .sys = sys, .tmp = tmp, .copy = FILE_CLOSED
     };
     buf_init(&f->waiting, LIMIT_LINE + WRITTEN_AT_ONCE);
     ahead_init(&f->again, &f->copy);

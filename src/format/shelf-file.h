@@ -1,8 +1,9 @@
 /* format/shelf-file.h - a recording on disk as the shelf of its own messages.
  *
  * A message that stands in the file as it is is read from there again. What does not
- * (the file is packed, or its format keeps messages in another form) is copied to a
- * nameless temporary file, in TMPDIR. Memory does not grow with the recording. */
+ * (the file is packed, or its format keeps messages in another form), and what is no
+ * message, is copied to a nameless temporary file, in TMPDIR. Memory does not grow with the
+ * recording. */
 #ifndef FORMAT_SHELF_FILE_H
 #define FORMAT_SHELF_FILE_H
 

@@ -159,6 +159,7 @@ const struct credential credential_rows[] = {
     RUN("doppler-token", "dp.pt.", ALNUM, 40, 48),
     RUN("doppler-token", "dp.st.", URL64 | CREDENTIAL_DOT, 40, 0),
     SURE("age-key", "AGE-SECRET-KEY-1", UPPER_DIGIT, 50, 64),
+    { ROW("telegram-token", ":AA", URL64, 33, 33), .must = MIXED, .anywhere = true },
     ASSIGNED("assigned-secret", "access_token", URL64, 20, 0),
     ASSIGNED("assigned-secret", "refresh_token", URL64, 20, 0),
     ASSIGNED("assigned-secret", "client_secret", URL64, 20, 0),
@@ -178,8 +179,32 @@ const struct credential credential_rows[] = {
     { 0 },
 };
 
+/* Two more classes: what ends a URL wherever it stands, and what ends a user's name in one. */
+enum { ENDS_URL = 1 << 9, ENDS_USER = 1 << 10, ENDS_BOTH = ENDS_URL | ENDS_USER };
+
 /* All classes a character is in. */
 static const unsigned short classes[256] = {
+    ['\0' ... ' '] = ENDS_BOTH,
+    ['\x7f'] = ENDS_BOTH,
+    ['"'] = ENDS_BOTH,
+    ['\\'] = ENDS_BOTH,
+    ['`'] = ENDS_BOTH,
+    ['<'] = ENDS_BOTH,
+    ['>'] = ENDS_BOTH,
+    ['?'] = ENDS_USER,
+    ['#'] = ENDS_USER,
+    ['\''] = ENDS_USER,
+    ['('] = ENDS_USER,
+    [')'] = ENDS_USER,
+    ['['] = ENDS_USER,
+    [']'] = ENDS_USER,
+    ['|'] = ENDS_USER,
+    ['^'] = ENDS_USER,
+    [','] = ENDS_USER,
+    ['@'] = ENDS_USER,
+    [':'] = ENDS_USER,
+    ['{'] = ENDS_USER,
+    ['}'] = ENDS_USER,
     ['0' ... '9'] = CREDENTIAL_DIGIT | CREDENTIAL_HEX,
     ['A' ... 'F'] = CREDENTIAL_UPPER | CREDENTIAL_HEX,
     ['G' ... 'Z'] = CREDENTIAL_UPPER,
@@ -189,7 +214,7 @@ static const unsigned short classes[256] = {
     ['-'] = CREDENTIAL_DASH,
     ['.'] = CREDENTIAL_DOT,
     ['+'] = CREDENTIAL_BASE64,
-    ['/'] = CREDENTIAL_BASE64,
+    ['/'] = CREDENTIAL_BASE64 | ENDS_USER,
     ['='] = CREDENTIAL_BASE64,
     ['~'] = CREDENTIAL_TILDE,
 };
@@ -311,17 +336,20 @@ static bool names_algorithm(struct str header)
 
 enum { JWT_PARTS = 5 };
 
-/* Runs with dots between them: where each ends. */
-static size_t find_parts(struct str text, size_t at, size_t ends[JWT_PARTS])
+/* Runs with dots between them: where each ends. The first is worth the others only if it is
+ * long enough. */
+static size_t find_parts(struct str text, size_t from, size_t ends[JWT_PARTS])
 {
+    enum { HEADER = 10 };
     unsigned ignored = 0;
-    size_t parts = 0;
+    size_t parts = 0, at = from;
 
     for (;;) {
         at = run_end(text, at, URL64, text.len, &ignored);
         ends[parts++] = at;
-        if (parts == JWT_PARTS || at == text.len || text.at[at++] != '.')
+        if (parts == JWT_PARTS || at == text.len || text.at[at] != '.' || at - from < HEADER)
             return parts;
+        at++;
     }
 }
 
@@ -330,11 +358,11 @@ static size_t find_parts(struct str text, size_t at, size_t ends[JWT_PARTS])
  * header.key.vector.text.tag. */
 static bool match_jwt(struct str text, size_t from, struct credential_place *p)
 {
-    enum { HEADER = 10, PAYLOAD = 10, SIGNATURE = 20, VECTOR = 12, TAG = 16 };
+    enum { PAYLOAD = 10, SIGNATURE = 20, VECTOR = 12, TAG = 16 };
     size_t ends[JWT_PARTS], parts = find_parts(text, from, ends), last = 2;
 
     p->end = ends[0];
-    if (parts < 3 || ends[0] - from < HEADER)
+    if (parts < 3)
         return false;
     if (!str_starts(str_skip(text, ends[0]), STR(".eyJ"))) {
         if (parts == JWT_PARTS && ends[2] - ends[1] > VECTOR && ends[4] - ends[3] > TAG)
@@ -402,19 +430,12 @@ size_t credential_rest(struct str text, bool *open)
     return pem_end(text, 0, open);
 }
 
-/* What ends a URL wherever it stands. */
-static bool ends_url(char c)
-{
-    return (unsigned char)c <= ' ' || c == '\x7f' || strchr("\"\\`<>", c);
-}
-
 static size_t user_end(struct str text, size_t from)
 {
     enum { MOST = 256 };
-    size_t i = from;
+    size_t last = text.len - from < MOST ? text.len : from + MOST, i = from;
 
-    while (i < text.len && i - from < MOST && !ends_url(text.at[i]) &&
-           !strchr("/?#'()[]|^,@:{}", text.at[i]))
+    while (i < last && !(classes_of(text.at[i]) & ENDS_USER))
         i++;
     return i;
 }
@@ -425,14 +446,17 @@ static size_t user_end(struct str text, size_t from)
 static size_t password_end(struct str text, size_t from)
 {
     enum { MOST = 4096 };
-    size_t at = 0;
+    size_t last = text.len - from < MOST ? text.len : from + MOST, at = 0;
 
-    for (size_t i = from; i < text.len && i - from < MOST && !ends_url(text.at[i]); i++) {
+    for (size_t i = from; i < last; i++) {
+        unsigned its = classes_of(text.at[i]);
+
+        if (!(its & ENDS_USER))
+            continue;
         if (text.at[i] == '@')
             at = i;
-        else if (at && strchr("/?#,", text.at[i]))
-            break;
-        else if (text.at[i] == ':' && str_starts(str_skip(text, i), STR("://")))
+        else if (its & ENDS_URL || (at && strchr("/?#,", text.at[i])) ||
+                 str_starts(str_skip(text, i), STR("://")))
             break;
     }
     return at;

@@ -5,7 +5,9 @@
 #include "base/utf8.h"
 #include "json/write.h"
 
-enum { LINE_SHORTEST = 16 }; /* of a value of several lines, each that is as long as this */
+/* Of a value of several lines each counts that is as long as the first, or as the second and
+ * has letters and digits. */
+enum { LINE_LONG = 16, LINE_SHORTEST = 8 };
 
 /* Times the length of a value: six bytes for each of a value in which every line break takes
  * two, in base64 of base64. */
@@ -100,6 +102,17 @@ static void give_unravelled(struct forms *f, struct str value)
     buf_release(&layers[1]);
 }
 
+static bool counts_alone(struct str line)
+{
+    bool digit = false, letter = false;
+
+    for (size_t i = 0; i < line.len; i++) {
+        digit |= line.at[i] >= '0' && line.at[i] <= '9';
+        letter |= (line.at[i] | 0x20) >= 'a' && (line.at[i] | 0x20) <= 'z';
+    }
+    return line.len >= LINE_LONG || (line.len >= LINE_SHORTEST && digit && letter);
+}
+
 /* Keys in PEM and the like come line by line where text is read so. */
 static void give_lines(struct forms *f, struct str value)
 {
@@ -107,7 +120,7 @@ static void give_lines(struct forms *f, struct str value)
         return;
     while (value.len) {
         struct str line = str_trim(str_cut(&value, '\n'));
-        if (line.len >= LINE_SHORTEST)
+        if (counts_alone(line))
             give(f, FORM_PLAIN, line);
     }
 }
@@ -162,11 +175,66 @@ static void to_percent(struct buf *to, struct str value)
             buf_printf(to, "%%%02X", (unsigned char)value.at[i]);
 }
 
+/* As Windows has texts in memory, and PowerShell takes its commands. Without its last zero
+ * it also stands in the other byte order. */
+static void to_utf16(struct buf *to, struct str value)
+{
+    while (value.len) {
+        uint32_t code;
+        size_t n = utf8_decode(value, &code);
+        uint32_t units[2] = { n ? code : (unsigned char)value.at[0], 0 };
+
+        if (units[0] >= 0x10000) {
+            units[1] = 0xDC00 + ((units[0] - 0x10000) & 0x3FF);
+            units[0] = 0xD800 + ((units[0] - 0x10000) >> 10);
+        }
+        for (size_t i = 0; i < 2 && (i == 0 || units[i]); i++) {
+            buf_add_ch(to, (char)units[i]);
+            buf_add_ch(to, (char)(units[i] >> 8));
+        }
+        value = str_skip(value, n ? n : 1);
+    }
+    if (to->len && to->at[to->len - 1] == '\0')
+        to->len--;
+}
+
+static void give_utf16(struct forms *f, struct str value)
+{
+    struct buf text;
+
+    buf_init(&text, f->room);
+    to_utf16(&text, value);
+    give(f, FORM_PLAIN, buf_str(&text));
+    buf_release(&text);
+}
+
+/* Characters up to U+00FF as one byte: what comes of \xe9 where it stands for a character. */
+static void give_latin1(struct forms *f, struct str value)
+{
+    struct str rest = value;
+    struct buf text;
+
+    buf_init(&text, f->room);
+    while (rest.len) {
+        uint32_t code;
+        size_t n = utf8_decode(rest, &code);
+
+        if (n == 2 && code < 0x100)
+            buf_add_ch(&text, (char)code);
+        else
+            buf_add(&text, str_n(rest.at, n ? n : 1));
+        rest = str_skip(rest, n ? n : 1);
+    }
+    if (text.len >= FORMS_SHORTEST && !str_eq(buf_str(&text), value))
+        give(f, FORM_PLAIN, buf_str(&text));
+    buf_release(&text);
+}
+
 /* What is escaped and then encoded: the escapes cannot be undone where they are met. */
 static void give_escaped(struct forms *f, struct str value)
 {
     static void (*const ways[])(struct buf *, struct str) = { to_json, to_ascii_json,
-                                                              to_percent };
+                                                              to_percent, to_utf16 };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct buf text;
@@ -184,10 +252,12 @@ static void give_escaped(struct forms *f, struct str value)
 static void give_all(struct forms *f, struct str value)
 {
     give(f, FORM_PLAIN, value);
+    give_latin1(f, value);
     give_unravelled(f, value);
     give_base64(f, value, FORM_BASE64, true);
     give_hex(f, value);
     give_escaped(f, value);
+    give_utf16(f, value);
 }
 
 /* The value with its lines ended by `end`, whatever ended them before. */

@@ -27,7 +27,8 @@ static uint64_t *count_of(struct loss *l, enum part p)
     return &l->count[__builtin_ctz(p)];
 }
 
-/* A request is lost until it is answered. If the client sent anything else until then,
+/* A request is lost until it is answered, and an answer whose request is not there. What
+ * came on an exchange belongs to that. If the client sent anything else until its answer,
  * that loses its place. What the server starts is a part of its own. */
 static void see_call(struct loss *l, const struct record *r, unsigned gone)
 {
@@ -46,6 +47,8 @@ static void see_call(struct loss *l, const struct record *r, unsigned gone)
     } else if (mcp_is_response(&m) && (asked = pairing_answer(&l->pairs, r, &m))) {
         *count_of(l, PART_PENDING) -= asked->tag & 1;
         *count_of(l, PART_ORDER) += gone & PART_ORDER && l->sent != asked->tag >> 1;
+    } else if (mcp_is_response(&m) && !(r->has & HAS_EXCHANGE)) {
+        *count_of(l, PART_PENDING) += pending;
     }
 }
 

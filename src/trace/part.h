@@ -13,7 +13,7 @@ enum part {
     PART_TIME = 1u << 1,      /* when each message passed */
     PART_LATENCY = 1u << 2,   /* how long each answer took */
     PART_SERVER = 1u << 3,    /* notifications and requests of the server's, and the answers */
-    PART_PENDING = 1u << 4,   /* requests that were never answered */
+    PART_PENDING = 1u << 4,   /* requests never answered, answers to what is not there */
     PART_BATCH = 1u << 5,     /* which messages came in one array */
     PART_RAW = 1u << 6,       /* bytes that are no message, nor JSON otherwise */
     PART_STDERR = 1u << 7,    /* what the server wrote to standard error */

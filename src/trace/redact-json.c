@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "mcp/id.h"
 #include "trace/limits.h"
 
 void redact_json_init(struct redact_json *j, struct secrets_search *f, struct marks *m)
@@ -11,6 +12,7 @@ void redact_json_init(struct redact_json *j, struct secrets_search *f, struct ma
     buf_init(&j->text, LIMIT_LINE);
     json_init(&j->result);
     untouchable_init(&j->untouchable);
+    alias_init(&j->alias);
 }
 
 void redact_json_release(struct redact_json *j)
@@ -18,6 +20,8 @@ void redact_json_release(struct redact_json *j)
     buf_release(&j->text);
     json_release(&j->result);
     untouchable_release(&j->untouchable);
+    alias_release(&j->alias);
+    arena_release(&j->arena);
     free(j->leaves);
 }
 
@@ -64,6 +68,8 @@ struct rewriting {
     size_t copied; /* so much of the old text is in the new */
     size_t hit;
     bool deep; /* one was too deep to be looked through */
+    bool id;   /* the leaf is one: see rewrite_id() */
+    bool failed;
 };
 
 static void replace(struct rewriting *w, size_t at, size_t end, struct str quote, uint32_t rule)
@@ -149,15 +155,27 @@ static bool goes_whole(struct rewriting *w, struct json_val v, size_t at, size_t
     return w->deep;
 }
 
+static void rewrite_number(struct rewriting *w, uint32_t node, size_t at, size_t end,
+                           const struct secrets_hit *hit)
+{
+    if (w->id) {
+        at = hit->span.at > at ? hit->span.at : at;
+        replace(w, at, hit->span.end < end ? hit->span.end : end, STR_NONE, hit->rule);
+    } else if (w->copied <= at) {
+        replace(w, at, end, STR("\""), hit->rule);
+    } else {
+        return;
+    }
+    note_leaf(w->j, node - w->root.node, hit->rule);
+}
+
 static void rewrite_hit(struct rewriting *w, struct json_val v, size_t at, size_t end,
                         const struct secrets_hit *hit)
 {
-    if (json_type(v) == JSON_STRING) {
+    if (json_type(v) == JSON_STRING)
         rewrite_string(w, v.node, at, end, hit);
-    } else if (w->copied <= at) {
-        replace(w, at, end, STR("\""), hit->rule);
-        note_leaf(w->j, v.node - w->root.node, hit->rule);
-    }
+    else
+        rewrite_number(w, v.node, at, end, hit);
 }
 
 static void rewrite_leaf(struct rewriting *w, struct json_val v)
@@ -181,6 +199,49 @@ static void rewrite_leaf(struct rewriting *w, struct json_val v)
     }
 }
 
+static void copy_up_to(struct rewriting *w, size_t at)
+{
+    if (at > w->copied) {
+        buf_add(&w->j->text, str_n(w->text.at + w->copied, at - w->copied));
+        w->copied = at;
+    }
+}
+
+/* What is left of the id stands at the end of the new text from `start` on: its name takes
+ * that place. */
+static void rename_id(struct rewriting *w, struct json_val id, size_t start, struct str quote)
+{
+    struct redact_json *j = w->j;
+    struct str rest = str_n(j->text.at + start, j->text.len - start), name;
+
+    if (j->text.full || !alias_name(&j->alias, mcp_id_key(id, &j->arena), rest, &name)) {
+        w->failed = true;
+        return;
+    }
+    j->text.len = start;
+    buf_add(&j->text, quote);
+    buf_add(&j->text, name);
+    buf_add(&j->text, quote);
+}
+
+/* An id keeps all of itself that is no secret, a number its other digits, and becomes a name
+ * that no other id has. */
+static void rewrite_id(struct rewriting *w, struct json_val v)
+{
+    size_t at = json_at(v) - json_at(w->root), end = at + json_raw(v).len, start;
+    size_t quote = json_type(v) == JSON_STRING, changed = w->j->count;
+
+    copy_up_to(w, at + quote);
+    start = w->j->text.len;
+    w->id = true;
+    rewrite_leaf(w, v);
+    w->id = false;
+    if (w->j->count == changed)
+        return;
+    copy_up_to(w, end - quote);
+    rename_id(w, v, start, quote ? STR_NONE : STR("\""));
+}
+
 /* What was put in may make a secret of its surroundings. */
 static bool is_free_of_values(struct redact_json *j)
 {
@@ -197,9 +258,14 @@ static enum redact_json_outcome rewrite(struct redact_json *j, struct json_val r
     j->count = 0;
     buf_clear(&j->text);
     marks_skip(j->marks, j->search->marked);
+    arena_clear(&j->arena);
     for (struct json_val v = root; v.node < end_node(root); v.node++)
-        if (is_leaf(v))
+        if (is_leaf(v) && untouchable_is_id(&j->untouchable, v.node))
+            rewrite_id(&w, v);
+        else if (is_leaf(v))
             rewrite_leaf(&w, v);
+    if (w.failed)
+        return REDACT_JSON_UNFIT;
     if (!j->count)
         return secrets_has_value(j->search) ? REDACT_JSON_UNFIT : REDACT_JSON_CLEAN;
     buf_add(&j->text, str_skip(w.text, w.copied));

@@ -3,10 +3,12 @@
  * Changes the few bytes that are secret and keeps every other; strings stay strings, in
  * names of members, too, and a number becomes a string. Where something only looks like a
  * secret (a credential, a pattern), what the meaning of a message hangs on is left alone;
- * a declared value goes wherever it stands. */
+ * a declared value goes wherever it stands. Ids that had one stay different from each other,
+ * and the same in every message. */
 #ifndef TRACE_REDACT_JSON_H
 #define TRACE_REDACT_JSON_H
 
+#include "trace/alias.h"
 #include "trace/marks.h"
 #include "trace/untouchable.h"
 #include "json/write.h"
@@ -17,6 +19,8 @@ struct redact_json {
     struct buf text;    /* the new value */
     struct json result; /* and what it consists of */
     struct untouchable untouchable;
+    struct alias alias;
+    struct arena arena; /* for one value */
     struct redact_json_leaf {
         uint32_t node, rule;
     } * leaves; /* what was changed; nodes are counted from that of the value */

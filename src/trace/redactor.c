@@ -293,18 +293,40 @@ static bool put_held(struct redactor *r, size_t len, struct err *e)
     return ok;
 }
 
+/* Where the line starts that holds the last byte of the text. */
+static size_t line_start(struct str text)
+{
+    const char *newline = text.len ? memrchr(text.at, '\n', text.len) : NULL;
+
+    return newline ? (size_t)(newline - text.at) + 1 : 0;
+}
+
+/* What follows the last whole line. If values have several, so many lines are held back that
+ * none is parted. */
+static size_t end_of_lines(struct redactor *r, struct str text)
+{
+    size_t cut = line_start(text);
+
+    for (size_t i = 0; cut && i < r->secrets->breaks; i++)
+        cut = line_start(str_n(text.at, cut - 1));
+    if (!cut || !r->secrets->breaks)
+        return cut;
+    find_in_text(r, text);
+    for (size_t i = r->search.count; i-- > 0;)
+        if (r->search.hits[i].span.at < cut && r->search.hits[i].span.end > cut)
+            cut = line_start(str_n(text.at, r->search.hits[i].span.at));
+    return cut;
+}
+
 /* How much of the held text can go: whole lines; of a line without end so much that no
  * secret is cut. */
 static size_t free_to_go(struct redactor *r)
 {
     struct str text = buf_str(&r->held);
-    const char *newline = memrchr(text.at, '\n', text.len);
-    size_t cut;
+    size_t cut = end_of_lines(r, text);
 
-    if (newline)
-        return (size_t)(newline - text.at) + 1;
-    if (text.len <= HELD_MOST)
-        return 0;
+    if (cut || text.len <= HELD_MOST)
+        return cut;
     cut = text.len - HELD_TAIL;
     find_in_text(r, text);
     for (size_t i = 0; i < r->search.count; i++)
@@ -313,13 +335,39 @@ static size_t free_to_go(struct redactor *r)
     return cut;
 }
 
+/* A pattern may match any number of bytes, so a line of which the end was not waited for
+ * cannot be freed of it: the line is not kept. */
+static bool skip_line(struct redactor *r, struct err *e)
+{
+    struct record rec = r->held_as;
+    struct place p = { &rec, "text" };
+
+    all_of_it(r, &p);
+    buf_clear(&r->held);
+    r->skipping = true;
+    rec.bytes.bytes = buf_str(&r->clean);
+    return r->to->put(r->to, &rec, e);
+}
+
 /* A secret may begin in one piece of standard error and end in the next. */
 static bool hold_stderr(struct redactor *r, const struct record *rec, struct err *e)
 {
+    struct str piece = rec->bytes.bytes;
+    size_t line = str_find(piece, '\n');
+
     r->held_as = *rec;
-    buf_add(&r->held, rec->bytes.bytes);
-    if (!r->held.len)
+    if (r->skipping) {
+        piece = str_skip(piece, line);
+        r->skipping = !piece.len;
+    }
+    buf_add(&r->held, piece);
+    if (!rec->bytes.bytes.len && !r->held.len)
         return r->to->put(r->to, rec, e);
+    if (line == rec->bytes.bytes.len && r->held.len <= HELD_MOST)
+        return true; /* nothing ends here */
+    if (r->secrets->patterns && !memchr(r->held.at, '\n', r->held.len) &&
+        r->held.len > HELD_MOST)
+        return skip_line(r, e);
     return put_held(r, free_to_go(r), e);
 }
 

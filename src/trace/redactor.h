@@ -46,6 +46,7 @@ struct redactor {
     struct redactor_open raw[2], err;
     struct record held_as; /* what the held text of standard error is part of */
     struct buf held;
+    bool skipping; /* a line of it that was too long to be held, up to its end */
 };
 
 /* `s` is sealed, and borrowed. `to` may be set later, before the first record. */

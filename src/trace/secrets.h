@@ -42,6 +42,7 @@ struct secrets {
     struct secrets_rule *rules;
     size_t count, cap;
     size_t values, patterns;
+    size_t breaks;  /* line breaks of the value that has most */
     uint32_t depth; /* the rule for what is too deep; with values */
     struct needles needles;
     struct regex_set *regexes;

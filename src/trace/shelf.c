@@ -8,15 +8,23 @@ void shelf_flatten(char *text, size_t len)
         *text++ = ' ';
 }
 
+static bool store(struct shelf *self, struct str bytes, struct shelf_place *where,
+                  struct err *e)
+{
+    struct shelf_memory *m = (struct shelf_memory *)self;
+
+    where->at = m->text.len;
+    where->len = (uint32_t)bytes.len;
+    buf_add(&m->text, bytes);
+    return buf_ok(&m->text, e);
+}
+
 static bool keep(struct shelf *self, struct str message, struct shelf_place *where,
                  struct err *e)
 {
     struct shelf_memory *m = (struct shelf_memory *)self;
 
-    where->at = m->text.len;
-    where->len = (uint32_t)message.len;
-    buf_add(&m->text, message);
-    if (!buf_ok(&m->text, e))
+    if (!store(self, message, where, e))
         return false;
     shelf_flatten(m->text.at + where->at, message.len);
     return true;
@@ -34,7 +42,7 @@ static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, 
 
 void shelf_memory_init(struct shelf_memory *m)
 {
-    m->shelf = (struct shelf){ keep, fetch };
+    m->shelf = (struct shelf){ keep, store, fetch };
     buf_init(&m->text, SHELF_MAX);
 }
 

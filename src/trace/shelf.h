@@ -24,6 +24,11 @@ struct shelf {
     bool (*keep)(struct shelf *self, struct str message, struct shelf_place *where,
                  struct err *e) MUST_CHECK;
 
+    /* Bytes that are no message, but what somebody knows of many; they come back as they
+     * are. */
+    bool (*store)(struct shelf *self, struct str bytes, struct shelf_place *where,
+                  struct err *e) MUST_CHECK;
+
     /* `to` holds it afterwards, and nothing else. */
     bool (*fetch)(struct shelf *self, struct shelf_place where, struct buf *to,
                   struct err *e) MUST_CHECK;

@@ -1,8 +1,8 @@
-/* transport/dial.h - connections to one server: its name, the proxy, TCP and TLS.
+/* transport/dial.h - connections to one server.
  *
- * libcurl does these four, and nothing else of it is used: no request of its making is
- * ever sent, so none can be sent twice. What
- * goes over a connection is bytes here; it is one caller's from its beginning to its end.
+ * A server on this machine that speaks plain HTTP is connected to directly; for all others
+ * there is libcurl, which sees to names, proxies and TLS. What goes over a connection is
+ * bytes here; it is one caller's from its beginning to its end.
  *
  * Writing queues; it is sent at the end of the loop's turn, or by dial_flush(), so that
  * what is written in pieces goes out as one. */
@@ -27,11 +27,9 @@ enum dial_fault {
 };
 
 struct dialer_config {
-    bool https;
-    struct str host; /* as in a URL, a V6 address in brackets */
-    int port;
-    struct str cacert;   /* a file of certificates to trust; empty: the system's */
-    unsigned connect_ms; /* until it is connected, TLS and proxy included */
+    const struct url *url; /* scheme, host and port of it */
+    struct str cacert;     /* a file of certificates to trust; empty: the system's */
+    unsigned connect_ms;   /* until it is connected, TLS and proxy included */
 };
 
 struct dial_events {
@@ -43,7 +41,7 @@ struct dial_events {
     void (*drained)(void *to); /* all that was queued was taken */
 };
 
-/* Connects to nobody yet; everything is copied. ERR_IO if there is no libcurl. */
+/* Connects to nobody yet; everything is copied. ERR_IO if libcurl is needed and not there. */
 bool dialer_new(struct dialer **out, struct loop *l, const struct dialer_config *config,
                 struct err *e) MUST_CHECK;
 void dialer_free(struct dialer *d); /* all its connections are closed; NULL is fine */

@@ -51,6 +51,8 @@ struct exchange_events {
     void (*gone)(void *to, struct exchange *x, const struct exchange_fault *why);
     /* Somebody was refused before there was an exchange; for the log. */
     void (*refused)(void *to, uint64_t connection, const struct exchange_fault *why);
+    /* A connection has ended; all of its exchanges are over. May be NULL. */
+    void (*left)(void *to, uint64_t connection);
 };
 
 /* How much follows the head of an answer. To HEAD, and with 204 and 304, nothing ever

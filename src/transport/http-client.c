@@ -19,7 +19,6 @@ enum {
     SWEEP_MS = 500,
     SLOTS = 256, /* lanes are numbered one after the other */
     CREDENTIALS_MAX = 8 << 10,
-    HOST_MAX = 1024,
     HEAD_MAX = 1 << 20, /* of a request; heads that were read are smaller */
 };
 
@@ -202,16 +201,29 @@ static void be_whole(struct http_transfer *t, bool nothing_left)
     t->events->whole(t->to);
 }
 
+/* All of the body, if it lies behind the head: so small answers can go on in one piece. */
+static struct str whole_body(const struct reply *r, struct str in)
+{
+    if (r->bodiless || r->body.kind != BODY_LENGTH || in.len < r->body.length)
+        return STR_NONE;
+    return str_n(in.at, (size_t)r->body.length);
+}
+
 /* The head is told, and its memory given back: what follows it may last for hours. */
-static void begin(struct http_transfer *t)
+static void begin(struct http_transfer *t, struct str *in)
 {
     struct reply r = t->reply;
+    struct str body = whole_body(&r, *in);
 
     t->in_body = true;
     t->until_close = r.until_close;
     t->keep_ms = r.keep_alive ? idle_ms(&r.fields) : 0;
     body_init(&t->body, r.bodiless ? (struct body_plan){ .kind = BODY_NONE } : r.body);
-    t->events->head(t->to, &r);
+    if (body.len) {
+        t->body.left = 0;
+        *in = str_skip(*in, body.len);
+    }
+    t->events->head(t->to, &r, body);
     reply_release(&r);
 }
 
@@ -226,7 +238,7 @@ static void feed_head(struct http_transfer *t, struct str *in)
     else if (next == REPLY_WHOLE && t->reply.status < 200)
         reply_clear(&t->reply);
     else if (next == REPLY_WHOLE)
-        begin(t);
+        begin(t, in);
 }
 
 static void feed_body(struct http_transfer *t, struct str *in)
@@ -405,27 +417,17 @@ static bool open_dialer(struct http_client *c, const struct http_client_config *
                         struct err *e)
 {
     const struct url_authority *a = &c->url.authority;
-    struct dialer_config where = { .https = c->url.https,
-                                   .port = url_port(&c->url),
+    bool bracketed = a->ip.kind == IP_V6;
+    struct dialer_config where = { .url = &c->url,
                                    .cacert = config->cacert,
-                                   .connect_ms = config->connect_ms };
-    struct buf host;
-    bool ok;
+                                   .connect_ms =
+                                       config->connect_ms ? config->connect_ms : CONNECT_MS };
 
-    buf_init(&host, HOST_MAX);
-    if (a->ip.kind == IP_V6)
-        buf_printf(&host, "[%.*s]", STR_ARG(a->host));
-    else
-        buf_add(&host, a->host);
-    where.host = buf_str(&host);
-    if (!where.connect_ms)
-        where.connect_ms = CONNECT_MS;
-    ok = dialer_new(&c->dialer, c->loop, &where, e);
+    c->manner.host = arena_printf(&c->text, "%s%.*s%s", bracketed ? "[" : "", STR_ARG(a->host),
+                                  bracketed ? "]" : "");
     if (a->port >= 0)
-        buf_printf(&host, ":%d", a->port);
-    c->manner.host = arena_str(&c->text, buf_str(&host));
-    buf_release(&host);
-    return ok;
+        c->manner.host = arena_printf(&c->text, "%.*s:%d", STR_ARG(c->manner.host), a->port);
+    return dialer_new(&c->dialer, c->loop, &where, e);
 }
 
 bool http_client_new(struct http_client **out, struct loop *l,

@@ -56,8 +56,9 @@ enum http_fault {
 };
 
 struct http_events {
-    /* The head of the answer, borrowed for the event; 1xx are not told. */
-    void (*head)(void *to, const struct reply *head);
+    /* The head of the answer, borrowed for the event; 1xx are not told. `body` is all of its
+     * body, if that has a length and came along: no `data` comes then. Else it is empty. */
+    void (*head)(void *to, const struct reply *head, struct str body);
     void (*data)(void *to, struct str bytes); /* some of the answer's body; borrowed */
     /* All that was queued has been taken. May be NULL. */
     void (*drained)(void *to);

@@ -16,7 +16,7 @@ enum {
 struct passage {
     struct http_passage open;
     struct http_relay *relay;
-    struct exchange *exchange;
+    struct exchange *exchange; /* NULL: it was all answered */
     struct http_transfer *transfer;
     struct passage *prev, *next;
     bool begun;    /* the client has the head of an answer */
@@ -97,17 +97,11 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     exchange_refuse(x, status, NULL, str_z(plain));
 }
 
-static void server_head(void *to, const struct reply *r)
+/* The answer as the client gets it; its fields are to be released. */
+static struct answer answer_of(const struct reply *r)
 {
-    struct passage *p = to;
-    struct answer a = { .status = r->status, .phrase = r->phrase };
-    struct err e = ERR_NONE;
-    bool ok;
+    struct answer a = { .status = r->status, .phrase = r->phrase, .length = r->body.length };
 
-    p->begun = true;
-    p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
-    p->left = r->body.length;
-    a.length = r->body.length;
     a.body = r->body.kind == BODY_LENGTH                      ? EXCHANGE_SIZED
              : r->body.kind == BODY_CHUNKED || r->until_close ? EXCHANGE_STREAM
                                                               : EXCHANGE_EMPTY;
@@ -117,8 +111,29 @@ static void server_head(void *to, const struct reply *r)
         if (!fields_is_hop(&r->fields, f->name) && !response_owns(f->name))
             fields_add(&a.fields, f->name, f->value);
     }
-    p->relay->events->head(p->relay->to, &p->open, r);
-    ok = exchange_head(p->exchange, &a, &e);
+    return a;
+}
+
+static void server_head(void *to, const struct reply *r, struct str body)
+{
+    struct passage *p = to;
+    const struct http_relay_events *events = p->relay->events;
+    struct answer a = answer_of(r);
+    struct err e = ERR_NONE;
+    bool ok;
+
+    p->begun = true;
+    p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
+    p->left = r->body.length;
+    events->head(p->relay->to, &p->open, r);
+    if (body.len) {
+        events->answer(p->relay->to, &p->open, body);
+        tell_end(p, HTTP_RELAY_SERVER, true, NULL);
+        ok = exchange_answer(p->exchange, &a, body, &e);
+        p->exchange = NULL;
+    } else {
+        ok = exchange_head(p->exchange, &a, &e);
+    }
     BUG_IF(!ok); /* it was read by the same rules */
     fields_release(&a.fields);
 }
@@ -143,7 +158,8 @@ static void server_whole(void *to)
 
     tell_end(p, HTTP_RELAY_SERVER, true, NULL);
     passage_free(p);
-    exchange_end(x);
+    if (x)
+        exchange_end(x);
 }
 
 static void server_failed(void *to, enum http_fault fault, const struct err *why)
@@ -271,13 +287,20 @@ static void client_drained(void *to, struct exchange *x)
 
 static void client_gone(void *to, struct exchange *x, const struct exchange_fault *why)
 {
-    struct http_relay *r = to;
     struct passage *p = x->user;
 
+    (void)to;
     tell_end(p, why->kind == EXCHANGE_LEFT ? HTTP_RELAY_CLIENT : HTTP_RELAY_SELF, false,
              why->text);
     passage_free(p);
-    http_client_leave(r->client, x->connection);
+}
+
+/* What it left idle at the server is of no use to anybody else. */
+static void client_left(void *to, uint64_t connection)
+{
+    struct http_relay *r = to;
+
+    http_client_leave(r->client, connection);
 }
 
 static void client_refused(void *to, uint64_t connection, const struct exchange_fault *why)
@@ -294,6 +317,7 @@ static const struct exchange_events client_events = {
     .drained = client_drained,
     .gone = client_gone,
     .refused = client_refused,
+    .left = client_left,
 };
 
 bool http_relay_open(struct http_relay **out, struct loop *l,

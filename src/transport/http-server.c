@@ -189,6 +189,15 @@ static void free_guest(struct guest *g)
         timer_stop(s->tick);
 }
 
+static void say_goodbye(struct guest *g)
+{
+    const struct http_conn_house *h = &g->server->house;
+
+    if (h->events->left)
+        h->events->left(h->to, g->conn.number);
+    free_guest(g);
+}
+
 static void on_connection(void *to, struct stream *stream, bool scarce)
 {
     struct http_server *s = to;
@@ -232,7 +241,7 @@ static void on_soon(void *to)
         due = g->next_due;
         g->due = false;
         if (!g->stream)
-            free_guest(g);
+            say_goodbye(g);
         else if (g->lost)
             http_conn_lost(&g->conn);
         else

@@ -15,7 +15,7 @@ static bool is_passed_on(const struct ask *a, const struct ask_manner *m, struct
            !fields_same(name, STR("expect")) && !fields_next(&m->extra, name, NULL);
 }
 
-/* A body of unknown kind and a length of 0 are two things: POST without a body says so. */
+/* A body of no bytes is not the same as none. */
 static void add_plan(struct buf *to, const struct ask *a)
 {
     if (a->body.kind == BODY_CHUNKED) {
@@ -38,7 +38,6 @@ void ask_compose(struct buf *to, const struct ask *a, const struct ask_manner *m
            str_find(a->target, ' ') < a->target.len);
     buf_add(to, a->method);
     buf_add_ch(to, ' ');
-    buf_add(to, m->prefix);
     buf_add(to, a->target);
     buf_add(to, STR(" HTTP/1.1\r\n"));
     if (!names_host(&a->fields) && !fields_next(&m->extra, STR("host"), NULL))
@@ -49,8 +48,6 @@ void ask_compose(struct buf *to, const struct ask *a, const struct ask_manner *m
     }
     for (size_t i = 0; i < m->extra.count; i++)
         add_field(to, m->extra.at[i].name, m->extra.at[i].value);
-    if (m->proxy_pass.len)
-        add_field(to, STR("Proxy-Authorization"), m->proxy_pass);
     add_plan(to, a);
     buf_add(to, STR("\r\n"));
 }

@@ -19,10 +19,8 @@ struct ask {
 
 /* What is added to every request to the same server; all borrowed. */
 struct ask_manner {
-    struct str prefix;     /* before the target, for a proxy; may be empty */
-    struct str host;       /* for a request without a Host of its own */
-    struct fields extra;   /* instead of those of the same name */
-    struct str proxy_pass; /* Proxy-Authorization; may be empty */
+    struct str host;     /* for a request without a Host of its own */
+    struct fields extra; /* instead of those of the same name */
 };
 
 /* Adds the head with its empty line. What could add a line of its own is a mistake of the

@@ -28,11 +28,6 @@ void reply_clear(struct reply *r)
     *r = (struct reply){ .head = head, .fields = fields, .minor = 1 };
 }
 
-bool reply_begun(const struct reply *r)
-{
-    return r->head.text.len > 0;
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -45,8 +40,8 @@ static const char *parse_line(struct reply *r, struct str s)
     if (s.len < 12 || !str_starts(s, STR("HTTP/1.")) || s.at[8] != ' ' ||
         (s.at[7] != '0' && s.at[7] != '1'))
         return "a first line that is not 'HTTP/1.1' and a status";
-    if (!is_digit(s.at[9]) || !is_digit(s.at[10]) || !is_digit(s.at[11]) || s.at[9] == '0' || s.at[9] > '5' ||
-        (s.len > 12 && s.at[12] != ' '))
+    if (!is_digit(s.at[9]) || !is_digit(s.at[10]) || !is_digit(s.at[11]) || s.at[9] == '0' ||
+        s.at[9] > '5' || (s.len > 12 && s.at[12] != ' '))
         return "a status that is no number from 100 to 599";
     r->minor = s.at[7] - '0';
     r->status = (unsigned)(s.at[9] - '0') * 100 + (unsigned)(s.at[10] - '0') * 10 +

@@ -49,8 +49,6 @@ void reply_init(struct reply *r);
 void reply_release(struct reply *r);
 void reply_clear(struct reply *r); /* ready for another one */
 
-bool reply_begun(const struct reply *r); /* some of it was there */
-
 /* Takes from the front of `*in` what belongs to the head. `to_head`: it answers HEAD. */
 enum reply_next reply_feed(struct reply *r, struct str *in, bool to_head);
 

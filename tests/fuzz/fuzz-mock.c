@@ -60,6 +60,12 @@ static void put_action(struct action_sink *self, const struct action *a)
         break;
     case ACTION_REPORT:
         break;
+    case ACTION_BEGIN:
+    case ACTION_ANSWER:
+    case ACTION_OPEN:
+    case ACTION_WRITE:
+    case ACTION_END:
+        BUG("nobody is on HTTP");
     }
 }
 

@@ -79,23 +79,53 @@ static void stop(struct desk *d)
     secrets_search_release(&d->again);
 }
 
-static void add_escaped(struct buf *to, uint8_t how)
+static void add_escaped(struct buf *to, struct str text, uint8_t how)
 {
-    for (const unsigned char *c = (const unsigned char *)VALUE; *c;
-         c++, how = (uint8_t)(how * 5 + 1))
+    for (; text.len; text = str_skip(text, 1), how = (uint8_t)(how * 5 + 1)) {
+        unsigned char c = (unsigned char)text.at[0];
         switch (how >> 4 & 3) {
         case 0:
-            buf_printf(to, "\\u%04X", *c);
+            buf_printf(to, "\\u%04X", c);
             break;
         case 1:
-            buf_printf(to, "%%%02x", *c);
+            buf_printf(to, "%%%02x", c);
             break;
         case 2:
-            buf_printf(to, "&#%u;", *c);
+            buf_printf(to, "&#%u;", c);
             break;
         default:
-            buf_printf(to, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+            buf_printf(to, c == '"' || c == '\\' ? "\\%c" : "%c", c);
         }
+    }
+}
+
+/* Several times over: what is too much to be looked through must go all the same. */
+static void add_nested(struct buf *to, uint8_t how)
+{
+    struct buf texts[2];
+    size_t which = 0;
+
+    buf_init(&texts[0], LIMIT_LINE);
+    buf_init(&texts[1], LIMIT_LINE);
+    buf_add(&texts[0], STR(VALUE));
+    for (unsigned i = 0; i < how >> 5 && texts[which].len < 10000; i++) {
+        buf_clear(&texts[1 - which]);
+        add_escaped(&texts[1 - which], buf_str(&texts[which]), how);
+        which = 1 - which;
+    }
+    buf_add(to, buf_str(&texts[which]));
+    buf_release(&texts[0]);
+    buf_release(&texts[1]);
+}
+
+static void add_base64_twice(struct buf *to)
+{
+    struct buf once;
+
+    buf_init(&once, 256);
+    base64_encode(&once, STR("a" VALUE "b"));
+    base64_encode(to, buf_str(&once));
+    buf_release(&once);
 }
 
 static void add_value(struct buf *to, uint8_t how)
@@ -113,8 +143,14 @@ static void add_value(struct buf *to, uint8_t how)
     case 3:
         buf_add(to, STR(VALUE));
         break;
+    case 4:
+        add_base64_twice(to);
+        break;
+    case 5:
+        add_nested(to, how);
+        break;
     default:
-        add_escaped(to, how);
+        add_escaped(to, STR(VALUE), how);
     }
 }
 

@@ -405,6 +405,23 @@ def test_standard_error_that_is_full_from_the_start_holds_nobody_up(end, mcpreel
     os.close(writing)
 
 
+@pytest.mark.parametrize("command", [["-v", "replay", "--on-unmatched", "warn", "r.jsonl"], ["demo", "server"]])
+def test_nor_does_it_hold_up_those_who_answer_themselves(command, mcpreel, tmp_path):
+    (tmp_path / "r.jsonl").write_text(  # with nothing in it, which is remarked on, as is every question
+        '{"type":"header","version":"1.0","recorded_at":"2026-11-16T00:00:00Z","upstream":"x","thoughtjack_version":"0.3.0"}\n')
+    reading, writing = full_pipe()
+    with subprocess.Popen([mcpreel, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=writing, bufsize=0,
+                          cwd=tmp_path) as p:
+        try:
+            p.stdin.write(ASK)
+            assert select.select([p.stdout], [], [], CEILING)[0], "no answer"
+            comes_to_its_end(p, "eof", 0)
+        finally:
+            p.kill()
+    os.close(reading)
+    os.close(writing)
+
+
 @pytest.mark.parametrize("kilobytes", [64, 900])
 def test_words_of_the_server_that_nobody_reads_do_not_keep_the_session_from_its_end(kilobytes, mcpreel, tmp_path):
     script = f"head -c {kilobytes}k /dev/zero >&2; " + ANSWER

@@ -201,6 +201,23 @@ def test_space_that_does_not_come_back_disturbs_nobody(strict, mcpreel, tmp_path
     assert not gaps or sum(g["messages"] for g in gaps) == 400 - kept
 
 
+def test_plain_totals_are_of_what_is_there(mcpreel, tmp_path):
+    """There is no gap to tell the difference."""
+    path = tmp_path / "r.jsonl"
+    big = asked(1).replace(b"}", b',"params":{"x":"' + b"x" * FULL + b'"}}')
+    with ended(limited(mcpreel, path, "--plain")) as p:
+        ask(p, 0)
+        p.stdin.write(big)
+        p.stdin.flush()
+        assert p.stdout.readline() == big.replace(b'"method":"ping"', b'"result":{}')
+        ask(p, 2)
+        code, _, err = finish(p)
+    footer, kept = lines_of(path)[-1], [(m["dir"], m["msg"]["id"]) for m in messages(path)]
+    assert code == 0 and kept == [("c2s", 0), ("s2c", 0), ("c2s", 2), ("s2c", 2)]
+    assert err.endswith(f"warning: recorded only 4 of 6 messages in {path}\n".encode())
+    assert (footer["total_messages"], footer["client_messages"], footer["server_messages"]) == (4, 2, 2), footer
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A way to run a shell script in a namespace where ./disk is a file system of 64 kB."""
@@ -526,7 +543,7 @@ def test_what_a_killed_recorder_left_is_in_nobodys_way(run, mcpreel, tmp_path):
             p.wait(60)
     ran = run([mcpreel, "record", "-o", target, "--", *ANSWERING], stdin=asked(2))
     aside = tmp_path / "r.3.json.cassette.journal"
-    assert ran.code == 0 and ran.err.count(b"check --fix") == 1 and f"check --fix {aside}'".encode() in ran.err, ran
+    assert ran.code == 0 and ran.err.count(b"mcpreel: ") == 2 and f"check --fix {aside}'".encode() in ran.err, ran
     assert not journal.exists() and target.exists()
     for n in (2, 3):
         left = tmp_path / f"r.{n}.json.cassette.journal"
@@ -547,6 +564,18 @@ def test_messages_that_are_too_long_are_counted_at_the_end(run, mcpreel, tmp_pat
     ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.jsonl", "--", "cat"], cwd=tmp_path,
               stdin=asked(1) + b'{"jsonrpc":"2.0","method":"' + b"x" * 100 + b'"}\n')
     assert ran.err.endswith(b"warning: recorded only 2 of 4 messages in r.jsonl; 2 were longer than --max-message\n"), ran
+
+
+def test_an_answer_to_what_was_too_long_has_no_place_in_a_cassette(run, mcpreel, tmp_path):
+    """mcp-recorder would take a call without a request for a call."""
+    long = asked(2).replace(b"}", b',"params":{"x":"' + b"x" * 100 + b'"}}')
+    ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.json", "--", "sed", "-u",
+               r's/"method":"ping".*/"result":{}}/'], stdin=asked(1) + long + asked(3), cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, answered(1) + answered(2) + answered(3)), ran
+    calls = json.loads((tmp_path / "r.json").read_text())["interactions"]
+    assert [(c["request"]["id"], c["response"]["id"]) for c in calls] == [(1, 1), (3, 3)]
+    assert ran.err.count(b"1 was longer than --max-message") == 1
+    assert ran.err.count(b"1 request or answer without the other") == 1
 
 
 def test_a_document_that_came_meanwhile_is_not_overwritten(mcpreel, tmp_path):

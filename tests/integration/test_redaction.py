@@ -110,6 +110,13 @@ ENCODINGS = {
     "html-names": (lambda v: "".join(f"&{html.entities.codepoint2name[ord(c)]};"
                                      if ord(c) in html.entities.codepoint2name
                                      else {"/": "&sol;", "+": "&plus;", "\\": "&bsol;"}.get(c, c) for c in v), False),
+    "utf-16-base64": (lambda v: base64.b64encode(f"echo {v} tail".encode("utf-16-le")).decode(), False),
+    "octal": (lambda v: "".join(f"\\{b:03o}" for b in v.encode()), False),
+    "rust": (lambda v: "".join(f"\\u{{{ord(c):x}}}" for c in v), False),
+    "python-ascii": (lambda v: ascii(v)[1:-1], False),
+    "shell": (lambda v: re.sub(r"([^\w])", r"\\\1", v), False),
+    "latin-1-percent": (lambda v: urllib.parse.quote(v.encode("latin-1"), safe=""), False),
+    "escape()": (lambda v: "".join(f"%u{ord(c):04X}" for c in v), False),
     "python": (lambda v: "".join(f"\\x{b:02x}" for b in v.encode()), False),
 }
 
@@ -130,10 +137,15 @@ def undone(blob):
 
     def unescape(m):
         e = m[1]
-        return chr(int(e[1:], 16)) if e[0] == "u" else escapes.get(e, e)
+        return chr(int(e[1:], 16)) if len(e) == 5 else escapes.get(e, e)
 
     yield re.sub(r"\\(u[0-9a-fA-F]{4}|.)", unescape, text, flags=re.S).encode("utf-16", "surrogatepass") \
         .decode("utf-16", "replace").encode()
+    yield re.sub(r"(?:\\u\{|%u)([0-9a-fA-F]{1,4})\}?", lambda m: chr(int(m[1], 16)), text).encode()
+    yield re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text).encode()
+    yield re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), blob)
+    yield urllib.parse.unquote(text, "latin-1").encode()
+    yield blob[blob.find(b"\0") - 1:].decode("utf-16-le", "replace").encode() if b"\0" in blob else b""
     yield re.sub(rb"\\x([0-9a-fA-F]{2})", lambda m: bytes.fromhex(m[1].decode()), blob)
     yield urllib.parse.unquote_to_bytes(blob)
     yield urllib.parse.unquote_to_bytes(blob.replace(b"+", b" "))
@@ -358,6 +370,39 @@ def test_numbers_and_names_of_digits(session):
     assert [m["redacted"] for m in lines if "redacted" in m] == [["/result/n/0", "/result/k[REDACTED:DIGITS]"]] * 5
 
 
+def test_ids_with_a_value_in_them_stay_apart(session, run, mcpreel):
+    """Numbers that differ behind it, a string like the number, another spelling; and the answers to each."""
+    ids = [f"{DIGITS}1", f"{DIGITS}2", f'"{DIGITS}1"', f'"%{ord(DIGITS[0]):x}{DIGITS[1:]}1"', "7"]
+    for i in ids:
+        session.add("client", '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"t"}}' % i)
+        session.add("server", '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}' % i)
+    said = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
+    assert_clean(session.directory, said, value=DIGITS)
+    lines = [json.loads(line) for line in (session.directory / "a.jsonl").read_text().splitlines()]
+    asked = [m["msg"]["id"] for m in lines if m["type"] == "message" and m["dir"] == "c2s"]
+    answered = [m["msg"]["id"] for m in lines if m["type"] == "message" and "result" in m["msg"]]
+    assert len(set(asked)) == len(ids) and asked[-1] == 7
+    assert sorted(map(str, asked)) == sorted(map(str, answered))
+
+
+@pytest.mark.parametrize("declared", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("recorded", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_lines_of_a_value_end_in_either_way(session, declared, recorded):
+    lines = ["Zq7-aB", "kV9/cD", "w8+Lm"]
+    session.env["CANARY"] = declared.join(lines)
+    text = recorded.join(lines)
+    for encode in (lambda v: v, lambda v: urllib.parse.quote(v, safe=""), b64, lambda v: b64(b64(v)),
+                   lambda v: v.encode().hex(), lambda v: b64(json.dumps(v))):
+        assert finds(encode(text).encode(), text)
+        session.add("client", call(json_text("x %s y" % encode(text))))
+        session.add("stderr", "x %s y\n" % encode(text))
+        session.add("stderr1", "x %s y\n" % encode(text))
+    said = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, said, value=text)
+    recorded = (session.directory / "a.jsonl").read_bytes()
+    assert recorded.count(b"[REDACTED:CANARY]") == 18 and b"Zq7-aB" not in recorded
+
+
 def test_an_oversized_line_leaves_nothing(session):
     session.script += [("x", b"%d" % (65 << 20)), ("out", VALUE.encode() + b"\n")]
     session.add("server", result('{"after":"%s"}' % json_text(VALUE)))
@@ -446,12 +491,46 @@ def test_our_own_words_hold_no_secret(run, mcpreel, tmp_path):
         assert not finds(ran.err) and (b"REDACTED" in ran.err or words[0] == str(tmp_path)), ran
 
 
+@pytest.mark.parametrize("words", [
+    ["record", "--redact-env", "CANARY", "--rotate", VALUE, "--", "true"],
+    ["record", "--rotate", VALUE, "--redact-env=CANARY", "--", "true"],
+    ["record", f"--{VALUE}", "--redact-env", "OTHER,CANARY", "--", "true"],
+    ["record", "--redact-env", "CANARY", "--format", VALUE, "--", "true"],
+    ["record", "--redact-env", "CANARY", VALUE, "--", "true"],
+    ["redact", "--redact-env", "CANARY", VALUE, VALUE],
+    [VALUE, "--redact-env", "CANARY"],
+    ["--json", "record", "--redact-env", "CANARY", "--rotate", VALUE, "--", "true"],
+    ["record", "--redact-env", "CANARY", "--rotate", VALUE * 40, "--", "true"],
+], ids=lambda words: " ".join(words).replace(VALUE, "V").replace("V" * 40, "long"))
+def test_what_is_wrong_is_said_without_the_value(run, mcpreel, words):
+    ran = run([mcpreel, *words], env={"CANARY": VALUE, "OTHER": "something-else"})
+    assert ran.code == 2, ran
+    assert ran.err and not finds(ran.err) and not finds(ran.out) and b"Zq7/kV" not in ran.err, ran
+
+
+@pytest.mark.parametrize("words", [
+    ["--token", "%s"], ["--token=%s"], ["--key", "%s"], ["-p", "%s"], ["--pass", "%s"], ["--auth", "%s"],
+    ["--password", "%s"], ["--header", "Authorization: %s"], ["--header=X-Api-Key: %s"], ["API_KEY=%s"],
+    ["https://h.example/mcp?api_key=%s"], ["https://h.example/mcp?x=1&token=%s&y"], ["https://u:%s@h.example/"],
+    ['{"env":{"GITHUB_TOKEN":"%s"}}'], [": --token %s"], ["--user", "me:%s"],
+], ids=" ".join)
+@pytest.mark.parametrize("secret", ["hu7er-Tw0-s3cret", "-hu7er-Tw0-s3cret"], ids=["plain", "dash"])
+def test_secrets_among_the_words_of_a_command(session, words, secret):
+    """Nobody has declared it; and what the server repeats of it goes, too."""
+    session.argv = [w.replace("%s", secret) for w in words]
+    session.add("server", result('{"content":[{"type":"text","text":"started with %s"}]}' % secret))
+    session.run("a.jsonl")
+    recorded = (session.directory / "a.jsonl").read_text()
+    assert secret not in recorded and "[REDACTED:rule-1]" in recorded
+
+
 @pytest.mark.parametrize("options", [
     ["--redact-env", "NOT_SET_ANYWHERE"], ["--redact-env", "EMPTY"], ["--redact-env", "SHORT"],
     ["--redact-env", "WORD"], ["--redact-env", "a-b"], ["--redact-env", "CANARY,NOT_SET_ANYWHERE"],
     ["--redact-patterns", "("], ["--redact-patterns", "(?=x)y"], ["--redact-patterns", "(?<!x)y"],
     ["--redact-patterns", "(x)\\1"], ["--redact-patterns", "x*"], ["--redact-patterns", "[z-a]"],
     ["--redact-patterns", "ok", "--redact-patterns", "x{2001}"], ["--redact-patterns", "(?>a)"],
+    ["--redact-patterns", r"\b"], ["--redact-patterns", "^$"], ["--redact-patterns", r"\bx?\b"],
 ], ids=" ".join)
 def test_bad_configuration_refuses_to_start(run, mcpreel, tmp_path, options):
     env = {"CANARY": VALUE, "EMPTY": "", "SHORT": "q9Z!w", "WORD": "initialize"}
@@ -506,14 +585,26 @@ def test_marks_are_numbered_as_they_appear(session):
     assert '"a":"[REDACTED:rule-2] and [REDACTED:rule-3] and [REDACTED:rule-2]"' in lines
 
 
-def test_a_redacted_recording_is_replayed(session, run, mcpreel):
-    """The live client still has the secret; the recording has not."""
-    session.add("client", '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","arguments":{"k":"%s"}}}'
-                % json_text(VALUE))
-    session.script.append(("out", b'{"jsonrpc":"2.0","id":7,"result":{"content":[]}}\n'))
+def ask(number, text):
+    return ('{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t","arguments":{"n":%d,"k":"%s"}}}'
+            % (number, number, json_text(text))).encode() + b"\n"
+
+
+@pytest.mark.parametrize("match", ["sequential", "by-request", "strict", "fuzzy"])
+@pytest.mark.parametrize("live", [VALUE, "another secret altogether", ""])
+def test_a_redacted_recording_is_replayed(session, run, mcpreel, match, live):
+    """The live client has the secret, another one or none; the recording has not. By request the others of
+    its params still tell which of several is meant, in any order."""
+    order = [7, 8, 9] if match == "sequential" else [8, 9, 7]
+    for number in (7, 8, 9):
+        session.client += ask(number, VALUE)
+        session.script.append(("out", b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"n":%d}}\n' % (number, number)))
     session.run("a.jsonl", *REDACT)
-    ran = run([mcpreel, "replay", session.directory / "a.jsonl"], stdin=session.client)
-    assert b'"id":7,"result":{"content":[]}' in ran.out.replace(b" ", b""), ran
+    assert not finds((session.directory / "a.jsonl").read_bytes())
+    ran = run([mcpreel, "replay", "--match", match, session.directory / "a.jsonl"],
+              stdin=b"".join(ask(number, live) for number in order))
+    answers = [json.loads(line) for line in ran.out.splitlines()]
+    assert [(a["id"], a["result"]["n"]) for a in answers if "result" in a] == [(n, n) for n in order], ran
 
 
 def test_every_way_to_a_file_is_the_same_door(session):

@@ -333,6 +333,98 @@ def test_the_report_tells_what_was_passed_on(recording, server, run, mcpreel, tm
     assert [r["seq"] for r in report["unused_requests"]] == [3, 5, 7] and report["unused"] == 3
 
 
+ANSWERS_AND_ENDS = r"""
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" in m:
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {"saw": m["method"]}}), flush=True)
+    if m["method"] == "tools/call":
+        sys.exit(7)
+"""
+
+
+def test_a_server_that_ends_once_all_is_answered_has_not_failed(recording, run, mcpreel, tmp_path):
+    (tmp_path / "ends.py").write_text(ANSWERS_AND_ENDS)
+    server = [sys.executable, str(tmp_path / "ends.py")]
+    options = ["--match", "by-request", "--on-unmatched", "passthrough"]
+    with subprocess.Popen([mcpreel, "replay", *options, recording, "--", *server], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        p.stdin.write((json.dumps(call("new", n=9)) + "\n").encode())
+        p.stdin.flush()
+        assert json.loads(p.stdout.readline()) == {"jsonrpc": "2.0", "id": "new", "result": {"saw": "tools/call"}}
+        while b"ended with exit code 7" not in p.stderr.readline():
+            pass
+        out, _ = p.communicate((json.dumps(call(1, n=1)) + "\n").encode(), timeout=60)
+    assert json.loads(out) == result(1, "one") and p.returncode == 0
+
+
+# --- an end while answers are on their way
+
+@pytest.fixture
+def slow(tmp_path):
+    """Two calls at once, of which one took long."""
+    lines = [json.dumps(HEADER)]
+    for us, way, message in ((0, "c2s", call(1, n=1)), (1000, "c2s", call(2, n=2)), (2000, "s2c", result(2, "fast")),
+                             (700000, "s2c", result(1, "slow"))):
+        lines.append(json.dumps({"type": "message", "seq": len(lines), "ts": "2026-01-01T00:00:00Z", "us": us, "dir": way,
+                                 "msg": message}))
+    path = tmp_path / "slow.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def start_slow(mcpreel, path, *options):
+    """Its slow call is on its way: the fast one, asked for later, was answered."""
+    p = subprocess.Popen([mcpreel, "replay", "--match", "by-request", "--timing", *options, path], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    p.stdin.write("".join(json.dumps(m) + "\n" for m in (call("slow", n=1), call("fast", n=2))).encode())
+    p.stdin.flush()
+    assert json.loads(p.stdout.readline()) == result("fast", "fast")
+    return p
+
+
+def test_asked_to_end_it_still_gives_answers_that_are_only_delayed(slow, mcpreel):
+    p = start_slow(mcpreel, slow, "realistic")
+    p.terminate()
+    out, err = p.communicate(timeout=60)
+    assert json.loads(out) == result("slow", "slow")
+    assert p.returncode == 0 and b"answered 2 requests" in err
+
+
+def test_asked_twice_it_ends_at_once(slow, mcpreel):
+    p = start_slow(mcpreel, slow, "scaled:100000")
+    p.terminate()
+    while p.poll() is None:  # two signals that are one to the kernel are one
+        p.terminate()
+        try:
+            p.wait(0.2)
+        except subprocess.TimeoutExpired:
+            pass
+    assert p.stdout.read() == b""
+    p.stdin.close()
+
+
+def test_a_miss_that_ends_it_does_not_cost_others_their_answers(slow, mcpreel):
+    p = start_slow(mcpreel, slow, "realistic")
+    out, err = p.communicate((json.dumps(request("new", "prompts/list")) + "\n").encode(), timeout=60)
+    got = [json.loads(line) for line in out.splitlines()]
+    assert [m["id"] for m in got] == ["new", "slow"] and got[0]["error"]["code"] == -32000
+    assert got[1] == result("slow", "slow") and p.returncode == 1
+
+
+# --- what the report tells
+
+def test_a_client_of_another_era_is_a_failure_that_is_reported(recording, run, mcpreel, tmp_path):
+    modern = request(1, "tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
+    ran = run([mcpreel, "-q", "replay", "--report", tmp_path / "report.json", recording],
+              stdin=(json.dumps(modern) + "\n").encode())
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert ran.code == report["exit_code"] == 1 and report["refused"] == 1
+    assert json.loads(ran.out)["error"]["code"] == -32022
+    assert b"a client got nothing" in ran.err
+
+
 # --- secrets
 
 @pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])

@@ -129,7 +129,8 @@ static void note_latency(struct account *l, const struct record *r)
         add_note(l, PART_LATENCY, l->text.len); /* no more than silence says */
 }
 
-/* A request needs PART_PENDING until its answer comes. */
+/* A request needs PART_PENDING until its answer comes, and so does an answer of the server's
+ * to what is not there: some keep it as that of its exchange, but only they. */
 static void pair(struct account *l, const struct record *r, const struct mcp_message *m)
 {
     const struct pairing_request *asked;
@@ -139,6 +140,8 @@ static void pair(struct account *l, const struct record *r, const struct mcp_mes
         pairing_ask(&l->pairs, r, m, l->entry_count - 1);
     } else if (mcp_is_response(m) && (asked = pairing_answer(&l->pairs, r, m))) {
         l->entries[asked->tag].needs &= ~(unsigned)PART_PENDING;
+    } else if (mcp_is_response(m) && r->message.dir == TO_CLIENT) {
+        l->entries[l->entry_count - 1].needs |= PART_PENDING;
     }
 }
 

@@ -121,6 +121,9 @@ static void step(struct peer *p, const struct peer_step *s)
     case PEER_REST:
         usleep((useconds_t)s->count * 1000);
         break;
+    case PEER_HOLD:
+        sem_wait(&p->go);
+        break;
     case PEER_LONE:
         if (wait_for(p->listener, LONE_MS))
             buf_printf(&p->trouble, "another connection");
@@ -152,6 +155,7 @@ static void start(struct peer *p, const struct peer_step *script, const struct s
     socklen_t size = sizeof name;
 
     *p = (struct peer){ .script = script };
+    BUG_IF(sem_init(&p->go, 0, 0) != 0);
     buf_init(&p->trouble, 1 << 20);
     p->listener = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     BUG_IF(p->listener < 0 || bind(p->listener, at, len) != 0 || listen(p->listener, 16) != 0);
@@ -176,6 +180,23 @@ void peer_start_v6(struct peer *p, const struct peer_step *script)
     start(p, script, (struct sockaddr *)&at, sizeof at);
 }
 
+void peer_go(struct peer *p)
+{
+    sem_post(&p->go);
+}
+
+int peer_knock(const struct peer *p)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    at.sin_port = htons((uint16_t)p->port);
+    BUG_IF(fd < 0);
+    connect(fd, (struct sockaddr *)&at, sizeof at);
+    return fd;
+}
+
 bool peer_end(struct peer *p)
 {
     pthread_join(p->thread, NULL);
@@ -185,4 +206,5 @@ bool peer_end(struct peer *p)
 void peer_release(struct peer *p)
 {
     buf_release(&p->trouble);
+    sem_destroy(&p->go);
 }

@@ -6,6 +6,7 @@
 #define PEER_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "base/buf.h"
 
@@ -20,6 +21,7 @@ enum peer_does {
     PEER_CLOSE,  /* closes it */
     PEER_RESET,  /* breaks it */
     PEER_REST,   /* waits `count` ms */
+    PEER_HOLD,   /* waits for peer_go() */
     PEER_LONE,   /* nobody else wants to connect */
     PEER_BACK,   /* goes on with the connection that was accepted `count` before this one */
 };
@@ -30,18 +32,38 @@ struct peer_step {
     size_t count;
 };
 
+/* A step, with what it needs. */
+#define PEER(does_)                                                                            \
+    {                                                                                          \
+        PEER_##does_, NULL, 0                                                                  \
+    }
+#define PEER_N(does_, count_)                                                                  \
+    {                                                                                          \
+        PEER_##does_, NULL, (count_)                                                           \
+    }
+#define PEER_TEXT(does_, text_)                                                                \
+    {                                                                                          \
+        PEER_##does_, (text_), 0                                                               \
+    }
+
 struct peer {
     const struct peer_step *script;
     int listener, port;
     int at[16]; /* connections */
     size_t count, now;
     pthread_t thread;
+    sem_t go;
     struct buf trouble; /* what went otherwise */
 };
 
 /* `script` is borrowed, and ends in PEER_DONE. */
 void peer_start(struct peer *p, const struct peer_step *script);
 void peer_start_v6(struct peer *p, const struct peer_step *script);
+
+void peer_go(struct peer *p); /* on from PEER_HOLD */
+
+/* A socket that wants to connect to it, whether or not there is room. */
+int peer_knock(const struct peer *p);
 
 /* Waits for the end of the script. True if all went by it; else see `trouble`. */
 bool peer_end(struct peer *p);

@@ -1,6 +1,8 @@
 #include "cmd/app.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "test.h"
@@ -117,6 +119,35 @@ static void whether_the_environment_says_so_is_known(void **state)
     assert_false(app_env_has(&app, "c", "c"));
 }
 
+static void a_log_that_nobody_reads_holds_nobody_up(void **state)
+{
+    const char want[] = "mcpreel: one\nmcpreel: two\n";
+    char at[4096] = "";
+    struct app_unheld u;
+    struct log log;
+    struct app app = { .quiet = true, .log = &log };
+    const struct app *unheld;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    while (write(fds[1], at, sizeof at) > 0)
+        ;
+    assert_int_equal(fcntl(fds[1], F_SETFL, 0), 0);
+    log_init_fd(&log, fds[1], LOG_INFO, false);
+    unheld = app_unheld_begin(&u, &app);
+    assert_true(unheld->quiet);
+    log_say(unheld->log, LOG_INFO, "one");
+    while (read(fds[0], at, sizeof at) > 0)
+        ;
+    log_say(unheld->log, LOG_INFO, "two");
+    app_unheld_end(&u);
+    assert_int_equal(read(fds[0], at, sizeof at), sizeof want - 1);
+    assert_memory_equal(at, want, sizeof want - 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +157,8 @@ int main(void)
         cmocka_unit_test(every_kind_of_error_has_its_exit_code),
         cmocka_unit_test(the_environment_is_the_one_handed_over),
         cmocka_unit_test(whether_the_environment_says_so_is_known),
+        cmocka_unit_test(a_log_that_nobody_reads_holds_nobody_up),
     };
+    alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,19 +81,6 @@ static void what_is_set_for_all_replaces_what_one_says(void **state)
     fields_release(&m.extra);
 }
 
-static void a_proxy_is_told_whom_it_is_for(void **state)
-{
-    struct ask a = { .method = STR("GET"), .target = STR("/a") };
-    struct ask_manner m = { .host = STR("server"),
-                            .prefix = STR("http://server:80"),
-                            .proxy_pass = STR("Basic x") };
-
-    (void)state;
-    check(&a, &m,
-          STR("GET http://server:80/a HTTP/1.1\r\nHost: server\r\n"
-              "Proxy-Authorization: Basic x\r\n\r\n"));
-}
-
 static void compose(struct str method, struct str target, struct str name, struct str value)
 {
     struct field f = { name, value };
@@ -147,7 +134,6 @@ int main(void)
         cmocka_unit_test(what_is_between_neighbours_stays_there),
         cmocka_unit_test(a_host_that_connection_names_is_replaced),
         cmocka_unit_test(what_is_set_for_all_replaces_what_one_says),
-        cmocka_unit_test(a_proxy_is_told_whom_it_is_for),
         cmocka_unit_test(what_could_add_a_line_is_a_mistake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,8 @@ static void tokens_are_told_by_their_looks(void **state)
           "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg=" },
         { "ghp_", "keyghp_0123456789abcdefghijABCDEFGHIJ012345",
           "ghp_0123456789abcdefghijABCDEFGHIJ012345" },
+        { ":AA", "/bot123456789:AAEhBOweik9ai2oiDbuifkn3nfoienfoien/getMe",
+          ":AAEhBOweik9ai2oiDbuifkn3nfoienfoien" },
         { "AKIA", "TOKEN_AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE" },
     };
 
@@ -259,6 +261,7 @@ static void what_only_looks_alike_is_none(void **state)
         { "dapi", "dapi_client", "" },
         { "fc-", "cache-fc-d41d8cd98f00b204e9800998ecf8427e", "" },
         { "ATBB", "ATBBATBBATBBATBBATBBATBBATBBATBB", "" },
+        { ":AA", "sha256:AAEhBOweik9ai2oiDbuifkn3nfoienfoien0123456789", "" },
         { "AKIA", "xAKIAIOSFODNN7EXAMPLE", "" },
         { "sk_live_", "sk_live_mode", "" },
     };

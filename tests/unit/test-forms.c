@@ -16,7 +16,8 @@ static void note(void *to, enum form form, struct str text)
 
     buf_add_ch(&l->text, "pbBh"[form]);
     buf_add_ch(&l->text, ' ');
-    buf_add(&l->text, text);
+    for (size_t i = 0; i < text.len; i++)
+        buf_add_ch(&l->text, text.at[i] ? text.at[i] : '`');
     buf_add_ch(&l->text, '\n');
     l->count++;
 }
@@ -38,7 +39,9 @@ static void a_value_has_its_forms(void **state)
                                 "b c2VjcmV0\nB YzJWamNtVj\nB MyVmpjbVYw\nB jMlZqY21WM\n"
                                 "b NlY3Jld\nB TmxZM0psZ\nB 5sWTNKbG\nB ObFkzSmxk\n"
                                 "b zZWNyZX\nB elpXTnlaW\nB paV055Wl\nB 6WldOeVpY\n"
-                                "h 736563726574\n");
+                                "h 736563726574\n"
+                                "b cwBlAGMAcgBlAH\nb MAZQBjAHIAZQB0\nb zAGUAYwByAGUAd\n"
+                                "h 7300650063007200650074\np s`e`c`r`e`t\n");
 }
 
 static void assert_has(struct str value, const char *form)
@@ -89,16 +92,21 @@ static void what_is_escaped_may_be_encoded_after_it(void **state)
     assert_has(value, "\nb YVwiYi9cdTAwZTkgXHVkODNkXHVkZTAw\n");
     assert_has(value, "\nb YSUyMmIlMkYlQzMlQTklMjAlRjAlOUYlOTglOD\n");
     assert_has(value, "\nh 615c22622f5c7530306539205c75643833645c7564653030\n");
+    assert_has(value, "\nh 610022006200"
+                      "2f00e90020003dd800de\n");
+    assert_has(value, "\np a\"b/\xe9 \xf0\x9f\x98\x80\n");
     assert_has_not(STR("secret"), "\nb c2VjcmV0\nb c2VjcmV0\n");
 }
 
 static void long_lines_of_a_value_count_alone(void **state)
 {
-    struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\n");
+    struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\nshort123\nsomewords\n");
 
     (void)state;
     assert_has(value, "\np MIIEvQIBADANBgkq\n");
+    assert_has(value, "\np short123\n");
     assert_has_not(value, "\np short\n");
+    assert_has_not(value, "\np somewords\n");
 }
 
 static void lines_may_end_in_either_way(void **state)
@@ -109,7 +117,8 @@ static void lines_may_end_in_either_way(void **state)
     assert_has(STR("ab12\r\ncd34\nef"), "p ab12\ncd34\nef\n");
     assert_has(STR("ab12\r\ncd34\nef"), "p ab12\r\ncd34\r\nef\n");
     assert_has(STR("ab12\ncd34\nef"), "h 616231320d0a636433340d0a6566\n");
-    assert_has_not(STR("ab12\rcd34"), "\np ");
+    assert_has_not(STR("ab12\rcd34"), "\np ab12\ncd34");
+    assert_has_not(STR("ab12\rcd34"), "\np ab12\r\n");
 }
 
 struct holds {

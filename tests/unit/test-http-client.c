@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "loop/timer.h"
+#include "dial.h"
 #include "peer.h"
 #include "test.h"
 
@@ -21,21 +21,6 @@ struct tap {
     enum http_fault fault;
 };
 
-static void take_head(void *to, const struct reply *r)
-{
-    struct tap *t = to;
-
-    buf_printf(&t->seen, "%u %.*s", r->status, STR_ARG(r->phrase));
-    for (size_t i = 0; i < r->fields.count; i++)
-        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->fields.at[i].name),
-                   STR_ARG(r->fields.at[i].value));
-    buf_printf(&t->seen, "\n");
-    if (t->close_on_head) {
-        http_transfer_close(t->transfer);
-        loop_stop(t->loop);
-    }
-}
-
 static void take_data(void *to, struct str bytes)
 {
     struct tap *t = to;
@@ -48,6 +33,23 @@ static void take_data(void *to, struct str bytes)
         loop_stop(t->loop);
     }
     if (t->close_on_data) {
+        http_transfer_close(t->transfer);
+        loop_stop(t->loop);
+    }
+}
+
+static void take_head(void *to, const struct reply *r, struct str body)
+{
+    struct tap *t = to;
+
+    buf_printf(&t->seen, "%u %.*s", r->status, STR_ARG(r->phrase));
+    for (size_t i = 0; i < r->fields.count; i++)
+        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->fields.at[i].name),
+                   STR_ARG(r->fields.at[i].value));
+    buf_printf(&t->seen, "\n");
+    if (body.len)
+        take_data(t, body);
+    if (t->close_on_head) {
         http_transfer_close(t->transfer);
         loop_stop(t->loop);
     }
@@ -119,6 +121,18 @@ static void close_tap(struct tap *t)
     buf_release(&t->seen);
 }
 
+static void meet(struct tap *t, struct peer *p, const struct peer_step *script)
+{
+    peer_start(p, script);
+    open_tap(t, p);
+}
+
+static void part(struct tap *t, struct peer *p)
+{
+    peer_join(p);
+    close_tap(t);
+}
+
 static void start(struct tap *t, uint64_t lane, const struct ask *ask)
 {
     buf_clear(&t->seen);
@@ -164,25 +178,23 @@ static void finish(struct tap *t, struct str want)
 static void what_is_asked_and_answered_passes_unchanged(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES,
-          "POST /mcp?a=%20b HTTP/1.1\r\nhOSt: example:1\r\nX-Two: a\r\nx-two: \r\nX-Two: b\r\n"
-          "User-Agent: mine\r\nContent-Length: 5\r\n\r\nhello",
-          0 },
-        { PEER_SAYS,
-          "HTTP/1.1 299 Quite Fine\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Encoding: "
-          "gzip\r\n"
-          "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: r\r\n\r\n",
-          0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp?a=%20b HTTP/1.1\r\nhOSt: example:1\r\nX-Two: a\r\nx-two: "
+                        "\r\nX-Two: b\r\n"
+                        "User-Agent: mine\r\nContent-Length: 5\r\n\r\nhello"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 299 Quite Fine\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Encoding: "
+            "gzip\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: r\r\n\r\n"),
+        PEER(DONE)
     };
     struct fields f = { .at = NULL };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     fields_add(&f, STR("hOSt"), STR("example:1"));
     fields_add(&f, STR("Connection"), STR("keep-alive, x-hop"));
     fields_add(&f, STR("X-Hop"), STR("1"));
@@ -203,79 +215,74 @@ static void what_is_asked_and_answered_passes_unchanged(void **state)
     http_transfer_finish(t.transfer);
     finish(&t, STR("299 Quite Fine|set-cookie=a|Set-Cookie=b|Content-Encoding=gzip|"
                    "Transfer-Encoding=chunked\nabcde\nwhole"));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void a_body_of_unknown_length_goes_in_chunks(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES,
-          "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-          "3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n",
-          0 },
-        { PEER_SAYS, OK, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        "3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n"),
+        PEER_TEXT(SAYS, OK), PEER(DONE)
     };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_post(&t, 1, (struct body_plan){ .kind = BODY_CHUNKED });
     http_transfer_send(t.transfer, STR("abc"));
     http_transfer_send(t.transfer, STR(""));
     http_transfer_send(t.transfer, STR("0123456789"));
     http_transfer_finish(t.transfer);
     finish(&t, STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void a_connection_is_used_again_by_its_own_lane_only(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },
-        { PEER_SAYS, OK, 0 },     { PEER_SEES, GET, 0 }, /* lane 1 again */
-        { PEER_SAYS, OK, 0 },     { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, GET, 0 }, /* lane 257, which has the same slot */
-        { PEER_SAYS, OK, 0 },     { PEER_BACK, NULL, 1 },
-        { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },
-        { PEER_EOF, NULL, 0 }, /* lane 1 has left */
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, GET),
+        PEER_TEXT(SAYS, OK),
+        PEER_TEXT(SEES, GET), /* lane 1 again */
+        PEER_TEXT(SAYS, OK),
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, GET), /* lane 257, which has the same slot */
+        PEER_TEXT(SAYS, OK),
+        PEER_N(BACK, 1),
+        PEER_TEXT(SEES, GET),
+        PEER_TEXT(SAYS, OK),
+        PEER(EOF), /* lane 1 has left */
+        PEER(DONE)
     };
     static const uint64_t lanes[] = { 1, 1, 257, 1 };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
         start_get(&t, lanes[i]);
         finish(&t, STR(OK_SEEN));
     }
     http_client_leave(t.client, 1);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 /* Two at once cannot share one. */
 static void a_lane_may_ask_twice_at_once(void **state)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },  { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },   { PEER_BACK, NULL, 1 },
-        { PEER_SAYS, OK, 0 },     { PEER_DONE, NULL, 0 },
-    };
+    static const struct peer_step script[] = { PEER(ACCEPT),        PEER_TEXT(SEES, GET),
+                                               PEER(ACCEPT),        PEER_TEXT(SEES, GET),
+                                               PEER_TEXT(SAYS, OK), PEER_N(BACK, 1),
+                                               PEER_TEXT(SAYS, OK), PEER(DONE) };
     struct peer p;
     struct tap t, u;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     u = (struct tap){ .loop = t.loop, .client = t.client };
     buf_init(&u.seen, 1000);
     start_get(&t, 1);
@@ -287,114 +294,81 @@ static void a_lane_may_ask_twice_at_once(void **state)
     http_transfer_close(t.transfer);
     http_transfer_close(u.transfer);
     buf_release(&u.seen);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 /* The heart of it: a request whose answer never comes is not sent again. */
 static void a_reused_connection_that_is_dropped_unanswered_is_an_error(void **state)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },   { PEER_SAYS, OK, 0 },
-        { PEER_SEES, GET, 0 },    { PEER_CLOSE, NULL, 0 }, { PEER_LONE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
-    };
-    struct peer p;
-    struct tap t;
+    static const enum peer_does ways[] = { PEER_CLOSE, PEER_RESET };
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
-    start_get(&t, 1);
-    finish(&t, STR(OK_SEEN));
-    start_get(&t, 1);
-    finish(&t, STR("\nfailed: the server closed the connection without an answer"));
-    assert_int_equal(t.fault, HTTP_CLOSED);
-    peer_join(&p);
-    close_tap(&t);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct peer_step script[] = { PEER(ACCEPT),
+                                            PEER_TEXT(SEES, GET),
+                                            PEER_TEXT(SAYS, OK),
+                                            PEER_TEXT(SEES, GET),
+                                            { ways[i], NULL, 0 },
+                                            PEER(LONE),
+                                            PEER(DONE) };
+        struct peer p;
+        struct tap t;
+
+        meet(&t, &p, script);
+        start_get(&t, 1);
+        finish(&t, STR(OK_SEEN));
+        start_get(&t, 1);
+        finish(&t, STR("\nfailed: the server closed the connection without an answer"));
+        assert_int_equal(t.fault, HTTP_CLOSED);
+        part(&t, &p);
+    }
 }
 
-static void so_is_one_that_is_reset(void **state)
+static void run_for(struct loop *l, int ms)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },   { PEER_SAYS, OK, 0 },
-        { PEER_SEES, GET, 0 },    { PEER_RESET, NULL, 0 }, { PEER_LONE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
-    };
-    struct peer p;
-    struct tap t;
-
-    (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
-    start_get(&t, 1);
-    finish(&t, STR(OK_SEEN));
-    start_get(&t, 1);
-    finish(&t, STR("\nfailed: the server closed the connection without an answer"));
-    assert_int_equal(t.fault, HTTP_CLOSED);
-    peer_join(&p);
-    close_tap(&t);
-}
-
-static void stop(void *to)
-{
-    loop_stop(to);
-}
-
-static void run_for(struct loop *l, uint64_t ms)
-{
-    struct timer *timer = timer_new(l, stop, l);
-
-    timer_set(timer, ms);
-    loop_run(l);
-    timer_close(timer);
+    while (ms-- > 0)
+        dial_pause(l);
 }
 
 static void one_that_is_closed_while_idle_is_not_used_again(void **state)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },
-        { PEER_CLOSE, NULL, 0 },  { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },
-        { PEER_SAYS, OK, 0 },     { PEER_DONE, NULL, 0 },
-    };
+    static const struct peer_step script[] = { PEER(ACCEPT),        PEER_TEXT(SEES, GET),
+                                               PEER_TEXT(SAYS, OK), PEER(CLOSE),
+                                               PEER(ACCEPT),        PEER_TEXT(SEES, GET),
+                                               PEER_TEXT(SAYS, OK), PEER(DONE) };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_get(&t, 1);
     finish(&t, STR(OK_SEEN));
     run_for(t.loop, 50);
     start_get(&t, 1);
     finish(&t, STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 /* Whether the second request comes on the same connection as the first. */
 static void check_reuse(const char *answer, const char *seen, bool reused)
 {
     const struct peer_step same[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 }, { PEER_SAYS, answer, 0 },
-        { PEER_SEES, GET, 0 },    { PEER_SAYS, OK, 0 },  { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),         PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, answer),
+        PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, OK),  PEER(DONE)
     };
     const struct peer_step other[] = {
-        { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },    { PEER_SAYS, answer, 0 },
-        { PEER_EOF, NULL, 0 },    { PEER_ACCEPT, NULL, 0 }, { PEER_SEES, GET, 0 },
-        { PEER_SAYS, OK, 0 },     { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, answer), PEER(EOF),
+        PEER(ACCEPT), PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, OK),     PEER(DONE)
     };
     struct peer p;
     struct tap t;
 
-    peer_start(&p, reused ? same : other);
-    open_tap(&t, &p);
+    meet(&t, &p, reused ? same : other);
     start_get(&t, 1);
     finish(&t, str_z(seen));
     start_get(&t, 1);
     finish(&t, STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void only_a_connection_that_is_sure_to_be_good_is_used_again(void **state)
@@ -425,18 +399,15 @@ static void only_a_connection_that_is_sure_to_be_good_is_used_again(void **state
 static void an_early_answer_counts_and_the_connection_does_not(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc", 0 },
-        { PEER_SAYS, OK, 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc"),
+        PEER_TEXT(SAYS, OK), PEER(EOF), PEER(DONE)
     };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 100 });
     http_transfer_send(t.transfer, STR("abc"));
     loop_run(t.loop);
@@ -444,55 +415,48 @@ static void an_early_answer_counts_and_the_connection_does_not(void **state)
     http_transfer_finish(t.transfer);
     assert_str(buf_str(&t.seen), STR(OK_SEEN));
     http_transfer_close(t.transfer);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void an_answer_that_ends_with_its_connection_is_whole(void **state)
 {
-    static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, GET, 0 },
-        { PEER_SAYS, "HTTP/1.1 200\r\n\r\nall of ", 0 },
-        { PEER_SAYS, "it", 0 },
-        { PEER_CLOSE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
-    };
+    static const struct peer_step script[] = { PEER(ACCEPT),
+                                               PEER_TEXT(SEES, GET),
+                                               PEER_TEXT(SAYS, "HTTP/1.1 200\r\n\r\nall of "),
+                                               PEER_TEXT(SAYS, "it"),
+                                               PEER(CLOSE),
+                                               PEER(DONE) };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_get(&t, 1);
     finish(&t, STR("200 \nall of it\nwhole"));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void the_answer_to_head_has_no_body(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n", 0 },
-        { PEER_SEES, GET, 0 },
-        { PEER_SAYS, OK, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n"),
+        PEER_TEXT(SEES, GET),
+        PEER_TEXT(SAYS, OK),
+        PEER(DONE)
     };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start(&t, 1,
           &(struct ask){ .method = STR("HEAD"), .target = STR("/a"), .fields = host_only() });
     finish(&t, STR("200 OK|Content-Length=77\n\nwhole"));
     start_get(&t, 1);
     finish(&t, STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 struct fault_row {
@@ -504,21 +468,20 @@ struct fault_row {
 
 static void check_fault(const struct fault_row *row)
 {
-    const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },    { PEER_SEES, GET, 0 },
-        { PEER_SAYS, row->said, 0 }, { row->reset ? PEER_RESET : PEER_CLOSE, NULL, 0 },
-        { PEER_LONE, NULL, 0 },      { PEER_DONE, NULL, 0 },
-    };
+    const struct peer_step script[] = { PEER(ACCEPT),
+                                        PEER_TEXT(SEES, GET),
+                                        PEER_TEXT(SAYS, row->said),
+                                        { row->reset ? PEER_RESET : PEER_CLOSE, NULL, 0 },
+                                        PEER(LONE),
+                                        PEER(DONE) };
     struct peer p;
     struct tap t;
 
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_get(&t, 1);
     finish(&t, str_z(row->seen));
     assert_int_equal(t.fault, row->fault);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 #define NO_ANSWER "\nfailed: the server closed the connection without an answer"
@@ -556,7 +519,7 @@ static void nobody_there_is_told_by_its_kind(void **state)
 {
     struct peer p;
     struct tap t;
-    static const struct peer_step nothing[] = { { PEER_DONE, NULL, 0 } };
+    static const struct peer_step nothing[] = { PEER(DONE) };
     char want[128];
 
     (void)state;
@@ -583,10 +546,8 @@ static void nobody_there_is_told_by_its_kind(void **state)
 static void somebody_who_speaks_no_tls_is_told(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SAYS, "HTTP/1.1 400 Bad Request\r\n\r\n", 0 },
-        { PEER_REST, NULL, 20 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SAYS, "HTTP/1.1 400 Bad Request\r\n\r\n"), PEER_N(REST, 20),
+        PEER(DONE)
     };
     struct peer p;
     struct tap t;
@@ -601,32 +562,26 @@ static void somebody_who_speaks_no_tls_is_told(void **state)
     assert_true(t.over);
     assert_int_equal(t.fault, HTTP_TLS);
     http_transfer_close(t.transfer);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void an_aborted_transfer_closes_its_connection_at_once(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, GET, 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, GET),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     static const struct peer_step with_data[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, GET, 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, GET),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc"), PEER(EOF),
+        PEER(DONE)
     };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     t.close_on_head = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -634,8 +589,7 @@ static void an_aborted_transfer_closes_its_connection_at_once(void **state)
     assert_str(buf_str(&t.seen), STR("200 OK|Transfer-Encoding=chunked\n"));
     close_tap(&t);
 
-    peer_start(&p, with_data);
-    open_tap(&t, &p);
+    meet(&t, &p, with_data);
     t.close_on_data = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -646,13 +600,9 @@ static void an_aborted_transfer_closes_its_connection_at_once(void **state)
 
 static void one_may_be_closed_at_any_moment(void **state)
 {
-    static const struct peer_step script[] = { { PEER_ACCEPT, NULL, 0 },
-                                               { PEER_EOF, NULL, 0 },
-                                               { PEER_DONE, NULL, 0 } };
-    static const struct peer_step answered[] = { { PEER_ACCEPT, NULL, 0 },
-                                                 { PEER_SEES, GET, 0 },
-                                                 { PEER_SAYS, OK, 0 },
-                                                 { PEER_DONE, NULL, 0 } };
+    static const struct peer_step script[] = { PEER(ACCEPT), PEER(EOF), PEER(DONE) };
+    static const struct peer_step answered[] = { PEER(ACCEPT), PEER_TEXT(SEES, GET),
+                                                 PEER_TEXT(SAYS, OK), PEER(DONE) };
     struct peer p;
     struct tap t;
 
@@ -663,8 +613,7 @@ static void one_may_be_closed_at_any_moment(void **state)
     http_transfer_close(NULL);
     close_tap(&t);
 
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 3 });
     run_for(t.loop, 30);
     http_transfer_close(t.transfer);
@@ -672,14 +621,12 @@ static void one_may_be_closed_at_any_moment(void **state)
     peer_release(&p);
     close_tap(&t);
 
-    peer_start(&p, answered);
-    open_tap(&t, &p);
+    meet(&t, &p, answered);
     t.close_on_over = true;
     start_get(&t, 1);
     loop_run(t.loop);
     assert_str(buf_str(&t.seen), STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 enum { MUCH = 8 << 20 };
@@ -687,18 +634,15 @@ enum { MUCH = 8 << 20 };
 static void who_does_not_read_makes_the_server_wait(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, GET, 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n", 0 },
-        { PEER_FLOOD, NULL, MUCH },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, GET),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
+        PEER_N(FLOOD, MUCH), PEER(DONE)
     };
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     t.quiet = t.pause_on_data = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -708,27 +652,25 @@ static void who_does_not_read_makes_the_server_wait(void **state)
     http_transfer_read(t.transfer, true);
     finish(&t, STR("200 OK|Content-Length=8388608\n\nwhole"));
     assert_int_equal(t.bytes, MUCH);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void a_server_that_does_not_read_is_seen_in_the_queue(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n", 0 },
-        { PEER_REST, NULL, 50 },
-        { PEER_GULP, NULL, MUCH },
-        { PEER_SAYS, OK, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n"),
+        PEER(HOLD),
+        PEER_N(GULP, MUCH),
+        PEER_TEXT(SAYS, OK),
+        PEER(DONE)
     };
     char *much = calloc(1, MUCH);
     struct peer p;
     struct tap t;
 
     (void)state;
-    peer_start(&p, script);
-    open_tap(&t, &p);
+    meet(&t, &p, script);
     start_post(&t, 1, (struct body_plan){ BODY_LENGTH, MUCH });
     http_transfer_send(t.transfer, str_n(much, MUCH));
     assert_true(http_transfer_queued(t.transfer) >= MUCH);
@@ -736,23 +678,20 @@ static void a_server_that_does_not_read_is_seen_in_the_queue(void **state)
     assert_true(http_transfer_queued(t.transfer) > 0);
     assert_int_equal(t.drains, 0);
     http_transfer_finish(t.transfer);
+    peer_go(&p);
     finish(&t, STR(OK_SEEN));
     assert_int_equal(t.drains, 1);
     free(much);
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void what_is_said_of_the_server_is_sent(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES,
-          "GET /a HTTP/1.1\r\nHost: other\r\nB: c\r\nX-Key: k\r\nX-Key: l\r\n"
-          "Authorization: Basic dTpwQHc=\r\n\r\n",
-          0 },
-        { PEER_SAYS, OK, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /a HTTP/1.1\r\nHost: other\r\nB: c\r\nX-Key: k\r\nX-Key: l\r\n"
+                        "Authorization: Basic dTpwQHc=\r\n\r\n"),
+        PEER_TEXT(SAYS, OK), PEER(DONE)
     };
     struct http_client_config config = { .connect_ms = 1000 };
     struct fields f = { .at = NULL };
@@ -778,19 +717,14 @@ static void what_is_said_of_the_server_is_sent(void **state)
     start(&t, 1, &(struct ask){ .method = STR("GET"), .target = STR("/a"), .fields = f });
     fields_release(&f);
     finish(&t, STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void the_servers_own_host_is_the_default(void **state)
 {
     char url[64], want[128];
-    const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, want, 0 }, /* known by then */
-        { PEER_SAYS, OK, 0 },
-        { PEER_DONE, NULL, 0 },
-    };
+    const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, want), /* known by then */
+                                        PEER_TEXT(SAYS, OK), PEER(DONE) };
     struct peer p;
     struct tap t;
 
@@ -801,8 +735,7 @@ static void the_servers_own_host_is_the_default(void **state)
     open_url(&t, url);
     start(&t, 1, &(struct ask){ .method = STR("GET"), .target = STR("/a") });
     finish(&t, STR(OK_SEEN));
-    peer_join(&p);
-    close_tap(&t);
+    part(&t, &p);
 }
 
 static void headers_and_urls_that_cannot_be_are_refused(void **state)
@@ -846,7 +779,6 @@ int main(void)
         cmocka_unit_test(a_connection_is_used_again_by_its_own_lane_only),
         cmocka_unit_test(a_lane_may_ask_twice_at_once),
         cmocka_unit_test(a_reused_connection_that_is_dropped_unanswered_is_an_error),
-        cmocka_unit_test(so_is_one_that_is_reset),
         cmocka_unit_test(one_that_is_closed_while_idle_is_not_used_again),
         cmocka_unit_test(only_a_connection_that_is_sure_to_be_good_is_used_again),
         cmocka_unit_test(an_early_answer_counts_and_the_connection_does_not),

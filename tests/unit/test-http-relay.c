@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@ struct rig {
     struct peer server;
     struct buf seen, heard;
     int client, at_end; /* bytes that the client could have read at the `end` event */
-    size_t ends, bytes;
+    size_t ends, sent, bytes;
     bool quiet; /* bytes are counted, not kept */
     struct http_relay_end end;
 };
@@ -37,6 +38,7 @@ static void take_body(void *to, struct http_passage *p, struct str bytes)
     struct rig *g = to;
 
     assert_ptr_equal(p->user, g);
+    g->sent += bytes.len;
     if (!g->quiet)
         buf_printf(&g->seen, "body '%.*s'\n", STR_ARG(bytes));
 }
@@ -175,21 +177,17 @@ static void hang_up(struct rig *g)
 static void requests_and_answers_pass_in_both_directions(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES,
-          "POST /mcp HTTP/1.1\r\n" HOST JSON "X-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}",
-          0 },
-        { PEER_SAYS,
-          "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
-          "Keep-Alive: timeout=5\r\nX-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
-          0 },
-        { PEER_SEES,
-          "POST /mcp HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
-          "1\r\n[\r\n1\r\n]\r\n0\r\n\r\n",
-          0 },
-        { PEER_SAYS, "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-          0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON
+                        "X-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
+            "Keep-Alive: timeout=5\r\nX-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
+                        "1\r\n[\r\n1\r\n]\r\n0\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -215,19 +213,19 @@ static void requests_and_answers_pass_in_both_directions(void **state)
 static void an_event_stream_passes_piece_by_piece(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS,
-          "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
-          "Transfer-Encoding: chunked\r\n\r\n",
-          0 },
-        { PEER_REST, NULL, 30 },
-        { PEER_SAYS, "8\r\ndata: a\n\r\n", 0 },
-        { PEER_REST, NULL, 30 },
-        { PEER_SAYS, "1\r\n\n\r\n", 0 },
-        { PEER_REST, NULL, 30 },
-        { PEER_SAYS, "0\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "8\r\ndata: a\n\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "1\r\n\n\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "0\r\n\r\n"),
+        PEER(DONE)
     };
     static const char head[] =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
@@ -250,13 +248,14 @@ static void an_event_stream_passes_piece_by_piece(void **state)
 static void the_owner_has_it_all_before_the_client_has(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS,
-          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(
+            SAYS,
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+        PEER(DONE)
     };
     static const char sized[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
     static const char chunked[] =
@@ -300,12 +299,9 @@ static void paths_are_those_of_the_target(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char want[128], say[128];
-        const struct peer_step script[] = {
-            { PEER_ACCEPT, NULL, 0 },
-            { PEER_SEES, want, 0 },
-            { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-            { PEER_DONE, NULL, 0 },
-        };
+        const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, want),
+                                            PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+                                            PEER(DONE) };
         struct rig g;
 
         snprintf(want, sizeof want, "GET %s HTTP/1.1\r\n" HOST "\r\n", rows[i].sent);
@@ -321,13 +317,13 @@ static void paths_are_those_of_the_target(void **state)
 static void a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_CLOSE, NULL, 0 },
-        { PEER_LONE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER(CLOSE),
+        PEER(LONE),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -350,7 +346,7 @@ static void a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again(voi
 
 static void without_a_server_there_is_an_answer(void **state)
 {
-    static const struct peer_step nothing[] = { { PEER_DONE, NULL, 0 } };
+    static const struct peer_step nothing[] = { PEER(DONE) };
     char want[300], text[100];
     struct rig g;
 
@@ -371,20 +367,47 @@ static void without_a_server_there_is_an_answer(void **state)
     close_rig(&g);
 }
 
+/* The system takes in only so many whom nobody has asked in yet. */
+static void a_server_that_takes_too_long_to_connect_to_is_a_504(void **state)
+{
+    static const struct peer_step script[] = { PEER(HOLD), PEER(DONE) };
+    struct http_relay_config config = { .server.connect_ms = 50 };
+    struct err e = ERR_NONE;
+    int others[64];
+    char url[64];
+    struct rig g;
+
+    (void)state;
+    set_up(&g);
+    config.gate = &g.gate;
+    peer_start(&g.server, script);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        others[i] = peer_knock(&g.server);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", g.server.port);
+    config.server.url = str_z(url);
+    assert_true(http_relay_open(&g.relay, g.loop, &config, &events, &g, &e));
+    g.client = dial_port(port_of(&g));
+    dial_say(g.client, STR("GET / HTTP/1.1\r\n" HOST "\r\n"));
+    dial_hear(g.loop, g.client, &g.heard, STR("it took too long\"}}"));
+    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        close(others[i]);
+    peer_go(&g.server);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
 static void an_answer_that_is_broken_off_is_broken_off(void **state)
 {
     static const struct peer_step chunked[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", 0 },
-        { PEER_CLOSE, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
+        PEER(CLOSE), PEER(DONE)
     };
     static const struct peer_step invalid[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx"),
+        PEER(DONE)
     };
     static const char heard[] =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n";
@@ -421,17 +444,13 @@ static bool has_ended(void *to)
 static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     static const struct peer_step unanswered[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -456,13 +475,32 @@ static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
     close_rig(&g);
 }
 
+/* The server would wait for a minute. */
+static void what_a_client_leaves_idle_is_closed_when_it_goes(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\nKeep-Alive: timeout=60\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 204 None\r\n\r\n");
+    hang_up(&g);
+    for (int i = 0; i < 100; i++)
+        dial_pause(g.loop);
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
 static void whoever_waits_for_100_is_told_to_go_on(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}", 0 },
-        { PEER_SAYS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"),
+        PEER_TEXT(SAYS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n"), PEER(DONE)
     };
     struct rig g;
 
@@ -478,7 +516,7 @@ static void whoever_waits_for_100_is_told_to_go_on(void **state)
 
 static void whoever_is_not_let_in_does_not_reach_the_server(void **state)
 {
-    static const struct peer_step script[] = { { PEER_LONE, NULL, 0 }, { PEER_DONE, NULL, 0 } };
+    static const struct peer_step script[] = { PEER(LONE), PEER(DONE) };
     struct rig g;
 
     (void)state;
@@ -502,12 +540,9 @@ static void host_is_rewritten_for_a_server_elsewhere(void **state)
 {
     /* 127.0.0.1 in a spelling that is not taken for this machine's. */
     char want[128], url[64];
-    const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, want, 0 },
-        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
-    };
+    const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, want),
+                                        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+                                        PEER(DONE) };
     struct rig g;
 
     (void)state;
@@ -527,11 +562,9 @@ enum { MUCH = 8 << 20 };
 static void a_client_that_does_not_read_makes_the_server_wait(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n", 0 },
-        { PEER_FLOOD, NULL, MUCH },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
+        PEER_N(FLOOD, MUCH), PEER(DONE)
     };
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n";
     struct rig g;
@@ -551,17 +584,20 @@ static void a_client_that_does_not_read_makes_the_server_wait(void **state)
     close_rig(&g);
 }
 
-static void a_large_body_passes_to_a_server_that_is_slow(void **state)
+/* More than the system holds for both of them. */
+enum { VERY_MUCH = 32 << 20 };
+
+static void a_server_that_does_not_read_makes_the_client_wait(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 8388608\r\n\r\n", 0 },
-        { PEER_REST, NULL, 100 },
-        { PEER_GULP, NULL, MUCH },
-        { PEER_SAYS, "HTTP/1.1 204 None\r\n\r\n", 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 33554432\r\n\r\n"),
+        PEER(HOLD),
+        PEER_N(GULP, VERY_MUCH),
+        PEER_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+        PEER(DONE)
     };
-    char *much = calloc(1, MUCH);
+    char *much = calloc(1, VERY_MUCH);
     struct rig g;
     pid_t pid;
 
@@ -569,13 +605,19 @@ static void a_large_body_passes_to_a_server_that_is_slow(void **state)
     open_rig(&g, script, "/mcp");
     g.quiet = true;
     dial_say(g.client,
-             STR("POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 8388608\r\n\r\n"));
+             STR("POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 33554432\r\n\r\n"));
     pid = fork(); /* somebody who can wait for us */
     if (pid == 0) {
-        dial_say(g.client, str_n(much, MUCH));
+        dial_say(g.client, str_n(much, VERY_MUCH));
         _exit(0);
     }
+    for (int i = 0; i < 100; i++)
+        dial_pause(g.loop);
+    assert_true(g.sent < VERY_MUCH); /* the rest waits for the server */
+    peer_go(&g.server);
     assert_string_equal(dial_hear(g.loop, g.client, &g.heard, STR("None\r\n\r\n")), "");
+    assert_int_equal(g.sent, VERY_MUCH);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
     peer_join(&g.server);
     free(much);
     close_rig(&g);
@@ -589,11 +631,9 @@ static void note_done(void *to)
 static void when_we_end_whatever_is_under_way_has_its_end(void **state)
 {
     static const struct peer_step script[] = {
-        { PEER_ACCEPT, NULL, 0 },
-        { PEER_SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
-        { PEER_EOF, NULL, 0 },
-        { PEER_DONE, NULL, 0 },
+        PEER(ACCEPT), PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), PEER(EOF),
+        PEER(DONE)
     };
     struct rig g;
 
@@ -641,13 +681,15 @@ int main(void)
         cmocka_unit_test(paths_are_those_of_the_target),
         cmocka_unit_test(a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again),
         cmocka_unit_test(without_a_server_there_is_an_answer),
+        cmocka_unit_test(a_server_that_takes_too_long_to_connect_to_is_a_504),
         cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
         cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),
+        cmocka_unit_test(what_a_client_leaves_idle_is_closed_when_it_goes),
         cmocka_unit_test(whoever_waits_for_100_is_told_to_go_on),
         cmocka_unit_test(whoever_is_not_let_in_does_not_reach_the_server),
         cmocka_unit_test(host_is_rewritten_for_a_server_elsewhere),
         cmocka_unit_test(a_client_that_does_not_read_makes_the_server_wait),
-        cmocka_unit_test(a_large_body_passes_to_a_server_that_is_slow),
+        cmocka_unit_test(a_server_that_does_not_read_makes_the_client_wait),
         cmocka_unit_test(when_we_end_whatever_is_under_way_has_its_end),
         cmocka_unit_test(what_cannot_be_used_is_told),
     };

@@ -135,8 +135,8 @@ static void what_is_sent_during_a_call_loses_its_place(void **state)
     tell(EVERYTHING, keeps,
          PING "s2c {'id':1,'method':'ping'}\nc2s {'id':1,'result':{}}\n" PONG, "");
     tell(EVERYTHING, less, PING ASK_2 NOTE TELL_2,
-         "1 request without an answer, the order of what was sent during 1 call");
-    tell(keeps, less, PING ASK_2 PONG, "1 request without an answer");
+         "1 request or answer without the other, the order of what was sent during 1 call");
+    tell(keeps, less, PING ASK_2 PONG, "1 request or answer without the other");
 }
 
 static void microseconds_are_lost_where_the_time_is_not(void **state)
@@ -221,18 +221,20 @@ static void a_request_is_lost_until_it_is_answered(void **state)
     terse_pour(&l.sink, PONG);
     assert_false(loss_any(&l));
     terse_pour(&l.sink, PONG); /* nobody asked */
-    assert_lost(&l, "");
+    assert_lost(&l, "1 request or answer without the other");
     loss_release(&l);
+    /* On HTTP it belongs to its exchange, whatever was asked there. */
+    tell(EVERYTHING, keeps, "@0 x=2 s2c {'id':7,'result':{}}\n", "");
 
     tell(EVERYTHING, keeps,
          "c2s {'id':1,'method':'a'}\nc2s {'id':'1','method':'b'}\nc2s {'method':'n'}\n"
          "conn=2 s2c {'id':1,'result':{}}\n",
-         "2 requests without an answer");
+         "3 requests and answers without the other");
     /* Those of the server's are its own part. */
     tell(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n", "");
     tell(EVERYTHING, keeps,
          "s2c {'id':1,'method':'roots/list'}\n" PING "c2s {'id':1,'result':{}}\n",
-         "1 request without an answer");
+         "1 request or answer without the other");
 }
 
 static void standard_error_is_counted_in_lines(void **state)

@@ -269,6 +269,87 @@ static void a_document_that_cannot_be_made_leaves_its_journal(void **state)
     assert_int_equal(content_of("file.json.cassette.journal").messages, 8);
 }
 
+/* The first line that is not taken makes the disk ill, and the next try hangs. */
+static void a_disk_that_does_not_answer_at_the_end_leaves_the_journal(void **state)
+{
+    struct fault_sys f;
+    struct program p;
+    int gate[2];
+
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    fault_init(&f);
+    fault_fail(&f, FAULT_WRITE, 5, 1, EIO);
+    fault_gate(&f, FAULT_WRITE, 6, 1, gate[0]);
+    program_run(&p, &f.sys,
+                PROGRAM_WORDS("record", "-o", "file.json", "--", "sh", "-c", script),
+                STR(QUESTIONS));
+    close(gate[0]);
+    close(gate[1]);
+    assert_int_equal(p.code, 4);
+    assert_str(buf_str(&p.out), STR(ANSWERS));
+    assert_int_equal(times_said(&p, "recorded only 2 of 8 messages in file.json; "), 1);
+    assert_int_equal(
+        times_said(&p, "; everything that was recorded is in file.json.cassette.journal"), 1);
+    assert_int_equal(times_said(&p, "mcpreel: "), 4); /* the two troubles among them */
+    program_release(&p);
+    assert_int_equal(content_of("file.json.cassette.journal").messages, 2);
+    assert_int_equal(access("file.json", F_OK), 0);
+}
+
+/* The same, until somebody who is tired of waiting has us end as any other program. */
+static ssize_t write_until_asked(const struct sys *sys, int fd, const void *from, size_t n)
+{
+    static int calls; /* one process, and one thread at a time */
+    struct sigaction now;
+
+    (void)sys;
+    calls++;
+    if (calls < 5)
+        return sys_real.write(&sys_real, fd, from, n);
+    if (calls == 5) {
+        errno = EIO;
+        return -1;
+    }
+    do {
+        usleep(1000);
+        sigaction(SIGTERM, NULL, &now);
+    } while (now.sa_handler != SIG_DFL);
+    for (;;)
+        kill(getpid(), SIGTERM);
+}
+
+static void who_is_tired_of_waiting_for_the_disk_can_end_us(void **state)
+{
+    struct fault_sys f;
+    struct program p;
+
+    (void)state;
+    fault_init(&f);
+    f.sys.write = write_until_asked;
+    run(&p, &f.sys, "--strict");
+    assert_int_equal(p.code, -SIGTERM);
+    program_release(&p);
+    assert_int_equal(content_of("file").messages, 2);
+}
+
+/* Two lines of our own, whatever else there is to say. */
+static void a_server_that_had_to_be_ended_is_told_with_the_result(void **state)
+{
+    struct program p;
+
+    (void)state;
+    program_run(&p, NULL,
+                PROGRAM_WORDS("record", "-o", "file", "--", "sh", "-c", "exec sleep 1000"),
+                STR(ASK(1)));
+    assert_int_equal(p.code, 128 + SIGTERM);
+    assert_str(buf_str(&p.err),
+               STR("mcpreel: recording to file\n"
+                   "mcpreel: warning: recorded 1 message in file; the server outlived its "
+                   "client for 0.8 s and got SIGTERM\n"));
+    program_release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +360,9 @@ int main(void)
         IN_A_DIRECTORY(a_torn_line_that_is_never_mended_is_no_obstacle),
         IN_A_DIRECTORY(a_document_is_made_at_the_end),
         IN_A_DIRECTORY(a_document_that_cannot_be_made_leaves_its_journal),
+        IN_A_DIRECTORY(a_disk_that_does_not_answer_at_the_end_leaves_the_journal),
+        IN_A_DIRECTORY(who_is_tired_of_waiting_for_the_disk_can_end_us),
+        IN_A_DIRECTORY(a_server_that_had_to_be_ended_is_told_with_the_result),
     };
     alarm(300); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

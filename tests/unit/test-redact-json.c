@@ -170,6 +170,36 @@ static void a_declared_value_goes_from_everywhere(void **state)
     stop(&b);
 }
 
+/* However much of them goes, they belong to what they belonged to. */
+static void ids_that_had_a_value_stay_apart(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b, "123456", NULL);
+    assert_redacts(&b, "{'id':1234567}", "{'id':'[REDACTED:KEY]7'} /id");
+    assert_redacts(&b, "{'id':1234568}", "{'id':'[REDACTED:KEY]8'} /id");
+    assert_redacts(&b, "{'id':-91234567.5e1}", "{'id':'-9[REDACTED:KEY]7.5e1'} /id");
+    assert_redacts(&b, "{'id':'1234567'}", "{'id':'[REDACTED:KEY]7#2'} /id");
+    assert_redacts(&b, "{'id':123456}", "{'id':'[REDACTED:KEY]'} /id");
+    assert_redacts(&b, "{'id':'%3123456'}", "{'id':'[REDACTED:KEY]#2'} /id");
+    assert_redacts(&b, "{'id':'123456#2'}", "{'id':'[REDACTED:KEY]#2#2'} /id");
+    assert_redacts(&b, "{'id':'123456'}", "{'id':'[REDACTED:KEY]#3'} /id");
+    assert_redacts(&b, "{'id':'`u003123456'}", "{'id':'[REDACTED:KEY]#3'} /id");
+    assert_redacts(&b, "{'id':123456.0}", "{'id':'[REDACTED:KEY]'} /id");
+    assert_redacts(&b, "{'id':1234567,'result':{}}",
+                   "{'id':'[REDACTED:KEY]7','result':{}} /id");
+    assert_redacts(
+        &b, "{'method':'notifications/cancelled','params':{'requestId':1234567,'x':1234567}}",
+        "{'method':'notifications/cancelled','params':{'requestId':'[REDACTED:KEY]7',"
+        "'x':'[REDACTED:KEY]'}} /params/requestId /params/x");
+    assert_redacts(&b, "{'id':123456123456}", "{'id':'[REDACTED:KEY][REDACTED:KEY]'} /id");
+    assert_redacts(&b, "{'id':5,'params':{'_meta':{'progressToken':1234567}}}",
+                   "{'id':5,'params':{'_meta':{'progressToken':'[REDACTED:KEY]7'}}} "
+                   "/params/_meta/progressToken");
+    stop(&b);
+}
+
 static void patterns_look_at_strings_one_by_one(void **state)
 {
     struct bench b;
@@ -252,6 +282,7 @@ int main(void)
         cmocka_unit_test(what_is_nested_is_found),
         cmocka_unit_test(credentials_are_left_where_the_meaning_hangs_on_them),
         cmocka_unit_test(a_declared_value_goes_from_everywhere),
+        cmocka_unit_test(ids_that_had_a_value_stay_apart),
         cmocka_unit_test(patterns_look_at_strings_one_by_one),
         cmocka_unit_test(patterns_match_names_and_numbers),
         cmocka_unit_test(a_secret_that_is_no_leaf_makes_the_value_unfit),

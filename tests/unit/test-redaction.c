@@ -168,6 +168,7 @@ static void secrets_among_the_words_of_a_command_are_learnt(void **state)
                        "--password=q9w8e7r6t5y4",
                        "--verbose",
                        "n0t-s3cr3t-at-all",
+                       "https://h/?token=u1i2o3p4a5s6,postgres://me:z9x8c7v6b5n4@db/",
                        NULL };
     struct err e = ERR_NONE;
     struct scene s;
@@ -175,9 +176,11 @@ static void secrets_among_the_words_of_a_command_are_learnt(void **state)
     (void)state;
     set(&s);
     assert_true(redaction_init(&s.redaction, &s.app, &s.args, server, &e));
-    log_say(&s.redaction.log, LOG_INFO, "a1b2c3d4e5f6 q9w8e7r6t5y4 n0t-s3cr3t-at-all");
+    log_say(&s.redaction.log, LOG_INFO,
+            "a1b2c3d4e5f6 q9w8e7r6t5y4 n0t-s3cr3t-at-all u1i2o3p4a5s6 z9x8c7v6b5n4");
     assert_string_equal(buf_z(&s.said),
-                        "mcpreel: [REDACTED:rule-1] [REDACTED:rule-1] n0t-s3cr3t-at-all\n");
+                        "mcpreel: [REDACTED:rule-1] [REDACTED:rule-1] n0t-s3cr3t-at-all "
+                        "[REDACTED:rule-1] [REDACTED:rule-1]\n");
     redaction_release(&s.redaction);
     buf_release(&s.said);
 }

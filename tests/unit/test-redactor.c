@@ -452,6 +452,67 @@ static void a_line_without_end_is_not_held_for_ever(void **state)
     stop(&d);
 }
 
+/* Its end may be megabytes away, and so may be what ends a match of a pattern. */
+static void with_patterns_a_line_without_end_is_not_kept(void **state)
+{
+    static char piece[100000];
+    struct desk d;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    start(&d);
+    secrets_release(&d.secrets);
+    redactor_release(&d.redactor);
+    secrets_init(&d.secrets);
+    assert_true(secrets_add_pattern(&d.secrets, STR("from[^.]+until"), &e));
+    assert_true(secrets_seal(&d.secrets, &e));
+    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    d.redactor.live = true;
+    memset(piece, 'q', sizeof piece);
+    feed_stderr(&d, STR("before\nfrom"));
+    for (size_t i = 0; i < 30; i++)
+        feed_stderr(&d, str_n(piece, sizeof piece));
+    feed_stderr(&d, STR("until"));
+    feed_stderr(&d, STR(" and more\nbehind from x until y"));
+    assert_true(redactor_finish(&d.redactor, &e));
+    assert_string_equal(buf_z(&d.paper.text),
+                        "{\"type\":\"stderr\",\"text\":\"before\\n\"}\n"
+                        "{\"type\":\"stderr\",\"text\":\"[REDACTED]\"}\n"
+                        "{\"type\":\"stderr\",\"text\":\"\\n\"}\n"
+                        "{\"type\":\"stderr\",\"text\":\"behind [REDACTED:rule-1] y\"}\n");
+    stop(&d);
+}
+
+/* Of a value of short lines each line may come alone, and so it may end in either way. */
+static void a_value_of_several_lines_may_be_cut_anywhere(void **state)
+{
+    struct str said = STR("first\nx ab1\r\ncd2\r\nef3 y\nlast\n");
+    struct err e = ERR_NONE;
+
+    (void)state;
+    for (size_t a = 0; a <= said.len; a++)
+        for (size_t b = a; b <= said.len; b++) {
+            struct desk d;
+            start(&d);
+            secrets_release(&d.secrets);
+            redactor_release(&d.redactor);
+            secrets_init(&d.secrets);
+            assert_true(secrets_add_value(&d.secrets, STR("KEY"), STR("ab1\ncd2\nef3\n"), &e));
+            assert_true(secrets_seal(&d.secrets, &e));
+            redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+            d.redactor.live = true;
+            feed_stderr(&d, str_n(said.at, a));
+            feed_stderr(&d, str_n(said.at + a, b - a));
+            feed_stderr(&d, str_skip(said, b));
+            assert_true(redactor_finish(&d.redactor, &e));
+            assert_null(strstr(buf_z(&d.paper.text), "ab1"));
+            assert_null(strstr(buf_z(&d.paper.text), "ef3"));
+            assert_non_null(strstr(buf_z(&d.paper.text), "x [REDACTED:KEY] y"));
+            assert_non_null(strstr(buf_z(&d.paper.text), "last"));
+            stop(&d);
+        }
+}
+
 struct watch {
     struct redactor_watch watch;
     struct buf text;
@@ -522,6 +583,8 @@ int main(void)
         cmocka_unit_test(a_private_key_ends_with_its_string),
         cmocka_unit_test(a_value_may_be_cut_anywhere),
         cmocka_unit_test(a_line_without_end_is_not_held_for_ever),
+        cmocka_unit_test(with_patterns_a_line_without_end_is_not_kept),
+        cmocka_unit_test(a_value_of_several_lines_may_be_cut_anywhere),
         cmocka_unit_test(who_watches_is_told_where_but_not_what),
         cmocka_unit_test(our_own_words_are_freed_too),
     };

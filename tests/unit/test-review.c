@@ -29,6 +29,13 @@ static void it_counts_lists_and_names(void **state)
     review_init(&r, &s.script);
     buf_init(&text, 1 << 16);
     review_match(&r, &(struct match){ .outcome = MATCH_FOUND, .op = 2, .differs = true });
+    for (int i = 0; i < 2; i++) /* twice the same is one */
+        review_match(&r, &(struct match){ .outcome = MATCH_FOUND, .op = 2, .passed = 3 });
+    review_refusal(&r);
+    review_question(&r, 2, STR("q"), QUESTION_ASKED);
+    review_question(&r, 2, STR("q"), QUESTION_DIFFERS);
+    review_question(&r, 2, STR("p"), QUESTION_LEFT_OUT);
+    review_question(&r, 2, STR("q"), QUESTION_UNANSWERED);
     review_match(&r, &(struct match){ .outcome = MATCH_AGAIN, .op = 2, .borrowed = true });
     miss_of(&r, "{'id':1,'method':'tools/call'}", 3);
     r.forwarded = 1;
@@ -40,12 +47,20 @@ static void it_counts_lists_and_names(void **state)
     assert_str(
         buf_str(&text),
         terse_json(
-            &a, "{'v':1,'command':'replay','exit_code':1,'requests':3,'matched':1,'repeated':1,"
-                "'borrowed':1,'differing':1,'redacted':0,'unmatched':1,'passed_through':1,"
-                "'unused':2,'unmatched_requests':[{'method':'tools/call','subject':"
-                "'x','reason':'never recorded','nearest':{'seq':3,'method':"
-                "'tools/call','subject':'b'}}],'unused_requests':[{'seq':3,'method':"
-                "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
+            &a,
+            "{'v':1,'command':'replay','exit_code':1,'requests':5,'matched':3,'repeated':1,"
+            "'borrowed':1,'differing':1,'redacted':0,'passed_over':1,'refused':1,"
+            "'unmatched':1,'passed_through':1,"
+            "'unused':2,'questions':1,'questions_differing':1,'questions_left_out':1,"
+            "'questions_unanswered':1,'unmatched_requests':[{'method':'tools/call','subject':"
+            "'x','reason':'never recorded','nearest':{'seq':3,'method':"
+            "'tools/call','subject':'b'}}],'passed_over_requests':[{'seq':3,'method':"
+            "'tools/call','subject':'b'}],'question_remarks':[{'method':'q','outcome':"
+            "'differs','request':{'seq':2,'method':'tools/call','subject':'a'}},"
+            "{'method':'p','outcome':'left out','request':{'seq':2,'method':'tools/call',"
+            "'subject':'a'}},{'method':'q','outcome':'no answer','request':{'seq':2,"
+            "'method':'tools/call','subject':'a'}}],'unused_requests':[{'seq':3,'method':"
+            "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
     buf_release(&text);
     review_release(&r);
     scripted_release(&s);

@@ -30,7 +30,7 @@ static void build(struct house *h, const char *recording)
     say_init(&h->say, &h->stepper.out);
     matcher_init(&h->matcher, &h->of.script, &how, NULL);
     review_init(&h->review, &h->of.script);
-    upstream_init(&h->upstream, &h->say);
+    upstream_init(&h->upstream, &h->say, &h->host.timers);
     h->host.script = &h->of.script;
     h->host.matcher = &h->matcher;
     h->host.review = &h->review;
@@ -144,6 +144,51 @@ static void greetings_that_cannot_be_read_are_errors_too(void **state)
     pull_down(&h);
 }
 
+#define MODERN                                                                                 \
+    "{'id':2,'method':'tools/list','params':{'_meta':{'io.modelcontextprotocol/"               \
+    "protocolVersion':'2026-07-28'}}}"
+
+static void a_client_that_is_refused_and_never_served_is_remembered(void **state)
+{
+    struct session s[2];
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1));
+    for (int i = 0; i < 2; i++) {
+        session_init(&s[i], &h.host);
+        for (int k = 0; k < 2; k++)
+            hear(&s[i], MODERN);
+    }
+    assert_int_equal(h.host.unserved, 2);
+    assert_int_equal(h.review.refused, 4);
+    hear(&s[1], "{'id':1,'method':'initialize'}");
+    hear(&s[1], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
+    assert_int_equal(h.host.unserved, 1);
+    for (int i = 0; i < 2; i++)
+        session_release(&s[i]);
+    pull_down(&h);
+}
+
+static void another_client_may_be_the_one_that_was_refused(void **state)
+{
+    struct session s[2];
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1));
+    for (int i = 0; i < 2; i++)
+        session_init(&s[i], &h.host);
+    s[0].shared = true;
+    hear(&s[0], MODERN);
+    assert_true(h.host.stranger && !h.host.unserved);
+    hear(&s[1], "{'id':1,'method':'initialize'}");
+    assert_false(h.host.stranger || h.host.unserved);
+    for (int i = 0; i < 2; i++)
+        session_release(&s[i]);
+    pull_down(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +196,8 @@ int main(void)
         cmocka_unit_test(a_client_that_greets_anew_is_the_next_client),
         cmocka_unit_test(a_recording_that_is_gone_ends_the_session),
         cmocka_unit_test(greetings_that_cannot_be_read_are_errors_too),
+        cmocka_unit_test(a_client_that_is_refused_and_never_served_is_remembered),
+        cmocka_unit_test(another_client_may_be_the_one_that_was_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

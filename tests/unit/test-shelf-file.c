@@ -97,6 +97,7 @@ static void those_of_a_packed_file_are_copied(void **state)
         packer_end(p, &packed);
         packer_free(p);
         check(buf_str(&packed), true, ONE, TWO);
+        check(str_n(packed.at, packed.len - 2), true, ONE, TWO); /* even if it is cut off */
         buf_release(&packed);
     }
 }
@@ -160,12 +161,33 @@ static void a_disk_without_room_for_the_copy_is_told(void **state)
     buf_release(&packed);
 }
 
+static void what_is_no_message_is_copied_as_it_is(void **state)
+{
+    struct keeper k = { .sink = { keep } };
+    struct shelf_place first, second;
+    struct err e = ERR_NONE;
+    struct shelf_file f;
+
+    (void)state;
+    scratch_put("file", STR(RECORDING));
+    assert_true(shelf_file_open(&f, &sys_real, "file", ".", &quiet, &e));
+    k.shelf = &f.shelf;
+    assert_true(f.shelf.store(&f.shelf, STR("a\nb"), &first, &e));
+    assert_true(shelf_file_pour(&f, &k.sink, &e));
+    assert_true(f.shelf.store(&f.shelf, STR("\n"), &second, &e));
+    assert_kept(&f, second, "\n");
+    assert_kept(&f, first, "a\nb");
+    assert_kept(&f, k.places[0], ONE);
+    shelf_file_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_DIRECTORY(messages_are_read_from_the_file_itself),
         IN_A_DIRECTORY(those_of_a_packed_file_are_copied),
         IN_A_DIRECTORY(those_laid_out_for_people_are_copied_on_one_line),
+        IN_A_DIRECTORY(what_is_no_message_is_copied_as_it_is),
         IN_A_DIRECTORY(a_file_that_has_shrunk_is_told),
         IN_A_DIRECTORY(a_disk_without_room_for_the_copy_is_told),
     };

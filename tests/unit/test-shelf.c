@@ -40,6 +40,23 @@ static void it_comes_back_on_one_line(void **state)
     shelf_memory_release(&m);
 }
 
+static void what_is_no_message_comes_back_as_it_is(void **state)
+{
+    struct shelf_memory m;
+    struct shelf_place a;
+    struct err e = ERR_NONE;
+    struct buf got;
+
+    (void)state;
+    shelf_memory_init(&m);
+    buf_init(&got, 100);
+    assert_true(m.shelf.store(&m.shelf, STR("a\n\0b\n"), &a, &e));
+    assert_true(m.shelf.fetch(&m.shelf, a, &got, &e));
+    assert_str(buf_str(&got), STR("a\n\0b\n"));
+    buf_release(&got);
+    shelf_memory_release(&m);
+}
+
 static void a_reader_with_too_little_room_is_told(void **state)
 {
     struct shelf_memory m;
@@ -62,6 +79,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_comes_back),
         cmocka_unit_test(it_comes_back_on_one_line),
+        cmocka_unit_test(what_is_no_message_comes_back_as_it_is),
         cmocka_unit_test(a_reader_with_too_little_room_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,15 @@ static void check(const char *recording, const char *want)
 #define ANSWER(id) "s2c {'id':" #id ",'result':{}}\n"
 #define ASK(id) "s2c {'id':" #id ",'method':'sampling/createMessage','n':" #id "}\n"
 #define REPLY(id) "c2s {'id':" #id ",'result':{},'n':" #id "}\n"
+#define CALL_P(id)                                                                             \
+    "c2s {'id':" #id ",'method':'tools/call','params':{'_meta':{'progressToken':1}}}\n"
+#define PROGRESS(n)                                                                            \
+    "s2c {'method':'notifications/progress','params':{'progressToken':1},'n':" #n "}\n"
+#define CANCEL(id) "c2s {'method':'notifications/cancelled','params':{'requestId':" #id "}}\n"
+#define LIST(id) "c2s {'id':" #id ",'method':'tools/list'}\n"
+#define PING(id) "c2s {'id':" #id ",'method':'ping'}\n"
+#define ONE "conn=1 "
+#define OTHER "conn=2 "
 #define FIRST "c2s {'id':0,'method':'initialize'}\n" ANSWER(0)
 
 static void whoever_is_answered_after_the_question_was_had_asked(void **state)
@@ -48,7 +57,7 @@ static void who_was_answered_before_had_not(void **state)
     check(FIRST CALL(1) CALL(2) ASK(7) ANSWER(1) REPLY(7) ANSWER(2), "1: .; 2: .; 3: ?7 !7 .");
 }
 
-static void of_two_questions_at_once_the_first_answered_goes_with_the_first_answer(void **state)
+static void of_two_questions_the_first_answered_goes_with_the_first_answer(void **state)
 {
     (void)state;
     check(FIRST CALL(1) CALL(2) ASK(7) ASK(8) REPLY(7) REPLY(8) ANSWER(1) ANSWER(2),
@@ -67,69 +76,17 @@ static void a_question_that_follows_an_answer_is_of_the_same_request(void **stat
 static void a_question_after_all_who_could_be_meant_is_of_others(void **state)
 {
     (void)state;
-    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(
-              7) "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n"
-                 "c2s {'method':'notifications/cancelled','params':{'requestId':2}}\n" CALL(3)
-                     CALL(4) ASK(8) REPLY(8) ANSWER(4) ANSWER(3),
+    check(FIRST CALL(1) CALL(2) ASK(7) REPLY(7) CANCEL(1) CANCEL(2) CALL(3) CALL(4) ASK(8)
+              REPLY(8) ANSWER(4) ANSWER(3),
           "1: . ?7 !7; 2:; 3:; 4: .; 5: ?8 !8 .");
 }
 
 static void other_steps_of_the_strand_keep_their_place(void **state)
 {
     (void)state;
-    check(
-        FIRST "c2s "
-              "{'id':1,'method':'tools/call','params':{'_meta':{'progressToken':1}}}\n" CALL(
-                  2) "s2c "
-                     "{'method':'notifications/"
-                     "progress','params':{'progressToken':1},'n':0}\n" ASK(7) "s2c "
-                                                                              "{'method':'"
-                                                                              "notifications/"
-                                                                              "progress','"
-                                                                              "params':{'"
-                                                                              "progressToken':"
-                                                                              "1},'n':1}"
-                                                                              "\n" REPLY(7) "s2"
-                                                                                            "c "
-                                                                                            "{'"
-                                                                                            "me"
-                                                                                            "th"
-                                                                                            "od"
-                                                                                            "':"
-                                                                                            "'n"
-                                                                                            "ot"
-                                                                                            "if"
-                                                                                            "ic"
-                                                                                            "at"
-                                                                                            "io"
-                                                                                            "ns"
-                                                                                            "/p"
-                                                                                            "ro"
-                                                                                            "gr"
-                                                                                            "es"
-                                                                                            "s'"
-                                                                                            ",'"
-                                                                                            "pa"
-                                                                                            "ra"
-                                                                                            "ms"
-                                                                                            "':"
-                                                                                            "{'"
-                                                                                            "pr"
-                                                                                            "og"
-                                                                                            "re"
-                                                                                            "ss"
-                                                                                            "To"
-                                                                                            "ke"
-                                                                                            "n'"
-                                                                                            ":1"
-                                                                                            "},"
-                                                                                            "'n"
-                                                                                            "':"
-                                                                                            "2}"
-                                                                                            "\n" ANSWER(1)
-                                                                                                ANSWER(
-                                                                                                    2),
-        "1: .; 2: .0 ?7 ~.1 !7 .2 .; 3: .");
+    check(FIRST CALL_P(1) CALL(2) PROGRESS(0) ASK(7) PROGRESS(1) REPLY(7) PROGRESS(2) ANSWER(1)
+              ANSWER(2),
+          "1: .; 2: .0 ?7 ~.1 !7 .2 .; 3: .");
 }
 
 static void what_nothing_tells_goes_behind_what_came_before(void **state)
@@ -143,18 +100,30 @@ static void what_nothing_tells_goes_behind_what_came_before(void **state)
 static void lists_and_greetings_ask_nothing(void **state)
 {
     (void)state;
-    check(FIRST CALL(
-              1) "c2s {'id':2,'method':'tools/list'}\nc2s {'id':3,'method':'ping'}\n" ASK(7)
-              REPLY(7) ANSWER(3) ANSWER(2) ANSWER(1),
+    check(FIRST CALL(1) LIST(2) PING(3) ASK(7) REPLY(7) ANSWER(3) ANSWER(2) ANSWER(1),
           "1: .; 2: ?7 !7 .; 3: .; 4: .");
 }
 
 static void connections_do_not_meet(void **state)
 {
     (void)state;
-    check("conn=1 " CALL(1) "conn=1 " CALL(2) "conn=2 " CALL(1) "conn=2 " CALL(2) "conn=1 " ASK(
-              7) "conn=1 " REPLY(7) "conn=2 " ANSWER(1) "conn=1 " ANSWER(2),
+    check(ONE CALL(1) ONE CALL(2) OTHER CALL(1) OTHER CALL(2) ONE ASK(7) ONE REPLY(7)
+              OTHER ANSWER(1) ONE ANSWER(2),
           "1:; 2: ?7 !7 .; 3: .; 4:; 5:");
+}
+
+#define X(n) "session=1 x=" #n " "
+
+/* Over HTTP the answer to a question comes with an exchange of its own. */
+static void requests_of_one_exchange_are_told_apart_by_order_too(void **state)
+{
+    (void)state;
+    check("session=1 x=9 c2s {'id':0,'method':'initialize'}\n" X(9) ANSWER(0) X(1) CALL(1) X(1)
+              CALL(2) X(2) CALL(3) X(1) ASK(7) X(3) REPLY(7) X(2) ANSWER(3) X(1) ANSWER(2) X(1)
+                  ANSWER(1),
+          "1: .; 2: .; 3: ?7 !7 .; 4: .");
+    check(X(1) CALL(1) X(2) CALL(2) X(2) ASK(7) X(3) REPLY(7) X(1) ANSWER(1) X(2) ANSWER(2),
+          "1: .; 2: ?7 !7 .");
 }
 
 static void of_too_many_the_oldest_is_given_up(void **state)
@@ -184,14 +153,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_is_answered_after_the_question_was_had_asked),
         cmocka_unit_test(who_was_answered_before_had_not),
-        cmocka_unit_test(
-            of_two_questions_at_once_the_first_answered_goes_with_the_first_answer),
+        cmocka_unit_test(of_two_questions_the_first_answered_goes_with_the_first_answer),
         cmocka_unit_test(a_question_that_follows_an_answer_is_of_the_same_request),
         cmocka_unit_test(a_question_after_all_who_could_be_meant_is_of_others),
         cmocka_unit_test(other_steps_of_the_strand_keep_their_place),
         cmocka_unit_test(what_nothing_tells_goes_behind_what_came_before),
         cmocka_unit_test(lists_and_greetings_ask_nothing),
         cmocka_unit_test(connections_do_not_meet),
+        cmocka_unit_test(requests_of_one_exchange_are_told_apart_by_order_too),
         cmocka_unit_test(of_too_many_the_oldest_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

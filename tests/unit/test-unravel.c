@@ -36,6 +36,21 @@ static void one_layer_is_taken_off(void **state)
     assert_unravelled(STR("\\\\u0041%2541&amp;#65;"), UNRAVEL_ALL, STR("\\u0041%41&#65;"));
 }
 
+static void other_languages_have_escapes_of_their_own(void **state)
+{
+    (void)state;
+    assert_unravelled(STR("\\u{41}\\u{1F600}\\U00000041\\U0001f600"), UNRAVEL_ALL,
+                      STR("A\xf0\x9f\x98\x80"
+                          "A\xf0\x9f\x98\x80"));
+    assert_unravelled(STR("\\101\\303\\251\\1012"), UNRAVEL_ALL,
+                      STR("A\xc3\xa9"
+                          "A2"));
+    assert_unravelled(STR("%u0041%ud83d%uDE00%41"), UNRAVEL_ALL,
+                      STR("A\xf0\x9f\x98\x80"
+                          "A"));
+    assert_unravelled(STR("\\$\\ \\+\\&\\a"), UNRAVEL_ALL, STR("$ +&\\a"));
+}
+
 static void entities_have_names_and_numbers(void **state)
 {
     (void)state;
@@ -61,10 +76,36 @@ static void a_lone_surrogate_is_three_bytes(void **state)
 static void what_is_no_escape_stays(void **state)
 {
     static const char *const plain[] = {
-        "",      "plain", "100%",        "%4",   "%zz",           "a & b",  "&",
-        "&amp",  "&#;",   "&#x;",        "\\",   "\\q",           "\\u12",  "\\u12g4",
-        "\\x4",  "&nbsp", "&#99999999;", "&#g;", "&toolongname;", "&nope;", "a\\ b",
-        "50%of", "&;",    "&#1114112;",
+        "",
+        "plain",
+        "100%",
+        "%4",
+        "%zz",
+        "a & b",
+        "&",
+        "&amp",
+        "&#;",
+        "&#x;",
+        "\\",
+        "\\q",
+        "\\u12",
+        "\\u12g4",
+        "\\x4",
+        "&nbsp",
+        "&#99999999;",
+        "&#g;",
+        "&toolongname;",
+        "&nope;",
+        "50%of",
+        "&;",
+        "&#1114112;",
+        "\\u{}",
+        "\\u{110000}",
+        "\\u{41",
+        "\\U00110000",
+        "\\18",
+        "\\400",
+        "%u00",
     };
 
     (void)state;
@@ -163,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_layer_is_taken_off),
+        cmocka_unit_test(other_languages_have_escapes_of_their_own),
         cmocka_unit_test(entities_have_names_and_numbers),
         cmocka_unit_test(a_lone_surrogate_is_three_bytes),
         cmocka_unit_test(what_is_no_escape_stays),

@@ -96,10 +96,12 @@ static void what_tools_return_is_not(void **state)
  * not with another kind of value. */
 static void a_name_alone_is_not_enough(void **state)
 {
-    static const char *const none[] = {
+    static const char everything[] =
         "{\"params\":{\"requestId\":1,\"progressToken\":2,\"protocolVersion\":\"v\","
         "\"requestedSchema\":{\"a\":1},\"inputSchema\":{\"a\":1},\"supportedVersions\":[\"v\"],"
-        "\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"a\":1}}]}}",
+        "\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"a\":1}}]}}";
+    static const char *const none[] = {
+        everything,
         "{\"params\":{\"arguments\":{\"inputSchema\":{\"a\":1},\"_meta\":{\"progressToken\":1}}"
         "}}",
         "{\"result\":{\"protocolVersion\":\"v\",\"supportedVersions\":[\"v\"]}}",

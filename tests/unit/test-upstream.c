@@ -6,6 +6,7 @@ struct bench {
     struct stepper stepper;
     struct say say;
     struct upstream up;
+    uint64_t timers;
 };
 
 static void nothing(void *engine, const struct event *ev)
@@ -16,9 +17,10 @@ static void nothing(void *engine, const struct event *ev)
 
 static void set_up(struct bench *b)
 {
+    b->timers = 0;
     stepper_init(&b->stepper, TO_CLIENT, nothing, b);
     say_init(&b->say, &b->stepper.out);
-    upstream_init(&b->up, &b->say);
+    upstream_init(&b->up, &b->say, &b->timers);
 }
 
 static void tear_down(struct bench *b)
@@ -74,7 +76,8 @@ static void it_is_greeted_as_the_client_greeted_us_and_then_asked(void **state)
     assert_did(&b.stepper, "");
     tell(&b, CLIENT_ASKS, "{'id':'x','method':'m','params':{'a':1.0}}");
     tell(&b, CLIENT_ASKS, "{'id':7,'method':'n'}");
-    assert_did(&b.stepper, "start upstream\n" GREETING "{'who':'live'}}\n");
+    assert_did(&b.stepper,
+               "start upstream\n" GREETING "{'who':'live'}}\ntimer 1 in 60000000 us\n");
     tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
     assert_did(&b.stepper,
                "up<< {'jsonrpc':'2.0','method':'notifications/initialized'}\n"
@@ -96,7 +99,8 @@ static void a_modern_request_needs_no_greeting(void **state)
     (void)state;
     set_up(&b);
     tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
-    assert_did(&b.stepper, "start upstream\nup<< {'id':1,'method':'m'}\n");
+    assert_did(&b.stepper,
+               "start upstream\ntimer 1 in 300000000 us\nup<< {'id':1,'method':'m'}\n");
     assert_true(upstream_owes(&b.up));
     tear_down(&b);
 }
@@ -209,6 +213,77 @@ static void one_that_is_silent_can_be_given_up(void **state)
     tear_down(&b);
 }
 
+static void one_that_does_not_answer_its_greeting_in_time_is_gone(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    assert_false(upstream_hear_timer(&b.up, b.up.watch + 1)); /* another's */
+    assert_true(upstream_hear_timer(&b.up, b.up.watch));
+    assert_did(&b.stepper,
+               "report error the server behind the recording: it does not answer its greeting\n"
+               "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_true(b.up.failed);
+    assert_false(upstream_hear_timer(&b.up, 0));
+    tear_down(&b);
+}
+
+static void only_silence_counts_and_only_of_one_who_owes_something(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    buf_clear(&b.stepper.did);
+    assert_true(upstream_hear_timer(&b.up, b.up.watch)); /* it has said something */
+    assert_did(&b.stepper, "timer 2 in 300000000 us\n");
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    assert_true(upstream_hear_timer(&b.up, b.up.watch)); /* it was just asked */
+    assert_did(&b.stepper, "timer 3 in 300000000 us\n");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    buf_clear(&b.stepper.did);
+    assert_true(upstream_hear_timer(&b.up, b.up.watch));
+    assert_did(&b.stepper, ""); /* nobody waits */
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    assert_did(&b.stepper, "timer 4 in 300000000 us\nup<< {'id':3,'method':'m'}\n");
+    assert_true(upstream_hear_timer(&b.up, b.up.watch));
+    assert_did(&b.stepper,
+               "report error the server behind the recording: it has been silent for 300 s\n"
+               "<< {'jsonrpc':'2.0','id':3," GONE);
+    tear_down(&b);
+}
+
+static void one_that_ends_owing_nothing_has_not_failed(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    tell(&b, SERVER, "{'id':7,'method':'q'}");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    buf_clear(&b.stepper.did);
+    upstream_closed(&b.up, STR("done"));
+    assert_did(&b.stepper, "report warn the server behind the recording: done\n");
+    assert_false(b.up.failed);
+    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, SERVER, "{'id':1,'result':{'late':true}}");
+    assert_did(&b.stepper, "");
+    assert_false(b.up.failed);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    assert_did(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
+    assert_true(b.up.failed);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +295,9 @@ int main(void)
         cmocka_unit_test(one_that_refuses_the_greeting_is_gone),
         cmocka_unit_test(notifications_reach_it_once_it_is_there),
         cmocka_unit_test(one_that_is_silent_can_be_given_up),
+        cmocka_unit_test(one_that_does_not_answer_its_greeting_in_time_is_gone),
+        cmocka_unit_test(only_silence_counts_and_only_of_one_who_owes_something),
+        cmocka_unit_test(one_that_ends_owing_nothing_has_not_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

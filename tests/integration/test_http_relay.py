@@ -1,0 +1,497 @@
+"""HTTP clients and servers with 'mcpreel record' in between, down to the bytes on both sockets."""
+import contextlib
+import gzip
+import json
+import os
+import queue
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import urllib.parse
+
+import pytest
+
+PATIENCE = 20  # seconds, for what happens at once
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}'
+DONE = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+
+
+def post(body=CALL, head=HEAD):
+    return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def answer(body=DONE, extra=b"", status=b"200 OK"):
+    return (b"HTTP/1.1 " + status + b"\r\nContent-Type: application/json\r\n" + extra +
+            b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def chunk(data):
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+class Line:
+    """A socket that is read until something is there, and never for long."""
+
+    def __init__(self, sock):
+        sock.settimeout(PATIENCE)
+        self.sock = sock
+
+    def say(self, data):
+        self.sock.sendall(data)
+
+    def hear(self, want):
+        """Exactly these bytes."""
+        got = b""
+        while len(got) < len(want):
+            data = self.sock.recv(len(want) - len(got))
+            assert data, f"the end after {got!r}"
+            got += data
+        assert got == want
+
+    def hear_until(self, mark):
+        got = b""
+        while not got.endswith(mark):
+            data = self.sock.recv(1)
+            assert data, f"the end after {got!r}"
+            got += data
+        return got
+
+    def hear_answer(self):
+        """Head and body of one with a length."""
+        head = self.hear_until(b"\r\n\r\n")
+        length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+        body = b""
+        while len(body) < length:
+            body += self.sock.recv(length - len(body))
+        return head, body
+
+    def hear_end(self):
+        """Nothing more: the end, or a reset. What came before it."""
+        got = b""
+        with contextlib.suppress(ConnectionResetError):
+            while data := self.sock.recv(4096):
+                got += data
+        return got
+
+    def close(self):
+        self.sock.close()
+
+
+class Server:
+    """Whoever connects is handed to the test."""
+
+    def __init__(self, context=None):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.context = context
+        self.lines = queue.Queue()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                sock, _ = self.listener.accept()
+                if self.context:
+                    try:
+                        sock.settimeout(PATIENCE)
+                        sock = self.context.wrap_socket(sock, server_side=True)
+                    except (ssl.SSLError, ConnectionError):
+                        continue
+                self.lines.put(Line(sock))
+
+    def line(self):
+        return self.lines.get(timeout=PATIENCE)
+
+    def lonely(self):
+        """Nobody else has connected."""
+        with pytest.raises(queue.Empty):
+            self.lines.get(timeout=0.2)
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)  # also for the thread that waits there
+        self.listener.close()
+
+
+class Recorder:
+    def __init__(self, mcpreel, file, url, *args, env=None):
+        self.file = file
+        ready, tell = os.pipe()
+        self.process = subprocess.Popen(
+            [mcpreel, "record", "-o", file, "--listen", "127.0.0.1:0", "--url", url, "--ready-fd", str(tell), *args],
+            pass_fds=[tell], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **(env or {})})
+        os.close(tell)
+        with os.fdopen(ready) as said:
+            self.url = said.readline().strip()
+        assert self.url, self.process.communicate(timeout=PATIENCE)
+        self.err = b""
+
+    def connect(self):
+        at = urllib.parse.urlsplit(self.url)
+        return Line(socket.create_connection((at.hostname, at.port), PATIENCE))
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process.returncode is None:
+            self.process.send_signal(how)
+            _, self.err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode
+
+    def records(self):
+        return [json.loads(line) for line in self.file.read_text().splitlines()]
+
+    def of(self, **like):
+        return [r for r in self.records() if all(r.get(k) == v for k, v in like.items())]
+
+
+@pytest.fixture
+def server():
+    s = Server()
+    yield s
+    s.close()
+
+
+@pytest.fixture
+def record(mcpreel, tmp_path):
+    started = []
+
+    def start(port, *args, scheme="http", host="127.0.0.1", path="/mcp", **more):
+        r = Recorder(mcpreel, tmp_path / "session.jsonl", f"{scheme}://{host}:{port}{path}", *args, **more)
+        started.append(r)
+        return r
+
+    yield start
+    for r in started:
+        r.stop(signal.SIGKILL)
+
+
+def test_heads_and_bodies_pass_as_they_are(server, record):
+    r = record(server.port)
+    client = r.connect()
+    asked = (b"POST /mcp HTTP/1.1\r\nhOSt: localhost\r\ncontent-TYPE: application/json\r\nX-Two: a\r\nx-two: \r\nX-Two: b\r\n"
+             b"Mcp-Param-Region: =?base64?SGVsbG8=?=\r\nAuthorization: Bearer s3cr3t-t0ken-value\r\nContent-Length: 68\r\n\r\n")
+    assert len(CALL) == 68
+    client.say(asked + CALL)
+    line = server.line()
+    line.hear(asked + CALL)
+    said = (b"HTTP/1.1 200 Quite Fine\r\nContent-Type: application/json\r\nset-cookie: a\r\nSet-Cookie: b\r\n"
+            b"Mcp-Session-Id: 1234-secret-session\r\nContent-Length: 36\r\n\r\n" + DONE)
+    line.say(said)
+    client.hear(said)
+    client.say(post())  # on the same connections
+    line.hear(post())
+    line.say(answer())
+    client.hear(answer())
+    assert r.stop() == 0
+    assert [m["msg"] for m in r.of(type="message")] == [json.loads(CALL), json.loads(DONE)] * 2
+    text = r.file.read_bytes()
+    for secret in (b"s3cr3t", b"secret-session"):
+        assert secret not in text
+
+
+def test_an_event_is_in_the_file_before_the_client_has_it(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    line.say(STREAM)
+    client.hear(STREAM)  # at once, without any event
+    progress = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}'
+    event = b"event: message\ndata: " + progress + b"\n\n"
+    line.say(chunk(event[:30]))
+    client.hear(chunk(event[:30]))  # also what is no event yet
+    line.say(chunk(event[30:]))
+    client.hear(chunk(event[30:]))
+    assert r.stop(signal.SIGKILL) == -signal.SIGKILL
+    assert json.loads(progress) in [m["msg"] for m in r.of(type="message")]
+
+
+def test_a_request_whose_connection_is_dropped_is_not_sent_again(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    line.say(answer())
+    client.hear(answer())
+    client.say(post())
+    line.hear(post())
+    line.close()
+    head, body = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
+    assert json.loads(body)["error"]["message"] == "the server closed the connection without an answer"
+    server.lonely()
+    client.say(post())  # and the client's connection is still good
+    line = server.line()
+    line.hear(post())
+    line.say(answer())
+    client.hear(answer())
+    assert r.stop() == 0
+    assert [x["by"] for x in r.of(type="http", ev="response")] == ["server", "mcpreel", "server"]
+
+
+@pytest.mark.parametrize("rude", [False, True])
+def test_a_client_that_leaves_ends_its_stream_at_the_server(server, record, rude):
+    r = record(server.port)
+    client = r.connect()
+    client.say(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+    line = server.line()
+    line.hear_until(b"\r\n\r\n")
+    line.say(STREAM)
+    client.hear(STREAM)
+    if rude:
+        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    client.close()
+    assert line.hear_end() == b""
+    assert r.stop() == 0
+    assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [("client", False)]
+
+
+def test_a_client_that_leaves_unanswered_ends_its_request(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    client.close()
+    assert line.hear_end() == b""
+    assert r.stop() == 0
+    assert [x["by"] for x in r.of(type="http", ev="end")] == ["client"]
+
+
+@pytest.mark.parametrize("head, body", [
+    (STREAM, chunk(b"data: 1\n\n")), (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n", b"{")])
+def test_an_answer_that_the_server_breaks_off_is_seen_to_be_broken(server, record, head, body):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    line.say(head + body)
+    line.close()
+    client.hear(head + body)
+    assert client.hear_end() == b"", "no last chunk, as if it were whole"
+    assert r.stop() == 0
+    assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [("server", False)]
+
+
+@pytest.mark.parametrize("said, text", [
+    (b"SSH-2.0-OpenSSH\r\n\r\n", "a first line that is not 'HTTP/1.1' and a status"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}", "two lengths"),
+    (b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}", "a line that ends in LF alone")])
+def test_what_is_not_http_is_told(server, record, said, text):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    line.say(said)
+    head, body = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 502 ")
+    assert json.loads(body)["error"]["message"] == f"the server's answer is not HTTP: {text}"
+    assert line.hear_end() == b""
+
+
+def test_without_a_server_clients_are_told(server, record):
+    r = record(server.port)
+    server.close()
+    client = r.connect()
+    client.say(post())
+    head, body = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 502 ")
+    assert json.loads(body)["error"]["message"] == f"cannot connect to 'http://127.0.0.1:{server.port}': connection refused"
+    assert r.stop() == 0
+    assert [m["msg"] for m in r.of(type="message")][:1] == [json.loads(CALL)]
+
+
+def test_what_is_compressed_passes_compressed(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    packed = answer(gzip.compress(DONE), b"Content-Encoding: gzip\r\n")
+    line.say(packed)
+    client.hear(packed)
+    assert r.stop() == 0
+    assert [m["msg"] for m in r.of(type="message")] == [json.loads(CALL), json.loads(DONE)]
+
+
+def test_a_redirect_is_passed_on(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    there = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n"
+    line.say(there)
+    client.hear(there)
+    server.lonely()
+
+
+def test_whoever_waits_for_100_is_told_by_us(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(HEAD + b"Expect: 100-continue\r\nContent-Length: 68\r\n\r\n")
+    client.hear(b"HTTP/1.1 100 Continue\r\n\r\n")
+    client.say(CALL)
+    line = server.line()
+    line.hear(post())
+    line.say(b"HTTP/1.1 100 Continue\r\n\r\n" + answer())
+    client.hear(answer())
+
+
+@pytest.mark.parametrize("asked, sent", [
+    ("/", "/mcp?key=1"), ("/mcp?a=b", "/mcp?key=1&a=b"), ("/.well-known/x?y", "/.well-known/x?y"), ("//evil/", "//evil/")])
+def test_paths_are_those_of_the_server(server, record, asked, sent):
+    r = record(server.port, path="/mcp?key=1")
+    client = r.connect()
+    client.say(f"GET {asked} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    server.line().hear(f"GET {sent} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+
+
+@pytest.mark.parametrize("bad", [
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    b"GET /mcp HTTP/1.1\nHost: localhost\n\n",
+    b"GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nContent-Length: 0\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n"])
+def test_what_is_refused_never_reaches_the_server(server, record, bad):
+    r = record(server.port)
+    client = r.connect()
+    client.say(bad)
+    head, _ = client.hear_answer()
+    assert head.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 403 ", b"HTTP/1.1 415 ", b"HTTP/1.1 501 "))
+    server.lonely()
+
+
+def test_headers_of_the_users_replace_the_clients(server, record):
+    r = record(server.port, "--header", "X-Key: mine", "--header-env", "Authorization=TOKEN", env={"TOKEN": "Bearer abc-secret"})
+    client = r.connect()
+    client.say(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nx-key: theirs\r\nAuthorization: theirs\r\nA: b\r\n\r\n")
+    server.line().hear(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nA: b\r\nX-Key: mine\r\nAuthorization: Bearer abc-secret\r\n\r\n")
+    assert r.stop() == 0
+    assert b"abc-secret" not in r.file.read_bytes() + r.err
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-subj", "/CN=test",
+                    "-addext", "subjectAltName=DNS:server.example,IP:127.0.0.1"], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def secure(certificate):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    s = Server(context)
+    yield s
+    s.close()
+
+
+def test_tls_to_whom_is_trusted(secure, record, certificate):
+    r = record(secure.port, "--cacert", certificate / "cert.pem", scheme="https")
+    client = r.connect()
+    for line in [None, None]:
+        client.say(post())
+        line = line or secure.line()
+        line.hear(post())
+        line.say(STREAM)
+        client.hear(STREAM)
+        for n in range(3):
+            event = chunk(b'data: {"jsonrpc":"2.0","method":"n%d"}\n\n' % n)
+            line.say(event)
+            client.hear(event)
+        line.say(chunk(b"data: " + DONE + b"\n\n") + b"0\r\n\r\n")
+        client.hear(chunk(b"data: " + DONE + b"\n\n") + b"0\r\n\r\n")
+        line.close()
+    assert r.stop() == 0
+    assert len(r.of(type="message")) == 10
+
+
+def test_tls_to_nobody_else(secure, record):
+    r = record(secure.port, scheme="https")
+    client = r.connect()
+    client.say(post())
+    head, body = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 502 ")
+    assert "certificate" in json.loads(body)["error"]["message"]
+    secure.lonely()
+
+
+def test_a_proxy_of_the_environment_is_gone_through(server, record):
+    """The server's name has no address here: only the proxy could know it."""
+    proxy = {"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""}
+    r = record(8080, host="server.example", env=proxy)
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    assert line.hear_until(b"\r\n\r\n").startswith(b"CONNECT server.example:8080 HTTP/1.1\r\n")
+    line.say(b"HTTP/1.1 200 OK\r\n\r\n")
+    there = post(head=HEAD.replace(b"Host: localhost\r\n", b"")).replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\nHost: server.example:8080\r\n")
+    line.hear(there)
+    line.say(answer())
+    client.hear(answer())
+    assert r.stop() == 0
+
+
+def test_nobody_here_is_behind_a_proxy(server, record):
+    r = record(server.port, env={"http_proxy": "http://127.0.0.1:9", "all_proxy": "http://127.0.0.1:9"})
+    client = r.connect()
+    client.say(post())
+    line = server.line()
+    line.hear(post())
+    line.say(answer())
+    client.hear(answer())
+
+
+def test_clients_with_equal_ids_see_their_own_answers(server, record):
+    """Two hundred at once, answered in the opposite order."""
+    r = record(server.port)
+    clients = [r.connect() for _ in range(200)]
+    for n, client in enumerate(clients):
+        client.say(post(head=HEAD + b"X-Who: %d\r\n" % n))
+    lines = []
+    for _ in clients:
+        line = server.line()
+        head = line.hear_until(b"\r\n\r\n")
+        line.hear(CALL)
+        who = next(h for h in head.split(b"\r\n") if h.startswith(b"X-Who"))
+        lines.append((line, int(who.split(b":")[1])))
+    for line, who in reversed(lines):
+        line.say(answer(b'{"jsonrpc":"2.0","id":1,"result":{"who":%d}}' % who))
+    for n, client in enumerate(clients):
+        _, body = client.hear_answer()
+        assert json.loads(body)["result"]["who"] == n
+    assert r.stop() == 0
+    assert len(r.of(type="message")) == 400
+
+
+def test_a_large_body_each_way(server, record):
+    big = json.dumps({"jsonrpc": "2.0", "id": 1, "result": "x" * (20 << 20)}).encode()
+    r = record(server.port)
+    client = r.connect()
+    sender = threading.Thread(target=client.say, args=(post(big),))
+    sender.start()
+    line = server.line()
+    line.hear(post(big))
+    sender.join()
+    sender = threading.Thread(target=line.say, args=(answer(big),))
+    sender.start()
+    client.hear(answer(big))
+    sender.join()
+    assert r.stop() == 0
+    assert len(r.of(type="message")) == 2

@@ -1,0 +1,130 @@
+#include "loop/reach.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "dial.h"
+#include "peer.h"
+#include "test.h"
+
+struct tap {
+    struct loop *loop;
+    int told, fd;
+    bool refused;
+};
+
+static void take(void *to, int fd, bool refused)
+{
+    struct tap *t = to;
+
+    t->told++;
+    t->fd = fd;
+    t->refused = refused;
+    loop_stop(t->loop);
+}
+
+static const struct reach_address v4 = { .at = { [12] = 127, [15] = 1 } };
+static const struct reach_address v6 = { .v6 = true, .at = { [15] = 1 } };
+
+static const struct peer_step greet[] = { PEER(ACCEPT), PEER_TEXT(SAYS, "hi"), PEER(DONE) };
+static const struct peer_step nothing[] = { PEER(DONE) };
+
+static void run(struct tap *t, const struct reach_address *at, size_t count, int port)
+{
+    *t = (struct tap){ .loop = loop_new(), .fd = -2 };
+    reach_start(t->loop, at, count, port, take, t);
+    assert_int_equal(t->told, 0);
+    loop_run(t->loop);
+    loop_run(t->loop); /* there is nothing left to wait for */
+    assert_int_equal(t->told, 1);
+    loop_free(t->loop);
+}
+
+static void assert_greeted(struct tap *t)
+{
+    char said[2];
+
+    assert_true(t->fd >= 0);
+    assert_true(fcntl(t->fd, F_GETFD) & FD_CLOEXEC);
+    fcntl(t->fd, F_SETFL, 0);
+    assert_int_equal(read(t->fd, said, 2), 2);
+    close(t->fd);
+}
+
+static void somebody_is_reached_at_either_address(void **state)
+{
+    const struct reach_address both[] = { v6, v4 };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, greet);
+    run(&t, &v4, 1, p.port);
+    assert_greeted(&t);
+    peer_join(&p);
+    peer_start_v6(&p, greet);
+    run(&t, &v6, 1, p.port);
+    assert_greeted(&t);
+    peer_join(&p);
+    peer_start(&p, greet);
+    run(&t, both, 2, p.port); /* refused by the first */
+    assert_greeted(&t);
+    peer_join(&p);
+}
+
+static void nobody_there_is_told(void **state)
+{
+    const struct reach_address both[] = { v6, v4 };
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, nothing);
+    peer_join(&p);
+    run(&t, both, 2, p.port);
+    assert_int_equal(t.fd, -1);
+    assert_true(t.refused);
+}
+
+/* No machine is at such an address, and no way leads to it without a name for the way. */
+static void no_way_is_told_from_nobody(void **state)
+{
+    const struct reach_address nowhere = { .v6 = true, .at = { 0xfe, 0x80, [15] = 9 } };
+    struct tap t;
+
+    (void)state;
+    run(&t, &nowhere, 1, 9);
+    assert_int_equal(t.fd, -1);
+    assert_false(t.refused);
+}
+
+static void one_may_stop_at_any_moment(void **state)
+{
+    struct tap t = { .loop = loop_new() };
+    struct reach *r;
+    struct peer p;
+
+    (void)state;
+    peer_start(&p, nothing);
+    reach_close(NULL);
+    reach_close(reach_start(t.loop, &v4, 1, p.port, take, &t));
+    dial_pause(t.loop);
+    r = reach_start(t.loop, &v4, 1, p.port, take, &t);
+    reach_close(r);
+    dial_pause(t.loop);
+    assert_int_equal(t.told, 0);
+    peer_join(&p);
+    loop_free(t.loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(somebody_is_reached_at_either_address),
+        cmocka_unit_test(nobody_there_is_told),
+        cmocka_unit_test(no_way_is_told_from_nobody),
+        cmocka_unit_test(one_may_stop_at_any_moment),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
