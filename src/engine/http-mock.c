@@ -488,11 +488,13 @@ static void hear_value(struct http_mock *m, struct http_mock_client *c, uint64_t
     session_hear(c->session, &r, m->now_us);
 }
 
+/* What has an id that is none is no notification, but a request that is wrong. */
 static size_t answers_owed(struct json_val v, struct arena *a)
 {
     enum mcp_kind kind = mcp_classify(v, a).kind;
 
-    return kind == MCP_REQUEST || kind == MCP_OTHER || kind == MCP_BATCH;
+    return kind == MCP_REQUEST || kind == MCP_OTHER || kind == MCP_BATCH ||
+           (kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
 }
 
 /* What is asked is answered in its own time; what is only told is accepted at once. */
