@@ -89,6 +89,24 @@ static bool add_patterns(struct secrets *s, const struct option_list *patterns, 
     return true;
 }
 
+/* The passwords of addresses. */
+static void add_passwords(struct secrets *secrets, struct str word)
+{
+    const struct credential *row = credential_rows;
+    const char *at;
+
+    while (row->kind != CREDENTIAL_USERINFO)
+        row++;
+    for (size_t from = 0;
+         (at = memmem(word.at + from, word.len - from, row->literal.at, row->literal.len));) {
+        struct credential_place p;
+
+        if (credential_match(row, word, (size_t)(at - word.at), &p))
+            secrets_add_argument(secrets, str_n(word.at + p.at, p.end - p.at));
+        from = (size_t)(at - word.at) + row->literal.len;
+    }
+}
+
 /* Secrets given on the command line come back in what a server says. */
 static void add_arguments(struct secrets *secrets, char *const *server)
 {
@@ -101,6 +119,7 @@ static void add_arguments(struct secrets *secrets, char *const *server)
 
         for (; found; found = secret_flag_part(word, s.end, &s))
             secrets_add_argument(secrets, str_n(word.at + s.at, s.end - s.at));
+        add_passwords(secrets, word);
         before = word;
     }
 }

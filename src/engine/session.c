@@ -454,7 +454,7 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
         hear_noise(s, r);
         return;
     }
-    live = mcp_classify(r->message.msg, &s->arena);
+    live = r->message.as ? *r->message.as : mcp_classify(r->message.msg, &s->arena);
     if (live.kind == MCP_REQUEST)
         hear_request(s, &live);
     else if (live.kind == MCP_NOTIFICATION)
