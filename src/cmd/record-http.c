@@ -15,11 +15,24 @@ struct sessions {
     struct http_relay *relay;
     struct signals *signals;
     bool ending; /* somebody wants us to */
+    bool beside; /* something passed that is not for the endpoint */
 };
 
 static void check(struct sessions *s)
 {
     reel_check(&s->reel, http_tap_trouble(&s->tap, &s->reel.why));
+}
+
+/* Logins are meant to pass so; a client that was given a wrong path should be told. */
+static void tell_beside(struct sessions *s, const struct request *r)
+{
+    if (s->beside)
+        return;
+    s->beside = true;
+    log_say(s->reel.app->log, LOG_INFO,
+            "what is asked of '%.*s' passes, but only its head is recorded: it is not the "
+            "server's own path",
+            STR_ARG(r->path));
 }
 
 static void on_request(void *to, struct http_passage *p, const struct request *r)
@@ -36,6 +49,8 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .endpoint = p->endpoint,
     };
 
+    if (!p->endpoint)
+        tell_beside(s, r);
     p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
     check(s);
 }
