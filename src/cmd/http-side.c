@@ -162,22 +162,14 @@ void http_side_close(struct http_side *s)
 
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
 {
-    struct answer head = { .status = a->status,
-                           .fields = *a->fields,
-                           .body = a->text.len ? EXCHANGE_SIZED : EXCHANGE_EMPTY,
-                           .length = a->text.len };
+    struct answer head = { .status = a->status, .fields = *a->fields };
     struct exchange *x = q->x;
     struct err e = ERR_NONE;
 
     x->user = NULL;
     forget(s, q);
-    if (!exchange_head(x, &head, &e)) {
+    if (!exchange_answer(x, &head, a->text, &e))
         exchange_refuse(x, 500, NULL, STR("the recorded answer cannot be sent over HTTP"));
-        return;
-    }
-    if (a->text.len)
-        exchange_write(x, a->text);
-    exchange_end(x);
 }
 
 static void open_stream(struct http_asking *q, const struct action *a)
