@@ -124,16 +124,46 @@ static void add_arguments(struct secrets *secrets, char *const *server)
     }
 }
 
+/* The path of a URL may be all that keeps others out. */
+static void add_paths(struct secrets *secrets, char *const *server)
+{
+    for (; server && *server; server++) {
+        struct str rest = str_z(*server);
+
+        if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
+            continue;
+        rest.len = strcspn(rest.at, "?#");
+        for (int i = 0; i < 3; i++)
+            str_cut(&rest, '/');
+        while (rest.len)
+            secrets_add_argument(secrets, str_cut(&rest, '/'));
+    }
+}
+
+/* A short word that a server repeats is no way in; what is long enough is looked for. */
+static void add_values(struct secrets *s, const struct fields *values)
+{
+    for (size_t i = 0; values && i < values->count; i++) {
+        struct err refused = ERR_NONE;
+        bool added = secrets_add_value(s, values->at[i].name, values->at[i].value, &refused);
+
+        (void)added;
+    }
+}
+
 static bool add_rules(struct secrets *s, const struct app *app,
-                      const struct redaction_args *args, char *const *server, struct err *e)
+                      const struct redaction_args *args, const struct redaction_known *known,
+                      struct err *e)
 {
     for (size_t i = 0; i < args->env.count; i++)
         if (!add_variable(s, app, args->env.at[i], e))
             return false;
     if (args->defaults) {
         secrets_add_credentials(s);
-        add_arguments(s, server);
+        add_arguments(s, known->server);
+        add_paths(s, known->server);
     }
+    add_values(s, known->values);
     return add_patterns(s, &args->patterns, e) && secrets_seal(s, e);
 }
 
@@ -164,10 +194,13 @@ static void put_redacted(void *to, struct str line)
 }
 
 bool redaction_init(struct redaction *r, const struct app *app,
-                    const struct redaction_args *args, char *const *server, struct err *e)
+                    const struct redaction_args *args, const struct redaction_known *known,
+                    struct err *e)
 {
+    static const struct redaction_known nothing = { .server = NULL };
+
     secrets_init(&r->secrets);
-    if (!add_rules(&r->secrets, app, args, server, e)) {
+    if (!add_rules(&r->secrets, app, args, known ? known : &nothing, e)) {
         secrets_release(&r->secrets);
         return false;
     }

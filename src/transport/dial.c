@@ -108,13 +108,14 @@ static void tell_drained(void *to)
     leave(d);
 }
 
+/* For those who are inside: it may be closed by what it tells. */
 static void push_and_tell(struct dial *d)
 {
     bool had = d->held.len > 0;
 
     push(d);
     if (had && !untaken(d) && !d->over)
-        tell_drained(d);
+        d->events->drained(d->to);
 }
 
 static void push_what_is_held(void *to)
