@@ -3,7 +3,6 @@ import json
 import os
 import signal
 import socket
-import sys
 
 import pytest
 
@@ -261,17 +260,3 @@ def test_what_was_recorded_over_http_is_served_as_it_was(mcpreel, replay, tmp_pa
     assert [line for line in replayed[1].body.decode().splitlines() if '"soon"' in line]
     assert replayed[0].json == direct[0].json
     assert again.stop() == 0, again.err
-
-
-def test_what_was_not_recorded_is_asked_of_the_server_behind(recording, replay):
-    """Which is started for it, on stdio, while clients are on HTTP."""
-    server = "import json, sys\nfor line in sys.stdin:\n m = json.loads(line)\n if 'id' in m: print(json.dumps(" \
-             "{'jsonrpc': '2.0', 'id': m['id'], 'result': {'protocolVersion': '2025-11-25', 'capabilities': {}, " \
-             "'serverInfo': {'name': 'behind', 'version': '1'}, 'asked': m['method']}}), flush=True)\n"
-    program = replay("--on-unmatched", "passthrough", recording, "--", sys.executable, "-c", server)
-    client = program.client()
-    headers = session(client)
-    assert ask(client, 1, 6, headers) == result(6, said("one"))
-    answer = message_of(client.post(call("new", "prompts/list"), headers=headers))
-    assert (answer["id"], answer["result"]["asked"]) == ("new", "prompts/list")
-    assert program.stop() == 0, program.err
