@@ -35,7 +35,7 @@ static void take_number(struct session *s)
     const struct script *script = s->host->script;
 
     s->plays = script->playable[s->host->started++ % script->playable_count];
-    s->greeted = false;
+    s->greeted = s->blurred = false;
     spent_clear(&s->spent);
 }
 
@@ -237,6 +237,12 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
         say_report(say, LOG_DEBUG,
                    "%.*s answered with #%lu, of which a redacted value was not compared",
                    STR_ARG(name), seq);
+    if (m->blur && !s->blurred)
+        say_report(say, LOG_WARN,
+                   "%.*s answered with #%lu, but only a redacted value tells that from #%lu: "
+                   "they are given in recorded order",
+                   STR_ARG(name), seq, (unsigned long)script->ops[m->blur].seq);
+    s->blurred = s->blurred || m->blur;
     if (m->differs)
         say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
                    seq);
@@ -347,7 +353,7 @@ static void answer(struct session *s, const struct mcp_message *live)
         broken(s, live, &h->matcher->trouble);
     } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
         note_served(s);
-        review_match(h->review, &m);
+        review_match(h->review, &m, &s->spent);
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
             renew_task(s, m.op);
