@@ -185,19 +185,12 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
 /* The server's own path, unless it is a secret: '/' is the same. */
 static bool tell(struct sessions *s, const struct record_http_settings *http, struct err *e)
 {
-    struct arena a = { 0 };
-    const char *path, *plain;
     struct url url;
-    bool ok;
 
-    if (!url_parse(&url, str_z(http->server->url), e))
-        return false;
-    path = arena_z(&a, url.path);
-    plain = redaction_word(s->reel.how->redaction, path, &a);
-    ok = listening_tell(s->reel.app, http->listening, http_relay_at(s->relay),
-                        strcmp(path, plain) == 0 ? url.path : STR("/"), e);
-    arena_release(&a);
-    return ok;
+    return url_parse(&url, str_z(http->server->url), e) &&
+           listening_tell(
+               s->reel.app, http->listening, http_relay_at(s->relay),
+               redaction_tells(s->reel.how->redaction, url.path) ? url.path : STR("/"), e);
 }
 
 static int run(struct sessions *s, const struct record_http_settings *http, struct err *e)

@@ -124,22 +124,6 @@ static void add_arguments(struct secrets *secrets, char *const *server)
     }
 }
 
-/* The path of a URL may be all that keeps others out. */
-static void add_paths(struct secrets *secrets, char *const *server)
-{
-    for (; server && *server; server++) {
-        struct str rest = str_z(*server);
-
-        if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
-            continue;
-        rest.len = strcspn(rest.at, "?#");
-        for (int i = 0; i < 3; i++)
-            str_cut(&rest, '/');
-        while (rest.len)
-            secrets_add_argument(secrets, str_cut(&rest, '/'));
-    }
-}
-
 /* A short word that a server repeats is no way in; what is long enough is looked for. */
 static void add_values(struct secrets *s, const struct fields *values)
 {
@@ -161,7 +145,6 @@ static bool add_rules(struct secrets *s, const struct app *app,
     if (args->defaults) {
         secrets_add_credentials(s);
         add_arguments(s, known->server);
-        add_paths(s, known->server);
     }
     add_values(s, known->values);
     return add_patterns(s, &args->patterns, e) && secrets_seal(s, e);
@@ -240,6 +223,18 @@ char *redaction_word(struct redaction *r, const char *word, struct arena *a)
     copy = arena_z(a, buf_str(&b));
     buf_release(&b);
     return copy;
+}
+
+bool redaction_tells(struct redaction *r, struct str path)
+{
+    struct buf b;
+    bool same;
+
+    buf_init(&b, LINE_MAX_BYTES);
+    redactor_text(&r->redactor, path, &b);
+    same = str_eq(buf_str(&b), path);
+    buf_release(&b);
+    return same && (r->redactor.keep_url || own_path_is_plain(path));
 }
 
 static void clean(struct redactor *r, char *text, size_t size)

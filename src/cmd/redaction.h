@@ -76,6 +76,9 @@ void redaction_for(struct redaction *r, const struct format *format);
 /* A word without secrets, for names and the like. */
 char *redaction_word(struct redaction *r, const char *word, struct arena *a);
 
+/* Whether the path of the server's address may be told. */
+bool redaction_tells(struct redaction *r, struct str path);
+
 void redaction_err(struct redaction *r, struct err *e);
 
 /* The same for an error of who came to no redaction, a wrong option for instance: takes out

@@ -389,6 +389,19 @@ static void put_sse(struct http_seen *x, const struct sse_item *item, struct tap
     check(x->tap, tap_around(x->tap->tap, &at, &r, now, &e), &e);
 }
 
+/* Where messages are to go, without the session that its query names. */
+static void put_endpoint(struct http_seen *x, const struct sse_item *item, struct tap_time now)
+{
+    struct arena a = { NULL, 0 };
+    struct sse_item told = *item;
+    struct str path = str_n(item->data.at, str_find(item->data, '?'));
+
+    if (path.len < item->data.len)
+        told.data = arena_printf(&a, "%.*s?[REDACTED]", STR_ARG(path));
+    put_sse(x, &told, now);
+    arena_release(&a);
+}
+
 static void remember_event(struct http_seen *x, struct str id, uint64_t seq)
 {
     struct buf key;
@@ -413,8 +426,10 @@ static void see_event(struct http_seen *x, const struct sse_item *item, struct t
     }
     if (item->id.len && x->resumes)
         before = find_event(x, item->id);
-    if (!str_trim(item->data).len || (item->event.at && str_eq(item->event, STR("endpoint")))) {
+    if (!str_trim(item->data).len) {
         put_sse(x, item, now);
+    } else if (item->event.at && str_eq(item->event, STR("endpoint"))) {
+        put_endpoint(x, item, now);
     } else {
         at.event = event_json(item, x->events, &a);
         if (before && before->more) {

@@ -33,6 +33,7 @@ void redactor_release(struct redactor *r)
     buf_release(&r->clean);
     buf_release(&r->held);
     arena_release(&r->arena);
+    own_path_release(&r->own_path);
 }
 
 static const char *rule_name(const struct redactor *r, int64_t rule)
@@ -376,27 +377,24 @@ bool redactor_finish(struct redactor *r, struct err *e)
     return put_held(r, r->held.len, e);
 }
 
-/* By any scheme, in any case. */
-static bool starts_url(struct str text)
+/* Whether the text is one placeholder and nothing else. */
+static bool is_mark(struct str text)
 {
-    size_t i = 0;
-
-    while (i < text.len && (((text.at[i] | 0x20) >= 'a' && (text.at[i] | 0x20) <= 'z') ||
-                            (i && strchr("0123456789+-.", text.at[i]))))
-        i++;
-    return i && str_starts(str_skip(text, i), STR("://"));
+    return str_starts(text, STR("[REDACTED")) && str_find(text, ']') + 1 == text.len;
 }
 
 /* Scheme and host: people put keys into everything else. */
 static struct str clean_url(struct redactor *r, struct str url, const struct place *p)
 {
     size_t host = str_find(url, '/') + 2, end = host;
+    struct str rest;
     const char *at;
 
     while (end < url.len && !strchr("/?#", url.at[end]))
         end++;
     at = memrchr(url.at + host, '@', end - host);
-    if (!at && (end == url.len || str_eq(str_skip(url, end), STR("/"))))
+    rest = str_skip(url, end);
+    if (!at && (rest.len < 2 || str_eq(rest, STR("/[REDACTED]"))))
         return url;
     buf_clear(&r->text);
     buf_add(&r->text, str_n(url.at, host));
@@ -409,10 +407,26 @@ static struct str clean_url(struct redactor *r, struct str url, const struct pla
     return arena_str(&r->arena, buf_str(&r->text));
 }
 
-/* Whether the text is one placeholder and nothing else. */
-static bool is_mark(struct str text)
+/* Values go first: half of one must not be left where the address is cut. If one was part of
+ * scheme and host, there is no saying what the rest is. */
+static struct str clean_address(struct redactor *r, struct str url, const struct place *p)
 {
-    return str_starts(text, STR("[REDACTED")) && str_find(text, ']') + 1 == text.len;
+    struct str clean = clean_text(r, url, p);
+
+    if (own_path_is_url(clean))
+        return clean_url(r, clean, p);
+    return is_mark(clean) ? clean : STR("[REDACTED]");
+}
+
+/* Without what the server's address has of it. */
+static struct str clean_path(struct redactor *r, const struct own_path *path, struct str text,
+                             const struct place *p)
+{
+    buf_clear(&r->text);
+    if (!own_path_hide(path, text, &r->text))
+        return text;
+    tell(r, p, STR_NONE, MARKS_ANY);
+    return r->text.full ? STR_NONE : arena_str(&r->arena, buf_str(&r->text));
 }
 
 /* One word of a command, and what it is by its own names and the word before it. What was
@@ -444,6 +458,17 @@ static struct str clean_word(struct redactor *r, struct str before, struct str w
     return arena_str(&r->arena, buf_str(&r->text));
 }
 
+/* A server may be a way to another, of which the address is a word of the command. */
+static struct str clean_link(struct redactor *r, struct str word, const struct place *p)
+{
+    struct own_path path = { .parts = NULL };
+
+    own_path_learn(&path, word, secrets_is_made_up);
+    word = clean_path(r, &path, word, p);
+    own_path_release(&path);
+    return word;
+}
+
 /* The command as an array of words, and the words in a row as `upstream` has them. */
 struct command {
     struct buf json, line, old_line;
@@ -471,6 +496,8 @@ static bool clean_words(struct redactor *r, struct str json, const struct place 
     for (it = json_each(json_root(&r->doc)); json_next(&it);) {
         struct str word = json_text(it.value, &r->arena), clean;
         clean = clean_word(r, before, word, p);
+        if (!r->keep_url)
+            clean = clean_link(r, clean, p);
         before = word;
         changed |= clean.at != word.at;
         json_out_str(&o, clean);
@@ -562,8 +589,30 @@ static void clean_header(struct redactor *r, struct record_header *h, struct pla
     if (h->command.len)
         clean_command(r, h, p);
     p->member = "upstream";
-    if (!r->keep_url && starts_url(h->upstream))
-        h->upstream = clean_url(r, h->upstream, p);
+    if (!r->keep_url && own_path_is_url(h->upstream)) {
+        own_path_release(&r->own_path);
+        own_path_learn(&r->own_path, h->upstream, NULL);
+        h->upstream = clean_address(r, h->upstream, p);
+    }
+}
+
+/* What a request and its answer have of the server's address. */
+static void clean_http(struct redactor *r, struct record_http *h, struct place *p)
+{
+    p->member = "path";
+    h->path = clean_path(r, &r->own_path, h->path, p);
+    p->member = "headers";
+    h->headers = clean_path(r, &r->own_path, h->headers, p);
+    p->member = "query";
+    if (r->own_path.query && h->query.len && !is_mark(h->query)) {
+        h->query = STR("[REDACTED]");
+        tell(r, p, STR_NONE, MARKS_ANY);
+    }
+}
+
+static bool is_http(enum record_kind kind)
+{
+    return kind == RECORD_HTTP_REQUEST || kind == RECORD_HTTP_RESPONSE;
 }
 
 static void clean_record(struct redactor *r, struct record *rec)
@@ -579,6 +628,11 @@ static void clean_record(struct redactor *r, struct record *rec)
     if (rec->kind == RECORD_HEADER)
         clean_header(r, &rec->header, &p);
     clean_fields(r, rec, &p);
+    if (is_http(rec->kind))
+        clean_http(r, &rec->http, &p);
+    p.member = "data";
+    if (rec->kind == RECORD_SSE)
+        rec->sse.data = clean_path(r, &r->own_path, rec->sse.data, &p);
     p.member = "text";
     if (rec->kind == RECORD_STDERR)
         rec->bytes.bytes = clean_bytes(r, rec->bytes.bytes, &r->err, &p);
@@ -613,6 +667,9 @@ void redactor_text(struct redactor *r, struct str text, struct buf *to)
     struct redactor_watch *watch = r->watch;
 
     r->watch = NULL; /* it is about records */
-    buf_add(to, free_text(r, text, &p) ? buf_str(&r->clean) : text);
+    if (free_text(r, text, &p))
+        text = buf_str(&r->clean);
+    if (!own_path_hide(&r->own_path, text, to))
+        buf_add(to, text);
     r->watch = watch;
 }

@@ -8,6 +8,7 @@
 #ifndef TRACE_REDACTOR_H
 #define TRACE_REDACTOR_H
 
+#include "trace/own-path.h"
 #include "trace/record.h"
 #include "trace/redact-json.h"
 
@@ -43,6 +44,7 @@ struct redactor {
     struct json doc;
     struct buf text, clean;
     struct arena arena;
+    struct own_path own_path; /* of the server, unless it is to be kept */
     struct redactor_open raw[2], err;
     struct record held_as; /* what the held text of standard error is part of */
     struct buf held;

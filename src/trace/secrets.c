@@ -175,7 +175,7 @@ void secrets_add_credentials(struct secrets *s)
 }
 
 /* A word such as "production" after --token is no reason to lose it everywhere. */
-static bool looks_made_up(struct str value)
+bool secrets_is_made_up(struct str value)
 {
     enum { SHORTEST = 12 };
     bool digit = false, letter = false;
@@ -191,7 +191,7 @@ void secrets_add_argument(struct secrets *s, struct str value)
 {
     struct adding a = { .secrets = s, .rule = s->argument };
 
-    if (s->credentials && value.len <= VALUE_LONGEST && looks_made_up(value))
+    if (s->credentials && value.len <= VALUE_LONGEST && secrets_is_made_up(value))
         forms_each(value, add_form, &a);
 }
 

@@ -67,6 +67,9 @@ void secrets_add_credentials(struct secrets *s);
  * it looks made up. With credentials only. */
 void secrets_add_argument(struct secrets *s, struct str value);
 
+/* Letters and digits, and enough of them to be nobody's word. */
+bool secrets_is_made_up(struct str value);
+
 /* No rule follows. */
 bool secrets_seal(struct secrets *s, struct err *e) MUST_CHECK;
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import stat
@@ -390,6 +391,49 @@ def test_the_password_of_a_url_is_sent_and_never_told(upstream, record):
     lines = recorded(program)
     assert "canary" not in program.file.read_text() + program.err + program.out + program.first
     assert lines[0]["upstream"] == f"http://127.0.0.1:{server.port}/[REDACTED]"
+
+
+@pytest.mark.parametrize("path", ["/zqkdhfpwoeirutyal/mcp", "/123456789012/mcp", "/mcp?key=zqkdhfpw", "/a1b2c3d4/sse?k=1234567", "/key"])
+@pytest.mark.parametrize("defaults", [True, False])
+def test_the_path_of_the_server_is_not_told(upstream, record, run, mcpreel, path, defaults):
+    def serve(conn):
+        while request := conn.request():
+            metadata = f'Bearer resource_metadata="http://h/.well-known/oauth-protected-resource{path.split("?")[0]}"'
+            conn.answer(json_=result(1), headers=[("WWW-Authenticate", metadata)])
+
+    server = upstream(serve)
+    program = record(f"http://127.0.0.1:{server.port}{path}", "-vv", *([] if defaults else ["--no-redact-defaults"]))
+    for asked in (path, "/", "/.well-known/oauth-protected-resource" + path):
+        assert program.client().post(call(1), path=asked).status == 200
+    lines = recorded(program)
+    assert len(of(lines, "http", ev="request")) == 3 and len(messages(lines)) == 4
+    secrets = [part for part in re.split("[/?=]", path) if len(part) > 3]
+    secrets += ["/key"] if path == "/key" else []
+    for secret in secrets:
+        assert secret not in program.file.read_text() + program.err + program.out + program.first
+    assert run([mcpreel, "check", "--secrets", program.file]).returncode == 0
+
+
+def test_a_path_that_only_names_what_is_there_is_told(upstream, record):
+    program = record(upstream().url, "-vv")
+    assert program.client().post(call(1), path="/mcp").status == 200
+    assert of(recorded(program), "http", ev="request")[0]["path"] == "/mcp"
+
+
+def test_the_session_of_an_endpoint_event_is_not_kept(upstream, record):
+    def serve(conn):
+        conn.request()
+        conn.sse()
+        conn.event(f"/messages?sessionId={SESSION}", event="endpoint")
+        conn.last()
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    client.ask(method="GET", headers=[("Accept", "text/event-stream")])
+    assert SESSION in client.answer().body.decode()
+    lines = recorded(program)
+    assert of(lines, "sse")[0]["data"] == "/messages?[REDACTED]"
+    assert SESSION not in program.file.read_text()
 
 
 def test_a_password_that_is_too_short_to_be_looked_for_is_not_told_either(upstream, record):

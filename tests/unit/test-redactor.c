@@ -290,7 +290,10 @@ static void of_an_address_the_host_is_kept(void **state)
         { "HTTPS://h.example/KEY", "HTTPS://h.example/[REDACTED]" },
         { "Https://u:p@h.example/", "Https://h.example/[REDACTED]" },
         { "wss://h/key", "wss://h/[REDACTED]" },
-        { "git+ssh://u:p@h", "git+ssh://h" },
+        { "http://h/[REDACTED]", "http://h/[REDACTED]" },
+        { "stdio://sh -c x/y", "stdio://sh -c x/y" },
+        { "stdio://sh x/hunter2/y", "stdio://sh x/[REDACTED:KEY]/y" },
+        { "http://h-hunter2/x", "http://h-[REDACTED:KEY]/[REDACTED]" },
         { "http://h:1/", "http://h:1/" },
         { "http://h", "http://h" },
         { "node http/x", "node http/x" },
@@ -311,6 +314,34 @@ static void of_an_address_the_host_is_kept(void **state)
     d.redactor.keep_url = true;
     assert_line(&d, HEADER(AT_ ",'upstream':'http://h/x?y'," TJ),
                 HEADER(AT_ ",'upstream':'http://h/x?y'," TJ));
+    stop(&d);
+}
+
+static void the_path_of_the_server_is_not_told_by_requests(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, HEADER(AT_ ",'upstream':'http://h/key/mcp?k=v'," TJ),
+                HEADER(AT_ ",'upstream':'http://h/[REDACTED]'," TJ));
+    assert_line(&d, "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v'}",
+                "{'type':'http','ev':'request','path':'/[REDACTED]/mcp','query':'[REDACTED]'}");
+    assert_line(&d, "{'type':'http','ev':'request','path':'/.well-known/o/key/mcp'}",
+                "{'type':'http','ev':'request','path':'/.well-known/o/[REDACTED]/mcp'}");
+    assert_line(&d, "{'type':'http','ev':'request','path':'/token'}",
+                "{'type':'http','ev':'request','path':'/token'}");
+    assert_line(&d,
+                "{'type':'http','ev':'response','status':401,'headers':[['www-authenticate',"
+                "'Bearer x=`'http://h/key/mcp`'']]}",
+                "{'type':'http','ev':'response','status':401,'headers':[['www-authenticate',"
+                "'Bearer x=`'http://h/[REDACTED]/mcp`'']]}");
+    assert_line(&d, "{'type':'sse','stream':1,'event':'endpoint','data':'/key/messages'}",
+                "{'type':'sse','event':'endpoint','data':'/[REDACTED]/messages','stream':1}");
+    assert_line(&d, HEADER(AT_ ",'upstream':'http://h/mcp'," TJ),
+                HEADER(AT_ ",'upstream':'http://h/[REDACTED]'," TJ));
+    assert_line(&d, "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v'}",
+                "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v'}");
     stop(&d);
 }
 
@@ -578,6 +609,7 @@ int main(void)
         cmocka_unit_test(the_command_keeps_its_words),
         cmocka_unit_test(words_are_secret_by_what_stands_before_them),
         cmocka_unit_test(of_an_address_the_host_is_kept),
+        cmocka_unit_test(the_path_of_the_server_is_not_told_by_requests),
         cmocka_unit_test(everything_else_that_came_from_outside_is_looked_at),
         cmocka_unit_test(no_text_of_a_line_is_passed_over),
         cmocka_unit_test(a_private_key_ends_with_its_string),
