@@ -208,6 +208,25 @@ static void give_utf16(struct forms *f, struct str value)
     buf_release(&text);
 }
 
+/* What is no UTF-8 cannot stand in JSON: there it is U+FFFD, byte by byte. */
+static void give_replaced(struct forms *f, struct str value)
+{
+    struct buf text;
+
+    if (utf8_valid(value))
+        return;
+    buf_init(&text, f->room);
+    while (value.len) {
+        uint32_t code;
+        size_t n = utf8_decode(value, &code);
+
+        buf_add(&text, n ? str_n(value.at, n) : STR("\xEF\xBF\xBD"));
+        value = str_skip(value, n ? n : 1);
+    }
+    give(f, FORM_PLAIN, buf_str(&text));
+    buf_release(&text);
+}
+
 /* Characters up to U+00FF as one byte: what comes of \xe9 where it stands for a character. */
 static void give_latin1(struct forms *f, struct str value)
 {
@@ -225,8 +244,10 @@ static void give_latin1(struct forms *f, struct str value)
             buf_add(&text, str_n(rest.at, n ? n : 1));
         rest = str_skip(rest, n ? n : 1);
     }
-    if (text.len >= FORMS_SHORTEST && !str_eq(buf_str(&text), value))
+    if (text.len >= FORMS_SHORTEST && !str_eq(buf_str(&text), value)) {
         give(f, FORM_PLAIN, buf_str(&text));
+        give_replaced(f, buf_str(&text));
+    }
     buf_release(&text);
 }
 
@@ -252,6 +273,7 @@ static void give_escaped(struct forms *f, struct str value)
 static void give_all(struct forms *f, struct str value)
 {
     give(f, FORM_PLAIN, value);
+    give_replaced(f, value);
     give_latin1(f, value);
     give_unravelled(f, value);
     give_base64(f, value, FORM_BASE64, true);

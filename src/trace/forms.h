@@ -4,7 +4,8 @@
  * the value is, and what is left of it when something that looks like an escape is undone.
  * What cannot is listed in full: base64 (of the value with anything before and behind it,
  * in both alphabets), hexadecimal; both also of the value as JSON or a URL has it or in
- * UTF-16, and base64 of base64; Latin-1. The lines of a value may end in either way. */
+ * UTF-16, and base64 of base64; Latin-1; with U+FFFD for each byte that is no UTF-8, as
+ * whoever makes JSON of it writes it. The lines of a value may end in either way. */
 #ifndef TRACE_FORMS_H
 #define TRACE_FORMS_H
 

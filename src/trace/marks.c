@@ -17,7 +17,7 @@ void marks_release(struct marks *m)
 
 void marks_skip(struct marks *m, uint32_t number)
 {
-    if (number > m->last)
+    if (number > m->last && !m->frozen)
         m->last = number;
 }
 
@@ -26,7 +26,8 @@ void marks_add(struct marks *m, struct buf *to, int64_t rule)
     const struct secrets_rule *r;
 
     r = rule == MARKS_ANY ? NULL : &m->secrets->rules[rule];
-    if (m->plain || !r || r->kind == SECRETS_DEPTH) {
+    if (m->plain || !r || r->kind == SECRETS_DEPTH ||
+        (m->frozen && r->kind != SECRETS_VALUE && !m->numbers[rule])) {
         buf_add(to, STR("[REDACTED]"));
         return;
     }

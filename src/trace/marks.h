@@ -14,7 +14,8 @@ struct marks {
     const struct secrets *secrets; /* borrowed */
     uint32_t *numbers;             /* by rule; 0: did not appear yet */
     uint32_t last;
-    bool plain; /* only [REDACTED] */
+    bool plain;  /* only [REDACTED] */
+    bool frozen; /* rules get no numbers: what is written is not part of the recording */
 };
 
 enum { MARKS_ANY = -1 }; /* no rule in particular */

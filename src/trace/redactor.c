@@ -157,27 +157,45 @@ static struct str clean_json(struct redactor *r, struct str text, const struct p
     return arena_str(&r->arena, buf_str(&r->json.text));
 }
 
-static bool is_known(struct str pointers, struct str pointer, struct arena *a)
-{
-    struct json j;
-    struct json_fault fault;
-    bool known = false;
+/* Places that were told. */
+struct pointers {
+    struct str *at;
+    size_t count;
+};
 
-    json_init(&j);
-    if (pointers.len && json_scan(&j, pointers, &fault)) {
-        struct json_iter it = json_each(json_root(&j));
-        while (json_next(&it) && !known)
-            known = str_eq(json_text(it.value, a), pointer);
-    }
-    json_release(&j);
-    return known;
+static bool is_known(const struct pointers *known, struct str pointer)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (str_eq(known->at[i], pointer))
+            return true;
+    return false;
 }
 
-/* The list of places that were changed, added to the one that was there. */
+/* With room for as many as `more`. */
+static struct pointers read_pointers(struct redactor *r, struct str list, size_t more)
+{
+    struct json_fault fault;
+    struct pointers p = { .count = 0 };
+    bool any = list.len && json_scan(&r->doc, list, &fault);
+    struct json_iter it;
+
+    if (any)
+        for (it = json_each(json_root(&r->doc)); json_next(&it);)
+            more++;
+    p.at = arena_alloc(&r->arena, (more + 1) * sizeof *p.at);
+    if (any)
+        for (it = json_each(json_root(&r->doc)); json_next(&it);)
+            p.at[p.count++] = json_text(it.value, &r->arena);
+    return p;
+}
+
+/* The list of places that were changed, added to the one that was there; none twice, though
+ * a member's name and its value are one place. */
 static struct str list_pointers(struct redactor *r, const struct place *p, struct str old)
 {
     const struct redact_json *j = &r->json;
     size_t count = j->count > POINTERS_MOST ? 1 : j->count;
+    struct pointers known = read_pointers(r, old, count);
     struct buf pointer;
     struct json_out o = json_out_to(&r->text);
 
@@ -191,8 +209,10 @@ static struct str list_pointers(struct redactor *r, const struct place *p, struc
         if (j->count == count)
             redact_json_pointer(j, &j->leaves[i], &pointer);
         tell(r, p, buf_str(&pointer), j->leaves[i].rule);
-        if (!is_known(old, buf_str(&pointer), &r->arena))
-            json_out_str(&o, buf_str(&pointer));
+        if (is_known(&known, buf_str(&pointer)))
+            continue;
+        known.at[known.count++] = arena_str(&r->arena, buf_str(&pointer));
+        json_out_str(&o, buf_str(&pointer));
     }
     json_out_end_array(&o);
     buf_release(&pointer);
@@ -458,6 +478,18 @@ static struct str clean_word(struct redactor *r, struct str before, struct str w
     return arena_str(&r->arena, buf_str(&r->text));
 }
 
+static struct str clean_password(struct redactor *r, struct str word, const struct place *p)
+{
+    struct str clean = clean_text(r, word, p);
+
+    if (!r->secrets->credentials || is_mark(clean))
+        return clean;
+    buf_clear(&r->text);
+    marks_add(&r->marks, &r->text, r->secrets->argument);
+    tell(r, p, STR_NONE, r->secrets->argument);
+    return arena_str(&r->arena, buf_str(&r->text));
+}
+
 /* A server may be a way to another, of which the address is a word of the command. */
 static struct str clean_link(struct redactor *r, struct str word, const struct place *p)
 {
@@ -487,7 +519,7 @@ static bool clean_words(struct redactor *r, struct str json, const struct place 
     struct json_out o = json_out_to(&c->json);
     struct json_fault fault;
     struct json_iter it;
-    struct str before = STR_NONE;
+    struct str before = STR_NONE, program = STR_NONE;
     bool changed = false;
 
     if (!json_scan(&r->doc, json, &fault))
@@ -495,7 +527,9 @@ static bool clean_words(struct redactor *r, struct str json, const struct place 
     json_out_array(&o);
     for (it = json_each(json_root(&r->doc)); json_next(&it);) {
         struct str word = json_text(it.value, &r->arena), clean;
-        clean = clean_word(r, before, word, p);
+        program = before.at ? program : word;
+        clean = secret_flag_password(program, before, word) ? clean_password(r, word, p)
+                                                            : clean_word(r, before, word, p);
         if (!r->keep_url)
             clean = clean_link(r, clean, p);
         before = word;
@@ -665,11 +699,15 @@ void redactor_text(struct redactor *r, struct str text, struct buf *to)
 {
     struct place p = { NULL, "log" };
     struct redactor_watch *watch = r->watch;
+    uint32_t marked = r->search.marked;
 
     r->watch = NULL; /* it is about records */
+    r->marks.frozen = true;
     if (free_text(r, text, &p))
         text = buf_str(&r->clean);
     if (!own_path_hide(&r->own_path, text, to))
         buf_add(to, text);
+    r->marks.frozen = false;
+    r->search.marked = marked;
     r->watch = watch;
 }

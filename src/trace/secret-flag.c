@@ -39,9 +39,23 @@ static struct name normalise(struct str word)
 
 enum trust {
     NONE,
+    LOOKS, /* of these, as options, just any word may be given */
     MAYBE, /* of these a file may be given just as well */
     SURE,
 };
+
+/* Letters and digits, or longer than any word. */
+static bool looks_secret(struct str value)
+{
+    enum { SHORTEST = 7, LONG = 20 };
+    bool letter = false, digit = false;
+
+    for (size_t i = 0; i < value.len; i++) {
+        letter |= is_letter(value.at[i]);
+        digit |= is_digit(value.at[i]);
+    }
+    return value.len >= LONG || (value.len >= SHORTEST && letter && digit);
+}
 
 static enum trust names_secret(struct str word)
 {
@@ -53,9 +67,14 @@ static enum trust names_secret(struct str word)
         STR_INIT("pwd"),     STR_INIT("bearer"),     STR_INIT("authorization"),
         STR_INIT("cookie"),
     };
-    static const struct str whole[] = { STR_INIT("key"), STR_INIT("pass"), STR_INIT("auth"),
-                                        STR_INIT("jwt"), STR_INIT("pat"),  STR_INIT("pw") };
+    static const struct str vague[] = { STR_INIT("key"), STR_INIT("auth") };
+    static const struct str whole[] = { STR_INIT("pass"), STR_INIT("jwt"), STR_INIT("pat"),
+                                        STR_INIT("pw") };
     struct name n = normalise(word);
+
+    for (size_t i = 0; i < sizeof vague / sizeof vague[0]; i++)
+        if (str_eq(str_n(n.text, n.len), vague[i]))
+            return word.at[0] == '-' ? LOOKS : MAYBE;
 
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (str_eq(str_n(n.text, n.len), whole[i]))
@@ -76,6 +95,12 @@ static bool is_file(struct str text)
         if (str_ends(text, ends[i]))
             return true;
     return text.len && strchr("/~.", text.at[0]);
+}
+
+static bool is_trusted(enum trust trust, struct str value)
+{
+    return trust == SURE || (trust == MAYBE && !is_file(value)) ||
+           (trust == LOOKS && !is_file(value) && looks_secret(value));
 }
 
 static size_t skip_blanks(struct str word, size_t at)
@@ -179,39 +204,39 @@ bool secret_flag_part(struct str word, size_t from, struct unravel_span *out)
             continue;
         *out = (struct unravel_span){ p.value, value_end(word, &p) };
         if (out->end > out->at &&
-            (trust == SURE || !is_file(str_n(word.at + out->at, out->end - out->at))))
+            is_trusted(trust, str_n(word.at + out->at, out->end - out->at)))
             return true;
     }
     return false;
 }
 
-/* -p is a port, a package or a project for many programs. */
-static bool is_no_password(struct str word)
+/* To most programs -p is a port, a package or a project. */
+bool secret_flag_password(struct str program, struct str before, struct str word)
 {
-    bool digits = true;
+    static const struct str programs[] = { STR_INIT("sshpass"), STR_INIT("mysql"),
+                                           STR_INIT("mariadb"), STR_INIT("mongosh") };
+    const char *slash = program.len ? memrchr(program.at, '/', program.len) : NULL;
 
-    for (size_t i = 0; i < word.len; i++) {
-        digits &= is_digit(word.at[i]);
-        if (strchr("/@:", word.at[i]))
+    if (slash)
+        program = str_skip(program, (size_t)(slash - program.at) + 1);
+    if (!str_eq(before, STR("-p")) || !word.len || is_option(word))
+        return false;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        if (str_eq(program, programs[i]))
             return true;
-    }
-    return digits;
+    return false;
 }
 
 bool secret_flag_next(struct str before, struct str word, struct unravel_span *out)
 {
-    enum trust trust;
     size_t colon = str_find(word, ':');
 
     *out = (struct unravel_span){ 0, word.len };
     if (!before.len || before.at[0] != '-' || !word.len || is_option(word))
         return false;
-    if (str_eq(before, STR("-p")))
-        return !is_no_password(word);
     if (str_eq(before, STR("-u")) || str_eq(before, STR("--user"))) {
         out->at = colon + 1;
         return colon + 1 < word.len && !is_digit(word.at[colon + 1]);
     }
-    trust = names_secret(before);
-    return trust == SURE || (trust == MAYBE && !is_file(word));
+    return is_trusted(names_secret(before), word);
 }

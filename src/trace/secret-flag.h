@@ -2,7 +2,8 @@
  *
  * `--api-key=K`, `--token K`, `GITHUB_TOKEN=K`, `X-Api-Key: K`, `--header=Cookie: K`,
  * `https://h/?api_key=K`, `{"apiKey":"K"}`: goes by the end of the name, so that
- * --token-limit is none. */
+ * --token-limit is none. After --key and --auth just any word may stand: only what looks like
+ * a secret is taken for one. */
 #ifndef TRACE_SECRET_FLAG_H
 #define TRACE_SECRET_FLAG_H
 
@@ -15,5 +16,8 @@ bool secret_flag_part(struct str word, size_t from, struct unravel_span *out);
 /* The part of a word that is a secret by the word before it: by --token all of it, by --user
  * what follows the colon. False if there is none; `before` may be empty. */
 bool secret_flag_next(struct str before, struct str word, struct unravel_span *out);
+
+/* Whether a word is a password by the -p before it: some programs' is. */
+bool secret_flag_password(struct str program, struct str before, struct str word);
 
 #endif

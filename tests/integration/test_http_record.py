@@ -411,7 +411,7 @@ def test_the_path_of_the_server_is_not_told(upstream, record, run, mcpreel, path
     secrets += ["/key"] if path == "/key" else []
     for secret in secrets:
         assert secret not in program.file.read_text() + program.err + program.out + program.first
-    assert run([mcpreel, "check", "--secrets", program.file]).returncode == 0
+    assert run([mcpreel, "check", "--secrets", program.file]).code == 0
 
 
 def test_a_path_that_only_names_what_is_there_is_told(upstream, record):

@@ -491,6 +491,18 @@ def test_our_own_words_hold_no_secret(run, mcpreel, tmp_path):
         assert not finds(ran.err) and (b"REDACTED" in ran.err or words[0] == str(tmp_path)), ran
 
 
+@pytest.mark.parametrize("declared", ["utf-8", "latin-1"])
+def test_a_value_that_is_no_utf8_is_not_left_in_parts(mcpreel, tmp_path, declared):
+    value = "s\u00e9cr\u00e9t-pass-99xyz"
+    word, file = value.encode("latin-1"), tmp_path / "a.jsonl"
+    env = {**os.environb, b"CANARY": value.encode(declared)}
+    for options in ([], REDACT):
+        file.unlink(missing_ok=True)
+        subprocess.run([os.fsencode(mcpreel), b"record", *map(os.fsencode, options), b"--name", word, b"--tags", word, b"-o",
+                        os.fsencode(file), b"--", b"true", word], env=env, stdin=subprocess.DEVNULL, check=True, timeout=60)
+        assert (b"t-pass-99xyz" in file.read_bytes()) == (not options)
+
+
 @pytest.mark.parametrize("words", [
     ["record", "--redact-env", "CANARY", "--rotate", VALUE, "--", "true"],
     ["record", "--rotate", VALUE, "--redact-env=CANARY", "--", "true"],
@@ -509,7 +521,7 @@ def test_what_is_wrong_is_said_without_the_value(run, mcpreel, words):
 
 
 @pytest.mark.parametrize("words", [
-    ["--token", "%s"], ["--token=%s"], ["--key", "%s"], ["-p", "%s"], ["--pass", "%s"], ["--auth", "%s"],
+    ["--token", "%s"], ["--token=%s"], ["--key", "%s"], ["--pass", "%s"], ["--auth", "%s"],
     ["--password", "%s"], ["--header", "Authorization: %s"], ["--header=X-Api-Key: %s"], ["API_KEY=%s"],
     ["https://h.example/mcp?api_key=%s"], ["https://h.example/mcp?x=1&token=%s&y"], ["https://u:%s@h.example/"],
     ['{"env":{"GITHUB_TOKEN":"%s"}}'], [": --token %s"], ["--user", "me:%s"],
@@ -522,6 +534,31 @@ def test_secrets_among_the_words_of_a_command(session, words, secret):
     session.run("a.jsonl")
     recorded = (session.directory / "a.jsonl").read_text()
     assert secret not in recorded and "[REDACTED:rule-1]" in recorded
+
+
+@pytest.mark.parametrize("words", [
+    ["npx", "-p", "typescript"], ["cargo", "run", "-p", "reader-2"], ["uvx", "-p", "python3.12"], ["x", "--auth", "none"],
+    ["x", "--auth=oauth2"], ["x", "--key", "id"], ["x", "-p", "hunter2-a1b2c3d4"],
+], ids=" ".join)
+def test_ordinary_words_of_a_command_stay(session, words):
+    session.argv = words
+    session.add("server", result('{"content":[{"type":"text","text":"started with %s"}]}' % words[-1]))
+    session.run("a.jsonl")
+    header, *lines = map(json.loads, (session.directory / "a.jsonl").read_text().splitlines())
+    assert header["command"][-len(words):] == words
+    assert words[-1] in json.dumps([line["msg"] for line in lines if line["type"] == "message"])
+
+
+def test_a_stdio_cassette_is_clean_after_redact(session, run, mcpreel):
+    session.argv = [f"a/b={VALUE}/c"]
+    session.add("server", result('{"x":1}'))
+    old, new = session.directory / "a.json", session.directory / "new.json"
+    session.run("a.json", "--no-redact-defaults")
+    gate = [mcpreel, "check", "--secrets", *REDACT]
+    assert run([*gate, old], env={"CANARY": VALUE}).code == 1
+    assert run([mcpreel, "redact", *REDACT, old, "-o", new], env={"CANARY": VALUE}).code == 0
+    assert run([*gate, new], env={"CANARY": VALUE}).code == 0
+    assert not finds(new.read_bytes())
 
 
 @pytest.mark.parametrize("options", [

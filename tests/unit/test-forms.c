@@ -98,6 +98,20 @@ static void what_is_escaped_may_be_encoded_after_it(void **state)
     assert_has_not(STR("secret"), "\nb c2VjcmV0\nb c2VjcmV0\n");
 }
 
+static void what_is_no_utf8_may_have_been_replaced(void **state)
+{
+    (void)state;
+    assert_has(STR("s\xC3\xA9"
+                   "cret"),
+               "p s\xEF\xBF\xBD"
+               "cret\n");
+    assert_has(STR("s\xE9"
+                   "cret"),
+               "p s\xEF\xBF\xBD"
+               "cret\n");
+    assert_has_not(STR("secret"), "\xEF\xBF\xBD");
+}
+
 static void long_lines_of_a_value_count_alone(void **state)
 {
     struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\nshort123\nsomewords\n");
@@ -211,6 +225,7 @@ int main(void)
         cmocka_unit_test(both_alphabets_of_base64_are_there_if_they_differ),
         cmocka_unit_test(what_looks_escaped_is_undone_too),
         cmocka_unit_test(what_is_escaped_may_be_encoded_after_it),
+        cmocka_unit_test(what_is_no_utf8_may_have_been_replaced),
         cmocka_unit_test(long_lines_of_a_value_count_alone),
         cmocka_unit_test(lines_may_end_in_either_way),
         cmocka_unit_test(base64_is_recognised_at_every_alignment),

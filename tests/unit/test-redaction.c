@@ -157,7 +157,7 @@ static void errors_before_any_redaction_are_without_secrets_too(void **state)
     assert_shielded(attached, "no hunter2hunter2", "no [REDACTED:KEY]");
     assert_shielded(servers, "hunter2hunter2", "hunter2hunter2");
     assert_shielded(last, "hunter2hunter2", "hunter2hunter2");
-    assert_shielded(none, "AKIAIOSFODNN7EXAMPLE", "[REDACTED:rule-1]");
+    assert_shielded(none, "AKIAIOSFODNN7EXAMPLE", "[REDACTED]");
 }
 
 static void secrets_among_the_words_of_a_command_are_learnt(void **state)
@@ -179,9 +179,8 @@ static void secrets_among_the_words_of_a_command_are_learnt(void **state)
                                &(struct redaction_known){ .server = server }, &e));
     log_say(&s.redaction.log, LOG_INFO,
             "a1b2c3d4e5f6 q9w8e7r6t5y4 n0t-s3cr3t-at-all u1i2o3p4a5s6 z9x8c7v6b5n4");
-    assert_string_equal(buf_z(&s.said),
-                        "mcpreel: [REDACTED:rule-1] [REDACTED:rule-1] n0t-s3cr3t-at-all "
-                        "[REDACTED:rule-1] [REDACTED:rule-1]\n");
+    assert_string_equal(buf_z(&s.said), "mcpreel: [REDACTED] [REDACTED] n0t-s3cr3t-at-all "
+                                        "[REDACTED] [REDACTED]\n");
     redaction_release(&s.redaction);
     buf_release(&s.said);
 }

@@ -173,6 +173,34 @@ static void what_the_mark_completes_in_a_text_is_taken_out_whole(void **state)
     stop(&d);
 }
 
+static void a_place_is_told_once(void **state)
+{
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, MESSAGE("'msg':{'method':'a','params':{'hunter2':'hunter2'}}"),
+                MESSAGE("'msg':{'method':'a','params':{'[REDACTED:KEY]':'[REDACTED:KEY]'}},"
+                        "'redacted':['/params/[REDACTED:KEY]']"));
+    stop(&d);
+}
+
+static void the_log_uses_up_no_numbers(void **state)
+{
+    struct desk d;
+    struct buf said;
+
+    (void)state;
+    start(&d);
+    buf_init(&said, 1 << 10);
+    redactor_text(&d.redactor, STR("card 99 hunter2 [REDACTED:rule-7]"), &said);
+    assert_str(buf_str(&said), STR("[REDACTED] [REDACTED:KEY] [REDACTED:rule-7]"));
+    assert_line(&d, "{'type':'stderr','text':'card 99`n'}",
+                "{'type':'stderr','text':'[REDACTED:rule-1]`n'}");
+    buf_release(&said);
+    stop(&d);
+}
+
 static void bytes_and_stderr_are_looked_at(void **state)
 {
     struct desk d;
@@ -254,9 +282,10 @@ static void words_are_secret_by_what_stands_before_them(void **state)
     static const char *const rows[][3] = {
         { "--password", "abc", GONE },
         { "--token", "-abc9", GONE },
-        { "--key", "abc", GONE },
-        { "-p", "abc", GONE },
-        { "--auth", "abc", GONE },
+        { "--key", "abc123def", GONE },
+        { "-p", "abc", "abc" },
+        { "npx", "https://h/a1b2c3d4e5f6/mcp", "https://h/[REDACTED]/mcp" },
+        { "--auth", "abc123def", GONE },
         { "--header", "Authorization: x", "Authorization: " GONE },
         { "-H", "X-Api-Key: x", "X-Api-Key: " GONE },
         { "srv", "https://h/mcp?x=1&api_key=abc&y=2",
@@ -276,6 +305,9 @@ static void words_are_secret_by_what_stands_before_them(void **state)
     start(&d);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_word(&d, rows[i][0], rows[i][1], rows[i][2]);
+    assert_line(
+        &d, HEADER(AT_ ",'upstream':'x'," TJ ",'command':['/bin/sshpass','-p','abc']"),
+        HEADER(AT_ ",'upstream':'x'," TJ ",'command':['/bin/sshpass','-p','" GONE "']"));
     assert_word(&d, "srv", "https://u:p4ss@h/", "https://u:[REDACTED:rule-2]@h/");
     stop(&d);
 #undef GONE
@@ -604,6 +636,8 @@ int main(void)
         cmocka_unit_test(numbers_that_are_taken_are_not_given_again),
         cmocka_unit_test(what_cannot_be_freed_is_a_gap),
         cmocka_unit_test(what_the_mark_completes_in_a_text_is_taken_out_whole),
+        cmocka_unit_test(a_place_is_told_once),
+        cmocka_unit_test(the_log_uses_up_no_numbers),
         cmocka_unit_test(bytes_and_stderr_are_looked_at),
         cmocka_unit_test(a_private_key_may_come_line_by_line),
         cmocka_unit_test(the_command_keeps_its_words),

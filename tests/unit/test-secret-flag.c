@@ -32,9 +32,10 @@ static void what_a_name_says_is_secret(void **state)
         { "-HAuthorization: Bearer x", "[Bearer x]" },
         { "--env=TOKEN=abc def", "[abc def]" },
         { "-eTOKEN=abc", "[abc]" },
-        { "--key=abc", "[abc]" },
+        { "--key=hunter2", "[hunter2]" },
+        { "KEY=abc", "[abc]" },
         { "--pass=abc", "[abc]" },
-        { "--auth=abc", "[abc]" },
+        { "--auth=abcdefghijklmnopqrst", "[abcdefghijklmnopqrst]" },
         { "--password='a b' --x", "[a b]" },
     };
 
@@ -73,6 +74,9 @@ static void other_words_have_none(void **state)
         "--tokens",
         "--tokens=5",
         "--key=server.key",
+        "--key=id",
+        "--auth=none",
+        "--auth=oauth2",
         "--key=./k",
         "--auth=/etc/auth",
         "https://x/token",
@@ -108,9 +112,9 @@ static void assert_next(const char *before, const char *word, const char *want)
 
 static void a_word_may_say_that_the_next_is_one(void **state)
 {
-    static const char *const flags[] = { "--token", "-token",  "--apiKey", "--client-secret",
-                                         "--key",   "--pass",  "--auth",   "--password",
-                                         "-p",      "--bearer" };
+    static const char *const flags[] = { "--token",         "-token",     "--apiKey",
+                                         "--client-secret", "--key",      "--pass",
+                                         "--auth",          "--password", "--bearer" };
 
     (void)state;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
@@ -134,14 +138,24 @@ static void other_words_say_nothing_of_the_next(void **state)
     assert_next("--token-limit", "5", NULL);
     assert_next("--key", "server.key", NULL);
     assert_next("--key", "/etc/x", NULL);
-    assert_next("-p", "8080", NULL);
-    assert_next("-p", "8080:80", NULL);
-    assert_next("-p", "pkg@1.2.3", NULL);
-    assert_next("-p", "src/x", NULL);
+    assert_next("--key", "id", NULL);
+    assert_next("--auth", "oauth2", NULL);
+    assert_next("-p", "hunter2", NULL);
     assert_next("-u", "1000:1000", NULL);
     assert_next("--user", "me", NULL);
     assert_next("--user", "me:", NULL);
     (void)state;
+}
+
+static void to_some_programs_a_password_is_given_so(void **state)
+{
+    (void)state;
+    assert_true(secret_flag_password(STR("/usr/bin/sshpass"), STR("-p"), STR("hunter2")));
+    assert_true(secret_flag_password(STR("mysql"), STR("-p"), STR("x")));
+    assert_false(secret_flag_password(STR("mysql"), STR("-p"), STR("-v")));
+    assert_false(secret_flag_password(STR("mysql"), STR("-P"), STR("x")));
+    assert_false(secret_flag_password(STR("npx"), STR("-p"), STR("typescript")));
+    assert_false(secret_flag_password(STR(""), STR(""), STR("x")));
 }
 
 int main(void)
@@ -152,6 +166,7 @@ int main(void)
         cmocka_unit_test(other_words_have_none),
         cmocka_unit_test(a_word_may_say_that_the_next_is_one),
         cmocka_unit_test(other_words_say_nothing_of_the_next),
+        cmocka_unit_test(to_some_programs_a_password_is_given_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
