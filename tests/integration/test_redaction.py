@@ -5,6 +5,7 @@ and looks. Each cell is first shown to be one: the searcher finds the canary in 
 in what is recorded without redaction.
 """
 import base64
+import gzip
 import html
 import html.entities
 import json
@@ -19,6 +20,8 @@ import threading
 import urllib.parse
 
 import pytest
+
+from http_peers import Program, Upstream
 
 VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8 Lm&x'  # something of everything that is escaped anywhere
 DIGITS = "8675309421357"
@@ -332,6 +335,83 @@ def test_no_canary_is_left_in_any_encoding(session, carrier):
     recorded = (session.directory / "a.jsonl").read_bytes()
     assert recorded.count(b"\n") == control.count(b"\n") or carrier.startswith("standard error")
     assert b"[REDACTED:CANARY]" in recorded
+
+
+def spoken(is_fit=lambda text: True, quoted=True):
+    """The canary in every encoding that a carrier can hold; `quoted`: as JSON has it."""
+    for encode, is_json in ENCODINGS.values():
+        text = encode(VALUE)
+        if is_fit(text):
+            yield json_text(text) if quoted and not is_json else text
+
+
+def in_url(text):
+    return re.fullmatch(r"[\w%.~+/=&;()-]*", text, re.ASCII)
+
+
+def in_header(text):
+    return text.isprintable()  # in Latin-1, so that not all of it can stand in JSON
+
+
+def answer_as(carrier, conn, text):
+    body = result('{"x":"%s"}' % text)
+    if carrier == "gzip":
+        conn.answer(body=gzip.compress(body.encode()), headers=[("Content-Type", "application/json"), ("Content-Encoding", "gzip")])
+    elif carrier == "header of an answer":
+        conn.answer(json_={"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("WWW-Authenticate", f"Bearer x={text}")])
+    elif carrier.startswith("event"):
+        conn.sse()
+        fields = {"event": {"data": body}, "event id": {"data": result("{}"), "id": text}, "event endpoint": {"data": "/" + text, "event": "endpoint"}}
+        conn.event(**fields[carrier])
+        conn.last()
+    else:
+        conn.answer(body=(body if carrier == "answer" else result("{}")).encode(), headers=[("Content-Type", "application/json")])
+
+
+HTTP_CARRIERS = {
+    "request": spoken(), "answer": spoken(), "gzip": spoken(), "event": spoken(), "event id": spoken(in_header, False),
+    "event endpoint": spoken(in_url, False), "path": spoken(in_url, False), "query": spoken(in_url, False),
+    "header": spoken(in_header, False), "header of an answer": spoken(in_header, False),
+}
+HTTP_CARRIERS = {name: list(texts) for name, texts in HTTP_CARRIERS.items()}
+
+
+def record_http(mcpreel, directory, carrier, *options):
+    texts = HTTP_CARRIERS[carrier]
+    waiting = iter(texts)
+
+    def serve(conn):
+        while conn.request():
+            answer_as(carrier, conn, next(waiting))
+
+    server = Upstream(serve)
+    program = Program([mcpreel, "record", "-vv", "--url", server.url, "--listen", "127.0.0.1:0", "-o", directory / "a.jsonl", *options],
+                      env={"CANARY": VALUE})
+    try:
+        for text in texts:
+            more = {"path": {"path": "/x/" + text}, "query": {"path": "/mcp?k=" + text}, "header": {"headers": [("Mcp-Name", text)]}}
+            body = call(text if carrier == "request" else "x")
+            headers = [("Content-Type", "application/json")]
+            asked = more.get(carrier, {})
+            program.client().post(None, body=body.encode(), **{**asked, "headers": headers + asked.get("headers", [])})
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+        server.close()
+    return program.err + program.out + program.first
+
+
+@pytest.mark.parametrize("carrier", HTTP_CARRIERS)
+def test_no_canary_is_left_on_http(mcpreel, tmp_path, carrier):
+    assert len(HTTP_CARRIERS[carrier]) > 10
+    record_http(mcpreel, tmp_path, carrier, "--no-redact-defaults")
+    control = (tmp_path / "a.jsonl").read_bytes()
+    assert finds(control)
+    (tmp_path / "a.jsonl").unlink()
+    said = record_http(mcpreel, tmp_path, carrier, *REDACT)
+    assert_clean(tmp_path, said.encode())
+    recorded = (tmp_path / "a.jsonl").read_bytes()
+    assert recorded.count(b"\n") == control.count(b"\n") and b"[REDACTED:CANARY]" in recorded
 
 
 @pytest.mark.parametrize("carrier", ["tool arguments", "id", "name of a member", "batch", "standard error",
