@@ -1,5 +1,6 @@
 #include "base/appender.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,6 +75,7 @@ struct appender {
     int64_t bad_us;           /* when that was */
 
     struct troubles troubles;
+    atomic_bool troubled; /* there ever were any; needs no lock */
 
     struct buf last;
     bool ending;    /* nothing more comes */
@@ -89,6 +91,7 @@ struct appender {
 static void tell(struct appender *a, enum appender_trouble kind, const struct err *e)
 {
     troubles_add(&a->troubles, kind, kind == APPENDER_FAILED || kind == APPENDER_UNSYNCED, e);
+    a->troubled = true;
 }
 
 /* The words of the system, without what failed. */
@@ -122,11 +125,13 @@ static void tell_slow(struct appender *a, int64_t took_us)
 
 enum appender_trouble appender_trouble(struct appender *a, struct err *e)
 {
-    enum appender_trouble kind;
+    enum appender_trouble kind = APPENDER_FINE;
 
-    pthread_mutex_lock(&a->lock);
-    kind = (enum appender_trouble)troubles_take(&a->troubles, e);
-    pthread_mutex_unlock(&a->lock);
+    if (a->troubled) {
+        pthread_mutex_lock(&a->lock);
+        kind = (enum appender_trouble)troubles_take(&a->troubles, e);
+        pthread_mutex_unlock(&a->lock);
+    }
     return !kind && syncer_trouble(a->syncer, e) ? APPENDER_UNSYNCED : kind;
 }
 
@@ -205,6 +210,21 @@ static void count_written(struct appender *a, const struct writing *w)
         syncer_wrote(a->syncer, w->text.len);
 }
 
+/* After a write that was slow, or failed for `why` (NULL: it did not). */
+static void fall_ill(struct appender *a, const struct writing *w, size_t done,
+                     const struct err *why, int64_t took)
+{
+    pthread_mutex_lock(&a->lock);
+    if (why) {
+        tell_failed(a, why);
+        hand_over(a, w, done);
+    } else {
+        tell_slow(a, took);
+    }
+    a->sick = true;
+    pthread_mutex_unlock(&a->lock);
+}
+
 /* One write on the owner's thread. False: the disk is ill from now on; what is not in the
  * file by then is in the batch. */
 static bool write_now(struct appender *a, const struct writing *w)
@@ -219,18 +239,11 @@ static bool write_now(struct appender *a, const struct writing *w)
     ok = file_write(&a->file, w->text, &done, &e);
     took = clock_mono_us() - start;
     slow = took > a->config.slow_us && has_waited(a, start + took, took);
-    pthread_mutex_lock(&a->lock);
-    if (ok) {
+    if (ok)
         count_written(a, w);
-        if (slow)
-            tell_slow(a, took);
-    } else {
-        tell_failed(a, &e);
-        hand_over(a, w, done);
-    }
-    a->sick = !ok || slow;
+    if (!ok || slow)
+        fall_ill(a, w, done, ok ? NULL : &e, took);
     a->note_due = syncer_suspect(a->syncer) > 0;
-    pthread_mutex_unlock(&a->lock);
     return !a->sick;
 }
 

@@ -88,8 +88,8 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
 enum appender_trouble appender_trouble(struct appender *a, struct err *e);
 
 /* Writes what waits and then, by itself, `last`, syncs and closes, all of it within `end_us`,
- * and tries as long as there is time. What the file does not take is lost, and if it takes that
- * much, it still gets the account of it and `last`. Troubles are there to be told until
+ * and tries as long as there is time. What the file does not take is lost, and if it takes
+ * that much, it still gets the account of it and `last`. Troubles are there to be told until
  * appender_free(). */
 void appender_finish(struct appender *a, struct str last, struct appender_end *end);
 

@@ -1,5 +1,6 @@
 #include "base/syncer.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -18,7 +19,7 @@ struct done_file {
 
 enum { UNSYNCED = 1 }; /* the one kind of trouble */
 
-/* All of it is under the lock. */
+/* All of it is under the lock. As long as nothing has `failed` nobody needs that to know. */
 struct syncer {
     struct syncer_config config;
     struct arena names; /* of the files: the thread may outlive whoever named them */
@@ -34,7 +35,7 @@ struct syncer {
     int64_t synced_us; /* when it was last synced */
     struct done_file *done;
 
-    bool failed;
+    atomic_bool failed;
     uint64_t suspect;
     struct err why; /* it failed last */
     struct troubles troubles;
@@ -47,10 +48,10 @@ struct syncer {
 
 static void note_failure(struct syncer *s, const struct err *e, uint64_t bytes)
 {
-    s->failed = true;
     s->suspect += bytes;
     s->why = *e;
     troubles_add(&s->troubles, UNSYNCED, true, e);
+    s->failed = true;
 }
 
 static void sync_folder(struct syncer *s)
@@ -235,6 +236,8 @@ bool syncer_trouble(struct syncer *s, struct err *e)
 {
     bool any;
 
+    if (!s->failed)
+        return false;
     pthread_mutex_lock(&s->lock);
     any = troubles_take(&s->troubles, e) == UNSYNCED;
     pthread_mutex_unlock(&s->lock);
@@ -243,18 +246,15 @@ bool syncer_trouble(struct syncer *s, struct err *e)
 
 bool syncer_has_failed(struct syncer *s)
 {
-    bool failed;
-
-    pthread_mutex_lock(&s->lock);
-    failed = s->failed;
-    pthread_mutex_unlock(&s->lock);
-    return failed;
+    return s->failed;
 }
 
 uint64_t syncer_suspect(struct syncer *s)
 {
     uint64_t bytes;
 
+    if (!s->failed)
+        return 0;
     pthread_mutex_lock(&s->lock);
     bytes = s->suspect;
     pthread_mutex_unlock(&s->lock);

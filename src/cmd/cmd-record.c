@@ -8,14 +8,14 @@
 #include "trace/limits.h"
 
 struct record_args {
-    const char *output, *name, *upstream, *url, *cacert;
-    struct option_list headers, header_env;
+    const char *output, *name, *upstream;
     const struct format *format;
     struct option_list tags;
     uint64_t rotate, max_message;
     int64_t flush_us;
     bool force, plain, strict;
     struct redaction_args redaction;
+    struct remote_args remote;
     struct listening_args listening;
 };
 
@@ -84,85 +84,26 @@ static const struct option record_options[] = {
       .type = OPTION_FLAG,
       .at = offsetof(struct record_args, strict),
       .help = "end with 125 if anything is missing in the recording" },
-    { .name = "url",
-      .also = { "upstream-http" },
-      .arg = "URL",
-      .type = OPTION_STRING,
-      .seed = true,
-      .group = LISTENING_GROUP,
-      .at = offsetof(struct record_args, url),
-      .help = "the server is there, in place of '-- COMMAND'; needs --listen" },
+    REMOTE_OPTIONS(struct record_args, remote,
+                   "the same; with --port 5555 and --force -o recording.json if not given"),
     LISTENING_OPTIONS(struct record_args, listening),
-    { .name = "header",
-      .arg = "'NAME: VALUE'",
-      .type = OPTION_LIST,
-      .group = LISTENING_GROUP,
-      .at = offsetof(struct record_args, headers),
-      .help = "send this header to the server, in place of the client's own" },
-    { .name = "header-env",
-      .arg = "NAME=VARIABLE",
-      .type = OPTION_LIST,
-      .group = LISTENING_GROUP,
-      .at = offsetof(struct record_args, header_env),
-      .help = "the same with the value of a variable, which no list of processes shows" },
-    { .name = "cacert",
-      .arg = "FILE",
-      .type = OPTION_PATH,
-      .group = LISTENING_GROUP,
-      .at = offsetof(struct record_args, cacert),
-      .help = "trust the certificates in FILE instead of the system's" },
     REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
 };
 
 /* Where clients come from and where the server is must fit. */
-static bool check_sides(const struct record_args *args, const struct operands *in, bool listens,
+static bool check_sides(const struct remote *server, bool has_command, bool listens,
                         struct err *e)
 {
-    if (args->url && (in->server || args->upstream))
-        return err_set(e, ERR_USAGE, "two servers to record: '--url' and a command");
-    if (args->url && !listens) {
-        err_set(e, ERR_USAGE, "'--url' needs an address where clients come to");
+    if (server->url && has_command)
+        return err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
+    if (server->url && !listens) {
+        err_set(e, ERR_USAGE, "a server on HTTP needs an address where its clients come to");
         return err_hint(e, "add --listen 127.0.0.1:8080, and give clients that address");
     }
-    if (!args->url && listens)
-        return err_set(e, ERR_USAGE, "'--listen' goes with '--url' only");
-    if (!args->url && (args->headers.count || args->header_env.count || args->cacert))
-        return err_set(e, ERR_USAGE,
-                       "'--header', '--header-env' and '--cacert' go with '--url' only");
-    return true;
-}
-
-static bool add_header(struct fields *to, struct str name, struct str value, const char *option,
-                       struct err *e)
-{
-    if (!fields_is_token(name) || !fields_is_value(value))
-        return err_set(e, ERR_USAGE, "'%s' needs a name and a value that can be sent", option);
-    fields_add(to, name, value);
-    return true;
-}
-
-/* All of them are borrowed from the command line and the environment. */
-static bool read_headers(const struct app *app, const struct record_args *args,
-                         struct fields *to, struct err *e)
-{
-    for (size_t i = 0; i < args->headers.count; i++) {
-        struct str value = str_z(args->headers.at[i]), name = str_cut(&value, ':');
-
-        if (!add_header(to, name, str_trim(value), "--header", e))
-            return err_hint(e, "write it as --header 'Name: value'");
-    }
-    for (size_t i = 0; i < args->header_env.count; i++) {
-        struct str variable = str_z(args->header_env.at[i]), name = str_cut(&variable, '=');
-        const char *value = app_env(app, variable.len ? variable.at : "");
-
-        if (!value) {
-            err_set(e, ERR_USAGE, "'--header-env %s' names a variable that is not set",
-                    args->header_env.at[i]);
-            return err_hint(e, "write it as --header-env Authorization=MY_VARIABLE");
-        }
-        if (!add_header(to, name, str_z(value), "--header-env", e))
-            return false;
+    if (has_command && listens) {
+        err_set(e, ERR_USAGE, "a server that is a command cannot have clients on HTTP");
+        return err_hint(e, "leave out --listen: its client is on standard input and output");
     }
     return true;
 }
@@ -188,10 +129,9 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     }
     if (how->server_count)
         return true;
-    if (args->url)
-        return true;
     err_set(e, ERR_USAGE, "no server to record");
-    return err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…");
+    return err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND "
+                       "ARGS…\nor where it is: --url URL --listen 127.0.0.1:8080");
 }
 
 static bool check_sizes(const struct record_args *args, struct err *e)
@@ -217,25 +157,44 @@ static void name_without_secrets(struct record_wish *wish, struct redaction *r, 
     wish->server = words;
 }
 
+/* With mcp-recorder's spelling comes what it does: a cassette of that name, which replaces an
+ * older one. */
+static struct record_wish wish_of(const struct record_args *args)
+{
+    struct record_wish wish = { .output = args->output,
+                                .name = args->name,
+                                .format = args->format,
+                                .force = args->force,
+                                .rotate = args->rotate > 0 };
+
+    if (!args->remote.target)
+        return wish;
+    wish.force = true;
+    if (!wish.output)
+        wish.output = "recording.json";
+    if (!wish.format && !format_by_path(str_z(wish.output)))
+        wish.format = &cassette_format;
+    return wish;
+}
+
 /* From here on nothing is said or written but through the redaction. */
 static int record_redacted(const struct app *app, const struct record_args *args,
                            struct record_settings *how, const struct record_http_settings *http,
                            struct err *e)
 {
     char *at_url[] = { (char *)(uintptr_t)how->url, NULL };
-    struct record_wish wish = { .output = args->output,
-                                .name = args->name,
-                                .format = args->format,
-                                .server = how->server ? how->server : at_url,
-                                .force = args->force,
-                                .rotate = args->rotate > 0 };
+    char *on_host[] = { (char *)(uintptr_t)http->server->host, NULL };
+    struct record_wish wish = wish_of(args);
+    struct redaction_known known = { .server = how->server ? how->server : at_url,
+                                     .values = &http->server->secrets };
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
     struct arena a = { 0 };
     int code;
 
-    if (!redaction_init(&redaction, app, &args->redaction, wish.server, e))
+    wish.server = how->server ? how->server : on_host;
+    if (!redaction_init(&redaction, app, &args->redaction, &known, e))
         return app_exit_code(e);
     dumps_off();
     redacted.log = &redaction.log;
@@ -256,41 +215,56 @@ static int record_redacted(const struct app *app, const struct record_args *args
     return code;
 }
 
-static int record_run(const struct app *app, const void *options, const struct operands *in,
-                      struct err *e)
+static int record_from(const struct app *app, const struct record_args *args,
+                       const struct operands *in, struct record_http_settings *http,
+                       struct err *e)
 {
-    const struct record_args *args = options;
     struct record_settings how = {
         .name = args->name,
         .tags = args->tags,
         .rotate = args->rotate,
         .max_message = (size_t)args->max_message,
-        .url = args->url,
+        .url = http->server->url,
         .flush_us = args->flush_us,
         .plain = args->plain,
         .strict = args->strict,
     };
-    struct record_http_settings http = { .listening = &args->listening,
-                                         .cacert = args->cacert };
+    int usual = args->remote.target ? LISTENING_SEED_PORT : 0;
     struct arena a = { 0 };
-    bool listens;
     int code = EXIT_USAGE;
+    bool listens;
 
-    if (check_sizes(args, e) && listening_choose(&args->listening, &http.at, &listens, e) &&
-        check_sides(args, in, listens, e) && read_headers(app, args, &http.headers, e) &&
-        find_server(&how, args, in, &a, e)) {
+    if (listening_choose(&args->listening, usual, &http->at, &listens, e) &&
+        check_sides(http->server, in->server || args->upstream, listens, e) &&
+        (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;
 
-        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, &http, e);
+        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, e);
         app_unheld_end(&unheld);
     }
-    fields_release(&http.headers);
     arena_release(&a);
     return code;
 }
 
+static int record_run(const struct app *app, const void *options, const struct operands *in,
+                      struct err *e)
+{
+    const struct record_args *args = options;
+    struct remote server = { 0 };
+    struct record_http_settings http = { .listening = &args->listening, .server = &server };
+    int code;
+
+    if (check_sizes(args, e) && remote_read(&server, app, &args->remote, e))
+        code = record_from(app, args, in, &http, e);
+    else
+        code = app_exit_code(e);
+    remote_release(&server);
+    return code;
+}
+
 static const char *const record_usage[] = { "[options] -- COMMAND [ARGS…]",
-                                            "[options] --upstream COMMAND", NULL };
+                                            "[options] --upstream COMMAND",
+                                            "[options] --url URL --listen [HOST:]PORT", NULL };
 
 static const struct command_example record_examples[] = {
     { "mcpreel record -o traces/ -- npx -y some-mcp-server --flag",
@@ -299,6 +273,8 @@ static const struct command_example record_examples[] = {
       "label the recording" },
     { "mcpreel record --rotate 100MB -- python server.py",
       "in your own folder for recordings, in parts" },
+    { "mcpreel record --url https://mcp.example.com --listen 8080 -o a.jsonl",
+      "a server on HTTP: clients go to http://127.0.0.1:8080/mcp instead" },
     { 0 },
 };
 
@@ -306,18 +282,22 @@ const struct command cmd_record = {
     .name = "record",
     .summary = "record the traffic between a client and a server",
     .usage = record_usage,
-    .about = "Starts the server and stands between it and the client on standard input and "
-             "output. Every byte passes unchanged in both directions; a copy of every message, "
-             "of what is no message and of the server's standard error goes to FILE. A message "
-             "is in the file before its receiver has all of it.\n\n"
-             "Without FILE the recording is a new file in $MCPREEL_DIR, or else in "
-             "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
-             "Trouble with the disk never stops the session: what cannot be written waits in "
-             "memory (up to 64 MB), and what is lost after all stands in the recording as a "
-             "gap.\n\n"
-             "Ends when the server ends, with the server's own exit code (128 and the signal's "
-             "number if a signal ended it). A server that cannot be found is 127, one that "
-             "cannot be executed 126.",
+    .about =
+        "Starts the server and stands between it and the client on standard input and "
+        "output. Every byte passes unchanged in both directions; a copy of every message, "
+        "of what is no message and of the server's standard error goes to FILE. A message "
+        "is in the file before its receiver has all of it.\n\n"
+        "Without FILE the recording is a new file in $MCPREEL_DIR, or else in "
+        "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
+        "Trouble with the disk never stops the session: what cannot be written waits in "
+        "memory (up to 64 MB), and what is lost after all stands in the recording as a "
+        "gap.\n\n"
+        "Ends when the server ends, with the server's own exit code (128 and the signal's "
+        "number if a signal ended it). A server that cannot be found is 127, one that "
+        "cannot be executed 126.\n\n"
+        "With --url and --listen the server is on HTTP, and so are its clients: any number "
+        "of them, until Ctrl-C, which ends it with 0. The address they are to use is "
+        "written to standard output.",
     .examples = record_examples,
     .options = record_options,
     .args_size = sizeof(struct record_args),

@@ -18,7 +18,7 @@ struct replay_args {
     const char *recording, *cassette, *upstream, *report;
     int match, on_unmatched, on_exhausted, order;
     double pace;
-    bool strict_unused, force;
+    bool strict_unused, force, stdio;
     struct listening_args listening;
 };
 
@@ -159,7 +159,12 @@ static const struct option replay_options[] = {
       .arg = "FILE",
       .type = OPTION_PATH,
       .at = offsetof(struct replay_args, cassette),
-      .help = "the recording, served as mcp-recorder does: by-request, warn, its errors" },
+      .help = "the recording, served as mcp-recorder does: over HTTP on port 5555, "
+              "by-request, warn, its errors" },
+    { .name = "stdio",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct replay_args, stdio),
+      .help = "the client is on standard input and output, also with --cassette" },
     LISTENING_OPTIONS(struct replay_args, listening),
     { 0 },
 };
@@ -314,21 +319,27 @@ static bool write_report(const struct app *app, const struct replay_args *args, 
     return file_close(&f, e) && ok;
 }
 
-/* To the file if one is named, and to standard error if data is to be JSON: standard
- * output is the client's. */
-static int tell_result(const struct app *app, const struct replay_args *args,
-                       const struct mock *mock, int code, struct err *e)
+/* Standard output is data, but for a client that is there. */
+static bool show_result(const struct replay *r, struct str text, struct err *e)
+{
+    if (r->over_http)
+        return app_write(r->own, text, e);
+    r->own->log->put(r->own->log->to, text);
+    return true;
+}
+
+/* To the file if one is named, and said if data is to be JSON. */
+static int tell_result(const struct replay *r, const struct mock *mock, int code, struct err *e)
 {
     struct buf text;
 
-    if (!app->json && !args->report)
+    if (!r->own->json && !r->args->report)
         return code;
     buf_init(&text, REPORT_MAX);
     mock_report(mock, &text);
     buf_add_ch(&text, '\n');
-    if (app->json)
-        app->log->put(app->log->to, buf_str(&text));
-    if (args->report && !write_report(app, args, buf_str(&text), e))
+    if ((r->own->json && !show_result(r, buf_str(&text), e)) ||
+        (r->args->report && !write_report(r->own, r->args, buf_str(&text), e)))
         code = app_exit_code(e);
     buf_release(&text);
     return code;
@@ -346,7 +357,7 @@ static int run(struct replay *r, struct as_server *server, struct mock *mock, st
 
     mock->exit_code = code; /* which need not be the engine's */
     if (mock->finished)
-        code = tell_result(r->own, r->args, mock, code, e);
+        code = tell_result(r, mock, code, e);
     return code;
 }
 
@@ -413,6 +424,19 @@ static bool check_report(const struct app *app, const struct replay_args *args,
     return file_may_create(app->sys, args->report, args->force, e);
 }
 
+/* On HTTP or not. With mcp-recorder's spelling comes its port. */
+static bool choose_side(struct replay *r, struct err *e)
+{
+    const struct replay_args *args = r->args;
+    int usual = args->cassette && !args->stdio ? LISTENING_SEED_PORT : 0;
+
+    if (!listening_choose(&args->listening, usual, &r->listen.at, &r->over_http, e))
+        return false;
+    if (r->over_http && args->stdio)
+        return err_set(e, ERR_USAGE, "the client is either on '--stdio' or on '--listen'");
+    return true;
+}
+
 static int replay_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
@@ -427,7 +451,7 @@ static int replay_run(const struct app *app, const void *options, const struct o
     int code = EXIT_USAGE;
 
     if (path && check_report(app, args, path, e) && choose_how(args, &r.how, e) &&
-        listening_choose(&args->listening, &r.listen.at, &r.over_http, e) &&
+        choose_side(&r, e) &&
         choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
         code = load_and_serve(&r, path, e);
     app_unheld_end(&unheld);
@@ -436,7 +460,8 @@ static int replay_run(const struct app *app, const void *options, const struct o
 }
 
 static const char *const replay_usage[] = {
-    "[options] FILE", "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
+    "[options] FILE", "[options] --listen [HOST:]PORT FILE",
+    "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
 };
 
 static const struct command_example replay_examples[] = {
@@ -445,6 +470,8 @@ static const struct command_example replay_examples[] = {
       "answer by what is asked, in any order" },
     { "mcpreel replay --timing realistic --strict-unused session.jsonl",
       "as slowly as the server was, and every request must come" },
+    { "mcpreel replay --listen 8080 session.jsonl",
+      "the same over HTTP, at http://127.0.0.1:8080/mcp" },
     { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",
       "start the server only for what was not recorded" },
     { 0 },
@@ -459,6 +486,8 @@ const struct command cmd_replay = {
         "server did. Ids and progress tokens are the live client's; notifications and requests "
         "of the server's come at their place. Contacts nothing and starts nothing, unless "
         "--on-unmatched passthrough asks for it.\n\n"
+        "With --listen it speaks Streamable HTTP to any number of clients instead, whichever "
+        "way the recording was made, until Ctrl-C.\n\n"
         "A request that was not recorded is answered with an error that names the nearest "
         "recorded one and what differs.",
     .examples = replay_examples,

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "trace/limits.h"
 
-enum { GRACE_MS = 2000, TOO_LARGE = 413 };
+enum { GRACE_MS = 2000, TOO_LARGE = 413, UNSENDABLE = 500, QUEUE_MAX = 16 << 20 };
 
 /* An exchange that the engine has not ended. */
 struct http_asking {
@@ -57,7 +57,7 @@ static void on_request(void *to, struct exchange *x)
     q->side = s;
     q->x = x;
     q->number = ++s->count;
-    buf_init(&q->body, LIMIT_MESSAGE);
+    buf_init(&q->body, s->body_max);
     map_put(&s->asking, bytes_of(&q->number), q);
     x->user = q;
     exchange_go_on(x);
@@ -70,6 +70,7 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
     buf_add(&q->body, bytes);
     if (!q->body.full)
         return;
+    x->user = NULL;
     forget(to, q);
     exchange_refuse(x, TOO_LARGE, NULL, STR("the message is too large"));
 }
@@ -142,7 +143,9 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
     struct http_server_config config = { .host = at->host, .port = at->port };
 
     *s = (struct http_side){ .drive = drive,
-                             .gate = { .remote = at->scope != LISTEN_LOOPBACK } };
+                             .gate = { .remote = at->scope != LISTEN_LOOPBACK },
+                             .body_max = LIMIT_MESSAGE,
+                             .queue_max = QUEUE_MAX };
     map_init(&s->asking);
     return http_server_open(&s->server, l, &config, &events, s, e);
 }
@@ -160,16 +163,26 @@ void http_side_close(struct http_side *s)
     map_release(&s->asking);
 }
 
+/* The engine is done with it. */
+static struct exchange *take_out(struct http_side *s, struct http_asking *q)
+{
+    struct exchange *x = q->x;
+
+    x->user = NULL;
+    q->x = NULL;
+    forget(s, q);
+    return x;
+}
+
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
 {
     struct answer head = { .status = a->status, .fields = *a->fields };
-    struct exchange *x = q->x;
+    struct exchange *x = take_out(s, q);
     struct err e = ERR_NONE;
 
-    x->user = NULL;
-    forget(s, q);
     if (!exchange_answer(x, &head, a->text, &e))
-        exchange_refuse(x, 500, NULL, STR("the recorded answer cannot be sent over HTTP"));
+        exchange_refuse(x, UNSENDABLE, NULL,
+                        STR("the recorded answer cannot be sent over HTTP"));
 }
 
 static void open_stream(struct http_asking *q, const struct action *a)
@@ -180,25 +193,34 @@ static void open_stream(struct http_asking *q, const struct action *a)
     BUG_IF(!exchange_head(q->x, &head, &e));
 }
 
+/* What is sent is not waited with, so that a client that takes nothing would be owed more and
+ * more. */
+static void write_stream(struct http_side *s, struct http_asking *q, struct str text)
+{
+    uint64_t number = q->number;
+
+    if (exchange_queued(q->x) <= s->queue_max) {
+        exchange_write(q->x, text);
+        return;
+    }
+    exchange_abort(take_out(s, q));
+    drive_tell(s->drive, (struct event){ .kind = EVENT_GONE, .exchange = number });
+}
+
 void http_side_act(struct http_side *s, const struct action *a)
 {
     struct http_asking *q = map_get(&s->asking, bytes_of(&a->way.exchange));
-    struct exchange *x;
 
     if (!q || !q->x)
         return; /* it has gone, which the engine is about to hear */
-    if (a->kind == ACTION_ANSWER) {
+    if (a->kind == ACTION_ANSWER)
         answer(s, q, a);
-    } else if (a->kind == ACTION_OPEN) {
+    else if (a->kind == ACTION_OPEN)
         open_stream(q, a);
-    } else if (a->kind == ACTION_WRITE) {
-        exchange_write(q->x, a->text);
-    } else if (a->kind == ACTION_END) {
-        x = q->x;
-        x->user = NULL;
-        forget(s, q);
-        exchange_end(x);
-    }
+    else if (a->kind == ACTION_WRITE)
+        write_stream(s, q, a->text);
+    else if (a->kind == ACTION_END)
+        exchange_end(take_out(s, q));
 }
 
 void http_side_finish(struct http_side *s, void (*done)(void *to), void *to)

@@ -1,7 +1,8 @@
 /* cmd/http-side.h - the clients of an engine, on HTTP.
  *
  * Whole requests become events; the answers and streams that the engine wishes go out. Who
- * is not let in (by Host and Origin) never reaches the engine, nor does what is too long. */
+ * is not let in (by Host and Origin) never reaches the engine, nor does what is too long. A
+ * client that does not take what it is sent is given up: to the engine it has gone. */
 #ifndef CMD_HTTP_SIDE_H
 #define CMD_HTTP_SIDE_H
 
@@ -18,6 +19,8 @@ struct http_side {
     struct map asking; /* number of an exchange to struct http_asking */
     struct http_asking *answered;
     uint64_t count;
+    size_t body_max;  /* of a request */
+    size_t queue_max; /* untaken, before more is sent */
 };
 
 bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,

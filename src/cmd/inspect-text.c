@@ -89,7 +89,7 @@ static void add_title(const struct page *p, const struct inspect_file *file)
 static void add_upstream(const struct page *p, const struct stats_header *h)
 {
     if (h->upstream.len) {
-        label(p, "Command");
+        label(p, str_eq(h->transport, STR("http")) ? "Address" : "Command");
         term_escape_cut(p->to, h->upstream, SENTENCE);
         if (h->transport.len)
             buf_add(p->to, STR(" ("));

@@ -13,11 +13,12 @@ static bool check_scope(const struct listening_args *args, const struct listen *
     return err_hint(e, "listen on 127.0.0.1, or add --allow-remote if that is what you want");
 }
 
-bool listening_choose(const struct listening_args *args, struct listen *at, bool *asked,
-                      struct err *e)
+bool listening_choose(const struct listening_args *args, int usual, struct listen *at,
+                      bool *asked, struct err *e)
 {
-    *at = (struct listen){ .scope = LISTEN_LOOPBACK, .port = (int)args->port };
-    *asked = args->listen || args->port;
+    *at = (struct listen){ .scope = LISTEN_LOOPBACK,
+                           .port = args->port ? (int)args->port : usual };
+    *asked = args->listen || args->port || usual;
     if (args->listen && args->port)
         return err_set(e, ERR_USAGE, "two addresses: '--listen' and '--port'");
     if (!*asked && (args->allow_remote || args->ready_fd)) {

@@ -13,7 +13,7 @@ struct listening_args {
     bool allow_remote;
 };
 
-#define LISTENING_GROUP "Over HTTP"
+#define LISTENING_GROUP "Clients on HTTP"
 
 /* Rows for the table of a command whose struct `args_type` has listening_args as `field`. */
 #define LISTENING_OPTIONS(args_type, field)                                                    \
@@ -44,10 +44,13 @@ struct listening_args {
         .help = "write the address to this descriptor once clients can connect"                \
     }
 
-/* Whether an address was asked for; `*at` is that then. ERR_USAGE if it cannot be used, or
- * would let others in without --allow-remote. */
-bool listening_choose(const struct listening_args *args, struct listen *at, bool *asked,
-                      struct err *e) MUST_CHECK;
+enum { LISTENING_SEED_PORT = 5555 }; /* where mcp-recorder listens */
+
+/* Whether an address was asked for; `*at` is that then. `usual` is the port if none is given,
+ * 0: then nobody listens. ERR_USAGE if it cannot be used, or would let others in without
+ * --allow-remote. */
+bool listening_choose(const struct listening_args *args, int usual, struct listen *at,
+                      bool *asked, struct err *e) MUST_CHECK;
 
 /* Clients can connect: on standard output the URL, on the descriptor, if any, only where. */
 bool listening_tell(const struct app *app, const struct listening_args *args,

@@ -15,7 +15,20 @@ struct sessions {
     struct http_relay *relay;
     struct signals *signals;
     bool ending; /* somebody wants us to */
+    bool beside; /* something passed that is not for the endpoint */
 };
+
+/* Logins are meant to pass so; a client that was given a wrong path should be told. */
+static void tell_beside(struct sessions *s, const struct request *r)
+{
+    if (s->beside)
+        return;
+    s->beside = true;
+    log_say(s->reel.app->log, LOG_INFO,
+            "what is asked of '%.*s' passes, but only its head is recorded: it is not the "
+            "server's own path",
+            STR_ARG(r->path));
+}
 
 static void on_request(void *to, struct http_passage *p, const struct request *r)
 {
@@ -31,6 +44,8 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .endpoint = p->endpoint,
     };
 
+    if (!p->endpoint)
+        tell_beside(s, r);
     p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
 }
 
@@ -154,22 +169,31 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
 {
     struct http_relay_config config = {
         .listen = { .host = http->at.host, .port = http->at.port },
-        .server = { .url = str_z(s->reel.how->url),
-                    .extra = http->headers,
-                    .cacert = str_z(http->cacert) },
+        .server = { .url = str_z(http->server->url),
+                    .extra = http->server->headers,
+                    .cacert = str_z(http->server->cacert) },
         .gate = &s->gate,
     };
 
     return http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
 }
 
+/* The server's own path, unless it is a secret: '/' is the same. */
 static bool tell(struct sessions *s, const struct record_http_settings *http, struct err *e)
 {
+    struct arena a = { 0 };
+    const char *path, *plain;
     struct url url;
+    bool ok;
 
-    return url_parse(&url, str_z(s->reel.how->url), e) &&
-           listening_tell(s->reel.app, http->listening, http_relay_at(s->relay),
-                          url.path.len ? url.path : STR("/"), e);
+    if (!url_parse(&url, str_z(http->server->url), e))
+        return false;
+    path = arena_z(&a, url.path);
+    plain = redaction_word(s->reel.how->redaction, path, &a);
+    ok = listening_tell(s->reel.app, http->listening, http_relay_at(s->relay),
+                        strcmp(path, plain) == 0 ? url.path : STR("/"), e);
+    arena_release(&a);
+    return ok;
 }
 
 static int run(struct sessions *s, const struct record_http_settings *http, struct err *e)

@@ -7,13 +7,12 @@
 
 #include "cmd/listening.h"
 #include "cmd/reel.h"
-#include "wire/fields.h"
+#include "cmd/remote.h"
 
 struct record_http_settings {
     struct listen at;
     const struct listening_args *listening; /* borrowed */
-    struct fields headers;                  /* for the server, with every request */
-    const char *cacert;                     /* may be NULL */
+    const struct remote *server;            /* borrowed */
 };
 
 /* Until a signal ends it, which is how it is meant to end: 0 then. Else why there was no

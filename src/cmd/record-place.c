@@ -151,8 +151,7 @@ static bool check_name(const struct record_wish *wish, struct err *e)
 
     if (str_eq(path, STR("-"))) {
         err_set(e, ERR_USAGE, "cannot record to standard output: it belongs to the session");
-        return err_hint(e, "name a file: mcpreel record -o session.jsonl -- %s …",
-                        wish->server[0]);
+        return err_hint(e, "name a file: mcpreel record -o session.jsonl …");
     }
     if (pack_by_name(path, &stem) != PACK_NONE) {
         err_set(e, ERR_USAGE, "cannot record to '%s': a live recording is not packed",

@@ -14,7 +14,7 @@ struct record_wish {
     const char *output;          /* NULL: nothing */
     const char *name;            /* the recording's; may be NULL */
     const struct format *format; /* NULL: as the name of the file says */
-    char *const *server;
+    char *const *server;         /* its command, or the host that it is on */
     bool force, rotate;
 };
 

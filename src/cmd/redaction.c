@@ -89,6 +89,24 @@ static bool add_patterns(struct secrets *s, const struct option_list *patterns, 
     return true;
 }
 
+/* The passwords of addresses. */
+static void add_passwords(struct secrets *secrets, struct str word)
+{
+    const struct credential *row = credential_rows;
+    const char *at;
+
+    while (row->kind != CREDENTIAL_USERINFO)
+        row++;
+    for (size_t from = 0;
+         (at = memmem(word.at + from, word.len - from, row->literal.at, row->literal.len));) {
+        struct credential_place p;
+
+        if (credential_match(row, word, (size_t)(at - word.at), &p))
+            secrets_add_argument(secrets, str_n(word.at + p.at, p.end - p.at));
+        from = (size_t)(at - word.at) + row->literal.len;
+    }
+}
+
 /* Secrets given on the command line come back in what a server says. */
 static void add_arguments(struct secrets *secrets, char *const *server)
 {
@@ -101,20 +119,51 @@ static void add_arguments(struct secrets *secrets, char *const *server)
 
         for (; found; found = secret_flag_part(word, s.end, &s))
             secrets_add_argument(secrets, str_n(word.at + s.at, s.end - s.at));
+        add_passwords(secrets, word);
         before = word;
     }
 }
 
+/* The path of a URL may be all that keeps others out. */
+static void add_paths(struct secrets *secrets, char *const *server)
+{
+    for (; server && *server; server++) {
+        struct str rest = str_z(*server);
+
+        if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
+            continue;
+        rest.len = strcspn(rest.at, "?#");
+        for (int i = 0; i < 3; i++)
+            str_cut(&rest, '/');
+        while (rest.len)
+            secrets_add_argument(secrets, str_cut(&rest, '/'));
+    }
+}
+
+/* A short word that a server repeats is no way in; what is long enough is looked for. */
+static void add_values(struct secrets *s, const struct fields *values)
+{
+    for (size_t i = 0; values && i < values->count; i++) {
+        struct err refused = ERR_NONE;
+        bool added = secrets_add_value(s, values->at[i].name, values->at[i].value, &refused);
+
+        (void)added;
+    }
+}
+
 static bool add_rules(struct secrets *s, const struct app *app,
-                      const struct redaction_args *args, char *const *server, struct err *e)
+                      const struct redaction_args *args, const struct redaction_known *known,
+                      struct err *e)
 {
     for (size_t i = 0; i < args->env.count; i++)
         if (!add_variable(s, app, args->env.at[i], e))
             return false;
     if (args->defaults) {
         secrets_add_credentials(s);
-        add_arguments(s, server);
+        add_arguments(s, known->server);
+        add_paths(s, known->server);
     }
+    add_values(s, known->values);
     return add_patterns(s, &args->patterns, e) && secrets_seal(s, e);
 }
 
@@ -145,10 +194,13 @@ static void put_redacted(void *to, struct str line)
 }
 
 bool redaction_init(struct redaction *r, const struct app *app,
-                    const struct redaction_args *args, char *const *server, struct err *e)
+                    const struct redaction_args *args, const struct redaction_known *known,
+                    struct err *e)
 {
+    static const struct redaction_known nothing = { .server = NULL };
+
     secrets_init(&r->secrets);
-    if (!add_rules(&r->secrets, app, args, server, e)) {
+    if (!add_rules(&r->secrets, app, args, known ? known : &nothing, e)) {
         secrets_release(&r->secrets);
         return false;
     }

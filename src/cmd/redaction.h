@@ -10,6 +10,7 @@
 #include "cmd/option.h"
 #include "format/format.h"
 #include "trace/redactor.h"
+#include "wire/fields.h"
 
 struct redaction_args {
     struct option_list env, patterns;
@@ -54,10 +55,15 @@ struct redaction {
     const struct log *plain; /* the program's; borrowed */
 };
 
-/* `server`: the words of a command in which secrets may stand; NULL-terminated, or NULL.
- * Fails closed: whatever is wrong with an option is ERR_USAGE, and no value is in it. */
+/* What else is known to be secret, or may be. */
+struct redaction_known {
+    char *const *server; /* words in which secrets may stand; NULL-terminated, or NULL */
+    const struct fields *values; /* by name; NULL: none. Too short ones are not looked for */
+};
+
+/* Fails closed: whatever is wrong with an option is ERR_USAGE, and no value is in it. */
 bool redaction_init(struct redaction *r, const struct app *app,
-                    const struct redaction_args *args, char *const *server,
+                    const struct redaction_args *args, const struct redaction_known *known,
                     struct err *e) MUST_CHECK;
 void redaction_release(struct redaction *r);
 

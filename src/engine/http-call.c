@@ -101,6 +101,7 @@ uint64_t http_call_key(const struct http_call *c, struct arena *a)
     key = hash_mix(key, headers_key(c->fields));
     if (str_eq(c->method, STR("POST")))
         key = hash_mix(key, media_of_fields(c->fields));
+    key = hash_mix(key, fields_count(c->fields, STR("last-event-id")) > 0);
     if (c->kind == INTAKE_MESSAGE)
         key = hash_mix(key, message_key(c->message, a));
     else

@@ -7,13 +7,17 @@
  * recorded unless the client does not take that; with which status; primed and cut off for
  * those who know what that means; and where messages go that answer nothing.
  *
+ * There is room for HTTP_MOCK_CLIENTS sessions; whoever comes then takes the place of the
+ * oldest, whose client is told to initialize again.
+ *
  * Paths do not matter, but for those where clients look for other things (/.well-known/). */
 #ifndef ENGINE_HTTP_MOCK_H
 #define ENGINE_HTTP_MOCK_H
 
-#include "engine/http-script.h"
-#include "engine/http-streams.h"
+#include "engine/http-answer.h"
 #include "engine/mock.h"
+
+#define HTTP_MOCK_CLIENTS ((size_t)4096)
 
 struct http_mock_options {
     struct mock_options mock;
@@ -30,15 +34,15 @@ struct http_mock {
     struct session_ids ids;
     struct map clients; /* number of a session to struct http_mock_client */
     struct http_mock_client *shared;
-    struct http_mock_client *at; /* whose turn it is; NULL: nobody's */
-    struct map calls;            /* number of an exchange to struct http_mock_call */
-    struct map timers;           /* to the number of the session, + 1 */
+    struct http_mock_client *at;     /* whose turn it is; NULL: nobody's */
+    struct http_mock_client *passed; /* whose request the server behind was asked last */
+    struct map calls;                /* number of an exchange to struct http_mock_call */
+    struct map timers;               /* to the number of the session, + 1 */
     struct http_streams streams;
     struct json json;     /* the request at hand */
     struct arena arena;   /* for it */
     struct arena lasting; /* for as long as the mock */
-    struct fields fields; /* of the answer at hand */
-    struct buf text;
+    struct http_answer answer;
     uint64_t refused; /* requests that were wrong by the rules */
     uint64_t odd;     /* that were answered as recorded, wrong as they were */
     int64_t now_us;

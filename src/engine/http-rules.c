@@ -63,12 +63,16 @@ static struct http_verdict judge_place(const struct http_call *c)
     return fine;
 }
 
+struct http_verdict http_rules_no_session(void)
+{
+    return refuse(NOT_FOUND, CODE_NO_SESSION, STR("Session not found"));
+}
+
 static struct http_verdict judge_session(const struct http_rules *rules,
                                          const struct http_call *c)
 {
     if (c->state == SESSION_UNKNOWN || c->state == SESSION_ENDED)
-        return rules->sessions ? refuse(NOT_FOUND, CODE_NO_SESSION, STR("Session not found"))
-                               : fine;
+        return rules->sessions ? http_rules_no_session() : fine;
     if (c->state == SESSION_NONE && rules->sessions)
         return refuse(BAD_REQUEST, MCP_SERVER_ERROR,
                       STR("Bad Request: Mcp-Session-Id header is required"));

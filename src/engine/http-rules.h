@@ -29,6 +29,9 @@ struct http_verdict {
 struct http_verdict http_rules_judge(const struct http_rules *rules, const struct http_call *c,
                                      struct arena *a);
 
+/* What is said in a session that is not there. */
+struct http_verdict http_rules_no_session(void);
+
 /* The status of an answer that is one JSON-RPC message: which only the era without sessions
  * makes depend on it. */
 unsigned http_rules_status(bool modern, struct json_val error);

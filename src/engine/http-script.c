@@ -7,7 +7,7 @@
 #include "mcp/id.h"
 #include "trace/limits.h"
 
-enum { STATUS_OK = 200, STATUS_FAILED = 400, STATUS_NOT_ALLOWED = 405 };
+enum { STATUS_FAILED = 400, STATUS_UNAUTHORIZED = 401, STATUS_NOT_ALLOWED = 405 };
 
 /* An exchange that has not ended. */
 struct http_pending {
@@ -32,11 +32,17 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
 {
     *h = (struct http_script){ .sink = { put }, .to = to, .shelf = shelf };
     map_init(&h->odd);
+    map_init(&h->fine);
     map_init(&h->open);
     /* While it is written everything may be, but for sessions: see judge(). */
     h->rules = (struct http_rules){
         .legacy = true, .modern = true, .stream = true, .versions = STR("[]")
     };
+}
+
+static struct str bytes_of(const uint64_t *number)
+{
+    return str_n((const char *)number, sizeof *number);
 }
 
 static void close_pending(struct http_pending *p)
@@ -59,9 +65,28 @@ void http_script_release(struct http_script *h)
     close_all(h);
     map_release(&h->open);
     map_release(&h->odd);
+    map_release(&h->fine);
     vast_release(h->facts, h->fact_cap, sizeof *h->facts);
     arena_release(&h->arena);
     arena_release(&h->scratch);
+}
+
+/* What was answered as it should be, at another time, is answered so. */
+static void forgive(struct http_script *h, struct str key)
+{
+    const struct http_odd *odd = map_get(&h->odd, key);
+
+    if (odd && !odd->wrong)
+        map_remove(&h->odd, key);
+}
+
+static void forgive_all(struct http_script *h)
+{
+    for (size_t i = 0; i < h->fact_count; i++)
+        if (h->facts[i].answered)
+            forgive(h, bytes_of(&h->facts[i].key));
+    for (struct map_entry *e = NULL; (e = map_next(&h->fine, e));)
+        forgive(h, e->key);
 }
 
 /* A recording of stdio says nothing about it: such a server names sessions and has a
@@ -69,14 +94,10 @@ void http_script_release(struct http_script *h)
 void http_script_finish(struct http_script *h)
 {
     close_all(h);
+    forgive_all(h);
     if (!h->seen)
         h->rules.sessions = true;
     h->rules.stream = !h->no_stream;
-}
-
-static struct str bytes_of(const uint64_t *number)
-{
-    return str_n((const char *)number, sizeof *number);
 }
 
 static struct http_pending *find_open(const struct http_script *h, const struct record *r)
@@ -157,7 +178,7 @@ static void judge(struct http_script *h, struct http_pending *p)
 static void add_fact(struct http_script *h, struct http_pending *p, uint64_t seq)
 {
     h->facts = vast_reserve(h->facts, &h->fact_cap, h->fact_count + 1, sizeof *h->facts);
-    h->facts[h->fact_count] = (struct http_fact){ .seq = (uint32_t)seq };
+    h->facts[h->fact_count] = (struct http_fact){ .seq = (uint32_t)seq, .key = p->key };
     if (!p->count)
         p->first = (uint32_t)h->fact_count;
     p->count = (uint32_t)(h->fact_count++ - p->first + 1);
@@ -200,6 +221,7 @@ static void begin_odd(struct http_script *h, struct http_pending *p, const struc
     *odd = (struct http_odd){
         .status = (unsigned)r->http.status,
         .sse = str_eq(r->http.media, STR("sse")),
+        .wrong = p->is_odd,
         .id = arena_str(&h->arena, p->id),
         .type = kept_header(h, &f, STR("content-type")),
         .allow = kept_header(h, &f, STR("allow")),
@@ -242,8 +264,13 @@ static void see_response(struct http_script *h, struct http_pending *p, const st
         f->json = str_eq(r->http.media, STR("json"));
         f->sse = str_eq(r->http.media, STR("sse"));
     }
-    if (p->is_odd || (p->key && r->http.status >= STATUS_FAILED))
+    if (p->is_odd ||
+        (p->key && r->http.status >= STATUS_FAILED && r->http.status != STATUS_UNAUTHORIZED))
         begin_odd(h, p, r);
+    else if (p->key && p->call.kind == INTAKE_EMPTY)
+        map_put(&h->fine, bytes_of(&p->key), h);
+    else if (p->key && !p->count)
+        forgive(h, bytes_of(&p->key));
 }
 
 static bool add_part(struct http_script *h, struct http_odd *odd, struct json_val msg,
@@ -279,6 +306,8 @@ static bool hear_server(struct http_script *h, struct http_pending *p, const str
 {
     struct mcp_message m = mcp_classify(r->message.msg, &h->scratch);
 
+    if (p->ours)
+        return true;
     if (p->messages < UINT16_MAX)
         p->messages++;
     p->events++;
@@ -381,7 +410,7 @@ static bool put_into(struct http_script *h, struct http_pending *p, const struct
     default:
         break;
     }
-    odd = p->is_odd || p->ours;
+    odd = p->is_odd;
     if (r->kind == RECORD_HTTP_END)
         see_end(h, p, r);
     return odd || h->to->put(h->to, r, e);

@@ -6,7 +6,9 @@
  *
  * What no correct client sends (another site's page, headers that contradict the body, a
  * session that has ended) goes no further: such exchanges are kept whole, and are found by
- * what was asked. So is what was answered with no JSON-RPC answer at all.
+ * what was asked. So is what was answered with no JSON-RPC answer at all, unless the same
+ * was answered another time: a server that is busy now and then is not, when it is replayed.
+ * Nor does it ask for credentials (401).
  *
  * What mcpreel itself answered while it recorded does not count. */
 #ifndef ENGINE_HTTP_SCRIPT_H
@@ -19,6 +21,7 @@
 
 /* How the answer to a recorded request was sent. */
 struct http_fact {
+    uint64_t key;      /* of the exchange; 0: none */
     uint32_t seq;      /* of the request */
     uint32_t retry_ms; /* told when it was primed */
     uint16_t status;   /* 0: never answered */
@@ -42,6 +45,7 @@ struct http_odd_part {
 struct http_odd {
     unsigned status;
     bool sse;
+    bool wrong;      /* by the rules */
     struct str id;   /* of the request, as JSON; empty: it had none */
     struct str type; /* Content-Type; empty: none */
     struct str allow, challenge, retry_after;
@@ -56,6 +60,7 @@ struct http_script {
     struct http_fact *facts; /* by seq */
     size_t fact_count, fact_cap;
     struct map odd;       /* key to struct http_odd */
+    struct map fine;      /* keys of requests without a body that were not refused */
     struct map open;      /* number of an exchange to struct http_pending */
     struct arena scratch; /* for one record */
 

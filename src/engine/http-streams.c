@@ -21,28 +21,29 @@ void http_streams_init(struct http_streams *s, struct action_sink *out)
     buf_init(&s->text, LIMIT_LINE * 3);
 }
 
-static void forget(struct http_stream *x)
+static void forget(struct http_streams *s, struct http_stream *x)
 {
     struct http_event *e = x->first;
 
     x->first = e->next;
     x->kept -= e->len;
+    s->kept -= e->len;
     if (!x->first)
         x->last = NULL;
     free(e);
 }
 
-static void free_stream(struct http_stream *x)
+static void free_stream(struct http_streams *s, struct http_stream *x)
 {
     while (x->first)
-        forget(x);
+        forget(s, x);
     free(x);
 }
 
 void http_streams_release(struct http_streams *s)
 {
     for (struct map_entry *e = NULL; (e = map_next(&s->open, e));)
-        free_stream(e->value);
+        free_stream(s, e->value);
     map_release(&s->open);
     buf_release(&s->text);
 }
@@ -65,10 +66,19 @@ struct http_stream *http_streams_new(struct http_streams *s, uint64_t session,
     return x;
 }
 
+static void leave_over(struct http_streams *s, struct http_stream *x)
+{
+    *(x->before ? &x->before->after : &s->oldest) = x->after;
+    *(x->after ? &x->after->before : &s->latest) = x->before;
+    s->over--;
+}
+
 void http_streams_drop(struct http_streams *s, struct http_stream *x)
 {
+    if (x->over)
+        leave_over(s, x);
     map_remove(&s->open, bytes_of(&x->number));
-    free_stream(x);
+    free_stream(s, x);
 }
 
 static void act(struct http_streams *s, enum action_kind kind, uint64_t exchange,
@@ -79,7 +89,18 @@ static void act(struct http_streams *s, enum action_kind kind, uint64_t exchange
     s->out->put(s->out, &a);
 }
 
-static void keep(struct http_stream *x, struct str text)
+/* Of what is kept of all streams, those go first that are over. */
+static void make_room(struct http_streams *s, struct http_stream *x)
+{
+    while (x->kept > HTTP_STREAM_KEPT && x->first != x->last)
+        forget(s, x);
+    while (s->kept > HTTP_STREAMS_KEPT && s->oldest)
+        http_streams_drop(s, s->oldest);
+    while (s->kept > HTTP_STREAMS_KEPT && x->first != x->last)
+        forget(s, x);
+}
+
+static void keep(struct http_streams *s, struct http_stream *x, struct str text)
 {
     struct http_event *e = mem_alloc(sizeof *e + text.len);
 
@@ -89,8 +110,8 @@ static void keep(struct http_stream *x, struct str text)
     *(x->last ? &x->last->next : &x->first) = e;
     x->last = e;
     x->kept += e->len;
-    while (x->kept > HTTP_STREAM_KEPT && x->first != x->last)
-        forget(x);
+    s->kept += e->len;
+    make_room(s, x);
 }
 
 static void send_event(struct http_streams *s, struct http_stream *x, struct sse_item *item)
@@ -108,7 +129,7 @@ static void send_event(struct http_streams *s, struct http_stream *x, struct sse
     buf_clear(&s->text);
     BUG_IF(!sse_writer_add(&s->text, item, &e));
     if (x->has_ids)
-        keep(x, buf_str(&s->text));
+        keep(s, x, buf_str(&s->text));
     if (x->exchange)
         act(s, ACTION_WRITE, x->exchange, buf_str(&s->text));
 }
@@ -141,12 +162,17 @@ void http_streams_hang_up(struct http_streams *s, struct http_stream *x)
 
 void http_streams_finish(struct http_streams *s, struct http_stream *x)
 {
-    bool delivered = x->exchange != 0;
-
-    x->over = true;
     http_streams_hang_up(s, x);
-    if (delivered || !x->has_ids)
+    if (!x->has_ids) {
         http_streams_drop(s, x);
+        return;
+    }
+    x->over = true;
+    x->before = s->latest;
+    *(s->latest ? &s->latest->after : &s->oldest) = x;
+    s->latest = x;
+    if (++s->over > HTTP_STREAMS_OVER)
+        http_streams_drop(s, s->oldest);
 }
 
 /* Digits up to a limit that no stream reaches. */
@@ -183,5 +209,5 @@ void http_streams_resume(struct http_streams *s, struct http_stream *x, uint64_t
         if (e->n > after)
             act(s, ACTION_WRITE, exchange, str_n(e->text, e->len));
     if (x->over)
-        http_streams_finish(s, x);
+        http_streams_hang_up(s, x);
 }

@@ -2,8 +2,10 @@
  * gone on with.
  *
  * A stream belongs to a session and goes out on one exchange at a time, or on none while its
- * client has not come back. If its events have ids, what was sent is kept for a while
- * (HTTP_STREAM_KEPT bytes), so that a client that lost some can have them again. */
+ * client has not come back. If its events have ids, what was sent is kept for a while, also
+ * when it is over, so that a client that lost some can have them again: of one stream
+ * HTTP_STREAM_KEPT bytes, of all HTTP_STREAMS_KEPT, and of those that are over only the
+ * latest HTTP_STREAMS_OVER. */
 #ifndef ENGINE_HTTP_STREAMS_H
 #define ENGINE_HTTP_STREAMS_H
 
@@ -12,6 +14,8 @@
 #include "engine/step.h"
 
 #define HTTP_STREAM_KEPT ((size_t)1 << 20)
+#define HTTP_STREAMS_KEPT ((size_t)64 << 20)
+#define HTTP_STREAMS_OVER ((size_t)256)
 
 struct http_stream {
     uint64_t number;   /* in the ids of its events */
@@ -23,12 +27,16 @@ struct http_stream {
     size_t messages;
     struct http_event *first, *last; /* that are kept */
     size_t kept;
+    struct http_stream *before, *after; /* among those that are over */
 };
 
 struct http_streams {
-    struct action_sink *out; /* borrowed */
-    struct map open;         /* number to struct http_stream */
-    uint64_t count;          /* ever */
+    struct action_sink *out;             /* borrowed */
+    struct map open;                     /* number to struct http_stream */
+    uint64_t count;                      /* ever */
+    struct http_stream *oldest, *latest; /* that are over */
+    size_t over;
+    size_t kept; /* bytes, of all */
     struct buf text;
 };
 
@@ -47,7 +55,7 @@ void http_streams_send(struct http_streams *s, struct http_stream *x, struct str
 /* Ends the exchange it goes out on, but not the stream. */
 void http_streams_hang_up(struct http_streams *s, struct http_stream *x);
 
-/* Nothing more will come. It is gone once its client has all of it. */
+/* Nothing more will come. The caller forgets it: if it has no ids, it is gone. */
 void http_streams_finish(struct http_streams *s, struct http_stream *x);
 
 /* The stream and the number of an event, by its id, if it is of that session. */

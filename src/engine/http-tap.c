@@ -37,6 +37,7 @@ struct http_seen {
     bool answered;
     bool endpoint;
     bool whole;      /* the request is */
+    bool resumes;    /* it goes on with a stream, so that events may come once more */
     bool unreadable; /* the answer is compressed in a way nobody here knows, or damaged */
     enum media media;
     struct buf body;     /* of the request; then of an answer that is no stream */
@@ -307,6 +308,7 @@ static void start_unpacking(struct http_seen *x, const struct fields *f)
 static void start_answer(struct http_seen *x, const struct fields *f)
 {
     x->answered = true;
+    x->resumes = x->asked->last_event.len > 0;
     x->media = media_of_fields(f);
     if (x->media == MEDIA_SSE && x->endpoint) {
         x->stream = ++x->tap->streams;
@@ -407,7 +409,7 @@ static void see_event(struct http_seen *x, const struct sse_item *item, struct t
         put_too_long(x, TO_CLIENT, item->bytes, now);
         return;
     }
-    if (item->id.len)
+    if (item->id.len && x->resumes)
         before = find_event(x, item->id);
     if (!str_trim(item->data).len || (item->event.at && str_eq(item->event, STR("endpoint")))) {
         put_sse(x, item, now);

@@ -53,9 +53,8 @@ struct mock_client *mock_add_client(struct mock *m)
     return c;
 }
 
-void mock_drop_client(struct mock *m, struct mock_client *c)
+static void free_client(struct mock_client *c)
 {
-    m->answered += c->session.stage.answered;
     *c->at = c->next;
     if (c->next)
         c->next->at = c->at;
@@ -63,10 +62,17 @@ void mock_drop_client(struct mock *m, struct mock_client *c)
     free(c);
 }
 
+void mock_drop_client(struct mock *m, struct mock_client *c)
+{
+    m->answered += c->session.stage.answered;
+    upstream_forget(&m->upstream, &c->session, 0);
+    free_client(c);
+}
+
 void mock_release(struct mock *m)
 {
     while (m->clients)
-        mock_drop_client(m, m->clients);
+        free_client(m->clients);
     upstream_release(&m->upstream);
     review_release(&m->review);
     matcher_release(&m->matcher);

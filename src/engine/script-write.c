@@ -12,7 +12,7 @@
 #include "trace/moment.h"
 #include "trace/recall.h"
 
-enum { QUESTIONS_MAX = UINT8_MAX };
+enum { QUESTIONS_MAX = UINT8_MAX, STATUS_REFUSED = 400 };
 
 /* What goes on in one place where ids are good. */
 struct lane {
@@ -608,6 +608,22 @@ static bool ends_subscription(const struct script *s, uint32_t op)
     return known && known->class == MCP_CLASS_LISTEN && s->ops[op].last;
 }
 
+/* It may have been refused as a request over HTTP, and is answered all the same. */
+static void count_again(struct script *s, uint32_t op)
+{
+    struct script_session *session = &s->sessions[s->ops[op].session];
+    const struct script_method *method = script_method(s, op);
+
+    if (s->ops[op].flags & STRAND_COUNTS)
+        return;
+    if (str_eq(method->name, STR("initialize")))
+        session->greeting = op;
+    if (!counts(method->known))
+        return;
+    s->ops[op].flags |= STRAND_COUNTS;
+    session->count++;
+}
+
 static bool add_server_answer(struct script *s, struct lane *l, const struct record *r,
                               const struct mcp_message *m, struct err *e)
 {
@@ -617,6 +633,7 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
     if (!asked)
         return true; /* an answer to nothing has no place to be sent from */
     op = op_of(asked);
+    count_again(s, op);
     suspense_answer(&s->writing->suspense, s, scope_of(&s->writing->pairs.scope, r).at[0], op);
     note_answer(s, op, r, m);
     if (ends_subscription(s, op))
@@ -708,6 +725,25 @@ static void name_session(struct script *s, const struct record *r)
     l->met = true;
 }
 
+/* What a server refuses as a request over HTTP, it has not looked at: there is nothing in it
+ * to be asked for, unless an answer follows. */
+static void note_refused(struct script *s, const struct record *r)
+{
+    struct scope_reach at = scope_of(&s->writing->pairs.scope, r).at[0];
+    const struct pairing_request *q = pairing_first(&s->writing->pairs, at, TO_SERVER);
+
+    for (; q && at.kind == SCOPE_EXCHANGE; q = pairing_next(q, at)) {
+        struct script_op *op = &s->ops[op_of(q)];
+
+        if (s->sessions[op->session].greeting == op_of(q))
+            s->sessions[op->session].greeting = 0;
+        if (!(op->flags & STRAND_COUNTS))
+            continue;
+        op->flags &= (uint8_t)~STRAND_COUNTS;
+        s->sessions[op->session].count--;
+    }
+}
+
 static uint64_t exchange_of(const struct script_writing *w, const struct record *r)
 {
     struct scope_reach at = scope_of(&w->pairs.scope, r).at[0];
@@ -726,6 +762,8 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
     read_clock(w, r);
     if (r->kind == RECORD_HTTP_RESPONSE && r->http.mints_session && r->has & HAS_SESSION)
         name_session(s, r);
+    if (r->kind == RECORD_HTTP_RESPONSE && r->http.status >= STATUS_REFUSED)
+        note_refused(s, r);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
     w->seen++;

@@ -198,7 +198,7 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     review_miss(h->review, live, &why, found->outcome);
     if (h->on_miss == ON_MISS_PASS) {
         say_report(h->say, LOG_INFO, "%s; asking the server", buf_z(&why.message));
-        upstream_forward(h->upstream, live, is_modern(s, live));
+        upstream_forward(h->upstream, live, is_modern(s, live), s);
     } else {
         answer_miss(s, live, &why);
         say_report(h->say, LOG_ERROR, "%s", buf_z(&why.report));
@@ -387,6 +387,8 @@ static void hear_request(struct session *s, const struct mcp_message *live)
         answer(s, live);
 }
 
+/* Of clients that nothing tells apart several may wait under the same id: which of them has
+ * given up cannot be told. */
 static void hear_notification(struct session *s, const struct mcp_message *live)
 {
     if (json_exists(json_get(live->root, STR("id"))))
@@ -395,7 +397,7 @@ static void hear_notification(struct session *s, const struct mcp_message *live)
     else if (!str_eq(live->method, STR("notifications/cancelled"))) {
         upstream_hear_notification(s->host->upstream, live);
         stage_hear_notification(&s->stage, live->method);
-    } else if (!upstream_hear_cancel(s->host->upstream, live)) {
+    } else if (!s->shared && !upstream_hear_cancel(s->host->upstream, live, s)) {
         stage_hear_cancel(&s->stage, json_get(live->params, STR("requestId")));
     }
 }
@@ -454,7 +456,7 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
         hear_noise(s, r);
         return;
     }
-    live = mcp_classify(r->message.msg, &s->arena);
+    live = r->message.as ? *r->message.as : mcp_classify(r->message.msg, &s->arena);
     if (live.kind == MCP_REQUEST)
         hear_request(s, &live);
     else if (live.kind == MCP_NOTIFICATION)
@@ -477,6 +479,7 @@ void session_close(struct session *s, int64_t now_us)
 void session_gone(struct session *s, uint64_t exchange, int64_t now_us)
 {
     s->stage.now_us = now_us;
+    upstream_forget(s->host->upstream, s, exchange);
     stage_hear_gone(&s->stage, exchange);
     check_trouble(s);
 }

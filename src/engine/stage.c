@@ -259,6 +259,7 @@ static void send_question(struct stage *s, struct stage_play *p)
     map_put(&s->asked, key, q);
     p->questions++;
     review(s, p->op, method, QUESTION_ASKED);
+    s->say->way.asks = true;
     send_spliced(s, &edit);
     q->timer = set_timer(s, QUESTION_US);
 }

@@ -69,6 +69,7 @@ struct action_way {
     uint32_t seq;      /* of the recorded request; 0: none */
     bool apart;        /* it was recorded on another stream than that request's */
     bool last;         /* it answers a request */
+    bool asks;         /* it is a request, which something waits for the answer of */
 };
 
 struct action {

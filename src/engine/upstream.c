@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
+#include "mcp/meta.h"
 #include "trace/limits.h"
 #include "json/splice.h"
 
@@ -15,7 +16,10 @@ struct upstream_call {
     uint64_t id;       /* ours */
     bool sent;         /* else it waits for the greeting to be over */
     struct str theirs; /* the client's id, as JSON */
+    struct str token;  /* the client's progress token, as JSON; empty: none */
     struct str text;   /* what is sent */
+    const void *of;
+    uint64_t exchange;
 };
 
 #define GREETING_ID "\"mcpreel-greeting\""
@@ -60,6 +64,12 @@ static struct str with_value(struct upstream *u, struct json_val root, struct js
     json_splice_apply(&edit, &u->text);
     BUG_IF(u->text.full);
     return buf_str(&u->text);
+}
+
+/* What is said from now on is for whoever waits for a call; NULL: for nobody in particular. */
+static void speak_to(struct upstream *u, const struct upstream_call *c)
+{
+    u->say->way = (struct action_way){ .exchange = c ? c->exchange : 0 };
 }
 
 static void greet(struct upstream *u)
@@ -112,24 +122,50 @@ static void refuse(struct upstream *u, struct str id)
               STR("not recorded, and the server behind the recording is gone"), STR_NONE);
 }
 
+/* The request under an id of ours, which its progress is to name, too. */
+static struct str under_our_id(struct upstream *u, const struct mcp_message *live,
+                               struct str id)
+{
+    struct json_splice edit;
+
+    buf_clear(&u->text);
+    json_splice_init(&edit, live->root);
+    json_splice_replace(&edit, live->id, id);
+    json_splice_replace(&edit, mcp_progress_token(live->params), id);
+    json_splice_apply(&edit, &u->text);
+    BUG_IF(u->text.full);
+    return buf_str(&u->text);
+}
+
+static struct str keep_text(char **at, struct str text)
+{
+    struct str kept = str_n(*at, text.len);
+
+    if (text.len)
+        memcpy(*at, text.at, text.len);
+    *at += text.len;
+    return kept;
+}
+
 static struct upstream_call *new_call(struct upstream *u, const struct mcp_message *live)
 {
     char id[24];
     size_t id_len = (size_t)snprintf(id, sizeof id, "%llu", (unsigned long long)++u->last_id);
-    struct str text = with_value(u, live->root, live->id, str_n(id, id_len));
-    struct str theirs = json_raw(live->id);
-    struct upstream_call *c = mem_alloc(sizeof *c + text.len + theirs.len);
+    struct str text = under_our_id(u, live, str_n(id, id_len)), theirs = json_raw(live->id);
+    struct str token = json_raw(mcp_progress_token(live->params));
+    struct upstream_call *c = mem_alloc(sizeof *c + text.len + theirs.len + token.len);
     char *at = (char *)(c + 1);
 
-    memcpy(at, text.at, text.len);
-    memcpy(at + text.len, theirs.at, theirs.len);
     c->id = u->last_id;
-    c->text = str_n(at, text.len);
-    c->theirs = str_n(at + text.len, theirs.len);
+    c->text = keep_text(&at, text);
+    c->theirs = keep_text(&at, theirs);
+    c->token = keep_text(&at, token);
+    c->exchange = u->say->way.exchange;
     return c;
 }
 
-void upstream_forward(struct upstream *u, const struct mcp_message *live, bool modern)
+void upstream_forward(struct upstream *u, const struct mcp_message *live, bool modern,
+                      const void *of)
 {
     struct upstream_call **end = &u->calls;
 
@@ -141,6 +177,7 @@ void upstream_forward(struct upstream *u, const struct mcp_message *live, bool m
     while (*end)
         end = &(*end)->next;
     *end = new_call(u, live);
+    (*end)->of = of;
     if (u->state == UPSTREAM_IDLE)
         start(u, modern);
     if (u->state == UPSTREAM_GONE)
@@ -188,6 +225,8 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     c = *at;
     if (!c)
         return; /* nobody asked */
+    speak_to(u, c);
+    u->say->way.last = true;
     say_message(u->say, with_value(u, m->root, m->id, c->theirs));
     *at = c->next;
     free(c);
@@ -202,8 +241,28 @@ static void pass_question(struct upstream *u, const struct mcp_message *m)
 
     *theirs = arena_str(&u->arena, json_raw(m->id));
     map_put(&u->questions, arena_printf(&u->arena, "s%s", name.at), theirs);
+    speak_to(u, u->calls);
+    u->say->way.asks = true;
     say_message(u->say,
                 with_value(u, m->root, m->id, arena_printf(&u->arena, "\"%s\"", name.at)));
+}
+
+/* Progress is for one client; what else there is, for whoever waits. */
+static void pass_notification(struct upstream *u, const struct mcp_message *m)
+{
+    struct json_val token = json_get(m->params, STR("progressToken"));
+    const struct upstream_call *c = u->calls;
+
+    if (!str_eq(m->method, STR("notifications/progress"))) {
+        speak_to(u, c);
+        say_message(u->say, json_raw(m->root));
+        return;
+    }
+    c = *find_call(u, token);
+    if (!c || !c->token.len)
+        return; /* nobody asked for it, or does any more */
+    speak_to(u, c);
+    say_message(u->say, with_value(u, m->root, token, c->token));
 }
 
 void upstream_hear(struct upstream *u, const struct record *r)
@@ -223,7 +282,7 @@ void upstream_hear(struct upstream *u, const struct record *r)
     else if (m.kind == MCP_REQUEST)
         pass_question(u, &m);
     else if (m.kind == MCP_NOTIFICATION)
-        say_message(u->say, json_raw(m.root));
+        pass_notification(u, &m);
 }
 
 bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live)
@@ -241,13 +300,13 @@ bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live)
     return true;
 }
 
-bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live)
+bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live, const void *of)
 {
     struct json_val id = json_get(live->params, STR("requestId"));
     struct upstream_call **at = &u->calls, *c;
     char ours[24];
 
-    while (*at && !str_eq((*at)->theirs, json_raw(id)))
+    while (*at && ((*at)->of != of || !str_eq((*at)->theirs, json_raw(id))))
         at = &(*at)->next;
     c = *at;
     if (!c)
@@ -259,6 +318,26 @@ bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live)
     *at = c->next;
     free(c);
     return true;
+}
+
+void upstream_forget(struct upstream *u, const void *of, uint64_t exchange)
+{
+    for (struct upstream_call **at = &u->calls, *c; (c = *at);) {
+        if (c->of != of || (exchange && c->exchange != exchange)) {
+            at = &c->next;
+            continue;
+        }
+        if (c->sent) {
+            buf_clear(&u->text);
+            buf_printf(&u->text,
+                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                       "\"params\":{\"requestId\":%llu}}",
+                       (unsigned long long)c->id);
+            say_upstream(u->say, buf_str(&u->text));
+        }
+        *at = c->next;
+        free(c);
+    }
 }
 
 /* It has been greeted by us: that the client is ready need not be said twice. */
@@ -301,6 +380,7 @@ void upstream_closed(struct upstream *u, struct str why)
                "the server behind the recording: %.*s", STR_ARG(why));
     while (u->calls) {
         struct upstream_call *c = u->calls;
+        speak_to(u, c);
         refuse(u, c->theirs);
         u->calls = c->next;
         free(c);

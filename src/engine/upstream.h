@@ -2,9 +2,10 @@
  *
  * Started when it is first needed, and greeted with the live client's own initialize:
  * it has to know whom it talks to. Requests go to it under ids of our own; what it sends
- * goes to the client, its answers under the client's ids, its questions under ids of
- * ours. Nothing of it is recorded. Pure: it wishes for a start and for messages to be
- * sent, and is told what came.
+ * goes to the client, its answers and its progress under the client's ids and tokens, its
+ * questions under ids of ours. Several clients may share it: what is not said to one of
+ * them goes with the oldest request that waits. Nothing of it is recorded. Pure: it wishes for
+ * a start and for messages to be sent, and is told what came.
  *
  * It is given a minute to answer its greeting. After that it may take its time, but not in
  * silence: if it owes an answer, waits for none of the client's and says nothing for five
@@ -40,12 +41,17 @@ void upstream_release(struct upstream *u);
 /* The live client has said who it is. */
 void upstream_note_greeting(struct upstream *u, const struct mcp_message *live);
 
-/* A request the recording has no answer for. `modern`: one that needs no greeting. */
-void upstream_forward(struct upstream *u, const struct mcp_message *live, bool modern);
+/* A request the recording has no answer for. `modern`: one that needs no greeting. `of` is
+ * whoever asks, and only compared; the way of the answer is that of `say` now. */
+void upstream_forward(struct upstream *u, const struct mcp_message *live, bool modern,
+                      const void *of);
 
-/* What the client says about what it was passed on; false: it is not about that. */
+/* What a client says about what it was passed on; false: it is not about that. */
 bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live);
-bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live);
+bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live, const void *of);
+
+/* Nobody waits any longer for what `of` asked with an exchange; 0: with any. */
+void upstream_forget(struct upstream *u, const void *of, uint64_t exchange);
 
 /* Any other notification of the client's: a server that is there hears it, too. */
 void upstream_hear_notification(struct upstream *u, const struct mcp_message *live);

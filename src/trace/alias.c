@@ -50,8 +50,9 @@ bool alias_name(struct alias *a, struct str key, struct str rest, struct str *na
     struct str *known = map_get(&a->names, key);
 
     if (!known) {
-        if (a->names.count == LIMIT_ALIASES)
+        if (a->names.count == LIMIT_ALIASES || key.len + rest.len > LIMIT_ALIAS_TEXT - a->text)
             return false;
+        a->text += key.len + rest.len;
         known = arena_alloc(&a->arena, sizeof *known);
         *known = new_name(a, rest);
         map_put(&a->names, key, known);

@@ -15,6 +15,7 @@ struct alias {
     struct map names; /* by id: its name, which is a struct str in the arena */
     struct map taken; /* all names */
     struct map tried; /* by what is left of ids: how many names were made of it */
+    size_t text;      /* bytes of ids and of what is left of them */
     struct arena arena;
 };
 
@@ -22,7 +23,7 @@ void alias_init(struct alias *a);
 void alias_release(struct alias *a);
 
 /* The name of the id `key` (see mcp/id.h), of which `rest` is left. False if there are too
- * many. Valid until the release. */
+ * many, or they are too long together. Valid until the release. */
 bool alias_name(struct alias *a, struct str key, struct str rest, struct str *name)
     __attribute__((warn_unused_result));
 

@@ -23,8 +23,9 @@
 /* What is remembered of operations that have ended: ids, tokens, tasks. */
 #define LIMIT_RECALL ((size_t)16384)
 
-/* Ids with a secret in them that are kept apart. */
+/* Ids with a secret in them that are kept apart, and their text. */
 #define LIMIT_ALIASES ((size_t)65536)
+#define LIMIT_ALIAS_TEXT ((size_t)16 << 20)
 
 /* HTTP streams that another exchange may still resume. */
 #define LIMIT_STREAMS ((size_t)32768)

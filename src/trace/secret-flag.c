@@ -117,6 +117,25 @@ static size_t value_end(struct str word, const struct place *p)
     return i;
 }
 
+/* -x, --long and --long=value, but not what only starts with a dash. */
+static bool is_option(struct str word)
+{
+    size_t i = 2;
+
+    if (word.len < 2 || word.at[0] != '-')
+        return false;
+    if (word.at[1] != '-')
+        return word.len == 2;
+    while (i < word.len && ((word.at[i] >= 'a' && word.at[i] <= 'z') || word.at[i] == '-'))
+        i++;
+    return i == word.len || word.at[i] == '=';
+}
+
+static struct str first_word(struct str text)
+{
+    return str_n(text.at, str_find(text, ' '));
+}
+
 /* What parts the name from its value: a sign, or blanks if the name is an option's. */
 static bool find_value(struct str word, struct place *p)
 {
@@ -130,7 +149,7 @@ static bool find_value(struct str word, struct place *p)
     p->sign = word.at[i] == '=' || word.at[i] == ':' ? word.at[i] : ' ';
     if (p->sign == ' ' && (word.at[p->at] != '-' || i == p->end))
         return false;
-    if (p->sign == ' ' && word.at[i] == '-')
+    if (p->sign == ' ' && is_option(first_word(str_skip(word, i))))
         return false;
     i = p->sign == ' ' ? i : skip_blanks(word, i + 1);
     if (i < word.len && (word.at[i] == '"' || word.at[i] == '\''))
@@ -164,20 +183,6 @@ bool secret_flag_part(struct str word, size_t from, struct unravel_span *out)
             return true;
     }
     return false;
-}
-
-/* -x, --long and --long=value, but not what only starts with a dash. */
-static bool is_option(struct str word)
-{
-    size_t i = 2;
-
-    if (word.len < 2 || word.at[0] != '-')
-        return false;
-    if (word.at[1] != '-')
-        return word.len == 2;
-    while (i < word.len && ((word.at[i] >= 'a' && word.at[i] <= 'z') || word.at[i] == '-'))
-        i++;
-    return i == word.len || word.at[i] == '=';
 }
 
 /* -p is a port, a package or a project for many programs. */

@@ -425,6 +425,15 @@ static void note_depth(struct secrets_search *f, struct str text, unsigned kinds
         add_hit(f, first.at, first.end, f->secrets->depth);
 }
 
+static void drop_large(struct secrets_search *f)
+{
+    for (size_t i = 0; i < SECRETS_LAYERS; i++)
+        if (f->layers[i].cap > KEEP_LAYER) {
+            buf_release(&f->layers[i]);
+            buf_init(&f->layers[i], LIMIT_LINE);
+        }
+}
+
 static bool is_deeper(struct secrets_search *f, struct str text, unsigned kinds)
 {
     struct unravel_span ignored;
@@ -440,14 +449,17 @@ static bool is_deeper(struct secrets_search *f, struct str text, unsigned kinds)
 
 bool secrets_too_deep(struct secrets_search *f, struct str text)
 {
-    return f->secrets->values &&
-           (is_deeper(f, text, UNRAVEL_ALL) || is_deeper(f, text, UNRAVEL_BACKSLASH));
+    bool deep = f->secrets->values &&
+                (is_deeper(f, text, UNRAVEL_ALL) || is_deeper(f, text, UNRAVEL_BACKSLASH));
+
+    drop_large(f);
+    return deep;
 }
 
 /* Every layer of a text, from the outermost in. */
 static void look_through(struct secrets_search *f, struct str text, const struct way *w)
 {
-    size_t used = 0;
+    bool used = false;
 
     for (size_t layer = 0; !f->overflow; layer++) {
         size_t first = f->count;
@@ -466,14 +478,11 @@ static void look_through(struct secrets_search *f, struct str text, const struct
         buf_clear(next);
         if (!unravel(now, kinds_of(w, layer), next))
             break;
-        used = layer + 1;
+        used = true;
         f->overflow |= next->full;
     }
-    for (size_t i = 0; i < used; i++)
-        if (f->layers[i].cap > KEEP_LAYER) {
-            buf_release(&f->layers[i]);
-            buf_init(&f->layers[i], LIMIT_LINE);
-        }
+    if (used)
+        drop_large(f);
 }
 
 static bool has(struct str text, char c)

@@ -108,7 +108,7 @@ static void tell_drained(void *to)
     leave(d);
 }
 
-/* For those who are inside already. */
+/* For those who are inside: it may be closed by what it tells. */
 static void push_and_tell(struct dial *d)
 {
     bool had = d->held.len > 0;

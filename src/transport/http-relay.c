@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "wire/coding.h"
 #include "wire/response.h"
 
 enum {
@@ -227,11 +229,24 @@ static bool is_endpoint(const struct url *url, struct str path)
     return str_eq(path, STR("/")) || str_eq(path, url->path);
 }
 
+static struct str readable(struct arena *a, struct str codings)
+{
+    struct buf text;
+    struct str left;
+
+    buf_init(&text, TARGET_MAX);
+    coding_narrow(&text, codings);
+    left = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return left;
+}
+
 static void ask_server(struct passage *p, const struct request *r)
 {
     const struct url *url = http_client_url(p->relay->client);
     bool keep_host = url_is_loopback(&url->authority);
     struct ask a = { .method = r->method, .body = r->body };
+    struct arena text = { 0 };
     struct buf target;
 
     buf_init(&target, TARGET_MAX);
@@ -240,13 +255,16 @@ static void ask_server(struct passage *p, const struct request *r)
     for (size_t i = 0; i < r->fields.count; i++) {
         const struct field *f = &r->fields.at[i];
 
-        if (keep_host || !fields_same(f->name, STR("host")))
+        if (p->open.endpoint && fields_same(f->name, STR("accept-encoding")))
+            fields_add(&a.fields, f->name, readable(&text, f->value));
+        else if (keep_host || !fields_same(f->name, STR("host")))
             fields_add(&a.fields, f->name, f->value);
     }
     p->transfer =
         http_transfer_start(p->relay->client, p->open.connection, &a, &server_events, p);
     fields_release(&a.fields);
     buf_release(&target);
+    arena_release(&text);
 }
 
 static void client_request(void *to, struct exchange *x)

@@ -13,6 +13,7 @@
  *   reached: 502, or 504 if it takes too long to connect.
  * - A client that leaves ends its request at the server, and the other way round: an answer
  *   that the server breaks off is broken off. Nothing is ever asked twice.
+ * - Of the ways to pack an answer the server is offered those that the owner can unpack.
  * - 'Expect: 100-continue' is answered here. Redirects are passed on. */
 #ifndef TRANSPORT_HTTP_RELAY_H
 #define TRANSPORT_HTTP_RELAY_H

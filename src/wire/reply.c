@@ -28,6 +28,8 @@ void reply_clear(struct reply *r)
     *r = (struct reply){ .head = head, .fields = fields, .minor = 1 };
 }
 
+static const char not_http[] = "a first line that is not 'HTTP/1.1' and a status";
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -39,7 +41,7 @@ static const char *parse_line(struct reply *r, struct str s)
 {
     if (s.len < 12 || !str_starts(s, STR("HTTP/1.")) || s.at[8] != ' ' ||
         (s.at[7] != '0' && s.at[7] != '1'))
-        return "a first line that is not 'HTTP/1.1' and a status";
+        return not_http;
     if (!is_digit(s.at[9]) || !is_digit(s.at[10]) || !is_digit(s.at[11]) || s.at[9] == '0' ||
         s.at[9] > '5' || (s.len > 12 && s.at[12] != ' '))
         return "a status that is no number from 100 to 599";
@@ -132,6 +134,17 @@ static const char *parse(struct reply *r, bool to_head)
     return decide_body(r, to_head);
 }
 
+/* Told by its first bytes: who greets in another language may then wait for us to speak it. */
+static bool is_other(const struct head *h)
+{
+    static const struct str start = STR_INIT("HTTP/1.");
+    struct str said = buf_str(&h->text);
+
+    if (said.len > start.len)
+        said.len = start.len;
+    return said.len && said.at[0] != '\r' && !str_starts(start, said);
+}
+
 enum reply_next reply_feed(struct reply *r, struct str *in, bool to_head)
 {
     enum head_next next;
@@ -141,11 +154,14 @@ enum reply_next reply_feed(struct reply *r, struct str *in, bool to_head)
     if (r->status)
         return REPLY_WHOLE;
     next = head_feed(&r->head, in);
-    if (next == HEAD_MORE)
+    if (is_other(&r->head))
+        r->why = not_http;
+    else if (next == HEAD_MORE)
         return REPLY_MORE;
-    r->why = next == HEAD_REFUSED ? refusal_text(r->head.why)
-             : r->head.lines == 0 ? "an empty line"
-                                  : parse(r, to_head);
+    else
+        r->why = next == HEAD_REFUSED ? refusal_text(r->head.why)
+                 : r->head.lines == 0 ? "an empty line"
+                                      : parse(r, to_head);
     if (r->why)
         r->status = 0;
     return r->why ? REPLY_REFUSED : REPLY_WHOLE;

@@ -491,12 +491,46 @@ def test_our_own_words_hold_no_secret(run, mcpreel, tmp_path):
         assert not finds(ran.err) and (b"REDACTED" in ran.err or words[0] == str(tmp_path)), ran
 
 
+@pytest.mark.parametrize("words", [
+    ["record", "--redact-env", "CANARY", "--rotate", VALUE, "--", "true"],
+    ["record", "--rotate", VALUE, "--redact-env=CANARY", "--", "true"],
+    ["record", f"--{VALUE}", "--redact-env", "OTHER,CANARY", "--", "true"],
+    ["record", "--redact-env", "CANARY", "--format", VALUE, "--", "true"],
+    ["record", "--redact-env", "CANARY", VALUE, "--", "true"],
+    ["redact", "--redact-env", "CANARY", VALUE, VALUE],
+    [VALUE, "--redact-env", "CANARY"],
+    ["--json", "record", "--redact-env", "CANARY", "--rotate", VALUE, "--", "true"],
+    ["record", "--redact-env", "CANARY", "--rotate", VALUE * 40, "--", "true"],
+], ids=lambda words: " ".join(words).replace(VALUE, "V").replace("V" * 40, "long"))
+def test_what_is_wrong_is_said_without_the_value(run, mcpreel, words):
+    ran = run([mcpreel, *words], env={"CANARY": VALUE, "OTHER": "something-else"})
+    assert ran.code == 2, ran
+    assert ran.err and not finds(ran.err) and not finds(ran.out) and b"Zq7/kV" not in ran.err, ran
+
+
+@pytest.mark.parametrize("words", [
+    ["--token", "%s"], ["--token=%s"], ["--key", "%s"], ["-p", "%s"], ["--pass", "%s"], ["--auth", "%s"],
+    ["--password", "%s"], ["--header", "Authorization: %s"], ["--header=X-Api-Key: %s"], ["API_KEY=%s"],
+    ["https://h.example/mcp?api_key=%s"], ["https://h.example/mcp?x=1&token=%s&y"], ["https://u:%s@h.example/"],
+    ['{"env":{"GITHUB_TOKEN":"%s"}}'], [": --token %s"], ["--user", "me:%s"],
+], ids=" ".join)
+@pytest.mark.parametrize("secret", ["hu7er-Tw0-s3cret", "-hu7er-Tw0-s3cret"], ids=["plain", "dash"])
+def test_secrets_among_the_words_of_a_command(session, words, secret):
+    """Nobody has declared it; and what the server repeats of it goes, too."""
+    session.argv = [w.replace("%s", secret) for w in words]
+    session.add("server", result('{"content":[{"type":"text","text":"started with %s"}]}' % secret))
+    session.run("a.jsonl")
+    recorded = (session.directory / "a.jsonl").read_text()
+    assert secret not in recorded and "[REDACTED:rule-1]" in recorded
+
+
 @pytest.mark.parametrize("options", [
     ["--redact-env", "NOT_SET_ANYWHERE"], ["--redact-env", "EMPTY"], ["--redact-env", "SHORT"],
     ["--redact-env", "WORD"], ["--redact-env", "a-b"], ["--redact-env", "CANARY,NOT_SET_ANYWHERE"],
     ["--redact-patterns", "("], ["--redact-patterns", "(?=x)y"], ["--redact-patterns", "(?<!x)y"],
     ["--redact-patterns", "(x)\\1"], ["--redact-patterns", "x*"], ["--redact-patterns", "[z-a]"],
     ["--redact-patterns", "ok", "--redact-patterns", "x{2001}"], ["--redact-patterns", "(?>a)"],
+    ["--redact-patterns", r"\b"], ["--redact-patterns", "^$"], ["--redact-patterns", r"\bx?\b"],
 ], ids=" ".join)
 def test_bad_configuration_refuses_to_start(run, mcpreel, tmp_path, options):
     env = {"CANARY": VALUE, "EMPTY": "", "SHORT": "q9Z!w", "WORD": "initialize"}

@@ -84,7 +84,7 @@ def test_a_recording_laid_out_by_jq_replays(recording, run, mcpreel, tmp_path):
 
 def test_a_cassette_as_its_own_recorder_serves_it(run, mcpreel, tmp_path, recording):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
-    ran = run([mcpreel, "-q", "replay", "--cassette", tmp_path / "c.json"],
+    ran = run([mcpreel, "-q", "replay", "--stdio", "--cassette", tmp_path / "c.json"],
               stdin="".join(json.dumps(m) + "\n" for m in [call("x", n=2), call("y", n=3)]).encode())
     got = [json.loads(line) for line in ran.out.splitlines()]
     assert ran.code == 0 and got[0] == result("x", "two")
@@ -294,7 +294,7 @@ def words_after(hint, option):
 def test_a_cassette_in_sequence_gives_answers_again_if_asked_to(how, third, run, mcpreel, tmp_path, recording):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
     messages = [request(0, "any"), request(1, "any"), request(2, "any"), request("x", "any"), request("y", "any")]
-    path = ["--cassette", tmp_path / "c.json"]
+    path = ["--stdio", "--cassette", tmp_path / "c.json"]
     error = played(run, mcpreel, path, messages, "--match", "sequential")["x"]["error"]
     assert "--on-exhausted last or cycle" in error["data"]["hint"]
     got = played(run, mcpreel, path, messages, "--match", "sequential", "--on-exhausted", how)

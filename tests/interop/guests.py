@@ -12,7 +12,6 @@ CALLS = [
     ("add", {"a": 2, "b": 40}),
     ("echo", {"text": "Grüße \"日本\" \\ 🎞"}),
     ("fail", {"why": "because"}),
-    ("no_such_tool", {}),
 ]
 
 
@@ -23,6 +22,7 @@ def call(name, arguments):
 INSPECTED = [
     ["--method", "tools/list"],
     *(call(*one) for one in CALLS),
+    call("no_such_tool", {}),  # which it finds out by itself
     ["--method", "resources/read", "--uri", "memo://letters/Ada"],
     ["--method", "prompts/get", "--prompt-name", "greet", "--prompt-args", "name=Ada"],
 ]

@@ -15,6 +15,8 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { EXTENSION, answer, toolsOf } from "./conformance-tasks.mjs";
+
 const need = createRequire(join(resolve(process.argv[2]), "package.json"));
 const {
     CLIENT_CAPABILITIES_META_KEY, McpServer, ResourceTemplate, acceptedContent, createMcpHandler,
@@ -266,6 +268,7 @@ const tools = {
 };
 for (const [name, run] of Object.entries(severalRounds))
     tools[name] = ["Takes several rounds.", NOTHING, run];
+Object.assign(tools, toolsOf(z));
 
 /* Resources and prompts. */
 
@@ -303,6 +306,7 @@ function serverOf() {
             resources: { listChanged: true, subscribe: true },
             logging: {},
             completions: {},
+            extensions: { [EXTENSION]: {} },
         },
         requestState: { verify: codec.verify },
     });
@@ -351,9 +355,13 @@ class Events {
     }
 }
 
-function refuse(res, status, code, message) {
+function reply(res, { status, body }) {
     res.writeHead(status, { "content-type": "application/json" });
-    res.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
+    res.end(JSON.stringify(body));
+}
+
+function refuse(res, status, code, message) {
+    reply(res, { status, body: { jsonrpc: "2.0", id: null, error: { code, message } } });
 }
 
 async function open(req, res, body) {
@@ -401,8 +409,15 @@ async function serve(req, res) {
         refuse(res, 400, -32700, "Parse error");
         return;
     }
-    const legacy = await isLegacyRequest(await toWebRequest(req, body));
-    await (legacy ? serveLegacy : serveModern)(req, res, body);
+    if (await isLegacyRequest(await toWebRequest(req, body))) {
+        await serveLegacy(req, res, body);
+        return;
+    }
+    const ofTasks = body && answer(body, req.headers);
+    if (ofTasks)
+        reply(res, ofTasks);
+    else
+        await serveModern(req, res, body);
 }
 
 const http = createServer((req, res) => {

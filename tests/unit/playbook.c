@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-#include "engine/mock.h"
+#include "engine/http-mock.h"
+#include "http-tape.h"
 #include "terse.h"
 #include "test.h"
 #include "trace/intake.h"
@@ -15,10 +16,12 @@ struct playbook {
     struct shelf_memory shelf;
     struct fuzzy fuzzy;
     struct script script;
+    struct http_script http;
     struct intake intake, upstream;
     struct mock mock;
-    struct buf recording; /* its lines */
-    struct buf got;       /* what the mock did and nobody has expected yet, a line each */
+    struct http_mock http_mock; /* instead of `mock`, if the client is on HTTP */
+    struct buf recording;       /* its lines */
+    struct buf got;             /* what the mock did and nobody has expected yet, a line each */
     struct buf *why;
     size_t line;
     int64_t now_us;
@@ -27,8 +30,18 @@ struct playbook {
         int64_t due_us;
     } timers[TIMERS];
     size_t timer_count;
+    bool over_http;
+    bool taped; /* the recording was made on HTTP */
     bool playing;
 };
+
+static void take_step(struct playbook *p, const struct event *ev)
+{
+    if (p->over_http)
+        http_mock_step(&p->http_mock, ev);
+    else
+        mock_step(&p->mock, ev);
+}
 
 static void note_timer(struct playbook *p, const struct action *a)
 {
@@ -66,7 +79,7 @@ static void write_down(struct action_sink *self, const struct action *a)
     case ACTION_OPEN:
     case ACTION_WRITE:
     case ACTION_END:
-        buf_add(&p->got, STR("over HTTP"));
+        http_line_write(&p->got, a);
         break;
     case ACTION_START_UPSTREAM:
         buf_add(&p->got, STR("start upstream"));
@@ -83,7 +96,7 @@ static void step(struct playbook *p, enum event_kind kind, const struct record *
 {
     struct event ev = { .kind = kind, .record = r, .now_us = p->now_us };
 
-    mock_step(&p->mock, &ev);
+    take_step(p, &ev);
 }
 
 /* The timer that is due first rings; false: none is set. */
@@ -100,7 +113,7 @@ static bool ring(struct playbook *p)
     ev.now_us = p->now_us = p->timers[first].due_us;
     ev.timer = p->timers[first].timer;
     p->timers[first] = p->timers[--p->timer_count];
-    mock_step(&p->mock, &ev);
+    take_step(p, &ev);
     return true;
 }
 
@@ -108,7 +121,7 @@ static void upstream_ends(struct playbook *p, struct str why)
 {
     struct event ev = { .kind = EVENT_UPSTREAM_CLOSED, .why = why, .now_us = p->now_us };
 
-    mock_step(&p->mock, &ev);
+    take_step(p, &ev);
 }
 
 static bool hear_upstream(struct sink *self, const struct record *r, struct err *e)
@@ -149,9 +162,13 @@ static bool nothing_is_left(struct playbook *p)
 static void end_play(struct playbook *p)
 {
     if (p->playing) {
-        mock_release(&p->mock);
+        if (p->over_http)
+            http_mock_release(&p->http_mock);
+        else
+            mock_release(&p->mock);
         intake_release(&p->intake);
         intake_release(&p->upstream);
+        http_script_release(&p->http);
         script_release(&p->script);
         fuzzy_release(&p->fuzzy);
         shelf_memory_release(&p->shelf);
@@ -159,8 +176,35 @@ static void end_play(struct playbook *p)
     p->playing = false;
 }
 
+/* Every session has a byte of its own. */
+static void not_random(void *to, size_t size)
+{
+    static unsigned char last;
+
+    last = to ? (unsigned char)(last + 1) : 0;
+    if (to)
+        memset(to, last, size);
+}
+
+static void read_recording(struct playbook *p)
+{
+    struct str rest = buf_str(&p->recording);
+    struct http_tape tape;
+
+    if (!p->taped) {
+        terse_pour_plain(&p->http.sink, rest);
+        return;
+    }
+    http_tape_init(&tape, &p->http.sink);
+    while (rest.len)
+        http_tape_line(&tape, str_cut(&rest, '\n'));
+    http_tape_release(&tape);
+}
+
 static void begin_play(struct playbook *p, const struct mock_options *options)
 {
+    struct http_mock_options over_http = { .mock = *options, .random = not_random };
+
     end_play(p);
     p->playing = true;
     p->now_us = 0;
@@ -168,11 +212,17 @@ static void begin_play(struct playbook *p, const struct mock_options *options)
     shelf_memory_init(&p->shelf);
     fuzzy_init(&p->fuzzy, &p->script);
     script_init(&p->script, &p->shelf.shelf, &options->match.rules, &p->fuzzy.reader);
-    terse_pour_plain(&p->script.sink, buf_str(&p->recording));
+    http_script_init(&p->http, &p->script.sink, &p->shelf.shelf);
+    read_recording(p);
     script_finish(&p->script);
+    http_script_finish(&p->http);
     intake_init(&p->intake);
     intake_init(&p->upstream);
-    mock_init(&p->mock, &p->script, &p->fuzzy, options, &p->out);
+    not_random(NULL, 0);
+    if (p->over_http)
+        http_mock_init(&p->http_mock, &p->script, &p->http, &p->fuzzy, &over_http, &p->out);
+    else
+        mock_init(&p->mock, &p->script, &p->fuzzy, options, &p->out);
     step(p, EVENT_OPENED, NULL);
 }
 
@@ -250,9 +300,23 @@ static bool expect(struct playbook *p, struct str want)
     return true;
 }
 
+static enum http_line_kind http_kind(struct str line)
+{
+    struct http_line l;
+    enum http_line_kind kind;
+
+    http_line_read(&l, line);
+    kind = l.kind;
+    http_line_release(&l);
+    return kind;
+}
+
 static bool is_expected(struct str line)
 {
-    return str_starts(line, STR("<< ")) || str_starts(line, STR("report ")) ||
+    enum http_line_kind kind = http_kind(line);
+
+    return kind == HTTP_LINE_ANSWER || kind == HTTP_LINE_EVENT || kind == HTTP_LINE_END ||
+           str_starts(line, STR("<< ")) || str_starts(line, STR("report ")) ||
            str_starts(line, STR("wait ")) || str_starts(line, STR("finish ")) ||
            str_starts(line, STR("up<< ")) || str_eq(line, STR("start upstream"));
 }
@@ -260,8 +324,27 @@ static bool is_expected(struct str line)
 static void write_report(struct playbook *p)
 {
     buf_add(&p->got, STR("<< "));
-    mock_report(&p->mock, &p->got);
+    mock_report(p->over_http ? &p->http_mock.mock : &p->mock, &p->got);
     buf_add_ch(&p->got, '\n');
+}
+
+/* A client on HTTP asks for something, or has gone. */
+static void hear_http(struct playbook *p, struct str line)
+{
+    struct step_request request;
+    struct event ev = { .kind = EVENT_GONE, .now_us = p->now_us };
+    struct http_line l;
+
+    http_line_read(&l, line);
+    ev.exchange = l.number;
+    if (l.kind == HTTP_LINE_REQUEST) {
+        request =
+            (struct step_request){ l.method, l.path, &l.fields, l.host, l.origin, l.body };
+        ev.kind = EVENT_REQUEST;
+        ev.request = &request;
+    }
+    take_step(p, &ev);
+    http_line_release(&l);
 }
 
 /* A line after those of the recording. */
@@ -286,6 +369,8 @@ static bool act(struct playbook *p, struct str line)
     else if (str_starts(line, STR("up>> ")))
         assert_true(intake_line(&p->upstream, TO_CLIENT, str_skip(line, strlen("up>> ")),
                                 &p->from_server, &e));
+    else if (http_kind(line) != HTTP_LINE_NONE)
+        hear_http(p, line);
     else if (!str_starts(line, STR(">> ")))
         return fails(p, "no such line in a playbook", line, STR_NONE);
     else if (!intake_line(&p->intake, TO_SERVER, str_skip(line, 3), &p->from_client, &e))
@@ -300,12 +385,20 @@ static bool is_recorded(struct str line)
            str_starts(line, STR("conn=")) || str_starts(line, STR("session="));
 }
 
-/* The recording is poured in one piece, so that its lines are numbered. */
+/* The recording is poured in one piece, so that its lines are numbered. What is about HTTP
+ * is recorded up to the first options, and played from there. */
 static void gather_recording(struct playbook *p, struct str text)
 {
+    bool played = false;
+
     while (text.len) {
         struct str line = str_cut(&text, '\n');
-        if (!is_recorded(line))
+        bool http = http_kind(line) != HTTP_LINE_NONE;
+
+        played = played || str_starts(line, STR("options "));
+        p->over_http = p->over_http || http;
+        p->taped = p->taped || (http && !played);
+        if (!is_recorded(line) && (!http || played))
             continue;
         buf_add(&p->recording, line);
         buf_add_ch(&p->recording, '\n');
@@ -319,7 +412,7 @@ static bool run_line(struct playbook *p, struct str line)
     p->line++;
     if (!line.len || line.at[0] == '#' || str_eq(line, STR("recording")))
         return true;
-    if (is_recorded(line))
+    if (is_recorded(line) || (!p->playing && http_kind(line) != HTTP_LINE_NONE))
         return !p->playing || fails(p, "the recording comes first", line, STR_NONE);
     if (!p->playing && !str_starts(line, STR("options ")))
         begin_play(p, &defaults);

@@ -21,7 +21,11 @@
  *
  * "start upstream" and "up<<" are what the mock wants of the server behind it, "up>>" is
  * a line from that, and "up closed WHY" its end. "report" has the mock write how it went,
- * as a line that starts with "<<". */
+ * as a line that starts with "<<".
+ *
+ * A story with lines about HTTP (http-line.h) is about a mock on HTTP. Those before the
+ * first "options" are recorded; a recording made on stdio can be played to such clients,
+ * too. */
 #ifndef PLAYBOOK_H
 #define PLAYBOOK_H
 

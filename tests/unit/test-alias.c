@@ -69,6 +69,23 @@ static void there_is_an_end_to_it(void **state)
     alias_release(&a);
 }
 
+static void long_ids_are_not_kept_without_end(void **state)
+{
+    static char text[9 << 20];
+    struct alias a;
+    struct str name;
+
+    (void)state;
+    memset(text, 'x', sizeof text);
+    alias_init(&a);
+    assert_true(alias_name(&a, str_n(text, sizeof text), STR("X"), &name));
+    assert_false(alias_name(&a, str_n(text, sizeof text - 1), STR("X"), &name));
+    assert_true(alias_name(&a, str_n(text, sizeof text), STR("X"), &name));
+    assert_str(name, STR("X"));
+    assert_name(&a, "short", "X", "X#2");
+    alias_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -76,6 +93,7 @@ int main(void)
         cmocka_unit_test(an_id_keeps_its_name),
         cmocka_unit_test(a_name_that_looks_numbered_is_not_given_twice),
         cmocka_unit_test(there_is_an_end_to_it),
+        cmocka_unit_test(long_ids_are_not_kept_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

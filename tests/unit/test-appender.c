@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/thread.h"
 #include "fault-sys.h"
 #include "scratch.h"
 #include "test.h"
@@ -398,35 +397,6 @@ static void a_disk_that_hangs_is_waited_for_only_once(void **state)
     assert_int_equal(lost_messages(&b), 0);
     assert_content("file", buf_str(&want));
     buf_release(&want);
-}
-
-static ssize_t write_with_effort(const struct sys *sys, int fd, const void *from, size_t len)
-{
-    int64_t before = thread_busy_us();
-
-    (void)sys;
-    while (thread_busy_us() - before < 40000)
-        ;
-    return sys_real.write(&sys_real, fd, from, len);
-}
-
-/* As on a machine where others have the processor, or with a line of many megabytes. */
-static void a_write_that_is_slow_without_waiting_is_not_the_disks_fault(void **state)
-{
-    struct bench b;
-
-    (void)state;
-    prepare(&b);
-    b.f.sys.write = write_with_effort;
-    b.c.slow_us = 20000;
-    begin(&b);
-    put(&b, "one");
-    put(&b, "two");
-    assert_true(appender_is_well(b.a));
-    end(&b, "");
-    assert_nothing_told(&b);
-    appender_free(b.a);
-    assert_content("file", STR("one\ntwo\n"));
 }
 
 static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
@@ -859,7 +829,6 @@ int main(void)
         IN_A_DIRECTORY(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
         IN_A_DIRECTORY(a_line_larger_than_the_memory_is_kept_all_the_same),
         IN_A_DIRECTORY(a_disk_that_hangs_is_waited_for_only_once),
-        IN_A_DIRECTORY(a_write_that_is_slow_without_waiting_is_not_the_disks_fault),
         IN_A_DIRECTORY(a_disk_that_hangs_at_the_end_is_left_behind),
         IN_A_DIRECTORY(that_the_end_takes_its_time_is_told_once),
         IN_A_DIRECTORY(a_sync_that_hangs_at_the_end_is_left_behind),

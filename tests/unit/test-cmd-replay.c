@@ -261,7 +261,7 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
 {
     (void)state;
     check(
-        PROGRAM_WORDS("-q", "replay", "--cassette", "file"),
+        PROGRAM_WORDS("-q", "replay", "--stdio", "--cassette", "file"),
         ASK("1", "b", "1.0") ASK("2", "b", "1"), 0,
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
         "interaction for tools/call [b]\",\"data\":{\"reason\":\"never recorded\","
@@ -272,9 +272,10 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
         "mcpreel: no recorded answer for tools/call 'b'; nearest is #3 tools/call 'b', which "
         "differs at $.params.n: recorded 1, got 1.0; record it with mcpreel record, or "
         "have the server answer: --on-unmatched passthrough -- SERVER\n");
-    check(PROGRAM_WORDS("-q", "replay", "--cassette", "file", "--match", "sequential"),
-          "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
-          "");
+    check(
+        PROGRAM_WORDS("-q", "replay", "--stdio", "--cassette", "file", "--match", "sequential"),
+        "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
+        "");
 }
 
 /* What the seed calls EC-REC-001. */

@@ -1,2 +1,300 @@
+#include "engine/http-script.h"
+
+#include "http-spoken.h"
+#include "http-tape.h"
+#include "terse.h"
 #include "test.h"
-int main(void){return 0;}
+
+/* A recording made of lines, what of it went on to the script, and the rest. */
+struct bench {
+    struct terse passed;
+    struct shelf_memory shelf;
+    struct http_script http;
+    struct http_tape tape;
+};
+
+static void open_bench(struct bench *b, const char *lines)
+{
+    struct str rest = str_z(lines);
+
+    terse_init(&b->passed);
+    shelf_memory_init(&b->shelf);
+    http_script_init(&b->http, &b->passed.sink, &b->shelf.shelf);
+    http_tape_init(&b->tape, &b->http.sink);
+    while (rest.len)
+        http_tape_line(&b->tape, str_cut(&rest, '\n'));
+    http_tape_release(&b->tape);
+    http_script_finish(&b->http);
+}
+
+static void close_bench(struct bench *b)
+{
+    http_script_release(&b->http);
+    shelf_memory_release(&b->shelf);
+    terse_release(&b->passed);
+}
+
+static const struct http_odd *odd_of(struct bench *b, enum session_state state,
+                                     const char *line)
+{
+    struct http_spoken s;
+    uint64_t key = http_call_key(http_spoken(&s, state, line), &s.arena);
+    const struct http_odd *odd = http_script_odd(&b->http, key);
+
+    http_spoken_release(&s);
+    return odd;
+}
+
+static bool has_passed(const struct bench *b, const char *text)
+{
+    return memmem(b->passed.text.at, b->passed.text.len, text, strlen(text)) != NULL;
+}
+
+#define INIT "POST {\"id\":0,\"method\":\"initialize\"}"
+#define LIST "{\"id\":1,\"method\":\"tools/list\"}"
+#define SESSION                                                                                \
+    "1 " INIT "\n"                                                                             \
+    "1 200 json session=1 {\"id\":0,\"result\":{}}\n"
+
+static void how_an_answer_was_sent_is_known_by_its_request(void **state)
+{
+    const struct http_fact *f;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 POST session=1 " LIST "\n"
+                           "2 200 sse session=1\n"
+                           "2 id=a retry=40 <<\n"
+                           "2 id=b << {\"id\":1,\"result\":{}}\n"
+                           "2 end\n"
+                           "3 POST session=1 " LIST "\n"
+                           "3 400 json {\"id\":1,\"error\":{\"code\":-32021}}\n"
+                           "4 POST session=1 " LIST "\n");
+    f = http_script_fact(&b.http, 1);
+    assert_true(f->status == 200 && f->json && !f->sse && f->answered && !f->has_ids);
+    f = http_script_fact(&b.http, 3);
+    assert_true(f->status == 200 && f->sse && !f->json && f->answered && f->has_ids);
+    assert_true(f->primed && f->retries && f->retry_ms == 40 && !f->cut_off);
+    f = http_script_fact(&b.http, 5);
+    assert_true(f->status == 400 && f->json && f->answered && !f->primed);
+    f = http_script_fact(&b.http, 7);
+    assert_true(f->status == 0 && !f->answered);
+    assert_null(http_script_fact(&b.http, 2));
+    assert_null(http_script_fact(&b.http, 8));
+    close_bench(&b);
+}
+
+static void a_stream_that_was_cut_off_says_after_how_many_messages(void **state)
+{
+    const struct http_fact *f;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 POST session=1 " LIST "\n"
+                           "2 200 sse session=1\n"
+                           "2 id=a <<\n"
+                           "2 id=b << {\"method\":\"notifications/message\"}\n"
+                           "2 end\n"
+                           "3 GET session=1 last=b\n"
+                           "3 200 sse session=1\n"
+                           "3 id=c << {\"id\":1,\"result\":{}}\n"
+                           "3 end\n"
+                           "4 POST session=1 " LIST "\n"
+                           "4 200 sse session=1\n"
+                           "4 id=d <<\n"
+                           "4 gone\n");
+    f = http_script_fact(&b.http, 3);
+    assert_true(f->cut_off && f->cut == 1 && f->primed && !f->retries);
+    f = http_script_fact(&b.http, 6);
+    assert_false(f->cut_off); /* the client left, not the server */
+    close_bench(&b);
+}
+
+static void what_no_correct_client_sends_is_kept_whole_and_goes_no_further(void **state)
+{
+    const struct http_odd *odd;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 POST session=1 version=1999-01-01 " LIST "\n"
+                           "2 400 json {\"id\":1,\"error\":{\"code\":-32000}}\n"
+                           "3 POST session=1 version=1999-01-01 " LIST "\n"
+                           "3 500 text later\n"
+                           "4 POST session=1 type=text " LIST "\n"
+                           "4 415 Retry-After:7 text Speak JSON\n"
+                           "5 DELETE session=1\n"
+                           "5 204\n"
+                           "6 POST session=1 {\"id\":1,\"method\":\"late\"}\n"
+                           "6 404\n"
+                           "7 POST host=other {\"id\":0,\"method\":\"initialize\"}\n"
+                           "7 200 sse\n"
+                           "7 << {\"id\":0,\"result\":{}}\n"
+                           "7 << {\"method\":\"notifications/message\"}\n"
+                           "7 end\n");
+    assert_false(has_passed(&b, "tools/list") || has_passed(&b, "'late'"));
+    odd = odd_of(&b, SESSION_LIVE, "POST version=1999-01-01 " LIST);
+    assert_true(odd->status == 400 && odd->wrong && !odd->sse); /* the first of them stands */
+    assert_str(odd->id, STR("1"));
+    assert_true(odd->first && !odd->first->next && !odd->first->text.len);
+    odd = odd_of(&b, SESSION_LIVE, "POST type=text " LIST);
+    assert_int_equal(odd->status, 415);
+    assert_str(odd->type, STR("text/plain"));
+    assert_str(odd->retry_after, STR("7"));
+    assert_str(odd->first->text, STR("Speak JSON"));
+    odd = odd_of(&b, SESSION_ENDED, "POST {\"id\":1,\"method\":\"late\"}");
+    assert_true(odd->status == 404 && !odd->first);
+    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"late\"}"));
+    odd = odd_of(&b, SESSION_NONE, "POST host=other {\"id\":0,\"method\":\"initialize\"}");
+    assert_true(odd->status == 200 && odd->sse && odd->first->next == odd->last);
+    close_bench(&b);
+}
+
+static void what_was_refused_without_an_answer_is_kept_until_it_was_answered(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 POST session=1 {\"id\":1,\"method\":\"a\"}\n"
+                           "2 503 text busy\n"
+                           "3 POST session=1 {\"id\":2,\"method\":\"a\"}\n"
+                           "3 200 json session=1 {\"id\":2,\"result\":{}}\n"
+                           "4 POST session=1 {\"id\":3,\"method\":\"b\"}\n"
+                           "4 503 text busy\n"
+                           "5 POST session=1 {\"id\":4,\"method\":\"c\"}\n"
+                           "5 200 json session=1 {\"id\":4,\"result\":{}}\n"
+                           "6 POST session=1 {\"id\":5,\"method\":\"c\"}\n"
+                           "6 503 text busy\n"
+                           "7 POST session=1 {\"id\":6,\"method\":\"d\"}\n"
+                           "7 401 text who?\n"
+                           "8 POST session=1 {\"id\":7,\"method\":\"e\"}\n"
+                           "8 400 json {\"id\":7,\"error\":{\"code\":-32602}}\n"
+                           "9 POST session=1 {\"method\":\"notifications/x\"}\n"
+                           "9 500 text\n"
+                           "10 POST session=1 {\"method\":\"notifications/x\"}\n"
+                           "10 202\n");
+    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"a\"}"));
+    assert_int_equal(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"b\"}")->status, 503);
+    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"c\"}"));
+    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"d\"}"));
+    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"e\"}"));
+    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"method\":\"notifications/x\"}"));
+    assert_true(has_passed(&b, "'method':'b'"));
+    close_bench(&b);
+}
+
+static void a_stream_that_was_refused_once_is_not_refused(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 GET session=1\n"
+                           "2 200 sse session=1\n"
+                           "3 GET session=1\n"
+                           "3 409\n"
+                           "4 GET session=1 last=x\n"
+                           "4 400\n");
+    assert_null(odd_of(&b, SESSION_LIVE, "GET"));
+    assert_int_equal(odd_of(&b, SESSION_LIVE, "GET last=y")->status, 400);
+    assert_true(b.http.rules.stream);
+    close_bench(&b);
+}
+
+static void what_the_server_is_like_is_learnt(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 GET session=1\n"
+                           "2 200 sse session=1\n"
+                           "2 id=a retry=9 <<\n"
+                           "3 DELETE session=1\n"
+                           "3 405 Allow:POST\n"
+                           "2 gone\n");
+    assert_true(b.http.seen && b.http.rules.sessions && b.http.rules.stream);
+    assert_true(b.http.stream_primed && b.http.stream_has_ids && b.http.stream_retries);
+    assert_int_equal(b.http.stream_retry_ms, 9);
+    assert_int_equal(b.http.delete_status, 405);
+    close_bench(&b);
+
+    open_bench(&b,
+               "1 " INIT "\n1 200 json {\"id\":0,\"result\":{}}\n2 GET\n2 405 Allow:POST\n");
+    assert_false(b.http.rules.sessions || b.http.rules.stream || b.http.stream_primed);
+    assert_int_equal(b.http.delete_status, 0);
+    close_bench(&b);
+}
+
+/* Nothing is known of HTTP then; clients get what most servers give them. */
+static void a_recording_of_stdio_goes_on_unchanged(void **state)
+{
+    struct terse passed;
+    struct http_script h;
+
+    (void)state;
+    terse_init(&passed);
+    http_script_init(&h, &passed.sink, NULL);
+    terse_pour(&h.sink, "c2s {'id':1,'method':'ping'}\ns2c {'id':1,'result':{}}\n");
+    http_script_finish(&h);
+    assert_terse(&passed, "#1 c2s {'id':1,'method':'ping'}\n#2 s2c {'id':1,'result':{}}\n");
+    assert_true(!h.seen && h.rules.sessions && h.rules.stream);
+    assert_null(http_script_fact(&h, 1));
+    assert_null(http_script_odd(&h, 0));
+    http_script_release(&h);
+    terse_release(&passed);
+}
+
+static void what_mcpreel_answered_itself_is_no_answer(void **state)
+{
+    struct terse passed;
+    struct http_script h;
+
+    (void)state;
+    terse_init(&passed);
+    http_script_init(&h, &passed.sink, NULL);
+    terse_pour(&h.sink,
+               "| {'type':'http','ev':'request','exchange':1,'method':'POST','state':'none',"
+               "'host':'self','origin':'none','body':'message','headers':[['Content-Type',"
+               "'application/json']]}\n"
+               "x=1 c2s {'id':1,'method':'a'}\n"
+               "| {'type':'http','ev':'response','exchange':1,'status':502,'by':'mcpreel',"
+               "'media':'json'}\n"
+               "x=1 s2c {'id':1,'error':{'code':-32000}}\n"
+               "x=1 http end mcpreel\n");
+    http_script_finish(&h);
+    assert_int_equal(http_script_fact(&h, 1)->status, 0);
+    assert_int_equal(h.odd.count, 0);
+    assert_null(memmem(passed.text.at, passed.text.len, "s2c", 3));
+    http_script_release(&h);
+    terse_release(&passed);
+}
+
+static void a_script_that_takes_no_more_is_heard(void **state)
+{
+    struct terse passed;
+    struct http_script h;
+    struct record r = { .kind = RECORD_STDERR };
+    struct err e = ERR_NONE;
+
+    (void)state;
+    terse_init(&passed);
+    passed.refuses = true;
+    http_script_init(&h, &passed.sink, NULL);
+    assert_false(h.sink.put(&h.sink, &r, &e));
+    http_script_release(&h);
+    terse_release(&passed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_an_answer_was_sent_is_known_by_its_request),
+        cmocka_unit_test(a_stream_that_was_cut_off_says_after_how_many_messages),
+        cmocka_unit_test(what_no_correct_client_sends_is_kept_whole_and_goes_no_further),
+        cmocka_unit_test(what_was_refused_without_an_answer_is_kept_until_it_was_answered),
+        cmocka_unit_test(a_stream_that_was_refused_once_is_not_refused),
+        cmocka_unit_test(what_the_server_is_like_is_learnt),
+        cmocka_unit_test(a_recording_of_stdio_goes_on_unchanged),
+        cmocka_unit_test(what_mcpreel_answered_itself_is_no_answer),
+        cmocka_unit_test(a_script_that_takes_no_more_is_heard),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

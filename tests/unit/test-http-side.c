@@ -1,2 +1,333 @@
+#include "cmd/http-side.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "dial.h"
 #include "test.h"
-int main(void){return 0;}
+
+/* Timers of the engine below: what it is to do with the latest exchange. */
+enum { WRITE = 1, END, FLOOD };
+
+enum { FLOODS = 64, FLOOD_SIZE = 1 << 20 };
+
+/* An engine that answers by the path of a request, and the clients it has. */
+struct bench {
+    struct loop *loop;
+    struct log log;
+    struct buf logged, told, heard;
+    struct app app;
+    struct drive drive;
+    struct http_side side;
+    uint64_t latest;
+    bool gone, done;
+    int fd;
+};
+
+static void act(struct bench *b, enum action_kind kind, unsigned status, struct fields *f,
+                struct str text)
+{
+    struct action a = { .kind = kind,
+                        .way = { .exchange = b->latest },
+                        .status = status,
+                        .fields = f,
+                        .text = text };
+
+    b->drive.actions.put(&b->drive.actions, &a);
+}
+
+static void answer(struct bench *b, const struct step_request *r)
+{
+    struct str path = r->path, body = r->body;
+    struct fields f = { .at = NULL };
+
+    fields_add(&f, STR("Mcp-Session-Id"), STR("me"));
+    if (str_eq(path, STR("/echo")))
+        act(b, ACTION_ANSWER, 200, &f, body);
+    else if (str_eq(path, STR("/told")))
+        act(b, ACTION_ANSWER, 202, &f, STR_NONE);
+    else if (str_eq(path, STR("/stream")))
+        act(b, ACTION_OPEN, 200, &f, STR_NONE);
+    else if (str_eq(path, STR("/split"))) {
+        fields_add(&f, STR("Allow"), STR("GET\r\nSet-Cookie: a"));
+        act(b, ACTION_ANSWER, 405, &f, STR_NONE);
+    }
+    /* What was answered is still looked at, as engines may. */
+    buf_printf(&b->told, " %.*s]", STR_ARG(body));
+    fields_release(&f);
+}
+
+static void flood(struct bench *b)
+{
+    char *much = calloc(1, FLOOD_SIZE);
+
+    for (int i = 0; i < FLOODS; i++)
+        act(b, ACTION_WRITE, 0, NULL, str_n(much, FLOOD_SIZE));
+    free(much);
+}
+
+static void step(void *engine, const struct event *ev)
+{
+    struct bench *b = engine;
+
+    if (ev->kind == EVENT_REQUEST) {
+        b->latest = ev->exchange;
+        buf_printf(&b->told, "[%llu %.*s %.*s %s %s", (unsigned long long)ev->exchange,
+                   STR_ARG(ev->request->method), STR_ARG(ev->request->path),
+                   place_name(ev->request->host), place_name(ev->request->origin));
+        assert_int_equal(fields_count(ev->request->fields, STR("host")), 1);
+        answer(b, ev->request);
+    } else if (ev->kind == EVENT_GONE) {
+        buf_printf(&b->told, "[%llu gone]", (unsigned long long)ev->exchange);
+        b->gone = true;
+    } else if (ev->timer == WRITE) {
+        act(b, ACTION_WRITE, 0, NULL, STR("data: x\n\n"));
+    } else if (ev->timer == END) {
+        act(b, ACTION_END, 0, NULL, STR_NONE);
+    } else {
+        flood(b);
+    }
+}
+
+static void on_action(void *to, const struct action *a)
+{
+    struct bench *b = to;
+
+    http_side_act(&b->side, a);
+}
+
+static void add_line(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void open_bench(struct bench *b, const char *where)
+{
+    struct err e = ERR_NONE;
+    struct listen at;
+
+    *b = (struct bench){ .loop = loop_new(),
+                         .log = { .level = LOG_DEBUG, .put = add_line, .to = &b->logged } };
+    b->app.log = &b->log;
+    buf_init(&b->logged, 1 << 20);
+    buf_init(&b->told, 1 << 20);
+    buf_init(&b->heard, 1 << 20);
+    drive_init(&b->drive, &b->app, b->loop, step, b, on_action, b);
+    assert_true(listen_parse(&at, str_z(where), &e));
+    if (!http_side_open(&b->side, b->loop, &b->drive, &at, &e))
+        fail_msg("%s", e.msg);
+    b->fd = dial_port(http_server_at(b->side.server)->port);
+}
+
+static void close_bench(struct bench *b)
+{
+    close(b->fd);
+    http_side_close(&b->side);
+    drive_release(&b->drive);
+    loop_free(b->loop);
+    buf_release(&b->heard);
+    buf_release(&b->told);
+    buf_release(&b->logged);
+}
+
+static void tell(struct bench *b, uint64_t timer)
+{
+    drive_tell(&b->drive, (struct event){ .kind = EVENT_TIMER, .timer = timer });
+}
+
+static void say(struct bench *b, const char *bytes)
+{
+    dial_say(b->fd, str_z(bytes));
+}
+
+/* All that came up to `want` is `all`. */
+static void hear(struct bench *b, const char *want, const char *all)
+{
+    buf_clear(&b->heard);
+    assert_string_equal(dial_hear(b->loop, b->fd, &b->heard, str_z(want)), "");
+    assert_str(buf_str(&b->heard), str_z(all));
+}
+
+static bool is_gone(void *to)
+{
+    struct bench *b = to;
+
+    return b->gone;
+}
+
+static bool is_done(void *to)
+{
+    struct bench *b = to;
+
+    return b->done;
+}
+
+static void note_done(void *to)
+{
+    struct bench *b = to;
+
+    b->done = true;
+}
+
+#define HOST "Host: localhost\r\n"
+
+static void whole_requests_become_events_and_answers_go_out(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "POST /echo?q=1 HTTP/1.1\r\n" HOST "Content-Length: 6\r\n\r\nabc");
+    dial_pause(b.loop);
+    assert_str(buf_str(&b.told), STR(""));
+    say(&b, "def");
+    hear(&b, "abcdef",
+         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 6\r\n\r\nabcdef");
+    say(&b, "POST /told HTTP/1.1\r\n" HOST "Origin: http://localhost:1\r\n"
+            "Content-Length: 1\r\n\r\n!");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
+    assert_str(buf_str(&b.told),
+               STR("[1 POST /echo loopback none abcdef][2 POST /told loopback loopback !]"));
+    close_bench(&b);
+}
+
+static void a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nTransfer-Encoding: chunked\r\n\r\n");
+    tell(&b, WRITE);
+    hear(&b, "\n\n\r\n", "9\r\ndata: x\n\n\r\n");
+    tell(&b, END);
+    hear(&b, "0\r\n\r\n", "0\r\n\r\n");
+    tell(&b, WRITE); /* it is over: nobody hears it */
+    say(&b, "POST /told HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
+    close_bench(&b);
+}
+
+static void a_client_that_goes_is_told_of_once(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    close(b.fd);
+    assert_true(dial_until(b.loop, is_gone, &b));
+    tell(&b, WRITE);
+    tell(&b, END);
+    assert_str(buf_str(&b.told), STR("[1 GET /stream loopback none ][1 gone]"));
+    b.fd = dial_port(http_server_at(b.side.server)->port);
+    close_bench(&b);
+}
+
+static void a_client_that_takes_nothing_is_given_up(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.queue_max = FLOOD_SIZE;
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    tell(&b, FLOOD);
+    assert_str(buf_str(&b.told), STR("[1 GET /stream loopback none ][1 gone]"));
+    close_bench(&b);
+}
+
+static void who_is_not_let_in_never_reaches_the_engine(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 403 ")));
+    assert_str(buf_str(&b.told), STR(""));
+    close_bench(&b);
+}
+
+static void what_is_too_long_never_reaches_the_engine(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.body_max = 5;
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 6\r\n\r\nabcdef");
+    dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 ")));
+    assert_str(buf_str(&b.told), STR(""));
+    close_bench(&b);
+}
+
+/* A recording may hold anything; it does not get to write lines of its own into a head. */
+static void an_answer_that_would_be_another_is_not_sent(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /split HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 500 ")));
+    assert_null(memmem(b.heard.at, b.heard.len, "Set-Cookie", 10));
+    close_bench(&b);
+}
+
+static void garbage_is_refused_and_logged(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET / HTTP/1.1\nHost: localhost\n\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 400 ")));
+    assert_non_null(memmem(b.logged.at, b.logged.len, "was refused", 11));
+    assert_str(buf_str(&b.told), STR(""));
+    close_bench(&b);
+}
+
+static void at_the_end_what_was_said_is_taken_first(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    tell(&b, WRITE);
+    http_side_finish(&b.side, note_done, &b);
+    tell(&b, END);
+    buf_clear(&b.heard);
+    assert_string_equal(dial_hear(b.loop, b.fd, &b.heard, STR("never")), "end");
+    assert_str(buf_str(&b.heard), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
+    assert_true(dial_until(b.loop, is_done, &b));
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_requests_become_events_and_answers_go_out),
+        cmocka_unit_test(a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so),
+        cmocka_unit_test(a_client_that_goes_is_told_of_once),
+        cmocka_unit_test(a_client_that_takes_nothing_is_given_up),
+        cmocka_unit_test(who_is_not_let_in_never_reaches_the_engine),
+        cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
+        cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),
+        cmocka_unit_test(garbage_is_refused_and_logged),
+        cmocka_unit_test(at_the_end_what_was_said_is_taken_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

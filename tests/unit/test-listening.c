@@ -1,2 +1,149 @@
+#include "cmd/listening.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "desk.h"
 #include "test.h"
-int main(void){return 0;}
+
+static void assert_at(struct listening_args args, int usual, const char *host, int port)
+{
+    struct err e = ERR_NONE;
+    struct listen at;
+    bool asked;
+
+    if (!listening_choose(&args, usual, &at, &asked, &e))
+        fail_msg("%s", e.msg);
+    assert_true(asked);
+    assert_str(at.host, str_z(host));
+    assert_int_equal(at.port, port);
+}
+
+static void an_address_is_given_in_either_way(void **state)
+{
+    (void)state;
+    assert_at((struct listening_args){ .listen = "8080" }, 0, "", 8080);
+    assert_at((struct listening_args){ .listen = ":8080" }, 0, "", 8080);
+    assert_at((struct listening_args){ .listen = "localhost:0" }, 0, "localhost", 0);
+    assert_at((struct listening_args){ .listen = "[::1]:80" }, 0, "::1", 80);
+    assert_at((struct listening_args){ .port = 81 }, 0, "", 81);
+}
+
+static void the_usual_port_is_for_who_gives_none(void **state)
+{
+    (void)state;
+    assert_at((struct listening_args){ 0 }, 5555, "", 5555);
+    assert_at((struct listening_args){ .port = 81 }, 5555, "", 81);
+    assert_at((struct listening_args){ .listen = "127.0.0.1:82" }, 5555, "127.0.0.1", 82);
+    assert_at((struct listening_args){ .ready_fd = 3 }, 5555, "", 5555);
+}
+
+static void without_an_address_nobody_listens(void **state)
+{
+    struct err e = ERR_NONE;
+    struct listen at;
+    bool asked = true;
+
+    (void)state;
+    assert_true(listening_choose(&(struct listening_args){ 0 }, 0, &at, &asked, &e));
+    assert_false(asked);
+}
+
+static void assert_refused(struct listening_args args, const char *msg)
+{
+    struct err e = ERR_NONE;
+    struct listen at;
+    bool asked;
+
+    assert_false(listening_choose(&args, 0, &at, &asked, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, msg);
+}
+
+static void others_are_let_in_only_if_that_is_asked_for(void **state)
+{
+    static const char *const open[] = { "0.0.0.0:80", "*:80",        "[::]:80", "0:80",
+                                        "0x0:80",     "10.0.0.1:80", "host:80" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+        struct listening_args args = { .listen = open[i] };
+        struct err e = ERR_NONE;
+        struct listen at;
+        char msg[128];
+        bool asked;
+
+        snprintf(msg, sizeof msg, "'%s' can be reached by other machines, too", open[i]);
+        assert_refused(args, msg);
+        args.allow_remote = true;
+        assert_true(listening_choose(&args, 0, &at, &asked, &e));
+        assert_int_not_equal(at.scope, LISTEN_LOOPBACK);
+    }
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    assert_refused((struct listening_args){ .listen = "80", .port = 81 },
+                   "two addresses: '--listen' and '--port'");
+    assert_refused((struct listening_args){ .allow_remote = true },
+                   "'--allow-remote' goes with '--listen' only");
+    assert_refused((struct listening_args){ .ready_fd = 3 },
+                   "'--ready-fd' goes with '--listen' only");
+}
+
+static void assert_told(struct desk *d, bool json, const char *host, const char *want)
+{
+    struct app app = { .sys = &d->faults.sys, .json = json };
+    struct url_authority at = { .host = str_z(host), .port = 80 };
+    struct err e = ERR_NONE;
+
+    buf_clear(&d->out);
+    assert_true(listening_tell(&app, &(struct listening_args){ 0 }, &at, STR("/mcp"), &e));
+    assert_str(buf_str(&d->out), str_z(want));
+}
+
+static void the_url_is_told_on_standard_output(void **state)
+{
+    assert_told(*state, false, "127.0.0.1", "http://127.0.0.1:80/mcp\n");
+    assert_told(*state, false, "::1", "http://[::1]:80/mcp\n");
+    assert_told(*state, true, "localhost",
+                "{\"event\":\"listening\",\"url\":\"http://localhost:80/mcp\"}\n");
+}
+
+static void the_address_is_told_on_a_descriptor_and_its_end_follows(void **state)
+{
+    struct desk *d = *state;
+    struct app app = { .sys = &d->faults.sys };
+    struct url_authority at = { .host = STR_INIT("127.0.0.1"), .port = 80 };
+    struct err e = ERR_NONE;
+    char said[64];
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_true(listening_tell(&app, &(struct listening_args){ .ready_fd = ends[1] }, &at,
+                               STR("/mcp"), &e));
+    assert_int_equal(read(ends[0], said, sizeof said), 20);
+    assert_str(str_n(said, 20), STR("http://127.0.0.1:80\n"));
+    assert_int_equal(read(ends[0], said, sizeof said), 0);
+    close(ends[0]);
+    assert_false(listening_tell(&app, &(struct listening_args){ .ready_fd = ends[1] }, &at,
+                                STR("/mcp"), &e));
+    assert_int_equal(e.kind, ERR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_is_given_in_either_way),
+        cmocka_unit_test(the_usual_port_is_for_who_gives_none),
+        cmocka_unit_test(without_an_address_nobody_listens),
+        cmocka_unit_test(others_are_let_in_only_if_that_is_asked_for),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test_setup_teardown(the_url_is_told_on_standard_output, desk_open,
+                                        desk_close),
+        cmocka_unit_test_setup_teardown(the_address_is_told_on_a_descriptor_and_its_end_follows,
+                                        desk_open, desk_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "fault-sys.h"
 #include "format/reader.h"
 #include "scratch.h"
@@ -223,6 +224,36 @@ static void plain_files_have_three_kinds_of_lines(void **state)
         "a.jsonl",
         HEADER MESSAGE(
             1) "@1000 footer messages=1+0=1 ms=0 errors=0 code=0 protocol= server= client=\n");
+}
+
+static ssize_t write_with_effort(const struct sys *sys, int fd, const void *from, size_t len)
+{
+    int64_t before = thread_busy_us();
+
+    (void)sys;
+    while (thread_busy_us() - before < 40000)
+        ;
+    return sys_real.write(&sys_real, fd, from, len);
+}
+
+/* As on a machine where others have the processor, or with a line of many megabytes. */
+static void a_write_that_is_slow_without_waiting_is_not_the_disks_fault(void **state)
+{
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    f.sys.write = write_with_effort;
+    begin(&l, &f, &usual);
+    put_header(&l);
+    put_message(&l, 1, TO_SERVER);
+    assert_true(appender_is_well(l.file));
+    assert_int_equal(live_trouble(&l, &e), APPENDER_FINE);
+    put_footer(&l, 1);
+    end(&l);
+    live_release(&l);
 }
 
 /* No file may be larger, as on a disk that has no more room. */
@@ -461,6 +492,7 @@ int main(void)
         IN_A_DIRECTORY(lines_wait_for_each_other_if_they_are_to_be_written_together),
         IN_A_DIRECTORY(only_so_much_waits),
         IN_A_DIRECTORY(plain_files_have_three_kinds_of_lines),
+        IN_A_DIRECTORY(a_write_that_is_slow_without_waiting_is_not_the_disks_fault),
         IN_A_DIRECTORY(what_is_lost_stands_in_the_file_by_who_said_it),
         IN_A_DIRECTORY(a_sync_that_failed_stands_in_the_file),
         IN_A_DIRECTORY(a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer),

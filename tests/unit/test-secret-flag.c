@@ -53,6 +53,7 @@ static void secrets_are_found_inside_a_word(void **state)
         { "{'password': 'abc'}", "[abc]" },
         { "exec srv --token abc -v --password def", "[abc][def]" },
         { "srv --token 'a b' c", "[a b]" },
+        { "srv --token -a9 c", "[-a9]" },
         { "A=1 srv --api-key=abc --x", "[abc]" },
         { "Server=h;Password=abc;Db=x", "[abc]" },
     };

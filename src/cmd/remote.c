@@ -1,0 +1,146 @@
+#include "cmd/remote.h"
+
+#include "base/file.h"
+#include "base/unravel.h"
+#include "engine/headers-kept.h"
+#include "wire/url.h"
+
+/* What MCP is about is in every recording anyway. "Bearer TOKEN" is also a secret without
+ * its first word. */
+static void add_secret(struct remote *r, struct str name, struct str header, struct str value)
+{
+    size_t blank = str_find(value, ' ');
+
+    if (headers_kept(header))
+        return;
+    fields_add(&r->secrets, name, value);
+    if (blank < value.len)
+        fields_add(&r->secrets, name, str_trim(str_skip(value, blank + 1)));
+}
+
+static bool add_header(struct remote *r, struct str name, struct str value, const char *option,
+                       struct err *e)
+{
+    if (!fields_is_token(name) || !fields_is_value(value))
+        return err_set(e, ERR_USAGE, "'%s' needs a name and a value that can be sent", option);
+    fields_add(&r->headers, name, value);
+    return true;
+}
+
+static bool add_given(struct remote *r, const char *line, struct err *e)
+{
+    struct str value = str_z(line), name;
+    bool whole = str_find(value, ':') < value.len;
+
+    name = whole ? str_cut(&value, ':') : STR_NONE;
+    value = str_trim(value);
+    if (!add_header(r, name, value, "--header", e))
+        return err_hint(e, "write it as --header 'Name: value'");
+    add_secret(r, name, name, value);
+    return true;
+}
+
+static bool add_from_env(struct remote *r, const struct app *app, const char *pair,
+                         struct err *e)
+{
+    struct str variable = str_z(pair), name = str_cut(&variable, '=');
+    const char *value = variable.len ? app_env(app, variable.at) : NULL;
+
+    if (!variable.len) {
+        err_set(e, ERR_USAGE, "'--header-env' needs a header and a variable");
+        return err_hint(e, "write it as --header-env Authorization=MY_VARIABLE");
+    }
+    if (!value) {
+        err_set(e, ERR_USAGE, "'--header-env': the variable for '%.*s' is not set or empty",
+                STR_ARG(name));
+        return err_hint(e, "give the name of the variable, not the value: --header-env "
+                           "Authorization=MY_VARIABLE");
+    }
+    if (!add_header(r, name, str_trim(str_z(value)), "--header-env", e))
+        return false;
+    add_secret(r, variable, name, str_trim(str_z(value)));
+    return true;
+}
+
+static bool read_headers(struct remote *r, const struct app *app,
+                         const struct remote_args *args, struct err *e)
+{
+    for (size_t i = 0; i < args->headers.count; i++)
+        if (!add_given(r, args->headers.at[i], e))
+            return false;
+    for (size_t i = 0; i < args->header_env.count; i++)
+        if (!add_from_env(r, app, args->header_env.at[i], e))
+            return false;
+    return true;
+}
+
+/* A user without a password is often a token. */
+static void add_password(struct remote *r, struct str userinfo)
+{
+    struct str password = userinfo;
+    struct buf plain;
+
+    if (!userinfo.len)
+        return;
+    str_cut(&password, ':');
+    if (!password.len)
+        password = userinfo;
+    buf_init(&plain, password.len + UNRAVEL_ROOM);
+    if (unravel(password, UNRAVEL_PERCENT, &plain))
+        password = arena_str(&r->arena, buf_str(&plain));
+    fields_add(&r->secrets, STR("URL"), password);
+    buf_release(&plain);
+}
+
+static bool read_url(struct remote *r, const char *text, struct err *e)
+{
+    struct str all = str_z(text), before;
+    struct url url;
+
+    if (!url_parse(&url, all, e))
+        return false;
+    add_password(r, url.authority.userinfo);
+    r->host = url.authority.port < 0
+                  ? arena_z(&r->arena, url.authority.host)
+                  : arena_printf(&r->arena, "%.*s:%d", STR_ARG(url.authority.host),
+                                 url.authority.port)
+                        .at;
+    r->url = text;
+    if (url.path.len)
+        return true;
+    before = str_n(text, strcspn(text, "?#"));
+    r->url = arena_printf(&r->arena, "%.*s/mcp%s", STR_ARG(before), text + before.len).at;
+    return true;
+}
+
+/* Told now, not when the first client is there. */
+static bool check_cacert(const struct app *app, const char *path, struct err *e)
+{
+    struct file f = FILE_CLOSED;
+
+    return !path || (file_open(&f, app->sys, path, e) && file_close(&f, e));
+}
+
+bool remote_read(struct remote *r, const struct app *app, const struct remote_args *args,
+                 struct err *e)
+{
+    const char *text = args->url ? args->url : args->target;
+
+    *r = (struct remote){ .cacert = args->cacert };
+    if (args->url && args->target)
+        return err_set(e, ERR_USAGE, "two servers: '--url' and '--target'");
+    if (text)
+        return read_url(r, text, e) && read_headers(r, app, args, e) &&
+               check_cacert(app, args->cacert, e);
+    if (args->headers.count || args->header_env.count || args->cacert)
+        return err_set(e, ERR_USAGE,
+                       "'--header', '--header-env' and '--cacert' go with '--url' only");
+    return true;
+}
+
+void remote_release(struct remote *r)
+{
+    fields_release(&r->headers);
+    fields_release(&r->secrets);
+    arena_release(&r->arena);
+}

@@ -1,0 +1,75 @@
+/* cmd/remote.h - the options that say where a server is that speaks HTTP, and what it is
+ * told besides.
+ *
+ * A URL without a path means '/mcp', which is where most servers are; one that is at the
+ * root is written with a '/' at the end. No value of a header and no password is ever in an
+ * error; `secrets` has them for whoever writes something down. */
+#ifndef CMD_REMOTE_H
+#define CMD_REMOTE_H
+
+#include "base/arena.h"
+#include "cmd/app.h"
+#include "cmd/option.h"
+#include "wire/fields.h"
+
+struct remote_args {
+    const char *url;
+    const char *target; /* the same as mcp-recorder has it, with what else that brings */
+    struct option_list headers, header_env;
+    const char *cacert;
+};
+
+#define REMOTE_GROUP "A server on HTTP"
+
+/* Rows for the table of a command whose struct `args_type` has remote_args as `field`.
+ * `seed_help`: what --target brings. */
+#define REMOTE_OPTIONS(args_type, field, seed_help)                                            \
+    { .name = "url",                                                                           \
+      .also = { "upstream-http" },                                                             \
+      .arg = "URL",                                                                            \
+      .type = OPTION_STRING,                                                                   \
+      .seed = true,                                                                            \
+      .group = REMOTE_GROUP,                                                                   \
+      .at = offsetof(args_type, field.url),                                                    \
+      .help = "the server is there, in place of '-- COMMAND'; /mcp if it has no path" },       \
+        { .name = "target",                                                                    \
+          .arg = "URL",                                                                        \
+          .type = OPTION_STRING,                                                               \
+          .group = REMOTE_GROUP,                                                               \
+          .at = offsetof(args_type, field.target),                                             \
+          .help = seed_help },                                                                 \
+        { .name = "header",                                                                    \
+          .arg = "'NAME: VALUE'",                                                              \
+          .type = OPTION_LIST,                                                                 \
+          .group = REMOTE_GROUP,                                                               \
+          .at = offsetof(args_type, field.headers),                                            \
+          .help = "send it this header, in place of the client's own" },                       \
+        { .name = "header-env",                                                                \
+          .arg = "NAME=VARIABLE",                                                              \
+          .type = OPTION_LIST,                                                                 \
+          .group = REMOTE_GROUP,                                                               \
+          .at = offsetof(args_type, field.header_env),                                         \
+          .help = "the same with a variable's value, which no list of processes shows" },      \
+    {                                                                                          \
+        .name = "cacert", .arg = "FILE", .type = OPTION_PATH, .group = REMOTE_GROUP,           \
+        .at = offsetof(args_type, field.cacert),                                               \
+        .help = "trust the certificates in FILE instead of the system's"                       \
+    }
+
+struct remote {
+    const char *url;       /* with a path; NULL: none was named */
+    const char *host;      /* of it, with the port if that was said */
+    struct fields headers; /* for every request */
+    struct fields secrets; /* names, and values that must not be written down */
+    const char *cacert;    /* may be NULL */
+    struct arena arena;
+};
+
+/* ERR_USAGE: what was given cannot be used, or goes with a URL only; ERR_INPUT: there is no
+ * such file of certificates. Borrows from the options and the environment. To be released in
+ * any case. */
+bool remote_read(struct remote *r, const struct app *app, const struct remote_args *args,
+                 struct err *e) MUST_CHECK;
+void remote_release(struct remote *r);
+
+#endif

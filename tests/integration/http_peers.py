@@ -1,0 +1,335 @@
+"""Peers on HTTP that do exactly what a test says, byte by byte, on plain sockets of 127.0.0.1.
+
+`Upstream` is a server: each connection runs `serve(conn)` in a thread of its own. `Client` is one connection
+of a client. `Program` is mcpreel listening, recording or replaying. Nobody waits longer than WAIT seconds
+for anything, and no test asks how long something took.
+"""
+import json
+import os
+import pathlib
+import queue
+import signal
+import socket
+import struct
+import subprocess
+import threading
+
+import pytest
+
+WAIT = 30
+JSON = ("Content-Type", "application/json")
+BOTH = ("Accept", "application/json, text/event-stream")
+
+
+class Gone(Exception):
+    """The other end closed the connection."""
+
+
+class Bytes:
+    """A socket that is read by what has to come."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.sock.settimeout(WAIT)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.have = b""
+
+    def more(self):
+        try:
+            got = self.sock.recv(65536)
+        except ConnectionError:
+            got = b""
+        if not got:
+            raise Gone(self.have)
+        self.have += got
+
+    def until(self, mark):
+        while mark not in self.have:
+            self.more()
+        part, _, self.have = self.have.partition(mark)
+        return part + mark
+
+    def exactly(self, count):
+        while len(self.have) < count:
+            self.more()
+        part, self.have = self.have[:count], self.have[count:]
+        return part
+
+    def rest(self):
+        """All that comes until the end; whether it was a reset is of no account."""
+        try:
+            while True:
+                self.more()
+        except Gone:
+            part, self.have = self.have, b""
+            return part
+
+    def send(self, data):
+        self.sock.sendall(data)
+
+    def close(self):
+        self.sock.close()
+
+    def reset(self):
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.sock.close()
+
+
+class Message:
+    """A head and its body."""
+
+    def __init__(self, start, headers):
+        self.start, self.headers, self.body = start, headers, b""
+
+    def all(self, name):
+        return [v for n, v in self.headers if n.lower() == name.lower()]
+
+    def get(self, name):
+        values = self.all(name)
+        return values[0] if values else None
+
+    @property
+    def status(self):
+        return int(self.start.split()[1])
+
+    @property
+    def method(self):
+        return self.start.split()[0]
+
+    @property
+    def target(self):
+        return self.start.split()[1]
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+def read_head(stream):
+    lines = stream.until(b"\r\n\r\n").decode("latin-1").split("\r\n")[:-2]
+    return Message(lines[0], [tuple(line.split(": ", 1)) if ": " in line else (line.rstrip(":"), "") for line in lines[1:]])
+
+
+def read_chunk(stream):
+    """The next chunk; empty: the last one."""
+    data = stream.exactly(int(stream.until(b"\r\n"), 16))
+    assert stream.exactly(2) == b"\r\n"
+    return data
+
+
+def read_body(stream, message, bodiless=False):
+    if bodiless:
+        return b""
+    if message.get("transfer-encoding"):
+        body = b""
+        while data := read_chunk(stream):
+            body += data
+        return body
+    if message.get("content-length"):
+        return stream.exactly(int(message.get("content-length")))
+    return b""
+
+
+def chunk(data):
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def compose(start, headers, body=b"", sized=True):
+    lines = [start, *(f"{n}: {v}" for n, v in headers)]
+    if sized:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def result(request_id, value=None):
+    return {"jsonrpc": "2.0", "id": request_id, "result": value if value is not None else {}}
+
+
+def call(request_id, method="ping", **params):
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    return {**message, "params": params} if params else message
+
+
+class Connection(Bytes):
+    """A client's connection, at the server."""
+
+    def __init__(self, sock, number, seen):
+        super().__init__(sock)
+        self.number, self.seen = number, seen
+
+    def request(self):
+        """The next request; None when the client has closed."""
+        try:
+            message = read_head(self)
+            message.body = read_body(self, message)
+        except Gone:
+            return None
+        self.seen.append((self.number, message))
+        return message
+
+    def answer(self, status=200, body=b"", headers=(), json_=None):
+        if json_ is not None:
+            body, headers = json.dumps(json_).encode(), [*headers, JSON]
+        self.send(compose(f"HTTP/1.1 {status} Whatever", headers, body))
+
+    def sse(self, *headers):
+        self.send(compose("HTTP/1.1 200 OK", [("Content-Type", "text/event-stream"), *headers, ("Transfer-Encoding", "chunked")],
+                          sized=False))
+
+    def event(self, data=None, **fields):
+        lines = [f"{name}: {value}" for name, value in fields.items()]
+        if data is not None:
+            lines.append("data: " + (data if isinstance(data, str) else json.dumps(data)))
+        self.send(chunk("\n".join([*lines, "", ""]).encode()))
+
+    def last(self):
+        self.send(LAST_CHUNK)
+
+    def wait_end(self):
+        """Until the client's end is there; whatever comes before it is returned."""
+        return self.rest()
+
+
+def serve_json(conn):
+    """Every request gets its own method and id back."""
+    while request := conn.request():
+        conn.answer(json_=result(request.json.get("id"), {"said": request.json.get("method")}) if request.body else {})
+
+
+class Upstream:
+    """A server of the test's; `seen` has (connection, request) in the order they came."""
+
+    def __init__(self, serve=serve_json, tls=None):
+        self.serve, self.tls = serve, tls
+        self.seen, self.trouble = [], []
+        self.count = 0
+        self.done = queue.Queue()  # the number of each connection that ended
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.listen, daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self):
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/mcp"
+
+    @property
+    def requests(self):
+        return [message for _, message in self.seen]
+
+    def listen(self):
+        while True:
+            try:
+                sock, _ = self.listener.accept()
+            except OSError:
+                return
+            self.count += 1
+            threading.Thread(target=self.handle, args=(sock, self.count), daemon=True).start()
+
+    def handle(self, sock, number):
+        try:
+            if self.tls:
+                sock = self.tls.wrap_socket(sock, server_side=True)
+            conn = Connection(sock, number, self.seen)
+            try:
+                self.serve(conn)
+            finally:
+                conn.close()
+        except OSError:
+            pass  # the client left in the middle of something, which is its right
+        except Exception as why:  # shown by the test that uses the server
+            self.trouble.append(why)
+        self.done.put(number)
+
+    def wait_done(self):
+        return self.done.get(timeout=WAIT)
+
+    def close(self):
+        self.listener.close()
+        if self.trouble:
+            raise self.trouble[0]
+
+
+class Client(Bytes):
+    """One connection of a client's to a program that listens."""
+
+    def __init__(self, program):
+        super().__init__(socket.create_connection(("127.0.0.1", program.port), timeout=WAIT))
+        self.program = program
+
+    def ask(self, message=None, method="POST", path=None, headers=(), body=None):
+        """Sends a request. Without `body` it is the message as JSON."""
+        if body is None:
+            body = b"" if message is None else json.dumps(message).encode()
+        given = {n.lower() for n, _ in headers}
+        usual = [("Host", f"127.0.0.1:{self.program.port}"), BOTH] + ([JSON] if body else [])
+        self.send(compose(f"{method} {path or self.program.path} HTTP/1.1",
+                          [h for h in usual if h[0].lower() not in given] + list(headers), body))
+
+    def head(self):
+        return read_head(self)
+
+    def answer(self):
+        message = self.head()
+        message.body = read_body(self, message, message.status in (204, 304))
+        return message
+
+    def post(self, message, **more):
+        self.ask(message, **more)
+        return self.answer()
+
+    def event(self):
+        """The text of the next event of a stream that comes in chunks, one each."""
+        return read_chunk(self).decode()
+
+
+class Program:
+    """mcpreel, listening on a port of its own choice."""
+
+    def __init__(self, words, env=None, cwd=None, pass_fds=()):
+        self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd, pass_fds=pass_fds)
+        self.out = self.err = ""
+        self.first = self.process.stdout.readline().decode()
+        if not self.first:
+            out, err = self.process.communicate(timeout=WAIT)
+            raise AssertionError(f"it ended with {self.process.returncode}: {err.decode()}")
+        where = json.loads(self.first)["url"] if self.first.startswith("{") else self.first.strip()
+        self.url = where
+        self.port = int(where.split("/")[2].rpartition(":")[2])
+        self.path = "/" + where.split("/", 3)[3]
+
+    def client(self):
+        return Client(self)
+
+    def stop(self, signum=signal.SIGINT):
+        """Its exit code; what it said is in `out` and `err` then."""
+        if self.process.returncode is None:
+            if signum:
+                self.process.send_signal(signum)
+            try:
+                self.out, self.err = (s.decode() for s in self.process.communicate(timeout=WAIT))
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.out, self.err = (s.decode() for s in self.process.communicate())
+                pytest.fail(f"it did not end: {self.err}")
+        return self.process.returncode
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        if not self.process.stdout.closed:
+            self.process.communicate()
+
+
+def lines_of(path):
+    text = pathlib.Path(path).read_bytes()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def of(lines, kind, **members):
+    """The lines of a type, and, of `http`, an event."""
+    return [line for line in lines if line["type"] == kind and all(line.get(k) == v for k, v in members.items())]

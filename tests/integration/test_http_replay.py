@@ -1,0 +1,262 @@
+"""'mcpreel replay --listen': recordings served over HTTP, with the server gone."""
+import json
+import os
+import signal
+import socket
+
+import pytest
+
+from http_peers import Program, Upstream, call, result
+
+VERSION = "2025-11-25"
+HELLO = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+WELCOME = {"protocolVersion": VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def said(text):
+    return {"content": [{"type": "text", "text": text}]}
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Made on stdio: one session with two calls."""
+    messages = [("c2s", call(0, "initialize", **HELLO)), ("s2c", result(0, WELCOME)), ("c2s", READY),
+                ("c2s", call(1, "tools/call", name="t", arguments={"n": 1})), ("s2c", result(1, said("one"))),
+                ("c2s", call(2, "tools/call", name="t", arguments={"n": 2})), ("s2c", result(2, said("two")))]
+    lines = [{"type": "header", "version": "1.0", "recorded_at": "2026-11-15T21:00:00.000Z", "upstream": "x", "thoughtjack_version": "0.3.0"}]
+    lines += [{"type": "message", "seq": n + 1, "ts": "2026-11-15T21:00:00.000Z", "dir": d, "msg": m} for n, (d, m) in enumerate(messages)]
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def replay(mcpreel):
+    started = []
+
+    def start(*words, listen="127.0.0.1:0", **more):
+        started.append(Program([mcpreel, "replay", *(["--listen", listen] if listen else []), *words], **more))
+        return started[-1]
+
+    yield start
+    for program in started:
+        program.close()
+
+
+def session(client, request_id=0):
+    """Greets; the headers for what follows."""
+    answer = client.post(call(request_id, "initialize", **HELLO))
+    assert answer.status == 200, answer.body
+    headers = [("MCP-Protocol-Version", VERSION)]
+    if answer.get("mcp-session-id"):
+        headers.append(("Mcp-Session-Id", answer.get("mcp-session-id")))
+    assert client.post(READY, headers=headers).status == 202
+    return headers
+
+
+def message_of(answer):
+    """The one message of an answer, in a stream or not."""
+    if answer.get("content-type").startswith("text/event-stream"):
+        data = [line[6:] for line in answer.body.decode().splitlines() if line.startswith("data: {")]
+        assert len(data) == 1
+        return json.loads(data[0])
+    return answer.json
+
+
+def ask(client, n, request_id, headers):
+    return message_of(client.post(call(request_id, "tools/call", name="t", arguments={"n": n}), headers=headers))
+
+
+def test_a_recording_of_stdio_is_served_to_a_client_on_http(recording, replay):
+    program = replay(recording)
+    assert program.path == "/mcp"
+    client = program.client()
+    headers = session(client)
+    assert ask(client, 1, "mine", headers) == result("mine", said("one"))
+    assert ask(client, 2, 77, headers) == result(77, said("two"))
+    assert program.stop() == 0, program.err
+
+
+def test_clients_with_the_same_ids_have_their_own_sessions(recording, replay):
+    program = replay(recording)
+    clients = [program.client() for _ in range(5)]
+    headers = [session(client) for client in clients]
+    assert len({dict(h)["Mcp-Session-Id"] for h in headers}) == 5
+    for n, text in ((1, "one"), (2, "two")):
+        for client, own in zip(clients, headers):
+            assert ask(client, n, 1, own) == result(1, said(text))
+    assert program.stop() == 0, program.err
+
+
+def test_a_session_that_was_deleted_is_gone(recording, replay):
+    program = replay(recording)
+    client = program.client()
+    headers = session(client)
+    client.ask(method="DELETE", headers=headers)
+    assert client.answer().status == 200
+    assert client.post(call(1, "ping"), headers=headers).status == 404
+    assert session(client, 9)
+    assert program.stop() == 0
+
+
+def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recording, replay):
+    program = replay(recording)
+    client = program.client()
+    headers = session(client)
+    answer = client.post(call(5, "tools/call", name="other", arguments={}), headers=headers)
+    assert message_of(answer)["error"]["code"] == -32000
+    assert program.stop(None) == 1
+    assert "tools/call" in program.err
+
+
+def test_warn_goes_on(recording, replay):
+    program = replay("--on-unmatched", "warn", recording)
+    client = program.client()
+    headers = session(client)
+    assert "error" in message_of(client.post(call(5, "tools/call", name="other", arguments={}), headers=headers))
+    assert ask(client, 1, 6, headers) == result(6, said("one"))
+    assert program.stop() == 0, program.err
+
+
+def test_who_is_not_of_this_machine_is_not_let_in(recording, replay):
+    program = replay(recording)
+    assert program.client().post(call(0, "initialize", **HELLO), headers=[("Host", "evil.example")]).status == 403
+    assert program.client().post(call(0, "initialize", **HELLO), headers=[("Origin", "https://evil.example")]).status == 403
+    assert program.client().post(call(0, "initialize", **HELLO), headers=[("Content-Type", "text/plain")]).status == 415
+    assert session(program.client())
+
+
+def test_a_stream_that_is_open_ends_with_the_program(recording, replay):
+    program = replay(recording)
+    client, other = program.client(), program.client()
+    headers = session(client)
+    other.ask(method="GET", headers=headers)
+    assert other.head().status == 200
+    assert program.stop() == 0, program.err
+    other.rest()
+
+
+def test_the_report_is_data_when_clients_are_on_http(recording, replay, tmp_path):
+    program = replay("--json", "--report", tmp_path / "report.json", recording)
+    assert json.loads(program.first) == {"event": "listening", "url": program.url}
+    client = program.client()
+    ask(client, 1, 1, session(client))
+    assert program.stop() == 0
+    assert json.loads(program.out) == json.loads((tmp_path / "report.json").read_text())
+    assert json.loads(program.out)["exit_code"] == 0
+
+
+def test_a_descriptor_is_told_when_it_is_ready(recording, replay):
+    ready, tell = os.pipe()
+    program = replay("--ready-fd", str(tell), recording, pass_fds=[tell])
+    os.close(tell)
+    with os.fdopen(ready) as text:
+        assert text.read() == f"http://127.0.0.1:{program.port}\n"
+
+
+@pytest.mark.parametrize("words", [["--http", ":0"], ["--listen", "localhost:0"], ["--http", "0"]])
+def test_other_spellings_of_the_address(recording, replay, words):
+    program = replay(*words, recording, listen=None)
+    assert session(program.client())
+
+
+def test_a_cassette_is_served_where_mcp_recorder_would(recording, mcpreel, run, tmp_path):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
+    try:
+        taken = socket.create_server(("127.0.0.1", 5555))
+    except OSError:  # somebody has it: as good
+        taken = None
+    ran = run([mcpreel, "replay", "--cassette", tmp_path / "c.json"])
+    if taken:
+        taken.close()
+    assert ran.code == 5
+    assert ran.err.decode().splitlines()[0] == "mcpreel: cannot listen on 'localhost:5555': address already in use"
+
+
+def test_a_cassette_is_served_by_its_rules_on_another_port(recording, replay, mcpreel, run, tmp_path):
+    assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = replay("--cassette", tmp_path / "c.json", "--port", str(port), listen=None)
+    assert program.port == port
+    client = program.client()
+    headers = session(client)
+    assert ask(client, 2, 1, headers) == result(1, said("two"))
+    error = ask(client, 3, 2, headers)["error"]
+    assert (error["code"], error["message"]) == (-32600, "No matching interaction for tools/call [t]")
+    assert program.stop() == 0
+
+
+@pytest.mark.parametrize("words, said_", [
+    (["--stdio", "--listen", "0"], "the client is either on '--stdio' or on '--listen'"),
+    (["--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached by other machines, too"),
+    (["--http", "[::]:0"], "'[::]:0' can be reached by other machines, too"),
+    (["--allow-remote"], "'--allow-remote' goes with '--listen' only"),
+    (["--listen", "70000"], None), (["--listen", "a b:1"], None), (["--port", "0"], None),
+])
+def test_addresses_that_cannot_be_used_are_refused(recording, mcpreel, run, words, said_):
+    ran = run([mcpreel, "replay", *words, recording])
+    assert ran.code == 2 and ran.out == b"", ran
+    if said_:
+        assert ran.err.decode().splitlines()[0] == f"mcpreel: {said_}"
+
+
+def test_a_port_in_use_is_told(recording, mcpreel, run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = run([mcpreel, "replay", "--port", str(taken.getsockname()[1]), recording])
+    assert ran.code == 5 and ran.out == b""
+    assert "mcpreel: cannot listen on 'localhost:" in ran.err.decode() and "address already in use" in ran.err.decode()
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_well(recording, replay, signum):
+    program = replay(recording)
+    client = program.client()
+    session(client)
+    assert program.stop(signum) == 0, program.err
+
+
+def test_what_was_recorded_over_http_is_served_as_it_was(mcpreel, replay, tmp_path):
+    """JSON where there was JSON, a stream where there was one; the server is gone by then."""
+    def serve(conn):
+        while request := conn.request():
+            if request.method != "POST":
+                conn.answer(405, headers=[("Allow", "POST")])
+            elif request.json["method"] == "initialize":
+                conn.answer(json_=result(request.json["id"], WELCOME), headers=[("Mcp-Session-Id", "recorded-session-canary")])
+            elif "id" not in request.json:
+                conn.answer(202)
+            elif request.json["params"]["arguments"]["n"] == 1:
+                conn.answer(json_=result(request.json["id"], said("one")))
+            else:
+                conn.sse()
+                conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "soon"}})
+                conn.event(result(request.json["id"], said("two")))
+                conn.last()
+
+    upstream = Upstream(serve)
+    program = Program([mcpreel, "record", "--url", upstream.url, "--listen", "127.0.0.1:0", "-o", tmp_path / "h.jsonl"])
+
+    def talk(at):
+        client = at.client()
+        headers = session(client)
+        answers = [client.post(call(n, "tools/call", name="t", arguments={"n": n}), headers=headers) for n in (1, 2)]
+        client.ask(method="GET", headers=headers)
+        return headers, answers, client.answer().status if at is program else None
+
+    try:
+        _, direct, status = talk(program)
+        assert status == 405
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+        upstream.close()
+    again = replay(tmp_path / "h.jsonl")
+    headers, replayed, _ = talk(again)
+    assert dict(headers)["Mcp-Session-Id"] != "recorded-session-canary"
+    for before, after in zip(direct, replayed):
+        assert before.get("content-type").split(";")[0] == after.get("content-type").split(";")[0]
+    assert [line for line in replayed[1].body.decode().splitlines() if '"soon"' in line]
+    assert replayed[0].json == direct[0].json
+    assert again.stop() == 0, again.err

@@ -1,0 +1,60 @@
+/* tests/unit/http-line.h - a line of a story about HTTP, both ways.
+ *
+ *     1 POST session=2 version=2025-11-25 {"id":1,"method":"ping"}
+ *     1 200 json session=2 {"id":1,"result":{}}
+ *     2 GET session=2 last=7-1
+ *     2 200 sse session=2
+ *     2 id=7-2 retry=500 <<
+ *     2 id=7-3 << {"method":"notifications/message"}
+ *     2 end
+ *
+ * The number is that of the exchange. What is not said is as usual: a POST sends JSON and
+ * takes JSON and events, a GET takes events, both are for us and come from no page. Of a
+ * request one can say session=N, version=V, last=EVENT, accept=TYPE and type=TYPE (json, sse,
+ * text, any; none: no such line), host=PLACE and origin=PLACE, path=PATH, Name:value for any
+ * other header line, and "modern": the header lines that the revision without sessions wants,
+ * by what the body says. A body that is no JSON comes after "raw". An answer names its media
+ * type (json, sse, text, or nothing), session=N, and Name:value for any other header line but
+ * those that every stream has. $META in a body is the _meta of a modern request. */
+#ifndef HTTP_LINE_H
+#define HTTP_LINE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "engine/step.h"
+#include "wire/fields.h"
+#include "wire/sse.h"
+
+enum http_line_kind {
+    HTTP_LINE_NONE, /* it is no such line */
+    HTTP_LINE_REQUEST,
+    HTTP_LINE_ANSWER, /* all of it, or the head of a stream */
+    HTTP_LINE_EVENT,
+    HTTP_LINE_END,
+    HTTP_LINE_GONE, /* the client does not wait any longer */
+};
+
+struct http_line {
+    enum http_line_kind kind;
+    uint64_t number;
+    struct str method, path;
+    struct fields fields;
+    enum place host, origin;
+    struct str body; /* of a request or an answer */
+    unsigned status;
+    bool stream; /* the answer is one */
+    struct sse_item event;
+    struct arena arena; /* all of the above */
+};
+
+/* `text` must outlive it. */
+void http_line_read(struct http_line *l, struct str text);
+void http_line_release(struct http_line *l);
+
+/* An action for a client on HTTP, as the line above; without a newline. */
+void http_line_write(struct buf *to, const struct action *a);
+
+/* The id of session `n`: all of its 16 bytes are `n`. */
+struct str http_line_session(uint64_t n, struct arena *a);
+
+#endif

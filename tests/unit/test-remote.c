@@ -1,0 +1,161 @@
+#include "cmd/remote.h"
+
+#include "desk.h"
+#include "test.h"
+
+static char *const env[] = { "TOKEN=Bearer tok-1234567", "BROKEN=a\nb", "EMPTY=", NULL };
+
+static bool read_args(struct desk *d, struct remote *r, const struct remote_args *args,
+                      struct err *e)
+{
+    struct app app = { .sys = &d->faults.sys, .env = env };
+
+    return remote_read(r, &app, args, e);
+}
+
+static void assert_url(struct desk *d, const char *given, const char *url, const char *host)
+{
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    if (!read_args(d, &r, &(struct remote_args){ .url = given }, &e))
+        fail_msg("%s", e.msg);
+    assert_string_equal(r.url, url);
+    assert_string_equal(r.host, host);
+    remote_release(&r);
+}
+
+static void a_url_without_a_path_means_mcp(void **state)
+{
+    struct desk *d = *state;
+
+    assert_url(d, "http://h", "http://h/mcp", "h");
+    assert_url(d, "https://h:81?a=/b", "https://h:81/mcp?a=/b", "h:81");
+    assert_url(d, "http://h/", "http://h/", "h");
+    assert_url(d, "http://u:p@[::1]:9/x?y", "http://u:p@[::1]:9/x?y", "::1:9");
+}
+
+static void assert_fields(const struct fields *f, const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 10);
+    for (size_t i = 0; i < f->count; i++)
+        buf_printf(&text, "%.*s=%.*s;", STR_ARG(f->at[i].name), STR_ARG(f->at[i].value));
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+}
+
+static void headers_are_sent_and_their_values_are_secrets(void **state)
+{
+    const char *given[] = { "X-Key:  a b ", "Accept: text/plain" };
+    const char *variables[] = { "Authorization=TOKEN" };
+    struct remote_args args = { .target = "http://h/",
+                                .headers = { given, 2 },
+                                .header_env = { variables, 1 } };
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    assert_true(read_args(*state, &r, &args, &e));
+    assert_fields(&r.headers, "X-Key=a b;Accept=text/plain;Authorization=Bearer tok-1234567;");
+    assert_fields(&r.secrets, "X-Key=a b;X-Key=b;TOKEN=Bearer tok-1234567;TOKEN=tok-1234567;");
+    remote_release(&r);
+}
+
+static void assert_password(struct desk *d, const char *url, const char *want)
+{
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    assert_true(read_args(d, &r, &(struct remote_args){ .url = url }, &e));
+    assert_fields(&r.secrets, want);
+    remote_release(&r);
+}
+
+static void the_password_of_a_url_is_a_secret(void **state)
+{
+    struct desk *d = *state;
+
+    assert_password(d, "http://h/", "");
+    assert_password(d, "http://me:pass@h/", "URL=pass;");
+    assert_password(d, "http://me:p%40ss@h/", "URL=p@ss;");
+    assert_password(d, "http://token@h/", "URL=token;");
+}
+
+static void assert_refused(struct desk *d, const struct remote_args *args, enum err_kind kind,
+                           const char *msg)
+{
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    assert_false(read_args(d, &r, args, &e));
+    assert_int_equal(e.kind, kind);
+    assert_string_equal(e.msg, msg);
+    remote_release(&r);
+}
+
+static void what_cannot_be_used_is_told_without_its_value(void **state)
+{
+    static const struct {
+        const char *given, *variable, *msg;
+    } rows[] = {
+        { "secret", NULL, "'--header' needs a name and a value that can be sent" },
+        { "A b: secret", NULL, "'--header' needs a name and a value that can be sent" },
+        { "A: se\ncret", NULL, "'--header' needs a name and a value that can be sent" },
+        { NULL, "A", "'--header-env' needs a header and a variable" },
+        { NULL, "A=", "'--header-env' needs a header and a variable" },
+        { NULL, "A=secret", "'--header-env': the variable for 'A' is not set or empty" },
+        { NULL, "A=EMPTY", "'--header-env': the variable for 'A' is not set or empty" },
+        { NULL, "A=BROKEN", "'--header-env' needs a name and a value that can be sent" },
+        { NULL, "A b=TOKEN", "'--header-env' needs a name and a value that can be sent" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *given = rows[i].given, *variable = rows[i].variable;
+        struct remote_args args = { .url = "http://h/",
+                                    .headers = { &given, given ? 1 : 0 },
+                                    .header_env = { &variable, variable ? 1 : 0 } };
+
+        assert_refused(*state, &args, ERR_USAGE, rows[i].msg);
+    }
+}
+
+static void what_goes_with_a_url_needs_one_and_no_more(void **state)
+{
+    struct desk *d = *state;
+    const char *line = "A: b";
+
+    assert_refused(d, &(struct remote_args){ .url = "http://a/", .target = "http://b/" },
+                   ERR_USAGE, "two servers: '--url' and '--target'");
+    assert_refused(d, &(struct remote_args){ .headers = { &line, 1 } }, ERR_USAGE,
+                   "'--header', '--header-env' and '--cacert' go with '--url' only");
+    assert_refused(d, &(struct remote_args){ .cacert = "a.pem" }, ERR_USAGE,
+                   "'--header', '--header-env' and '--cacert' go with '--url' only");
+    assert_refused(d, &(struct remote_args){ .url = "http://a/", .cacert = "a.pem" }, ERR_INPUT,
+                   "cannot read 'a.pem': No such file or directory");
+}
+
+static void without_a_url_there_is_no_server(void **state)
+{
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    assert_true(read_args(*state, &r, &(struct remote_args){ 0 }, &e));
+    assert_null(r.url);
+    remote_release(&r);
+}
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(a_url_without_a_path_means_mcp),
+        AT_A_DESK(headers_are_sent_and_their_values_are_secrets),
+        AT_A_DESK(the_password_of_a_url_is_a_secret),
+        AT_A_DESK(what_cannot_be_used_is_told_without_its_value),
+        AT_A_DESK(what_goes_with_a_url_needs_one_and_no_more),
+        AT_A_DESK(without_a_url_there_is_no_server),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
