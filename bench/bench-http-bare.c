@@ -4,15 +4,18 @@
  *     bench-http-bare SIZE
  *
  * Listens on a port of 127.0.0.1, which it prints, and answers every request with the same SIZE
- * bytes of JSON. Looks for the end of a head and for Content-Length and at nothing else. Ends
- * with its stdin. */
+ * bytes of JSON, but for the id, which is the request's if that is where bench-http-load has
+ * it. Looks for the end of a head and for Content-Length and at nothing else. Ends with its
+ * stdin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <uv.h>
 
-enum { HEAD_MAX = 16 << 10, CHUNK = 64 << 10, BACKLOG = 1024 };
+enum { HEAD_MAX = 16 << 10, CHUNK = 64 << 10, BACKLOG = 1024, ID_DIGITS = 9 };
+
+static const char before_id[] = "{\"jsonrpc\":\"2.0\",\"id\":";
 
 struct client {
     uv_tcp_t uv; /* first: libuv's handle is ours */
@@ -31,7 +34,7 @@ static struct {
     uv_tcp_t listener;
     uv_pipe_t end;
     char *answer;
-    size_t answer_len;
+    size_t answer_len, id_at;
     char chunk[CHUNK];
 } server;
 
@@ -99,10 +102,13 @@ static size_t take_head(struct client *c, const char *at, size_t n)
     return (size_t)(end + 4 - c->head) - before;
 }
 
-static size_t take_body(struct client *c, size_t n)
+static size_t take_body(struct client *c, const char *at, size_t n)
 {
     size_t taken = n < c->body ? n : c->body;
 
+    if (taken > sizeof before_id - 1 + ID_DIGITS &&
+        memcmp(at, before_id, sizeof before_id - 1) == 0)
+        memcpy(server.answer + server.id_at, at + sizeof before_id - 1, ID_DIGITS);
     c->body -= taken;
     if (!c->body)
         answer(c);
@@ -115,7 +121,8 @@ static void on_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
 
     for (ssize_t at = 0; at < n;) {
         size_t left = (size_t)(n - at);
-        size_t taken = c->body ? take_body(c, left) : take_head(c, buf->base + at, left);
+        size_t taken =
+            c->body ? take_body(c, buf->base + at, left) : take_head(c, buf->base + at, left);
 
         if (!taken)
             n = -1;
@@ -161,6 +168,7 @@ static void compose(size_t size)
                  "Content-Length: %zu\r\n\r\n",
                  size);
     server.answer_len = (size_t)n + size;
+    server.id_at = (size_t)n + sizeof before_id - 1;
     memset(server.answer + n, 'y', size);
     memcpy(server.answer + n, head, sizeof head - 1);
     memcpy(server.answer + server.answer_len - (sizeof tail - 1), tail, sizeof tail - 1);

@@ -60,8 +60,14 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
     (void)why;
 }
 
-static const struct exchange_events events = { on_request, on_data, on_whole,
-                                               on_drained, on_gone, on_refused };
+static const struct exchange_events events = {
+    .request = on_request,
+    .data = on_data,
+    .whole = on_whole,
+    .drained = on_drained,
+    .gone = on_gone,
+    .refused = on_refused,
+};
 
 static void on_nothing(void *to, struct str bytes)
 {

@@ -286,15 +286,14 @@ struct viewer {
     void *arg;
 };
 
-/* Of requests that can be asked for. */
-static void show_rows(const struct fuzzy *f, const struct shape *s, const uint32_t *rows,
-                      size_t len, const struct fuzzy_query *q, const struct fitting *fitting,
+/* Those of them that can be asked for. */
+static void show_rows(const struct script *script, const struct shape *s, const uint32_t *rows,
+                      size_t len, const struct fuzzy_query *q, const struct fitting *f,
                       const struct viewer *to)
 {
     for (const uint32_t *row = rows; row < rows + len; row += 1 + s->width)
-        if (f->script->ops[row[0]].flags & STRAND_COUNTS &&
-            spent_has(q->spent, row[0]) == q->used)
-            to->row(to->arg, row[0], liken(s, row + 1, fitting));
+        if (script->ops[row[0]].flags & STRAND_COUNTS && spent_has(q->spent, row[0]) == q->used)
+            to->row(to->arg, row[0], liken(s, row + 1, f));
 }
 
 static void show_shape(struct fuzzy *f, const struct shape *s, const struct fuzzy_query *q,
@@ -306,10 +305,10 @@ static void show_shape(struct fuzzy *f, const struct shape *s, const struct fuzz
         if (f->trouble.kind != ERR_OK ||
             !shelf->fetch(shelf, s->blocks[i], &f->block, &f->trouble))
             return;
-        show_rows(f, s, (const uint32_t *)(const void *)f->block.at,
+        show_rows(f->script, s, (const uint32_t *)(const void *)f->block.at,
                   f->block.len / sizeof *s->rows, q, fitting, to);
     }
-    show_rows(f, s, s->rows, s->len, q, fitting, to);
+    show_rows(f->script, s, s->rows, s->len, q, fitting, to);
 }
 
 /* To be fitted once more to another shape, or to be let go. */

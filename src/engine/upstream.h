@@ -4,8 +4,8 @@
  * it has to know whom it talks to. Requests go to it under ids of our own; what it sends
  * goes to the client, its answers and its progress under the client's ids and tokens, its
  * questions under ids of ours. Several clients may share it: what is not said to one of
- * them goes with the oldest request that waits. Nothing of it is recorded. Pure: it wishes
- * for a start and for messages to be sent, and is told what came.
+ * them goes with the oldest request that waits. Nothing of it is recorded. Pure: it wishes for
+ * a start and for messages to be sent, and is told what came.
  *
  * It is given a minute to answer its greeting. After that it may take its time, but not in
  * silence: if it owes an answer, waits for none of the client's and says nothing for five

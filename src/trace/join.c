@@ -50,11 +50,16 @@ static bool is_joined(const struct join *j)
     return j->lane_count > 1 || j->recordings > 1;
 }
 
+static struct join_lane *numbers_of(const struct join *j)
+{
+    return j->lane->numbers ? j->lane->numbers : j->lane;
+}
+
 /* Lanes take turns, so that no number needs to be remembered: of two lanes one has the
  * odd numbers and the other the even. Numbers start at 1. */
 static uint64_t apart(struct join *j, enum join_number kind, uint64_t n)
 {
-    struct join_lane *l = j->lane->numbers ? j->lane->numbers : j->lane;
+    struct join_lane *l = numbers_of(j);
     uint64_t max = (uint64_t)INT64_MAX / j->lane_count - 1;
 
     n = n ? n : 1;
@@ -98,6 +103,24 @@ static void set_batch_apart(struct join *j, struct record *r)
                          (unsigned long long)n, (long long)index, (long long)count);
 }
 
+/* So is the place where an answer goes on with another stream. */
+static void set_resumed_apart(struct join *j, struct record *r)
+{
+    struct json_fault fault;
+    struct json_val place;
+    int64_t stream, after;
+
+    if (!is_joined(j) || !r->http.resumes.at || !json_scan(&j->json, r->http.resumes, &fault))
+        return;
+    place = json_root(&j->json);
+    if (!json_int(json_get(place, STR("stream")), &stream) || stream < 0 ||
+        !json_int(json_get(place, STR("after")), &after))
+        return;
+    r->http.resumes = arena_printf(&j->scratch, "{\"stream\":%llu,\"after\":%lld}",
+                                   (unsigned long long)apart(j, JOIN_STREAM, (uint64_t)stream),
+                                   (long long)after);
+}
+
 static void set_numbers_apart(struct join *j, struct record *r)
 {
     /* Ids of messages that name no connection would meet in the one without a name. */
@@ -111,6 +134,8 @@ static void set_numbers_apart(struct join *j, struct record *r)
     set_apart(j, r, HAS_STREAM, JOIN_STREAM, &r->stream);
     if (r->kind == RECORD_MESSAGE)
         set_batch_apart(j, r);
+    else if (r->kind == RECORD_HTTP_RESPONSE)
+        set_resumed_apart(j, r);
 }
 
 /* Only on HTTP anything is delivered again. */
@@ -127,13 +152,14 @@ static void remember_seq(struct join_lane *l, const struct record *r, uint64_t n
 
 static void refer_anew(struct join *j, struct record *r)
 {
+    const struct join_lane *lane = numbers_of(j);
     uint64_t old = r->message.redelivers;
     const struct join_seq *first = NULL;
 
     if (!(r->has & HAS_REDELIVERS) || !j->renumbered)
         return;
-    if (j->lane->recent && j->lane->recent[old % JOIN_RECENT].old == old)
-        first = &j->lane->recent[old % JOIN_RECENT];
+    if (lane->recent && lane->recent[old % JOIN_RECENT].old == old)
+        first = &lane->recent[old % JOIN_RECENT];
     if (first && first->now)
         r->message.redelivers = first->now;
     else
@@ -150,7 +176,7 @@ static void number(struct join *j, struct record *r)
     else if (!(r->has & HAS_SEQ))
         return;
     refer_anew(j, r);
-    remember_seq(j->lane, r, seq);
+    remember_seq(numbers_of(j), r, seq);
     j->renumbered |= !(r->has & HAS_SEQ) || seq != r->message.seq;
     j->seq = r->message.seq = seq;
     r->has |= HAS_SEQ;

@@ -329,7 +329,8 @@ def test_what_is_not_on_the_endpoint_leaves_no_body(upstream, record):
     assert (server.requests[0].target, server.requests[0].json) == ("/token?code=code-canary-55", {"client_secret": "secret-canary-12"})
     lines = recorded(program)
     assert [a["path"] for a in of(lines, "http", ev="request")] == ["/token"]
-    assert "canary" not in program.file.read_text()
+    assert "canary" not in program.file.read_text() + program.err
+    assert program.err.count("what is asked of '/token' passes, but only its head is recorded") == 1
 
 
 # --- Secrets
@@ -389,6 +390,14 @@ def test_the_password_of_a_url_is_sent_and_never_told(upstream, record):
     lines = recorded(program)
     assert "canary" not in program.file.read_text() + program.err + program.out + program.first
     assert lines[0]["upstream"] == f"http://127.0.0.1:{server.port}/[REDACTED]"
+
+
+def test_a_password_that_is_too_short_to_be_looked_for_is_not_told_either(upstream, record):
+    server = upstream()
+    program = record(server.url.replace("//", "//u1:q7%21@"), "-vv", "--no-redact-server-url")
+    assert program.client().post(call(1)).status == 200
+    assert recorded(program)[0]["upstream"] == server.url
+    assert "q7" not in program.file.read_text() + program.err + program.first
 
 
 def test_a_path_that_is_a_key_is_not_told(upstream, record):
@@ -657,6 +666,49 @@ def test_a_full_disk_does_not_disturb_the_session(upstream, mcpreel, tmp_path):
     assert "the recording waits in memory: cannot write" in program.err
     assert "recorded only " in program.err
     assert len([line for line in (tmp_path / "r.jsonl").read_bytes().splitlines(True) if line.endswith(b"\n")]) > 5
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_too_long_passes_and_leaves_a_gap(upstream, record, stream):
+    long = result(1, {"text": "x" * 5000})
+
+    def serve(conn):
+        while request := conn.request():
+            if request.json["id"] == 2:
+                conn.answer(json_=result(2))
+            elif stream:
+                conn.sse()
+                conn.event(long)
+                conn.last()
+            else:
+                conn.answer(json_=long)
+
+    program = record(upstream(serve).url, "--max-message", "4kB", "--strict")
+    client = program.client()
+    assert json.dumps(long) in client.post(call(1)).body.decode()
+    assert client.post(call(2, "x" * 5000)).json == result(2)
+    lines = recorded(program, 125)
+    assert [(g["from"], g["messages"]) for g in of(lines, "gap")] == [("server", 1), ("client", 1)]
+    assert messages(lines) == [call(1), result(2)]
+    assert "2 were longer than --max-message" in program.err
+
+
+def test_parts_of_a_recording_make_one_again(upstream, record, mcpreel, run, tmp_path):
+    program = record(upstream(serve_sessions).url, "--rotate", "4kB", file=tmp_path / "r.jsonl")
+    client = program.client()
+    client.post(initialize())
+    for n in range(1, 9):
+        client.post(call(n, "tools/call", name="t", arguments={}), headers=IN_SESSION)
+    assert program.stop() == 0
+    parts = sorted(tmp_path.glob("r.*.jsonl"), key=lambda p: int(p.name.split(".")[1]))
+    assert len(parts) > 2
+    ran = run([mcpreel, "convert", tmp_path / "r.jsonl", *parts, "-o", tmp_path / "whole.jsonl"])
+    assert ran.code == 0 and b"lost" not in ran.err
+    lines = lines_of(tmp_path / "whole.jsonl")
+    for kind in ("request", "response", "end"):
+        numbers = [line["exchange"] for line in of(lines, "http", ev=kind)]
+        assert numbers == sorted(set(numbers)) and len(numbers) == 9
+    assert [m["seq"] for m in of(lines, "message")] == list(range(1, 27))
 
 
 # --- The other commands

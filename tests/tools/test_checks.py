@@ -209,7 +209,7 @@ FAULTS = [
     fault("check-foreign", "each library has its file",
           {"src/base/bad.c": "#include <curl/curl.h>\n#include <re2/re2.h>\n#include <yaml.h>\n"
            "#include <xxhash.h>\n#include <zlib.h>\n#include <zstd.h>\n"},
-          "src/base/bad.c:1: <curl/curl.h> belongs to src/transport/http-client.c",
+          "src/base/bad.c:1: <curl/curl.h> belongs to src/transport/libcurl.h",
           "src/base/bad.c:2: <re2/re2.h> belongs to src/base/regex.cc",
           "src/base/bad.c:3: <yaml.h> belongs to src/format/yaml.c",
           "src/base/bad.c:4: <xxhash.h> belongs to src/base/hash.c",
@@ -258,12 +258,12 @@ FAULTS = [
           "src/cmd/bad.c:1: 'writer_open_whole' may be called by cmd/cmd-convert, cmd/cmd-redact, cmd/repair, "
           "cmd/journal alone"),
     fault("check-doors", "a recorder that goes past the redactor",
-          {"src/cmd/record-session.c": "int tap_init(void);\nint record_session_x(void);\n"
-           "int record_session_x(void)\n{\n    return tap_init();\n}\n"},
-          "src/cmd/record-session.c:1: calls 'tap_init', but not 'redaction_door'"),
+          {"src/cmd/reel.c": "int tap_init(void);\nint reel_x(void);\n"
+           "int reel_x(void)\n{\n    return tap_init();\n}\n"},
+          "src/cmd/reel.c:1: calls 'tap_init', but not 'redaction_door'"),
     fault("check-doors", "who goes through it is fine",
-          {"src/cmd/record-session.c": "int tap_init(void), redaction_door(void);\nint record_session_x(void);\n"
-           "int record_session_x(void)\n{\n    return tap_init() + redaction_door();\n}\n"}),
+          {"src/cmd/reel.c": "int tap_init(void), redaction_door(void);\nint reel_x(void);\n"
+           "int reel_x(void)\n{\n    return tap_init() + redaction_door();\n}\n"}),
 
     fault("check-banned", "a dangerous call",
           {"src/base/bad.c": "void f(char *s)\n{\n    strcpy(s, x.gets(1)); /* strcat() */\n"

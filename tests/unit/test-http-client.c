@@ -487,6 +487,7 @@ static void check_fault(const struct fault_row *row)
 #define NO_ANSWER "\nfailed: the server closed the connection without an answer"
 #define NOT_WHOLE "\nfailed: the server closed the connection before its answer was whole"
 #define NOT_HTTP "\nfailed: the server's answer is not HTTP: "
+#define NO_FIRST_LINE "a first line that is not 'HTTP/1.1' and a status"
 
 static void what_goes_wrong_is_told_by_its_kind(void **state)
 {
@@ -501,10 +502,8 @@ static void what_goes_wrong_is_told_by_its_kind(void **state)
           HTTP_INVALID,
           "200 OK|Transfer-Encoding=chunked\nab" NOT_HTTP
           "a chunk whose size is not a hexadecimal number" },
-        { "HTTP/2 200\r\n\r\n", false, HTTP_INVALID,
-          NOT_HTTP "a first line that is not 'HTTP/1.1' and a status" },
-        { "SSH-2.0-OpenSSH_9.2\r\n", false, HTTP_INVALID,
-          NOT_HTTP "a first line that is not 'HTTP/1.1' and a status" },
+        { "HTTP/2 200\r\n\r\n", false, HTTP_INVALID, NOT_HTTP NO_FIRST_LINE },
+        { "SSH-2.0-OpenSSH_9.2\r\n", false, HTTP_INVALID, NOT_HTTP NO_FIRST_LINE },
         { "HTTP/1.1 200 OK\nA: b\n\n", false, HTTP_INVALID,
           NOT_HTTP "a line that ends in LF alone" },
         { "HTTP/1.1 101 Switching\r\n\r\n", false, HTTP_INVALID,

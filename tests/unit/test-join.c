@@ -444,6 +444,38 @@ static void what_was_delivered_again_says_so_of_the_right_message(void **state)
                "F 6 0 0 6 'errors':0\n");
 }
 
+static void also_if_that_was_in_another_part(void **state)
+{
+    (void)state;
+    join_story(3, EVERYTHING,
+               "0 H a 01 'part':1,'us':0\n"
+               "1 H a 01 'part':2,'us':0\n"
+               "2 H b 01 'us':0\n"
+               "2 P 1 02 'us':1000000,'conn':1\n"
+               "0 R 1 03 'us':2000000,'conn':1,'exchange':1\n"
+               "1 R 2 04 'redelivers':1,'us':3000000,'conn':1,'exchange':2\n",
+               "H a 01 'us':0\n"
+               "P 1 02 'us':1000000,'conn':3\n"
+               "R 2 03 'us':2000000,'conn':1,'exchange':1\n"
+               "R 3 04 'redelivers':2,'us':3000000,'conn':1,'exchange':4\n");
+}
+
+static void a_stream_that_is_resumed_is_named_by_its_new_number(void **state)
+{
+    (void)state;
+    join_story(
+        2, 0,
+        "1 {'type':'http','ev':'response','status':200,'exchange':1,'stream':1}\n"
+        "1 {'type':'http','ev':'response','status':200,'resumes':{'stream':1,'after':7},"
+        "'exchange':2,'stream':2}\n"
+        "1 {'type':'http','ev':'response','status':200,'resumes':{'odd':1},'exchange':3}\n",
+        "{'type':'http','ev':'response','status':200,'exchange':2,'stream':2}\n"
+        "{'type':'http','ev':'response','status':200,'resumes':{'stream':2,'after':7},"
+        "'exchange':4,'stream':4}\n"
+        "{'type':'http','ev':'response','status':200,'resumes':{'odd':1},'exchange':6}\n"
+        "F 0 0 0 0 'errors':0\n");
+}
+
 static void what_is_to_be_whole_gets_a_header_and_a_footer(void **state)
 {
     static const char ask[] = "{'id':1,'method':'initialize','params':{'clientInfo':{'c':1}}}";
@@ -547,6 +579,8 @@ int main(void)
         cmocka_unit_test(totals_are_counted_anew),
         cmocka_unit_test(numbers_that_do_not_rise_are_mended),
         cmocka_unit_test(what_was_delivered_again_says_so_of_the_right_message),
+        cmocka_unit_test(also_if_that_was_in_another_part),
+        cmocka_unit_test(a_stream_that_is_resumed_is_named_by_its_new_number),
         cmocka_unit_test(what_is_to_be_whole_gets_a_header_and_a_footer),
         cmocka_unit_test(nothing_at_all_becomes_an_empty_recording),
         cmocka_unit_test(a_sink_that_takes_no_more_is_heard),

@@ -186,6 +186,43 @@ static void secrets_among_the_words_of_a_command_are_learnt(void **state)
     buf_release(&s.said);
 }
 
+static void parts_of_a_path_that_look_made_up_are_learnt(void **state)
+{
+    char *server[] = { "npx", "https://h.example:81/v1/fc-0a1b2c3d4e5f/stream-of-events?x=1/y",
+                       NULL };
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    assert_true(redaction_init(&s.redaction, &s.app, &s.args,
+                               &(struct redaction_known){ .server = server }, &e));
+    log_say(&s.redaction.log, LOG_INFO, "h.example:81 /v1/fc-0a1b2c3d4e5f/stream-of-events");
+    assert_string_equal(buf_z(&s.said),
+                        "mcpreel: h.example:81 /v1/[REDACTED:rule-1]/stream-of-events\n");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
+static void values_that_are_known_are_looked_for_without_asking(void **state)
+{
+    struct field known[] = { { STR_INIT("X-Key"), STR_INIT("quite-a-secret") },
+                             { STR_INIT("X-Short"), STR_INIT("eu") } };
+    struct fields values = { .at = known, .count = 2 };
+    struct err e = ERR_NONE;
+    struct scene s;
+
+    (void)state;
+    set(&s);
+    s.args.defaults = false;
+    assert_true(redaction_init(&s.redaction, &s.app, &s.args,
+                               &(struct redaction_known){ .values = &values }, &e));
+    log_say(&s.redaction.log, LOG_INFO, "quite-a-secret in eu, quite%%2Da%%2Dsecret");
+    assert_string_equal(buf_z(&s.said), "mcpreel: [REDACTED:X-Key] in eu, [REDACTED:X-Key]\n");
+    redaction_release(&s.redaction);
+    buf_release(&s.said);
+}
+
 static bool count(struct sink *self, const struct record *r, struct err *e)
 {
     (void)e;
@@ -239,6 +276,8 @@ int main(void)
         cmocka_unit_test(what_was_cut_loses_its_end),
         cmocka_unit_test(errors_before_any_redaction_are_without_secrets_too),
         cmocka_unit_test(secrets_among_the_words_of_a_command_are_learnt),
+        cmocka_unit_test(parts_of_a_path_that_look_made_up_are_learnt),
+        cmocka_unit_test(values_that_are_known_are_looked_for_without_asking),
         cmocka_unit_test(what_goes_through_the_door_is_without_secrets),
         cmocka_unit_test(a_cassette_has_plain_marks),
     };

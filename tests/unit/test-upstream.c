@@ -105,6 +105,97 @@ static void a_modern_request_needs_no_greeting(void **state)
     tear_down(&b);
 }
 
+/* Where messages go, as far as clients on HTTP are concerned. */
+struct ways {
+    struct action_sink out;
+    struct buf text;
+};
+
+static void note_way(struct action_sink *self, const struct action *a)
+{
+    struct ways *w = (struct ways *)self;
+
+    if (a->kind == ACTION_SEND)
+        buf_printf(&w->text, "%llu%s%s %.*s\n", (unsigned long long)a->way.exchange,
+                   a->way.last ? " last" : "", a->way.asks ? " asks" : "", STR_ARG(a->text));
+}
+
+static void answers_and_progress_go_back_the_way_the_request_came(void **state)
+{
+    struct bench b;
+    struct ways w = { .out = { note_way } };
+
+    (void)state;
+    set_up(&b);
+    buf_init(&w.text, 1 << 16);
+    b.say.way.exchange = 4;
+    tell(&b, CLIENT_ASKS_MODERN,
+         "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
+    b.say.way.exchange = 5;
+    tell(&b, CLIENT_ASKS_MODERN,
+         "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
+    assert_did(&b.stepper,
+               "start upstream\ntimer 1 in 300000000 us\n"
+               "up<< {'id':1,'method':'m','params':{'_meta':{'progressToken':1}}}\n"
+               "up<< {'id':2,'method':'m','params':{'_meta':{'progressToken':2}}}\n");
+    b.say.out = &w.out;
+    tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':2}}");
+    tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':'t'}}");
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    tell(&b, SERVER, "{'id':7,'method':'ping'}");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    assert_str(buf_str(&w.text),
+               STR("5 {\"method\":\"notifications/progress\",\"params\":"
+                   "{\"progressToken\":\"t\"}}\n"
+                   "4 {\"method\":\"notifications/message\"}\n"
+                   "4 asks {\"id\":\"mcpreel-up-3\",\"method\":\"ping\"}\n"
+                   "5 last {\"id\":1,\"result\":{}}\n4 last {\"id\":1,\"result\":{}}\n"
+                   "0 {\"method\":\"notifications/message\"}\n"));
+    buf_release(&w.text);
+    tear_down(&b);
+}
+
+static void what_nobody_waits_for_is_called_off(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    b.say.way.exchange = 4;
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    b.say.way.exchange = 5;
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    upstream_forget(&b.up, NULL, 0); /* somebody else */
+    upstream_forget(&b.up, &b, 6);
+    assert_did(&b.stepper, "");
+    upstream_forget(&b.up, &b, 5);
+    assert_did(&b.stepper, "up<< {'jsonrpc':'2.0','method':'notifications/cancelled',"
+                           "'params':{'requestId':2}}\n");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    assert_did(&b.stepper, "");
+    assert_true(upstream_owes(&b.up));
+    upstream_forget(&b.up, &b, 0);
+    assert_false(upstream_owes(&b.up));
+    tear_down(&b);
+}
+
+/* What was not sent yet need not be called off. */
+static void what_waits_for_the_greeting_is_just_forgotten(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    upstream_forget(&b.up, &b, 0);
+    assert_did(&b.stepper, "");
+    tear_down(&b);
+}
+
 static void what_it_sends_of_its_own_is_passed_on(void **state)
 {
     struct bench b;
@@ -289,6 +380,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_greeted_as_the_client_greeted_us_and_then_asked),
         cmocka_unit_test(a_modern_request_needs_no_greeting),
+        cmocka_unit_test(answers_and_progress_go_back_the_way_the_request_came),
+        cmocka_unit_test(what_nobody_waits_for_is_called_off),
+        cmocka_unit_test(what_waits_for_the_greeting_is_just_forgotten),
         cmocka_unit_test(what_it_sends_of_its_own_is_passed_on),
         cmocka_unit_test(giving_up_is_passed_on_under_our_id),
         cmocka_unit_test(a_server_that_is_gone_owes_nothing_any_more),
