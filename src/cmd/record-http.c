@@ -18,11 +18,6 @@ struct sessions {
     bool beside; /* something passed that is not for the endpoint */
 };
 
-static void check(struct sessions *s)
-{
-    reel_check(&s->reel, http_tap_trouble(&s->tap, &s->reel.why));
-}
-
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
 static void tell_beside(struct sessions *s, const struct request *r)
 {
@@ -52,7 +47,6 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
     if (!p->endpoint)
         tell_beside(s, r);
     p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_body(void *to, struct http_passage *p, struct str bytes)
@@ -60,7 +54,6 @@ static void on_body(void *to, struct http_passage *p, struct str bytes)
     struct sessions *s = to;
 
     http_tap_sent(p->user, bytes, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_asked(void *to, struct http_passage *p)
@@ -68,7 +61,6 @@ static void on_asked(void *to, struct http_passage *p)
     struct sessions *s = to;
 
     http_tap_sent_all(p->user, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_head(void *to, struct http_passage *p, const struct reply *r)
@@ -76,7 +68,6 @@ static void on_head(void *to, struct http_passage *p, const struct reply *r)
     struct sessions *s = to;
 
     http_tap_answer(p->user, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_answer(void *to, struct http_passage *p, struct str bytes)
@@ -84,7 +75,6 @@ static void on_answer(void *to, struct http_passage *p, struct str bytes)
     struct sessions *s = to;
 
     http_tap_answered(p->user, bytes, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
@@ -93,7 +83,6 @@ static void on_own(void *to, struct http_passage *p, unsigned status, const char
     struct sessions *s = to;
 
     http_tap_answer(p->user, status, &none, BY_MCPREEL, reel_now(&s->reel));
-    check(s);
     log_say(s->reel.app->log, status < 500 ? LOG_DEBUG : LOG_WARN, "answered %u: %s", status,
             text);
 }
@@ -115,10 +104,16 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
     struct sessions *s = to;
 
     http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
-    check(s);
     if (!end->clean && end->text)
         log_say(s->reel.app->log, LOG_DEBUG, "request %llu was broken off: %s",
                 (unsigned long long)p->number, end->text);
+}
+
+static void on_settle(void *to)
+{
+    struct sessions *s = to;
+
+    reel_check(&s->reel, http_tap_trouble(&s->tap, &s->reel.why));
 }
 
 static void on_refused(void *to, uint64_t connection, const struct exchange_fault *why)
@@ -137,6 +132,7 @@ static const struct http_relay_events relay_events = {
     .answer = on_answer,
     .own = on_own,
     .end = on_end,
+    .settle = on_settle,
     .refused = on_refused,
 };
 
@@ -233,6 +229,7 @@ int record_http_run(const struct app *app, struct record_place *place,
     int code;
 
     reel_init(&s.reel, app, place, how, on_waits, &s);
+    s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);
     s.loop = loop_new();
     code = run(&s, http, e);

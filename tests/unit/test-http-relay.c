@@ -19,6 +19,8 @@ struct rig {
     struct peer server;
     struct buf seen, heard;
     int client, at_end; /* bytes that the client could have read at the `end` event */
+    int at_settle;      /* the same at the last one to settle anything */
+    size_t settled;     /* so much of what was seen */
     size_t ends, sent, bytes;
     bool quiet; /* bytes are counted, not kept */
     struct http_relay_end end;
@@ -98,6 +100,15 @@ static void take_refused(void *to, uint64_t connection, const struct exchange_fa
     buf_printf(&g->seen, "refused %s\n", why->text);
 }
 
+static void settle(void *to)
+{
+    struct rig *g = to;
+
+    if (g->client >= 0 && g->settled != g->seen.len)
+        ioctl(g->client, FIONREAD, &g->at_settle);
+    g->settled = g->seen.len;
+}
+
 static const struct http_relay_events events = { .request = take_request,
                                                  .body = take_body,
                                                  .asked = take_asked,
@@ -105,6 +116,7 @@ static const struct http_relay_events events = { .request = take_request,
                                                  .answer = take_answer,
                                                  .own = take_own,
                                                  .end = take_end,
+                                                 .settle = settle,
                                                  .refused = take_refused };
 
 static int port_of(const struct rig *g)
@@ -162,7 +174,9 @@ static void talk(struct rig *g, const char *say, const char *hear)
 static void assert_seen(struct rig *g, const char *want)
 {
     assert_str(buf_str(&g->seen), str_z(want));
+    assert_int_equal(g->settled, g->seen.len);
     buf_clear(&g->seen);
+    g->settled = 0;
 }
 
 static void hang_up(struct rig *g)
@@ -267,9 +281,12 @@ static void the_owner_has_it_all_before_the_client_has(void **state)
     talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
          "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
     assert_true(g.at_end <= (int)strlen(sized));
+    assert_int_equal(g.at_settle, g.at_end);
     talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
     assert_true(g.at_end <= (int)strlen(chunked));
+    assert_int_equal(g.at_settle, g.at_end);
+    assert_int_equal(g.settled, g.seen.len);
     assert_int_equal(g.ends, 2);
     peer_join(&g.server);
     close_rig(&g);
