@@ -92,6 +92,17 @@ static void add_password(struct remote *r, struct str userinfo)
     buf_release(&plain);
 }
 
+static const char *without_user(struct remote *r, struct str userinfo)
+{
+    const char *user = strstr(r->url, "//") + 2;
+
+    if (!userinfo.at)
+        return r->url;
+    return arena_printf(&r->arena, "%.*s%s", (int)(user - r->url), r->url,
+                        user + userinfo.len + 1)
+        .at;
+}
+
 static bool read_url(struct remote *r, const char *text, struct err *e)
 {
     struct str all = str_z(text), before;
@@ -106,10 +117,11 @@ static bool read_url(struct remote *r, const char *text, struct err *e)
                                  url.authority.port)
                         .at;
     r->url = text;
-    if (url.path.len)
-        return true;
-    before = str_n(text, strcspn(text, "?#"));
-    r->url = arena_printf(&r->arena, "%.*s/mcp%s", STR_ARG(before), text + before.len).at;
+    if (!url.path.len) {
+        before = str_n(text, strcspn(text, "?#"));
+        r->url = arena_printf(&r->arena, "%.*s/mcp%s", STR_ARG(before), text + before.len).at;
+    }
+    r->shown = without_user(r, url.authority.userinfo);
     return true;
 }
 

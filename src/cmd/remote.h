@@ -58,6 +58,7 @@ struct remote_args {
 
 struct remote {
     const char *url;       /* with a path; NULL: none was named */
+    const char *shown;     /* the same without user and password */
     const char *host;      /* of it, with the port if that was said */
     struct fields headers; /* for every request */
     struct fields secrets; /* names, and values that must not be written down */

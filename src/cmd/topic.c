@@ -152,7 +152,9 @@ const struct topic topic_list[] = {
               "  128+N  signal N ended the server\n"
               "    125  mcpreel itself failed after the server had started\n"
               "    126  the command is there but cannot be executed\n"
-              "    127  the command was not found\n" },
+              "    127  the command was not found\n\n"
+              "'record --url' has no server to end with: a signal ends it, with 0, or with 125"
+              " if --strict finds something missing.\n" },
     { .name = "filters",
       .section = "FILTERS",
       .summary = "how to say which operations are meant",

@@ -689,30 +689,51 @@ static void hear_request(struct http_mock *m, const struct event *ev)
         hear(m, &q);
 }
 
+/* Whether a call that is not over will be answered on a stream. */
+static bool is_owed(const struct http_mock *m, const struct http_stream *x)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
+        const struct http_mock_call *c = e->value;
+
+        if (c->stream == x && !c->listens)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody hears it any more. What a client can come back for by its ids is kept. */
+static void leave_stream(struct http_mock *m, struct http_mock_client *c, struct http_stream *x)
+{
+    if (is_owed(m, x) || (c->ear == x && x->has_ids))
+        return;
+    if (c->ear == x)
+        c->ear = NULL;
+    http_streams_finish(&m->streams, x);
+}
+
 /* Whoever closes the stream of the era without sessions has cancelled what it asked for;
  * before that it may come back for it. */
 static void hear_gone(struct http_mock *m, uint64_t exchange)
 {
     struct http_mock_call *c = find_call(m, exchange);
     struct http_stream *x = c ? c->stream : NULL;
+    struct http_mock_client *client = c ? c->client : NULL;
 
     if (!c)
         return;
     c->gone = true;
     if (x && x->exchange == exchange)
         x->exchange = 0;
-    if (c->modern) {
-        m->at = c->client;
-        session_gone(c->client->session, exchange, m->now_us);
-        m->at = NULL;
-    }
     if (!c->modern && !c->listens)
         return;
-    if (x && c->client->ear == x && !x->has_ids)
-        c->client->ear = NULL;
-    if (x && !x->has_ids)
-        http_streams_drop(&m->streams, x);
+    if (c->modern) {
+        m->at = client;
+        session_gone(client->session, exchange, m->now_us);
+        m->at = NULL;
+    }
     drop_call(m, c);
+    if (x)
+        leave_stream(m, client, x);
 }
 
 static void hear_timer(struct http_mock *m, const struct event *ev)

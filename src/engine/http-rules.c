@@ -1,6 +1,5 @@
 #include "engine/http-rules.h"
 
-#include "base/base64.h"
 #include "mcp/code.h"
 #include "mcp/meta.h"
 #include "mcp/method.h"
@@ -110,24 +109,12 @@ static struct http_verdict judge_delete(const struct http_rules *rules,
     return judge_session(rules, c);
 }
 
-/* =?base64?…?= stands for what it encodes. */
-static struct str header_text(struct str value, struct arena *a)
-{
-    static const struct str open = STR_INIT("=?base64?"), close = STR_INIT("?=");
-    struct str bytes;
-
-    if (!str_starts(value, open) || !str_ends(value, close) || value.len < open.len + close.len)
-        return value;
-    value = str_n(value.at + open.len, value.len - open.len - close.len);
-    return base64_decode(value, a, &bytes) ? bytes : STR_NONE;
-}
-
 /* The header that repeats what a request is about, where there has to be one. */
 static struct http_verdict judge_name(const struct http_call *c, struct arena *a)
 {
     const struct mcp_message *m = c->message;
     struct str subject = json_text(mcp_subject(m->method, m->params), a);
-    struct str said = header_text(http_call_header(c, STR("mcp-name")), a);
+    struct str said = http_params_text(http_call_header(c, STR("mcp-name")), a);
     bool wanted = str_eq(m->method, STR("tools/call")) ||
                   str_eq(m->method, STR("prompts/get")) ||
                   str_eq(m->method, STR("resources/read"));
@@ -152,7 +139,8 @@ static struct http_verdict judge_meta(const struct mcp_message *m)
     return fine;
 }
 
-static struct http_verdict judge_modern_headers(const struct http_call *c, struct arena *a)
+static struct http_verdict judge_modern_headers(const struct http_rules *rules,
+                                                const struct http_call *c, struct arena *a)
 {
     const struct mcp_message *m = c->message;
     struct str version = http_call_header(c, STR("mcp-protocol-version"));
@@ -166,6 +154,8 @@ static struct http_verdict judge_modern_headers(const struct http_call *c, struc
         return mismatch(STR("Header mismatch: Mcp-Method header is required"));
     if (!str_eq(method, m->method))
         return mismatch(STR("Header mismatch: Mcp-Method does not match the body"));
+    if (rules->params && !http_params_fit(rules->params, c, a))
+        return mismatch(STR("Header mismatch: Mcp-Param does not match the arguments"));
     return judge_name(c, a);
 }
 
@@ -184,7 +174,7 @@ static struct http_verdict judge_modern(const struct http_rules *rules,
         return fine;
     v = judge_meta(c->message);
     if (!v.status)
-        v = judge_modern_headers(c, a);
+        v = judge_modern_headers(rules, c, a);
     if (!v.status && mcp_version_era(http_call_message_version(c, a)) != MCP_ERA_MODERN)
         v = wrong_version(rules, json_raw(mcp_meta(c->message->params, MCP_META_VERSION)), a);
     return v;

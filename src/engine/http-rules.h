@@ -6,14 +6,15 @@
 #ifndef ENGINE_HTTP_RULES_H
 #define ENGINE_HTTP_RULES_H
 
-#include "engine/http-call.h"
+#include "engine/http-params.h"
 
 /* How the server is. */
 struct http_rules {
-    bool legacy, modern; /* the eras that it speaks */
-    bool sessions;       /* it names sessions, and wants to hear the names */
-    bool stream;         /* who GETs it gets a stream */
-    struct str versions; /* that it speaks: a JSON array */
+    bool legacy, modern;              /* the eras that it speaks */
+    bool sessions;                    /* it names sessions, and wants to hear the names */
+    bool stream;                      /* who GETs it gets a stream */
+    struct str versions;              /* that it speaks: a JSON array */
+    const struct http_params *params; /* borrowed; NULL: nothing is known of its tools */
 };
 
 /* `status` 0: nothing is wrong. */

@@ -33,11 +33,14 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
     *h = (struct http_script){ .sink = { put }, .to = to, .shelf = shelf };
     map_init(&h->odd);
     map_init(&h->fine);
+    http_params_init(&h->params);
     map_init(&h->open);
     /* While it is written everything may be, but for sessions: see judge(). */
-    h->rules = (struct http_rules){
-        .legacy = true, .modern = true, .stream = true, .versions = STR("[]")
-    };
+    h->rules = (struct http_rules){ .legacy = true,
+                                    .modern = true,
+                                    .stream = true,
+                                    .versions = STR("[]"),
+                                    .params = &h->params };
 }
 
 static struct str bytes_of(const uint64_t *number)
@@ -66,6 +69,7 @@ void http_script_release(struct http_script *h)
     map_release(&h->open);
     map_release(&h->odd);
     map_release(&h->fine);
+    http_params_release(&h->params);
     vast_release(h->facts, h->fact_cap, sizeof *h->facts);
     arena_release(&h->arena);
     arena_release(&h->scratch);
@@ -195,6 +199,8 @@ static bool hear_client(struct http_script *h, struct http_pending *p, const str
         p->id = arena_str(&p->arena, json_raw(m.id));
     }
     judge(h, p);
+    /* Where something was redacted, header lines and body need not look the same. */
+    p->is_odd = p->is_odd && !r->message.redacted.len;
     if (p->is_odd)
         return true;
     if (m.kind == MCP_REQUEST && r->has & HAS_SEQ && r->message.seq <= UINT32_MAX)
@@ -313,6 +319,8 @@ static bool hear_server(struct http_script *h, struct http_pending *p, const str
     p->events++;
     if (p->is_odd)
         return !p->odd || add_part(h, p->odd, r->message.msg, STR_NONE, e);
+    if (m.kind == MCP_RESULT)
+        http_params_learn(&h->params, json_get(m.root, STR("result")));
     if (mcp_is_response(&m) && p->id.len)
         note_answer(h, p, &m);
     if (p->odd && !add_part(h, p->odd, r->message.msg, STR_NONE, e))

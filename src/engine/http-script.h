@@ -63,6 +63,7 @@ struct http_script {
     struct map fine;      /* keys of requests without a body that were not refused */
     struct map open;      /* number of an exchange to struct http_pending */
     struct arena scratch; /* for one record */
+    struct http_params params;
 
     /* The server as a whole. */
     struct http_rules rules; /* `legacy`, `modern` and `versions` are the script's to tell */

@@ -691,6 +691,33 @@ static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t 
             start_over(m, w->spent, queues_of(&m->queues, op));
 }
 
+/* What is compared says as little of another one. Pages of a list come in their order. */
+static uint32_t find_blur(struct matcher *m, const struct wanted *w, uint32_t op)
+{
+    const struct script_op *ops = m->script->ops;
+    uint32_t other = queues_of(&m->queues, op);
+
+    if (!is_masked(m, op) || class_of(m, w->method) == MCP_CLASS_LIST)
+        return 0;
+    if (!goes_by_params(m, w->method) && !goes_by_likeness(m, w->method) &&
+        ops[op].subject_key != script_subject_key(w->live->method, w->live->params, true))
+        return 0; /* what was redacted is not looked at */
+    while (other &&
+           (other == op || !is_masked(m, other) || ops[other].params_key != ops[op].params_key))
+        other = m->queues.next[other];
+    return other;
+}
+
+static void note_passed(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    uint32_t older = oldest_unused(m, w->spent, w->session);
+
+    out->passed = older < out->op ? older : 0;
+    out->before = w->spent->newest;
+    if (w->spent->newest < out->op)
+        w->spent->newest = out->op;
+}
+
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live)
 {
@@ -713,9 +740,10 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
         turn_back_pages(m, &w, out.op);
     if (is_broken(m)) {
         out.outcome = MATCH_BROKEN;
-    } else if (out.outcome == MATCH_FOUND && !out.borrowed) {
-        uint32_t older = oldest_unused(m, spent, session);
-        out.passed = older < out.op ? older : 0;
+    } else if (out.outcome == MATCH_FOUND) {
+        out.blur = find_blur(m, &w, out.op);
+        if (!out.borrowed)
+            note_passed(m, &w, &out);
     }
     return out;
 }

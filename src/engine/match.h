@@ -50,8 +50,10 @@ enum match_outcome {
 struct match {
     enum match_outcome outcome;
     uint32_t op;     /* with FOUND, AGAIN and TOO_EARLY */
-    uint32_t passed; /* an older one that was passed over; 0: none */
+    uint32_t passed; /* the oldest that was passed over; 0: none */
+    uint32_t before; /* with `passed`: what is older than this was found before, or passed */
     uint32_t rival;  /* another one that is as much alike; 0: none */
+    uint32_t blur;   /* another one that nothing but a redacted value tells from it; 0: none */
     bool anew;       /* AGAIN: a call that does again all it did, not only answer */
     bool borrowed;   /* from another session */
     bool differs;    /* its params are not those that were asked for */

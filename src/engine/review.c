@@ -18,7 +18,25 @@ void review_release(struct review *r)
     arena_release(&r->arena);
 }
 
-void review_match(struct review *r, const struct match *m)
+static void pass(struct review *r, uint32_t op)
+{
+    r->passed_count += !spent_has(&r->passed, op);
+    spent_mark(&r->passed, op, true);
+}
+
+/* All that is unused before what was found; each strand is looked at once for a client. */
+static void note_passed(struct review *r, const struct match *m, const struct spent *spent)
+{
+    const struct script_op *ops = r->script->ops;
+
+    pass(r, m->passed);
+    for (uint32_t op = m->before + 1; op < m->op; op++)
+        if (ops[op].session == ops[m->op].session && ops[op].flags & STRAND_COUNTS &&
+            !spent_has(spent, op))
+            pass(r, op);
+}
+
+void review_match(struct review *r, const struct match *m, const struct spent *spent)
 {
     r->requests++;
     r->found += m->outcome == MATCH_FOUND;
@@ -27,9 +45,9 @@ void review_match(struct review *r, const struct match *m)
     r->differing += m->differs;
     r->masked += (r->script->ops[m->op].flags & STRAND_MASKED) != 0;
     spent_mark(&r->used, m->op, true);
-    r->passed_count += m->passed && !spent_has(&r->passed, m->passed);
+    r->blurred += m->blur != 0;
     if (m->passed)
-        spent_mark(&r->passed, m->passed, true);
+        note_passed(r, m, spent);
 }
 
 void review_refusal(struct review *r)
@@ -150,6 +168,7 @@ static void write_counts(struct json_out *o, const struct review *r)
         { "borrowed", r->borrowed },
         { "differing", r->differing },
         { "redacted", r->masked },
+        { "ambiguous", r->blurred },
         { "passed_over", r->passed_count },
         { "refused", r->refused },
         { "unmatched", r->missed },

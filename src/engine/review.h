@@ -42,7 +42,7 @@ struct review {
     struct review_remark remarks[REVIEW_KEPT];
     size_t remarked;
     uint64_t requests; /* that had to be looked for */
-    uint64_t found, again, borrowed, differing, masked, missed, forwarded;
+    uint64_t found, again, borrowed, differing, masked, blurred, missed, forwarded;
     struct review_miss misses[REVIEW_KEPT];
     size_t kept;
     struct arena arena;
@@ -51,7 +51,8 @@ struct review {
 void review_init(struct review *r, const struct script *script);
 void review_release(struct review *r);
 
-void review_match(struct review *r, const struct match *m);
+/* `spent`: what the client that asked has used up. */
+void review_match(struct review *r, const struct match *m, const struct spent *spent);
 void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
                  enum match_outcome outcome);
 

@@ -587,7 +587,7 @@ static void note_answer(struct script *s, uint32_t op, const struct record *r,
 {
     struct script_op *o = &s->ops[op];
 
-    if (!(r->has & (HAS_US | HAS_WALL)) && r->has & HAS_LATENCY)
+    if (!(r->has & HAS_US) && r->has & HAS_LATENCY) /* dates can be whole seconds */
         s->writing->ms = clamp((uint64_t)o->ms + clamp(r->message.latency_ms));
     o->flags |= STRAND_ANSWERED;
     if (m->kind == MCP_RESULT)

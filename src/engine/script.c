@@ -141,7 +141,8 @@ uint32_t script_plain_subject_key(struct str subject)
 
 /* Server-minted values come back from the live client as they were recorded, so a page
  * and a round of input can be told by them. What only answers a task's questions is no
- * round: tasks have no other params than those and their id. */
+ * round: tasks have no other params than those and their id. Nor is a poll to become a task,
+ * although clients repeat in it what made its task one. */
 uint32_t script_key_about(struct json_val subject, struct json_val params, bool wild)
 {
     struct json_iter it = json_each(params);
@@ -168,6 +169,8 @@ uint32_t script_key_about(struct json_val subject, struct json_val params, bool 
     }
     if (input && !state && !about_task)
         state = RETRY_SEED;
+    if (about_task)
+        task = 0;
     if (cursor | state | task)
         key = hash_mix(hash_mix(hash_mix(key, cursor), state), task);
     arena_release(&a);

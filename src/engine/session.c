@@ -35,7 +35,7 @@ static void take_number(struct session *s)
     const struct script *script = s->host->script;
 
     s->plays = script->playable[s->host->started++ % script->playable_count];
-    s->greeted = false;
+    s->greeted = s->blurred = false;
     spent_clear(&s->spent);
 }
 
@@ -237,6 +237,12 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
         say_report(say, LOG_DEBUG,
                    "%.*s answered with #%lu, of which a redacted value was not compared",
                    STR_ARG(name), seq);
+    if (m->blur && !s->blurred)
+        say_report(say, LOG_WARN,
+                   "%.*s answered with #%lu, but only a redacted value tells that from #%lu: "
+                   "they are given in recorded order",
+                   STR_ARG(name), seq, (unsigned long)script->ops[m->blur].seq);
+    s->blurred = s->blurred || m->blur;
     if (m->differs)
         say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
                    seq);
@@ -290,21 +296,31 @@ static struct str task_of(struct session *s, const struct mcp_message *live, str
 }
 
 /* What a task comes to is not told before its end, to a client that asks how it is. */
-static struct str blocked_by(struct session *s, const struct mcp_message *live)
+static struct stage_block blocked_by(struct session *s, const struct mcp_message *live)
 {
     struct str task = task_of(s, live, STR("tasks/result"));
     struct tasks tasks = tasks_of(s, s->plays);
 
-    return task.len && tasks_goes_on(&tasks, task) ? task : STR_NONE;
+    if (!task.len || !tasks_goes_on(&tasks, task))
+        return (struct stage_block){ STR_NONE, 0 };
+    return (struct stage_block){ task, tasks_polled_ms(&tasks, task) };
 }
 
-/* It was told how its task is: maybe that it has ended. */
-static void tell_task(struct session *s, const struct mcp_message *live)
+/* It was told how its task is: that it goes on, or maybe that it has ended. */
+static void tell_task(struct session *s, const struct mcp_message *live, uint32_t op)
 {
     struct str task = task_of(s, live, STR("tasks/get"));
+    struct str cancelled = task_of(s, live, STR("tasks/cancel"));
+    const struct script_op *o = &s->host->script->ops[op];
     struct tasks tasks = tasks_of(s, s->plays);
 
-    if (task.len && !tasks_goes_on(&tasks, task))
+    if (cancelled.len && o->flags & STRAND_SUCCEEDED && o->session == s->plays)
+        tasks_cancel(&tasks, cancelled, op);
+    if (!task.len)
+        return;
+    if (tasks_goes_on(&tasks, task))
+        stage_block(&s->stage, (struct stage_block){ task, tasks_polled_ms(&tasks, task) });
+    else
         stage_unblock(&s->stage, task);
 }
 
@@ -313,6 +329,8 @@ static struct match find_match(struct session *s, const struct mcp_message *live
     struct str task = task_of(s, live, STR("tasks/get"));
     struct tasks tasks = tasks_of(s, s->plays);
 
+    if (task.len)
+        tasks_catch_up(&tasks, task);
     if (task.len && tasks_waits(&tasks, task))
         return matcher_repeat(s->host->matcher, &s->spent, s->plays, live);
     return matcher_take(s->host->matcher, &s->spent, s->plays, live);
@@ -335,13 +353,13 @@ static void answer(struct session *s, const struct mcp_message *live)
         broken(s, live, &h->matcher->trouble);
     } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
         note_served(s);
-        review_match(h->review, &m);
+        review_match(h->review, &m, &s->spent);
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
             renew_task(s, m.op);
         stage_play_blocked(&s->stage, m.op, live, m.outcome == MATCH_AGAIN && !m.anew,
                            blocked_by(s, live));
-        tell_task(s, live);
+        tell_task(s, live, m.op);
     } else if (str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
     } else {

@@ -47,6 +47,7 @@ struct session {
     bool shared;  /* by clients that nothing tells apart */
     bool refused; /* it speaks of another era than the recording, and got nothing so far */
     bool left;    /* the client says no more */
+    bool blurred; /* it was told that what was redacted would have told requests apart */
     struct arena arena; /* for one message */
 };
 

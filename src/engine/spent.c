@@ -23,6 +23,7 @@ static void drop(struct spent *s)
     s->queues = NULL;
     s->queue_count = s->queue_cap = 0;
     s->oldest = 1;
+    s->newest = 0;
 }
 
 void spent_release(struct spent *s)

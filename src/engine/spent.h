@@ -22,6 +22,7 @@ struct spent {
     struct spent_queue *queues; /* a hash table, at most half full */
     size_t queue_count, queue_cap;
     uint32_t oldest; /* every strand that counts before this one is used */
+    uint32_t newest; /* none after this one was found; see match.h */
 };
 
 void spent_init(struct spent *s, size_t strands);

@@ -48,6 +48,10 @@ enum {
      * not answer in the same instant. */
     PROGRESS_GAP_US = 5000,
     QUESTION_US = 60 * 1000000, /* a client that has not answered by then never will */
+
+    /* A client that polls a task while it waits for the result of it is to see how the task
+     * goes on first. One that has not polled by then only waits. */
+    BLOCK_US = 100 * 1000,
 };
 
 void stage_init(struct stage *s, const struct script *script, struct say *say, double pace,
@@ -191,30 +195,40 @@ static void send_progress(struct stage *s, struct stage_play *p)
     p->progressed = true;
 }
 
-static bool client_can(struct stage *s, struct str capability)
+static bool speaks(const struct stage *s, enum mcp_version since)
 {
+    return s->version == MCP_VERSION_UNKNOWN || s->version >= since;
+}
+
+/* Forms are what a client fills in that says no more than that it can be asked. */
+static bool can_elicit(const struct stage *s, struct json_val declared, struct json_val params)
+{
+    bool url = json_exists(json_get(declared, STR("url")));
+
+    if (json_is(json_get(params, STR("mode")), STR("url")))
+        return url && speaks(s, MCP_2025_11_25);
+    return !url || json_exists(json_get(declared, STR("form")));
+}
+
+/* Whether the client knows what it is asked, by what it declared and by its revision. */
+static bool can_be_asked(struct stage *s, struct str method, struct json_val params)
+{
+    const struct mcp_method *known = mcp_method_find(method);
+    struct json_val declared = JSON_VAL_NONE;
     struct json_fault fault;
     struct json j;
     bool can;
 
-    if (!capability.len)
-        return true;
-    json_init(&j);
-    can = json_scan(&j, buf_str(&s->capabilities), &fault) &&
-          json_exists(json_get(json_root(&j), capability));
-    json_release(&j);
-    return can;
-}
-
-/* Whether the client knows what it is asked, by what it declared and by its revision. */
-static bool can_be_asked(struct stage *s, struct str method)
-{
-    const struct mcp_method *known = mcp_method_find(method);
-
     if (!known)
         return true;
-    return client_can(s, known->capability) &&
-           (s->version == MCP_VERSION_UNKNOWN || s->version >= known->since);
+    json_init(&j);
+    if (json_scan(&j, buf_str(&s->capabilities), &fault))
+        declared = json_get(json_root(&j), known->capability);
+    can = (!known->capability.len || json_exists(declared)) && speaks(s, known->since);
+    if (can && str_eq(method, STR("elicitation/create")))
+        can = can_elicit(s, declared, params);
+    json_release(&j);
+    return can;
 }
 
 static uint64_t set_timer(struct stage *s, int64_t delay_us)
@@ -241,7 +255,7 @@ static void send_question(struct stage *s, struct stage_play *p)
 
     if (!key.len)
         return;
-    if (!can_be_asked(s, method)) {
+    if (!can_be_asked(s, method, json_get(root, STR("params")))) {
         review(s, p->op, method, QUESTION_LEFT_OUT);
         say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
                    STR_ARG(method));
@@ -413,15 +427,18 @@ static uint64_t times_heard(const struct stage *s, struct str method)
     return (uint64_t)(uintptr_t)map_get(&s->heard, method);
 }
 
+/* How long it is from one moment of the recording to another. */
+static int64_t paced(const struct stage *s, uint32_t from_ms, uint32_t to_ms)
+{
+    return s->pace > 0 && to_ms > from_ms ? (int64_t)((to_ms - from_ms) * 1000.0 * s->pace) : 0;
+}
+
 /* How long what comes next still has to wait for its time. */
 static int64_t time_left(const struct stage *s, struct stage_play *p)
 {
     const struct script_step *step = &s->script->steps[p->step];
-    int64_t delay = 0, left;
+    int64_t left = p->since_us + paced(s, p->since_ms, step->ms) - s->now_us;
 
-    if (s->pace > 0 && step->ms > p->since_ms)
-        delay = (int64_t)((step->ms - p->since_ms) * 1000.0 * s->pace);
-    left = p->since_us + delay - s->now_us;
     if (step->kind == STEP_ANSWER && p->progressed && left < PROGRESS_GAP_US)
         left = PROGRESS_GAP_US;
     if (left > 0)
@@ -543,13 +560,27 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
 
 void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bool again)
 {
-    stage_play_blocked(s, op, live, again, STR_NONE);
+    stage_play_blocked(s, op, live, again, (struct stage_block){ STR_NONE, 0 });
+}
+
+static void block(struct stage *s, struct stage_play *p, uint32_t since_ms)
+{
+    int64_t left = p->step ? paced(s, since_ms, s->script->steps[p->step].ms) : 0;
+
+    p->timer = set_timer(s, left > BLOCK_US ? left : BLOCK_US);
+}
+
+void stage_block(struct stage *s, struct stage_block by)
+{
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        if (p->topic.len && str_eq(p->topic, by.topic))
+            block(s, p, by.since_ms);
 }
 
 void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *live,
-                        bool again, struct str topic)
+                        bool again, struct stage_block by)
 {
-    struct stage_play *p = new_play(s, op, live, topic), **end = &s->plays;
+    struct stage_play *p = new_play(s, op, live, by.topic), **end = &s->plays;
 
     p->op = op;
     p->step = script_first_step(s->script, op);
@@ -563,8 +594,8 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
     *end = p;
     speak_for(s, p);
     say_begin(s->say);
-    if (topic.len)
-        p->timer = set_timer(s, QUESTION_US);
+    if (by.topic.len)
+        block(s, p, by.since_ms);
     advance(s, p);
     sweep(s);
 }
@@ -643,7 +674,7 @@ void stage_hear_notification(struct stage *s, struct str method)
 }
 
 /* A client that does not answer is not waited for any longer. */
-static void give_up(struct stage *s, struct str key)
+static void give_up(struct stage *s, struct str key, const char *why)
 {
     struct stage_question *q = map_remove(&s->asked, key);
     struct stage_play *p = q->play;
@@ -651,7 +682,7 @@ static void give_up(struct stage *s, struct str key)
         json_text(json_get(recorded(s, q->step), STR("method")), &s->read.arena);
 
     review(s, p->op, method, QUESTION_UNANSWERED);
-    say_report(s->say, LOG_WARN, "no answer to %.*s after 60 s; going on", STR_ARG(method));
+    say_report(s->say, LOG_WARN, "no answer to %.*s %s; going on", STR_ARG(method), why);
     free(q);
     p->questions--;
     go_on(s, p);
@@ -674,7 +705,7 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
     }
     for (struct map_entry *e = NULL; (e = map_next(&s->asked, e));)
         if (((struct stage_question *)e->value)->timer == timer) {
-            give_up(s, e->key);
+            give_up(s, e->key, "after 60 s");
             sweep(s);
             return;
         }
@@ -682,12 +713,9 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
 
 void stage_hear_close(struct stage *s)
 {
-    for (struct map_entry *e = NULL; (e = map_next(&s->asked, e));) {
-        const struct stage_question *q = e->value;
-        struct json_val method = json_get(recorded(s, q->step), STR("method"));
-
-        review(s, q->play->op, json_text(method, &s->read.arena), QUESTION_UNANSWERED);
-    }
+    for (struct map_entry *e; (e = map_next(&s->asked, NULL));)
+        give_up(s, e->key, "from a client that says no more");
+    sweep(s);
 }
 
 bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step)

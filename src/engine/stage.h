@@ -49,10 +49,19 @@ void stage_reset(struct stage *s, struct json_val capabilities, bool shared);
  * asking again would never come to rest. `live` may be NULL: nobody asked. */
 void stage_play(struct stage *s, uint32_t op, const struct mcp_message *live, bool again);
 
-/* The same, but nothing is sent before stage_unblock() has the same topic, or a minute has
- * passed. */
+/* What a strand can be blocked by, and since when by the clock of the recording. */
+struct stage_block {
+    struct str topic; /* empty: it is not */
+    uint32_t since_ms;
+};
+
+/* The same, but nothing is sent before stage_unblock() has the same topic, or for a moment;
+ * with timing on as long as it was sent after `since_ms`. */
 void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *live,
-                        bool again, struct str topic);
+                        bool again, struct stage_block block);
+
+/* What has the same topic is blocked from now on for as long as if it began now. */
+void stage_block(struct stage *s, struct stage_block block);
 
 /* An empty topic is all of them. */
 void stage_unblock(struct stage *s, struct str topic);
@@ -60,7 +69,8 @@ void stage_unblock(struct stage *s, struct str topic);
 /* The live client answered a question; false: nobody had asked it. */
 bool stage_hear_answer(struct stage *s, const struct mcp_message *live);
 
-/* The client is gone: what it was asked and has not answered, it never will. */
+/* The client says no more: what it was asked and has not answered, it never will. What waits
+ * for that waits no longer. */
 void stage_hear_close(struct stage *s);
 
 void stage_hear_notification(struct stage *s, struct str method);

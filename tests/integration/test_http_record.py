@@ -392,6 +392,14 @@ def test_the_password_of_a_url_is_sent_and_never_told(upstream, record):
     assert lines[0]["upstream"] == f"http://127.0.0.1:{server.port}/[REDACTED]"
 
 
+def test_a_password_that_is_too_short_to_be_looked_for_is_not_told_either(upstream, record):
+    server = upstream()
+    program = record(server.url.replace("//", "//u1:q7%21@"), "-vv", "--no-redact-server-url")
+    assert program.client().post(call(1)).status == 200
+    assert recorded(program)[0]["upstream"] == server.url
+    assert "q7" not in program.file.read_text() + program.err + program.first
+
+
 def test_a_path_that_is_a_key_is_not_told(upstream, record):
     server = upstream()
     program = record(f"http://127.0.0.1:{server.port}/fc-0123456789abcdefcanary/mcp", "-vv")

@@ -221,7 +221,8 @@ static void what_was_not_asked_for_can_be_a_finding(void **state)
 #define REPORT                                                                                 \
     "{\"v\":1,\"command\":\"replay\",\"exit_code\":0,\"requests\":1,\"matched\":1,"            \
     "\"repeated\":0,"                                                                          \
-    "\"borrowed\":0,\"differing\":0,\"redacted\":0,\"passed_over\":1,\"refused\":0,"           \
+    "\"borrowed\":0,\"differing\":0,\"redacted\":0,\"ambiguous\":0,\"passed_over\":1,"         \
+    "\"refused\":0,"                                                                           \
     "\"unmatched\":0,\"passed_through\":0,\"unused\":1,"                                       \
     "\"questions\":0,\"questions_differing\":0,\"questions_left_out\":0,"                      \
     "\"questions_unanswered\":0,\"unmatched_requests\":[],"                                    \

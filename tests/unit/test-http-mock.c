@@ -1,5 +1,6 @@
 #include "engine/http-mock.h"
 
+#include "http-tape.h"
 #include "playbook.h"
 #include "plays.h"
 #include "test.h"
@@ -40,10 +41,323 @@ static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
           "7: nothing came\n  want 1 end");
 }
 
+/* A mock without a recording, and how it answers. */
+struct bench {
+    struct action_sink out;
+    struct shelf_memory shelf;
+    struct script script;
+    struct http_script http;
+    struct http_mock mock;
+    struct arena arena;
+    uint64_t exchanges;
+    unsigned status; /* the last one */
+    struct str session;
+};
+
+static void note(struct action_sink *self, const struct action *a)
+{
+    struct bench *b = (struct bench *)self;
+    const struct field *f;
+
+    if (a->kind != ACTION_ANSWER)
+        return;
+    f = fields_next(a->fields, STR("mcp-session-id"), NULL);
+    b->status = a->status;
+    b->session = f ? arena_str(&b->arena, f->value) : STR_NONE;
+}
+
+static void count_up(void *to, size_t size)
+{
+    static uint64_t last;
+
+    memset(to, 0, size);
+    last++;
+    memcpy(to, &last, sizeof last);
+}
+
+static void open_bench(struct bench *b)
+{
+    static const struct leaf_rules rules = { .meta = false };
+    const struct http_mock_options options = { .random = count_up };
+
+    *b = (struct bench){ .out = { note } };
+    shelf_memory_init(&b->shelf);
+    script_init(&b->script, &b->shelf.shelf, &rules, NULL);
+    http_script_init(&b->http, &b->script.sink, &b->shelf.shelf);
+    script_finish(&b->script);
+    http_script_finish(&b->http);
+    http_mock_init(&b->mock, &b->script, &b->http, NULL, &options, &b->out);
+}
+
+static void close_bench(struct bench *b)
+{
+    http_mock_release(&b->mock);
+    http_script_release(&b->http);
+    script_release(&b->script);
+    shelf_memory_release(&b->shelf);
+    arena_release(&b->arena);
+}
+
+static void post(struct bench *b, struct str session, struct str body)
+{
+    struct fields f = { .at = NULL };
+    struct step_request r = { STR("POST"), STR("/"), &f, PLACE_SELF, PLACE_NONE, body };
+    struct event ev = { .kind = EVENT_REQUEST, .exchange = ++b->exchanges, .request = &r };
+
+    fields_add(&f, STR("Content-Type"), STR("application/json"));
+    if (session.len)
+        fields_add(&f, STR("Mcp-Session-Id"), session);
+    http_mock_step(&b->mock, &ev);
+    fields_release(&f);
+}
+
+static void the_oldest_session_makes_room_for_a_new_one(void **state)
+{
+    static const struct str hello = STR_INIT("{\"id\":0,\"method\":\"initialize\"}");
+    static const struct str ping = STR_INIT("{\"id\":1,\"method\":\"ping\"}");
+    struct str first, second;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    post(&b, STR_NONE, hello);
+    first = b.session;
+    post(&b, STR_NONE, hello);
+    second = b.session;
+    for (size_t i = 2; i < HTTP_MOCK_CLIENTS; i++)
+        post(&b, STR_NONE, hello);
+    assert_int_equal(b.mock.clients.count, HTTP_MOCK_CLIENTS);
+    post(&b, first, ping);
+    assert_int_equal(b.status, 200);
+    post(&b, STR_NONE, hello);
+    assert_int_equal(b.mock.clients.count, HTTP_MOCK_CLIENTS);
+    post(&b, first, ping);
+    assert_int_equal(b.status, 404);
+    post(&b, second, ping);
+    assert_int_equal(b.status, 200);
+    close_bench(&b);
+}
+
+/* How far an exchange is. */
+enum state { UNUSED, ASKED, STREAMED, OVER };
+
+enum { EXCHANGES = 128, TIMERS = 256, ROUNDS = 300 };
+
+/* Clients that do anything at any time, and what must hold then. */
+struct crowd {
+    struct action_sink out;
+    enum state at[EXCHANGES];
+    uint64_t timers[TIMERS];
+    size_t timer_count;
+    uint64_t dice;
+    int64_t now_us;
+    bool finished;
+};
+
+static uint64_t throw(struct crowd * c, uint64_t sides)
+{
+    c->dice ^= c->dice << 13;
+    c->dice ^= c->dice >> 7;
+    c->dice ^= c->dice << 17;
+    return c->dice % sides;
+}
+
+static void watch(struct action_sink *self, const struct action *a)
+{
+    struct crowd *c = (struct crowd *)self;
+    enum state *at = &c->at[a->way.exchange];
+
+    switch (a->kind) {
+    case ACTION_ANSWER:
+    case ACTION_OPEN:
+        assert_int_equal(*at, ASKED);
+        *at = a->kind == ACTION_OPEN ? STREAMED : OVER;
+        break;
+    case ACTION_WRITE:
+    case ACTION_END:
+        assert_int_equal(*at, STREAMED);
+        *at = a->kind == ACTION_END ? OVER : STREAMED;
+        break;
+    case ACTION_SET_TIMER:
+        assert_true(c->timer_count < TIMERS);
+        c->timers[c->timer_count++] = a->timer;
+        break;
+    case ACTION_FINISH:
+        c->finished = true;
+        break;
+    default:
+        break;
+    }
+}
+
+#define HELLO                                                                                  \
+    "{\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"                     \
+    "\"2025-11-25\",\"capabilities\":{\"sampling\":{}}}}"
+#define CALL(name) "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
+#define DONE "{\"id\":1,\"result\":{\"content\":[]}}"
+#define HEARD "{\"method\":\"notifications/message\",\"params\":{}}"
+#define ASKS "{\"id\":0,\"method\":\"sampling/createMessage\",\"params\":{}}"
+#define LISTEN                                                                                 \
+    "{\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{},$META}}"
+
+/* Everything that a recording can have: questions, streams that break off, others' streams. */
+static const char recorded[] =
+    "1 POST " HELLO "\n"
+    "1 200 json session=1 {\"id\":0,\"result\":{"
+    "\"protocolVersion\":\"2025-11-25\"}}\n"
+    "2 GET session=1\n2 200 sse session=1\n2 id=a <<\n"
+    "3 POST session=1 " CALL(
+        "ask") "\n3 200 sse session=1\n"
+               "3 id=b << " ASKS "\n"
+               "4 POST session=1 {\"id\":0,\"result\":{}}\n4 202\n"
+               "2 id=c << " HEARD "\n3 id=d << " DONE "\n3 end\n"
+               "5 POST session=1 " CALL(
+                   "cut") "\n5 200 sse session=1\n"
+                          "5 id=e <<\n5 end\n"
+                          "6 GET session=1 last=e\n6 200 sse session=1\n"
+                          "6 id=f << " HEARD "\n6 id=g << " DONE "\n6 end\n"
+                          "7 POST session=1 " CALL(
+                              "json") "\n"
+                                      "7 200 json session=1 " DONE "\n"
+                                      "8 POST modern " LISTEN "\n8 200 sse\n8 gone\n"
+                                      "9 POST session=1 " CALL("never") "\n9 gone\n";
+
+static const char *const asked[] = {
+    "POST " HELLO,
+    "POST session=%d " HELLO,
+    "GET session=%d",
+    "GET session=%d version=2025-11-25 last=1-1",
+    "GET session=%d last=2-2",
+    "POST session=%d " CALL("ask"),
+    "POST session=%d {\"id\":0,\"result\":{}}",
+    "POST session=%d version=2025-11-25 " CALL("cut"),
+    "POST session=%d accept=json " CALL("ask"),
+    "POST session=%d accept=sse " CALL("json"),
+    "POST session=%d [" CALL("json") "," CALL("ask") "]",
+    "POST session=%d " CALL("never"),
+    "POST session=%d " CALL("unknown"),
+    "POST session=%d {\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",
+    ("POST modern " LISTEN),
+    "DELETE session=%d",
+    "POST session=%d raw {",
+};
+
+static void ask(struct crowd *c, struct http_mock *m, uint64_t exchange)
+{
+    struct step_request r;
+    struct event ev = { .kind = EVENT_REQUEST, .exchange = exchange, .now_us = c->now_us };
+    struct arena a = { NULL, 0 };
+    struct str line = str_z(asked[throw(c, sizeof asked / sizeof *asked)]), head;
+    struct http_line l;
+
+    head = str_cut(&line, '%');
+    if (line.len)
+        line = arena_printf(&a, "%llu %.*s%d%.*s", (unsigned long long)exchange, STR_ARG(head),
+                            (int) throw(c, 4) + 1, STR_ARG(str_skip(line, 1)));
+    else
+        line = arena_printf(&a, "%llu %.*s", (unsigned long long)exchange, STR_ARG(head));
+    http_line_read(&l, line);
+    r = (struct step_request){ l.method, l.path, &l.fields, l.host, l.origin, l.body };
+    ev.request = &r;
+    c->at[exchange] = ASKED;
+    http_mock_step(m, &ev);
+    http_line_release(&l);
+    arena_release(&a);
+}
+
+static void ring(struct crowd *c, struct http_mock *m)
+{
+    struct event ev = { .kind = EVENT_TIMER, .now_us = c->now_us += 1000000 };
+
+    if (!c->timer_count)
+        return;
+    ev.timer = c->timers[0];
+    memmove(c->timers, c->timers + 1, --c->timer_count * sizeof *c->timers);
+    http_mock_step(m, &ev);
+}
+
+static void leave(struct crowd *c, struct http_mock *m, uint64_t exchange)
+{
+    struct event ev = { .kind = EVENT_GONE, .exchange = exchange, .now_us = c->now_us };
+
+    if (c->at[exchange] != ASKED && c->at[exchange] != STREAMED)
+        return;
+    c->at[exchange] = OVER;
+    http_mock_step(m, &ev);
+}
+
+static unsigned char minted;
+
+static void mint(void *to, size_t size)
+{
+    memset(to, ++minted, size);
+}
+
+static void let_loose(struct crowd *c, struct http_mock *m)
+{
+    struct event end = { .kind = EVENT_CLOSED };
+
+    for (uint64_t next = 1; next < EXCHANGES;) {
+        uint64_t what = throw(c, 10);
+
+        if (what < 6)
+            ask(c, m, next++);
+        else if (what < 8)
+            leave(c, m, throw(c, next));
+        else
+            ring(c, m);
+    }
+    end.now_us = c->now_us;
+    http_mock_step(m, &end);
+    while (!c->finished && c->timer_count)
+        ring(c, m);
+}
+
+static void whatever_clients_do_each_exchange_ends_once(void **state)
+{
+    static const struct leaf_rules rules = { .meta = false };
+    static const struct http_mock_options options = { .mock.on_miss = ON_MISS_WARN,
+                                                      .random = mint };
+    struct str rest = str_z(recorded);
+    struct shelf_memory shelf;
+    struct http_script http;
+    struct http_tape tape;
+    struct script script;
+
+    (void)state;
+    shelf_memory_init(&shelf);
+    script_init(&script, &shelf.shelf, &rules, NULL);
+    http_script_init(&http, &script.sink, &shelf.shelf);
+    http_tape_init(&tape, &http.sink);
+    while (rest.len)
+        http_tape_line(&tape, str_cut(&rest, '\n'));
+    http_tape_release(&tape);
+    script_finish(&script);
+    http_script_finish(&http);
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        struct crowd c = { .out = { watch }, .dice = round * 0x9e3779b97f4a7c15u };
+        struct http_mock m;
+
+        minted = 0;
+        http_mock_init(&m, &script, &http, NULL, &options, &c.out);
+        let_loose(&c, &m);
+        assert_true(c.finished);
+        for (size_t i = 0; i < EXCHANGES; i++)
+            assert_true(c.at[i] == UNUSED || c.at[i] == OVER);
+        http_mock_release(&m);
+    }
+    http_script_release(&http);
+    script_release(&script);
+    shelf_memory_release(&shelf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_story_fails_on_everything_that_is_not_as_it_says),
+        cmocka_unit_test(the_oldest_session_makes_room_for_a_new_one),
+        cmocka_unit_test(whatever_clients_do_each_exchange_ends_once),
     };
-    return plays_run("http-mock", tests, 1, "tests/playbook/http/*.play", playbook_run);
+    return plays_run("http-mock", tests, sizeof tests / sizeof *tests,
+                     "tests/playbook/http/*.play", playbook_run);
 }

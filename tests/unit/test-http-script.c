@@ -242,6 +242,34 @@ static void a_recording_of_stdio_goes_on_unchanged(void **state)
     terse_release(&passed);
 }
 
+/* The name was a secret: it looks otherwise in the header line now, and means the same. */
+static void what_was_redacted_contradicts_nothing(void **state)
+{
+    static const char asked[] =
+        "| {'type':'http','ev':'request','exchange':1,'method':'POST','state':'none','host':"
+        "'self','origin':'none','body':'message','headers':[['Content-Type','application/"
+        "json'],"
+        "['MCP-Protocol-Version','2026-07-28'],['Mcp-Method','tools/"
+        "call'],['Mcp-Name','a']]}\n";
+    struct terse passed;
+    struct http_script h;
+
+    (void)state;
+    for (int redacted = 0; redacted < 2; redacted++) {
+        terse_init(&passed);
+        http_script_init(&h, &passed.sink, NULL);
+        terse_pour(&h.sink, asked);
+        terse_pour(&h.sink,
+                   redacted ? "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':"
+                              "'c2s','exchange':1,'redacted':['/params/name'],'msg':{'id':1,"
+                              "'method':'tools/call','params':{'name':'b'}}}\n"
+                            : "x=1 c2s {'id':1,'method':'tools/call','params':{'name':'b'}}\n");
+        assert_int_equal(memmem(passed.text.at, passed.text.len, "c2s", 3) != NULL, redacted);
+        http_script_release(&h);
+        terse_release(&passed);
+    }
+}
+
 static void what_mcpreel_answered_itself_is_no_answer(void **state)
 {
     struct terse passed;
@@ -293,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_stream_that_was_refused_once_is_not_refused),
         cmocka_unit_test(what_the_server_is_like_is_learnt),
         cmocka_unit_test(a_recording_of_stdio_goes_on_unchanged),
+        cmocka_unit_test(what_was_redacted_contradicts_nothing),
         cmocka_unit_test(what_mcpreel_answered_itself_is_no_answer),
         cmocka_unit_test(a_script_that_takes_no_more_is_heard),
     };

@@ -13,7 +13,8 @@ static bool read_args(struct desk *d, struct remote *r, const struct remote_args
     return remote_read(r, &app, args, e);
 }
 
-static void assert_url(struct desk *d, const char *given, const char *url, const char *host)
+static void assert_url(struct desk *d, const char *given, const char *url, const char *shown,
+                       const char *host)
 {
     struct err e = ERR_NONE;
     struct remote r;
@@ -21,6 +22,7 @@ static void assert_url(struct desk *d, const char *given, const char *url, const
     if (!read_args(d, &r, &(struct remote_args){ .url = given }, &e))
         fail_msg("%s", e.msg);
     assert_string_equal(r.url, url);
+    assert_string_equal(r.shown, shown);
     assert_string_equal(r.host, host);
     remote_release(&r);
 }
@@ -29,10 +31,13 @@ static void a_url_without_a_path_means_mcp(void **state)
 {
     struct desk *d = *state;
 
-    assert_url(d, "http://h", "http://h/mcp", "h");
-    assert_url(d, "https://h:81?a=/b", "https://h:81/mcp?a=/b", "h:81");
-    assert_url(d, "http://h/", "http://h/", "h");
-    assert_url(d, "http://u:p@[::1]:9/x?y", "http://u:p@[::1]:9/x?y", "::1:9");
+    assert_url(d, "http://h", "http://h/mcp", "http://h/mcp", "h");
+    assert_url(d, "https://h:81?a=/b", "https://h:81/mcp?a=/b", "https://h:81/mcp?a=/b",
+               "h:81");
+    assert_url(d, "http://h/", "http://h/", "http://h/", "h");
+    assert_url(d, "http://u:p@[::1]:9/x?y", "http://u:p@[::1]:9/x?y", "http://[::1]:9/x?y",
+               "::1:9");
+    assert_url(d, "http://@h", "http://@h/mcp", "http://h/mcp", "h");
 }
 
 static void assert_fields(const struct fields *f, const char *want)

@@ -22,21 +22,26 @@ static void it_counts_lists_and_names(void **state)
     struct arena a = { 0 };
     struct scripted s;
     struct review r;
+    struct spent none;
     struct buf text;
 
     (void)state;
     scripted_init(&s, MATCH_SEQUENTIAL, recording);
     review_init(&r, &s.script);
+    spent_init(&none, s.script.op_count);
     buf_init(&text, 1 << 16);
-    review_match(&r, &(struct match){ .outcome = MATCH_FOUND, .op = 2, .differs = true });
+    review_match(&r, &(struct match){ .outcome = MATCH_FOUND, .op = 2, .differs = true },
+                 &none);
     for (int i = 0; i < 2; i++) /* twice the same is one */
-        review_match(&r, &(struct match){ .outcome = MATCH_FOUND, .op = 2, .passed = 3 });
+        review_match(&r, &(struct match){ .outcome = MATCH_FOUND, .op = 2, .passed = 3 },
+                     &none);
     review_refusal(&r);
     review_question(&r, 2, STR("q"), QUESTION_ASKED);
     review_question(&r, 2, STR("q"), QUESTION_DIFFERS);
     review_question(&r, 2, STR("p"), QUESTION_LEFT_OUT);
     review_question(&r, 2, STR("q"), QUESTION_UNANSWERED);
-    review_match(&r, &(struct match){ .outcome = MATCH_AGAIN, .op = 2, .borrowed = true });
+    review_match(&r, &(struct match){ .outcome = MATCH_AGAIN, .op = 2, .borrowed = true },
+                 &none);
     miss_of(&r, "{'id':1,'method':'tools/call'}", 3);
     r.forwarded = 1;
     assert_int_equal(review_unused(&r), 2);
@@ -49,7 +54,7 @@ static void it_counts_lists_and_names(void **state)
         terse_json(
             &a,
             "{'v':1,'command':'replay','exit_code':1,'requests':5,'matched':3,'repeated':1,"
-            "'borrowed':1,'differing':1,'redacted':0,'passed_over':1,'refused':1,"
+            "'borrowed':1,'differing':1,'redacted':0,'ambiguous':0,'passed_over':1,'refused':1,"
             "'unmatched':1,'passed_through':1,"
             "'unused':2,'questions':1,'questions_differing':1,'questions_left_out':1,"
             "'questions_unanswered':1,'unmatched_requests':[{'method':'tools/call','subject':"
@@ -62,6 +67,7 @@ static void it_counts_lists_and_names(void **state)
             "'method':'tools/call','subject':'a'}}],'unused_requests':[{'seq':3,'method':"
             "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
     buf_release(&text);
+    spent_release(&none);
     review_release(&r);
     scripted_release(&s);
     arena_release(&a);

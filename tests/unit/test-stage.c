@@ -445,25 +445,31 @@ static void with_a_pace_messages_wait_as_they_did(void **state)
     drop_curtain(&t);
 }
 
-static void a_blocked_strand_waits_for_its_topic_or_a_minute(void **state)
+static void a_blocked_strand_waits_for_its_topic_or_a_moment(void **state)
 {
     struct theatre t;
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, "{'id':9,'method':'a'}"), &s.arena);
+    struct stage_block by = { STR("T"), 0 };
 
     (void)state;
     raise_curtain(&t, "c2s {'id':1,'method':'a'}\ns2c {'id':1,'result':{}}\n");
-    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_play_blocked(&t.stage, 1, &m, false, by);
+    assert_int_equal(t.delay_us, 100000);
     stage_unblock(&t.stage, STR("U"));
-    assert_terse(&t, "");
+    assert_terse(&t, "[timer 1]\n");
     assert_true(stage_needs_time(&t.stage));
     stage_unblock(&t.stage, STR("T"));
     assert_terse(&t, "{'id':9,'result':{}}\n");
-    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
+    stage_play_blocked(&t.stage, 1, &m, false, by);
     stage_unblock(&t.stage, STR_NONE);
-    assert_terse(&t, "{'id':9,'result':{}}\n");
-    stage_play_blocked(&t.stage, 1, &m, false, STR("T"));
-    stage_hear_timer(&t.stage, t.patience);
+    assert_terse(&t, "[timer 2]\n{'id':9,'result':{}}\n");
+    stage_play_blocked(&t.stage, 1, &m, false, by);
+    stage_block(&t.stage, (struct stage_block){ STR("U"), 0 });
+    stage_block(&t.stage, by);
+    stage_hear_timer(&t.stage, 3);
+    assert_terse(&t, "[timer 3]\n[timer 4]\n");
+    stage_hear_timer(&t.stage, 4);
     assert_terse(&t, "{'id':9,'result':{}}\n");
     assert_null(t.stage.plays);
     terse_scanned_release(&s);
@@ -490,7 +496,7 @@ int main(void)
         cmocka_unit_test(a_question_is_given_up_after_a_minute),
         cmocka_unit_test(another_answer_than_the_recorded_one_is_told),
         cmocka_unit_test(with_a_pace_messages_wait_as_they_did),
-        cmocka_unit_test(a_blocked_strand_waits_for_its_topic_or_a_minute),
+        cmocka_unit_test(a_blocked_strand_waits_for_its_topic_or_a_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
