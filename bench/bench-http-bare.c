@@ -4,8 +4,9 @@
  *     bench-http-bare SIZE
  *
  * Listens on a port of 127.0.0.1, which it prints, and answers every request with the same SIZE
- * bytes of JSON, but for the id, which is the request's if that is where bench-http-load has it.
- * Looks for the end of a head and for Content-Length and at nothing else. Ends with its stdin. */
+ * bytes of JSON, but for the id, which is the request's if that is where bench-http-load has
+ * it. Looks for the end of a head and for Content-Length and at nothing else. Ends with its
+ * stdin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,8 @@ static void on_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
 
     for (ssize_t at = 0; at < n;) {
         size_t left = (size_t)(n - at);
-        size_t taken = c->body ? take_body(c, buf->base + at, left) : take_head(c, buf->base + at, left);
+        size_t taken =
+            c->body ? take_body(c, buf->base + at, left) : take_head(c, buf->base + at, left);
 
         if (!taken)
             n = -1;

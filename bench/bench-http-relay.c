@@ -5,7 +5,8 @@
  *
  * Listens on a port of 127.0.0.1, which it prints, and asks URL what it is asked. Bodies pass
  * as they come, both ways; connections are kept on both sides, and libcurl chooses which to use
- * again. Keeps and checks nothing, and waits for nobody who reads slowly. Ends with its stdin. */
+ * again. Keeps and checks nothing, and waits for nobody who reads slowly. Ends with its stdin.
+ */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -163,15 +163,22 @@ static void wait_in_memory(struct appender *a, const struct backlog_line *l)
     tell_dropped(a);
 }
 
-static void hand_over(struct appender *a, struct str text, size_t done,
-                      const struct backlog_line *l)
+/* What goes out with one write: lines, or (none of them) a text that is no loss of anybody's.
+ */
+struct writing {
+    struct str text;
+    const struct backlog_line *lines;
+    size_t count;
+};
+
+static void hand_over(struct appender *a, const struct writing *w, size_t done)
 {
     struct parcel *p = &a->batch.parcel;
 
-    if (l)
-        parcel_add_line(p, l);
-    else
-        parcel_add(p, text);
+    for (size_t i = 0; i < w->count; i++)
+        parcel_add_line(p, &w->lines[i]);
+    if (!w->count)
+        parcel_add(p, w->text);
     p->torn = done;
     a->pending = true;
     pthread_cond_signal(&a->work);
@@ -193,14 +200,24 @@ static bool has_waited(struct appender *a, int64_t now, int64_t took)
     return took - (a->busy_us - before) > a->config.slow_us / 2;
 }
 
+/* So many lines count for the next sync, however few writes they took. */
+static void count_written(struct appender *a, const struct writing *w)
+{
+    a->size += w->text.len;
+    for (size_t i = 0; i < w->count; i++)
+        syncer_wrote(a->syncer, w->lines[i].text.len);
+    if (!w->count)
+        syncer_wrote(a->syncer, w->text.len);
+}
+
 /* After a write that was slow, or failed for `why` (NULL: it did not). */
-static void fall_ill(struct appender *a, struct str text, size_t done,
-                     const struct backlog_line *l, const struct err *why, int64_t took)
+static void fall_ill(struct appender *a, const struct writing *w, size_t done,
+                     const struct err *why, int64_t took)
 {
     pthread_mutex_lock(&a->lock);
     if (why) {
         tell_failed(a, why);
-        hand_over(a, text, done, l);
+        hand_over(a, w, done);
     } else {
         tell_slow(a, took);
     }
@@ -210,7 +227,7 @@ static void fall_ill(struct appender *a, struct str text, size_t done,
 
 /* One write on the owner's thread. False: the disk is ill from now on; what is not in the
  * file by then is in the batch. */
-static bool write_now(struct appender *a, struct str text, const struct backlog_line *l)
+static bool write_now(struct appender *a, const struct writing *w)
 {
     int64_t start = clock_mono_us(), took;
     struct err e = ERR_NONE;
@@ -219,15 +236,13 @@ static bool write_now(struct appender *a, struct str text, const struct backlog_
 
     if (start - a->looked_us >= a->config.slow_us / 4)
         look(a, start);
-    ok = file_write(&a->file, text, &done, &e);
+    ok = file_write(&a->file, w->text, &done, &e);
     took = clock_mono_us() - start;
     slow = took > a->config.slow_us && has_waited(a, start + took, took);
-    if (ok) {
-        a->size += text.len;
-        syncer_wrote(a->syncer, text.len);
-    }
+    if (ok)
+        count_written(a, w);
     if (!ok || slow)
-        fall_ill(a, text, done, l, ok ? NULL : &e, took);
+        fall_ill(a, w, done, ok ? NULL : &e, took);
     a->note_due = syncer_suspect(a->syncer) > 0;
     return !a->sick;
 }
@@ -295,14 +310,17 @@ static bool skip_lines(struct appender *a)
     return true;
 }
 
-static void put_line(struct appender *a, const struct backlog_line *l)
+static void put_lines(struct appender *a, const struct backlog_line *lines, size_t count)
 {
+    struct writing w = { lines[0].text, lines, count };
+
     if (a->sick) {
         pthread_mutex_lock(&a->lock);
         a->sick = !has_recovered(a);
         a->note_due = syncer_suspect(a->syncer) > 0;
         if (a->sick) {
-            wait_in_memory(a, l);
+            for (size_t i = 0; i < count; i++)
+                wait_in_memory(a, &lines[i]);
             if (!a->pending || (a->resting && skip_lines(a)))
                 pthread_cond_signal(&a->work);
         }
@@ -310,7 +328,11 @@ static void put_line(struct appender *a, const struct backlog_line *l)
         if (a->sick)
             return;
     }
-    write_now(a, l->text, l);
+    for (size_t i = 1; i < count; i++) {
+        BUG_IF(lines[i].text.at != w.text.at + w.text.len);
+        w.text.len += lines[i].text.len;
+    }
+    write_now(a, &w);
 }
 
 /* That a sync failed is said in the file behind what it was about. */
@@ -336,7 +358,7 @@ static void put_sync_note(struct appender *a)
     compose_sync_note(a, &text);
     pthread_mutex_unlock(&a->lock);
     if (text.len)
-        put_line(a, &(struct backlog_line){ .text = buf_str(&text), .us = a->latest_us });
+        put_lines(a, &(struct backlog_line){ .text = buf_str(&text), .us = a->latest_us }, 1);
     buf_release(&text);
 }
 
@@ -352,13 +374,19 @@ static void leave_sync_note(struct appender *a)
     buf_release(&text);
 }
 
-void appender_put(struct appender *a, const struct backlog_line *line)
+void appender_put_together(struct appender *a, const struct backlog_line *lines, size_t count)
 {
-    BUG_IF(!line->text.len || line->lane >= BACKLOG_LANES);
-    a->latest_us = line->us;
-    put_line(a, line);
+    for (size_t i = 0; i < count; i++)
+        BUG_IF(!lines[i].text.len || lines[i].lane >= BACKLOG_LANES);
+    a->latest_us = lines[count - 1].us;
+    put_lines(a, lines, count);
     if (a->note_due)
         put_sync_note(a);
+}
+
+void appender_put(struct appender *a, const struct backlog_line *line)
+{
+    appender_put_together(a, line, 1);
 }
 
 bool appender_is_well(const struct appender *a)
@@ -394,7 +422,7 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
     struct file own = take_over(a, next);
 
     BUG_IF(a->sick);
-    if (foot.len && !write_now(a, foot, NULL)) {
+    if (foot.len && !write_now(a, &(struct writing){ .text = foot })) {
         pthread_mutex_lock(&a->lock);
         a->batch.next = own;
         buf_add(&a->batch.head, head);
@@ -406,7 +434,7 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
     pthread_mutex_lock(&a->lock);
     change_file(a, own);
     pthread_mutex_unlock(&a->lock);
-    write_now(a, head, NULL);
+    write_now(a, &(struct writing){ .text = head });
 }
 
 static void take_gap(struct appender *a)

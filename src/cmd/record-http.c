@@ -14,14 +14,10 @@ struct sessions {
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
-    bool ending; /* somebody wants us to */
-    bool beside; /* something passed that is not for the endpoint */
+    bool ending;    /* somebody wants us to */
+    bool broke_off; /* the server has, an answer */
+    bool beside;    /* something passed that is not for the endpoint */
 };
-
-static void check(struct sessions *s)
-{
-    reel_check(&s->reel, http_tap_trouble(&s->tap, &s->reel.why));
-}
 
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
 static void tell_beside(struct sessions *s, const struct request *r)
@@ -52,7 +48,6 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
     if (!p->endpoint)
         tell_beside(s, r);
     p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_body(void *to, struct http_passage *p, struct str bytes)
@@ -60,7 +55,6 @@ static void on_body(void *to, struct http_passage *p, struct str bytes)
     struct sessions *s = to;
 
     http_tap_sent(p->user, bytes, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_asked(void *to, struct http_passage *p)
@@ -68,7 +62,6 @@ static void on_asked(void *to, struct http_passage *p)
     struct sessions *s = to;
 
     http_tap_sent_all(p->user, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_head(void *to, struct http_passage *p, const struct reply *r)
@@ -76,7 +69,6 @@ static void on_head(void *to, struct http_passage *p, const struct reply *r)
     struct sessions *s = to;
 
     http_tap_answer(p->user, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_answer(void *to, struct http_passage *p, struct str bytes)
@@ -84,7 +76,6 @@ static void on_answer(void *to, struct http_passage *p, struct str bytes)
     struct sessions *s = to;
 
     http_tap_answered(p->user, bytes, reel_now(&s->reel));
-    check(s);
 }
 
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
@@ -93,7 +84,6 @@ static void on_own(void *to, struct http_passage *p, unsigned status, const char
     struct sessions *s = to;
 
     http_tap_answer(p->user, status, &none, BY_MCPREEL, reel_now(&s->reel));
-    check(s);
     log_say(s->reel.app->log, status < 500 ? LOG_DEBUG : LOG_WARN, "answered %u: %s", status,
             text);
 }
@@ -110,15 +100,33 @@ static enum http_tap_by ended_by(enum http_relay_by by)
     return names[by];
 }
 
+/* That clients leave is their right. A server that breaks off is told once: it may do so to
+ * a thousand streams. */
+static enum log_level how_loud(struct sessions *s, enum http_relay_by by)
+{
+    bool first = !s->broke_off;
+
+    if (by != HTTP_RELAY_SERVER && by != HTTP_RELAY_FAULT)
+        return LOG_DEBUG;
+    s->broke_off = true;
+    return first ? LOG_WARN : LOG_DEBUG;
+}
+
 static void on_end(void *to, struct http_passage *p, const struct http_relay_end *end)
 {
     struct sessions *s = to;
 
     http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
-    check(s);
     if (!end->clean && end->text)
-        log_say(s->reel.app->log, LOG_DEBUG, "request %llu was broken off: %s",
+        log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",
                 (unsigned long long)p->number, end->text);
+}
+
+static void on_settle(void *to)
+{
+    struct sessions *s = to;
+
+    reel_check(&s->reel, http_tap_trouble(&s->tap, &s->reel.why));
 }
 
 static void on_refused(void *to, uint64_t connection, const struct exchange_fault *why)
@@ -137,6 +145,7 @@ static const struct http_relay_events relay_events = {
     .answer = on_answer,
     .own = on_own,
     .end = on_end,
+    .settle = on_settle,
     .refused = on_refused,
 };
 
@@ -226,6 +235,7 @@ int record_http_run(const struct app *app, struct record_place *place,
     int code;
 
     reel_init(&s.reel, app, place, how, on_waits, &s);
+    s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);
     s.loop = loop_new();
     code = run(&s, http, e);

@@ -93,6 +93,7 @@ void reel_check(struct reel *r, bool kept)
     if (!kept && !r->left_out)
         tell_trouble(r, APPENDER_DROPPED, &r->why);
     r->left_out |= !kept;
+    live_flush(&r->live);
     while ((kind = live_trouble(&r->live, &r->why)) != APPENDER_FINE)
         tell_trouble(r, kind, &r->why);
 }
@@ -174,6 +175,7 @@ static bool open_live(struct reel *r, struct err *e)
         .format = journal ? &recording_format : p->format,
         .replace = p->force && !journal,
         .plain = r->how->plain && !journal,
+        .together = r->together,
         .rotate = r->how->rotate,
         .flush_us = r->how->flush_us,
         .waits = r->waits,

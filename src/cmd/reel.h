@@ -40,6 +40,7 @@ struct reel {
     int64_t started_us;
     struct tap_time asked; /* when the wall clock was last */
     struct err why;        /* of what went wrong last; too large to be made for each line */
+    bool together;         /* what is put is not in the file before reel_check() */
     bool left_out;         /* something did not come to the file */
     uint64_t too_long;     /* messages that were, for us */
     const char *aside; /* what an earlier recorder has left here, by its new name; or NULL */

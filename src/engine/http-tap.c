@@ -51,12 +51,14 @@ void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
     *t = (struct http_tap){ .tap = tap, .max = max };
     session_ids_init(&t->sessions);
     recall_init(&t->events, LIMIT_EVENTS);
+    buf_init(&t->headers, LIMIT_LINE);
 }
 
 void http_tap_release(struct http_tap *t)
 {
     session_ids_release(&t->sessions);
     recall_release(&t->events);
+    buf_release(&t->headers);
 }
 
 bool http_tap_trouble(struct http_tap *t, struct err *e)
@@ -138,16 +140,12 @@ static struct str value_of(const struct fields *f, struct str name)
     return found ? found->value : STR_NONE;
 }
 
-static struct str headers_json(struct arena *a, const struct fields *f)
+/* Good until the next one. */
+static struct str headers_json(struct http_tap *t, const struct fields *f)
 {
-    struct buf text;
-    struct str json;
-
-    buf_init(&text, LIMIT_LINE);
-    headers_kept_write(&text, f);
-    json = arena_str(a, buf_str(&text));
-    buf_release(&text);
-    return json;
+    buf_clear(&t->headers);
+    headers_kept_write(&t->headers, f);
+    return buf_str(&t->headers);
 }
 
 struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
@@ -174,7 +172,7 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
         .state = str_z(session_state_name(state)),
         .host = str_z(place_name(q->host)),
         .origin = str_z(place_name(q->origin)),
-        .headers = headers_json(a, q->fields),
+        .headers = arena_str(a, headers_json(t, q->fields)),
         .auth = fields_count(q->fields, STR("authorization")) > 0,
     };
     return x;
@@ -337,7 +335,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     r.http.by = by == BY_SERVER ? STR("server") : STR("mcpreel");
     r.http.media = str_z(media[x->media]);
     r.http.resumes = x->stream ? resumed(x, &a) : STR_NONE;
-    r.http.headers = headers_json(&a, fields);
+    r.http.headers = headers_json(x->tap, fields);
     put_around(x, &r, now);
     arena_release(&a);
     arena_release(&x->asked->arena);

@@ -23,6 +23,7 @@ struct http_tap {
     size_t max;
     struct session_ids sessions;
     struct recall events; /* session and id of an event: where it was, and its message */
+    struct buf headers;   /* of the head that is being looked at, as JSON */
     uint64_t exchanges, streams;
     uint64_t too_long; /* bodies and events that were, for us */
     bool failed;       /* a record was not kept; */

@@ -7,6 +7,7 @@
 
 enum {
     TEXT_KEPT = 4 << 20, /* a buffer that grew beyond is given back */
+    HELD_MAX = 64 << 10, /* bytes of lines that wait */
     NAME_TRIES = 100,
     LANE_OTHER = 2, /* of what is nobody's message */
 };
@@ -196,10 +197,18 @@ static void go_on_in_next_part(struct live *l)
     }
 }
 
+static bool is_turn_due(const struct live *l)
+{
+    return l->config.rotate && l->header.has && appender_is_well(l->file) &&
+           appender_size(l->file) >= l->turn_at;
+}
+
 static void turn_if_due(struct live *l)
 {
-    if (l->config.rotate && l->header.has && appender_is_well(l->file) &&
-        appender_size(l->file) >= l->turn_at)
+    if (!is_turn_due(l))
+        return;
+    live_flush(l); /* which may be too much for the disk */
+    if (is_turn_due(l))
         go_on_in_next_part(l);
 }
 
@@ -243,6 +252,36 @@ static void compose_plain_footer(void *to, struct buf *text, const struct backlo
         compose(to, text, &r);
 }
 
+void live_flush(struct live *l)
+{
+    const char *at = l->held.at;
+
+    for (size_t i = 0; i < l->held_count; i++) { /* they may have moved */
+        l->lines[i].text.at = at;
+        at += l->lines[i].text.len;
+    }
+    if (l->held_count)
+        appender_put_together(l->file, l->lines, l->held_count);
+    l->held_count = 0;
+    buf_clear(&l->held);
+}
+
+static void put_line(struct live *l, const struct backlog_line *line)
+{
+    if (!l->config.together) {
+        appender_put(l->file, line);
+        return;
+    }
+    if (l->held_count == LIVE_TOGETHER || l->held.len + line->text.len > HELD_MAX)
+        live_flush(l);
+    if (line->text.len > HELD_MAX) {
+        appender_put(l->file, line);
+        return;
+    }
+    buf_add(&l->held, line->text);
+    l->lines[l->held_count++] = *line;
+}
+
 static void put_text(struct live *l, const struct record *r)
 {
     struct backlog_line line;
@@ -251,7 +290,7 @@ static void put_text(struct live *l, const struct record *r)
         replace_by_gap(l, r);
     line = line_of(l, r);
     if (line.text.len)
-        appender_put(l->file, &line);
+        put_line(l, &line);
     if (l->text.cap > TEXT_KEPT) {
         buf_release(&l->text);
         buf_init(&l->text, LIMIT_LINE);
@@ -318,6 +357,7 @@ bool live_open(struct live *l, const struct sys *sys, const struct live_config *
         return false;
     buf_init(&l->text, LIMIT_LINE);
     buf_init(&l->last, LIMIT_LINE);
+    buf_init(&l->held, HELD_MAX);
     begin_text(l);
     return true;
 }
@@ -334,6 +374,7 @@ void live_finish(struct live *l, struct live_end *end)
     struct appender_end how;
     uint64_t lines = 0;
 
+    live_flush(l);
     appender_finish(l->file, buf_str(&l->last), &how);
     end_text(l, &l->text); /* not before: a gap may have to be said */
     *end = (struct live_end){ .lost = l->too_long[TO_SERVER] + l->too_long[TO_CLIENT],
@@ -359,5 +400,6 @@ void live_release(struct live *l)
     appender_free(l->file);
     buf_release(&l->text);
     buf_release(&l->last);
+    buf_release(&l->held);
     arena_release(&l->kept);
 }

@@ -1,7 +1,8 @@
 /* format/live.h - records into a file while they happen.
  *
- * What a record makes is in the file before put() returns, as long as the disk is well;
- * see base/appender.h for when it is not. The session that is recorded comes first: put()
+ * What a record makes is in the file before put() returns, or, if lines are to be written
+ * together, before live_flush() does, as long as the disk is well; see base/appender.h for
+ * when it is not. The session that is recorded comes first: put()
  * never fails, troubles are there to be told, and what is lost is counted and stands in
  * the file as a gap.
  *
@@ -23,12 +24,15 @@ struct live_config {
     const struct format *format;
     bool replace;     /* as file_create() has it; never what stands in a later part's place */
     bool plain;       /* only headers, messages and footers */
+    bool together;    /* lines wait for live_flush() */
     uint64_t rotate;  /* bytes; 0: never */
     int64_t flush_us; /* how often to sync */
 
     void (*waits)(void *to); /* live_finish() has to wait for the disk; may be NULL */
     void *to;
 };
+
+enum { LIVE_TOGETHER = 8 }; /* lines that wait, at most */
 
 struct live {
     struct sink sink; /* put records here */
@@ -37,6 +41,9 @@ struct live {
     struct appender *file;
     void *state; /* the format's own */
     struct buf text, last;
+    struct buf held; /* lines that wait for live_flush() */
+    struct backlog_line lines[LIVE_TOGETHER];
+    size_t held_count;
     struct arena kept;        /* the header, and the names of parts */
     struct record header;     /* for the parts to come */
     struct record footer;     /* for the end */
@@ -60,6 +67,9 @@ struct live_end {
 
 bool live_open(struct live *l, const struct sys *sys, const struct live_config *config,
                struct err *e) MUST_CHECK;
+
+/* Writes the lines that wait. */
+void live_flush(struct live *l);
 
 /* The next trouble that was not told yet. */
 enum appender_trouble live_trouble(struct live *l, struct err *e);

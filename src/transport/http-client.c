@@ -19,6 +19,7 @@ enum {
     SWEEP_MS = 500,
     SLOTS = 256, /* lanes are numbered one after the other */
     CREDENTIALS_MAX = 8 << 10,
+    HEAD_USUAL = 512,
     HEAD_MAX = 1 << 20, /* of a request; heads that were read are smaller */
 };
 
@@ -481,6 +482,7 @@ struct http_transfer *http_transfer_start(struct http_client *c, uint64_t lane,
     t->link->transfer = t;
     c->transfers++;
     buf_init(&head, HEAD_MAX);
+    buf_space(&head, HEAD_USUAL);
     ask_compose(&head, ask, &c->manner);
     BUG_IF(head.full);
     dial_write(t->link->dial, buf_str(&head));

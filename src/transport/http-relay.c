@@ -38,6 +38,11 @@ struct http_relay {
     uint64_t number;
 };
 
+static void settle(const struct passage *p)
+{
+    p->relay->events->settle(p->relay->to);
+}
+
 static void tell_end(struct passage *p, enum http_relay_by by, bool clean, const char *text)
 {
     struct http_relay_end end = { .by = by, .clean = clean, .text = text };
@@ -46,6 +51,7 @@ static void tell_end(struct passage *p, enum http_relay_by by, bool clean, const
         return;
     p->told_end = true;
     p->relay->events->end(p->relay->to, &p->open, &end);
+    settle(p);
 }
 
 static struct passage *passage_new(struct http_relay *r, struct exchange *x)
@@ -134,6 +140,7 @@ static void server_head(void *to, const struct reply *r, struct str body)
         ok = exchange_answer(p->exchange, &a, body, &e);
         p->exchange = NULL;
     } else {
+        settle(p);
         ok = exchange_head(p->exchange, &a, &e);
     }
     BUG_IF(!ok); /* it was read by the same rules */
@@ -148,6 +155,8 @@ static void server_data(void *to, struct str bytes)
     p->left -= p->sized ? bytes.len : 0;
     if (p->sized && p->left == 0) /* with these bytes its reader has all */
         tell_end(p, HTTP_RELAY_SERVER, true, NULL);
+    else
+        settle(p);
     exchange_write(p->exchange, bytes);
     if (exchange_queued(p->exchange) > HIGH_WATER)
         http_transfer_read(p->transfer, false);
@@ -271,6 +280,7 @@ static void client_request(void *to, struct exchange *x)
         answer_ourselves(p, HTTP_RELAY_SELF, verdict.status, verdict.text);
         return;
     }
+    settle(p);
     ask_server(p, x->head);
     exchange_go_on(x);
 }
@@ -281,6 +291,7 @@ static void client_data(void *to, struct exchange *x, struct str bytes)
     struct passage *p = x->user;
 
     r->events->body(r->to, &p->open, bytes);
+    settle(p);
     http_transfer_send(p->transfer, bytes);
     if (http_transfer_queued(p->transfer) > HIGH_WATER)
         exchange_read(x, false);
@@ -292,6 +303,7 @@ static void client_whole(void *to, struct exchange *x)
     struct passage *p = x->user;
 
     r->events->asked(r->to, &p->open);
+    settle(p);
     http_transfer_finish(p->transfer);
 }
 

@@ -2,9 +2,9 @@
  *
  * The sibling of the relay of stdio: requests and answers pass as they come, header lines
  * in their order, bodies and streams piece by piece, each side read only as fast as the
- * other takes. Of everything the owner gets a copy before it goes on; so what ends a
- * message (the last byte of a body, the blank line of an event) is never with its reader
- * before it was with the owner. Knows no JSON and writes no file.
+ * other takes. Of everything the owner gets a copy, and time to keep it, before it goes on;
+ * so what ends a message (the last byte of a body, the blank line of an event) is never with
+ * its reader before it was with the owner. Knows no JSON and writes no file.
  *
  * - '/' and the target's own path are the target; other paths are those of its origin.
  *   The query is kept; one that the target has comes first.
@@ -58,6 +58,9 @@ struct http_relay_events {
     void (*own)(void *to, struct http_passage *p, unsigned status, const char *text);
     /* Nothing more comes of it. Once for each request, and last; before its reader knows. */
     void (*end)(void *to, struct http_passage *p, const struct http_relay_end *end);
+    /* What was told since the last of these goes on now: who keeps it must have done so when
+     * this returns. */
+    void (*settle)(void *to);
     /* Somebody on a connection was refused who sent no request; for a log. */
     void (*refused)(void *to, uint64_t connection, const struct exchange_fault *why);
 };

@@ -1,7 +1,9 @@
 #include "wire/head.h"
 
-/* What one rare request needed must not stay with its connection for hours. */
-enum { TEXT_KEEP = 4096 };
+enum {
+    USUAL = 512,
+    TEXT_KEEP = 4096, /* what one rare request needed must not stay with its connection */
+};
 
 void head_init(struct head *h, const struct head_limits *limits)
 {
@@ -92,8 +94,18 @@ static void take_special(struct head *h, struct str byte)
                                       : REFUSAL_CONTROL;
 }
 
+/* Most heads come in one piece; the memory does not have to grow line by line then. */
+static void make_room(struct head *h, size_t coming)
+{
+    size_t room = coming < USUAL ? coming : USUAL;
+
+    if (!h->text.cap && room <= h->limits->bytes)
+        buf_space(&h->text, room);
+}
+
 enum head_next head_feed(struct head *h, struct str *in)
 {
+    make_room(h, in->len);
     while (in->len && !h->why && !h->whole) {
         size_t n = h->cr ? 0 : plain_run(*in);
 

@@ -663,7 +663,8 @@ def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream
 
 
 def test_every_event_a_client_saw_is_in_the_file_wherever_it_is_killed(upstream, record):
-    """At a random moment of a stream that goes as fast as it can."""
+    """At a random moment of a stream that goes as fast as it can. The promise holds while the disk is well: where a
+    write took long, which a busy machine is reason enough for, the round is played again."""
     def serve(conn):
         conn.request()
         conn.sse()
@@ -673,8 +674,9 @@ def test_every_event_a_client_saw_is_in_the_file_wherever_it_is_killed(upstream,
             n += 1
 
     chance = random.Random(4)
-    for _ in range(8):
-        program = record(upstream(serve).url, "--force", "-q")
+    well = 0
+    for _ in range(40):
+        program = record(upstream(serve).url, "--force", "-v")
         client = program.client()
         client.ask(call(1))
         client.head()
@@ -687,11 +689,16 @@ def test_every_event_a_client_saw_is_in_the_file_wherever_it_is_killed(upstream,
                 seen.append(client.event())
         except (Gone, ValueError):
             pass
-        program.process.wait(30)
+        if "a write to '" in program.process.communicate(timeout=30)[1].decode():
+            continue
         last = json.loads(seen[-1].partition("data: ")[2])["params"]["data"] if seen else -1
         text = program.file.read_bytes()
         kept = [json.loads(line)["msg"]["params"]["data"] for line in text[:text.rfind(b"\n")].splitlines() if b'"s2c"' in line]
         assert kept[:last + 1] == list(range(last + 1))
+        well += 1
+        if well == 8:
+            return
+    pytest.fail("the disk was never well for long")
 
 
 def test_a_full_disk_does_not_disturb_the_session(upstream, mcpreel, tmp_path):
