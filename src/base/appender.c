@@ -328,8 +328,10 @@ static void put_lines(struct appender *a, const struct backlog_line *lines, size
         if (a->sick)
             return;
     }
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++) {
+        BUG_IF(lines[i].text.at != w.text.at + w.text.len);
         w.text.len += lines[i].text.len;
+    }
     write_now(a, &w);
 }
 
@@ -374,16 +376,10 @@ static void leave_sync_note(struct appender *a)
 
 void appender_put_together(struct appender *a, const struct backlog_line *lines, size_t count)
 {
-    const char *next = count ? lines[0].text.at : NULL;
-
-    for (size_t i = 0; i < count; i++) {
-        BUG_IF(!lines[i].text.len || lines[i].lane >= BACKLOG_LANES ||
-               lines[i].text.at != next);
-        next += lines[i].text.len;
-        a->latest_us = lines[i].us;
-    }
-    if (count)
-        put_lines(a, lines, count);
+    for (size_t i = 0; i < count; i++)
+        BUG_IF(!lines[i].text.len || lines[i].lane >= BACKLOG_LANES);
+    a->latest_us = lines[count - 1].us;
+    put_lines(a, lines, count);
     if (a->note_due)
         put_sync_note(a);
 }
@@ -423,11 +419,10 @@ static struct file take_over(struct appender *a, struct file *f)
 
 void appender_turn(struct appender *a, struct file *next, struct str foot, struct str head)
 {
-    struct writing last = { foot, NULL, 0 }, first = { head, NULL, 0 };
     struct file own = take_over(a, next);
 
     BUG_IF(a->sick);
-    if (foot.len && !write_now(a, &last)) {
+    if (foot.len && !write_now(a, &(struct writing){ .text = foot })) {
         pthread_mutex_lock(&a->lock);
         a->batch.next = own;
         buf_add(&a->batch.head, head);
@@ -439,7 +434,7 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
     pthread_mutex_lock(&a->lock);
     change_file(a, own);
     pthread_mutex_unlock(&a->lock);
-    write_now(a, &first);
+    write_now(a, &(struct writing){ .text = head });
 }
 
 static void take_gap(struct appender *a)

@@ -73,7 +73,7 @@ bool appender_open(struct appender **out, struct file *f, const struct appender_
 
 void appender_put(struct appender *a, const struct backlog_line *line);
 
-/* Several with one write; their texts stand one behind the other. */
+/* One or more with one write; their texts stand one behind the other. */
 void appender_put_together(struct appender *a, const struct backlog_line *lines, size_t count);
 
 /* Whether the next line goes straight to the file, and the bytes that are in it. */

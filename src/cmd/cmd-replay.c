@@ -301,8 +301,9 @@ static bool load(struct replay *r, const char *path, struct err *e)
     if (l.headed && !l.closed && reader_format(r->shelf.reader) == &recording_format)
         log_say(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
                 path);
-    log_say(app->log, LOG_DEBUG, "'%s': %llu messages, %zu sessions", path,
-            (unsigned long long)l.messages, r->script.session_count);
+    log_say(app->log, LOG_DEBUG, "'%s': %llu message%s, %zu session%s", path,
+            (unsigned long long)l.messages, l.messages == 1 ? "" : "s", r->script.session_count,
+            r->script.session_count == 1 ? "" : "s");
     return true;
 }
 

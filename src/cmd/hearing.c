@@ -31,6 +31,11 @@ void hearing_line(struct hearing *h, struct str line)
 
 void hearing_too_long(const struct hearing *h, uint64_t bytes)
 {
+    const struct record r = { .kind = RECORD_RAW,
+                              .bytes = { .from_to = h->dir, .why = STR("line too long") } };
+
     log_say(h->drive->app->log, LOG_WARN, "the %s sent a line of %llu bytes; it was ignored",
             h->dir == TO_CLIENT ? "server" : "client", (unsigned long long)bytes);
+    if (h->dir == TO_SERVER)
+        drive_tell(h->drive, (struct event){ .kind = h->as, .record = &r });
 }

@@ -19,6 +19,8 @@ void hearing_init(struct hearing *h, struct drive *drive, enum event_kind as,
 void hearing_release(struct hearing *h);
 
 void hearing_line(struct hearing *h, struct str line);
-void hearing_too_long(const struct hearing *h, uint64_t bytes); /* one that was not kept */
+
+/* One that was not kept: a client may wait for an answer, and is told as noise. */
+void hearing_too_long(const struct hearing *h, uint64_t bytes);
 
 #endif

@@ -14,8 +14,9 @@ struct sessions {
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
-    bool ending; /* somebody wants us to */
-    bool beside; /* something passed that is not for the endpoint */
+    bool ending;    /* somebody wants us to */
+    bool broke_off; /* the server has, an answer */
+    bool beside;    /* something passed that is not for the endpoint */
 };
 
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
@@ -99,13 +100,25 @@ static enum http_tap_by ended_by(enum http_relay_by by)
     return names[by];
 }
 
+/* That clients leave is their right. A server that breaks off is told once: it may do so to
+ * a thousand streams. */
+static enum log_level how_loud(struct sessions *s, enum http_relay_by by)
+{
+    bool first = !s->broke_off;
+
+    if (by != HTTP_RELAY_SERVER && by != HTTP_RELAY_FAULT)
+        return LOG_DEBUG;
+    s->broke_off = true;
+    return first ? LOG_WARN : LOG_DEBUG;
+}
+
 static void on_end(void *to, struct http_passage *p, const struct http_relay_end *end)
 {
     struct sessions *s = to;
 
     http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
     if (!end->clean && end->text)
-        log_say(s->reel.app->log, LOG_DEBUG, "request %llu was broken off: %s",
+        log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",
                 (unsigned long long)p->number, end->text);
 }
 

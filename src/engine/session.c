@@ -197,7 +197,8 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     miss_explain(&why, h->matcher, &s->spent, live, found);
     review_miss(h->review, live, &why, found->outcome);
     if (h->on_miss == ON_MISS_PASS) {
-        say_report(h->say, LOG_INFO, "%s; asking the server", buf_z(&why.message));
+        say_report(h->say, LOG_INFO, "%s; %s", buf_z(&why.message),
+                   upstream_is_gone(h->upstream) ? "the server is gone" : "asking the server");
         upstream_forward(h->upstream, live, is_modern(s, live), s);
     } else {
         answer_miss(s, live, &why);
@@ -432,6 +433,11 @@ static void hear_noise(struct session *s, const struct record *r)
 {
     bool json = str_eq(r->bytes.why, STR("not JSON-RPC"));
 
+    if (str_eq(r->bytes.why, STR("line too long"))) {
+        say_error(s->host->say, STR("null"), MCP_INVALID_REQUEST,
+                  STR("the line is longer than is read here"), STR_NONE);
+        return;
+    }
     if (s->host->recorder) {
         say_error(s->host->say, STR("null"), MCP_PARSE_ERROR, STR("Parse error: invalid JSON"),
                   STR_NONE);

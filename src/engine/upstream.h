@@ -65,6 +65,12 @@ bool upstream_hear_timer(struct upstream *u, uint64_t timer); /* false: it is no
 /* Nobody waits for it any longer: what it owes is answered with errors. */
 void upstream_give_up(struct upstream *u);
 
+/* What is forwarded from now on is answered with an error. */
+static inline bool upstream_is_gone(const struct upstream *u)
+{
+    return u->state == UPSTREAM_GONE;
+}
+
 /* Whether the client still waits for an answer of its. */
 static inline bool upstream_owes(const struct upstream *u)
 {

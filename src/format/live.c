@@ -260,7 +260,8 @@ void live_flush(struct live *l)
         l->lines[i].text.at = at;
         at += l->lines[i].text.len;
     }
-    appender_put_together(l->file, l->lines, l->held_count);
+    if (l->held_count)
+        appender_put_together(l->file, l->lines, l->held_count);
     l->held_count = 0;
     buf_clear(&l->held);
 }

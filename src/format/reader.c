@@ -126,6 +126,10 @@ static bool find_format(struct reader *r, struct err *e)
             point_to_repair(r, probe(rest(r)), e);
             return false;
         }
+    if (!r->held.len && r->damage.packed) {
+        *e = r->cut;
+        return false;
+    }
     if (!r->held.len)
         return err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
     skip_mark(r);

@@ -10,7 +10,7 @@
  * - The target is a path, '*' for OPTIONS, or a URL, whose host must be that of Host:
  *   so whoever looks at `host` has looked at both. A path may begin
  *   with two slashes: whoever puts it behind a host must put the host there first.
- * - Upgrade is a header line like any other.
+ * - Upgrade is a header line like any other: nobody is upgraded.
  * - Where the body ends is decided here and nowhere else.
  *
  * Ownership: everything points into the head, which stays until request_clear(). */

@@ -4,6 +4,7 @@ code 3, bounded memory and time. Files that only end badly are used up to there.
 Memory is measured on the optimised build, whatever the program under test is: sanitizers keep memory
 of their own.
 """
+import gzip
 import os
 import pathlib
 import random
@@ -64,7 +65,9 @@ def make_socket(path):
     (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a recording file"),
     (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
     (lambda path: path.touch(), "it is empty"),
-], ids=["missing", "directory", "fifo", "socket", "device", "loop", "empty"])
+    (lambda path: path.write_bytes(gzip.compress(HEADER.encode())[:10]), "the packed data is cut off"),
+    (lambda path: path.write_bytes(bytes.fromhex("28b52ffd0458")), "the packed data is cut off"),
+], ids=["missing", "directory", "fifo", "socket", "device", "loop", "empty", "torn gzip", "torn zstd"])
 def test_what_is_no_file(command, make, why, run, mcpreel, tmp_path):
     if make:
         make(tmp_path / "f")

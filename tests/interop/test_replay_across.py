@@ -8,7 +8,8 @@ from peers import CLIENTS, assert_same_live
 
 pytestmark = pytest.mark.interop
 
-RECORDED = [("ts", "ts"), ("ts-1.12", "ts"), ("py", "ts"), ("go", "ts"), ("ts", "memory"), ("ts", "go"), ("py-auto", "ts-2")]
+RECORDED = [("ts", "ts"), ("ts-1.12", "ts"), ("ts-2", "ts"), ("py", "ts"), ("go", "ts"), ("ts", "memory"), ("ts", "go"),
+            ("ts-2", "ts-2"), ("py-auto", "ts-2")]
 
 # Servers of both eras talk to a client of both eras in another way than to one of the old one.
 BOTH_ERAS = ("go", "ts-2")

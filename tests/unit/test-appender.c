@@ -181,65 +181,6 @@ static void whatever_fails_the_file_gets_every_line(void **state)
     }
 }
 
-static void put_together(struct bench *b)
-{
-    static const char text[] = "one\ntwo\nthree\n";
-    const struct backlog_line lines[] = {
-        { .text = { text, 4 }, .lane = 0, .messages = 1, .bytes = 4 },
-        { .text = { text + 4, 4 }, .lane = 1, .messages = 1, .bytes = 4 },
-        { .text = { text + 8, 6 }, .lane = 2, .bytes = 6 },
-    };
-
-    appender_put_together(b->a, lines, 3);
-}
-
-static void lines_that_come_together_are_one_write_and_count_as_lines(void **state)
-{
-    struct bench b;
-
-    (void)state;
-    prepare(&b);
-    b.c.flush_lines = 3;
-    begin(&b);
-    put_together(&b);
-    assert_int_equal(b.f.calls[FAULT_WRITE], 1);
-    assert_content("file", STR("one\ntwo\nthree\n"));
-    assert_int_equal(appender_size(b.a), 14);
-    fault_wait_for(&b.f, FAULT_FDATASYNC, 1); /* as after three writes */
-    appender_put_together(b.a, NULL, 0);
-    assert_int_equal(b.f.calls[FAULT_WRITE], 1);
-    end(&b, "last\n");
-    appender_free(b.a);
-    assert_content("file", STR("one\ntwo\nthree\nlast\n"));
-}
-
-/* Wherever the write ends, and whether or not the rest of a line can be cut off. */
-static void of_lines_that_come_together_none_is_lost_or_twice_there(void **state)
-{
-    (void)state;
-    for (unsigned i = 0; i < 2 * 14; i++) {
-        unsigned fits = i % 14;
-        struct bench b;
-
-        prepare(&b);
-        if (fits)
-            fault_short(&b.f, FAULT_WRITE, 1, 1, fits);
-        fault_fail(&b.f, FAULT_WRITE, fits ? 2 : 1, 3, ENOSPC);
-        if (i >= 14)
-            fault_fail(&b.f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
-        begin(&b);
-        put_together(&b);
-        put(&b, "four");
-        put_together(&b);
-        fault_wait_for(&b.f, FAULT_WRITE, 4 + (fits > 0));
-        end(&b, "last\n");
-        assert_int_equal(lost_messages(&b), 0);
-        appender_free(b.a);
-        assert_content("file", STR("one\ntwo\nthree\nfour\none\ntwo\nthree\nlast\n"));
-        unlink("file");
-    }
-}
-
 static void interruptions_and_short_writes_are_no_trouble(void **state)
 {
     struct bench b;
@@ -820,8 +761,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_DIRECTORY(a_line_is_in_the_file_when_it_was_put),
         IN_A_DIRECTORY(whatever_fails_the_file_gets_every_line),
-        IN_A_DIRECTORY(lines_that_come_together_are_one_write_and_count_as_lines),
-        IN_A_DIRECTORY(of_lines_that_come_together_none_is_lost_or_twice_there),
         IN_A_DIRECTORY(interruptions_and_short_writes_are_no_trouble),
         IN_A_DIRECTORY(what_waits_is_written_without_any_further_line),
         IN_A_DIRECTORY(it_is_well_again_when_all_is_written),

@@ -125,7 +125,7 @@ static void one_recording_must_be_named_and_be_there(void **state)
           "mcpreel: cannot read 'nothing': No such file or directory\n");
 }
 
-static void a_line_beyond_all_measure_is_ignored_and_told(void **state)
+static void a_line_beyond_all_measure_is_an_error_and_told(void **state)
 {
     enum { SIZE = (64 << 20) + 1 };
     struct program p;
@@ -139,7 +139,10 @@ static void a_line_beyond_all_measure_is_ignored_and_told(void **state)
     program_run(&p, NULL, PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
                 buf_str(&in));
     assert_int_equal(p.code, 0);
-    assert_str(buf_str(&p.out), STR("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n"));
+    assert_str(buf_str(&p.out),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
+                   "\"the line is longer than is read here\"}}\n"
+                   "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n"));
     assert_non_null(strstr(buf_z(&p.err), "mcpreel: warning: the client sent a line of "
                                           "67108865 bytes; it was ignored\n"));
     program_release(&p);
@@ -427,7 +430,7 @@ int main(void)
         WITH_A_RECORDING(with_warn_it_goes_on_and_ends_with_0),
         WITH_A_RECORDING(by_request_other_params_are_a_miss),
         WITH_A_RECORDING(one_recording_must_be_named_and_be_there),
-        WITH_A_RECORDING(a_line_beyond_all_measure_is_ignored_and_told),
+        WITH_A_RECORDING(a_line_beyond_all_measure_is_an_error_and_told),
         WITH_A_RECORDING(timing_is_checked),
         WITH_A_RECORDING(what_does_not_go_together_is_refused),
         WITH_A_RECORDING(total_order_is_kept),

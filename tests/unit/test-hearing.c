@@ -86,11 +86,13 @@ static void a_line_that_was_too_long_is_logged_with_whose_it_was(void **state)
     hearing_too_long(&b.hearing, 70000000);
     assert_str(buf_str(&b.logged), STR("mcpreel: warning: the client sent a line of 70000000 "
                                        "bytes; it was ignored\n"));
+    assert_true(str_ends(buf_str(&b.told), STR(" raw \n"))); /* somebody may want an answer */
     close_bench(&b);
     open_bench(&b, EVENT_RECORD, TO_CLIENT);
     hearing_too_long(&b.hearing, 1);
     assert_str(buf_str(&b.logged),
                STR("mcpreel: warning: the server sent a line of 1 bytes; it was ignored\n"));
+    assert_str(buf_str(&b.told), STR_NONE);
     close_bench(&b);
 }
 

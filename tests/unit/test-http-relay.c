@@ -19,17 +19,21 @@ struct rig {
     struct peer server;
     struct buf seen, heard;
     int client, at_end; /* bytes that the client could have read at the `end` event */
-    int at_settle;      /* the same at the last one to settle anything */
-    size_t settled;     /* so much of what was seen */
+    int at_settle;      /* the same when anything was last settled */
+    bool unsettled;     /* something was told since */
     size_t ends, sent, bytes;
     bool quiet; /* bytes are counted, not kept */
     struct http_relay_end end;
 };
 
+/* Of what is told one after the other, each goes on, and is settled, before the next; only an
+ * answer may come with its head, and the end with either. */
 static void take_request(void *to, struct http_passage *p, const struct request *r)
 {
     struct rig *g = to;
 
+    assert_false(g->unsettled);
+    g->unsettled = true;
     buf_printf(&g->seen, "%d:%d %.*s %.*s%s\n", (int)p->number, (int)p->connection,
                STR_ARG(r->method), STR_ARG(r->target), p->endpoint ? " endpoint" : "");
     p->user = g;
@@ -39,6 +43,8 @@ static void take_body(void *to, struct http_passage *p, struct str bytes)
 {
     struct rig *g = to;
 
+    assert_false(g->unsettled);
+    g->unsettled = true;
     assert_ptr_equal(p->user, g);
     g->sent += bytes.len;
     if (!g->quiet)
@@ -49,6 +55,8 @@ static void take_asked(void *to, struct http_passage *p)
 {
     struct rig *g = to;
 
+    assert_false(g->unsettled);
+    g->unsettled = true;
     (void)p;
     buf_printf(&g->seen, "asked\n");
 }
@@ -57,6 +65,8 @@ static void take_head(void *to, struct http_passage *p, const struct reply *r)
 {
     struct rig *g = to;
 
+    assert_false(g->unsettled);
+    g->unsettled = true;
     (void)p;
     buf_printf(&g->seen, "head %u\n", r->status);
 }
@@ -65,6 +75,7 @@ static void take_answer(void *to, struct http_passage *p, struct str bytes)
 {
     struct rig *g = to;
 
+    g->unsettled = true;
     (void)p;
     g->bytes += bytes.len;
     if (!g->quiet)
@@ -75,6 +86,7 @@ static void take_own(void *to, struct http_passage *p, unsigned status, const ch
 {
     struct rig *g = to;
 
+    g->unsettled = true;
     (void)p;
     buf_printf(&g->seen, "own %u %s\n", status, text);
 }
@@ -84,6 +96,7 @@ static void take_end(void *to, struct http_passage *p, const struct http_relay_e
     static const char *const by[] = { "server", "client", "fault", "self" };
     struct rig *g = to;
 
+    g->unsettled = true;
     assert_ptr_equal(p->user, g);
     g->ends++;
     buf_printf(&g->seen, "end %s%s%s\n", by[end->by], end->clean ? " clean" : " ",
@@ -104,9 +117,9 @@ static void settle(void *to)
 {
     struct rig *g = to;
 
-    if (g->client >= 0 && g->settled != g->seen.len)
+    if (g->client >= 0 && g->unsettled)
         ioctl(g->client, FIONREAD, &g->at_settle);
-    g->settled = g->seen.len;
+    g->unsettled = false;
 }
 
 static const struct http_relay_events events = { .request = take_request,
@@ -174,9 +187,8 @@ static void talk(struct rig *g, const char *say, const char *hear)
 static void assert_seen(struct rig *g, const char *want)
 {
     assert_str(buf_str(&g->seen), str_z(want));
-    assert_int_equal(g->settled, g->seen.len);
+    assert_false(g->unsettled);
     buf_clear(&g->seen);
-    g->settled = 0;
 }
 
 static void hang_up(struct rig *g)
@@ -286,7 +298,7 @@ static void the_owner_has_it_all_before_the_client_has(void **state)
          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
     assert_true(g.at_end <= (int)strlen(chunked));
     assert_int_equal(g.at_settle, g.at_end);
-    assert_int_equal(g.settled, g.seen.len);
+    assert_false(g.unsettled);
     assert_int_equal(g.ends, 2);
     peer_join(&g.server);
     close_rig(&g);

@@ -180,6 +180,60 @@ static void lines_wait_for_each_other_if_they_are_to_be_written_together(void **
                                   "server= client=\n");
 }
 
+/* Wherever their write ends, and whether or not the rest of a line can be cut off. */
+static void of_lines_written_together_none_is_lost_or_twice_there(void **state)
+{
+    struct live_config config = usual;
+
+    (void)state;
+    config.together = true;
+    for (unsigned i = 0; i < 2 * 40; i++) {
+        unsigned fits = i / 2 * 8;
+        struct live_end how;
+        struct fault_sys f;
+        struct live l;
+
+        fault_init(&f);
+        if (fits)
+            fault_short(&f, FAULT_WRITE, 1, 1, fits);
+        fault_fail(&f, FAULT_WRITE, fits ? 2 : 1, 1, ENOSPC);
+        if (i % 2)
+            fault_fail(&f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
+        begin(&l, &f, &config);
+        put_header(&l);
+        put_message(&l, 1, TO_SERVER);
+        put_message(&l, 2, TO_SERVER);
+        live_flush(&l);
+        put_message(&l, 3, TO_SERVER);
+        how = end(&l);
+        live_release(&l);
+        assert_false(how.lost || how.incomplete);
+        assert_read("a.jsonl", HEADER MESSAGE(1) MESSAGE(2) MESSAGE(3));
+        unlink("a.jsonl");
+    }
+}
+
+/* A sync is due after so many lines, however few writes they took. */
+static void lines_written_together_are_counted_one_by_one(void **state)
+{
+    struct live_config config = usual;
+    struct fault_sys f;
+    struct live l;
+
+    (void)state;
+    fault_init(&f);
+    config.together = true;
+    begin(&l, &f, &config);
+    put_header(&l);
+    for (uint64_t i = 1; i < appender_defaults.flush_lines; i++)
+        put_message(&l, i, TO_SERVER);
+    live_flush(&l);
+    assert_true(f.calls[FAULT_WRITE] < appender_defaults.flush_lines / 4);
+    fault_wait_for(&f, FAULT_FDATASYNC, 1);
+    live_abandon(&l);
+    live_release(&l);
+}
+
 /* Many of them, and long ones, do not wait; nor does anything change its place. */
 static void only_so_much_waits(void **state)
 {
@@ -490,6 +544,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_DIRECTORY(a_record_is_in_the_file_at_once_and_the_footer_at_the_end),
         IN_A_DIRECTORY(lines_wait_for_each_other_if_they_are_to_be_written_together),
+        IN_A_DIRECTORY(of_lines_written_together_none_is_lost_or_twice_there),
+        IN_A_DIRECTORY(lines_written_together_are_counted_one_by_one),
         IN_A_DIRECTORY(only_so_much_waits),
         IN_A_DIRECTORY(plain_files_have_three_kinds_of_lines),
         IN_A_DIRECTORY(a_write_that_is_slow_without_waiting_is_not_the_disks_fault),
