@@ -550,6 +550,7 @@ def test_that_parts_cannot_be_made_is_said_once(run, mcpreel, tmp_path):
         code, _, err = finish(p)
     tmp_path.chmod(0o700)
     assert code == 0 and err.count(b"\n") == 3 and err.count(b"warning: ") == 1, err
+    assert b"warning: the recording goes on in the same part: cannot write '" in err, err
     assert len(messages(tmp_path / "r.jsonl")) == 80
 
 
