@@ -72,8 +72,9 @@ help: ## this text
 	@echo "Another compiler: make clean, then make CC=clang."
 
 # Three builds, so that both compilers judge everything with warnings as errors, optimised
-# as users get it, and so that the tests run under the sanitizers.
-builds: build/.tests build-asan/build.ninja build-clang/build.ninja
+# as users get it, and so that the tests run under the sanitizers. One of them has what
+# `make bench` runs, too, so that it is not there alone that it fails to compile.
+builds: build/.tests build-asan/build.ninja build-clang/.bench
 	@echo "compiling with gcc, with clang, and with clang's sanitizers"
 	@$(call compile,build)
 	@$(call compile,build-asan)
@@ -103,3 +104,7 @@ build-fuzz/build.ninja: | need-test
 
 build-clang/build.ninja: | need-test
 	@$(call setup,build-clang,clang,-Dtests=enabled)
+
+build-clang/.bench: | build-clang/build.ninja need-bench
+	@$(call setup,build-clang,clang,--reconfigure -Dbench=true)
+	@touch $@

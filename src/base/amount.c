@@ -103,6 +103,8 @@ static bool take_scaled(struct str *rest, const struct unit *units, uint64_t *ou
             }
     }
     unit = take_unit(rest, units);
+    if (unit && part && part * unit->scale < places)
+        return false; /* half a byte would be none, which often means something else */
     if (!unit || __builtin_mul_overflow(whole, unit->scale, &whole))
         return false;
     return !__builtin_add_overflow(whole, part * unit->scale / places, out);

@@ -14,7 +14,8 @@ void amount_bytes(struct buf *to, uint64_t bytes);
 void amount_of(struct buf *to, uint64_t n, const char *one, const char *many);
 
 /* "4096", "64MB" (10^6), "64MiB" or "64M" (2^20), "1.5kB"; false if it is no such thing
- * or too large. Whether letters are capitals does not matter. */
+ * or too large, or has a part that is less than one byte. Whether letters are capitals
+ * does not matter. */
 bool amount_parse_bytes(struct str text, uint64_t *bytes);
 
 /* "500ms", "2.5s", "5min" or "5m", "1h", "1m30s", in microseconds. Only 0 needs no unit:

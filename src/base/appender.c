@@ -67,6 +67,7 @@ struct appender {
     bool pending;             /* the batch is not empty */
     bool resting;             /* until it is tried again */
     size_t room;              /* so much of its next line the file took, and not more */
+    bool none_fits;           /* nor is that enough for any other */
     int64_t stuck_us;         /* since when that is next; 0: it is not */
     struct backlog_loss lost; /* what the file does not say yet; before what waits */
     struct buf gap;           /* how it is going to say that */
@@ -94,19 +95,9 @@ static void tell(struct appender *a, enum appender_trouble kind, const struct er
     a->troubled = true;
 }
 
-/* The words of the system, without what failed. */
-static void keep_why(char why[WHY], const struct err *e)
-{
-    const char *at = e->msg;
-
-    for (const char *more; (more = strstr(at, ": "));)
-        at = more + 2;
-    snprintf(why, WHY, "%.*s", WHY - 1, at);
-}
-
 static void tell_failed(struct appender *a, const struct err *e)
 {
-    keep_why(a->why, e);
+    snprintf(a->why, WHY, "%.*s", WHY - 1, err_reason(e));
     a->bad_us = clock_mono_us();
     tell(a, APPENDER_FAILED, e);
 }
@@ -150,11 +141,24 @@ static void compose_gap(struct appender *a)
         a->config.gap(a->config.to, &a->gap, &a->lost, a->why);
 }
 
+/* A line may take the place of those that the file has no room for if that is left for the
+ * account of them, and at the end for that. */
+static size_t needed_besides(const struct appender *a)
+{
+    return ACCOUNT + (a->ending ? a->last.len : 0);
+}
+
+static bool would_fit(const struct appender *a, size_t len)
+{
+    return len + needed_besides(a) <= a->room;
+}
+
 static void wait_in_memory(struct appender *a, const struct backlog_line *l)
 {
     struct backlog_loss dropped = { 0 };
 
     backlog_put(&a->waiting, l, &dropped);
+    a->none_fits = a->none_fits && !would_fit(a, l->text.len);
     if (!backlog_loss_any(&dropped))
         return;
     backlog_loss_add(&a->lost, &dropped);
@@ -253,24 +257,17 @@ static bool has_recovered(const struct appender *a)
     return !a->pending && !a->waiting.first && clock_mono_us() - a->bad_us >= a->config.well_us;
 }
 
-/* A line that may take the place of those that the file has no room for. At the end it
- * must leave room for that. */
-static bool would_fit(const struct appender *a, size_t len)
+/* Asked with every line that comes, and those that wait may be many. */
+static bool any_would_fit(struct appender *a)
 {
-    return len + ACCOUNT + (a->ending ? a->last.len : 0) <= a->room;
-}
+    size_t needed = needed_besides(a);
 
-static bool any_would_fit(const struct appender *a)
-{
-    const struct parcel *p = &a->batch.parcel;
-
-    for (size_t i = p->first; i < p->count; i++)
-        if (would_fit(a, p->lines[i].len))
-            return true;
-    for (const struct backlog_item *i = a->waiting.first; i; i = i->next)
-        if (would_fit(a, i->line.text.len))
-            return true;
-    return a->ending && would_fit(a, 0);
+    if (needed > a->room)
+        return false;
+    if (!a->none_fits)
+        a->none_fits = !parcel_has_short(&a->batch.parcel, a->room - needed) &&
+                       !backlog_has_short(&a->waiting, a->room - needed);
+    return !a->none_fits || a->ending;
 }
 
 /* The lines that do not fit, up to the first one that does. */
@@ -340,13 +337,11 @@ static void compose_sync_note(struct appender *a, struct buf *text)
 {
     struct backlog_loss about = { .us = a->latest_us };
     struct err e = ERR_NONE;
-    char why[WHY];
 
     about.lanes[0].bytes = syncer_take_suspect(a->syncer, &e);
     if (!about.lanes[0].bytes)
         return;
-    keep_why(why, &e);
-    a->config.gap(a->config.to, text, &about, why);
+    a->config.gap(a->config.to, text, &about, err_reason(&e));
 }
 
 static void put_sync_note(struct appender *a)
@@ -501,6 +496,7 @@ static void keep_what_is_written(struct appender *a)
     if (whole || !a->stuck_us)
         a->stuck_us = clock_mono_us();
     a->room = p->torn;
+    a->none_fits = false;
     if (!p->torn)
         return;
     pthread_mutex_unlock(&a->lock);

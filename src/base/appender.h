@@ -51,11 +51,12 @@ extern const struct appender_config appender_defaults; /* without `gap` */
 /* What went wrong, told once for each kind and reason. */
 enum appender_trouble {
     APPENDER_FINE,
-    APPENDER_SLOW,    /* a write took too long; nothing is lost */
-    APPENDER_STALLED, /* the same, for a second and more */
-    APPENDER_FAILED,  /* a write failed; its line waits in memory */
-    APPENDER_DROPPED, /* lines are lost */
-    APPENDER_UNSYNCED /* what was written may not survive a power cut */
+    APPENDER_SLOW,     /* a write took too long; nothing is lost */
+    APPENDER_STALLED,  /* the same, for a second and more */
+    APPENDER_FAILED,   /* a write failed; its line waits in memory */
+    APPENDER_DROPPED,  /* lines are lost */
+    APPENDER_UNTURNED, /* it goes on in the same file for want of another; its owner's */
+    APPENDER_UNSYNCED  /* what was written may not survive a power cut */
 };
 
 /* How it ended. */

@@ -78,3 +78,11 @@ struct backlog_item *backlog_take(struct backlog *b)
     }
     return item;
 }
+
+bool backlog_has_short(const struct backlog *b, size_t max)
+{
+    for (const struct backlog_item *i = b->first; i; i = i->next)
+        if (i->line.text.len <= max)
+            return true;
+    return false;
+}

@@ -50,4 +50,7 @@ void backlog_put(struct backlog *b, const struct backlog_line *line, struct back
 /* The oldest, which is the caller's to free; NULL: there is none. */
 struct backlog_item *backlog_take(struct backlog *b);
 
+/* Whether any has so few bytes; looks at all of them. */
+bool backlog_has_short(const struct backlog *b, size_t max);
+
 #endif

@@ -57,6 +57,15 @@ bool err_hint(struct err *e, const char *fmt, ...)
     return false;
 }
 
+const char *err_reason(const struct err *e)
+{
+    const char *at = e->msg;
+
+    for (const char *more; (more = strstr(at, ": "));)
+        at = more + 2;
+    return at;
+}
+
 void err_bug(const char *file, int line, const char *what)
 {
     fprintf(stderr, "mcpreel: bug at %s:%d: %s\n", file, line, what);

@@ -40,6 +40,9 @@ bool err_cannot(struct err *e, const char *verb, const char *path, int errnum);
 bool err_wrap(struct err *e, const char *fmt, ...) PRINTF(2, 3); /* "context: message" */
 bool err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
+/* The last part of the message: the words of the system, without what failed. */
+const char *err_reason(const struct err *e);
+
 /* A mistake of ours, never of the user's or of a peer's: says where, aborts.
  * Stays on in release builds. */
 void err_bug(const char *file, int line, const char *what) __attribute__((noreturn));

@@ -78,6 +78,14 @@ bool parcel_can_skip(const struct parcel *p)
     return l && !p->torn && !l->account && backlog_loss_any(&l->loss);
 }
 
+bool parcel_has_short(const struct parcel *p, size_t max)
+{
+    for (size_t i = p->first; i < p->count; i++)
+        if (p->lines[i].len <= max)
+            return true;
+    return false;
+}
+
 void parcel_skip(struct parcel *p, struct backlog_loss *lost)
 {
     BUG_IF(!parcel_can_skip(p));

@@ -36,6 +36,9 @@ size_t parcel_advance(struct parcel *p, size_t done);
 const struct parcel_line *parcel_next(const struct parcel *p);
 bool parcel_can_skip(const struct parcel *p);
 
+/* Whether any line that is not in the file has so few bytes. */
+bool parcel_has_short(const struct parcel *p, size_t max);
+
 /* Takes the next line out; its loss is added to `lost`. Then how that is told can be put
  * in its place. */
 void parcel_skip(struct parcel *p, struct backlog_loss *lost);

@@ -73,6 +73,9 @@ static void tell_trouble(const struct reel *r, enum appender_trouble kind, const
     case APPENDER_FAILED:
         log_say(log, LOG_WARN, "the recording waits in memory: %s", e->msg);
         break;
+    case APPENDER_UNTURNED:
+        log_say(log, LOG_WARN, "the recording goes on in the same part: %s", e->msg);
+        break;
     case APPENDER_DROPPED:
         log_say(log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
         break;

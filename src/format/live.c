@@ -193,7 +193,7 @@ static void go_on_in_next_part(struct live *l)
         turn(l, &next);
     } else {
         l->turn_at += l->config.rotate;
-        troubles_add(&l->troubles, APPENDER_FAILED, false, &e);
+        troubles_add(&l->troubles, APPENDER_UNTURNED, false, &e);
     }
 }
 

@@ -83,9 +83,13 @@ static void what_people_write_is_read(void **state)
         assert_int_equal(amount_parse_us(str_z(cases[i].text), &us), cases[i].us >= 0);
         assert_int_equal(us, cases[i].us);
     }
+    assert_true(amount_parse_bytes(STR("1.0"), &bytes));
+    assert_int_equal(bytes, 1);
     assert_true(amount_parse_bytes(STR("1.5kB"), &bytes));
     assert_int_equal(bytes, 1500);
     assert_false(amount_parse_bytes(STR("1MB1"), &bytes));
+    assert_false(amount_parse_bytes(STR("0.5"), &bytes));
+    assert_false(amount_parse_bytes(STR("0.0009kB"), &bytes));
     assert_false(amount_parse_bytes(STR("1MB\0"), &bytes));
     assert_int_equal(bytes, 1500);
 }

@@ -608,6 +608,7 @@ static void a_line_waits_for_room_as_long_as_no_other_could_do_with_less(void **
     put_long(&b, 3000);
     fault_wait_for(&b.f, FAULT_WRITE, 10);
     put_long(&b, 2900);
+    put_long(&b, 2901); /* that none fits is known by now */
     fault_wait_for(&b.f, FAULT_WRITE, 20);
     allow(RLIM_INFINITY);
     end(&b, "");

@@ -85,6 +85,22 @@ static void one_that_is_too_large_is_kept_alone(void **state)
     assert_null(backlog_take(&b));
 }
 
+static void a_short_one_is_found_wherever_it_is(void **state)
+{
+    struct backlog_loss lost = { 0 };
+    struct backlog b;
+
+    (void)state;
+    backlog_init(&b, 1 << 20);
+    assert_false(backlog_has_short(&b, 100));
+    put(&b, STR("333\n"), 0, &lost);
+    put(&b, STR("4444\n"), 0, &lost);
+    assert_false(backlog_has_short(&b, 3));
+    put(&b, STR("22\n"), 0, &lost);
+    assert_true(backlog_has_short(&b, 3));
+    backlog_release(&b);
+}
+
 static void losses_add_up(void **state)
 {
     struct backlog_loss a = { .us = 7 }, b = { .us = 3 };
@@ -105,6 +121,7 @@ int main(void)
         cmocka_unit_test(lines_come_out_as_they_went_in),
         cmocka_unit_test(the_oldest_go_and_are_counted_by_lane),
         cmocka_unit_test(one_that_is_too_large_is_kept_alone),
+        cmocka_unit_test(a_short_one_is_found_wherever_it_is),
         cmocka_unit_test(losses_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,19 @@ static void a_long_hint_is_cut_too(void **state)
     assert_int_equal(strlen(e.hint), sizeof e.hint - 1);
 }
 
+static void the_reason_is_what_stands_last(void **state)
+{
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_string_equal(err_reason(&e), "");
+    err_set(&e, ERR_IO, "all of it");
+    assert_string_equal(err_reason(&e), "all of it");
+    err_wrap(&e, "cannot write 'a'");
+    err_wrap(&e, "more");
+    assert_string_equal(err_reason(&e), "all of it");
+}
+
 static void make_a_mistake(void)
 {
     BUG("a mistake of ours");
@@ -123,6 +136,7 @@ int main(void)
         cmocka_unit_test(context_goes_in_front_and_the_rest_stays),
         cmocka_unit_test(what_does_not_fit_is_cut_at_the_end),
         cmocka_unit_test(a_long_hint_is_cut_too),
+        cmocka_unit_test(the_reason_is_what_stands_last),
         cmocka_unit_test(a_bug_says_where_it_is_and_aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -478,7 +478,7 @@ static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **st
     put_header(&l);
     put_message(&l, 1, TO_SERVER);
     put_message(&l, 2, TO_SERVER);
-    assert_int_equal(live_trouble(&l, &e), APPENDER_FAILED);
+    assert_int_equal(live_trouble(&l, &e), APPENDER_UNTURNED);
     assert_string_equal(e.msg, "cannot write 'a.2.jsonl': Too many open files");
     put_message(&l, 3, TO_SERVER);
     how = end(&l);

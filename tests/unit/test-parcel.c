@@ -18,10 +18,13 @@ static void what_the_file_has_whole_is_taken_out(void **state)
     add(&p, STR("one\n"));
     add(&p, STR("two\n"));
     add(&p, STR("three\n"));
+    assert_true(parcel_has_short(&p, 4));
+    assert_false(parcel_has_short(&p, 3));
     assert_int_equal(parcel_advance(&p, 3), 0);
     assert_int_equal(parcel_advance(&p, 9), 8);
     assert_str(buf_str(&p.text), STR("three\n"));
     assert_int_equal(parcel_next(&p)->len, 6);
+    assert_false(parcel_has_short(&p, 4));
     assert_int_equal(parcel_advance(&p, 6), 6);
     assert_null(parcel_next(&p));
     parcel_release(&p);
