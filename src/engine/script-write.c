@@ -297,10 +297,19 @@ static void join_shared(struct script *s, struct lane *l)
     l->session = w->shared - 1;
 }
 
+/* Who asks what a server can do does not know yet of which era it is: see note_answer(). */
+static bool is_probe(struct str method)
+{
+    return str_eq(method, STR("server/discover"));
+}
+
 static void note_era(struct script *s, struct lane *l, const struct mcp_message *m)
 {
-    enum mcp_version v = note_version(s, mcp_meta(m->params, MCP_META_VERSION));
+    enum mcp_version v;
 
+    if (is_probe(m->method))
+        return;
+    v = note_version(s, mcp_meta(m->params, MCP_META_VERSION));
     if (str_eq(m->method, STR("initialize")))
         s->legacy = true;
     if (mcp_version_era(v) != MCP_ERA_MODERN)
@@ -598,6 +607,10 @@ static void note_answer(struct script *s, uint32_t op, const struct record *r,
         o->flags |= STRAND_DUE;
     if (str_eq(script_method(s, op)->name, STR("initialize")))
         note_version(s, json_get(m->result, STR("protocolVersion")));
+    if (m->kind == MCP_RESULT && is_probe(script_method(s, op)->name)) {
+        s->modern = true;
+        s->versions |= 1u << MCP_VERSION_LATEST;
+    }
 }
 
 /* The end of a subscription comes at its place, like everything it was for. */
