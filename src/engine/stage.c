@@ -200,14 +200,13 @@ static bool speaks(const struct stage *s, enum mcp_version since)
     return s->version == MCP_VERSION_UNKNOWN || s->version >= since;
 }
 
-/* Forms are what a client fills in that says no more than that it can be asked. */
-static bool can_elicit(const struct stage *s, struct json_val declared, struct json_val params)
+/* One that says no more than that it can be asked is asked in any way, as servers do. */
+static bool can_elicit(struct json_val declared, struct json_val params)
 {
     bool url = json_exists(json_get(declared, STR("url")));
+    bool form = json_exists(json_get(declared, STR("form")));
 
-    if (json_is(json_get(params, STR("mode")), STR("url")))
-        return url && speaks(s, MCP_2025_11_25);
-    return !url || json_exists(json_get(declared, STR("form")));
+    return json_is(json_get(params, STR("mode")), STR("url")) ? url || !form : form || !url;
 }
 
 /* Whether the client knows what it is asked, by what it declared and by its revision. */
@@ -226,7 +225,7 @@ static bool can_be_asked(struct stage *s, struct str method, struct json_val par
         declared = json_get(json_root(&j), known->capability);
     can = (!known->capability.len || json_exists(declared)) && speaks(s, known->since);
     if (can && str_eq(method, STR("elicitation/create")))
-        can = can_elicit(s, declared, params);
+        can = can_elicit(declared, params);
     json_release(&j);
     return can;
 }
