@@ -33,6 +33,12 @@ void *map_get(const struct map *m, struct str key);       /* NULL: not there */
 void map_put(struct map *m, struct str key, void *value); /* replaces; value not NULL */
 void *map_remove(struct map *m, struct str key);          /* what was there, or NULL */
 
+/* A number as a key: its bytes. */
+static inline struct str map_number(const uint64_t *number)
+{
+    return str_n((const char *)number, sizeof *number);
+}
+
 /* The entry after `prev` (NULL: the first); NULL at the end. Do not put or
  * remove while walking. */
 struct map_entry *map_next(const struct map *m, const struct map_entry *prev);

@@ -18,11 +18,6 @@ struct http_asking {
     struct step_request request;
 };
 
-static struct str bytes_of(const uint64_t *number)
-{
-    return str_n((const char *)number, sizeof *number);
-}
-
 static void sweep(struct http_side *s)
 {
     while (s->answered && !s->drive->stepping) {
@@ -37,7 +32,7 @@ static void sweep(struct http_side *s)
 /* The engine may still be looking at what it has just answered. */
 static void forget(struct http_side *s, struct http_asking *q)
 {
-    map_remove(&s->asking, bytes_of(&q->number));
+    map_remove(&s->asking, map_number(&q->number));
     q->next = s->answered;
     s->answered = q;
     sweep(s);
@@ -58,7 +53,7 @@ static void on_request(void *to, struct exchange *x)
     q->x = x;
     q->number = ++s->count;
     buf_init(&q->body, s->body_max);
-    map_put(&s->asking, bytes_of(&q->number), q);
+    map_put(&s->asking, map_number(&q->number), q);
     x->user = q;
     exchange_go_on(x);
 }
@@ -115,7 +110,7 @@ static void on_gone(void *to, struct exchange *x, const struct exchange_fault *w
     q->x = NULL;
     if (q->told)
         drive_tell(s->drive, (struct event){ .kind = EVENT_GONE, .exchange = number });
-    q = map_get(&s->asking, bytes_of(&number));
+    q = map_get(&s->asking, map_number(&number));
     if (q)
         forget(s, q);
 }
@@ -209,7 +204,7 @@ static void write_stream(struct http_side *s, struct http_asking *q, struct str 
 
 void http_side_act(struct http_side *s, const struct action *a)
 {
-    struct http_asking *q = map_get(&s->asking, bytes_of(&a->way.exchange));
+    struct http_asking *q = map_get(&s->asking, map_number(&a->way.exchange));
 
     if (!q || !q->x)
         return; /* it has gone, which the engine is about to hear */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "engine/discover.h"
 #include "mcp/code.h"
@@ -54,11 +55,6 @@ struct http_mock_call {
 };
 
 static void hear_session(struct action_sink *self, const struct action *a);
-
-static struct str bytes_of(const uint64_t *number)
-{
-    return str_n((const char *)number, sizeof *number);
-}
 
 static void take_shared(struct http_mock *m)
 {
@@ -150,12 +146,12 @@ static void refuse_plainly(struct http_mock *m, uint64_t exchange, unsigned stat
 
 static struct http_mock_call *find_call(const struct http_mock *m, uint64_t exchange)
 {
-    return exchange ? map_get(&m->calls, bytes_of(&exchange)) : NULL;
+    return exchange ? map_get(&m->calls, map_number(&exchange)) : NULL;
 }
 
 static void drop_call(struct http_mock *m, struct http_mock_call *c)
 {
-    map_remove(&m->calls, bytes_of(&c->number));
+    map_remove(&m->calls, map_number(&c->number));
     free_call(c);
 }
 
@@ -298,7 +294,7 @@ static void set_timer(struct http_mock *m, const struct action *a)
     uint64_t of = m->at ? m->at->number + 1 : 0;
 
     if (of)
-        map_put(&m->timers, bytes_of(&a->timer), (void *)(uintptr_t)of);
+        map_put(&m->timers, map_number(&a->timer), (void *)(uintptr_t)of);
     m->out->put(m->out, a);
 }
 
@@ -387,7 +383,7 @@ static void drop_client(struct http_mock *m, struct http_mock_client *c)
     if (m->passed == c)
         m->passed = NULL;
     session_ids_end(&m->ids, str_z(c->id));
-    map_remove(&m->clients, bytes_of(&c->number));
+    map_remove(&m->clients, map_number(&c->number));
     mock_drop_client(&m->mock, c->of);
     free_client(c);
 }
@@ -407,7 +403,7 @@ static struct http_mock_client *new_client(struct http_mock *m)
     c->number = session_ids_named(&m->ids, str_z(c->id), &minted);
     c->of = mock_add_client(&m->mock);
     c->session = &c->of->session;
-    map_put(&m->clients, bytes_of(&c->number), c);
+    map_put(&m->clients, map_number(&c->number), c);
     m->at = c;
     session_open(c->session, m->now_us);
     m->at = NULL;
@@ -416,7 +412,7 @@ static struct http_mock_client *new_client(struct http_mock *m)
 
 static struct http_mock_client *find_client(const struct http_mock *m, uint64_t number)
 {
-    return number ? map_get(&m->clients, bytes_of(&number)) : m->shared;
+    return number ? map_get(&m->clients, map_number(&number)) : m->shared;
 }
 
 /* A request that is fine. */
@@ -454,7 +450,7 @@ static struct http_mock_call *new_call(struct http_mock *m, const struct asked *
     c->takes_sse = accept.of[MEDIA_SSE].q > 0;
     c->primes = knows_priming(q->call, client, &m->arena);
     buf_init(&c->answers, LIMIT_LINE * 3);
-    map_put(&m->calls, bytes_of(&c->number), c);
+    map_put(&m->calls, map_number(&c->number), c);
     return c;
 }
 
@@ -738,7 +734,7 @@ static void hear_gone(struct http_mock *m, uint64_t exchange)
 
 static void hear_timer(struct http_mock *m, const struct event *ev)
 {
-    uint64_t of = (uint64_t)(uintptr_t)map_remove(&m->timers, bytes_of(&ev->timer));
+    uint64_t of = (uint64_t)(uintptr_t)map_remove(&m->timers, map_number(&ev->timer));
     struct http_mock_client *c = of ? find_client(m, of - 1) : NULL;
 
     if (!of) {

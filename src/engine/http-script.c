@@ -43,11 +43,6 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
                                     .params = &h->params };
 }
 
-static struct str bytes_of(const uint64_t *number)
-{
-    return str_n((const char *)number, sizeof *number);
-}
-
 static void close_pending(struct http_pending *p)
 {
     fields_release(&p->fields);
@@ -88,7 +83,7 @@ static void forgive_all(struct http_script *h)
 {
     for (size_t i = 0; i < h->fact_count; i++)
         if (h->facts[i].answered)
-            forgive(h, bytes_of(&h->facts[i].key));
+            forgive(h, map_number(&h->facts[i].key));
     for (struct map_entry *e = NULL; (e = map_next(&h->fine, e));)
         forgive(h, e->key);
 }
@@ -106,7 +101,7 @@ void http_script_finish(struct http_script *h)
 
 static struct http_pending *find_open(const struct http_script *h, const struct record *r)
 {
-    return r->has & HAS_EXCHANGE ? map_get(&h->open, bytes_of(&r->exchange)) : NULL;
+    return r->has & HAS_EXCHANGE ? map_get(&h->open, map_number(&r->exchange)) : NULL;
 }
 
 static enum place place_by_name(struct str name)
@@ -164,7 +159,7 @@ static void see_request(struct http_script *h, const struct record *r)
     };
     if (str_eq(r->http.body, STR("batch")))
         p->call.kind = INTAKE_BATCH;
-    map_put(&h->open, bytes_of(&r->exchange), p);
+    map_put(&h->open, map_number(&r->exchange), p);
 }
 
 /* All that a request said is known: would a correct server refuse it? */
@@ -220,7 +215,7 @@ static void begin_odd(struct http_script *h, struct http_pending *p, const struc
     struct fields f = { .at = NULL };
     struct http_odd *odd;
 
-    if (map_get(&h->odd, bytes_of(&p->key)))
+    if (map_get(&h->odd, map_number(&p->key)))
         return; /* the first of them stands */
     read_headers(&f, r->http.headers, &h->scratch);
     odd = arena_new(&h->arena, struct http_odd);
@@ -236,7 +231,7 @@ static void begin_odd(struct http_script *h, struct http_pending *p, const struc
     };
     fields_release(&f);
     p->odd = odd;
-    map_put(&h->odd, bytes_of(&p->key), odd);
+    map_put(&h->odd, map_number(&p->key), odd);
 }
 
 /* What the server is like, by how it answers those who do nothing wrong. */
@@ -274,9 +269,9 @@ static void see_response(struct http_script *h, struct http_pending *p, const st
         (p->key && r->http.status >= STATUS_FAILED && r->http.status != STATUS_UNAUTHORIZED))
         begin_odd(h, p, r);
     else if (p->key && p->call.kind == INTAKE_EMPTY)
-        map_put(&h->fine, bytes_of(&p->key), h);
+        map_put(&h->fine, map_number(&p->key), h);
     else if (p->key && !p->count)
-        forgive(h, bytes_of(&p->key));
+        forgive(h, map_number(&p->key));
 }
 
 static bool add_part(struct http_script *h, struct http_odd *odd, struct json_val msg,
@@ -302,7 +297,7 @@ static void note_answer(struct http_script *h, struct http_pending *p,
     for (uint32_t i = 0; i < p->count; i++)
         h->facts[p->first + i].answered = true;
     if (p->odd && str_eq(json_raw(m->id), p->id)) {
-        map_remove(&h->odd, bytes_of(&p->key));
+        map_remove(&h->odd, map_number(&p->key));
         p->odd = NULL;
     }
 }
@@ -394,7 +389,7 @@ static void see_end(struct http_script *h, struct http_pending *p, const struct 
             f->cut = p->messages;
         }
     }
-    map_remove(&h->open, bytes_of(&r->exchange));
+    map_remove(&h->open, map_number(&r->exchange));
     close_pending(p);
 }
 
@@ -453,5 +448,5 @@ const struct http_fact *http_script_fact(const struct http_script *h, uint32_t s
 
 const struct http_odd *http_script_odd(const struct http_script *h, uint64_t key)
 {
-    return key ? map_get(&h->odd, bytes_of(&key)) : NULL;
+    return key ? map_get(&h->odd, map_number(&key)) : NULL;
 }

@@ -48,11 +48,6 @@ void http_streams_release(struct http_streams *s)
     buf_release(&s->text);
 }
 
-static struct str bytes_of(const uint64_t *number)
-{
-    return str_n((const char *)number, sizeof *number);
-}
-
 struct http_stream *http_streams_new(struct http_streams *s, uint64_t session,
                                      uint64_t exchange, bool has_ids)
 {
@@ -62,7 +57,7 @@ struct http_stream *http_streams_new(struct http_streams *s, uint64_t session,
     x->session = session;
     x->exchange = exchange;
     x->has_ids = has_ids;
-    map_put(&s->open, bytes_of(&x->number), x);
+    map_put(&s->open, map_number(&x->number), x);
     return x;
 }
 
@@ -77,7 +72,7 @@ void http_streams_drop(struct http_streams *s, struct http_stream *x)
 {
     if (x->over)
         leave_over(s, x);
-    map_remove(&s->open, bytes_of(&x->number));
+    map_remove(&s->open, map_number(&x->number));
     free_stream(s, x);
 }
 
@@ -196,7 +191,7 @@ struct http_stream *http_streams_find(const struct http_streams *s, uint64_t ses
 
     if (!take_number(head, &number) || !take_number(rest, n))
         return NULL;
-    x = map_get(&s->open, bytes_of(&number));
+    x = map_get(&s->open, map_number(&number));
     return x && x->session == session && x->has_ids && *n <= x->events ? x : NULL;
 }
 

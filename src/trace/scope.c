@@ -1,5 +1,6 @@
 #include "trace/scope.h"
 
+#include "base/map.h"
 #include "trace/limits.h"
 
 void scope_init(struct scope *s)
@@ -16,14 +17,9 @@ void scope_release(struct scope *s)
     json_release(&s->json);
 }
 
-static struct str bytes_of(const uint64_t *number)
-{
-    return str_n((const char *)number, sizeof *number);
-}
-
 static bool look_up(const struct recall *r, uint64_t number, uint64_t *first)
 {
-    const struct recall_entry *found = recall_find(r, bytes_of(&number));
+    const struct recall_entry *found = recall_find(r, map_number(&number));
 
     if (found)
         *first = found->what;
@@ -65,11 +61,11 @@ void scope_see(struct scope *s, const struct record *r)
     if (look_up(&s->streams, stream, &known) ||
         (resumed_stream(s, r, &stream) && look_up(&s->streams, stream, &known))) {
         if (known != first)
-            recall_put(&s->exchanges, bytes_of(&r->exchange), known, 0);
+            recall_put(&s->exchanges, map_number(&r->exchange), known, 0);
         first = known;
     }
     if (!look_up(&s->streams, r->stream, &known))
-        recall_put(&s->streams, bytes_of(&r->stream), first, 0);
+        recall_put(&s->streams, map_number(&r->stream), first, 0);
 }
 
 struct scope_place scope_of(const struct scope *s, const struct record *r)
@@ -96,5 +92,5 @@ void scope_key(struct buf *to, struct scope_reach reach, enum record_dir dir)
     const char head[2] = { (char)reach.kind, (char)dir };
 
     buf_add(to, str_n(head, sizeof head));
-    buf_add(to, bytes_of(&reach.number));
+    buf_add(to, map_number(&reach.number));
 }
