@@ -5,7 +5,7 @@ enum {
     FORBIDDEN = 403,
     OK = 200,
     CHANGED_LINE_MAX = 16 << 10, /* of a changed header line or target */
-    LINES_MAX = 16,      /* of those that are looked at */
+    LINES_MAX = 16,              /* of those that are looked at */
 };
 
 void record_oauth_init(struct record_oauth *o, const struct app *app, struct str url)
@@ -107,6 +107,15 @@ static void drop_fields(struct fields *f, bool (*which)(struct str name))
         if (!which(f->at[i].name))
             f->at[kept++] = f->at[i];
     f->count = kept;
+}
+
+static void on_detour(void *to, const struct http_passage *p, const struct request *r,
+                      struct buf *location)
+{
+    const struct record_oauth *o = to;
+
+    if (!p->endpoint && is_read(r))
+        oauth_detour(&o->oauth, host_of(r), r->path, r->query, location);
 }
 
 /* The form in the target of a request. */
@@ -250,6 +259,7 @@ static void on_answer_body(void *to, const struct http_passage *p, const struct 
 }
 
 const struct http_relay_changes record_oauth_changes = {
+    .detour = on_detour,
     .ask = on_ask,
     .answer = on_answer,
     .ask_body = on_ask_body,

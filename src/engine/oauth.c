@@ -16,6 +16,7 @@ void oauth_init(struct oauth *o, struct str url)
     bool ok;
 
     *o = (struct oauth){ .root = false };
+    buf_init(&o->authorize, URL_MAX);
     ok = url_parse(&o->server, arena_str(&o->arena, url), &e);
     BUG_IF(!ok);
     /* Brackets and port belong to it; user and password are not for others to see. */
@@ -29,6 +30,7 @@ void oauth_init(struct oauth *o, struct str url)
 
 void oauth_release(struct oauth *o)
 {
+    buf_release(&o->authorize);
     arena_release(&o->arena);
 }
 
@@ -246,10 +248,27 @@ static bool is_endpoint_name(struct editing *d, struct json_val key)
            str_ends(json_text(key, &d->text), STR("_endpoint"));
 }
 
+/* It is looked at before anything is changed, and not again. */
+static void learn_authorize(struct editing *d)
+{
+    struct json_val root = json_root(&d->json);
+    struct json_val page = json_get(root, STR("authorization_endpoint"));
+    struct json_val names =
+        json_get(root, STR("authorization_response_iss_parameter_supported"));
+    struct url u;
+
+    if (!is_servers(d->o, json_text(page, &d->text), &u))
+        return;
+    buf_clear(&d->o->authorize);
+    buf_add(&d->o->authorize, u.path);
+    d->o->names_issuer = json_type(names) == JSON_TRUE;
+}
+
 static void edit_server(struct editing *d)
 {
     struct json_iter member = json_each(json_root(&d->json));
 
+    learn_authorize(d);
     while (json_next(&member)) {
         struct json_iter inner = json_each(member.value);
 
@@ -400,5 +419,20 @@ static bool add_servers(const struct oauth *o, struct str host, struct str text,
 void oauth_form(const struct oauth *o, struct str host, struct str form, struct buf *out)
 {
     if (!add_form(o, host, form, STR("resource"), add_servers, out) || out->full)
+        buf_clear(out);
+}
+
+void oauth_detour(const struct oauth *o, struct str host, struct str path, struct str query,
+                  struct buf *out)
+{
+    if (url_is_loopback(&o->server.authority) || o->names_issuer || !path.len ||
+        !str_eq(path, buf_str(&o->authorize)))
+        return;
+    buf_add(out, o->origin);
+    buf_add(out, path);
+    if (query.at)
+        buf_add_ch(out, '?');
+    add_form(o, host, query, STR("resource"), add_servers, out);
+    if (out->full)
         buf_clear(out);
 }

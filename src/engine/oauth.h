@@ -15,6 +15,11 @@
  * us. Whatever a client would refuse of the server it refuses of us: a resource that is not
  * on the server's origin remains a wrong one.
  *
+ * One page is not for us to pass on: where the user of a server elsewhere agrees. Cookies,
+ * passkeys and the way back from somebody else's login are bound to the server's own name, so
+ * a browser is sent there. Not if the authorization server names itself in its last redirect:
+ * that has to pass through us.
+ *
  * Origins are compared by scheme, host and port, and only they are replaced; what follows
  * stays byte for byte. The one exception is a client that uses '/' for the server's path:
  * to it the resource is '/' as well.
@@ -46,7 +51,9 @@ struct oauth {
     bool root;         /* clients ask for '/' when they mean the endpoint */
     struct str paths[OAUTH_PATHS_MAX];
     size_t path_count;
-    struct str far; /* the authorization server of OAUTH_FAR_SERVER; or empty */
+    struct buf authorize; /* the path of the page where users agree; or empty */
+    bool names_issuer;    /* the redirect that ends it says who the authorization server is */
+    struct str far;       /* the authorization server of OAUTH_FAR_SERVER; or empty */
     unsigned notes, told;
 };
 
@@ -83,6 +90,10 @@ void oauth_metadata(struct oauth *o, enum oauth_document kind, struct str host, 
 /* The Location of an answer that is not the endpoint's. */
 void oauth_location(const struct oauth *o, struct str host, struct str location,
                     struct buf *out);
+
+/* Where a browser has to go instead that asks for this path and query; nothing: it can stay. */
+void oauth_detour(const struct oauth *o, struct str host, struct str path, struct str query,
+                  struct buf *out);
 
 /* A query or form that goes to the server, not to its endpoint. */
 void oauth_form(const struct oauth *o, struct str host, struct str form, struct buf *out);

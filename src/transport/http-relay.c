@@ -10,6 +10,7 @@ enum {
     HIGH_WATER = 256 << 10,
     TARGET_MAX = 64 << 10,
     TEXT_MAX = 512,
+    FOUND = 302,
     CHANGED_MAX = 4 * HTTP_RELAY_HELD_MAX, /* of a body */
 };
 
@@ -410,6 +411,33 @@ static void let_request_go(struct passage *p, const struct request *r, bool whol
     held_free(h);
 }
 
+/* Sends the client elsewhere, if it has to go there; the passage is over then. */
+static bool send_away(struct passage *p, const struct request *head)
+{
+    const struct http_relay *r = p->relay;
+    struct answer a = { .status = FOUND };
+    struct exchange *x = p->exchange;
+    struct err e = ERR_NONE;
+    struct buf location;
+    bool ok;
+
+    buf_init(&location, TARGET_MAX);
+    if (r->changes)
+        r->changes->detour(r->changes_to, &p->open, head, &location);
+    if (location.len) {
+        fields_add(&a.fields, STR("Location"), buf_str(&location));
+        r->events->own(r->to, &p->open, FOUND, "it goes on at the server's own address");
+        tell_end(p, HTTP_RELAY_SELF, true, NULL);
+        passage_free(p);
+        ok = exchange_answer(x, &a, STR_NONE, &e);
+        BUG_IF(!ok); /* it consists of what was read */
+        fields_release(&a.fields);
+    }
+    ok = location.len > 0;
+    buf_release(&location);
+    return ok;
+}
+
 static void client_request(void *to, struct exchange *x)
 {
     struct http_relay *r = to;
@@ -423,6 +451,8 @@ static void client_request(void *to, struct exchange *x)
         answer_ourselves(p, HTTP_RELAY_SELF, verdict.status, verdict.text);
         return;
     }
+    if (send_away(p, x->head))
+        return;
     settle(p);
     ask_server(p, x->head, NULL, false);
     exchange_go_on(x);

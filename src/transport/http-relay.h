@@ -75,6 +75,10 @@ enum { HTTP_RELAY_HELD_MAX = 256 << 10 };
  * what goes on. Texts may be put into the arena, which lives as long as the head does. `r` is
  * the request, of which the body may not have come. */
 struct http_relay_changes {
+    /* Where the client is to go instead, with a 302 of ours: adds that; nothing: it is served
+     * here. */
+    void (*detour)(void *to, const struct http_passage *p, const struct request *r,
+                   struct buf *location);
     /* The head that goes to the server: its target and fields may be changed. True: its body
      * is to be whole before anything goes. */
     bool (*ask)(void *to, const struct http_passage *p, const struct request *r, struct ask *a,

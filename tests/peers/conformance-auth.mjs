@@ -16,12 +16,16 @@ const need = createRequire(join(resolve(folder), "package.json"));
 const sdk = need("@modelcontextprotocol/client");
 
 const BACK = "http://localhost:3000/callback"; /* nobody listens there */
-const HOPS = 8, LOGINS = 3;
+const HOPS = 8;
+const LOGINS = 2; /* the second one for a wider scope, or another authorization server */
+/* What 0.1.16 has a server of 2025-03-26 say of its issuer would be refused today. */
+const skipIssuerMetadataValidation = scenario.startsWith("auth/2025-03-26-");
 const mode = revision === "2026-07-28" ? "auto" : "legacy";
 const name = "mcpreel-conformance-auth";
 
 /* What a client keeps between its requests; clients and tokens are those of one authorization server. */
 class Keeper {
+    logins = 0;
     redirectUrl = BACK;
     clientMetadata = {
         client_name: name, redirect_uris: [BACK], application_type: "native",
@@ -38,12 +42,9 @@ class Keeper {
     saveTokens(token) { this.token = token; }
     saveCodeVerifier(verifier) { this.verifier = verifier; }
     codeVerifier() { return this.verifier; }
-    discoveryState() { return this.discovery; }
-    saveDiscoveryState(state) { this.discovery = state; }
     invalidateCredentials(what) {
         if (what === "all" || what === "client") this.known = undefined;
         if (what === "all" || what === "tokens") this.token = undefined;
-        if (what === "all" || what === "discovery") this.discovery = undefined;
     }
     state() { return "a-state"; }
 
@@ -69,15 +70,15 @@ class Keeper {
 
 /* Tries again once its user has agreed. */
 async function loggedIn(keeper, transport, act) {
-    for (let login = 0; ; login++) {
+    for (;;) {
         try {
             return await act();
         } catch (error) {
             const wanted = error instanceof sdk.UnauthorizedError || error?.cause instanceof sdk.UnauthorizedError;
-            if (!wanted || !keeper.back || login === LOGINS)
-                throw error;
             const back = keeper.back;
             keeper.back = undefined;
+            if (!wanted || !back || keeper.logins++ === LOGINS)
+                throw error;
             await transport().finishAuth(back);
         }
     }
@@ -87,7 +88,8 @@ async function session(keeper, { calls = 1 } = {}) {
     let client, transport;
     await loggedIn(keeper, () => transport, async () => {
         client = new sdk.Client({ name, version: "1.0.0" }, { capabilities: {}, versionNegotiation: { mode } });
-        transport = new sdk.StreamableHTTPClientTransport(new URL(url), { authProvider: keeper });
+        transport = new sdk.StreamableHTTPClientTransport(new URL(url),
+                                                          { authProvider: keeper, skipIssuerMetadataValidation });
         await client.connect(transport);
     });
     await loggedIn(keeper, () => transport, () => client.listTools());

@@ -316,6 +316,44 @@ static void redirects_stay_with_us_and_name_our_issuer(void **state)
     oauth_release(&o);
 }
 
+static void assert_detour(const struct oauth *o, const char *path, const char *query,
+                          const char *want)
+{
+    struct buf out;
+
+    buf_init(&out, 4096);
+    oauth_detour(o, STR(US), str_z(path), str_z(query), &out);
+    assert_str(buf_str(&out), str_z(want));
+    buf_release(&out);
+}
+
+#define AGREE "{\"authorization_endpoint\":\"" SERVER "/agree\""
+
+static void users_agree_at_the_servers_own_address(void **state)
+{
+    struct oauth o = oauth_at(SERVER "/mcp"), here = oauth_at("http://127.0.0.1:1/mcp");
+
+    (void)state;
+    assert_detour(&o, "/agree", "a=b", "");
+    assert_metadata(&o, OAUTH_SERVER, AGREE "}",
+                    "{\"authorization_endpoint\":\"http://" US "/agree\"}");
+    assert_detour(&o, "/agree", "a=b&resource=http://127.0.0.1:5000/mcp",
+                  SERVER "/agree?a=b&resource=https%3A%2F%2Fmcp.example.com%2Fmcp");
+    assert_detour(&o, "/agree", NULL, SERVER "/agree");
+    assert_detour(&o, "/token", "a=b", "");
+    assert_metadata(&o, OAUTH_SERVER,
+                    AGREE ",\"authorization_response_iss_parameter_supported\":true}",
+                    "{\"authorization_endpoint\":\"http://" US
+                    "/agree\",\"authorization_response_iss_parameter_supported\":true}");
+    assert_detour(&o, "/agree", "a=b", "");
+    assert_metadata(&here, OAUTH_SERVER,
+                    "{\"authorization_endpoint\":\"http://127.0.0.1:1/agree\"}",
+                    "{\"authorization_endpoint\":\"http://" US "/agree\"}");
+    assert_detour(&here, "/agree", "a=b", "");
+    oauth_release(&o);
+    oauth_release(&here);
+}
+
 static void the_resource_of_a_token_is_the_servers(void **state)
 {
     struct oauth o = oauth_at("https://user:word@mcp.example.com/mcp");
@@ -362,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_host_that_is_the_servers_comes_to_an_end),
         cmocka_unit_test(who_calls_the_endpoint_root_has_its_resource_there),
         cmocka_unit_test(redirects_stay_with_us_and_name_our_issuer),
+        cmocka_unit_test(users_agree_at_the_servers_own_address),
         cmocka_unit_test(the_resource_of_a_token_is_the_servers),
         cmocka_unit_test(an_address_in_brackets_is_one),
     };
