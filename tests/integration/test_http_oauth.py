@@ -363,3 +363,15 @@ def test_a_page_of_another_site_cannot_use_the_login(login, record):
     answer = browser.ask(f"{browser.home}/token", "POST", form={"code": CANARIES["code"]}, headers=[("Origin", "https://evil.example")])
     assert answer.status == 403 and server.upstream.requests == []
     recorded(program)
+
+
+def test_a_replay_wants_no_login(login, record, mcpreel):
+    program = record(login())
+    browser = Browser(program)
+    assert browser.call(method="tools/list").status == 401
+    assert browser.call(method="tools/list", headers=[("Authorization", f"Bearer {CANARIES['access']}")]).status == 200
+    recorded(program)
+    replay = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", program.file])
+    answer = Browser(replay).call(method="tools/list")
+    assert (answer.status, answer.json) == (200, result(1))
+    replay.close()
