@@ -95,6 +95,12 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
     exchange_refuse(x, TOO_LARGE, NULL, STR("the message is too large"));
 }
 
+/* Who got past the gate is meant to. */
+static enum place admitted(enum place p)
+{
+    return p == PLACE_OTHER ? PLACE_SELF : p;
+}
+
 static void on_whole(void *to, struct exchange *x)
 {
     struct http_side *s = to;
@@ -105,9 +111,8 @@ static void on_whole(void *to, struct exchange *x)
         .method = x->head->method,
         .path = x->head->path,
         .fields = &x->head->fields,
-        /* Who got past the gate is meant to. */
-        .host = s->gate.remote && x->host == PLACE_OTHER ? PLACE_SELF : x->host,
-        .origin = x->origin,
+        .host = admitted(x->host),
+        .origin = admitted(x->origin),
         .body = buf_str(&q->body),
     };
     drive_tell(

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "loop/descriptors.h"
 #include "loop/listener.h"
 #include "loop/timer.h"
 #include "transport/http-conn.h"
@@ -328,7 +329,8 @@ bool http_server_open(struct http_server **out, struct loop *l,
         return false;
     }
     s->loop = l;
-    s->max = config->max_connections ? config->max_connections : listener_room();
+    s->max = config->max_connections ? config->max_connections
+                                     : descriptors_room(1 + config->descriptors);
     s->house = (struct http_conn_house){
         .port = &port,
         .events = events,
