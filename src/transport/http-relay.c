@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "wire/coding.h"
 #include "wire/response.h"
+#include "wire/same-path.h"
 
 enum {
     HIGH_WATER = 256 << 10,
@@ -321,7 +322,10 @@ static void map_target(struct buf *to, const struct url *url, const struct reque
         add_query(to, r->query);
         return;
     }
-    buf_add(to, url->path.len ? url->path : STR("/"));
+    if (str_eq(r->path, STR("/")))
+        buf_add(to, url->path.len ? url->path : STR("/"));
+    else
+        buf_add(to, r->path); /* as it is spelled: the server may tell it apart */
     add_query(to, url->query);
     if (!str_eq(r->query, url->query))
         add_query(to, r->query);
@@ -329,7 +333,7 @@ static void map_target(struct buf *to, const struct url *url, const struct reque
 
 static bool is_endpoint(const struct url *url, struct str path)
 {
-    return str_eq(path, STR("/")) || str_eq(path, url->path);
+    return str_eq(path, STR("/")) || same_path(path, url->path);
 }
 
 static struct str readable(struct arena *a, struct str codings)

@@ -6,7 +6,8 @@
  * so what ends a message (the last byte of a body, the blank line of an event) is never with
  * its reader before it was with the owner. Knows no JSON and writes no file.
  *
- * - '/' and the target's own path are the target; other paths are those of its origin.
+ * - '/' and the target's own path are the target, also in another spelling (wire/same-path.h),
+ *   which is passed on as it is; other paths are those of its origin.
  *   The query is kept; one that the target has comes first.
  * - Host is kept for a server on this machine and is the server's own for others.
  * - Who is not let in gets an answer of ours, as does everybody while the server cannot be

@@ -367,12 +367,30 @@ def test_whoever_waits_for_100_is_told_by_us(server, record):
 
 
 @pytest.mark.parametrize("asked, sent", [
-    ("/", "/mcp?key=1"), ("/mcp?a=b", "/mcp?key=1&a=b"), ("/.well-known/x?y", "/.well-known/x?y"), ("//evil/", "//evil/")])
+    ("/", "/mcp?key=1"), ("/mcp?a=b", "/mcp?key=1&a=b"), ("/.well-known/x?y", "/.well-known/x?y"), ("//evil/", "//evil/"),
+    ("/mcp/", "/mcp/?key=1"), ("//mcp?a=b", "//mcp?key=1&a=b"), ("/%6dcp", "/%6dcp?key=1")])
 def test_paths_are_those_of_the_server(server, record, asked, sent):
     r = record(server.port, path="/mcp?key=1")
     client = r.connect()
     client.say(f"GET {asked} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     server.line().hear(f"GET {sent} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+
+
+@pytest.mark.parametrize("path", ["/mcp/", "//mcp", "/%6dcp"])
+def test_another_spelling_of_the_endpoint_is_recorded_and_checked_as_it(server, record, path):
+    r = record(server.port)
+    client = r.connect()
+    head = HEAD.replace(b"/mcp", path.encode())
+    client.say(post(head=head.replace(b"application/json\r\nAccept", b"text/plain\r\nAccept")))
+    assert client.hear_answer()[0].startswith(b"HTTP/1.1 415 ")
+    client = r.connect()
+    client.say(post(head=head))
+    line = server.line()
+    line.hear(post(head=head))
+    line.say(answer())
+    client.hear(answer())
+    assert r.stop() == 0
+    assert [m["msg"]["id"] for m in r.of(type="message")] == [1, 1]
 
 
 @pytest.mark.parametrize("bad", [
