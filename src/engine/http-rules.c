@@ -108,17 +108,27 @@ static struct http_verdict judge_delete(const struct http_rules *rules,
     return judge_session(rules, c);
 }
 
-/* The header that repeats what a request is about, where there has to be one. */
+/* Whether a header has to repeat what a request of that method is about. */
+static bool wants_name(struct str method)
+{
+    static const struct str methods[] = {
+        STR_INIT("tools/call"), STR_INIT("prompts/get"),  STR_INIT("resources/read"),
+        STR_INIT("tasks/get"),  STR_INIT("tasks/update"), STR_INIT("tasks/cancel"),
+    };
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (str_eq(method, methods[i]))
+            return true;
+    return false;
+}
+
 static struct http_verdict judge_name(const struct http_call *c, struct arena *a)
 {
     const struct mcp_message *m = c->message;
     struct str subject = json_text(mcp_subject(m->method, m->params), a);
     struct str said = http_params_text(http_call_header(c, STR("mcp-name")), a);
-    bool wanted = str_eq(m->method, STR("tools/call")) ||
-                  str_eq(m->method, STR("prompts/get")) ||
-                  str_eq(m->method, STR("resources/read"));
 
-    if (!wanted && !said.len)
+    if (!wants_name(m->method) && !said.len)
         return fine;
     if (!said.len)
         return mismatch(STR("Header mismatch: Mcp-Name header is required"));
@@ -138,13 +148,28 @@ static struct http_verdict judge_meta(const struct mcp_message *m)
     return fine;
 }
 
+/* A second line could say something else to whoever looks at that one. */
+static struct http_verdict judge_twice(const struct http_call *c)
+{
+    if (fields_count(c->fields, STR("mcp-protocol-version")) > 1)
+        return mismatch(STR("Header mismatch: MCP-Protocol-Version stands there twice"));
+    if (fields_count(c->fields, STR("mcp-method")) > 1)
+        return mismatch(STR("Header mismatch: Mcp-Method stands there twice"));
+    if (fields_count(c->fields, STR("mcp-name")) > 1)
+        return mismatch(STR("Header mismatch: Mcp-Name stands there twice"));
+    return fine;
+}
+
 static struct http_verdict judge_modern_headers(const struct http_rules *rules,
                                                 const struct http_call *c, struct arena *a)
 {
     const struct mcp_message *m = c->message;
     struct str version = http_call_header(c, STR("mcp-protocol-version"));
     struct str method = http_call_header(c, STR("mcp-method"));
+    struct http_verdict v = judge_twice(c);
 
+    if (v.status)
+        return v;
     if (!version.len)
         return mismatch(STR("Header mismatch: MCP-Protocol-Version header is required"));
     if (!json_is(mcp_meta(m->params, MCP_META_VERSION), version))
