@@ -72,7 +72,7 @@ struct http_gate listening_gate(const struct listening_args *args, const struct 
 /* Whether others than this machine may come: by address, or through what forwards to us. */
 bool listening_is_open(const struct listening_args *args, const struct listen *at);
 
-/* Clients can connect: on standard output the URL, on the descriptor, if any, only where. */
+/* Clients can connect: the URL on standard output, and on the descriptor, if any. */
 bool listening_tell(const struct app *app, const struct listening_args *args,
                     const struct url_authority *at, struct str path, struct err *e) MUST_CHECK;
 

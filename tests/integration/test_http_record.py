@@ -572,7 +572,7 @@ def test_where_it_listens_is_told_in_every_way(upstream, record):
     os.close(tell)
     assert json.loads(program.first) == {"event": "listening", "url": f"http://127.0.0.1:{program.port}/mcp"}
     with os.fdopen(ready) as said:
-        assert said.read() == f"http://127.0.0.1:{program.port}\n"
+        assert said.read() == f"http://127.0.0.1:{program.port}/mcp\n"
     assert program.stop() == 0
 
 

@@ -168,7 +168,7 @@ def test_a_descriptor_is_told_when_it_is_ready(recording, replay):
     program = replay("--ready-fd", str(tell), recording, pass_fds=[tell])
     os.close(tell)
     with os.fdopen(ready) as text:
-        assert text.read() == f"http://127.0.0.1:{program.port}\n"
+        assert text.read() == f"http://127.0.0.1:{program.port}/mcp\n"
 
 
 @pytest.mark.parametrize("words", [["--http", ":0"], ["--listen", "localhost:0"], ["--http", "0"]])

@@ -161,8 +161,8 @@ static void the_address_is_told_on_a_descriptor_and_its_end_follows(void **state
     assert_int_equal(pipe(ends), 0);
     assert_true(listening_tell(&app, &(struct listening_args){ .ready_fd = ends[1] }, &at,
                                STR("/mcp"), &e));
-    assert_int_equal(read(ends[0], said, sizeof said), 20);
-    assert_str(str_n(said, 20), STR("http://127.0.0.1:80\n"));
+    assert_int_equal(read(ends[0], said, sizeof said), 24);
+    assert_str(str_n(said, 24), STR("http://127.0.0.1:80/mcp\n"));
     assert_int_equal(read(ends[0], said, sizeof said), 0);
     close(ends[0]);
     assert_false(listening_tell(&app, &(struct listening_args){ .ready_fd = ends[1] }, &at,
