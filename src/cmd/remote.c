@@ -5,6 +5,8 @@
 #include "engine/headers-kept.h"
 #include "wire/url.h"
 
+enum { CACERT_MAX = 64 << 20 };
+
 /* What MCP is about is in every recording anyway. "Bearer TOKEN" is also a secret without
  * its first word. */
 static void add_secret(struct remote *r, struct str name, struct str header, struct str value)
@@ -125,12 +127,31 @@ static bool read_url(struct remote *r, const char *text, struct err *e)
     return true;
 }
 
+static bool has_certificate(struct str text)
+{
+    const struct str end = STR("CERTIFICATE-----"); /* of X509 and TRUSTED ones, too */
+
+    return text.len && memmem(text.at, text.len, end.at, end.len);
+}
+
 /* Told now, not when the first client is there. */
 static bool check_cacert(const struct app *app, const char *path, struct err *e)
 {
-    struct file f = FILE_CLOSED;
+    struct buf text;
+    bool ok;
 
-    return !path || (file_open(&f, app->sys, path, e) && file_close(&f, e));
+    if (!path)
+        return true;
+    buf_init(&text, CACERT_MAX);
+    ok = file_slurp(&text, app->sys, path, e);
+    if (ok && !has_certificate(buf_str(&text))) {
+        ok = err_set(e, ERR_USAGE, "'--cacert': there is no certificate in '%s'", path);
+        err_hint(e, "give a file of certificates in PEM: -----BEGIN CERTIFICATE----- and on");
+    }
+    buf_release(&text);
+    if (!ok)
+        e->kind = ERR_USAGE;
+    return ok;
 }
 
 bool remote_read(struct remote *r, const struct app *app, const struct remote_args *args,

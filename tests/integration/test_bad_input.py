@@ -59,10 +59,10 @@ def make_socket(path):
 @COMMANDS
 @pytest.mark.parametrize("make, why", [
     (None, "No such file or directory"),
-    (pathlib.Path.mkdir, "it is a directory, not a recording file"),
-    (make_fifo, "it is a pipe, not a recording file"),
-    (make_socket, "it is a socket, not a recording file"),
-    (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a recording file"),
+    (pathlib.Path.mkdir, "it is a directory, not a file"),
+    (make_fifo, "it is a pipe, not a file"),
+    (make_socket, "it is a socket, not a file"),
+    (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a file"),
     (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
     (lambda path: path.touch(), "it is empty"),
     (lambda path: path.write_bytes(gzip.compress(HEADER.encode())[:10]), "the packed data is cut off"),

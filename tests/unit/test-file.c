@@ -123,13 +123,13 @@ static void what_is_no_file_cannot_be_read(void **state)
                       "cannot read 'missing': No such file or directory");
     assert_unreadable(&sys_real, "", ERR_INPUT, "cannot read '': No such file or directory");
     assert_unreadable(&sys_real, "dir", ERR_INPUT,
-                      "cannot read 'dir': it is a directory, not a recording file");
+                      "cannot read 'dir': it is a directory, not a file");
     assert_unreadable(&sys_real, "fifo", ERR_INPUT,
-                      "cannot read 'fifo': it is a pipe, not a recording file");
+                      "cannot read 'fifo': it is a pipe, not a file");
     assert_unreadable(&sys_real, "socket", ERR_INPUT,
-                      "cannot read 'socket': it is a socket, not a recording file");
+                      "cannot read 'socket': it is a socket, not a file");
     assert_unreadable(&sys_real, "/dev/null", ERR_INPUT,
-                      "cannot read '/dev/null': it is a device, not a recording file");
+                      "cannot read '/dev/null': it is a device, not a file");
     assert_unreadable(&sys_real, "missing/file", ERR_INPUT,
                       "cannot read 'missing/file': No such file or directory");
     close(listener);
@@ -233,7 +233,7 @@ static void standard_input_may_not_be_a_directory_or_closed(void **state)
     assert_true(dir > 0);
     kept = take_stdin(dir);
     assert_unreadable(&sys_real, "-", ERR_INPUT,
-                      "cannot read 'standard input': it is a directory, not a recording file");
+                      "cannot read 'standard input': it is a directory, not a file");
     close(STDIN_FILENO);
     assert_unreadable(&sys_real, "-", ERR_INPUT,
                       "cannot read 'standard input': Bad file descriptor");

@@ -136,7 +136,7 @@ static void what_goes_with_a_url_needs_one_and_no_more(void **state)
                    "'--header', '--header-env' and '--cacert' go with '--url' only");
     assert_refused(d, &(struct remote_args){ .cacert = "a.pem" }, ERR_USAGE,
                    "'--header', '--header-env' and '--cacert' go with '--url' only");
-    assert_refused(d, &(struct remote_args){ .url = "http://a/", .cacert = "a.pem" }, ERR_INPUT,
+    assert_refused(d, &(struct remote_args){ .url = "http://a/", .cacert = "a.pem" }, ERR_USAGE,
                    "cannot read 'a.pem': No such file or directory");
 }
 
