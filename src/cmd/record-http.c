@@ -19,6 +19,7 @@ struct sessions {
     bool ending;    /* somebody wants us to */
     bool broke_off; /* the server has, an answer */
     bool beside;    /* something passed that is not for the endpoint */
+    bool packed;    /* and something that could not be unpacked */
 };
 
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
@@ -66,11 +67,22 @@ static void on_asked(void *to, struct http_passage *p)
     http_tap_sent_all(p->user, reel_now(&s->reel));
 }
 
+/* Once: who compresses one answer so does it with the others, too. */
+static void tell_packed(struct sessions *s)
+{
+    if (s->packed || s->tap.packed.kind == ERR_OK)
+        return;
+    s->packed = true;
+    log_say(s->reel.app->log, LOG_WARN, "a compressed answer passes, but is not recorded: %s",
+            s->tap.packed.msg);
+}
+
 static void on_head(void *to, struct http_passage *p, const struct reply *r)
 {
     struct sessions *s = to;
 
     http_tap_answer(p->user, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
+    tell_packed(s);
 }
 
 static void on_answer(void *to, struct http_passage *p, struct str bytes)
@@ -78,6 +90,7 @@ static void on_answer(void *to, struct http_passage *p, struct str bytes)
     struct sessions *s = to;
 
     http_tap_answered(p->user, bytes, reel_now(&s->reel));
+    tell_packed(s);
 }
 
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
@@ -118,7 +131,8 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
 {
     struct sessions *s = to;
 
-    http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
+    http_tap_end(p->user, ended_by(end->by), end->clean,
+                 end->text ? str_z(end->text) : STR_NONE, reel_now(&s->reel));
     if (!end->clean && end->text)
         log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",
                 (unsigned long long)p->number, end->text);

@@ -288,10 +288,17 @@ static struct str resumed(struct http_seen *x, struct arena *a)
                         (unsigned long long)(last->what & UINT32_MAX));
 }
 
+static void note_packed(struct http_tap *t, const struct err *why)
+{
+    if (t->packed.kind == ERR_OK)
+        t->packed = *why;
+}
+
 static void start_unpacking(struct http_seen *x, const struct fields *f)
 {
     struct str coding = value_of(f, STR("content-encoding"));
     enum pack_kind kind = PACK_NONE;
+    struct err e = ERR_NONE;
 
     if (!coding.len || fields_same(coding, STR("identity")) || !x->endpoint)
         return;
@@ -299,10 +306,13 @@ static void start_unpacking(struct http_seen *x, const struct fields *f)
         kind = PACK_GZIP;
     else if (fields_same(coding, STR("zstd")))
         kind = PACK_ZSTD;
-    if (kind == PACK_NONE)
-        x->unreadable = true;
-    else
+    if (kind != PACK_NONE) {
         x->unpacker = unpacker_new(kind);
+        return;
+    }
+    x->unreadable = true;
+    err_set(&e, ERR_INPUT, "'%.*s' is not known here", STR_ARG(coding));
+    note_packed(x->tap, &e);
 }
 
 static void start_answer(struct http_seen *x, const struct fields *f)
@@ -473,6 +483,8 @@ static void see_packed(struct http_seen *x, struct str bytes, struct tap_time no
         x->unreadable = !unpacker_feed(x->unpacker, &bytes, piece, sizeof piece, &got, &e);
         see_plain(x, str_n(piece, got), now);
     } while (!x->unreadable && (bytes.len || got));
+    if (x->unreadable)
+        note_packed(x->tap, &e);
 }
 
 void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now)
@@ -506,7 +518,8 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
         put_text(x, &at, TO_CLIENT, buf_str(&x->body), now);
 }
 
-void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct tap_time now)
+void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct str why,
+                  struct tap_time now)
 {
     static const char *const names[] = { [BY_SERVER] = "server",
                                          [BY_CLIENT] = "client",
@@ -520,6 +533,7 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct t
         tell_request(x, now);
     r.http.by = str_z(names[by]);
     r.http.clean = clean;
+    r.http.why = clean ? STR_NONE : why;
     put_around(x, &r, now);
     if (x->asked)
         arena_release(&x->asked->arena);

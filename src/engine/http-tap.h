@@ -28,6 +28,8 @@ struct http_tap {
     uint64_t too_long; /* bodies and events that were, for us */
     bool failed;       /* a record was not kept; */
     struct err why;    /* the first time */
+    struct err
+        packed; /* ERR_OK, or why a packed answer could not be unpacked, the first time */
 };
 
 void http_tap_init(struct http_tap *t, struct tap *tap, size_t max);
@@ -61,7 +63,9 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
                      enum http_tap_by by, struct tap_time now);
 void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now);
 
-/* It is over. `clean`: both bodies were whole. Gives `x` back. */
-void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct tap_time now);
+/* It is over. `clean`: both bodies were whole, else `why` says what broke it off. Gives `x`
+ * back. */
+void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct str why,
+                  struct tap_time now);
 
 #endif

@@ -297,7 +297,24 @@ def test_an_answer_that_the_server_breaks_off_is_seen_to_be_broken(server, recor
     client.hear(head + body)
     assert client.hear_end() == b"", "no last chunk, as if it were whole"
     assert r.stop() == 0
-    assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [("server", False)]
+    end, = r.of(type="http", ev="end")
+    assert (end["by"], end["clean"]) == ("server", False)
+    assert end["why"] == "the server closed the connection before its answer was whole"
+
+
+def test_an_answer_that_unpacks_to_too_much_passes_and_is_told_once(server, record):
+    r = record(server.port)
+    bomb = gzip.compress(bytes(96 << 20))
+    client, line = r.connect(), None
+    for _ in range(2):
+        client.say(post())
+        line = line or server.line()
+        line.hear(post())
+        line.say(answer(bomb, b"Content-Encoding: gzip\r\n"))
+        client.hear(answer(bomb, b"Content-Encoding: gzip\r\n"))
+    assert r.stop() == 0
+    assert r.err.count(b"a compressed answer passes, but is not recorded: ") == 1
+    assert len(r.of(type="gap")) == 2
 
 
 @pytest.mark.parametrize("said, text", [

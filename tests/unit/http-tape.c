@@ -20,7 +20,7 @@ static struct tap_time tick(struct http_tape *t)
 
 static void end(struct http_tape *t, uint64_t number, enum http_tap_by by)
 {
-    http_tap_end(t->open[number], by, by == BY_SERVER, tick(t));
+    http_tap_end(t->open[number], by, by == BY_SERVER, STR_NONE, tick(t));
     t->open[number] = NULL;
 }
 

@@ -93,7 +93,7 @@ static void say(struct recorder *r, struct http_seen *x, const char *body)
 
 static void end(struct recorder *r, struct http_seen *x)
 {
-    http_tap_end(x, BY_SERVER, true, tick(r));
+    http_tap_end(x, BY_SERVER, true, STR_NONE, tick(r));
 }
 
 static void a_post_answered_with_json(void **state)
@@ -254,11 +254,11 @@ static void what_breaks_off_is_told_as_far_as_it_went(void **state)
     start(&r);
     x = begin(&r, "POST", "/mcp", "");
     http_tap_sent(x, STR("{\"id\":1,"), tick(&r));
-    http_tap_end(x, BY_CLIENT, false, tick(&r));
+    http_tap_end(x, BY_CLIENT, false, STR_NONE, tick(&r));
     x = post(&r, "", "{'id':1,'method':'a'}");
     answer(&r, x, 200, "Content-Type: application/json");
     say(&r, x, "{'id':1,");
-    http_tap_end(x, BY_ERROR, false, tick(&r));
+    http_tap_end(x, BY_ERROR, false, STR("it fell over"), tick(&r));
     assert_terse(
         &r.seen,
         "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=raw headers=[]\n"
@@ -270,7 +270,7 @@ static void what_breaks_off_is_told_as_far_as_it_went(void **state)
         "@7000 conn=1 x=2 http 200 json by=server"
         " headers=[['Content-Type','application/json']]\n"
         "@9000 conn=1 x=2 raw s2c {'id':1, (cut off)\n"
-        "@9000 conn=1 x=2 http end error unclean\n");
+        "@9000 conn=1 x=2 http end error unclean (it fell over)\n");
     stop(&r);
 }
 
