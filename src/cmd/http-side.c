@@ -6,7 +6,7 @@
 #include "trace/limits.h"
 
 enum {
-    GRACE_MS = 2000,
+    GRACE_MS = 1000, /* to take what was said, when we are to end */
     TOO_LARGE = 413,
     UNSENDABLE = 500,
     QUEUE_MAX = 16 << 20,

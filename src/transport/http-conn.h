@@ -133,7 +133,7 @@ void http_conn_tick(struct http_conn *c, int64_t now_ms);
 /* No other request; ends at once if there is none. */
 void http_conn_stop(struct http_conn *c);
 
-/* Whatever is under way is aborted. */
+/* Whatever is under way is aborted; the second time also what is being told of that. */
 void http_conn_abort(struct http_conn *c);
 
 #endif

@@ -13,6 +13,7 @@
 enum {
     TURNED_AWAY_MAX = 32, /* who are told that there are too many, at once */
     LOOK_MS = 20,         /* between looks whether those who are not read are still there */
+    FAREWELL_MS = 200,    /* for those who have been told that we end */
     TICK_MIN_MS = 5,
     TICK_MAX_MS = 1000,
 };
@@ -357,12 +358,14 @@ size_t http_server_connections(const struct http_server *s)
     return s->count;
 }
 
+/* First what is under way is aborted, then whoever does not take that, or not hang up. */
 static void on_grace(void *to)
 {
     struct http_server *s = to;
 
     for (struct guest *g = s->guests; g; g = g->next)
         http_conn_abort(&g->conn);
+    timer_set(s->grace, FAREWELL_MS);
 }
 
 void http_server_stop(struct http_server *s, uint64_t grace_ms, void (*done)(void *to),

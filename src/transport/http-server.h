@@ -35,9 +35,9 @@ const struct url_authority *http_server_at(const struct http_server *s);
 
 size_t http_server_connections(const struct http_server *s);
 
-/* Takes no more connections and requests. Answers under way have `grace_ms`; what is not
- * whole then is aborted, and `gone`. Calls `done` once nobody is left, not before this
- * returns; it may close the server. */
+/* Takes no more connections and requests. Answers under way have `grace_ms`; what is not whole
+ * then is aborted, and `gone`. Whoever is left has a moment to take that and to hang up. Calls
+ * `done` once nobody is left, not before this returns; it may close the server. */
 void http_server_stop(struct http_server *s, uint64_t grace_ms, void (*done)(void *to),
                       void *to);
 

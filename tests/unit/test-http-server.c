@@ -433,9 +433,31 @@ static void stopping_lets_answers_end_in_their_time(void **state)
     assert_string_equal(dial_hear(h.loop, stuck, &h.heard, STR_NONE), "end");
     assert_true(str_ends(buf_str(&h.owner.seen),
                          STR("gone: stopped, 503, the server is shutting down\n")));
-    assert_false(h.done);
     close(stuck);
     assert_true(dial_until(h.loop, is_done, &h));
+    close_house(&h);
+}
+
+/* Its patience with them is two minutes otherwise. */
+static void stopping_does_not_wait_for_who_takes_nothing(void **state)
+{
+    static char bytes[8 << 20];
+    struct house h;
+    int stuck, silent;
+
+    (void)state;
+    open_house(&h, &usual);
+    stuck = dial(&h);
+    dial_say(stuck, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
+    wait_for_requests(&h, 1);
+    exchange_write(h.owner.latest, str_n(bytes, sizeof bytes));
+    silent = dial(&h);
+    dial_say(silent, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
+    wait_for_requests(&h, 2);
+    http_server_stop(h.server, 10, note_done, &h);
+    assert_true(dial_until(h.loop, is_done, &h));
+    close(stuck);
+    close(silent);
     close_house(&h);
 }
 
@@ -566,6 +588,7 @@ int main(void)
         cmocka_unit_test(who_takes_its_time_is_given_up),
         cmocka_unit_test(who_takes_nothing_of_its_answer_is_given_up),
         cmocka_unit_test(stopping_lets_answers_end_in_their_time),
+        cmocka_unit_test(stopping_does_not_wait_for_who_takes_nothing),
         cmocka_unit_test(stopping_with_nobody_there_is_done_at_once),
         cmocka_unit_test(closing_with_exchanges_open_says_nothing),
         cmocka_unit_test(a_name_that_one_listens_on_is_our_own),
