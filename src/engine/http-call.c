@@ -5,6 +5,53 @@
 #include "engine/leaves.h"
 #include "mcp/meta.h"
 
+static enum intake_kind kind_of(struct json *j, struct str body, struct mcp_message *m,
+                                struct arena *a)
+{
+    struct json_fault fault;
+    struct json_val root;
+
+    if (!str_trim(body).len)
+        return INTAKE_EMPTY;
+    if (!json_scan(j, body, &fault))
+        return INTAKE_OTHER;
+    root = json_root(j);
+    if (json_type(root) == JSON_ARRAY && json_count(root))
+        return INTAKE_BATCH;
+    *m = mcp_classify(root, a);
+    return m->kind == MCP_OTHER || m->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
+}
+
+void http_call_read(struct http_call *c, struct json *j, struct str body, struct mcp_message *m,
+                    struct arena *a)
+{
+    c->kind = kind_of(j, body, m, a);
+    c->message = c->kind == INTAKE_MESSAGE ? m : NULL;
+    c->raw = c->kind == INTAKE_OTHER ? str_trim(body) : STR_NONE;
+}
+
+/* What has an id that is none is no notification, but a request that is wrong. */
+static bool is_owed(struct json_val v, const struct mcp_message *as)
+{
+    return as->kind == MCP_REQUEST || as->kind == MCP_OTHER || as->kind == MCP_BATCH ||
+           (as->kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
+}
+
+size_t http_call_owed(const struct http_call *c, struct json_val body, struct arena *a)
+{
+    struct json_iter it = json_each(body);
+    size_t owed = 0;
+
+    if (c->kind != INTAKE_BATCH)
+        return c->message && is_owed(body, c->message);
+    while (json_next(&it)) {
+        struct mcp_message as = mcp_classify(it.value, a);
+
+        owed += is_owed(it.value, &as);
+    }
+    return owed;
+}
+
 struct str http_call_header(const struct http_call *c, struct str name)
 {
     const struct field *f = fields_next(c->fields, name, NULL);

@@ -22,6 +22,13 @@ struct http_call {
     struct str raw;                    /* INTAKE_OTHER */
 };
 
+/* What a body says, scanned into `j`; `*m` is its message if it is one. */
+void http_call_read(struct http_call *c, struct json *j, struct str body, struct mcp_message *m,
+                    struct arena *a);
+
+/* How many answers whoever sent `body`, all of it, waits for. */
+size_t http_call_owed(const struct http_call *c, struct json_val body, struct arena *a);
+
 /* The value of a header line; empty: there is none. */
 struct str http_call_header(const struct http_call *c, struct str name);
 

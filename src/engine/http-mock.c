@@ -271,12 +271,16 @@ static void set_timer(struct http_mock *m, const struct action *a)
 }
 
 /* What was recorded on another stream goes there; but a question is not left to a stream that
- * this client may never open. */
+ * this client may never open, and one that takes none at all is not asked. */
 static void send_message(struct http_mock *m, const struct action *a)
 {
     struct http_mock_call *c = find_call(m, a->way.exchange);
-    bool deaf = a->way.asks && c && !c->client->ear && c->takes_sse;
+    bool deaf = a->way.asks && c && !c->client->ear;
 
+    if (deaf && !c->takes_sse) {
+        m->unasked = c->number;
+        return;
+    }
     if (deaf && !c->stream)
         begin_stream(m, c);
     if (c && (!a->way.apart || deaf))
@@ -301,6 +305,20 @@ static void end_all(struct http_mock *m)
         http_streams_hang_up(&m->streams, e->value);
 }
 
+/* Nobody answers it any more: its client has cancelled it, by a message of its own. */
+static void drop_answer(struct http_mock *m, uint64_t exchange)
+{
+    struct http_mock_call *c = find_call(m, exchange);
+
+    if (!c || --c->owed)
+        return;
+    if (!c->stream && !c->gone) {
+        http_answer_start(&m->answer, STR_NONE, STR_NONE);
+        http_answer_send(&m->answer, c->number, ACCEPTED, STR_NONE);
+    }
+    finish_call(m, c);
+}
+
 static void hear_session(struct action_sink *self, const struct action *a)
 {
     struct http_mock *m = (struct http_mock *)self;
@@ -311,6 +329,9 @@ static void hear_session(struct action_sink *self, const struct action *a)
         break;
     case ACTION_BEGIN:
         begin(m, &a->way);
+        break;
+    case ACTION_DROP:
+        drop_answer(m, a->way.exchange);
         break;
     case ACTION_SET_TIMER:
         set_timer(m, a);
@@ -454,26 +475,6 @@ static void hear_value(struct http_mock *m, struct http_mock_client *c, uint64_t
     session_hear(c->session, &r, m->now_us);
 }
 
-/* What has an id that is none is no notification, but a request that is wrong. */
-static bool is_owed_answer(struct json_val v, const struct mcp_message *as)
-{
-    return as->kind == MCP_REQUEST || as->kind == MCP_OTHER || as->kind == MCP_BATCH ||
-           (as->kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
-}
-
-static size_t count_owed(struct json_val batch, struct arena *a)
-{
-    struct json_iter it = json_each(batch);
-    size_t owed = 0;
-
-    while (json_next(&it)) {
-        struct mcp_message as = mcp_classify(it.value, a);
-
-        owed += is_owed_answer(it.value, &as);
-    }
-    return owed;
-}
-
 static void hear_batch(struct http_mock *m, struct http_mock_client *c, uint64_t exchange,
                        struct json_val batch)
 {
@@ -493,7 +494,7 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
     struct json_val root = json_root(&m->json);
     bool batch = q->call->kind == INTAKE_BATCH;
     struct http_mock_call *call;
-    size_t owed = batch ? count_owed(root, &m->arena) : is_owed_answer(root, q->call->message);
+    size_t owed = http_call_owed(q->call, root, &m->arena);
 
     if (owed) {
         call = new_call(m, q, c);
@@ -597,22 +598,6 @@ static void hear_delete(struct http_mock *m, const struct asked *q)
     http_answer_send(&m->answer, q->exchange, status, STR_NONE);
 }
 
-static enum intake_kind kind_of(struct http_mock *m, struct str body, struct mcp_message *msg)
-{
-    struct json_fault fault;
-    struct json_val root;
-
-    if (!str_trim(body).len)
-        return INTAKE_EMPTY;
-    if (!json_scan(&m->json, body, &fault))
-        return INTAKE_OTHER;
-    root = json_root(&m->json);
-    if (json_type(root) == JSON_ARRAY && json_count(root))
-        return INTAKE_BATCH;
-    *msg = mcp_classify(root, &m->arena);
-    return msg->kind == MCP_OTHER || msg->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
-}
-
 static void hear(struct http_mock *m, const struct asked *q)
 {
     if (str_eq(q->call->method, STR("POST")))
@@ -656,9 +641,7 @@ static void hear_request(struct http_mock *m, const struct event *ev)
 
     call.state =
         session_ids_look(&m->ids, http_call_header(&call, STR("mcp-session-id")), &q.session);
-    call.kind = kind_of(m, r->body, &msg);
-    call.message = call.kind == INTAKE_MESSAGE ? &msg : NULL;
-    call.raw = call.kind == INTAKE_OTHER ? str_trim(r->body) : STR_NONE;
+    http_call_read(&call, &m->json, r->body, &msg, &m->arena);
     id = call.message ? json_raw(msg.id) : STR_NONE;
     if (str_starts(r->path, STR("/.well-known/"))) {
         refuse_plainly(m, ev->exchange, NOT_FOUND, STR("Not Found"));
@@ -689,13 +672,26 @@ static bool is_owed(const struct http_mock *m, const struct http_stream *x)
     return false;
 }
 
+/* Of clients that share a session, the next one who listens. */
+static struct http_stream *next_ear(const struct http_mock *m, const struct http_mock_client *c,
+                                    const struct http_stream *but)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
+        const struct http_mock_call *call = e->value;
+
+        if (call->client == c && call->listens && call->stream != but && !call->gone)
+            return call->stream;
+    }
+    return NULL;
+}
+
 /* Nobody hears it any more. What a client can come back for by its ids is kept. */
 static void leave_stream(struct http_mock *m, struct http_mock_client *c, struct http_stream *x)
 {
     if (is_owed(m, x) || (c->ear == x && x->has_ids))
         return;
     if (c->ear == x)
-        c->ear = NULL;
+        c->ear = next_ear(m, c, x);
     http_streams_finish(&m->streams, x);
 }
 
@@ -748,6 +744,21 @@ static void hear_end(struct http_mock *m)
         session_close(&c->session, m->now_us);
 }
 
+/* What waits for the answer of somebody who could not be asked goes on without it. */
+static void give_up_questions(struct http_mock *m)
+{
+    while (m->unasked) {
+        const struct http_mock_call *c = find_call(m, m->unasked);
+
+        m->unasked = 0;
+        if (!c)
+            return;
+        m->at = c->client;
+        session_unasked(c->client->session, c->number, m->now_us);
+        m->at = NULL;
+    }
+}
+
 void http_mock_step(struct http_mock *m, const struct event *ev)
 {
     arena_clear(&m->arena);
@@ -778,5 +789,6 @@ void http_mock_step(struct http_mock *m, const struct event *ev)
     case EVENT_RECORD:
         break;
     }
+    give_up_questions(m);
     mock_settle(&m->mock);
 }

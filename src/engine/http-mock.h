@@ -36,6 +36,7 @@ struct http_mock {
     struct http_mock_client *shared;
     struct http_mock_client *at;     /* whose turn it is; NULL: nobody's */
     struct http_mock_client *passed; /* whose request the server behind was asked last */
+    uint64_t unasked;                /* exchange whose client cannot be asked; 0: none */
     struct map calls;                /* number of an exchange to struct http_mock_call */
     struct map timers;               /* to the number of the session, + 1 */
     struct http_streams streams;

@@ -29,6 +29,14 @@ void say_begin(struct say *s)
         s->out->put(s->out, &a);
 }
 
+void say_drop(struct say *s)
+{
+    struct action a = { .kind = ACTION_DROP, .way = s->way };
+
+    if (s->way.exchange)
+        s->out->put(s->out, &a);
+}
+
 static struct json_out begin(struct say *s)
 {
     struct json_out o = json_out_to(&s->text);

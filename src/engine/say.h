@@ -23,7 +23,8 @@ void say_request(struct say *s, struct str id, struct str method, struct str par
 void say_notification(struct say *s, struct str method, struct str params);
 void say_result(struct say *s, struct str id, struct str result);
 
-void say_begin(struct say *s); /* a strand, if somebody on HTTP asked for it */
+void say_begin(struct say *s);
+void say_drop(struct say *s); /* a strand, if somebody on HTTP asked for it */
 
 /* An empty `id` is null, empty `data` is left out. */
 void say_error(struct say *s, struct str id, int64_t code, struct str message, struct str data);

@@ -500,7 +500,7 @@ void session_close(struct session *s, int64_t now_us)
 {
     s->stage.now_us = now_us;
     if (!s->left)
-        stage_hear_close(&s->stage);
+        stage_hear_silence(&s->stage, 0);
     s->left = true;
     stage_unblock(&s->stage, STR_NONE); /* it asks no more how its tasks are */
     check_trouble(s);
@@ -511,6 +511,13 @@ void session_gone(struct session *s, uint64_t exchange, int64_t now_us)
     s->stage.now_us = now_us;
     upstream_forget(s->host->upstream, s, exchange);
     stage_hear_gone(&s->stage, exchange);
+    check_trouble(s);
+}
+
+void session_unasked(struct session *s, uint64_t exchange, int64_t now_us)
+{
+    s->stage.now_us = now_us;
+    stage_hear_silence(&s->stage, exchange);
     check_trouble(s);
 }
 

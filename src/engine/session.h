@@ -61,8 +61,10 @@ void session_open(struct session *s, int64_t now_us);
 void session_hear(struct session *s, const struct record *r, int64_t now_us);
 void session_close(struct session *s, int64_t now_us); /* the client says no more */
 
-/* Over HTTP: nobody waits any longer for what an exchange asked for. */
+/* Over HTTP: nobody waits any longer for what an exchange asked for; or somebody does, but has
+ * no stream to be asked on. */
 void session_gone(struct session *s, uint64_t exchange, int64_t now_us);
+void session_unasked(struct session *s, uint64_t exchange, int64_t now_us);
 void session_timer(struct session *s, uint64_t timer, int64_t now_us);
 
 #endif

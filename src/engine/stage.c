@@ -699,10 +699,20 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
         }
 }
 
-void stage_hear_close(struct stage *s)
+void stage_hear_silence(struct stage *s, uint64_t exchange)
 {
-    for (struct map_entry *e; (e = map_next(&s->asked, NULL));)
-        give_up(s, e->key, "from a client that says no more");
+    struct map_entry *e = NULL;
+
+    while ((e = map_next(&s->asked, e))) {
+        const struct stage_question *q = e->value;
+
+        if (exchange && q->play->exchange != exchange)
+            continue;
+        give_up(s, e->key,
+                exchange ? "from a client that has no stream for it"
+                         : "from a client that says no more");
+        e = NULL; /* start over: the map has changed */
+    }
     sweep(s);
 }
 
@@ -760,8 +770,11 @@ void stage_hear_cancel(struct stage *s, struct json_val id)
     for (struct stage_play *p = s->plays; p; p = p->next) {
         struct json_fault fault;
 
-        if (json_scan(&j, p->id, &fault) && str_eq(mcp_id_key(json_root(&j), &a), key))
-            p->gone = true;
+        if (!json_scan(&j, p->id, &fault) || !str_eq(mcp_id_key(json_root(&j), &a), key))
+            continue;
+        p->gone = true;
+        speak_for(s, p);
+        say_drop(s->say);
     }
     sweep(s);
     json_release(&j);

@@ -69,9 +69,10 @@ void stage_unblock(struct stage *s, struct str topic);
 /* The live client answered a question; false: nobody had asked it. */
 bool stage_hear_answer(struct stage *s, const struct mcp_message *live);
 
-/* The client says no more: what it was asked and has not answered, it never will. What waits
- * for that waits no longer. */
-void stage_hear_close(struct stage *s);
+/* What the client was asked and has not answered, it never will: under one exchange, which it
+ * cannot be asked on, or at all (0), as it says no more. What waits for that waits no longer.
+ */
+void stage_hear_silence(struct stage *s, uint64_t exchange);
 
 void stage_hear_notification(struct stage *s, struct str method);
 void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a request */

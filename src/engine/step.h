@@ -55,6 +55,7 @@ enum action_kind {
 
     /* Only for peers on HTTP: what is recorded under `seq` begins to answer `exchange`. */
     ACTION_BEGIN,
+    ACTION_DROP, /* and one of the answers that `exchange` is owed will never come */
 
     /* To `exchange`, which is over after the first and the last of these: */
     ACTION_ANSWER, /* with `status` and `fields`; `text` is all of the body */
@@ -75,7 +76,7 @@ struct action_way {
 struct action {
     enum action_kind kind;
     struct str text;       /* borrowed during the call */
-    struct action_way way; /* ACTION_SEND, ACTION_BEGIN; `exchange` of those that have one */
+    struct action_way way; /* ACTION_SEND, ACTION_BEGIN; of others that have one `exchange` */
     unsigned status;
     const struct fields *fields;
     enum log_level level;

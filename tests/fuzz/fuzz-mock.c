@@ -61,6 +61,7 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_REPORT:
         break;
     case ACTION_BEGIN:
+    case ACTION_DROP:
     case ACTION_ANSWER:
     case ACTION_OPEN:
     case ACTION_WRITE:

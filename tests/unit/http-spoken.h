@@ -15,20 +15,6 @@ struct http_spoken {
     struct http_call call;
 };
 
-static inline enum intake_kind http_spoken_kind(struct http_spoken *s)
-{
-    struct json_fault fault;
-
-    if (!s->line.body.len)
-        return INTAKE_EMPTY;
-    if (!json_scan(&s->json, s->line.body, &fault))
-        return INTAKE_OTHER;
-    if (json_type(json_root(&s->json)) == JSON_ARRAY)
-        return INTAKE_BATCH;
-    s->message = mcp_classify(json_root(&s->json), &s->arena);
-    return s->message.kind == MCP_OTHER ? INTAKE_OTHER : INTAKE_MESSAGE;
-}
-
 /* `line` without the number of an exchange. */
 static inline const struct http_call *http_spoken(struct http_spoken *s,
                                                   enum session_state state, const char *line)
@@ -43,9 +29,7 @@ static inline const struct http_call *http_spoken(struct http_spoken *s,
                                   .host = s->line.host,
                                   .origin = s->line.origin,
                                   .state = state };
-    s->call.kind = http_spoken_kind(s);
-    s->call.message = s->call.kind == INTAKE_MESSAGE ? &s->message : NULL;
-    s->call.raw = s->call.kind == INTAKE_OTHER ? s->line.body : STR_NONE;
+    http_call_read(&s->call, &s->json, s->line.body, &s->message, &s->arena);
     return &s->call;
 }
 

@@ -72,8 +72,9 @@ static void write_down(struct action_sink *self, const struct action *a)
         buf_printf(&p->got, "finish %d", a->exit_code);
         break;
     case ACTION_BEGIN:
-        buf_printf(&p->got, "begin #%u for %llu", a->way.seq,
-                   (unsigned long long)a->way.exchange);
+    case ACTION_DROP:
+        buf_printf(&p->got, "%s #%u for %llu", a->kind == ACTION_BEGIN ? "begin" : "drop",
+                   a->way.seq, (unsigned long long)a->way.exchange);
         break;
     case ACTION_ANSWER:
     case ACTION_OPEN:

@@ -45,6 +45,9 @@ static inline void stepper_put(struct action_sink *self, const struct action *a)
     case ACTION_BEGIN:
         buf_printf(&s->did, "begin #%u", a->way.seq);
         break;
+    case ACTION_DROP:
+        buf_printf(&s->did, "drop #%u", a->way.seq);
+        break;
     case ACTION_ANSWER:
     case ACTION_OPEN:
     case ACTION_WRITE:

@@ -137,6 +137,35 @@ static void a_header_line_is_found_by_any_spelling(void **state)
     http_spoken_release(&s);
 }
 
+static void what_is_asked_is_owed_an_answer(void **state)
+{
+    static const struct {
+        const char *line;
+        enum intake_kind kind;
+        size_t owed;
+    } calls[] = {
+        { "POST " LIST, INTAKE_MESSAGE, 1 },
+        { "POST {\"method\":\"notifications/initialized\"}", INTAKE_MESSAGE, 0 },
+        { "POST {\"method\":\"tools/list\",\"id\":null}", INTAKE_MESSAGE, 1 },
+        { "POST {\"id\":1,\"result\":{}}", INTAKE_MESSAGE, 0 },
+        { "POST [" LIST ",{\"method\":\"a\"},7,{\"id\":2,\"method\":\"b\"}]", INTAKE_BATCH, 3 },
+        { "POST []", INTAKE_OTHER, 0 },
+        { "POST raw {", INTAKE_OTHER, 0 },
+        { "GET", INTAKE_EMPTY, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct http_spoken s;
+        const struct http_call *c = http_spoken(&s, SESSION_NONE, calls[i].line);
+
+        assert_int_equal(c->kind, calls[i].kind);
+        if (c->kind == INTAKE_MESSAGE || c->kind == INTAKE_BATCH)
+            assert_int_equal(http_call_owed(c, json_root(&s.json), &s.arena), calls[i].owed);
+        http_spoken_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +175,7 @@ int main(void)
         cmocka_unit_test(a_batch_has_no_key_and_all_else_has),
         cmocka_unit_test(the_revision_is_named_by_the_header_or_by_the_message),
         cmocka_unit_test(a_header_line_is_found_by_any_spelling),
+        cmocka_unit_test(what_is_asked_is_owed_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
