@@ -19,6 +19,7 @@ struct http_side {
     struct map asking; /* number of an exchange to struct http_asking */
     struct http_asking *answered;
     uint64_t count;
+    bool crowd;       /* somebody was told that there are too many */
     size_t body_max;  /* of a request */
     size_t queue_max; /* untaken, before more is sent */
 };

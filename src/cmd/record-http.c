@@ -17,6 +17,7 @@ struct sessions {
     bool ending;    /* somebody wants us to */
     bool broke_off; /* the server has, an answer */
     bool beside;    /* something passed that is not for the endpoint */
+    bool crowd;     /* somebody was told that there are too many */
 };
 
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
@@ -133,8 +134,7 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
 {
     struct sessions *s = to;
 
-    log_say(s->reel.app->log, LOG_DEBUG, "connection %llu was refused: %s",
-            (unsigned long long)connection, why->text);
+    listening_refused(s->reel.app->log, &s->crowd, connection, why);
 }
 
 static const struct http_relay_events relay_events = {
