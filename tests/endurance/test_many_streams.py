@@ -6,7 +6,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-from test_swarm import check_recording, record_streams, replay_streams, shown  # noqa: E402
+from test_swarm import OPTIMISED, check_recording, record_streams, replay_streams, shown  # noqa: E402
 
 PROXIED, REPLAYED = 9_500, 19_500
 MINUTE = 60
@@ -19,17 +19,17 @@ def enough_descriptors():
 
 
 @pytest.mark.timeout(30 * MINUTE)
-def test_recorded_streams(mcpreel, tmp_path, record_property):
+def test_recorded_streams(tmp_path, record_property):
     enough_descriptors()
-    took = record_streams(mcpreel, tmp_path / "r.jsonl", PROXIED, 3)
+    took = record_streams(OPTIMISED, tmp_path / "r.jsonl", PROXIED, 3)
     check_recording(tmp_path / "r.jsonl", PROXIED, 3)
     shown(record_property, "record", PROXIED, max(kilobytes for kilobytes, _ in took))
     assert max(kilobytes for kilobytes, _ in took) <= 160 << 10
 
 
 @pytest.mark.timeout(30 * MINUTE)
-def test_replayed_streams(mcpreel, tmp_path, record_property):
+def test_replayed_streams(tmp_path, record_property):
     enough_descriptors()
-    kilobytes, fds = replay_streams(mcpreel, tmp_path / "r.jsonl", REPLAYED)
+    kilobytes, fds = replay_streams(OPTIMISED, tmp_path / "r.jsonl", REPLAYED)
     assert fds > REPLAYED
     shown(record_property, "replay", REPLAYED, kilobytes)

@@ -115,8 +115,7 @@ NONSENSE = ["", ":", "*", "[::]", "::", ":::0", "0.0.0.0", "localhost", "[::1", 
             "127.0.0.1:+0", "127.0.0.1: 0", "[127.0.0.1]:0", "[::1%lo]:0", "127.0.0.1%lo:0", "０.０.０.０:0", "127。0。0。1:0"]
 
 
-@pytest.mark.parametrize("address", OTHERS)
-@pytest.mark.parametrize("command", ["record", "replay"])
+@pytest.mark.parametrize("command, address", [("record" if n % 2 else "replay", address) for n, address in enumerate(OTHERS)])
 def test_other_machines_are_let_in_by_that_option_only(run, mcpreel, recording, tmp_path, command, address):
     words = ["replay", recording] if command == "replay" else ["record", "-o", tmp_path / "r.jsonl", "--url", "http://127.0.0.1:9/mcp"]
     ran = run([mcpreel, *words, "--listen", address])

@@ -10,11 +10,8 @@ import pytest
 
 import swarm
 from http_peers import WAIT, Bytes, Program, Upstream, read_head
-from test_swarm import recording_with_a_question
+from test_swarm import OPTIMISED, recording_with_a_question
 
-# Sanitizers look for leaks by tracing, which only one can do at a time.
-QUIET = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-WANTED = "trace=network"
 
 
 class Traced:
@@ -24,7 +21,7 @@ class Traced:
         self.log = log
 
     def words(self, *command):
-        return ["strace", "-f", "-qq", "-e", WANTED, "-e", "signal=none", "-o", self.log, *command]
+        return ["strace", "-f", "-qq", "-e", "trace=network", "-e", "signal=none", "-o", self.log, *command]
 
     def calls(self):
         """(call, address, result) of each; the address as 'IP:PORT', 'unix:PATH' or the family."""
@@ -48,6 +45,12 @@ def address_of(text):
     if v6:
         return f"[{v6[2]}]:{v6[1]}"
     return f"unix:{unix[1]}" if unix else (re.match(r"(AF_\w+)", text) or [None])[0]
+
+
+@pytest.fixture
+def mcpreel():
+    """The one that users get: sanitizers look for leaks by tracing, which only one can do at a time."""
+    return OPTIMISED
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +81,14 @@ def test_commands_that_need_no_network_do_not_touch_it(mcpreel, traced, recordin
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
     lines[0]["upstream"] = "http://192.0.2.1:80/mcp"
     recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    ran = run(traced.words(mcpreel, *words.split()), cwd=tmp_path, env=QUIET)
+    ran = run(traced.words(mcpreel, *words.split()), cwd=tmp_path)
     assert ran.code in (0, 1), str(ran)
     assert traced.calls() == []
 
 
 def serve(traced, *words, env=None):
     """The program that strace runs, listening."""
-    return Program(traced.words(*words), env={**QUIET, **(env or {})})
+    return Program(traced.words(*words), env=env)
 
 
 def end(program):

@@ -104,7 +104,9 @@ def test_the_crowd_is_told_and_goes_again(crowded):
     while True:
         client = crowded.client()
         crowded.ask(client)
-        if client.head().status == 200:
+        status = client.head().status
+        client.close()
+        if status == 200:
             break
         assert time.monotonic() < deadline
     assert crowded.stop() == 0, crowded.err
