@@ -212,6 +212,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
 
     if (!open_relay(s, http, e))
         return app_exit_code(e);
+    record_oauth_init(&s->oauth, s->reel.app, str_z(http->server->url));
     s->signals = signals_watch(s->loop, on_signal, s);
     if (!reel_settle(&s->reel, true, e)) {
         code = app_exit_code(e);
@@ -241,7 +242,6 @@ int record_http_run(const struct app *app, struct record_place *place,
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);
-    record_oauth_init(&s.oauth, app, str_z(http->server->url));
     s.loop = loop_new();
     code = run(&s, http, e);
     loop_free(s.loop);
