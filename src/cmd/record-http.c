@@ -236,9 +236,10 @@ int record_http_run(const struct app *app, struct record_place *place,
                     const struct record_settings *how, const struct record_http_settings *http,
                     struct err *e)
 {
-    struct sessions s = { .gate = { .remote = http->at.scope != LISTEN_LOOPBACK } };
+    struct sessions s = { .gate = listening_gate(http->listening, &http->at) };
     int code;
 
+    s.gate.lends = http->server->secrets.count > 0;
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);

@@ -535,7 +535,9 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
                      const struct http_relay_events *events, void *to, struct err *e)
 {
     struct http_relay *r = mem_new(struct http_relay);
+    struct http_server_config listen = config->listen;
 
+    listen.descriptors = 1; /* a client has a connection of its own to the server */
     *r = (struct http_relay){
         .gate = config->gate,
         .events = events,
@@ -544,7 +546,7 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
         .changes_to = config->changes_to,
     };
     if (!http_client_new(&r->client, l, &config->server, e) ||
-        !http_server_open(&r->server, l, &config->listen, &client_events, r, e)) {
+        !http_server_open(&r->server, l, &listen, &client_events, r, e)) {
         http_relay_close(r);
         return false;
     }
