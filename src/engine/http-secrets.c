@@ -10,8 +10,9 @@
 #include "trace/target.h"
 
 enum {
-    LONG = 16,   /* bytes that are a secret without digits, where one is to be expected */
-    LONGEST = 24 /* the same where none is */
+    WORD = 12, /* bytes of letters that are no word any more, where only a secret may stand */
+    LONG = 16, /* bytes of anything that are one, where a secret is to be expected */
+    LONGEST = 24, /* the same where none is */
 };
 
 /* Where values go to. */
@@ -47,15 +48,14 @@ static bool is_mixed(struct str text)
     return letter && digit;
 }
 
-/* The id of a session that a person might write, such as "my session", is one all the same;
- * a single word is not worth losing everywhere. */
+/* Not worth losing everywhere, whatever it was sent as. */
 static bool is_word(struct str text)
 {
     size_t i = 0;
 
     while (i < text.len && is_letter(text.at[i]))
         i++;
-    return i == text.len && i < LONG;
+    return i == text.len && i < WORD;
 }
 
 static void learn(const struct lesson *to, struct str value)
@@ -64,6 +64,12 @@ static void learn(const struct lesson *to, struct str value)
         return;
     if (!secrets_is_of_the_protocol(value))
         learnt_add(to->learnt, to->grip, to->name, value);
+}
+
+static void learn_sure(const struct lesson *to, struct str value)
+{
+    if (!is_word(value))
+        learn(to, value);
 }
 
 static void learn_likely(const struct lesson *to, struct str value)
@@ -201,7 +207,7 @@ static void learn_basic(const struct lesson *to, struct str token)
 
     if (base64_decode(token, &a, &pair)) {
         learn_likely(to, pair);
-        learn_likely(to, str_skip(pair, str_find(pair, ':') + 1));
+        learn_sure(to, str_skip(pair, str_find(pair, ':') + 1));
     }
     arena_release(&a);
 }
@@ -215,18 +221,47 @@ static void learn_authorization(const struct lesson *to, struct str value)
     if (!token.len)
         token = value;
     learn_likely(to, value);
-    learn_likely(to, token);
+    learn_sure(to, token);
     learn_words(to, token, learn_likely);
     if (fields_same(scheme, STR("basic")))
         learn_basic(to, token);
 }
 
+static void learn_credential(const struct lesson *to, struct str value)
+{
+    if (learn_address(to, value))
+        return;
+    learn_sure(to, value);
+    learn_words(to, value, learn_likely);
+}
+
+static bool names_secret(struct str name)
+{
+    static const struct str ends[] = {
+        STR_INIT("key"),    STR_INIT("auth"),       STR_INIT("session"),    STR_INIT("sid"),
+        STR_INIT("csrf"),   STR_INIT("sessionid"),  STR_INIT("session-id"), STR_INIT("jwt"),
+        STR_INIT("xsrf"),   STR_INIT("session_id"), STR_INIT("signature"),  STR_INIT("dpop"),
+        STR_INIT("ticket"), STR_INIT("assertion"),  STR_INIT("nonce"),      STR_INIT("cert"),
+    };
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (name.len >= ends[i].len &&
+            fields_same(str_skip(name, name.len - ends[i].len), ends[i]))
+            return true;
+    return secret_flag_names(name);
+}
+
+/* Europe/Berlin is a setting. */
 static void learn_cookies(const struct lesson *to, struct str value)
 {
     while (value.len) {
         struct str pair = str_trim(str_cut(&value, ';'));
+        struct str text = unquote(value_of(pair));
 
-        learn_likely(to, unquote(value_of(pair)));
+        if (names_secret(str_n(pair.at, str_find(pair, '='))))
+            learn_sure(to, text);
+        else if (is_mixed(text) || str_find(text, '/') == text.len)
+            learn_likely(to, text);
     }
 }
 
@@ -234,43 +269,6 @@ static void learn_cookies(const struct lesson *to, struct str value)
 static void learn_set_cookie(const struct lesson *to, struct str value)
 {
     learn_cookies(to, str_n(value.at, str_find(value, ';')));
-}
-
-static void learn_credential(const struct lesson *to, struct str value)
-{
-    if (learn_address(to, value))
-        return;
-    learn_likely(to, value);
-    learn_words(to, value, learn_likely);
-}
-
-/* Whether one of the words it consists of ends so. */
-static bool has_word(struct str name, struct str word)
-{
-    while (name.len) {
-        struct str part = str_cut(&name, '-');
-
-        if (part.len >= word.len &&
-            strncasecmp(part.at + part.len - word.len, word.at, word.len) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool names_secret(struct str name)
-{
-    static const struct str words[] = {
-        STR_INIT("key"),     STR_INIT("token"),     STR_INIT("secret"), STR_INIT("auth"),
-        STR_INIT("session"), STR_INIT("sessionid"), STR_INIT("sid"),    STR_INIT("signature"),
-        STR_INIT("csrf"),    STR_INIT("xsrf"),      STR_INIT("jwt"),    STR_INIT("dpop"),
-        STR_INIT("cookie"),  STR_INIT("assertion"), STR_INIT("nonce"),  STR_INIT("cert"),
-        STR_INIT("ticket"),
-    };
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (has_word(name, words[i]))
-            return true;
-    return secret_flag_names(name);
 }
 
 static bool starts_with(struct str name, const char *start)

@@ -5,15 +5,15 @@
  * it is recorded. Which values are, of what length and looks, stands in docs/redaction.md;
  * short here:
  *
- * - ids of sessions, whatever they look like;
+ * - ids of sessions;
  * - of Authorization, cookies and headers whose name says so (keys, tokens, signatures): the
  *   value, and the parts it consists of;
  * - of other headers that are not kept: the words that are no number, date, version, address
  *   or type, unless the header is one of those everybody sends;
  * - of addresses: the parts of a path and the values of a query that are secret.
  *
- * What is shorter than 8 bytes or has neither letters with digits nor enough of anything, is
- * nobody's secret: it would take ordinary text with it. Knows no transport. */
+ * A single word, and what is shorter than 8 bytes, is nobody's secret: it would take ordinary
+ * text with it. Knows no transport. */
 #ifndef ENGINE_HTTP_SECRETS_H
 #define ENGINE_HTTP_SECRETS_H
 
