@@ -46,8 +46,7 @@ static const char *kind_of(mode_t mode)
 
 static bool not_a_recording(struct err *e, const char *path, mode_t mode)
 {
-    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a file", path,
-            kind_of(mode));
+    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a file", path, kind_of(mode));
     if (S_ISFIFO(mode))
         err_hint(e, "save it to a file first");
     return false;

@@ -124,9 +124,8 @@ bool listening_tell(const struct app *app, const struct listening_args *args,
 {
     struct arena a = { 0 };
     bool v6 = str_find(at->host, ':') < at->host.len;
-    struct str line =
-        arena_printf(&a, v6 ? "http://[%.*s]:%d%.*s\n" : "http://%.*s:%d%.*s\n",
-                     STR_ARG(at->host), at->port, STR_ARG(path));
+    struct str line = arena_printf(&a, v6 ? "http://[%.*s]:%d%.*s\n" : "http://%.*s:%d%.*s\n",
+                                   STR_ARG(at->host), at->port, STR_ARG(path));
     bool ok = app_write(app, line_for_people(app, &a, str_trim(line)), e) &&
               (!args->ready_fd || tell_descriptor(app, args, line, e));
 

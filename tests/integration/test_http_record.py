@@ -460,10 +460,6 @@ def test_a_path_that_is_a_key_is_not_told(upstream, record):
     (["--header", "no colon canary"], "'--header' needs a name and a value that can be sent"),
     (["--header", "X: canary\nY: 1"], "'--header' needs a name and a value that can be sent"),
     (["--header", "Content-Length: 5"], "header 'Content-Length' cannot be set"),
-    (["--cacert", "nowhere.pem"], "cannot read 'nowhere.pem': No such file or directory"),
-    (["--cacert", "/"], "cannot read '/': it is a directory, not a file"),
-    (["--cacert", "/dev/null"], "cannot read '/dev/null': it is a device, not a file"),
-    (["--cacert", os.fspath(pathlib.Path(__file__))], f"'--cacert': there is no certificate in '{pathlib.Path(__file__)}'"),
 ])
 def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, run, tmp_path, options, said):
     ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--listen", "127.0.0.1:0", "-o", "r.jsonl", *options], cwd=tmp_path)

@@ -475,6 +475,20 @@ def test_tls_to_whom_is_trusted(secure, record, certificate):
     assert len(r.of(type="message")) == 10
 
 
+@pytest.mark.parametrize("file, said", [
+    ("nowhere.pem", "cannot read 'nowhere.pem': No such file or directory"),
+    (".", "cannot read '.': it is a directory, not a file"),
+    ("/dev/null", "cannot read '/dev/null': it is a device, not a file"),
+    ("empty.pem", "'--cacert': there is no certificate in 'empty.pem'")])
+def test_certificates_that_cannot_be_used_are_told_at_the_start(mcpreel, run, tmp_path, file, said):
+    (tmp_path / "empty.pem").write_bytes(b"")
+    ran = run([mcpreel, "record", "--url", "https://127.0.0.1:9/mcp", "--listen", "127.0.0.1:0", "-o", "r.jsonl", "--cacert", file],
+              cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.decode().splitlines()[0] == f"mcpreel: {said}"
+    assert not (tmp_path / "r.jsonl").exists()
+
+
 def test_tls_to_nobody_else(secure, record):
     r = record(secure.port, scheme="https")
     client = r.connect()
