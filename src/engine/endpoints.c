@@ -40,6 +40,8 @@ bool endpoints_read(struct endpoint *out, struct str said, const struct url *ser
         !(known && reference_same_origin(&meant, &self)))
         return err_set(e, ERR_INPUT, "it points to another server");
     out->target = target_of(&meant, a);
+    if (!named && str_starts(out->target, STR("//")))
+        return err_set(e, ERR_INPUT, "it would seem to name a host");
     out->told = said;
     if (named && known)
         out->told =

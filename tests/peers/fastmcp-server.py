@@ -4,6 +4,7 @@
     DIR/bin/python tests/peers/fastmcp-server.py          on stdio (DIR from tools/peers fastmcp)
     DIR/bin/python tests/peers/fastmcp-server.py --http   on a free port of the loopback interface; the first
                                                           line on stdout is the URL
+    DIR/bin/python tests/peers/fastmcp-server.py --sse    the same over HTTP+SSE
 
 Everything it says depends only on what it is asked.
 """

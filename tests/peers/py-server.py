@@ -3,6 +3,7 @@
 
     DIR/bin/python tests/peers/py-server.py               on stdio (DIR from tools/peers python)
     DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp; 0 is any free one
+    DIR/bin/python tests/peers/py-server.py --sse PORT    on http://127.0.0.1:PORT/sse, over HTTP+SSE
 
 Over HTTP the first line on stdout is the URL.
 

@@ -332,7 +332,7 @@ async function playEither() {
     try {
         return await play("http");
     } catch (error) {
-        if (!/HTTP 40[045]|status 40[045]|\(HTTP|POSTing/.test(error.message))
+        if (![400, 404, 405].includes(error.code) && !/HTTP 40[045]/.test(error.message))
             throw error;
         console.error(`ts-client: falls back: ${error.message}`);
         return play("sse");

@@ -3,6 +3,7 @@
  *
  *     node tests/peers/ts-server.mjs FOLDER          on stdio
  *     node tests/peers/ts-server.mjs FOLDER --http   on a free port of the loopback interface
+ *     node tests/peers/ts-server.mjs FOLDER --sse    the same over HTTP+SSE; a 1.x only
  *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
  * of 2.x, which speaks both eras. Everything it says depends only on what it is asked.

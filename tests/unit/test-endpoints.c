@@ -81,6 +81,7 @@ static void what_points_elsewhere_is_refused(void **state)
     }
     assert_comes_to(here, "localhost:5", "/sse", "http://other/m?s=1",
                     "it points to another server");
+    assert_comes_to(here, "localhost:5", "/", "/.//other/m", "it would seem to name a host");
     assert_comes_to(here, "localhost:5", "/sse", "/\\other/m",
                     "the URL holds a character that a URL cannot hold");
 }

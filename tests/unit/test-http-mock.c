@@ -242,6 +242,15 @@ static const char *const asked[] = {
     ("POST modern " LISTEN),
     "DELETE session=%d",
     "POST session=%d raw {",
+    "GET path=/sse",
+    "GET path=/sse",
+    "POST path=/message?sessionId=%d " HELLO,
+    "POST path=/message?sessionId=%d " CALL("ask"),
+    "POST path=/message?sessionId=%d " CALL("cut"),
+    "POST path=/message?sessionId=%d {\"id\":0,\"result\":{}}",
+    "POST path=/message?sessionId=%d [" CALL("json") "," CALL("ask") "]",
+    "POST path=/message?sessionId=%d " CALL("never"),
+    "POST path=/message?sessionId=%d " CALL("unknown"),
 };
 
 static void ask(struct crowd *c, struct http_mock *m, uint64_t exchange)
