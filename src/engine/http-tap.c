@@ -44,6 +44,7 @@ struct http_seen {
     uint64_t body_bytes; /* of it, kept or not */
     struct unpacker *unpacker;
     struct sse_reader *sse;
+    struct str why; /* it ends as it does; empty: nothing is to be said about that */
 };
 
 void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
@@ -506,6 +507,11 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
         put_text(x, &at, TO_CLIENT, buf_str(&x->body), now);
 }
 
+void http_tap_why(struct http_seen *x, struct str why)
+{
+    x->why = why;
+}
+
 void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct tap_time now)
 {
     static const char *const names[] = { [BY_SERVER] = "server",
@@ -520,6 +526,7 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct t
         tell_request(x, now);
     r.http.by = str_z(names[by]);
     r.http.clean = clean;
+    r.http.why = x->why.len ? x->why : STR_NONE;
     put_around(x, &r, now);
     if (x->asked)
         arena_release(&x->asked->arena);

@@ -67,8 +67,7 @@ static void parrot_step(void *engine, const struct event *ev)
         say_message(&p->say, ev->why);
         say_finish(&p->say, 6);
         break;
-    case EVENT_REQUEST:
-    case EVENT_GONE:
+    default:
         fail_msg("nobody is on HTTP");
     }
 }
