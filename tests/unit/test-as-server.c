@@ -117,7 +117,8 @@ static void play_with(struct session *s, const char *said, bool more, char *cons
         close(in[1]);
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
-    as_server_init(&server, &app, parrot_step, &parrot, upstream, NULL);
+    as_server_init(&server, &app, parrot_step, &parrot,
+                   &(struct as_server_upstream){ .argv = upstream }, NULL);
     say_init(&parrot.say, &server.drive.actions);
     s->exit_code = as_server_run(&server, &e);
     s->events = parrot.events;
