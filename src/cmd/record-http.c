@@ -116,7 +116,6 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
 {
     struct sessions *s = to;
 
-    http_tap_why(p->user, str_z(end->text));
     http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
     if (!end->clean && end->text)
         log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",

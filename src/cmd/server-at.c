@@ -77,7 +77,7 @@ static void on_whole(void *to)
     struct server_at *s = p->at;
     uint64_t number = p->number;
 
-    note_end(p, BY_SERVER, true, STR_NONE);
+    note_end(p, BY_SERVER, true, NULL);
     forget(p);
     drive_tell(&s->drive, (struct event){ .kind = EVENT_WHOLE, .exchange = number });
 }
@@ -92,7 +92,7 @@ static void on_failed(void *to, enum http_fault fault, const struct err *why)
     if (p->seen && !p->begun)
         http_tap_answer(p->seen, fault == HTTP_TIMEOUT ? TOO_LATE : UNREACHABLE, &none,
                         BY_MCPREEL, s->now(s->to));
-    note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, ev.why);
+    note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, why->msg);
     forget(p);
     drive_tell(&s->drive, ev);
 }
@@ -153,7 +153,7 @@ static void abandon(struct server_at *s, uint64_t number)
 {
     struct server_at_passing *p = map_get(&s->passing, map_number(&number));
 
-    note_end(p, BY_CLIENT, false, STR_NONE);
+    note_end(p, BY_CLIENT, false, NULL);
     forget(p);
 }
 

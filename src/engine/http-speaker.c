@@ -292,6 +292,26 @@ static void give_up_old(struct http_speaker *s, struct str why)
     drop_stream(s);
 }
 
+/* Where messages go to: nowhere but to the server itself. */
+static bool read_endpoint(struct http_speaker *s, struct str where, struct err *e)
+{
+    struct url u;
+    bool named;
+
+    if (!reference_resolve(&u, &named, where, s->url, &s->arena, e))
+        return err_wrap(e, "the server does not say where messages go to");
+    if (!reference_same_origin(&u, s->url))
+        return err_set(e, ERR_PEER, "the server wants messages to go elsewhere, to '%.*s'",
+                       STR_ARG(u.authority.host));
+    buf_clear(&s->endpoint);
+    buf_add(&s->endpoint, u.path);
+    if (u.query.at)
+        buf_printf(&s->endpoint, "?%.*s", STR_ARG(u.query));
+    if (s->endpoint.full)
+        return err_set(e, ERR_PEER, "the server wants messages to go to an address too long");
+    return true;
+}
+
 static void take_endpoint(struct http_speaker *s, struct str where)
 {
     struct http_talk *hello = s->hello;
@@ -301,8 +321,7 @@ static void take_endpoint(struct http_speaker *s, struct str where)
 
     if (s->way != HTTP_SPEAKER_OPENING)
         return;
-    buf_clear(&s->endpoint);
-    if (!reference_target(&s->endpoint, s->url, str_trim(where), &e)) {
+    if (!read_endpoint(s, str_trim(where), &e)) {
         give_up_old(s, str_z(e.msg));
         return;
     }

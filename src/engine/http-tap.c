@@ -39,12 +39,12 @@ struct http_seen {
     bool whole;      /* the request is */
     bool resumes;    /* it goes on with a stream, so that events may come once more */
     bool unreadable; /* the answer is compressed in a way nobody here knows, or damaged */
+    const char *why; /* it was ended; NULL: there is nothing to say of it */
     enum media media;
     struct buf body;     /* of the request; then of an answer that is no stream */
     uint64_t body_bytes; /* of it, kept or not */
     struct unpacker *unpacker;
     struct sse_reader *sse;
-    struct str why; /* it ends as it does; empty: nothing is to be said about that */
 };
 
 void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
@@ -507,7 +507,7 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
         put_text(x, &at, TO_CLIENT, buf_str(&x->body), now);
 }
 
-void http_tap_why(struct http_seen *x, struct str why)
+void http_tap_why(struct http_seen *x, const char *why)
 {
     x->why = why;
 }
@@ -526,7 +526,7 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct t
         tell_request(x, now);
     r.http.by = str_z(names[by]);
     r.http.clean = clean;
-    r.http.why = x->why.len ? x->why : STR_NONE;
+    r.http.why = str_z(x->why);
     put_around(x, &r, now);
     if (x->asked)
         arena_release(&x->asked->arena);

@@ -61,8 +61,8 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
                      enum http_tap_by by, struct tap_time now);
 void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now);
 
-/* Why it is about to be over as it is, for people; borrowed until then. */
-void http_tap_why(struct http_seen *x, struct str why);
+/* Why it is to end, if that is not to be seen; borrowed until it has. */
+void http_tap_why(struct http_seen *x, const char *why);
 
 /* It is over. `clean`: both bodies were whole. Gives `x` back. */
 void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct tap_time now);

@@ -1,108 +1,131 @@
 #include "wire/reference.h"
 
-enum { TEXT_MAX = 64 << 10 };
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
+/* Whether it begins with a scheme, whichever. */
 static bool has_scheme(struct str text)
 {
     size_t colon = str_find(text, ':');
 
-    return colon < text.len && colon < str_find(text, '/') && colon < str_find(text, '?') &&
-           colon < str_find(text, '#');
-}
+    if (colon == text.len || colon == 0 || !is_letter(text.at[0]))
+        return false;
+    for (size_t i = 1; i < colon; i++) {
+        char c = text.at[i];
 
-/* The path of `base` up to its last '/'. */
-static struct str folder_of(const struct url *base)
-{
-    size_t len = base->path.len;
-
-    while (len && base->path.at[len - 1] != '/')
-        len--;
-    return len ? str_n(base->path.at, len) : STR("/");
-}
-
-/* The whole of what `text` is short for; scheme and host are `base`'s. */
-static void complete(struct buf *to, const struct url *base, struct str text)
-{
-    buf_add(to, base->https ? STR("https:") : STR("http:"));
-    if (str_starts(text, STR("//"))) {
-        buf_add(to, text);
-        return;
-    }
-    buf_add(to, STR("//here"));
-    if (str_starts(text, STR("?")))
-        buf_add(to, base->path.len ? base->path : STR("/"));
-    else if (!str_starts(text, STR("/")))
-        buf_add(to, folder_of(base));
-    buf_add(to, text);
-}
-
-/* Takes back the last segment that was added after `start`. */
-static void go_up(struct buf *to, size_t start)
-{
-    while (to->len > start && to->at[to->len - 1] != '/')
-        to->len--;
-    to->len -= to->len > start;
-}
-
-/* The path without '.' and '..'. */
-static void add_path(struct buf *to, struct str path)
-{
-    size_t start = to->len;
-
-    path = str_skip(path, 1);
-    for (;;) {
-        bool last = str_find(path, '/') == path.len;
-        struct str segment = str_cut(&path, '/');
-        bool up = str_eq(segment, STR("..")), stay = str_eq(segment, STR("."));
-
-        if (up)
-            go_up(to, start);
-        if (last || (!up && !stay))
-            buf_add_ch(to, '/');
-        if (!up && !stay)
-            buf_add(to, segment);
-        if (last)
-            return;
-    }
-}
-
-static bool is_elsewhere(const struct url *base, const struct url *u)
-{
-    return u->https != base->https || url_port(u) != url_port(base) ||
-           !url_same_host(&u->authority, &base->authority);
-}
-
-static bool target_of(struct buf *to, const struct url *base, struct str whole, bool named,
-                      struct err *e)
-{
-    struct err why = ERR_NONE;
-    struct url u;
-
-    if (!url_parse(&u, whole, &why))
-        return err_set(e, ERR_PEER, "the server names an address that cannot be read");
-    if (named && is_elsewhere(base, &u))
-        return err_set(e, ERR_PEER, "the server names an address elsewhere, at '%.*s'",
-                       STR_ARG(u.authority.host));
-    add_path(to, u.path.len ? u.path : STR("/"));
-    if (u.query.at) {
-        buf_add_ch(to, '?');
-        buf_add(to, u.query);
+        if (!is_letter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.')
+            return false;
     }
     return true;
 }
 
-bool reference_target(struct buf *to, const struct url *base, struct str text, struct err *e)
+/* Takes the last part off `path[0..len)`, with its slash. */
+static size_t go_up(const char *path, size_t len)
 {
-    struct buf whole;
-    bool ok;
+    while (len && path[len - 1] != '/')
+        len--;
+    return len ? len - 1 : 0;
+}
 
-    if (!text.len || text.len > TEXT_MAX)
-        return err_set(e, ERR_PEER, "the server names an address that cannot be read");
+/* Parts that are '.' or '..' are what they mean. */
+static struct str without_dots(struct str path, struct arena *a)
+{
+    char *out = arena_alloc(a, path.len + 1);
+    struct str rest = str_skip(path, 1);
+    size_t len = 0;
+    bool more = true;
+
+    while (more) {
+        size_t slash = str_find(rest, '/');
+        struct str part = str_n(rest.at, slash);
+        bool up = str_eq(part, STR("..")), stay = str_eq(part, STR("."));
+
+        more = slash < rest.len;
+        rest = str_skip(rest, slash + 1);
+        if (up)
+            len = go_up(out, len);
+        if (!up && !stay) {
+            out[len++] = '/';
+            if (part.len)
+                memcpy(out + len, part.at, part.len);
+            len += part.len;
+        } else if (!more) {
+            out[len++] = '/'; /* what it names is a folder */
+        }
+    }
+    return str_n(out, len);
+}
+
+/* Cuts query and fragment off; `query` is not there if there is none. */
+static void cut_query(struct str *text, struct str *query)
+{
+    size_t mark;
+
+    text->len = str_find(*text, '#');
+    mark = str_find(*text, '?');
+    *query = mark < text->len ? str_n(text->at + mark + 1, text->len - mark - 1) : STR_NONE;
+    text->len = mark;
+}
+
+static bool resolve_url(struct url *out, struct str text, struct arena *a, struct err *e)
+{
+    if (!url_parse(out, text, e))
+        return err_set(e, ERR_INPUT, "%s", e->msg);
+    if (out->authority.userinfo.at)
+        return err_set(e, ERR_INPUT, "the URL names a user");
+    out->fragment = STR_NONE;
+    out->path = out->path.len ? without_dots(out->path, a) : STR("/");
+    return true;
+}
+
+static struct str merged(struct str base, struct str text, struct arena *a)
+{
+    size_t len = base.len;
+
+    while (len && base.at[len - 1] != '/')
+        len--;
+    if (!len)
+        return arena_printf(a, "/%.*s", STR_ARG(text));
+    return arena_printf(a, "%.*s%.*s", (int)len, base.at, STR_ARG(text));
+}
+
+static void resolve_path(struct url *out, struct str text, const struct url *base,
+                         struct arena *a)
+{
+    struct str root = base->path.len ? base->path : STR("/"), query;
+
+    cut_query(&text, &query);
+    *out = *base;
+    out->fragment = STR_NONE;
+    out->authority.userinfo = STR_NONE;
+    if (text.len || query.at)
+        out->query = query;
+    if (text.len)
+        root = text.at[0] == '/' ? text : merged(root, text, a);
+    out->path = without_dots(root, a);
+}
+
+bool reference_resolve(struct url *out, bool *named, struct str text, const struct url *base,
+                       struct arena *a, struct err *e)
+{
+    const char *scheme = base->https ? "https" : "http";
+
+    if (!url_is_visible(text))
+        return err_set(e, ERR_INPUT, "the URL holds a character that a URL cannot hold");
+    *named = true;
+    if (str_starts(text, STR("//")))
+        return resolve_url(out, arena_printf(a, "%s:%.*s", scheme, STR_ARG(text)), a, e);
     if (has_scheme(text))
-        return target_of(to, base, text, true, e);
-    buf_init(&whole, 3 * (size_t)TEXT_MAX);
-    complete(&whole, base, text);
-    ok = target_of(to, base, buf_str(&whole), str_starts(text, STR("//")), e);
-    buf_release(&whole);
-    return ok;
+        return resolve_url(out, text, a, e);
+    *named = false;
+    resolve_path(out, text, base, a);
+    return true;
+}
+
+bool reference_same_origin(const struct url *a, const struct url *b)
+{
+    return a->https == b->https && url_port(a) == url_port(b) &&
+           url_same_host(&a->authority, &b->authority);
 }
