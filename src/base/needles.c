@@ -133,8 +133,10 @@ static void chain_spellings(struct needles *n, const struct needle *needle)
             gram[i] = changed ? other(plain[i], needle->fold) : plain[i];
             same |= changed && gram[i] == plain[i];
         }
-        if (!same)
+        if (!same) {
+            sieve_add(&n->sieve, gram);
             chain(n, needle, hash_at(gram));
+        }
     }
 }
 
@@ -209,12 +211,28 @@ static inline unsigned seen_in(const struct needles *n, const char *at)
            n->seen[hash_of((uint32_t)(w >> 32))] | n->seen[hash_of((uint32_t)(w >> 40))];
 }
 
+/* Where the sieve found something. */
+static bool look(const struct needles *n, struct str text, size_t from, uint32_t places,
+                 needles_fn *fn, void *to)
+{
+    for (; places; places &= places - 1) {
+        size_t i = from + (unsigned)__builtin_ctz(places);
+        if (n->seen[hash_at(text.at + i)] && !compare(n, text, i, fn, to))
+            return false;
+    }
+    return true;
+}
+
 bool needles_scan(const struct needles *n, struct str text, needles_fn *fn, void *to)
 {
     size_t i = 0, end;
+    uint32_t places;
 
     if (n->count == 0)
         return true;
+    for (; (places = sieve_next(&n->sieve, text, &i)); i += SIEVE_PLACES)
+        if (!look(n, text, i, places, fn, to))
+            return false;
     while (i + NEEDLES_SHORTEST <= text.len) {
         while (i + 8 <= text.len && !seen_in(n, text.at + i))
             i += 6;

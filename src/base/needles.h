@@ -3,7 +3,8 @@
  * Of every needle three neighbouring bytes, the oddest, go into a table of hashes, in every
  * spelling they may have; where three bytes of the haystack are in it, the needles that have
  * them are compared in full. Most places cost one look into a few kilobytes, however many
- * needles there are, and nothing is copied.
+ * needles there are, and if they are few even less: a sieve passes over them. Nothing is
+ * copied.
  *
  * Ownership: needles are copied in. Searching changes nothing, allocates nothing. */
 #ifndef BASE_NEEDLES_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/sieve.h"
 
 enum {
     NEEDLES_SHORTEST = 3,    /* bytes */
@@ -37,6 +39,7 @@ struct needle {
 struct needles {
     struct needle *all;
     size_t count, cap;
+    struct sieve sieve;                         /* for what `seen` has */
     unsigned char seen[1 << NEEDLES_HASH_BITS]; /* 1: there is a needle */
     uint32_t chains[1 << NEEDLES_CHAIN_BITS];   /* index into `all` + 1 */
     struct arena arena;

@@ -237,6 +237,7 @@ static int record_from(const struct app *app, const struct record_args *args,
 
     if (listening_choose(&args->listening, usual, &http->at, &http->listens, e) &&
         check_sides(http->server, in->server || args->upstream, http->listens, e) &&
+        remote_may_lend(http->server, listening_is_open(http->listening, &http->at), e) &&
         (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;
 

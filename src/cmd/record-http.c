@@ -1,5 +1,6 @@
 #include "cmd/record-http.h"
 
+#include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
 #include "loop/signals.h"
 #include "transport/http-relay.h"
@@ -11,6 +12,7 @@ struct sessions {
     struct reel reel;
     struct http_tap tap;
     struct http_gate gate;
+    struct record_oauth oauth;
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
@@ -186,6 +188,8 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
                     .extra = http->server->headers,
                     .cacert = str_z(http->server->cacert) },
         .gate = &s->gate,
+        .changes = &record_oauth_changes,
+        .changes_to = &s->oauth,
     };
 
     return http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
@@ -208,6 +212,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
 
     if (!open_relay(s, http, e))
         return app_exit_code(e);
+    record_oauth_init(&s->oauth, s->reel.app, str_z(http->server->url));
     s->signals = signals_watch(s->loop, on_signal, s);
     if (!reel_settle(&s->reel, true, e)) {
         code = app_exit_code(e);
@@ -231,15 +236,17 @@ int record_http_run(const struct app *app, struct record_place *place,
                     const struct record_settings *how, const struct record_http_settings *http,
                     struct err *e)
 {
-    struct sessions s = { .gate = { .remote = http->at.scope != LISTEN_LOOPBACK } };
+    struct sessions s = { .gate = listening_gate(http->listening, &http->at) };
     int code;
 
+    s.gate.lends = http->server->secrets.count > 0;
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);
     s.loop = loop_new();
     code = run(&s, http, e);
     loop_free(s.loop);
+    record_oauth_release(&s.oauth);
     http_tap_release(&s.tap);
     reel_release(&s.reel);
     return code;

@@ -35,7 +35,7 @@ static void forget(struct server_at_passing *p)
 }
 
 static void note_end(struct server_at_passing *p, enum http_tap_by by, bool clean,
-                     struct str why)
+                     const char *why)
 {
     if (!p->seen)
         return;

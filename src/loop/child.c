@@ -65,14 +65,14 @@ static bool open_pipes(int fds[6])
 
 /* As they were when we were started: what we catch is not the child's to ignore, and
  * what we were told to ignore is not ours to turn on again. */
-static void restore_signals(const struct loop *l)
+static void restore(const struct loop *l)
 {
     struct sigaction now, standard = { .sa_handler = SIG_DFL };
 
     for (int signum = 1; signum < NSIG; signum++)
         if (sigaction(signum, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(signum, &standard, NULL);
-    loop_restore_signals(l);
+    loop_restore(l);
 }
 
 /* In the new process, which shares nothing with us but may have been copied while a
@@ -84,7 +84,7 @@ static int become(const struct child *c, const struct loop *l, char *const *argv
     if (!watchdog_join(c->watchdog) || dup2(fds[0], 0) < 0 || dup2(fds[3], 1) < 0 ||
         dup2(fds[5], 2) < 0)
         return errno;
-    restore_signals(l);
+    restore(l);
     execvp(argv[0], argv);
     return errno;
 }

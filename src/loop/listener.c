@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@ enum {
     AT_ONCE = 64,   /* connections taken in a row: the others want their turn, too */
     TRIES = 16,     /* for a port that is free on both addresses */
     RETRY_MS = 100, /* without descriptors */
-    OTHERS = 64,    /* descriptors that are no connections */
 };
 
 /* One address that is listened on. */
@@ -328,15 +326,6 @@ const char *listener_host(const struct listener *s)
 int listener_port(const struct listener *s)
 {
     return s->number;
-}
-
-size_t listener_room(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return SIZE_MAX;
-    return (size_t)(limit.rlim_cur > 2 * OTHERS ? limit.rlim_cur - OTHERS : limit.rlim_cur / 2);
 }
 
 static void timer_closed(uv_handle_t *uv)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "loop/descriptors.h"
 #include "loop/listener.h"
 #include "loop/timer.h"
 #include "transport/http-conn.h"
@@ -19,12 +20,13 @@ enum {
 /* A client. It is taken off the lists and freed from the loop only: so whoever walks a list
  * may call others meanwhile. */
 struct guest {
-    struct guest *next, **back;               /* all of them */
-    struct guest *next_paused, **back_paused; /* who are not read; `back_paused` NULL: is */
+    struct guest *next, **back;           /* all of them */
+    struct guest *next_deaf, **back_deaf; /* who are not read; `back_deaf` NULL: is */
     struct guest *next_due;
     struct http_server *server;
     struct stream *stream; /* NULL once it is closed */
     bool due, lost;
+    bool left; /* it has closed its side, though more may have to be read */
     struct http_conn conn;
 };
 
@@ -35,7 +37,7 @@ struct http_server {
     struct http_conn_house house;
     struct url_authority self;
     char host[LISTENER_ADDRESS + 256];
-    struct guest *guests, *paused, *due;
+    struct guest *guests, *deaf, *due;
     size_t count, max;
     uint64_t last_number;
     unsigned tick_ms;
@@ -60,26 +62,26 @@ static void make_due(struct guest *g)
 
 /* What the connection wants of its socket. */
 
-static void set_paused(struct guest *g, bool paused)
+static void set_deaf(struct guest *g, bool deaf)
 {
     struct http_server *s = g->server;
 
-    if (paused == (g->back_paused != NULL))
+    if (deaf == (g->back_deaf != NULL))
         return;
-    if (paused) {
-        if (!s->paused)
+    if (deaf) {
+        if (!s->deaf)
             timer_set(s->look, LOOK_MS);
-        g->next_paused = s->paused;
-        g->back_paused = &s->paused;
-        if (s->paused)
-            s->paused->back_paused = &g->next_paused;
-        s->paused = g;
+        g->next_deaf = s->deaf;
+        g->back_deaf = &s->deaf;
+        if (s->deaf)
+            s->deaf->back_deaf = &g->next_deaf;
+        s->deaf = g;
         return;
     }
-    *g->back_paused = g->next_paused;
-    if (g->next_paused)
-        g->next_paused->back_paused = g->back_paused;
-    g->back_paused = NULL;
+    *g->back_deaf = g->next_deaf;
+    if (g->next_deaf)
+        g->next_deaf->back_deaf = g->back_deaf;
+    g->back_deaf = NULL;
 }
 
 static void do_write(void *at, struct str bytes)
@@ -94,7 +96,16 @@ static void do_read(void *at, bool on)
     struct guest *g = at;
 
     stream_read(g->stream, on);
-    set_paused(g, !on);
+    set_deaf(g, !on || g->conn.ended);
+}
+
+/* What it was sent may have come back already. */
+static void do_watch(void *at)
+{
+    struct guest *g = at;
+
+    set_deaf(g, true);
+    make_due(g);
 }
 
 static void do_finish(void *at)
@@ -113,7 +124,7 @@ static void do_close(void *at, bool reset)
     else
         stream_close(g->stream);
     g->stream = NULL;
-    set_paused(g, false);
+    set_deaf(g, false);
     make_due(g);
 }
 
@@ -136,6 +147,7 @@ static const struct http_conn_port port = {
     .close = do_close,
     .soon = do_soon,
     .queued = get_queued,
+    .watch = do_watch,
 };
 
 /* What its socket tells. */
@@ -242,8 +254,10 @@ static void on_soon(void *to)
         g->due = false;
         if (!g->stream)
             say_goodbye(g);
-        else if (g->lost)
+        else if (g->lost || stream_severed(g->stream))
             http_conn_lost(&g->conn);
+        else if (g->left && !g->conn.doubted)
+            http_conn_abandoned(&g->conn);
         else
             http_conn_go_on(&g->conn);
     }
@@ -260,13 +274,13 @@ static void on_look(void *to)
 {
     struct http_server *s = to;
 
-    for (struct guest *g = s->paused; g; g = g->next_paused) {
-        if (stream_abandoned(g->stream)) {
-            g->lost = true;
+    for (struct guest *g = s->deaf; g; g = g->next_deaf) {
+        g->lost = g->lost || stream_severed(g->stream);
+        g->left = stream_abandoned(g->stream);
+        if (g->lost || (g->left && !g->conn.doubted))
             make_due(g);
-        }
     }
-    if (s->paused)
+    if (s->deaf)
         timer_set(s->look, LOOK_MS);
 }
 
@@ -315,7 +329,8 @@ bool http_server_open(struct http_server **out, struct loop *l,
         return false;
     }
     s->loop = l;
-    s->max = config->max_connections ? config->max_connections : listener_room();
+    s->max = config->max_connections ? config->max_connections
+                                     : descriptors_room(1 + config->descriptors);
     s->house = (struct http_conn_house){
         .port = &port,
         .events = events,

@@ -146,12 +146,15 @@ static void pipelined_requests_are_answered_in_their_order(void **state)
 
 static void a_client_that_goes_is_noticed_in_every_state(void **state)
 {
-    static const char *const requests[] = {
-        "GET /hold HTTP/1.1\r\n" H "\r\n",
-        "GET /silent HTTP/1.1\r\n" H "\r\n",
-        "GET /hold HTTP/1.1\r\n" H "\r\nGET /echo HTTP/1.1\r\n" H "\r\n",
-        "POST /echo HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc",
-        "POST /pause HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc",
+    static const struct {
+        const char *text;
+        bool may_wait; /* who closes its side only may be there still */
+    } requests[] = {
+        { "GET /hold HTTP/1.1\r\n" H "\r\n", false },
+        { "GET /silent HTTP/1.1\r\n" H "\r\n", true },
+        { "GET /hold HTTP/1.1\r\n" H "\r\nGET /echo HTTP/1.1\r\n" H "\r\n", false },
+        { "POST /echo HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc", false },
+        { "POST /pause HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc", true },
     };
     struct linger at_once = { .l_onoff = 1 };
     struct house h;
@@ -160,11 +163,11 @@ static void a_client_that_goes_is_noticed_in_every_state(void **state)
     (void)state;
     open_house(&h, &usual);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        for (int how = 0; how < 3; how++) {
+        for (int how = requests[i].may_wait ? 1 : 0; how < 3; how++) {
             int fd = dial(&h);
             int64_t start;
 
-            dial_say(fd, str_z(requests[i]));
+            dial_say(fd, str_z(requests[i].text));
             wait_for_requests(&h, ++n);
             if (how == 0)
                 assert_int_equal(shutdown(fd, SHUT_WR), 0);
@@ -181,6 +184,31 @@ static void a_client_that_goes_is_noticed_in_every_state(void **state)
         }
     }
     assert_int_equal(h.owner.open, 0);
+    assert_true(dial_until(h.loop, has_emptied, &h));
+    close_house(&h);
+}
+
+static void who_closes_its_side_only_gets_its_answer(void **state)
+{
+    static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
+    struct err e = ERR_NONE;
+    struct house h;
+    int fd;
+
+    (void)state;
+    open_house(&h, &usual);
+    fd = dial(&h);
+    dial_say(fd, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    assert_string_equal(dial_hear(h.loop, fd, &h.heard, STR("Continue\r\n\r\n")), "");
+    for (int i = 0; i < 4; i++) /* in which it is looked for those who have gone */
+        dial_pause(h.loop);
+    assert_int_equal(h.owner.gone, 0);
+    assert_true(exchange_answer(h.owner.latest, &empty, STR("abc"), &e));
+    h.owner.open--;
+    assert_string_equal(dial_hear(h.loop, fd, &h.heard, STR_NONE), "end");
+    assert_true(str_ends(buf_str(&h.heard), STR("\r\n\r\nabc")));
+    close(fd);
     assert_true(dial_until(h.loop, has_emptied, &h));
     close_house(&h);
 }
@@ -529,6 +557,7 @@ int main(void)
         cmocka_unit_test(a_connection_serves_many_requests),
         cmocka_unit_test(pipelined_requests_are_answered_in_their_order),
         cmocka_unit_test(a_client_that_goes_is_noticed_in_every_state),
+        cmocka_unit_test(who_closes_its_side_only_gets_its_answer),
         cmocka_unit_test(a_write_to_who_has_just_gone_kills_nobody_inside_it),
         cmocka_unit_test(who_reads_slowly_is_waited_for),
         cmocka_unit_test(a_broken_answer_is_seen_to_be_broken),

@@ -349,22 +349,6 @@ static void without_descriptors_one_is_told_and_nobody_spins(void **state)
     buf_release(&heard);
 }
 
-static void a_few_descriptors_are_left_for_other_things(void **state)
-{
-    struct rlimit before, set;
-
-    (void)state;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set = before;
-    set.rlim_cur = 1024;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &set), 0);
-    assert_int_equal(listener_room(), 960);
-    set.rlim_cur = 64;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &set), 0);
-    assert_int_equal(listener_room(), 32);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,7 +360,6 @@ int main(void)
         cmocka_unit_test(addresses_are_taken_in_every_spelling),
         cmocka_unit_test(why_one_cannot_listen_is_said_in_one_line),
         cmocka_unit_test(without_descriptors_one_is_told_and_nobody_spins),
-        cmocka_unit_test(a_few_descriptors_are_left_for_other_things),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,26 +143,27 @@ static bool tally(void *to, size_t at, size_t end, uint32_t id)
     return true;
 }
 
+enum { NEEDLES = 400 };
+
 /* Against a search that is too simple to be wrong. */
-static void many_needles_are_all_found(void **state)
+static void find_all(uint32_t count)
 {
-    enum { NEEDLES = 300, TEXT = 20000 };
+    enum { TEXT = 25000 };
     size_t got[NEEDLES] = { 0 };
     char *text = mem_alloc(TEXT), words[NEEDLES][9];
     unsigned seed = 1;
     struct needles n;
 
-    (void)state;
     needles_init(&n);
     for (size_t i = 0; i < TEXT; i++)
         text[i] = "abAB\"01"[((seed = seed * 1103515245u + 12345u) >> 16) % 7];
-    for (uint32_t i = 0; i < NEEDLES; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         memcpy(words[i], text + i * 61, 8);
         words[i][3 + i % 6] = '\0';
         needles_add(&n, str_z(words[i]), NEEDLES_EXACT, i);
     }
     needles_scan(&n, str_n(text, TEXT), tally, got);
-    for (uint32_t i = 0; i < NEEDLES; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         size_t want = 0;
         for (size_t at = 0; at + strlen(words[i]) <= TEXT; at++)
             want += memcmp(text + at, words[i], strlen(words[i])) == 0;
@@ -171,6 +172,14 @@ static void many_needles_are_all_found(void **state)
     }
     needles_release(&n);
     free(text);
+}
+
+static void needles_are_all_found_be_they_few_or_many(void **state)
+{
+    (void)state;
+    find_all(10);
+    find_all(SIEVE_MOST / 2);
+    find_all(NEEDLES);
 }
 
 int main(void)
@@ -182,7 +191,7 @@ int main(void)
         cmocka_unit_test(case_counts_only_for_those_that_want_it),
         cmocka_unit_test(a_space_may_be_a_plus_each_for_itself),
         cmocka_unit_test(the_search_ends_when_it_is_told_to),
-        cmocka_unit_test(many_needles_are_all_found),
+        cmocka_unit_test(needles_are_all_found_be_they_few_or_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
