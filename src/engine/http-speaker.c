@@ -67,7 +67,7 @@ void http_speaker_release(struct http_speaker *s)
 {
     while (s->queue)
         pop_line(s);
-    http_talks_release(&s->talks);
+    http_talk_release_all(&s->talks);
     http_waits_release(&s->waits);
     http_params_release(&s->params);
     json_release(&s->json);
@@ -103,7 +103,7 @@ static struct http_terms terms_of(const struct http_speaker *s)
 static void ask(struct http_speaker *s, struct http_talk *t, struct step_ask *ask)
 {
     s->asked++;
-    http_talks_ask(&s->talks, t, &s->say, ask, s->now_us);
+    http_talk_ask(&s->talks, t, &s->say, ask, s->now_us);
     fields_release(&ask->fields);
 }
 
@@ -122,7 +122,7 @@ static void ask_delete(struct http_speaker *s)
     struct http_terms terms = terms_of(s);
 
     http_heading_delete(&a.fields, &terms);
-    ask(s, http_talks_new(&s->talks, HTTP_TALK_DELETE), &a);
+    ask(s, http_talk_new(&s->talks, HTTP_TALK_DELETE), &a);
 }
 
 /* The revision of the era without sessions that `m` is of; empty: it is of none. A
@@ -276,7 +276,7 @@ static void open_old(struct http_speaker *s, struct http_talk *hello)
 {
     s->way = HTTP_SPEAKER_OPENING;
     s->hello = hello;
-    s->stream = http_talks_new(&s->talks, HTTP_TALK_STREAM);
+    s->stream = http_talk_new(&s->talks, HTTP_TALK_STREAM);
     ask_stream(s, s->stream);
     s->stream->timer = set_timer(s, (int64_t)ENDPOINT_S * SECOND_US);
 }
@@ -338,7 +338,7 @@ static void open_stream(struct http_speaker *s)
 {
     if (s->stream || s->way != HTTP_SPEAKER_STREAMABLE || s->state != HTTP_SPEAKER_OPEN)
         return;
-    s->stream = http_talks_new(&s->talks, HTTP_TALK_STREAM);
+    s->stream = http_talk_new(&s->talks, HTTP_TALK_STREAM);
     ask_stream(s, s->stream);
 }
 
@@ -502,7 +502,7 @@ static void greet(struct http_speaker *s, const struct mcp_message *m, struct st
     struct http_talk *t;
 
     begin_session(s);
-    t = http_talks_new(&s->talks, HTTP_TALK_POST);
+    t = http_talk_new(&s->talks, HTTP_TALK_POST);
     t->greets = true;
     http_talk_keep(t, text);
     http_waits_add(&s->waits, m, t);
@@ -559,7 +559,7 @@ static void speak(struct http_speaker *s, const struct mcp_message *m, struct st
     if (m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/cancelled")) &&
         cancel(s, m))
         return;
-    t = http_talks_new(&s->talks, HTTP_TALK_POST);
+    t = http_talk_new(&s->talks, HTTP_TALK_POST);
     t->ready =
         m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/initialized"));
     add_waits(s, t, m, json_root(&s->json));
@@ -708,7 +708,7 @@ static void hear_end_timer(struct http_speaker *s)
 
 static void hear_timer(struct http_speaker *s, uint64_t timer)
 {
-    struct http_talk *t = http_talks_by_timer(&s->talks, timer);
+    struct http_talk *t = http_talk_by_timer(&s->talks, timer);
 
     if (timer == s->end_timer) {
         hear_end_timer(s);
@@ -725,7 +725,7 @@ static void hear_timer(struct http_speaker *s, uint64_t timer)
 
 static void hear_answer(struct http_speaker *s, const struct event *ev)
 {
-    struct http_talk *t = ev->exchange ? http_talks_find(&s->talks, ev->exchange) : NULL;
+    struct http_talk *t = ev->exchange ? http_talk_find(&s->talks, ev->exchange) : NULL;
 
     if (!t)
         return;
@@ -775,7 +775,7 @@ static void sweep(struct http_speaker *s)
         s->stream = NULL;
     if (s->gate && s->gate->over)
         s->gate = NULL;
-    http_talks_sweep(&s->talks);
+    http_talk_sweep(&s->talks);
 }
 
 void http_speaker_step(struct http_speaker *s, const struct event *ev)

@@ -13,7 +13,7 @@ enum {
     RETRY_MIN_US = 1000,
 };
 
-struct http_talk *http_talks_new(struct http_talks *all, enum http_talk_kind kind)
+struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind)
 {
     struct http_talk *t = mem_new(struct http_talk);
 
@@ -24,7 +24,7 @@ struct http_talk *http_talks_new(struct http_talks *all, enum http_talk_kind kin
     return t;
 }
 
-struct http_talk *http_talks_find(const struct http_talks *all, uint64_t exchange)
+struct http_talk *http_talk_find(const struct http_talks *all, uint64_t exchange)
 {
     struct http_talk *t = all->first;
 
@@ -33,22 +33,13 @@ struct http_talk *http_talks_find(const struct http_talks *all, uint64_t exchang
     return t;
 }
 
-struct http_talk *http_talks_by_timer(const struct http_talks *all, uint64_t timer)
+struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t timer)
 {
     struct http_talk *t = all->first;
 
     while (t && t->timer != timer)
         t = t->next;
     return t;
-}
-
-bool http_talks_has(const struct http_talks *all, const void *talk)
-{
-    const struct http_talk *t = all->first;
-
-    while (t && t != talk)
-        t = t->next;
-    return t != NULL;
 }
 
 static void talk_free(struct http_talk *t)
@@ -58,7 +49,7 @@ static void talk_free(struct http_talk *t)
     free(t);
 }
 
-void http_talks_sweep(struct http_talks *all)
+void http_talk_sweep(struct http_talks *all)
 {
     for (struct http_talk **at = &all->first, *t; (t = *at);) {
         if (!t->over) {
@@ -70,11 +61,11 @@ void http_talks_sweep(struct http_talks *all)
     }
 }
 
-void http_talks_release(struct http_talks *all)
+void http_talk_release_all(struct http_talks *all)
 {
     for (struct http_talk *t = all->first; t; t = t->next)
         t->over = true;
-    http_talks_sweep(all);
+    http_talk_sweep(all);
 }
 
 void http_talk_keep(struct http_talk *t, struct str text)
@@ -84,8 +75,8 @@ void http_talk_keep(struct http_talk *t, struct str text)
     memcpy(t->text, text.at, text.len);
 }
 
-void http_talks_ask(struct http_talks *all, struct http_talk *t, struct say *say,
-                    const struct step_ask *ask, int64_t now_us)
+void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
+                   const struct step_ask *ask, int64_t now_us)
 {
     struct action a = { .kind = ACTION_ASK, .ask = ask };
 

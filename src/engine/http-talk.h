@@ -38,19 +38,18 @@ struct http_talks {
     uint64_t exchanges;      /* so many were begun */
 };
 
-struct http_talk *http_talks_new(struct http_talks *all, enum http_talk_kind kind);
-struct http_talk *http_talks_find(const struct http_talks *all, uint64_t exchange);
-struct http_talk *http_talks_by_timer(const struct http_talks *all, uint64_t timer);
-bool http_talks_has(const struct http_talks *all, const void *talk);
+struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind);
+struct http_talk *http_talk_find(const struct http_talks *all, uint64_t exchange);
+struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t timer);
 
-void http_talks_sweep(struct http_talks *all); /* frees those that are over */
-void http_talks_release(struct http_talks *all);
+void http_talk_sweep(struct http_talks *all); /* frees those that are over */
+void http_talk_release_all(struct http_talks *all);
 
 void http_talk_keep(struct http_talk *t, struct str text);
 
 /* Asks the server, as the next exchange. */
-void http_talks_ask(struct http_talks *all, struct http_talk *t, struct say *say,
-                    const struct step_ask *ask, int64_t now_us);
+void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
+                   const struct step_ask *ask, int64_t now_us);
 
 /* It is over; what is under way for it is dropped. */
 void http_talk_drop(struct http_talk *t, struct say *say);
@@ -61,7 +60,7 @@ int64_t http_talk_delay_us(const struct http_talk *t);
 /* Whether a stream that ended can be gone on with, or is worth another try. */
 bool http_talk_may_resume(const struct http_talk *t);
 
-/* It has ended, or failed, after `us`: was that in vain? Counts. */
+/* It has ended, or failed: was that in vain? */
 void http_talk_count(struct http_talk *t, int64_t now_us);
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/http-speaker.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "http-line.h"
@@ -323,7 +324,82 @@ static bool play(struct str text, struct buf *why)
     return ok;
 }
 
+static void begin_quiet(struct play *p, struct buf *why)
+{
+    *p = (struct play){ .out = { write_down }, .why = why, .now_us = 1 };
+    buf_init(&p->got, 1 << 26);
+    begin(p, STR("http://server/mcp"));
+}
+
+static void end_quiet(struct play *p)
+{
+    http_speaker_release(&p->speaker);
+    buf_release(&p->got);
+}
+
+static size_t count_lines(const struct buf *b, const char *with)
+{
+    struct str rest = buf_str(b);
+    size_t count = 0;
+
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+
+        count += line.len && memmem(line.at, line.len, with, strlen(with)) != NULL;
+    }
+    return count;
+}
+
+static void so_many_are_under_way_at_once_and_no_more(void **state)
+{
+    struct fields none = { 0 };
+    struct play p;
+
+    (void)state;
+    begin_quiet(&p, NULL);
+    for (int i = 0; i < HTTP_SPEAKER_AT_ONCE + 10; i++) {
+        char line[128];
+
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
+        tell(&p, (struct event){ .kind = EVENT_SAY, .text = str_z(line) });
+    }
+    assert_int_equal(count_lines(&p.got, " POST "), HTTP_SPEAKER_AT_ONCE);
+    assert_true(p.speaker.queued > 0);
+    for (uint64_t i = 1; i <= HTTP_SPEAKER_AT_ONCE + 10; i++) {
+        tell(&p, (struct event){
+                     .kind = EVENT_HEAD, .exchange = i, .status = 500, .fields = &none });
+        tell(&p, (struct event){ .kind = EVENT_WHOLE, .exchange = i });
+    }
+    assert_int_equal(count_lines(&p.got, " POST "), HTTP_SPEAKER_AT_ONCE + 10);
+    assert_int_equal(count_lines(&p.got, "<< "), HTTP_SPEAKER_AT_ONCE + 10);
+    assert_int_equal(p.speaker.queued, 0);
+    end_quiet(&p);
+}
+
+static void who_never_was_answered_spoke_in_vain(void **state)
+{
+    struct fields none = { 0 };
+    struct play p;
+
+    (void)state;
+    begin_quiet(&p, NULL);
+    assert_false(http_speaker_spoke_in_vain(&p.speaker));
+    tell(&p,
+         (struct event){ .kind = EVENT_SAY, .text = STR("{\"id\":1,\"method\":\"ping\"}") });
+    assert_true(http_speaker_spoke_in_vain(&p.speaker));
+    tell(&p,
+         (struct event){ .kind = EVENT_HEAD, .exchange = 1, .status = 500, .fields = &none });
+    assert_false(http_speaker_spoke_in_vain(&p.speaker));
+    end_quiet(&p);
+}
+
 int main(void)
 {
-    return plays_run("speaker", NULL, 0, "tests/playbook/speaker/*.play", play);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_many_are_under_way_at_once_and_no_more),
+        cmocka_unit_test(who_never_was_answered_spoke_in_vain),
+    };
+
+    return plays_run("speaker", tests, sizeof tests / sizeof *tests,
+                     "tests/playbook/speaker/*.play", play);
 }

@@ -28,7 +28,7 @@ static void open_bench(struct bench *b)
 
 static void close_bench(struct bench *b)
 {
-    http_talks_release(&b->talks);
+    http_talk_release_all(&b->talks);
     say_release(&b->say);
     buf_release(&b->did);
 }
@@ -37,7 +37,7 @@ static void ask(struct bench *b, struct http_talk *t, int64_t now_us)
 {
     struct step_ask a = { .method = STR("GET") };
 
-    http_talks_ask(&b->talks, t, &b->say, &a, now_us);
+    http_talk_ask(&b->talks, t, &b->say, &a, now_us);
 }
 
 /* A stream of one event; `id` may be empty. */
@@ -58,20 +58,20 @@ static void talks_are_found_by_what_is_under_way(void **state)
 
     (void)state;
     open_bench(&b);
-    one = http_talks_new(&b.talks, HTTP_TALK_POST);
-    other = http_talks_new(&b.talks, HTTP_TALK_STREAM);
+    one = http_talk_new(&b.talks, HTTP_TALK_POST);
+    other = http_talk_new(&b.talks, HTTP_TALK_STREAM);
     ask(&b, one, 1);
     ask(&b, other, 1);
     other->timer = 5;
-    assert_ptr_equal(http_talks_find(&b.talks, 1), one);
-    assert_ptr_equal(http_talks_find(&b.talks, 2), other);
-    assert_null(http_talks_find(&b.talks, 3));
-    assert_ptr_equal(http_talks_by_timer(&b.talks, 5), other);
+    assert_ptr_equal(http_talk_find(&b.talks, 1), one);
+    assert_ptr_equal(http_talk_find(&b.talks, 2), other);
+    assert_null(http_talk_find(&b.talks, 3));
+    assert_ptr_equal(http_talk_by_timer(&b.talks, 5), other);
     ask(&b, one, 2);
-    assert_null(http_talks_find(&b.talks, 1));
-    assert_ptr_equal(http_talks_find(&b.talks, 3), one);
+    assert_null(http_talk_find(&b.talks, 1));
+    assert_ptr_equal(http_talk_find(&b.talks, 3), one);
     http_talk_drop(one, &b.say);
-    http_talks_sweep(&b.talks);
+    http_talk_sweep(&b.talks);
     assert_ptr_equal(b.talks.first, other);
     assert_str(buf_str(&b.did), STR("ask 1;ask 2;ask 3;abandon 3;"));
     close_bench(&b);
@@ -84,7 +84,7 @@ static void only_streams_with_ids_can_be_gone_on_with(void **state)
 
     (void)state;
     open_bench(&b);
-    t = http_talks_new(&b.talks, HTTP_TALK_POST);
+    t = http_talk_new(&b.talks, HTTP_TALK_POST);
     assert_false(http_talk_may_resume(t));
     hear_stream(t, "data:\n\n");
     assert_false(http_talk_may_resume(t));
@@ -105,7 +105,7 @@ static void what_is_in_vain_is_counted_and_waited_for_longer(void **state)
 
     (void)state;
     open_bench(&b);
-    t = http_talks_new(&b.talks, HTTP_TALK_STREAM);
+    t = http_talk_new(&b.talks, HTTP_TALK_STREAM);
     assert_int_equal(http_talk_delay_us(t), SECOND_US);
     for (int i = 1; i <= 8; i++) {
         ask(&b, t, 0);
