@@ -118,6 +118,13 @@ static void on_lost(void *to, const struct err *why)
     err_wrap(&b->lost, "cannot write 'standard output'");
 }
 
+static void on_gone(void *to)
+{
+    struct bridge *b = to;
+
+    server_at_leave(&b->server);
+}
+
 static void on_drained(void *to)
 {
     struct bridge *b = to;
@@ -129,7 +136,8 @@ static const struct stdio_events client_events = { .line = on_line,
                                                    .too_long = on_too_long,
                                                    .closed = on_closed,
                                                    .lost = on_lost,
-                                                   .drained = on_drained };
+                                                   .drained = on_drained,
+                                                   .gone = on_gone };
 
 static void on_signal(void *to, int signum)
 {

@@ -493,6 +493,7 @@ static void begin_session(struct http_speaker *s)
     drop_stream(s);
     buf_clear(&s->session);
     buf_clear(&s->version);
+    buf_clear(&s->revision);
     s->ended = false;
     s->greeting = true;
 }

@@ -93,6 +93,8 @@ static void on_broken(void *to, const struct err *why)
     if (why->kind != ERR_PEER)
         s->events->lost(s->to, why);
     close_once(s);
+    if (s->events->gone)
+        s->events->gone(s->to);
     s->done = NULL;
     if (done)
         done(s->done_to);

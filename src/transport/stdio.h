@@ -22,6 +22,7 @@ struct stdio_events {
     void (*lost)(void *to, const struct err *why);
 
     void (*drained)(void *to); /* all that was sent is written; may be NULL */
+    void (*gone)(void *to);    /* nobody reads it any more; once, last. May be NULL */
 };
 
 bool stdio_open(struct stdio **out, struct loop *l, int in, int outfd, size_t max_line,

@@ -385,6 +385,30 @@ def test_a_signal_ends_it_and_the_session(upstream, bridge, signum):
     assert of(lines, "http", ev="end", by="client", clean=False)
 
 
+def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):
+    """However much the server has to say."""
+    begun, left = threading.Event(), threading.Event()
+
+    def calls(conn, request):
+        conn.sse()
+        try:
+            while True:
+                conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
+                begun.set()
+        except OSError:
+            left.set()
+            raise
+
+    words = [mcpreel, "-q", "record", "--url", upstream(serving(calls)).url, "-o", tmp_path / "r.jsonl"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(json.dumps(call(1, "tools/call", name="long")).encode() + b"\n")
+        process.stdin.close()
+        assert begun.wait(WAIT)
+        process.stdout.close()
+        assert left.wait(WAIT)
+        assert process.wait(timeout=WAIT) == 0
+
+
 def test_a_server_that_keeps_its_session(upstream, bridge):
     one = greeted(bridge(upstream(serving(echo, delete=405))))
     assert one.ask(call(1)) == result(1, {"said": "ping"})

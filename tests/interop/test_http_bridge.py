@@ -9,12 +9,25 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import once
-from peers import CLIENTS, LISTENERS, VISITORS, apart, assert_same, document_of
-from test_http_peers import MATRIX, UNHAPPY
+from peers import CLIENTS, LISTENERS, apart, assert_same, document_of
+from test_http_peers import MATRIX
+
+MAIN = ("ts", "everything")
+
+
+def names(pair):
+    return tuple(getattr(pair, "values", pair))
+
+
+def beyond_main(pairs):
+    return [pair if pair == MAIN else pytest.param(*pair, marks=pytest.mark.interop) for pair in pairs]
+
 
 # Clients that know both transports.
-BRIDGED = [pair for pair in MATRIX if (pair.values if hasattr(pair, "values") else pair)[0] in CLIENTS]
-MAIN = [("ts", "everything"), ("py-auto", "ts-2"), ("ts", "everything-sse")]
+BRIDGED = beyond_main(names(pair) for pair in MATRIX if names(pair)[0] in CLIENTS)
+PLAYED = [MAIN, ("ts", "ts"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2"), ("ts-2", "ts-2"), ("ts-2-auto", "ts-2"),
+          ("py-auto", "ts-2"), ("fastmcp", "fastmcp"), ("fastmcp-auto", "fastmcp"), ("ts-1.12", "ts"), ("py", "everything"),
+          ("py", "mcp-lite")]
 
 
 @dataclass(frozen=True)
@@ -60,3 +73,17 @@ def without_us(visited, direct):
 @pytest.mark.parametrize("client,server", BRIDGED)
 def test_a_bridged_session_is_the_direct_one(without_us, bridged, client, server):
     assert_same(apart(without_us(client, server), server), apart(bridged(client, server).document, server))
+
+
+@pytest.mark.parametrize("client,server", beyond_main(PLAYED))
+def test_the_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, server):
+    tape = bridged(client, server)
+    again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
+    assert_same(apart(tape.document, server), apart(again, server))
+
+
+@pytest.mark.parametrize("client,server", beyond_main(pair for pair in PLAYED if pair[1] != "python"))
+def test_the_recording_is_played_over_http(replayed_visit, bridged, client, server):
+    tape = bridged(client, server)
+    again = replayed_visit(client, server, tape.file, "--match", "by-request")
+    assert_same(apart(tape.document, server), apart(again, server))

@@ -73,7 +73,15 @@ static void got_drained(void *to)
     v->drained++;
 }
 
+static void got_gone(void *to)
+{
+    struct visit *v = to;
+
+    buf_printf(&v->events, "gone ");
+}
+
 static const struct stdio_events events = {
+    .gone = got_gone,
     .drained = got_drained,
     .line = got_line,
     .too_long = got_too_long,
@@ -343,14 +351,14 @@ static void a_client_that_is_gone_is_told_once(void **state)
     v.from = -1;
     stdio_send(v.stdio, STR("hello"));
     stdio_send(v.stdio, STR("hello"));
-    assert_str(buf_str(&v.events), STR("closed "));
+    assert_str(buf_str(&v.events), STR("closed gone "));
     say(&v, STR("still here\n")); /* nobody listens any more */
     wait_a_little(v.loop, 20);
     hang_up(&v);
     wait_a_little(v.loop, 20);
-    assert_str(buf_str(&v.events), STR("closed "));
+    assert_str(buf_str(&v.events), STR("closed gone "));
     stdio_finish(v.stdio, done, &v);
-    assert_str(buf_str(&v.events), STR("closed done "));
+    assert_str(buf_str(&v.events), STR("closed gone done "));
     end(&v);
 }
 
@@ -368,7 +376,7 @@ static void what_cannot_be_written_is_told_once(void **state)
         fail_msg("%s", e.msg);
     stdio_send(v.stdio, STR("hello"));
     stdio_send(v.stdio, STR("hello"));
-    assert_str(buf_str(&v.events), STR("lost (no space left on device) closed "));
+    assert_str(buf_str(&v.events), STR("lost (no space left on device) closed gone "));
     end(&v);
 }
 
@@ -406,7 +414,7 @@ static void finishing_waits_until_all_is_written_or_lost(void **state)
     close(v.from);
     v.from = -1;
     loop_run(v.loop);
-    assert_str(buf_str(&v.events), STR("done "));
+    assert_str(buf_str(&v.events), STR("gone done "));
     end(&v);
     buf_release(&much);
 }
