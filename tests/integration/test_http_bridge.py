@@ -4,6 +4,7 @@ import os
 import pathlib
 import queue
 import signal
+import ssl
 import subprocess
 import threading
 
@@ -22,15 +23,22 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 class Stdio:
     """mcpreel as the server that a client has started."""
 
-    def __init__(self, words, env=None, cwd=None):
+    def __init__(self, words, env=None, cwd=None, reads=True):
         self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd)
         self.lines = queue.Queue()
         self.err = []
-        self.threads = [threading.Thread(target=self.read, daemon=True),
-                        threading.Thread(target=lambda: self.err.extend(self.process.stderr), daemon=True)]
-        for thread in self.threads:
-            thread.start()
+        self.threads = []
+        self.start(lambda: self.err.extend(self.process.stderr))
+        if reads:
+            self.start_reading()
+
+    def start(self, function):
+        self.threads.append(threading.Thread(target=function, daemon=True))
+        self.threads[-1].start()
+
+    def start_reading(self):
+        self.start(self.read)
 
     def read(self):
         for line in self.process.stdout:
@@ -449,7 +457,7 @@ def test_json_over_several_lines_comes_as_one(upstream, bridge):
 def test_megabytes_pass_both_ways(upstream, bridge):
     one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(
         json_=result(request.json["id"], {"back": request.json["params"]["text"]}))))))
-    texts = ["x" * (3 << 20), "é\"\\" * (1 << 19), "z" * (5 << 20)]
+    texts = ["x" * (1 << 20), "é\"\\" * (1 << 17), "z" * (2 << 20)]
     writer = threading.Thread(target=lambda: one.say(*(call(n, "echo", text=text) for n, text in enumerate(texts, 1))))
     writer.start()
     answers = sorted((one.hear() for _ in texts), key=lambda m: m["id"])
@@ -571,20 +579,51 @@ def test_a_secret_in_the_url_is_not_recorded(upstream, bridge):
     assert "canary" not in one.file.read_text() and "canary" not in one.said
 
 
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-subj", "/CN=test",
+                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def tls(certificate):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    return context
+
+
+def test_tls_to_whom_is_trusted(upstream, bridge, tls, certificate):
+    one = greeted(bridge(upstream(serving(echo), tls=tls), "--cacert", certificate / "cert.pem"))
+    for n in range(1, 5):
+        assert one.ask(call(n, "ping")) == result(n, {"said": "ping"})
+    assert one.close() == 0
+
+
+def test_tls_to_nobody_else(upstream, bridge, tls):
+    one = bridge(upstream(serving(echo), tls=tls))
+    assert "certificate" in one.ask(initialize())["error"]["message"]
+    assert one.close() == 4
+
+
 def test_a_client_that_does_not_read_slows_the_server(upstream, bridge):
     """And gets everything once it does."""
-    count, size, sent = 400, 100 << 10, []
+    count, size, said = 600, 100 << 10, threading.Event()
 
     def calls(conn, request):
         conn.sse()
         for n in range(count):
             conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"n": n, "data": "x" * size}})
-            sent.append(n)
         conn.event(result(1))
+        said.set()
         conn.last()
 
-    one = greeted(bridge(upstream(serving(calls))))
+    one = bridge(upstream(serving(calls)), reads=False)
     one.say(call(1, "tools/call", name="flood"))
+    assert not said.wait(1)  # sixty megabytes are more than anybody keeps for a client
+    one.start_reading()
     heard = [one.hear() for _ in range(count + 1)]
     assert [m["params"]["n"] for m in heard[:-1]] == list(range(count))
     assert heard[-1] == result(1)
