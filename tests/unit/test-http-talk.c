@@ -46,6 +46,7 @@ static void hear_stream(struct http_talk *t, const char *event)
     struct fields f = { 0 };
 
     fields_add(&f, STR("Content-Type"), STR("text/event-stream"));
+    http_heard_again(&t->heard);
     http_heard_head(&t->heard, 200, &f);
     http_heard_data(&t->heard, str_z(event), NULL, NULL);
     fields_release(&f);
