@@ -72,6 +72,19 @@ enum mcp_version http_call_message_version(const struct http_call *c, struct are
     return mcp_version_parse(json_text(said, a));
 }
 
+enum mcp_version http_call_spoken(const struct http_call *c, enum mcp_version agreed,
+                                  struct arena *a)
+{
+    enum mcp_version v = http_call_version(c);
+
+    if (v != MCP_VERSION_UNKNOWN)
+        return v;
+    if (!c->message || !str_eq(c->message->method, STR("initialize")))
+        return agreed;
+    return mcp_version_parse(
+        json_text(json_get(c->message->params, STR("protocolVersion")), a));
+}
+
 bool http_call_is_modern(const struct http_call *c, struct arena *a)
 {
     return mcp_version_era(http_call_version(c)) == MCP_ERA_MODERN ||
@@ -137,7 +150,7 @@ static uint64_t message_key(const struct mcp_message *m, struct arena *a)
 
 uint64_t http_call_key(const struct http_call *c, struct arena *a)
 {
-    uint64_t key = hash_bytes(c->method, (uint64_t)c->state);
+    uint64_t key = hash_bytes(c->method, (uint64_t)c->state * 2 + c->posted);
 
     if (c->kind == INTAKE_BATCH)
         return 0;

@@ -17,6 +17,7 @@ struct http_call {
     struct media_accept accept; /* what the fields say of that */
     enum place host, origin;
     enum session_state state;
+    bool posted; /* in HTTP+SSE: where it is sent to says of which session it is */
     enum intake_kind kind;
     const struct mcp_message *message; /* INTAKE_MESSAGE */
     struct str raw;                    /* INTAKE_OTHER */
@@ -35,6 +36,11 @@ struct str http_call_header(const struct http_call *c, struct str name);
 /* The revision that its header names, and the one that its message names. */
 enum mcp_version http_call_version(const struct http_call *c);
 enum mcp_version http_call_message_version(const struct http_call *c, struct arena *a);
+
+/* The one that a client speaks: as the header has it, or its greeting asks for; `agreed` was
+ * before. */
+enum mcp_version http_call_spoken(const struct http_call *c, enum mcp_version agreed,
+                                  struct arena *a);
 
 /* Either is of the era without sessions. */
 bool http_call_is_modern(const struct http_call *c, struct arena *a);

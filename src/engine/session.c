@@ -496,6 +496,20 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us)
     check_trouble(s);
 }
 
+void session_hear_value(struct session *s, uint64_t exchange, struct json_val v,
+                        const struct mcp_message *as, int64_t now_us)
+{
+    struct record r = { .kind = RECORD_MESSAGE, .has = HAS_EXCHANGE, .exchange = exchange };
+
+    if (as->kind == MCP_OTHER || as->kind == MCP_BATCH) {
+        r.kind = RECORD_RAW;
+        r.bytes = (struct record_bytes){ TO_SERVER, json_raw(v), STR("not JSON-RPC") };
+    } else {
+        r.message = (struct record_message){ .dir = TO_SERVER, .msg = v, .as = as };
+    }
+    session_hear(s, &r, now_us);
+}
+
 void session_close(struct session *s, int64_t now_us)
 {
     s->stage.now_us = now_us;
