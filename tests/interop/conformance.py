@@ -15,6 +15,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import urllib.parse
 from dataclasses import dataclass
 
 from processes import PATIENCE_S, line_of, started
@@ -121,14 +122,14 @@ def table(title, columns):
 
 @contextlib.contextmanager
 def listening(command, errors):
-    """The address at which a command that knows '--ready-fd' listens. It is interrupted when the block ends,
+    """The origin at which a command that knows '--ready-fd' listens. It is interrupted when the block ends,
     and must then end well; what it says on stderr goes to the file `errors`."""
     ready, told = os.pipe()
     with errors.open("wb") as err, os.fdopen(ready, "rb") as ready:
         with started([*command, "--ready-fd", str(told)], pass_fds=[told], stdin=subprocess.DEVNULL,
                      stdout=subprocess.DEVNULL, stderr=err) as process:
             os.close(told)
-            yield line_of(ready.fileno(), process)
+            yield urllib.parse.urljoin(line_of(ready.fileno(), process), "/").rstrip("/")
             process.send_signal(signal.SIGINT)
             code = process.wait(PATIENCE_S)
     assert code == 0, f"{process.args} ended with {code}:\n{errors.read_text()}"
