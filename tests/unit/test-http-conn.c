@@ -281,6 +281,7 @@ static void who_closes_its_side_after_its_request_is_answered(void **state)
 {
     static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
     struct err e = ERR_NONE;
+    struct exchange *x;
     struct rig r;
 
     (void)state;
@@ -290,7 +291,9 @@ static void who_closes_its_side_after_its_request_is_answered(void **state)
         http_conn_ended(&r.conn);
         saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
         r.stuck = !taken;
-        assert_true(exchange_answer(r.owner.latest, &empty, STR("abc"), &e));
+        x = r.owner.latest;
+        obedient_forget(&r.owner);
+        assert_true(exchange_answer(x, &empty, STR("abc"), &e));
         if (!taken) {
             saw(&r, N "Content-Length: 3\n" CLOSE "\nabc<finish>");
             r.queued = 0;
@@ -299,7 +302,6 @@ static void who_closes_its_side_after_its_request_is_answered(void **state)
         } else {
             saw(&r, N "Content-Length: 3\n" CLOSE "\nabc<finish><close>");
         }
-        r.owner.open--;
         close_rig(&r);
     }
 }
@@ -358,9 +360,8 @@ static void an_answer_of_known_length_goes_on(void **state)
     exchange_write(r.owner.latest, STR("ab"));
     http_conn_ended(&r.conn);
     exchange_write(r.owner.latest, STR("cd"));
-    exchange_end(r.owner.latest);
+    obedient_end(&r.owner);
     saw(&r, N "Content-Length: 4\n\nab<watch>cd<finish><close>");
-    r.owner.open--;
     close_rig(&r);
 }
 
@@ -368,6 +369,7 @@ static void all_that_was_asked_for_before_the_end_is_answered(void **state)
 {
     static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
     struct err e = ERR_NONE;
+    struct exchange *x;
     struct rig r;
 
     (void)state;
@@ -376,8 +378,9 @@ static void all_that_was_asked_for_before_the_end_is_answered(void **state)
                  "\r\nGET /none HTTP/1.1\r\n" H "\r\nGET /to"));
     http_conn_ended(&r.conn);
     saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
-    assert_true(exchange_answer(r.owner.latest, &empty, STR_NONE, &e));
-    r.owner.open--;
+    x = r.owner.latest;
+    obedient_forget(&r.owner);
+    assert_true(exchange_answer(x, &empty, STR_NONE, &e));
     saw(&r, N "Content-Length: 0\n\n");
     assert_true(r.soon);
     http_conn_ended(&r.conn);
