@@ -12,7 +12,7 @@ import swarm  # noqa: E402
 from slow_clients import SLOW, recorder, slow_body  # noqa: E402
 
 # Seconds that each kind has, and how many of them there are.
-KINDS = dict(zip(SLOW, [(10, 2500), (30, 2000), (120, 200)]))
+KINDS = dict(zip(SLOW, [(10, 3000), (30, 500), (120, 20)]))
 LATE = 60  # seconds by which a loaded machine may be late
 
 

@@ -45,21 +45,24 @@ SLOW = [slow_head, slow_body, slow_reader]
 
 
 @contextlib.contextmanager
-def recorder(mcpreel, path, *words):
-    upstream = Upstream(serve)
-    program = Program([mcpreel, "-q", "record", "-o", path, "--listen", "127.0.0.1:0", "--url", upstream.url, *words])
+def program(*words):
+    p = Program(words)
     try:
-        yield program
+        yield p
     finally:
-        program.close()
-        upstream.close()
+        p.close()
+
+
+@contextlib.contextmanager
+def recorder(mcpreel, path):
+    upstream = Upstream(serve)
+    with program(mcpreel, "-q", "record", "-o", path, "--listen", "127.0.0.1:0", "--url", upstream.url) as p:
+        yield p
+    upstream.close()
 
 
 @contextlib.contextmanager
 def replayer(mcpreel, path):
     recording_with_a_question(path)
-    program = Program([mcpreel, "-q", "replay", "--listen", "127.0.0.1:0", path])
-    try:
-        yield program
-    finally:
-        program.close()
+    with program(mcpreel, "-q", "replay", "--listen", "127.0.0.1:0", path) as p:
+        yield p
