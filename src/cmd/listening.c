@@ -70,17 +70,9 @@ struct http_gate listening_gate(const struct listening_args *args, const struct 
     };
 }
 
-bool listening_check_lent(const struct listening_args *args, const struct listen *at,
-                          bool lends, struct err *e)
+bool listening_is_open(const struct listening_args *args, const struct listen *at)
 {
-    if (!lends || (at->scope == LISTEN_LOOPBACK && !args->allow_host.count))
-        return true;
-    err_set(e, ERR_USAGE,
-            "'--header', '--header-env' and a user in the URL are for clients of this machine "
-            "only");
-    return err_hint(e,
-                    "leave out --allow-remote and --allow-host, or let every client send its "
-                    "own header");
+    return at->scope != LISTEN_LOOPBACK || args->allow_host.count;
 }
 
 void listening_refused(const struct log *log, bool *crowd, uint64_t connection,

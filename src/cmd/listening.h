@@ -70,11 +70,8 @@ bool listening_choose(const struct listening_args *args, int usual, struct liste
 /* Who is let in then. Borrows from the options. */
 struct http_gate listening_gate(const struct listening_args *args, const struct listen *at);
 
-/* With a header of ours (`lends`), whoever reaches the port speaks to the server as we do. On
- * this machine that is what it is for; nobody else is lent it: ERR_USAGE if others may come, by
- * address or through what forwards to us. */
-bool listening_check_lent(const struct listening_args *args, const struct listen *at,
-                          bool lends, struct err *e) MUST_CHECK;
+/* Whether others than this machine may come: by address, or through what forwards to us. */
+bool listening_is_open(const struct listening_args *args, const struct listen *at);
 
 /* Somebody was refused who sent no request. That there are too many is told aloud, but only
  * once, which `*crowd` remembers: it is for the user to change. */
