@@ -11,6 +11,7 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 
 def serve(conn):
     """Streams that say more than anybody takes to who asks for one; JSON for the others."""
+    conn.sock.settimeout(None)  # it is not for us to lose patience
     while request := conn.request():
         if request.method == "GET":
             conn.sse()
