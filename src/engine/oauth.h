@@ -48,7 +48,7 @@ struct oauth {
     struct arena arena;
     struct url server; /* its endpoint */
     struct str origin; /* the same, up to the path */
-    bool root;         /* clients ask for '/' when they mean the endpoint */
+    bool root;         /* who logs in asks for '/' and means the endpoint */
     struct str paths[OAUTH_PATHS_MAX];
     size_t path_count;
     struct buf authorize; /* the path of the page where users agree; or empty */
@@ -65,7 +65,7 @@ void oauth_release(struct oauth *o);
 unsigned oauth_news(struct oauth *o);
 void oauth_note(struct oauth *o, enum oauth_note note);
 
-/* The endpoint was asked for under this path. */
+/* Somebody who asked for the endpoint under this path was refused, and so will log in. */
 void oauth_endpoint(struct oauth *o, struct str path);
 
 enum oauth_document {

@@ -249,6 +249,19 @@ def test_a_client_that_uses_the_root_logs_in_there(login, record):
     recorded(program)
 
 
+def test_whose_resource_is_at_the_root_is_decided_when_it_is_refused(login, record):
+    """A page that is looked at there in between is nobody who logs in."""
+    server = login()
+    program = record(server)
+    browser = Browser(program)
+    assert browser.call().status == 401
+    browser.call("/", headers=[("Authorization", f"Bearer {CANARIES['access']}")])
+    assert browser.ask(browser.home + METADATA).json["resource"] == f"{browser.home}/mcp"
+    assert browser.call("/").status == 401
+    assert browser.ask(browser.home + METADATA).json["resource"] == f"{browser.home}/"
+    recorded(program)
+
+
 def test_only_the_addresses_change_and_nobody_keeps_a_copy(login, record):
     server = login()
     program = record(server)
