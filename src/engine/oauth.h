@@ -20,6 +20,9 @@
  * a browser is sent there. Not if the authorization server names itself in its last redirect:
  * that has to pass through us.
  *
+ * A server on this machine is told how its clients call us, and some call themselves so, too.
+ * Then all is right already, and nothing changes in either direction.
+ *
  * Origins are compared by scheme, host and port, and only they are replaced; what follows
  * stays byte for byte. The one exception is a client that uses '/' for the server's path:
  * to it the resource is '/' as well.
@@ -48,6 +51,7 @@ struct oauth {
     struct arena arena;
     struct url server; /* its endpoint */
     struct str origin; /* the same, up to the path */
+    bool as_called;    /* it calls itself what its clients call it, which is our address */
     bool root;         /* who logs in asks for '/' and means the endpoint */
     struct str paths[OAUTH_PATHS_MAX];
     size_t path_count;
