@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cmd/listening.h"
 #include "trace/limits.h"
 
 enum {
@@ -150,8 +151,7 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
 {
     struct http_side *s = to;
 
-    log_say(s->drive->app->log, LOG_DEBUG, "connection %llu was refused: %s",
-            (unsigned long long)connection, why->text);
+    listening_refused(s->drive->app->log, &s->crowd, connection, why);
 }
 
 static const struct exchange_events events = {

@@ -75,6 +75,19 @@ bool listening_is_open(const struct listening_args *args, const struct listen *a
     return at->scope != LISTEN_LOOPBACK || args->allow_host.count;
 }
 
+void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
+                       const struct exchange_fault *why)
+{
+    log_say(log, LOG_DEBUG, "connection %llu was refused: %s", (unsigned long long)connection,
+            why->text);
+    if (why->kind != EXCHANGE_CROWD || *crowd)
+        return;
+    *crowd = true;
+    log_say(log, LOG_WARN,
+            "there are more clients than file descriptors for them; those who "
+            "come now are answered 503 (see 'ulimit -n')");
+}
+
 static bool tell_descriptor(const struct app *app, const struct listening_args *args,
                             struct str line, struct err *e)
 {

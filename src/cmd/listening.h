@@ -4,6 +4,7 @@
 
 #include "cmd/app.h"
 #include "cmd/option.h"
+#include "transport/exchange.h"
 #include "transport/http-gate.h"
 #include "wire/listen.h"
 
@@ -71,6 +72,11 @@ struct http_gate listening_gate(const struct listening_args *args, const struct 
 
 /* Whether others than this machine may come: by address, or through what forwards to us. */
 bool listening_is_open(const struct listening_args *args, const struct listen *at);
+
+/* Somebody was refused who sent no request. That there are too many is told aloud, but only
+ * once, which `*crowd` remembers: it is for the user to change. */
+void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
+                       const struct exchange_fault *why);
 
 /* Clients can connect: on standard output the URL, on the descriptor, if any, only where. */
 bool listening_tell(const struct app *app, const struct listening_args *args,

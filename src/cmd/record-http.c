@@ -20,11 +20,13 @@ struct sessions {
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
-    bool ending;    /* somebody wants us to */
-    bool broke_off; /* the server has, an answer */
-    bool beside;    /* something passed that is not for the endpoint */
-    bool packed;    /* a stream did, that may tell where to post */
     struct url server;
+    struct learnt_grip own; /* what is secret of the server's own address */
+    bool ending;            /* somebody wants us to */
+    bool broke_off;         /* the server has, an answer */
+    bool beside;            /* something passed that is not for the endpoint */
+    bool packed;            /* a stream did, that may tell where to post */
+    bool crowd;             /* somebody was told that there are too many */
 };
 
 /* One exchange, as far as we look at it. */
@@ -46,13 +48,18 @@ static bool on_posted(void *to, const struct request *r)
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
 static void tell_beside(struct sessions *s, const struct request *r)
 {
+    struct buf path;
+
     if (s->beside)
         return;
     s->beside = true;
+    buf_init(&path, REQUEST_HEAD_MAX);
+    redactor_path(&s->reel.how->redaction->redactor, r->path, &path);
     log_say(s->reel.app->log, LOG_INFO,
             "what is asked of '%.*s' passes, but only its head is recorded: it is not the "
             "server's own path",
-            STR_ARG(r->path));
+            STR_ARG(buf_str(&path)));
+    buf_release(&path);
 }
 
 static struct passing *passing_of(const struct http_passage *p)
@@ -96,10 +103,10 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .endpoint = p->endpoint,
     };
 
-    if (!p->endpoint)
-        tell_beside(s, r);
     p->user = passing_new(s, p, r);
     passing_of(p)->seen = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
+    if (!p->endpoint)
+        tell_beside(s, r);
 }
 
 static void on_body(void *to, struct http_passage *p, struct str bytes)
@@ -227,8 +234,7 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
 {
     struct sessions *s = to;
 
-    log_say(s->reel.app->log, LOG_DEBUG, "connection %llu was refused: %s",
-            (unsigned long long)connection, why->text);
+    listening_refused(s->reel.app->log, &s->crowd, connection, why);
 }
 
 static const struct http_relay_events relay_events = {
@@ -337,9 +343,14 @@ int record_http_run(const struct app *app, struct record_place *place,
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);
+    s.tap.learnt = &how->redaction->redactor.learnt;
+    s.tap.keep_targets = how->redaction->redactor.keep_url;
+    if (!s.tap.keep_targets)
+        http_secrets_address(s.tap.learnt, &s.own, str_z(http->server->url));
     s.loop = loop_new();
     code = run(&s, http, e);
     loop_free(s.loop);
+    learnt_let_go(s.tap.learnt, &s.own);
     record_oauth_release(&s.oauth);
     http_tap_release(&s.tap);
     reel_release(&s.reel);

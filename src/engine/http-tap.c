@@ -32,7 +32,8 @@ struct asked {
 
 struct http_seen {
     struct http_tap *tap;
-    struct asked *asked; /* until the answer; of a stream that may be HTTP+SSE to the end */
+    struct asked *asked;     /* until the answer; of a stream that may be HTTP+SSE to the end */
+    struct learnt_grip grip; /* the secrets it carries */
     uint64_t number, conn;
     uint64_t session; /* 0: none, or not known yet */
     uint64_t stream;  /* 0: the answer is none */
@@ -155,6 +156,27 @@ static struct str headers_json(struct http_tap *t, const struct fields *f)
     return buf_str(&t->headers);
 }
 
+/* Before anything is written that may repeat it. */
+static void learn_fields(struct http_seen *x, const struct fields *f)
+{
+    if (x->tap->learnt)
+        http_secrets_fields(x->tap->learnt, &x->grip, f);
+}
+
+static void learn_session(struct http_seen *x, struct str id)
+{
+    if (x->tap->learnt)
+        http_secrets_session(x->tap->learnt, &x->grip, x->session, id);
+}
+
+static void learn_address(struct http_seen *x, struct str path, struct str query)
+{
+    if (!x->tap->learnt || x->tap->keep_targets)
+        return;
+    http_secrets_address(x->tap->learnt, &x->grip, path);
+    http_secrets_target(x->tap->learnt, &x->grip, STR_NONE, query);
+}
+
 bool http_tap_is_posted(const struct http_tap *t, struct str method, struct str path,
                         struct str query)
 {
@@ -198,6 +220,9 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     asked->last_event = arena_str(a, value_of(q->fields, STR("last-event-id")));
     asked->deletes = str_eq(q->method, STR("DELETE"));
     asked->http.state = str_z(session_state_name(find_session(x, q)));
+    learn_fields(x, q->fields);
+    learn_session(x, asked->session_id);
+    learn_address(x, q->path, q->query);
     asked->http.method = arena_str(a, q->method);
     asked->http.host = str_z(place_name(q->host));
     asked->http.origin = str_z(place_name(q->origin));
@@ -284,6 +309,7 @@ static bool see_session(struct http_seen *x, unsigned status, const struct field
 
     if (status < STATUS_REDIRECT && named.len && !x->asked->deletes)
         x->session = session_ids_named(ids, named, &minted);
+    learn_session(x, named);
     if (status == STATUS_NOT_FOUND ||
         (x->asked->deletes && status >= STATUS_OK && status < STATUS_REDIRECT))
         session_ids_end(ids, x->asked->session_id);
@@ -371,6 +397,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     struct arena a = { NULL, 0 };
 
     tell_request(x, now);
+    learn_fields(x, fields);
     r.http.mints_session = see_session(x, status, fields);
     start_answer(x, fields);
     r.http.status = status;
@@ -438,6 +465,7 @@ static void put_endpoint(struct http_seen *x, const struct sse_item *item, struc
     struct err e = ERR_NONE;
     struct endpoint found;
 
+    learn_address(x, item->data, STR_NONE);
     if (asked && !asked->target.len &&
         endpoints_read(&found, item->data, x->tap->server, &asked->client, &a, &e)) {
         asked->target = arena_str(&asked->arena, found.target);
@@ -578,6 +606,8 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct t
     if (x->asked && x->asked->target.len)
         endpoints_end(&x->tap->endpoints, x->asked->target, x->session);
     forget_asked(x);
+    if (x->tap->learnt)
+        learnt_let_go(x->tap->learnt, &x->grip);
     if (x->sse)
         sse_reader_release(x->sse);
     free(x->sse);

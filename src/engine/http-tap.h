@@ -18,12 +18,15 @@
 #define ENGINE_HTTP_TAP_H
 
 #include "engine/endpoints.h"
+#include "engine/http-secrets.h"
 #include "engine/tap.h"
 #include "wire/place.h"
 
 struct http_tap {
     struct tap *tap; /* borrowed */
     size_t max;
+    struct learnt *learnt; /* secrets that pass are told to it; borrowed, set after the init */
+    bool keep_targets;     /* what is secret of addresses is not told to it */
     const struct url *server; /* borrowed; NULL: no stream tells where to post */
     struct session_ids sessions;
     struct endpoints endpoints;

@@ -2,7 +2,9 @@
 
 #include <sys/resource.h>
 
-enum { OTHERS = 64 }; /* of whoever listens: files, pipes, the loop's own */
+/* Of whoever listens: files, pipes, the loop's own, and those who are told that there is no
+ * room. With few in all, half of them, but what is needed at any rate. */
+enum { OTHERS = 64, NEEDED = 24 };
 
 void descriptors_raise(struct descriptors *d)
 {
@@ -29,10 +31,12 @@ void descriptors_restore(const struct descriptors *d)
 size_t descriptors_room(size_t each)
 {
     struct rlimit limit;
+    rlim_t others, rest;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    if (limit.rlim_cur > 2 * OTHERS)
-        return (size_t)(limit.rlim_cur - OTHERS) / each;
-    return (size_t)limit.rlim_cur / 2 / each;
+    others = limit.rlim_cur / 2 < OTHERS ? limit.rlim_cur / 2 : OTHERS;
+    others = others > NEEDED ? others : NEEDED;
+    rest = limit.rlim_cur > others ? limit.rlim_cur - others : 0;
+    return rest / each ? (size_t)(rest / each) : 1;
 }

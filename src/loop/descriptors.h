@@ -21,7 +21,8 @@ void descriptors_raise(struct descriptors *d);
 /* As before; between fork and exec, too. */
 void descriptors_restore(const struct descriptors *d);
 
-/* For how many there is room who take `each` of them, a few left for other things. */
+/* For how many there is room who take `each` of them, a few left for other things; for one
+ * at least. */
 size_t descriptors_room(size_t each);
 
 #endif

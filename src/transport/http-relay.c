@@ -298,13 +298,18 @@ static void server_whole(void *to)
         exchange_end(x);
 }
 
+static unsigned status_of(enum http_fault fault)
+{
+    return fault == HTTP_SCARCE ? 503 : fault == HTTP_TIMEOUT ? 504 : 502;
+}
+
 static void server_failed(void *to, enum http_fault fault, const struct err *why)
 {
     struct passage *p = to;
     struct exchange *x = p->exchange;
 
     if (!p->begun) {
-        answer_ourselves(p, HTTP_RELAY_FAULT, fault == HTTP_TIMEOUT ? 504 : 502, why->msg);
+        answer_ourselves(p, HTTP_RELAY_FAULT, status_of(fault), why->msg);
         return;
     }
     tell_end(p, fault == HTTP_CUT ? HTTP_RELAY_SERVER : HTTP_RELAY_FAULT, false, why->msg);

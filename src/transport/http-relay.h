@@ -10,7 +10,7 @@
  *   The query is kept; one that the target has comes first.
  * - Host is kept for a server on this machine and is the server's own for others.
  * - Who is not let in gets an answer of ours, as does everybody while the server cannot be
- *   reached: 502, or 504 if it takes too long to connect.
+ *   reached: 502, 504 if it takes too long to connect, 503 if we have no descriptor for it.
  * - A client that leaves ends its request at the server, and the other way round: an answer
  *   that the server breaks off is broken off. Nothing is ever asked twice.
  * - Of the ways to pack an answer the server is offered those that the owner can unpack.

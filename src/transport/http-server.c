@@ -11,8 +11,11 @@
 #include "transport/http-conn.h"
 
 enum {
-    TURNED_AWAY_MAX = 32, /* who are told that there are too many, at once */
-    LOOK_MS = 20,         /* between looks whether those who are not read are still there */
+    /* Who are told that there are too many, at once; the others wait. They take descriptors,
+     * too: fewer where there are few. */
+    AWAY_MAX = 32,
+    AWAY_FEW = 8,
+    LOOK_MS = 20, /* between looks whether those who are not read are still there */
     TICK_MIN_MS = 5,
     TICK_MAX_MS = 1000,
 };
@@ -26,6 +29,7 @@ struct guest {
     struct http_server *server;
     struct stream *stream; /* NULL once it is closed */
     bool due, lost;
+    bool away; /* it is only told that there are too many */
     bool left; /* it has closed its side, though more may have to be read */
     struct http_conn conn;
 };
@@ -39,8 +43,10 @@ struct http_server {
     char host[LISTENER_ADDRESS + 256];
     struct guest *guests, *deaf, *due;
     size_t count, max;
+    size_t away; /* of `count`, those who take nobody's place */
     uint64_t last_number;
     unsigned tick_ms;
+    bool full; /* nobody else is taken, not even to be told so */
     bool stopping;
     void (*done)(void *to);
     void *done_to;
@@ -188,6 +194,11 @@ static void on_broken(void *to, const struct err *why)
 
 /* Coming and going. */
 
+static size_t away_max(const struct http_server *s)
+{
+    return s->max > 2 * AWAY_MAX ? AWAY_MAX : AWAY_FEW;
+}
+
 static void free_guest(struct guest *g)
 {
     struct http_server *s = g->server;
@@ -195,10 +206,16 @@ static void free_guest(struct guest *g)
     *g->back = g->next;
     if (g->next)
         g->next->back = g->back;
+    s->away -= g->away;
     http_conn_release(&g->conn);
     free(g);
     if (--s->count == 0)
         timer_stop(s->tick);
+    if (s->full && s->away < away_max(s)) {
+        s->full = false;
+        if (s->listener)
+            listener_pause(s->listener, false);
+    }
 }
 
 static void say_goodbye(struct guest *g)
@@ -215,10 +232,6 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     struct http_server *s = to;
     struct guest *g;
 
-    if (s->count >= s->max + TURNED_AWAY_MAX) {
-        stream_close(stream);
-        return;
-    }
     g = mem_new(struct guest);
     g->server = s;
     g->stream = stream;
@@ -232,8 +245,15 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     stream_tell(stream, g);
     stream_read(stream, true);
     http_conn_init(&g->conn, &s->house, g, ++s->last_number);
-    if (scarce || s->count > s->max)
+    if (scarce || s->count - s->away > s->max) {
+        g->away = true;
+        s->away++;
         http_conn_turn_away(&g->conn);
+    }
+    if (s->away >= away_max(s)) {
+        s->full = true;
+        listener_pause(s->listener, true);
+    }
 }
 
 static const struct listener_events listener_events = {

@@ -1,12 +1,12 @@
 """Thousands of clients at once, and the server they want: two programs that tests start.
 
-    swarm.py serve STREAMS EVENTS                      prints its port; each round needs all streams open
-    swarm.py call PORT PATH STREAMS EVENTS ROUNDS      clients of that server, or of who is in between
-    swarm.py greet PORT PATH STREAMS EVENTS            clients of a replayed session with a question in it
+    swarm.py serve STREAMS EVENTS                        prints its port; each round needs all streams open
+    swarm.py call PORT PATH STREAMS EVENTS ROUNDS RUDE   clients of that server, or of who is in between
+    swarm.py greet PORT PATH STREAMS EVENTS              clients of a replayed session with a question in it
 
 All clients use the same JSON-RPC ids. A round of `call` is one request for each of them, answered by a stream
 of events; the server says the first event on each stream, waits until all streams are there, and says the others
-one by one in turn. `greet` opens a session for each client and calls; every stream then waits for the answer to a
+one by one in turn. So many rude ones come between the rounds: they break their connection in the middle of their stream. `greet` opens a session for each client and calls; every stream then waits for the answer to a
 question, which is given once all of them are open. At the end of a round what came on each stream must be its own
 events in their order, every one of them, and the result.
 
@@ -17,6 +17,7 @@ import json
 import resource
 import select
 import socket
+import struct
 import sys
 
 HEAD = ("POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json, text/event-stream\r\n"
@@ -25,6 +26,7 @@ STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encodi
 LAST = b"0\r\n\r\n"
 NO_PORT_YET = 24  # IP_BIND_ADDRESS_NO_PORT: the port is chosen for the pair of addresses
 VERSION = "2025-11-25"
+RUDE = -1  # who will not wait for the end
 WAIT = 300  # seconds in which something must happen
 
 
@@ -114,7 +116,10 @@ class Crowd:
         for fd, _ in ready:
             wire = self.wires[fd]
             if wire:
-                more = wire.sock.recv(1 << 16)
+                try:
+                    more = wire.sock.recv(1 << 16)
+                except ConnectionError:
+                    more = b""
                 if not more:
                     self.closed(wire)
                     continue
@@ -155,7 +160,8 @@ def serve(count, events):
             elif wire.whole():
                 who, wire.have = json.loads(wire.body())["params"]["arguments"]["who"], b""
                 wire.sock.sendall(STREAM + event(said(who, 0)))
-                open_[who] = wire
+                if who != RUDE:
+                    open_[who] = wire
         if len(open_) == count:
             for n in range(1, events):
                 for who, wire in open_.items():
@@ -197,9 +203,22 @@ def check(wire, who, want):
         sys.exit(f"stream {who}: {got!r} instead of {want!r}")
 
 
-def calls(port, path, count, events, rounds):
+def be_rude(crowd, count):
+    guests = [crowd.connect(n) for n in range(count)]
+    for wire in guests:
+        crowd.post(wire, call(RUDE))
+    crowd.until(guests, lambda wire: text(said(RUDE, 0)) in wire.have)
+    for wire in guests:
+        crowd.poll.unregister(wire.sock.fileno())
+        del crowd.wires[wire.sock.fileno()]
+        wire.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        wire.sock.close()
+
+
+def calls(port, path, count, events, rounds, rude):
     crowd = Clients(port, path, count)
     for _ in range(rounds):
+        be_rude(crowd, rude)
         for who, wire in enumerate(crowd.clients):
             crowd.post(wire, call(who))
         crowd.until(crowd.clients, Wire.whole)

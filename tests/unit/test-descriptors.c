@@ -61,6 +61,10 @@ static void a_few_are_left_for_other_things(void **state)
     set_soft(64);
     assert_int_equal(descriptors_room(1), 32);
     assert_int_equal(descriptors_room(2), 16);
+    set_soft(40);
+    assert_int_equal(descriptors_room(1), 16);
+    set_soft(24);
+    assert_int_equal(descriptors_room(1), 1);
     set_soft(before.rlim_cur);
 }
 

@@ -313,7 +313,7 @@ static void who_is_one_too_many_is_told_and_may_come_again(void **state)
 {
     struct http_server_config two = { .host = STR("127.0.0.1"), .max_connections = 2 };
     struct house h;
-    int a, b, c;
+    int a, b, c, d;
 
     (void)state;
     open_house(&h, &two);
@@ -327,16 +327,45 @@ static void who_is_one_too_many_is_told_and_may_come_again(void **state)
     assert_string_equal(dial_hear(h.loop, c, &h.heard, STR_NONE), "end");
     assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 503 ")));
     assert_int_equal(h.owner.refused, 1);
-    close(c);
     close(a);
     wait_for_gone(&h, 1);
     dial_pause(h.loop);
-    c = dial(&h);
-    dial_say(c, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
+    d = dial(&h); /* the one who was told is still there, and takes nobody's place */
+    dial_say(d, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
     wait_for_requests(&h, 3);
     close(b);
     close(c);
+    close(d);
     wait_for_gone(&h, 2);
+    close_house(&h);
+}
+
+static void everybody_is_told_however_many_come(void **state)
+{
+    enum { MANY = 40 };
+    struct http_server_config one = { .host = STR("127.0.0.1"), .max_connections = 1 };
+    struct house h;
+    int in, fds[MANY];
+
+    (void)state;
+    open_house(&h, &one);
+    in = dial(&h);
+    dial_say(in, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
+    wait_for_requests(&h, 1);
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = dial(&h);
+        dial_say(fds[i], STR("GET /none HTTP/1.1\r\n" H "\r\n"));
+    }
+    for (int i = 0; i < MANY; i++) {
+        buf_clear(&h.heard);
+        assert_string_equal(dial_hear(h.loop, fds[i], &h.heard, STR_NONE), "end");
+        assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 503 ")));
+        assert_in_range(http_server_connections(h.server), 1, 9); /* the others wait */
+        close(fds[i]);
+    }
+    assert_int_equal(h.owner.refused, MANY);
+    close(in);
+    wait_for_gone(&h, 1);
     close_house(&h);
 }
 
@@ -563,6 +592,7 @@ int main(void)
         cmocka_unit_test(a_broken_answer_is_seen_to_be_broken),
         cmocka_unit_test(an_early_answer_reaches_who_is_still_sending),
         cmocka_unit_test(who_is_one_too_many_is_told_and_may_come_again),
+        cmocka_unit_test(everybody_is_told_however_many_come),
         cmocka_unit_test(who_takes_its_time_is_given_up),
         cmocka_unit_test(who_takes_nothing_of_its_answer_is_given_up),
         cmocka_unit_test(stopping_lets_answers_end_in_their_time),

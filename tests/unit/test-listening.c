@@ -130,6 +130,31 @@ static void what_does_not_fit_is_refused(void **state)
                    "'--allow-origin': 'https://app.example/' is no origin of pages");
 }
 
+static void keep(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void that_there_are_too_many_is_told_aloud_once(void **state)
+{
+    const struct exchange_fault crowd = { .kind = EXCHANGE_CROWD, .text = "too many" };
+    const struct exchange_fault other = { .kind = EXCHANGE_INVALID, .text = "a NUL byte" };
+    struct buf said;
+    struct log log = { .level = LOG_INFO, .put = keep, .to = &said };
+    bool told = false;
+
+    (void)state;
+    buf_init(&said, 4096);
+    listening_refused(&log, &told, 1, &other);
+    assert_int_equal(said.len, 0);
+    for (int i = 0; i < 3; i++)
+        listening_refused(&log, &told, 2, &crowd);
+    assert_str(buf_str(&said),
+               STR("mcpreel: warning: there are more clients than file descriptors for them; "
+                   "those who come now are answered 503 (see 'ulimit -n')\n"));
+    buf_release(&said);
+}
+
 static void assert_told(struct desk *d, bool json, const char *host, const char *want)
 {
     struct app app = { .sys = &d->faults.sys, .json = json };
@@ -179,6 +204,7 @@ int main(void)
         cmocka_unit_test(others_are_let_in_only_if_that_is_asked_for),
         cmocka_unit_test(who_is_let_in_is_said_by_the_options),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
         cmocka_unit_test_setup_teardown(the_url_is_told_on_standard_output, desk_open,
                                         desk_close),
         cmocka_unit_test_setup_teardown(the_address_is_told_on_a_descriptor_and_its_end_follows,

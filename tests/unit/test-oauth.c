@@ -177,8 +177,8 @@ static void what_is_on_another_origin_stays_and_is_told(void **state)
 
     (void)state;
     assert_metadata(&o, OAUTH_RESOURCE, same, same);
-    assert_metadata(&o, OAUTH_RESOURCE, "{\"resource\":\"http://mcp.example.com/mcp\"}",
-                    "{\"resource\":\"http://mcp.example.com/mcp\"}");
+    assert_metadata(&o, OAUTH_RESOURCE, "{\"resource\":\"http://mcp.example.com:443/mcp\"}",
+                    "{\"resource\":\"http://mcp.example.com:443/mcp\"}");
     assert_metadata(&o, OAUTH_RESOURCE, "{\"resource\":\"" SERVER ":8443/mcp\"}",
                     "{\"resource\":\"" SERVER ":8443/mcp\"}");
     assert_metadata(&o, OAUTH_RESOURCE, "{\"resource\":\"" SERVER ".evil.com/mcp\"}",
