@@ -169,6 +169,16 @@ static void learn_session(struct http_seen *x, struct str id)
         http_secrets_session(x->tap->learnt, &x->grip, x->session, id);
 }
 
+/* Of HTTP+SSE any value of the query may be the id. */
+static void learn_endpoint(struct http_seen *x, struct str query)
+{
+    while (query.len) {
+        struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
+
+        learn_session(x, value.len ? value : name);
+    }
+}
+
 static void learn_address(struct http_seen *x, struct str path, struct str query)
 {
     if (!x->tap->learnt || x->tap->keep_targets)
@@ -192,6 +202,7 @@ static enum session_state find_session(struct http_seen *x, const struct http_ta
     struct asked *asked = x->asked;
     struct arena *a = &asked->arena;
     struct endpoints *known = &x->tap->endpoints;
+    enum session_state state;
 
     asked->http.path = arena_str(a, q->path);
     if (q->query.at && q->endpoint)
@@ -200,7 +211,9 @@ static enum session_state find_session(struct http_seen *x, const struct http_ta
     if (!asked->session_id.len && http_tap_is_posted(x->tap, q->method, q->path, q->query)) {
         asked->http.path = endpoints_masked(q->path, a);
         asked->http.query = endpoints_masked_query(q->query, a);
-        return endpoints_look(known, q->path, q->query, &x->session);
+        state = endpoints_look(known, q->path, q->query, &x->session);
+        learn_endpoint(x, q->query);
+        return state;
     }
     return session_ids_look(&x->tap->sessions, asked->session_id, &x->session);
 }
@@ -465,12 +478,13 @@ static void put_endpoint(struct http_seen *x, const struct sse_item *item, struc
     struct err e = ERR_NONE;
     struct endpoint found;
 
-    learn_address(x, item->data, STR_NONE);
     if (asked && !asked->target.len &&
         endpoints_read(&found, item->data, x->tap->server, &asked->client, &a, &e)) {
         asked->target = arena_str(&asked->arena, found.target);
         x->session = endpoints_named(&x->tap->endpoints, found.target);
+        learn_endpoint(x, str_skip(found.target, str_find(found.target, '?') + 1));
     }
+    learn_address(x, item->data, STR_NONE);
     told.data = endpoints_masked(item->data, &a);
     put_sse(x, &told, now);
     arena_release(&a);
