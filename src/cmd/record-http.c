@@ -346,7 +346,7 @@ int record_http_run(const struct app *app, struct record_place *place,
     s.tap.learnt = &how->redaction->redactor.learnt;
     s.tap.keep_targets = how->redaction->redactor.keep_url;
     if (!s.tap.keep_targets)
-        http_secrets_address(s.tap.learnt, &s.own, str_z(http->server->url));
+        http_secrets_address(s.tap.learnt, &s.own, 0, str_z(http->server->url));
     s.loop = loop_new();
     code = run(&s, http, e);
     loop_free(s.loop);
