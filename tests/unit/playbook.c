@@ -79,6 +79,8 @@ static void write_down(struct action_sink *self, const struct action *a)
     case ACTION_OPEN:
     case ACTION_WRITE:
     case ACTION_END:
+    case ACTION_ASK:
+    case ACTION_ABANDON:
         http_line_write(&p->got, a);
         break;
     case ACTION_START_UPSTREAM:
