@@ -52,9 +52,9 @@ struct http_seen {
     struct sse_reader *sse;
 };
 
-void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
+void http_tap_init(struct http_tap *t, struct tap *tap, size_t max, struct learnt *learnt)
 {
-    *t = (struct http_tap){ .tap = tap, .max = max };
+    *t = (struct http_tap){ .tap = tap, .max = max, .learnt = learnt };
     session_ids_init(&t->sessions);
     endpoints_init(&t->endpoints, &t->sessions);
     recall_init(&t->events, LIMIT_EVENTS);
@@ -67,6 +67,15 @@ void http_tap_release(struct http_tap *t)
     endpoints_release(&t->endpoints);
     recall_release(&t->events);
     buf_release(&t->headers);
+    if (t->learnt)
+        learnt_let_go(t->learnt, &t->own);
+}
+
+void http_tap_hide_addresses(struct http_tap *t, struct str server)
+{
+    t->hides_addresses = true;
+    if (t->learnt)
+        http_secrets_address(t->learnt, &t->own, 0, server);
 }
 
 bool http_tap_trouble(struct http_tap *t, struct err *e)
@@ -174,7 +183,7 @@ static void learn_target(struct http_seen *x, const struct http_tap_request *q)
 {
     bool posted = !x->asked->session_id.len && x->session;
 
-    if (x->tap->learnt && (posted || !x->tap->keep_targets))
+    if (x->tap->learnt && (posted || x->tap->hides_addresses))
         http_secrets_target(x->tap->learnt, &x->grip, posted ? x->session : 0, q->path,
                             q->query);
 }

@@ -6,6 +6,7 @@ in anything that was said. The searcher shares nothing with the program.
 """
 import json
 import os
+import subprocess
 import threading
 
 import pytest
@@ -321,6 +322,43 @@ def test_the_session_of_an_endpoint_is_not_written_where_it_is_repeated(mcpreel,
     said = [m["msg"]["result"] for m in of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")]
     assert [s["other"] for s in said] == ["[REDACTED:session-1]"] * 2
     assert said[1]["mine"] == said[1]["hex"] == "[REDACTED:session-2]"
+
+
+def test_what_a_server_repeats_to_a_client_on_stdio_is_not_written_down_either(mcpreel, tmp_path):
+    """There mcpreel itself carries the session."""
+    session, key = "9d1f6c2a-1111-4222-8333-abcdefabcdef", "7b2e9c4f0a1d4e5f"
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method != "POST":
+                conn.answer(405)
+            elif "id" not in request.json:
+                conn.answer(202)
+            elif request.json["method"] == "initialize":
+                conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": session, "version": "1"}}),
+                            headers=[("Mcp-Session-Id", session)])
+            else:
+                conn.answer(json_=result(1, {"mine": session, "asked": request.target}))
+
+    server = Upstream(serve)
+    said = [call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}),
+            {"jsonrpc": "2.0", "method": "notifications/initialized"}, call(1, "ping")]
+    words = [mcpreel, "record", "-vv", "--url", server.url.replace("/mcp", f"/{key}/mcp"), "-o", tmp_path / "r.jsonl"]
+    program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        for message in said:
+            program.stdin.write(json.dumps(message).encode() + b"\n")
+            program.stdin.flush()
+            if "id" in message:
+                assert session in program.stdout.readline().decode()
+        _, err = program.communicate(timeout=WAIT)
+    finally:
+        program.kill()
+        server.close()
+    assert program.returncode == 0, err
+    text = (tmp_path / "r.jsonl").read_text()
+    assert session not in text + err.decode() and key not in text + err.decode()
+    assert of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")[-1]["msg"]["result"]["mine"] == "[REDACTED:session-1]"
 
 
 def test_hundreds_of_sessions_are_all_looked_for(mcpreel, tmp_path):
