@@ -245,7 +245,7 @@ static void crowd_a_processor(pid_t burners[BURNERS])
         burners[i] = fork();
         assert_true(burners[i] >= 0);
         if (burners[i] == 0) {
-            setsid(); /* as the process has: shares may be by session */
+            setsid(); /* where shares are by session, too, each has as much as we and it */
             alarm(60);
             for (;;)
                 ;
