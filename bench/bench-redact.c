@@ -20,7 +20,8 @@ struct kind {
     struct buf text;
     struct json *lines; /* scanned before the clock starts */
     size_t count;
-    double best; /* seconds */
+    double best;     /* seconds */
+    unsigned learnt; /* so many sessions are known */
 };
 
 static double cpu_seconds(void)
@@ -95,6 +96,19 @@ static bool drop(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
+static void learn(struct learnt *l, unsigned sessions)
+{
+    struct learnt_grip g = { .at = NULL };
+    char text[64];
+
+    for (unsigned i = 0; i < sessions; i++) {
+        snprintf(text, sizeof text, "%08x-%04x-4938-8271-%08x%04x", i * 2654435761u, i & 0xFFFF,
+                 i * 40503u + 7, ~i & 0xFFFF);
+        learnt_add_session(l, &g, i + 1, str_z(text));
+    }
+    learnt_let_go(l, &g);
+}
+
 static void run(struct kind *k, const struct secrets *s)
 {
     struct sink nowhere = { drop };
@@ -102,6 +116,7 @@ static void run(struct kind *k, const struct secrets *s)
     double start, took;
 
     redactor_init(r, s, &nowhere);
+    learn(&r->learnt, k->learnt);
     start = cpu_seconds();
     for (size_t i = 0; i < k->count; i++) {
         struct record rec = { .kind = RECORD_MESSAGE };
@@ -126,6 +141,8 @@ int main(int argc, char **argv)
         { .name = "backslashes", .target = ">= 0.33 x" },
         { .name = "starts of patterns", .target = ">= 0.33 x" },
         { .name = "nothing but secrets", .target = ">= 0.33 x" },
+        { .name = "mixed, one session", .target = ">= 150", .learnt = 1 },
+        { .name = "mixed, 5,000 sessions", .target = ">= 150", .learnt = 5000 },
     };
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
     struct secrets secrets;
@@ -141,6 +158,8 @@ int main(int argc, char **argv)
     repeat(&kinds[4].text, STR("\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\u0041"), bytes);
     repeat(&kinds[5].text, STR("custaa-0 custab-1 custba-2 "), bytes);
     repeat(&kinds[6].text, STR("AKIAIOSFODNN7EXAMPLE "), bytes);
+    traffic_mixed(&kinds[7].text, bytes);
+    traffic_mixed(&kinds[8].text, bytes);
     for (size_t i = 0; i < KINDS; i++)
         scan(&kinds[i]);
     for (int round = 0; round < ROUNDS; round++)

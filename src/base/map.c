@@ -14,10 +14,30 @@ void map_init(struct map *m)
     *m = (struct map){ .seed = hash_mix((uintptr_t)m, (uint64_t)clock_mono_us()) };
 }
 
+static bool is_small(const struct map_entry *e)
+{
+    return e->key.len <= MAP_KEY_SMALL;
+}
+
+static void keep_key(struct map_entry *e, struct str key)
+{
+    char *at = key.len <= MAP_KEY_SMALL ? e->small : mem_alloc(key.len);
+
+    if (key.len)
+        memcpy(at, key.at, key.len);
+    e->key = str_n(at, key.len);
+}
+
+static void drop_key(struct map_entry *e)
+{
+    if (!is_small(e))
+        free((char *)e->key.at);
+}
+
 void map_release(struct map *m)
 {
     for (size_t i = 0; i < m->used; i++)
-        free((char *)m->entries[i].key.at);
+        drop_key(&m->entries[i]);
     free(m->entries);
     free(m->slots);
     *m = (struct map){ .seed = m->seed };
@@ -66,8 +86,13 @@ static void rebuild(struct map *m)
         m->slots = mem_grow(m->slots, m->slot_count * sizeof *m->slots);
     }
     memset(m->slots, 0, m->slot_count * sizeof *m->slots);
-    for (size_t i = 0; i < m->used; i++)
+    for (size_t i = 0; i < m->used; i++) {
+        struct map_entry *e = &m->entries[i];
+
+        if (is_small(e))
+            e->key.at = e->small; /* it has moved */
         link_entry(m, i);
+    }
 }
 
 void *map_get(const struct map *m, struct str key)
@@ -75,15 +100,6 @@ void *map_get(const struct map *m, struct str key)
     const struct map_entry *entry = find(m, key, hash_bytes(key, m->seed));
 
     return entry ? entry->value : NULL;
-}
-
-static struct str copy_key(struct str key)
-{
-    char *at = mem_alloc(key.len);
-
-    if (key.len)
-        memcpy(at, key.at, key.len);
-    return str_n(at, key.len);
 }
 
 void map_put(struct map *m, struct str key, void *value)
@@ -98,8 +114,8 @@ void map_put(struct map *m, struct str key, void *value)
     }
     if (m->used == m->entry_cap)
         rebuild(m);
-    m->entries[m->used] =
-        (struct map_entry){ .key = copy_key(key), .value = value, .hash = hash };
+    m->entries[m->used] = (struct map_entry){ .value = value, .hash = hash };
+    keep_key(&m->entries[m->used], key);
     link_entry(m, m->used);
     m->used++;
     m->count++;
@@ -113,7 +129,7 @@ void *map_remove(struct map *m, struct str key)
     if (!entry)
         return NULL;
     value = entry->value;
-    free((char *)entry->key.at);
+    drop_key(entry);
     *entry = (struct map_entry){ .hash = entry->hash, .gone = true };
     m->count--;
     return value;

@@ -12,11 +12,14 @@
 
 #include "base/str.h"
 
+enum { MAP_KEY_SMALL = 8 };
+
 struct map_entry {
     struct str key; /* owned by the map */
     void *value;    /* never owned */
     uint64_t hash;
-    bool gone; /* removed; skipped by map_next() */
+    char small[MAP_KEY_SMALL]; /* where the key lies if it is no longer; numbers are not */
+    bool gone;                 /* removed; skipped by map_next() */
 };
 
 struct map {

@@ -108,8 +108,10 @@ void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *s
 
 static bool open_http(struct as_server *s, struct err *e)
 {
-    return http_side_open(&s->http, s->loop, &s->drive, &s->listen->at, e) &&
-           listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
+    if (!http_side_open(&s->http, s->loop, &s->drive, &s->listen->at, e))
+        return false;
+    s->http.gate = listening_gate(s->listen->args, &s->listen->at);
+    return listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
                           STR("/mcp"), e);
 }
 

@@ -108,6 +108,20 @@ static bool check_sides(const struct remote *server, bool has_command, bool list
     return true;
 }
 
+/* With a header of ours, whoever reaches the port speaks as we do. On this machine that is
+ * what it is for; nobody else is lent it. */
+static bool check_lent(const struct record_http_settings *http, struct err *e)
+{
+    if (!http->server->secrets.count || !listening_is_open(http->listening, &http->at))
+        return true;
+    err_set(e, ERR_USAGE,
+            "'--header', '--header-env' and a user in the URL are for clients of "
+            "this machine only");
+    return err_hint(e,
+                    "leave out --allow-remote and --allow-host, or let every client send its "
+                    "own header");
+}
+
 /* The server's command: after "--", or in one string. */
 static bool find_server(struct record_settings *how, const struct record_args *args,
                         const struct operands *in, struct arena *a, struct err *e)
@@ -236,7 +250,7 @@ static int record_from(const struct app *app, const struct record_args *args,
 
     if (listening_choose(&args->listening, usual, &http->at, &listens, e) &&
         check_sides(http->server, in->server || args->upstream, listens, e) &&
-        (how.url || find_server(&how, args, in, &a, e))) {
+        check_lent(http, e) && (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;
 
         code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, e);

@@ -3,30 +3,60 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cmd/listening.h"
 #include "trace/limits.h"
 
-enum { GRACE_MS = 2000, TOO_LARGE = 413, UNSENDABLE = 500, QUEUE_MAX = 16 << 20 };
+enum {
+    GRACE_MS = 2000,
+    TOO_LARGE = 413,
+    UNSENDABLE = 500,
+    QUEUE_MAX = 16 << 20,
+    BODY_KEEP = 16 << 10,
+};
 
 /* An exchange that the engine has not ended. */
 struct http_asking {
     struct http_asking *next; /* among those that were answered */
-    struct http_side *side;
-    struct exchange *x; /* NULL: its client has gone */
+    struct exchange *x;       /* NULL: its client has gone */
     uint64_t number;
     bool told; /* the engine knows of it */
     struct buf body;
     struct step_request request;
 };
 
+static void free_asking(struct http_asking *q)
+{
+    if (q)
+        buf_release(&q->body);
+    free(q);
+}
+
+/* One is kept with its memory, unless that is large. */
 static void sweep(struct http_side *s)
 {
     while (s->answered && !s->drive->stepping) {
-        struct http_asking *next = s->answered->next;
+        struct http_asking *q = s->answered;
 
-        buf_release(&s->answered->body);
-        free(s->answered);
-        s->answered = next;
+        s->answered = q->next;
+        if (!s->spare && q->body.cap <= BODY_KEEP)
+            s->spare = q;
+        else
+            free_asking(q);
     }
+}
+
+static struct http_asking *new_asking(struct http_side *s, struct exchange *x)
+{
+    struct http_asking *q = s->spare;
+
+    s->spare = NULL;
+    if (!q) {
+        q = mem_new(struct http_asking);
+        buf_init(&q->body, s->body_max);
+    }
+    buf_clear(&q->body);
+    *q = (struct http_asking){ .x = x, .number = ++s->count, .body = q->body };
+    return q;
 }
 
 /* The engine may still be looking at what it has just answered. */
@@ -48,11 +78,7 @@ static void on_request(void *to, struct exchange *x)
         exchange_refuse(x, v.status, NULL, str_z(v.text));
         return;
     }
-    q = mem_new(struct http_asking);
-    q->side = s;
-    q->x = x;
-    q->number = ++s->count;
-    buf_init(&q->body, s->body_max);
+    q = new_asking(s, x);
     map_put(&s->asking, map_number(&q->number), q);
     x->user = q;
     exchange_go_on(x);
@@ -70,6 +96,12 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
     exchange_refuse(x, TOO_LARGE, NULL, STR("the message is too large"));
 }
 
+/* Who got past the gate is meant to. */
+static enum place admitted(enum place p)
+{
+    return p == PLACE_OTHER ? PLACE_SELF : p;
+}
+
 static void on_whole(void *to, struct exchange *x)
 {
     struct http_side *s = to;
@@ -80,9 +112,8 @@ static void on_whole(void *to, struct exchange *x)
         .method = x->head->method,
         .path = x->head->path,
         .fields = &x->head->fields,
-        /* Who got past the gate is meant to. */
-        .host = s->gate.remote && x->host == PLACE_OTHER ? PLACE_SELF : x->host,
-        .origin = x->origin,
+        .host = admitted(x->host),
+        .origin = admitted(x->origin),
         .body = buf_str(&q->body),
     };
     drive_tell(
@@ -119,8 +150,7 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
 {
     struct http_side *s = to;
 
-    log_say(s->drive->app->log, LOG_DEBUG, "connection %llu was refused: %s",
-            (unsigned long long)connection, why->text);
+    listening_refused(s->drive->app->log, &s->crowd, connection, why);
 }
 
 static const struct exchange_events events = {
@@ -149,12 +179,9 @@ void http_side_close(struct http_side *s)
 {
     http_server_close(s->server);
     sweep(s);
-    for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));) {
-        struct http_asking *q = e->value;
-
-        buf_release(&q->body);
-        free(q);
-    }
+    for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));)
+        free_asking(e->value);
+    free_asking(s->spare);
     map_release(&s->asking);
 }
 

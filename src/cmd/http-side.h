@@ -18,7 +18,9 @@ struct http_side {
     struct http_gate gate;
     struct map asking; /* number of an exchange to struct http_asking */
     struct http_asking *answered;
+    struct http_asking *spare; /* for the next one; NULL: none */
     uint64_t count;
+    bool crowd;       /* somebody was told that there are too many */
     size_t body_max;  /* of a request */
     size_t queue_max; /* untaken, before more is sent */
 };

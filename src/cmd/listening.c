@@ -13,6 +13,34 @@ static bool check_scope(const struct listening_args *args, const struct listen *
     return err_hint(e, "listen on 127.0.0.1, or add --allow-remote if that is what you want");
 }
 
+static bool check_lists(const struct listening_args *args, struct err *e)
+{
+    for (size_t i = 0; i < args->allow_host.count; i++)
+        if (!http_gate_is_host(str_z(args->allow_host.at[i]))) {
+            err_set(e, ERR_USAGE, "'--allow-host': '%s' is no name of a host",
+                    args->allow_host.at[i]);
+            return err_hint(e, "write it as --allow-host mcp.example.org");
+        }
+    for (size_t i = 0; i < args->allow_origin.count; i++)
+        if (!http_gate_is_origin(str_z(args->allow_origin.at[i]))) {
+            err_set(e, ERR_USAGE, "'--allow-origin': '%s' is no origin of pages",
+                    args->allow_origin.at[i]);
+            return err_hint(e, "write it as --allow-origin https://app.example.org, without a "
+                               "path");
+        }
+    return true;
+}
+
+/* An option that says something about an address that was not given. */
+static const char *idle_option(const struct listening_args *args)
+{
+    return args->allow_remote         ? "--allow-remote"
+           : args->allow_host.count   ? "--allow-host"
+           : args->allow_origin.count ? "--allow-origin"
+           : args->ready_fd           ? "--ready-fd"
+                                      : NULL;
+}
+
 bool listening_choose(const struct listening_args *args, int usual, struct listen *at,
                       bool *asked, struct err *e)
 {
@@ -21,14 +49,43 @@ bool listening_choose(const struct listening_args *args, int usual, struct liste
     *asked = args->listen || args->port || usual;
     if (args->listen && args->port)
         return err_set(e, ERR_USAGE, "two addresses: '--listen' and '--port'");
-    if (!*asked && (args->allow_remote || args->ready_fd)) {
-        err_set(e, ERR_USAGE, "'%s' goes with '--listen' only",
-                args->allow_remote ? "--allow-remote" : "--ready-fd");
+    if (!*asked && idle_option(args)) {
+        err_set(e, ERR_USAGE, "'%s' goes with '--listen' only", idle_option(args));
         return err_hint(e, "say where: --listen 127.0.0.1:8080");
     }
-    if (!args->listen)
-        return true;
-    return listen_parse(at, str_z(args->listen), e) && check_scope(args, at, e);
+    if (!check_lists(args, e))
+        return false;
+    return !args->listen ||
+           (listen_parse(at, str_z(args->listen), e) && check_scope(args, at, e));
+}
+
+struct http_gate listening_gate(const struct listening_args *args, const struct listen *at)
+{
+    return (struct http_gate){
+        .remote = at->scope != LISTEN_LOOPBACK,
+        .hosts = args->allow_host.at,
+        .host_count = args->allow_host.count,
+        .origins = args->allow_origin.at,
+        .origin_count = args->allow_origin.count,
+    };
+}
+
+bool listening_is_open(const struct listening_args *args, const struct listen *at)
+{
+    return at->scope != LISTEN_LOOPBACK || args->allow_host.count;
+}
+
+void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
+                       const struct exchange_fault *why)
+{
+    log_say(log, LOG_DEBUG, "connection %llu was refused: %s", (unsigned long long)connection,
+            why->text);
+    if (why->kind != EXCHANGE_CROWD || *crowd)
+        return;
+    *crowd = true;
+    log_say(log, LOG_WARN,
+            "there are more clients than file descriptors for them; those who "
+            "come now are answered 503 (see 'ulimit -n')");
 }
 
 static bool tell_descriptor(const struct app *app, const struct listening_args *args,

@@ -4,6 +4,8 @@
 
 #include "cmd/app.h"
 #include "cmd/option.h"
+#include "transport/exchange.h"
+#include "transport/http-gate.h"
 #include "wire/listen.h"
 
 struct listening_args {
@@ -11,6 +13,7 @@ struct listening_args {
     int64_t port;     /* 0: not given */
     int64_t ready_fd; /* 0: none */
     bool allow_remote;
+    struct option_list allow_host, allow_origin;
 };
 
 #define LISTENING_GROUP "Clients on HTTP"
@@ -38,6 +41,18 @@ struct listening_args {
           .group = LISTENING_GROUP,                                                            \
           .at = offsetof(args_type, field.allow_remote),                                       \
           .help = "listen where other machines can connect, too" },                            \
+        { .name = "allow-host",                                                                \
+          .arg = "NAME",                                                                       \
+          .type = OPTION_LIST,                                                                 \
+          .group = LISTENING_GROUP,                                                            \
+          .at = offsetof(args_type, field.allow_host),                                         \
+          .help = "take requests for this name, too: that of a tunnel or a proxy" },           \
+        { .name = "allow-origin",                                                              \
+          .arg = "ORIGIN",                                                                     \
+          .type = OPTION_LIST,                                                                 \
+          .group = LISTENING_GROUP,                                                            \
+          .at = offsetof(args_type, field.allow_origin),                                       \
+          .help = "let the pages of this site in, such as https://example.org" },              \
     {                                                                                          \
         .name = "ready-fd", .arg = "N", .type = OPTION_INT, .min = 3, .max = 1 << 20,          \
         .group = LISTENING_GROUP, .at = offsetof(args_type, field.ready_fd),                   \
@@ -51,6 +66,17 @@ enum { LISTENING_SEED_PORT = 5555 }; /* where mcp-recorder listens */
  * --allow-remote. */
 bool listening_choose(const struct listening_args *args, int usual, struct listen *at,
                       bool *asked, struct err *e) MUST_CHECK;
+
+/* Who is let in then. Borrows from the options. */
+struct http_gate listening_gate(const struct listening_args *args, const struct listen *at);
+
+/* Whether others than this machine may come: by address, or through what forwards to us. */
+bool listening_is_open(const struct listening_args *args, const struct listen *at);
+
+/* Somebody was refused who sent no request. That there are too many is told aloud, but only
+ * once, which `*crowd` remembers: it is for the user to change. */
+void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
+                       const struct exchange_fault *why);
 
 /* Clients can connect: on standard output the URL, on the descriptor, if any, only where. */
 bool listening_tell(const struct app *app, const struct listening_args *args,

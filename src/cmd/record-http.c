@@ -1,5 +1,6 @@
 #include "cmd/record-http.h"
 
+#include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
 #include "loop/signals.h"
 #include "transport/http-relay.h"
@@ -11,24 +12,32 @@ struct sessions {
     struct reel reel;
     struct http_tap tap;
     struct http_gate gate;
+    struct record_oauth oauth;
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
-    bool ending;    /* somebody wants us to */
-    bool broke_off; /* the server has, an answer */
-    bool beside;    /* something passed that is not for the endpoint */
+    struct learnt_grip own; /* what is secret of the server's own address */
+    bool ending;            /* somebody wants us to */
+    bool broke_off;         /* the server has, an answer */
+    bool beside;            /* something passed that is not for the endpoint */
+    bool crowd;             /* somebody was told that there are too many */
 };
 
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
 static void tell_beside(struct sessions *s, const struct request *r)
 {
+    struct buf path;
+
     if (s->beside)
         return;
     s->beside = true;
+    buf_init(&path, REQUEST_HEAD_MAX);
+    redactor_path(&s->reel.how->redaction->redactor, r->path, &path);
     log_say(s->reel.app->log, LOG_INFO,
             "what is asked of '%.*s' passes, but only its head is recorded: it is not the "
             "server's own path",
-            STR_ARG(r->path));
+            STR_ARG(buf_str(&path)));
+    buf_release(&path);
 }
 
 static void on_request(void *to, struct http_passage *p, const struct request *r)
@@ -45,9 +54,9 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .endpoint = p->endpoint,
     };
 
+    p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
     if (!p->endpoint)
         tell_beside(s, r);
-    p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
 }
 
 static void on_body(void *to, struct http_passage *p, struct str bytes)
@@ -133,8 +142,7 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
 {
     struct sessions *s = to;
 
-    log_say(s->reel.app->log, LOG_DEBUG, "connection %llu was refused: %s",
-            (unsigned long long)connection, why->text);
+    listening_refused(s->reel.app->log, &s->crowd, connection, why);
 }
 
 static const struct http_relay_events relay_events = {
@@ -186,6 +194,8 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
                     .extra = http->server->headers,
                     .cacert = str_z(http->server->cacert) },
         .gate = &s->gate,
+        .changes = &record_oauth_changes,
+        .changes_to = &s->oauth,
     };
 
     return http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
@@ -208,6 +218,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
 
     if (!open_relay(s, http, e))
         return app_exit_code(e);
+    record_oauth_init(&s->oauth, s->reel.app, str_z(http->server->url));
     s->signals = signals_watch(s->loop, on_signal, s);
     if (!reel_settle(&s->reel, true, e)) {
         code = app_exit_code(e);
@@ -231,15 +242,22 @@ int record_http_run(const struct app *app, struct record_place *place,
                     const struct record_settings *how, const struct record_http_settings *http,
                     struct err *e)
 {
-    struct sessions s = { .gate = { .remote = http->at.scope != LISTEN_LOOPBACK } };
+    struct sessions s = { .gate = listening_gate(http->listening, &http->at) };
     int code;
 
+    s.gate.lends = http->server->secrets.count > 0;
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.reel.together = true;
     http_tap_init(&s.tap, &s.reel.tap, how->max_message);
+    s.tap.learnt = &how->redaction->redactor.learnt;
+    s.tap.keep_targets = how->redaction->redactor.keep_url;
+    if (!s.tap.keep_targets)
+        http_secrets_address(s.tap.learnt, &s.own, str_z(http->server->url));
     s.loop = loop_new();
     code = run(&s, http, e);
     loop_free(s.loop);
+    learnt_let_go(s.tap.learnt, &s.own);
+    record_oauth_release(&s.oauth);
     http_tap_release(&s.tap);
     reel_release(&s.reel);
     return code;

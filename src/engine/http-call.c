@@ -4,7 +4,6 @@
 #include "engine/headers-kept.h"
 #include "engine/leaves.h"
 #include "mcp/meta.h"
-#include "wire/media.h"
 
 struct str http_call_header(const struct http_call *c, struct str name)
 {
@@ -38,13 +37,12 @@ static bool is_ours(enum place p)
 }
 
 /* What is accepted, not how that is spelled. */
-static uint64_t accept_key(const struct fields *f)
+static uint64_t accept_key(const struct media_accept *accept)
 {
-    struct media_accept accept = media_accept(f);
-    uint64_t key = accept.said;
+    uint64_t key = accept->said;
 
     for (int i = 0; i < MEDIA_COUNT; i++)
-        key = key * 4 + (accept.of[i].named ? 2u : 0u) + (accept.of[i].q > 0);
+        key = key * 4 + (accept->of[i].named ? 2u : 0u) + (accept->of[i].q > 0);
     return key;
 }
 
@@ -97,7 +95,7 @@ uint64_t http_call_key(const struct http_call *c, struct arena *a)
     if (c->kind == INTAKE_BATCH)
         return 0;
     key = hash_mix(key, (uint64_t)is_ours(c->host) * 2 + is_ours(c->origin));
-    key = hash_mix(key, accept_key(c->fields));
+    key = hash_mix(key, accept_key(&c->accept));
     key = hash_mix(key, headers_key(c->fields));
     if (str_eq(c->method, STR("POST")))
         key = hash_mix(key, media_of_fields(c->fields));

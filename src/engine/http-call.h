@@ -7,12 +7,14 @@
 #include "mcp/message.h"
 #include "mcp/version.h"
 #include "trace/intake.h"
+#include "wire/media.h"
 #include "wire/place.h"
 
 /* Everything is borrowed. */
 struct http_call {
     struct str method;
     const struct fields *fields;
+    struct media_accept accept; /* what the fields say of that */
     enum place host, origin;
     enum session_state state;
     enum intake_kind kind;

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/discover.h"
+#include "engine/unheard.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
 #include "trace/limits.h"
@@ -19,14 +20,6 @@ enum {
     CONFLICT = 409,
     UNAVAILABLE = 503,
     ID_BYTES = 16,
-    WAITING_MAX = 256, /* messages for a client that does not listen yet */
-};
-
-/* A message for a client that does not listen yet. */
-struct waiting {
-    struct waiting *next;
-    size_t len;
-    char text[];
 };
 
 struct http_mock_client {
@@ -35,8 +28,7 @@ struct http_mock_client {
     struct session *session;
     char id[ID_BYTES * 2 + 1];
     struct http_stream *ear; /* for what answers nothing; NULL: it does not listen */
-    struct waiting *first, *last;
-    size_t waiting;
+    struct unheard unheard;
 };
 
 /* An exchange that is not over. */
@@ -91,11 +83,7 @@ void http_mock_init(struct http_mock *m, const struct script *script,
 
 static void free_client(struct http_mock_client *c)
 {
-    while (c->first) {
-        struct waiting *next = c->first->next;
-        free(c->first);
-        c->first = next;
-    }
+    unheard_release(&c->unheard);
     free(c);
 }
 
@@ -193,28 +181,12 @@ static void begin(struct http_mock *m, const struct action_way *way)
     cut_off(m, c);
 }
 
-static void wait_for_ear(struct http_mock_client *c, struct str text)
-{
-    struct waiting *w = mem_alloc(sizeof *w + text.len);
-
-    w->len = text.len;
-    memcpy(w->text, text.at, text.len);
-    *(c->last ? &c->last->next : &c->first) = w;
-    c->last = w;
-    if (++c->waiting <= WAITING_MAX)
-        return;
-    w = c->first;
-    c->first = w->next;
-    c->waiting--;
-    free(w);
-}
-
 static void send_apart(struct http_mock *m, struct http_mock_client *c, struct str text)
 {
     if (c->ear)
         http_streams_send(&m->streams, c->ear, text);
     else if (c->number)
-        wait_for_ear(c, text);
+        unheard_put(&c->unheard, text);
 }
 
 static unsigned status_of(const struct http_mock_call *c, struct str text)
@@ -442,12 +414,11 @@ static struct http_mock_call *new_call(struct http_mock *m, const struct asked *
                                        struct http_mock_client *client)
 {
     struct http_mock_call *c = mem_new(struct http_mock_call);
-    struct media_accept accept = media_accept(q->call->fields);
 
     c->number = q->exchange;
     c->client = client;
-    c->takes_json = accept.of[MEDIA_JSON].q > 0;
-    c->takes_sse = accept.of[MEDIA_SSE].q > 0;
+    c->takes_json = q->call->accept.of[MEDIA_JSON].q > 0;
+    c->takes_sse = q->call->accept.of[MEDIA_SSE].q > 0;
     c->primes = knows_priming(q->call, client, &m->arena);
     buf_init(&c->answers, LIMIT_LINE * 3);
     map_put(&m->calls, map_number(&c->number), c);
@@ -470,27 +441,49 @@ static struct http_mock_client *client_of(struct http_mock *m, const struct aske
 }
 
 static void hear_value(struct http_mock *m, struct http_mock_client *c, uint64_t exchange,
-                       struct json_val v)
+                       struct json_val v, const struct mcp_message *as)
 {
-    struct mcp_message msg = mcp_classify(v, &m->arena);
     struct record r = { .kind = RECORD_MESSAGE, .has = HAS_EXCHANGE, .exchange = exchange };
 
-    if (msg.kind == MCP_OTHER || msg.kind == MCP_BATCH) {
+    if (as->kind == MCP_OTHER || as->kind == MCP_BATCH) {
         r.kind = RECORD_RAW;
         r.bytes = (struct record_bytes){ TO_SERVER, json_raw(v), STR("not JSON-RPC") };
     } else {
-        r.message = (struct record_message){ .dir = TO_SERVER, .msg = v };
+        r.message = (struct record_message){ .dir = TO_SERVER, .msg = v, .as = as };
     }
     session_hear(c->session, &r, m->now_us);
 }
 
 /* What has an id that is none is no notification, but a request that is wrong. */
-static size_t answers_owed(struct json_val v, struct arena *a)
+static bool is_owed_answer(struct json_val v, const struct mcp_message *as)
 {
-    enum mcp_kind kind = mcp_classify(v, a).kind;
+    return as->kind == MCP_REQUEST || as->kind == MCP_OTHER || as->kind == MCP_BATCH ||
+           (as->kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
+}
 
-    return kind == MCP_REQUEST || kind == MCP_OTHER || kind == MCP_BATCH ||
-           (kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
+static size_t count_owed(struct json_val batch, struct arena *a)
+{
+    struct json_iter it = json_each(batch);
+    size_t owed = 0;
+
+    while (json_next(&it)) {
+        struct mcp_message as = mcp_classify(it.value, a);
+
+        owed += is_owed_answer(it.value, &as);
+    }
+    return owed;
+}
+
+static void hear_batch(struct http_mock *m, struct http_mock_client *c, uint64_t exchange,
+                       struct json_val batch)
+{
+    struct json_iter it = json_each(batch);
+
+    while (json_next(&it)) {
+        struct mcp_message as = mcp_classify(it.value, &m->arena);
+
+        hear_value(m, c, exchange, it.value, &as);
+    }
 }
 
 /* What is asked is answered in its own time; what is only told is accepted at once. */
@@ -498,13 +491,10 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
                       bool modern)
 {
     struct json_val root = json_root(&m->json);
-    bool batch = json_type(root) == JSON_ARRAY;
-    struct json_iter it = json_each(root);
+    bool batch = q->call->kind == INTAKE_BATCH;
     struct http_mock_call *call;
-    size_t owed = batch ? 0 : answers_owed(root, &m->arena);
+    size_t owed = batch ? count_owed(root, &m->arena) : is_owed_answer(root, q->call->message);
 
-    while (batch && json_next(&it))
-        owed += answers_owed(it.value, &m->arena);
     if (owed) {
         call = new_call(m, q, c);
         call->owed = owed;
@@ -512,11 +502,10 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
         call->batch = batch;
     }
     m->at = c;
-    it = json_each(root);
-    while (batch && json_next(&it))
-        hear_value(m, c, q->exchange, it.value);
-    if (!batch)
-        hear_value(m, c, q->exchange, root);
+    if (batch)
+        hear_batch(m, c, q->exchange, root);
+    else
+        hear_value(m, c, q->exchange, root, q->call->message);
     m->at = NULL;
     if (owed)
         return;
@@ -534,7 +523,7 @@ static void hear_post(struct http_mock *m, const struct asked *q)
 static void start_listening(struct http_mock *m, struct http_mock_call *call)
 {
     struct http_mock_client *c = call->client;
-    struct waiting *w;
+    struct unheard_item *item;
 
     call->stream =
         http_streams_new(&m->streams, c->number, call->number, m->http->stream_has_ids);
@@ -546,13 +535,10 @@ static void start_listening(struct http_mock *m, struct http_mock_call *call)
     if (c->ear)
         http_streams_drop(&m->streams, c->ear);
     c->ear = call->stream;
-    while ((w = c->first)) {
-        http_streams_send(&m->streams, c->ear, str_n(w->text, w->len));
-        c->first = w->next;
-        c->waiting--;
-        free(w);
+    while ((item = unheard_take(&c->unheard))) {
+        http_streams_send(&m->streams, c->ear, str_n(item->text, item->len));
+        free(item);
     }
-    c->last = NULL;
 }
 
 /* The exchange of a call that is waited for again on another one. */
@@ -641,10 +627,14 @@ static void hear(struct http_mock *m, const struct asked *q)
  * one that nobody knew. */
 static const struct http_odd *find_odd(struct http_mock *m, const struct asked *q)
 {
-    const struct http_odd *odd = http_script_odd(m->http, http_call_key(q->call, &m->arena));
-    struct str last = http_call_header(q->call, STR("last-event-id"));
+    const struct http_odd *odd;
+    struct str last;
     uint64_t n;
 
+    if (!m->http->odd.count)
+        return NULL;
+    odd = http_script_odd(m->http, http_call_key(q->call, &m->arena));
+    last = http_call_header(q->call, STR("last-event-id"));
     if (odd && !odd->wrong && last.len && http_streams_find(&m->streams, q->session, last, &n))
         return NULL;
     return odd;
@@ -654,9 +644,11 @@ static void hear_request(struct http_mock *m, const struct event *ev)
 {
     const struct step_request *r = ev->request;
     struct mcp_message msg = { .kind = MCP_OTHER };
-    struct http_call call = {
-        .method = r->method, .fields = r->fields, .host = r->host, .origin = r->origin
-    };
+    struct http_call call = { .method = r->method,
+                              .fields = r->fields,
+                              .accept = media_accept(r->fields),
+                              .host = r->host,
+                              .origin = r->origin };
     struct asked q = { .exchange = ev->exchange, .call = &call };
     const struct http_odd *odd;
     struct http_verdict v;

@@ -17,7 +17,7 @@
 #include "engine/http-answer.h"
 #include "engine/mock.h"
 
-#define HTTP_MOCK_CLIENTS ((size_t)4096)
+#define HTTP_MOCK_CLIENTS ((size_t)32768)
 
 struct http_mock_options {
     struct mock_options mock;

@@ -3,7 +3,6 @@
 #include "mcp/code.h"
 #include "mcp/meta.h"
 #include "mcp/method.h"
-#include "wire/media.h"
 
 enum {
     OK = 200,
@@ -94,7 +93,7 @@ static struct http_verdict judge_get(const struct http_rules *rules, const struc
 
     if (!rules->legacy || !rules->stream)
         return not_allowed(rules);
-    if (!media_accept(c->fields).of[MEDIA_SSE].q)
+    if (!c->accept.of[MEDIA_SSE].q)
         return refuse(NOT_ACCEPTABLE, MCP_SERVER_ERROR,
                       STR("Not Acceptable: Client must accept text/event-stream"));
     v = judge_version_header(c);
@@ -205,12 +204,10 @@ static struct http_verdict judge_legacy(const struct http_rules *rules,
 static struct http_verdict judge_post(const struct http_rules *rules, const struct http_call *c,
                                       struct arena *a)
 {
-    struct media_accept accept = media_accept(c->fields);
-
     if (media_of_fields(c->fields) != MEDIA_JSON)
         return refuse(UNSUPPORTED_TYPE, MCP_SERVER_ERROR,
                       STR("Unsupported Media Type: Content-Type must be application/json"));
-    if (!accept.of[MEDIA_JSON].q && !accept.of[MEDIA_SSE].q)
+    if (!c->accept.of[MEDIA_JSON].q && !c->accept.of[MEDIA_SSE].q)
         return refuse(NOT_ACCEPTABLE, MCP_SERVER_ERROR,
                       STR("Not Acceptable: Client must accept application/json and "
                           "text/event-stream"));

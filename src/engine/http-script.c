@@ -152,6 +152,7 @@ static void see_request(struct http_script *h, const struct record *r)
     p->call = (struct http_call){
         .method = arena_str(&p->arena, r->http.method),
         .fields = &p->fields,
+        .accept = media_accept(&p->fields),
         .host = place_by_name(r->http.host),
         .origin = place_by_name(r->http.origin),
         .state = state_by_name(r->http.state),

@@ -28,7 +28,8 @@ struct asked {
 
 struct http_seen {
     struct http_tap *tap;
-    struct asked *asked; /* until the answer */
+    struct asked *asked;     /* until the answer */
+    struct learnt_grip grip; /* the secrets it carries */
     uint64_t number, conn;
     uint64_t session; /* 0: none, or not known yet */
     uint64_t stream;  /* 0: the answer is none */
@@ -148,6 +149,27 @@ static struct str headers_json(struct http_tap *t, const struct fields *f)
     return buf_str(&t->headers);
 }
 
+/* Before anything is written that may repeat it. */
+static void learn_fields(struct http_seen *x, const struct fields *f)
+{
+    if (x->tap->learnt)
+        http_secrets_fields(x->tap->learnt, &x->grip, f);
+}
+
+static void learn_session(struct http_seen *x, struct str id)
+{
+    if (x->tap->learnt)
+        http_secrets_session(x->tap->learnt, &x->grip, x->session, id);
+}
+
+static void learn_address(struct http_seen *x, struct str path, struct str query)
+{
+    if (!x->tap->learnt || x->tap->keep_targets)
+        return;
+    http_secrets_address(x->tap->learnt, &x->grip, path);
+    http_secrets_target(x->tap->learnt, &x->grip, STR_NONE, query);
+}
+
 struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
                                  struct tap_time now)
 {
@@ -165,6 +187,9 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     asked->last_event = arena_str(a, value_of(q->fields, STR("last-event-id")));
     asked->deletes = str_eq(q->method, STR("DELETE"));
     state = session_ids_look(&t->sessions, asked->session_id, &x->session);
+    learn_fields(x, q->fields);
+    learn_session(x, asked->session_id);
+    learn_address(x, q->path, q->query);
     asked->http = (struct record_http){
         .method = arena_str(a, q->method),
         .path = arena_str(a, q->path),
@@ -250,6 +275,7 @@ static bool see_session(struct http_seen *x, unsigned status, const struct field
 
     if (status < STATUS_REDIRECT && named.len && !x->asked->deletes)
         x->session = session_ids_named(ids, named, &minted);
+    learn_session(x, named);
     if (status == STATUS_NOT_FOUND ||
         (x->asked->deletes && status >= STATUS_OK && status < STATUS_REDIRECT))
         session_ids_end(ids, x->asked->session_id);
@@ -329,6 +355,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     struct arena a = { NULL, 0 };
 
     tell_request(x, now);
+    learn_fields(x, fields);
     r.http.mints_session = see_session(x, status, fields);
     start_answer(x, fields);
     r.http.status = status;
@@ -394,6 +421,7 @@ static void put_endpoint(struct http_seen *x, const struct sse_item *item, struc
     struct sse_item told = *item;
     struct str path = str_n(item->data.at, str_find(item->data, '?'));
 
+    learn_address(x, item->data, STR_NONE);
     if (path.len < item->data.len)
         told.data = arena_printf(&a, "%.*s?[REDACTED]", STR_ARG(path));
     put_sse(x, &told, now);
@@ -524,6 +552,8 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct t
     if (x->asked)
         arena_release(&x->asked->arena);
     free(x->asked);
+    if (x->tap->learnt)
+        learnt_let_go(x->tap->learnt, &x->grip);
     if (x->sse)
         sse_reader_release(x->sse);
     free(x->sse);

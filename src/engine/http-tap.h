@@ -14,6 +14,7 @@
 #ifndef ENGINE_HTTP_TAP_H
 #define ENGINE_HTTP_TAP_H
 
+#include "engine/http-secrets.h"
 #include "engine/session-ids.h"
 #include "engine/tap.h"
 #include "wire/place.h"
@@ -21,6 +22,8 @@
 struct http_tap {
     struct tap *tap; /* borrowed */
     size_t max;
+    struct learnt *learnt; /* secrets that pass are told to it; borrowed, set after the init */
+    bool keep_targets;     /* what is secret of addresses is not told to it */
     struct session_ids sessions;
     struct recall events; /* session and id of an event: where it was, and its message */
     struct buf headers;   /* of the head that is being looked at, as JSON */

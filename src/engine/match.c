@@ -43,6 +43,7 @@ void matcher_init(struct matcher *m, const struct script *script,
 void matcher_release(struct matcher *m)
 {
     queues_release(&m->queues);
+    free(m->places.at);
     leaves_release(&m->leaves);
     script_text_release(&m->text);
 }
@@ -106,7 +107,7 @@ static bool same_params(struct matcher *m, const struct wanted *w, uint32_t op,
 }
 
 /* Equal hashes are not yet equal requests. */
-static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
+static bool compare(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
 {
     struct json_val params;
 
@@ -125,14 +126,22 @@ static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *d
     return true;
 }
 
-/* Queues that a live request may be found in: there are several only if parts of
- * recorded requests were redacted, and then the one where nothing was comes first. */
-struct places {
-    uint32_t *at;
-    size_t count, cap;
-};
+/* The same, without reading again what was read before. */
+static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
+{
+    struct match_insight *known = &m->insight;
 
-static void add_place(struct places *p, uint32_t head)
+    if (known->fits != op) {
+        known->differs = false;
+        known->fits = compare(m, w, op, &known->differs) ? op : 0;
+    }
+    if (known->fits != op)
+        return false;
+    *differs = known->differs;
+    return true;
+}
+
+static void add_place(struct match_places *p, uint32_t head)
 {
     for (size_t i = 0; i < p->count; i++)
         if (p->at[i] == head)
@@ -143,14 +152,25 @@ static void add_place(struct places *p, uint32_t head)
     p->at[p->count++] = head;
 }
 
+static uint32_t live_key(struct matcher *m, const struct wanted *w)
+{
+    struct match_insight *known = &m->insight;
+
+    if (!known->keyed) {
+        leaves_take(&m->leaves, w->live->params, &m->options.rules,
+                    (struct leaf_mask){ NULL, 0 });
+        known->key = script_fold(leaves_key(&m->leaves));
+        known->keyed = true;
+    }
+    return known->key;
+}
+
 static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t session,
-                          uint32_t subject_key, struct places *to)
+                          uint32_t subject_key, struct match_places *to)
 {
     const struct script_mask *masks = script_masks(m->script, w->method, subject_key);
-    uint32_t key;
+    uint32_t key = live_key(m, w);
 
-    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
-    key = script_fold(leaves_key(&m->leaves));
     add_place(to, queues_find(&m->queues, session, w->method, key));
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
@@ -159,17 +179,22 @@ static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t se
     }
 }
 
-/* `wild`: among requests whose subject was redacted, else among the others. */
-static struct places find_places(struct matcher *m, const struct wanted *w, uint32_t session,
-                                 bool wild)
+/* `wild`: among requests whose subject was redacted, else among the others. Valid until the
+ * next search. */
+static const struct match_places *find_places(struct matcher *m, const struct wanted *w,
+                                              uint32_t session, bool wild)
 {
-    uint32_t key = script_subject_key(w->live->method, w->live->params, wild);
-    struct places found = { 0 };
+    bool masked = m->script->masks.count != 0;
+    bool by_params = goes_by_params(m, w->method);
+    uint32_t key =
+        masked || !by_params ? script_subject_key(w->live->method, w->live->params, wild) : 0;
+    struct match_places *found = &m->places;
 
-    if (goes_by_params(m, w->method))
-        add_by_params(m, w, session, key, &found);
+    found->count = 0;
+    if (by_params)
+        add_by_params(m, w, session, key, found);
     else
-        add_place(&found, queues_find(&m->queues, session, w->method, key));
+        add_place(found, queues_find(&m->queues, session, w->method, key));
     return found;
 }
 
@@ -304,8 +329,8 @@ static bool is_better(const struct matcher *m, uint32_t op, uint32_t than)
     return op < than;
 }
 
-static uint32_t best_in(struct matcher *m, const struct wanted *w, const struct places *places,
-                        bool *differs)
+static uint32_t best_in(struct matcher *m, const struct wanted *w,
+                        const struct match_places *places, bool *differs)
 {
     uint32_t best = 0;
 
@@ -318,12 +343,6 @@ static uint32_t best_in(struct matcher *m, const struct wanted *w, const struct 
         }
     }
     return best;
-}
-
-static uint32_t live_key(struct matcher *m, const struct wanted *w)
-{
-    leaves_take(&m->leaves, w->live->params, &m->options.rules, (struct leaf_mask){ NULL, 0 });
-    return script_fold(leaves_key(&m->leaves));
 }
 
 /* The subscription that asked for the same, else the first of those that nobody has, or the
@@ -369,9 +388,7 @@ static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t sess
     if (goes_by_likeness(m, w->method))
         return take_alike(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !best; wild++) {
-        struct places places = find_places(m, w, session, wild);
-        best = best_in(m, w, &places, &out->differs);
-        free(places.at);
+        best = best_in(m, w, find_places(m, w, session, wild), &out->differs);
     }
     return best && found(m, w, out, best);
 }
@@ -519,14 +536,13 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
     if (goes_by_likeness(m, w->method))
         return take_alike_again(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !done; wild++) {
-        struct places places = find_places(m, w, session, wild);
-        for (size_t i = 0; i < places.count && !done; i++)
-            if (was_given(m, w, places.at[i])) {
-                done = take_again(m, w, places.at[i], out);
+        const struct match_places *places = find_places(m, w, session, wild);
+        for (size_t i = 0; i < places->count && !done; i++)
+            if (was_given(m, w, places->at[i])) {
+                done = take_again(m, w, places->at[i], out);
                 if (!done)
-                    note_exhausted(m, w, places.at[i], out);
+                    note_exhausted(m, w, places->at[i], out);
             }
-        free(places.at);
     }
     return done;
 }
@@ -586,13 +602,12 @@ static bool has_answer(struct matcher *m, const struct wanted *w, uint32_t sessi
     bool differs, has = false;
 
     for (int wild = 0; wild <= m->script->wild && !has; wild++) {
-        struct places places = find_places(m, w, session, wild);
-        for (size_t i = 0; i < places.count && !has; i++) {
+        const struct match_places *places = find_places(m, w, session, wild);
+        for (size_t i = 0; i < places->count && !has; i++) {
             *recorded = true;
-            has = unused_in(m, w, places.at[i], &differs) || may_cycle(m, w->method) ||
-                  (may && spent_queue(w->spent, places.at[i])->last);
+            has = unused_in(m, w, places->at[i], &differs) || may_cycle(m, w->method) ||
+                  (may && spent_queue(w->spent, places->at[i])->last);
         }
-        free(places.at);
     }
     return has;
 }
@@ -718,6 +733,12 @@ static void note_passed(struct matcher *m, const struct wanted *w, struct match 
         w->spent->newest = out->op;
 }
 
+static void begin(struct matcher *m)
+{
+    m->trouble = (struct err)ERR_NONE;
+    m->insight = (struct match_insight){ .keyed = false };
+}
+
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live)
 {
@@ -725,7 +746,7 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     bool known = script_find_method(m->script, live->method, &w.method);
     struct match out = { .outcome = MATCH_NEVER };
 
-    m->trouble = (struct err)ERR_NONE;
+    begin(m);
     if (m->options.any_method) {
         take_next(m, &w, &out);
         return out;
@@ -754,7 +775,7 @@ struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t ses
     struct wanted w = { .live = live, .spent = spent, .session = session };
     struct match out = { .outcome = MATCH_NEVER };
 
-    m->trouble = (struct err)ERR_NONE;
+    begin(m);
     if (script_find_method(m->script, live->method, &w.method))
         take_used(m, &w, session, &out);
     if (is_broken(m))

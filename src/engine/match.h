@@ -64,6 +64,21 @@ struct match {
     bool by_last, by_cycle, by_order;
 };
 
+/* What is known already of the live request at hand. */
+struct match_insight {
+    bool keyed;
+    uint32_t key;  /* all its params as a hash; if `keyed` */
+    uint32_t fits; /* one that was compared with it, and fits; 0: none */
+    bool differs;  /* its params do, though */
+};
+
+/* Queues that a live request may be found in: there are several only if parts of recorded
+ * requests were redacted, and then the one where nothing was comes first. */
+struct match_places {
+    uint32_t *at;
+    size_t count, cap;
+};
+
 struct matcher {
     const struct script *script; /* borrowed */
     struct match_options options;
@@ -71,6 +86,8 @@ struct matcher {
     struct queues queues;
     struct leaves leaves;
     struct script_text text; /* the recorded request that is being compared */
+    struct match_insight insight;
+    struct match_places places; /* as of the last search */
     struct err trouble;
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/audience.h"
 #include "engine/compare.h"
 #include "engine/id-place.h"
 #include "engine/review.h"
@@ -23,6 +24,7 @@ struct stage_play {
     struct str listens;            /* of a subscription: the recorded id, as a key */
     struct str topic;              /* that it is blocked by; empty: it is not */
     enum mcp_version asked;        /* what `version` means */
+    enum audience_level level;     /* from which on it hears of logs */
     size_t questions;              /* asked and not yet answered */
     uint64_t timer;                /* that it waits for; 0: none */
     int64_t since_us;              /* when the latest thing happened in it */
@@ -195,41 +197,6 @@ static void send_progress(struct stage *s, struct stage_play *p)
     p->progressed = true;
 }
 
-static bool speaks(const struct stage *s, enum mcp_version since)
-{
-    return s->version == MCP_VERSION_UNKNOWN || s->version >= since;
-}
-
-/* One that says no more than that it can be asked is asked in any way, as servers do. */
-static bool can_elicit(struct json_val declared, struct json_val params)
-{
-    bool url = json_exists(json_get(declared, STR("url")));
-    bool form = json_exists(json_get(declared, STR("form")));
-
-    return json_is(json_get(params, STR("mode")), STR("url")) ? url || !form : form || !url;
-}
-
-/* Whether the client knows what it is asked, by what it declared and by its revision. */
-static bool can_be_asked(struct stage *s, struct str method, struct json_val params)
-{
-    const struct mcp_method *known = mcp_method_find(method);
-    struct json_val declared = JSON_VAL_NONE;
-    struct json_fault fault;
-    struct json j;
-    bool can;
-
-    if (!known)
-        return true;
-    json_init(&j);
-    if (json_scan(&j, buf_str(&s->capabilities), &fault))
-        declared = json_get(json_root(&j), known->capability);
-    can = (!known->capability.len || json_exists(declared)) && speaks(s, known->since);
-    if (can && str_eq(method, STR("elicitation/create")))
-        can = can_elicit(declared, params);
-    json_release(&j);
-    return can;
-}
-
 static uint64_t set_timer(struct stage *s, int64_t delay_us)
 {
     say_timer(s->say, ++*s->timers, delay_us);
@@ -254,7 +221,8 @@ static void send_question(struct stage *s, struct stage_play *p)
 
     if (!key.len)
         return;
-    if (!can_be_asked(s, method, json_get(root, STR("params")))) {
+    if (!audience_can_be_asked(buf_str(&s->capabilities), s->version, method,
+                               json_get(root, STR("params")))) {
         review(s, p->op, method, QUESTION_LEFT_OUT);
         say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
                    STR_ARG(method));
@@ -354,10 +322,30 @@ static void send_event(struct stage *s, struct stage_play *p)
         }
 }
 
+/* From which level on the recorded client wanted to hear of logs. */
+static enum audience_level recorded_level(struct stage *s, uint32_t op)
+{
+    struct json_val root;
+
+    if (s->script->ops[op].flags & STRAND_OPENING ||
+        !script_read_op(s->script, op, &s->read, &root, &s->trouble))
+        return AUDIENCE_ALL;
+    return audience_level(json_get(root, STR("params")));
+}
+
+/* Logs that the live client does not ask for are left out if that is why the recorded one
+ * got them: a server that sends them to anybody is played as it is. */
 static void send_plain(struct stage *s, const struct stage_play *p)
 {
     struct json_val root = recorded(s, p->step);
 
+    if (!audience_hears(p->level, root)) {
+        enum audience_level then = recorded_level(s, p->op);
+
+        root = recorded(s, p->step);
+        if (audience_hears(then, root))
+            return;
+    }
     if (json_exists(root))
         say_message(s->say, json_raw(root));
 }
@@ -554,6 +542,7 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     p->listens = keep_text(&at, listens);
     p->topic = keep_text(&at, topic);
     p->asked = mcp_version_parse(json_text(version, &s->read.arena));
+    p->level = audience_level(params);
     return p;
 }
 

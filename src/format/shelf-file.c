@@ -61,10 +61,15 @@ static bool keep(struct shelf *self, struct str message, struct shelf_place *whe
 static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, struct err *e)
 {
     struct shelf_file *f = (struct shelf_file *)self;
+    struct str known;
     char *text;
     bool ok;
 
     buf_clear(to);
+    if (recent_find(&f->recent, where.at, where.len, &known)) {
+        buf_add(to, known);
+        return true;
+    }
     text = buf_space(to, where.len);
     BUG_IF(!text);
     ok = where.at & 1 ? flush(f, e) && ahead_read(&f->again, where.at >> 1, text, where.len, e)
@@ -74,6 +79,7 @@ static bool fetch(struct shelf *self, struct shelf_place where, struct buf *to, 
     buf_grew(to, where.len);
     if (!(where.at & 1))
         shelf_flatten(to->at, to->len);
+    recent_keep(&f->recent, where.at, buf_str(to));
     return true;
 }
 
@@ -85,6 +91,7 @@ bool shelf_file_open(struct shelf_file *f, const struct sys *sys, const char *pa
     };
     buf_init(&f->waiting, LIMIT_LINE + WRITTEN_AT_ONCE);
     ahead_init(&f->again, &f->copy);
+    recent_init(&f->recent);
     return reader_open(&f->reader, sys, path, log, e);
 }
 
@@ -94,6 +101,7 @@ void shelf_file_close(struct shelf_file *f)
 
     reader_close(f->reader);
     ahead_release(&f->again);
+    recent_release(&f->recent);
     file_close(&f->copy, &ignored);
     buf_release(&f->waiting);
 }

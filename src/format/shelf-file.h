@@ -3,12 +3,13 @@
  * A message that stands in the file as it is is read from there again. What does not
  * (the file is packed, or its format keeps messages in another form), and what is no
  * message, is copied to a nameless temporary file, in TMPDIR. Memory does not grow with the
- * recording. */
+ * recording: what was fetched lately is kept, so much and no more. */
 #ifndef FORMAT_SHELF_FILE_H
 #define FORMAT_SHELF_FILE_H
 
 #include "base/ahead.h"
 #include "base/log.h"
+#include "base/recent.h"
 #include "format/reader.h"
 #include "trace/shelf.h"
 
@@ -21,6 +22,7 @@ struct shelf_file {
     uint64_t copied;    /* bytes in it, with those that wait */
     struct buf waiting; /* to be written to it */
     struct ahead again; /* by which it is read */
+    struct recent recent;
 };
 
 /* As reader_open(); `tmp` is where a copy would go, borrowed. */

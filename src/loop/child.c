@@ -54,14 +54,14 @@ static bool open_pipes(int fds[6])
 
 /* As they were when we were started: what we catch is not the child's to ignore, and
  * what we were told to ignore is not ours to turn on again. */
-static void restore_signals(const struct loop *l)
+static void restore(const struct loop *l)
 {
     struct sigaction now, standard = { .sa_handler = SIG_DFL };
 
     for (int signum = 1; signum < NSIG; signum++)
         if (sigaction(signum, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(signum, &standard, NULL);
-    loop_restore_signals(l);
+    loop_restore(l);
 }
 
 /* What the new process needs to become another program. */
@@ -80,7 +80,7 @@ static void become(const void *of)
     int why;
 
     if (dup2(s->fds[0], 0) >= 0 && dup2(s->fds[3], 1) >= 0 && dup2(s->fds[5], 2) >= 0) {
-        restore_signals(s->loop);
+        restore(s->loop);
         execvp(s->argv[0], s->argv);
     }
     why = errno;

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@ enum {
     AT_ONCE = 64,   /* connections taken in a row: the others want their turn, too */
     TRIES = 16,     /* for a port that is free on both addresses */
     RETRY_MS = 100, /* without descriptors */
-    OTHERS = 64,    /* descriptors that are no connections */
 };
 
 /* One address that is listened on. */
@@ -37,6 +35,7 @@ struct listener {
     uv_timer_t *retry; /* when to look for descriptors again */
     int spare;         /* the descriptor for those who come when there is none; -1: lent */
     bool closed;
+    bool paused; /* by the owner */
     char host[LISTENER_ADDRESS];
     int number;
 };
@@ -93,7 +92,7 @@ static void come(uv_poll_t *uv, int status, int what)
 
     (void)status;
     (void)what;
-    for (int i = 0; i < AT_ONCE && !s->closed; i++) {
+    for (int i = 0; i < AT_ONCE && !s->closed && !s->paused; i++) {
         fd = accept4(p->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         why = fd < 0 ? errno : 0;
         if (fd >= 0)
@@ -101,7 +100,7 @@ static void come(uv_poll_t *uv, int status, int what)
         else if (why != ECONNABORTED && why != EINTR)
             break;
     }
-    if (s->closed || fd >= 0 || why == EAGAIN)
+    if (s->closed || s->paused || fd >= 0 || why == EAGAIN)
         return;
     /* Nothing to take one with: asking again at once would be asking for ever. */
     poll_all(s, false);
@@ -114,7 +113,7 @@ static void come(uv_poll_t *uv, int status, int what)
 static void poll_all(struct listener *s, bool on)
 {
     for (size_t i = 0; i < s->count; i++) {
-        if (on)
+        if (on && !s->paused)
             BUG_IF(uv_poll_start(&s->ports[i]->uv, UV_READABLE, come) != 0);
         else
             uv_poll_stop(&s->ports[i]->uv);
@@ -330,13 +329,11 @@ int listener_port(const struct listener *s)
     return s->number;
 }
 
-size_t listener_room(void)
+void listener_pause(struct listener *s, bool paused)
 {
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return SIZE_MAX;
-    return (size_t)(limit.rlim_cur > 2 * OTHERS ? limit.rlim_cur - OTHERS : limit.rlim_cur / 2);
+    s->paused = paused;
+    if (paused || !uv_is_active((uv_handle_t *)s->retry))
+        poll_all(s, !paused);
 }
 
 static void timer_closed(uv_handle_t *uv)

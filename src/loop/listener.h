@@ -32,8 +32,8 @@ bool listener_open(struct listener **out, struct loop *l, struct str host, int p
 const char *listener_host(const struct listener *s);
 int listener_port(const struct listener *s);
 
-/* How many connections the process has descriptors for, a few left for other things. */
-size_t listener_room(void);
+/* Whoever comes meanwhile waits, so many as the system lets. */
+void listener_pause(struct listener *s, bool paused);
 
 void listener_close(struct listener *s); /* the streams stay; NULL is fine */
 

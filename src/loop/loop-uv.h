@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <uv.h>
 
+#include "loop/descriptors.h"
 #include "loop/loop.h"
 
 struct loop {
@@ -14,11 +15,12 @@ struct loop {
         struct sigaction before; /* what it did before the loop made it its own */
     } taken[3];
     sigset_t mask; /* what was blocked then */
-    char *chunk;   /* what was just read from whatever is polled; NULL: nothing was yet */
+    struct descriptors descriptors;
+    char *chunk; /* what was just read from whatever is polled; NULL: nothing was yet */
 };
 
-/* For the process between fork and exec, too. */
-void loop_restore_signals(const struct loop *l);
+/* Signals and limits, as they were before. For the process between fork and exec, too. */
+void loop_restore(const struct loop *l);
 
 /* ERR_IO in libuv's words; returns false. */
 bool loop_fault(struct err *e, int uv_code);

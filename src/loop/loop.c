@@ -26,11 +26,12 @@ static void take_signals(struct loop *l)
     pthread_sigmask(SIG_UNBLOCK, &child, &l->mask);
 }
 
-void loop_restore_signals(const struct loop *l)
+void loop_restore(const struct loop *l)
 {
     for (size_t i = 0; i < sizeof l->taken / sizeof *l->taken; i++)
         sigaction(l->taken[i].signum, &l->taken[i].before, NULL);
     pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
+    descriptors_restore(&l->descriptors);
 }
 
 struct loop *loop_new(void)
@@ -38,6 +39,7 @@ struct loop *loop_new(void)
     struct loop *l = mem_new(struct loop);
 
     take_signals(l);
+    descriptors_raise(&l->descriptors);
     BUG_IF(uv_loop_init(&l->uv) != 0);
     return l;
 }
@@ -52,7 +54,7 @@ void loop_free(struct loop *l)
     uv_run(&l->uv, UV_RUN_NOWAIT);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     BUG_IF(uv_loop_close(&l->uv) != 0);
-    loop_restore_signals(l);
+    loop_restore(l);
     free(l->chunk);
     free(l);
 }

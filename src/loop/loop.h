@@ -2,8 +2,8 @@
  *
  * Everything here runs on one thread. Callbacks read, feed and hand over; they may
  * close what called them, memory is given back after they return. While there is a
- * loop, SIGPIPE and SIGXFSZ are ignored and children are ours to wait for; after it,
- * all is as it was before. */
+ * loop, SIGPIPE and SIGXFSZ are ignored, children are ours to wait for, and we may have as
+ * many descriptors as the system lets us; after it, all is as it was before. */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
 

@@ -20,7 +20,7 @@ struct reach {
     struct reach_address addresses[ADDRESSES_MAX];
     size_t count, next;
     int port, fd;
-    bool refused; /* at every address so far */
+    enum reach_fault why; /* the worst of all addresses so far */
     struct watch *watch;
     struct timer *soon;
 };
@@ -55,7 +55,16 @@ static void tell(struct reach *r)
     watch_close(r->watch);
     timer_close(r->soon);
     free(r);
-    done.fn(done.to, done.fd, done.fd < 0 && done.refused);
+    done.fn(done.to, done.fd, done.why);
+}
+
+static void note(struct reach *r, int errnum)
+{
+    enum reach_fault why = errnum == ECONNREFUSED                 ? REACH_REFUSED
+                           : errnum == EMFILE || errnum == ENFILE ? REACH_SCARCE
+                                                                  : REACH_NO_WAY;
+
+    r->why = why > r->why ? why : r->why;
 }
 
 static void try_next(void *to);
@@ -72,7 +81,7 @@ static void answered(void *to, bool can_read, bool can_write)
         tell(r);
         return;
     }
-    r->refused = r->refused && why == ECONNREFUSED;
+    note(r, why);
     drop(r);
     try_next(r);
 }
@@ -94,7 +103,7 @@ static void try_next(void *to)
             watch_set(r->watch, false, true);
             return;
         }
-        r->refused = r->refused && errno == ECONNREFUSED;
+        note(r, errno);
         drop(r);
     }
     tell(r);
@@ -109,7 +118,6 @@ struct reach *reach_start(struct loop *l, const struct reach_address *addresses,
     *r = (struct reach){ .loop = l, .fn = fn, .to = to, .port = port, .count = count };
     memcpy(r->addresses, addresses, count * sizeof *addresses);
     r->fd = -1;
-    r->refused = true;
     r->soon = timer_new(l, try_next, r);
     timer_set(r->soon, 0);
     return r;

@@ -12,9 +12,15 @@
 
 struct reach;
 
-/* Connected: `fd` is the receiver's. Else it is -1, and `refused` says whether that is
- * because nobody listens there. Once; what called it is gone then. */
-typedef void reach_fn(void *to, int fd, bool refused);
+enum reach_fault {
+    REACH_REFUSED, /* nobody listens there */
+    REACH_NO_WAY,
+    REACH_SCARCE, /* we have no descriptor left */
+};
+
+/* Connected: `fd` is the receiver's. Else it is -1, and `why` says so. Once; what called it is
+ * gone then. */
+typedef void reach_fn(void *to, int fd, enum reach_fault why);
 
 struct reach_address {
     bool v6;

@@ -324,6 +324,13 @@ bool stream_abandoned(const struct stream *s)
     return !s->file && poll(&fd, 1, 0) == 1;
 }
 
+bool stream_severed(const struct stream *s)
+{
+    struct pollfd fd = { .fd = s->fd };
+
+    return s->broken || (!s->file && poll(&fd, 1, 0) == 1);
+}
+
 static void finished(uv_shutdown_t *uv, int code)
 {
     (void)code; /* the peer is gone: who reads is told */

@@ -48,6 +48,9 @@ void stream_finish(struct stream *s);
  * tell by itself. There may still be something to read. */
 bool stream_abandoned(const struct stream *s);
 
+/* Whether it is broken both ways, which who neither reads nor writes is not told. */
+bool stream_severed(const struct stream *s);
+
 /* As stream_close(), and whoever is at the other end sees that nothing more comes, also of
  * one of our own standard streams: in its place is nothing then. NULL is fine. */
 void stream_hang_up(struct stream *s);

@@ -27,6 +27,9 @@
 #define LIMIT_ALIASES ((size_t)65536)
 #define LIMIT_ALIAS_TEXT ((size_t)16 << 20)
 
+/* Secrets that become known while a recording is made, beside those in use. */
+#define LIMIT_LEARNT ((size_t)16384)
+
 /* HTTP streams that another exchange may still resume. */
 #define LIMIT_STREAMS ((size_t)32768)
 

@@ -21,12 +21,23 @@ void marks_skip(struct marks *m, uint32_t number)
         m->last = number;
 }
 
+static void add_learnt(const struct marks *m, struct buf *to, uint32_t value)
+{
+    buf_add(to, STR("[REDACTED:"));
+    learnt_name(m->learnt, value, to);
+    buf_add_ch(to, ']');
+}
+
 void marks_add(struct marks *m, struct buf *to, int64_t rule)
 {
     const struct secrets_rule *r;
 
-    r = rule == MARKS_ANY ? NULL : &m->secrets->rules[rule];
-    if (m->plain || !r || r->kind == SECRETS_DEPTH ||
+    if (rule >= (int64_t)m->secrets->count && !m->plain) {
+        add_learnt(m, to, (uint32_t)(rule - (int64_t)m->secrets->count));
+        return;
+    }
+    r = rule == MARKS_ANY || m->plain ? NULL : &m->secrets->rules[rule];
+    if (!r || r->kind == SECRETS_DEPTH ||
         (m->frozen && r->kind != SECRETS_VALUE && !m->numbers[rule])) {
         buf_add(to, STR("[REDACTED]"));
         return;

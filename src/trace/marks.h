@@ -1,9 +1,9 @@
 /* trace/marks.h - what is written in place of a secret.
  *
- * [REDACTED:NAME] for the value of a variable, [REDACTED:rule-N] for anything else, N being
- * given to rules as they first appear; [REDACTED] where a format knows no other and where
- * there is no saying what it was. So the same
- * secret has the same mark everywhere in a recording, and a mark says nothing about it. */
+ * [REDACTED:NAME] for the value of a variable or one that was learnt, [REDACTED:rule-N] for
+ * anything else, N being given to rules as they first appear; [REDACTED] where a format knows
+ * no other and where there is no saying what it was. So the same secret has the same mark
+ * everywhere in a recording, and a mark says nothing about it. */
 #ifndef TRACE_MARKS_H
 #define TRACE_MARKS_H
 
@@ -12,6 +12,7 @@
 
 struct marks {
     const struct secrets *secrets; /* borrowed */
+    const struct learnt *learnt;   /* borrowed; NULL: nothing is */
     uint32_t *numbers;             /* by rule; 0: did not appear yet */
     uint32_t last;
     bool plain;  /* only [REDACTED] */

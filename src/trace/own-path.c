@@ -92,12 +92,44 @@ static bool ends_part(struct str rest)
     return !rest.len || (unsigned char)rest.at[0] <= ' ' || strchr("/?#\"'\\<>,;", rest.at[0]);
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Cuts the first byte off, however it is spelled: as it is or as %41. */
+static unsigned char next_byte(struct str *text)
+{
+    int high = text->len > 2 ? hex_digit(text->at[1]) : -1;
+    int low = text->len > 2 ? hex_digit(text->at[2]) : -1;
+    unsigned char byte = (unsigned char)text->at[0];
+    bool spelled = byte == '%' && high >= 0 && low >= 0;
+
+    *text = str_skip(*text, spelled ? 3 : 1);
+    return spelled ? (unsigned char)(high << 4 | low) : byte;
+}
+
+/* Whether the text starts with the part, in any spelling; what follows it. */
+static bool starts_with(struct str text, struct str part, struct str *rest)
+{
+    while (part.len && text.len)
+        if (next_byte(&part) != next_byte(&text))
+            return false;
+    *rest = text;
+    return !part.len;
+}
+
 /* How long the part is that stands at the front of the text; 0: there is none. */
 static size_t part_at(const struct own_path *o, struct str text)
 {
+    struct str rest;
+
     for (const struct own_path_part *p = o->parts; p; p = p->next)
-        if (str_starts(text, p->text) && ends_part(str_skip(text, p->text.len)))
-            return p->text.len;
+        if (starts_with(text, p->text, &rest) && ends_part(rest))
+            return text.len - rest.len;
     return 0;
 }
 

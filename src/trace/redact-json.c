@@ -192,7 +192,7 @@ static void rewrite_leaf(struct rewriting *w, struct json_val v)
     for (; w->hit < f->count && f->hits[w->hit].span.at < end; w->hit++) {
         const struct secrets_hit *hit = &f->hits[w->hit];
 
-        if (hit->span.end > at && (secrets_is_declared(&f->secrets->rules[hit->rule]) || !kept))
+        if (hit->span.end > at && (secrets_is_value(f, hit->rule) || !kept))
             rewrite_hit(w, v, at, end, hit);
         if (hit->span.end > end)
             return; /* the next leaf has its share of it */

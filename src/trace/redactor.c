@@ -4,6 +4,7 @@
 
 #include "trace/limits.h"
 #include "trace/secret-flag.h"
+#include "trace/target.h"
 
 enum { OPEN_MOST = 64 << 10 }; /* bytes of a private key that comes in lines */
 enum { POINTERS_MOST = 1024 }; /* more changed places are told as "all of it" */
@@ -14,8 +15,11 @@ static bool redactor_put(struct sink *self, const struct record *r, struct err *
 void redactor_init(struct redactor *r, const struct secrets *s, struct sink *to)
 {
     *r = (struct redactor){ .sink = { redactor_put }, .to = to, .secrets = s };
+    learnt_init(&r->learnt);
     secrets_search_init(&r->search, s);
+    r->search.learnt = &r->learnt;
     marks_init(&r->marks, s);
+    r->marks.learnt = &r->learnt;
     redact_json_init(&r->json, &r->search, &r->marks);
     json_init(&r->doc);
     buf_init(&r->text, LIMIT_LINE);
@@ -27,6 +31,7 @@ void redactor_release(struct redactor *r)
 {
     secrets_search_release(&r->search);
     marks_release(&r->marks);
+    learnt_release(&r->learnt);
     redact_json_release(&r->json);
     json_release(&r->doc);
     buf_release(&r->text);
@@ -38,6 +43,8 @@ void redactor_release(struct redactor *r)
 
 static const char *rule_name(const struct redactor *r, int64_t rule)
 {
+    if (rule >= (int64_t)r->secrets->count)
+        return "a value that was sent";
     return rule == MARKS_ANY ? "more than can be told" : r->secrets->rules[rule].name.at;
 }
 
@@ -630,11 +637,37 @@ static void clean_header(struct redactor *r, struct record_header *h, struct pla
     }
 }
 
-/* What a request and its answer have of the server's address. */
+/* By its name or its looks: an address of the client's own. */
+static int64_t looks_rule(const struct redactor *r)
+{
+    return r->secrets->credentials ? (int64_t)r->secrets->argument : MARKS_ANY;
+}
+
+static struct str clean_target(struct redactor *r, struct str text,
+                               bool (*next)(struct str, size_t, struct target_part *),
+                               const struct place *p)
+{
+    struct target_part part;
+    size_t copied = 0;
+
+    buf_clear(&r->text);
+    while (!r->keep_url && next(text, copied, &part)) {
+        buf_add(&r->text, str_n(text.at + copied, part.span.at - copied));
+        marks_add(&r->marks, &r->text, looks_rule(r));
+        tell(r, p, STR_NONE, looks_rule(r));
+        copied = part.span.end;
+    }
+    if (!copied)
+        return text;
+    buf_add(&r->text, str_skip(text, copied));
+    return r->text.full ? STR("[REDACTED]") : arena_str(&r->arena, buf_str(&r->text));
+}
+
+/* What a request and its answer have of addresses, the server's and others. */
 static void clean_http(struct redactor *r, struct record_http *h, struct place *p)
 {
     p->member = "path";
-    h->path = clean_path(r, &r->own_path, h->path, p);
+    h->path = clean_target(r, clean_path(r, &r->own_path, h->path, p), target_path, p);
     p->member = "headers";
     h->headers = clean_path(r, &r->own_path, h->headers, p);
     p->member = "query";
@@ -642,6 +675,7 @@ static void clean_http(struct redactor *r, struct record_http *h, struct place *
         h->query = STR("[REDACTED]");
         tell(r, p, STR_NONE, MARKS_ANY);
     }
+    h->query = clean_target(r, h->query, target_query, p);
 }
 
 static bool is_http(enum record_kind kind)
@@ -695,19 +729,47 @@ static bool redactor_put(struct sink *self, const struct record *given, struct e
     return r->to->put(r->to, &rec, e) && ok;
 }
 
+/* What is written is not part of the recording, and nobody watches it. */
+struct aside {
+    struct redactor_watch *watch;
+    uint32_t marked;
+};
+
+static struct aside step_aside(struct redactor *r)
+{
+    struct aside a = { r->watch, r->search.marked };
+
+    r->watch = NULL;
+    r->marks.frozen = true;
+    return a;
+}
+
+static void step_back(struct redactor *r, const struct aside *a)
+{
+    r->marks.frozen = false;
+    r->search.marked = a->marked;
+    r->watch = a->watch;
+}
+
 void redactor_text(struct redactor *r, struct str text, struct buf *to)
 {
     struct place p = { NULL, "log" };
-    struct redactor_watch *watch = r->watch;
-    uint32_t marked = r->search.marked;
+    struct aside a = step_aside(r);
 
-    r->watch = NULL; /* it is about records */
-    r->marks.frozen = true;
     if (free_text(r, text, &p))
         text = buf_str(&r->clean);
     if (!own_path_hide(&r->own_path, text, to))
         buf_add(to, text);
-    r->marks.frozen = false;
-    r->search.marked = marked;
-    r->watch = watch;
+    step_back(r, &a);
+}
+
+void redactor_path(struct redactor *r, struct str path, struct buf *to)
+{
+    struct place p = { NULL, "log" };
+    struct aside a = step_aside(r);
+
+    arena_clear(&r->arena);
+    path = clean_path(r, &r->own_path, clean_text(r, path, &p), &p);
+    buf_add(to, clean_target(r, path, target_path, &p));
+    step_back(r, &a);
 }

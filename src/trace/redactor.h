@@ -34,6 +34,7 @@ struct redactor {
     struct sink sink; /* put records here */
     struct sink *to;  /* borrowed */
     const struct secrets *secrets;
+    struct learnt learnt;         /* what becomes known as a secret; anybody may add to it */
     struct redactor_watch *watch; /* may be NULL; borrowed */
     bool keep_url;                /* the server's address stays as it is */
     bool live;      /* text comes in pieces that may be put together: see redactor_finish() */
@@ -60,5 +61,8 @@ bool redactor_finish(struct redactor *r, struct err *e) MUST_CHECK;
 
 /* A text of ours, such as a line of the log: without secrets, appended to `to`. */
 void redactor_text(struct redactor *r, struct str text, struct buf *to);
+
+/* The path of a request, for such a text. */
+void redactor_path(struct redactor *r, struct str path, struct buf *to);
 
 #endif

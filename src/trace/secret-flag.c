@@ -85,6 +85,11 @@ static enum trust names_secret(struct str word)
     return NONE;
 }
 
+bool secret_flag_names(struct str name)
+{
+    return name.len && names_secret(name) != NONE;
+}
+
 static bool is_file(struct str text)
 {
     static const struct str ends[] = { STR_INIT(".key"), STR_INIT(".pem"), STR_INIT(".crt"),

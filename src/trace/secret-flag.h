@@ -17,6 +17,9 @@ bool secret_flag_part(struct str word, size_t from, struct unravel_span *out);
  * what follows the colon. False if there is none; `before` may be empty. */
 bool secret_flag_next(struct str before, struct str word, struct unravel_span *out);
 
+/* Whether what goes by that name is a secret, or may well be. */
+bool secret_flag_names(struct str name);
+
 /* Whether a word is a password by the -p before it: some programs' is. */
 bool secret_flag_password(struct str program, struct str before, struct str word);
 

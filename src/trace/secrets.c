@@ -67,12 +67,12 @@ static void add_form(void *to, enum form form, struct str text)
 
 static bool contains(struct str text, struct str part)
 {
-    return memmem(text.at, text.len, part.at, part.len) != NULL;
+    return part.len <= text.len && memmem(text.at, text.len, part.at, part.len);
 }
 
 /* Words without which no message is one: replacing them everywhere would leave nothing that
  * can be replayed, and they are nobody's secret. */
-static bool is_of_the_protocol(struct str value)
+bool secrets_is_of_the_protocol(struct str value)
 {
     static const struct str words[] = {
         STR_INIT("jsonrpc"),
@@ -139,7 +139,7 @@ bool secrets_add_value(struct secrets *s, struct str name, struct str value, str
     if (value.len > VALUE_LONGEST)
         return err_set(e, ERR_USAGE, "the value of '%.*s' is too long to be looked for",
                        STR_ARG(name));
-    if (is_of_the_protocol(value))
+    if (secrets_is_of_the_protocol(value))
         return err_set(e, ERR_USAGE, "the value of '%.*s' is a word of the protocol's",
                        STR_ARG(name));
     a.rule = add_rule(s, SECRETS_VALUE, name);
@@ -232,7 +232,7 @@ void secrets_search_release(struct secrets_search *f)
 
 static bool add_hit(struct secrets_search *f, size_t at, size_t end, uint32_t rule)
 {
-    bool whole = f->secrets->rules[rule].kind == SECRETS_DEPTH;
+    bool whole = rule < f->secrets->count && f->secrets->rules[rule].kind == SECRETS_DEPTH;
 
     if (f->count == HITS_MOST) {
         f->overflow = true;
@@ -261,8 +261,28 @@ static bool is_sorted(const struct secrets_hit *hits, size_t count)
     return true;
 }
 
-/* From the hit numbered `first` on: in order, and those that overlap are one. It goes under
- * the name of the rule that was added first, so values come before looks. */
+bool secrets_is_value(const struct secrets_search *f, uint32_t rule)
+{
+    enum secrets_kind kind;
+
+    if (rule >= f->secrets->count)
+        return true;
+    kind = f->secrets->rules[rule].kind;
+    return kind == SECRETS_VALUE || kind == SECRETS_DEPTH;
+}
+
+/* Which of the rules of two hits that overlap: values come before looks, for they must go
+ * from everywhere; then the one that was added first. */
+static uint32_t first_rule(const struct secrets_search *f, uint32_t a, uint32_t b)
+{
+    bool a_goes = secrets_is_value(f, a), b_goes = secrets_is_value(f, b);
+
+    if (a_goes != b_goes)
+        return a_goes ? a : b;
+    return a < b ? a : b;
+}
+
+/* From the hit numbered `first` on: in order, and those that overlap are one. */
 static void settle(struct secrets_search *f, size_t first)
 {
     size_t count = f->count - first, kept = 0;
@@ -281,8 +301,7 @@ static void settle(struct secrets_search *f, size_t first)
         }
         if (hits[i].span.end > last->span.end)
             last->span.end = hits[i].span.end;
-        if (hits[i].rule < last->rule)
-            last->rule = hits[i].rule;
+        last->rule = first_rule(f, last->rule, hits[i].rule);
         last->whole |= hits[i].whole;
     }
     f->count = first + kept + 1;
@@ -296,7 +315,7 @@ void secrets_settle(struct secrets_search *f)
 bool secrets_has_value(const struct secrets_search *f)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (secrets_is_declared(&f->secrets->rules[f->hits[i].rule]))
+        if (secrets_is_value(f, f->hits[i].rule))
             return true;
     return f->overflow;
 }
@@ -370,6 +389,24 @@ static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
     BUG("a needle for nothing");
 }
 
+static bool on_learnt(void *to, size_t at, size_t end, enum form form, uint32_t value)
+{
+    struct secrets_search *f = to;
+    uint32_t rule = (uint32_t)f->secrets->count + value;
+    struct unravel_span span = { at, end };
+
+    switch (form) {
+    case FORM_BASE64:
+        return add_base64(f, span, 1, 2, rule);
+    case FORM_BASE64_TWICE:
+        return add_base64(f, span, 3, 4, rule);
+    case FORM_PLAIN:
+    case FORM_HEX:
+        return add_hit(f, at, end, rule);
+    }
+    BUG("a form of nothing");
+}
+
 static bool on_match(void *to, size_t pattern, size_t at, size_t end)
 {
     struct secrets_search *f = to;
@@ -386,7 +423,8 @@ static void look(struct secrets_search *f, struct str text, bool patterns)
         return;
     }
     f->trying = false;
-    f->overflow |= !needles_scan(&f->secrets->needles, text, on_needle, f);
+    f->overflow |= !needles_scan(&f->secrets->needles, text, on_needle, f) ||
+                   (f->learnt && !learnt_scan(f->learnt, text, on_learnt, f));
 }
 
 /* How a text is looked through. */
@@ -507,7 +545,7 @@ bool secrets_find(struct secrets_search *f, struct str text)
     f->count = 0;
     f->overflow = f->open = false;
     f->suspect = f->secrets->always;
-    if (f->secrets->needles.count) {
+    if (f->secrets->needles.count || (f->learnt && f->learnt->known)) {
         look_through(f, text, &all);
         look_again(f, text, all);
     }

@@ -15,6 +15,7 @@
 #include "base/regex.h"
 #include "base/unravel.h"
 #include "trace/credential.h"
+#include "trace/learnt.h"
 
 enum { SECRETS_LAYERS = 6 };
 
@@ -31,12 +32,6 @@ struct secrets_rule {
     enum secrets_kind kind;
     struct str name; /* of the variable or the credential; of a pattern "pattern 1" */
 };
-
-/* Such a hit must not be left anywhere. */
-static inline bool secrets_is_declared(const struct secrets_rule *r)
-{
-    return r->kind == SECRETS_VALUE || r->kind == SECRETS_DEPTH;
-}
 
 struct secrets {
     struct secrets_rule *rules;
@@ -67,6 +62,9 @@ void secrets_add_credentials(struct secrets *s);
  * it looks made up. With credentials only. */
 void secrets_add_argument(struct secrets *s, struct str value);
 
+/* A word without which no message is one, or part of it: nobody's secret. */
+bool secrets_is_of_the_protocol(struct str value);
+
 /* Letters and digits, and enough of them to be nobody's word. */
 bool secrets_is_made_up(struct str value);
 
@@ -79,8 +77,10 @@ struct secrets_hit {
     bool whole; /* the string it stands in has to go with it */
 };
 
+/* Values that were learnt have the numbers behind those of the rules. */
 struct secrets_search {
     const struct secrets *secrets; /* borrowed */
+    const struct learnt *learnt;   /* borrowed; may be NULL, and may change between searches */
     struct secrets_hit *hits;      /* in order, not overlapping */
     size_t count, cap;
     bool overflow;   /* more than can be told: all of the text is to go */
@@ -111,7 +111,11 @@ void secrets_settle(struct secrets_search *f);
  * secrets_find() only tells the first such place of its text. */
 bool secrets_too_deep(struct secrets_search *f, struct str text);
 
-/* Whether a declared value is among the hits, or may be. */
+/* Whether a hit of this rule must not be left anywhere: of a value that was declared or
+ * learnt. */
+bool secrets_is_value(const struct secrets_search *f, uint32_t rule);
+
+/* Whether such a value is among the hits, or may be. */
 bool secrets_has_value(const struct secrets_search *f);
 
 #endif

@@ -219,16 +219,23 @@ static void took_too_long(void *to)
     fail_near(d, DIAL_TIMEOUT, "it took too long");
 }
 
-static void reached(void *to, int fd, bool refused)
+static void reached(void *to, int fd, enum reach_fault why)
 {
+    static const struct {
+        enum dial_fault fault;
+        const char *text;
+    } faults[] = {
+        [REACH_REFUSED] = { DIAL_REFUSED, "connection refused" },
+        [REACH_NO_WAY] = { DIAL_UNREACHABLE, "there is no way to it" },
+        [REACH_SCARCE] = { DIAL_SCARCE, "no file descriptor is left" },
+    };
     struct dial *d = to;
     struct err e = ERR_NONE;
 
     d->reach = NULL;
     stop_reaching(d);
     if (fd < 0) {
-        fail_near(d, refused ? DIAL_REFUSED : DIAL_UNREACHABLE,
-                  refused ? "connection refused" : "there is no way to it");
+        fail_near(d, faults[why].fault, faults[why].text);
         return;
     }
     if (!stream_open(&d->near, d->dialer->loop, fd, &near_events, d, &e))

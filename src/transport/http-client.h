@@ -50,6 +50,7 @@ enum http_fault {
     HTTP_TIMEOUT = DIAL_TIMEOUT,
     HTTP_TLS = DIAL_TLS,
     HTTP_PROXY = DIAL_PROXY,
+    HTTP_SCARCE = DIAL_SCARCE,
     HTTP_CLOSED = DIAL_FAULTS, /* it closed the connection without an answer */
     HTTP_CUT,                  /* the answer has begun, and is not whole */
     HTTP_INVALID,              /* what it says is not HTTP */

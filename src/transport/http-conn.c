@@ -149,10 +149,24 @@ static void on_begun(void *at)
         give_intake(c);
 }
 
+/* It says no more, and has been told everything. */
+static void part(struct http_conn *c)
+{
+    if (c->house->port->queued(c->at))
+        c->deaf = true;
+    else
+        close_now(c, false);
+}
+
 static void on_ended(void *at)
 {
     struct http_conn *c = at;
 
+    if (c->ended && !c->ahead.len && !c->feeding) {
+        linger(c);
+        part(c);
+        return;
+    }
     if (c->exchange.last || c->stopping || c->deaf) {
         linger(c);
         return;
@@ -252,13 +266,49 @@ void http_conn_lost(struct http_conn *c)
         c->house->events->refused(c->house->to, c->number, &why);
 }
 
+/* Whether a client that closed its side still waits for the answer, as far as can be told
+ * now. */
+static bool still_waits(struct http_conn *c)
+{
+    const struct exchange *x = &c->exchange;
+
+    if (x->begun)
+        return x->sized || c->doubted;
+    if (x->old)
+        return false;
+    if (!c->doubted)
+        send(c, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+    c->doubted = true;
+    return true;
+}
+
+void http_conn_abandoned(struct http_conn *c)
+{
+    if (c->doubted)
+        return;
+    if (has_exchange(c) && still_waits(c)) {
+        c->doubted = true;
+        c->house->port->watch(c->at);
+    } else {
+        http_conn_lost(c);
+    }
+}
+
 /* Who has its answer may close its side before it has taken all of it. */
 void http_conn_ended(struct http_conn *c)
 {
+    bool more = c->state == HTTP_CONN_HEAD && c->ahead.len;
+
+    c->ended = true;
+    if (more || (c->state == HTTP_CONN_ANSWER && still_waits(c))) {
+        c->exchange.last = c->exchange.last || !c->ahead.len;
+        c->house->port->watch(c->at);
+        return;
+    }
     if (c->state == HTTP_CONN_HEAD && !c->intake && c->house->port->queued(c->at))
         linger(c);
-    if (c->state == HTTP_CONN_LINGER && c->house->port->queued(c->at))
-        c->deaf = true;
+    if (c->state == HTTP_CONN_LINGER)
+        part(c);
     else if (c->state != HTTP_CONN_FLUSH)
         http_conn_lost(c);
 }
@@ -398,6 +448,8 @@ void http_conn_go_on(struct http_conn *c)
     buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
     take(c, buf_str(&ahead));
     buf_release(&ahead);
+    if (c->ended)
+        http_conn_ended(c);
 }
 
 void http_conn_feed(struct http_conn *c, struct str bytes)

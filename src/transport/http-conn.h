@@ -13,6 +13,14 @@
  * that nothing more comes, and is read for a while to no purpose: if we just closed, what
  * we told it could get lost.
  *
+ * A client may close its side once its request is whole, and still wait for the answer; who
+ * has given up looks the same. What tells them apart is whether it still takes what it is
+ * sent, so it is sent 100 Continue, which means nothing to who waits, and has a connection
+ * that nobody holds any more reset. Where that cannot be sent, to HTTP/1.0 or after the answer
+ * has begun, it counts as gone, as it does with others' servers; but for an answer of known
+ * length, which goes on until it is whole or refused. Who waits and then gives up, too, is
+ * noticed with the next thing it is sent.
+ *
  * While an answer is under way nothing is kept of its request. */
 #ifndef TRANSPORT_HTTP_CONN_H
 #define TRANSPORT_HTTP_CONN_H
@@ -45,6 +53,7 @@ struct http_conn_port {
     void (*close)(void *at, bool reset); /* it is over; nothing else comes after this */
     void (*soon)(void *at);              /* http_conn_go_on(), but not now */
     size_t (*queued)(const void *at);    /* bytes the client has yet to take */
+    void (*watch)(void *at); /* whether it breaks, which reading would tell otherwise */
 };
 
 /* What the connections of a server share. */
@@ -88,6 +97,8 @@ struct http_conn {
     bool used;     /* there was a request before */
     bool paused;   /* the owner does not want more of the body now */
     bool deaf;     /* what comes is dropped; when lingering: nothing will come */
+    bool ended;    /* the client has closed its side */
+    bool doubted;  /* it was, and seems to be there still */
     bool stopping; /* no other request is taken */
     struct http_conn_intake *intake; /* the request that is being read */
     struct exchange exchange;
@@ -111,7 +122,10 @@ void http_conn_feed(struct http_conn *c, struct str bytes);
 void http_conn_go_on(struct http_conn *c); /* as was asked for by `soon` */
 void http_conn_drained(struct http_conn *c);
 void http_conn_ended(struct http_conn *c); /* the client has closed its side */
-void http_conn_lost(struct http_conn *c);  /* nothing more can be read or written */
+
+/* The same, but it is not being read, so that there may be more to come before. */
+void http_conn_abandoned(struct http_conn *c);
+void http_conn_lost(struct http_conn *c); /* nothing more can be read or written */
 
 /* What time it is, now and then: several times in what it has patience for. */
 void http_conn_tick(struct http_conn *c, int64_t now_ms);

@@ -9,6 +9,28 @@ static struct http_gate_verdict refuse(unsigned status, const char *text)
     return (struct http_gate_verdict){ .status = status, .text = text };
 }
 
+bool http_gate_is_host(struct str text)
+{
+    struct url_authority a;
+
+    return url_authority(&a, text) && !a.userinfo.at;
+}
+
+static bool read_origin(struct url *u, struct str text)
+{
+    struct err e = ERR_NONE;
+
+    return url_parse(u, text, &e) && !u->authority.userinfo.at && !u->path.len &&
+           !u->query.at && !u->fragment.at;
+}
+
+bool http_gate_is_origin(struct str text)
+{
+    struct url u;
+
+    return read_origin(&u, text);
+}
+
 /* Without a port, all of them are meant. */
 static bool is_host(const struct url_authority *host, struct str allowed)
 {
@@ -19,25 +41,33 @@ static bool is_host(const struct url_authority *host, struct str allowed)
     return a.port < 0 || a.port == (host->port < 0 ? 80 : host->port);
 }
 
+/* Addresses cannot be made to point elsewhere; names without a dot only by who rules the
+ * network that we listen on. */
+static bool is_nobodys_page(const struct url_authority *host)
+{
+    if (host->ip.kind != IP_NONE)
+        return host->ip.usual && !ip_is_any(&host->ip);
+    return str_find(host->host, '.') == host->host.len;
+}
+
 static bool lets_host(const struct http_gate *g, const struct request *r, enum place host)
 {
     if (host == PLACE_SELF || host == PLACE_LOOPBACK)
         return true;
-    if (!g->remote || host != PLACE_OTHER)
+    if (host != PLACE_OTHER)
         return false;
     for (size_t i = 0; i < g->host_count; i++) {
-        if (is_host(&r->host, g->hosts[i]))
+        if (is_host(&r->host, str_z(g->hosts[i])))
             return true;
     }
-    return g->host_count == 0;
+    return g->remote && !g->host_count && is_nobodys_page(&r->host);
 }
 
 static bool is_origin(const struct url *u, struct str allowed)
 {
-    struct err e = ERR_NONE;
     struct url a;
 
-    return url_parse(&a, allowed, &e) && a.https == u->https &&
+    return read_origin(&a, allowed) && a.https == u->https &&
            url_same_host(&a.authority, &u->authority) && url_port(&a) == url_port(u);
 }
 
@@ -45,20 +75,37 @@ static bool is_origin(const struct url *u, struct str allowed)
 static bool lets_origin(const struct http_gate *g, const struct request *r, enum place origin)
 {
     const struct field *f = fields_next(&r->fields, STR("origin"), NULL);
-    struct err e = ERR_NONE;
     struct url u;
 
     if (origin == PLACE_NONE || origin == PLACE_SELF || origin == PLACE_LOOPBACK)
         return true;
     if (origin != PLACE_OTHER || fields_next(&r->fields, STR("origin"), f) ||
-        !url_parse(&u, f->value, &e) || u.authority.userinfo.at || u.path.len || u.query.at ||
-        u.fragment.at)
+        !read_origin(&u, f->value))
         return false;
     for (size_t i = 0; i < g->origin_count; i++) {
-        if (is_origin(&u, g->origins[i]))
+        if (is_origin(&u, str_z(g->origins[i])))
             return true;
     }
     return false;
+}
+
+/* Whatever it says that a browser might not, it is not ours. */
+static bool is_of_another_site(const struct fields *f)
+{
+    const struct field *site = fields_next(f, STR("sec-fetch-site"), NULL);
+
+    return site && !str_eq(site->value, STR("same-origin")) &&
+           !str_eq(site->value, STR("same-site")) && !str_eq(site->value, STR("none"));
+}
+
+static bool lets_page(const struct http_gate *g, const struct request *r, enum place origin,
+                      bool mcp)
+{
+    const struct field *mode = fields_next(&r->fields, STR("sec-fetch-mode"), NULL);
+
+    if (origin != PLACE_NONE || !is_of_another_site(&r->fields))
+        return true;
+    return !mcp && !g->lends && mode && str_eq(mode->value, STR("navigate"));
 }
 
 struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct request *r,
@@ -68,6 +115,8 @@ struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct
         return refuse(403, "this Host is not served here");
     if (!lets_origin(g, r, origin))
         return refuse(403, "pages of this Origin are not served here");
+    if (!lets_page(g, r, origin, mcp))
+        return refuse(403, "pages of other sites may not show what is here");
     if (mcp && str_eq(r->method, STR("POST")) && media_of_fields(&r->fields) != MEDIA_JSON)
         return refuse(415, "Content-Type must be application/json");
     return come_in;

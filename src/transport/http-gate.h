@@ -1,4 +1,5 @@
-/* transport/http-gate.h - who is let in: by Host, by Origin, and by the type of a POST.
+/* transport/http-gate.h - who is let in: by Host, by the page it comes from, and by the type
+ * of a POST.
  *
  * The pages of a browser can reach this machine; what they cannot do is write a false
  * Host or Origin. Anybody else can, and needs no page for it: a port is no password.
@@ -6,11 +7,16 @@
  * - Host must name us, or this machine at least (a forwarded port has another number). A
  *   name that is not ours may be one that a page lets point here. 403.
  * - Origin, if there is one, must be a page of this machine. 403.
+ * - Browsers send none with what a page merely shows (a picture, a frame), but say that it
+ *   is of another site: Sec-Fetch-Site. 403. Somebody may be sent here from elsewhere to log
+ *   in, though: whole pages are shown, but not those of an MCP endpoint, and none at all where
+ *   requests are given credentials of ours.
  * - What is posted to an MCP endpoint must be JSON: the other types are those that a page
  *   may send without asking first. 415.
  *
- * Whoever listens for others too lets names pass as Host; it may say which ones. Origins
- * are let in by name only. Pure: knows no connection. */
+ * Whoever listens for others, too, may say under which names; else all are let pass that no
+ * page of the internet can have: addresses, and names without a dot. Origins are let in by
+ * name only. Pure: knows no connection. */
 #ifndef TRANSPORT_HTTP_GATE_H
 #define TRANSPORT_HTTP_GATE_H
 
@@ -19,10 +25,11 @@
 #include "wire/request.h"
 
 struct http_gate {
-    bool remote;             /* others than this machine are served */
-    const struct str *hosts; /* of them, with or without port; none: all */
+    bool remote;              /* others than this machine are served */
+    bool lends;               /* requests are given credentials of ours */
+    const char *const *hosts; /* "example.org", with or without port; borrowed */
     size_t host_count;
-    const struct str *origins; /* "https://example.org"; exactly these */
+    const char *const *origins; /* "https://example.org"; exactly these; borrowed */
     size_t origin_count;
 };
 
@@ -30,6 +37,10 @@ struct http_gate_verdict {
     unsigned status;  /* 0: come in; 403 or 415 */
     const char *text; /* why not, for the client and the log; static */
 };
+
+/* What cannot stand in the lists is told so: it would let nobody in. */
+bool http_gate_is_host(struct str text);
+bool http_gate_is_origin(struct str text);
 
 /* `mcp`: the request is for an MCP endpoint, so that what is posted must be JSON. */
 struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct request *r,

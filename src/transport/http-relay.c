@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/mem.h"
 #include "wire/coding.h"
 #include "wire/response.h"
@@ -12,6 +10,15 @@ enum {
     HIGH_WATER = 256 << 10,
     TARGET_MAX = 64 << 10,
     TEXT_MAX = 512,
+    FOUND = 302,
+    CHANGED_MAX = 4 * HTTP_RELAY_HELD_MAX, /* of a body */
+};
+
+/* A body that waits until it is whole, and the head of the answer that it belongs to. */
+struct held {
+    struct buf body;
+    struct answer answer;
+    struct arena text;
 };
 
 /* What the owner sees of it is its beginning. */
@@ -20,8 +27,10 @@ struct passage {
     struct http_relay *relay;
     struct exchange *exchange; /* NULL: it was all answered */
     struct http_transfer *transfer;
+    struct held *asking;    /* not NULL: the request is held, and there is no transfer yet */
+    struct held *answering; /* not NULL: the answer is, and the client has nothing of it */
     struct passage *prev, *next;
-    bool begun;    /* the client has the head of an answer */
+    bool begun;    /* there is the head of an answer, for the client */
     bool sized;    /* `left` says how much of it is missing */
     bool told_end; /* to the owner */
     uint64_t left;
@@ -33,6 +42,8 @@ struct http_relay {
     const struct http_gate *gate;
     const struct http_relay_events *events;
     void *to;
+    const struct http_relay_changes *changes; /* may be NULL */
+    void *changes_to;
     struct passage *passages;
     size_t count;
     uint64_t number;
@@ -73,6 +84,30 @@ static struct passage *passage_new(struct http_relay *r, struct exchange *x)
     return p;
 }
 
+static struct held *held_new(void)
+{
+    struct held *h = mem_new(struct held);
+
+    *h = (struct held){ .answer = { .status = 0 } };
+    buf_init(&h->body, HTTP_RELAY_HELD_MAX);
+    return h;
+}
+
+static void held_free(struct held *h)
+{
+    if (!h)
+        return;
+    fields_release(&h->answer.fields);
+    arena_release(&h->text);
+    buf_release(&h->body);
+    free(h);
+}
+
+static bool held_has_room(const struct held *h, struct str bytes)
+{
+    return bytes.len <= HTTP_RELAY_HELD_MAX - h->body.len;
+}
+
 static void passage_free(struct passage *p)
 {
     if (p->prev)
@@ -83,6 +118,8 @@ static void passage_free(struct passage *p)
         p->next->prev = p->prev;
     p->relay->count--;
     http_transfer_close(p->transfer);
+    held_free(p->asking);
+    held_free(p->answering);
     free(p);
 }
 
@@ -122,29 +159,86 @@ static struct answer answer_of(const struct reply *r)
     return a;
 }
 
+/* The answer and all of its body; `held`: somebody may want that changed. The passage may end
+ * with it. */
+static void answer_whole(struct passage *p, const struct answer *a, struct str body, bool held)
+{
+    const struct http_relay *r = p->relay;
+    struct exchange *x = p->exchange;
+    struct err e = ERR_NONE;
+    struct buf changed;
+    bool ok;
+
+    buf_init(&changed, CHANGED_MAX);
+    if (held)
+        r->changes->answer_body(r->changes_to, &p->open, x->head, body, &changed);
+    p->exchange = NULL;
+    ok = exchange_answer(x, a, changed.len ? buf_str(&changed) : body, &e);
+    BUG_IF(!ok); /* it was read by the same rules */
+    buf_release(&changed);
+}
+
+static void answer_head(struct passage *p, const struct answer *a)
+{
+    struct err e = ERR_NONE;
+    bool ok = exchange_head(p->exchange, a, &e);
+
+    BUG_IF(!ok);
+}
+
+/* The head stays for as long as its body comes. */
+static void hold_answer(struct passage *p, const struct answer *a)
+{
+    struct held *h = held_new();
+
+    h->answer = *a;
+    h->answer.phrase = arena_str(&h->text, a->phrase);
+    h->answer.fields = (struct fields){ .at = NULL };
+    for (size_t i = 0; i < a->fields.count; i++)
+        fields_add(&h->answer.fields, arena_str(&h->text, a->fields.at[i].name),
+                   arena_str(&h->text, a->fields.at[i].value));
+    p->answering = h;
+}
+
+/* It will not be whole, or is too long: what there is goes on as it came. */
+static void let_answer_go(struct passage *p)
+{
+    if (!p->answering)
+        return;
+    answer_head(p, &p->answering->answer);
+    exchange_write(p->exchange, buf_str(&p->answering->body));
+    held_free(p->answering);
+    p->answering = NULL;
+}
+
 static void server_head(void *to, const struct reply *r, struct str body)
 {
     struct passage *p = to;
-    const struct http_relay_events *events = p->relay->events;
+    const struct http_relay *relay = p->relay;
     struct answer a = answer_of(r);
-    struct err e = ERR_NONE;
-    bool ok;
+    struct arena text = { .blocks = NULL };
+    bool wanted =
+        relay->changes &&
+        relay->changes->answer(relay->changes_to, &p->open, p->exchange->head, &a, &text) &&
+        !r->bodiless;
 
     p->begun = true;
     p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
     p->left = r->body.length;
-    events->head(p->relay->to, &p->open, r);
+    relay->events->head(relay->to, &p->open, r);
     if (body.len) {
-        events->answer(p->relay->to, &p->open, body);
+        relay->events->answer(relay->to, &p->open, body);
         tell_end(p, HTTP_RELAY_SERVER, true, NULL);
-        ok = exchange_answer(p->exchange, &a, body, &e);
-        p->exchange = NULL;
+        answer_whole(p, &a, body, wanted && body.len <= HTTP_RELAY_HELD_MAX);
     } else {
         settle(p);
-        ok = exchange_head(p->exchange, &a, &e);
+        if (wanted)
+            hold_answer(p, &a);
+        else
+            answer_head(p, &a);
     }
-    BUG_IF(!ok); /* it was read by the same rules */
     fields_release(&a.fields);
+    arena_release(&text);
 }
 
 static void server_data(void *to, struct str bytes)
@@ -157,6 +251,11 @@ static void server_data(void *to, struct str bytes)
         tell_end(p, HTTP_RELAY_SERVER, true, NULL);
     else
         settle(p);
+    if (p->answering && held_has_room(p->answering, bytes)) {
+        buf_add(&p->answering->body, bytes);
+        return;
+    }
+    let_answer_go(p);
     exchange_write(p->exchange, bytes);
     if (exchange_queued(p->exchange) > HIGH_WATER)
         http_transfer_read(p->transfer, false);
@@ -165,12 +264,20 @@ static void server_data(void *to, struct str bytes)
 static void server_whole(void *to)
 {
     struct passage *p = to;
-    struct exchange *x = p->exchange;
+    struct exchange *x;
 
     tell_end(p, HTTP_RELAY_SERVER, true, NULL);
+    if (p->answering)
+        answer_whole(p, &p->answering->answer, buf_str(&p->answering->body), true);
+    x = p->exchange;
     passage_free(p);
     if (x)
         exchange_end(x);
+}
+
+static unsigned status_of(enum http_fault fault)
+{
+    return fault == HTTP_SCARCE ? 503 : fault == HTTP_TIMEOUT ? 504 : 502;
 }
 
 static void server_failed(void *to, enum http_fault fault, const struct err *why)
@@ -179,10 +286,11 @@ static void server_failed(void *to, enum http_fault fault, const struct err *why
     struct exchange *x = p->exchange;
 
     if (!p->begun) {
-        answer_ourselves(p, HTTP_RELAY_FAULT, fault == HTTP_TIMEOUT ? 504 : 502, why->msg);
+        answer_ourselves(p, HTTP_RELAY_FAULT, status_of(fault), why->msg);
         return;
     }
     tell_end(p, fault == HTTP_CUT ? HTTP_RELAY_SERVER : HTTP_RELAY_FAULT, false, why->msg);
+    let_answer_go(p);
     passage_free(p);
     exchange_abort(x);
 }
@@ -241,30 +349,98 @@ static struct str readable(struct arena *a, struct str codings)
     return left;
 }
 
-static void ask_server(struct passage *p, const struct request *r)
+/* The head for the server, but for changes. */
+static void compose_ask(struct passage *p, const struct request *r, struct ask *a,
+                        struct arena *text)
 {
     const struct url *url = http_client_url(p->relay->client);
     bool keep_host = url_is_loopback(&url->authority);
-    struct ask a = { .method = r->method, .body = r->body };
-    struct arena text = { 0 };
     struct buf target;
 
+    *a = (struct ask){ .method = r->method, .body = r->body };
     buf_init(&target, TARGET_MAX);
     map_target(&target, url, r, p->open.endpoint);
-    a.target = buf_str(&target);
+    a->target = arena_str(text, buf_str(&target));
+    buf_release(&target);
     for (size_t i = 0; i < r->fields.count; i++) {
         const struct field *f = &r->fields.at[i];
 
         if (p->open.endpoint && fields_same(f->name, STR("accept-encoding")))
-            fields_add(&a.fields, f->name, readable(&text, f->value));
+            fields_add(&a->fields, f->name, readable(text, f->value));
         else if (keep_host || !fields_same(f->name, STR("host")))
-            fields_add(&a.fields, f->name, f->value);
+            fields_add(&a->fields, f->name, f->value);
     }
-    p->transfer =
-        http_transfer_start(p->relay->client, p->open.connection, &a, &server_events, p);
+}
+
+/* `body`: what was held of the request's; `whole`: that is all. Holds it now if it is wanted
+ * and was not. */
+static void ask_server(struct passage *p, const struct request *r, const struct held *body,
+                       bool whole)
+{
+    const struct http_relay *relay = p->relay;
+    struct arena text = { .blocks = NULL };
+    struct buf changed;
+    struct ask a;
+    bool wanted;
+
+    compose_ask(p, r, &a, &text);
+    wanted = relay->changes && relay->changes->ask(relay->changes_to, &p->open, r, &a, &text) &&
+             r->body.kind != BODY_NONE;
+    buf_init(&changed, CHANGED_MAX);
+    if (wanted && whole)
+        relay->changes->ask_body(relay->changes_to, &p->open, r, buf_str(&body->body),
+                                 &changed);
+    if (changed.len && a.body.kind == BODY_LENGTH)
+        a.body.length = changed.len;
+    if (wanted && !body)
+        p->asking = held_new();
+    else
+        p->transfer =
+            http_transfer_start(relay->client, p->open.connection, &a, &server_events, p);
+    if (body)
+        http_transfer_send(p->transfer, changed.len ? buf_str(&changed) : buf_str(&body->body));
+    buf_release(&changed);
     fields_release(&a.fields);
-    buf_release(&target);
     arena_release(&text);
+}
+
+/* What was held of the request goes, changed if it is whole. */
+static void let_request_go(struct passage *p, const struct request *r, bool whole)
+{
+    struct held *h = p->asking;
+
+    if (!h)
+        return;
+    p->asking = NULL;
+    ask_server(p, r, h, whole);
+    held_free(h);
+}
+
+/* Sends the client elsewhere, if it has to go there; the passage is over then. */
+static bool send_away(struct passage *p, const struct request *head)
+{
+    const struct http_relay *r = p->relay;
+    struct answer a = { .status = FOUND };
+    struct exchange *x = p->exchange;
+    struct err e = ERR_NONE;
+    struct buf location;
+    bool ok;
+
+    buf_init(&location, TARGET_MAX);
+    if (r->changes)
+        r->changes->detour(r->changes_to, &p->open, head, &location);
+    if (location.len) {
+        fields_add(&a.fields, STR("Location"), buf_str(&location));
+        r->events->own(r->to, &p->open, FOUND, "it goes on at the server's own address");
+        tell_end(p, HTTP_RELAY_SELF, true, NULL);
+        passage_free(p);
+        ok = exchange_answer(x, &a, STR_NONE, &e);
+        BUG_IF(!ok); /* it consists of what was read */
+        fields_release(&a.fields);
+    }
+    ok = location.len > 0;
+    buf_release(&location);
+    return ok;
 }
 
 static void client_request(void *to, struct exchange *x)
@@ -280,8 +456,10 @@ static void client_request(void *to, struct exchange *x)
         answer_ourselves(p, HTTP_RELAY_SELF, verdict.status, verdict.text);
         return;
     }
+    if (send_away(p, x->head))
+        return;
     settle(p);
-    ask_server(p, x->head);
+    ask_server(p, x->head, NULL, false);
     exchange_go_on(x);
 }
 
@@ -292,6 +470,11 @@ static void client_data(void *to, struct exchange *x, struct str bytes)
 
     r->events->body(r->to, &p->open, bytes);
     settle(p);
+    if (p->asking && held_has_room(p->asking, bytes)) {
+        buf_add(&p->asking->body, bytes);
+        return;
+    }
+    let_request_go(p, x->head, false);
     http_transfer_send(p->transfer, bytes);
     if (http_transfer_queued(p->transfer) > HIGH_WATER)
         exchange_read(x, false);
@@ -304,6 +487,7 @@ static void client_whole(void *to, struct exchange *x)
 
     r->events->asked(r->to, &p->open);
     settle(p);
+    let_request_go(p, x->head, true);
     http_transfer_finish(p->transfer);
 }
 
@@ -312,7 +496,8 @@ static void client_drained(void *to, struct exchange *x)
     struct passage *p = x->user;
 
     (void)to;
-    http_transfer_read(p->transfer, true);
+    if (p->transfer)
+        http_transfer_read(p->transfer, true);
 }
 
 static void client_gone(void *to, struct exchange *x, const struct exchange_fault *why)
@@ -355,10 +540,18 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
                      const struct http_relay_events *events, void *to, struct err *e)
 {
     struct http_relay *r = mem_new(struct http_relay);
+    struct http_server_config listen = config->listen;
 
-    *r = (struct http_relay){ .gate = config->gate, .events = events, .to = to };
+    listen.descriptors = 1; /* a client has a connection of its own to the server */
+    *r = (struct http_relay){
+        .gate = config->gate,
+        .events = events,
+        .to = to,
+        .changes = config->changes,
+        .changes_to = config->changes_to,
+    };
     if (!http_client_new(&r->client, l, &config->server, e) ||
-        !http_server_open(&r->server, l, &config->listen, &client_events, r, e)) {
+        !http_server_open(&r->server, l, &listen, &client_events, r, e)) {
         http_relay_close(r);
         return false;
     }

@@ -10,14 +10,18 @@
  *   The query is kept; one that the target has comes first.
  * - Host is kept for a server on this machine and is the server's own for others.
  * - Who is not let in gets an answer of ours, as does everybody while the server cannot be
- *   reached: 502, or 504 if it takes too long to connect.
+ *   reached: 502, 504 if it takes too long to connect, 503 if we have no descriptor for it.
  * - A client that leaves ends its request at the server, and the other way round: an answer
  *   that the server breaks off is broken off. Nothing is ever asked twice.
  * - Of the ways to pack an answer the server is offered those that the owner can unpack.
- * - 'Expect: 100-continue' is answered here. Redirects are passed on. */
+ * - 'Expect: 100-continue' is answered here. Redirects are passed on.
+ * - What passes may be changed by somebody who has to, such as addresses in a login: see
+ *   `struct http_relay_changes`. */
 #ifndef TRANSPORT_HTTP_RELAY_H
 #define TRANSPORT_HTTP_RELAY_H
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "transport/http-client.h"
 #include "transport/http-gate.h"
 #include "transport/http-server.h"
@@ -65,7 +69,34 @@ struct http_relay_events {
     void (*refused)(void *to, uint64_t connection, const struct exchange_fault *why);
 };
 
+enum { HTTP_RELAY_HELD_MAX = 256 << 10 };
+
+/* Who changes what passes. Its owner is told of everything as it came; what is said here is
+ * what goes on. Texts may be put into the arena, which lives as long as the head does. `r` is
+ * the request, of which the body may not have come. */
+struct http_relay_changes {
+    /* Where the client is to go instead, with a 302 of ours: adds that; nothing: it is served
+     * here. */
+    void (*detour)(void *to, const struct http_passage *p, const struct request *r,
+                   struct buf *location);
+    /* The head that goes to the server: its target and fields may be changed. True: its body
+     * is to be whole before anything goes. */
+    bool (*ask)(void *to, const struct http_passage *p, const struct request *r, struct ask *a,
+                struct arena *text);
+    /* The head that goes to the client: its fields may be changed. True: as above. */
+    bool (*answer)(void *to, const struct http_passage *p, const struct request *r,
+                   struct answer *a, struct arena *text);
+    /* Such a body, whole: adds what goes on instead; nothing: it goes on as it is. A body of
+     * more than HTTP_RELAY_HELD_MAX bytes is not waited for and not told here. */
+    void (*ask_body)(void *to, const struct http_passage *p, const struct request *r,
+                     struct str body, struct buf *out);
+    void (*answer_body)(void *to, const struct http_passage *p, const struct request *r,
+                        struct str body, struct buf *out);
+};
+
 struct http_relay_config {
+    const struct http_relay_changes *changes; /* borrowed; may be NULL */
+    void *changes_to;
     struct http_server_config listen;
     struct http_client_config server; /* the URL is the target */
     const struct http_gate *gate;     /* borrowed for the relay's life */

@@ -5,13 +5,17 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "loop/descriptors.h"
 #include "loop/listener.h"
 #include "loop/timer.h"
 #include "transport/http-conn.h"
 
 enum {
-    TURNED_AWAY_MAX = 32, /* who are told that there are too many, at once */
-    LOOK_MS = 20,         /* between looks whether those who are not read are still there */
+    /* Who are told that there are too many, at once; the others wait. They take descriptors,
+     * too: fewer where there are few. */
+    AWAY_MAX = 32,
+    AWAY_FEW = 8,
+    LOOK_MS = 20, /* between looks whether those who are not read are still there */
     TICK_MIN_MS = 5,
     TICK_MAX_MS = 1000,
 };
@@ -19,12 +23,14 @@ enum {
 /* A client. It is taken off the lists and freed from the loop only: so whoever walks a list
  * may call others meanwhile. */
 struct guest {
-    struct guest *next, **back;               /* all of them */
-    struct guest *next_paused, **back_paused; /* who are not read; `back_paused` NULL: is */
+    struct guest *next, **back;           /* all of them */
+    struct guest *next_deaf, **back_deaf; /* who are not read; `back_deaf` NULL: is */
     struct guest *next_due;
     struct http_server *server;
     struct stream *stream; /* NULL once it is closed */
     bool due, lost;
+    bool away; /* it is only told that there are too many */
+    bool left; /* it has closed its side, though more may have to be read */
     struct http_conn conn;
 };
 
@@ -35,10 +41,12 @@ struct http_server {
     struct http_conn_house house;
     struct url_authority self;
     char host[LISTENER_ADDRESS + 256];
-    struct guest *guests, *paused, *due;
+    struct guest *guests, *deaf, *due;
     size_t count, max;
+    size_t away; /* of `count`, those who take nobody's place */
     uint64_t last_number;
     unsigned tick_ms;
+    bool full; /* nobody else is taken, not even to be told so */
     bool stopping;
     void (*done)(void *to);
     void *done_to;
@@ -60,26 +68,26 @@ static void make_due(struct guest *g)
 
 /* What the connection wants of its socket. */
 
-static void set_paused(struct guest *g, bool paused)
+static void set_deaf(struct guest *g, bool deaf)
 {
     struct http_server *s = g->server;
 
-    if (paused == (g->back_paused != NULL))
+    if (deaf == (g->back_deaf != NULL))
         return;
-    if (paused) {
-        if (!s->paused)
+    if (deaf) {
+        if (!s->deaf)
             timer_set(s->look, LOOK_MS);
-        g->next_paused = s->paused;
-        g->back_paused = &s->paused;
-        if (s->paused)
-            s->paused->back_paused = &g->next_paused;
-        s->paused = g;
+        g->next_deaf = s->deaf;
+        g->back_deaf = &s->deaf;
+        if (s->deaf)
+            s->deaf->back_deaf = &g->next_deaf;
+        s->deaf = g;
         return;
     }
-    *g->back_paused = g->next_paused;
-    if (g->next_paused)
-        g->next_paused->back_paused = g->back_paused;
-    g->back_paused = NULL;
+    *g->back_deaf = g->next_deaf;
+    if (g->next_deaf)
+        g->next_deaf->back_deaf = g->back_deaf;
+    g->back_deaf = NULL;
 }
 
 static void do_write(void *at, struct str bytes)
@@ -94,7 +102,16 @@ static void do_read(void *at, bool on)
     struct guest *g = at;
 
     stream_read(g->stream, on);
-    set_paused(g, !on);
+    set_deaf(g, !on || g->conn.ended);
+}
+
+/* What it was sent may have come back already. */
+static void do_watch(void *at)
+{
+    struct guest *g = at;
+
+    set_deaf(g, true);
+    make_due(g);
 }
 
 static void do_finish(void *at)
@@ -113,7 +130,7 @@ static void do_close(void *at, bool reset)
     else
         stream_close(g->stream);
     g->stream = NULL;
-    set_paused(g, false);
+    set_deaf(g, false);
     make_due(g);
 }
 
@@ -136,6 +153,7 @@ static const struct http_conn_port port = {
     .close = do_close,
     .soon = do_soon,
     .queued = get_queued,
+    .watch = do_watch,
 };
 
 /* What its socket tells. */
@@ -176,6 +194,11 @@ static void on_broken(void *to, const struct err *why)
 
 /* Coming and going. */
 
+static size_t away_max(const struct http_server *s)
+{
+    return s->max > 2 * AWAY_MAX ? AWAY_MAX : AWAY_FEW;
+}
+
 static void free_guest(struct guest *g)
 {
     struct http_server *s = g->server;
@@ -183,10 +206,16 @@ static void free_guest(struct guest *g)
     *g->back = g->next;
     if (g->next)
         g->next->back = g->back;
+    s->away -= g->away;
     http_conn_release(&g->conn);
     free(g);
     if (--s->count == 0)
         timer_stop(s->tick);
+    if (s->full && s->away < away_max(s)) {
+        s->full = false;
+        if (s->listener)
+            listener_pause(s->listener, false);
+    }
 }
 
 static void say_goodbye(struct guest *g)
@@ -203,10 +232,6 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     struct http_server *s = to;
     struct guest *g;
 
-    if (s->count >= s->max + TURNED_AWAY_MAX) {
-        stream_close(stream);
-        return;
-    }
     g = mem_new(struct guest);
     g->server = s;
     g->stream = stream;
@@ -220,8 +245,15 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     stream_tell(stream, g);
     stream_read(stream, true);
     http_conn_init(&g->conn, &s->house, g, ++s->last_number);
-    if (scarce || s->count > s->max)
+    if (scarce || s->count - s->away > s->max) {
+        g->away = true;
+        s->away++;
         http_conn_turn_away(&g->conn);
+    }
+    if (s->away >= away_max(s)) {
+        s->full = true;
+        listener_pause(s->listener, true);
+    }
 }
 
 static const struct listener_events listener_events = {
@@ -242,8 +274,10 @@ static void on_soon(void *to)
         g->due = false;
         if (!g->stream)
             say_goodbye(g);
-        else if (g->lost)
+        else if (g->lost || stream_severed(g->stream))
             http_conn_lost(&g->conn);
+        else if (g->left && !g->conn.doubted)
+            http_conn_abandoned(&g->conn);
         else
             http_conn_go_on(&g->conn);
     }
@@ -260,13 +294,13 @@ static void on_look(void *to)
 {
     struct http_server *s = to;
 
-    for (struct guest *g = s->paused; g; g = g->next_paused) {
-        if (stream_abandoned(g->stream)) {
-            g->lost = true;
+    for (struct guest *g = s->deaf; g; g = g->next_deaf) {
+        g->lost = g->lost || stream_severed(g->stream);
+        g->left = stream_abandoned(g->stream);
+        if (g->lost || (g->left && !g->conn.doubted))
             make_due(g);
-        }
     }
-    if (s->paused)
+    if (s->deaf)
         timer_set(s->look, LOOK_MS);
 }
 
@@ -315,7 +349,8 @@ bool http_server_open(struct http_server **out, struct loop *l,
         return false;
     }
     s->loop = l;
-    s->max = config->max_connections ? config->max_connections : listener_room();
+    s->max = config->max_connections ? config->max_connections
+                                     : descriptors_room(1 + config->descriptors);
     s->house = (struct http_conn_house){
         .port = &port,
         .events = events,

@@ -20,6 +20,7 @@ struct http_server_config {
     struct str host;                      /* an address or a name; empty: loopback */
     int port;                             /* 0: any that is free */
     size_t max_connections;               /* 0: as many as descriptors allow */
+    size_t descriptors;                   /* that the owner takes for each beside its own */
     const struct http_patience *patience; /* borrowed; NULL: the usual one */
 };
 

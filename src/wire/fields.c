@@ -155,8 +155,11 @@ size_t fields_count(const struct fields *f, struct str name)
 /* Where the list's next comma outside of quotes is. */
 static size_t find_comma(struct str s)
 {
+    size_t comma = str_find(s, ',');
     bool quoted = false;
 
+    if (str_find(str_n(s.at, comma), '"') == comma)
+        return comma;
     for (size_t i = 0; i < s.len; i++) {
         if (s.at[i] == '"')
             quoted = !quoted;

@@ -129,28 +129,27 @@ static bool parse_element(struct range *r, struct str s, unsigned *q)
     return p == PARAMETER_END;
 }
 
-/* How telling a range is of a type: 3 names it, 0 does not cover it. */
+/* How telling a range that has `*` for its subtype is of a type: 0 does not cover it. */
 static int specificity(const struct range *r, enum media m)
 {
-    struct str type = m == MEDIA_JSON ? STR("application") : STR("text");
-    bool all = str_eq(r->subtype, STR("*"));
-
-    if (known(r->type, r->subtype) == m)
-        return 3;
-    if (all && fields_same(r->type, type))
+    if (fields_same(r->type, m == MEDIA_JSON ? STR("application") : STR("text")))
         return 2;
-    return all && str_eq(r->type, STR("*"));
+    return str_eq(r->type, STR("*"));
 }
 
 static void take_element(struct media_accept *a, int told[MEDIA_COUNT], struct str element)
 {
+    enum media named;
     struct range r;
     unsigned q;
+    bool all;
 
     if (!parse_element(&r, element, &q))
         return;
+    named = known(r.type, r.subtype);
+    all = str_eq(r.subtype, STR("*"));
     for (enum media m = 0; m < MEDIA_COUNT; m++) {
-        int much = specificity(&r, m);
+        int much = m == named ? 3 : all ? specificity(&r, m) : 0;
 
         if (much == 0 || much < told[m] || (much == told[m] && q <= a->of[m].q))
             continue;

@@ -266,6 +266,24 @@ def test_a_client_that_leaves_unanswered_ends_its_request(server, record):
     assert [x["by"] for x in r.of(type="http", ev="end")] == ["client"]
 
 
+@pytest.mark.parametrize("said, got", [
+    (answer(), answer().replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")),
+    (STREAM + chunk(b"data: 1\n\n") + b"0\r\n\r\n",
+     STREAM[:-2] + b"Connection: close\r\n\r\n" + chunk(b"data: 1\n\n") + b"0\r\n\r\n")])
+def test_a_client_that_only_closes_its_side_gets_its_answer(server, record, said, got):
+    r = record(server.port)
+    client = r.connect()
+    client.say(post())
+    client.sock.shutdown(socket.SHUT_WR)
+    line = server.line()
+    line.hear(post())
+    client.hear(b"HTTP/1.1 100 Continue\r\n\r\n")  # whether it is still there
+    line.say(said)
+    assert client.hear_end() == got
+    assert r.stop() == 0
+    assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [("server", True)]
+
+
 @pytest.mark.parametrize("head, body", [
     (STREAM, chunk(b"data: 1\n\n")), (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n", b"{")])
 def test_an_answer_that_the_server_breaks_off_is_seen_to_be_broken(server, record, head, body):

@@ -110,6 +110,22 @@ def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recordi
     assert "tools/call" in program.err
 
 
+def test_a_client_that_only_closes_its_side_gets_its_answer(recording, replay):
+    """Though it takes a while: it is not known yet when its side is closed."""
+    text = recording.read_text().splitlines()
+    text[5] = text[5].replace("21:00:00.000Z", "21:00:00.300Z")
+    recording.write_text("\n".join(text) + "\n")
+    program = replay(recording, "--timing", "realistic")
+    headers = session(program.client())
+    client = program.client()
+    client.ask(call(9, "tools/call", name="t", arguments={"n": 1}), headers=headers)
+    client.sock.shutdown(socket.SHUT_WR)
+    assert client.until(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"  # whether it is still there
+    assert message_of(client.answer()) == result(9, said("one"))
+    assert client.rest() == b""
+    assert program.stop() == 0, program.err
+
+
 def test_warn_goes_on(recording, replay):
     program = replay("--on-unmatched", "warn", recording)
     client = program.client()

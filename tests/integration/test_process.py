@@ -96,7 +96,8 @@ assert len(SERVERS) >= 15
 
 
 class FairClock:
-    """Seconds, without those in which even a thread that only sleeps was not woken: nobody ran then."""
+    """Seconds as they would pass if everybody who wants to run had a processor: half as fast while twice
+    as many want one, and not at all while even a thread that only sleeps is not woken."""
 
     TICK = 0.02
 
@@ -108,7 +109,12 @@ class FairClock:
         while True:
             start = time.monotonic()
             time.sleep(self.TICK)
-            self.now += min(time.monotonic() - start, 2 * self.TICK)
+            self.now += min(time.monotonic() - start, 2 * self.TICK) * self.share()
+
+    @staticmethod
+    def share():
+        ready = int(pathlib.Path("/proc/loadavg").read_text().split()[3].split("/")[0])
+        return min(1, os.cpu_count() / ready)
 
     def wait(self, what, limit):
         """Whether it happened within so many seconds."""
@@ -171,7 +177,8 @@ class Cell:
 
     def stays_at_work(self):
         """While its client reads, nobody ends it; a signal does."""
-        self.clock.wait(lambda: self.process.poll() is not None, AT_WORK)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(AT_WORK)
         before = self.came
         if not self.clock.wait(lambda: self.came > before, SOON) or self.process.poll() is not None:
             return False

@@ -174,19 +174,20 @@ class Judge:
         assert scenarios, str(ran)
         return Verdict(scenarios, str(ran))
 
-    def client_scenarios(self, suite):
-        """(scenario, revision) of all but authorization, which looks at addresses; no revision is an extension."""
+    def client_scenarios(self, suite, auth):
+        """(scenario, revision) of all that are about logins, or of all others; no revision is an extension, or to come."""
         listed = self.suite(suite, "list")
         assert listed.code == 0, str(listed)
         part = re.search(r"^Client scenarios.*?\n((?:  - .*\n?)+)", listed.out.decode(), re.M)
         for name, revisions in re.findall(r"^  - (\S+) \[(.*)\]", part[1], re.M):
-            if not name.startswith("auth/"):
-                yield from ((name, "" if one == "extension" else one) for one in revisions.split(","))
+            if name.startswith("auth/") == auth:
+                yield from ((name, "" if one in ("extension", "draft") else one) for one in revisions.split(","))
 
-    def of_client(self, suite, through=()):
-        """What the suite says of a client that passes, whose command stands behind the words `through`."""
+    def of_client(self, suite, through=(), auth=False, only=None):
+        """What the suite says of a client that passes, whose command stands behind the words `through`. `auth`: of one that
+        logs in; `only`: in these scenarios, by name and revision."""
         scenarios, logs = {}, []
-        for name, revision in self.client_scenarios(suite):
+        for name, revision in self.client_scenarios(suite, auth) if only is None else only:
             for _ in range(TRIES if name in TIMED else 1):
                 checks, log = self.of_client_once(suite, name, revision, through)
                 if not any(check.status in (BAD, DOUBTFUL) for check in checks):
@@ -197,12 +198,13 @@ class Judge:
 
     def of_client_once(self, suite, name, revision, through):
         where = self.fresh()
-        command = [*through, self.node, SCRIPTS / "conformance-client.mjs", self.home]
+        script = "conformance-auth.mjs" if name.startswith("auth/") else "conformance-client.mjs"
+        command = [*through, self.node, SCRIPTS / script, self.home]
         ran = self.suite(suite, "client", "--command", " ".join(map(os.fspath, command)), "--scenario", name,
                          *(("--spec-version", revision) if revision else ()), "-o", where / "results", cwd=where)
-        folders = list((where / "results").iterdir()) if (where / "results").exists() else []
-        assert len(folders) == 1, str(ran)
-        return checks_in(folders[0]), str(ran)
+        found = list((where / "results").rglob("checks.json"))
+        assert len(found) == 1, str(ran)
+        return checks_in(found[0].parent), str(ran)
 
     @contextlib.contextmanager
     def server(self):

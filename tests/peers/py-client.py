@@ -256,6 +256,7 @@ class Player:
 
     def fastmcp(self, options):
         from fastmcp import Client as FastClient
+        from fastmcp.client.elicitation import ElicitResult
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
         if options.url:
@@ -268,7 +269,8 @@ class Player:
             return await self.on_sampling(context, params)
 
         async def on_elicitation(message, response_type, params, context):
-            return await self.on_elicitation(context, params)
+            answer = await self.on_elicitation(context, params)  # the SDK's own would be taken for the content
+            return ElicitResult(action=answer.action, content=answer.content)
 
         async def on_roots(context):
             return (await self.on_roots(context)).roots

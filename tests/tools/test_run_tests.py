@@ -179,14 +179,15 @@ def script(path, body):
     path.chmod(0o755)
 
 
-def test_every_test_of_pytest_counts(runner):
+@pytest.mark.parametrize("shared", (False, True))
+def test_every_test_of_pytest_counts(runner, shared):
     script(runner.ROOT / "tools/peers", f'[ "$1" = python ] && echo {runner.ROOT}/peers')
     script(runner.ROOT / "peers/bin/python", f'exec {sys.executable} "$@"')
     folder = runner.ROOT / "tests/golden"
     folder.mkdir(parents=True)
     (folder / "test_x.py").write_text(PYTESTS)
     cases = runner.pytest(runner.Suite("golden", "check", runner.pytest, where="tests/golden",
-                                       build="build-asan"))
+                                       build="build-asan", shared=shared))
     assert {(c.name, c.outcome) for c in cases} == {
         ("test_x: test_good", "passed"), ("test_x: test_bad", "failed"),
         ("test_x: test_skips", "skipped"), ("test_x: test_cannot_start", "failed")}

@@ -38,6 +38,7 @@ static inline const struct http_call *http_spoken(struct http_spoken *s,
     http_line_read(&s->line, arena_printf(&s->arena, "1 %s", line));
     assert_int_equal(s->line.kind, HTTP_LINE_REQUEST);
     s->call = (struct http_call){ .method = s->line.method,
+                                  .accept = media_accept(&s->line.fields),
                                   .fields = &s->line.fields,
                                   .host = s->line.host,
                                   .origin = s->line.origin,

@@ -186,6 +186,28 @@ static void what_was_ignored_or_blocked_before_us_stays_so(void **state)
     sigprocmask(SIG_UNBLOCK, &blocked, NULL);
 }
 
+static void it_has_the_limit_of_descriptors_that_we_had(void **state)
+{
+    struct rlimit before, few;
+    struct loop *l;
+    struct run r;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = 321;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    l = loop_new();
+    start(&r, l, "ulimit -Sn");
+    loop_run(l);
+    assert_output(r.fds.out, "321\n");
+    finish(&r);
+    loop_free(l);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(few.rlim_cur, 321);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 static void nobody_else_holds_its_pipes(void **state)
 {
     struct loop *l = loop_new();
@@ -454,6 +476,7 @@ int main(void)
         cmocka_unit_test(it_has_our_environment_and_directory),
         cmocka_unit_test(its_signals_are_as_by_default),
         cmocka_unit_test(what_was_ignored_or_blocked_before_us_stays_so),
+        cmocka_unit_test(it_has_the_limit_of_descriptors_that_we_had),
         cmocka_unit_test(nobody_else_holds_its_pipes),
         cmocka_unit_test(a_signal_reaches_the_whole_family),
         cmocka_unit_test(so_it_does_after_the_child_itself_has_exited),

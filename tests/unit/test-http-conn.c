@@ -75,6 +75,13 @@ static void do_soon(void *at)
     r->soon = true;
 }
 
+static void do_watch(void *at)
+{
+    struct rig *r = at;
+
+    buf_add(&r->owner.seen, STR("<watch>"));
+}
+
 static size_t get_queued(const void *at)
 {
     const struct rig *r = at;
@@ -82,8 +89,8 @@ static size_t get_queued(const void *at)
     return r->queued;
 }
 
-static const struct http_conn_port port = { do_write, do_read, do_finish,
-                                            do_close, do_soon, get_queued };
+static const struct http_conn_port port = { do_write, do_read,    do_finish, do_close,
+                                            do_soon,  get_queued, do_watch };
 
 static void open_rig(struct rig *r)
 {
@@ -366,7 +373,7 @@ static void a_client_that_closes_while_it_is_owed_something_is_gone(void **state
 {
     static const char *const owed[] = {
         "GET /hold HTTP/1.1\r\n" H "\r\n",
-        "GET /silent HTTP/1.1\r\n" H "\r\n",
+        "GET /silent HTTP/1.0\r\n" H "\r\n",
         "POST /echo HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\na",
         "POST /pause HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\na",
         "POST /hold HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\na",
@@ -391,6 +398,119 @@ static void a_client_that_closes_while_it_is_owed_something_is_gone(void **state
         saw(&r, "");
         close_rig(&r);
     }
+}
+
+/* It is asked, and whoever has the socket looks whether that comes back. */
+static void who_closes_its_side_after_its_request_is_answered(void **state)
+{
+    static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
+    struct err e = ERR_NONE;
+    struct rig r;
+
+    (void)state;
+    for (int taken = 0; taken < 2; taken++) {
+        open_rig(&r);
+        feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
+        http_conn_ended(&r.conn);
+        saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
+        r.stuck = !taken;
+        assert_true(exchange_answer(r.owner.latest, &empty, STR("abc"), &e));
+        if (!taken) {
+            saw(&r, N "Content-Length: 3\n" CLOSE "\nabc<finish>");
+            r.queued = 0;
+            http_conn_drained(&r.conn);
+            saw(&r, "<close>");
+        } else {
+            saw(&r, N "Content-Length: 3\n" CLOSE "\nabc<finish><close>");
+        }
+        r.owner.open--;
+        close_rig(&r);
+    }
+}
+
+static void who_was_asked_and_has_gone_is_gone(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
+    http_conn_ended(&r.conn);
+    buf_clear(&r.owner.seen);
+    http_conn_lost(&r.conn);
+    saw(&r, "<close>gone: left, 0, the client has closed the connection\n");
+    close_rig(&r);
+}
+
+/* It may have sent all of its body before; nobody knows while that is not read. */
+static void who_seems_to_go_while_it_is_not_read_is_asked_once(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    feed(&r, STR("POST /pause HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\na"));
+    saw(&r, "POST /pause self none\n<pause>");
+    http_conn_abandoned(&r.conn);
+    saw(&r, "HTTP/1.1 100 Continue\n\n<watch>");
+    http_conn_abandoned(&r.conn);
+    saw(&r, "");
+    exchange_read(r.owner.latest, true);
+    feed(&r, STR("b"));
+    http_conn_ended(&r.conn);
+    saw(&r, "<read>whole 2:ab\n" N "Content-Length: 2\n\nab<close>");
+    close_rig(&r);
+    open_rig(&r);
+    feed(&r, STR("POST /pause HTTP/1.0\r\n" H "Content-Length: 2\r\n\r\na"));
+    buf_clear(&r.owner.seen);
+    http_conn_abandoned(&r.conn);
+    saw(&r, "<read><close>gone: left, 0, the client has closed the connection\n");
+    close_rig(&r);
+}
+
+static void an_answer_of_known_length_goes_on(void **state)
+{
+    static const struct answer four = { .status = 200, .body = EXCHANGE_SIZED, .length = 4 };
+    struct err e = ERR_NONE;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
+    buf_clear(&r.owner.seen);
+    assert_true(exchange_head(r.owner.latest, &four, &e));
+    exchange_write(r.owner.latest, STR("ab"));
+    http_conn_ended(&r.conn);
+    exchange_write(r.owner.latest, STR("cd"));
+    exchange_end(r.owner.latest);
+    saw(&r, N "Content-Length: 4\n\nab<watch>cd<finish><close>");
+    r.owner.open--;
+    close_rig(&r);
+}
+
+static void all_that_was_asked_for_before_the_end_is_answered(void **state)
+{
+    static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
+    struct err e = ERR_NONE;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\nGET /none HTTP/1.1\r\n" H
+                 "\r\nGET /none HTTP/1.1\r\n" H "\r\nGET /to"));
+    http_conn_ended(&r.conn);
+    saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
+    assert_true(exchange_answer(r.owner.latest, &empty, STR_NONE, &e));
+    r.owner.open--;
+    saw(&r, N "Content-Length: 0\n\n");
+    assert_true(r.soon);
+    http_conn_ended(&r.conn);
+    saw(&r, "<watch>");
+    http_conn_go_on(&r.conn);
+    saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n"
+            "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n"
+            "<close>refused: left, 0, the client has closed the connection\n");
+    close_rig(&r);
 }
 
 static void a_client_that_closes_between_requests_is_not_worth_a_word(void **state)
@@ -742,6 +862,11 @@ int main(void)
         cmocka_unit_test(a_body_that_is_not_wanted_now_is_not_read),
         cmocka_unit_test(after_a_body_one_always_reads_on),
         cmocka_unit_test(a_client_that_closes_while_it_is_owed_something_is_gone),
+        cmocka_unit_test(who_closes_its_side_after_its_request_is_answered),
+        cmocka_unit_test(who_was_asked_and_has_gone_is_gone),
+        cmocka_unit_test(who_seems_to_go_while_it_is_not_read_is_asked_once),
+        cmocka_unit_test(an_answer_of_known_length_goes_on),
+        cmocka_unit_test(all_that_was_asked_for_before_the_end_is_answered),
         cmocka_unit_test(a_client_that_closes_between_requests_is_not_worth_a_word),
         cmocka_unit_test(who_has_closed_its_side_still_gets_what_is_queued),
         cmocka_unit_test(an_answer_without_an_end_of_its_own_is_broken_off_once_it_was_taken),

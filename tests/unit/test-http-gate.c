@@ -3,13 +3,13 @@
 #include "base/buf.h"
 #include "test.h"
 
-enum { HOME, OPEN, LISTED };
+enum { HOME, OPEN, LISTED, TUNNEL, LENDS };
 
-static const struct str hosts[] = { STR_INIT("mcp.example"), STR_INIT("other.example:8080") };
-static const struct str origins[] = { STR_INIT("https://app.example"),
-                                      STR_INIT("http://app.example:3000") };
+static const char *const hosts[] = { "mcp.example", "other.example:8080" };
+static const char *const origins[] = { "https://app.example", "http://app.example:3000" };
 
-/* Who listens on 127.0.0.1:8080 for itself; for everybody; for some. */
+/* Who listens on 127.0.0.1:8080 for itself; for everybody; for some; for who comes through a
+ * tunnel; with credentials for whoever comes. */
 static const struct http_gate gates[] = {
     [HOME] = { .remote = false },
     [OPEN] = { .remote = true },
@@ -18,6 +18,8 @@ static const struct http_gate gates[] = {
                  .host_count = sizeof hosts / sizeof *hosts,
                  .origins = origins,
                  .origin_count = sizeof origins / sizeof *origins },
+    [TUNNEL] = { .hosts = hosts, .host_count = sizeof hosts / sizeof *hosts },
+    [LENDS] = { .lends = true },
 };
 
 struct row {
@@ -113,11 +115,18 @@ static const struct row rows[] = {
 
     /* for others, too */
     { OPEN, "POST", "localhost:8080", NULL, JSON, 0 },
-    { OPEN, "POST", "mcp.example", NULL, JSON, 0 },
+    { OPEN, "POST", "recorder:8080", NULL, JSON, 0 }, /* a container's name */
     { OPEN, "POST", "192.168.1.5:8080", NULL, JSON, 0 },
-    { OPEN, "POST", "mcp.example", "http://mcp.example", JSON, 403 },
-    { OPEN, "POST", "mcp.example", "null", JSON, 403 },
-    { OPEN, "POST", "mcp.example", NULL, "text/plain", 415 },
+    { OPEN, "POST", "[fd00::5]:8080", NULL, JSON, 0 },
+    { OPEN, "POST", "mcp.example", NULL, JSON, 403 }, /* a page may let it point here */
+    { OPEN, "GET", "mcp.example", NULL, NULL, 403 },
+    { OPEN, "POST", "localhost.", NULL, JSON, 403 },
+    { OPEN, "POST", "0.0.0.0:8080", NULL, JSON, 403 },
+    { OPEN, "POST", "[::]:8080", NULL, JSON, 403 },
+    { OPEN, "POST", "0xc0a80105:8080", NULL, JSON, 403 },
+    { OPEN, "POST", "recorder", "http://recorder", JSON, 403 },
+    { OPEN, "POST", "recorder", "null", JSON, 403 },
+    { OPEN, "POST", "recorder", NULL, "text/plain", 415 },
     { LISTED, "POST", "localhost:8080", NULL, JSON, 0 },
     { LISTED, "POST", "mcp.example", NULL, JSON, 0 },
     { LISTED, "POST", "MCP.example:1234", NULL, JSON, 0 },
@@ -136,6 +145,15 @@ static const struct row rows[] = {
     { LISTED, "POST", "mcp.example", "https://app.example/x", JSON, 403 },
     { LISTED, "POST", "mcp.example", "https://evil.example", JSON, 403 },
     { LISTED, "POST", "mcp.example", "https://app.example", "text/plain", 415 },
+    { TUNNEL, "POST", "mcp.example", NULL, JSON, 0 },
+    { TUNNEL, "POST", "localhost:8080", NULL, JSON, 0 },
+    { TUNNEL, "POST", "192.168.1.5:8080", NULL, JSON, 403 },
+    { TUNNEL, "POST", "recorder", NULL, JSON, 403 },
+    { TUNNEL, "POST", "mcp.example", "https://mcp.example", JSON, 403 },
+    { LENDS, "POST", US, NULL, JSON, 0 },
+    { LENDS, "POST", "evil.example", NULL, JSON, 403 },
+    { LENDS, "POST", US, "http://evil.example", JSON, 403 },
+    { LENDS, "POST", US, NULL, "text/plain", 415 },
 };
 
 static const struct url_authority self = {
@@ -214,6 +232,76 @@ static void who_has_two_origins_has_none_that_counts(void **state)
     assert_int_equal(judge(&gates[LISTED], both, true).status, 403);
 }
 
+/* What a browser says of a request for which it names no origin. */
+static void what_a_page_only_shows_is_not_shown_to_other_sites(void **state)
+{
+    static const struct {
+        int gate;
+        bool mcp;
+        const char *site, *mode, *origin; /* NULL: no such header */
+        unsigned status;
+    } cases[] = {
+        { HOME, true, "cross-site", "no-cors", NULL, 403 },
+        { HOME, false, "cross-site", "no-cors", NULL, 403 },
+        { HOME, true, "cross-site", NULL, NULL, 403 },
+        { HOME, true, "cross-site", "navigate", NULL, 403 },
+        { HOME, false, "cross-site", "navigate", NULL, 0 }, /* to log in */
+        { LENDS, false, "cross-site", "navigate", NULL, 403 },
+        { LENDS, false, "none", "navigate", NULL, 0 },
+        { LENDS, false, "same-origin", "navigate", NULL, 0 },
+        { HOME, true, "none", "navigate", NULL, 0 },
+        { HOME, true, "same-origin", "cors", NULL, 0 },
+        { HOME, true, "same-site", "no-cors", NULL, 0 }, /* this machine, another port */
+        { HOME, true, "Cross-Site", "no-cors", NULL, 403 },
+        { HOME, true, "", "no-cors", NULL, 403 },
+        { HOME, true, NULL, "cors", NULL, 0 }, /* Node says this much */
+        /* Whoever names the origin is judged by that. */
+        { HOME, true, "cross-site", "cors", "http://localhost:6274", 0 },
+        { HOME, true, "same-site", "cors", "http://evil.example", 403 },
+        { LISTED, true, "cross-site", "cors", "https://app.example", 0 },
+    };
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 4096);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned status;
+
+        buf_clear(&text);
+        buf_printf(&text, "GET /mcp HTTP/1.1\r\nHost: " US "\r\n");
+        if (cases[i].site)
+            buf_printf(&text, "Sec-Fetch-Site: %s\r\n", cases[i].site);
+        if (cases[i].mode)
+            buf_printf(&text, "Sec-Fetch-Mode: %s\r\n", cases[i].mode);
+        if (cases[i].origin)
+            buf_printf(&text, "Origin: %s\r\n", cases[i].origin);
+        buf_add(&text, STR("\r\n"));
+        status = judge(&gates[cases[i].gate], buf_str(&text), cases[i].mcp).status;
+        if (status != cases[i].status)
+            fail_msg("%u instead of %u in case %zu", status, cases[i].status, i);
+    }
+    buf_release(&text);
+}
+
+static void what_cannot_stand_in_the_lists_is_told(void **state)
+{
+    (void)state;
+    assert_true(http_gate_is_host(STR("mcp.example")));
+    assert_true(http_gate_is_host(STR("mcp.example:80")));
+    assert_true(http_gate_is_host(STR("[fd00::1]:80")));
+    assert_false(http_gate_is_host(STR("https://mcp.example")));
+    assert_false(http_gate_is_host(STR("user@mcp.example")));
+    assert_false(http_gate_is_host(STR("*.example")));
+    assert_false(http_gate_is_host(STR("")));
+    assert_true(http_gate_is_origin(STR("https://app.example")));
+    assert_true(http_gate_is_origin(STR("http://app.example:3000")));
+    assert_false(http_gate_is_origin(STR("https://app.example/")));
+    assert_false(http_gate_is_origin(STR("app.example")));
+    assert_false(http_gate_is_origin(STR("*")));
+    assert_false(http_gate_is_origin(STR("null")));
+    assert_false(http_gate_is_origin(STR("https://user@app.example")));
+}
+
 static void what_is_refused_is_said_in_words(void **state)
 {
     static const struct {
@@ -224,6 +312,8 @@ static void what_is_refused_is_said_in_words(void **state)
           "pages of this Origin are not served here" },
         { "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
           "Content-Type must be application/json" },
+        { "GET / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n",
+          "pages of other sites may not show what is here" },
     };
 
     (void)state;
@@ -238,6 +328,8 @@ int main(void)
         cmocka_unit_test(the_table_of_who_comes_in),
         cmocka_unit_test(elsewhere_than_at_an_mcp_endpoint_types_do_not_matter),
         cmocka_unit_test(who_has_two_origins_has_none_that_counts),
+        cmocka_unit_test(what_a_page_only_shows_is_not_shown_to_other_sites),
+        cmocka_unit_test(what_cannot_stand_in_the_lists_is_told),
         cmocka_unit_test(what_is_refused_is_said_in_words),
     };
 

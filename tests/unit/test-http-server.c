@@ -146,12 +146,15 @@ static void pipelined_requests_are_answered_in_their_order(void **state)
 
 static void a_client_that_goes_is_noticed_in_every_state(void **state)
 {
-    static const char *const requests[] = {
-        "GET /hold HTTP/1.1\r\n" H "\r\n",
-        "GET /silent HTTP/1.1\r\n" H "\r\n",
-        "GET /hold HTTP/1.1\r\n" H "\r\nGET /echo HTTP/1.1\r\n" H "\r\n",
-        "POST /echo HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc",
-        "POST /pause HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc",
+    static const struct {
+        const char *text;
+        bool may_wait; /* who closes its side only may be there still */
+    } requests[] = {
+        { "GET /hold HTTP/1.1\r\n" H "\r\n", false },
+        { "GET /silent HTTP/1.1\r\n" H "\r\n", true },
+        { "GET /hold HTTP/1.1\r\n" H "\r\nGET /echo HTTP/1.1\r\n" H "\r\n", false },
+        { "POST /echo HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc", false },
+        { "POST /pause HTTP/1.1\r\n" H "Content-Length: 10\r\n\r\nabc", true },
     };
     struct linger at_once = { .l_onoff = 1 };
     struct house h;
@@ -160,11 +163,11 @@ static void a_client_that_goes_is_noticed_in_every_state(void **state)
     (void)state;
     open_house(&h, &usual);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        for (int how = 0; how < 3; how++) {
+        for (int how = requests[i].may_wait ? 1 : 0; how < 3; how++) {
             int fd = dial(&h);
             int64_t start;
 
-            dial_say(fd, str_z(requests[i]));
+            dial_say(fd, str_z(requests[i].text));
             wait_for_requests(&h, ++n);
             if (how == 0)
                 assert_int_equal(shutdown(fd, SHUT_WR), 0);
@@ -181,6 +184,31 @@ static void a_client_that_goes_is_noticed_in_every_state(void **state)
         }
     }
     assert_int_equal(h.owner.open, 0);
+    assert_true(dial_until(h.loop, has_emptied, &h));
+    close_house(&h);
+}
+
+static void who_closes_its_side_only_gets_its_answer(void **state)
+{
+    static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
+    struct err e = ERR_NONE;
+    struct house h;
+    int fd;
+
+    (void)state;
+    open_house(&h, &usual);
+    fd = dial(&h);
+    dial_say(fd, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    assert_string_equal(dial_hear(h.loop, fd, &h.heard, STR("Continue\r\n\r\n")), "");
+    for (int i = 0; i < 4; i++) /* in which it is looked for those who have gone */
+        dial_pause(h.loop);
+    assert_int_equal(h.owner.gone, 0);
+    assert_true(exchange_answer(h.owner.latest, &empty, STR("abc"), &e));
+    h.owner.open--;
+    assert_string_equal(dial_hear(h.loop, fd, &h.heard, STR_NONE), "end");
+    assert_true(str_ends(buf_str(&h.heard), STR("\r\n\r\nabc")));
+    close(fd);
     assert_true(dial_until(h.loop, has_emptied, &h));
     close_house(&h);
 }
@@ -285,7 +313,7 @@ static void who_is_one_too_many_is_told_and_may_come_again(void **state)
 {
     struct http_server_config two = { .host = STR("127.0.0.1"), .max_connections = 2 };
     struct house h;
-    int a, b, c;
+    int a, b, c, d;
 
     (void)state;
     open_house(&h, &two);
@@ -299,16 +327,45 @@ static void who_is_one_too_many_is_told_and_may_come_again(void **state)
     assert_string_equal(dial_hear(h.loop, c, &h.heard, STR_NONE), "end");
     assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 503 ")));
     assert_int_equal(h.owner.refused, 1);
-    close(c);
     close(a);
     wait_for_gone(&h, 1);
     dial_pause(h.loop);
-    c = dial(&h);
-    dial_say(c, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
+    d = dial(&h); /* the one who was told is still there, and takes nobody's place */
+    dial_say(d, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
     wait_for_requests(&h, 3);
     close(b);
     close(c);
+    close(d);
     wait_for_gone(&h, 2);
+    close_house(&h);
+}
+
+static void everybody_is_told_however_many_come(void **state)
+{
+    enum { MANY = 40 };
+    struct http_server_config one = { .host = STR("127.0.0.1"), .max_connections = 1 };
+    struct house h;
+    int in, fds[MANY];
+
+    (void)state;
+    open_house(&h, &one);
+    in = dial(&h);
+    dial_say(in, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
+    wait_for_requests(&h, 1);
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = dial(&h);
+        dial_say(fds[i], STR("GET /none HTTP/1.1\r\n" H "\r\n"));
+    }
+    for (int i = 0; i < MANY; i++) {
+        buf_clear(&h.heard);
+        assert_string_equal(dial_hear(h.loop, fds[i], &h.heard, STR_NONE), "end");
+        assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 503 ")));
+        assert_in_range(http_server_connections(h.server), 1, 9); /* the others wait */
+        close(fds[i]);
+    }
+    assert_int_equal(h.owner.refused, MANY);
+    close(in);
+    wait_for_gone(&h, 1);
     close_house(&h);
 }
 
@@ -529,11 +586,13 @@ int main(void)
         cmocka_unit_test(a_connection_serves_many_requests),
         cmocka_unit_test(pipelined_requests_are_answered_in_their_order),
         cmocka_unit_test(a_client_that_goes_is_noticed_in_every_state),
+        cmocka_unit_test(who_closes_its_side_only_gets_its_answer),
         cmocka_unit_test(a_write_to_who_has_just_gone_kills_nobody_inside_it),
         cmocka_unit_test(who_reads_slowly_is_waited_for),
         cmocka_unit_test(a_broken_answer_is_seen_to_be_broken),
         cmocka_unit_test(an_early_answer_reaches_who_is_still_sending),
         cmocka_unit_test(who_is_one_too_many_is_told_and_may_come_again),
+        cmocka_unit_test(everybody_is_told_however_many_come),
         cmocka_unit_test(who_takes_its_time_is_given_up),
         cmocka_unit_test(who_takes_nothing_of_its_answer_is_given_up),
         cmocka_unit_test(stopping_lets_answers_end_in_their_time),

@@ -386,6 +386,56 @@ static void trouble_is_told_once_and_stops_nothing(void **state)
     stop(&r);
 }
 
+/* What is learnt is known before the line is written that may repeat it. */
+static void what_passes_in_heads_is_learnt_and_held_while_it_may_be_repeated(void **state)
+{
+    struct recorder r;
+    struct learnt l;
+    struct http_seen *x, *y;
+
+    (void)state;
+    start(&r);
+    learnt_init(&l);
+    r.http.learnt = &l;
+    x = post(&r, "Authorization: Bearer opq7Hq2ZtLm|Accept: text/event-stream", "{}");
+    assert_int_equal(l.known, 2);
+    answer(&r, x, 200, "Mcp-Session-Id: 0f9e8d7c-6b5a|Content-Type: text/event-stream");
+    assert_int_equal(l.known, 3);
+    assert_int_equal(l.values[2].session, 1);
+    say(&r, x, "event: endpoint\ndata: /messages/e3b0c44298fc1c14\n\n");
+    assert_int_equal(l.known, 4);
+    y = begin(&r, "POST", "/mcp", "Mcp-Session-Id: 0f9e8d7c-6b5a|Mcp-Name: a1b2c3d4e5");
+    assert_int_equal(l.known, 4);
+    assert_int_equal(l.values[2].holds, 2);
+    end(&r, x);
+    assert_int_equal(l.values[0].holds, 0);
+    assert_int_equal(l.values[2].holds, 1);
+    end(&r, y);
+    assert_int_equal(l.values[2].holds, 0);
+    assert_int_equal(l.known, 4);
+    learnt_release(&l);
+    stop(&r);
+}
+
+static void addresses_that_are_to_be_kept_make_nothing_a_secret(void **state)
+{
+    struct recorder r;
+    struct learnt l;
+
+    (void)state;
+    start(&r);
+    learnt_init(&l);
+    r.http.learnt = &l;
+    r.http.keep_targets = true;
+    end(&r, begin(&r, "POST", "/mcp/9d1f6c2a1111", ""));
+    assert_int_equal(l.known, 0);
+    r.http.keep_targets = false;
+    end(&r, begin(&r, "POST", "/mcp/9d1f6c2a1111", ""));
+    assert_int_equal(l.known, 1);
+    learnt_release(&l);
+    stop(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +449,8 @@ int main(void)
         cmocka_unit_test(what_is_too_long_leaves_a_gap),
         cmocka_unit_test(what_is_compressed_is_unpacked_for_the_copy),
         cmocka_unit_test(trouble_is_told_once_and_stops_nothing),
+        cmocka_unit_test(what_passes_in_heads_is_learnt_and_held_while_it_may_be_repeated),
+        cmocka_unit_test(addresses_that_are_to_be_kept_make_nothing_a_secret),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,6 +221,28 @@ static void after_it_is_closed_nobody_can_come(void **state)
     close_hall(&h);
 }
 
+static void who_comes_in_a_pause_waits(void **state)
+{
+    struct hall h;
+    int fds[3];
+
+    (void)state;
+    open_hall(&h, STR("127.0.0.1"));
+    fds[0] = dial_port(listener_port(h.listener));
+    wait_for(&h, 1);
+    listener_pause(h.listener, true);
+    fds[1] = dial_port(listener_port(h.listener));
+    fds[2] = dial_port(listener_port(h.listener));
+    for (int i = 0; i < 10; i++)
+        dial_pause(h.loop);
+    assert_int_equal(h.count, 1);
+    listener_pause(h.listener, false);
+    wait_for(&h, 3);
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    close_hall(&h);
+}
+
 static void this_machine_alone_has_two_addresses(void **state)
 {
     static const struct str names[] = { STR_INIT(""), STR_INIT("localhost") };
@@ -349,22 +371,6 @@ static void without_descriptors_one_is_told_and_nobody_spins(void **state)
     buf_release(&heard);
 }
 
-static void a_few_descriptors_are_left_for_other_things(void **state)
-{
-    struct rlimit before, set;
-
-    (void)state;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set = before;
-    set.rlim_cur = 1024;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &set), 0);
-    assert_int_equal(listener_room(), 960);
-    set.rlim_cur = 64;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &set), 0);
-    assert_int_equal(listener_room(), 32);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,11 +378,11 @@ int main(void)
         cmocka_unit_test(what_is_queued_goes_out_before_the_end),
         cmocka_unit_test(a_reset_is_seen_as_one_from_both_ends),
         cmocka_unit_test(after_it_is_closed_nobody_can_come),
+        cmocka_unit_test(who_comes_in_a_pause_waits),
         cmocka_unit_test(this_machine_alone_has_two_addresses),
         cmocka_unit_test(addresses_are_taken_in_every_spelling),
         cmocka_unit_test(why_one_cannot_listen_is_said_in_one_line),
         cmocka_unit_test(without_descriptors_one_is_told_and_nobody_spins),
-        cmocka_unit_test(a_few_descriptors_are_left_for_other_things),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,8 +81,38 @@ static void others_are_let_in_only_if_that_is_asked_for(void **state)
     }
 }
 
+static void who_is_let_in_is_said_by_the_options(void **state)
+{
+    static const char *names[] = { "mcp.example", "https://app.example" };
+    struct listening_args args = { .listen = "80",
+                                   .allow_host = { names, 1 },
+                                   .allow_origin = { names + 1, 1 } };
+    struct err e = ERR_NONE;
+    struct http_gate g;
+    struct listen at;
+    bool asked;
+
+    (void)state;
+    assert_true(listening_choose(&args, 0, &at, &asked, &e));
+    g = listening_gate(&args, &at);
+    assert_false(g.remote || g.lends);
+    assert_int_equal(g.host_count, 1);
+    assert_string_equal(g.hosts[0], "mcp.example");
+    assert_int_equal(g.origin_count, 1);
+    assert_string_equal(g.origins[0], "https://app.example");
+    assert_true(listening_is_open(&args, &at)); /* through what has that name */
+    args.allow_host.count = 0;
+    assert_false(listening_is_open(&args, &at));
+    args = (struct listening_args){ .listen = "*:80", .allow_remote = true };
+    assert_true(listening_choose(&args, 0, &at, &asked, &e));
+    assert_true(listening_gate(&args, &at).remote);
+    assert_true(listening_is_open(&args, &at));
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
+    static const char *wrong[] = { "https://app.example/" };
+
     (void)state;
     assert_refused((struct listening_args){ .listen = "80", .port = 81 },
                    "two addresses: '--listen' and '--port'");
@@ -90,6 +120,39 @@ static void what_does_not_fit_is_refused(void **state)
                    "'--allow-remote' goes with '--listen' only");
     assert_refused((struct listening_args){ .ready_fd = 3 },
                    "'--ready-fd' goes with '--listen' only");
+    assert_refused((struct listening_args){ .allow_host = { wrong, 1 } },
+                   "'--allow-host' goes with '--listen' only");
+    assert_refused((struct listening_args){ .allow_origin = { wrong, 1 } },
+                   "'--allow-origin' goes with '--listen' only");
+    assert_refused((struct listening_args){ .port = 80, .allow_host = { wrong, 1 } },
+                   "'--allow-host': 'https://app.example/' is no name of a host");
+    assert_refused((struct listening_args){ .port = 80, .allow_origin = { wrong, 1 } },
+                   "'--allow-origin': 'https://app.example/' is no origin of pages");
+}
+
+static void keep(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void that_there_are_too_many_is_told_aloud_once(void **state)
+{
+    const struct exchange_fault crowd = { .kind = EXCHANGE_CROWD, .text = "too many" };
+    const struct exchange_fault other = { .kind = EXCHANGE_INVALID, .text = "a NUL byte" };
+    struct buf said;
+    struct log log = { .level = LOG_INFO, .put = keep, .to = &said };
+    bool told = false;
+
+    (void)state;
+    buf_init(&said, 4096);
+    listening_refused(&log, &told, 1, &other);
+    assert_int_equal(said.len, 0);
+    for (int i = 0; i < 3; i++)
+        listening_refused(&log, &told, 2, &crowd);
+    assert_str(buf_str(&said),
+               STR("mcpreel: warning: there are more clients than file descriptors for them; "
+                   "those who come now are answered 503 (see 'ulimit -n')\n"));
+    buf_release(&said);
 }
 
 static void assert_told(struct desk *d, bool json, const char *host, const char *want)
@@ -139,7 +202,9 @@ int main(void)
         cmocka_unit_test(the_usual_port_is_for_who_gives_none),
         cmocka_unit_test(without_an_address_nobody_listens),
         cmocka_unit_test(others_are_let_in_only_if_that_is_asked_for),
+        cmocka_unit_test(who_is_let_in_is_said_by_the_options),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
         cmocka_unit_test_setup_teardown(the_url_is_told_on_standard_output, desk_open,
                                         desk_close),
         cmocka_unit_test_setup_teardown(the_address_is_told_on_a_descriptor_and_its_end_follows,

@@ -42,10 +42,38 @@ static void marks_name_the_variable_or_number_the_rule(void **state)
     secrets_release(&s);
 }
 
+static void values_that_were_learnt_have_their_own_names(void **state)
+{
+    struct learnt_grip g = { .at = NULL };
+    struct err e = ERR_NONE;
+    struct learnt l;
+    struct secrets s;
+    struct marks m;
+
+    (void)state;
+    secrets_init(&s);
+    secrets_add_credentials(&s);
+    assert_true(secrets_seal(&s, &e));
+    learnt_init(&l);
+    learnt_add(&l, &g, STR("X-Api-Key"), STR("apk83hQzL0vMw"));
+    learnt_add_session(&l, &g, 12, STR("0f9e8d7c-6b5a"));
+    marks_init(&m, &s);
+    m.learnt = &l;
+    assert_mark(&m, (int64_t)s.count, "[REDACTED:X-Api-Key]");
+    assert_mark(&m, (int64_t)s.count + 1, "[REDACTED:session-12]");
+    m.plain = true;
+    assert_mark(&m, (int64_t)s.count + 1, "[REDACTED]");
+    marks_release(&m);
+    learnt_let_go(&l, &g);
+    learnt_release(&l);
+    secrets_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_name_the_variable_or_number_the_rule),
+        cmocka_unit_test(values_that_were_learnt_have_their_own_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,18 @@ static void parts_of_the_path_go_wherever_they_stand(void **state)
                   "[[\"a\",\"x=\\\"http://h/[REDACTED]\\\"\"]]");
 }
 
+static void parts_go_in_any_spelling(void **state)
+{
+    static const char url[] = "http://h/k%65y.1/a%zz/mcp";
+
+    (void)state;
+    assert_hidden(url, "/key.1/mcp", "/[REDACTED]/mcp");
+    assert_hidden(url, "/%6b%65%79%2e%31/x", "/[REDACTED]/x");
+    assert_hidden(url, "/K%65y.1/a%zz/a%ZZ", "/K%65y.1/[REDACTED]/a%ZZ");
+    assert_hidden(url, "/k%65y.1%", NULL);
+    assert_hidden(url, "/k%6", NULL);
+}
+
 static void other_parts_stay(void **state)
 {
     static const char url[] = "http://h/key/mcp";
@@ -79,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_the_path_go_wherever_they_stand),
+        cmocka_unit_test(parts_go_in_any_spelling),
         cmocka_unit_test(other_parts_stay),
         cmocka_unit_test(a_path_of_names_may_be_told),
         cmocka_unit_test(who_learns_may_choose),

@@ -1,6 +1,7 @@
 #include "loop/reach.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "dial.h"
@@ -10,16 +11,16 @@
 struct tap {
     struct loop *loop;
     int told, fd;
-    bool refused;
+    enum reach_fault why;
 };
 
-static void take(void *to, int fd, bool refused)
+static void take(void *to, int fd, enum reach_fault why)
 {
     struct tap *t = to;
 
     t->told++;
     t->fd = fd;
-    t->refused = refused;
+    t->why = why;
     loop_stop(t->loop);
 }
 
@@ -83,7 +84,7 @@ static void nobody_there_is_told(void **state)
     peer_join(&p);
     run(&t, both, 2, p.port);
     assert_int_equal(t.fd, -1);
-    assert_true(t.refused);
+    assert_int_equal(t.why, REACH_REFUSED);
 }
 
 /* No machine is at such an address, and no way leads to it without a name for the way. */
@@ -95,7 +96,25 @@ static void no_way_is_told_from_nobody(void **state)
     (void)state;
     run(&t, &nowhere, 1, 9);
     assert_int_equal(t.fd, -1);
-    assert_false(t.refused);
+    assert_int_equal(t.why, REACH_NO_WAY);
+}
+
+static void so_is_having_no_descriptor(void **state)
+{
+    struct tap t = { .loop = loop_new(), .fd = -2 };
+    struct rlimit before, none;
+
+    (void)state;
+    reach_start(t.loop, &v4, 1, 9, take, &t);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    loop_run(t.loop);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(t.fd, -1);
+    assert_int_equal(t.why, REACH_SCARCE);
+    loop_free(t.loop);
 }
 
 static void one_may_stop_at_any_moment(void **state)
@@ -123,6 +142,7 @@ int main(void)
         cmocka_unit_test(somebody_is_reached_at_either_address),
         cmocka_unit_test(nobody_there_is_told),
         cmocka_unit_test(no_way_is_told_from_nobody),
+        cmocka_unit_test(so_is_having_no_descriptor),
         cmocka_unit_test(one_may_stop_at_any_moment),
     };
     alarm(60); /* a loop that does not end must not hang the tests */

@@ -627,6 +627,77 @@ static void our_own_words_are_freed_too(void **state)
     stop(&d);
 }
 
+static void what_is_learnt_goes_from_everywhere_from_then_on(void **state)
+{
+    struct learnt_grip g = { .at = NULL };
+    struct buf said;
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, MESSAGE("'msg':{'method':'a','params':['0f9e-8d7c','app-12/cDe']}"),
+                MESSAGE("'msg':{'method':'a','params':['0f9e-8d7c','app-12/cDe']}"));
+    learnt_add_session(&d.redactor.learnt, &g, 4, STR("0f9e-8d7c"));
+    learnt_add(&d.redactor.learnt, &g, STR("X-Key"), STR("app-12/cDe"));
+    assert_line(
+        &d,
+        MESSAGE(
+            "'msg':{'id':'0f9e-8d7c:1','method':'a','params':{'app-12`/cDe':'`u0030f9e-8d7c',"
+            "'b':'MGY5ZS04ZDdj'}}"),
+        MESSAGE("'msg':{'id':'[REDACTED:session-4]:1','method':'a','params':"
+                "{'[REDACTED:X-Key]':'[REDACTED:session-4]','b':'[REDACTED:session-4]'}},"
+                "'redacted':['/id','/params/[REDACTED:X-Key]','/params/b']"));
+    assert_line(&d, "{'type':'sse','n':1,'id':'0f9e-8d7c_1','data':'','stream':1}",
+                "{'type':'sse','n':1,'id':'[REDACTED:session-4]_1','data':'','stream':1}");
+    buf_init(&said, 1000);
+    redactor_text(&d.redactor, STR("no 0f9e-8d7c"), &said);
+    assert_string_equal(buf_z(&said), "no [REDACTED:session-4]");
+    buf_release(&said);
+    learnt_let_go(&d.redactor.learnt, &g);
+    stop(&d);
+}
+
+/* A credential in an id is left alone, as it only looks like one; not if it was sent. */
+static void what_is_learnt_goes_before_what_only_looks_like_a_secret(void **state)
+{
+    struct learnt_grip g = { .at = NULL };
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, MESSAGE("'msg':{'id':'AKIAIOSFODNN7EXAMPLE','method':'a'}"),
+                MESSAGE("'msg':{'id':'AKIAIOSFODNN7EXAMPLE','method':'a'}"));
+    learnt_add(&d.redactor.learnt, &g, STR("X-Key"), STR("AKIAIOSFODNN7EXAMPLE"));
+    assert_line(&d, MESSAGE("'msg':{'id':'AKIAIOSFODNN7EXAMPLE','method':'a'}"),
+                MESSAGE("'msg':{'id':'[REDACTED:X-Key]','method':'a'},'redacted':['/id']"));
+    learnt_let_go(&d.redactor.learnt, &g);
+    stop(&d);
+}
+
+#define ASKED(members) "{'type':'http','ev':'request','method':'POST','path':" members "}"
+
+static void keys_in_addresses_of_requests_are_not_kept(void **state)
+{
+    struct buf said;
+    struct desk d;
+
+    (void)state;
+    start(&d);
+    assert_line(&d, ASKED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"),
+                ASKED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"));
+    assert_line(&d,
+                ASKED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"),
+                ASKED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"));
+    buf_init(&said, 1000);
+    redactor_path(&d.redactor, STR("/s/9d1f6c2a1111/hunter2"), &said);
+    assert_string_equal(buf_z(&said), "/s/[REDACTED:rule-1]/[REDACTED:KEY]");
+    d.redactor.keep_url = true;
+    assert_line(&d, ASKED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"),
+                ASKED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"));
+    buf_release(&said);
+    stop(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -653,6 +724,9 @@ int main(void)
         cmocka_unit_test(a_value_of_several_lines_may_be_cut_anywhere),
         cmocka_unit_test(who_watches_is_told_where_but_not_what),
         cmocka_unit_test(our_own_words_are_freed_too),
+        cmocka_unit_test(what_is_learnt_goes_from_everywhere_from_then_on),
+        cmocka_unit_test(what_is_learnt_goes_before_what_only_looks_like_a_secret),
+        cmocka_unit_test(keys_in_addresses_of_requests_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,465 @@
+#include "engine/http-secrets.h"
+
+#include <strings.h>
+
+#include "base/base64.h"
+#include "engine/headers-kept.h"
+#include "trace/own-path.h"
+#include "trace/secret-flag.h"
+#include "trace/secrets.h"
+#include "trace/target.h"
+
+enum {
+    WORD = 12, /* bytes of letters that are no word any more, where only a secret may stand */
+    LONG = 16, /* bytes of anything that are one, where a secret is to be expected */
+    LONGEST = 24, /* the same where none is */
+};
+
+/* Where values go to. */
+struct lesson {
+    struct learnt *learnt;
+    struct learnt_grip *grip;
+    struct str name;
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_one_of(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
+static bool is_mixed(struct str text)
+{
+    bool letter = false, digit = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        letter |= is_letter(text.at[i]);
+        digit |= is_digit(text.at[i]);
+    }
+    return letter && digit;
+}
+
+/* Not worth losing everywhere, whatever it was sent as. */
+static bool is_word(struct str text)
+{
+    size_t i = 0;
+
+    while (i < text.len && is_letter(text.at[i]))
+        i++;
+    return i == text.len && i < WORD;
+}
+
+static void learn(const struct lesson *to, struct str value)
+{
+    if (value.len < LEARNT_SHORTEST || learnt_again(to->learnt, to->grip, value))
+        return;
+    if (!secrets_is_of_the_protocol(value))
+        learnt_add(to->learnt, to->grip, to->name, value);
+}
+
+static void learn_sure(const struct lesson *to, struct str value)
+{
+    if (!is_word(value))
+        learn(to, value);
+}
+
+static void learn_likely(const struct lesson *to, struct str value)
+{
+    if (is_mixed(value) || value.len >= LONG)
+        learn(to, value);
+}
+
+/* Bytes at the front that are of `set` or digits. */
+static size_t run_of(struct str text, const char *set)
+{
+    size_t n = 0;
+
+    while (n < text.len && (is_digit(text.at[n]) || is_one_of(text.at[n], set)))
+        n++;
+    return n;
+}
+
+/* 1.2.3, v18.2.0-rc1: a number with a dot in it, whatever follows. */
+static bool is_version(struct str text)
+{
+    size_t n;
+
+    if (text.len && (text.at[0] | 0x20) == 'v')
+        text = str_skip(text, 1);
+    n = run_of(text, "");
+    return n && n <= 4 && n + 1 < text.len && text.at[n] == '.' && is_digit(text.at[n + 1]);
+}
+
+/* 2026-11-16T07:15:00Z */
+static bool is_date(struct str text)
+{
+    return run_of(text, "-") >= sizeof "2026-1-1" - 1 && run_of(text, "-:.+TZtz") == text.len;
+}
+
+/* localhost:8080, 127.0.0.1, [::1]:80, api2.example.com */
+static bool is_host(struct str text)
+{
+    size_t colon = str_find(text, ':'), label = 0, i;
+
+    if (run_of(text, "abcdefABCDEF:.[]") == text.len && memchr(text.at, ':', text.len))
+        return true;
+    if (colon < text.len && run_of(str_skip(text, colon + 1), "") + colon + 1 == text.len)
+        text = str_n(text.at, colon);
+    else if (colon < text.len || !memchr(text.at, '.', text.len))
+        return false;
+    for (i = text.len; i && is_letter(text.at[i - 1]); i--)
+        label++;
+    return str_eq(text, STR("localhost")) || (i && text.at[i - 1] == '.' && label < 8);
+}
+
+/* text/plain, node/18.2.0, a/b: what stands before the slash is a word. */
+static bool is_type_or_product(struct str text)
+{
+    struct str first = str_n(text.at, str_find(text, '/')), rest;
+
+    if (first.len == text.len)
+        return false;
+    rest = str_skip(text, first.len + 1);
+    for (size_t i = 0; i < first.len; i++)
+        if (!is_letter(first.at[i]) && !is_one_of(first.at[i], "-_"))
+            return false;
+    return run_of(rest, ".") == rest.len || is_version(rest) || str_eq(first, STR("text")) ||
+           str_eq(first, STR("application"));
+}
+
+static bool is_ordinary(struct str text)
+{
+    return is_version(text) || is_date(text) || is_host(text) || is_type_or_product(text);
+}
+
+static void learn_unknown(const struct lesson *to, struct str word)
+{
+    if ((is_mixed(word) || word.len >= LONGEST) && !is_ordinary(word))
+        learn(to, word);
+}
+
+static struct str unquote(struct str text)
+{
+    if (text.len > 1 && text.at[0] == '"' && text.at[text.len - 1] == '"')
+        return str_n(text.at + 1, text.len - 2);
+    return text;
+}
+
+/* What stands behind the sign of `name=value`; all of it if it is no such pair, such as
+ * base64 with its end. */
+static struct str value_of(struct str pair)
+{
+    size_t n = 0;
+
+    while (n < pair.len &&
+           (is_letter(pair.at[n]) || is_digit(pair.at[n]) || is_one_of(pair.at[n], "-_.[]*")))
+        n++;
+    if (!n || n + 1 >= pair.len || pair.at[n] != '=' || pair.at[n + 1] == '=')
+        return pair;
+    return str_skip(pair, n + 1);
+}
+
+/* An address has secrets of its own; its host is none. */
+static bool learn_address(const struct lesson *to, struct str text)
+{
+    bool is_url = own_path_is_url(text);
+
+    if (is_url)
+        http_secrets_address(to->learnt, to->grip, text);
+    return is_url;
+}
+
+/* Each of the words, without the names and quotes around it. */
+static void learn_words(const struct lesson *to, struct str text,
+                        void (*each)(const struct lesson *to, struct str word))
+{
+    while (text.len) {
+        size_t n = 0;
+        struct str word, value;
+
+        while (n < text.len && !is_one_of(text.at[n], " \t,;"))
+            n++;
+        word = str_n(text.at, n);
+        value = unquote(value_of(word));
+        if (!learn_address(to, value)) {
+            each(to, value);
+            if (value.len < word.len)
+                each(to, word);
+        }
+        text = str_skip(text, n + 1);
+    }
+}
+
+/* user:password, of which the latter is the secret. */
+static void learn_basic(const struct lesson *to, struct str token)
+{
+    struct arena a = { 0 };
+    struct str pair;
+
+    if (base64_decode(token, &a, &pair)) {
+        learn_likely(to, pair);
+        learn_sure(to, str_skip(pair, str_find(pair, ':') + 1));
+    }
+    arena_release(&a);
+}
+
+/* A scheme, and what it wants: a token or pairs. */
+static void learn_authorization(const struct lesson *to, struct str value)
+{
+    struct str scheme = str_n(value.at, str_find(value, ' '));
+    struct str token = str_trim(str_skip(value, scheme.len));
+
+    if (!token.len)
+        token = value;
+    learn_likely(to, value);
+    learn_sure(to, token);
+    learn_words(to, token, learn_likely);
+    if (fields_same(scheme, STR("basic")))
+        learn_basic(to, token);
+}
+
+static void learn_credential(const struct lesson *to, struct str value)
+{
+    if (learn_address(to, value))
+        return;
+    learn_sure(to, value);
+    learn_words(to, value, learn_likely);
+}
+
+static bool names_secret(struct str name)
+{
+    static const struct str ends[] = {
+        STR_INIT("key"),    STR_INIT("auth"),       STR_INIT("session"),    STR_INIT("sid"),
+        STR_INIT("csrf"),   STR_INIT("sessionid"),  STR_INIT("session-id"), STR_INIT("jwt"),
+        STR_INIT("xsrf"),   STR_INIT("session_id"), STR_INIT("signature"),  STR_INIT("dpop"),
+        STR_INIT("ticket"), STR_INIT("assertion"),  STR_INIT("nonce"),      STR_INIT("cert"),
+    };
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (name.len >= ends[i].len &&
+            fields_same(str_skip(name, name.len - ends[i].len), ends[i]))
+            return true;
+    return secret_flag_names(name);
+}
+
+/* Europe/Berlin is a setting. */
+static void learn_cookies(const struct lesson *to, struct str value)
+{
+    while (value.len) {
+        struct str pair = str_trim(str_cut(&value, ';'));
+        struct str text = unquote(value_of(pair));
+
+        if (names_secret(str_n(pair.at, str_find(pair, '='))))
+            learn_sure(to, text);
+        else if (is_mixed(text) || str_find(text, '/') == text.len)
+            learn_likely(to, text);
+    }
+}
+
+/* Its attributes are no secrets. */
+static void learn_set_cookie(const struct lesson *to, struct str value)
+{
+    learn_cookies(to, str_n(value.at, str_find(value, ';')));
+}
+
+static bool starts_with(struct str name, const char *start)
+{
+    size_t n = strlen(start);
+
+    return name.len >= n && (name.at[0] | 0x20) == start[0] &&
+           strncasecmp(name.at, start, n) == 0;
+}
+
+/* What programs send without being told to, and what numbers requests anew each time: names
+ * that start so, */
+static const char *const everyday_starts[] = {
+    "accept",      "access-control-",  "content-",     "sec-",  "if-",
+    "x-forwarded", "x-ratelimit-",     "ratelimit",    "cf-",   "x-amz-cf-",
+    "x-content-",  "x-envoy-",         "x-datadog-",   "x-b3-", "cross-origin-",
+    "x-cache",     "proxy-connection", "x-permitted-",
+};
+
+/* and whole names. */
+static const char *const everyday_names[] = {
+    "age",
+    "allow",
+    "alt-svc",
+    "baggage",
+    "cache-control",
+    "connection",
+    "correlation-id",
+    "date",
+    "dnt",
+    "etag",
+    "expect",
+    "expires",
+    "fly-request-id",
+    "forwarded",
+    "from",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "last-modified",
+    "link",
+    "location",
+    "max-forwards",
+    "nel",
+    "origin",
+    "permissions-policy",
+    "pragma",
+    "priority",
+    "range",
+    "referer",
+    "referrer-policy",
+    "report-to",
+    "request-id",
+    "retry-after",
+    "rndr-id",
+    "server",
+    "server-timing",
+    "strict-transport-security",
+    "te",
+    "traceparent",
+    "tracestate",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "upgrade-insecure-requests",
+    "user-agent",
+    "vary",
+    "via",
+    "warning",
+    "x-amzn-requestid",
+    "x-amzn-trace-id",
+    "x-cloud-trace-context",
+    "x-correlation-id",
+    "x-dns-prefetch-control",
+    "x-download-options",
+    "x-frame-options",
+    "x-powered-by",
+    "x-real-ip",
+    "x-request-id",
+    "x-requested-with",
+    "x-runtime",
+    "x-served-by",
+    "x-trace-id",
+    "x-vercel-id",
+    "x-xss-protection",
+};
+
+static bool is_everyday(struct str name)
+{
+    for (size_t i = 0; i < sizeof everyday_starts / sizeof everyday_starts[0]; i++)
+        if (starts_with(name, everyday_starts[i]))
+            return true;
+    for (size_t i = 0; i < sizeof everyday_names / sizeof everyday_names[0]; i++)
+        if (fields_same(name, str_z(everyday_names[i])))
+            return true;
+    return false;
+}
+
+void http_secrets_session(struct learnt *l, struct learnt_grip *g, uint64_t number,
+                          struct str id)
+{
+    bool known = learnt_again(l, g, id);
+
+    if (id.len < LEARNT_SHORTEST || (!known && (is_word(id) || secrets_is_of_the_protocol(id))))
+        return;
+    if (number)
+        learnt_add_session(l, g, number, id);
+    else
+        learnt_add(l, g, STR("Mcp-Session-Id"), id);
+}
+
+static void learn_field(const struct lesson *to, struct str value)
+{
+    if (fields_same(to->name, STR("authorization")) ||
+        fields_same(to->name, STR("proxy-authorization")))
+        learn_authorization(to, value);
+    else if (fields_same(to->name, STR("cookie")))
+        learn_cookies(to, value);
+    else if (fields_same(to->name, STR("set-cookie")))
+        learn_set_cookie(to, value);
+    else if (names_secret(to->name))
+        learn_credential(to, value);
+    else if (!is_everyday(to->name))
+        learn_words(to, value, learn_unknown);
+}
+
+void http_secrets_fields(struct learnt *l, struct learnt_grip *g, const struct fields *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        struct lesson to = { l, g, f->at[i].name };
+
+        if (f->at[i].value.len < LEARNT_SHORTEST)
+            continue;
+        if (fields_same(to.name, STR("mcp-session-id")))
+            http_secrets_session(l, g, 0, f->at[i].value);
+        else if (!headers_kept(to.name))
+            learn_field(&to, f->at[i].value);
+    }
+}
+
+/* So much of it changes between letters and digits that nobody calls anything so. */
+static bool is_random(struct str text)
+{
+    size_t changes = 0, run = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (!is_letter(text.at[i]) && !is_digit(text.at[i])) {
+            changes = run = 0;
+            continue;
+        }
+        if (run++ && is_letter(text.at[i]) != is_letter(text.at[i - 1]))
+            changes++;
+        if (run >= LEARNT_SHORTEST && changes >= 2)
+            return true;
+    }
+    return false;
+}
+
+void http_secrets_target(struct learnt *l, struct learnt_grip *g, struct str path,
+                         struct str query)
+{
+    struct lesson to = { l, g, STR_INIT("path") };
+    struct target_part part = { .span = { 0, 0 } };
+
+    while (target_path(path, part.span.end, &part)) {
+        struct str text = str_n(path.at + part.span.at, part.span.end - part.span.at);
+
+        if (is_random(text))
+            learn(&to, text);
+    }
+    part.span.end = 0;
+    while (target_query(query, part.span.end, &part)) {
+        struct str text = str_n(query.at + part.span.at, part.span.end - part.span.at);
+
+        to.name = part.name.len ? part.name : STR("query");
+        if (part.named)
+            learn_likely(&to, text);
+        else if (is_random(text))
+            learn(&to, text);
+    }
+}
+
+void http_secrets_address(struct learnt *l, struct learnt_grip *g, struct str text)
+{
+    size_t query;
+
+    if (own_path_is_url(text)) {
+        text = str_skip(text, str_find(text, ':') + sizeof "://" - 1);
+        while (text.len && !is_one_of(text.at[0], "/?"))
+            text = str_skip(text, 1);
+    }
+    query = str_find(text, '?');
+    http_secrets_target(l, g, str_n(text.at, query), str_skip(text, query + 1));
+}

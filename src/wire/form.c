@@ -1,0 +1,78 @@
+#include "wire/form.h"
+
+bool form_next(struct str *rest, struct form_pair *p)
+{
+    struct str pair;
+
+    if (!rest->at)
+        return false;
+    if (str_find(*rest, '&') == rest->len) {
+        pair = *rest;
+        *rest = STR_NONE;
+    } else {
+        size_t n = str_find(*rest, '&');
+
+        pair = str_n(rest->at, n);
+        *rest = str_n(rest->at + n + 1, rest->len - n - 1);
+    }
+    p->text = pair;
+    p->name = str_n(pair.at, str_find(pair, '='));
+    p->value = p->name.len < pair.len
+                   ? str_n(pair.at + p->name.len + 1, pair.len - p->name.len - 1)
+                   : STR_NONE;
+    return true;
+}
+
+/* The character at the front, and how many bytes it takes. */
+static char decoded(struct str s, size_t *used)
+{
+    *used = 1;
+    if (s.at[0] == '+')
+        return ' ';
+    if (s.at[0] != '%' || s.len < 3 || str_hex(s.at[1]) < 0 || str_hex(s.at[2]) < 0)
+        return s.at[0];
+    *used = 3;
+    return (char)(str_hex(s.at[1]) * 16 + str_hex(s.at[2]));
+}
+
+void form_decode(struct buf *to, struct str text)
+{
+    size_t used;
+
+    for (; text.len; text = str_skip(text, used))
+        buf_add_ch(to, decoded(text, &used));
+}
+
+bool form_is(struct str text, struct str plain)
+{
+    size_t used;
+
+    for (; text.len; text = str_skip(text, used), plain = str_skip(plain, 1)) {
+        if (!plain.len || decoded(text, &used) != plain.at[0])
+            return false;
+    }
+    return !plain.len;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+void form_encode(struct buf *to, struct str text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+
+        if (is_plain(text.at[i])) {
+            buf_add_ch(to, text.at[i]);
+        } else {
+            buf_add_ch(to, '%');
+            buf_add_ch(to, digits[c >> 4]);
+            buf_add_ch(to, digits[c & 15]);
+        }
+    }
+}

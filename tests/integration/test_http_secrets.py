@@ -1,0 +1,331 @@
+"""What only becomes known as a secret while 'mcpreel record --url' runs, in every way in which it may come back.
+
+Ids of sessions, values of headers that are not kept, keys in the client's own address: each repeated by the
+other side in many encodings and in every place a recording is made of. Nothing of it is left in any file or
+in anything that was said. The searcher shares nothing with the program.
+"""
+import json
+import os
+
+import pytest
+
+from canaries import ENCODINGS, finds, json_text
+from http_peers import Program, Upstream, call, lines_of, of, result
+
+# Each starts with a word of its own, so that one can see which leaked, and has what is escaped anywhere.
+SECRETS = {
+    "session": 'sEss10n/Zq7+kV"9\\w&8~Lm',
+    "token": 'aUth0r/Zq7+kV"9\\w&8~Lm',
+    "cookie": "c00k1e/Zq7+kV9=w&8~Lm",
+    "key": 'aPik3y/Zq7 kV+9"w\\8 Lm&x',
+    "unknown": "unkn0wn/Zq7+kV9w&8~Lm",
+    "set cookie": "sEtc00k1e.Zq7kV9w8Lm",
+    "query": "quEry7-Zq7kV9w8Lm",
+    "path": "pAth7Zq7kV9w8Lm",
+}
+MARKS = {
+    "session": "session-1", "token": "Authorization", "cookie": "Cookie", "key": "X-Api-Key", "unknown": "X-Custom",
+    "set cookie": "Set-Cookie", "query": "token", "path": "path",
+}
+HEADERS = [
+    ("Mcp-Session-Id", SECRETS["session"]), ("Authorization", "Bearer " + SECRETS["token"]),
+    ("Cookie", f"theme=dark; sid={SECRETS['cookie']}"), ("X-Api-Key", SECRETS["key"]), ("X-Custom", SECRETS["unknown"]),
+]
+SPELLINGS = ["raw", "json-ascii", "json-all-u", "json-twice", "percent", "percent-all", "form", "base64", "base64-1", "base64-2",
+             "base64url", "base64-twice", "base64-of-json", "hex", "hex-upper", "html-numbers", "utf-16-base64", "python"]
+
+
+def told(secret, is_json):
+    """The secret in every spelling; `is_json`: as JSON has it."""
+    for name in SPELLINGS:
+        encode, is_spelt = ENCODINGS[name]
+        text = encode(SECRETS[secret])
+        yield json_text(text) if is_json and not is_spelt else text
+
+
+def page(conn, text, status=500, **more):
+    conn.answer(status, body=f"<p>no {text} here</p>".encode(), headers=[("Content-Type", "text/html")], **more)
+
+
+def stream(conn, *lines):
+    conn.sse()
+    conn.send(b"%x\r\n%s\r\n" % (len("\n".join(lines)) + 2, "\n".join([*lines, "", ""]).encode()))
+    conn.last()
+
+
+ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"a":["x %s y"]}}'
+ERROR = '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no %s","data":{"%s":1}}}'
+
+# name: how the server says the text, and whether it is to be JSON's spelling of it.
+CARRIERS = {
+    "message": (lambda c, t: c.answer(body=(ANSWER % t).encode(), headers=[("Content-Type", "application/json")]), True),
+    "error": (lambda c, t: c.answer(400, body=(ERROR % (t, t)).encode(), headers=[("Content-Type", "application/json")]), True),
+    "page": (page, False),
+    "redirect": (lambda c, t: c.answer(307, headers=[("Location", "/there?" + t.replace(" ", "+"))]), False),
+    "reason": (lambda c, t: c.send(f"HTTP/1.1 500 no {t}\r\nContent-Length: 0\r\n\r\n".encode()), False),
+    "challenge": (lambda c, t: c.answer(401, headers=[("WWW-Authenticate", f'Bearer error="{t}"')]), False),
+    "event": (lambda c, t: stream(c, "event: message", "data: " + ANSWER % t), True),
+    "event id": (lambda c, t: stream(c, f"id: {t}_1", "data: " + ANSWER % "x"), False),
+    "event name": (lambda c, t: stream(c, f"event: {t}", "data: " + ANSWER % "x"), False),
+    "priming": (lambda c, t: stream(c, f"id: {t}", "data:"), False),
+    "comment": (lambda c, t: stream(c, f": {t}", "data: " + ANSWER % "x"), False),
+    "endpoint": (lambda c, t: stream(c, "event: endpoint", f"data: /messages/{t}"), False),
+    "no JSON": (lambda c, t: stream(c, f"data: hello {t}"), False),
+}
+TOLD_BY_NOBODY = ("redirect", "reason")  # of these nothing is recorded in the first place
+
+
+class Recorder:
+    """A server that opens a session and then says what it is told to, and mcpreel in front of it."""
+
+    def __init__(self, mcpreel, directory, *options, file="r.jsonl"):
+        self.directory, self.file = directory, directory / file
+        self.says = []
+        self.server = Upstream(self.serve)
+        self.program = Program([mcpreel, "record", "-vv", "--url", self.server.url, "--listen", "127.0.0.1:0", "-o", self.file, *options],
+                               cwd=directory)
+        self.client = self.program.client()
+        self.client.post(call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}))
+        self.ask(lambda c, q: c.answer(json_={}), path=f"/mcp/{SECRETS['path']}")
+
+    def serve(self, conn):
+        conn.request()
+        conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}),
+                    headers=[("Mcp-Session-Id", SECRETS["session"]), ("Set-Cookie", f"a={SECRETS['set cookie']}; Path=/; HttpOnly")])
+        while request := conn.request():
+            self.says.pop(0)(conn, request)
+
+    def ask(self, say, message=None, body=None, path=f"/mcp?token={SECRETS['query']}", headers=(), method="POST"):
+        self.says.append(say)
+        if message is None and body is None:
+            message = call(1, "tools/call", name="t")
+        self.client.ask(message, body=body, path=path, headers=[*HEADERS, *headers], method=method)
+        return self.client.answer()
+
+    def close(self):
+        self.program.close()
+        self.server.close()
+
+    def stop(self):
+        assert self.program.stop() == 0, self.program.err
+        return self.program.err + self.program.out
+
+    def everything(self):
+        """Everything that was written, line by line, with where it stands."""
+        said = self.stop().splitlines()
+        for path in self.directory.rglob("*"):
+            if path.is_file():
+                said += path.read_bytes().decode().splitlines()
+        return said
+
+
+@pytest.fixture
+def recorder(mcpreel, tmp_path):
+    made = []
+
+    def make(*options, **more):
+        made.append(Recorder(mcpreel, tmp_path, *options, **more))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def assert_nothing_left(lines):
+    for line in lines:
+        for name, secret in SECRETS.items():
+            assert not finds(line.encode(), secret, 3), f"{name} is in {line}"
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_nothing_that_a_server_repeats_is_written_down(recorder, carrier):
+    say, is_json = CARRIERS[carrier]
+    r = recorder()
+    for secret in SECRETS:
+        for text in told(secret, is_json):
+            assert finds(text.encode(), SECRETS[secret], 3), text
+            r.ask(lambda conn, _, text=text: say(conn, text))
+    r.stop()
+    recorded = lines_of(r.file)
+    assert len(of(recorded, "http", ev="request")) == 2 + len(SECRETS) * len(SPELLINGS)
+    assert not of(recorded, "gap")
+    assert_nothing_left(r.everything())
+    for mark in MARKS.values():
+        assert carrier in TOLD_BY_NOBODY or f"[REDACTED:{mark}]" in r.file.read_text(), mark
+
+
+def test_nothing_that_a_client_repeats_is_written_down(recorder):
+    r = recorder()
+    for secret in SECRETS:
+        for text in told(secret, True):
+            body = '{"jsonrpc":"2.0","id":"i-%s","method":"tools/call","params":{"name":"t","arguments":{"a":"%s"}}}' % (text, text)
+            r.ask(lambda conn, q: conn.answer(json_={}), body=body.encode())
+        for text in told(secret, False):
+            for header in ("Last-Event-ID", "Mcp-Name", "Mcp-Param-A"):
+                r.ask(lambda conn, q: conn.answer(json_={}), headers=[(header, text)])
+    r.ask(lambda conn, q: conn.answer(json_={}), body=SECRETS["token"].encode())
+    r.stop()
+    assert not of(lines_of(r.file), "gap")
+    assert_nothing_left(r.everything())
+
+
+@pytest.mark.parametrize("form", ["cassette", "recording.gz"])
+def test_other_formats_and_the_files_on_the_way_there_have_nothing_either(recorder, mcpreel, run, tmp_path, form):
+    packed = form.endswith("gz")
+    r = recorder(*([] if packed else ["--format", form]), file="r.jsonl" if packed else "r.json")
+    for secret in SECRETS:
+        r.ask(lambda conn, q: conn.answer(body=(ANSWER % json_text(SECRETS[secret])).encode(), headers=[("Content-Type", "application/json")]))
+    seen = [p.read_bytes().decode() for p in tmp_path.rglob("*") if p.is_file()]
+    assert_nothing_left(line for text in seen for line in text.splitlines())
+    r.stop()
+    if packed:
+        assert run([mcpreel, "convert", r.file, "-o", tmp_path / "copy.jsonl"]).code == 0
+    assert_nothing_left(r.everything())
+
+
+def test_keys_in_the_address_of_a_request_are_not_told(recorder):
+    r = recorder()
+    targets = ["/mcp?api_key=9d1f6c2a-1111-4222-8333-abcdefabcdef", "/mcp?exaApiKey=9d1f6c2a-1111-4222-8333-abcdefabcdef&page=2",
+               "/mcp?access_token=hush", "/s/9d1f6c2a111142228333abcdefabcdef/mcp", "/callback?code=abcDEF123456ghiJKL&state=xyz1234567",
+               "/my-secret-path-2026/mcp"]
+    for target in targets:
+        r.ask(lambda conn, q: conn.answer(json_={}), path=target)
+    said = r.stop() + r.file.read_text()
+    for secret in ("9d1f6c2a", "hush", "abcDEF123456", "xyz1234567", "my-secret-path-2026"):
+        assert secret not in said
+    asked = [(a["path"], a.get("query")) for a in of(lines_of(r.file), "http", ev="request")]
+    assert asked[3] == ("/mcp", "exaApiKey=[REDACTED:api_key]&page=2")
+    assert asked[5][0] == "/s/[REDACTED:path]/mcp"
+
+
+def test_the_key_in_the_servers_own_address_is_looked_for_in_messages(mcpreel, tmp_path):
+    """Though the client, who comes to '/', never says it."""
+    key = "9d1f6c2a111142228333"
+
+    def serve(conn):
+        while request := conn.request():
+            conn.answer(json_=result(1, {"you": request.target}))
+
+    server = Upstream(serve)
+    program = Program([mcpreel, "record", "--url", server.url.replace("/mcp", f"/s/{key}/mcp"), "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl"])
+    try:
+        assert key in program.client().post(call(1), path="/").body.decode()
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+        server.close()
+    assert key not in (tmp_path / "r.jsonl").read_text() + program.err
+    assert lines_of(tmp_path / "r.jsonl")[0]["upstream"] == f"http://127.0.0.1:{server.port}/[REDACTED]"
+
+
+def test_what_everybody_sends_stays_in_messages(recorder):
+    ordinary = [("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) node/22.1.0"), ("Accept-Language", "en-US,en;q=0.9"),
+                ("MCP-Protocol-Version", "2025-06-18"), ("X-Client", "claude-desktop/1.2.3"), ("X-Count", "12345678"),
+                ("X-Since", "2026-11-16T07:15:00Z"), ("X-Flag", "1"), ("X-Stage", "production"), ("X-Api-Key", "changeme"),
+                ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), ("X-Host", "api2.example.com:8443")]
+    r = recorder()
+    text = json.dumps([v for _, v in ordinary] + ["application/json", "keep-alive", "tools/call", "password"])
+    body = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}]}}' % json.dumps(text)
+    r.ask(lambda conn, q: conn.answer(body=body.encode(), headers=[("Content-Type", "application/json")]), headers=ordinary)
+    r.stop()
+    assert body in r.file.read_text()
+
+
+def test_ids_of_events_that_hold_that_of_their_session_stay_different(recorder, mcpreel, run, tmp_path):
+    """As server-everything makes them. Only the session's own id is replaced, by its number."""
+    ids = ["11111111-aaaa-4bbb-8ccc-0123456789ab", "22222222-aaaa-4bbb-8ccc-0123456789ab"]
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "POST" and request.json["method"] == "initialize":
+                conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                                             "serverInfo": {"name": "s", "version": "1"}}),
+                            headers=[("Mcp-Session-Id", ids[request.json["params"]["n"]])])
+                continue
+            session = request.get("mcp-session-id")
+            conn.sse()
+            if request.method == "POST":
+                conn.event("", id=f"{session}_1", retry=1)
+                conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": f"in {session}"}},
+                           id=f"{session}_2")
+                return conn.reset()
+            conn.event(result(5, {"content": [{"type": "text", "text": session}]}), id=f"{session}_3")
+            conn.last()
+
+    server = Upstream(serve)
+    program = Program([mcpreel, "record", "--url", server.url, "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl"])
+    try:
+        for n, session in enumerate(ids):
+            client = program.client()
+            client.post(call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}, n=n))
+            client.ask(call(5, "tools/call", name="t", arguments={}), headers=[("Mcp-Session-Id", session)])
+            client.rest()
+            again = program.client()
+            again.ask(method="GET", headers=[("Mcp-Session-Id", session), ("Last-Event-ID", f"{session}_2")])
+            assert session in again.answer().body.decode()
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+        server.close()
+    lines = lines_of(tmp_path / "r.jsonl")
+    assert not [i for i in ids if i in (tmp_path / "r.jsonl").read_text() + program.err]
+    names = [e["id"] for e in [m.get("event", m) for m in of(lines, "message") + of(lines, "sse")] if isinstance(e.get("id"), str)]
+    assert sorted(names) == sorted(f"[REDACTED:session-{s}]_{n}" for s in (1, 2) for n in (1, 2, 3))
+    assert [r["resumes"] for r in of(lines, "http", ev="response") if "resumes" in r] == [{"stream": 1, "after": 2}, {"stream": 3, "after": 2}]
+    asked = [dict(map(tuple, a["headers"])).get("Last-Event-ID") for a in of(lines, "http", ev="request")]
+    assert [a for a in asked if a] == ["[REDACTED:session-1]_2", "[REDACTED:session-2]_2"]
+    assert run([mcpreel, "check", tmp_path / "r.jsonl"]).code == 0
+    assert run([mcpreel, "check", "--secrets", tmp_path / "r.jsonl"]).code == 0
+
+
+def test_hundreds_of_sessions_are_all_looked_for(mcpreel, tmp_path):
+    """Each is repeated when many others have come since."""
+    count = 300
+    ids = [os.urandom(16).hex() for _ in range(count)]
+
+    def serve(conn):
+        while request := conn.request():
+            n = request.json["id"]
+            named = [("Mcp-Session-Id", ids[n])] if request.json["method"] == "initialize" else []
+            conn.answer(json_=result(n, {"mine": ids[n], "older": ids[max(0, n - count // 2)]}), headers=named)
+
+    server = Upstream(serve)
+    program = Program([mcpreel, "record", "--url", server.url, "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl"])
+    try:
+        client = program.client()
+        for method in ("initialize", "ping"):
+            for n, session in enumerate(ids):
+                headers = [] if method == "initialize" else [("Mcp-Session-Id", session)]
+                assert client.post(call(n, method), headers=headers).json["result"]["mine"] == session
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+        server.close()
+    text = (tmp_path / "r.jsonl").read_text()
+    assert not [i for i in ids if i in text]
+    last = lines_of(tmp_path / "r.jsonl")
+    answers = [m["msg"]["result"] for m in of(last, "message", dir="s2c")]
+    assert answers[-1] == {"mine": f"[REDACTED:session-{count}]", "older": f"[REDACTED:session-{count - 1 - count // 2 + 1}]"}
+
+
+def test_check_finds_what_an_older_recording_has_of_addresses(run, mcpreel, tmp_path):
+    """Made without redaction, and by hand."""
+    lines = [
+        {"type": "header", "version": "1.0", "recorded_at": "2026-01-01T00:00:00Z", "upstream": "http://127.0.0.1:1/mcp",
+         "thoughtjack_version": "0.3.0", "transport": "http"},
+        {"type": "http", "ev": "request", "exchange": 1, "conn": 1, "state": "none", "method": "POST", "path": "/mcp",
+         "query": "api_key=hush&page=2", "host": "self", "origin": "none", "headers": [], "body": "empty"},
+        {"type": "http", "ev": "request", "exchange": 2, "conn": 1, "state": "none", "method": "POST", "path": "/s/9d1f6c2a1111/mcp",
+         "host": "self", "origin": "none", "headers": [], "body": "empty"},
+        {"type": "footer", "total_messages": 0, "duration_ms": 0, "client_messages": 0, "server_messages": 0},
+    ]
+    (tmp_path / "old.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = run([mcpreel, "check", "--secrets", "--json", tmp_path / "old.jsonl"])
+    assert found.code == 1
+    places = [(s["record"], s["member"]) for s in json.loads(found.out)["files"][0]["secrets"]]
+    assert (2, "query") in places and (3, "path") in places and not [p for p in places if p[0] == 1 and p[1] != "upstream"]
+    assert run([mcpreel, "redact", tmp_path / "old.jsonl", "-o", tmp_path / "new.jsonl"]).code == 0
+    new = lines_of(tmp_path / "new.jsonl")
+    assert new[1]["query"] == "api_key=[REDACTED:rule-1]&page=2" and new[2]["path"] == "/s/[REDACTED:rule-1]/mcp"
+    assert run([mcpreel, "check", "--secrets", tmp_path / "new.jsonl"]).code == 0

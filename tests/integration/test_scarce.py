@@ -1,0 +1,130 @@
+"""Without descriptors: whoever comes is told, nobody spins, those who are in notice nothing, and it passes."""
+import os
+import pathlib
+import time
+
+import pytest
+
+import swarm
+from http_peers import WAIT, Program, Upstream
+from test_swarm import recording_with_a_question
+
+LIMIT = 64
+CLIENTS = 70
+
+
+def limited(limit, *words):
+    return Program(["sh", "-c", f'ulimit -n {limit} && exec "$0" "$@"', *words])
+
+
+def processor(pid):
+    """Seconds that it has used."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Streams:
+    """A server whose streams stay open, and say something when they are told to."""
+
+    def __init__(self):
+        self.open = []
+        self.server = Upstream(self.serve)
+
+    def serve(self, conn):
+        conn.sock.settimeout(None)
+        while conn.request():
+            conn.sse()
+            conn.event(swarm.said("x", 0))
+            self.open.append(conn)
+
+
+@pytest.fixture
+def streams():
+    s = Streams()
+    yield s
+    s.server.close()
+
+
+def recorder(mcpreel, tmp_path, streams):
+    p = limited(LIMIT, mcpreel, "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url", streams.server.url)
+    p.ask = lambda client: client.ask(method="GET")
+    return p
+
+
+@pytest.fixture(params=["record", "replay"])
+def crowded(request, mcpreel, tmp_path, streams):
+    """A program with room for few, and what a client of it asks for: a stream that stays open."""
+    if request.param == "record":
+        p = recorder(mcpreel, tmp_path, streams)
+    else:
+        recording_with_a_question(tmp_path / "r.jsonl")
+        p = limited(LIMIT, mcpreel, "replay", "--on-exhausted", "cycle", "--listen", "127.0.0.1:0", tmp_path / "r.jsonl")
+        session = p.client().post(swarm.HELLO).get("mcp-session-id")
+        headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", swarm.VERSION)]
+        p.ask = lambda client: client.ask(swarm.call("x"), headers=headers)
+    yield p
+    p.close()
+
+
+def status_of(client):
+    status = client.head().status
+    if status == 503:
+        assert client.rest()
+        client.close()
+    return status
+
+
+def crowd(program, count):
+    """So many at once, and the status of each; those who are in stay."""
+    clients = []
+    for _ in range(count):
+        clients.append(program.client())
+        program.ask(clients[-1])
+    return [(client, status_of(client)) for client in clients]
+
+
+def test_the_crowd_is_told_and_goes_again(crowded):
+    came = crowd(crowded, CLIENTS)
+    inside = [client for client, status in came if status == 200]
+    assert {status for _, status in came} == {200, 503}
+    assert len(inside) >= LIMIT // 4
+
+    # Others keep on coming, and nobody gets anything but his turn for it.
+    waiting = [crowded.client() for _ in range(20)]
+    before = processor(crowded.process.pid)
+    time.sleep(0.5)
+    assert processor(crowded.process.pid) - before < 0.25
+    for client in waiting:
+        client.close()
+
+    # Who goes makes room.
+    for client in inside:
+        client.close()
+    deadline = time.monotonic() + WAIT
+    while True:
+        client = crowded.client()
+        crowded.ask(client)
+        status = client.head().status
+        client.close()
+        if status == 200:
+            break
+        assert time.monotonic() < deadline
+    assert crowded.stop() == 0, crowded.err
+    assert crowded.err.count("more clients than file descriptors") == 1
+
+
+def test_who_is_in_notices_nothing(mcpreel, tmp_path, streams):
+    program = recorder(mcpreel, tmp_path, streams)
+    try:
+        inside = program.client()
+        program.ask(inside)
+        assert inside.head().status == 200
+        assert "x 0" in inside.event()
+        first = streams.open[0]
+        others = crowd(program, CLIENTS)
+        for n in range(1, 20):
+            first.event(swarm.said("x", n))
+            assert f"x {n}" in inside.event()
+        assert sum(status == 503 for _, status in others) > CLIENTS / 2
+    finally:
+        program.close()

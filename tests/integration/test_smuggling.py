@@ -1,0 +1,176 @@
+"""Requests that can be read in two ways, sent to the program as it runs: refused, and nothing of them goes on."""
+import contextlib
+import json
+import queue
+import socket
+import threading
+import time
+
+import pytest
+
+from http_peers import WAIT, Bytes, Gone, Program, read_body, read_head
+from smuggling import CHUNKED, CHUNKS_REFUSED, END, HEADS, POST, SECOND, TAKEN
+
+ANSWER = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+
+
+class Ear:
+    """A server that keeps every byte of every connection, and answers what it is able to read."""
+
+    def __init__(self):
+        self.heard = []  # of each connection
+        self.seen = queue.Queue()  # (head, body) of each request
+        self.ended = queue.Queue()  # what was not a whole request when its connection ended
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        with contextlib.suppress(OSError):
+            while True:
+                sock, _ = self.listener.accept()
+                threading.Thread(target=self.hear, args=[sock], daemon=True).start()
+
+    def hear(self, sock):
+        conn, ear = Bytes(sock), bytearray()
+        self.heard.append(ear)
+        more = conn.more
+
+        def listen():
+            before = len(conn.have)
+            more()
+            ear.extend(conn.have[before:])
+
+        conn.more = listen
+        try:
+            while True:
+                head = read_head(conn)
+                self.seen.put((head.start.encode(), read_body(conn, head)))
+                conn.send(ANSWER)
+        except (Gone, OSError, ValueError):
+            self.ended.put(bytes(conn.have))
+        sock.close()
+
+    def wait_for_head(self, number):
+        deadline = time.monotonic() + WAIT
+        while len(self.heard) <= number or not self.heard[number].endswith(b"\r\n\r\n"):
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    def bytes(self):
+        return b"".join(map(bytes, self.heard))
+
+
+@pytest.fixture(scope="module")
+def ear():
+    e = Ear()
+    yield e
+    e.listener.close()
+
+
+@pytest.fixture(scope="module")
+def recorder(ear, mcpreel, tmp_path_factory):
+    p = Program([mcpreel, "record", "-o", tmp_path_factory.mktemp("r") / "r.jsonl", "--listen", "127.0.0.1:0", "--url", ear.url])
+    yield p
+    p.close()
+
+
+@pytest.fixture(scope="module")
+def replayer(mcpreel, tmp_path_factory):
+    path = tmp_path_factory.mktemp("r") / "r.jsonl"
+    path.write_text(json.dumps({"type": "header", "version": "1.0", "recorded_at": "2026-11-15T21:00:00.000Z", "upstream": "x",
+                                "thoughtjack_version": "0.3.0"}) + "\n")
+    p = Program([mcpreel, "replay", "--on-unmatched", "warn", "--listen", "127.0.0.1:0", path])
+    yield p
+    p.close()
+
+
+def refused(client, status):
+    """One answer, which says so, and then the end."""
+    answer = client.answer()
+    assert (answer.status, answer.get("connection")) == (status, "close")
+    assert answer.json["error"]["message"]
+    assert client.rest() == b"", "something else was answered, too"
+    client.close()
+
+
+def still_serves(client):
+    client.send(POST + b"Content-Length: 2\r\n\r\n{}")
+    return client.answer().status
+
+
+def named(table):
+    return {"argvalues": [row[1:] if len(row) > 2 else row[1] for row in table], "ids": [row[0].replace(" ", "-") for row in table]}
+
+
+def test_there_are_enough_of_them():
+    assert len(HEADS) + len(CHUNKS_REFUSED) >= 100
+    names = [row[0] for row in HEADS + CHUNKS_REFUSED + TAKEN]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("status, head", **named(HEADS))
+def test_a_head_that_is_refused(recorder, replayer, ear, status, head):
+    before = len(ear.heard), ear.bytes()
+    for program in (recorder, replayer):
+        client = program.client()
+        client.send(head + SECOND)
+        refused(client, status)
+    assert (len(ear.heard), ear.bytes()) == before, "nobody has even connected"
+
+
+@pytest.mark.parametrize("chunks", **named(CHUNKS_REFUSED))
+def test_chunks_that_are_refused(recorder, replayer, ear, chunks):
+    for program in (recorder, replayer):
+        before = ear.bytes()
+        client = program.client()
+        client.send(POST + CHUNKED + END + chunks + SECOND)
+        refused(client, 400)
+        assert ear.bytes() == before
+    assert ear.seen.empty()
+
+
+@pytest.mark.parametrize("chunks", **named(CHUNKS_REFUSED))
+def test_chunks_that_are_refused_when_the_server_has_the_head_already(recorder, ear, chunks):
+    """It never gets a whole request, and nothing that comes after what was refused."""
+    while not ear.ended.empty():
+        ear.ended.get()
+    client, before = recorder.client(), len(ear.heard)
+    client.send(POST + CHUNKED + END)
+    ear.wait_for_head(before)
+    client.send(chunks + SECOND)
+    refused(client, 400)
+    ear.ended.get(timeout=WAIT)
+    assert len(ear.heard) == before + 1
+    head, _, rest = bytes(ear.heard[before]).partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /mcp HTTP/1.1\r\n") and b"smuggled" not in head + rest
+    assert not rest.endswith(b"0\r\n\r\n") and ear.seen.empty()
+
+
+@pytest.mark.parametrize("data, line, body", **named(TAKEN))
+def test_what_is_odd_but_plain_is_one_request(recorder, ear, data, line, body):
+    client = recorder.client()
+    client.send(data)
+    assert client.answer().status == 200
+    client.send(SECOND)
+    assert client.answer().status == 200
+    client.close()
+    assert [ear.seen.get(timeout=WAIT) for _ in range(2)] == [(line, body), (b"GET /smuggled HTTP/1.1", b"")]
+    assert ear.seen.empty()
+
+
+def test_a_bad_request_after_a_good_one_costs_the_good_one_nothing(recorder, ear):
+    client = recorder.client()
+    client.send(POST + b"Content-Length: 2\r\n\r\n{}" + HEADS[0][2] + SECOND)
+    assert client.answer().status == 200
+    refused(client, 400)
+    assert ear.seen.get(timeout=WAIT) == (b"POST /mcp HTTP/1.1", b"{}")
+    assert ear.seen.empty()
+
+
+def test_after_all_of_that_it_serves_as_ever(recorder, replayer, ear):
+    assert still_serves(recorder.client()) == 200
+    assert ear.seen.get(timeout=WAIT)[1] == b"{}"
+    assert still_serves(replayer.client()) == 400
+    assert recorder.stop() == 0
+    assert replayer.stop() == 0

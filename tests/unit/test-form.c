@@ -1,0 +1,89 @@
+#include "wire/form.h"
+
+#include "test.h"
+
+static void assert_pairs(const char *form, const char *want)
+{
+    struct str rest = str_z(form);
+    struct form_pair p;
+    struct buf got;
+
+    buf_init(&got, 4096);
+    while (form_next(&rest, &p))
+        buf_printf(&got, "[%.*s|%.*s%s]", STR_ARG(p.name), STR_ARG(p.value),
+                   p.value.at ? "" : "none");
+    assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+}
+
+static void pairs_come_as_they_are_written(void **state)
+{
+    (void)state;
+    assert_pairs("a=b&c=d%20e", "[a|b][c|d%20e]");
+    assert_pairs("a&b=&=c&d=e=f", "[a|none][b|][|c][d|e=f]");
+    assert_pairs("a=1&&b=2&", "[a|1][|none][b|2][|none]");
+    assert_pairs("", "[|none]");
+    assert_pairs(NULL, "");
+}
+
+static void assert_decoded(const char *text, struct str want)
+{
+    struct buf got;
+
+    buf_init(&got, 4096);
+    form_decode(&got, str_z(text));
+    assert_str(buf_str(&got), want);
+    assert_true(form_is(str_z(text), want));
+    assert_false(form_is(str_z(text), STR("something else")));
+    buf_release(&got);
+}
+
+static void escapes_are_read_and_what_is_none_stands_for_itself(void **state)
+{
+    (void)state;
+    assert_decoded("http%3A%2f%2Fh%3a1", STR("http://h:1"));
+    assert_decoded("a+b%2Bc", STR("a b+c"));
+    assert_decoded("100%", STR("100%"));
+    assert_decoded("%4", STR("%4"));
+    assert_decoded("%zz%00", STR("%zz\0"));
+    assert_decoded("", STR(""));
+}
+
+static void a_part_is_not_the_whole(void **state)
+{
+    (void)state;
+    assert_false(form_is(STR("resourc"), STR("resource")));
+    assert_false(form_is(STR("resources"), STR("resource")));
+    assert_true(form_is(STR("%72esource"), STR("resource")));
+}
+
+static void what_is_encoded_means_the_same_again(void **state)
+{
+    char all[256];
+    struct buf text, back;
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    buf_init(&text, 4096);
+    buf_init(&back, 4096);
+    form_encode(&text, str_n(all, sizeof all));
+    form_decode(&back, buf_str(&text));
+    assert_str(buf_str(&back), str_n(all, sizeof all));
+    buf_clear(&text);
+    form_encode(&text, STR("http://h:1/a b~c-d_e.f"));
+    assert_str(buf_str(&text), STR("http%3A%2F%2Fh%3A1%2Fa%20b~c-d_e.f"));
+    buf_release(&text);
+    buf_release(&back);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_come_as_they_are_written),
+        cmocka_unit_test(escapes_are_read_and_what_is_none_stands_for_itself),
+        cmocka_unit_test(a_part_is_not_the_whole),
+        cmocka_unit_test(what_is_encoded_means_the_same_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

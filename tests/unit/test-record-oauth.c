@@ -1,0 +1,413 @@
+#include "cmd/record-oauth.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "dial.h"
+#include "peer.h"
+#include "test.h"
+
+/* A relay through which one client logs in at a server that keeps to a script. */
+struct rig {
+    struct loop *loop;
+    struct http_relay *relay;
+    struct http_gate gate;
+    struct record_oauth oauth;
+    struct log log;
+    struct app app;
+    struct peer server;
+    struct buf heard, said, passed; /* by the client; to the user; as it came */
+    int client;
+    size_t ends;
+    bool clean; /* the last of them was */
+};
+
+static void say(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void take_request(void *to, struct http_passage *p, const struct request *r)
+{
+    (void)to, (void)p, (void)r;
+}
+
+static void take_piece(void *to, struct http_passage *p, struct str bytes)
+{
+    struct rig *g = to;
+
+    (void)p;
+    buf_add(&g->passed, bytes);
+}
+
+static void take_asked(void *to, struct http_passage *p)
+{
+    (void)to, (void)p;
+}
+
+static void take_head(void *to, struct http_passage *p, const struct reply *r)
+{
+    (void)to, (void)p, (void)r;
+}
+
+static void take_own(void *to, struct http_passage *p, unsigned status, const char *text)
+{
+    (void)to, (void)p, (void)status, (void)text;
+}
+
+static void take_end(void *to, struct http_passage *p, const struct http_relay_end *end)
+{
+    struct rig *g = to;
+
+    (void)p;
+    g->ends++;
+    g->clean = end->clean;
+}
+
+static void settle(void *to)
+{
+    (void)to;
+}
+
+static void take_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+{
+    (void)to, (void)connection, (void)why;
+}
+
+static const struct http_relay_events events = { .request = take_request,
+                                                 .body = take_piece,
+                                                 .asked = take_asked,
+                                                 .head = take_head,
+                                                 .answer = take_piece,
+                                                 .own = take_own,
+                                                 .end = take_end,
+                                                 .settle = settle,
+                                                 .refused = take_refused };
+
+/* The server calls itself 'up:1', so that a script can be written down. */
+static void open_rig(struct rig *g, const struct peer_step *script)
+{
+    struct http_relay_config config = { .gate = &g->gate,
+                                        .changes = &record_oauth_changes,
+                                        .changes_to = &g->oauth };
+    struct err e = ERR_NONE;
+    char url[64];
+
+    *g = (struct rig){ .loop = loop_new() };
+    buf_init(&g->heard, 1 << 24);
+    buf_init(&g->said, 1 << 16);
+    buf_init(&g->passed, 1 << 24);
+    g->log = (struct log){ .level = LOG_DEBUG, .put = say, .to = &g->said };
+    g->app = (struct app){ .log = &g->log };
+    peer_start(&g->server, script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", g->server.port);
+    config.server.url = str_z(url);
+    record_oauth_init(&g->oauth, &g->app, STR("http://up:1/mcp"));
+    if (!http_relay_open(&g->relay, g->loop, &config, &events, g, &e))
+        fail_msg("%s", e.msg);
+    g->client = dial_port(http_relay_at(g->relay)->port);
+}
+
+static void close_rig(struct rig *g)
+{
+    peer_join(&g->server);
+    http_relay_close(g->relay);
+    if (g->client >= 0)
+        close(g->client);
+    record_oauth_release(&g->oauth);
+    loop_free(g->loop);
+    buf_release(&g->heard);
+    buf_release(&g->said);
+    buf_release(&g->passed);
+}
+
+static void talk(struct rig *g, const char *ask, const char *hear)
+{
+    buf_clear(&g->heard);
+    dial_say(g->client, str_z(ask));
+    dial_hear(g->loop, g->client, &g->heard, str_z(hear));
+    assert_str(buf_str(&g->heard), str_z(hear));
+}
+
+#define HOST "Host: localhost\r\n"
+#define FORM "Content-Type: application/x-www-form-urlencoded; charset=utf-8\r\n"
+#define METADATA "/.well-known/oauth-protected-resource/mcp"
+
+static void challenges_are_ours_on_every_line(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
+                        "www-authenticate: Bearer resource_metadata=\"http://up:1/m.json\"\r\n"
+                        "Content-Length: 2\r\n\r\n{}"),
+        PEER_TEXT(SEES, "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 31\r\n\r\n"
+                        "{\"resource\":\"http://up:1/mcp\"}\n"),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS,
+                  "HTTP/1.1 403 No\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", "
+                  "resource_metadata=\"http://up:1/m.json\", scope=\"w\"\r\n"
+                  "Content-Length: 0\r\n\r\n"),
+        PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
+         "www-authenticate: Bearer resource_metadata=\"http://localhost/m.json\"\r\n"
+         "Content-Length: 2\r\n\r\n{}");
+    talk(&g,
+         "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\nIf-None-Match: \"1\"\r\n"
+         "Range: bytes=0-1\r\n\r\n",
+         "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 36\r\n\r\n"
+         "{\"resource\":\"http://localhost/mcp\"}\n");
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 403 No\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", "
+         "resource_metadata=\"http://localhost/m.json\", scope=\"w\"\r\n"
+         "Content-Length: 0\r\n\r\n");
+    assert_int_equal(g.said.len, 0);
+    close_rig(&g);
+}
+
+static void what_comes_in_pieces_is_changed_too(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES,
+                  "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"re\r\n"),
+        PEER_N(REST, 30),
+        PEER_TEXT(SAYS, "19\r\nsource\":\"http://up:1/mcp\"\r\n1\r\n}\r\n0\r\n\r\n"),
+        PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    talk(&g, "GET " METADATA " HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 35\r\n\r\n"
+         "{\"resource\":\"http://localhost/mcp\"}");
+    assert_str(buf_str(&g.passed), STR("{\"resource\":\"http://up:1/mcp\"}"));
+    assert_int_equal(g.ends, 1);
+    close_rig(&g);
+}
+
+static void the_resource_that_is_asked_for_is_the_servers(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES,
+                  "GET /authorize?a=b&resource=http%3A%2F%2Fup%3A1%2Fmcp HTTP/1.1\r\n" HOST
+                  "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
+                        "iss=http%3A%2F%2Fup%3A1\r\nContent-Length: 0\r\n\r\n"),
+        PEER_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 38\r\n\r\n"
+                        "resource=http%3A%2F%2Fup%3A1%2Fmcp&c=d"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        PEER_TEXT(SEES,
+                  "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
+                  "22\r\nresource=http%3A%2F%2Fup%3A1%2Fmcp\r\n0\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    talk(&g, "GET /authorize?a=b&resource=http://localhost/mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
+         "iss=http%3A%2F%2Flocalhost\r\nContent-Length: 0\r\n\r\n");
+    dial_say(g.client,
+             STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
+    dial_pause(g.loop);
+    talk(&g, "urce=http://localhost/mcp&c=d", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    talk(&g,
+         "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
+         "4\r\nreso\r\n19\r\nurce=http://localhost/mcp\r\n0\r\n\r\n",
+         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    close_rig(&g);
+}
+
+static void other_bodies_pass_at_once(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /register HTTP/1.1\r\n" HOST
+                        "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{"),
+        PEER_TEXT(SAYS, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx"), PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    talk(&g,
+         "POST /register HTTP/1.1\r\n" HOST
+         "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
+         "HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx");
+    close_rig(&g);
+}
+
+static void add_times(struct buf *to, char c, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_add_ch(to, c);
+}
+
+/* Too long to be a form or a document: nobody waits for the end of it. */
+static void what_is_too_long_passes_as_it_came(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"),
+        PEER_N(GULP, 300000),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        PEER_TEXT(SEES,
+                  "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n"),
+        PEER_N(FLOOD, 300000),
+        PEER_TEXT(SAYS, "\r\n0\r\n\r\n"),
+        PEER_TEXT(SEES,
+                  "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\n"),
+        PEER_N(FLOOD, 300000),
+        PEER(DONE)
+    };
+    static const char head[] =
+        "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\nxxxxx";
+    struct buf ask;
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    buf_init(&ask, 1 << 20);
+    buf_add(&ask, STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"));
+    buf_add(&ask, STR("resource=http://localhost/mcp&"));
+    add_times(&ask, 'x', 300000 - strlen("resource=http://localhost/mcp&"));
+    talk(&g, buf_z(&ask), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    buf_clear(&g.heard);
+    dial_say(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
+    dial_hear(g.loop, g.client, &g.heard, STR("0\r\n\r\n"));
+    assert_true(g.heard.len > 300000);
+    buf_clear(&g.heard);
+    dial_say(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
+    buf_clear(&ask);
+    buf_add(&ask, STR(head));
+    add_times(&ask, 'x', 300000 - 5);
+    dial_hear(g.loop, g.client, &g.heard, buf_str(&ask));
+    assert_str(buf_str(&g.heard), buf_str(&ask));
+    assert_true(str_ends(buf_str(&g.said), STR("clients may refuse to log in\n")));
+    buf_release(&ask);
+    close_rig(&g);
+}
+
+static void a_document_that_breaks_off_is_broken_off(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES,
+                  "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a"), PEER(CLOSE),
+        PEER(DONE)
+    };
+    static const char want[] =
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 9\r\n\r\n{\"a";
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    dial_say(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
+    dial_hear(g.loop, g.client, &g.heard, STR("never"));
+    assert_str(buf_str(&g.heard), STR(want));
+    assert_int_equal(g.ends, 1);
+    assert_false(g.clean);
+    close_rig(&g);
+}
+
+static bool has_ended(void *to)
+{
+    return ((struct rig *)to)->ends > 0;
+}
+
+static void who_leaves_while_it_is_waited_for_never_asked(void **state)
+{
+    static const struct peer_step script[] = { PEER(LONE), PEER(HOLD), PEER(LONE), PEER(DONE) };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    dial_say(g.client,
+             STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
+    dial_pause(g.loop);
+    close(g.client);
+    g.client = -1;
+    assert_true(dial_until(g.loop, has_ended, &g));
+    assert_false(g.clean);
+    peer_go(&g.server);
+    close_rig(&g);
+}
+
+static void what_is_packed_in_spite_of_us_passes_and_is_told(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES,
+                  "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS,
+                  "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
+        PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script);
+    talk(&g, "GET " METADATA " HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx");
+    assert_true(str_starts(buf_str(&g.said), STR("mcpreel: warning: ")));
+    close_rig(&g);
+}
+
+static void a_challenge_without_metadata_is_told_once(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS,
+                  "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n"),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"),
+        PEER(DONE)
+    };
+    struct rig g;
+    size_t said;
+
+    (void)state;
+    open_rig(&g, script);
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n");
+    said = g.said.len;
+    assert_true(said > 0);
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n");
+    assert_int_equal(g.said.len, said);
+    close_rig(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(challenges_are_ours_on_every_line),
+        cmocka_unit_test(what_comes_in_pieces_is_changed_too),
+        cmocka_unit_test(the_resource_that_is_asked_for_is_the_servers),
+        cmocka_unit_test(other_bodies_pass_at_once),
+        cmocka_unit_test(what_is_too_long_passes_as_it_came),
+        cmocka_unit_test(a_document_that_breaks_off_is_broken_off),
+        cmocka_unit_test(who_leaves_while_it_is_waited_for_never_asked),
+        cmocka_unit_test(what_is_packed_in_spite_of_us_passes_and_is_told),
+        cmocka_unit_test(a_challenge_without_metadata_is_told_once),
+    };
+    alarm(60); /* a loop that does not end must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

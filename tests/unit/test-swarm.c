@@ -1,0 +1,193 @@
+#include "base/swarm.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "test.h"
+
+struct found {
+    struct buf text; /* hits as "AT-END:ID " */
+    size_t count, most;
+};
+
+static bool note(void *to, size_t at, size_t end, uint32_t id)
+{
+    struct found *f = to;
+
+    buf_printf(&f->text, "%zu-%zu:%u ", at, end, id);
+    return ++f->count != f->most;
+}
+
+static void assert_found(const struct swarm *s, struct str text, const char *want)
+{
+    struct found f = { .count = 0 };
+
+    buf_init(&f.text, 1 << 16);
+    assert_true(swarm_scan(s, text, note, &f));
+    assert_string_equal(buf_z(&f.text), want);
+    buf_release(&f.text);
+}
+
+static void nothing_is_found_among_none(void **state)
+{
+    struct swarm s;
+    uint32_t id = 0;
+
+    (void)state;
+    swarm_init(&s);
+    assert_found(&s, STR("anything at all"), "");
+    assert_false(swarm_has(&s, STR("anything at all"), SWARM_EXACT, &id));
+    swarm_release(&s);
+}
+
+static void a_text_is_found_wherever_it_stands(void **state)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    char text[96];
+
+    (void)state;
+    for (size_t len = SWARM_SHORTEST; len < sizeof letters; len++) {
+        struct swarm s;
+
+        swarm_init(&s);
+        swarm_add(&s, str_n(letters, len), SWARM_EXACT, 7);
+        for (size_t at = 0; at + len <= sizeof text; at++) {
+            char want[32];
+
+            memset(text, '.', sizeof text);
+            memcpy(text + at, letters, len);
+            snprintf(want, sizeof want, "%zu-%zu:7 ", at, at + len);
+            assert_found(&s, str_n(text, sizeof text), want);
+            assert_found(&s, str_n(text, at + len), want);
+            assert_found(&s, str_n(text, at + len - 1), "");
+            assert_found(&s, str_n(text + at + 1, sizeof text - at - 1), "");
+            text[at + len / 2] ^= 1;
+            assert_found(&s, str_n(text, sizeof text), "");
+        }
+        swarm_release(&s);
+    }
+}
+
+static void texts_may_overlap_and_share_their_bytes(void **state)
+{
+    struct swarm s;
+
+    (void)state;
+    swarm_init(&s);
+    swarm_add(&s, STR("0123456789"), SWARM_EXACT, 1);
+    swarm_add(&s, STR("3456789abc"), SWARM_EXACT, 2);
+    assert_found(&s, STR("..0123456789abc"), "2-12:1 5-15:2 ");
+    swarm_add(&s, STR("zzzzzzzz"), SWARM_EXACT, 3);
+    assert_found(&s, STR("zzzzzzzzzz"), "0-8:3 1-9:3 2-10:3 ");
+    swarm_release(&s);
+}
+
+static void case_and_blanks_count_only_for_those_that_want_it(void **state)
+{
+    struct swarm s;
+
+    (void)state;
+    swarm_init(&s);
+    swarm_add(&s, STR("deadbeef01"), SWARM_ANY_CASE, 1);
+    swarm_add(&s, STR("AbCdEfGhIj"), SWARM_EXACT, 2);
+    swarm_add(&s, STR("a text with blanks"), SWARM_SPACE_OR_PLUS, 3);
+    swarm_add(&s, STR("a b c d e f g h i"), SWARM_SPACE_OR_PLUS, 4);
+    assert_found(&s, STR("DEADbeef01 abcdefghij"), "0-10:1 ");
+    assert_found(&s, STR("AbCdEfGhIj AbCdEfGhIJ"), "0-10:2 ");
+    assert_found(&s, STR("a+text with+blanks"), "0-18:3 ");
+    assert_found(&s, STR("a+b+c+d+e+f+g+h+i"), "0-17:4 ");
+    assert_found(&s, STR("a b c d e f g h i"), "0-17:4 ");
+    swarm_release(&s);
+}
+
+static void what_was_added_is_known_without_being_kept(void **state)
+{
+    struct swarm s;
+    uint32_t id = 0;
+
+    (void)state;
+    swarm_init(&s);
+    for (uint32_t i = 0; i < 100; i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "the same start and %u the same end", i);
+        id = 0;
+        assert_false(swarm_has(&s, str_z(text), SWARM_EXACT, &id));
+        swarm_add(&s, str_z(text), SWARM_EXACT, i);
+        assert_true(swarm_has(&s, str_z(text), SWARM_EXACT, &id));
+        assert_int_equal(id, i);
+        text[0] ^= 1;
+        assert_false(swarm_has(&s, str_z(text), SWARM_EXACT, &id));
+    }
+    id = 0;
+    swarm_add(&s, STR("a+b c d+e f g+h i"), SWARM_SPACE_OR_PLUS, 200);
+    assert_true(swarm_has(&s, STR("a+b c d+e f g+h i"), SWARM_SPACE_OR_PLUS, &id));
+    assert_int_equal(id, 200);
+    id = 201;
+    assert_false(swarm_has(&s, STR("a+b c d+e f g+h i"), SWARM_SPACE_OR_PLUS, &id));
+    swarm_add(&s, STR("a+b c d+e f g+h i"), SWARM_SPACE_OR_PLUS, 300);
+    assert_true(swarm_has(&s, STR("a+b c d+e f g+h i"), SWARM_SPACE_OR_PLUS, &id));
+    assert_int_equal(id, 300);
+    swarm_release(&s);
+}
+
+static bool is_even(const void *to, uint32_t id)
+{
+    (void)to;
+    return id % 2 == 0;
+}
+
+static void many_are_found_and_those_not_kept_are_not(void **state)
+{
+    enum { MANY = 20000 };
+    struct swarm s;
+    char text[64];
+
+    (void)state;
+    swarm_init(&s);
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "%08x-%08x", i * 2654435761u, i);
+        swarm_add(&s, str_z(text), SWARM_EXACT, i);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < MANY; i++) {
+            char want[32];
+
+            snprintf(text, sizeof text, "<<%08x-%08x>>", i * 2654435761u, i);
+            snprintf(want, sizeof want, "2-19:%u ", i);
+            assert_found(&s, str_z(text), pass && i % 2 ? "" : want);
+        }
+        swarm_keep(&s, is_even, NULL);
+    }
+    assert_int_equal(s.count, MANY / 2);
+    swarm_release(&s);
+}
+
+static void the_search_ends_when_it_is_told_to(void **state)
+{
+    struct found f = { .most = 2 };
+    struct swarm s;
+
+    (void)state;
+    buf_init(&f.text, 1 << 10);
+    swarm_init(&s);
+    swarm_add(&s, STR("one-text"), SWARM_EXACT, 1);
+    assert_false(swarm_scan(&s, STR("one-text one-text one-text"), note, &f));
+    assert_int_equal(f.count, 2);
+    swarm_release(&s);
+    buf_release(&f.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_found_among_none),
+        cmocka_unit_test(a_text_is_found_wherever_it_stands),
+        cmocka_unit_test(texts_may_overlap_and_share_their_bytes),
+        cmocka_unit_test(case_and_blanks_count_only_for_those_that_want_it),
+        cmocka_unit_test(what_was_added_is_known_without_being_kept),
+        cmocka_unit_test(many_are_found_and_those_not_kept_are_not),
+        cmocka_unit_test(the_search_ends_when_it_is_told_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
