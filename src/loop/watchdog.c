@@ -156,7 +156,7 @@ static int start(struct watchdog *w, int line, watchdog_fn *become, const void *
 
 int watchdog_start(struct watchdog *w, watchdog_fn *become, const void *of)
 {
-    struct started s = { -1, ECHILD };
+    struct started s = { -1, ESRCH }; /* should it be killed before it says a word */
     int ends[2], why;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
