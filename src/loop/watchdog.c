@@ -17,7 +17,8 @@ enum {
     DISMISS_MS = 500, /* so long it is waited for */
 };
 
-/* What it says to us: first who was started, then how that ended. */
+/* What comes over the line: first who was started, by that one itself, so that we know of it
+ * whatever becomes of the watchdog; then how it ended. */
 struct started {
     pid_t pid;
     int why; /* there is none */
@@ -88,7 +89,14 @@ static void be_woken(int signum)
     (void)signum;
 }
 
-static pid_t start_leader(watchdog_fn *become, const void *of)
+static bool say_started(int line, pid_t pid, int why)
+{
+    struct started s = { pid, why };
+
+    return write(line, &s, sizeof s) == (ssize_t)sizeof s;
+}
+
+static pid_t start_leader(int line, watchdog_fn *become, const void *of)
 {
     static const struct sigaction wake = { .sa_handler = be_woken };
     pid_t pid;
@@ -99,7 +107,8 @@ static pid_t start_leader(watchdog_fn *become, const void *of)
     pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
-        become(of);
+        if (say_started(line, getpid(), 0))
+            become(of);
         _exit(127);
     }
     return pid;
@@ -108,21 +117,18 @@ static pid_t start_leader(watchdog_fn *become, const void *of)
 static _Noreturn void be_watchdog(int line, watchdog_fn *become, const void *of)
 {
     struct family f = { .ancestor = getpid(), .session = getsid(0) };
-    struct started s;
 
-    f.leader = start_leader(become, of);
-    s = (struct started){ f.leader, errno };
+    f.leader = start_leader(line, become, of);
+    if (f.leader < 0)
+        _exit(!say_started(line, -1, errno));
     setsid();
-    /* Not to be taken for what it watches. */
-    syscall(SYS_prctl, PR_SET_NAME, "reel-watchdog", 0, 0, 0);
     if (dup2(line, 0) != 0 || chdir("/") != 0)
         _exit(1);
     closefrom(1);
-    /* If there is nobody any more who could be told, there is one whose end to see to. */
-    if (write(0, &s, sizeof s) == (ssize_t)sizeof s && f.leader > 0)
-        watch(f.leader);
-    if (f.leader > 0)
-        end_family(&f);
+    /* Not to be taken for what it watches. */
+    syscall(SYS_prctl, PR_SET_NAME, "reel-watchdog", 0, 0, 0);
+    watch(f.leader);
+    end_family(&f);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
     _exit(0);
@@ -156,7 +162,7 @@ static int start(struct watchdog *w, int line, watchdog_fn *become, const void *
 
 int watchdog_start(struct watchdog *w, watchdog_fn *become, const void *of)
 {
-    struct started s = { -1, ESRCH }; /* should it be killed before it says a word */
+    struct started s = { -1, ESRCH }; /* should nobody live to say a word */
     int ends[2], why;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
