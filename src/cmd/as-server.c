@@ -9,7 +9,7 @@ static void dismiss_upstream(void *to)
     struct as_server *s = to;
 
     s->upstream_dismissed = true;
-    if (!server_end(&s->upstream))
+    if (!server_end(&s->upstream) && !far_server_end(&s->far))
         loop_stop(s->loop);
 }
 
@@ -25,11 +25,32 @@ static void on_upstream_gone(void *to, struct str why)
 
 static const struct server_events upstream_events = { .gone = on_upstream_gone };
 
+static void on_far_gone(void *to)
+{
+    struct as_server *s = to;
+
+    loop_stop(s->loop);
+}
+
 static void start_upstream(struct as_server *s)
 {
-    BUG_IF(!s->upstream_argv);
-    if (!server_start(&s->upstream, s->loop, s->upstream_argv, &s->no_upstream))
-        on_upstream_gone(s, str_z(s->no_upstream.msg));
+    const struct as_server_upstream *behind = &s->behind;
+    struct err *e = &s->no_upstream;
+    bool there;
+
+    BUG_IF(!behind->argv == !behind->where);
+    there = behind->argv ? server_start(&s->upstream, s->loop, behind->argv, e)
+                         : far_server_start(&s->far, s->loop, behind->where, e);
+    if (!there)
+        on_upstream_gone(s, str_z(e->msg));
+}
+
+static void send_upstream(struct as_server *s, struct str message)
+{
+    if (s->behind.argv)
+        server_send(&s->upstream, message);
+    else
+        far_server_send(&s->far, message);
 }
 
 static void act(void *to, const struct action *a)
@@ -45,7 +66,7 @@ static void act(void *to, const struct action *a)
     else if (a->kind == ACTION_START_UPSTREAM)
         start_upstream(s);
     else if (a->kind == ACTION_SEND_UPSTREAM)
-        server_send(&s->upstream, a->text);
+        send_upstream(s, a->text);
     else if (s->listen)
         http_side_act(&s->http, a);
 }
@@ -98,12 +119,16 @@ static void on_signal(void *to, int signum)
 }
 
 void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *step,
-                    void *engine, char *const *upstream, const struct as_server_listen *listen)
+                    void *engine, const struct as_server_upstream *upstream,
+                    const struct as_server_listen *listen)
 {
-    *s = (struct as_server){ .loop = loop_new(), .upstream_argv = upstream, .listen = listen };
+    *s = (struct as_server){ .loop = loop_new(), .listen = listen };
+    if (upstream)
+        s->behind = *upstream;
     drive_init(&s->drive, app, s->loop, step, engine, act, s);
     hearing_init(&s->hearing, &s->drive, EVENT_RECORD, TO_SERVER);
     server_init(&s->upstream, &s->drive, EVENT_UPSTREAM, LOG_INFO, &upstream_events, s);
+    far_server_init(&s->far, &s->drive, EVENT_UPSTREAM, on_far_gone, s);
 }
 
 static bool open_http(struct as_server *s, struct err *e)
@@ -112,7 +137,7 @@ static bool open_http(struct as_server *s, struct err *e)
         return false;
     s->http.gate = listening_gate(s->listen->args, &s->listen->at);
     return listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
-                          STR("/mcp"), e);
+                          s->listen->path.len ? s->listen->path : STR("/mcp"), e);
 }
 
 static bool open_client(struct as_server *s, struct err *e)
@@ -143,6 +168,7 @@ int as_server_run(struct as_server *s, struct err *e)
     int code = serve(s, e) ? s->drive.exit_code : app_exit_code(e);
 
     server_release(&s->upstream);
+    far_server_release(&s->far);
     stdio_close(s->client);
     if (s->listen)
         http_side_close(&s->http);

@@ -6,6 +6,7 @@
 #ifndef CMD_AS_SERVER_H
 #define CMD_AS_SERVER_H
 
+#include "cmd/far-server.h"
 #include "cmd/http-side.h"
 #include "cmd/listening.h"
 #include "cmd/server.h"
@@ -14,6 +15,13 @@
 struct as_server_listen {
     struct listen at;
     const struct listening_args *args; /* how it is told; borrowed */
+    struct str path;                   /* that is told with it; empty: the usual one */
+};
+
+/* The server behind the engine, if it asks for one: at most one of both; borrowed. */
+struct as_server_upstream {
+    char *const *argv;          /* its command */
+    const struct remote *where; /* or where it is */
 };
 
 struct as_server {
@@ -23,17 +31,19 @@ struct as_server {
     struct stdio *client;
     const struct as_server_listen *listen; /* borrowed; NULL: on standard input and output */
     struct http_side http;
-    char *const *upstream_argv;
-    struct server upstream; /* the server behind the engine, when it has asked for it */
+    struct as_server_upstream behind;
+    struct server upstream; /* the server behind the engine, when it has asked for it; */
+    struct far_server far;  /* or this one */
     bool upstream_dismissed;
     struct err no_upstream; /* why there is none */
     bool asked_to_end;      /* by a signal */
     struct err lost;        /* ERR_OK, or why standard output cannot be written */
 };
 
-/* `upstream` is the command of the server behind the engine, borrowed; NULL: none. */
+/* `upstream` and `listen` may be NULL. */
 void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *step,
-                    void *engine, char *const *upstream, const struct as_server_listen *listen);
+                    void *engine, const struct as_server_upstream *upstream,
+                    const struct as_server_listen *listen);
 
 /* Runs the session and gives everything back; the engine's exit code, or ours if
  * `*e` says why there was no session or why what was said in it got lost. */

@@ -2,6 +2,7 @@
 #include "base/words.h"
 #include "cmd/commands.h"
 #include "cmd/pick-format.h"
+#include "cmd/record-bridge.h"
 #include "cmd/record-http.h"
 #include "cmd/record-session.h"
 #include "loop/dumps.h"
@@ -84,8 +85,12 @@ static const struct option record_options[] = {
       .type = OPTION_FLAG,
       .at = offsetof(struct record_args, strict),
       .help = "end with 125 if anything is missing in the recording" },
-    REMOTE_OPTIONS(struct record_args, remote,
-                   "the same; with --port 5555 and --force -o recording.json if not given"),
+    REMOTE_URL_OPTION(struct record_args, remote,
+                      "the server is there, in place of '-- COMMAND'; /mcp if it has no path"),
+    REMOTE_TARGET_OPTION(
+        struct record_args, remote,
+        "the same; with --port 5555 and --force -o recording.json if not given"),
+    REMOTE_OPTIONS(struct record_args, remote),
     LISTENING_OPTIONS(struct record_args, listening),
     REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
@@ -97,29 +102,11 @@ static bool check_sides(const struct remote *server, bool has_command, bool list
 {
     if (server->url && has_command)
         return err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
-    if (server->url && !listens) {
-        err_set(e, ERR_USAGE, "a server on HTTP needs an address where its clients come to");
-        return err_hint(e, "add --listen 127.0.0.1:8080, and give clients that address");
-    }
     if (has_command && listens) {
         err_set(e, ERR_USAGE, "a server that is a command cannot have clients on HTTP");
         return err_hint(e, "leave out --listen: its client is on standard input and output");
     }
     return true;
-}
-
-/* With a header of ours, whoever reaches the port speaks as we do. On this machine that is
- * what it is for; nobody else is lent it. */
-static bool check_lent(const struct record_http_settings *http, struct err *e)
-{
-    if (!http->server->secrets.count || !listening_is_open(http->listening, &http->at))
-        return true;
-    err_set(e, ERR_USAGE,
-            "'--header', '--header-env' and a user in the URL are for clients of "
-            "this machine only");
-    return err_hint(e,
-                    "leave out --allow-remote and --allow-host, or let every client send its "
-                    "own header");
 }
 
 /* The server's command: after "--", or in one string. */
@@ -145,7 +132,7 @@ static bool find_server(struct record_settings *how, const struct record_args *a
         return true;
     err_set(e, ERR_USAGE, "no server to record");
     return err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND "
-                       "ARGS…\nor where it is: --url URL --listen 127.0.0.1:8080");
+                       "ARGS…\nor where it is: --url URL");
 }
 
 static bool check_sizes(const struct record_args *args, struct err *e)
@@ -217,8 +204,9 @@ static int record_redacted(const struct app *app, const struct record_args *args
     name_without_secrets(&wish, &redaction, &a);
     if (record_place_find(&place, &redacted, &wish, e)) {
         redaction_for(&redaction, place.format);
-        code = how->server ? record_session_run(&redacted, &place, how, e)
-                           : record_http_run(&redacted, &place, how, http, e);
+        code = how->server     ? record_session_run(&redacted, &place, how, e)
+               : http->listens ? record_http_run(&redacted, &place, how, http, e)
+                               : record_bridge_run(&redacted, &place, how, http->server, e);
     } else {
         code = app_exit_code(e);
     }
@@ -246,11 +234,11 @@ static int record_from(const struct app *app, const struct record_args *args,
     int usual = args->remote.target ? LISTENING_SEED_PORT : 0;
     struct arena a = { 0 };
     int code = EXIT_USAGE;
-    bool listens;
 
-    if (listening_choose(&args->listening, usual, &http->at, &listens, e) &&
-        check_sides(http->server, in->server || args->upstream, listens, e) &&
-        check_lent(http, e) && (how.url || find_server(&how, args, in, &a, e))) {
+    if (listening_choose(&args->listening, usual, &http->at, &http->listens, e) &&
+        check_sides(http->server, in->server || args->upstream, http->listens, e) &&
+        remote_may_lend(http->server, listening_is_open(http->listening, &http->at), e) &&
+        (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;
 
         code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, e);
@@ -278,6 +266,7 @@ static int record_run(const struct app *app, const void *options, const struct o
 
 static const char *const record_usage[] = { "[options] -- COMMAND [ARGS…]",
                                             "[options] --upstream COMMAND",
+                                            "[options] --url URL",
                                             "[options] --url URL --listen [HOST:]PORT", NULL };
 
 static const struct command_example record_examples[] = {
@@ -287,6 +276,8 @@ static const struct command_example record_examples[] = {
       "label the recording" },
     { "mcpreel record --rotate 100MB -- python server.py",
       "in your own folder for recordings, in parts" },
+    { "mcpreel record --url https://mcp.example.com -o a.jsonl",
+      "a server on HTTP for a client that only knows commands" },
     { "mcpreel record --url https://mcp.example.com --listen 8080 -o a.jsonl",
       "a server on HTTP: clients go to http://127.0.0.1:8080/mcp instead" },
     { 0 },
@@ -309,7 +300,12 @@ const struct command cmd_record = {
         "Ends when the server ends, with the server's own exit code (128 and the signal's "
         "number if a signal ended it). A server that cannot be found is 127, one that "
         "cannot be executed 126.\n\n"
-        "With --url and --listen the server is on HTTP, and so are its clients: any number "
+        "With --url the server is on HTTP. Without --listen its client is on standard input "
+        "and output all the same: what it says goes to the server over Streamable HTTP, or "
+        "over "
+        "HTTP+SSE if the server is of old. Ends when the client does, with 0, or with 4 if the "
+        "server never answered.\n\n"
+        "With --url and --listen the clients are on HTTP, too: any number "
         "of them, until Ctrl-C, which ends it with 0. The address they are to use is "
         "written to standard output.",
     .examples = record_examples,

@@ -20,6 +20,7 @@ struct replay_args {
     double pace;
     bool strict_unused, force, stdio;
     struct listening_args listening;
+    struct remote_args remote;
 };
 
 static const struct option_choice match_choices[] = {
@@ -166,6 +167,10 @@ static const struct option replay_options[] = {
       .at = offsetof(struct replay_args, stdio),
       .help = "the client is on standard input and output, also with --cassette" },
     LISTENING_OPTIONS(struct replay_args, listening),
+    REMOTE_URL_OPTION(struct replay_args, remote,
+                      "the server for --on-unmatched passthrough is there; /mcp if it has no "
+                      "path"),
+    REMOTE_OPTIONS(struct replay_args, remote),
     { 0 },
 };
 
@@ -203,27 +208,30 @@ static const char *choose_path(const struct app *app, const struct replay_args *
 
 /* The server behind the recording; there is one exactly if it can be needed. */
 static bool choose_server(const struct replay_args *args, const struct operands *in,
-                          bool needed, struct arena *a, char *const **server, struct err *e)
+                          bool needed, struct arena *a, struct as_server_upstream *server,
+                          struct err *e)
 {
     size_t count = in->server_count;
     char **words;
 
-    *server = in->server;
+    server->argv = in->server;
     if (in->server && args->upstream)
         return err_set(e, ERR_USAGE, "two servers: '--upstream' and what follows '--'");
+    if ((in->server || args->upstream) && server->where)
+        return err_set(e, ERR_USAGE, "two servers: a URL and a command");
     if (args->upstream) {
         if (!words_split(&words, &count, str_z(args->upstream), a, e))
             return err_wrap(e, "cannot read the command of '--upstream'");
-        *server = words;
+        server->argv = words;
     }
-    if (*server && count && !needed) {
+    if (((server->argv && count) || server->where) && !needed) {
         err_set(e, ERR_USAGE, "a server is given that nothing would be asked of");
         return err_hint(e, "add --on-unmatched passthrough, or leave it out");
     }
-    if (needed && (!*server || !count)) {
+    if (needed && (!server->argv || !count) && !server->where) {
         err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server to pass to");
         return err_hint(e, "say how to start it: mcpreel replay --on-unmatched passthrough "
-                           "session.jsonl -- COMMAND ARGS…");
+                           "session.jsonl -- COMMAND ARGS…\nor where it is: --url URL");
     }
     return true;
 }
@@ -260,7 +268,7 @@ struct replay {
     const struct app *own; /* ours: the result is not talk, and is waited for */
     const struct replay_args *args;
     struct mock_options how;
-    char *const *server;
+    struct as_server_upstream server;
     struct shelf_file shelf;
     struct script script;
     struct http_script http;
@@ -368,7 +376,7 @@ static int serve_stdio(struct replay *r, struct err *e)
     struct mock mock;
     int code;
 
-    as_server_init(&server, r->app, step, &mock, r->server, NULL);
+    as_server_init(&server, r->app, step, &mock, &r->server, NULL);
     mock_init(&mock, &r->script, fuzzy_of(r), &r->how, &server.drive.actions);
     code = run(r, &server, &mock, e);
     mock_release(&mock);
@@ -382,7 +390,8 @@ static int serve_http(struct replay *r, struct err *e)
     struct http_mock mock;
     int code;
 
-    as_server_init(&server, r->app, step_http, &mock, r->server, &r->listen);
+    r->listen.path = http_script_path(&r->http);
+    as_server_init(&server, r->app, step_http, &mock, &r->server, &r->listen);
     http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
     code = run(r, &server, &mock.mock, e);
     http_mock_release(&mock);
@@ -438,6 +447,30 @@ static bool choose_side(struct replay *r, struct err *e)
     return true;
 }
 
+/* Which server, if any, and whether it is needed. */
+static int replay_with(struct replay *r, const char *path, const struct operands *in,
+                       struct err *e)
+{
+    bool needed = r->how.on_miss == ON_MISS_PASS;
+    struct remote remote = { 0 };
+    struct arena a = { 0 };
+    int code = EXIT_USAGE;
+
+    if (!remote_read(&remote, r->app, &r->args->remote, e)) {
+        code = app_exit_code(e);
+    } else {
+        r->server.where = remote.url ? &remote : NULL;
+        if (choose_server(r->args, in, needed, &a, &r->server, e) &&
+            (!r->over_http ||
+             remote_may_lend(&remote, listening_is_open(&r->args->listening, &r->listen.at),
+                             e)))
+            code = load_and_serve(r, path, e);
+    }
+    remote_release(&remote);
+    arena_release(&a);
+    return code;
+}
+
 static int replay_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
@@ -448,21 +481,19 @@ static int replay_run(const struct app *app, const void *options, const struct o
                         .args = args,
                         .listen = { .args = &args->listening } };
     const char *path = choose_path(app, args, in, e);
-    struct arena a = { 0 };
     int code = EXIT_USAGE;
 
     if (path && check_report(app, args, path, e) && choose_how(args, &r.how, e) &&
-        choose_side(&r, e) &&
-        choose_server(args, in, r.how.on_miss == ON_MISS_PASS, &a, &r.server, e))
-        code = load_and_serve(&r, path, e);
+        choose_side(&r, e))
+        code = replay_with(&r, path, in, e);
     app_unheld_end(&unheld);
-    arena_release(&a);
     return code;
 }
 
 static const char *const replay_usage[] = {
     "[options] FILE", "[options] --listen [HOST:]PORT FILE",
-    "[options] --on-unmatched passthrough FILE -- COMMAND…", NULL
+    "[options] --on-unmatched passthrough FILE -- COMMAND…",
+    "[options] --on-unmatched passthrough --url URL FILE", NULL
 };
 
 static const struct command_example replay_examples[] = {
@@ -487,8 +518,8 @@ const struct command cmd_replay = {
         "server did. Ids and progress tokens are the live client's; notifications and requests "
         "of the server's come at their place. Contacts nothing and starts nothing, unless "
         "--on-unmatched passthrough asks for it.\n\n"
-        "With --listen it speaks Streamable HTTP to any number of clients instead, whichever "
-        "way the recording was made, until Ctrl-C.\n\n"
+        "With --listen it speaks Streamable HTTP, and HTTP+SSE at '/sse', to any number of "
+        "clients instead, whichever way the recording was made, until Ctrl-C.\n\n"
         "A request that was not recorded is answered with an error that names the nearest "
         "recorded one and what differs.",
     .examples = replay_examples,

@@ -33,6 +33,8 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_END:
     case ACTION_START_UPSTREAM:
     case ACTION_SEND_UPSTREAM:
+    case ACTION_ASK:
+    case ACTION_ABANDON:
         break;
     }
     d->act(d->to, a);
@@ -66,10 +68,17 @@ static void take_step(struct drive *d, struct event *ev)
     d->stepping = false;
 }
 
+/* What such an event points to is gone when the engine has time for it. */
+static bool is_borrowed(enum event_kind kind)
+{
+    return kind == EVENT_RECORD || kind == EVENT_UPSTREAM || kind == EVENT_SAY ||
+           kind == EVENT_HEAD || kind == EVENT_DATA || kind == EVENT_FAILED;
+}
+
 void drive_tell(struct drive *d, struct event ev)
 {
     if (d->stepping) {
-        BUG_IF(ev.kind == EVENT_RECORD || ev.kind == EVENT_UPSTREAM);
+        BUG_IF(is_borrowed(ev.kind));
         d->later = mem_reserve(d->later, &d->later_cap, d->later_count + 1, sizeof *d->later);
         d->later[d->later_count++] = ev;
         return;

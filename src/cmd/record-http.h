@@ -10,6 +10,7 @@
 #include "cmd/remote.h"
 
 struct record_http_settings {
+    bool listens; /* else the client is on standard input and output */
     struct listen at;
     const struct listening_args *listening; /* borrowed */
     const struct remote *server;            /* borrowed */

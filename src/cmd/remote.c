@@ -150,6 +150,18 @@ bool remote_read(struct remote *r, const struct app *app, const struct remote_ar
     return true;
 }
 
+bool remote_may_lend(const struct remote *r, bool open, struct err *e)
+{
+    if (!r->secrets.count || !open)
+        return true;
+    err_set(e, ERR_USAGE,
+            "'--header', '--header-env' and a user in the URL are for clients of "
+            "this machine only");
+    return err_hint(e,
+                    "leave out --allow-remote and --allow-host, or let every client send its "
+                    "own header");
+}
+
 void remote_release(struct remote *r)
 {
     fields_release(&r->headers);

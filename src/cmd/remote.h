@@ -21,29 +21,27 @@ struct remote_args {
 
 #define REMOTE_GROUP "A server on HTTP"
 
-/* Rows for the table of a command whose struct `args_type` has remote_args as `field`.
- * `seed_help`: what --target brings. */
-#define REMOTE_OPTIONS(args_type, field, seed_help)                                            \
-    { .name = "url",                                                                           \
-      .also = { "upstream-http" },                                                             \
-      .arg = "URL",                                                                            \
-      .type = OPTION_STRING,                                                                   \
-      .seed = true,                                                                            \
+/* Rows for the table of a command whose struct `args_type` has remote_args as `field`. */
+#define REMOTE_URL_OPTION(args_type, field, about)                                             \
+    {                                                                                          \
+        .name = "url", .also = { "upstream-http" }, .arg = "URL", .type = OPTION_STRING,       \
+        .seed = true, .group = REMOTE_GROUP, .at = offsetof(args_type, field.url),             \
+        .help = about                                                                          \
+    }
+
+#define REMOTE_TARGET_OPTION(args_type, field, about)                                          \
+    {                                                                                          \
+        .name = "target", .arg = "URL", .type = OPTION_STRING, .group = REMOTE_GROUP,          \
+        .at = offsetof(args_type, field.target), .help = about                                 \
+    }
+
+#define REMOTE_OPTIONS(args_type, field)                                                       \
+    { .name = "header",                                                                        \
+      .arg = "'NAME: VALUE'",                                                                  \
+      .type = OPTION_LIST,                                                                     \
       .group = REMOTE_GROUP,                                                                   \
-      .at = offsetof(args_type, field.url),                                                    \
-      .help = "the server is there, in place of '-- COMMAND'; /mcp if it has no path" },       \
-        { .name = "target",                                                                    \
-          .arg = "URL",                                                                        \
-          .type = OPTION_STRING,                                                               \
-          .group = REMOTE_GROUP,                                                               \
-          .at = offsetof(args_type, field.target),                                             \
-          .help = seed_help },                                                                 \
-        { .name = "header",                                                                    \
-          .arg = "'NAME: VALUE'",                                                              \
-          .type = OPTION_LIST,                                                                 \
-          .group = REMOTE_GROUP,                                                               \
-          .at = offsetof(args_type, field.headers),                                            \
-          .help = "send it this header, in place of the client's own" },                       \
+      .at = offsetof(args_type, field.headers),                                                \
+      .help = "send it this header, in place of the client's own" },                           \
         { .name = "header-env",                                                                \
           .arg = "NAME=VARIABLE",                                                              \
           .type = OPTION_LIST,                                                                 \
@@ -72,5 +70,9 @@ struct remote {
 bool remote_read(struct remote *r, const struct app *app, const struct remote_args *args,
                  struct err *e) MUST_CHECK;
 void remote_release(struct remote *r);
+
+/* With a header of ours, whoever reaches our port speaks as we do. On this machine that is
+ * what it is for; nobody else is lent it: ERR_USAGE if the port is `open` to others. */
+bool remote_may_lend(const struct remote *r, bool open, struct err *e) MUST_CHECK;
 
 #endif

@@ -297,10 +297,7 @@ void demo_client_step(struct demo_client *c, const struct event *ev)
             finish(c, arena_printf(&c->arena, "the server ended without an answer to %.*s",
                                    STR_ARG(current(c)->method)));
         break;
-    case EVENT_UPSTREAM:
-    case EVENT_UPSTREAM_CLOSED:
-    case EVENT_REQUEST:
-    case EVENT_GONE:
+    default:
         BUG("a client has no server behind it");
     }
 }

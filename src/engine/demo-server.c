@@ -351,10 +351,7 @@ void demo_server_step(struct demo_server *s, const struct event *ev)
     case EVENT_CLOSED:
         s->closed = true;
         break;
-    case EVENT_UPSTREAM:
-    case EVENT_UPSTREAM_CLOSED:
-    case EVENT_REQUEST:
-    case EVENT_GONE:
+    default:
         BUG("the demo server has none behind it");
     }
     if (s->closed && !demo_tools_need_time(&s->tools)) {

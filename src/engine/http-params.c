@@ -57,7 +57,7 @@ static void walk(struct walk *w, struct json_val schema)
         struct json_val name = json_get(it.value, STR("x-mcp-header"));
 
         w->path[w->depth++] = json_text(it.key, a);
-        if (json_type(name) == JSON_STRING)
+        if (json_type(name) == JSON_STRING && json_raw(name).len <= HTTP_PARAMS_VALUE_MAX)
             note(w, json_text(name, a));
         walk(w, it.value);
         w->depth--;
@@ -78,6 +78,32 @@ void http_params_learn(struct http_params *p, struct json_val result)
         else
             map_remove(&p->tools, name);
     }
+}
+
+static bool is_plain(struct str text)
+{
+    if (text.len && (text.at[0] == ' ' || text.at[text.len - 1] == ' '))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] < 0x20 || text.at[i] > 0x7e)
+            return false;
+    return !str_starts(text, STR("=?base64?"));
+}
+
+struct str http_params_value(struct str text, struct arena *a)
+{
+    struct str value;
+    struct buf b;
+
+    if (is_plain(text))
+        return text;
+    buf_init(&b, text.len * 2 + 64);
+    buf_add(&b, STR("=?base64?"));
+    base64_encode(&b, text);
+    buf_add(&b, STR("?="));
+    value = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return value;
 }
 
 struct str http_params_text(struct str value, struct arena *a)
@@ -105,15 +131,22 @@ static bool is_same_number(struct json_val value, struct str text)
     return same;
 }
 
-/* Only texts, whole numbers and truth values are repeated; what is not there is not. */
-static bool fits(const struct http_param *p, const struct http_call *c, struct arena *a)
+static struct json_val argument(const struct http_param *p, const struct mcp_message *m)
 {
-    struct json_val value = json_get(c->message->params, STR("arguments"));
-    const struct field *f = fields_next(c->fields, p->header, NULL);
-    struct str text = f ? http_params_text(f->value, a) : STR_NONE;
+    struct json_val value = json_get(m->params, STR("arguments"));
 
     for (size_t i = 0; i < p->depth; i++)
         value = json_get(value, p->path[i]);
+    return value;
+}
+
+/* Only texts, whole numbers and truth values are repeated; what is not there is not. */
+static bool fits(const struct http_param *p, const struct http_call *c, struct arena *a)
+{
+    struct json_val value = argument(p, c->message);
+    const struct field *f = fields_next(c->fields, p->header, NULL);
+    struct str text = f ? http_params_text(f->value, a) : STR_NONE;
+
     switch (json_type(value)) {
     case JSON_STRING:
         return f && str_eq(text, json_text(value, a));
@@ -127,11 +160,48 @@ static bool fits(const struct http_param *p, const struct http_call *c, struct a
     }
 }
 
+static const struct http_param *params_of(const struct http_params *p,
+                                          const struct mcp_message *m, struct arena *a)
+{
+    struct str tool = json_text(json_get(m->params, STR("name")), a);
+
+    return str_eq(m->method, STR("tools/call")) ? map_get(&p->tools, tool) : NULL;
+}
+
+static struct str value_text(struct json_val value, struct arena *a)
+{
+    int64_t n;
+
+    switch (json_type(value)) {
+    case JSON_STRING:
+        return http_params_value(json_text(value, a), a);
+    case JSON_NUMBER:
+        return json_int(value, &n) ? json_raw(value) : STR_NONE;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return json_raw(value);
+    default:
+        return STR_NONE;
+    }
+}
+
+/* A name that could not stand in a line is the server's mistake, which it will hear of. */
+void http_params_add(const struct http_params *p, const struct mcp_message *m,
+                     struct fields *to, struct arena *a)
+{
+    const struct http_param *param = params_of(p, m, a);
+
+    for (size_t i = 0; param && i < HTTP_PARAMS_MAX; i++, param = param->next) {
+        struct str value = value_text(argument(param, m), a);
+
+        if (value.at && value.len <= HTTP_PARAMS_VALUE_MAX && fields_is_token(param->header))
+            fields_add(to, param->header, value);
+    }
+}
+
 bool http_params_fit(const struct http_params *p, const struct http_call *c, struct arena *a)
 {
-    struct str tool = json_text(json_get(c->message->params, STR("name")), a);
-    const struct http_param *param =
-        str_eq(c->message->method, STR("tools/call")) ? map_get(&p->tools, tool) : NULL;
+    const struct http_param *param = params_of(p, c->message, a);
 
     while (param && fits(param, c, a))
         param = param->next;

@@ -22,6 +22,16 @@ void http_params_learn(struct http_params *p, struct json_val result);
 /* Whether the header lines of a call of a tool are those its arguments ask for. */
 bool http_params_fit(const struct http_params *p, const struct http_call *c, struct arena *a);
 
+/* Adds the lines that a call of a tool has to have; they live in `a`. What no server would
+ * take for a header line is left out: more than HTTP_PARAMS_MAX lines, and values of more
+ * than HTTP_PARAMS_VALUE_MAX bytes. */
+enum { HTTP_PARAMS_MAX = 64, HTTP_PARAMS_VALUE_MAX = 8 << 10 };
+void http_params_add(const struct http_params *p, const struct mcp_message *m,
+                     struct fields *to, struct arena *a);
+
+/* A text as the value of a header line: as it is, or as =?base64?…?= if it could not be. */
+struct str http_params_value(struct str text, struct arena *a);
+
 /* What the value of a header line stands for: =?base64?…?= for what it encodes; empty if that
  * cannot be read. */
 struct str http_params_text(struct str value, struct arena *a);

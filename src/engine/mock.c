@@ -193,8 +193,7 @@ void mock_step(struct mock *m, const struct event *ev)
     case EVENT_UPSTREAM_CLOSED:
         upstream_closed(&m->upstream, ev->why);
         break;
-    case EVENT_REQUEST:
-    case EVENT_GONE:
+    default:
         BUG("a client on HTTP has a mock of its own");
     }
     mock_settle(m);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "trace/record.h"
+#include "wire/fields.h"
 #include "wire/place.h"
 
 enum event_kind {
@@ -23,6 +24,14 @@ enum event_kind {
     /* Of an engine whose peers are on HTTP: */
     EVENT_REQUEST, /* one of them sent all of `request`, and waits for the answer */
     EVENT_GONE,    /* it does not wait any longer */
+
+    /* Of an engine that is the client of a server on HTTP: */
+    EVENT_SAY,    /* `text`, a line, is for the server */
+    EVENT_TAKEN,  /* all of what was asked as `exchange` is on its way */
+    EVENT_HEAD,   /* its answer begins, with `status` and `fields` */
+    EVENT_DATA,   /* `text` is some of the answer's body */
+    EVENT_WHOLE,  /* that was all of it */
+    EVENT_FAILED, /* there will be no answer, or no more of it: `why` */
 };
 
 /* Borrowed, as all in it: the body until the engine is done with the event, the rest until it
@@ -32,6 +41,7 @@ struct step_request {
     const struct fields *fields;
     enum place host, origin;
     struct str body;
+    struct str query; /* `at` is NULL without one */
 };
 
 struct event {
@@ -39,9 +49,12 @@ struct event {
     int64_t now_us;
     const struct record *record; /* EVENT_RECORD, EVENT_UPSTREAM; borrowed */
     uint64_t timer;              /* EVENT_TIMER: which one */
-    struct str why;              /* EVENT_UPSTREAM_CLOSED */
+    struct str why;              /* EVENT_UPSTREAM_CLOSED, EVENT_FAILED */
     uint64_t exchange;           /* EVENT_REQUEST, EVENT_GONE: never 0, never used twice */
     const struct step_request *request;
+    struct str text; /* EVENT_SAY, EVENT_DATA; borrowed, as the fields */
+    unsigned status;
+    const struct fields *fields;
 };
 
 enum action_kind {
@@ -61,6 +74,19 @@ enum action_kind {
     ACTION_OPEN,   /* a stream of events, with `fields` */
     ACTION_WRITE,  /* `text` is some of its bytes */
     ACTION_END,
+
+    /* Of an engine that is the client of a server on HTTP: */
+    ACTION_ASK,     /* the server for `ask`, as `exchange`: never 0, never used twice */
+    ACTION_ABANDON, /* `exchange`: nobody wants its answer any more, and no event is to tell of
+                     * it
+                     */
+};
+
+/* Borrowed, as all in it. */
+struct step_ask {
+    struct str method, target;
+    struct fields fields;
+    struct str body; /* `at` is NULL without one */
 };
 
 /* Where a message belongs, for peers that have more than one way. */
@@ -78,6 +104,7 @@ struct action {
     struct action_way way; /* ACTION_SEND, ACTION_BEGIN; `exchange` of those that have one */
     unsigned status;
     const struct fields *fields;
+    const struct step_ask *ask; /* ACTION_ASK */
     enum log_level level;
     uint64_t timer; /* never 0, never used twice */
     int64_t delay_us;

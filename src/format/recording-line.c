@@ -128,6 +128,7 @@ static const struct member http_response_members[] = {
 static const struct member http_end_members[] = {
     { NAMED("by"), MEMBER_TEXT, AT(http.by), 0, true, 0 },
     { NAMED("clean"), MEMBER_BOOL, AT(http.clean), 0, true, 0 },
+    { NAMED("why"), MEMBER_TEXT, AT(http.why), 0, false, 0 },
     END,
 };
 

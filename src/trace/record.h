@@ -87,6 +87,7 @@ struct record_http {
     struct str kind;                      /* request: what another recorder took it for */
     struct str media, resumes /* JSON */; /* response */
     struct str by, headers /* JSON */;
+    struct str why; /* end: if it was mcpreel that ended it, why */
     uint64_t status;
     uint64_t took_ms; /* response, with HAS_LATENCY */
     bool auth, mints_session, clean;

@@ -601,6 +601,7 @@ static const struct field fields[] = {
     { HTTP, AT(http.kind), "kind", false },
     { HTTP, AT(http.media), "media", false },
     { HTTP, AT(http.by), "by", false },
+    { HTTP, AT(http.why), "why", false },
     { HTTP, AT(http.headers), "headers", true },
     { HTTP, AT(http.resumes), "resumes", true },
     { KIND(SSE), AT(sse.id), "id", false },

@@ -17,6 +17,7 @@ struct stdio {
     void *to;
     void (*done)(void *to);
     void *done_to;
+    bool held; /* it is not to be read for now */
     bool over; /* the client will send nothing more, or we listen no more */
 };
 
@@ -77,8 +78,10 @@ static void on_drained(void *to)
 {
     struct stdio *s = to;
 
-    if (!s->over)
+    if (!s->over && !s->held)
         stream_read(s->in, true);
+    if (s->events->drained)
+        s->events->drained(s->to);
     finish_if_written(s);
 }
 
@@ -90,6 +93,8 @@ static void on_broken(void *to, const struct err *why)
     if (why->kind != ERR_PEER)
         s->events->lost(s->to, why);
     close_once(s);
+    if (s->events->gone)
+        s->events->gone(s->to);
     s->done = NULL;
     if (done)
         done(s->done_to);
@@ -122,6 +127,18 @@ void stdio_send(struct stdio *s, struct str message)
     outlet_send(&s->outlet, s->out, message);
     if (stream_queued(s->out) > HIGH_WATER)
         stream_read(s->in, false);
+}
+
+size_t stdio_queued(const struct stdio *s)
+{
+    return stream_queued(s->out);
+}
+
+void stdio_read(struct stdio *s, bool on)
+{
+    s->held = !on;
+    if (!s->over)
+        stream_read(s->in, on && stream_queued(s->out) <= HIGH_WATER);
 }
 
 void stdio_finish(struct stdio *s, void (*done)(void *to), void *to)

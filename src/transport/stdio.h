@@ -20,12 +20,20 @@ struct stdio_events {
     /* What is sent cannot be written, although nobody has gone. Once, maybe before
      * stdio_send() returns, and before `closed`. */
     void (*lost)(void *to, const struct err *why);
+
+    void (*drained)(void *to); /* all that was sent is written; may be NULL */
+    void (*gone)(void *to);    /* nobody reads it any more; once, last. May be NULL */
 };
 
 bool stdio_open(struct stdio **out, struct loop *l, int in, int outfd, size_t max_line,
                 const struct stdio_events *events, void *to, struct err *e) MUST_CHECK;
 
 void stdio_send(struct stdio *s, struct str message);
+size_t stdio_queued(const struct stdio *s); /* bytes yet to be written */
+
+/* Whether to go on reading, as far as the client takes what is sent to it. On, to begin
+ * with. */
+void stdio_read(struct stdio *s, bool on);
 
 /* Reads no more; calls `done` once all that was sent is written or lost. */
 void stdio_finish(struct stdio *s, void (*done)(void *to), void *to);

@@ -82,7 +82,7 @@ bool url_authority(struct url_authority *a, struct str text)
     return rest.len == 0 || (rest.at[0] == ':' && url_parse_port(from(rest, 1), &a->port));
 }
 
-static bool is_visible(struct str s)
+bool url_is_visible(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.at[i] <= 0x20 || s.at[i] >= 0x7f || s.at[i] == '\\')
@@ -124,7 +124,7 @@ bool url_parse(struct url *u, struct str text, struct err *e)
     size_t slash;
 
     *u = (struct url){ .https = false };
-    if (!is_visible(text)) {
+    if (!url_is_visible(text)) {
         err_set(e, ERR_USAGE, "the URL holds a character that a URL cannot hold");
         return err_hint(e, "write blanks and other alphabets as %%XX");
     }

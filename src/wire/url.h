@@ -28,6 +28,9 @@ struct url {
 /* [userinfo@]host[:port]; a V6 address stands in brackets. */
 bool url_authority(struct url_authority *a, struct str text);
 
+/* Nothing in it but what can be seen in ASCII, and no backslash. */
+bool url_is_visible(struct str text);
+
 /* Decimal digits up to 65535; -1 if there are none. */
 bool url_parse_port(struct str text, int *port);
 

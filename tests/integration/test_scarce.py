@@ -33,9 +33,9 @@ class Streams:
     def serve(self, conn):
         conn.sock.settimeout(None)
         while conn.request():
+            self.open.append(conn)
             conn.sse()
             conn.event(swarm.said("x", 0))
-            self.open.append(conn)
 
 
 @pytest.fixture

@@ -49,6 +49,8 @@ static inline void stepper_put(struct action_sink *self, const struct action *a)
     case ACTION_OPEN:
     case ACTION_WRITE:
     case ACTION_END:
+    case ACTION_ASK:
+    case ACTION_ABANDON:
         buf_add(&s->did, STR("over HTTP"));
         break;
     case ACTION_START_UPSTREAM:

@@ -67,8 +67,7 @@ static void parrot_step(void *engine, const struct event *ev)
         say_message(&p->say, ev->why);
         say_finish(&p->say, 6);
         break;
-    case EVENT_REQUEST:
-    case EVENT_GONE:
+    default:
         fail_msg("nobody is on HTTP");
     }
 }
@@ -118,7 +117,8 @@ static void play_with(struct session *s, const char *said, bool more, char *cons
         close(in[1]);
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
-    as_server_init(&server, &app, parrot_step, &parrot, upstream, NULL);
+    as_server_init(&server, &app, parrot_step, &parrot,
+                   &(struct as_server_upstream){ .argv = upstream }, NULL);
     say_init(&parrot.say, &server.drive.actions);
     s->exit_code = as_server_run(&server, &e);
     s->events = parrot.events;

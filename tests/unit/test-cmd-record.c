@@ -151,11 +151,11 @@ static void there_must_be_one_server(void **state)
     check(NULL, PROGRAM_WORDS("record", "-o", "file"), "", 2, "",
           "mcpreel: no server to record\n"
           "  say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…\n"
-          "  or where it is: --url URL --listen 127.0.0.1:8080\n");
+          "  or where it is: --url URL\n");
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", " "), "", 2, "",
           "mcpreel: no server to record\n"
           "  say how to start it: mcpreel record -o session.jsonl -- COMMAND ARGS…\n"
-          "  or where it is: --url URL --listen 127.0.0.1:8080\n");
+          "  or where it is: --url URL\n");
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", "true", "--", "true"), "",
           2, "", "mcpreel: two servers to record: '--upstream' and what follows '--'\n");
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", "touch 'started"), "", 2,

@@ -186,7 +186,17 @@ static void what_does_not_go_together_is_refused(void **state)
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "file"), "", 2, "",
           "mcpreel: --on-unmatched passthrough needs a server to pass to\n"
           "  say how to start it: mcpreel replay --on-unmatched passthrough session.jsonl -- "
-          "COMMAND ARGS…\n");
+          "COMMAND ARGS…\n  or where it is: --url URL\n");
+    check(PROGRAM_WORDS("replay", "--url", "http://h", "file"), "", 2, "",
+          "mcpreel: a server is given that nothing would be asked of\n"
+          "  add --on-unmatched passthrough, or leave it out\n");
+    check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--url", "http://h", "file",
+                        "--", "cat"),
+          "", 2, "", "mcpreel: two servers: a URL and a command\n");
+    check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--url", "h", "file"), "", 2,
+          "", "mcpreel: the URL begins with neither 'http://' nor 'https://'\n");
+    check(PROGRAM_WORDS("replay", "--header", "a: b", "file"), "", 2, "",
+          "mcpreel: '--header', '--header-env' and '--cacert' go with '--url' only\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a", "file",
                         "--", "b"),
           "", 2, "", "mcpreel: two servers: '--upstream' and what follows '--'\n");

@@ -121,6 +121,87 @@ static void only_calls_of_tools_have_arguments(void **state)
     http_params_release(&p);
 }
 
+/* The lines for a call with these arguments. */
+static void assert_added(const struct http_params *p, const char *arguments, const char *want)
+{
+    struct arena a = { NULL, 0 };
+    struct str params = terse_json(&a, arguments);
+    struct str line = arena_printf(
+        &a,
+        "POST "
+        "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":%.*s}}",
+        STR_ARG(params));
+    struct fields f = { .at = NULL };
+    struct http_spoken s;
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    http_params_add(p, http_spoken(&s, SESSION_NONE, line.at)->message, &f, &a);
+    for (size_t i = 0; i < f.count; i++)
+        buf_printf(&text, "%.*s: %.*s\n", STR_ARG(f.at[i].name), STR_ARG(f.at[i].value));
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+    fields_release(&f);
+    http_spoken_release(&s);
+    arena_release(&a);
+}
+
+static void lines_are_added_as_the_schema_has_them(void **state)
+{
+    struct http_params p;
+
+    (void)state;
+    http_params_init(&p);
+    assert_added(&p, "{'r':'eu'}", "");
+    learn(&p, TOOL("t", "'r':{'x-mcp-header':'R'}"));
+    assert_added(&p, "{'r':'eu'}", "Mcp-Param-R: eu\n");
+    assert_added(&p, "{'r':''}", "Mcp-Param-R: \n");
+    assert_added(&p, "{'r':'é'}", "Mcp-Param-R: =?base64?w6k=?=\n");
+    assert_added(&p, "{'r':'a`nb'}", "Mcp-Param-R: =?base64?YQpi?=\n");
+    assert_added(&p, "{'r':42}", "Mcp-Param-R: 42\n");
+    assert_added(&p, "{'r':false}", "Mcp-Param-R: false\n");
+    assert_added(&p, "{'r':1.5}", "");
+    assert_added(&p, "{'r':null}", "");
+    assert_added(&p, "{'r':{}}", "");
+    assert_added(&p, "{}", "");
+    learn(&p, TOOL("t", "'r':{'x-mcp-header':'not a word'}"));
+    assert_added(&p, "{'r':'eu'}", "");
+    http_params_release(&p);
+}
+
+static void a_schema_can_ask_for_so_many_lines_and_no_more(void **state)
+{
+    struct arena a = { NULL, 0 };
+    struct fields f = { .at = NULL };
+    struct buf properties, arguments, line;
+    struct http_spoken s;
+    struct http_params p;
+
+    (void)state;
+    buf_init(&properties, 1 << 20);
+    buf_init(&arguments, 1 << 20);
+    buf_init(&line, 1 << 20);
+    for (int i = 0; i < 100; i++) {
+        buf_printf(&properties, "%s'a%d':{'x-mcp-header':'A%d'}", i ? "," : "", i, i);
+        buf_printf(&arguments, "%s\"a%d\":1", i ? "," : "", i);
+    }
+    http_params_init(&p);
+    learn(&p, arena_printf(&a, TOOL("t", "%s"), buf_z(&properties)).at);
+    buf_printf(&line,
+               "POST {\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\","
+               "\"arguments\":{%s}}}",
+               buf_z(&arguments));
+    http_params_add(&p, http_spoken(&s, SESSION_NONE, buf_z(&line))->message, &f, &a);
+    assert_int_equal(f.count, HTTP_PARAMS_MAX);
+    http_spoken_release(&s);
+    fields_release(&f);
+    http_params_release(&p);
+    buf_release(&properties);
+    buf_release(&arguments);
+    buf_release(&line);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +210,8 @@ int main(void)
         cmocka_unit_test(what_was_learnt_last_counts),
         cmocka_unit_test(a_schema_of_any_depth_is_harmless),
         cmocka_unit_test(only_calls_of_tools_have_arguments),
+        cmocka_unit_test(lines_are_added_as_the_schema_has_them),
+        cmocka_unit_test(a_schema_can_ask_for_so_many_lines_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,24 @@ static void without_a_url_there_is_no_server(void **state)
     remote_release(&r);
 }
 
+static void what_is_secret_is_not_lent_to_other_machines(void **state)
+{
+    const char *line = "X-Key: secret", *plain = "Accept: text/plain";
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    assert_true(read_args(
+        *state, &r, &(struct remote_args){ .url = "http://h/", .headers = { &line, 1 } }, &e));
+    assert_true(remote_may_lend(&r, false, &e));
+    assert_false(remote_may_lend(&r, true, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    remote_release(&r);
+    assert_true(read_args(
+        *state, &r, &(struct remote_args){ .url = "http://h/", .headers = { &plain, 1 } }, &e));
+    assert_true(remote_may_lend(&r, true, &e));
+    remote_release(&r);
+}
+
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
 
 int main(void)
@@ -161,6 +179,7 @@ int main(void)
         AT_A_DESK(what_cannot_be_used_is_told_without_its_value),
         AT_A_DESK(what_goes_with_a_url_needs_one_and_no_more),
         AT_A_DESK(without_a_url_there_is_no_server),
+        AT_A_DESK(what_is_secret_is_not_lent_to_other_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

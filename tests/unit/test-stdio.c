@@ -19,6 +19,7 @@ struct visit {
     struct str answer;     /* to every line */
     const char *finish_at; /* finish when this line comes */
     bool stop_when_closed;
+    int drained;
 };
 
 static void done(void *to)
@@ -65,7 +66,23 @@ static void got_lost(void *to, const struct err *why)
     buf_printf(&v->events, "lost (%s) ", why->msg);
 }
 
+static void got_drained(void *to)
+{
+    struct visit *v = to;
+
+    v->drained++;
+}
+
+static void got_gone(void *to)
+{
+    struct visit *v = to;
+
+    buf_printf(&v->events, "gone ");
+}
+
 static const struct stdio_events events = {
+    .gone = got_gone,
+    .drained = got_drained,
     .line = got_line,
     .too_long = got_too_long,
     .closed = got_closed,
@@ -279,6 +296,51 @@ static void a_client_that_does_not_read_is_not_read_either(void **state)
     buf_release(&answer);
 }
 
+static void a_client_can_be_left_waiting(void **state)
+{
+    struct visit v;
+
+    (void)state;
+    begin(&v);
+    stdio_read(v.stdio, false);
+    say(&v, STR("one\n"));
+    wait_a_little(v.loop, 20);
+    assert_str(buf_str(&v.events), STR(""));
+    stdio_read(v.stdio, true);
+    hang_up(&v);
+    loop_run(v.loop);
+    assert_str(buf_str(&v.events), STR("[one] closed "));
+    end(&v);
+}
+
+static void what_is_not_taken_can_be_seen_and_that_it_was(void **state)
+{
+    static char much[1 << 20];
+    struct err e = ERR_NONE;
+    struct stream *client;
+    struct reading r;
+    struct visit v;
+
+    (void)state;
+    begin(&v);
+    v.stop_when_closed = false;
+    buf_init(&r.got, (size_t)1 << 24);
+    memset(much, 'x', sizeof much);
+    assert_int_equal(stdio_queued(v.stdio), 0);
+    stdio_send(v.stdio, str_n(much, sizeof much));
+    assert_true(stdio_queued(v.stdio) > 0);
+    assert_int_equal(v.drained, 0);
+    assert_true(stream_open(&client, v.loop, v.from, &reading_events, &r, &e));
+    stream_read(client, true);
+    while (!v.drained)
+        wait_a_little(v.loop, 10);
+    assert_int_equal(stdio_queued(v.stdio), 0);
+    v.from = -1;
+    stream_close(client);
+    buf_release(&r.got);
+    end(&v);
+}
+
 static void a_client_that_is_gone_is_told_once(void **state)
 {
     struct visit v;
@@ -289,14 +351,14 @@ static void a_client_that_is_gone_is_told_once(void **state)
     v.from = -1;
     stdio_send(v.stdio, STR("hello"));
     stdio_send(v.stdio, STR("hello"));
-    assert_str(buf_str(&v.events), STR("closed "));
+    assert_str(buf_str(&v.events), STR("closed gone "));
     say(&v, STR("still here\n")); /* nobody listens any more */
     wait_a_little(v.loop, 20);
     hang_up(&v);
     wait_a_little(v.loop, 20);
-    assert_str(buf_str(&v.events), STR("closed "));
+    assert_str(buf_str(&v.events), STR("closed gone "));
     stdio_finish(v.stdio, done, &v);
-    assert_str(buf_str(&v.events), STR("closed done "));
+    assert_str(buf_str(&v.events), STR("closed gone done "));
     end(&v);
 }
 
@@ -314,7 +376,7 @@ static void what_cannot_be_written_is_told_once(void **state)
         fail_msg("%s", e.msg);
     stdio_send(v.stdio, STR("hello"));
     stdio_send(v.stdio, STR("hello"));
-    assert_str(buf_str(&v.events), STR("lost (no space left on device) closed "));
+    assert_str(buf_str(&v.events), STR("lost (no space left on device) closed gone "));
     end(&v);
 }
 
@@ -352,7 +414,7 @@ static void finishing_waits_until_all_is_written_or_lost(void **state)
     close(v.from);
     v.from = -1;
     loop_run(v.loop);
-    assert_str(buf_str(&v.events), STR("done "));
+    assert_str(buf_str(&v.events), STR("gone done "));
     end(&v);
     buf_release(&much);
 }
@@ -384,6 +446,8 @@ int main(void)
         cmocka_unit_test(a_message_goes_out_with_its_newline),
         cmocka_unit_test(long_messages_go_out_whole_and_in_order),
         cmocka_unit_test(a_client_that_does_not_read_is_not_read_either),
+        cmocka_unit_test(a_client_can_be_left_waiting),
+        cmocka_unit_test(what_is_not_taken_can_be_seen_and_that_it_was),
         cmocka_unit_test(a_client_that_is_gone_is_told_once),
         cmocka_unit_test(what_cannot_be_written_is_told_once),
         cmocka_unit_test(after_finishing_nothing_more_is_heard),

@@ -1,0 +1,81 @@
+#include "cmd/far-server.h"
+
+#include "trace/limits.h"
+
+static void on_message(void *to, struct str message)
+{
+    struct far_server *s = to;
+
+    hearing_line(&s->hearing, message);
+}
+
+static void on_done(void *to)
+{
+    struct far_server *s = to;
+
+    s->gone(s->to);
+}
+
+static const struct server_at_events events = { .message = on_message, .done = on_done };
+
+/* The engine wishes for something to be sent while it steps, and the answer may be at hand:
+ * so nothing is done about it before it has finished. */
+static void say_waiting(void *to)
+{
+    struct far_server *s = to;
+    struct buf now = s->waiting;
+    struct str rest = buf_str(&now);
+
+    buf_init(&s->waiting, now.max);
+    while (rest.len)
+        server_at_say(&s->at, str_cut(&rest, '\n'));
+    buf_release(&now);
+}
+
+void far_server_init(struct far_server *s, struct drive *drive, enum event_kind as,
+                     void (*gone)(void *to), void *to)
+{
+    *s = (struct far_server){ .gone = gone, .to = to };
+    hearing_init(&s->hearing, drive, as, TO_CLIENT);
+    buf_init(&s->waiting, LIMIT_LINE);
+}
+
+void far_server_release(struct far_server *s)
+{
+    if (s->runs) {
+        timer_close(s->soon);
+        server_at_release(&s->at);
+    }
+    buf_release(&s->waiting);
+    hearing_release(&s->hearing);
+}
+
+bool far_server_start(struct far_server *s, struct loop *l, const struct remote *where,
+                      struct err *e)
+{
+    BUG_IF(s->runs);
+    if (!server_at_open(&s->at, s->hearing.drive->app, l, where, &events, s, e))
+        return false;
+    s->soon = timer_new(l, say_waiting, s);
+    s->runs = true;
+    return true;
+}
+
+void far_server_send(struct far_server *s, struct str message)
+{
+    if (!s->runs)
+        return;
+    if (!s->waiting.len)
+        timer_set(s->soon, 0);
+    buf_add(&s->waiting, message);
+    buf_add_ch(&s->waiting, '\n');
+}
+
+bool far_server_end(struct far_server *s)
+{
+    if (!s->runs)
+        return false;
+    timer_stop(s->soon);
+    server_at_leave(&s->at);
+    return true;
+}

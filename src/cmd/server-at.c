@@ -1,0 +1,249 @@
+#include "cmd/server-at.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { LANE = 1, UNREACHABLE = 502, TOO_LATE = 504 };
+
+/* What is asked, and not over. */
+struct server_at_passing {
+    struct server_at *at;
+    uint64_t number;
+    struct http_transfer *transfer;
+    struct http_seen *seen; /* NULL: nothing is recorded */
+    bool begun;             /* to be answered */
+};
+
+static void settle(const struct server_at *s)
+{
+    if (s->events->settle)
+        s->events->settle(s->to);
+}
+
+static void tell(struct server_at_passing *p, struct event ev)
+{
+    ev.exchange = p->number;
+    drive_tell(&p->at->drive, ev);
+}
+
+static void forget(struct server_at_passing *p)
+{
+    map_remove(&p->at->passing, map_number(&p->number));
+    http_transfer_close(p->transfer);
+    free(p);
+}
+
+static void note_end(struct server_at_passing *p, enum http_tap_by by, bool clean,
+                     const char *why)
+{
+    if (!p->seen)
+        return;
+    http_tap_why(p->seen, why);
+    http_tap_end(p->seen, by, clean, p->at->now(p->at->to));
+    p->seen = NULL;
+    settle(p->at);
+}
+
+static void on_data(void *to, struct str bytes)
+{
+    struct server_at_passing *p = to;
+
+    if (p->seen)
+        http_tap_answered(p->seen, bytes, p->at->now(p->at->to));
+    settle(p->at);
+    tell(p, (struct event){ .kind = EVENT_DATA, .text = bytes });
+}
+
+static void on_head(void *to, const struct reply *r, struct str body)
+{
+    struct server_at_passing *p = to;
+    struct server_at *s = p->at;
+    uint64_t number = p->number;
+
+    p->begun = true;
+    if (p->seen)
+        http_tap_answer(p->seen, r->status, &r->fields, BY_SERVER, s->now(s->to));
+    settle(s);
+    tell(p, (struct event){ .kind = EVENT_HEAD, .status = r->status, .fields = &r->fields });
+    if (body.len && map_get(&s->passing, map_number(&number)))
+        on_data(p, body);
+}
+
+/* The last thing that comes of it: it may be asked for something else by whoever hears. */
+static void on_whole(void *to)
+{
+    struct server_at_passing *p = to;
+    struct server_at *s = p->at;
+    uint64_t number = p->number;
+
+    note_end(p, BY_SERVER, true, NULL);
+    forget(p);
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_WHOLE, .exchange = number });
+}
+
+static void on_failed(void *to, enum http_fault fault, const struct err *why)
+{
+    static const struct fields none = { .at = NULL };
+    struct server_at_passing *p = to;
+    struct server_at *s = p->at;
+    struct event ev = { .kind = EVENT_FAILED, .exchange = p->number, .why = str_z(why->msg) };
+
+    if (p->seen && !p->begun)
+        http_tap_answer(p->seen, fault == HTTP_TIMEOUT ? TOO_LATE : UNREACHABLE, &none,
+                        BY_MCPREEL, s->now(s->to));
+    note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, why->msg);
+    forget(p);
+    drive_tell(&s->drive, ev);
+}
+
+static void on_drained(void *to)
+{
+    tell(to, (struct event){ .kind = EVENT_TAKEN });
+}
+
+static const struct http_events transfer_events = { .head = on_head,
+                                                    .data = on_data,
+                                                    .drained = on_drained,
+                                                    .whole = on_whole,
+                                                    .failed = on_failed };
+
+/* The query may be a secret of the URL's, or name a session: it is not recorded. */
+static void note_ask(struct server_at_passing *p, const struct step_ask *ask)
+{
+    struct server_at *s = p->at;
+    struct http_tap_request q = {
+        .conn = LANE,
+        .method = ask->method,
+        .path = str_n(ask->target.at, str_find(ask->target, '?')),
+        .fields = &ask->fields,
+        .host = PLACE_SELF,
+        .origin = PLACE_NONE,
+        .endpoint = true,
+    };
+
+    p->seen = http_tap_begin(s->tap, &q, s->now(s->to));
+    if (ask->body.len)
+        http_tap_sent(p->seen, ask->body, s->now(s->to));
+    http_tap_sent_all(p->seen, s->now(s->to));
+    settle(s);
+}
+
+static void start(struct server_at *s, uint64_t number, const struct step_ask *ask)
+{
+    struct server_at_passing *p = mem_new(struct server_at_passing);
+    struct ask a = { .method = ask->method, .target = ask->target, .fields = ask->fields };
+
+    *p = (struct server_at_passing){ .at = s, .number = number };
+    map_put(&s->passing, map_number(&p->number), p);
+    if (s->tap)
+        note_ask(p, ask);
+    if (ask->body.at)
+        a.body = (struct body_plan){ .kind = BODY_LENGTH, .length = ask->body.len };
+    p->transfer = http_transfer_start(s->client, LANE, &a, &transfer_events, p);
+    http_transfer_send(p->transfer, ask->body);
+    http_transfer_finish(p->transfer);
+    if (s->held)
+        http_transfer_read(p->transfer, false);
+    if (!http_transfer_queued(p->transfer))
+        on_drained(p);
+}
+
+static void abandon(struct server_at *s, uint64_t number)
+{
+    struct server_at_passing *p = map_get(&s->passing, map_number(&number));
+
+    note_end(p, BY_CLIENT, false, NULL);
+    forget(p);
+}
+
+static void act(void *to, const struct action *a)
+{
+    struct server_at *s = to;
+
+    if (a->kind == ACTION_SEND)
+        s->events->message(s->to, a->text);
+    else if (a->kind == ACTION_ASK)
+        start(s, a->way.exchange, a->ask);
+    else if (a->kind == ACTION_ABANDON)
+        abandon(s, a->way.exchange);
+    else if (a->kind == ACTION_FINISH)
+        s->events->done(s->to);
+    else
+        BUG("a speaker wishes for nothing else");
+}
+
+static void step(void *engine, const struct event *ev)
+{
+    http_speaker_step(engine, ev);
+}
+
+bool server_at_open(struct server_at *s, const struct app *app, struct loop *l,
+                    const struct remote *where, const struct server_at_events *events, void *to,
+                    struct err *e)
+{
+    struct http_client_config config = { .url = str_z(where->url),
+                                         .extra = where->headers,
+                                         .cacert = str_z(where->cacert) };
+    struct http_client *client;
+
+    if (!http_client_new(&client, l, &config, e))
+        return false;
+    *s = (struct server_at){ .client = client, .events = events, .to = to };
+    map_init(&s->passing);
+    drive_init(&s->drive, app, l, step, &s->speaker, act, s);
+    http_speaker_init(&s->speaker, http_client_url(client), &s->drive.actions);
+    return true;
+}
+
+void server_at_record(struct server_at *s, struct http_tap *tap,
+                      struct tap_time (*now)(void *to))
+{
+    s->tap = tap;
+    s->now = now;
+}
+
+void server_at_release(struct server_at *s)
+{
+    struct map_entry *e;
+
+    while ((e = map_next(&s->passing, NULL)))
+        abandon(s, ((struct server_at_passing *)e->value)->number);
+    map_release(&s->passing);
+    http_speaker_release(&s->speaker);
+    drive_release(&s->drive);
+    http_client_free(s->client);
+}
+
+void server_at_say(struct server_at *s, struct str line)
+{
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_SAY, .text = line });
+}
+
+void server_at_close(struct server_at *s)
+{
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_CLOSED });
+}
+
+void server_at_leave(struct server_at *s)
+{
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_GONE });
+}
+
+size_t server_at_queued(const struct server_at *s)
+{
+    size_t bytes = s->speaker.queued;
+
+    for (struct map_entry *e = NULL; (e = map_next(&s->passing, e));)
+        bytes += http_transfer_queued(((struct server_at_passing *)e->value)->transfer);
+    return bytes;
+}
+
+void server_at_read(struct server_at *s, bool on)
+{
+    if (s->held == !on)
+        return;
+    s->held = !on;
+    for (struct map_entry *e = NULL; (e = map_next(&s->passing, e));)
+        http_transfer_read(((struct server_at_passing *)e->value)->transfer, on);
+}

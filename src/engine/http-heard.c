@@ -1,0 +1,123 @@
+#include "engine/http-heard.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/limits.h"
+
+enum { ID_MAX = 8 << 10, LOCATION_MAX = 8 << 10, STATUS_UNAUTHORIZED = 401 };
+
+void http_heard_init(struct http_heard *h)
+{
+    *h = (struct http_heard){ .media = MEDIA_NONE, .retry_ms = -1 };
+    buf_init(&h->body, LIMIT_MESSAGE);
+    buf_init(&h->location, LOCATION_MAX);
+    buf_init(&h->last_event, ID_MAX);
+}
+
+static void forget_stream(struct http_heard *h)
+{
+    if (h->sse)
+        sse_reader_release(h->sse);
+    free(h->sse);
+    h->sse = NULL;
+}
+
+void http_heard_release(struct http_heard *h)
+{
+    forget_stream(h);
+    buf_release(&h->body);
+    buf_release(&h->location);
+    buf_release(&h->last_event);
+}
+
+void http_heard_again(struct http_heard *h)
+{
+    forget_stream(h);
+    h->status = 0;
+    h->media = MEDIA_NONE;
+    h->packed = false;
+    h->events = 0;
+    buf_clear(&h->body);
+    buf_clear(&h->location);
+}
+
+static struct str value_of(const struct fields *f, struct str name)
+{
+    const struct field *at = fields_next(f, name, NULL);
+
+    return at ? at->value : STR_NONE;
+}
+
+void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields)
+{
+    struct str coding = value_of(fields, STR("content-encoding"));
+
+    h->status = status;
+    h->media = media_of_fields(fields);
+    h->packed = coding.len && !fields_same(coding, STR("identity"));
+    buf_add(&h->location, value_of(fields, STR("location")));
+    if (h->media != MEDIA_SSE || h->packed || !http_heard_is_fine(h))
+        return;
+    h->sse = mem_new(struct sse_reader);
+    sse_reader_init(h->sse, LIMIT_MESSAGE);
+}
+
+/* One that could not be told to the server is as good as none. */
+static void note_id(struct http_heard *h, struct str id)
+{
+    buf_clear(&h->last_event);
+    if (id.len <= ID_MAX && fields_is_value(id))
+        buf_add(&h->last_event, id);
+}
+
+static void hear_event(struct http_heard *h, const struct sse_item *item, http_heard_fn *fn,
+                       void *to)
+{
+    h->events++;
+    if (item->retry >= 0)
+        h->retry_ms = item->retry;
+    if (item->id.at)
+        note_id(h, item->id);
+    if (str_trim(item->data).len)
+        fn(to, item->event.len ? item->event : STR("message"), item->data);
+}
+
+void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, void *to)
+{
+    struct sse_item item = SSE_ITEM_NONE;
+    enum sse_next next;
+
+    if (!h->sse) {
+        buf_add(&h->body, bytes);
+        return;
+    }
+    sse_reader_feed(h->sse, bytes);
+    while ((next = sse_reader_next(h->sse, &item)) != SSE_MORE)
+        if (next == SSE_EVENT)
+            hear_event(h, &item, fn, to);
+}
+
+void http_heard_complain(const struct http_heard *h, struct buf *to)
+{
+    if (h->sse)
+        buf_add(to, STR("the stream of events ended before the answer"));
+    else if (h->packed)
+        buf_add(to, STR("the server's answer is packed, which nobody asked for"));
+    else if (h->body.full)
+        buf_add(to, STR("the server's answer is too long"));
+    else if (http_heard_is_fine(h) && !h->body.len)
+        buf_printf(to, "the server took the request and said nothing to it (status %u)",
+                   h->status);
+    else if (http_heard_is_fine(h))
+        buf_add(to, STR("the server's answer is neither a JSON-RPC message nor events"));
+    else if (h->location.len && h->status < 400)
+        buf_printf(to, "the server says it is elsewhere (status %u): '%.*s'", h->status,
+                   STR_ARG(buf_str(&h->location)));
+    else if (h->status == STATUS_UNAUTHORIZED)
+        buf_add(to, STR("the server wants a login (status 401): --header-env "
+                        "Authorization=VARIABLE gives it one"));
+    else
+        buf_printf(to, "the server %s it (status %u)",
+                   h->status < 500 ? "refused" : "failed at", h->status);
+}

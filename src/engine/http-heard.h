@@ -1,0 +1,53 @@
+/* engine/http-heard.h - the answer to one of our requests over HTTP, taken in as it comes:
+ * one body, or a stream of events that may break off and be gone on with.
+ *
+ * Where a stream can be gone on with, and when, is remembered across answers. Knows nothing
+ * of what was asked. */
+#ifndef ENGINE_HTTP_HEARD_H
+#define ENGINE_HTTP_HEARD_H
+
+#include "base/buf.h"
+#include "wire/media.h"
+#include "wire/sse-reader.h"
+
+struct http_heard {
+    unsigned status; /* 0: there is no answer yet */
+    enum media media;
+    bool packed;         /* although nobody asked for that: it cannot be read */
+    struct buf body;     /* of an answer that is no stream */
+    struct buf location; /* where the server says that it is instead */
+    struct sse_reader *sse;
+    uint64_t events; /* of this answer, so far */
+
+    /* Across answers: */
+    struct buf last_event; /* the id of the last event that had one that can be told */
+    int64_t retry_ms;      /* how long to wait before going on; -1: not said */
+};
+
+/* An event with data; `name` is "message" if it has no other. */
+typedef void http_heard_fn(void *to, struct str name, struct str data);
+
+void http_heard_init(struct http_heard *h);
+void http_heard_release(struct http_heard *h);
+
+void http_heard_again(struct http_heard *h); /* there will be another answer */
+
+void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields);
+
+/* `h` has to outlive the call, whatever `fn` does. */
+void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, void *to);
+
+static inline bool http_heard_is_stream(const struct http_heard *h)
+{
+    return h->sse != NULL;
+}
+
+static inline bool http_heard_is_fine(const struct http_heard *h)
+{
+    return h->status >= 200 && h->status < 300;
+}
+
+/* Why it is no answer to anything, for people. */
+void http_heard_complain(const struct http_heard *h, struct buf *to);
+
+#endif

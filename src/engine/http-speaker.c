@@ -1,0 +1,794 @@
+#include "engine/http-speaker.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "engine/http-heading.h"
+#include "mcp/code.h"
+#include "trace/limits.h"
+#include "wire/reference.h"
+#include "json/splice.h"
+
+enum {
+    NOTE_S = 2,      /* a notification is waited for so long before the next message goes */
+    ENDPOINT_S = 30, /* to be told where messages go to */
+    SILENCE_S = 10,  /* once the client has closed */
+    DELETE_S = 2,
+    LINGER_S = 5, /* a stream that has brought its answer */
+    SECOND_US = 1000000,
+    TARGET_MAX = 256 << 10,
+    TERM_MAX = 16 << 10,
+    COMPLAINT_MAX = 64 << 10,
+
+    BAD_REQUEST = 400,
+    NOT_FOUND = 404,
+    NOT_ALLOWED = 405,
+};
+
+struct http_line {
+    struct http_line *next;
+    bool answers; /* something that the server asked */
+    struct str text;
+};
+
+static bool put_record(struct sink *self, const struct record *r, struct err *e);
+
+void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
+{
+    *s = (struct http_speaker){ .url = url, .records = { put_record } };
+    s->queue_end = &s->queue;
+    say_init(&s->say, out);
+    buf_init(&s->target, TARGET_MAX);
+    buf_add(&s->target, url->path);
+    if (url->query.at)
+        buf_printf(&s->target, "?%.*s", STR_ARG(url->query));
+    intake_init(&s->heard);
+    json_init(&s->json);
+    http_params_init(&s->params);
+    buf_init(&s->session, TERM_MAX);
+    buf_init(&s->version, TERM_MAX);
+    buf_init(&s->revision, TERM_MAX);
+    buf_init(&s->endpoint, TARGET_MAX);
+    buf_init(&s->complaint, COMPLAINT_MAX);
+}
+
+static void pop_line(struct http_speaker *s)
+{
+    struct http_line *l = s->queue;
+
+    s->queue = l->next;
+    if (!s->queue)
+        s->queue_end = &s->queue;
+    s->queued -= l->text.len;
+    free(l);
+}
+
+void http_speaker_release(struct http_speaker *s)
+{
+    while (s->queue)
+        pop_line(s);
+    http_talk_release_all(&s->talks);
+    http_waits_release(&s->waits);
+    http_params_release(&s->params);
+    json_release(&s->json);
+    intake_release(&s->heard);
+    arena_release(&s->arena);
+    buf_release(&s->target);
+    buf_release(&s->session);
+    buf_release(&s->version);
+    buf_release(&s->revision);
+    buf_release(&s->endpoint);
+    buf_release(&s->complaint);
+    say_release(&s->say);
+}
+
+static void set_term(struct buf *term, struct str value)
+{
+    buf_clear(term);
+    if (fields_is_value(value))
+        buf_add(term, value);
+}
+
+static uint64_t set_timer(struct http_speaker *s, int64_t delay_us)
+{
+    say_timer(&s->say, ++s->timers, delay_us);
+    return s->timers;
+}
+
+static struct http_terms terms_of(const struct http_speaker *s)
+{
+    return (struct http_terms){ buf_str(&s->session), buf_str(&s->version) };
+}
+
+static void ask(struct http_speaker *s, struct http_talk *t, struct step_ask *ask)
+{
+    s->asked++;
+    http_talk_ask(&s->talks, t, &s->say, ask, s->now_us);
+    fields_release(&ask->fields);
+}
+
+static void ask_stream(struct http_speaker *s, struct http_talk *t)
+{
+    struct step_ask a = { .method = STR("GET"), .target = buf_str(&s->target) };
+    struct http_terms terms = terms_of(s);
+
+    http_heading_get(&a.fields, &terms, buf_str(&t->heard.last_event));
+    ask(s, t, &a);
+}
+
+static void ask_delete(struct http_speaker *s)
+{
+    struct step_ask a = { .method = STR("DELETE"), .target = buf_str(&s->target) };
+    struct http_terms terms = terms_of(s);
+
+    http_heading_delete(&a.fields, &terms);
+    ask(s, http_talk_new(&s->talks, HTTP_TALK_DELETE), &a);
+}
+
+/* The revision of the era without sessions that `m` is of; empty: it is of none. A
+ * notification need not name it. */
+static struct str revision_of(struct http_speaker *s, const struct mcp_message *m)
+{
+    struct str named = m ? http_heading_revision(m, &s->arena) : STR_NONE;
+
+    if (named.len && m->kind == MCP_REQUEST)
+        set_term(&s->revision, named);
+    if (named.len || !m || m->kind != MCP_NOTIFICATION || s->version.len)
+        return named;
+    return buf_str(&s->revision);
+}
+
+/* `m` is NULL for several messages at once. */
+static void post(struct http_speaker *s, struct http_talk *t, const struct mcp_message *m,
+                 struct str text)
+{
+    bool old = s->way == HTTP_SPEAKER_OLD;
+    struct step_ask a = { .method = STR("POST"),
+                          .target = buf_str(old ? &s->endpoint : &s->target),
+                          .body = text };
+    struct http_terms terms = terms_of(s);
+    struct str revision = revision_of(s, m);
+
+    t->modern = revision.len > 0;
+    http_heading_post(&a.fields, &terms, &s->params, m, revision, &s->arena);
+    ask(s, t, &a);
+}
+
+/* Why there is no answer, from now on in `complaint`. */
+static struct str complain(struct http_speaker *s, const struct http_heard *h, struct str why)
+{
+    buf_clear(&s->complaint);
+    if (why.len)
+        buf_add(&s->complaint, why);
+    else
+        http_heard_complain(h, &s->complaint);
+    return buf_str(&s->complaint);
+}
+
+/* Everybody who waits for what `by` brought gets an error. */
+static void fail_waits(struct http_speaker *s, const void *by, unsigned status, struct str why)
+{
+    struct http_wait *w;
+
+    while ((w = http_waits_of(&s->waits, by))) {
+        struct str data =
+            status ? arena_printf(&s->arena, "{\"httpStatus\":%u}", status) : STR_NONE;
+
+        s->greeting = s->greeting && w->what != HTTP_WAIT_GREETING;
+        if (!w->given_up) {
+            say_report(&s->say, LOG_WARN, "%.*s: %.*s", STR_ARG(w->method), STR_ARG(why));
+            say_error(&s->say, w->id, MCP_SERVER_ERROR, why, data);
+        }
+        http_waits_remove(&s->waits, w);
+    }
+}
+
+static void forget_waits(struct http_speaker *s, const void *by)
+{
+    struct http_wait *w;
+
+    while ((w = http_waits_of(&s->waits, by)))
+        http_waits_remove(&s->waits, w);
+}
+
+static void settle(struct http_speaker *s, struct http_wait *w, const struct mcp_message *m)
+{
+    if (w->what == HTTP_WAIT_GREETING) {
+        s->greeting = false;
+        set_term(&s->version,
+                 json_text(json_get(m->result, STR("protocolVersion")), &s->arena));
+    }
+    if (w->what == HTTP_WAIT_TOOLS)
+        http_params_learn(&s->params, m->result);
+    http_waits_remove(&s->waits, w);
+}
+
+/* An error that names no request is to the one it came for. */
+static void pass_nameless(struct http_speaker *s, const struct mcp_message *m)
+{
+    struct http_wait *w = http_waits_only(&s->waits, s->of);
+    struct json_splice edit;
+    struct buf text;
+
+    if (!w) {
+        say_report(&s->say, LOG_WARN, "the server complains: %.*s",
+                   STR_ARG(json_raw(m->error)));
+        return;
+    }
+    buf_init(&text, LIMIT_LINE);
+    json_splice_init(&edit, m->root);
+    json_splice_set(&edit, m->root, STR("id"), w->id);
+    json_splice_apply(&edit, &text);
+    settle(s, w, m);
+    say_message(&s->say, buf_str(&text));
+    buf_release(&text);
+}
+
+static void pass_message(struct http_speaker *s, const struct mcp_message *m)
+{
+    enum json_type id = json_type(m->id);
+    struct http_wait *w;
+
+    if (m->kind == MCP_ERROR && (id == JSON_ABSENT || id == JSON_NULL)) {
+        pass_nameless(s, m);
+        return;
+    }
+    w = mcp_is_response(m) ? http_waits_find(&s->waits, m->id, s->of) : NULL;
+    if (w)
+        settle(s, w, m);
+    say_message(&s->say, json_raw(m->root));
+}
+
+static bool put_record(struct sink *self, const struct record *r, struct err *e)
+{
+    struct http_speaker *s =
+        (struct http_speaker *)((char *)self - offsetof(struct http_speaker, records));
+
+    (void)e;
+    if (r->kind == RECORD_MESSAGE)
+        pass_message(s, r->message.as);
+    else
+        say_report(&s->say, LOG_WARN, "the server sent what is no message");
+    return true;
+}
+
+static void hear_text(struct http_speaker *s, struct http_talk *t, struct str text)
+{
+    struct err e = ERR_NONE;
+
+    s->of = t;
+    if (!intake_text(&s->heard, TO_CLIENT, text, &s->records, &e))
+        BUG("an engine takes every record");
+    /* It should end now, and need not be waited for if it does not. */
+    if (t->kind == HTTP_TALK_POST && t->exchange && !t->timer && !http_waits_of(&s->waits, t))
+        t->timer = set_timer(s, (int64_t)LINGER_S * SECOND_US);
+}
+
+static void drop_stream(struct http_speaker *s)
+{
+    if (s->stream)
+        http_talk_drop(s->stream, &s->say);
+    s->stream = NULL;
+}
+
+/* Is it a server of old? What it was to be told first waits for where that has to go. */
+static void open_old(struct http_speaker *s, struct http_talk *hello)
+{
+    s->way = HTTP_SPEAKER_OPENING;
+    s->hello = hello;
+    s->stream = http_talk_new(&s->talks, HTTP_TALK_STREAM);
+    ask_stream(s, s->stream);
+    s->stream->timer = set_timer(s, (int64_t)ENDPOINT_S * SECOND_US);
+}
+
+/* It is none, or none that can be spoken to. */
+static void give_up_old(struct http_speaker *s, struct str why)
+{
+    const struct http_talk *of = s->hello->heard.status ? s->hello : s->stream;
+
+    s->way = HTTP_SPEAKER_STREAMABLE;
+    fail_waits(s, s->hello, of->heard.status, complain(s, &of->heard, why));
+    s->hello->over = true;
+    drop_stream(s);
+}
+
+/* Where messages go to: nowhere but to the server itself. */
+static bool read_endpoint(struct http_speaker *s, struct str where, struct err *e)
+{
+    struct url u;
+    bool named;
+
+    if (!reference_resolve(&u, &named, where, s->url, &s->arena, e))
+        return err_wrap(e, "the server does not say where messages go to");
+    if (!reference_same_origin(&u, s->url))
+        return err_set(e, ERR_PEER, "the server wants messages to go elsewhere, to '%.*s'",
+                       STR_ARG(u.authority.host));
+    buf_clear(&s->endpoint);
+    buf_add(&s->endpoint, u.path);
+    if (u.query.at)
+        buf_printf(&s->endpoint, "?%.*s", STR_ARG(u.query));
+    if (s->endpoint.full)
+        return err_set(e, ERR_PEER, "the server wants messages to go to an address too long");
+    return true;
+}
+
+static void take_endpoint(struct http_speaker *s, struct str where)
+{
+    struct http_talk *hello = s->hello;
+    struct err e = ERR_NONE;
+    struct json_fault fault;
+    struct mcp_message m;
+
+    if (s->way != HTTP_SPEAKER_OPENING)
+        return;
+    if (!read_endpoint(s, str_trim(where), &e)) {
+        give_up_old(s, str_z(e.msg));
+        return;
+    }
+    say_report(&s->say, LOG_INFO, "the server speaks HTTP+SSE, as of 2024-11-05");
+    s->way = HTTP_SPEAKER_OLD;
+    s->stream->timer = 0;
+    if (!json_scan(&s->json, str_n(hello->text, hello->text_len), &fault))
+        BUG("it was read before");
+    m = mcp_classify(json_root(&s->json), &s->arena);
+    post(s, hello, &m, s->json.text);
+}
+
+static void open_stream(struct http_speaker *s)
+{
+    if (s->stream || s->way != HTTP_SPEAKER_STREAMABLE || s->state != HTTP_SPEAKER_OPEN)
+        return;
+    s->stream = http_talk_new(&s->talks, HTTP_TALK_STREAM);
+    ask_stream(s, s->stream);
+}
+
+static void note_end_of_session(struct http_speaker *s)
+{
+    if (!s->ended)
+        say_report(&s->say, LOG_WARN,
+                   "the server has ended the session: the client has to initialize again");
+    s->ended = true;
+}
+
+static void hear_head(struct http_speaker *s, struct http_talk *t, const struct event *ev)
+{
+    const struct field *id = fields_next(ev->fields, STR("mcp-session-id"), NULL);
+
+    s->reached++;
+    http_heard_head(&t->heard, ev->status, ev->fields);
+    if (ev->status == NOT_FOUND && s->session.len && !t->modern && t->kind != HTTP_TALK_DELETE)
+        note_end_of_session(s);
+    if (!http_heard_is_fine(&t->heard))
+        return;
+    if (t->greets && id && s->way == HTTP_SPEAKER_STREAMABLE)
+        set_term(&s->session, id->value);
+    if (t->ready)
+        open_stream(s);
+}
+
+static void hear_event(void *to, struct str name, struct str data)
+{
+    struct http_speaker *s = to;
+    struct http_talk *t = s->of;
+
+    if (t->over)
+        return;
+    if (t == s->stream && str_eq(name, STR("endpoint")))
+        take_endpoint(s, data);
+    else if (str_eq(name, STR("message")))
+        hear_text(s, t, data);
+}
+
+static void hear_data(struct http_speaker *s, struct http_talk *t, struct str bytes)
+{
+    s->of = t;
+    http_heard_data(&t->heard, bytes, hear_event, s);
+}
+
+/* An answer of HTTP's to an initialize that a server of old gives, too. */
+static bool may_be_old(const struct http_speaker *s, const struct http_talk *t)
+{
+    unsigned status = t->heard.status;
+
+    return t->greets && s->way == HTTP_SPEAKER_STREAMABLE && http_waits_of(&s->waits, t) &&
+           (status == BAD_REQUEST || status == NOT_FOUND || status == NOT_ALLOWED);
+}
+
+/* The body is an answer to what was asked, not only to how. */
+static bool is_answer(struct http_speaker *s, const struct http_talk *t)
+{
+    struct mcp_message m = mcp_classify(json_root(&s->heard.json), &s->arena);
+    const struct http_wait *w = http_waits_find(&s->waits, m.id, t);
+
+    return mcp_is_response(&m) && w && w->by == t;
+}
+
+/* All of an answer that is no stream; false: it is not over with it. */
+static bool hear_body(struct http_speaker *s, struct http_talk *t)
+{
+    struct str body = t->heard.packed ? STR_NONE : buf_str(&t->heard.body);
+    enum intake_kind kind;
+
+    if (s->way == HTTP_SPEAKER_OLD && http_heard_is_fine(&t->heard)) {
+        if (s->stream) /* where the answers come */
+            http_waits_pass(&s->waits, t, s->stream);
+        return true;
+    }
+    kind = intake_look(&s->heard, body);
+    if (may_be_old(s, t) && !(kind == INTAKE_MESSAGE && is_answer(s, t))) {
+        open_old(s, t);
+        return false;
+    }
+    if (kind == INTAKE_MESSAGE || kind == INTAKE_BATCH)
+        hear_text(s, t, body);
+    return true;
+}
+
+/* Goes on with it after a while. */
+static void schedule(struct http_speaker *s, struct http_talk *t)
+{
+    t->timer = set_timer(s, http_talk_delay_us(t));
+}
+
+static void end_post(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    bool heard = http_heard_is_fine(&t->heard);
+
+    if (t->resumes || http_heard_is_stream(&t->heard))
+        http_talk_count(t, s->now_us);
+    if (http_waits_of(&s->waits, t) && s->way == HTTP_SPEAKER_STREAMABLE &&
+        http_talk_may_resume(t)) {
+        t->resumes = true;
+        schedule(s, t);
+        return;
+    }
+    if (t->note && (!heard || why.len))
+        say_report(&s->say, LOG_WARN, "a notification may not have come to the server: %.*s",
+                   STR_ARG(complain(s, &t->heard, why)));
+    fail_waits(s, t, heard ? 0 : t->heard.status, complain(s, &t->heard, why));
+    t->over = true;
+}
+
+static void end_stream(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    bool refused = t->heard.status && t->heard.status < 500 && !http_heard_is_stream(&t->heard);
+
+    if (s->way == HTTP_SPEAKER_OPENING) {
+        give_up_old(s, s->hello->heard.status ? STR_NONE : why);
+        return;
+    }
+    if (s->way == HTTP_SPEAKER_OLD) {
+        s->greeting = false;
+        fail_waits(s, t, 0, why.len ? why : STR("the server has ended the session"));
+        t->over = true;
+        return;
+    }
+    http_talk_count(t, s->now_us);
+    t->over = refused || s->ended || s->state != HTTP_SPEAKER_OPEN;
+    if (refused)
+        say_report(&s->say, LOG_DEBUG, "the server has no stream of its own (status %u)",
+                   t->heard.status);
+    if (!t->over)
+        schedule(s, t);
+}
+
+/* Nothing more comes of what was asked; `why` is empty if all of it came. */
+static void hear_end(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    t->exchange = t->timer = 0;
+    if (t->kind == HTTP_TALK_DELETE)
+        t->over = true;
+    else if (t->kind == HTTP_TALK_STREAM)
+        end_stream(s, t, why);
+    else if (why.len || http_heard_is_stream(&t->heard) || hear_body(s, t))
+        end_post(s, t, why);
+}
+
+static void begin_session(struct http_speaker *s)
+{
+    if (s->session.len && !s->ended)
+        ask_delete(s);
+    if (s->stream)
+        fail_waits(s, s->stream, 0, STR("the client has begun another session"));
+    drop_stream(s);
+    buf_clear(&s->session);
+    buf_clear(&s->version);
+    buf_clear(&s->revision);
+    s->ended = false;
+    s->greeting = true;
+}
+
+static void greet(struct http_speaker *s, const struct mcp_message *m, struct str text)
+{
+    struct http_talk *t;
+
+    begin_session(s);
+    t = http_talk_new(&s->talks, HTTP_TALK_POST);
+    t->greets = true;
+    http_talk_keep(t, text);
+    http_waits_add(&s->waits, m, t);
+    if (s->way == HTTP_SPEAKER_OLD)
+        open_old(s, t);
+    else
+        post(s, t, m, text);
+}
+
+/* Without sessions it is no message: who drops an answer has said so. */
+static bool cancel(struct http_speaker *s, const struct mcp_message *m)
+{
+    struct http_wait *w =
+        http_waits_find(&s->waits, json_get(m->params, STR("requestId")), NULL);
+    struct http_talk *t = s->talks.first;
+
+    while (w && t && t != w->by)
+        t = t->next;
+    if (!w || !t || !t->modern) {
+        if (w)
+            w->given_up = true;
+        return false;
+    }
+    forget_waits(s, t);
+    http_talk_drop(t, &s->say);
+    return true;
+}
+
+static void add_waits(struct http_speaker *s, struct http_talk *t, const struct mcp_message *m,
+                      struct json_val root)
+{
+    struct json_iter it = json_each(m ? JSON_VAL_NONE : root);
+
+    if (m && m->kind == MCP_REQUEST)
+        http_waits_add(&s->waits, m, t);
+    while (json_next(&it)) {
+        struct mcp_message one = mcp_classify(it.value, &s->arena);
+
+        if (one.kind == MCP_REQUEST)
+            http_waits_add(&s->waits, &one, t);
+    }
+    t->note = !http_waits_of(&s->waits, t);
+}
+
+/* `m` is NULL for a batch. */
+static void speak(struct http_speaker *s, const struct mcp_message *m, struct str text)
+{
+    struct http_talk *t;
+
+    if (m && m->kind == MCP_REQUEST && str_eq(m->method, STR("initialize"))) {
+        greet(s, m, text);
+        return;
+    }
+    if (m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/cancelled")) &&
+        cancel(s, m))
+        return;
+    t = http_talk_new(&s->talks, HTTP_TALK_POST);
+    t->ready =
+        m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/initialized"));
+    add_waits(s, t, m, json_root(&s->json));
+    if (!m || !mcp_is_response(m)) {
+        s->gate = t;
+        s->gate_timer = t->note ? set_timer(s, (int64_t)NOTE_S * SECOND_US) : 0;
+    }
+    post(s, t, m, text);
+}
+
+static bool is_gate_open(struct http_speaker *s)
+{
+    const struct http_talk *g = s->gate;
+
+    if (g && (g->over || g->heard.status || (g->taken && !g->note)))
+        s->gate = NULL;
+    return !s->gate;
+}
+
+static size_t count_open(const struct http_speaker *s)
+{
+    size_t count = 0;
+
+    for (const struct http_talk *t = s->talks.first; t; t = t->next)
+        count += t->kind == HTTP_TALK_POST && t->exchange && !t->timer;
+    return count;
+}
+
+/* What the server waits for goes past what it has not asked for. */
+static bool may_go(struct http_speaker *s, bool answers)
+{
+    if (s->way == HTTP_SPEAKER_OPENING)
+        return false;
+    return answers || (!s->greeting && is_gate_open(s) && count_open(s) < HTTP_SPEAKER_AT_ONCE);
+}
+
+static void enqueue(struct http_speaker *s, struct str text, bool answers)
+{
+    struct http_line *l = mem_alloc(sizeof *l + text.len);
+
+    l->answers = answers;
+    l->text = str_n((char *)(l + 1), text.len);
+    memcpy(l + 1, text.at, text.len);
+    *s->queue_end = l;
+    s->queue_end = &l->next;
+    s->queued += text.len;
+}
+
+static void refuse_line(struct http_speaker *s, bool json)
+{
+    say_error(&s->say, STR_NONE, json ? MCP_INVALID_REQUEST : MCP_PARSE_ERROR,
+              json ? STR("not a JSON-RPC message") : STR("not valid JSON"), STR_NONE);
+}
+
+static void hear_line(struct http_speaker *s, struct str text)
+{
+    struct json_fault fault;
+    struct mcp_message m;
+    bool batch, answers;
+
+    text = str_trim(text);
+    if (!text.len)
+        return;
+    if (!json_scan(&s->json, text, &fault)) {
+        refuse_line(s, false);
+        return;
+    }
+    m = mcp_classify(json_root(&s->json), &s->arena);
+    batch = m.kind == MCP_BATCH && json_count(m.root);
+    answers = mcp_is_response(&m);
+    if (m.kind == MCP_OTHER || (m.kind == MCP_BATCH && !batch))
+        refuse_line(s, true);
+    else if ((s->queue && !answers) || !may_go(s, answers))
+        enqueue(s, text, answers);
+    else
+        speak(s, batch ? NULL : &m, text);
+}
+
+/* Lines that waited and need not any longer. */
+static void go_on(struct http_speaker *s)
+{
+    while (s->queue && may_go(s, s->queue->answers)) {
+        struct json_fault fault;
+        struct mcp_message m;
+
+        if (!json_scan(&s->json, s->queue->text, &fault))
+            BUG("it was read before");
+        m = mcp_classify(json_root(&s->json), &s->arena);
+        speak(s, m.kind == MCP_BATCH ? NULL : &m, s->queue->text);
+        pop_line(s);
+    }
+}
+
+static void finish(struct http_speaker *s)
+{
+    s->state = HTTP_SPEAKER_DONE;
+    say_finish(&s->say, 0);
+}
+
+/* Nobody waits any more. */
+static void leave(struct http_speaker *s)
+{
+    s->state = HTTP_SPEAKER_LEAVING;
+    for (struct http_talk *t = s->talks.first; t; t = t->next)
+        http_talk_drop(t, &s->say);
+    while (s->queue)
+        pop_line(s);
+    http_waits_release(&s->waits);
+    if (!s->session.len || s->ended)
+        return;
+    ask_delete(s);
+    s->end_timer = set_timer(s, (int64_t)DELETE_S * SECOND_US);
+}
+
+static void hear_closed(struct http_speaker *s)
+{
+    if (s->state != HTTP_SPEAKER_OPEN)
+        return;
+    s->state = HTTP_SPEAKER_CLOSING;
+    s->heard_since = false;
+    s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
+}
+
+/* Something is on its way that the server has to get, or that the client waits for. */
+static bool is_busy(const struct http_speaker *s)
+{
+    for (const struct http_talk *t = s->talks.first; t; t = t->next)
+        if (t->kind == HTTP_TALK_POST && t->note && t->exchange && !t->heard.status)
+            return true;
+    return s->queue || http_waits_any(&s->waits);
+}
+
+static void hear_end_timer(struct http_speaker *s)
+{
+    s->end_timer = 0;
+    if (s->state == HTTP_SPEAKER_LEAVING) { /* the server may keep its session */
+        for (struct http_talk *t = s->talks.first; t; t = t->next)
+            http_talk_drop(t, &s->say);
+    } else if (!s->heard_since) {
+        leave(s);
+    } else {
+        s->heard_since = false;
+        s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
+    }
+}
+
+static void hear_timer(struct http_speaker *s, uint64_t timer)
+{
+    struct http_talk *t = http_talk_by_timer(&s->talks, timer);
+
+    if (timer == s->end_timer) {
+        hear_end_timer(s);
+    } else if (timer == s->gate_timer) {
+        s->gate = NULL;
+    } else if (t && t->kind == HTTP_TALK_STREAM && t->exchange) {
+        give_up_old(s, STR("the server does not say where messages go to"));
+    } else if (t && t->exchange) {
+        http_talk_drop(t, &s->say);
+    } else if (t) {
+        ask_stream(s, t);
+    }
+}
+
+static void hear_answer(struct http_speaker *s, const struct event *ev)
+{
+    struct http_talk *t = ev->exchange ? http_talk_find(&s->talks, ev->exchange) : NULL;
+
+    if (!t)
+        return;
+    s->heard_since = true;
+    if (ev->kind == EVENT_TAKEN)
+        t->taken = true;
+    else if (ev->kind == EVENT_HEAD)
+        hear_head(s, t, ev);
+    else if (ev->kind == EVENT_DATA)
+        hear_data(s, t, ev->text);
+    else
+        hear_end(s, t, ev->kind == EVENT_FAILED ? ev->why : STR_NONE);
+}
+
+static void hear(struct http_speaker *s, const struct event *ev)
+{
+    switch (ev->kind) {
+    case EVENT_SAY:
+        if (s->state == HTTP_SPEAKER_OPEN)
+            hear_line(s, ev->text);
+        break;
+    case EVENT_TAKEN:
+    case EVENT_HEAD:
+    case EVENT_DATA:
+    case EVENT_WHOLE:
+    case EVENT_FAILED:
+        hear_answer(s, ev);
+        break;
+    case EVENT_TIMER:
+        hear_timer(s, ev->timer);
+        break;
+    case EVENT_CLOSED:
+        hear_closed(s);
+        break;
+    case EVENT_GONE:
+        if (s->state < HTTP_SPEAKER_LEAVING)
+            leave(s);
+        break;
+    default:
+        break;
+    }
+}
+
+static void sweep(struct http_speaker *s)
+{
+    if (s->stream && s->stream->over)
+        s->stream = NULL;
+    if (s->gate && s->gate->over)
+        s->gate = NULL;
+    http_talk_sweep(&s->talks);
+}
+
+void http_speaker_step(struct http_speaker *s, const struct event *ev)
+{
+    s->now_us = ev->now_us;
+    arena_clear(&s->arena);
+    hear(s, ev);
+    if (s->state < HTTP_SPEAKER_LEAVING)
+        go_on(s);
+    if (s->state == HTTP_SPEAKER_CLOSING && !is_busy(s))
+        leave(s);
+    sweep(s);
+    if (s->state == HTTP_SPEAKER_LEAVING && !s->talks.first)
+        finish(s);
+}

@@ -1,0 +1,99 @@
+/* engine/http-speaker.h - speaks to a server on HTTP for a client that only knows messages.
+ *
+ * Lines for the server come in (EVENT_SAY), and become requests over HTTP (ACTION_ASK); what
+ * comes of those (EVENT_TAKEN, _HEAD, _DATA, _WHOLE, _FAILED) becomes messages for the client
+ * (ACTION_SEND). The client decides about the era by what it sends:
+ *
+ * - An initialize begins a session: its id and the revision go with everything after it, a
+ *   stream of what the server says by itself is opened after notifications/initialized, and
+ *   opened again when it ends; streams with event ids are gone on with where they broke off.
+ * - A request that names its revision itself needs none of that; its header lines repeat what
+ *   stands in it. A notifications/cancelled for it is not sent: its answer is dropped, which
+ *   says the same.
+ * - A server that refuses an initialize with 400, 404 or 405 is asked whether it speaks
+ *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused.
+ *
+ * Order: nothing goes before an initialize is answered, but answers of the client's; the next
+ * message goes once the one before it is on its way, and after a notification once the server
+ * has taken that (or for two seconds has not). Apart from that any number is under way at
+ * once, up to HTTP_SPEAKER_AT_ONCE.
+ *
+ * Nothing is ever sent twice. A request that gets no answer gets one here: an error under its
+ * id that says why. A session that the server has ended (404) is the client's to begin anew.
+ *
+ * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
+ * without a word. EVENT_GONE: it does not wait, either. Then the session is deleted, and
+ * ACTION_FINISH says that all is done. */
+#ifndef ENGINE_HTTP_SPEAKER_H
+#define ENGINE_HTTP_SPEAKER_H
+
+#include "engine/http-params.h"
+#include "engine/http-talk.h"
+#include "engine/http-waits.h"
+#include "engine/say.h"
+#include "trace/intake.h"
+#include "wire/url.h"
+
+enum { HTTP_SPEAKER_AT_ONCE = 128 };
+
+enum http_speaker_way {
+    HTTP_SPEAKER_STREAMABLE,
+    HTTP_SPEAKER_OPENING, /* HTTP+SSE: where messages go to is not known yet */
+    HTTP_SPEAKER_OLD,     /* HTTP+SSE */
+};
+
+enum http_speaker_state {
+    HTTP_SPEAKER_OPEN,
+    HTTP_SPEAKER_CLOSING, /* the client says no more */
+    HTTP_SPEAKER_LEAVING, /* nor does it wait */
+    HTTP_SPEAKER_DONE,
+};
+
+struct http_speaker {
+    struct say say;
+    const struct url *url; /* borrowed */
+    struct buf target;     /* of it */
+    struct sink records;   /* takes what the server says */
+    struct intake heard;
+    struct json json; /* what the client says */
+    struct arena arena;
+    struct http_params params;
+    struct http_waits waits;
+    struct http_talks talks;
+    struct http_talk *of;     /* whose answer is being looked at */
+    struct http_talk *stream; /* of what the server says by itself; NULL: none */
+    struct http_talk *gate;   /* what the next message waits for; NULL: nothing */
+    struct http_talk *hello;  /* HTTP_SPEAKER_OPENING: what is to be said first */
+
+    struct http_line *queue, **queue_end; /* lines that wait, the oldest first */
+    size_t queued;                        /* bytes of them */
+
+    enum http_speaker_way way;
+    enum http_speaker_state state;
+    bool greeting;               /* an initialize waits for its answer */
+    bool ended;                  /* the server has ended the session */
+    struct buf session, version; /* as agreed upon; empty: not */
+    struct buf revision;         /* that the client named itself; empty: it did not */
+    struct buf endpoint;         /* where messages go to over HTTP+SSE */
+    struct buf complaint;
+    int64_t now_us;
+    uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */
+    bool heard_since;                       /* `end_timer` was set, something came */
+
+    /* How it went: */
+    uint64_t asked, reached; /* requests, and those of them that were answered */
+};
+
+/* `url` has to have a path. */
+void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out);
+void http_speaker_release(struct http_speaker *s);
+
+void http_speaker_step(struct http_speaker *s, const struct event *ev);
+
+/* Nothing of all that was asked was ever answered. */
+static inline bool http_speaker_spoke_in_vain(const struct http_speaker *s)
+{
+    return s->asked && !s->reached;
+}
+
+#endif

@@ -1,0 +1,128 @@
+#include "engine/http-talk.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum {
+    SECOND_US = 1000000,
+    STEADY_S = 10, /* what lasted so long was not in vain */
+    RESUMES = 5,   /* in vain, one after the other */
+    GROWTH = 6,    /* times the delay doubles, at most */
+    RETRY_MAX_S = 3600,
+    RETRY_MIN_US = 1000,
+};
+
+struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind)
+{
+    struct http_talk *t = mem_new(struct http_talk);
+
+    t->kind = kind;
+    t->next = all->first;
+    http_heard_init(&t->heard);
+    all->first = t;
+    return t;
+}
+
+struct http_talk *http_talk_find(const struct http_talks *all, uint64_t exchange)
+{
+    struct http_talk *t = all->first;
+
+    while (t && t->exchange != exchange)
+        t = t->next;
+    return t;
+}
+
+struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t timer)
+{
+    struct http_talk *t = all->first;
+
+    while (t && t->timer != timer)
+        t = t->next;
+    return t;
+}
+
+static void talk_free(struct http_talk *t)
+{
+    http_heard_release(&t->heard);
+    free(t->text);
+    free(t);
+}
+
+void http_talk_sweep(struct http_talks *all)
+{
+    for (struct http_talk **at = &all->first, *t; (t = *at);) {
+        if (!t->over) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        talk_free(t);
+    }
+}
+
+void http_talk_release_all(struct http_talks *all)
+{
+    for (struct http_talk *t = all->first; t; t = t->next)
+        t->over = true;
+    http_talk_sweep(all);
+}
+
+void http_talk_keep(struct http_talk *t, struct str text)
+{
+    t->text = mem_alloc(text.len + 1);
+    t->text_len = text.len;
+    memcpy(t->text, text.at, text.len);
+}
+
+void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
+                   const struct step_ask *ask, int64_t now_us)
+{
+    struct action a = { .kind = ACTION_ASK, .ask = ask };
+
+    http_heard_again(&t->heard);
+    t->exchange = a.way.exchange = ++all->exchanges;
+    t->begun_us = now_us;
+    t->taken = false;
+    t->timer = 0;
+    say->out->put(say->out, &a);
+}
+
+void http_talk_drop(struct http_talk *t, struct say *say)
+{
+    struct action a = { .kind = ACTION_ABANDON, .way = { .exchange = t->exchange } };
+
+    if (t->exchange)
+        say->out->put(say->out, &a);
+    t->exchange = 0;
+    t->over = true;
+}
+
+int64_t http_talk_delay_us(const struct http_talk *t)
+{
+    int64_t said_s = t->heard.retry_ms / 1000;
+
+    if (t->heard.retry_ms >= 0 && !t->tries)
+        return said_s > RETRY_MAX_S ? (int64_t)RETRY_MAX_S * SECOND_US
+                                    : t->heard.retry_ms * 1000 + RETRY_MIN_US;
+    return (int64_t)SECOND_US << (t->tries < GROWTH ? t->tries : GROWTH);
+}
+
+bool http_talk_may_resume(const struct http_talk *t)
+{
+    bool refused = t->heard.status >= 300 && t->heard.status < 500;
+
+    return !t->modern && t->heard.last_event.len && t->tries < RESUMES && !refused &&
+           (t->resumes || http_heard_is_stream(&t->heard));
+}
+
+void http_talk_count(struct http_talk *t, int64_t now_us)
+{
+    bool opened = http_heard_is_stream(&t->heard);
+    bool lasted = now_us - t->begun_us >= (int64_t)STEADY_S * SECOND_US;
+
+    if (opened && (t->heard.events || lasted || t->heard.retry_ms >= 0))
+        t->tries = 0;
+    else
+        t->tries++;
+}

@@ -1,0 +1,66 @@
+/* engine/http-talk.h - one request over HTTP, and those that go on with its answer.
+ *
+ * What a speaker has under way is a list of these. Says what is asked and when it can be gone
+ * on with; what is said in the answers is the speaker's affair. */
+#ifndef ENGINE_HTTP_TALK_H
+#define ENGINE_HTTP_TALK_H
+
+#include "engine/http-heard.h"
+#include "engine/say.h"
+
+enum http_talk_kind {
+    HTTP_TALK_POST,
+    HTTP_TALK_STREAM, /* a GET: what the server says by itself; over HTTP+SSE all it says */
+    HTTP_TALK_DELETE,
+};
+
+struct http_talk {
+    struct http_talk *next;
+    enum http_talk_kind kind;
+    uint64_t exchange; /* 0: nothing is under way */
+    uint64_t timer;    /* 0: none */
+    int64_t begun_us;
+    unsigned tries; /* to go on, in vain */
+    bool greets;    /* it carries an initialize, */
+    bool ready;     /* or a notifications/initialized, */
+    bool note;      /* or anything else that is no request */
+    bool modern;    /* it needs no session */
+    bool taken;     /* it is on its way */
+    bool resumes;   /* what is under way goes on with an answer that broke off */
+    bool over;
+    struct http_heard heard;
+    char *text; /* what it carries, if it may be needed again */
+    size_t text_len;
+};
+
+struct http_talks {
+    struct http_talk *first; /* the latest */
+    uint64_t exchanges;      /* so many were begun */
+};
+
+struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind);
+struct http_talk *http_talk_find(const struct http_talks *all, uint64_t exchange);
+struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t timer);
+
+void http_talk_sweep(struct http_talks *all); /* frees those that are over */
+void http_talk_release_all(struct http_talks *all);
+
+void http_talk_keep(struct http_talk *t, struct str text);
+
+/* Asks the server, as the next exchange. */
+void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
+                   const struct step_ask *ask, int64_t now_us);
+
+/* It is over; what is under way for it is dropped. */
+void http_talk_drop(struct http_talk *t, struct say *say);
+
+/* How long to wait before it is gone on with. */
+int64_t http_talk_delay_us(const struct http_talk *t);
+
+/* Whether a stream that ended can be gone on with, or is worth another try. */
+bool http_talk_may_resume(const struct http_talk *t);
+
+/* It has ended, or failed: was that in vain? */
+void http_talk_count(struct http_talk *t, int64_t now_us);
+
+#endif

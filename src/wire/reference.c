@@ -1,0 +1,131 @@
+#include "wire/reference.h"
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Whether it begins with a scheme, whichever. */
+static bool has_scheme(struct str text)
+{
+    size_t colon = str_find(text, ':');
+
+    if (colon == text.len || colon == 0 || !is_letter(text.at[0]))
+        return false;
+    for (size_t i = 1; i < colon; i++) {
+        char c = text.at[i];
+
+        if (!is_letter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.')
+            return false;
+    }
+    return true;
+}
+
+/* Takes the last part off `path[0..len)`, with its slash. */
+static size_t go_up(const char *path, size_t len)
+{
+    while (len && path[len - 1] != '/')
+        len--;
+    return len ? len - 1 : 0;
+}
+
+/* Parts that are '.' or '..' are what they mean. */
+static struct str without_dots(struct str path, struct arena *a)
+{
+    char *out = arena_alloc(a, path.len + 1);
+    struct str rest = str_skip(path, 1);
+    size_t len = 0;
+    bool more = true;
+
+    while (more) {
+        size_t slash = str_find(rest, '/');
+        struct str part = str_n(rest.at, slash);
+        bool up = str_eq(part, STR("..")), stay = str_eq(part, STR("."));
+
+        more = slash < rest.len;
+        rest = str_skip(rest, slash + 1);
+        if (up)
+            len = go_up(out, len);
+        if (!up && !stay) {
+            out[len++] = '/';
+            if (part.len)
+                memcpy(out + len, part.at, part.len);
+            len += part.len;
+        } else if (!more) {
+            out[len++] = '/'; /* what it names is a folder */
+        }
+    }
+    return str_n(out, len);
+}
+
+/* Cuts query and fragment off; `query` is not there if there is none. */
+static void cut_query(struct str *text, struct str *query)
+{
+    size_t mark;
+
+    text->len = str_find(*text, '#');
+    mark = str_find(*text, '?');
+    *query = mark < text->len ? str_n(text->at + mark + 1, text->len - mark - 1) : STR_NONE;
+    text->len = mark;
+}
+
+static bool resolve_url(struct url *out, struct str text, struct arena *a, struct err *e)
+{
+    if (!url_parse(out, text, e))
+        return err_set(e, ERR_INPUT, "%s", e->msg);
+    if (out->authority.userinfo.at)
+        return err_set(e, ERR_INPUT, "the URL names a user");
+    out->fragment = STR_NONE;
+    out->path = out->path.len ? without_dots(out->path, a) : STR("/");
+    return true;
+}
+
+static struct str merged(struct str base, struct str text, struct arena *a)
+{
+    size_t len = base.len;
+
+    while (len && base.at[len - 1] != '/')
+        len--;
+    if (!len)
+        return arena_printf(a, "/%.*s", STR_ARG(text));
+    return arena_printf(a, "%.*s%.*s", (int)len, base.at, STR_ARG(text));
+}
+
+static void resolve_path(struct url *out, struct str text, const struct url *base,
+                         struct arena *a)
+{
+    struct str root = base->path.len ? base->path : STR("/"), query;
+
+    cut_query(&text, &query);
+    *out = *base;
+    out->fragment = STR_NONE;
+    out->authority.userinfo = STR_NONE;
+    if (text.len || query.at)
+        out->query = query;
+    if (text.len)
+        root = text.at[0] == '/' ? text : merged(root, text, a);
+    out->path = without_dots(root, a);
+}
+
+bool reference_resolve(struct url *out, bool *named, struct str text, const struct url *base,
+                       struct arena *a, struct err *e)
+{
+    const char *scheme = base->https ? "https" : "http";
+
+    if (!url_is_visible(text))
+        return err_set(e, ERR_INPUT, "the URL holds a character that a URL cannot hold");
+    *named = true;
+    if (str_starts(text, STR("//")))
+        return resolve_url(out, arena_printf(a, "%s:%.*s", scheme, STR_ARG(text)), a, e);
+    if (has_scheme(text))
+        return resolve_url(out, text, a, e);
+    *named = false;
+    resolve_path(out, text, base, a);
+    return true;
+}
+
+bool reference_same_origin(const struct url *a, const struct url *b)
+{
+    return a->https == b->https && url_port(a) == url_port(b) &&
+           url_same_host(&a->authority, &b->authority);
+}

@@ -1,0 +1,685 @@
+"""A client on stdio and a server on HTTP, 'mcpreel record --url' in between, and a replay with such a server behind it."""
+import json
+import os
+import pathlib
+import queue
+import signal
+import ssl
+import subprocess
+import threading
+import time
+
+import jsonschema
+import pytest
+
+from http_peers import WAIT, Program, Upstream, call, lines_of, of, result
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+SESSION = "session-canary-3f9a1c7e55"
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+class Stdio:
+    """mcpreel as the server that a client has started."""
+
+    def __init__(self, words, env=None, cwd=None, reads=True):
+        self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd)
+        self.lines = queue.Queue()
+        self.err = []
+        self.threads = []
+        self.start(lambda: self.err.extend(self.process.stderr))
+        if reads:
+            self.start_reading()
+
+    def start(self, function):
+        self.threads.append(threading.Thread(target=function, daemon=True))
+        self.threads[-1].start()
+
+    def start_reading(self):
+        self.start(self.read)
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+        self.lines.put(None)
+
+    def say(self, *messages):
+        self.write(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
+
+    def write(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def hear(self):
+        """The next message; None at the end."""
+        return self.lines.get(timeout=WAIT)
+
+    def ask(self, message):
+        self.say(message)
+        return self.hear()
+
+    def close(self):
+        """The client closes; the exit code."""
+        self.process.stdin.close()
+        return self.end()
+
+    def end(self):
+        try:
+            code = self.process.wait(timeout=WAIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+            pytest.fail(f"it did not end: {self.err}")
+        for thread in self.threads:
+            thread.join(timeout=WAIT)
+        return code
+
+    @property
+    def said(self):
+        return b"".join(self.err).decode()
+
+
+@pytest.fixture
+def upstream():
+    made = []
+
+    def make(serve, **more):
+        made.append(Upstream(serve, **more))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture
+def stdio(mcpreel):
+    started = []
+
+    def start(*words, **more):
+        started.append(Stdio([mcpreel, *words], **more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+
+
+@pytest.fixture
+def bridge(stdio, tmp_path):
+    def start(server, *options, **more):
+        url = server if isinstance(server, str) else server.url
+        one = stdio("record", "--url", url, "-o", tmp_path / "r.jsonl", *options, **more)
+        one.file = tmp_path / "r.jsonl"
+        return one
+
+    return start
+
+
+def recorded(one):
+    """The lines of the recording, each of which is as the schema has it."""
+    lines = lines_of(one.file)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    for line in lines:
+        for error in validator.iter_errors(line):
+            pytest.fail(f"{error.message} in {line}")
+    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
+    return lines
+
+
+def messages(lines, direction):
+    return [line["msg"] for line in of(lines, "message", dir=direction)]
+
+
+def initialize(request_id=0, version="2025-11-25"):
+    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
+
+
+def greeting(request_id, version="2025-11-25"):
+    return result(request_id, {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}})
+
+
+def greets(conn, request):
+    conn.answer(json_=greeting(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
+
+
+def serving(calls, stream=None, delete=200):
+    """A server of 2025-11-25 with one session; `calls` answers all other requests, `stream` a GET."""
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "DELETE":
+                conn.answer(delete)
+            elif request.method == "GET" and (stream is None or not stream(conn, request)):
+                conn.answer(405, headers=[("Allow", "POST, DELETE")])
+            elif request.method == "GET":
+                pass
+            elif isinstance(request.json, dict) and request.json.get("method") == "initialize":
+                greets(conn, request)
+            elif isinstance(request.json, dict) and "id" not in request.json:
+                conn.answer(202)
+            else:
+                calls(conn, request)
+
+    return serve
+
+
+def echo(conn, request):
+    conn.answer(json_=result(request.json["id"], {"said": request.json["method"]}))
+
+
+def greeted(one):
+    assert one.ask(initialize()) == greeting(0)
+    one.say(READY)
+    return one
+
+
+def test_a_session_from_its_beginning_to_its_end(upstream, bridge):
+    server = upstream(serving(echo))
+    one = greeted(bridge(server))
+    assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
+    assert one.close() == 0, one.said
+    posts = [r for r in server.requests if r.method == "POST"]
+    assert [r.json.get("method") for r in posts] == ["initialize", "notifications/initialized", "tools/list"]
+    assert [r.get("Mcp-Session-Id") for r in posts] == [None, SESSION, SESSION]
+    assert [r.get("MCP-Protocol-Version") for r in posts] == [None, "2025-11-25", "2025-11-25"]
+    assert all(r.get("Accept") == "application/json, text/event-stream" and r.get("Content-Type") == "application/json" for r in posts)
+    assert [r.get("Mcp-Session-Id") for r in server.requests if r.method == "DELETE"] == [SESSION]
+    lines = recorded(one)
+    assert messages(lines, "c2s") == [initialize(), READY, call("a", "tools/list")]
+    assert messages(lines, "s2c") == [greeting(0), result("a", {"said": "tools/list"})]
+    assert lines[0]["transport"] == "http" and lines[-1]["exit_code"] == 0
+    assert {line.get("session") for line in of(lines, "message")} == {None, 1}
+    assert SESSION not in one.file.read_text()
+
+
+def test_the_recording_is_played_on_stdio_and_over_http(upstream, bridge, stdio, mcpreel):
+    one = greeted(bridge(upstream(serving(echo))))
+    assert one.ask(call("a", "tools/list"))
+    assert one.close() == 0
+    again = greeted(stdio("replay", one.file))
+    assert again.ask(call(7, "tools/list")) == result(7, {"said": "tools/list"})
+    assert again.close() == 0, again.said
+    program = Program([mcpreel, "replay", "--listen", "0", one.file])
+    try:
+        client = program.client()
+        hello = client.post(initialize())
+        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(READY, headers=inside).status == 202
+        assert client.post(call(9, "tools/list"), headers=inside).json == result(9, {"said": "tools/list"})
+        assert program.stop() == 0
+    finally:
+        program.close()
+
+
+def test_what_passes_is_in_the_file_before_its_receiver_has_it(upstream, bridge):
+    one = None
+
+    def look(conn, request):
+        there = one.file.read_text()
+        assert f'"id": {request.json["id"]}' in there or f'"id":{request.json["id"]}' in there
+        echo(conn, request)
+
+    one = greeted(bridge(upstream(serving(look))))
+    for n in range(1, 20):
+        answer = one.ask(call(n, "ping"))
+        assert json.dumps(answer) in one.file.read_text()
+    assert one.close() == 0
+
+
+def test_a_client_that_closes_at_once_gets_its_answers(upstream, mcpreel, run, tmp_path):
+    server = upstream(serving(echo))
+    said = [initialize(), READY, *(call(n, "ping") for n in range(1, 30))]
+    ran = run([mcpreel, "record", "--upstream-http", server.url, "-o", "r.jsonl"], cwd=tmp_path,
+              stdin=b"".join(json.dumps(m).encode() + b"\n" for m in said))
+    assert ran.code == 0, ran
+    assert sorted(json.loads(line)["id"] for line in ran.out.splitlines()) == list(range(30))
+    posted = [r.json for r in server.requests if r.method == "POST"]
+    assert sorted(map(json.dumps, posted)) == sorted(map(json.dumps, said))
+    assert posted[:2] == said[:2]
+
+
+def test_answers_come_in_any_order_and_calls_do_not_wait_for_each_other(upstream, bridge):
+    others = threading.Event()
+
+    def calls(conn, request):
+        if request.json["id"] == 1:
+            assert others.wait(WAIT)
+        echo(conn, request)
+
+    one = greeted(bridge(upstream(serving(calls))))
+    one.say(call(1, "slow"), call(2, "quick"), call(3, "quick"))
+    assert {one.hear()["id"], one.hear()["id"]} == {2, 3}
+    others.set()
+    assert one.hear() == result(1, {"said": "slow"})
+    assert one.close() == 0
+
+
+def test_questions_of_the_server_are_answered(upstream, bridge):
+    """On the stream of a call, and on the server's own."""
+    answers = queue.Queue()
+    question = {"jsonrpc": "2.0", "id": 0, "method": "roots/list"}
+
+    def stream(conn, request):
+        conn.sse()
+        conn.event({**question, "id": "own"})
+        conn.wait_end()
+        return True
+
+    def calls(conn, request):
+        if "method" not in request.json:
+            answers.put(request.json)
+            conn.answer(202)
+            return
+        conn.sse()
+        conn.event(question)
+        assert answers.get(timeout=WAIT) == result(0, {"roots": []})
+        conn.event(result(request.json["id"]))
+        conn.last()
+
+    one = greeted(bridge(upstream(serving(calls, stream))))
+    assert one.hear() == {**question, "id": "own"}
+    one.say(result("own", {"roots": []}))
+    assert answers.get(timeout=WAIT) == result("own", {"roots": []})
+    assert one.ask(call(1, "tools/call", name="x")) == question
+    one.say(result(0, {"roots": []}))
+    assert one.hear() == result(1)
+    assert one.close() == 0
+
+
+def test_a_stream_that_breaks_off_is_gone_on_with(upstream, bridge):
+    asked = []
+
+    def calls(conn, request):
+        asked.append(request.json)
+        conn.sse()
+        conn.event("", id="e-1", retry=10)
+        conn.last()
+
+    def stream(conn, request):
+        if request.get("Last-Event-ID") != "e-1":
+            return False
+        conn.sse()
+        conn.event(result(1), id="e-2")
+        conn.last()
+        return True
+
+    one = greeted(bridge(upstream(serving(calls, stream))))
+    assert one.ask(call(1, "tools/call", name="x")) == result(1)
+    assert one.close() == 0
+    assert len(asked) == 1
+    assert of(recorded(one), "http", ev="response", resumes={"stream": 1, "after": 1})
+
+
+def test_a_stream_that_breaks_off_for_good_is_told(upstream, bridge):
+    def calls(conn, request):
+        conn.sse()
+        conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})
+        conn.close()
+
+    one = greeted(bridge(upstream(serving(calls))))
+    assert one.ask(call(1, "tools/call", name="x"))["method"] == "notifications/message"
+    error = one.hear()
+    assert (error["id"], error["error"]["code"]) == (1, -32000)
+    assert error["error"]["message"] == "the server closed the connection before its answer was whole"
+    assert one.close() == 0
+    broken = of(recorded(one), "http", ev="end", clean=False)
+    assert [line["why"] for line in broken] == [error["error"]["message"]]
+
+
+@pytest.mark.parametrize("status, said", [
+    (401, "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"),
+    (403, "the server refused it (status 403)"), (429, "the server refused it (status 429)"),
+    (500, "the server failed at it (status 500)"), (503, "the server failed at it (status 503)"),
+])
+def test_a_server_that_refuses(upstream, bridge, status, said):
+    one = bridge(upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>")))
+    assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said, "data": {"httpStatus": status}}}
+    assert one.close() == 0
+    assert f"ping: {said}" in one.said
+
+
+def test_a_server_that_is_not_there(bridge):
+    one = bridge("http://127.0.0.1:1/mcp")
+    for message in (initialize(), call("b")):
+        error = one.ask(message)
+        assert (error["id"], error["error"]["code"]) == (message["id"], -32000)
+        assert "connect" in error["error"]["message"]
+    assert one.close() == 4
+    lines = recorded(one)
+    assert [line["why"] for line in of(lines, "http", ev="end")] == [error["error"]["message"]] * 2
+    assert [line["by"] for line in of(lines, "http", ev="response")] == ["mcpreel"] * 2
+    assert lines[-1]["exit_code"] == 4
+
+
+def test_a_session_that_the_server_ended_can_be_begun_anew(upstream, bridge):
+    ended = []
+
+    def calls(conn, request):
+        if not ended:
+            ended.append(True)
+            conn.answer(404, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no such session"}})
+        else:
+            echo(conn, request)
+
+    one = greeted(bridge(upstream(serving(calls))))
+    assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "no such session"}}
+    assert one.ask(initialize(2)) == greeting(2)
+    assert one.ask(call(3)) == result(3, {"said": "ping"})
+    assert one.close() == 0
+    assert "the client has to initialize again" in one.said
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_the_session(upstream, bridge, signum):
+    held = threading.Event()
+
+    def calls(conn, request):
+        held.set()
+        conn.wait_end()
+
+    server = upstream(serving(calls))
+    one = greeted(bridge(server))
+    one.say(call(1, "tools/call", name="long"))
+    assert held.wait(WAIT)
+    one.process.send_signal(signum)
+    assert one.end() == 0
+    assert one.hear() is None
+    assert "DELETE" in [r.method for r in server.requests]
+    lines = recorded(one)
+    assert of(lines, "http", ev="end", by="client", clean=False)
+
+
+def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):
+    """However much the server has to say."""
+    begun, left = threading.Event(), threading.Event()
+
+    def calls(conn, request):
+        conn.sse()
+        try:
+            while True:
+                conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
+                begun.set()
+        except OSError:
+            left.set()
+            raise
+
+    words = [mcpreel, "-q", "record", "--url", upstream(serving(calls)).url, "-o", tmp_path / "r.jsonl"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(json.dumps(call(1, "tools/call", name="long")).encode() + b"\n")
+        process.stdin.close()
+        assert begun.wait(WAIT)
+        process.stdout.close()
+        assert left.wait(WAIT)
+        assert process.wait(timeout=WAIT) == 0
+
+
+def test_a_server_that_keeps_its_session(upstream, bridge):
+    one = greeted(bridge(upstream(serving(echo, delete=405))))
+    assert one.ask(call(1)) == result(1, {"said": "ping"})
+    assert one.close() == 0
+
+
+def test_noise_is_recorded_and_not_sent(upstream, bridge):
+    server = upstream(serving(echo))
+    one = greeted(bridge(server))
+    one.write(b"hello\n\n{\"id\":{}}\n[]\n")
+    assert [one.hear()["error"]["code"] for _ in range(3)] == [-32700, -32600, -32600]
+    assert one.ask(call(1)) == result(1, {"said": "ping"})
+    assert one.close() == 0
+    lines = recorded(one)
+    assert [line["text"] for line in of(lines, "raw", **{"from": "client"})] == ["hello", "{\"id\":{}}", "[]"]
+    assert all(b"hello" not in r.body for r in server.requests)
+
+
+def test_a_batch_goes_as_one_and_comes_back_in_lines(upstream, bridge):
+    def calls(conn, request):
+        conn.answer(json_=[result(one["id"]) for one in reversed(request.json) if "id" in one])
+
+    server = upstream(serving(calls))
+    one = greeted(bridge(server))
+    one.write(json.dumps([call(1), call(2), {"jsonrpc": "2.0", "method": "notifications/x"}]).encode() + b"\n")
+    assert [one.hear(), one.hear()] == [result(2), result(1)]
+    assert one.close() == 0
+    assert any(isinstance(r.json, list) for r in server.requests if r.body)
+
+
+def test_json_over_several_lines_comes_as_one(upstream, bridge):
+    one = bridge(upstream(lambda conn: conn.request() and conn.answer(200, b'{\r\n "jsonrpc": "2.0",\n "id": 1, "result": {}\n}\n',
+                                                                      [("Content-Type", "application/json; charset=utf-8")])))
+    assert one.ask(call(1)) == result(1)
+    assert one.close() == 0
+
+
+def test_megabytes_pass_both_ways(upstream, bridge):
+    one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(
+        json_=result(request.json["id"], {"back": request.json["params"]["text"]}))))))
+    texts = ["x" * (1 << 20), "é\"\\" * (1 << 17), "z" * (2 << 20)]
+    writer = threading.Thread(target=lambda: one.say(*(call(n, "echo", text=text) for n, text in enumerate(texts, 1))))
+    writer.start()
+    answers = sorted((one.hear() for _ in texts), key=lambda m: m["id"])
+    writer.join(WAIT)
+    assert answers == [result(n, {"back": text}) for n, text in enumerate(texts, 1)]
+    assert one.close() == 0
+
+
+def test_a_server_without_sessions_is_told_what_stands_in_the_message(upstream, bridge):
+    tools = {"tools": [{"name": "weather", "inputSchema": {"properties": {"city": {"x-mcp-header": "City"}}}}]}
+
+    def serve(conn):
+        while request := conn.request():
+            conn.answer(json_=result(request.json["id"], tools if request.json["method"] == "tools/list" else {}))
+
+    server = upstream(serve)
+    one = bridge(server)
+    for n, (method, params) in enumerate([("server/discover", {}), ("tools/list", {}),
+                                          ("tools/call", {"name": "weather", "arguments": {"city": "Tromsø"}})]):
+        assert one.ask(call(n, method, **params, _meta=META))["id"] == n
+    assert one.close() == 0
+    assert [r.method for r in server.requests] == ["POST"] * 3
+    assert all(r.get("MCP-Protocol-Version") == "2026-07-28" and not r.get("Mcp-Session-Id") for r in server.requests)
+    assert [r.get("Mcp-Method") for r in server.requests] == ["server/discover", "tools/list", "tools/call"]
+    assert [server.requests[2].get(name) for name in ("Mcp-Name", "Mcp-Param-City")] == ["weather", "=?base64?VHJvbXPDuA==?="]
+
+
+def test_a_cancellation_without_sessions_breaks_off_the_request(upstream, bridge):
+    begun, gone = threading.Event(), threading.Event()
+
+    def serve(conn):
+        request = conn.request()
+        if request.json["id"] == 1:
+            conn.sse()
+            begun.set()
+            conn.wait_end()
+            gone.set()
+        else:
+            echo(conn, request)
+
+    server = upstream(serve)
+    one = bridge(server)
+    one.say(call(1, "tools/call", name="long", _meta=META))
+    assert begun.wait(WAIT)
+    one.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert gone.wait(WAIT)
+    assert one.ask(call(2, "tools/list", _meta=META)) == result(2, {"said": "tools/list"})
+    assert one.close() == 0
+    assert not any(b"cancelled" in r.body for r in server.requests)
+    assert of(recorded(one), "http", ev="end", by="client", clean=False)
+
+
+def old_server(endpoint):
+    """A server of 2024-11-05; `endpoint` is what it says, of its own address."""
+    streams = queue.Queue()
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "GET" and request.target == "/sse":
+                conn.sse()
+                conn.event(endpoint(conn), event="endpoint")
+                streams.put(conn)
+                conn.wait_end()
+                return
+            if request.target != "/messages?sessionId=" + SESSION:
+                conn.answer(404, b"Cannot POST /sse")
+                continue
+            conn.answer(202, b"Accepted")
+            if "id" in request.json:
+                stream = streams.get(timeout=WAIT)
+                answer = greeting if request.json["method"] == "initialize" else lambda n: result(n, {"said": request.json["method"]})
+                stream.event(answer(request.json["id"]), event="message")
+                streams.put(stream)
+
+    return serve
+
+
+@pytest.mark.parametrize("endpoint", ["/messages?sessionId={s}", "messages?sessionId={s}", "http://127.0.0.1:{p}/messages?sessionId={s}"])
+def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, endpoint):
+    server = upstream(old_server(lambda conn: endpoint.format(s=SESSION, p=conn.sock.getsockname()[1])))
+    one = bridge(server.url.replace("/mcp", "/sse"))
+    greeted(one)
+    assert one.ask(call(1, "tools/list")) == result(1, {"said": "tools/list"})
+    assert one.close() == 0, one.said
+    assert "HTTP+SSE" in one.said
+    assert SESSION not in one.file.read_text()
+    lines = recorded(one)
+    assert messages(lines, "s2c") == [greeting(0), result(1, {"said": "tools/list"})]
+
+
+def test_an_endpoint_elsewhere_is_refused(upstream, bridge):
+    other = upstream(serving(echo))
+    server = upstream(old_server(lambda conn: f"http://127.0.0.1:{other.port}/messages"))
+    one = bridge(server.url.replace("/mcp", "/sse"))
+    error = one.ask(initialize())
+    assert error["error"]["message"] == "the server wants messages to go elsewhere, to '127.0.0.1'"
+    assert one.close() == 0
+    assert not other.seen
+
+
+def test_headers_are_sent_and_not_recorded(upstream, bridge):
+    server = upstream(serving(echo))
+    one = greeted(bridge(server, "--header", "X-Api-Key: canary-key-123456", "--header-env", "Authorization=TOKEN",
+                         env={"TOKEN": "Bearer canary-token-123456"}))
+    assert one.ask(call(1))
+    assert one.close() == 0
+    assert all(r.get("Authorization") == "Bearer canary-token-123456" and r.get("X-Api-Key") == "canary-key-123456"
+               for r in server.requests)
+    assert "canary" not in one.file.read_text() and "canary" not in one.said
+
+
+def test_a_secret_in_the_url_is_not_recorded(upstream, bridge):
+    server = upstream(serving(echo))
+    one = greeted(bridge(f"http://user:canary-pw-123456@127.0.0.1:{server.port}/canary-path-8f3a9c1d2e7b6a5f4c/mcp?key=canary-query-123456"))
+    assert one.ask(call(1))
+    assert one.close() == 0
+    assert server.requests[0].target == "/canary-path-8f3a9c1d2e7b6a5f4c/mcp?key=canary-query-123456"
+    assert server.requests[0].get("Authorization").startswith("Basic ")
+    assert "canary" not in one.file.read_text() and "canary" not in one.said
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-subj", "/CN=test",
+                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def tls(certificate):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    return context
+
+
+def test_tls_to_whom_is_trusted(upstream, bridge, tls, certificate):
+    one = greeted(bridge(upstream(serving(echo), tls=tls), "--cacert", certificate / "cert.pem"))
+    for n in range(1, 5):
+        assert one.ask(call(n, "ping")) == result(n, {"said": "ping"})
+    assert one.close() == 0
+
+
+def test_tls_to_nobody_else(upstream, bridge, tls):
+    one = bridge(upstream(serving(echo), tls=tls))
+    assert "certificate" in one.ask(initialize())["error"]["message"]
+    assert one.close() == 4
+
+
+def test_a_client_that_does_not_read_slows_the_server(upstream, bridge):
+    """And gets everything once it does."""
+    count, size, said = 600, 100 << 10, []
+
+    def calls(conn, request):
+        conn.sse()
+        for n in range(count):
+            conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"n": n, "data": "x" * size}})
+            said.append(n)
+        conn.event(result(1))
+        conn.last()
+
+    one = bridge(upstream(serving(calls)), reads=False)
+    one.say(call(1, "tools/call", name="flood"))
+    before = -1
+    while before != len(said):  # until it says no more
+        before = len(said)
+        time.sleep(0.5)
+    assert len(said) < count / 2  # thirty megabytes are more than anybody keeps for a client
+    one.start_reading()
+    heard = [one.hear() for _ in range(count + 1)]
+    assert [m["params"]["n"] for m in heard[:-1]] == list(range(count))
+    assert heard[-1] == result(1)
+    assert one.close() == 0
+
+
+# --- Behind a replay
+
+
+@pytest.fixture
+def little(upstream, bridge, tmp_path):
+    """A recording with one answer in it."""
+    one = greeted(bridge(upstream(serving(echo))))
+    assert one.ask(call(1, "tools/list"))
+    assert one.close() == 0
+    os.rename(one.file, tmp_path / "little.jsonl")
+    return tmp_path / "little.jsonl"
+
+
+def test_what_was_not_recorded_is_asked_of_a_server_on_http(upstream, stdio, little):
+    server = upstream(serving(echo))
+    one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", server.url, little))
+    assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
+    assert not server.seen
+    assert one.ask(call("b", "prompts/list")) == result("b", {"said": "prompts/list"})
+    assert one.ask(call("c", "resources/list")) == result("c", {"said": "resources/list"})
+    assert one.close() == 0, one.said
+    asked = [r.json.get("method") for r in server.requests if r.body]
+    assert asked == ["initialize", "notifications/initialized", "prompts/list", "resources/list"]
+    assert "DELETE" in [r.method for r in server.requests]
+
+
+def test_clients_on_http_have_such_a_server_behind_them_too(upstream, mcpreel, little):
+    server = upstream(serving(echo))
+    program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--upstream-http", server.url, little])
+    try:
+        client = program.client()
+        hello = client.post(initialize())
+        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(READY, headers=inside).status == 202
+        assert client.post(call(9, "tools/list"), headers=inside).json == result(9, {"said": "tools/list"})
+        answer = client.post(call(10, "prompts/list"), headers=inside)
+        assert b'"said": "prompts/list"' in answer.body or b'"said":"prompts/list"' in answer.body
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+
+
+def test_a_server_behind_the_recording_that_is_not_there(stdio, little):
+    one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", "http://127.0.0.1:1/mcp", little))
+    assert one.ask(call("b", "prompts/list"))["error"]["message"] == "not recorded, and the server behind the recording is gone"
+    assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
+    assert one.close() == 4
+    assert "connect" in one.said

@@ -1,0 +1,89 @@
+"""Real clients on stdio, real servers on HTTP, 'mcpreel record --url' in between.
+
+The document of a session must be that of the same client at the same server over HTTP without us, and the recording
+must be as good as any other: played on stdio and over HTTP, it gives that document again.
+"""
+import os
+from dataclasses import dataclass
+
+import pytest
+
+from conftest import once
+from peers import CLIENTS, LISTENERS, apart, assert_same, document_of
+from test_http_peers import MATRIX
+
+MAIN = ("ts", "everything")
+
+
+def names(pair):
+    return tuple(getattr(pair, "values", pair))
+
+
+def beyond_main(pairs):
+    return [pair if pair == MAIN else pytest.param(*pair, marks=pytest.mark.interop) for pair in pairs]
+
+
+# Clients that know both transports.
+BRIDGED = beyond_main(names(pair) for pair in MATRIX if names(pair)[0] in CLIENTS)
+# Not among them: ts-2-auto, which asks what the server speaks in a process, and so in a recording, of its own.
+PLAYED = [MAIN, ("ts", "ts"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2"), ("ts-2", "ts-2"), ("py-auto", "ts-2"),
+          ("fastmcp", "fastmcp"), ("fastmcp-auto", "fastmcp"), ("ts-1.12", "ts"), ("py", "everything"), ("py", "mcp-lite")]
+
+
+@dataclass(frozen=True)
+class Bridged:
+    document: dict
+    file: os.PathLike
+    err: str
+
+
+@pytest.fixture(scope="session")
+def on_stdio(stage, run):
+    """A session of a client with what a command starts, by the script of a server on HTTP: the document."""
+    def make(client, server, command, env=None):
+        where = stage.fresh()
+        script = stage.script(LISTENERS[server], where, where)
+        return run([*stage.client(client), script, "--", *command], timeout=120, env=env or {})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def bridged(stage, mcpreel, on_stdio):
+    def make(client, server):
+        where = stage.fresh()
+        # A client may start its command twice, to see what the server speaks.
+        with stage.serve(server) as url:
+            ran = on_stdio(client, server, [mcpreel, "record", "--url", url, "-o", f"{where}/"])
+        largest = max(where.iterdir(), key=lambda file: file.stat().st_size)
+        return Bridged(document_of(ran), largest, ran.err.decode())
+
+    return once(make)
+
+
+@pytest.fixture(scope="session")
+def without_us(visited, direct):
+    """The session over HTTP; where a client's own HTTP stands in its way (an answer of a MiB), that on stdio."""
+    def make(client, server):
+        return direct(client, server).document if server == "python" else visited(client, server)
+
+    return make
+
+
+@pytest.mark.parametrize("client,server", BRIDGED)
+def test_a_bridged_session_is_the_direct_one(without_us, bridged, client, server):
+    assert_same(apart(without_us(client, server), server), apart(bridged(client, server).document, server))
+
+
+@pytest.mark.parametrize("client,server", beyond_main(PLAYED))
+def test_the_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, server):
+    tape = bridged(client, server)
+    again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
+    assert_same(apart(tape.document, server), apart(again, server))
+
+
+@pytest.mark.parametrize("client,server", beyond_main(pair for pair in PLAYED if pair[1] != "python"))
+def test_the_recording_is_played_over_http(replayed_visit, bridged, client, server):
+    tape = bridged(client, server)
+    again = replayed_visit(client, server, tape.file, "--match", "by-request")
+    assert_same(apart(tape.document, server), apart(again, server))

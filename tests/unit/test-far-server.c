@@ -1,0 +1,120 @@
+#include "cmd/far-server.h"
+
+#include <stdio.h>
+
+#include "peer.h"
+#include "test.h"
+
+#define ANSWER(id)                                                                             \
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 20\r\n"              \
+    "Connection: close\r\n\r\n"                                                                \
+    "{\"id\":" #id ",\"result\":{}}"
+
+/* An engine that asks again at the first answer, and has enough after the second. */
+struct bench {
+    struct log log;
+    struct app app;
+    struct loop *loop;
+    struct drive drive;
+    struct far_server server;
+    struct buf told;
+    int heard;
+};
+
+static void step(void *engine, const struct event *ev)
+{
+    struct bench *b = engine;
+
+    assert_int_equal(ev->kind, EVENT_UPSTREAM);
+    assert_int_equal(ev->record->message.dir, TO_CLIENT);
+    buf_printf(&b->told, "%.*s ", STR_ARG(json_raw(ev->record->message.msg)));
+    if (++b->heard == 1)
+        far_server_send(&b->server, STR("{\"id\":2,\"method\":\"ping\"}"));
+    else
+        assert_true(far_server_end(&b->server));
+}
+
+static void act(void *to, const struct action *a)
+{
+    (void)to;
+    (void)a;
+    fail_msg("it wants nothing");
+}
+
+static void on_gone(void *to)
+{
+    struct bench *b = to;
+
+    buf_add(&b->told, STR("gone"));
+    loop_stop(b->loop);
+}
+
+static void ignore(void *to, struct str line)
+{
+    (void)to;
+    (void)line;
+}
+
+static void open_bench(struct bench *b)
+{
+    *b = (struct bench){ .loop = loop_new(), .log = { .level = LOG_ERROR, .put = ignore } };
+    b->app.log = &b->log;
+    buf_init(&b->told, 1 << 16);
+    drive_init(&b->drive, &b->app, b->loop, step, b, act, b);
+    far_server_init(&b->server, &b->drive, EVENT_UPSTREAM, on_gone, b);
+}
+
+static void close_bench(struct bench *b)
+{
+    far_server_release(&b->server);
+    drive_release(&b->drive);
+    loop_free(b->loop);
+    buf_release(&b->told);
+}
+
+static void an_engine_may_ask_again_while_it_hears(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT), PEER_TEXT(SEES, "POST /mcp"), PEER_TEXT(SAYS, ANSWER(1)),
+        PEER(ACCEPT), PEER_TEXT(SEES, "POST /mcp"), PEER_TEXT(SAYS, ANSWER(2)),
+        PEER(DONE),
+    };
+    char url[64];
+    struct remote where = { .url = url };
+    struct err e = ERR_NONE;
+    struct peer peer;
+    struct bench b;
+
+    (void)state;
+    peer_start(&peer, script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
+    open_bench(&b);
+    assert_true(far_server_start(&b.server, b.loop, &where, &e));
+    far_server_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
+    assert_int_equal(b.told.len, 0); /* nothing happens while somebody steps */
+    loop_run(b.loop);
+    assert_str(buf_str(&b.told), STR("{\"id\":1,\"result\":{}} {\"id\":2,\"result\":{}} gone"));
+    close_bench(&b);
+    peer_join(&peer);
+}
+
+static void one_that_never_ran_has_nothing_to_end(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    far_server_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
+    assert_false(far_server_end(&b.server));
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_engine_may_ask_again_while_it_hears),
+        cmocka_unit_test(one_that_never_ran_has_nothing_to_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

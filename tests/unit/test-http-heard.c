@@ -1,0 +1,143 @@
+#include "engine/http-heard.h"
+
+#include "test.h"
+
+struct bench {
+    struct http_heard heard;
+    struct buf events;
+};
+
+static void note(void *to, struct str name, struct str data)
+{
+    struct bench *b = to;
+
+    buf_printf(&b->events, "%.*s:%.*s|", STR_ARG(name), STR_ARG(data));
+}
+
+static void open_bench(struct bench *b)
+{
+    http_heard_init(&b->heard);
+    buf_init(&b->events, 1 << 16);
+}
+
+static void close_bench(struct bench *b)
+{
+    http_heard_release(&b->heard);
+    buf_release(&b->events);
+}
+
+static void head(struct bench *b, unsigned status, const char *type, const char *name,
+                 const char *value)
+{
+    struct fields f = { 0 };
+
+    if (type)
+        fields_add(&f, STR("content-type"), str_z(type));
+    if (name)
+        fields_add(&f, str_z(name), str_z(value));
+    http_heard_again(&b->heard);
+    http_heard_head(&b->heard, status, &f);
+    fields_release(&f);
+}
+
+static void data(struct bench *b, const char *bytes)
+{
+    http_heard_data(&b->heard, str_z(bytes), note, b);
+}
+
+static void assert_complaint(struct bench *b, const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 16);
+    http_heard_complain(&b->heard, &text);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+}
+
+static void events_are_told_and_where_they_end_is_remembered(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    assert_true(http_heard_is_stream(&b.heard));
+    data(&b, "id: 1\nretry: 70\nda");
+    data(&b, "ta:\n\n: comment\n\nid: 2\nevent: endpoint\ndata: /m\n\ndata: {\"a\":\ndata: "
+             "1}\n\nid: 3\ndata: cut");
+    assert_str(buf_str(&b.events), STR("endpoint:/m|message:{\"a\":\n1}|"));
+    assert_str(buf_str(&b.heard.last_event), STR("2"));
+    assert_int_equal(b.heard.retry_ms, 70);
+    assert_complaint(&b, "the stream of events ended before the answer");
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    assert_int_equal(b.heard.events, 0);
+    assert_str(buf_str(&b.heard.last_event), STR("2"));
+    assert_int_equal(b.heard.retry_ms, 70);
+    close_bench(&b);
+}
+
+static void an_id_that_cannot_be_told_is_none(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    data(&b, "id: 1\ndata:\n\n");
+    data(&b, "id: a\x01z\ndata:\n\n");
+    assert_int_equal(b.heard.last_event.len, 0);
+    close_bench(&b);
+}
+
+static void a_body_is_gathered(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "application/json", NULL, NULL);
+    data(&b, "{\"a\"");
+    data(&b, ":1}");
+    assert_str(buf_str(&b.heard.body), STR("{\"a\":1}"));
+    assert_int_equal(b.events.len, 0);
+    head(&b, 404, "text/event-stream", NULL, NULL); /* events of a refusal are none */
+    assert_false(http_heard_is_stream(&b.heard));
+    assert_int_equal(b.heard.body.len, 0);
+    close_bench(&b);
+}
+
+static void every_way_not_to_answer_has_its_words(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", "Content-Encoding", "gzip");
+    assert_complaint(&b, "the server's answer is packed, which nobody asked for");
+    head(&b, 200, "application/json", "Content-Encoding", "identity");
+    assert_complaint(&b, "the server took the request and said nothing to it (status 200)");
+    data(&b, "<html>");
+    assert_complaint(&b, "the server's answer is neither a JSON-RPC message nor events");
+    head(&b, 302, NULL, "Location", "/login");
+    assert_complaint(&b, "the server says it is elsewhere (status 302): '/login'");
+    head(&b, 304, NULL, NULL, NULL);
+    assert_complaint(&b, "the server refused it (status 304)");
+    head(&b, 429, NULL, NULL, NULL);
+    assert_complaint(&b, "the server refused it (status 429)");
+    head(&b, 502, NULL, NULL, NULL);
+    assert_complaint(&b, "the server failed at it (status 502)");
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_told_and_where_they_end_is_remembered),
+        cmocka_unit_test(an_id_that_cannot_be_told_is_none),
+        cmocka_unit_test(a_body_is_gathered),
+        cmocka_unit_test(every_way_not_to_answer_has_its_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

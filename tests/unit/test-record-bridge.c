@@ -1,0 +1,109 @@
+#include "cmd/record-bridge.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "peer.h"
+#include "program.h"
+#include "scratch.h"
+#include "test.h"
+
+#define PING "{\"id\":1,\"method\":\"ping\"}"
+#define PONG "{\"id\":1,\"result\":{}}"
+
+static void assert_has(struct str text, const char *part)
+{
+    if (!text.len || !memmem(text.at, text.len, part, strlen(part)))
+        fail_msg("no \"%s\" in %.*s", part, STR_ARG(text));
+}
+
+/* The program with a client that says this and closes, and a server that keeps to a script. */
+static int play(const struct peer_step *script, const char *said, const char *heard,
+                struct buf *file)
+{
+    struct err e = ERR_NONE;
+    struct program p;
+    struct peer peer;
+    char url[64];
+    int code;
+
+    peer_start(&peer, script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
+    program_run(&p, NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream-http", url),
+                str_z(said));
+    peer_join(&peer);
+    assert_str(buf_str(&p.out), str_z(heard));
+    code = p.code;
+    program_release(&p);
+    buf_init(file, 1 << 20);
+    if (!file_slurp(file, &sys_real, "file", &e))
+        fail_msg("%s", e.msg);
+    return code;
+}
+
+static void what_passes_is_recorded_until_the_client_ends(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n"),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                        "Content-Length: 20\r\n\r\n" PONG),
+        PEER(DONE),
+    };
+    struct buf file;
+
+    (void)state;
+    assert_int_equal(play(script, PING "\nnoise\n",
+                          "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{"
+                          "\"code\":-32700,\"message\":\"not valid JSON\"}}\n" PONG "\n",
+                          &file),
+                     0);
+    assert_has(buf_str(&file), "\"dir\":\"c2s\",\"msg\":" PING);
+    assert_has(buf_str(&file), "\"dir\":\"s2c\",\"msg\":" PONG);
+    assert_has(buf_str(&file), "\"why\":\"not JSON\",\"text\":\"noise\"");
+    assert_has(buf_str(&file), "\"ev\":\"end\",\"by\":\"server\",\"clean\":true");
+    assert_has(buf_str(&file), "\"transport\":\"http\"");
+    assert_has(buf_str(&file), "\"exit_code\":0");
+    buf_release(&file);
+}
+
+static void a_server_that_never_answers_is_4(void **state)
+{
+    static const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, "POST /mcp"),
+                                               PEER(RESET), PEER(DONE) };
+    struct buf file;
+
+    (void)state;
+    assert_int_equal(play(script, PING "\n",
+                          "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,"
+                          "\"message\":\"the server closed the connection without an "
+                          "answer\"}}\n",
+                          &file),
+                     4);
+    assert_has(buf_str(&file), "\"status\":502,\"by\":\"mcpreel\"");
+    assert_has(buf_str(&file), "\"ev\":\"end\",\"by\":\"error\",\"clean\":true,\"why\":\"the "
+                               "server closed the connection without an answer\"");
+    assert_has(buf_str(&file), "\"exit_code\":4");
+    buf_release(&file);
+}
+
+static void a_client_that_says_nothing_needs_no_server(void **state)
+{
+    static const struct peer_step script[] = { PEER(LONE), PEER(DONE) };
+    struct buf file;
+
+    (void)state;
+    assert_int_equal(play(script, "", "", &file), 0);
+    buf_release(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_DIRECTORY(what_passes_is_recorded_until_the_client_ends),
+        IN_A_DIRECTORY(a_server_that_never_answers_is_4),
+        IN_A_DIRECTORY(a_client_that_says_nothing_needs_no_server),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+#include "cmd/server-at.h"
+
+#include <stdio.h>
+
+#include "peer.h"
+#include "terse.h"
+#include "test.h"
+
+#define MANNERS                                                                                \
+    "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"        \
+    "Accept-Encoding: identity\r\nUser-Agent: mcpreel/" MCPREEL_VERSION "\r\n"
+#define PING(id) "{\"id\":" #id ",\"method\":\"ping\"}"
+#define REQUEST                                                                                \
+    "POST /mcp?key=1 HTTP/1.1\r\nHost: 127.0.0.1:12345\r\n" MANNERS                            \
+    "X-Key: k\r\nContent-Length: 24\r\n\r\n" PING(1)
+#define PONG(id) "{\"id\":" #id ",\"result\":{}}"
+
+/* A server, and who speaks to it; what is heard ends the loop if it is `last`. */
+struct bench {
+    struct peer peer;
+    struct log log;
+    struct app app;
+    struct loop *loop;
+    struct server_at server;
+    struct terse records;
+    struct tap tap;
+    struct http_tap http;
+    struct buf heard, logged;
+    const char *last;
+};
+
+static void note(struct bench *b, const char *what, struct str text)
+{
+    buf_printf(&b->heard, "%s%.*s\n", what, STR_ARG(text));
+    if (memmem(b->heard.at, b->heard.len, b->last, strlen(b->last)))
+        loop_stop(b->loop);
+}
+
+static void on_message(void *to, struct str message)
+{
+    struct bench *b = to;
+
+    /* It is in the recording before anybody has it. */
+    if (b->server.tap)
+        assert_non_null(memmem(b->records.text.at, b->records.text.len, "http end", 8));
+    note(b, "", message);
+}
+
+static void on_done(void *to)
+{
+    note(to, "done", STR_NONE);
+}
+
+static const struct server_at_events events = { .message = on_message, .done = on_done };
+
+static struct tap_time now(void *to)
+{
+    (void)to;
+    return (struct tap_time){ 1, 1 };
+}
+
+static void add_line(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void open_bench(struct bench *b, const struct peer_step *script, bool recorded)
+{
+    struct err e = ERR_NONE;
+    char url[64];
+    struct remote where = { .url = url };
+
+    *b = (struct bench){ .loop = loop_new(),
+                         .log = { .level = LOG_INFO, .put = add_line, .to = &b->logged } };
+    b->app.log = &b->log;
+    buf_init(&b->heard, 1 << 20);
+    buf_init(&b->logged, 1 << 20);
+    terse_init(&b->records);
+    tap_init(&b->tap, &b->records.sink);
+    http_tap_init(&b->http, &b->tap, 1 << 20);
+    peer_start(&b->peer, script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp?key=1", b->peer.port);
+    fields_add(&where.headers, STR("X-Key"), STR("k"));
+    if (!server_at_open(&b->server, &b->app, b->loop, &where, &events, b, &e))
+        fail_msg("%s", e.msg);
+    if (recorded)
+        server_at_record(&b->server, &b->http, now);
+    fields_release(&where.headers);
+}
+
+static void close_bench(struct bench *b)
+{
+    server_at_release(&b->server);
+    loop_free(b->loop);
+    http_tap_release(&b->http);
+    tap_release(&b->tap);
+    terse_release(&b->records);
+    buf_release(&b->heard);
+    buf_release(&b->logged);
+    peer_join(&b->peer);
+}
+
+static void run_until(struct bench *b, const char *last)
+{
+    b->last = last;
+    loop_run(b->loop);
+}
+
+static void what_is_said_is_posted_and_recorded_before_it_goes_on(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "POST /mcp?key=1 HTTP/1.1\r\nHost: 127.0.0.1:"),
+        PEER_N(GULP, 5), /* the port */
+        PEER_TEXT(SEES, "\r\n" MANNERS "X-Key: k\r\nContent-Length: 24\r\n\r\n" PING(1)),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                        "Content-Length: 20\r\n\r\n" PONG(1)),
+        PEER(EOF),
+        PEER(DONE),
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, script, true);
+    server_at_say(&b.server, STR(PING(1)));
+    run_until(&b, "result");
+    assert_str(buf_str(&b.heard), STR(PONG(1) "\n"));
+    server_at_close(&b.server);
+    assert_non_null(strstr(buf_z(&b.heard), "done"));
+    assert_null(strstr(buf_z(&b.records.text), "key=1"));
+    buf_add_ch(&b.records.text, '\0');
+    assert_non_null(strstr(b.records.text.at, "c2s {'id':1,'method':'ping'}"));
+    assert_non_null(strstr(b.records.text.at, "http 200"));
+    assert_non_null(strstr(b.records.text.at, "http end server"));
+    close_bench(&b);
+}
+
+static void a_server_that_breaks_off_is_told_to_client_and_recording(void **state)
+{
+    static const struct peer_step script[] = { PEER(ACCEPT), PEER_N(GULP, sizeof REQUEST - 1),
+                                               PEER(CLOSE), PEER(DONE) };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, script, true);
+    server_at_say(&b.server, STR(PING(1)));
+    run_until(&b, "error");
+    assert_str(buf_str(&b.heard),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"the "
+                   "server closed the connection without an answer\"}}\n"));
+    assert_str(buf_str(&b.logged),
+               STR("mcpreel: warning: ping: the server closed the connection "
+                   "without an answer\n"));
+    buf_add_ch(&b.records.text, '\0');
+    assert_non_null(strstr(b.records.text.at, "http 502"));
+    assert_non_null(strstr(b.records.text.at, "http end error"));
+    assert_true(http_speaker_spoke_in_vain(&b.server.speaker));
+    close_bench(&b);
+}
+
+static void nothing_has_to_be_recorded(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_N(GULP, sizeof REQUEST - 1),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                        "data: " PONG(1) "\n\ndata: {\"method\":\"more\"}\n\n"),
+        PEER(EOF),
+        PEER(DONE),
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, script, false);
+    server_at_say(&b.server, STR(PING(1)));
+    run_until(&b, "more");
+    assert_str(buf_str(&b.heard), STR(PONG(1) "\n{\"method\":\"more\"}\n"));
+    server_at_leave(&b.server); /* what is under way is dropped: the server sees its end */
+    assert_non_null(strstr(buf_z(&b.heard), "done"));
+    assert_int_equal(b.records.text.len, 0);
+    close_bench(&b);
+}
+
+static bool is_quiet(struct bench *b)
+{
+    return !strstr(buf_z(&b->heard), "result");
+}
+
+static void an_answer_can_be_held(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_N(GULP, sizeof REQUEST - 1),
+        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                        "Content-Length: 20\r\n\r\n" PONG(1)),
+        PEER(EOF),
+        PEER(DONE),
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, script, false);
+    server_at_read(&b.server, false);
+    server_at_say(&b.server, STR(PING(1)));
+    assert_true(server_at_queued(&b.server) > 0); /* nobody is connected yet */
+    assert_true(is_quiet(&b));
+    server_at_read(&b.server, true);
+    run_until(&b, "result");
+    assert_int_equal(server_at_queued(&b.server), 0);
+    close_bench(&b);
+}
+
+static void what_cannot_be_a_url_is_refused(void **state)
+{
+    struct app app = { .log = NULL };
+    struct remote where = { .url = "ftp://h/" };
+    struct loop *l = loop_new();
+    struct err e = ERR_NONE;
+    struct server_at s;
+
+    (void)state;
+    assert_false(server_at_open(&s, &app, l, &where, &events, NULL, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    loop_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_is_posted_and_recorded_before_it_goes_on),
+        cmocka_unit_test(a_server_that_breaks_off_is_told_to_client_and_recording),
+        cmocka_unit_test(nothing_has_to_be_recorded),
+        cmocka_unit_test(an_answer_can_be_held),
+        cmocka_unit_test(what_cannot_be_a_url_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
