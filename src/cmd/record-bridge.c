@@ -211,7 +211,9 @@ int record_bridge_run(const struct app *app, struct record_place *place,
     }
     reel_init(&b.reel, app, place, how, on_waits, &b);
     b.reel.together = true;
-    http_tap_init(&b.tap, &b.reel.tap, how->max_message);
+    http_tap_init(&b.tap, &b.reel.tap, how->max_message, redaction_learnt(how->redaction));
+    if (!how->redaction->redactor.keep_url)
+        http_tap_hide_addresses(&b.tap, str_z(server->url));
     intake_init(&b.look);
     code = run(&b, e);
     loop_free(b.loop);
