@@ -209,7 +209,6 @@ static enum session_state find_session(struct http_seen *x, const struct http_ta
     struct asked *asked = x->asked;
     struct arena *a = &asked->arena;
     struct endpoints *known = &x->tap->endpoints;
-    enum session_state state;
 
     asked->http.path = arena_str(a, q->path);
     if (q->query.at && q->endpoint)
@@ -218,9 +217,7 @@ static enum session_state find_session(struct http_seen *x, const struct http_ta
     if (!asked->session_id.len && http_tap_is_posted(x->tap, q->method, q->path, q->query)) {
         asked->http.path = endpoints_masked(q->path, a);
         asked->http.query = endpoints_masked_query(q->query, a);
-        state = endpoints_look(known, q->path, q->query, &x->session);
-        learn_endpoint(x, q->query);
-        return state;
+        return endpoints_look(known, q->path, q->query, &x->session);
     }
     return session_ids_look(&x->tap->sessions, asked->session_id, &x->session);
 }
