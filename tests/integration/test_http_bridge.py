@@ -570,6 +570,13 @@ def test_headers_are_sent_and_not_recorded(upstream, bridge):
     assert "canary" not in one.file.read_text() and "canary" not in one.said
 
 
+def test_the_session_is_not_recorded_where_the_server_repeats_it(upstream, bridge):
+    one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(json_=result(request.json["id"], {"session": SESSION}))))))
+    assert one.ask(call(1)) == result(1, {"session": SESSION})
+    assert one.close() == 0
+    assert SESSION not in one.file.read_text() and "[REDACTED:session-1]" in one.file.read_text()
+
+
 def test_a_secret_in_the_url_is_not_recorded(upstream, bridge):
     server = upstream(serving(echo))
     one = greeted(bridge(f"http://user:canary-pw-123456@127.0.0.1:{server.port}/canary-path-8f3a9c1d2e7b6a5f4c/mcp?key=canary-query-123456"))
