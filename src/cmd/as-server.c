@@ -137,7 +137,7 @@ static bool open_http(struct as_server *s, struct err *e)
         return false;
     s->http.gate = listening_gate(s->listen->args, &s->listen->at);
     return listening_tell(s->drive.app, s->listen->args, http_server_at(s->http.server),
-                          STR("/mcp"), e);
+                          s->listen->path.len ? s->listen->path : STR("/mcp"), e);
 }
 
 static bool open_client(struct as_server *s, struct err *e)

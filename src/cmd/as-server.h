@@ -15,6 +15,7 @@
 struct as_server_listen {
     struct listen at;
     const struct listening_args *args; /* how it is told; borrowed */
+    struct str path;                   /* that is told with it; empty: the usual one */
 };
 
 /* The server behind the engine, if it asks for one: at most one of both; borrowed. */

@@ -390,6 +390,7 @@ static int serve_http(struct replay *r, struct err *e)
     struct http_mock mock;
     int code;
 
+    r->listen.path = http_script_path(&r->http);
     as_server_init(&server, r->app, step_http, &mock, &r->server, &r->listen);
     http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
     code = run(r, &server, &mock.mock, e);
@@ -517,8 +518,8 @@ const struct command cmd_replay = {
         "server did. Ids and progress tokens are the live client's; notifications and requests "
         "of the server's come at their place. Contacts nothing and starts nothing, unless "
         "--on-unmatched passthrough asks for it.\n\n"
-        "With --listen it speaks Streamable HTTP to any number of clients instead, whichever "
-        "way the recording was made, until Ctrl-C.\n\n"
+        "With --listen it speaks Streamable HTTP, and HTTP+SSE at '/sse', to any number of "
+        "clients instead, whichever way the recording was made, until Ctrl-C.\n\n"
         "A request that was not recorded is answered with an error that names the nearest "
         "recorded one and what differs.",
     .examples = replay_examples,

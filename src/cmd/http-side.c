@@ -111,6 +111,7 @@ static void on_whole(void *to, struct exchange *x)
     q->request = (struct step_request){
         .method = x->head->method,
         .path = x->head->path,
+        .query = x->head->query,
         .fields = &x->head->fields,
         .host = admitted(x->host),
         .origin = admitted(x->origin),

@@ -1,7 +1,11 @@
 #include "cmd/record-http.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
+#include "engine/sse-rewrite.h"
 #include "loop/signals.h"
 #include "transport/http-relay.h"
 
@@ -16,12 +20,30 @@ struct sessions {
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
+    struct url server;
     struct learnt_grip own; /* what is secret of the server's own address */
     bool ending;            /* somebody wants us to */
     bool broke_off;         /* the server has, an answer */
     bool beside;            /* something passed that is not for the endpoint */
+    bool packed;            /* a stream did, that may tell where to post */
     bool crowd;             /* somebody was told that there are too many */
 };
+
+/* One exchange, as far as we look at it. */
+struct passing {
+    struct http_seen *seen;
+    struct endpoint_client client; /* in the arena: whose stream it may be */
+    bool may_be;                   /* one that tells where to post */
+    struct sse_rewrite *rewrite;   /* NULL: it is not */
+    struct arena arena;
+};
+
+static bool on_posted(void *to, const struct request *r)
+{
+    struct sessions *s = to;
+
+    return http_tap_is_posted(&s->tap, r->method, r->path, r->query);
+}
 
 /* Logins are meant to pass so; a client that was given a wrong path should be told. */
 static void tell_beside(struct sessions *s, const struct request *r)
@@ -40,6 +62,33 @@ static void tell_beside(struct sessions *s, const struct request *r)
     buf_release(&path);
 }
 
+static struct passing *passing_of(const struct http_passage *p)
+{
+    return p->user;
+}
+
+static struct passing *passing_new(const struct sessions *s, struct http_passage *p,
+                                   const struct request *r)
+{
+    struct passing *x = mem_new(struct passing);
+    const struct field *host = fields_next(&r->fields, STR("host"), NULL);
+
+    x->may_be = s->tap.server && p->endpoint && sse_rewrite_may_be(r->method, &r->fields);
+    if (!x->may_be)
+        return x;
+    p->unpacked = true;
+    x->client.host = arena_str(&x->arena, host ? host->value : STR_NONE);
+    x->client.path = arena_str(&x->arena, r->path);
+    return x;
+}
+
+static void passing_free(struct passing *x)
+{
+    sse_rewrite_free(x->rewrite);
+    arena_release(&x->arena);
+    free(x);
+}
+
 static void on_request(void *to, struct http_passage *p, const struct request *r)
 {
     struct sessions *s = to;
@@ -54,7 +103,8 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .endpoint = p->endpoint,
     };
 
-    p->user = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
+    p->user = passing_new(s, p, r);
+    passing_of(p)->seen = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
     if (!p->endpoint)
         tell_beside(s, r);
 }
@@ -63,28 +113,69 @@ static void on_body(void *to, struct http_passage *p, struct str bytes)
 {
     struct sessions *s = to;
 
-    http_tap_sent(p->user, bytes, reel_now(&s->reel));
+    http_tap_sent(passing_of(p)->seen, bytes, reel_now(&s->reel));
 }
 
 static void on_asked(void *to, struct http_passage *p)
 {
     struct sessions *s = to;
 
-    http_tap_sent_all(p->user, reel_now(&s->reel));
+    http_tap_sent_all(passing_of(p)->seen, reel_now(&s->reel));
+}
+
+/* A stream that is packed all the same passes as it is: where it tells to post to may be the
+ * server itself then. */
+static void begin_stream(struct sessions *s, struct http_passage *p, const struct reply *r)
+{
+    struct passing *x = passing_of(p);
+
+    if (!x->may_be)
+        return;
+    if (sse_rewrite_can(r->status, &r->fields)) {
+        x->rewrite = sse_rewrite_new(s->tap.server, &x->client);
+        p->edited = true;
+    } else if (!s->packed && fields_count(&r->fields, STR("content-encoding"))) {
+        s->packed = true;
+        log_say(s->reel.app->log, LOG_INFO,
+                "the server packs a stream although it was asked not to; if it tells clients "
+                "where to post messages, that passes unchanged");
+    }
+    x->may_be = false;
+    arena_release(&x->arena);
 }
 
 static void on_head(void *to, struct http_passage *p, const struct reply *r)
 {
     struct sessions *s = to;
 
-    http_tap_answer(p->user, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
+    http_tap_answer(passing_of(p)->seen, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
+    begin_stream(s, p, r);
 }
 
 static void on_answer(void *to, struct http_passage *p, struct str bytes)
 {
     struct sessions *s = to;
 
-    http_tap_answered(p->user, bytes, reel_now(&s->reel));
+    http_tap_answered(passing_of(p)->seen, bytes, reel_now(&s->reel));
+}
+
+/* A client that is sent elsewhere would talk to somebody we know nothing of. */
+static bool on_edit(void *to, struct http_passage *p, struct str *bytes, bool last,
+                    const char **why)
+{
+    struct sessions *s = to;
+    struct passing *x = passing_of(p);
+    struct err e = ERR_NONE;
+
+    if (sse_rewrite_feed(x->rewrite, bytes, last, &e))
+        return true;
+    *why = "the server's 'endpoint' event does not lead to itself";
+    http_tap_why(x->seen, *why);
+    log_say(s->reel.app->log, LOG_ERROR,
+            "the server says where messages are to be posted, and that is refused: %s; the "
+            "stream is broken off",
+            e.msg);
+    return false;
 }
 
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
@@ -92,7 +183,7 @@ static void on_own(void *to, struct http_passage *p, unsigned status, const char
     static const struct fields none = { .at = NULL };
     struct sessions *s = to;
 
-    http_tap_answer(p->user, status, &none, BY_MCPREEL, reel_now(&s->reel));
+    http_tap_answer(passing_of(p)->seen, status, &none, BY_MCPREEL, reel_now(&s->reel));
     log_say(s->reel.app->log, status < 500 ? LOG_DEBUG : LOG_WARN, "answered %u: %s", status,
             text);
 }
@@ -125,7 +216,8 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
 {
     struct sessions *s = to;
 
-    http_tap_end(p->user, ended_by(end->by), end->clean, reel_now(&s->reel));
+    http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean, reel_now(&s->reel));
+    passing_free(p->user);
     if (!end->clean && end->text)
         log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",
                 (unsigned long long)p->number, end->text);
@@ -146,11 +238,13 @@ static void on_refused(void *to, uint64_t connection, const struct exchange_faul
 }
 
 static const struct http_relay_events relay_events = {
+    .posted = on_posted,
     .request = on_request,
     .body = on_body,
     .asked = on_asked,
     .head = on_head,
     .answer = on_answer,
+    .edit = on_edit,
     .own = on_own,
     .end = on_end,
     .settle = on_settle,
@@ -198,18 +292,18 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
         .changes_to = &s->oauth,
     };
 
-    return http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
+    s->tap.server = &s->server;
+    return url_parse(&s->server, config.server.url, e) &&
+           http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
 }
 
 /* The server's own path, unless it is a secret: '/' is the same. */
 static bool tell(struct sessions *s, const struct record_http_settings *http, struct err *e)
 {
-    struct url url;
+    struct str path = s->server.path;
 
-    return url_parse(&url, str_z(http->server->url), e) &&
-           listening_tell(
-               s->reel.app, http->listening, http_relay_at(s->relay),
-               redaction_tells(s->reel.how->redaction, url.path) ? url.path : STR("/"), e);
+    return listening_tell(s->reel.app, http->listening, http_relay_at(s->relay),
+                          redaction_tells(s->reel.how->redaction, path) ? path : STR("/"), e);
 }
 
 static int run(struct sessions *s, const struct record_http_settings *http, struct err *e)

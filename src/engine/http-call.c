@@ -5,6 +5,45 @@
 #include "engine/leaves.h"
 #include "mcp/meta.h"
 
+enum intake_kind http_call_read(struct json *j, struct str body, struct mcp_message *m,
+                                struct arena *a)
+{
+    struct json_fault fault;
+    struct json_val root;
+
+    if (!str_trim(body).len)
+        return INTAKE_EMPTY;
+    if (!json_scan(j, body, &fault))
+        return INTAKE_OTHER;
+    root = json_root(j);
+    if (json_type(root) == JSON_ARRAY && json_count(root))
+        return INTAKE_BATCH;
+    *m = mcp_classify(root, a);
+    return m->kind == MCP_OTHER || m->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
+}
+
+/* What has an id that is none is no notification, but a request that is wrong. */
+static bool is_owed(struct json_val v, const struct mcp_message *as)
+{
+    return as->kind == MCP_REQUEST || as->kind == MCP_OTHER || as->kind == MCP_BATCH ||
+           (as->kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
+}
+
+size_t http_call_owed(const struct http_call *c, struct json_val root, struct arena *a)
+{
+    struct json_iter it = json_each(root);
+    size_t owed = 0;
+
+    if (c->kind != INTAKE_BATCH)
+        return is_owed(root, c->message);
+    while (json_next(&it)) {
+        struct mcp_message as = mcp_classify(it.value, a);
+
+        owed += is_owed(it.value, &as);
+    }
+    return owed;
+}
+
 struct str http_call_header(const struct http_call *c, struct str name)
 {
     const struct field *f = fields_next(c->fields, name, NULL);
@@ -23,6 +62,19 @@ enum mcp_version http_call_message_version(const struct http_call *c, struct are
         c->message ? mcp_meta(c->message->params, MCP_META_VERSION) : JSON_VAL_NONE;
 
     return mcp_version_parse(json_text(said, a));
+}
+
+enum mcp_version http_call_spoken(const struct http_call *c, enum mcp_version agreed,
+                                  struct arena *a)
+{
+    enum mcp_version v = http_call_version(c);
+
+    if (v != MCP_VERSION_UNKNOWN)
+        return v;
+    if (!c->message || !str_eq(c->message->method, STR("initialize")))
+        return agreed;
+    return mcp_version_parse(
+        json_text(json_get(c->message->params, STR("protocolVersion")), a));
 }
 
 bool http_call_is_modern(const struct http_call *c, struct arena *a)
@@ -90,7 +142,7 @@ static uint64_t message_key(const struct mcp_message *m, struct arena *a)
 
 uint64_t http_call_key(const struct http_call *c, struct arena *a)
 {
-    uint64_t key = hash_bytes(c->method, (uint64_t)c->state);
+    uint64_t key = hash_bytes(c->method, (uint64_t)c->state * 2 + c->posted);
 
     if (c->kind == INTAKE_BATCH)
         return 0;

@@ -17,10 +17,18 @@ struct http_call {
     struct media_accept accept; /* what the fields say of that */
     enum place host, origin;
     enum session_state state;
+    bool posted; /* in HTTP+SSE: where it is sent to says of which session it is */
     enum intake_kind kind;
     const struct mcp_message *message; /* INTAKE_MESSAGE */
     struct str raw;                    /* INTAKE_OTHER */
 };
+
+/* What a body is, and of one message what that says; `*j` must outlive it. */
+enum intake_kind http_call_read(struct json *j, struct str body, struct mcp_message *m,
+                                struct arena *a);
+
+/* How many answers are owed to what was read. */
+size_t http_call_owed(const struct http_call *c, struct json_val root, struct arena *a);
 
 /* The value of a header line; empty: there is none. */
 struct str http_call_header(const struct http_call *c, struct str name);
@@ -28,6 +36,11 @@ struct str http_call_header(const struct http_call *c, struct str name);
 /* The revision that its header names, and the one that its message names. */
 enum mcp_version http_call_version(const struct http_call *c);
 enum mcp_version http_call_message_version(const struct http_call *c, struct arena *a);
+
+/* The one that a client speaks: as the header has it, or its greeting asks for; `agreed` was
+ * before. */
+enum mcp_version http_call_spoken(const struct http_call *c, enum mcp_version agreed,
+                                  struct arena *a);
 
 /* Either is of the era without sessions. */
 bool http_call_is_modern(const struct http_call *c, struct arena *a);

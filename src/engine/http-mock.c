@@ -1,5 +1,6 @@
 #include "engine/http-mock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -19,16 +20,16 @@ enum {
     NOT_ALLOWED = 405,
     CONFLICT = 409,
     UNAVAILABLE = 503,
-    ID_BYTES = 16,
 };
 
 struct http_mock_client {
     uint64_t number; /* 0: of those who share one */
     struct mock_client *of;
     struct session *session;
-    char id[ID_BYTES * 2 + 1];
+    char id[SESSION_ID_LEN + 2];
     struct http_stream *ear; /* for what answers nothing; NULL: it does not listen */
     struct unheard unheard;
+    struct sse_session *sse; /* it speaks HTTP+SSE: all goes there; NULL: it does not */
 };
 
 /* An exchange that is not over. */
@@ -76,6 +77,7 @@ void http_mock_init(struct http_mock *m, const struct script *script,
     map_init(&m->calls);
     map_init(&m->timers);
     http_streams_init(&m->streams, out);
+    sse_sessions_init(&m->sse, out, options->random);
     http_answer_init(&m->answer, out);
     json_init(&m->json);
     take_shared(m);
@@ -104,6 +106,7 @@ void http_mock_release(struct http_mock *m)
     map_release(&m->clients);
     map_release(&m->timers);
     http_streams_release(&m->streams);
+    sse_sessions_release(&m->sse);
     session_ids_release(&m->ids);
     json_release(&m->json);
     arena_release(&m->arena);
@@ -191,17 +194,9 @@ static void send_apart(struct http_mock *m, struct http_mock_client *c, struct s
 
 static unsigned status_of(const struct http_mock_call *c, struct str text)
 {
-    struct json_fault fault;
-    unsigned status = OK;
-    struct json j;
-
     if (c->fact && c->fact->status && c->fact->answered)
         return c->fact->status;
-    json_init(&j);
-    if (c->modern && json_scan(&j, text, &fault))
-        status = http_rules_status(true, json_get(json_root(&j), STR("error")));
-    json_release(&j);
-    return status;
+    return http_rules_status_of(c->modern, text);
 }
 
 /* All of a batch is one array. */
@@ -270,19 +265,40 @@ static void set_timer(struct http_mock *m, const struct action *a)
     m->out->put(m->out, a);
 }
 
+/* All that is for a client of HTTP+SSE is told on the one stream that it has. */
+static void send_sse(struct http_mock *m, struct http_mock_client *to, struct http_mock_call *c,
+                     const struct action *a)
+{
+    sse_sessions_send(&m->sse, to->sse, a->text);
+    if (c && a->way.last && !--c->owed)
+        drop_call(m, c);
+}
+
 /* What was recorded on another stream goes there; but a question is not left to a stream that
  * this client may never open. */
 static void send_message(struct http_mock *m, const struct action *a)
 {
     struct http_mock_call *c = find_call(m, a->way.exchange);
+    struct http_mock_client *to = c ? c->client : m->at;
     bool deaf = a->way.asks && c && !c->client->ear && c->takes_sse;
 
+    if (to && to->sse) {
+        send_sse(m, to, c, a);
+        return;
+    }
     if (deaf && !c->stream)
         begin_stream(m, c);
     if (c && (!a->way.apart || deaf))
         send_on(m, c, a->text, a->way.last);
     else if (m->at && !a->way.last)
         send_apart(m, m->at, a->text);
+}
+
+static void end_sse(struct http_mock *m, struct http_mock_client *c)
+{
+    if (c->sse)
+        sse_sessions_end(&m->sse, c->sse);
+    c->sse = NULL;
 }
 
 /* It ends: so does everything that anybody waits for. */
@@ -299,6 +315,8 @@ static void end_all(struct http_mock *m)
     }
     for (e = NULL; (e = map_next(&m->streams.open, e));)
         http_streams_hang_up(&m->streams, e->value);
+    for (e = NULL; (e = map_next(&m->clients, e));)
+        end_sse(m, e->value);
 }
 
 static void hear_session(struct action_sink *self, const struct action *a)
@@ -352,6 +370,7 @@ static void drop_client(struct http_mock *m, struct http_mock_client *c)
         http_streams_drop(&m->streams, x);
         e = NULL;
     }
+    end_sse(m, c);
     if (m->passed == c)
         m->passed = NULL;
     session_ids_end(&m->ids, str_z(c->id));
@@ -360,17 +379,22 @@ static void drop_client(struct http_mock *m, struct http_mock_client *c)
     free_client(c);
 }
 
-static struct http_mock_client *new_client(struct http_mock *m)
+/* With an `exchange` that asks for the stream of HTTP+SSE, or 0. An id of that kind does not do
+ * in a header line. */
+static struct http_mock_client *new_client(struct http_mock *m, uint64_t exchange)
 {
-    struct http_mock_client *c = mem_new(struct http_mock_client);
-    static const char digits[] = "0123456789abcdef";
-    unsigned char bytes[ID_BYTES];
+    struct http_mock_client *c;
     bool minted;
 
-    m->options.random(bytes, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        c->id[2 * i] = digits[bytes[i] >> 4];
-        c->id[2 * i + 1] = digits[bytes[i] & 15];
+    if (m->clients.count >= HTTP_MOCK_CLIENTS)
+        drop_client(m, map_next(&m->clients, NULL)->value);
+    c = mem_new(struct http_mock_client);
+    if (exchange) {
+        c->sse = sse_sessions_open(&m->sse, exchange);
+        c->sse->user = c;
+        snprintf(c->id, sizeof c->id, "\n%s", c->sse->id);
+    } else {
+        session_ids_make(c->id, m->options.random);
     }
     c->number = session_ids_named(&m->ids, str_z(c->id), &minted);
     c->of = mock_add_client(&m->mock);
@@ -392,34 +416,22 @@ struct asked {
     uint64_t exchange;
     const struct http_call *call;
     uint64_t session;
+    struct str path;
+    bool opens; /* it asks for a stream of HTTP+SSE */
 };
-
-/* Whether the revision that a client speaks knows events without a message, of which none
- * that came before does. */
-static bool knows_priming(const struct http_call *call, const struct http_mock_client *c,
-                          struct arena *a)
-{
-    enum mcp_version v = http_call_version(call);
-
-    if (v == MCP_VERSION_UNKNOWN && call->message &&
-        str_eq(call->message->method, STR("initialize")))
-        v = mcp_version_parse(
-            json_text(json_get(call->message->params, STR("protocolVersion")), a));
-    else if (v == MCP_VERSION_UNKNOWN && c->number)
-        v = c->session->stage.version;
-    return v >= MCP_2025_11_25;
-}
 
 static struct http_mock_call *new_call(struct http_mock *m, const struct asked *q,
                                        struct http_mock_client *client)
 {
     struct http_mock_call *c = mem_new(struct http_mock_call);
+    enum mcp_version agreed =
+        client->number ? client->session->stage.version : MCP_VERSION_UNKNOWN;
 
     c->number = q->exchange;
     c->client = client;
-    c->takes_json = q->call->accept.of[MEDIA_JSON].q > 0;
-    c->takes_sse = q->call->accept.of[MEDIA_SSE].q > 0;
-    c->primes = knows_priming(q->call, client, &m->arena);
+    c->takes_json = q->call->accept.of[MEDIA_JSON].q > 0 && !client->sse;
+    c->takes_sse = q->call->accept.of[MEDIA_SSE].q > 0 && !client->sse;
+    c->primes = http_call_spoken(q->call, agreed, &m->arena) >= MCP_2025_11_25;
     buf_init(&c->answers, LIMIT_LINE * 3);
     map_put(&m->calls, map_number(&c->number), c);
     return c;
@@ -435,9 +447,7 @@ static struct http_mock_client *client_of(struct http_mock *m, const struct aske
     if (q->session)
         return find_client(m, q->session);
     BUG_IF(!msg || !str_eq(msg->method, STR("initialize"))); /* by the rules */
-    if (m->clients.count >= HTTP_MOCK_CLIENTS)
-        drop_client(m, map_next(&m->clients, NULL)->value);
-    return new_client(m);
+    return new_client(m, 0);
 }
 
 static void hear_value(struct http_mock *m, struct http_mock_client *c, uint64_t exchange,
@@ -452,26 +462,6 @@ static void hear_value(struct http_mock *m, struct http_mock_client *c, uint64_t
         r.message = (struct record_message){ .dir = TO_SERVER, .msg = v, .as = as };
     }
     session_hear(c->session, &r, m->now_us);
-}
-
-/* What has an id that is none is no notification, but a request that is wrong. */
-static bool is_owed_answer(struct json_val v, const struct mcp_message *as)
-{
-    return as->kind == MCP_REQUEST || as->kind == MCP_OTHER || as->kind == MCP_BATCH ||
-           (as->kind == MCP_NOTIFICATION && json_exists(json_get(v, STR("id"))));
-}
-
-static size_t count_owed(struct json_val batch, struct arena *a)
-{
-    struct json_iter it = json_each(batch);
-    size_t owed = 0;
-
-    while (json_next(&it)) {
-        struct mcp_message as = mcp_classify(it.value, a);
-
-        owed += is_owed_answer(it.value, &as);
-    }
-    return owed;
 }
 
 static void hear_batch(struct http_mock *m, struct http_mock_client *c, uint64_t exchange,
@@ -493,13 +483,14 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
     struct json_val root = json_root(&m->json);
     bool batch = q->call->kind == INTAKE_BATCH;
     struct http_mock_call *call;
-    size_t owed = batch ? count_owed(root, &m->arena) : is_owed_answer(root, q->call->message);
+    size_t owed = http_call_owed(q->call, root, &m->arena);
 
     if (owed) {
         call = new_call(m, q, c);
         call->owed = owed;
         call->modern = modern;
         call->batch = batch;
+        call->gone = c->sse != NULL; /* it has its answer already */
     }
     m->at = c;
     if (batch)
@@ -507,7 +498,7 @@ static void hear_body(struct http_mock *m, const struct asked *q, struct http_mo
     else
         hear_value(m, c, q->exchange, root, q->call->message);
     m->at = NULL;
-    if (owed)
+    if (owed || c->sse)
         return;
     http_answer_start(&m->answer, STR_NONE, STR_NONE);
     http_answer_send(&m->answer, q->exchange, ACCEPTED, STR_NONE);
@@ -597,25 +588,25 @@ static void hear_delete(struct http_mock *m, const struct asked *q)
     http_answer_send(&m->answer, q->exchange, status, STR_NONE);
 }
 
-static enum intake_kind kind_of(struct http_mock *m, struct str body, struct mcp_message *msg)
+static void hear_posted(struct http_mock *m, const struct asked *q)
 {
-    struct json_fault fault;
-    struct json_val root;
+    struct http_verdict over = http_rules_no_session();
 
-    if (!str_trim(body).len)
-        return INTAKE_EMPTY;
-    if (!json_scan(&m->json, body, &fault))
-        return INTAKE_OTHER;
-    root = json_root(&m->json);
-    if (json_type(root) == JSON_ARRAY && json_count(root))
-        return INTAKE_BATCH;
-    *msg = mcp_classify(root, &m->arena);
-    return msg->kind == MCP_OTHER || msg->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
+    if (q->call->state != SESSION_LIVE) {
+        refuse(m, q->exchange, &over, STR_NONE);
+        return;
+    }
+    sse_sessions_accept(&m->sse, q->exchange);
+    hear_body(m, q, find_client(m, q->session), false);
 }
 
 static void hear(struct http_mock *m, const struct asked *q)
 {
-    if (str_eq(q->call->method, STR("POST")))
+    if (q->call->posted)
+        hear_posted(m, q);
+    else if (q->opens)
+        new_client(m, q->exchange);
+    else if (str_eq(q->call->method, STR("POST")))
         hear_post(m, q);
     else if (str_eq(q->call->method, STR("GET")))
         hear_get(m, q);
@@ -627,17 +618,26 @@ static void hear(struct http_mock *m, const struct asked *q)
  * one that nobody knew. */
 static const struct http_odd *find_odd(struct http_mock *m, const struct asked *q)
 {
-    const struct http_odd *odd;
-    struct str last;
+    const struct http_odd *odd = http_script_odd(m->http, q->call, q->path, &m->arena);
+    struct str last = odd ? http_call_header(q->call, STR("last-event-id")) : STR_NONE;
     uint64_t n;
 
-    if (!m->http->odd.count)
-        return NULL;
-    odd = http_script_odd(m->http, http_call_key(q->call, &m->arena));
-    last = http_call_header(q->call, STR("last-event-id"));
     if (odd && !odd->wrong && last.len && http_streams_find(&m->streams, q->session, last, &n))
         return NULL;
     return odd;
+}
+
+/* To which session it belongs, and whether it asks for one of HTTP+SSE. */
+static void place_request(struct http_mock *m, const struct step_request *r, struct asked *q,
+                          struct http_call *call)
+{
+    struct str id = http_call_header(call, STR("mcp-session-id"));
+
+    call->posted = sse_sessions_means(r->method, r->path, r->query);
+    if (call->posted)
+        id = arena_printf(&m->arena, "\n%.*s", STR_ARG(sse_sessions_id(r->query)));
+    call->state = session_ids_look(&m->ids, id, &q->session);
+    q->opens = m->rules.legacy && http_script_opens_sse(m->http, call, r->path);
 }
 
 static void hear_request(struct http_mock *m, const struct event *ev)
@@ -649,14 +649,14 @@ static void hear_request(struct http_mock *m, const struct event *ev)
                               .accept = media_accept(r->fields),
                               .host = r->host,
                               .origin = r->origin };
-    struct asked q = { .exchange = ev->exchange, .call = &call };
+    struct asked q = { .exchange = ev->exchange, .call = &call, .path = r->path };
+    struct http_rules rules = m->rules;
     const struct http_odd *odd;
     struct http_verdict v;
     struct str id;
 
-    call.state =
-        session_ids_look(&m->ids, http_call_header(&call, STR("mcp-session-id")), &q.session);
-    call.kind = kind_of(m, r->body, &msg);
+    place_request(m, r, &q, &call);
+    call.kind = http_call_read(&m->json, r->body, &msg, &m->arena);
     call.message = call.kind == INTAKE_MESSAGE ? &msg : NULL;
     call.raw = call.kind == INTAKE_OTHER ? str_trim(r->body) : STR_NONE;
     id = call.message ? json_raw(msg.id) : STR_NONE;
@@ -670,7 +670,9 @@ static void hear_request(struct http_mock *m, const struct event *ev)
         http_answer_again(&m->answer, &m->streams, m->http, odd, ev->exchange, id);
         return;
     }
-    v = http_rules_judge(&m->rules, &call, &m->arena);
+    if (call.posted || q.opens) /* that kind of session has no name in a header line */
+        rules.sessions = false, rules.stream = true;
+    v = http_rules_judge(&rules, &call, &m->arena);
     if (v.status)
         refuse(m, ev->exchange, &v, id);
     else
@@ -699,6 +701,15 @@ static void leave_stream(struct http_mock *m, struct http_mock_client *c, struct
     http_streams_finish(&m->streams, x);
 }
 
+static void leave_sse(struct http_mock *m, struct sse_session *session)
+{
+    struct http_mock_client *c = session->user;
+
+    sse_sessions_gone(&m->sse, session);
+    c->sse = NULL;
+    drop_client(m, c);
+}
+
 /* Whoever closes the stream of the era without sessions has cancelled what it asked for;
  * before that it may come back for it. */
 static void hear_gone(struct http_mock *m, uint64_t exchange)
@@ -706,7 +717,10 @@ static void hear_gone(struct http_mock *m, uint64_t exchange)
     struct http_mock_call *c = find_call(m, exchange);
     struct http_stream *x = c ? c->stream : NULL;
     struct http_mock_client *client = c ? c->client : NULL;
+    struct sse_session *session = sse_sessions_on(&m->sse, exchange);
 
+    if (session)
+        leave_sse(m, session);
     if (!c)
         return;
     c->gone = true;

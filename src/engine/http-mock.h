@@ -7,15 +7,21 @@
  * recorded unless the client does not take that; with which status; primed and cut off for
  * those who know what that means; and where messages go that answer nothing.
  *
+ * Who asks for a stream at the path that the recorded server had for HTTP+SSE, or at
+ * HTTP_SCRIPT_SSE_PATH, and names no session, gets one of that kind (engine/sse-sessions.h). At
+ * the recorded path nobody is served who posts there, if the recorded server did not.
+ *
  * There is room for HTTP_MOCK_CLIENTS sessions; whoever comes then takes the place of the
  * oldest, whose client is told to initialize again.
  *
- * Paths do not matter, but for those where clients look for other things (/.well-known/). */
+ * Other paths do not matter, but for those where clients look for other things (/.well-known/).
+ */
 #ifndef ENGINE_HTTP_MOCK_H
 #define ENGINE_HTTP_MOCK_H
 
 #include "engine/http-answer.h"
 #include "engine/mock.h"
+#include "engine/sse-sessions.h"
 
 #define HTTP_MOCK_CLIENTS ((size_t)32768)
 
@@ -39,9 +45,10 @@ struct http_mock {
     struct map calls;                /* number of an exchange to struct http_mock_call */
     struct map timers;               /* to the number of the session, + 1 */
     struct http_streams streams;
-    struct json json;     /* the request at hand */
-    struct arena arena;   /* for it */
-    struct arena lasting; /* for as long as the mock */
+    struct sse_sessions sse; /* whose `user` is a client */
+    struct json json;        /* the request at hand */
+    struct arena arena;      /* for it */
+    struct arena lasting;    /* for as long as the mock */
     struct http_answer answer;
     uint64_t refused; /* requests that were wrong by the rules */
     uint64_t odd;     /* that were answered as recorded, wrong as they were */

@@ -251,3 +251,16 @@ unsigned http_rules_status(bool modern, struct json_val error)
         return OK;
     }
 }
+
+unsigned http_rules_status_of(bool modern, struct str message)
+{
+    struct json_fault fault;
+    unsigned status = OK;
+    struct json j;
+
+    json_init(&j);
+    if (modern && json_scan(&j, message, &fault))
+        status = http_rules_status(true, json_get(json_root(&j), STR("error")));
+    json_release(&j);
+    return status;
+}

@@ -6,6 +6,7 @@
 #include "base/vast.h"
 #include "mcp/id.h"
 #include "trace/limits.h"
+#include "wire/reference.h"
 
 enum { STATUS_FAILED = 400, STATUS_UNAUTHORIZED = 401, STATUS_NOT_ALLOWED = 405 };
 
@@ -21,6 +22,8 @@ struct http_pending {
     bool is_odd;
     bool ours;             /* mcpreel answered it */
     bool answered;         /* its head was */
+    bool sse;              /* it is a stream of HTTP+SSE */
+    struct str path;       /* of its request */
     uint32_t first, count; /* facts about its requests */
     uint16_t messages;     /* of the server's */
     uint64_t events;
@@ -88,13 +91,32 @@ static void forgive_all(struct http_script *h)
         forgive(h, e->key);
 }
 
-/* A recording of stdio says nothing about it: such a server names sessions and has a
- * stream, as those on HTTP mostly do. */
+/* One that was posted to the path of HTTP+SSE, and so refused; NULL: there is none (any more).
+ * To clients elsewhere it says nothing. */
+static const struct http_odd *take_no_post(struct http_script *h)
+{
+    for (struct map_entry *e = NULL; h->sse_path.len && (e = map_next(&h->odd, e));) {
+        const struct http_odd *odd = e->value;
+
+        if (odd->post && str_eq(odd->path, h->sse_path)) {
+            map_remove(&h->odd, e->key);
+            return odd;
+        }
+    }
+    return NULL;
+}
+
+/* A recording of stdio or HTTP+SSE says nothing about Streamable HTTP: such a server names
+ * sessions and has a stream, as those that speak it mostly do. */
 void http_script_finish(struct http_script *h)
 {
+    const struct http_odd *odd;
+
     close_all(h);
     forgive_all(h);
-    if (!h->seen)
+    while ((odd = take_no_post(h)))
+        h->no_post = h->no_post && !h->no_post->wrong ? h->no_post : odd;
+    if (!h->seen || h->sse_path.len)
         h->rules.sessions = true;
     h->rules.stream = !h->no_stream;
 }
@@ -158,6 +180,9 @@ static void see_request(struct http_script *h, const struct record *r)
         .state = state_by_name(r->http.state),
         .kind = INTAKE_EMPTY,
     };
+    p->path = arena_str(&p->arena, r->http.path);
+    p->call.posted =
+        h->posts_path.len && str_eq(p->path, h->posts_path) && p->call.state != SESSION_NONE;
     if (str_eq(r->http.body, STR("batch")))
         p->call.kind = INTAKE_BATCH;
     map_put(&h->open, map_number(&r->exchange), p);
@@ -224,6 +249,8 @@ static void begin_odd(struct http_script *h, struct http_pending *p, const struc
         .status = (unsigned)r->http.status,
         .sse = str_eq(r->http.media, STR("sse")),
         .wrong = p->is_odd,
+        .post = str_eq(p->call.method, STR("POST")) && !p->call.posted,
+        .path = arena_str(&h->arena, p->path),
         .id = arena_str(&h->arena, p->id),
         .type = kept_header(h, &f, STR("content-type")),
         .allow = kept_header(h, &f, STR("allow")),
@@ -303,6 +330,17 @@ static void note_answer(struct http_script *h, struct http_pending *p,
     }
 }
 
+/* A stream of HTTP+SSE is the session's, and no answer to what opened it. */
+static bool put_on(struct http_script *h, const struct http_pending *p, const struct record *r,
+                   struct err *e)
+{
+    struct record alone = *r;
+
+    if (p->sse && r->has & HAS_SESSION)
+        alone.has &= ~((unsigned)HAS_EXCHANGE | HAS_STREAM);
+    return h->to->put(h->to, &alone, e);
+}
+
 static bool hear_server(struct http_script *h, struct http_pending *p, const struct record *r,
                         struct err *e)
 {
@@ -321,7 +359,7 @@ static bool hear_server(struct http_script *h, struct http_pending *p, const str
         note_answer(h, p, &m);
     if (p->odd && !add_part(h, p->odd, r->message.msg, STR_NONE, e))
         return false;
-    return h->to->put(h->to, r, e);
+    return put_on(h, p, r, e);
 }
 
 static bool hear_raw(struct http_script *h, struct http_pending *p, const struct record *r,
@@ -337,6 +375,21 @@ static bool hear_raw(struct http_script *h, struct http_pending *p, const struct
     return true;
 }
 
+/* Where a stream of HTTP+SSE says that messages are to be posted. Of several the first is
+ * what clients of a replay find. */
+static void see_endpoint(struct http_script *h, struct http_pending *p, struct str said)
+{
+    struct url base = { .path = p->path, .authority = { .host = STR("localhost") } }, meant;
+    struct err e = ERR_NONE;
+    bool named;
+
+    p->sse = true;
+    if (h->sse_path.len || !reference_resolve(&meant, &named, said, &base, &h->scratch, &e))
+        return;
+    h->sse_path = arena_str(&h->arena, p->path);
+    h->posts_path = arena_str(&h->arena, meant.path);
+}
+
 /* An event without a message. One with an id before anything else primes the client. */
 static void see_event(struct http_script *h, struct http_pending *p, const struct record *r)
 {
@@ -344,6 +397,8 @@ static void see_event(struct http_script *h, struct http_pending *p, const struc
 
     if (!(r->has & HAS_N))
         return;
+    if (str_eq(r->sse.event, STR("endpoint")))
+        see_endpoint(h, p, r->sse.data);
     p->events++;
     for (uint32_t i = 0; i < p->count; i++) {
         struct http_fact *f = &h->facts[p->first + i];
@@ -447,7 +502,44 @@ const struct http_fact *http_script_fact(const struct http_script *h, uint32_t s
     return low < h->fact_count && h->facts[low].seq == seq ? &h->facts[low] : NULL;
 }
 
-const struct http_odd *http_script_odd(const struct http_script *h, uint64_t key)
+/* Whether it is the path where the recorded server had streams of HTTP+SSE. Parts of which the
+ * recording does not tell what they are may be anything. */
+static bool is_sse_path(const struct http_script *h, struct str path)
 {
+    struct str recorded = h->sse_path;
+    bool fits = recorded.len > 0;
+
+    while (fits && (recorded.len || path.len)) {
+        struct str part = str_cut(&recorded, '/'), live = str_cut(&path, '/');
+
+        fits = str_eq(part, live) || (live.len && str_starts(part, STR("[REDACTED")));
+    }
+    return fits;
+}
+
+const struct http_odd *http_script_odd(const struct http_script *h, const struct http_call *c,
+                                       struct str path, struct arena *a)
+{
+    uint64_t key;
+
+    if (h->no_post && str_eq(c->method, STR("POST")) && !c->posted && is_sse_path(h, path))
+        return h->no_post;
+    key = h->odd.count ? http_call_key(c, a) : 0;
     return key ? map_get(&h->odd, map_number(&key)) : NULL;
+}
+
+/* A part that is not told is none that a client could ask for. */
+struct str http_script_path(const struct http_script *h)
+{
+    bool told = str_find(h->sse_path, '[') == h->sse_path.len;
+
+    return told ? h->sse_path : STR(HTTP_SCRIPT_SSE_PATH);
+}
+
+bool http_script_opens_sse(const struct http_script *h, const struct http_call *c,
+                           struct str path)
+{
+    return str_eq(c->method, STR("GET")) && !fields_count(c->fields, STR("mcp-session-id")) &&
+           !fields_count(c->fields, STR("last-event-id")) &&
+           (str_eq(path, STR(HTTP_SCRIPT_SSE_PATH)) || is_sse_path(h, path));
 }

@@ -10,6 +10,11 @@
  * was answered another time: a server that is busy now and then is not, when it is replayed.
  * Nor does it ask for credentials (401).
  *
+ * What a server says on a stream of HTTP+SSE it says to the session, as on stdio: the script
+ * hears nothing of streams and exchanges then. What is posted to the path of such streams is
+ * not for MCP: a client that tries whether the server speaks Streamable HTTP. One such answer
+ * stands for all.
+ *
  * What mcpreel itself answered while it recorded does not count. */
 #ifndef ENGINE_HTTP_SCRIPT_H
 #define ENGINE_HTTP_SCRIPT_H
@@ -18,6 +23,8 @@
 #include "engine/http-rules.h"
 #include "trace/record.h"
 #include "trace/shelf.h"
+
+#define HTTP_SCRIPT_SSE_PATH "/sse"
 
 /* How the answer to a recorded request was sent. */
 struct http_fact {
@@ -46,6 +53,8 @@ struct http_odd {
     unsigned status;
     bool sse;
     bool wrong;      /* by the rules */
+    bool post;       /* it was posted, to: */
+    struct str path; /* of its request */
     struct str id;   /* of the request, as JSON; empty: it had none */
     struct str type; /* Content-Type; empty: none */
     struct str allow, challenge, retry_after;
@@ -71,7 +80,10 @@ struct http_script {
     bool no_stream;          /* it refused one to somebody in a session */
     bool stream_primed, stream_retries, stream_has_ids;
     uint32_t stream_retry_ms;
-    unsigned delete_status; /* 0: nobody tried */
+    unsigned delete_status;         /* 0: nobody tried */
+    struct str sse_path;            /* where it has streams of HTTP+SSE; empty: it does not */
+    struct str posts_path;          /* where their messages are posted */
+    const struct http_odd *no_post; /* what it says to who posts there; NULL: not known */
 };
 
 void http_script_init(struct http_script *h, struct sink *to, struct shelf *shelf);
@@ -81,7 +93,16 @@ void http_script_finish(struct http_script *h);
 /* NULL: the request was not recorded over HTTP. */
 const struct http_fact *http_script_fact(const struct http_script *h, uint32_t seq);
 
-/* NULL: nothing odd is known of such a request. */
-const struct http_odd *http_script_odd(const struct http_script *h, uint64_t key);
+/* NULL: nothing odd is known of such a request to a path. */
+const struct http_odd *http_script_odd(const struct http_script *h, const struct http_call *c,
+                                       struct str path, struct arena *a);
+
+/* Where clients find such a server, if it speaks HTTP+SSE; empty: it does not. */
+struct str http_script_path(const struct http_script *h);
+
+/* Whether a request asks for a stream of HTTP+SSE: at HTTP_SCRIPT_SSE_PATH, or where the
+ * recorded server had them. */
+bool http_script_opens_sse(const struct http_script *h, const struct http_call *c,
+                           struct str path);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/pack.h"
 #include "engine/headers-kept.h"
+#include "engine/sse-rewrite.h"
 #include "trace/limits.h"
 #include "wire/media.h"
 #include "wire/sse-reader.h"
@@ -24,11 +25,14 @@ struct asked {
     struct record_http http;
     struct str session_id, last_event;
     bool deletes;
+    bool may_open;                 /* a session of HTTP+SSE: */
+    struct endpoint_client client; /* whose it is then, */
+    struct str target;             /* and where its messages are posted; empty: not known */
 };
 
 struct http_seen {
     struct http_tap *tap;
-    struct asked *asked;     /* until the answer */
+    struct asked *asked;     /* until the answer; of a stream that may be HTTP+SSE to the end */
     struct learnt_grip grip; /* the secrets it carries */
     uint64_t number, conn;
     uint64_t session; /* 0: none, or not known yet */
@@ -52,6 +56,7 @@ void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
 {
     *t = (struct http_tap){ .tap = tap, .max = max };
     session_ids_init(&t->sessions);
+    endpoints_init(&t->endpoints, &t->sessions);
     recall_init(&t->events, LIMIT_EVENTS);
     buf_init(&t->headers, LIMIT_LINE);
 }
@@ -59,6 +64,7 @@ void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
 void http_tap_release(struct http_tap *t)
 {
     session_ids_release(&t->sessions);
+    endpoints_release(&t->endpoints);
     recall_release(&t->events);
     buf_release(&t->headers);
 }
@@ -171,36 +177,63 @@ static void learn_address(struct http_seen *x, struct str path, struct str query
     http_secrets_target(x->tap->learnt, &x->grip, STR_NONE, query);
 }
 
+bool http_tap_is_posted(const struct http_tap *t, struct str method, struct str path,
+                        struct str query)
+{
+    uint64_t session;
+
+    return str_eq(method, STR("POST")) &&
+           endpoints_look(&t->endpoints, path, query, &session) != SESSION_NONE;
+}
+
+/* What of a request tells to which session it belongs, and what of that can be written. */
+static enum session_state find_session(struct http_seen *x, const struct http_tap_request *q)
+{
+    struct asked *asked = x->asked;
+    struct arena *a = &asked->arena;
+    struct endpoints *known = &x->tap->endpoints;
+
+    asked->http.path = arena_str(a, q->path);
+    if (q->query.at && q->endpoint)
+        asked->http.query = arena_str(a, q->query);
+    asked->session_id = arena_str(a, value_of(q->fields, STR("mcp-session-id")));
+    if (!asked->session_id.len && http_tap_is_posted(x->tap, q->method, q->path, q->query)) {
+        asked->http.path = endpoints_masked(q->path, a);
+        asked->http.query = endpoints_masked_query(q->query, a);
+        return endpoints_look(known, q->path, q->query, &x->session);
+    }
+    return session_ids_look(&x->tap->sessions, asked->session_id, &x->session);
+}
+
 struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
                                  struct tap_time now)
 {
     struct http_seen *x = mem_new(struct http_seen);
     struct asked *asked = mem_new(struct asked);
     struct arena *a = &asked->arena;
-    enum session_state state;
 
     (void)now;
     *x = (struct http_seen){ .tap = t, .asked = asked, .conn = q->conn, .media = MEDIA_NONE };
     x->number = ++t->exchanges;
     x->endpoint = q->endpoint;
     buf_init(&x->body, t->max);
-    asked->session_id = arena_str(a, value_of(q->fields, STR("mcp-session-id")));
     asked->last_event = arena_str(a, value_of(q->fields, STR("last-event-id")));
     asked->deletes = str_eq(q->method, STR("DELETE"));
-    state = session_ids_look(&t->sessions, asked->session_id, &x->session);
+    asked->http.state = str_z(session_state_name(find_session(x, q)));
     learn_fields(x, q->fields);
     learn_session(x, asked->session_id);
     learn_address(x, q->path, q->query);
-    asked->http = (struct record_http){
-        .method = arena_str(a, q->method),
-        .path = arena_str(a, q->path),
-        .query = q->query.at && q->endpoint ? arena_str(a, q->query) : STR_NONE,
-        .state = str_z(session_state_name(state)),
-        .host = str_z(place_name(q->host)),
-        .origin = str_z(place_name(q->origin)),
-        .headers = arena_str(a, headers_json(t, q->fields)),
-        .auth = fields_count(q->fields, STR("authorization")) > 0,
-    };
+    asked->http.method = arena_str(a, q->method);
+    asked->http.host = str_z(place_name(q->host));
+    asked->http.origin = str_z(place_name(q->origin));
+    asked->http.headers = arena_str(a, headers_json(t, q->fields));
+    asked->http.auth = fields_count(q->fields, STR("authorization")) > 0;
+    asked->may_open = t->server && q->endpoint && sse_rewrite_may_be(q->method, q->fields);
+    if (asked->may_open)
+        asked->client = (struct endpoint_client){
+            .host = arena_str(a, value_of(q->fields, STR("host"))),
+            .path = arena_str(a, q->path),
+        };
     return x;
 }
 
@@ -345,6 +378,14 @@ static void start_answer(struct http_seen *x, const struct fields *f)
     start_unpacking(x, f);
 }
 
+static void forget_asked(struct http_seen *x)
+{
+    if (x->asked)
+        arena_release(&x->asked->arena);
+    free(x->asked);
+    x->asked = NULL;
+}
+
 void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *fields,
                      enum http_tap_by by, struct tap_time now)
 {
@@ -366,9 +407,8 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     r.http.headers = headers_json(x->tap, fields);
     put_around(x, &r, now);
     arena_release(&a);
-    arena_release(&x->asked->arena);
-    free(x->asked);
-    x->asked = NULL;
+    if (!x->stream || !x->asked->may_open)
+        forget_asked(x);
 }
 
 static struct str event_json(const struct sse_item *item, uint64_t n, struct arena *a)
@@ -415,16 +455,23 @@ static void put_sse(struct http_seen *x, const struct sse_item *item, struct tap
     check(x->tap, tap_around(x->tap->tap, &at, &r, now, &e), &e);
 }
 
-/* Where messages are to go, without the session that its query names. */
+/* Where messages are to be posted, and with that a session. One that is named elsewhere is
+ * none of this server's. */
 static void put_endpoint(struct http_seen *x, const struct sse_item *item, struct tap_time now)
 {
+    struct asked *asked = x->asked;
     struct arena a = { NULL, 0 };
     struct sse_item told = *item;
-    struct str path = str_n(item->data.at, str_find(item->data, '?'));
+    struct err e = ERR_NONE;
+    struct endpoint found;
 
     learn_address(x, item->data, STR_NONE);
-    if (path.len < item->data.len)
-        told.data = arena_printf(&a, "%.*s?[REDACTED]", STR_ARG(path));
+    if (asked && !asked->target.len &&
+        endpoints_read(&found, item->data, x->tap->server, &asked->client, &a, &e)) {
+        asked->target = arena_str(&asked->arena, found.target);
+        x->session = endpoints_named(&x->tap->endpoints, found.target);
+    }
+    told.data = endpoints_masked(item->data, &a);
     put_sse(x, &told, now);
     arena_release(&a);
 }
@@ -556,9 +603,9 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct t
     r.http.clean = clean;
     r.http.why = str_z(x->why);
     put_around(x, &r, now);
-    if (x->asked)
-        arena_release(&x->asked->arena);
-    free(x->asked);
+    if (x->asked && x->asked->target.len)
+        endpoints_end(&x->tap->endpoints, x->asked->target, x->session);
+    forget_asked(x);
     if (x->tap->learnt)
         learnt_let_go(x->tap->learnt, &x->grip);
     if (x->sse)

@@ -5,6 +5,9 @@
  * which session, how it was answered, every event of every stream with its number, and how
  * it ended. Messages go through a tap, which numbers and times them. Does no I/O.
  *
+ * Of HTTP+SSE a session is the stream of a GET: it begins with the event that tells where
+ * messages to it are posted, and what is posted there belongs to it.
+ *
  * What is compressed is unpacked for the copy. What is not on the MCP endpoint (logins) has
  * its head recorded, never a body or a query. Bodies and events of more than `max` bytes
  * are not kept; a gap stands in their place.
@@ -14,8 +17,8 @@
 #ifndef ENGINE_HTTP_TAP_H
 #define ENGINE_HTTP_TAP_H
 
+#include "engine/endpoints.h"
 #include "engine/http-secrets.h"
-#include "engine/session-ids.h"
 #include "engine/tap.h"
 #include "wire/place.h"
 
@@ -24,7 +27,9 @@ struct http_tap {
     size_t max;
     struct learnt *learnt; /* secrets that pass are told to it; borrowed, set after the init */
     bool keep_targets;     /* what is secret of addresses is not told to it */
+    const struct url *server; /* borrowed; NULL: no stream tells where to post */
     struct session_ids sessions;
+    struct endpoints endpoints;
     struct recall events; /* session and id of an event: where it was, and its message */
     struct buf headers;   /* of the head that is being looked at, as JSON */
     uint64_t exchanges, streams;
@@ -46,6 +51,10 @@ struct http_tap_request {
     enum place host, origin;
     bool endpoint; /* it is for the MCP endpoint */
 };
+
+/* Whether a request is a message to a session of HTTP+SSE, be it one that has ended. */
+bool http_tap_is_posted(const struct http_tap *t, struct str method, struct str path,
+                        struct str query);
 
 /* One request and its answer. Lives until http_tap_end(). */
 struct http_seen;

@@ -13,6 +13,19 @@ void session_ids_release(struct session_ids *s)
     recall_release(&s->known);
 }
 
+void session_ids_make(char id[SESSION_ID_LEN + 1], void (*fill)(void *to, size_t size))
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[SESSION_ID_BYTES];
+
+    fill(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        id[2 * i] = digits[bytes[i] >> 4];
+        id[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    id[SESSION_ID_LEN] = '\0';
+}
+
 enum session_state session_ids_look(const struct session_ids *s, struct str id,
                                     uint64_t *number)
 {

@@ -8,6 +8,8 @@
 
 #include "trace/recall.h"
 
+enum { SESSION_ID_BYTES = 16, SESSION_ID_LEN = 2 * SESSION_ID_BYTES };
+
 enum session_state {
     SESSION_NONE,    /* no id was given */
     SESSION_LIVE,    /* the server gave it out */
@@ -22,6 +24,9 @@ struct session_ids {
 
 void session_ids_init(struct session_ids *s);
 void session_ids_release(struct session_ids *s);
+
+/* An id that nobody can guess, if that is so of the bytes of `fill`; ends in NUL. */
+void session_ids_make(char id[SESSION_ID_LEN + 1], void (*fill)(void *to, size_t size));
 
 /* An empty id is none. `*number` is 0 unless the session is live or has ended. */
 enum session_state session_ids_look(const struct session_ids *s, struct str id,

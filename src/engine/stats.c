@@ -159,15 +159,30 @@ static void see_header(struct stats *s, const struct record *r)
         s->session_count < STATS_SESSIONS ? (size_t)s->session_count : STATS_SESSIONS;
 }
 
-static struct stats_session *session_of(struct stats *s, uint64_t conn)
+/* The latest with that number, or on that connection. */
+static struct stats_session *find_session(struct stats *s, uint64_t conn, uint64_t session)
 {
     size_t n =
         s->session_count <= STATS_SESSIONS ? (size_t)s->session_count : STATS_SESSIONS + 1;
 
     while (n-- > s->first_session)
-        if (s->sessions[n].conn == conn)
+        if (s->sessions[n].session == session && (session || s->sessions[n].conn == conn))
             return &s->sessions[n];
     return NULL;
+}
+
+/* A session has its number from the answer to its greeting on. */
+static struct stats_session *session_of(struct stats *s, const struct record *r)
+{
+    uint64_t number = r->has & HAS_SESSION ? r->session : 0;
+    struct stats_session *found = find_session(s, r->conn, number);
+
+    if (found || !number)
+        return found;
+    found = find_session(s, r->conn, 0);
+    if (found)
+        found->session = number;
+    return found;
 }
 
 static void begin_session(struct stats *s, const struct record *r, const struct mcp_message *m)
@@ -176,6 +191,7 @@ static void begin_session(struct stats *s, const struct record *r, const struct 
         &s->sessions[s->session_count < STATS_SESSIONS ? s->session_count : STATS_SESSIONS];
 
     session->conn = r->conn;
+    session->session = r->has & HAS_SESSION ? r->session : 0;
     if (s->session_count++ < STATS_SESSIONS) {
         session->first_us = session->last_us = now_us(s);
         session->client = keep_peer(s, json_get(m->params, STR("clientInfo")));
@@ -199,7 +215,7 @@ static void see_session(struct stats *s, const struct record *r, const struct mc
 
     if (m->kind == MCP_REQUEST && from_client && str_eq(m->method, STR("initialize")))
         begin_session(s, r, m);
-    session = session_of(s, r->conn);
+    session = session_of(s, r);
     if (!session)
         return;
     session->messages++;
@@ -492,9 +508,10 @@ static void see_line(struct stats *s, const struct record *r)
         see_message(s, r);
         break;
     case RECORD_RAW:
-        find_odd_text(s,
-                      r->bytes.from_to == TO_CLIENT ? STATS_SERVER_NOISE : STATS_CLIENT_NOISE,
-                      r, r->bytes.bytes);
+        if (grouping_is_noise(&s->grouping, r))
+            find_odd_text(
+                s, r->bytes.from_to == TO_CLIENT ? STATS_SERVER_NOISE : STATS_CLIENT_NOISE, r,
+                r->bytes.bytes);
         break;
     case RECORD_STDERR:
         see_stderr(s, r->bytes.bytes);

@@ -54,6 +54,7 @@ struct stats_peer {
 /* From one initialize to the next on the same connection. */
 struct stats_session {
     uint64_t conn;
+    uint64_t session; /* on HTTP; 0: it has no number, or not yet */
     int64_t first_us, last_us;
     uint64_t messages, requests, errors; /* requests: of the client */
     struct stats_peer client, server;

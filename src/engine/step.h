@@ -41,6 +41,7 @@ struct step_request {
     const struct fields *fields;
     enum place host, origin;
     struct str body;
+    struct str query; /* `at` is NULL without one */
 };
 
 struct event {

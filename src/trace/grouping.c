@@ -3,6 +3,7 @@
 #include "mcp/id.h"
 #include "mcp/meta.h"
 #include "mcp/method.h"
+#include "trace/limits.h"
 
 enum { ACCEPTED = 202, FAILED = 400 }; /* HTTP: the answer comes elsewhere; from here on none */
 
@@ -16,6 +17,7 @@ void grouping_init(struct grouping *g, struct operation_sink *to)
     g->pairs.evicted = request_evicted;
     ledger_init(&g->ledger, to);
     bond_init(&g->bonds);
+    recall_init(&g->accepted, LIMIT_RECALL);
     sequel_init(&g->sequel, &g->bonds, &g->ledger);
     batch_init(&g->batches, &g->bonds, &g->ledger);
 }
@@ -27,6 +29,7 @@ void grouping_release(struct grouping *g)
     ledger_release(&g->ledger);
     pairing_release(&g->pairs);
     bond_release(&g->bonds);
+    recall_release(&g->accepted);
     sequel_release(&g->sequel);
     batch_release(&g->batches);
     arena_release(&g->scratch);
@@ -560,6 +563,12 @@ static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t
     }
 }
 
+bool grouping_is_noise(const struct grouping *g, const struct record *r)
+{
+    return r->bytes.from_to != TO_CLIENT || !(r->has & HAS_EXCHANGE) || r->has & HAS_STREAM ||
+           !recall_find(&g->accepted, map_number(&r->exchange));
+}
+
 /* Bytes that came where an answer should have come are the operation's; all else, as what
  * a server prints to its standard output, stands alone. */
 static void on_noise(struct grouping *g, const struct record *r)
@@ -568,6 +577,8 @@ static void on_noise(struct grouping *g, const struct record *r)
     struct ledger_start start = { .kind = OPERATION_NOISE, .dir = l.dir };
     struct ledger_op *op = NULL;
 
+    if (!grouping_is_noise(g, r))
+        return;
     l.place = scope_of(&g->pairs.scope, r);
     if (l.dir == TO_CLIENT && scope_in_exchange(&l.place))
         op = sole_in_exchange(g, &l);
@@ -586,6 +597,8 @@ static void on_response(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
 
+    if (r->has & HAS_EXCHANGE && r->http.status == ACCEPTED)
+        recall_put(&g->accepted, map_number(&r->exchange), 1, 0);
     if (scope_in_exchange(&place) && r->has & HAS_STATUS)
         set_status(g, place.at[0], r->http.status);
 }
@@ -632,6 +645,8 @@ static void on_header(struct grouping *g)
     end_all(g);
     bond_release(&g->bonds);
     bond_init(&g->bonds);
+    recall_release(&g->accepted);
+    recall_init(&g->accepted, LIMIT_RECALL);
     scope_release(&g->pairs.scope);
     scope_init(&g->pairs.scope);
 }

@@ -33,6 +33,8 @@ struct grouping {
     struct bonds bonds;
     struct sequel sequel;
     struct batches batches;
+    struct recall
+        accepted; /* numbers of exchanges that were: what is answered there is no more */
     struct arena scratch;
 };
 
@@ -42,6 +44,10 @@ void grouping_release(struct grouping *g);
 /* Nothing more will come: all that is open ends. False if the consumer said so, now or
  * before. */
 bool grouping_finish(struct grouping *g, struct err *e) MUST_CHECK;
+
+/* Whether bytes that are no message are out of place. Those are not which a server adds when it
+ * accepts a message over HTTP: "Accepted", or so. */
+bool grouping_is_noise(const struct grouping *g, const struct record *r);
 
 /* How many operations there were, and how many of them were given up for want of room. */
 static inline uint64_t grouping_count(const struct grouping *g)

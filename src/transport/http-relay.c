@@ -32,6 +32,7 @@ struct passage {
     struct passage *prev, *next;
     bool begun;    /* there is the head of an answer, for the client */
     bool sized;    /* `left` says how much of it is missing */
+    bool posted;   /* its target is kept */
     bool told_end; /* to the owner */
     uint64_t left;
 };
@@ -241,11 +242,28 @@ static void server_head(void *to, const struct reply *r, struct str body)
     arena_release(&text);
 }
 
+/* False: nothing more of it may go on, and the passage is gone. */
+static bool edit(struct passage *p, struct str *bytes, bool last)
+{
+    struct exchange *x = p->exchange;
+    const char *why = NULL;
+
+    if (!p->open.edited || p->sized ||
+        p->relay->events->edit(p->relay->to, &p->open, bytes, last, &why))
+        return true;
+    tell_end(p, HTTP_RELAY_SELF, false, why);
+    passage_free(p);
+    exchange_abort(x);
+    return false;
+}
+
 static void server_data(void *to, struct str bytes)
 {
     struct passage *p = to;
 
     p->relay->events->answer(p->relay->to, &p->open, bytes);
+    if (!edit(p, &bytes, false))
+        return;
     p->left -= p->sized ? bytes.len : 0;
     if (p->sized && p->left == 0) /* with these bytes its reader has all */
         tell_end(p, HTTP_RELAY_SERVER, true, NULL);
@@ -264,8 +282,13 @@ static void server_data(void *to, struct str bytes)
 static void server_whole(void *to)
 {
     struct passage *p = to;
+    struct str rest = STR_NONE;
     struct exchange *x;
 
+    if (!edit(p, &rest, true))
+        return;
+    if (rest.len)
+        exchange_write(p->exchange, rest);
     tell_end(p, HTTP_RELAY_SERVER, true, NULL);
     if (p->answering)
         answer_whole(p, &p->answering->answer, buf_str(&p->answering->body), true);
@@ -337,11 +360,18 @@ static bool is_endpoint(const struct url *url, struct str path)
     return str_eq(path, STR("/")) || str_eq(path, url->path);
 }
 
-static struct str readable(struct arena *a, struct str codings)
+static bool is_posted(const struct http_relay *r, const struct request *head)
+{
+    return r->events->posted && r->events->posted(r->to, head);
+}
+
+static struct str readable(struct arena *a, const struct passage *p, struct str codings)
 {
     struct buf text;
     struct str left;
 
+    if (p->open.unpacked)
+        return STR("identity");
     buf_init(&text, TARGET_MAX);
     coding_narrow(&text, codings);
     left = arena_str(a, buf_str(&text));
@@ -359,14 +389,14 @@ static void compose_ask(struct passage *p, const struct request *r, struct ask *
 
     *a = (struct ask){ .method = r->method, .body = r->body };
     buf_init(&target, TARGET_MAX);
-    map_target(&target, url, r, p->open.endpoint);
+    map_target(&target, url, r, p->open.endpoint && !p->posted);
     a->target = arena_str(text, buf_str(&target));
     buf_release(&target);
     for (size_t i = 0; i < r->fields.count; i++) {
         const struct field *f = &r->fields.at[i];
 
         if (p->open.endpoint && fields_same(f->name, STR("accept-encoding")))
-            fields_add(&a->fields, f->name, readable(text, f->value));
+            fields_add(&a->fields, f->name, readable(text, p, f->value));
         else if (keep_host || !fields_same(f->name, STR("host")))
             fields_add(&a->fields, f->name, f->value);
     }
@@ -449,7 +479,8 @@ static void client_request(void *to, struct exchange *x)
     struct passage *p = passage_new(r, x);
     struct http_gate_verdict verdict;
 
-    p->open.endpoint = is_endpoint(http_client_url(r->client), x->head->path);
+    p->posted = is_posted(r, x->head);
+    p->open.endpoint = p->posted || is_endpoint(http_client_url(r->client), x->head->path);
     verdict = http_gate_judge(r->gate, x->head, x->host, x->origin, p->open.endpoint);
     r->events->request(r->to, &p->open, x->head);
     if (verdict.status) {

@@ -16,7 +16,7 @@
  * - Of the ways to pack an answer the server is offered those that the owner can unpack.
  * - 'Expect: 100-continue' is answered here. Redirects are passed on.
  * - What passes may be changed by somebody who has to, such as addresses in a login: see
- *   `struct http_relay_changes`. */
+ *   `struct http_relay_changes`. Of a stream the owner may let other bytes go on than came. */
 #ifndef TRANSPORT_HTTP_RELAY_H
 #define TRANSPORT_HTTP_RELAY_H
 
@@ -34,7 +34,11 @@ struct http_passage {
     uint64_t number;     /* from 1 */
     uint64_t connection; /* of the client, from 1 */
     enum place host, origin;
-    bool endpoint; /* it is for the target itself */
+    bool endpoint; /* it is for the target itself, or `posted` */
+
+    /* For the owner to set: */
+    bool unpacked; /* in `request`: the answer is not to be packed */
+    bool edited;   /* in `head`: the owner says what goes on of it */
 };
 
 enum http_relay_by {
@@ -51,6 +55,9 @@ struct http_relay_end {
 };
 
 struct http_relay_events {
+    /* Whether a request is for MCP, wherever it goes: its target is kept as it is then. May be
+     * NULL: no other is than those for the target. */
+    bool (*posted)(void *to, const struct request *r);
     /* A request; `r` is borrowed for the event. */
     void (*request)(void *to, struct http_passage *p, const struct request *r);
     void (*body)(void *to, struct http_passage *p, struct str bytes);
@@ -58,6 +65,11 @@ struct http_relay_events {
     /* The head of the server's answer; borrowed. */
     void (*head)(void *to, struct http_passage *p, const struct reply *r);
     void (*answer)(void *to, struct http_passage *p, struct str bytes);
+    /* What goes on in place of these bytes, which were told, of an answer that is `edited`;
+     * borrowed until the next call. `last`: no others follow. False: it is broken off, and
+     * `*why` says why, for people. Never of an answer that has a length. */
+    bool (*edit)(void *to, struct http_passage *p, struct str *bytes, bool last,
+                 const char **why);
     /* Instead of `head`: an answer of ours, with a JSON-RPC error; `text` is its message. */
     void (*own)(void *to, struct http_passage *p, unsigned status, const char *text);
     /* Nothing more comes of it. Once for each request, and last; before its reader knows. */

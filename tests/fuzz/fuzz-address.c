@@ -4,6 +4,7 @@
 #include "wire/listen.h"
 #include "wire/media.h"
 #include "wire/place.h"
+#include "wire/reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,6 +65,25 @@ static void take_url(struct str text)
     BUG_IF(!url_same_host(&u.authority, &u.authority));
 }
 
+/* What is meant is a path of the same server, unless another one is named. */
+static void take_reference(struct str text, struct arena *a)
+{
+    struct err e = ERR_NONE;
+    struct url base, meant, again;
+    bool named;
+
+    BUG_IF(!url_parse(&base, STR("http://host:1/a/b?c"), &e));
+    if (!reference_resolve(&meant, &named, text, &base, a, &e))
+        return;
+    BUG_IF(!named && !reference_same_origin(&meant, &base));
+    BUG_IF(!meant.path.len || meant.path.at[0] != '/' || meant.fragment.at);
+    BUG_IF(memmem(meant.path.at, meant.path.len, "/../", 4) != NULL);
+    if (str_starts(meant.path, STR("//")))
+        return; /* by itself it would name a host */
+    BUG_IF(!reference_resolve(&again, &named, meant.path, &base, a, &e) || named);
+    BUG_IF(!str_eq(again.path, meant.path));
+}
+
 static void take_listen(struct str text)
 {
     struct err e = ERR_NONE;
@@ -120,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (url_authority(&a, text))
         must_be_of(&a, text);
     take_url(text);
+    take_reference(text, &arena);
     take_listen(text);
     take_place(text);
     take_media(text);

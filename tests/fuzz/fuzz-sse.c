@@ -1,4 +1,5 @@
 #include "cuts.h"
+#include "wire/sse-endpoint.h"
 #include "wire/sse-reader.h"
 #include "wire/sse-writer.h"
 
@@ -86,6 +87,33 @@ static void run(struct cuts *c, struct buf *seen)
 static void run_short(struct cuts *c, struct buf *seen)
 {
     run_max(c, seen, SHORT_MAX);
+}
+
+/* With what it says put in place of what it says, a stream is what it was. */
+static void run_endpoint(struct cuts *c, struct buf *seen)
+{
+    enum sse_endpoint_next next = SSE_ENDPOINT_MORE;
+    struct sse_endpoint f;
+    struct str piece;
+    struct buf said;
+
+    sse_endpoint_init(&f);
+    buf_init(&said, SEEN_MAX);
+    while (cuts_next(c, &piece)) {
+        if (next != SSE_ENDPOINT_MORE) {
+            buf_add(seen, piece);
+            continue;
+        }
+        next = sse_endpoint_feed(&f, piece, seen);
+        if (next != SSE_ENDPOINT_FOUND)
+            continue;
+        buf_add(&said, sse_endpoint_said(&f));
+        sse_endpoint_replace(&f, buf_str(&said), seen);
+    }
+    if (next == SSE_ENDPOINT_MORE)
+        sse_endpoint_end(&f, seen);
+    sse_endpoint_release(&f);
+    buf_release(&said);
 }
 
 /* The same in the plainest way there is: the whole text, line by line. */
@@ -199,6 +227,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
     cuts_once(text, odd, 1, odd, run, &pieces);
     BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
+    cuts_once(text, odd, 1, odd, run_endpoint, &pieces);
+    BUG_IF(!str_eq(text, buf_str(&pieces)));
     buf_clear(&pieces);
     plain_run(text, &pieces);
     shown = buf_str(&whole);

@@ -429,7 +429,7 @@ def test_the_session_of_an_endpoint_event_is_not_kept(upstream, record):
     client = program.client()
     client.ask(method="GET", headers=[("Accept", "text/event-stream")])
     assert SESSION in client.answer().body.decode()
-    assert of(recorded(program), "sse")[0]["data"] == "/messages?[REDACTED]"
+    assert of(recorded(program), "sse")[0]["data"] == "/messages?sessionId=[REDACTED]"
     assert SESSION not in program.file.read_text()
 
 

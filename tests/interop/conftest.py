@@ -2,6 +2,7 @@
 import os
 import pathlib
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -108,7 +109,7 @@ def taped_visit(stage, mcpreel):
         where = stage.fresh()
         file = where / "session.jsonl"
         with stage.serve(server) as url, listening(recording(mcpreel, url, file), where / "err") as address:
-            return Taped(stage.visit(client, server, f"{address}/mcp"), file)
+            return Taped(stage.visit(client, server, address + urlsplit(url).path), file)
 
     return once(make)
 
@@ -116,9 +117,9 @@ def taped_visit(stage, mcpreel):
 @pytest.fixture
 def replayed_visit(stage, mcpreel):
     """A session over HTTP with the replay of a recording."""
-    def make(client, server, file, *how, ids="numbers"):
+    def make(client, server, file, *how, ids="numbers", path="/mcp"):
         with listening(replaying(mcpreel, file, *how), stage.fresh() / "err") as address:
-            return stage.visit(client, server, f"{address}/mcp", ids)
+            return stage.visit(client, server, address + path, ids)
 
     return make
 

@@ -48,6 +48,7 @@ class Server:
     env: callable = lambda folder: {}
     odd: tuple = ()  # what 'mcpreel check' rightly remarks on in this session
     invents: bool = False  # it says things that are other ones in each run; see 'settled'
+    omits: tuple = ()  # tools that its session is played without
 
 
 def node(*words):
@@ -87,6 +88,16 @@ CLIENTS = {
 VISITORS = {
     **{name: client for name, client in CLIENTS.items() if client.group != "go" and name != "ts-1.9"},
     "ts-1.13": ts_client("npm-pins", "sdk-1.13"),  # 2025-06-18
+}
+
+# Those that speak HTTP+SSE, or try Streamable HTTP first.
+OLD_VISITORS = {
+    "ts-1.9-sse": ts_client("npm-pins", "sdk-1.9", "--transport", "sse"),
+    "ts-1.12-either": ts_client("npm-pins", "sdk-1.12", "--transport", "either"),
+    "ts-sse": ts_client("npm", "@modelcontextprotocol/sdk", "--transport", "sse"),
+    "ts-either": ts_client("npm", "@modelcontextprotocol/sdk", "--transport", "either"),
+    "py-sse": py_client("python", "--transport", "sse"),
+    "fastmcp-sse": py_client("fastmcp", "--sdk", "fastmcp", "--transport", "sse", strings=False),
 }
 
 UNLISTED = ("unlisted-tool",)
@@ -145,6 +156,26 @@ LISTENERS = {
 }
 
 
+# And over HTTP+SSE.
+OLD_LISTENERS = {
+    "ts-1.9-sse": Server("npm-pins", lambda home, folder: node(SCRIPTS / "ts-server.mjs", home / "node_modules/sdk-1.9", "--sse"),
+                         "common"),
+    "python-sse": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py", "--sse", "0"],
+                         "python", omits=("big",)),  # the Python SDK takes no event of more than a megabyte
+    "fastmcp-sse": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--sse"],
+                          "common"),
+    "everything-sse": Server(
+        "npm", lambda home, folder: ["env", "LOOPBACK_PATH=/sse", *node(
+            "--import", SCRIPTS / "loopback.mjs",
+            home / "node_modules/@modelcontextprotocol/server-everything/dist/index.js", "sse")],
+        "everything", invents=True),
+}
+
+
+def listener(name):
+    return {**LISTENERS, **OLD_LISTENERS}[name]
+
+
 @dataclass(frozen=True)
 class Played:
     """One session as a client saw it."""
@@ -178,7 +209,7 @@ class Stage:
         return peer.words(self.home(peer.group), self.folder(name))
 
     def client(self, name, ids="numbers"):
-        peer = {**CLIENTS, **VISITORS}[name]
+        peer = {**CLIENTS, **VISITORS, **OLD_VISITORS}[name]
         assert ids == "numbers" or peer.strings, f"'{name}' cannot choose its ids"
         words = peer.words(self.home(peer.group))
         return [*words, "--ids", ids] if ids != "numbers" else words
@@ -207,14 +238,15 @@ class Stage:
 
     @staticmethod
     def script(peer, where, folder):
-        script = (SCRIPTS / "sessions" / f"{peer.session}.json").read_text()
-        (where / "session.json").write_text(script.replace("{folder}", os.fspath(folder)))
+        script = json.loads((SCRIPTS / "sessions" / f"{peer.session}.json").read_text().replace("{folder}", os.fspath(folder)))
+        script["steps"] = [step for step in script["steps"] if step.get("params", {}).get("name") not in peer.omits]
+        (where / "session.json").write_text(json.dumps(script))
         return where / "session.json"
 
     @contextlib.contextmanager
     def serve(self, name):
         """The URL of a server over HTTP, which ends with the block."""
-        peer, where = LISTENERS[name], self.fresh()
+        peer, where = listener(name), self.fresh()
         command = peer.words(self.home(peer.group), where)
         with (where / "out").open("wb") as out, (where / "err").open("wb") as err, started(
                 command, stdin=subprocess.DEVNULL, stdout=out, stderr=err) as process:
@@ -223,7 +255,7 @@ class Stage:
     def visit(self, client, server, url, ids="numbers"):
         """Plays the session of a server with whatever is at the URL: the document."""
         where = self.fresh()
-        script = self.script(LISTENERS[server], where, where)
+        script = self.script(listener(server), where, where)
         return document_of(self.run([*self.client(client, ids), "--url", url, script], timeout=120))
 
 
@@ -273,7 +305,7 @@ def settled(value, key=None):
 def apart(document, server):
     """A session over HTTP, where what a server sends on its own has a stream of its own: it can arrive during
     another step, but it does arrive. Of server-everything, also without the session's name, which it tells."""
-    if LISTENERS[server].invents:
+    if listener(server).invents:
         document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(settled(document))))
     heard = [one for step in document["steps"] for one in step["heard"]]
     steps = [{key: value for key, value in step.items() if key != "heard"} for step in document["steps"]]

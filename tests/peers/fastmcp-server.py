@@ -4,6 +4,7 @@
     DIR/bin/python tests/peers/fastmcp-server.py          on stdio (DIR from tools/peers fastmcp)
     DIR/bin/python tests/peers/fastmcp-server.py --http   on a free port of the loopback interface; the first
                                                           line on stdout is the URL
+    DIR/bin/python tests/peers/fastmcp-server.py --sse    the same over HTTP+SSE
 
 Everything it says depends only on what it is asked.
 """
@@ -84,9 +85,11 @@ def greet(name: str) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--http"]:
+    if sys.argv[1:2] in (["--http"], ["--sse"]):
+        sse = sys.argv[1] == "--sse"
         listener = socket.create_server(("127.0.0.1", 0))
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
-        uvicorn.Server(uvicorn.Config(server.http_app(), log_level="error")).run(sockets=[listener])
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'sse' if sse else 'mcp'}", flush=True)
+        app = server.http_app(transport="sse") if sse else server.http_app()
+        uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
     else:
         server.run("stdio", show_banner=False, log_level="ERROR")

@@ -2,7 +2,7 @@
 """A scripted MCP client on the official Python SDK, or on FastMCP.
 
     DIR/bin/python tests/peers/py-client.py [--ids strings] [--era auto] SESSION.json -- COMMAND…
-    DIR/bin/python tests/peers/py-client.py […] --url URL SESSION.json
+    DIR/bin/python tests/peers/py-client.py […] [--transport sse] --url URL SESSION.json
 
 Starts COMMAND as its server on stdio, or goes to URL, plays the steps of SESSION.json and prints one JSON
 document, keys sorted, of all it got to see; the README beside this file describes both. DIR comes from
@@ -31,6 +31,7 @@ import anyio
 import mcp_types as types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.message import SessionMessage
@@ -257,10 +258,10 @@ class Player:
     def fastmcp(self, options):
         from fastmcp import Client as FastClient
         from fastmcp.client.elicitation import ElicitResult
-        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+        from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 
         if options.url:
-            transport = StreamableHttpTransport(options.url)
+            transport = (SSETransport if options.transport == "sse" else StreamableHttpTransport)(options.url)
         else:
             program, *args = options.command
             transport = StdioTransport(program, args, env=dict(os.environ), keep_alive=False)
@@ -307,10 +308,11 @@ class Player:
 
 def command_line(argv):
     cut = argv.index("--") if "--" in argv else len(argv)
-    parser = argparse.ArgumentParser(usage="py-client.py [--sdk …] [--ids …] [--era …] [--url URL] SESSION.json [-- COMMAND…]")
+    parser = argparse.ArgumentParser(usage="py-client.py [--sdk …] [--ids …] [--era …] [--transport …] [--url URL] SESSION.json [-- COMMAND…]")
     parser.add_argument("--sdk", choices=["official", "fastmcp"], default="official")
     parser.add_argument("--ids", choices=["numbers", "strings"], default="numbers")
     parser.add_argument("--era", choices=["legacy", "auto"], default="legacy")
+    parser.add_argument("--transport", choices=["http", "sse"], default="http")
     parser.add_argument("--url")
     parser.add_argument("session")
     options = parser.parse_args(argv[:cut])
@@ -324,7 +326,7 @@ def command_line(argv):
 
 def streams(options):
     if options.url:
-        transport = streamable_http_client(options.url)
+        transport = (sse_client if options.transport == "sse" else streamable_http_client)(options.url)
     else:
         command, *args = options.command
         transport = stdio_client(StdioServerParameters(command=command, args=args, env=dict(os.environ)))

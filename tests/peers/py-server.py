@@ -3,6 +3,7 @@
 
     DIR/bin/python tests/peers/py-server.py               on stdio (DIR from tools/peers python)
     DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp; 0 is any free one
+    DIR/bin/python tests/peers/py-server.py --sse PORT    on http://127.0.0.1:PORT/sse, over HTTP+SSE
 
 Over HTTP the first line on stdout is the URL.
 
@@ -209,12 +210,13 @@ async def complete(ref, argument, context):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--http"]:
+    if sys.argv[1:2] in (["--http"], ["--sse"]):
+        sse = sys.argv[1] == "--sse"
         # Proxies may leave the port out of Host.
         hosts = TransportSecuritySettings(allowed_hosts=["127.0.0.1", "127.0.0.1:*"])
         listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
-        app = server.streamable_http_app(transport_security=hosts)
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'sse' if sse else 'mcp'}", flush=True)
+        app = (server.sse_app if sse else server.streamable_http_app)(transport_security=hosts)
         uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
     else:
         server.run("stdio")

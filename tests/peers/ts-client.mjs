@@ -2,7 +2,7 @@
 /* A scripted MCP client on one of the official TypeScript SDKs.
  *
  *     node tests/peers/ts-client.mjs --sdk FOLDER [--ids strings] [--era auto] SESSION.json -- COMMAND…
- *     node tests/peers/ts-client.mjs --sdk FOLDER […] --url URL SESSION.json
+ *     node tests/peers/ts-client.mjs --sdk FOLDER […] [--transport sse] --url URL SESSION.json
  *
  * Starts COMMAND as its server on stdio, or goes to URL, plays the steps of SESSION.json and prints one JSON
  * document, keys sorted, of all it got to see; the README beside this file describes both. Nothing is normalised here:
@@ -12,6 +12,9 @@
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or
  * '@modelcontextprotocol/client' of 2.x. With the latter --era auto lets the SDK find out what the server
  * speaks, which on stdio it does with a second process of COMMAND; legacy (the default) opens with initialize.
+ *
+ * --transport sse: HTTP+SSE, the transport of 2024-11-05. --transport either: Streamable HTTP, and that if it is refused,
+ * as the documentation of the SDK has it.
  *
  * --ids strings: on the wire each request id and each progress token is a fresh random string instead
  * of the SDK's numbers, so that no two runs have one in common.
@@ -33,15 +36,16 @@ function commandLine(argv) {
             sdk: { type: "string" },
             ids: { type: "string", default: "numbers" },
             era: { type: "string", default: "legacy" },
+            transport: { type: "string", default: "http" },
             url: { type: "string" },
         },
         allowPositionals: true,
     });
     const command = cut < 0 ? [] : argv.slice(cut + 1);
     if (!values.sdk || positionals.length !== 1 || (command.length === 0) === (values.url === undefined)
-        || !["numbers", "strings"].includes(values.ids) || !["legacy", "auto"].includes(values.era))
+        || !["http", "sse", "either"].includes(values.transport) || !["numbers", "strings"].includes(values.ids) || !["legacy", "auto"].includes(values.era))
         throw new Error("usage: ts-client.mjs --sdk FOLDER [--ids numbers|strings] [--era legacy|auto] "
-            + "[--url URL] SESSION.json [-- COMMAND…]");
+            + "[--transport http|sse|either] [--url URL] SESSION.json [-- COMMAND…]");
     return { ...values, session: positionals[0], command };
 }
 
@@ -63,6 +67,7 @@ async function sdkOf1() {
         Client,
         stdio: async () => (await load("dist/esm/client/stdio.js")).StdioClientTransport,
         http: async () => (await load("dist/esm/client/streamableHttp.js")).StreamableHTTPClientTransport,
+        sse: async () => (await load("dist/esm/client/sse.js")).SSEClientTransport,
         knows: (method) => schemas[method] !== undefined,
         name: (method) => schemas[method],
         options: {},
@@ -73,11 +78,12 @@ async function sdkOf1() {
 }
 
 async function sdkOf2() {
-    const { Client, ProtocolError, SdkError, StreamableHTTPClientTransport } = await load("dist/index.mjs");
+    const { Client, ProtocolError, SdkError, SSEClientTransport, StreamableHTTPClientTransport } = await load("dist/index.mjs");
     return {
         Client,
         stdio: async () => (await load("dist/stdio.mjs")).StdioClientTransport,
         http: async () => StreamableHTTPClientTransport,
+        sse: async () => SSEClientTransport,
         knows: () => true,
         name: (method) => method,
         options: { versionNegotiation: { mode: options.era } },
@@ -254,7 +260,6 @@ class Player {
     }
 
     async run(transport) {
-        await this.client.connect(transport, { timeout: PATIENCE_MS });
         const steps = [];
         let from = 0;
         for (const step of this.session.steps) {
@@ -294,9 +299,9 @@ function rename(transport) {
     return (message) => names.arriving(message);
 }
 
-async function open() {
+async function open(kind) {
     if (options.url)
-        return new (await sdk.http())(new URL(options.url));
+        return new (await sdk[kind]())(new URL(options.url));
     const [command, ...args] = options.command;
     return new (await sdk.stdio())({ command, args, env: process.env, stderr: "inherit" });
 }
@@ -311,15 +316,32 @@ function fail(error) {
     process.exit(1);
 }
 
-try {
-    const transport = await open();
+async function play(kind) {
+    const transport = await open(kind);
     const arriving = options.ids === "strings" ? rename(transport) : (message) => message;
     overhear(transport, (message) => {
         transport.protocol ??= message.result?.protocolVersion; // no SDK tells it to whoever drives it over stdio
         return arriving(message);
     });
     const player = new Player(JSON.parse(readFileSync(options.session, "utf8")));
-    console.log(JSON.stringify(await player.run(transport), sorted, 1));
+    await player.client.connect(transport, { timeout: PATIENCE_MS });
+    return player.run(transport);
+}
+
+async function playEither() {
+    try {
+        return await play("http");
+    } catch (error) {
+        if (![400, 404, 405].includes(error.code) && !/HTTP 40[045]/.test(error.message))
+            throw error;
+        console.error(`ts-client: falls back: ${error.message}`);
+        return play("sse");
+    }
+}
+
+try {
+    const document = await (options.transport === "either" ? playEither() : play(options.transport));
+    console.log(JSON.stringify(document, sorted, 1));
 } catch (error) {
     fail(error);
 }

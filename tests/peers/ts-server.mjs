@@ -3,6 +3,7 @@
  *
  *     node tests/peers/ts-server.mjs FOLDER          on stdio
  *     node tests/peers/ts-server.mjs FOLDER --http   on a free port of the loopback interface
+ *     node tests/peers/ts-server.mjs FOLDER --sse    the same over HTTP+SSE; a 1.x only
  *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
  * of 2.x, which speaks both eras. Everything it says depends only on what it is asked.
@@ -77,14 +78,14 @@ function serverOf2({ McpServer, ResourceTemplate }) {
     return server;
 }
 
-function listen(serve) {
+function listen(serve, path = "/mcp") {
     const http = createServer((req, res) => {
         serve(req, res).catch((error) => {
             console.error(error);
             res.destroy();
         });
     });
-    http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+    http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}${path}`));
 }
 
 /* A request without a session can only be the one that opens it. */
@@ -110,6 +111,25 @@ async function listenOf1(parts) {
     });
 }
 
+/* HTTP+SSE. The SDK names where to post by a path. */
+async function listenSse(parts) {
+    const { SSEServerTransport } = await load("dist/esm/server/sse.js");
+    const sessions = new Map();
+    listen(async (req, res) => {
+        const url = new URL(req.url, "http://localhost");
+        if (url.pathname === "/sse" && req.method === "GET") {
+            const transport = new SSEServerTransport("/messages", res);
+            sessions.set(transport.sessionId, transport);
+            res.on("close", () => sessions.delete(transport.sessionId));
+            await serverOf1(parts).connect(transport);
+        } else if (url.pathname === "/messages" && sessions.has(url.searchParams.get("sessionId"))) {
+            await sessions.get(url.searchParams.get("sessionId")).handlePostMessage(req, res);
+        } else {
+            res.writeHead(url.pathname === "/sse" ? 405 : 404).end();
+        }
+    }, "/sse");
+}
+
 async function listenOf2(parts) {
     const { toNodeHandler } = createRequire(join(home, "../../../package.json"))("@modelcontextprotocol/node");
     listen(toNodeHandler(parts.createMcpHandler(() => serverOf2(parts))));
@@ -126,6 +146,8 @@ if (home.endsWith("/server")) {
     const parts = await load("dist/esm/server/mcp.js");
     if (overHttp) {
         await listenOf1(parts);
+    } else if (process.argv[3] === "--sse") {
+        await listenSse(parts);
     } else {
         const { StdioServerTransport } = await load("dist/esm/server/stdio.js");
         await serverOf1(parts).connect(new StdioServerTransport());

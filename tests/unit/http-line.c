@@ -45,6 +45,27 @@ static bool takes(struct str *word, const char *name)
     return true;
 }
 
+#define IN_QUERY "sessionId="
+
+/* What follows "sessionId="; the end of the text: nothing does. */
+static size_t find_session(struct str text)
+{
+    const char *at = text.len ? memmem(text.at, text.len, IN_QUERY, sizeof IN_QUERY - 1) : NULL;
+
+    return at ? (size_t)(at - text.at) + sizeof IN_QUERY - 1 : text.len;
+}
+
+/* `text` with the number of the session in it written out. */
+static struct str expand_session(struct str text, struct arena *a)
+{
+    size_t at = find_session(text);
+    uint64_t n;
+
+    if (at == text.len || !take_number(str_skip(text, at), &n))
+        return text;
+    return arena_printf(a, "%.*s%.*s", (int)at, text.at, STR_ARG(http_line_session(n, a)));
+}
+
 /* `text` with $META written out. */
 static struct str expand(struct str text, struct arena *a)
 {
@@ -134,6 +155,15 @@ struct request_words {
     bool modern;
 };
 
+static void read_path(struct http_line *l, struct str word)
+{
+    size_t mark = str_find(word, '?');
+
+    l->path = str_n(word.at, mark);
+    if (mark < word.len)
+        l->query = expand_session(str_skip(word, mark + 1), &l->arena);
+}
+
 static void read_request_word(struct http_line *l, struct request_words *w, struct str word)
 {
     if (takes(&word, "session="))
@@ -151,7 +181,7 @@ static void read_request_word(struct http_line *l, struct request_words *w, stru
     else if (takes(&word, "origin="))
         l->origin = place_named(word);
     else if (takes(&word, "path="))
-        l->path = word;
+        read_path(l, word);
     else if (str_eq(word, STR("modern")))
         w->modern = true;
     else
@@ -219,11 +249,15 @@ static void read_event(struct http_line *l, struct str word, struct str rest)
             l->event.id = word;
         else if (takes(&word, "retry=") && take_number(word, &n))
             l->event.retry = (int64_t)n;
+        else if (takes(&word, "event="))
+            l->event.event = word;
         else
             fail_msg("no such word of an event: %.*s", STR_ARG(word));
     }
     l->event.data = rest.len ? expand(rest, &l->arena) : STR("");
-    if (rest.len)
+    if (l->event.event.len)
+        l->event.data = expand_session(l->event.data, &l->arena);
+    else if (rest.len)
         l->event.event = STR("message");
 }
 
@@ -262,10 +296,17 @@ static bool is_text(struct str type)
     return str_starts(type, STR("text/plain"));
 }
 
+/* The session of an id. */
+static unsigned number_of(struct str id)
+{
+    if (id.len != ID_BYTES * 2 || str_hex(id.at[0]) < 0 || str_hex(id.at[1]) < 0)
+        return 0;
+    return (unsigned)str_hex(id.at[0]) * 16 + (unsigned)str_hex(id.at[1]);
+}
+
 /* What is written for a header line; those that every stream has are taken for granted. */
 static void write_field(struct buf *to, const struct field *f, bool stream)
 {
-    uint64_t n = 0;
 
     if (fields_same(f->name, STR("Content-Type"))) {
         if (str_eq(f->value, STR("application/json")))
@@ -277,10 +318,7 @@ static void write_field(struct buf *to, const struct field *f, bool stream)
         return;
     }
     if (fields_same(f->name, STR("Mcp-Session-Id"))) {
-        for (size_t i = 0; i < 2 && f->value.len == ID_BYTES * 2; i++)
-            n = n * 16 + (uint64_t)(f->value.at[i] <= '9' ? f->value.at[i] - '0'
-                                                          : f->value.at[i] - 'a' + 10);
-        buf_printf(to, " session=%llu", (unsigned long long)n);
+        buf_printf(to, " session=%u", number_of(f->value));
         return;
     }
     if (stream && (fields_same(f->name, STR("Cache-Control")) ||
@@ -322,10 +360,15 @@ static void write_event(struct buf *to, struct str bytes)
         buf_printf(to, " id=%.*s", STR_ARG(item.id));
     if (item.retry >= 0)
         buf_printf(to, " retry=%lld", (long long)item.retry);
-    if (item.data.len && !str_eq(item.event, STR("message")))
+    if (item.data.len && !item.event.len)
         buf_add(to, STR(" nameless"));
+    else if (item.data.len && !str_eq(item.event, STR("message")))
+        buf_printf(to, " event=%.*s", STR_ARG(item.event));
     buf_add(to, STR(" <<"));
-    if (item.data.len)
+    if (str_eq(item.event, STR("endpoint")))
+        buf_printf(to, " %.*s%u", (int)find_session(item.data), item.data.at,
+                   number_of(str_skip(item.data, find_session(item.data))));
+    else if (item.data.len)
         buf_printf(to, " %.*s", STR_ARG(item.data));
     assert_int_equal(sse_reader_next(&r, &item), SSE_MORE);
     assert_int_equal(sse_reader_end(&r, &item), SSE_MORE);

@@ -7,15 +7,20 @@
  *     2 id=7-2 retry=500 <<
  *     2 id=7-3 << {"method":"notifications/message"}
  *     2 end
+ *     3 GET path=/sse
+ *     3 200 sse
+ *     3 event=endpoint << /message?sessionId=3
+ *     4 POST path=/message?sessionId=3 {"id":1,"method":"ping"}
  *
  * The number is that of the exchange. What is not said is as usual: a POST sends JSON and
  * takes JSON and events, a GET takes events, both are for us and come from no page. Of a
  * request one can say session=N, version=V, last=EVENT, accept=TYPE and type=TYPE (json, sse,
- * text, any; none: no such line), host=PLACE and origin=PLACE, path=PATH, Name:value for any
- * other header line, and "modern": the header lines that the revision without sessions wants,
- * by what the body says. A body that is no JSON comes after "raw". An answer names its media
- * type (json, sse, text, or nothing), session=N, and Name:value for any other header line but
- * those that every stream has. $META in a body is the _meta of a modern request. */
+ * text, any; none: no such line), host=PLACE and origin=PLACE, path=PATH (maybe with a query:
+ * sessionId=N is the id of that session, as it is in what an endpoint event says), Name:value
+ * for any other header line, and "modern": the header lines that the revision without sessions
+ * wants, by what the body says. A body that is no JSON comes after "raw". An answer names its
+ * media type (json, sse, text, or nothing), session=N, and Name:value for any other header line
+ * but those that every stream has. $META in a body is the _meta of a modern request. */
 #ifndef HTTP_LINE_H
 #define HTTP_LINE_H
 
@@ -37,7 +42,7 @@ enum http_line_kind {
 struct http_line {
     enum http_line_kind kind;
     uint64_t number;
-    struct str method, path;
+    struct str method, path, query;
     struct fields fields;
     enum place host, origin;
     struct str body; /* of a request or an answer */

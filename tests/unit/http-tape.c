@@ -6,9 +6,13 @@
 
 void http_tape_init(struct http_tape *t, struct sink *to)
 {
+    struct err e = ERR_NONE;
+
     *t = (struct http_tape){ .ms = 0 };
+    assert_true(url_parse(&t->server, STR("http://server/sse"), &e));
     tap_init(&t->tap, to);
     http_tap_init(&t->http, &t->tap, LIMIT_MESSAGE);
+    t->http.server = &t->server;
     buf_init(&t->text, LIMIT_MESSAGE);
 }
 
@@ -40,10 +44,12 @@ static void begin(struct http_tape *t, const struct http_line *l)
         .conn = 1,
         .method = l->method,
         .path = l->path,
+        .query = l->query,
         .fields = &l->fields,
         .host = l->host,
         .origin = l->origin,
-        .endpoint = str_eq(l->path, STR("/mcp")),
+        .endpoint = str_eq(l->path, STR("/mcp")) || str_eq(l->path, STR("/sse")) ||
+                    http_tap_is_posted(&t->http, l->method, l->path, l->query),
     };
 
     t->open[l->number] = http_tap_begin(&t->http, &q, tick(t));

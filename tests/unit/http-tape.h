@@ -1,7 +1,8 @@
 /* tests/unit/http-tape.h - an HTTP server that is recorded, told in lines (http-line.h).
  *
  * What they say goes through the very tap that `record` has; each a millisecond after the
- * one before it. An answer that is no stream ends its exchange. */
+ * one before it. An answer that is no stream ends its exchange. The server's own paths are
+ * /mcp and /sse. */
 #ifndef HTTP_TAPE_H
 #define HTTP_TAPE_H
 
@@ -14,6 +15,7 @@ struct http_tape {
     struct tap tap;
     struct http_tap http;
     struct http_seen *open[HTTP_TAPE_EXCHANGES];
+    struct url server;
     struct buf text;
     int64_t ms;
 };

@@ -348,6 +348,8 @@ static void put_body(struct buf *to, const struct record *r)
         break;
     case RECORD_HTTP_END:
         buf_printf(to, "http end %.*s%s", STR_ARG(r->http.by), r->http.clean ? "" : " unclean");
+        if (r->http.why.len)
+            buf_printf(to, " why=%.*s", STR_ARG(r->http.why));
         break;
     case RECORD_SSE:
         put_sse(to, r);

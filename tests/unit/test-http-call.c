@@ -126,6 +126,65 @@ static void the_revision_is_named_by_the_header_or_by_the_message(void **state)
     }
 }
 
+static void what_a_body_is_and_how_much_is_owed_to_it(void **state)
+{
+    static const struct {
+        const char *body;
+        enum intake_kind kind;
+        size_t owed;
+    } bodies[] = {
+        { "", INTAKE_EMPTY, 0 },
+        { " \n", INTAKE_EMPTY, 0 },
+        { "{", INTAKE_OTHER, 0 },
+        { "[]", INTAKE_OTHER, 0 },
+        { "1", INTAKE_OTHER, 0 },
+        { "{\"a\":1}", INTAKE_OTHER, 0 },
+        { LIST, INTAKE_MESSAGE, 1 },
+        { "{\"method\":\"n\"}", INTAKE_MESSAGE, 0 },
+        { "{\"method\":\"n\",\"id\":null}", INTAKE_MESSAGE, 1 },
+        { "{\"id\":1,\"result\":{}}", INTAKE_MESSAGE, 0 },
+        { "[" LIST ",{\"method\":\"n\"}," LIST ",7]", INTAKE_BATCH, 3 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct mcp_message m = { .kind = MCP_OTHER };
+        struct http_call c = { .message = &m };
+        struct arena a = { NULL, 0 };
+        struct json j;
+
+        json_init(&j);
+        c.kind = http_call_read(&j, str_z(bodies[i].body), &m, &a);
+        assert_int_equal(c.kind, bodies[i].kind);
+        if (c.kind == INTAKE_MESSAGE || c.kind == INTAKE_BATCH)
+            assert_int_equal(http_call_owed(&c, json_root(&j), &a), bodies[i].owed);
+        json_release(&j);
+        arena_release(&a);
+    }
+}
+
+static enum mcp_version spoken(const char *line, enum mcp_version agreed)
+{
+    struct http_spoken s;
+    enum mcp_version v =
+        http_call_spoken(http_spoken(&s, SESSION_NONE, line), agreed, &s.arena);
+
+    http_spoken_release(&s);
+    return v;
+}
+
+static void a_client_speaks_what_it_says_asks_for_or_agreed_to(void **state)
+{
+    (void)state;
+    assert_int_equal(spoken("POST version=2025-06-18 " LIST, MCP_2025_11_25), MCP_2025_06_18);
+    assert_int_equal(spoken("POST " LIST, MCP_2025_11_25), MCP_2025_11_25);
+    assert_int_equal(spoken("GET", MCP_2025_03_26), MCP_2025_03_26);
+    assert_int_equal(spoken("POST {\"id\":0,\"method\":\"initialize\",\"params\":"
+                            "{\"protocolVersion\":\"2024-11-05\"}}",
+                            MCP_2025_11_25),
+                     MCP_2024_11_05);
+}
+
 static void a_header_line_is_found_by_any_spelling(void **state)
 {
     struct http_spoken s;
@@ -145,6 +204,8 @@ int main(void)
         cmocka_unit_test(what_the_protocol_wants_in_meta_counts),
         cmocka_unit_test(a_batch_has_no_key_and_all_else_has),
         cmocka_unit_test(the_revision_is_named_by_the_header_or_by_the_message),
+        cmocka_unit_test(what_a_body_is_and_how_much_is_owed_to_it),
+        cmocka_unit_test(a_client_speaks_what_it_says_asks_for_or_agreed_to),
         cmocka_unit_test(a_header_line_is_found_by_any_spelling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,9 @@ static void close_bench(struct bench *b)
 static void post(struct bench *b, struct str session, struct str body)
 {
     struct fields f = { .at = NULL };
-    struct step_request r = { STR("POST"), STR("/"), &f, PLACE_SELF, PLACE_NONE, body };
+    struct step_request r = {
+        STR("POST"), STR("/"), &f, PLACE_SELF, PLACE_NONE, body, STR_NONE
+    };
     struct event ev = { .kind = EVENT_REQUEST, .exchange = ++b->exchanges, .request = &r };
 
     fields_add(&f, STR("Content-Type"), STR("application/json"));
@@ -240,6 +242,15 @@ static const char *const asked[] = {
     ("POST modern " LISTEN),
     "DELETE session=%d",
     "POST session=%d raw {",
+    "GET path=/sse",
+    "GET path=/sse",
+    "POST path=/message?sessionId=%d " HELLO,
+    "POST path=/message?sessionId=%d " CALL("ask"),
+    "POST path=/message?sessionId=%d " CALL("cut"),
+    "POST path=/message?sessionId=%d {\"id\":0,\"result\":{}}",
+    "POST path=/message?sessionId=%d [" CALL("json") "," CALL("ask") "]",
+    "POST path=/message?sessionId=%d " CALL("never"),
+    "POST path=/message?sessionId=%d " CALL("unknown"),
 };
 
 static void ask(struct crowd *c, struct http_mock *m, uint64_t exchange)
@@ -257,7 +268,7 @@ static void ask(struct crowd *c, struct http_mock *m, uint64_t exchange)
     else
         line = arena_printf(&a, "%llu %.*s", (unsigned long long)exchange, STR_ARG(head));
     http_line_read(&l, line);
-    r = (struct step_request){ l.method, l.path, &l.fields, l.host, l.origin, l.body };
+    r = (struct step_request){ l.method, l.path, &l.fields, l.host, l.origin, l.body, l.query };
     ev.request = &r;
     c->at[exchange] = ASKED;
     http_mock_step(m, &ev);

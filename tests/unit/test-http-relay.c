@@ -24,6 +24,7 @@ struct rig {
     bool unsettled;     /* something was told since */
     size_t ends, sent, bytes;
     bool quiet; /* bytes are counted, not kept */
+    bool edits; /* see take_edit() */
     struct http_relay_end end;
 };
 
@@ -38,6 +39,7 @@ static void take_request(void *to, struct http_passage *p, const struct request 
     buf_printf(&g->seen, "%d:%d %.*s %.*s%s\n", (int)p->number, (int)p->connection,
                STR_ARG(r->method), STR_ARG(r->target), p->endpoint ? " endpoint" : "");
     p->user = g;
+    p->unpacked = g->edits;
 }
 
 static void take_body(void *to, struct http_passage *p, struct str bytes)
@@ -68,8 +70,25 @@ static void take_head(void *to, struct http_passage *p, const struct reply *r)
 
     assert_false(g->unsettled);
     g->unsettled = true;
-    (void)p;
+    p->edited = g->edits;
     buf_printf(&g->seen, "head %u\n", r->status);
+}
+
+static bool take_posted(void *to, const struct request *r)
+{
+    (void)to;
+    return str_eq(r->query, STR("post"));
+}
+
+static bool take_edit(void *to, struct http_passage *p, struct str *bytes, bool last,
+                      const char **why)
+{
+    (void)to, (void)p;
+    *why = "there is an x in it";
+    if (str_find(*bytes, 'x') < bytes->len)
+        return false;
+    *bytes = last ? STR("rest") : STR("other");
+    return true;
 }
 
 static void take_answer(void *to, struct http_passage *p, struct str bytes)
@@ -123,11 +142,13 @@ static void settle(void *to)
     g->unsettled = false;
 }
 
-static const struct http_relay_events events = { .request = take_request,
+static const struct http_relay_events events = { .posted = take_posted,
+                                                 .request = take_request,
                                                  .body = take_body,
                                                  .asked = take_asked,
                                                  .head = take_head,
                                                  .answer = take_answer,
+                                                 .edit = take_edit,
                                                  .own = take_own,
                                                  .end = take_end,
                                                  .settle = settle,
@@ -318,6 +339,8 @@ static void paths_are_those_of_the_target(void **state)
         { "/mcp?key=1", "/mcp?key=1", "/mcp?key=1" },
         { "/mcp?key=1", "/mcp?a=b", "/mcp?key=1&a=b" },
         { "/mcp?key=1", "/other?a=b", "/other?a=b" },
+        { "/mcp?key=1", "/mcp?post", "/mcp?post" }, /* told where to post: as it is */
+        { "/mcp", "/?post", "/?post" },
         { "/mcp", "/mcp/", "/mcp/" },
         { "/mcp", "/.well-known/x", "/.well-known/x" },
         { "/mcp", "//elsewhere/x", "//elsewhere/x" },
@@ -724,6 +747,53 @@ static void what_cannot_be_used_is_told(void **state)
     loop_free(l);
 }
 
+#define STREAM_HEAD                                                                            \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+static void the_owner_may_let_other_bytes_go_on(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        PEER_TEXT(SAYS, STREAM_HEAD "2\r\nza\r\n0\r\n\r\n"), PEER(DONE)
+    };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    g.edits = true;
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n",
+         STREAM_HEAD "5\r\nother\r\n4\r\nrest\r\n0\r\n\r\n");
+    assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'za'\nend server clean\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
+static void what_the_owner_does_not_let_through_is_broken_off(void **state)
+{
+    static const struct peer_step script[] = { PEER(ACCEPT),
+                                               PEER_TEXT(SEES,
+                                                         "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+                                               PEER_TEXT(SAYS, STREAM_HEAD "1\r\nz\r\n"),
+                                               PEER_N(REST, 30),
+                                               PEER_TEXT(SAYS, "1\r\nx\r\n"),
+                                               PEER(EOF),
+                                               PEER(DONE) };
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, script, "/mcp");
+    g.edits = true;
+    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", STREAM_HEAD "5\r\nother\r\n");
+    buf_clear(&g.heard);
+    assert_string_not_equal(dial_hear(g.loop, g.client, &g.heard, STR("never")), "silence");
+    assert_int_equal(g.heard.len, 0); /* not even the end of the chunks */
+    assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'z'\nanswer 'x'\n"
+                    "end self there is an x in it\n");
+    peer_join(&g.server);
+    close_rig(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -745,6 +815,8 @@ int main(void)
         cmocka_unit_test(a_server_that_does_not_read_makes_the_client_wait),
         cmocka_unit_test(when_we_end_whatever_is_under_way_has_its_end),
         cmocka_unit_test(what_cannot_be_used_is_told),
+        cmocka_unit_test(the_owner_may_let_other_bytes_go_on),
+        cmocka_unit_test(what_the_owner_does_not_let_through_is_broken_off),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

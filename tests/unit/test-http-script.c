@@ -38,8 +38,8 @@ static const struct http_odd *odd_of(struct bench *b, enum session_state state,
                                      const char *line)
 {
     struct http_spoken s;
-    uint64_t key = http_call_key(http_spoken(&s, state, line), &s.arena);
-    const struct http_odd *odd = http_script_odd(&b->http, key);
+    const struct http_call *c = http_spoken(&s, state, line);
+    const struct http_odd *odd = http_script_odd(&b->http, c, s.line.path, &s.arena);
 
     http_spoken_release(&s);
     return odd;
@@ -237,9 +237,84 @@ static void a_recording_of_stdio_goes_on_unchanged(void **state)
     assert_terse(&passed, "#1 c2s {'id':1,'method':'ping'}\n#2 s2c {'id':1,'result':{}}\n");
     assert_true(!h.seen && h.rules.sessions && h.rules.stream);
     assert_null(http_script_fact(&h, 1));
-    assert_null(http_script_odd(&h, 0));
     http_script_release(&h);
     terse_release(&passed);
+}
+
+#define STREAM                                                                                 \
+    "1 GET path=/sse\n1 200 sse\n1 event=endpoint << /post?sessionId=9\n"                      \
+    "2 POST path=/post?sessionId=9 {\"id\":1,\"method\":\"a\"}\n2 202\n"                       \
+    "1 << {\"id\":1,\"result\":{}}\n"
+
+static bool opens(const struct bench *b, const char *line)
+{
+    struct http_spoken s;
+    bool so = http_script_opens_sse(&b->http, http_spoken(&s, SESSION_NONE, line), s.line.path);
+
+    http_spoken_release(&s);
+    return so;
+}
+
+/* As on stdio: which stream it was on means nothing. */
+static void a_stream_of_http_sse_is_the_sessions(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, STREAM "1 << {\"method\":\"m\"}\n1 end\n");
+    assert_true(has_passed(&b, " session=1 x=2 #1 c2s {'id':1,'method':'a'}\n"));
+    assert_true(has_passed(&b, " session=1 #2 s2c {'id':1,'result':{}} "));
+    assert_true(has_passed(&b, " session=1 #3 s2c {'method':'m'}"));
+    assert_str(b.http.sse_path, STR("/sse"));
+    assert_str(b.http.posts_path, STR("/post"));
+    assert_true(b.http.rules.sessions && b.http.rules.stream);
+    assert_null(b.http.no_post);
+    close_bench(&b);
+}
+
+static void who_may_ask_for_such_a_stream(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, STREAM);
+    assert_true(opens(&b, "GET path=/sse"));
+    assert_false(opens(&b, "POST path=/sse {}"));
+    assert_false(opens(&b, "GET path=/sse session=1"));
+    assert_false(opens(&b, "GET path=/sse last=x"));
+    assert_false(opens(&b, "GET path=/mcp"));
+    assert_str(http_script_path(&b.http), STR("/sse"));
+    b.http.sse_path = STR("/events");
+    assert_str(http_script_path(&b.http), STR("/events"));
+    b.http.sse_path = STR("");
+    assert_str(http_script_path(&b.http), STR(""));
+    b.http.sse_path = STR("/[REDACTED:rule-1]/events");
+    assert_str(http_script_path(&b.http), STR("/sse"));
+    assert_true(opens(&b, "GET path=/sse"));
+    assert_true(opens(&b, "GET path=/a/events"));
+    assert_false(opens(&b, "GET path=/a/b/events"));
+    assert_false(opens(&b, "GET path=/a/event"));
+    assert_false(opens(&b, "GET path=//events"));
+    assert_false(opens(&b, "GET path=/a/events/more"));
+    close_bench(&b);
+}
+
+static void one_refusal_at_the_path_of_streams_stands_for_all(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b,
+               "3 POST path=/sse {\"id\":0,\"method\":\"initialize\"}\n3 405 Allow:GET\n" STREAM
+               "4 POST path=/post?sessionId=8 {\"id\":1,\"method\":\"a\"}\n4 404\n");
+    assert_int_equal(
+        odd_of(&b, SESSION_NONE, "POST path=/sse {\"id\":7,\"method\":\"b\"}")->status, 405);
+    assert_null(odd_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
+    assert_null(odd_of(&b, SESSION_NONE, "GET path=/sse"));
+    /* What was said to a session that is not there is for those of that kind. */
+    assert_null(odd_of(&b, SESSION_UNKNOWN, "POST {\"id\":1,\"method\":\"a\"}"));
+    assert_int_equal(b.http.odd.count, 1);
+    close_bench(&b);
 }
 
 /* The name was a secret: it looks otherwise in the header line now, and means the same. */
@@ -321,6 +396,9 @@ int main(void)
         cmocka_unit_test(a_stream_that_was_refused_once_is_not_refused),
         cmocka_unit_test(what_the_server_is_like_is_learnt),
         cmocka_unit_test(a_recording_of_stdio_goes_on_unchanged),
+        cmocka_unit_test(a_stream_of_http_sse_is_the_sessions),
+        cmocka_unit_test(who_may_ask_for_such_a_stream),
+        cmocka_unit_test(one_refusal_at_the_path_of_streams_stands_for_all),
         cmocka_unit_test(what_was_redacted_contradicts_nothing),
         cmocka_unit_test(what_mcpreel_answered_itself_is_no_answer),
         cmocka_unit_test(a_script_that_takes_no_more_is_heard),

@@ -302,6 +302,92 @@ static void logins_leave_no_body_and_no_query(void **state)
     stop(&r);
 }
 
+static struct http_seen *posted(struct recorder *r, const char *path, const char *query,
+                                const char *body)
+{
+    struct http_tap_request q = { .conn = 2,
+                                  .method = STR("POST"),
+                                  .path = str_z(path),
+                                  .query = str_z(query),
+                                  .fields = fields_of(r, ""),
+                                  .host = PLACE_SELF,
+                                  .endpoint = true };
+    struct http_seen *x = http_tap_begin(&r->http, &q, tick(r));
+
+    http_tap_sent(x, terse_json(&r->arena, body), tick(r));
+    http_tap_sent_all(x, tick(r));
+    return x;
+}
+
+static void a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it(void **state)
+{
+    struct http_seen *x, *y;
+    struct err e = ERR_NONE;
+    struct recorder r;
+    struct url url;
+
+    (void)state;
+    start(&r);
+    assert_true(url_parse(&url, STR("http://server/mcp"), &e));
+    r.http.server = &url;
+    x = begin(&r, "GET", "/mcp", "Host: here");
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    buf_clear(&r.seen.text);
+    say(&r, x, "event: endpoint\ndata: http://server/post?s=canary&x=1\n\n");
+    assert_terse(&r.seen, "@4000 x=1 stream=1 sse n=1 event=endpoint"
+                          " data=http://server/post?s=[REDACTED]&x=[REDACTED]\n");
+    assert_true(http_tap_is_posted(&r.http, STR("POST"), STR("/post"), STR("s=canary&x=1")));
+    assert_true(http_tap_is_posted(&r.http, STR("POST"), STR("/post"), STR("s=other")));
+    assert_false(http_tap_is_posted(&r.http, STR("GET"), STR("/post"), STR("s=canary&x=1")));
+    assert_false(http_tap_is_posted(&r.http, STR("POST"), STR("/else"), STR("s=canary&x=1")));
+    y = posted(&r, "/post", "s=canary&x=1", "{'id':1,'method':'ping'}");
+    assert_terse(&r.seen, "@7000 conn=2 session=1 x=2 http POST /post?s=[REDACTED]&x=[REDACTED]"
+                          " state=live host=self origin=none body=message headers=[]\n"
+                          "@7000 conn=2 session=1 x=2 #1 c2s {'id':1,'method':'ping'}\n");
+    say(&r, x, "data: {'id':1,'result':{}}\n\n");
+    assert_terse(&r.seen, "@8000 conn=1 session=1 x=1 stream=1 #2 s2c {'id':1,'result':{}}"
+                          " latency=1 event={'n':2}\n");
+    answer(&r, y, 202, "");
+    say(&r, y, "Accepted");
+    end(&r, y);
+    buf_clear(&r.seen.text);
+    end(&r, x);
+    buf_clear(&r.seen.text);
+    y = posted(&r, "/post", "s=canary&x=1", "{'id':2,'method':'ping'}");
+    assert_terse(&r.seen,
+                 "@15000 conn=2 session=1 x=3 http POST /post?s=[REDACTED]&x=[REDACTED]"
+                 " state=ended host=self origin=none body=message headers=[]\n"
+                 "@15000 conn=2 session=1 x=3 #3 c2s {'id':2,'method':'ping'}\n");
+    end(&r, y);
+    stop(&r);
+}
+
+static void an_endpoint_elsewhere_makes_no_session(void **state)
+{
+    struct err e = ERR_NONE;
+    struct http_seen *x;
+    struct recorder r;
+    struct url url;
+
+    (void)state;
+    start(&r);
+    assert_true(url_parse(&url, STR("http://server/mcp"), &e));
+    r.http.server = &url;
+    x = begin(&r, "GET", "/mcp", "Host: here");
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    buf_clear(&r.seen.text);
+    say(&r, x, "event: endpoint\ndata: http://other/post?s=canary\n\n");
+    assert_terse(&r.seen, "@4000 x=1 stream=1 sse n=1 event=endpoint"
+                          " data=http://other/post?s=[REDACTED]\n");
+    assert_false(http_tap_is_posted(&r.http, STR("POST"), STR("/post"), STR("s=canary")));
+    http_tap_why(x, "because");
+    http_tap_end(x, BY_MCPREEL, false, tick(&r));
+    assert_terse(&r.seen, "@5000 conn=1 x=1 stream=1 http end mcpreel unclean why=because\n");
+    stop(&r);
+}
+
 static void what_is_too_long_leaves_a_gap(void **state)
 {
     struct recorder r;
@@ -446,6 +532,8 @@ int main(void)
         cmocka_unit_test(what_is_no_message_is_kept_as_it_came),
         cmocka_unit_test(what_breaks_off_is_told_as_far_as_it_went),
         cmocka_unit_test(logins_leave_no_body_and_no_query),
+        cmocka_unit_test(a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it),
+        cmocka_unit_test(an_endpoint_elsewhere_makes_no_session),
         cmocka_unit_test(what_is_too_long_leaves_a_gap),
         cmocka_unit_test(what_is_compressed_is_unpacked_for_the_copy),
         cmocka_unit_test(trouble_is_told_once_and_stops_nothing),

@@ -58,12 +58,28 @@ static void what_the_server_never_said_is_unknown(void **state)
     session_ids_release(&s);
 }
 
+static void count(void *to, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)to)[i] = (unsigned char)(0xf8 + i);
+}
+
+static void an_id_is_made_of_bytes_that_others_give(void **state)
+{
+    char id[SESSION_ID_LEN + 1];
+
+    (void)state;
+    session_ids_make(id, count);
+    assert_string_equal(id, "f8f9fafbfcfdfeff0001020304050607");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_are_numbered_as_they_appear),
         cmocka_unit_test(one_that_has_ended_keeps_its_number),
         cmocka_unit_test(what_the_server_never_said_is_unknown),
+        cmocka_unit_test(an_id_is_made_of_bytes_that_others_give),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,30 @@ static void each_initialize_starts_a_session(void **state)
     stats_release(&s);
 }
 
+/* Of Streamable HTTP the greeting has no session yet, and another connection may go on with it;
+ * of HTTP+SSE the two directions are on different ones. */
+static void on_http_a_session_goes_by_its_number(void **state)
+{
+    struct stats s;
+
+    (void)state;
+    tell(&s,
+         HEADER "conn=1 x=1 c2s {'id':0,'method':'initialize'}\n"
+                "conn=1 session=1 x=1 s2c {'id':0,'result':{'protocolVersion':'2025-11-25'}}\n"
+                "conn=2 session=1 x=2 c2s {'id':1,'method':'ping'}\n"
+                "conn=4 session=2 x=4 c2s {'id':0,'method':'initialize'}\n"
+                "conn=3 session=2 x=3 stream=1 s2c {'id':0,'result':{'protocolVersion':"
+                "'2024-11-05'}}\n"
+                "conn=3 session=2 x=3 stream=1 s2c {'method':'a'}\n"
+                "conn=1 session=1 x=5 c2s {'id':2,'method':'ping'}\n");
+    assert_int_equal(s.session_count, 2);
+    assert_int_equal(s.sessions[0].messages, 4);
+    assert_str(s.sessions[0].protocol, STR("2025-11-25"));
+    assert_int_equal(s.sessions[1].messages, 3);
+    assert_str(s.sessions[1].protocol, STR("2024-11-05"));
+    stats_release(&s);
+}
+
 static void sessions_have_their_time(void **state)
 {
     struct stats s;
@@ -307,6 +331,10 @@ static const struct {
     { HEADER "c2s {'a':1}\n", STATS_NOT_JSONRPC, 1 },
     { HEADER "| {'type':'raw','from':'server','text':'hi'}\n", STATS_SERVER_NOISE, 1 },
     { HEADER "| {'type':'raw','from':'client','text':'hi'}\n", STATS_CLIENT_NOISE, 1 },
+    { HEADER "x=1 http 202\n| {'type':'raw','from':'server','exchange':1,'text':'Accepted'}\n",
+      STATS_SERVER_NOISE, 0 },
+    { HEADER "x=1 http 200\n| {'type':'raw','from':'server','exchange':1,'text':'Accepted'}\n",
+      STATS_SERVER_NOISE, 1 },
     { HEADER "s2c {'id':1,'result':{}}\n", STATS_UNASKED_ANSWER, 1 },
     { HEADER PING(1) "s2c {'id':1,'result':{}}\n", STATS_DUPLICATE_ANSWER, 1 },
     { HEADER "c2s {'id':1,'method':'ping'}\n"
@@ -655,6 +683,7 @@ int main(void)
         cmocka_unit_test(the_header_is_kept),
         cmocka_unit_test(texts_of_a_header_are_cut_and_lists_dropped_when_too_long),
         cmocka_unit_test(each_initialize_starts_a_session),
+        cmocka_unit_test(on_http_a_session_goes_by_its_number),
         cmocka_unit_test(sessions_have_their_time),
         cmocka_unit_test(the_modern_era_has_no_sessions_but_peers),
         cmocka_unit_test(sessions_beyond_the_limit_are_counted_together),

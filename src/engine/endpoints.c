@@ -1,0 +1,182 @@
+#include "engine/endpoints.h"
+
+#include "base/buf.h"
+#include "trace/limits.h"
+#include "trace/secrets.h"
+#include "wire/reference.h"
+
+#define MARK "[REDACTED]"
+
+enum { TEXT_MAX = 128 << 10 };
+
+/* Path and query. */
+static struct str target_of(const struct url *u, struct arena *a)
+{
+    if (!u->query.at)
+        return u->path;
+    return arena_printf(a, "%.*s?%.*s", STR_ARG(u->path), STR_ARG(u->query));
+}
+
+/* What the client has asked for, as it sees it; it always speaks http to us. */
+static bool client_url(struct url *u, const struct endpoint_client *client, struct arena *a)
+{
+    struct err e = ERR_NONE;
+    struct str text =
+        arena_printf(a, "http://%.*s%.*s", STR_ARG(client->host), STR_ARG(client->path));
+
+    return url_parse(u, text, &e);
+}
+
+bool endpoints_read(struct endpoint *out, struct str said, const struct url *server,
+                    const struct endpoint_client *client, struct arena *a, struct err *e)
+{
+    struct url meant, seen, self;
+    bool named, known = client_url(&self, client, a);
+
+    if (!reference_resolve(&meant, &named, said, server, a, e))
+        return false;
+    /* A server on this machine is told the Host that the client sent, and may repeat it. */
+    if (named && !reference_same_origin(&meant, server) &&
+        !(known && reference_same_origin(&meant, &self)))
+        return err_set(e, ERR_INPUT, "it points to another server");
+    out->target = target_of(&meant, a);
+    if (!named && str_starts(out->target, STR("//")))
+        return err_set(e, ERR_INPUT, "it would seem to name a host");
+    out->told = said;
+    if (named && known)
+        out->told =
+            arena_printf(a, "http://%.*s%.*s", STR_ARG(client->host), STR_ARG(out->target));
+    else if (!known || !reference_resolve(&seen, &named, said, &self, a, e) ||
+             !str_eq(target_of(&seen, a), out->target))
+        out->told = out->target;
+    return true;
+}
+
+void endpoints_init(struct endpoints *p, struct session_ids *ids)
+{
+    *p = (struct endpoints){ .ids = ids };
+    recall_init(&p->paths, LIMIT_SESSIONS);
+}
+
+void endpoints_release(struct endpoints *p)
+{
+    recall_release(&p->paths);
+}
+
+/* As no client can write it in a header line: it is no id of that kind. */
+static struct str key_of(struct str target, struct arena *a)
+{
+    return arena_printf(a, "\n%.*s", STR_ARG(target));
+}
+
+uint64_t endpoints_named(struct endpoints *p, struct str target)
+{
+    struct arena a = { 0 };
+    struct str key = key_of(target, &a), path = str_n(target.at, str_find(target, '?'));
+    uint64_t number;
+    bool minted;
+
+    session_ids_end(p->ids, key);
+    number = session_ids_named(p->ids, key, &minted);
+    if (!recall_find(&p->paths, path))
+        recall_put(&p->paths, path, 1, 0);
+    arena_release(&a);
+    return number;
+}
+
+void endpoints_end(struct endpoints *p, struct str target, uint64_t session)
+{
+    struct arena a = { 0 };
+    struct str key = key_of(target, &a);
+    uint64_t number;
+
+    if (session_ids_look(p->ids, key, &number) == SESSION_LIVE && number == session)
+        session_ids_end(p->ids, key);
+    arena_release(&a);
+}
+
+enum session_state endpoints_look(const struct endpoints *p, struct str path, struct str query,
+                                  uint64_t *session)
+{
+    struct url at = { .path = path, .query = query };
+    struct arena a = { 0 };
+    enum session_state state;
+
+    *session = 0;
+    if (!recall_find(&p->paths, path))
+        return SESSION_NONE;
+    state = session_ids_look(p->ids, key_of(target_of(&at, &a), &a), session);
+    arena_release(&a);
+    return state;
+}
+
+/* Adds a text whose parts, between marks, are replaced if they are made up. */
+static void add_path(struct buf *to, struct str path)
+{
+    bool more = true;
+
+    while (more) {
+        size_t slash = str_find(path, '/');
+        struct str part = str_n(path.at, slash);
+
+        more = slash < path.len;
+        path = str_skip(path, slash + 1);
+        buf_add(to, secrets_is_made_up(part) ? STR(MARK) : part);
+        if (more)
+            buf_add_ch(to, '/');
+    }
+}
+
+/* Names stay; what has none, or stands behind a fragment, does not. */
+static void add_query(struct buf *to, struct str query)
+{
+    bool more = true;
+
+    while (more) {
+        size_t amp = str_find(query, '&');
+        struct str part = str_n(query.at, amp);
+        size_t equals = str_find(part, '=');
+
+        more = amp < query.len;
+        query = str_skip(query, amp + 1);
+        if (equals < part.len)
+            buf_add(to, str_n(part.at, equals + 1));
+        if (part.len)
+            buf_add(to, STR(MARK));
+        if (more)
+            buf_add_ch(to, '&');
+    }
+}
+
+static struct str keep(struct buf *text, struct arena *a)
+{
+    struct str kept = text->full ? STR(MARK) : arena_str(a, buf_str(text));
+
+    buf_release(text);
+    return kept;
+}
+
+struct str endpoints_masked(struct str text, struct arena *a)
+{
+    size_t mark = str_find(text, '?');
+    struct buf to;
+
+    buf_init(&to, TEXT_MAX);
+    add_path(&to, str_n(text.at, mark));
+    if (mark < text.len) {
+        buf_add_ch(&to, '?');
+        add_query(&to, str_skip(text, mark + 1));
+    }
+    return keep(&to, a);
+}
+
+struct str endpoints_masked_query(struct str query, struct arena *a)
+{
+    struct buf to;
+
+    if (!query.at)
+        return query;
+    buf_init(&to, TEXT_MAX);
+    add_query(&to, query);
+    return keep(&to, a);
+}

@@ -1,0 +1,335 @@
+"""HTTP+SSE, the transport of 2024-11-05, between a raw server and raw clients: recorded, and replayed with the server gone."""
+import json
+import pathlib
+import threading
+from urllib.parse import urljoin, urlsplit
+
+import jsonschema
+import pytest
+
+from http_peers import Gone, Program, Upstream, call, chunk, lines_of, of, result
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+CANARY = "canary-5f1c9e"
+TEXT = ("Content-Type", "text/plain")
+
+
+class Old:
+    """A server of that kind, at /a/sse. `says` makes an endpoint of the name of a session; what is posted there is answered on
+    the stream. A call of the tool 'end' ends that."""
+
+    def __init__(self, says):
+        self.says, self.sessions, self.lock = says, {}, threading.Lock()
+        self.upstream = Upstream(self.serve)
+        self.origin = f"http://127.0.0.1:{self.upstream.port}"
+        self.url = f"{self.origin}/a/sse"
+
+    def serve(self, conn):
+        while request := conn.request():
+            path, _, query = request.target.partition("?")
+            session = self.sessions.get(query.rpartition("=")[2])
+            if request.method == "GET" and path == "/a/sse":
+                return self.stream(conn)
+            if path == "/a/sse" and not query:
+                conn.answer(405, b"no posts here", [("Allow", "GET"), TEXT])
+            elif not session:
+                conn.answer(404, b"no such session", [TEXT])
+            else:
+                conn.answer(202, b"Accepted", [TEXT])
+                self.hear(*session, request.json)
+
+    def stream(self, conn):
+        over = threading.Event()
+        with self.lock:
+            name = f"{CANARY}-{len(self.sessions) + 1}"
+            self.sessions[name] = (conn, over)
+        conn.sse()
+        conn.send(chunk(b": welcome\r\n\r\nevent: endpoint\r\nid: 7\r\ndata: " + self.says(self, name).encode() + b"\r\n\r\n"))
+        over.wait()
+        del self.sessions[name]
+        conn.last()
+
+    @staticmethod
+    def hear(stream, over, message):
+        params = message.get("params", {})
+        if message.get("method") == "initialize":
+            stream.event(result(message["id"], {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
+                                                "serverInfo": {"name": "s", "version": "1"}}), event="message")
+        elif params.get("name") == "end":
+            over.set()
+        elif "id" in message:
+            stream.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": params["name"]}},
+                         event="message")
+            stream.event(result(message["id"], {"content": [], "about": params["name"]}), event="message")
+
+    def close(self):
+        for _, over in self.sessions.values():
+            over.set()
+        self.upstream.close()
+
+
+class Visitor:
+    """A client: one connection for its stream, one for what it posts."""
+
+    def __init__(self, program, path="/a/sse"):
+        self.program, self.events, self.posts, self.text = program, program.client(), program.client(), b""
+        self.url = f"http://127.0.0.1:{program.port}{path}"
+        self.events.ask(method="GET", path=path, headers=[("Accept", "text/event-stream")])
+        head = self.events.head()
+        assert head.status == 200 and head.get("content-type").startswith("text/event-stream")
+        self.endpoint = self.event("endpoint")
+        self.there = urlsplit(urljoin(self.url, self.endpoint))
+        assert self.there.netloc == f"127.0.0.1:{program.port}"
+
+    def block(self):
+        """The next block of the stream, with its line ends."""
+        while not (ends := [end for end in (b"\r\n\r\n", b"\n\n") if end in self.text]):
+            size = int(self.events.until(b"\r\n"), 16)
+            piece = self.events.exactly(size + 2)[:-2]
+            if not size:
+                raise Gone(self.text)
+            self.text += piece
+        block, _, self.text = self.text.partition(ends[0])
+        return block.decode() + ends[0].decode()
+
+    def event(self, kind):
+        """The data of the next event, of that kind; comments are passed over."""
+        while (block := self.block()).startswith(":"):
+            pass
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line)
+        assert fields["event"] == kind, block
+        return fields["data"]
+
+    def post(self, message, **more):
+        self.posts.ask(message, path=f"{self.there.path}?{self.there.query}", headers=[("Accept", "*/*")], **more)
+        return self.posts.answer()
+
+    def ask(self, message):
+        """All that comes up to the answer."""
+        answer = self.post(message)
+        assert (answer.status, answer.body) == (202, b"Accepted")
+        heard = []
+        while not heard or heard[-1].get("id") != message["id"]:
+            heard.append(json.loads(self.event("message")))
+        return heard
+
+    def hello(self):
+        return self.ask(call(0, "initialize", protocolVersion="2024-11-05", capabilities={}, clientInfo={"name": "c", "version": "1"}))
+
+    def tool(self, name, request_id=1):
+        return self.ask(call(request_id, "tools/call", name=name, arguments={}))
+
+    def leave(self):
+        self.events.close()
+        self.posts.close()
+
+
+@pytest.fixture
+def old():
+    made = []
+
+    def make(says=lambda server, name: f"/message?sessionId={name}"):
+        made.append(Old(says))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture
+def start(mcpreel):
+    started = []
+
+    def go(verb, *words):
+        started.append(Program([mcpreel, verb, *words, "--listen", "127.0.0.1:0"]))
+        return started[-1]
+
+    yield go
+    for program in started:
+        program.close()
+
+
+@pytest.fixture
+def record(start, tmp_path):
+    def go(server):
+        program = start("record", "--url", server.url, "-o", tmp_path / "r.jsonl")
+        program.file = tmp_path / "r.jsonl"
+        return program
+
+    return go
+
+
+def recorded(program):
+    assert program.stop() == 0, program.err
+    lines = lines_of(program.file)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    assert [error.message for line in lines for error in validator.iter_errors(line)] == []
+    assert CANARY not in program.file.read_text() and CANARY not in program.err
+    return lines
+
+
+def steps(visitor):
+    return [visitor.hello(), visitor.tool("a"), visitor.tool("b", "two")]
+
+
+SAYS = {
+    "a path": (lambda server, name: f"/message?sessionId={name}", "/message?sessionId={}"),
+    "a part of one": (lambda server, name: f"post/./here?s={name}", "post/./here?s={}"),
+    "a query": (lambda server, name: f"?s={name}", "?s={}"),
+    "an address": (lambda server, name: f"{server.origin}/deep/er?x=1&s={name}", "http://127.0.0.1:PORT/deep/er?x=1&s={}"),
+    "a host": (lambda server, name: f"//127.0.0.1:{server.upstream.port}/m?s={name}", "http://127.0.0.1:PORT/m?s={}"),
+}
+
+
+@pytest.mark.parametrize("how", SAYS)
+def test_a_session_passes_and_is_replayed(old, record, start, how):
+    says, told = SAYS[how]
+    program = record(old(says))
+    visitor = Visitor(program)
+    assert visitor.endpoint == told.format(f"{CANARY}-1").replace("PORT", str(program.port))
+    heard = steps(visitor)
+    assert [one[-1]["id"] for one in heard] == [0, 1, "two"] and len(heard[1]) == 2
+    visitor.leave()
+    lines = recorded(program)
+
+    assert {m.get("session") for m in of(lines, "message")} == {1}
+    posts = of(lines, "http", ev="request", method="POST")
+    assert [(p["state"], p["session"], p["body"]) for p in posts] == [("live", 1, "message")] * 3
+    assert [r["text"] for r in of(lines, "raw")] == ["Accepted"] * 3
+    (endpoint,) = of(lines, "sse", event="endpoint")
+    assert endpoint["data"].endswith("=[REDACTED]") and endpoint["id"] == "7"
+    assert of(lines, "http", ev="end", exchange=1)[0]["by"] == "client"
+    answers = [m for m in of(lines, "message") if "result" in m["msg"]]
+    assert len(answers) == 3 and all("latency_ms" in m and m["stream"] == 1 for m in answers)
+
+    replay = start("replay", program.file, "--match", "by-request")
+    assert replay.path == "/sse"  # what the recording does not tell can be anything, but is not told
+    assert steps(Visitor(replay)) == heard
+    assert steps(Visitor(replay, replay.path)) == heard
+
+
+def test_all_but_where_to_post_passes_byte_for_byte(old, record):
+    server = old(SAYS["an address"][0])
+    program = record(server)
+    client = program.client()
+    client.ask(method="GET", path="/a/sse", headers=[("Accept-Encoding", "gzip")])
+    assert client.head().status == 200
+    said = b""
+    while b"data" not in said or not said.endswith(b"\r\n\r\n"):
+        said += client.exactly(int(client.until(b"\r\n"), 16) + 2)[:-2]
+    assert said == (f": welcome\r\n\r\nevent: endpoint\r\nid: 7\r\ndata: http://127.0.0.1:{program.port}/deep/er?x=1&s={CANARY}-1"
+                    "\r\n\r\n").encode()
+    assert server.upstream.requests[0].all("accept-encoding") == ["identity"]
+    client.close()
+    recorded(program)
+
+
+def test_the_root_is_the_servers_own_path(old, record):
+    """There a part of a path would count from another place."""
+    program = record(old(SAYS["a part of one"][0]))
+    visitor = Visitor(program, "/")
+    assert visitor.endpoint == f"/a/post/here?s={CANARY}-1"
+    assert visitor.tool("a")[-1]["result"]["about"] == "a"
+    visitor.leave()
+    recorded(program)
+
+
+@pytest.mark.parametrize("where", ["http://127.0.0.1:1/m", "//example.com/m", "https://127.0.0.1:PORT/m", "/\\example.com/m", "ftp:m"])
+def test_nobody_is_sent_elsewhere(old, record, where):
+    server = old(lambda server, name: where.replace("PORT", str(server.upstream.port)) + f"?s={name}")
+    program = record(server)
+    client = program.client()
+    client.ask(method="GET", path="/a/sse")
+    assert client.head().status == 200
+    rest = client.rest()
+    assert b"endpoint" not in rest and not rest.endswith(b"0\r\n\r\n")
+    lines = recorded(program)
+    (end,) = of(lines, "http", ev="end")
+    assert (end["by"], end["clean"]) == ("mcpreel", False) and "'endpoint'" in end["why"]
+    assert len(of(lines, "sse", event="endpoint")) == 1
+    assert "broken off" in program.err
+
+
+def test_two_clients_have_two_sessions(old, record, start):
+    program = record(old())
+    one, other = Visitor(program), Visitor(program)
+    assert one.endpoint != other.endpoint
+    heard = [steps(other), steps(one)]
+    assert other.tool("c", 9)[-1]["result"]["about"] == "c"
+    one.leave()
+    other.leave()
+    lines = recorded(program)
+    assert {m["session"] for m in of(lines, "message")} == {1, 2}
+
+    replay = start("replay", program.file, "--match", "by-request")
+    one, other = Visitor(replay), Visitor(replay)
+    assert one.endpoint != other.endpoint
+    assert [steps(one), steps(other)] == heard
+    assert one.post(call(3, "ping")).status == 202 and json.loads(one.event("message"))["id"] == 3
+    one.leave()
+    assert other.tool("b", 4)[-1]["id"] == 4
+
+
+def test_a_session_that_is_not_there(old, record, start):
+    server = old()
+    program = record(server)
+    visitor = Visitor(program)
+    visitor.hello()
+    wrong = program.client()
+    said = wrong.post(call(1, "tools/list"), path="/message?sessionId=nobody")
+    assert (said.status, said.body) == (404, b"no such session")
+    visitor.leave()
+    lines = recorded(program)
+    assert [p["state"] for p in of(lines, "http", ev="request", method="POST")] == ["live", "unknown"]
+
+    replay = start("replay", program.file)
+    visitor, wrong = Visitor(replay), replay.client()
+    visitor.hello()
+    assert wrong.post(call(1, "tools/list"), path="/message?sessionId=nobody").body == b"no such session"
+    assert wrong.post(call(1, "ping"), path="/message?sessionId=nobody").status == 404
+    visitor.events.close()
+    after = visitor.post(call(2, "ping"))
+    while after.status == 202:  # its end is on its way
+        after = visitor.post(call(2, "ping"))
+    assert after.status == 404
+
+
+def test_a_stream_that_the_server_ends(old, record):
+    program = record(old())
+    visitor = Visitor(program)
+    visitor.hello()
+    assert visitor.post(call(1, "tools/call", name="end")).status == 202
+    with pytest.raises(Gone):
+        visitor.event("message")
+    assert visitor.post(call(2, "ping")).status == 404
+    lines = recorded(program)
+    (end,) = of(lines, "http", ev="end", exchange=1)
+    assert (end["by"], end["clean"]) == ("server", True) and "why" not in end
+    assert [p["state"] for p in of(lines, "http", ev="request", method="POST")] == ["live", "live", "ended"]
+
+
+def test_a_client_that_tries_streamable_http_first(old, record, start):
+    program = record(old())
+    said = program.client().post(call(0, "initialize", protocolVersion="2025-11-25"), path="/a/sse")
+    assert (said.status, said.get("allow"), said.body) == (405, "GET", b"no posts here")
+    visitor = Visitor(program)
+    heard = steps(visitor)
+    visitor.leave()
+    recorded(program)
+
+    replay = start("replay", program.file, "--match", "by-request")
+    said = replay.client().post(call(5, "initialize", protocolVersion="2025-06-18"), path="/a/sse")
+    assert (said.status, said.get("allow"), said.body) == (405, "GET", b"no posts here")
+    assert steps(Visitor(replay)) == heard
+    # Anywhere else it speaks that, too.
+    said = replay.client().post(call(5, "initialize", protocolVersion="2024-11-05", capabilities={}), path="/mcp")
+    assert said.status == 200 and said.get("mcp-session-id") and said.json["result"]["serverInfo"]["name"] == "s"
+
+
+def test_a_recording_made_on_stdio(mcpreel, run, start, tmp_path):
+    assert run([mcpreel, "demo", "-o", tmp_path / "demo.jsonl"]).code == 0
+    visitor = Visitor(start("replay", tmp_path / "demo.jsonl"), "/sse")
+    assert visitor.hello()[-1]["result"]["serverInfo"]
+    assert visitor.ask(call("x", "tools/list"))[-1]["result"]["tools"]

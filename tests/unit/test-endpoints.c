@@ -1,0 +1,200 @@
+#include "engine/endpoints.h"
+
+#include "test.h"
+
+/* "TARGET told TEXT", or why not. */
+static struct str came_to(const char *server, const char *host, const char *path,
+                          const char *said, struct arena *a)
+{
+    struct endpoint_client client = { str_z(host), str_z(path) };
+    struct endpoint found;
+    struct err e = ERR_NONE;
+    struct url at;
+
+    assert_true(url_parse(&at, str_z(server), &e));
+    if (!endpoints_read(&found, str_z(said), &at, &client, a, &e)) {
+        assert_int_equal(e.kind, ERR_INPUT);
+        return arena_printf(a, "%s", e.msg);
+    }
+    return arena_printf(a, "%.*s told %.*s", STR_ARG(found.target), STR_ARG(found.told));
+}
+
+#define assert_comes_to(server, host, path, said, want)                                        \
+    do {                                                                                       \
+        struct arena a_ = { 0 };                                                               \
+        assert_str(came_to(server, host, path, said, &a_), str_z(want));                       \
+        arena_release(&a_);                                                                    \
+    } while (0)
+
+static const char here[] = "http://127.0.0.1:3001/sse";
+
+static void what_leads_through_us_is_told_as_it_was_said(void **state)
+{
+    (void)state;
+    assert_comes_to(here, "localhost:5", "/sse", "/message?sessionId=1",
+                    "/message?sessionId=1 told /message?sessionId=1");
+    assert_comes_to(here, "localhost:5", "/", "/message?sessionId=1",
+                    "/message?sessionId=1 told /message?sessionId=1");
+    assert_comes_to(here, "localhost:5", "/sse", "message", "/message told message");
+    assert_comes_to(here, "localhost:5", "/sse", "?s=1", "/sse?s=1 told ?s=1");
+    assert_comes_to("https://h/a/sse", "localhost:5", "/a/sse", "m/x?s=1",
+                    "/a/m/x?s=1 told m/x?s=1");
+}
+
+static void a_part_that_would_not_is_told_whole(void **state)
+{
+    (void)state;
+    assert_comes_to("https://h/a/sse", "localhost:5", "/", "m?s=1", "/a/m?s=1 told /a/m?s=1");
+    assert_comes_to(here, "localhost:5", "/", "?s=1", "/sse?s=1 told /sse?s=1");
+}
+
+static void an_address_becomes_ours(void **state)
+{
+    (void)state;
+    assert_comes_to(here, "localhost:5", "/sse", "http://127.0.0.1:3001/m?s=1",
+                    "/m?s=1 told http://localhost:5/m?s=1");
+    assert_comes_to("https://h/sse", "127.0.0.1:5", "/sse", "https://h:443/m",
+                    "/m told http://127.0.0.1:5/m");
+    assert_comes_to("https://h/sse", "127.0.0.1:5", "/", "//h/m?s=1",
+                    "/m?s=1 told http://127.0.0.1:5/m?s=1");
+    /* The server repeats the Host that we passed on. */
+    assert_comes_to(here, "localhost:5", "/sse", "http://localhost:5/m?s=1",
+                    "/m?s=1 told http://localhost:5/m?s=1");
+}
+
+static void what_points_elsewhere_is_refused(void **state)
+{
+    static const char *const elsewhere[] = {
+        "http://127.0.0.1:3002/m", "https://127.0.0.1:3001/m",
+        "http://other/m",          "//other/m",
+        "http://localhost:3001/m", "http://127.0.0.1:3001.other/m",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        struct arena a = { 0 };
+        struct str got = came_to(here, "localhost:5", "/sse", elsewhere[i], &a);
+
+        if (str_find(got, '?') < got.len || str_starts(got, STR("/")))
+            fail_msg("'%s' came to %.*s", elsewhere[i], STR_ARG(got));
+        arena_release(&a);
+    }
+    assert_comes_to(here, "localhost:5", "/sse", "http://other/m?s=1",
+                    "it points to another server");
+    assert_comes_to(here, "localhost:5", "/", "/.//other/m", "it would seem to name a host");
+    assert_comes_to(here, "localhost:5", "/sse", "/\\other/m",
+                    "the URL holds a character that a URL cannot hold");
+}
+
+struct bench {
+    struct session_ids ids;
+    struct endpoints known;
+};
+
+static void open_bench(struct bench *b)
+{
+    session_ids_init(&b->ids);
+    endpoints_init(&b->known, &b->ids);
+}
+
+static void close_bench(struct bench *b)
+{
+    endpoints_release(&b->known);
+    session_ids_release(&b->ids);
+}
+
+#define assert_looks(b, path, query, want, number)                                             \
+    do {                                                                                       \
+        uint64_t n_;                                                                           \
+        assert_int_equal(endpoints_look(&(b)->known, STR(path), query, &n_), want);            \
+        assert_int_equal(n_, number);                                                          \
+    } while (0)
+
+static void what_is_posted_belongs_to_the_session_of_the_stream(void **state)
+{
+    struct bench b;
+    bool minted;
+
+    (void)state;
+    open_bench(&b);
+    assert_int_equal(session_ids_named(&b.ids, STR("another kind"), &minted), 1);
+    assert_looks(&b, "/m", STR("s=1"), SESSION_NONE, 0);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1")), 2);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=2")), 3);
+    assert_looks(&b, "/m", STR("s=1"), SESSION_LIVE, 2);
+    assert_looks(&b, "/m", STR("s=2"), SESSION_LIVE, 3);
+    assert_looks(&b, "/m", STR("s=3"), SESSION_UNKNOWN, 0);
+    assert_looks(&b, "/m", STR_NONE, SESSION_UNKNOWN, 0);
+    assert_looks(&b, "/n", STR("s=1"), SESSION_NONE, 0);
+    endpoints_end(&b.known, STR("/m?s=1"), 2);
+    assert_looks(&b, "/m", STR("s=1"), SESSION_ENDED, 2);
+    assert_looks(&b, "/m", STR("s=2"), SESSION_LIVE, 3);
+    close_bench(&b);
+}
+
+static void of_two_streams_that_name_the_same_the_latest_counts(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    assert_int_equal(endpoints_named(&b.known, STR("/m")), 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/m")), 2);
+    assert_looks(&b, "/m", STR_NONE, SESSION_LIVE, 2);
+    endpoints_end(&b.known, STR("/m"), 1);
+    assert_looks(&b, "/m", STR_NONE, SESSION_LIVE, 2);
+    endpoints_end(&b.known, STR("/m"), 2);
+    assert_looks(&b, "/m", STR_NONE, SESSION_ENDED, 2);
+    close_bench(&b);
+}
+
+static void an_endpoint_is_no_id_for_a_header(void **state)
+{
+    struct bench b;
+    uint64_t n;
+
+    (void)state;
+    open_bench(&b);
+    endpoints_named(&b.known, STR("/m?s=1"));
+    assert_int_equal(session_ids_look(&b.ids, STR("/m?s=1"), &n), SESSION_UNKNOWN);
+    close_bench(&b);
+}
+
+#define assert_masked(text, want)                                                              \
+    do {                                                                                       \
+        struct arena a_ = { 0 };                                                               \
+        assert_str(endpoints_masked(STR(text), &a_), STR(want));                               \
+        arena_release(&a_);                                                                    \
+    } while (0)
+
+static void what_may_be_an_id_is_not_told(void **state)
+{
+    struct arena a = { 0 };
+
+    (void)state;
+    assert_masked("/message", "/message");
+    assert_masked("/message?sessionId=abc", "/message?sessionId=[REDACTED]");
+    assert_masked("/m?abc", "/m?[REDACTED]");
+    assert_masked("/m?", "/m?");
+    assert_masked("/m?a=1&b=2&c", "/m?a=[REDACTED]&b=[REDACTED]&[REDACTED]");
+    assert_masked("/m/3f9a1c7e-55aa/post", "/m/[REDACTED]/post");
+    assert_masked("http://host/3f9a1c7e55aa99?x=1", "http://host/[REDACTED]?x=[REDACTED]");
+    assert_str(endpoints_masked_query(STR("sessionId=1"), &a), STR("sessionId=[REDACTED]"));
+    assert_null(endpoints_masked_query(STR_NONE, &a).at);
+    arena_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_leads_through_us_is_told_as_it_was_said),
+        cmocka_unit_test(a_part_that_would_not_is_told_whole),
+        cmocka_unit_test(an_address_becomes_ours),
+        cmocka_unit_test(what_points_elsewhere_is_refused),
+        cmocka_unit_test(what_is_posted_belongs_to_the_session_of_the_stream),
+        cmocka_unit_test(of_two_streams_that_name_the_same_the_latest_counts),
+        cmocka_unit_test(an_endpoint_is_no_id_for_a_header),
+        cmocka_unit_test(what_may_be_an_id_is_not_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+#include "engine/sse-rewrite.h"
+
+#include "cuts.h"
+#include "test.h"
+
+static const char *server_url = "http://127.0.0.1:3001/sse";
+
+/* What a client that calls us 'here:5' gets; "!" and why, where it ends. */
+static void run(struct cuts *c, struct buf *seen)
+{
+    const struct endpoint_client client = { STR("here:5"), STR("/sse") };
+    struct err e = ERR_NONE;
+    struct sse_rewrite *w;
+    struct str piece;
+    struct url url;
+    bool fine = true;
+
+    assert_true(url_parse(&url, str_z(server_url), &e));
+    w = sse_rewrite_new(&url, &client);
+    while (fine && cuts_next(c, &piece)) {
+        fine = sse_rewrite_feed(w, &piece, false, &e);
+        if (fine)
+            buf_add(seen, piece);
+    }
+    piece = STR_NONE;
+    if (fine && (fine = sse_rewrite_feed(w, &piece, true, &e)))
+        buf_add(seen, piece);
+    while (!fine && cuts_next(c, &piece))
+        continue;
+    if (!fine)
+        buf_printf(seen, "!%s", e.msg);
+    sse_rewrite_free(w);
+}
+
+static void a_client_is_told_to_post_to_us(void **state)
+{
+    (void)state;
+    assert_cuts(STR("event: endpoint\ndata: http://127.0.0.1:3001/m?s=1\n\ndata: {}\n\n"), run,
+                STR("event: endpoint\ndata: http://here:5/m?s=1\n\ndata: {}\n\n"));
+    assert_cuts(STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"), run,
+                STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"));
+}
+
+static void other_streams_pass_as_they_are(void **state)
+{
+    (void)state;
+    assert_cuts(STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"), run,
+                STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"));
+    assert_cuts(STR("event: endpoint\ndata: http://other/"), run,
+                STR("event: endpoint\ndata: http://other/"));
+}
+
+static void nobody_is_sent_elsewhere(void **state)
+{
+    (void)state;
+    assert_cuts(STR("event: endpoint\ndata: http://other/m?s=1\n\ndata: {}\n\n"), run,
+                STR("!it points to another server"));
+    assert_cuts(STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
+                STR("!the URL holds a character that a URL cannot hold"));
+}
+
+static bool may_be(const char *method, const char *name)
+{
+    struct fields f = { .at = NULL };
+    bool so;
+
+    fields_add(&f, str_z(name), STR("x"));
+    so = sse_rewrite_may_be(str_z(method), &f);
+    fields_release(&f);
+    return so;
+}
+
+static bool can(unsigned status, const char *type, const char *name)
+{
+    struct fields f = { .at = NULL };
+    bool so;
+
+    fields_add(&f, STR("Content-Type"), str_z(type));
+    fields_add(&f, str_z(name), STR("10"));
+    so = sse_rewrite_can(status, &f);
+    fields_release(&f);
+    return so;
+}
+
+static void not_every_stream_is_looked_into(void **state)
+{
+    (void)state;
+    assert_true(may_be("GET", "Accept"));
+    assert_false(may_be("POST", "Accept"));
+    assert_false(may_be("GET", "Mcp-Session-Id"));
+    assert_false(may_be("GET", "Last-Event-ID"));
+    assert_true(can(200, "text/event-stream; charset=utf-8", "Date"));
+    assert_false(can(404, "text/event-stream", "Date"));
+    assert_false(can(200, "application/json", "Date"));
+    assert_false(can(200, "text/event-stream", "Content-Encoding"));
+    assert_false(can(200, "text/event-stream", "Content-Length"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_is_told_to_post_to_us),
+        cmocka_unit_test(other_streams_pass_as_they_are),
+        cmocka_unit_test(nobody_is_sent_elsewhere),
+        cmocka_unit_test(not_every_stream_is_looked_into),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
