@@ -234,7 +234,7 @@ static void fall_ill(struct appender *a, const struct writing *w, size_t done,
 static bool write_now(struct appender *a, const struct writing *w)
 {
     int64_t start = clock_mono_us(), took;
-    struct err e = ERR_NONE;
+    struct err e; /* said by a write that fails: to clear it for each would show */
     size_t done;
     bool slow, ok;
 

@@ -18,10 +18,9 @@ struct bridge {
     struct stdio *client;
     struct server_at server;
     struct signals *signals;
-    struct learnt_grip own; /* what is secret of the server's own address */
-    bool holding;           /* the client is not read: the server has to take what there is */
-    bool signalled;         /* somebody wants us to end */
-    struct err lost;        /* ERR_OK, or why standard output cannot be written */
+    bool holding;    /* the client is not read: the server has to take what there is */
+    bool signalled;  /* somebody wants us to end */
+    struct err lost; /* ERR_OK, or why standard output cannot be written */
 };
 
 static struct tap_time now(void *to)
@@ -212,15 +211,12 @@ int record_bridge_run(const struct app *app, struct record_place *place,
     }
     reel_init(&b.reel, app, place, how, on_waits, &b);
     b.reel.together = true;
-    http_tap_init(&b.tap, &b.reel.tap, how->max_message);
-    b.tap.learnt = &how->redaction->redactor.learnt;
-    b.tap.keep_targets = how->redaction->redactor.keep_url;
-    if (!b.tap.keep_targets)
-        http_secrets_address(b.tap.learnt, &b.own, str_z(server->url));
+    http_tap_init(&b.tap, &b.reel.tap, how->max_message, redaction_learnt(how->redaction));
+    if (!how->redaction->redactor.keep_url)
+        http_tap_hide_addresses(&b.tap, str_z(server->url));
     intake_init(&b.look);
     code = run(&b, e);
     loop_free(b.loop);
-    learnt_let_go(b.tap.learnt, &b.own);
     intake_release(&b.look);
     http_tap_release(&b.tap);
     reel_release(&b.reel);

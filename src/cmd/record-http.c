@@ -21,12 +21,11 @@ struct sessions {
     struct http_relay *relay;
     struct signals *signals;
     struct url server;
-    struct learnt_grip own; /* what is secret of the server's own address */
-    bool ending;            /* somebody wants us to */
-    bool broke_off;         /* the server has, an answer */
-    bool beside;            /* something passed that is not for the endpoint */
-    bool packed;            /* a stream did, that may tell where to post */
-    bool crowd;             /* somebody was told that there are too many */
+    bool ending;    /* somebody wants us to */
+    bool broke_off; /* the server has, an answer */
+    bool beside;    /* something passed that is not for the endpoint */
+    bool packed;    /* a stream did, that may tell where to post */
+    bool crowd;     /* somebody was told that there are too many */
 };
 
 /* One exchange, as far as we look at it. */
@@ -342,15 +341,12 @@ int record_http_run(const struct app *app, struct record_place *place,
     s.gate.lends = http->server->secrets.count > 0;
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.reel.together = true;
-    http_tap_init(&s.tap, &s.reel.tap, how->max_message);
-    s.tap.learnt = &how->redaction->redactor.learnt;
-    s.tap.keep_targets = how->redaction->redactor.keep_url;
-    if (!s.tap.keep_targets)
-        http_secrets_address(s.tap.learnt, &s.own, str_z(http->server->url));
+    http_tap_init(&s.tap, &s.reel.tap, how->max_message, redaction_learnt(how->redaction));
+    if (!how->redaction->redactor.keep_url)
+        http_tap_hide_addresses(&s.tap, str_z(http->server->url));
     s.loop = loop_new();
     code = run(&s, http, e);
     loop_free(s.loop);
-    learnt_let_go(s.tap.learnt, &s.own);
     record_oauth_release(&s.oauth);
     http_tap_release(&s.tap);
     reel_release(&s.reel);

@@ -146,10 +146,8 @@ static bool on_ask(void *to, const struct http_passage *p, const struct request 
 {
     struct record_oauth *o = to;
 
-    if (p->endpoint) {
-        oauth_endpoint(&o->oauth, r->path);
+    if (p->endpoint)
         return false;
-    }
     if (oauth_document(&o->oauth, r->path) && is_read(r)) {
         drop_fields(&a->fields, asks_for_a_copy);
         fields_add(&a->fields, STR("Accept-Encoding"), STR("identity"));
@@ -236,6 +234,8 @@ static bool on_answer(void *to, const struct http_passage *p, const struct reque
     bool named, wanted = false;
 
     if (a->status == UNAUTHORIZED || a->status == FORBIDDEN) {
+        if (p->endpoint)
+            oauth_endpoint(&o->oauth, r->path);
         named = change_challenges(o, host, &a->fields, text);
         if (!named && p->endpoint && a->status == UNAUTHORIZED)
             oauth_note(&o->oauth, OAUTH_BARE_CHALLENGE);

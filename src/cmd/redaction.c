@@ -208,6 +208,11 @@ struct sink *redaction_door(struct redaction *r, struct sink *to)
     return &r->redactor.sink;
 }
 
+struct learnt *redaction_learnt(struct redaction *r)
+{
+    return &r->redactor.learnt;
+}
+
 void redaction_for(struct redaction *r, const struct format *format)
 {
     r->redactor.marks.plain = format == &cassette_format;

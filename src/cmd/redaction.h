@@ -70,6 +70,9 @@ void redaction_release(struct redaction *r);
 /* The way to a file: what is put into the sink returned reaches `to` without secrets. */
 struct sink *redaction_door(struct redaction *r, struct sink *to);
 
+/* Where secrets go that become known while things are written. */
+struct learnt *redaction_learnt(struct redaction *r);
+
 /* What is written is of that format: some know one kind of mark only. */
 void redaction_for(struct redaction *r, const struct format *format);
 

@@ -5,7 +5,7 @@
 #include "engine/leaves.h"
 #include "mcp/meta.h"
 
-enum intake_kind http_call_read(struct json *j, struct str body, struct mcp_message *m,
+enum intake_kind http_call_body(struct str body, struct json *json, struct mcp_message *m,
                                 struct arena *a)
 {
     struct json_fault fault;
@@ -13,9 +13,9 @@ enum intake_kind http_call_read(struct json *j, struct str body, struct mcp_mess
 
     if (!str_trim(body).len)
         return INTAKE_EMPTY;
-    if (!json_scan(j, body, &fault))
+    if (!json_scan(json, body, &fault))
         return INTAKE_OTHER;
-    root = json_root(j);
+    root = json_root(json);
     if (json_type(root) == JSON_ARRAY && json_count(root))
         return INTAKE_BATCH;
     *m = mcp_classify(root, a);

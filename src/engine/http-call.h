@@ -23,8 +23,8 @@ struct http_call {
     struct str raw;                    /* INTAKE_OTHER */
 };
 
-/* What a body is, and of one message what that says; `*j` must outlive it. */
-enum intake_kind http_call_read(struct json *j, struct str body, struct mcp_message *m,
+/* What the body of a request is; INTAKE_MESSAGE: `*m`, too. Its JSON stays in `json`. */
+enum intake_kind http_call_body(struct str body, struct json *json, struct mcp_message *m,
                                 struct arena *a);
 
 /* How many answers are owed to what was read. */

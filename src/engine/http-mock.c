@@ -656,7 +656,7 @@ static void hear_request(struct http_mock *m, const struct event *ev)
     struct str id;
 
     place_request(m, r, &q, &call);
-    call.kind = http_call_read(&m->json, r->body, &msg, &m->arena);
+    call.kind = http_call_body(r->body, &m->json, &msg, &m->arena);
     call.message = call.kind == INTAKE_MESSAGE ? &msg : NULL;
     call.raw = call.kind == INTAKE_OTHER ? str_trim(r->body) : STR_NONE;
     id = call.message ? json_raw(msg.id) : STR_NONE;

@@ -20,6 +20,7 @@ struct lesson {
     struct learnt *learnt;
     struct learnt_grip *grip;
     struct str name;
+    uint64_t session; /* they are ids of the session of this number; 0: they are not */
 };
 
 static bool is_letter(char c)
@@ -60,9 +61,16 @@ static bool is_word(struct str text)
 
 static void learn(const struct lesson *to, struct str value)
 {
-    if (value.len < LEARNT_SHORTEST || learnt_again(to->learnt, to->grip, value))
+    bool known;
+
+    if (value.len < LEARNT_SHORTEST)
         return;
-    if (!secrets_is_of_the_protocol(value))
+    known = learnt_again(to->learnt, to->grip, value);
+    if (!known && secrets_is_of_the_protocol(value))
+        return;
+    if (to->session)
+        learnt_add_session(to->learnt, to->grip, to->session, value);
+    else if (!known)
         learnt_add(to->learnt, to->grip, to->name, value);
 }
 
@@ -174,7 +182,7 @@ static bool learn_address(const struct lesson *to, struct str text)
     bool is_url = own_path_is_url(text);
 
     if (is_url)
-        http_secrets_address(to->learnt, to->grip, text);
+        http_secrets_address(to->learnt, to->grip, 0, text);
     return is_url;
 }
 
@@ -370,14 +378,9 @@ static bool is_everyday(struct str name)
 void http_secrets_session(struct learnt *l, struct learnt_grip *g, uint64_t number,
                           struct str id)
 {
-    bool known = learnt_again(l, g, id);
+    struct lesson to = { l, g, STR_INIT("Mcp-Session-Id"), number };
 
-    if (id.len < LEARNT_SHORTEST || (!known && (is_word(id) || secrets_is_of_the_protocol(id))))
-        return;
-    if (number)
-        learnt_add_session(l, g, number, id);
-    else
-        learnt_add(l, g, STR("Mcp-Session-Id"), id);
+    learn_sure(&to, id);
 }
 
 static void learn_field(const struct lesson *to, struct str value)
@@ -398,7 +401,7 @@ static void learn_field(const struct lesson *to, struct str value)
 void http_secrets_fields(struct learnt *l, struct learnt_grip *g, const struct fields *f)
 {
     for (size_t i = 0; i < f->count; i++) {
-        struct lesson to = { l, g, f->at[i].name };
+        struct lesson to = { l, g, f->at[i].name, 0 };
 
         if (f->at[i].value.len < LEARNT_SHORTEST)
             continue;
@@ -427,32 +430,43 @@ static bool is_random(struct str text)
     return false;
 }
 
-void http_secrets_target(struct learnt *l, struct learnt_grip *g, struct str path,
-                         struct str query)
+static void learn_target(struct lesson *to, struct str path, struct str query)
 {
-    struct lesson to = { l, g, STR_INIT("path") };
     struct target_part part = { .span = { 0, 0 } };
 
+    to->name = STR("path");
     while (target_path(path, part.span.end, &part)) {
         struct str text = str_n(path.at + part.span.at, part.span.end - part.span.at);
 
         if (is_random(text))
-            learn(&to, text);
+            learn(to, text);
     }
     part.span.end = 0;
     while (target_query(query, part.span.end, &part)) {
         struct str text = str_n(query.at + part.span.at, part.span.end - part.span.at);
 
-        to.name = part.name.len ? part.name : STR("query");
-        if (part.named)
-            learn_likely(&to, text);
+        to->name = part.name.len ? part.name : STR("query");
+        if (part.named && to->session)
+            learn_sure(to, text);
+        else if (part.named)
+            learn_likely(to, text);
         else if (is_random(text))
-            learn(&to, text);
+            learn(to, text);
     }
 }
 
-void http_secrets_address(struct learnt *l, struct learnt_grip *g, struct str text)
+void http_secrets_target(struct learnt *l, struct learnt_grip *g, uint64_t session,
+                         struct str path, struct str query)
 {
+    struct lesson to = { l, g, STR_NONE, session };
+
+    learn_target(&to, path, query);
+}
+
+void http_secrets_address(struct learnt *l, struct learnt_grip *g, uint64_t session,
+                          struct str text)
+{
+    struct lesson to = { l, g, STR_NONE, session };
     size_t query;
 
     if (own_path_is_url(text)) {
@@ -461,5 +475,5 @@ void http_secrets_address(struct learnt *l, struct learnt_grip *g, struct str te
             text = str_skip(text, 1);
     }
     query = str_find(text, '?');
-    http_secrets_target(l, g, str_n(text.at, query), str_skip(text, query + 1));
+    learn_target(&to, str_n(text.at, query), str_skip(text, query + 1));
 }

@@ -23,12 +23,14 @@
 /* Of a request or an answer. */
 void http_secrets_fields(struct learnt *l, struct learnt_grip *g, const struct fields *f);
 
-/* Of the target of a request; `query` may be empty. */
-void http_secrets_target(struct learnt *l, struct learnt_grip *g, struct str path,
-                         struct str query);
+/* Of the target of a request; `query` may be empty. `session`: what is secret of it is the id
+ * of the session that has this number; 0: it is not known to be one's. */
+void http_secrets_target(struct learnt *l, struct learnt_grip *g, uint64_t session,
+                         struct str path, struct str query);
 
 /* The same of an address as a text, with or without a host. */
-void http_secrets_address(struct learnt *l, struct learnt_grip *g, struct str text);
+void http_secrets_address(struct learnt *l, struct learnt_grip *g, uint64_t session,
+                          struct str text);
 
 /* The id of a session, wherever it was given: `number` is the recording's, 0 if it has
  * none. */

@@ -52,9 +52,9 @@ struct http_seen {
     struct sse_reader *sse;
 };
 
-void http_tap_init(struct http_tap *t, struct tap *tap, size_t max)
+void http_tap_init(struct http_tap *t, struct tap *tap, size_t max, struct learnt *learnt)
 {
-    *t = (struct http_tap){ .tap = tap, .max = max };
+    *t = (struct http_tap){ .tap = tap, .max = max, .learnt = learnt };
     session_ids_init(&t->sessions);
     endpoints_init(&t->endpoints, &t->sessions);
     recall_init(&t->events, LIMIT_EVENTS);
@@ -67,6 +67,15 @@ void http_tap_release(struct http_tap *t)
     endpoints_release(&t->endpoints);
     recall_release(&t->events);
     buf_release(&t->headers);
+    if (t->learnt)
+        learnt_let_go(t->learnt, &t->own);
+}
+
+void http_tap_hide_addresses(struct http_tap *t, struct str server)
+{
+    t->hides_addresses = true;
+    if (t->learnt)
+        http_secrets_address(t->learnt, &t->own, 0, server);
 }
 
 bool http_tap_trouble(struct http_tap *t, struct err *e)
@@ -169,12 +178,20 @@ static void learn_session(struct http_seen *x, struct str id)
         http_secrets_session(x->tap->learnt, &x->grip, x->session, id);
 }
 
-static void learn_address(struct http_seen *x, struct str path, struct str query)
+/* The address of a session is as good as its id, even if other addresses may be told. */
+static void learn_target(struct http_seen *x, const struct http_tap_request *q)
 {
-    if (!x->tap->learnt || x->tap->keep_targets)
-        return;
-    http_secrets_address(x->tap->learnt, &x->grip, path);
-    http_secrets_target(x->tap->learnt, &x->grip, STR_NONE, query);
+    bool posted = !x->asked->session_id.len && x->session;
+
+    if (x->tap->learnt && (posted || x->tap->hides_addresses))
+        http_secrets_target(x->tap->learnt, &x->grip, posted ? x->session : 0, q->path,
+                            q->query);
+}
+
+static void learn_endpoint(struct http_seen *x, struct str said, bool names_session)
+{
+    if (x->tap->learnt)
+        http_secrets_address(x->tap->learnt, &x->grip, names_session ? x->session : 0, said);
 }
 
 bool http_tap_is_posted(const struct http_tap *t, struct str method, struct str path,
@@ -222,7 +239,7 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     asked->http.state = str_z(session_state_name(find_session(x, q)));
     learn_fields(x, q->fields);
     learn_session(x, asked->session_id);
-    learn_address(x, q->path, q->query);
+    learn_target(x, q);
     asked->http.method = arena_str(a, q->method);
     asked->http.host = str_z(place_name(q->host));
     asked->http.origin = str_z(place_name(q->origin));
@@ -465,12 +482,12 @@ static void put_endpoint(struct http_seen *x, const struct sse_item *item, struc
     struct err e = ERR_NONE;
     struct endpoint found;
 
-    learn_address(x, item->data, STR_NONE);
     if (asked && !asked->target.len &&
         endpoints_read(&found, item->data, x->tap->server, &asked->client, &a, &e)) {
         asked->target = arena_str(&asked->arena, found.target);
         x->session = endpoints_named(&x->tap->endpoints, found.target);
     }
+    learn_endpoint(x, item->data, asked && asked->target.len);
     told.data = endpoints_masked(item->data, &a);
     put_sse(x, &told, now);
     arena_release(&a);

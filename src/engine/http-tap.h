@@ -25,8 +25,9 @@
 struct http_tap {
     struct tap *tap; /* borrowed */
     size_t max;
-    struct learnt *learnt; /* secrets that pass are told to it; borrowed, set after the init */
-    bool keep_targets;     /* what is secret of addresses is not told to it */
+    struct learnt *learnt;    /* secrets that pass are told to it; borrowed */
+    struct learnt_grip own;   /* those of the server's own address */
+    bool hides_addresses;     /* so are those of other addresses */
     const struct url *server; /* borrowed; NULL: no stream tells where to post */
     struct session_ids sessions;
     struct endpoints endpoints;
@@ -38,8 +39,14 @@ struct http_tap {
     struct err why;    /* the first time */
 };
 
-void http_tap_init(struct http_tap *t, struct tap *tap, size_t max);
+/* `learnt` is that of the redactor on the way to the file: without it secrets that are
+ * repeated reach that. NULL: there is no file. */
+void http_tap_init(struct http_tap *t, struct tap *tap, size_t max, struct learnt *learnt);
 void http_tap_release(struct http_tap *t);
+
+/* What is secret of addresses is hidden, of the server's own and of those that are asked for.
+ * That of a session's always is. */
+void http_tap_hide_addresses(struct http_tap *t, struct str server);
 
 /* Whether everything was kept since the last time; else `*e` says why not. */
 bool http_tap_trouble(struct http_tap *t, struct err *e);

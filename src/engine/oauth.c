@@ -120,6 +120,13 @@ static bool parse_ours(struct url *u, struct str host)
     return url_authority(&u->authority, host) && !u->authority.userinfo.at;
 }
 
+static bool is_ours(struct str host, struct str text, struct url *u)
+{
+    struct url ours;
+
+    return parse(u, text) && parse_ours(&ours, host) && same_origin(u, &ours);
+}
+
 static bool is_servers(const struct oauth *o, struct str text, struct url *u)
 {
     return parse(u, text) && same_origin(u, &o->server);
@@ -144,7 +151,8 @@ static bool add_our_resource(const struct oauth *o, struct str host, struct str 
 {
     struct url u;
 
-    if (!o->root || !is_servers(o, text, &u) || !str_eq(u.path, o->server.path))
+    if (!o->root || (!is_servers(o, text, &u) && !is_ours(host, text, &u)) ||
+        !str_eq(u.path, o->server.path))
         return add_ours(o, host, text, out);
     buf_add(out, STR("http://"));
     buf_add(out, host);
@@ -172,6 +180,8 @@ void oauth_challenge(struct oauth *o, struct str host, struct str line, struct b
             buf_add(out, str_n(from, (size_t)(p.value.at - from)));
             add_ours(o, host, p.value, out);
             from = p.value.at + p.value.len;
+        } else if (is_ours(host, p.value, &u)) {
+            learn_path(o, u.path);
         } else {
             oauth_note(o, OAUTH_FAR_METADATA);
         }
@@ -187,6 +197,7 @@ struct editing {
     struct json json;
     struct json_splice splice;
     struct arena text;
+    bool known; /* what it says was looked at */
 };
 
 typedef bool add_fn(const struct oauth *o, struct str host, struct str text, struct buf *out);
@@ -211,10 +222,10 @@ static void edit(struct editing *d, struct json_val value, add_fn *add)
 static void note_far(struct editing *d, struct json_val value)
 {
     struct str text = json_text(value, &d->text);
-    struct url u, ours;
+    struct url u;
 
-    if ((d->o->notes & OAUTH_FAR_SERVER) || !parse(&u, text) || !parse_ours(&ours, d->host) ||
-        same_origin(&u, &d->o->server) || same_origin(&u, &ours))
+    if ((d->o->notes & OAUTH_FAR_SERVER) || !parse(&u, text) || is_servers(d->o, text, &u) ||
+        is_ours(d->host, text, &u))
         return;
     oauth_note(d->o, OAUTH_FAR_SERVER);
     d->o->far = arena_str(&d->o->arena, str_n(text.at, (size_t)(u.path.at - text.at)));
@@ -248,7 +259,15 @@ static bool is_endpoint_name(struct editing *d, struct json_val key)
            str_ends(json_text(key, &d->text), STR("_endpoint"));
 }
 
-/* It is looked at before anything is changed, and not again. */
+/* What there is to know is looked at before anything is changed, and not again. */
+static void learn_resource(struct editing *d)
+{
+    struct str text = json_text(json_get(json_root(&d->json), STR("resource")), &d->text);
+    struct url u;
+
+    d->o->as_called = is_ours(d->host, text, &u);
+}
+
 static void learn_authorize(struct editing *d)
 {
     struct json_val root = json_root(&d->json);
@@ -268,7 +287,6 @@ static void edit_server(struct editing *d)
 {
     struct json_iter member = json_each(json_root(&d->json));
 
-    learn_authorize(d);
     while (json_next(&member)) {
         struct json_iter inner = json_each(member.value);
 
@@ -298,6 +316,11 @@ static bool edit_some(struct editing *d, enum oauth_document kind, struct str bo
     root = json_root(&d->json);
     raw = json_raw(root);
     json_splice_init(&d->splice, root);
+    if (!d->known && kind == OAUTH_RESOURCE)
+        learn_resource(d);
+    if (!d->known && kind == OAUTH_SERVER)
+        learn_authorize(d);
+    d->known = true;
     if (kind == OAUTH_RESOURCE)
         edit_resource(d);
     else
@@ -396,11 +419,13 @@ void oauth_location(const struct oauth *o, struct str host, struct str location,
         buf_clear(out);
 }
 
-/* Our address as the server's. Names of this machine are as good as each other. */
+/* Our address as what the server calls itself. Names of this machine are as good as each
+ * other. */
 static bool add_servers(const struct oauth *o, struct str host, struct str text,
                         struct buf *out)
 {
     struct url u, ours;
+    bool root;
 
     if (!parse(&u, text) || !parse_ours(&ours, host) || u.https ||
         url_port(&u) != url_port(&ours))
@@ -408,11 +433,12 @@ static bool add_servers(const struct oauth *o, struct str host, struct str text,
     if (!url_same_host(&u.authority, &ours.authority) &&
         !(url_is_loopback(&u.authority) && url_is_loopback(&ours.authority)))
         return false;
-    buf_add(out, o->origin);
-    if (o->root && is_root(u.path))
-        buf_add(out, o->server.path);
-    else
-        buf_add(out, after_origin(text, &u));
+    root = o->root && is_root(u.path);
+    if (o->as_called && !root)
+        return false;
+    buf_add(out, o->as_called ? STR("http://") : o->origin);
+    buf_add(out, o->as_called ? host : STR_NONE);
+    buf_add(out, root ? o->server.path : after_origin(text, &u));
     return true;
 }
 

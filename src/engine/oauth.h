@@ -20,6 +20,9 @@
  * a browser is sent there. Not if the authorization server names itself in its last redirect:
  * that has to pass through us.
  *
+ * A server on this machine is told how its clients call us, and some call themselves so, too.
+ * Then all is right already, and nothing changes in either direction.
+ *
  * Origins are compared by scheme, host and port, and only they are replaced; what follows
  * stays byte for byte. The one exception is a client that uses '/' for the server's path:
  * to it the resource is '/' as well.
@@ -48,7 +51,8 @@ struct oauth {
     struct arena arena;
     struct url server; /* its endpoint */
     struct str origin; /* the same, up to the path */
-    bool root;         /* clients ask for '/' when they mean the endpoint */
+    bool as_called;    /* it calls itself what its clients call it, which is our address */
+    bool root;         /* who logs in asks for '/' and means the endpoint */
     struct str paths[OAUTH_PATHS_MAX];
     size_t path_count;
     struct buf authorize; /* the path of the page where users agree; or empty */
@@ -65,7 +69,7 @@ void oauth_release(struct oauth *o);
 unsigned oauth_news(struct oauth *o);
 void oauth_note(struct oauth *o, enum oauth_note note);
 
-/* The endpoint was asked for under this path. */
+/* Somebody who asked for the endpoint under this path was refused, and so will log in. */
 void oauth_endpoint(struct oauth *o, struct str path);
 
 enum oauth_document {

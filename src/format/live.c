@@ -298,31 +298,39 @@ static void put_text(struct live *l, const struct record *r)
     buf_clear(&l->text);
 }
 
-static bool live_put(struct sink *self, const struct record *given, struct err *e)
+/* Every part says which one it is. */
+static void put_numbered_header(struct live *l, const struct record *given)
 {
-    struct live *l = (struct live *)self;
     struct record r = *given;
 
-    (void)e;
-    if (!is_wanted(l, &r))
-        return true;
-    if (r.kind == RECORD_HEADER && l->config.rotate) {
-        r.has |= HAS_PART;
-        r.header.part = l->part;
-        keep_header(l, &r);
-    } else if (r.kind != RECORD_FOOTER) {
-        turn_if_due(l);
-    }
-    if (r.has & HAS_US)
-        l->us = r.us;
-    if (r.kind == RECORD_FOOTER) {
-        keep_footer(l, &r);
-        return true;
-    }
-    if (r.kind == RECORD_MESSAGE)
-        l->came[r.message.dir]++;
+    r.has |= HAS_PART;
+    r.header.part = l->part;
+    keep_header(l, &r);
     compose(l, &l->text, &r);
-    put_text(l, &r);
+}
+
+static bool live_put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct live *l = (struct live *)self;
+
+    (void)e;
+    if (!is_wanted(l, r))
+        return true;
+    if (r->kind != RECORD_HEADER && r->kind != RECORD_FOOTER)
+        turn_if_due(l);
+    if (r->has & HAS_US)
+        l->us = r->us;
+    if (r->kind == RECORD_FOOTER) {
+        keep_footer(l, r);
+        return true;
+    }
+    if (r->kind == RECORD_MESSAGE)
+        l->came[r->message.dir]++;
+    if (r->kind == RECORD_HEADER && l->config.rotate)
+        put_numbered_header(l, r);
+    else
+        compose(l, &l->text, r);
+    put_text(l, r);
     return true;
 }
 

@@ -167,13 +167,17 @@ static void fill_header(struct recording_writer *w, struct record *r)
         r->header.upstream = STR(UNKNOWN);
 }
 
-static void count_message(struct recording_writer *w, struct record *r)
+static void count_message(struct recording_writer *w, enum record_dir dir)
 {
     w->totals.messages++;
-    if (r->message.dir == TO_SERVER)
+    if (dir == TO_SERVER)
         w->totals.client_messages++;
     else
         w->totals.server_messages++;
+}
+
+static void fill_message(const struct recording_writer *w, struct record *r)
+{
     if (!(r->has & HAS_SEQ))
         r->message.seq = w->totals.messages;
     r->has |= HAS_SEQ | HAS_WALL;
@@ -196,25 +200,50 @@ static void fill_footer(const struct recording_writer *w, struct record *r)
     r->footer.server_messages = w->totals.server_messages;
 }
 
-static void recording_put(void *state, struct buf *to, const struct record *given)
+static void write_line(struct recording_writer *w, struct buf *to, const struct record *r)
 {
-    struct recording_writer *w = state;
+    if (r->has & HAS_US)
+        w->last_us = r->us;
+    recording_line_write(to, r);
+}
+
+static void write_filled(struct recording_writer *w, struct buf *to, const struct record *given)
+{
     struct record r = *given;
 
-    if (r.kind == RECORD_UNKNOWN)
-        return;
-    if (r.kind != RECORD_HEADER && !w->headed)
-        write_made_up_header(w, to, &r);
-    w->headed = true;
     if (r.kind == RECORD_HEADER)
         fill_header(w, &r);
     else if (r.kind == RECORD_MESSAGE)
-        count_message(w, &r);
-    else if (r.kind == RECORD_FOOTER)
+        fill_message(w, &r);
+    else
         fill_footer(w, &r);
-    if (r.has & HAS_US)
-        w->last_us = r.us;
-    recording_line_write(to, &r);
+    write_line(w, to, &r);
+}
+
+/* Nearly every record is a message of our own making, and those lack nothing. */
+static bool lacks_nothing(const struct record *r)
+{
+    const unsigned all = HAS_SEQ | HAS_WALL;
+
+    return r->kind != RECORD_HEADER && r->kind != RECORD_FOOTER &&
+           (r->kind != RECORD_MESSAGE || (r->has & all) == all);
+}
+
+static void recording_put(void *state, struct buf *to, const struct record *r)
+{
+    struct recording_writer *w = state;
+
+    if (r->kind == RECORD_UNKNOWN)
+        return;
+    if (r->kind != RECORD_HEADER && !w->headed)
+        write_made_up_header(w, to, r);
+    w->headed = true;
+    if (r->kind == RECORD_MESSAGE)
+        count_message(w, r->message.dir);
+    if (lacks_nothing(r))
+        write_line(w, to, r);
+    else
+        write_filled(w, to, r);
 }
 
 static void recording_end(void *state, struct buf *to)

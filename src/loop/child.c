@@ -2,55 +2,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "loop/family.h"
 #include "loop/loop-uv.h"
+#include "loop/watch.h"
 #include "loop/watchdog.h"
-
-enum { REAP_MS = 500 };
 
 /* Of three pipes in a row. */
 static const bool is_childs[6] = { [0] = true, [3] = true, [5] = true };
 
 struct child {
-    uv_signal_t uv; /* first: libuv's handle is ours */
     child_exit_fn *fn;
     void *to;
-    struct watchdog *watchdog;
-    pid_t pid; /* and that of its session */
-    bool exited;
+    struct watchdog watchdog;
+    struct watch *news; /* of it; NULL: there will be none */
 };
 
-static void closed(uv_handle_t *uv)
+static void stop_listening(struct child *c)
 {
-    free(uv);
+    watch_close(c->news);
+    c->news = NULL;
 }
 
-/* A child of ours has ended, stopped or gone on. It is only looked at here: as long as
- * nobody has waited for it, no other process or session can be given its number. */
-static void look(uv_signal_t *uv, int signum)
+/* Whoever kills the watchdog has killed what it watches. */
+static void look(void *to, bool can_read, bool can_write)
 {
-    struct child *c = (struct child *)uv;
-    siginfo_t end = { 0 };
+    struct child *c = to;
+    int code = 0, signum = SIGKILL;
 
-    (void)signum;
-    watchdog_check(c->watchdog, c->pid);
-    if (c->exited || waitid(P_PID, (id_t)c->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-        end.si_pid != c->pid)
-        return;
-    c->exited = true;
-    uv_unref((uv_handle_t *)uv);
-    if (end.si_code == CLD_EXITED)
-        c->fn(c->to, end.si_status, 0);
-    else
-        c->fn(c->to, 0, end.si_status);
+    (void)can_read;
+    (void)can_write;
+    stop_listening(c);
+    if (!watchdog_hear(&c->watchdog, &code, &signum))
+        family_kill(&c->watchdog.family);
+    c->fn(c->to, code, signum);
 }
 
 static bool open_pipes(int fds[6])
@@ -75,18 +64,27 @@ static void restore(const struct loop *l)
     loop_restore(l);
 }
 
+/* What the new process needs to become another program. */
+struct start {
+    const struct loop *loop;
+    char *const *argv;
+    const int *fds;
+    int report; /* exec closes it: what comes through it is why there was none */
+};
+
 /* In the new process, which shares nothing with us but may have been copied while a
- * thread held a lock: only system calls. Returns what went wrong. */
-static int become(const struct child *c, const struct loop *l, char *const *argv,
-                  const int fds[6])
+ * thread held a lock: only system calls. */
+static void become(const void *of)
 {
-    setsid();
-    if (!watchdog_join(c->watchdog) || dup2(fds[0], 0) < 0 || dup2(fds[3], 1) < 0 ||
-        dup2(fds[5], 2) < 0)
-        return errno;
-    restore(l);
-    execvp(argv[0], argv);
-    return errno;
+    const struct start *s = of;
+    int why;
+
+    if (dup2(s->fds[0], 0) >= 0 && dup2(s->fds[3], 1) >= 0 && dup2(s->fds[5], 2) >= 0) {
+        restore(s->loop);
+        execvp(s->argv[0], s->argv);
+    }
+    why = errno;
+    _exit(write(s->report, &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
 }
 
 static bool hear(int fd, int *why)
@@ -99,86 +97,56 @@ static bool hear(int fd, int *why)
     return n == (ssize_t)sizeof *why;
 }
 
-/* 0, or why there is no child. Tells the one from the other by a pipe that exec
- * closes: what comes through it is the reason. */
+/* 0, or why there is no child. */
 static int start_process(struct child *c, const struct loop *l, char *const *argv,
                          const int fds[6])
 {
-    sigset_t all, before;
-    int report[2], why = 0;
+    int report[2], why;
 
     if (pipe2(report, O_CLOEXEC) != 0)
         return errno;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    c->pid = fork();
-    if (c->pid == 0) {
-        why = become(c, l, argv, fds);
-        _exit(write(report[1], &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
-    }
-    if (c->pid < 0)
-        why = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    why = watchdog_start(&c->watchdog, become, &(struct start){ l, argv, fds, report[1] });
     close(report[1]);
-    if (c->pid > 0 && hear(report[0], &why))
-        waitpid(c->pid, NULL, 0);
+    if (!why && hear(report[0], &why))
+        watchdog_dismiss(&c->watchdog);
     close(report[0]);
-    return why;
-}
-
-static int start_watched(struct child *c, const struct loop *l, char *const *argv,
-                         const int fds[6])
-{
-    int why;
-
-    c->watchdog = watchdog_start();
-    why = c->watchdog ? start_process(c, l, argv, fds) : errno;
-    if (why)
-        watchdog_dismiss(c->watchdog);
     return why;
 }
 
 static int spawn(struct child *c, const struct loop *l, char *const *argv, int fds[6])
 {
-    int why;
+    int why = open_pipes(fds) ? start_process(c, l, argv, fds) : errno;
 
-    /* Before there is a child: it may be gone in no time. */
-    BUG_IF(uv_signal_start(&c->uv, look, SIGCHLD) != 0);
-    why = open_pipes(fds) ? start_watched(c, l, argv, fds) : errno;
     for (int i = 0; i < 6; i++)
         if (fds[i] >= 0 && (why || is_childs[i]))
             close(fds[i]);
-    if (why)
-        uv_close((uv_handle_t *)&c->uv, closed);
     return why;
 }
 
 /* The system has the same words for a script and for its interpreter. */
-static const char *reason(int code, const char *file)
+static const char *reason(int errnum, const char *file)
 {
-    if (code == UV_ENOENT && strchr(file, '/') && access(file, F_OK) == 0)
+    if (errnum == ENOENT && strchr(file, '/') && access(file, F_OK) == 0)
         return "it is there, but its interpreter is not";
-    return uv_strerror(code);
+    return uv_strerror(uv_translate_sys_error(errnum));
 }
 
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
                  child_exit_fn *fn, void *to, int *errnum, struct err *e)
 {
     struct child *c = mem_new(struct child);
-    int pipes[6], code;
+    int pipes[6];
 
     c->fn = fn;
     c->to = to;
-    code = uv_signal_init(&l->uv, &c->uv);
-    if (code != 0)
+    *errnum = spawn(c, l, argv, pipes);
+    if (*errnum) {
         free(c);
-    else
-        code = -spawn(c, l, argv, pipes);
-    if (code != 0) {
-        *errnum = -code;
         return err_set(e, ERR_PEER, "cannot start server '%s': %s", argv[0],
-                       reason(code, argv[0]));
+                       reason(*errnum, argv[0]));
     }
+    c->news = watch_open(l, c->watchdog.line, look, c);
+    watch_set(c->news, true, false);
     *fds = (struct child_fds){ .in = pipes[1], .out = pipes[2], .err = pipes[4] };
     *out = c;
     return true;
@@ -187,21 +155,14 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
 void child_signal(struct child *c, int signum)
 {
     if (signum == SIGKILL)
-        family_kill(c->pid);
+        family_kill(&c->watchdog.family);
     else
-        family_signal(c->pid, signum);
+        family_signal(&c->watchdog.family, signum);
 }
 
 pid_t child_pid(const struct child *c)
 {
-    return c->pid;
-}
-
-/* SIGKILL takes no time to speak of, unless the system itself is stuck with it. */
-static void reap(pid_t pid)
-{
-    for (int ms = 0; ms < REAP_MS && waitpid(pid, NULL, WNOHANG) == 0; ms++)
-        poll(NULL, 0, 1);
+    return c->watchdog.family.leader;
 }
 
 void child_close(struct child *c)
@@ -209,7 +170,7 @@ void child_close(struct child *c)
     if (!c)
         return;
     child_signal(c, SIGKILL);
-    reap(c->pid);
-    watchdog_dismiss(c->watchdog);
-    uv_close((uv_handle_t *)&c->uv, closed);
+    stop_listening(c);
+    watchdog_dismiss(&c->watchdog);
+    free(c);
 }

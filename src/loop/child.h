@@ -2,9 +2,9 @@
  *
  * To a server it must look as if its client had started it: it gets our environment,
  * directory, limits, signal mask, ignored signals and inherited descriptors as we were
- * given them, and real pipes. Only its session and process group are its own, so that
- * it can be ended with its family: at the latest when it is closed, and by a watchdog
- * if we are killed. Knows nothing of what flows through the pipes. */
+ * given them, and real pipes. Only its process group is its own, and its parent is a
+ * watchdog, so that it can be ended with its family: at the latest when it is closed, and by
+ * the watchdog if we are killed. Knows nothing of what flows through the pipes. */
 #ifndef LOOP_CHILD_H
 #define LOOP_CHILD_H
 

@@ -8,6 +8,8 @@
 #include "loop/starved.h"
 #include "loop/timer.h"
 
+enum { LOOK_MS = 1 }; /* a round of the loop, in which all is read that has come */
+
 enum process_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
 
 struct process {
@@ -19,6 +21,7 @@ struct process {
     uint64_t starved_us; /* when it was last looked at */
     uint64_t granted_ms; /* what it got because of that */
     int ask_with;
+    bool doubted; /* its time is over, unless there is something that we have not read yet */
     bool wanted;  /* its end was asked for: nobody waits for others */
     bool drained; /* all its output was read */
 };
@@ -28,6 +31,7 @@ static void enter(struct process *p, enum process_state state)
     p->state = state;
     switch (state) {
     case CLOSING:
+        p->doubted = false;
         p->starved_us = starved_us(child_pid(p->child));
         timer_set(p->patience, PATIENCE_QUIET_MS);
         break;
@@ -75,9 +79,19 @@ static bool grant_more_time(struct process *p)
     return true;
 }
 
+/* If it was silent because we ourselves got no processor, its words are there by now. */
+static bool look_once_more(struct process *p)
+{
+    if (p->doubted)
+        return false;
+    p->doubted = true;
+    timer_set(p->patience, LOOK_MS);
+    return true;
+}
+
 static void hurry(struct process *p)
 {
-    if (grant_more_time(p))
+    if (grant_more_time(p) || look_once_more(p))
         return;
     enter(p, ASKED);
     if (p->events->hurried)
@@ -132,8 +146,10 @@ void process_let_go(struct process *p)
 
 void process_heard(struct process *p)
 {
-    if (p->state == CLOSING)
-        timer_set(p->patience, PATIENCE_QUIET_MS);
+    if (p->state != CLOSING)
+        return;
+    p->doubted = false;
+    timer_set(p->patience, PATIENCE_QUIET_MS);
 }
 
 void process_ask(struct process *p, int signum)

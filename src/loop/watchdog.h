@@ -1,34 +1,40 @@
-/* loop/watchdog.h - who ends a process and its family when we no longer can.
+/* loop/watchdog.h - a process between us and another one, which sees to that one's end when
+ * we no longer can.
  *
- * A process of its own that does nothing but wait for our death, however that comes.
- * It then gives the family the time a process has to end, asks it to, and kills who is
- * left. It is in a session of its own, takes no signal but SIGKILL, has no descriptor
- * but its end of a pipe whose other end is ours, and stands in no directory.
+ * It starts the other one, waits for the end of both of us, and tells us of the other's. When
+ * we are gone, however that came, it gives the family the time a process has to end, asks it
+ * to, and kills who is left. To it are given all of the family who lose their parents, so that
+ * they can be found. It is in a session of its own, takes no signal but SIGKILL, has no
+ * descriptor but its end of a line to us, and stands in no directory.
  *
  * A process that made a session of its own has left the family: it wants to outlive
  * those who started it, and does. */
 #ifndef LOOP_WATCHDOG_H
 #define LOOP_WATCHDOG_H
 
-#include <sys/types.h>
-
 #include "base/err.h"
+#include "loop/family.h"
 
-struct watchdog;
+struct watchdog {
+    struct family family;
+    pid_t pid;
+    int line; /* can be read when there is something to hear */
+};
 
-/* It watches over nobody yet. NULL: there can be none, errno says why. */
-struct watchdog *watchdog_start(void);
+/* What the new process does between fork and exec; returns only to end it. Limited to what is
+ * allowed after fork() in a program with threads. All signals are blocked. */
+typedef void watchdog_fn(const void *of);
 
-/* For the new process itself, between fork and exec, when it leads its own session:
- * from here on that is watched, so there is no moment at which our death leaves it
- * alone. Allowed after fork() in a program with threads. */
-bool watchdog_join(const struct watchdog *w) MUST_CHECK;
+/* Starts both. 0, or why there is neither, as errno has it. */
+int watchdog_start(struct watchdog *w, watchdog_fn *become, const void *of) MUST_CHECK;
 
-/* After a child of ours has ended: if that was the watchdog, somebody killed it, and
- * there is another one now, for the family of the same `leader`. */
-void watchdog_check(struct watchdog *w, pid_t leader);
+/* How the process ended: `*code` if it exited, `*signum` (not 0) if a signal ended it. It is
+ * waited for, and its number another's, only when the watchdog is dismissed. False: somebody
+ * has killed the watchdog, and nobody will know. Of the family no more can be found then than
+ * the process itself, its group, and those whose parents all live. */
+bool watchdog_hear(struct watchdog *w, int *code, int *signum) MUST_CHECK;
 
-/* The family needs it no more. NULL is fine. */
+/* We need it no more. Who is left of the family is ended as if we had died. */
 void watchdog_dismiss(struct watchdog *w);
 
 #endif

@@ -388,13 +388,20 @@ static bool read_body(struct http_conn *c, struct str *in)
     BUG("no such answer");
 }
 
+/* Answers are there for it that it does not take. */
+static bool is_owed_much(const struct http_conn *c)
+{
+    return c->state == HTTP_CONN_HEAD && !c->intake &&
+           c->house->port->queued(c->at) > HTTP_CONN_OWED_MAX;
+}
+
 static void consume(struct http_conn *c, struct str *in)
 {
     bool more = true;
 
     c->feeding = true;
     while (more) {
-        if (c->state == HTTP_CONN_HEAD && !c->stopping)
+        if (c->state == HTTP_CONN_HEAD && !c->stopping && !is_owed_much(c))
             more = in->len && read_head(c, in);
         else if (c->state == HTTP_CONN_BODY)
             more = read_body(c, in);
@@ -419,13 +426,17 @@ static void put_aside(struct http_conn *c, struct str bytes)
 {
     if (!bytes.len || c->state == HTTP_CONN_OVER)
         return;
-    if (!has_exchange(c) || c->deaf) {
+    if ((!has_exchange(c) && !is_owed_much(c)) || c->deaf) {
         drop(c, bytes.len);
         return;
     }
     buf_add(&c->ahead, bytes);
     if (!c->ahead.full)
         return;
+    if (!has_exchange(c)) {
+        linger(c);
+        return;
+    }
     c->deaf = true;
     buf_release(&c->ahead);
     buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
@@ -443,7 +454,7 @@ void http_conn_go_on(struct http_conn *c)
 {
     struct buf ahead = c->ahead;
 
-    if (c->state != HTTP_CONN_HEAD || !ahead.len)
+    if (c->state != HTTP_CONN_HEAD || !ahead.len || is_owed_much(c))
         return;
     buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
     take(c, buf_str(&ahead));
@@ -466,6 +477,8 @@ void http_conn_drained(struct http_conn *c)
         close_now(c, false);
     else if (has_exchange(c))
         c->house->events->drained(c->house->to, &c->exchange);
+    else if (c->state == HTTP_CONN_HEAD && c->ahead.len)
+        c->house->port->soon(c->at);
 }
 
 /* Time. */

@@ -7,7 +7,8 @@
  * One exchange at a time: what is sent before the answer is whole waits, so much and no
  * more; who sends more than that loses it, and the connection with the answer. So there is
  * always somebody reading, who notices that the client goes, unless the owner itself has
- * stopped a body.
+ * stopped a body. Nor is a client asked what else it wants that does not take what it was
+ * given.
  *
  * After a refusal, or an answer to a request of which not all was read, the client is told
  * that nothing more comes, and is read for a while to no purpose: if we just closed, what
@@ -30,6 +31,7 @@
 
 enum {
     HTTP_CONN_AHEAD_MAX = 64 << 10,  /* bytes of the requests after this one */
+    HTTP_CONN_OWED_MAX = 256 << 10,  /* bytes untaken, before another request is looked at */
     HTTP_CONN_LINGER_MAX = 16 << 20, /* bytes read to no purpose */
 };
 

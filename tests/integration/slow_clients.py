@@ -11,6 +11,7 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 
 def serve(conn):
     """Streams that say more than anybody takes to who asks for one; JSON for the others."""
+    conn.sock.settimeout(None)  # it is not for us to lose patience
     while request := conn.request():
         if request.method == "GET":
             conn.sse()
@@ -45,21 +46,24 @@ SLOW = [slow_head, slow_body, slow_reader]
 
 
 @contextlib.contextmanager
-def recorder(mcpreel, path, *words):
-    upstream = Upstream(serve)
-    program = Program([mcpreel, "-q", "record", "-o", path, "--listen", "127.0.0.1:0", "--url", upstream.url, *words])
+def program(*words):
+    p = Program(words)
     try:
-        yield program
+        yield p
     finally:
-        program.close()
-        upstream.close()
+        p.close()
+
+
+@contextlib.contextmanager
+def recorder(mcpreel, path):
+    upstream = Upstream(serve)
+    with program(mcpreel, "-q", "record", "-o", path, "--listen", "127.0.0.1:0", "--url", upstream.url) as p:
+        yield p
+    upstream.close()
 
 
 @contextlib.contextmanager
 def replayer(mcpreel, path):
     recording_with_a_question(path)
-    program = Program([mcpreel, "-q", "replay", "--listen", "127.0.0.1:0", path])
-    try:
-        yield program
-    finally:
-        program.close()
+    with program(mcpreel, "-q", "replay", "--listen", "127.0.0.1:0", path) as p:
+        yield p

@@ -19,9 +19,10 @@ CANARIES = {name: f"canary-{name}-8d1f6a02c9" for name in (
 class Login:
     """A server that wants a login, and its authorization server: itself, or, if named, another one."""
 
-    def __init__(self, authorization=None, challenge=None, issuer="", login=False, name=None, names_issuer=True):
+    def __init__(self, authorization=None, challenge=None, issuer="", login=False, name=None, names_issuer=True, as_called=False):
         self.elsewhere, self.issuer, self.login, self.names_issuer = authorization, issuer, login, names_issuer
         self.challenge = challenge or (lambda me: [f'Bearer resource_metadata="{me}{METADATA}", scope="mcp"'])
+        self.as_called = as_called  # it calls itself what its clients write as Host
         self.upstream = Upstream(self.serve)
         self.me = f"http://{name or '127.0.0.1'}:{self.upstream.port}"
         self.asked = []  # the resources that codes and tokens were asked for
@@ -38,6 +39,8 @@ class Login:
             if request.method == "CONNECT":
                 conn.send(b"HTTP/1.1 200 OK\r\n\r\n")
                 continue
+            if self.as_called:
+                self.me = f"http://{request.get('host')}"
             target = urllib.parse.urlsplit(request.target)
             given = dict(urllib.parse.parse_qsl(target.query or request.body.decode("latin-1")))
             getattr(self, "at_" + re.sub(r"\W+", "_", target.path).strip("_"), self.nowhere)(conn, request, given)
@@ -210,6 +213,16 @@ def test_pages_of_the_login_stay_with_us(login, record):
     recorded(program)
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/"])
+def test_a_server_that_calls_itself_what_we_are_called_is_left_alone(login, record, path):
+    server = login(as_called=True)
+    program = record(server)
+    log_in(Browser(program), path)
+    assert server.asked == [program.url] * 2
+    recorded(program)
+    assert "on another host" not in program.err and "without mcpreel" not in program.err
+
+
 def test_users_agree_at_the_servers_own_address(login, record):
     """Its cookies and its way back from another login are bound to its name."""
     server = login(name="server.example", names_issuer=False)
@@ -246,6 +259,19 @@ def test_a_client_that_uses_the_root_logs_in_there(login, record):
     program = record(server)
     log_in(Browser(program), "/")
     assert server.asked == [server.url] * 2
+    recorded(program)
+
+
+def test_whose_resource_is_at_the_root_is_decided_when_it_is_refused(login, record):
+    """A page that is looked at there in between is nobody who logs in."""
+    server = login()
+    program = record(server)
+    browser = Browser(program)
+    assert browser.call().status == 401
+    browser.call("/", headers=[("Authorization", f"Bearer {CANARIES['access']}")])
+    assert browser.ask(browser.home + METADATA).json["resource"] == f"{browser.home}/mcp"
+    assert browser.call("/").status == 401
+    assert browser.ask(browser.home + METADATA).json["resource"] == f"{browser.home}/"
     recorded(program)
 
 

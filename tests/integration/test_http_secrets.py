@@ -6,11 +6,13 @@ in anything that was said. The searcher shares nothing with the program.
 """
 import json
 import os
+import subprocess
+import threading
 
 import pytest
 
 from canaries import ENCODINGS, finds, json_text
-from http_peers import Program, Upstream, call, lines_of, of, result
+from http_peers import WAIT, Program, Upstream, call, lines_of, of, result
 
 # Each starts with a word of its own, so that one can see which leaked, and has what is escaped anywhere.
 SECRETS = {
@@ -72,7 +74,7 @@ CARRIERS = {
     "endpoint": (lambda c, t: stream(c, "event: endpoint", f"data: /messages/{t}"), False),
     "no JSON": (lambda c, t: stream(c, f"data: hello {t}"), False),
 }
-TOLD_BY_NOBODY = ("redirect", "reason")  # of these nothing is recorded in the first place
+UNTOLD = ("redirect", "reason", "endpoint")  # of these nothing is recorded in the first place, or parts are left out whole
 
 
 class Recorder:
@@ -152,7 +154,7 @@ def test_nothing_that_a_server_repeats_is_written_down(recorder, carrier):
     assert not of(recorded, "gap")
     assert_nothing_left(r.everything())
     for mark in MARKS.values():
-        assert carrier in TOLD_BY_NOBODY or f"[REDACTED:{mark}]" in r.file.read_text(), mark
+        assert carrier in UNTOLD or f"[REDACTED:{mark}]" in r.file.read_text(), mark
 
 
 def test_nothing_that_a_client_repeats_is_written_down(recorder):
@@ -277,6 +279,86 @@ def test_ids_of_events_that_hold_that_of_their_session_stay_different(recorder, 
     assert [a for a in asked if a] == ["[REDACTED:session-1]_2", "[REDACTED:session-2]_2"]
     assert run([mcpreel, "check", tmp_path / "r.jsonl"]).code == 0
     assert run([mcpreel, "check", "--secrets", tmp_path / "r.jsonl"]).code == 0
+
+
+@pytest.mark.parametrize("where", ["/messages?sessionId=%s", "/messages/%s", "/messages/?session_id=%s&v=2"])
+@pytest.mark.parametrize("options", [[], ["--no-redact-server-url"]], ids=["", "address told"])
+def test_the_session_of_an_endpoint_is_not_written_where_it_is_repeated(mcpreel, tmp_path, where, options):
+    """HTTP+SSE, as 2024-11-05 has it: two sessions at once, whose ids nobody sends as a header."""
+    ids = ["9d1f6c2a111142228333abcdefabcdef", "7b2e9c4f0a1d4e5f8a6b3c2d1e0f9a8b"]
+    opened, waiting = iter(ids), {i: threading.Event() for i in ids}
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "GET":
+                session = next(opened)
+                conn.sse()
+                conn.event(where % session, event="endpoint")
+                assert waiting[session].wait(WAIT)
+                conn.event(result(1, {"mine": session, "hex": session.encode().hex(), "other": ids[0]}), event="message")
+                return conn.last()
+            session = next(i for i in ids if i in request.target)
+            conn.answer(202)
+            waiting[session].set()
+
+    server = Upstream(serve)
+    program = Program([mcpreel, "record", "-vv", "--url", server.url.replace("/mcp", "/sse"), "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl",
+                       *options])
+    try:
+        for session in ids:
+            stream = program.client()
+            stream.ask(method="GET", path="/sse", headers=[("Accept", "text/event-stream")])
+            stream.head()
+            assert session in stream.event()
+            assert program.client().post(call(1, "ping", session=session), path=where % session).status == 202
+            assert session in stream.event()
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+        server.close()
+    text = (tmp_path / "r.jsonl").read_text()
+    for session in ids:
+        assert session not in text + program.err and session.encode().hex() not in text
+    said = [m["msg"]["result"] for m in of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")]
+    assert [s["other"] for s in said] == ["[REDACTED:session-1]"] * 2
+    assert said[1]["mine"] == said[1]["hex"] == "[REDACTED:session-2]"
+
+
+def test_what_a_server_repeats_to_a_client_on_stdio_is_not_written_down_either(mcpreel, tmp_path):
+    """There mcpreel itself carries the session."""
+    session, key = "9d1f6c2a-1111-4222-8333-abcdefabcdef", "7b2e9c4f0a1d4e5f"
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method != "POST":
+                conn.answer(405)
+            elif "id" not in request.json:
+                conn.answer(202)
+            elif request.json["method"] == "initialize":
+                conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": session, "version": "1"}}),
+                            headers=[("Mcp-Session-Id", session)])
+            else:
+                conn.answer(json_=result(1, {"mine": session, "asked": request.target}))
+
+    server = Upstream(serve)
+    said = [call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}),
+            {"jsonrpc": "2.0", "method": "notifications/initialized"}, call(1, "ping")]
+    words = [mcpreel, "record", "-vv", "--url", server.url.replace("/mcp", f"/{key}/mcp"), "-o", tmp_path / "r.jsonl"]
+    program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        for message in said:
+            program.stdin.write(json.dumps(message).encode() + b"\n")
+            program.stdin.flush()
+            if "id" in message:
+                assert session in program.stdout.readline().decode()
+        _, err = program.communicate(timeout=WAIT)
+    finally:
+        program.kill()
+        server.close()
+    assert program.returncode == 0, err
+    text = (tmp_path / "r.jsonl").read_text()
+    assert session not in text + err.decode() and key not in text + err.decode()
+    assert of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")[-1]["msg"]["result"]["mine"] == "[REDACTED:session-1]"
 
 
 def test_hundreds_of_sessions_are_all_looked_for(mcpreel, tmp_path):

@@ -37,7 +37,7 @@ class Old:
                 conn.answer(404, b"no such session", [TEXT])
             else:
                 conn.answer(202, b"Accepted", [TEXT])
-                self.hear(*session, request.json)
+                self.hear(query.rpartition("=")[2], *session, request.json)
 
     def stream(self, conn):
         over = threading.Event()
@@ -51,13 +51,15 @@ class Old:
         conn.last()
 
     @staticmethod
-    def hear(stream, over, message):
+    def hear(name, stream, over, message):
         params = message.get("params", {})
         if message.get("method") == "initialize":
             stream.event(result(message["id"], {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
                                                 "serverInfo": {"name": "s", "version": "1"}}), event="message")
         elif params.get("name") == "end":
             over.set()
+        elif params.get("name") == "who am I":
+            stream.event(result(message["id"], {"content": [], "about": f"session {name}!"}), event="message")
         elif "id" in message:
             stream.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": params["name"]}},
                          event="message")
@@ -153,8 +155,8 @@ def start(mcpreel):
 
 @pytest.fixture
 def record(start, tmp_path):
-    def go(server):
-        program = start("record", "--url", server.url, "-o", tmp_path / "r.jsonl")
+    def go(server, *options):
+        program = start("record", "--url", server.url, "-o", tmp_path / "r.jsonl", *options)
         program.file = tmp_path / "r.jsonl"
         return program
 
@@ -294,6 +296,17 @@ def test_a_session_that_is_not_there(old, record, start):
     while after.status == 202:  # its end is on its way
         after = visitor.post(call(2, "ping"))
     assert after.status == 404
+
+
+@pytest.mark.parametrize("options", [[], ["--no-redact-server-url"]])
+def test_an_id_is_not_kept_where_the_server_repeats_it(old, record, options):
+    program = record(old(), *options)
+    visitor = Visitor(program)
+    visitor.hello()
+    assert visitor.tool("who am I")[-1]["result"]["about"] == f"session {CANARY}-1!"
+    visitor.leave()
+    (said,) = [m["msg"]["result"] for m in of(recorded(program), "message") if "about" in m["msg"].get("result", {})]
+    assert said["about"].startswith("session [REDACTED") and said["about"].endswith("!")
 
 
 def test_a_stream_that_the_server_ends(old, record):

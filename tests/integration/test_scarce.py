@@ -1,6 +1,7 @@
 """Without descriptors: whoever comes is told, nobody spins, those who are in notice nothing, and it passes."""
 import os
 import pathlib
+import resource
 import time
 
 import pytest
@@ -33,9 +34,9 @@ class Streams:
     def serve(self, conn):
         conn.sock.settimeout(None)
         while conn.request():
+            self.open.append(conn)
             conn.sse()
             conn.event(swarm.said("x", 0))
-            self.open.append(conn)
 
 
 @pytest.fixture
@@ -126,5 +127,26 @@ def test_who_is_in_notices_nothing(mcpreel, tmp_path, streams):
             first.event(swarm.said("x", n))
             assert f"x {n}" in inside.event()
         assert sum(status == 503 for _, status in others) > CLIENTS / 2
+    finally:
+        program.close()
+
+
+def test_without_a_descriptor_for_the_server_its_client_is_told(mcpreel, tmp_path, streams):
+    program = recorder(mcpreel, tmp_path, streams)
+    pid = program.process.pid
+    try:
+        client, other = program.client(), program.client()
+        other.send(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n")
+        program.ask(client)  # so that both were let in
+        assert client.head().status == 200
+        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, before[1]))
+        other.send(b"\r\n")
+        answer = other.answer()
+        assert answer.status == 503
+        assert answer.json["error"]["message"].endswith("no file descriptor is left")
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        program.ask(other)
+        assert other.head().status == 200
     finally:
         program.close()

@@ -1,7 +1,8 @@
-"""A real client logs in at a real authorization server that is on the MCP server's own origin, and gives tokens for that
+"""Real clients log in at a real authorization server that is on the MCP server's own origin, and gives tokens for that
 server alone: without mcpreel, and through 'mcpreel record'."""
 import json
 import subprocess
+import sys
 import urllib.parse
 
 import pytest
@@ -22,26 +23,36 @@ def server(judge, tmp_path):
     assert errors.read_bytes() == b""
 
 
+TYPESCRIPT, PYTHON = "TypeScript", "Python"
+
+
 @pytest.fixture
 def visit(judge, run):
-    def make(url, revision):
+    """The visit of a client that is not content unless it was let in."""
+    def make(client, url, revision="2025-11-25"):
+        if client == PYTHON:
+            return run([sys.executable, SCRIPTS / "py-login.py", url])
         return run([judge.node, SCRIPTS / "conformance-auth.mjs", judge.home, url],
                    env={"MCP_CONFORMANCE_SCENARIO": "a login", "MCP_CONFORMANCE_PROTOCOL_VERSION": revision})
 
     return make
 
 
-def test_a_client_logs_in(server, visit):
-    ran = visit(server, "2025-11-25")
+@pytest.mark.interop
+@pytest.mark.parametrize("client", [TYPESCRIPT, PYTHON])
+def test_a_client_logs_in(server, visit, client):
+    ran = visit(client, server)
     assert ran.code == 0, str(ran)
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/"])
-@pytest.mark.parametrize("revision", ["2025-11-25", pytest.param("2026-07-28", marks=pytest.mark.interop)])
-def test_a_client_logs_in_through_the_recorder(server, visit, mcpreel, tmp_path, path, revision):
+@pytest.mark.parametrize("client,revision,path", [
+    (TYPESCRIPT, "2025-11-25", "/"), (PYTHON, "2025-11-25", "/mcp"),
+    *(pytest.param(*which, marks=pytest.mark.interop) for which in [
+        (TYPESCRIPT, "2025-11-25", "/mcp"), (PYTHON, "2025-11-25", "/"), (TYPESCRIPT, "2026-07-28", "/mcp"), (TYPESCRIPT, "2026-07-28", "/")])])
+def test_a_client_logs_in_through_the_recorder(server, visit, mcpreel, tmp_path, client, revision, path):
     file, errors = tmp_path / "r.jsonl", tmp_path / "err"
     with listening([*recording(mcpreel, server, file), "-vv"], errors) as address:
-        ran = visit(urllib.parse.urljoin(address, path), revision)
+        ran = visit(client, urllib.parse.urljoin(address, path), revision)
     assert ran.code == 0, str(ran)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [line["status"] for line in lines if line.get("ev") == "response"].count(401) >= 1

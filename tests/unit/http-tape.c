@@ -11,7 +11,7 @@ void http_tape_init(struct http_tape *t, struct sink *to)
     *t = (struct http_tape){ .ms = 0 };
     assert_true(url_parse(&t->server, STR("http://server/sse"), &e));
     tap_init(&t->tap, to);
-    http_tap_init(&t->http, &t->tap, LIMIT_MESSAGE);
+    http_tap_init(&t->http, &t->tap, LIMIT_MESSAGE, NULL);
     t->http.server = &t->server;
     buf_init(&t->text, LIMIT_MESSAGE);
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -265,16 +266,33 @@ static void so_it_does_after_the_child_itself_has_exited(void **state)
     loop_free(l);
 }
 
-static void it_is_the_leader_of_its_own_session(void **state)
+static void it_leads_a_group_in_our_session(void **state)
+{
+    struct loop *l = loop_new();
+    char want[32];
+    struct run r;
+
+    (void)state;
+    /* Fields 1, 5 and 6 of stat: process, group, session. */
+    start(&r, l, "set -- $(cat /proc/$$/stat); [ $1 = $5 ] && echo leader in $6");
+    loop_run(l);
+    snprintf(want, sizeof want, "leader in %d\n", (int)getsid(0));
+    assert_output(r.fds.out, want);
+    finish(&r);
+    loop_free(l);
+}
+
+static void who_kills_its_watchdog_has_killed_it(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
 
     (void)state;
-    /* Fields 1, 5 and 6 of stat: process, group, session. */
-    start(&r, l, "set -- $(cat /proc/$$/stat); [ $1 = $5 ] && [ $1 = $6 ] && echo leader");
+    start(&r, l, "trap '' TERM; sleep 1000 & kill -KILL $PPID; sleep 1000");
     loop_run(l);
-    assert_output(r.fds.out, "leader\n");
+    assert_int_equal(r.exits, 1);
+    assert_int_equal(r.signum, SIGKILL);
+    assert_output(r.fds.out, "");
     finish(&r);
     loop_free(l);
 }
@@ -462,7 +480,8 @@ int main(void)
         cmocka_unit_test(nobody_else_holds_its_pipes),
         cmocka_unit_test(a_signal_reaches_the_whole_family),
         cmocka_unit_test(so_it_does_after_the_child_itself_has_exited),
-        cmocka_unit_test(it_is_the_leader_of_its_own_session),
+        cmocka_unit_test(it_leads_a_group_in_our_session),
+        cmocka_unit_test(who_kills_its_watchdog_has_killed_it),
         cmocka_unit_test(what_cannot_be_started_says_why_and_leaves_nothing_behind),
         cmocka_unit_test(out_of_descriptors_it_says_so),
         cmocka_unit_test(where_there_can_be_no_process_it_says_so),

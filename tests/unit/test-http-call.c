@@ -154,7 +154,7 @@ static void what_a_body_is_and_how_much_is_owed_to_it(void **state)
         struct json j;
 
         json_init(&j);
-        c.kind = http_call_read(&j, str_z(bodies[i].body), &m, &a);
+        c.kind = http_call_body(str_z(bodies[i].body), &j, &m, &a);
         assert_int_equal(c.kind, bodies[i].kind);
         if (c.kind == INTAKE_MESSAGE || c.kind == INTAKE_BATCH)
             assert_int_equal(http_call_owed(&c, json_root(&j), &a), bodies[i].owed);

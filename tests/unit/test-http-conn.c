@@ -309,6 +309,41 @@ static void who_sends_too_much_ahead_loses_it_and_the_connection(void **state)
     close_rig(&r);
 }
 
+static void who_takes_nothing_is_not_asked_what_else_it_wants(void **state)
+{
+    static const char small[] = "GET /a HTTP/1.1\r\n" H "\r\n";
+    static char much[HTTP_CONN_AHEAD_MAX];
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    r.stuck = true;
+    r.queued = HTTP_CONN_OWED_MAX;
+    feed(&r, STR(small));
+    assert_int_equal(r.owner.requests, 1); /* it is not owed more than that yet */
+    assert_true(r.queued > HTTP_CONN_OWED_MAX);
+    feed(&r, STR(small));
+    feed(&r, STR(small));
+    assert_int_equal(r.owner.requests, 1);
+    assert_int_equal(r.conn.ahead.len, 2 * strlen(small));
+    r.queued = 0;
+    r.stuck = false;
+    http_conn_drained(&r.conn);
+    assert_true(r.soon);
+    http_conn_go_on(&r.conn);
+    assert_int_equal(r.owner.requests, 3);
+    /* There is an end to what is kept of them. */
+    r.queued = HTTP_CONN_OWED_MAX + 1;
+    buf_clear(&r.owner.seen);
+    feed(&r, str_n(much, sizeof much));
+    saw(&r, "");
+    feed(&r, STR("x"));
+    saw(&r, "<finish>");
+    assert_int_equal(r.conn.state, HTTP_CONN_LINGER);
+    r.queued = 0;
+    close_rig(&r);
+}
+
 static void nothing_is_kept_of_a_request_while_its_answer_is_under_way(void **state)
 {
     struct rig r;
@@ -857,6 +892,7 @@ int main(void)
         cmocka_unit_test(the_next_request_waits_until_the_answer_is_whole),
         cmocka_unit_test(more_may_come_before_one_gets_round_to_what_has_waited),
         cmocka_unit_test(who_sends_too_much_ahead_loses_it_and_the_connection),
+        cmocka_unit_test(who_takes_nothing_is_not_asked_what_else_it_wants),
         cmocka_unit_test(nothing_is_kept_of_a_request_while_its_answer_is_under_way),
         cmocka_unit_test(between_requests_nothing_is_kept_either),
         cmocka_unit_test(a_body_that_is_not_wanted_now_is_not_read),

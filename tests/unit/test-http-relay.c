@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -420,28 +419,6 @@ static void without_a_server_there_is_an_answer(void **state)
     close_rig(&g);
 }
 
-static void without_a_descriptor_for_the_server_there_is_one_too(void **state)
-{
-    static const struct peer_step nothing[] = { PEER(DONE) };
-    struct rlimit before, none;
-    struct rig g;
-
-    (void)state;
-    open_rig(&g, nothing, "/mcp");
-    peer_join(&g.server);
-    dial_say(g.client, STR("GET /mcp HTTP/1.1\r\n"));
-    dial_pause(g.loop); /* it is in */
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    none = before;
-    none.rlim_cur = 0;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    dial_say(g.client, STR(HOST "\r\n"));
-    dial_hear(g.loop, g.client, &g.heard, STR("no file descriptor is left\"}}"));
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 503 ")));
-    close_rig(&g);
-}
-
 /* The system takes in only so many whom nobody has asked in yet. */
 static void a_server_that_takes_too_long_to_connect_to_is_a_504(void **state)
 {
@@ -803,7 +780,6 @@ int main(void)
         cmocka_unit_test(paths_are_those_of_the_target),
         cmocka_unit_test(a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again),
         cmocka_unit_test(without_a_server_there_is_an_answer),
-        cmocka_unit_test(without_a_descriptor_for_the_server_there_is_one_too),
         cmocka_unit_test(a_server_that_takes_too_long_to_connect_to_is_a_504),
         cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
         cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),

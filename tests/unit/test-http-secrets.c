@@ -168,17 +168,17 @@ static void addresses_have_secrets_too(void **state)
 
     (void)state;
     setup(&f);
-    http_secrets_target(&f.learnt, &f.grip, STR("/s/9d1f6c2a11114222/my-mcp-server-v2/mcp"),
+    http_secrets_target(&f.learnt, &f.grip, 0, STR("/s/9d1f6c2a11114222/my-mcp-server-v2/mcp"),
                         STR("api_key=a1b2c3d4&u=9f86d081884c7d65&name=my-mcp-server-v3"));
     assert_true(is_secret(&f, "9d1f6c2a11114222"));
     assert_true(is_secret(&f, "a1b2c3d4"));
     assert_true(is_secret(&f, "9f86d081884c7d65"));
     assert_false(is_secret(&f, "my-mcp-server-v2"));
     assert_false(is_secret(&f, "my-mcp-server-v3"));
-    http_secrets_address(&f.learnt, &f.grip,
+    http_secrets_address(&f.learnt, &f.grip, 0,
                          STR("http://a1b2c3d4e5f6.example:1/messages/e3b0c44298fc1c14?a=b"));
     assert_false(is_secret(&f, "a1b2c3d4e5f6.example:1"));
-    http_secrets_address(&f.learnt, &f.grip, STR("/messages?sessionId=27ae41e4649b934c"));
+    http_secrets_address(&f.learnt, &f.grip, 0, STR("/messages?sessionId=27ae41e4649b934c"));
     assert_true(is_secret(&f, "e3b0c44298fc1c14"));
     assert_true(is_secret(&f, "27ae41e4649b934c"));
     teardown(&f);
@@ -200,6 +200,10 @@ static void a_session_is_told_by_its_number_if_it_has_one(void **state)
     learnt_name(&f.learnt, 0, &name);
     assert_string_equal(buf_z(&name), "session-5");
     assert_int_equal(f.learnt.known, 1);
+    buf_clear(&name);
+    http_secrets_address(&f.learnt, &f.grip, 6, STR("/messages?sessionId=27ae41e4649b934c"));
+    learnt_name(&f.learnt, 1, &name);
+    assert_string_equal(buf_z(&name), "session-6");
     buf_release(&name);
     teardown(&f);
 }

@@ -276,6 +276,35 @@ static void a_host_that_is_the_servers_comes_to_an_end(void **state)
     oauth_release(&o);
 }
 
+static void a_server_that_calls_itself_what_we_are_called_is_left_alone(void **state)
+{
+    struct oauth o = oauth_at("http://127.0.0.1:1/mcp");
+
+    (void)state;
+    assert_challenge(&o, "Bearer resource_metadata=\"http://" US "/m\"",
+                     "Bearer resource_metadata=\"http://" US "/m\"", true);
+    assert_int_equal(oauth_document(&o, STR("/m")), OAUTH_RESOURCE);
+    assert_form(&o, "resource=http://127.0.0.1:5000/mcp",
+                "resource=http%3A%2F%2F127.0.0.1%3A1%2Fmcp");
+    assert_metadata(
+        &o, OAUTH_RESOURCE,
+        "{\"resource\":\"http://" US "/mcp\",\"authorization_servers\":[\"http://" US "\"]}",
+        "{\"resource\":\"http://" US "/mcp\",\"authorization_servers\":[\"http://" US "\"]}");
+    assert_form(&o, "resource=http://127.0.0.1:5000/mcp", "resource=http://127.0.0.1:5000/mcp");
+    assert_int_equal(oauth_news(&o), 0);
+    oauth_endpoint(&o, STR("/"));
+    assert_metadata(&o, OAUTH_RESOURCE, "{\"resource\":\"http://" US "/mcp\"}",
+                    "{\"resource\":\"http://" US "/\"}");
+    assert_form(&o, "resource=http://127.0.0.1:5000/",
+                "resource=http%3A%2F%2F127.0.0.1%3A5000%2Fmcp");
+    oauth_endpoint(&o, STR("/mcp"));
+    assert_metadata(&o, OAUTH_RESOURCE, "{\"resource\":\"http://127.0.0.1:1/mcp\"}",
+                    "{\"resource\":\"http://" US "/mcp\"}");
+    assert_form(&o, "resource=http://127.0.0.1:5000/mcp",
+                "resource=http%3A%2F%2F127.0.0.1%3A1%2Fmcp");
+    oauth_release(&o);
+}
+
 static void who_calls_the_endpoint_root_has_its_resource_there(void **state)
 {
     struct oauth o = oauth_at(SERVER "/secret/mcp");
@@ -398,6 +427,7 @@ int main(void)
         cmocka_unit_test(what_is_no_metadata_stays_and_is_told),
         cmocka_unit_test(what_is_signed_is_told),
         cmocka_unit_test(a_host_that_is_the_servers_comes_to_an_end),
+        cmocka_unit_test(a_server_that_calls_itself_what_we_are_called_is_left_alone),
         cmocka_unit_test(who_calls_the_endpoint_root_has_its_resource_there),
         cmocka_unit_test(redirects_stay_with_us_and_name_our_issuer),
         cmocka_unit_test(users_agree_at_the_servers_own_address),

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "loop/timer.h"
+#include "loop/watch.h"
 #include "test.h"
 
 /* A shell script as the process, and what is told of it. */
@@ -22,7 +23,8 @@ struct bench {
     struct timer *later;
     int code, signum;
     int exited, done, hurried;
-    int busy; /* how often it is said to be */
+    int busy;    /* how often it is said to be */
+    int away_ms; /* so long we do nothing once it has been heard */
     int64_t start_us, exited_us, done_us;
 };
 
@@ -217,6 +219,40 @@ static void one_that_talks_is_given_more_time(void **state)
     end(&b);
 }
 
+static void hear_a_word(void *to, bool can_read, bool can_write)
+{
+    struct bench *b = to;
+    char word[64];
+
+    (void)can_write;
+    if (can_read && read(b->fds.out, word, sizeof word) > 0)
+        process_heard(b->process);
+    if (b->away_ms)
+        poll(NULL, 0, b->away_ms);
+    b->away_ms = 0;
+}
+
+/* Its words are in the pipe, and it is not its fault that nobody has read them. */
+static void one_that_talks_while_we_are_away_is_heard(void **state)
+{
+    struct watch *words;
+    struct bench b;
+
+    (void)state;
+    start(&b, "echo; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo; done; exit 6");
+    words = watch_open(b.loop, b.fds.out, hear_a_word, &b);
+    watch_set(words, true, false);
+    close_stdin(&b);
+    process_let_go(b.process);
+    process_drained(b.process);
+    b.away_ms = 1500;
+    run(&b);
+    assert_int_equal(b.code, 6);
+    assert_int_equal(b.hurried, 0);
+    watch_close(words);
+    end(&b);
+}
+
 enum { BURNERS = 5, BURN_MS = 300 };
 
 /* Our own program, asked to use that much of a processor before it ends. */
@@ -245,7 +281,7 @@ static void crowd_a_processor(pid_t burners[BURNERS])
         burners[i] = fork();
         assert_true(burners[i] >= 0);
         if (burners[i] == 0) {
-            setsid(); /* as the process has: shares may be by session */
+            setsid(); /* where shares are by session, too, each has as much as we and it */
             alarm(60);
             for (;;)
                 ;
@@ -419,6 +455,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_that_stays_is_asked_to_end),
         cmocka_unit_test(one_that_does_not_listen_is_killed_with_its_family),
         cmocka_unit_test(one_that_talks_is_given_more_time),
+        cmocka_unit_test(one_that_talks_while_we_are_away_is_heard),
         cmocka_unit_test(one_that_gets_no_processor_is_given_more_time),
         cmocka_unit_test(the_signal_of_a_request_is_the_one_that_is_sent),
         cmocka_unit_test(without_a_signal_named_it_is_term),

@@ -77,7 +77,7 @@ static void open_bench(struct bench *b, const struct peer_step *script, bool rec
     buf_init(&b->logged, 1 << 20);
     terse_init(&b->records);
     tap_init(&b->tap, &b->records.sink);
-    http_tap_init(&b->http, &b->tap, 1 << 20);
+    http_tap_init(&b->http, &b->tap, 1 << 20, NULL);
     peer_start(&b->peer, script);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp?key=1", b->peer.port);
     fields_add(&where.headers, STR("X-Key"), STR("k"));

@@ -23,31 +23,31 @@ struct scene {
     pid_t us;
 };
 
-static _Noreturn void be_family(const struct watchdog *w, int ready, const char *script)
+struct part {
+    int ready;
+    const char *script;
+};
+
+static void be_family(const void *of)
 {
-    setsid();
-    if (w && !watchdog_join(w))
-        _exit(1);
-    dup2(ready, STDOUT_FILENO);
-    execl("/bin/sh", "sh", "-c", script, (char *)NULL);
-    _exit(1);
+    const struct part *p = of;
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(p->ready, STDOUT_FILENO);
+    execl("/bin/sh", "sh", "-c", p->script, (char *)NULL);
 }
 
 static _Noreturn void be_us(int ready, const char *script)
 {
-    struct watchdog *w = watchdog_start();
-    pid_t family;
+    struct watchdog w;
 
-    if (!w)
+    if (watchdog_start(&w, be_family, &(struct part){ ready, script }) != 0)
         _exit(1);
-    family = fork();
-    if (family == 0)
-        be_family(w, ready, script);
     close(ready);
-    for (;;) {
-        poll(NULL, 0, 5);
-        watchdog_check(w, family);
-    }
+    for (;;)
+        pause();
 }
 
 /* Until the script says that it is ready. */
@@ -133,11 +133,10 @@ static void who_ends_in_time_ends_as_it_likes(void **state)
     assert_nobody_left(&s);
 }
 
-/* The n-th of its children, as they were started; 0 if there are not as many. */
-static pid_t child_of(pid_t parent, int n)
+/* 0 if it has none. */
+static pid_t child_of(pid_t parent)
 {
-    char path[64], text[256] = "", *at = text;
-    pid_t child = 0;
+    char path[64], text[256] = "";
     FILE *f;
 
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
@@ -146,9 +145,7 @@ static pid_t child_of(pid_t parent, int n)
     if (!fgets(text, sizeof text, f))
         text[0] = 0;
     fclose(f);
-    for (int i = 0; i <= n; i++)
-        child = (pid_t)strtol(at, &at, 10);
-    return child;
+    return (pid_t)strtol(text, NULL, 10);
 }
 
 static bool is_watchdog(pid_t pid)
@@ -170,9 +167,8 @@ static bool is_watchdog(pid_t pid)
 static pid_t watchdog_of(pid_t us)
 {
     for (int ms = 0; ms < FOR_EVER_MS; ms++) {
-        for (int n = 0; n < 2; n++)
-            if (is_watchdog(child_of(us, n)))
-                return child_of(us, n);
+        if (is_watchdog(child_of(us)))
+            return child_of(us);
         poll(NULL, 0, 1);
     }
     fail_msg("there is no watchdog");
@@ -219,46 +215,89 @@ static void it_holds_nothing_and_heeds_no_signal(void **state)
     assert_nobody_left(&s);
 }
 
-/* The one that was killed first must not be the last one. */
-static void one_that_is_killed_is_replaced(void **state)
+static void start(struct watchdog *w, int *out, const char *script)
 {
-    struct scene s;
-    pid_t first, second;
+    int ready[2];
 
-    (void)state;
-    begin(&s, "trap '' TERM; echo; sleep 1000; sleep 1000");
-    first = watchdog_of(s.us);
-    kill(first, SIGKILL);
-    while (kill(first, 0) == 0)
-        poll(NULL, 0, 1);
-    second = watchdog_of(s.us);
-    assert_true(second != first);
-    kill_us(&s);
-    assert_nobody_left(&s);
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(watchdog_start(w, be_family, &(struct part){ ready[1], script }), 0);
+    close(ready[1]);
+    *out = ready[0];
 }
 
-static void one_that_is_dismissed_harms_nobody(void **state)
+static void assert_end(struct watchdog *w, int want_code, int want_signum)
 {
-    struct watchdog *w = watchdog_start();
-    int ready[2];
-    int status = 0;
-    char c;
-    pid_t pid;
+    int code = -1, signum = -1;
+
+    assert_true(watchdog_hear(w, &code, &signum));
+    assert_int_equal(code, want_code);
+    assert_int_equal(signum, want_signum);
+}
+
+static void the_end_is_told_and_the_number_kept(void **state)
+{
+    struct watchdog w;
+    int out;
 
     (void)state;
-    assert_non_null(w);
-    assert_int_equal(pipe(ready), 0);
-    pid = fork();
-    if (pid == 0)
-        be_family(w, ready[1], "echo; sleep 0.2; exit 3");
-    assert_int_equal(read(ready[0], &c, 1), 1);
-    watchdog_dismiss(w);
-    watchdog_dismiss(NULL);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* only the family is left */
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(WEXITSTATUS(status), 3);
-    close(ready[0]);
-    close(ready[1]);
+    start(&w, &out, "(exit 1 &); sleep 0.1; exit 3");
+    assert_end(&w, 3, 0);
+    assert_int_equal(kill(w.family.leader, 0), 0);
+    watchdog_dismiss(&w);
+    assert_int_equal(kill(w.family.leader, 0), -1);
+    close(out);
+    start(&w, &out, "ulimit -c 0; kill -SEGV $$");
+    assert_end(&w, 0, SIGSEGV);
+    watchdog_dismiss(&w);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    close(out);
+}
+
+static void who_could_not_become_another_program_has_ended(void **state)
+{
+    struct part p = { -1, "true" };
+    struct watchdog w;
+
+    (void)state;
+    p.script = NULL; /* the shell has nothing to do */
+    assert_int_equal(watchdog_start(&w, be_family, &p), 0);
+    assert_end(&w, 2, 0);
+    watchdog_dismiss(&w);
+}
+
+/* Without it there is still the process itself, with its group. */
+static void one_that_is_killed_is_noticed(void **state)
+{
+    struct watchdog w;
+    char text[4];
+    int out, code, signum;
+
+    (void)state;
+    start(&w, &out, "trap '' TERM; sleep 1000 & echo up; sleep 1000; sleep 1000");
+    assert_int_equal(read(out, text, sizeof text), 3);
+    kill(w.pid, SIGKILL);
+    assert_false(watchdog_hear(&w, &code, &signum));
+    assert_true(family_signal(&w.family, 0));
+    family_kill(&w.family);
+    assert_int_equal(read(out, text, sizeof text), 0); /* all who had it are gone */
+    watchdog_dismiss(&w);
+    close(out);
+}
+
+static void who_is_left_when_it_is_dismissed_is_ended(void **state)
+{
+    struct watchdog w;
+    char text[4];
+    int out;
+
+    (void)state;
+    start(&w, &out, "trap '' TERM; echo up; sleep 1000; sleep 1000");
+    assert_int_equal(read(out, text, sizeof text), 3);
+    watchdog_dismiss(&w);
+    assert_int_equal(read(out, text, sizeof text), 0);
+    close(out);
+    while (waitpid(-1, NULL, 0) > 0)
+        continue;
 }
 
 int main(void)
@@ -267,8 +306,10 @@ int main(void)
         cmocka_unit_test(when_we_are_killed_nobody_is_left),
         cmocka_unit_test(who_ends_in_time_ends_as_it_likes),
         cmocka_unit_test(it_holds_nothing_and_heeds_no_signal),
-        cmocka_unit_test(one_that_is_killed_is_replaced),
-        cmocka_unit_test(one_that_is_dismissed_harms_nobody),
+        cmocka_unit_test(the_end_is_told_and_the_number_kept),
+        cmocka_unit_test(who_could_not_become_another_program_has_ended),
+        cmocka_unit_test(one_that_is_killed_is_noticed),
+        cmocka_unit_test(who_is_left_when_it_is_dismissed_is_ended),
     };
     alarm(100); /* one that does not let go must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

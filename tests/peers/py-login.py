@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""An MCP client on the official Python SDK that logs in, over Streamable HTTP.
+
+    tests/peers/py-login.py URL
+
+Its user agrees to everything. Calls 'test-tool' and prints what that says.
+"""
+import asyncio
+import sys
+import urllib.parse
+
+import httpx2
+from mcp import ClientSession
+from mcp.client.auth import OAuthClientProvider, TokenStorage
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+
+BACK = "http://localhost:3000/callback"  # nobody listens there
+
+
+class Keeper(TokenStorage):
+    """What a client keeps between its requests."""
+
+    tokens = client = back = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client_info):
+        self.client = client_info
+
+    async def visit(self, page):
+        async with httpx2.AsyncClient() as browser:
+            answer = await browser.get(page)
+        self.back = urllib.parse.urlsplit(answer.headers["location"])
+
+    async def come_back(self):
+        assert self.back.geturl().startswith(BACK), "the page does not lead back"
+        given = dict(urllib.parse.parse_qsl(self.back.query))
+        return AuthorizationCodeResult(code=given["code"], state=given.get("state"), iss=given.get("iss"))
+
+
+async def main(url):
+    keeper = Keeper()
+    metadata = OAuthClientMetadata(client_name="mcpreel-py-login", redirect_uris=[BACK], response_types=["code"],
+                                   grant_types=["authorization_code", "refresh_token"],
+                                   token_endpoint_auth_method="client_secret_post")
+    login = OAuthClientProvider(server_url=url, client_metadata=metadata, storage=keeper, redirect_handler=keeper.visit,
+                                callback_handler=keeper.come_back)
+    async with httpx2.AsyncClient(auth=login, timeout=30) as http, streamable_http_client(url, http_client=http) as streams:
+        async with ClientSession(streams[0], streams[1]) as session:
+            await session.initialize()
+            result = await session.call_tool("test-tool", {})
+    print(*(content.text for content in result.content))
+
+
+asyncio.run(main(sys.argv[1]))
