@@ -4,9 +4,8 @@
  *
  * Copies stdin to the command and its output back. With -w it also writes every
  * chunk to FILE first, which is the least a recorder can do. With -s the command is in a
- * session of its own, as it must be for whoever wants to end it with all it has started:
- * Linux gives each session its own share of the processor, and going from one to another
- * takes longer. */
+ * session of its own, to show what that costs: Linux gives each session its own share of the
+ * processor, and going from one to another takes longer. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -107,14 +107,18 @@ static const struct http_events transfer_events = { .head = on_head,
                                                     .whole = on_whole,
                                                     .failed = on_failed };
 
-/* The query may be a secret of the URL's, or name a session: it is not recorded. */
+/* What the client would have said, had it asked us: the query of the URL is not of it, that of
+ * another address, which the server has told, is. */
 static void note_ask(struct server_at_passing *p, const struct step_ask *ask)
 {
     struct server_at *s = p->at;
+    size_t mark = str_find(ask->target, '?');
+    bool own = str_eq(ask->target, buf_str(&s->speaker.target));
     struct http_tap_request q = {
         .conn = LANE,
         .method = ask->method,
-        .path = str_n(ask->target.at, str_find(ask->target, '?')),
+        .path = str_n(ask->target.at, mark),
+        .query = own ? STR_NONE : str_skip(ask->target, mark + 1),
         .fields = &ask->fields,
         .host = PLACE_SELF,
         .origin = PLACE_NONE,
@@ -199,6 +203,7 @@ void server_at_record(struct server_at *s, struct http_tap *tap,
                       struct tap_time (*now)(void *to))
 {
     s->tap = tap;
+    s->tap->server = http_client_url(s->client);
     s->now = now;
 }
 

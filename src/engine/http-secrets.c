@@ -430,6 +430,31 @@ static bool is_random(struct str text)
     return false;
 }
 
+static void learn_query(struct lesson *to, struct str query)
+{
+    struct target_part part = { .span = { 0, 0 } };
+
+    while (target_query(query, part.span.end, &part)) {
+        struct str text = str_n(query.at + part.span.at, part.span.end - part.span.at);
+
+        to->name = part.name.len ? part.name : STR("query");
+        if (part.named)
+            learn_likely(to, text);
+        else if (is_random(text))
+            learn(to, text);
+    }
+}
+
+/* Any value may be the id. */
+static void learn_ids(const struct lesson *to, struct str query)
+{
+    while (query.len) {
+        struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
+
+        learn_sure(to, value.len ? value : name);
+    }
+}
+
 static void learn_target(struct lesson *to, struct str path, struct str query)
 {
     struct target_part part = { .span = { 0, 0 } };
@@ -441,18 +466,10 @@ static void learn_target(struct lesson *to, struct str path, struct str query)
         if (is_random(text))
             learn(to, text);
     }
-    part.span.end = 0;
-    while (target_query(query, part.span.end, &part)) {
-        struct str text = str_n(query.at + part.span.at, part.span.end - part.span.at);
-
-        to->name = part.name.len ? part.name : STR("query");
-        if (part.named && to->session)
-            learn_sure(to, text);
-        else if (part.named)
-            learn_likely(to, text);
-        else if (is_random(text))
-            learn(to, text);
-    }
+    if (to->session)
+        learn_ids(to, query);
+    else
+        learn_query(to, query);
 }
 
 void http_secrets_target(struct learnt *l, struct learnt_grip *g, uint64_t session,

@@ -781,6 +781,8 @@ static void sweep(struct http_speaker *s)
 
 void http_speaker_step(struct http_speaker *s, const struct event *ev)
 {
+    if (s->state == HTTP_SPEAKER_DONE)
+        return;
     s->now_us = ev->now_us;
     arena_clear(&s->arena);
     hear(s, ev);

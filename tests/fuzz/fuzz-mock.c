@@ -66,6 +66,8 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_OPEN:
     case ACTION_WRITE:
     case ACTION_END:
+    case ACTION_ASK:
+    case ACTION_ABANDON:
         BUG("nobody is on HTTP");
     }
 }

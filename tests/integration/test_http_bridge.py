@@ -537,7 +537,7 @@ def old_server(endpoint):
 
 
 @pytest.mark.parametrize("endpoint", ["/messages?sessionId={s}", "messages?sessionId={s}", "http://127.0.0.1:{p}/messages?sessionId={s}"])
-def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, endpoint):
+def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, stdio, endpoint):
     server = upstream(old_server(lambda conn: endpoint.format(s=SESSION, p=conn.sock.getsockname()[1])))
     one = bridge(server.url.replace("/mcp", "/sse"))
     greeted(one)
@@ -547,6 +547,10 @@ def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, endpoint):
     assert SESSION not in one.file.read_text()
     lines = recorded(one)
     assert messages(lines, "s2c") == [greeting(0), result(1, {"said": "tools/list"})]
+    assert {line["session"] for line in of(lines, "message") if line["exchange"] > 1} == {1}
+    again = greeted(stdio("replay", one.file))
+    assert again.ask(call(7, "tools/list")) == result(7, {"said": "tools/list"})
+    assert again.close() == 0, again.said
 
 
 def test_an_endpoint_elsewhere_is_refused(upstream, bridge):
@@ -568,6 +572,13 @@ def test_headers_are_sent_and_not_recorded(upstream, bridge):
     assert all(r.get("Authorization") == "Bearer canary-token-123456" and r.get("X-Api-Key") == "canary-key-123456"
                for r in server.requests)
     assert "canary" not in one.file.read_text() and "canary" not in one.said
+
+
+def test_the_session_is_not_recorded_where_the_server_repeats_it(upstream, bridge):
+    one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(json_=result(request.json["id"], {"session": SESSION}))))))
+    assert one.ask(call(1)) == result(1, {"session": SESSION})
+    assert one.close() == 0
+    assert SESSION not in one.file.read_text() and "[REDACTED:session-1]" in one.file.read_text()
 
 
 def test_a_secret_in_the_url_is_not_recorded(upstream, bridge):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import once
-from peers import CLIENTS, LISTENERS, apart, assert_same, document_of
+from peers import CLIENTS, apart, assert_same, document_of, listener
 from test_http_peers import MATRIX
 
 MAIN = ("ts", "everything")
@@ -30,6 +30,11 @@ PLAYED = [MAIN, ("ts", "ts"), ("py", "python"), ("py-auto", "python"), ("ts", "t
           ("fastmcp", "fastmcp"), ("fastmcp-auto", "fastmcp"), ("ts-1.12", "ts"), ("py", "everything"), ("py", "mcp-lite")]
 
 
+# Servers that speak HTTP+SSE, as each client's own HTTP+SSE sees them.
+OLD = [("ts", "everything-sse"), ("py", "everything-sse"), ("ts", "ts-1.9-sse"), ("ts-1.9", "ts-1.9-sse"), ("py", "python-sse"),
+       ("fastmcp", "fastmcp-sse")]
+
+
 @dataclass(frozen=True)
 class Bridged:
     document: dict
@@ -42,7 +47,7 @@ def on_stdio(stage, run):
     """A session of a client with what a command starts, by the script of a server on HTTP: the document."""
     def make(client, server, command, env=None):
         where = stage.fresh()
-        script = stage.script(LISTENERS[server], where, where)
+        script = stage.script(listener(server), where, where)
         return run([*stage.client(client), script, "--", *command], timeout=120, env=env or {})
 
     return make
@@ -86,4 +91,20 @@ def test_the_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, se
 def test_the_recording_is_played_over_http(replayed_visit, bridged, client, server):
     tape = bridged(client, server)
     again = replayed_visit(client, server, tape.file, "--match", "by-request")
+    assert_same(apart(tape.document, server), apart(again, server))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("client,server", OLD)
+def test_a_server_of_old_is_the_same_through_the_bridge(visited, bridged, client, server):
+    tape = bridged(client, server)
+    assert "speaks HTTP+SSE" in tape.err
+    assert_same(apart(visited(f"{client}-sse", server), server), apart(tape.document, server))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("client,server", OLD)
+def test_its_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, server):
+    tape = bridged(client, server)
+    again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
     assert_same(apart(tape.document, server), apart(again, server))

@@ -99,65 +99,66 @@ static void what_headers_carry_is_looked_for_and_its_parts(void **state)
 }
 
 /* Not even one value may be learnt of them: it would take ordinary text with it. */
+static const char *const ordinary[][2] = {
+    { "Accept", "application/json, text/event-stream" },
+    { "Accept-Encoding", "gzip, deflate, br, zstd" },
+    { "Accept-Language", "en-US,en;q=0.9" },
+    { "User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36" },
+    { "Connection", "keep-alive" },
+    { "Content-Type", "application/json; charset=utf-8" },
+    { "Content-Length", "12345678901234567890" },
+    { "Host", "server7.example.com:8080" },
+    { "Origin", "http://localhost:6274" },
+    { "Referer", "http://localhost:6274/page1" },
+    { "Date", "Mon, 16 Nov 2026 07:15:00 GMT" },
+    { "MCP-Protocol-Version", "2025-06-18" },
+    { "Mcp-Method", "tools/call" },
+    { "Mcp-Name", "get_weather_v2" },
+    { "Mcp-Param-City", "berlin-10115" },
+    { "Last-Event-ID", "a1b2c3d4e5f6" },
+    { "traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
+    { "X-Request-Id", "9d1f6c2a-1111-4222-8333-abcdefabcdef" },
+    { "sec-ch-ua", "\"Chromium\";v=\"130\", \"Not?A_Brand\";v=\"99\"" },
+    { "X-Custom", "1" },
+    { "X-Custom", "true" },
+    { "X-Custom", "2025-06-18" },
+    { "X-Custom", "2026-11-16T07:15:00.123Z" },
+    { "X-Custom", "v18.2.0-beta.4" },
+    { "X-Custom", "1.2.3-rc1" },
+    { "X-Custom", "1731745612345" },
+    { "X-Custom", "claude-desktop/1.2.3" },
+    { "X-Custom", "application/vnd.api2+json" },
+    { "X-Custom", "localhost:3000" },
+    { "X-Custom", "192.168.100.200:8080" },
+    { "X-Custom", "[2001:db8::1]:443" },
+    { "X-Custom", "api2.example.com" },
+    { "X-Custom", "https://api2.example.com:8443/v1/mcp" },
+    { "X-Custom", "a plain sentence of 12 words" },
+    { "X-Custom", "tools/call" },
+    { "X-Api-Key", "changeme" },
+    { "X-Api-Key", "short1" },
+    { "Authorization", "Bearer" },
+    { "Cookie", "theme=dark; lang=en; tz=America/Argentina; view=left-bottom" },
+    { "X-Auth-Method", "client-grant" },
+    { "X-Token-Type", "id-token" },
+    { "Set-Cookie", "a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/x1y2z3w4v5" },
+    { "Mcp-Session-Id", "1" },
+    { "Mcp-Session-Id", "interactive" },
+    { "Mcp-Session-Id", "protocolVersion" },
+};
+
 static void ordinary_headers_make_nothing_a_secret(void **state)
 {
-    static const char *const rows[][2] = {
-        { "Accept", "application/json, text/event-stream" },
-        { "Accept-Encoding", "gzip, deflate, br, zstd" },
-        { "Accept-Language", "en-US,en;q=0.9" },
-        { "User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36" },
-        { "Connection", "keep-alive" },
-        { "Content-Type", "application/json; charset=utf-8" },
-        { "Content-Length", "12345678901234567890" },
-        { "Host", "server7.example.com:8080" },
-        { "Origin", "http://localhost:6274" },
-        { "Referer", "http://localhost:6274/page1" },
-        { "Date", "Mon, 16 Nov 2026 07:15:00 GMT" },
-        { "MCP-Protocol-Version", "2025-06-18" },
-        { "Mcp-Method", "tools/call" },
-        { "Mcp-Name", "get_weather_v2" },
-        { "Mcp-Param-City", "berlin-10115" },
-        { "Last-Event-ID", "a1b2c3d4e5f6" },
-        { "traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
-        { "X-Request-Id", "9d1f6c2a-1111-4222-8333-abcdefabcdef" },
-        { "sec-ch-ua", "\"Chromium\";v=\"130\", \"Not?A_Brand\";v=\"99\"" },
-        { "X-Custom", "1" },
-        { "X-Custom", "true" },
-        { "X-Custom", "2025-06-18" },
-        { "X-Custom", "2026-11-16T07:15:00.123Z" },
-        { "X-Custom", "v18.2.0-beta.4" },
-        { "X-Custom", "1.2.3-rc1" },
-        { "X-Custom", "1731745612345" },
-        { "X-Custom", "claude-desktop/1.2.3" },
-        { "X-Custom", "application/vnd.api2+json" },
-        { "X-Custom", "localhost:3000" },
-        { "X-Custom", "192.168.100.200:8080" },
-        { "X-Custom", "[2001:db8::1]:443" },
-        { "X-Custom", "api2.example.com" },
-        { "X-Custom", "https://api2.example.com:8443/v1/mcp" },
-        { "X-Custom", "a plain sentence of 12 words" },
-        { "X-Custom", "tools/call" },
-        { "X-Api-Key", "changeme" },
-        { "X-Api-Key", "short1" },
-        { "Authorization", "Bearer" },
-        { "Cookie", "theme=dark; lang=en; tz=America/Argentina; view=left-bottom" },
-        { "X-Auth-Method", "client-grant" },
-        { "X-Token-Type", "id-token" },
-        { "Set-Cookie", "a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/x1y2z3w4v5" },
-        { "Mcp-Session-Id", "1" },
-        { "Mcp-Session-Id", "interactive" },
-        { "Mcp-Session-Id", "protocolVersion" },
-    };
     struct fixture f;
 
     (void)state;
     setup(&f);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof ordinary / sizeof ordinary[0]; i++) {
         fields_clear(&f.fields);
-        fields_add(&f.fields, str_z(rows[i][0]), str_z(rows[i][1]));
+        fields_add(&f.fields, str_z(ordinary[i][0]), str_z(ordinary[i][1]));
         http_secrets_fields(&f.learnt, &f.grip, &f.fields);
         if (f.learnt.known)
-            fail_msg("something of '%s: %s' is looked for", rows[i][0], rows[i][1]);
+            fail_msg("something of '%s: %s' is looked for", ordinary[i][0], ordinary[i][1]);
     }
     teardown(&f);
 }
