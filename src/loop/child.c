@@ -20,6 +20,7 @@ struct child {
     void *to;
     struct watchdog watchdog;
     struct watch *news; /* of it; NULL: there will be none */
+    bool noticed;       /* that there are some */
 };
 
 static void stop_listening(struct child *c)
@@ -28,7 +29,8 @@ static void stop_listening(struct child *c)
     c->news = NULL;
 }
 
-/* Whoever kills the watchdog has killed what it watches. */
+/* Whoever kills the watchdog has killed what it watches. The first time nothing is done: what
+ * the child said before its end is there, too, and has its turn until the second. */
 static void look(void *to, bool can_read, bool can_write)
 {
     struct child *c = to;
@@ -36,6 +38,10 @@ static void look(void *to, bool can_read, bool can_write)
 
     (void)can_read;
     (void)can_write;
+    if (!c->noticed) {
+        c->noticed = true;
+        return;
+    }
     stop_listening(c);
     if (!watchdog_hear(&c->watchdog, &code, &signum))
         family_kill(&c->watchdog.family);
