@@ -3,16 +3,19 @@
 #include "cmd/commands.h"
 #include "cmd/pick-format.h"
 #include "cmd/record-bridge.h"
+#include "cmd/record-front.h"
 #include "cmd/record-http.h"
 #include "cmd/record-session.h"
+#include "cmd/server-env.h"
 #include "loop/dumps.h"
 #include "trace/limits.h"
 
 struct record_args {
-    const char *output, *name, *upstream;
+    const char *output, *name, *upstream, *target_stdio;
     const struct format *format;
-    struct option_list tags;
+    struct option_list tags, target_env;
     uint64_t rotate, max_message;
+    int64_t max_servers;
     int64_t flush_us;
     bool force, plain, strict;
     struct redaction_args redaction;
@@ -58,6 +61,24 @@ static const struct option record_options[] = {
       .seed = true,
       .at = offsetof(struct record_args, upstream),
       .help = "the server's command line as one word, in place of '-- COMMAND'" },
+    { .name = "target-stdio",
+      .arg = "COMMAND",
+      .type = OPTION_STRING,
+      .at = offsetof(struct record_args, target_stdio),
+      .help = "the same; with --port 5555 and --force -o recording.json if not given" },
+    { .name = "target-env",
+      .arg = "NAME=VALUE",
+      .type = OPTION_LIST,
+      .at = offsetof(struct record_args, target_env),
+      .help = "the server has this in its environment" },
+    { .name = "max-servers",
+      .arg = "N",
+      .type = OPTION_INT,
+      .min = 1,
+      .max = 4096,
+      .preset = "16",
+      .at = offsetof(struct record_args, max_servers),
+      .help = "start so many at a time, one for each session of clients on HTTP" },
     { .name = "rotate",
       .arg = "SIZE",
       .type = OPTION_SIZE,
@@ -96,36 +117,33 @@ static const struct option record_options[] = {
     { 0 },
 };
 
-/* Where clients come from and where the server is must fit. */
-static bool check_sides(const struct remote *server, bool has_command, bool listens,
-                        struct err *e)
+/* There is one server, wherever its clients are. */
+static bool check_one(const struct remote *server, bool has_command, struct err *e)
 {
-    if (server->url && has_command)
-        return err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
-    if (has_command && listens) {
-        err_set(e, ERR_USAGE, "a server that is a command cannot have clients on HTTP");
-        return err_hint(e, "leave out --listen: its client is on standard input and output");
-    }
-    return true;
+    return !(server->url && has_command) ||
+           err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
 }
 
 /* The server's command: after "--", or in one string. */
 static bool find_server(struct record_settings *how, const struct record_args *args,
                         const struct operands *in, struct arena *a, struct err *e)
 {
+    const char *line = args->upstream ? args->upstream : args->target_stdio;
     char **words;
 
-    if (in->server && args->upstream)
-        return err_set(e, ERR_USAGE,
-                       "two servers to record: '--upstream' and what follows '--'");
+    if (!!in->server + !!args->upstream + !!args->target_stdio > 1)
+        return err_set(e, ERR_USAGE, "two servers to record: '%s' and %s",
+                       args->upstream ? "--upstream" : "--target-stdio",
+                       in->server ? "what follows '--'" : "'--target-stdio'");
     if (in->server) {
         how->server = in->server;
         how->server_count = in->server_count;
         return true;
     }
-    if (args->upstream) {
-        if (!words_split(&words, &how->server_count, str_z(args->upstream), a, e))
-            return err_wrap(e, "cannot read the command of '--upstream'");
+    if (line) {
+        if (!words_split(&words, &how->server_count, str_z(line), a, e))
+            return err_wrap(e, "cannot read the command of '%s'",
+                            args->upstream ? "--upstream" : "--target-stdio");
         how->server = words;
     }
     if (how->server_count)
@@ -168,7 +186,7 @@ static struct record_wish wish_of(const struct record_args *args)
                                 .force = args->force,
                                 .rotate = args->rotate > 0 };
 
-    if (!args->remote.target)
+    if (!args->remote.target && !args->target_stdio)
         return wish;
     wish.force = true;
     if (!wish.output)
@@ -178,16 +196,50 @@ static struct record_wish wish_of(const struct record_args *args)
     return wish;
 }
 
+/* Where secrets may stand: the server's address, or its command and environment. */
+static char *const *telling_words(const struct record_settings *how,
+                                  const struct server_env *env, struct arena *a)
+{
+    size_t count = 0, more = 0;
+    char **words;
+
+    while (env->plain[more])
+        more++;
+    words = arena_alloc(a, (how->server_count + more + 2) * sizeof *words);
+    if (!how->server)
+        words[count++] = (char *)(uintptr_t)how->url;
+    for (size_t i = 0; i < how->server_count; i++)
+        words[count++] = how->server[i];
+    for (size_t i = 0; i < more; i++)
+        words[count++] = env->plain[i];
+    words[count] = NULL;
+    return words;
+}
+
+static int record_at(const struct app *app, struct record_place *place,
+                     const struct record_args *args, const struct record_settings *how,
+                     const struct record_http_settings *http, struct err *e)
+{
+    struct record_front_settings front = { .at = http->at,
+                                           .listening = http->listening,
+                                           .max_servers = (size_t)args->max_servers };
+
+    if (how->server)
+        return http->listens ? record_front_run(app, place, how, &front, e)
+                             : record_session_run(app, place, how, e);
+    return http->listens ? record_http_run(app, place, how, http, e)
+                         : record_bridge_run(app, place, how, http->server, e);
+}
+
 /* From here on nothing is said or written but through the redaction. */
 static int record_redacted(const struct app *app, const struct record_args *args,
                            struct record_settings *how, const struct record_http_settings *http,
-                           struct err *e)
+                           const struct server_env *env, struct err *e)
 {
-    char *at_url[] = { (char *)(uintptr_t)how->url, NULL };
     char *on_host[] = { (char *)(uintptr_t)http->server->host, NULL };
     struct record_wish wish = wish_of(args);
-    struct redaction_known known = { .server = how->server ? how->server : at_url,
-                                     .values = &http->server->secrets };
+    struct redaction_known known = { .values =
+                                         how->server ? &env->secrets : &http->server->secrets };
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
@@ -195,8 +247,11 @@ static int record_redacted(const struct app *app, const struct record_args *args
     int code;
 
     wish.server = how->server ? how->server : on_host;
-    if (!redaction_init(&redaction, app, &args->redaction, &known, e))
+    known.server = telling_words(how, env, &a);
+    if (!redaction_init(&redaction, app, &args->redaction, &known, e)) {
+        arena_release(&a);
         return app_exit_code(e);
+    }
     dumps_off();
     redacted.log = &redaction.log;
     redaction.redactor.live = true;
@@ -204,9 +259,7 @@ static int record_redacted(const struct app *app, const struct record_args *args
     name_without_secrets(&wish, &redaction, &a);
     if (record_place_find(&place, &redacted, &wish, e)) {
         redaction_for(&redaction, place.format);
-        code = how->server     ? record_session_run(&redacted, &place, how, e)
-               : http->listens ? record_http_run(&redacted, &place, how, http, e)
-                               : record_bridge_run(&redacted, &place, how, http->server, e);
+        code = record_at(&redacted, &place, args, how, http, e);
     } else {
         code = app_exit_code(e);
     }
@@ -219,7 +272,7 @@ static int record_redacted(const struct app *app, const struct record_args *args
 
 static int record_from(const struct app *app, const struct record_args *args,
                        const struct operands *in, struct record_http_settings *http,
-                       struct err *e)
+                       const struct server_env *env, struct err *e)
 {
     struct record_settings how = {
         .name = args->name,
@@ -227,21 +280,23 @@ static int record_from(const struct app *app, const struct record_args *args,
         .rotate = args->rotate,
         .max_message = (size_t)args->max_message,
         .url = http->server->shown,
+        .env = env->all,
         .flush_us = args->flush_us,
         .plain = args->plain,
         .strict = args->strict,
     };
-    int usual = args->remote.target ? LISTENING_SEED_PORT : 0;
+    int usual = args->remote.target || args->target_stdio ? LISTENING_SEED_PORT : 0;
+    bool has_command = in->server || args->upstream || args->target_stdio;
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
     if (listening_choose(&args->listening, usual, &http->at, &http->listens, e) &&
-        check_sides(http->server, in->server || args->upstream, http->listens, e) &&
+        check_one(http->server, has_command, e) &&
         remote_may_lend(http->server, listening_is_open(http->listening, &http->at), e) &&
         (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;
 
-        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, e);
+        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, env, e);
         app_unheld_end(&unheld);
     }
     arena_release(&a);
@@ -253,13 +308,16 @@ static int record_run(const struct app *app, const void *options, const struct o
 {
     const struct record_args *args = options;
     struct remote server = { 0 };
+    struct server_env env = { .all = NULL };
     struct record_http_settings http = { .listening = &args->listening, .server = &server };
     int code;
 
-    if (check_sizes(args, e) && remote_read(&server, app, &args->remote, e))
-        code = record_from(app, args, in, &http, e);
+    if (check_sizes(args, e) && remote_read(&server, app, &args->remote, e) &&
+        server_env_read(&env, app, &args->target_env, e))
+        code = record_from(app, args, in, &http, &env, e);
     else
         code = app_exit_code(e);
+    server_env_release(&env);
     remote_release(&server);
     return code;
 }
@@ -267,7 +325,10 @@ static int record_run(const struct app *app, const void *options, const struct o
 static const char *const record_usage[] = { "[options] -- COMMAND [ARGS…]",
                                             "[options] --upstream COMMAND",
                                             "[options] --url URL",
-                                            "[options] --url URL --listen [HOST:]PORT", NULL };
+                                            "[options] --url URL --listen [HOST:]PORT",
+                                            "[options] --listen [HOST:]PORT -- COMMAND "
+                                            "[ARGS…]",
+                                            NULL };
 
 static const struct command_example record_examples[] = {
     { "mcpreel record -o traces/ -- npx -y some-mcp-server --flag",
@@ -280,6 +341,8 @@ static const struct command_example record_examples[] = {
       "a server on HTTP for a client that only knows commands" },
     { "mcpreel record --url https://mcp.example.com --listen 8080 -o a.jsonl",
       "a server on HTTP: clients go to http://127.0.0.1:8080/mcp instead" },
+    { "mcpreel record --listen 8080 -o a.jsonl -- python server.py",
+      "clients on HTTP, a server on standard input and output" },
     { 0 },
 };
 
@@ -307,7 +370,10 @@ const struct command cmd_record = {
         "server never answered.\n\n"
         "With --url and --listen the clients are on HTTP, too: any number "
         "of them, until Ctrl-C, which ends it with 0. The address they are to use is "
-        "written to standard output.",
+        "written to standard output.\n\n"
+        "With --listen and a command the clients are on HTTP and the server is not: each that "
+        "initializes gets a server of its own, which ends with its session; those without "
+        "a session share one.",
     .examples = record_examples,
     .options = record_options,
     .args_size = sizeof(struct record_args),

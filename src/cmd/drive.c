@@ -34,6 +34,8 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_END:
     case ACTION_START_UPSTREAM:
     case ACTION_SEND_UPSTREAM:
+    case ACTION_END_UPSTREAM:
+    case ACTION_UNHEARD:
     case ACTION_ASK:
     case ACTION_ABANDON:
         break;

@@ -19,7 +19,8 @@ struct http_asking {
     struct http_asking *next; /* among those that were answered */
     struct exchange *x;       /* NULL: its client has gone */
     uint64_t number;
-    bool told; /* the engine knows of it */
+    void *seen; /* by who watches */
+    bool told;  /* the engine knows of it */
     struct buf body;
     struct step_request request;
 };
@@ -68,17 +69,27 @@ static void forget(struct http_side *s, struct http_asking *q)
     sweep(s);
 }
 
+static void refuse(struct http_side *s, struct exchange *x, void *seen, unsigned status,
+                   const char *text)
+{
+    if (s->watch)
+        s->watch->refused(s->to, seen, status, text);
+    exchange_refuse(x, status, NULL, str_z(text));
+}
+
 static void on_request(void *to, struct exchange *x)
 {
     struct http_side *s = to;
     struct http_gate_verdict v = http_gate_judge(&s->gate, x->head, x->host, x->origin, false);
+    void *seen = s->watch ? s->watch->asked(s->to, x) : NULL;
     struct http_asking *q;
 
     if (v.status) {
-        exchange_refuse(x, v.status, NULL, str_z(v.text));
+        refuse(s, x, seen, v.status, v.text);
         return;
     }
     q = new_asking(s, x);
+    q->seen = seen;
     map_put(&s->asking, map_number(&q->number), q);
     x->user = q;
     exchange_go_on(x);
@@ -86,14 +97,18 @@ static void on_request(void *to, struct exchange *x)
 
 static void on_data(void *to, struct exchange *x, struct str bytes)
 {
+    struct http_side *s = to;
     struct http_asking *q = x->user;
+    void *seen = q->seen;
 
     buf_add(&q->body, bytes);
+    if (s->watch)
+        s->watch->sent(s->to, seen, bytes);
     if (!q->body.full)
         return;
     x->user = NULL;
-    forget(to, q);
-    exchange_refuse(x, TOO_LARGE, NULL, STR("the message is too large"));
+    forget(s, q);
+    refuse(s, x, seen, TOO_LARGE, "the message is too large");
 }
 
 /* Who got past the gate is meant to. */
@@ -107,6 +122,8 @@ static void on_whole(void *to, struct exchange *x)
     struct http_side *s = to;
     struct http_asking *q = x->user;
 
+    if (s->watch)
+        s->watch->sent_all(s->to, q->seen);
     q->told = true;
     q->request = (struct step_request){
         .method = x->head->method,
@@ -135,9 +152,10 @@ static void on_gone(void *to, struct exchange *x, const struct exchange_fault *w
     struct http_asking *q = x->user;
     uint64_t number;
 
-    (void)why;
     if (!q)
         return;
+    if (s->watch)
+        s->watch->gone(s->to, q->seen, why);
     number = q->number;
     q->x = NULL;
     if (q->told)
@@ -178,10 +196,18 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
 
 void http_side_close(struct http_side *s)
 {
+    static const struct exchange_fault ended = { .kind = EXCHANGE_STOPPED,
+                                                 .text = "mcpreel has ended" };
+
     http_server_close(s->server);
     sweep(s);
-    for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));)
-        free_asking(e->value);
+    for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));) {
+        struct http_asking *q = e->value;
+
+        if (s->watch)
+            s->watch->gone(s->to, q->seen, &ended);
+        free_asking(q);
+    }
     free_asking(s->spare);
     map_release(&s->asking);
 }
@@ -220,12 +246,16 @@ static void open_stream(struct http_asking *q, const struct action *a)
  * more. */
 static void write_stream(struct http_side *s, struct http_asking *q, struct str text)
 {
+    static const struct exchange_fault slow = { .kind = EXCHANGE_SLOW,
+                                                .text = "it does not take what it is sent" };
     uint64_t number = q->number;
 
     if (exchange_queued(q->x) <= s->queue_max) {
         exchange_write(q->x, text);
         return;
     }
+    if (s->watch)
+        s->watch->gone(s->to, q->seen, &slow);
     exchange_abort(take_out(s, q));
     drive_tell(s->drive, (struct event){ .kind = EVENT_GONE, .exchange = number });
 }
@@ -236,6 +266,8 @@ void http_side_act(struct http_side *s, const struct action *a)
 
     if (!q || !q->x)
         return; /* it has gone, which the engine is about to hear */
+    if (s->watch)
+        s->watch->answered(s->to, q->seen, a);
     if (a->kind == ACTION_ANSWER)
         answer(s, q, a);
     else if (a->kind == ACTION_OPEN)

@@ -2,7 +2,9 @@
  *
  * Whole requests become events; the answers and streams that the engine wishes go out. Who
  * is not let in (by Host and Origin) never reaches the engine, nor does what is too long. A
- * client that does not take what it is sent is given up: to the engine it has gone. */
+ * client that does not take what it is sent is given up: to the engine it has gone.
+ *
+ * Somebody may watch what passes, each thing before it does. */
 #ifndef CMD_HTTP_SIDE_H
 #define CMD_HTTP_SIDE_H
 
@@ -12,13 +14,27 @@
 #include "transport/http-server.h"
 #include "wire/listen.h"
 
+/* All of them, or none. What `asked` returns is handed in again; it is not heard of any more
+ * after `refused`, `gone`, ACTION_ANSWER and ACTION_END. */
+struct http_side_watch {
+    void *(*asked)(void *to, const struct exchange *x);
+    void (*sent)(void *to, void *seen, struct str bytes);
+    void (*sent_all)(void *to, void *seen);
+    void (*answered)(void *to, void *seen,
+                     const struct action *a); /* what http_side_act() does */
+    void (*refused)(void *to, void *seen, unsigned status, const char *text);
+    void (*gone)(void *to, void *seen, const struct exchange_fault *why);
+};
+
 struct http_side {
     struct drive *drive; /* borrowed */
     struct http_server *server;
     struct http_gate gate;
     struct map asking; /* number of an exchange to struct http_asking */
     struct http_asking *answered;
-    struct http_asking *spare; /* for the next one; NULL: none */
+    struct http_asking *spare;           /* for the next one; NULL: none */
+    const struct http_side_watch *watch; /* the owner's to set before the loop runs; or NULL */
+    void *to;
     uint64_t count;
     bool crowd;       /* somebody was told that there are too many */
     size_t body_max;  /* of a request */

@@ -87,9 +87,7 @@ static void begin(struct session *s)
     reel_check(r, tap_started(&r->tap, reel_now(r), &r->why));
 }
 
-/* As shells have it: not found, or found and not to be executed; the rest is trouble
- * of the usual kinds. */
-static int start_failure(int errnum, const struct err *e)
+int record_session_start_failure(int errnum, const struct err *e)
 {
     switch (errnum) {
     case 0:
@@ -129,7 +127,7 @@ static int start(struct session *s, struct err *e)
     if (!relay_start(&s->relay, s->loop, &config, &session_events, s, &errnum, e)) {
         if (!later)
             reel_abandon(&s->reel);
-        return start_failure(errnum, e);
+        return record_session_start_failure(errnum, e);
     }
     if (later && !reel_settle(&s->reel, true, e)) {
         relay_close(s->relay);
@@ -165,6 +163,7 @@ int record_session_run(const struct app *app, struct record_place *place,
 
     reel_init(&s.reel, app, place, how, on_waits, &s);
     s.loop = loop_new();
+    loop_env(s.loop, how->env);
     code = run(&s, e);
     loop_free(s.loop);
     reel_release(&s.reel);

@@ -12,4 +12,8 @@
 int record_session_run(const struct app *app, struct record_place *place,
                        const struct record_settings *how, struct err *e);
 
+/* The exit code for a server that could not be started, as shells have it: not found, or found
+ * and not to be executed; the rest is trouble of the usual kinds. */
+int record_session_start_failure(int errnum, const struct err *e);
+
 #endif

@@ -20,6 +20,7 @@ struct record_settings {
     struct option_list tags;
     char *const *server; /* the command, NULL-terminated; NULL: it is at `url` */
     size_t server_count;
+    char *const *env; /* of the server; NULL: ours */
     const char *url;
     uint64_t rotate; /* 0: never */
     size_t max_message;

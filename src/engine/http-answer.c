@@ -57,8 +57,7 @@ void http_answer_open(struct http_answer *a, uint64_t exchange, struct str sessi
     put(a, ACTION_OPEN, exchange, OK, STR_NONE);
 }
 
-void http_answer_refuse(struct http_answer *a, uint64_t exchange, const struct http_verdict *v,
-                        struct str id)
+struct str http_answer_error(struct http_answer *a, const struct http_verdict *v, struct str id)
 {
     struct json_out o = json_out_to(&a->text);
 
@@ -74,9 +73,17 @@ void http_answer_refuse(struct http_answer *a, uint64_t exchange, const struct h
     json_out_end_object(&o);
     json_out_key_raw(&o, STR("id"), id.len ? id : STR("null"));
     json_out_end_object(&o);
+    return buf_str(&a->text);
+}
+
+void http_answer_refuse(struct http_answer *a, uint64_t exchange, const struct http_verdict *v,
+                        struct str id)
+{
+    struct str text = http_answer_error(a, v, id);
+
     http_answer_start(a, STR("application/json"), STR_NONE);
     http_answer_field(a, STR("Allow"), v->allow);
-    http_answer_send(a, exchange, v->status, buf_str(&a->text));
+    http_answer_send(a, exchange, v->status, text);
 }
 
 /* The bytes of a part, with the id that the live request has. */

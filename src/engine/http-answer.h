@@ -28,7 +28,9 @@ void http_answer_send(struct http_answer *a, uint64_t exchange, unsigned status,
 /* A stream of events begins; with header lines of its own. */
 void http_answer_open(struct http_answer *a, uint64_t exchange, struct str session_id);
 
-/* A JSON-RPC error; an empty `id` is null. */
+/* A JSON-RPC error; an empty `id` is null. The message alone, and as all of an answer. */
+struct str http_answer_error(struct http_answer *a, const struct http_verdict *v,
+                             struct str id);
 void http_answer_refuse(struct http_answer *a, uint64_t exchange, const struct http_verdict *v,
                         struct str id);
 

@@ -50,6 +50,7 @@ struct event {
     const struct record *record; /* EVENT_RECORD, EVENT_UPSTREAM; borrowed */
     uint64_t timer;              /* EVENT_TIMER: which one */
     struct str why;              /* EVENT_UPSTREAM_CLOSED, EVENT_FAILED */
+    uint64_t server;             /* of upstream events: which, of an engine that has several */
     uint64_t exchange;           /* EVENT_REQUEST, EVENT_GONE: never 0, never used twice */
     const struct step_request *request;
     struct str text; /* EVENT_SAY, EVENT_DATA; borrowed, as the fields */
@@ -63,8 +64,10 @@ enum action_kind {
     ACTION_SET_TIMER, /* send an EVENT_TIMER with `timer` after `delay_us` */
     ACTION_FINISH,    /* once all is sent: end with `exit_code` */
 
-    ACTION_START_UPSTREAM, /* the server behind us is needed now; once at most */
+    ACTION_START_UPSTREAM, /* the server behind us is needed now; each once */
     ACTION_SEND_UPSTREAM,  /* `text` is a message for it */
+    ACTION_END_UPSTREAM,   /* nobody needs it any longer */
+    ACTION_UNHEARD,        /* `text`, which it said, reaches nobody */
 
     /* Only for peers on HTTP: what is recorded under `seq` begins to answer `exchange`. */
     ACTION_BEGIN,
@@ -105,6 +108,8 @@ struct action {
     struct action_way way; /* ACTION_SEND, ACTION_BEGIN; of others that have one `exchange` */
     unsigned status;
     const struct fields *fields;
+    bool own; /* ACTION_ANSWER, ACTION_WRITE: what no server said, but the engine itself */
+    uint64_t server;            /* of those that are about one, in an engine that has several */
     const struct step_ask *ask; /* ACTION_ASK */
     enum log_level level;
     uint64_t timer; /* never 0, never used twice */

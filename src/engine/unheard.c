@@ -20,6 +20,7 @@ void unheard_put(struct unheard *u, struct str text)
     memcpy(item->text, text.at, text.len);
     *(u->last ? &u->last->next : &u->first) = item;
     u->last = item;
+    u->bytes += item->len;
     if (++u->count > UNHEARD_MAX)
         free(unheard_take(u));
 }
@@ -34,5 +35,6 @@ struct unheard_item *unheard_take(struct unheard *u)
     if (!u->first)
         u->last = NULL;
     u->count--;
+    u->bytes -= item->len;
     return item;
 }

@@ -19,7 +19,7 @@ struct unheard_item {
 /* Zeroed, it is empty. */
 struct unheard {
     struct unheard_item *first, *last;
-    size_t count;
+    size_t count, bytes;
 };
 
 void unheard_release(struct unheard *u);

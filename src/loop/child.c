@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,8 @@ static void become(const void *of)
 
     if (dup2(s->fds[0], 0) >= 0 && dup2(s->fds[3], 1) >= 0 && dup2(s->fds[5], 2) >= 0) {
         restore(s->loop);
+        if (s->loop->env)
+            environ = (char **)(uintptr_t)s->loop->env;
         execvp(s->argv[0], s->argv);
     }
     why = errno;
@@ -164,6 +167,11 @@ void child_signal(struct child *c, int signum)
         family_kill(&c->watchdog.family);
     else
         family_signal(&c->watchdog.family, signum);
+}
+
+void child_withhold(int fd)
+{
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 pid_t child_pid(const struct child *c)

@@ -1,8 +1,8 @@
 /* loop/child.h - a process with pipes to its three standard streams.
  *
- * To a server it must look as if its client had started it: it gets our environment,
- * directory, limits, signal mask, ignored signals and inherited descriptors as we were
- * given them, and real pipes. Only its process group is its own, and its parent is a
+ * To a server it must look as if its client had started it: it gets our environment (or that
+ * of loop_env()), directory, limits, signal mask, ignored signals and inherited descriptors as
+ * we were given them, and real pipes. Only its process group is its own, and its parent is a
  * watchdog, so that it can be ended with its family: at the latest when it is closed, and by
  * the watchdog if we are killed. Knows nothing of what flows through the pipes. */
 #ifndef LOOP_CHILD_H
@@ -28,6 +28,9 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
 /* To its whole family, also after it has exited itself; never to others that came to the
  * same number. After SIGKILL nobody is left. */
 void child_signal(struct child *c, int signum);
+
+/* No child that is started from now on is to have this descriptor. */
+void child_withhold(int fd);
 
 pid_t child_pid(const struct child *c);
 

@@ -14,7 +14,8 @@ struct loop {
         int signum;
         struct sigaction before; /* what it did before the loop made it its own */
     } taken[3];
-    sigset_t mask; /* what was blocked then */
+    sigset_t mask;    /* what was blocked then */
+    char *const *env; /* of children; NULL: ours */
     struct descriptors descriptors;
     char *chunk; /* what was just read from whatever is polled; NULL: nothing was yet */
 };

@@ -69,6 +69,11 @@ void loop_stop(struct loop *l)
     uv_stop(&l->uv);
 }
 
+void loop_env(struct loop *l, char *const *env)
+{
+    l->env = env;
+}
+
 bool loop_fault(struct err *e, int uv_code)
 {
     return err_set(e, ERR_IO, "%s", uv_strerror(uv_code));

@@ -18,4 +18,8 @@ void loop_free(struct loop *l); /* everything opened on it must be closed; NULL 
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
+/* The environment of the children that are started from now on; borrowed. NULL: ours, as at
+ * first. */
+void loop_env(struct loop *l, char *const *env);
+
 #endif

@@ -167,6 +167,11 @@ void stdio_child_send(struct stdio_child *c, struct str message)
         outlet_send(&c->outlet, c->in, message);
 }
 
+size_t stdio_child_queued(const struct stdio_child *c)
+{
+    return c->in ? stream_queued(c->in) : 0;
+}
+
 void stdio_child_end(struct stdio_child *c)
 {
     c->ending = true;

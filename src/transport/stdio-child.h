@@ -33,6 +33,8 @@ bool stdio_child_start(struct stdio_child **out, struct loop *l, char *const *ar
 /* What is sent to a server that has gone, or after stdio_child_end(), is lost. */
 void stdio_child_send(struct stdio_child *c, struct str message);
 
+size_t stdio_child_queued(const struct stdio_child *c); /* bytes it has yet to take */
+
 /* No more will be sent: the server sees the end of its stdin once it was given what
  * came before, and has the time a process has to end. It may go on talking. */
 void stdio_child_end(struct stdio_child *c);

@@ -54,6 +54,9 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_FINISH:
         s->finished = true;
         break;
+    case ACTION_END_UPSTREAM:
+    case ACTION_UNHEARD:
+        BUG("a mock has one server at most");
     case ACTION_START_UPSTREAM:
         BUG_IF(s->started);
         s->started = true;

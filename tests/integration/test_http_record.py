@@ -473,7 +473,6 @@ def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, r
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--listen", "0", "--", "true"], "a server that is a command cannot have clients on HTTP"),
     (["--url", "http://127.0.0.1:9", "--listen", "0", "--", "true"], "two servers to record: a URL and a command"),
     (["--url", "http://127.0.0.1:9", "--target", "http://127.0.0.1:9"], "two servers: '--url' and '--target'"),
     (["--url", "http://127.0.0.1:9", "--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached by other machines, too"),

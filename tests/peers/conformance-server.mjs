@@ -2,10 +2,11 @@
 /* An MCP server on the official TypeScript SDK 2.x, over Streamable HTTP: all that the server scenarios of
  * the official conformance suite ask for, in both eras.
  *
- *     node tests/peers/conformance-server.mjs FOLDER
+ *     node tests/peers/conformance-server.mjs FOLDER [--stdio]
  *
  * FOLDER is where the group 'conformance' of tools/peers is installed. Listens on a free port of the loopback
- * interface, says the URL in one line on stdout, and serves until its stdin ends.
+ * interface, says the URL in one line on stdout, and serves until its stdin ends. With --stdio it serves there
+ * instead, one client in whichever era that speaks; it has no tasks then.
  *
  * A request of 2026-07-28 gets a server of its own; a session of an older revision keeps one, with an event
  * store, so that its streams can be resumed. The names, texts and schemas are those the suite looks for. */
@@ -258,11 +259,11 @@ const tools = {
         ({ region }) => say(`region ${region ?? "unknown"}`)],
     test_streaming_elicitation: ["Asks nothing, and so sends no request.", NOTHING, () => say("only a result")],
     test_trigger_tool_change: ["Tells those who listen that the tools changed.", NOTHING, () => {
-        modern.notify.toolsChanged();
+        notify.toolsChanged();
         return say("told");
     }],
     test_trigger_prompt_change: ["Tells those who listen that the prompts changed.", NOTHING, () => {
-        modern.notify.promptsChanged();
+        notify.promptsChanged();
         return say("told");
     }],
 };
@@ -331,6 +332,7 @@ function serverOf() {
 
 const sessions = new Map(); // by session id
 const modern = createMcpHandler(serverOf, { legacy: "reject" });
+let notify = modern.notify; // all who listen
 const serveModern = toNodeHandler(modern);
 const guards = [localhostHostValidation(), localhostOriginValidation()];
 
@@ -426,5 +428,13 @@ const http = createServer((req, res) => {
         res.destroy();
     });
 });
-http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
-process.stdin.on("end", () => process.exit(0)).resume();
+if (process.argv[3] === "--stdio") {
+    need("@modelcontextprotocol/server/stdio").serveStdio(() => {
+        const server = serverOf();
+        notify = { toolsChanged: () => server.sendToolListChanged(), promptsChanged: () => server.sendPromptListChanged() };
+        return server;
+    });
+} else {
+    http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+    process.stdin.on("end", () => process.exit(0)).resume();
+}

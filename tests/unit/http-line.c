@@ -66,8 +66,7 @@ static struct str expand_session(struct str text, struct arena *a)
     return arena_printf(a, "%.*s%.*s", (int)at, text.at, STR_ARG(http_line_session(n, a)));
 }
 
-/* `text` with $META written out. */
-static struct str expand(struct str text, struct arena *a)
+struct str http_line_expand(struct str text, struct arena *a)
 {
     const char *at = text.len ? memmem(text.at, text.len, "$META", 5) : NULL;
     size_t before = at ? (size_t)(at - text.at) : 0;
@@ -212,7 +211,7 @@ static void read_request(struct http_line *l, struct str rest)
             break;
         read_request_word(l, &w, word);
     }
-    l->body = expand(rest, &l->arena);
+    l->body = http_line_expand(rest, &l->arena);
     add_unless_none(l, "Accept", w.accept);
     add_unless_none(l, "Content-Type", w.type);
     if (w.modern)
@@ -235,7 +234,7 @@ static void read_answer(struct http_line *l, struct str rest)
         if (str_eq(word, STR("text")))
             break;
     }
-    l->body = expand(rest, &l->arena);
+    l->body = http_line_expand(rest, &l->arena);
 }
 
 static void read_event(struct http_line *l, struct str word, struct str rest)
@@ -254,7 +253,7 @@ static void read_event(struct http_line *l, struct str word, struct str rest)
         else
             fail_msg("no such word of an event: %.*s", STR_ARG(word));
     }
-    l->event.data = rest.len ? expand(rest, &l->arena) : STR("");
+    l->event.data = rest.len ? http_line_expand(rest, &l->arena) : STR("");
     if (l->event.event.len)
         l->event.data = expand_session(l->event.data, &l->arena);
     else if (rest.len)

@@ -59,6 +59,9 @@ void http_line_release(struct http_line *l);
 /* An action for a client on HTTP, as the line above; without a newline. */
 void http_line_write(struct buf *to, const struct action *a);
 
+/* `text` with $META written out. */
+struct str http_line_expand(struct str text, struct arena *a);
+
 /* The id of session `n`: all of its 16 bytes are `n`. */
 struct str http_line_session(uint64_t n, struct arena *a);
 

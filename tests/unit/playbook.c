@@ -91,6 +91,10 @@ static void write_down(struct action_sink *self, const struct action *a)
         buf_add(&p->got, STR("up<< "));
         buf_add(&p->got, a->text);
         break;
+    case ACTION_END_UPSTREAM:
+    case ACTION_UNHEARD:
+        buf_add(&p->got, STR("of several servers"));
+        break;
     }
     buf_add_ch(&p->got, '\n');
 }

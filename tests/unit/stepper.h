@@ -62,6 +62,12 @@ static inline void stepper_put(struct action_sink *self, const struct action *a)
     case ACTION_SEND_UPSTREAM:
         buf_printf(&s->did, "up<< %.*s", STR_ARG(a->text));
         break;
+    case ACTION_END_UPSTREAM:
+        buf_add(&s->did, STR("end upstream"));
+        break;
+    case ACTION_UNHEARD:
+        buf_printf(&s->did, "drop %.*s", STR_ARG(a->text));
+        break;
     }
     buf_add_ch(&s->did, '\n');
 }

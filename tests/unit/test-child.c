@@ -123,6 +123,49 @@ static void it_has_our_environment_and_directory(void **state)
     free(here);
 }
 
+static void it_has_the_environment_that_was_set_for_children(void **state)
+{
+    char *const env[] = { "PATH=/usr/bin:/bin", "MCPREEL_TEST=its own", NULL };
+    struct loop *l = loop_new();
+    struct run r;
+
+    (void)state;
+    setenv("MCPREEL_TEST", "ours", 1);
+    loop_env(l, env);
+    start(&r, l, "echo \"$MCPREEL_TEST\"; env | grep -c .");
+    loop_run(l);
+    assert_output(r.fds.out, "its own\n3\n"); /* the shell adds PWD */
+    finish(&r);
+    loop_env(l, NULL);
+    start(&r, l, "echo \"$MCPREEL_TEST\"");
+    loop_run(l);
+    assert_output(r.fds.out, "ours\n");
+    finish(&r);
+    loop_free(l);
+}
+
+static void it_has_no_descriptor_that_is_withheld(void **state)
+{
+    struct loop *l = loop_new();
+    int fd = dup(2);
+    struct run r;
+    char ask[64];
+
+    (void)state;
+    snprintf(ask, sizeof ask, "test -e /proc/self/fd/%d && echo has || echo not", fd);
+    start(&r, l, ask);
+    loop_run(l);
+    assert_output(r.fds.out, "has\n");
+    finish(&r);
+    child_withhold(fd);
+    start(&r, l, ask);
+    loop_run(l);
+    assert_output(r.fds.out, "not\n");
+    finish(&r);
+    close(fd);
+    loop_free(l);
+}
+
 /* What is blocked and ignored in a child; no shell, as those change some of it. */
 static void assert_signals_passed_on(struct loop *l, uint64_t blocked, uint64_t ignored)
 {
@@ -474,6 +517,8 @@ int main(void)
         cmocka_unit_test(it_has_pipes_to_all_three_streams),
         cmocka_unit_test(a_signal_that_ends_it_is_told),
         cmocka_unit_test(it_has_our_environment_and_directory),
+        cmocka_unit_test(it_has_the_environment_that_was_set_for_children),
+        cmocka_unit_test(it_has_no_descriptor_that_is_withheld),
         cmocka_unit_test(its_signals_are_as_by_default),
         cmocka_unit_test(what_was_ignored_or_blocked_before_us_stays_so),
         cmocka_unit_test(it_has_the_limit_of_descriptors_that_we_had),

@@ -243,6 +243,117 @@ static void a_client_that_takes_nothing_is_given_up(void **state)
     close_bench(&b);
 }
 
+static void *see_asked(void *to, const struct exchange *x)
+{
+    struct bench *b = to;
+
+    buf_printf(&b->told, "<asked %.*s>", STR_ARG(x->head->path));
+    return &b->told;
+}
+
+static void see_sent(void *to, void *seen, struct str bytes)
+{
+    (void)to;
+    buf_printf(seen, "<sent %.*s>", STR_ARG(bytes));
+}
+
+static void see_sent_all(void *to, void *seen)
+{
+    (void)to;
+    buf_add(seen, STR("<all>"));
+}
+
+static void see_answered(void *to, void *seen, const struct action *a)
+{
+    struct bench *b = to;
+
+    /* Before it goes out. */
+    assert_int_equal(b->side.asking.count, 1);
+    buf_printf(seen, "<%s %u %.*s>", a->own ? "own" : "its", a->status, STR_ARG(a->text));
+}
+
+static void see_refused(void *to, void *seen, unsigned status, const char *text)
+{
+    (void)to;
+    (void)text;
+    buf_printf(seen, "<refused %u>", status);
+}
+
+static void see_gone(void *to, void *seen, const struct exchange_fault *why)
+{
+    (void)to;
+    buf_printf(seen, "<gone %d>", (int)why->kind);
+}
+
+static const struct http_side_watch all_of_it = {
+    .asked = see_asked,
+    .sent = see_sent,
+    .sent_all = see_sent_all,
+    .answered = see_answered,
+    .refused = see_refused,
+    .gone = see_gone,
+};
+
+static void who_watches_sees_everything_before_it_happens(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.watch = &all_of_it;
+    b.side.to = &b;
+    b.side.body_max = 8;
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc");
+    dial_hear(b.loop, b.fd, &b.heard, STR("abc"));
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    tell(&b, WRITE);
+    tell(&b, END);
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\n123456789");
+    dial_hear(b.loop, b.fd, &b.heard, STR("too large"));
+    assert_str(buf_str(&b.told),
+               STR("<asked /echo><sent abc><all>[1 POST /echo loopback none<its 200 abc> abc]"
+                   "<asked /stream><all>[2 GET /stream loopback none<its 200 > ]"
+                   "<its 0 data: x\n\n><its 0 >"
+                   "<asked /echo><sent 123456789><refused 413>"));
+    buf_clear(&b.told);
+    close_bench(&b);
+}
+
+static void who_watches_sees_those_who_go_or_are_not_let_in(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.watch = &all_of_it;
+    b.side.to = &b;
+    say(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+    assert_str(buf_str(&b.told), STR("<asked /echo><refused 403>"));
+    buf_clear(&b.told);
+    close(b.fd);
+    b.fd = dial_port(http_server_at(b.side.server)->port);
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    close(b.fd);
+    assert_true(dial_until(b.loop, is_gone, &b));
+    assert_str(buf_str(&b.told), STR("<asked /stream><all>[1 GET /stream loopback none"
+                                     "<its 200 > ]<gone 0>[1 gone]"));
+    buf_clear(&b.told);
+    b.fd = dial_port(http_server_at(b.side.server)->port);
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    buf_clear(&b.heard);
+    dial_hear(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    http_server_close(b.side.server);
+    b.side.server = NULL;
+    buf_clear(&b.told);
+    http_side_close(&b.side);
+    assert_str(buf_str(&b.told), STR("<gone 4>"));
+    map_init(&b.side.asking);
+    close_bench(&b);
+}
+
 static void who_is_not_let_in_never_reaches_the_engine(void **state)
 {
     struct bench b;
@@ -323,6 +434,8 @@ int main(void)
         cmocka_unit_test(a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so),
         cmocka_unit_test(a_client_that_goes_is_told_of_once),
         cmocka_unit_test(a_client_that_takes_nothing_is_given_up),
+        cmocka_unit_test(who_watches_sees_everything_before_it_happens),
+        cmocka_unit_test(who_watches_sees_those_who_go_or_are_not_let_in),
         cmocka_unit_test(who_is_not_let_in_never_reaches_the_engine),
         cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
         cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),

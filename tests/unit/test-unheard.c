@@ -22,7 +22,9 @@ static void what_waits_is_taken_in_its_order(void **state)
     assert_null(unheard_take(&u));
     unheard_put(&u, STR("one"));
     unheard_put(&u, STR(""));
+    assert_int_equal(u.bytes, 3);
     took(&u, "one");
+    assert_int_equal(u.bytes, 0);
     unheard_put(&u, STR("three"));
     took(&u, "");
     took(&u, "three");

@@ -1,0 +1,798 @@
+#include "engine/http-front.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "engine/front-server.h"
+#include "mcp/code.h"
+#include "trace/limits.h"
+
+enum {
+    OK = 200,
+    ACCEPTED = 202,
+    BAD_REQUEST = 400,
+    NOT_FOUND = 404,
+    CONFLICT = 409,
+    BAD_GATEWAY = 502,
+    UNAVAILABLE = 503,
+    GREETING_S = 60,
+    SECOND_US = 1000000,
+};
+
+static void put_on(struct action_sink *self, const struct action *a)
+{
+    struct http_front *f = (struct http_front *)self;
+    struct action marked = *a;
+
+    marked.own = f->own;
+    f->out->put(f->out, &marked);
+}
+
+void http_front_init(struct http_front *f, const struct http_front_options *options,
+                     struct action_sink *out)
+{
+    *f = (struct http_front){ .sink = { put_on }, .out = out, .options = *options };
+    http_turns_init(&f->turns, &f->sink);
+    sse_sessions_init(&f->sse, &f->sink, options->random);
+    session_ids_init(&f->ids);
+    map_init(&f->servers);
+    map_init(&f->sessions);
+    map_init(&f->timers);
+    buf_init(&f->versions, LIMIT_LINE);
+    buf_add(&f->versions, STR(FRONT_SERVER_MODERN));
+    http_params_init(&f->params);
+    json_init(&f->json);
+}
+
+void http_front_release(struct http_front *f)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&f->servers, e));)
+        front_server_free(e->value);
+    http_turns_release(&f->turns);
+    sse_sessions_release(&f->sse);
+    session_ids_release(&f->ids);
+    map_release(&f->servers);
+    map_release(&f->sessions);
+    map_release(&f->timers);
+    buf_release(&f->versions);
+    http_params_release(&f->params);
+    json_release(&f->json);
+    arena_release(&f->arena);
+}
+
+static struct front_server *find_server(const struct http_front *f, uint64_t number)
+{
+    return map_get(&f->servers, map_number(&number));
+}
+
+uint64_t http_front_session(const struct http_front *f, uint64_t server)
+{
+    const struct front_server *s = find_server(f, server);
+
+    return s ? s->session : 0;
+}
+
+static void act(struct http_front *f, enum action_kind kind, const struct front_server *s,
+                struct str text)
+{
+    struct action a = { .kind = kind, .server = s->number, .text = text };
+
+    f->out->put(f->out, &a);
+}
+
+static void report(struct http_front *f, enum log_level level, struct str text)
+{
+    struct action a = { .kind = ACTION_REPORT, .level = level, .text = text };
+
+    f->out->put(f->out, &a);
+}
+
+static void refuse(struct http_front *f, uint64_t exchange, const struct http_verdict *v,
+                   struct str id)
+{
+    f->own = true;
+    http_answer_refuse(&f->turns.answer, exchange, v, id);
+    f->own = false;
+}
+
+static struct http_verdict no(unsigned status, struct str text)
+{
+    return (struct http_verdict){ .status = status, .code = MCP_SERVER_ERROR, .text = text };
+}
+
+static void send_to(struct http_front *f, struct front_server *s, struct str text)
+{
+    if (!text.len)
+        return;
+    if (!s->greeting) {
+        act(f, ACTION_SEND_UPSTREAM, s, text);
+        return;
+    }
+    buf_add(&s->asked, text);
+    buf_add_ch(&s->asked, '\n');
+}
+
+/* Everybody who waits for something of a server's hears no more of it. */
+static void dismiss(struct http_front *f, struct front_server *s, const struct http_verdict *v)
+{
+    struct map_entry *e = NULL;
+
+    f->own = true;
+    front_server_fail(s, &f->turns, &f->sse, v);
+    f->own = false;
+    if (s->sse)
+        sse_sessions_end(&f->sse, s->sse);
+    s->sse = NULL;
+    while ((e = map_next(&f->turns.open, e))) {
+        struct http_turn *x = e->value;
+
+        if (x->of != s)
+            continue;
+        http_turns_drop(&f->turns, x);
+        e = NULL; /* the map has changed */
+    }
+}
+
+/* Nobody is served by it any longer. */
+static void retire(struct http_front *f, struct front_server *s)
+{
+    if (s->session) {
+        session_ids_end(&f->ids, str_z(s->id));
+        map_remove(&f->sessions, map_number(&s->session));
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (f->shared[i] == s)
+            f->shared[i] = NULL;
+    if (f->spare == s)
+        f->spare = NULL;
+    s->ear = NULL;
+    s->ending = true;
+    f->running--;
+}
+
+static void end_server(struct http_front *f, struct front_server *s,
+                       const struct http_verdict *v)
+{
+    dismiss(f, s, v);
+    retire(f, s);
+    act(f, ACTION_END_UPSTREAM, s, STR_NONE);
+}
+
+/* The place of whoever has been idle longest; false if nobody is. */
+static bool make_room(struct http_front *f)
+{
+    struct http_verdict v = http_rules_no_session();
+    struct front_server *idle;
+
+    if (f->servers.count >= 2 * f->options.max_servers)
+        return false;
+    if (f->running < f->options.max_servers)
+        return true;
+    idle = front_server_idle(&f->servers, &f->turns);
+    if (!idle)
+        return false;
+    report(f, LOG_INFO,
+           STR("the session that was idle longest has ended: another one needs its server"));
+    end_server(f, idle, &v);
+    return true;
+}
+
+static struct front_server *start_server(struct http_front *f)
+{
+    struct front_server *s;
+
+    if (!make_room(f))
+        return NULL;
+    s = front_server_new(++f->started);
+    s->used_us = f->now_us;
+    map_put(&f->servers, map_number(&s->number), s);
+    f->running++;
+    act(f, ACTION_START_UPSTREAM, s, STR_NONE);
+    return s;
+}
+
+static struct front_server *take_server(struct http_front *f, enum front_role role)
+{
+    struct front_server *s = f->spare ? f->spare : start_server(f);
+
+    f->spare = NULL;
+    if (!s)
+        return NULL;
+    s->role = role;
+    server_link_init(&s->link, role != OF_SESSION);
+    return s;
+}
+
+static void greet(struct http_front *f, struct front_server *s)
+{
+    struct action a = { .kind = ACTION_SET_TIMER, .delay_us = (int64_t)GREETING_S * SECOND_US };
+
+    act(f, ACTION_SEND_UPSTREAM, s, front_server_hello(s));
+    s->greeting = true;
+    s->timer = a.timer = ++f->alarms;
+    map_put(&f->timers, map_number(&s->timer), s);
+    f->out->put(f->out, &a);
+}
+
+/* Who speaks the era without sessions was asked about that once; after that it need not be
+ * greeted. */
+static struct front_server *share_server(struct http_front *f, bool modern)
+{
+    struct front_server *s = f->shared[modern];
+
+    if (s)
+        return s;
+    s = take_server(f, modern ? SHARED_MODERN : SHARED_LEGACY);
+    if (!s)
+        return NULL;
+    f->shared[modern] = s;
+    if (!modern || f->modern == MODERN_UNKNOWN)
+        greet(f, s);
+    return s;
+}
+
+/* The session gets its name with the first head of an answer, so that sessions are numbered as
+ * everybody sees them. */
+static void name_session(struct http_front *f, struct front_server *s, struct http_turn *x)
+{
+    bool minted;
+
+    if (s->role != OF_SESSION)
+        return;
+    if (!s->session) {
+        session_ids_make(s->id, f->options.random);
+        s->session = session_ids_named(&f->ids, str_z(s->id), &minted);
+        map_put(&f->sessions, map_number(&s->session), s);
+    }
+    x->session = s->session;
+    x->session_id = str_z(s->id);
+}
+
+static void say(struct http_front *f, struct front_server *s, struct http_turn *x,
+                struct str text)
+{
+    name_session(f, s, x);
+    http_turns_say(&f->turns, x, text);
+}
+
+static void keep_unheard(struct http_front *f, struct front_server *s, struct str text)
+{
+    struct unheard_item *item;
+
+    unheard_put(&s->unheard, text);
+    while ((item = front_server_excess(s))) {
+        act(f, ACTION_UNHEARD, s, str_n(item->text, item->len));
+        free(item);
+    }
+}
+
+static void say_to_client(struct http_front *f, struct front_server *s,
+                          const struct server_said *said)
+{
+    struct http_turn *x = front_server_whom(s, &f->turns, said->apart);
+
+    if (x)
+        say(f, s, x, said->text);
+    else
+        keep_unheard(f, s, said->text);
+}
+
+static void note_answer(struct http_front *f, struct front_server *s,
+                        const struct server_call *c, const struct mcp_message *m)
+{
+    struct json_val version = json_get(m->result, STR("protocolVersion"));
+
+    if (str_eq(c->method, STR("tools/list")) && s->role == SHARED_MODERN)
+        http_params_learn(&f->params, m->result);
+    if (str_eq(c->method, STR("initialize")) && json_exists(version))
+        s->version = mcp_version_parse(json_text(version, &f->arena));
+}
+
+/* A server that will not be initialized has no session. */
+static void refuse_session(struct http_front *f, struct front_server *s, struct http_turn *x,
+                           const struct server_said *said, const struct mcp_message *m)
+{
+    struct http_verdict v = http_rules_no_session();
+
+    x->modern = front_server_wants_other(m);
+    server_link_done(&s->link, said->call);
+    http_turns_answer(&f->turns, x, said->text);
+    end_server(f, s, &v);
+}
+
+/* Nobody waits any longer for what was asked in an exchange. */
+static void cancel_calls(struct http_front *f, struct front_server *s, uint64_t exchange)
+{
+    struct str cancel;
+
+    while ((cancel = server_link_cancel(&s->link, exchange)).len)
+        send_to(f, s, cancel);
+}
+
+/* A server that takes back what it was asked for says nothing more about it, nor about what
+ * else came with it. */
+static void end_call(struct http_front *f, struct front_server *s, struct http_turn *x,
+                     const struct server_said *said)
+{
+    struct http_verdict v = no(BAD_GATEWAY, STR("the server has cancelled the request"));
+    struct server_call *c = said->call;
+    uint64_t exchange = c->exchange;
+
+    if (http_turns_can_say(x))
+        say(f, s, x, said->text);
+    f->own = !x->stream;
+    http_turns_refuse(&f->turns, x, &v, c->id);
+    f->own = false;
+    server_link_done(&s->link, c);
+    cancel_calls(f, s, exchange);
+}
+
+static void say_last(struct http_front *f, struct front_server *s, struct http_turn *x,
+                     const struct server_said *said, const struct mcp_message *m)
+{
+    if (s->role == OF_SESSION && !s->version && m->kind == MCP_ERROR &&
+        str_eq(said->call->method, STR("initialize"))) {
+        refuse_session(f, s, x, said, m);
+        return;
+    }
+    note_answer(f, s, said->call, m);
+    server_link_done(&s->link, said->call);
+    if (x->gone && !x->stream)
+        act(f, ACTION_UNHEARD, s, said->text);
+    name_session(f, s, x);
+    http_turns_answer(&f->turns, x, said->text);
+}
+
+static void say_to_call(struct http_front *f, struct front_server *s,
+                        const struct server_said *said, const struct mcp_message *m)
+{
+    struct http_turn *x = http_turns_find(&f->turns, said->call->exchange);
+
+    BUG_IF(!x); /* those who go take their calls with them */
+    if (said->last && m->kind == MCP_NOTIFICATION)
+        end_call(f, s, x, said);
+    else if (said->last)
+        say_last(f, s, x, said, m);
+    else if (http_turns_can_say(x))
+        say(f, s, x, said->text);
+    else if (s->role == OF_SESSION)
+        say_to_client(f, s, said);
+    else
+        act(f, ACTION_UNHEARD, s, said->text);
+}
+
+static void send_asked(struct http_front *f, struct front_server *s)
+{
+    struct str rest = buf_str(&s->asked);
+
+    s->greeting = false;
+    while (rest.len)
+        act(f, ACTION_SEND_UPSTREAM, s, str_cut(&rest, '\n'));
+    buf_release(&s->asked);
+}
+
+static void hear_greeting(struct http_front *f, struct front_server *s,
+                          const struct mcp_message *m)
+{
+    bool modern = s->role == SHARED_MODERN;
+    struct str versions = STR_NONE;
+    struct http_verdict v;
+
+    map_remove(&f->timers, map_number(&s->timer));
+    if (modern)
+        f->modern = MODERN_NO;
+    if (!front_server_greeted(s, m, &versions, &v, &f->arena)) {
+        end_server(f, s, &v);
+        return;
+    }
+    if (modern) {
+        f->modern = MODERN_YES;
+        buf_clear(&f->versions);
+        buf_add(&f->versions, versions);
+    } else {
+        act(f, ACTION_SEND_UPSTREAM, s,
+            STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
+    }
+    send_asked(f, s);
+}
+
+/* In HTTP+SSE there is one stream for everything. */
+static void say_all(struct http_front *f, struct front_server *s,
+                    const struct server_said *said)
+{
+    sse_sessions_send(&f->sse, s->sse, said->text);
+    if (said->last)
+        server_link_done(&s->link, said->call);
+}
+
+static void hear_server(struct http_front *f, const struct event *ev)
+{
+    struct front_server *s = find_server(f, ev->server);
+    const struct record *r = ev->record;
+    struct server_said said;
+    struct mcp_message m;
+
+    if (!s || r->kind != RECORD_MESSAGE)
+        return; /* noise is nobody's */
+    if (s->ending || s->role == SPARE) {
+        act(f, ACTION_UNHEARD, s, json_raw(r->message.msg));
+        return;
+    }
+    m = mcp_classify(r->message.msg, &f->arena);
+    if (s->greeting && mcp_is_response(&m) &&
+        str_eq(json_raw(m.id), STR(FRONT_SERVER_HELLO_ID))) {
+        hear_greeting(f, s, &m);
+        return;
+    }
+    said = server_link_hear(&s->link, &m);
+    if (s->sse)
+        say_all(f, s, &said);
+    else if (said.to == SAID_TO_CALL)
+        say_to_call(f, s, &said, &m);
+    else if (said.to == SAID_TO_CLIENT)
+        say_to_client(f, s, &said);
+    else
+        act(f, said.to == SAID_TO_US ? ACTION_SEND_UPSTREAM : ACTION_UNHEARD, s, said.text);
+}
+
+static void forget_server(struct http_front *f, struct front_server *s)
+{
+    map_remove(&f->servers, map_number(&s->number));
+    map_remove(&f->timers, map_number(&s->timer));
+    front_server_free(s);
+}
+
+static void lose_server(struct http_front *f, uint64_t number, struct str why)
+{
+    struct front_server *s = find_server(f, number);
+    struct http_verdict v = no(BAD_GATEWAY, STR_NONE);
+
+    if (!s)
+        return;
+    if (!s->ending) {
+        v.text = arena_printf(&f->arena, "server %llu is gone: %.*s",
+                              (unsigned long long)number, STR_ARG(why));
+        report(f, LOG_WARN, v.text);
+        dismiss(f, s, &v);
+        retire(f, s);
+    }
+    forget_server(f, s);
+}
+
+static void hear_timer(struct http_front *f, uint64_t timer)
+{
+    struct front_server *s = map_remove(&f->timers, map_number(&timer));
+    struct http_verdict v = no(BAD_GATEWAY, STR("the server does not answer its greeting"));
+
+    if (!s || s->ending)
+        return;
+    report(f, LOG_WARN, STR("a server does not answer its greeting"));
+    end_server(f, s, &v);
+}
+
+/* A request that is fine. */
+struct asked {
+    uint64_t exchange;
+    const struct http_call *call;
+    uint64_t session;
+    struct str id;
+};
+
+static bool is_initialize(const struct http_call *call)
+{
+    return call->message && call->message->kind == MCP_REQUEST &&
+           str_eq(call->message->method, STR("initialize"));
+}
+
+static struct http_turn *new_turn(struct http_front *f, struct front_server *s,
+                                  const struct asked *q)
+{
+    struct http_turn *x = http_turns_new(&f->turns, q->exchange, &q->call->accept, s);
+
+    x->has_ids = s->role == OF_SESSION;
+    x->primes = http_call_spoken(q->call, s->version, &f->arena) >= MCP_2025_11_25;
+    x->modern = s->role == SHARED_MODERN;
+    return x;
+}
+
+static bool is_asked(struct json_val v, struct arena *a)
+{
+    return mcp_classify(v, a).kind == MCP_REQUEST;
+}
+
+static void pass_value(struct http_front *f, struct front_server *s, uint64_t exchange,
+                       struct json_val v)
+{
+    struct mcp_message m = mcp_classify(v, &f->arena);
+
+    if (m.kind == MCP_REQUEST)
+        send_to(f, s, server_link_ask(&s->link, exchange, &m));
+    else
+        send_to(f, s, server_link_tell(&s->link, &m));
+}
+
+static void pass_values(struct http_front *f, struct front_server *s, uint64_t exchange)
+{
+    struct json_val root = json_root(&f->json);
+    struct json_iter it = json_each(root);
+
+    if (json_type(root) != JSON_ARRAY)
+        pass_value(f, s, exchange, root);
+    else
+        while (json_next(&it))
+            pass_value(f, s, exchange, it.value);
+}
+
+static void accept(struct http_front *f, const struct asked *q)
+{
+    http_answer_start(&f->turns.answer, STR_NONE, STR_NONE);
+    http_answer_send(&f->turns.answer, q->exchange, ACCEPTED, STR_NONE);
+}
+
+/* What is asked is answered in its own time; what is only told is accepted at once. Of an
+ * array each part is a line of its own, which every server understands. */
+static void pass_body(struct http_front *f, struct front_server *s, const struct asked *q)
+{
+    struct json_val root = json_root(&f->json);
+    bool batch = json_type(root) == JSON_ARRAY;
+    struct json_iter it = json_each(root);
+    size_t owed = batch ? 0 : is_asked(root, &f->arena);
+    struct http_turn *x;
+
+    while (batch && json_next(&it))
+        owed += is_asked(it.value, &f->arena);
+    if (owed) {
+        x = new_turn(f, s, q);
+        x->owed = owed;
+        x->batch = batch;
+    }
+    pass_values(f, s, q->exchange);
+    if (!owed)
+        accept(f, q);
+}
+
+static struct front_server *server_for(struct http_front *f, const struct asked *q)
+{
+    if (http_call_is_modern(q->call, &f->arena))
+        return share_server(f, true);
+    if (q->session)
+        return map_get(&f->sessions, map_number(&q->session));
+    return is_initialize(q->call) ? take_server(f, OF_SESSION) : share_server(f, false);
+}
+
+/* Something that is told to a server that is shared, and that nobody has asked yet. */
+static bool tells_nobody(struct http_front *f, const struct asked *q)
+{
+    const struct mcp_message *m = q->call->message;
+
+    return m && m->kind != MCP_REQUEST && !q->session &&
+           !f->shared[http_call_is_modern(q->call, &f->arena)];
+}
+
+static void refuse_another(struct http_front *f, const struct asked *q)
+{
+    struct http_verdict v = no(UNAVAILABLE, STR("all servers are in use: see --max-servers"));
+
+    report(f, LOG_WARN,
+           STR("a client was sent away: all servers are in use, and "
+               "--max-servers does not allow another"));
+    refuse(f, q->exchange, &v, q->id);
+}
+
+static void hear_post(struct http_front *f, const struct asked *q)
+{
+    struct front_server *s;
+
+    if (tells_nobody(f, q)) {
+        accept(f, q);
+        return;
+    }
+    s = server_for(f, q);
+    if (!s || s->asked.len > FRONT_SERVER_ASKED) {
+        refuse_another(f, q);
+        return;
+    }
+    s->used_us = f->now_us;
+    pass_body(f, s, q);
+}
+
+static void start_listening(struct http_front *f, struct front_server *s, const struct asked *q)
+{
+    struct http_turn *x = new_turn(f, s, q);
+
+    name_session(f, s, x);
+    http_turns_listen(&f->turns, x);
+    s->ear = x;
+    for (struct unheard_item *item; (item = unheard_take(&s->unheard));) {
+        http_turns_say(&f->turns, x, str_n(item->text, item->len));
+        free(item);
+    }
+}
+
+static void hear_get(struct http_front *f, const struct asked *q)
+{
+    struct front_server *s = map_get(&f->sessions, map_number(&q->session));
+    struct str last = http_call_header(q->call, STR("last-event-id"));
+    struct http_verdict v =
+        no(CONFLICT, STR("Conflict: Only one SSE stream is allowed per session"));
+    bool over;
+
+    s->used_us = f->now_us;
+    if (last.len &&
+        (http_turns_resume(&f->turns, s->session, last, q->exchange, str_z(s->id), &over) ||
+         over))
+        return;
+    if (s->ear && !s->ear->gone)
+        refuse(f, q->exchange, &v, STR_NONE);
+    else if (s->ear)
+        http_turns_rejoin(&f->turns, s->ear, q->exchange);
+    else
+        start_listening(f, s, q);
+}
+
+/* A session of HTTP+SSE, which is a stream. */
+static void open_sse(struct http_front *f, const struct asked *q)
+{
+    struct front_server *s = take_server(f, OF_SESSION);
+
+    if (!s) {
+        refuse_another(f, q);
+        return;
+    }
+    front_server_open_sse(s, &f->sse, q->exchange, &f->ids);
+    map_put(&f->sessions, map_number(&s->session), s);
+}
+
+static void hear_posted(struct http_front *f, const struct asked *q)
+{
+    struct front_server *s = q->session ? map_get(&f->sessions, map_number(&q->session)) : NULL;
+    struct http_verdict v = http_rules_no_session();
+
+    if (!s) {
+        refuse(f, q->exchange, &v, q->id);
+        return;
+    }
+    sse_sessions_accept(&f->sse, q->exchange);
+    pass_values(f, s, s->sse->exchange);
+}
+
+static void hear_delete(struct http_front *f, const struct asked *q)
+{
+    struct http_verdict v = http_rules_no_session();
+
+    end_server(f, map_get(&f->sessions, map_number(&q->session)), &v);
+    http_answer_start(&f->turns.answer, STR_NONE, STR_NONE);
+    http_answer_send(&f->turns.answer, q->exchange, OK, STR_NONE);
+}
+
+/* Who names no session needs none to ask; but to listen, or to end one. */
+static struct http_verdict judge(struct http_front *f, const struct http_call *call, bool sse)
+{
+    struct http_rules rules = {
+        .legacy = true,
+        .modern = f->modern != MODERN_NO,
+        .sessions = !sse && (call->state != SESSION_NONE || !str_eq(call->method, STR("POST"))),
+        .stream = true,
+        .versions = buf_str(&f->versions),
+        .params = &f->params,
+    };
+
+    return http_rules_judge(&rules, call, &f->arena);
+}
+
+static void hear_request(struct http_front *f, const struct event *ev)
+{
+    const struct step_request *r = ev->request;
+    struct mcp_message m = { .kind = MCP_OTHER };
+    struct http_call call = { .method = r->method,
+                              .fields = r->fields,
+                              .accept = media_accept(r->fields),
+                              .host = r->host,
+                              .origin = r->origin };
+    struct asked q = { .exchange = ev->exchange, .call = &call };
+    struct http_verdict v = no(NOT_FOUND, STR("Not Found"));
+    struct str id = http_call_header(&call, STR("mcp-session-id"));
+    bool opens;
+
+    call.posted = sse_sessions_means(r->method, r->path, r->query);
+    if (call.posted)
+        id = front_server_sse_name(sse_sessions_id(r->query), &f->arena);
+    call.state = session_ids_look(&f->ids, id, &q.session);
+    opens = call.state == SESSION_NONE && str_eq(r->method, STR("GET")) &&
+            str_ends(r->path, STR(HTTP_FRONT_SSE));
+    http_call_read(&call, &f->json, r->body, &m, &f->arena);
+    q.id = call.message ? json_raw(m.id) : STR_NONE;
+    if (f->closed)
+        v = no(UNAVAILABLE, STR("the recording has ended"));
+    else if (!str_starts(r->path, STR("/.well-known/")))
+        v = judge(f, &call, call.posted || opens);
+    if (v.status)
+        refuse(f, q.exchange, &v, q.id);
+    else if (call.posted)
+        hear_posted(f, &q);
+    else if (opens)
+        open_sse(f, &q);
+    else if (str_eq(r->method, STR("POST")))
+        hear_post(f, &q);
+    else if (str_eq(r->method, STR("GET")))
+        hear_get(f, &q);
+    else
+        hear_delete(f, &q);
+}
+
+/* With its stream a session of HTTP+SSE is gone. */
+static void lose_sse(struct http_front *f, struct sse_session *session)
+{
+    struct http_verdict v = http_rules_no_session();
+    struct front_server *s = session->user;
+
+    s->sse = NULL;
+    sse_sessions_gone(&f->sse, session);
+    end_server(f, s, &v);
+}
+
+/* Who has a session may come back; who has none has taken back what it asked for. */
+static void hear_gone(struct http_front *f, uint64_t exchange)
+{
+    struct sse_session *session = sse_sessions_on(&f->sse, exchange);
+    struct http_turn *x = http_turns_gone(&f->turns, exchange);
+    struct front_server *s = x ? x->of : NULL;
+
+    if (session)
+        lose_sse(f, session);
+    if (!x)
+        return;
+    s->used_us = f->now_us;
+    if (s->role == OF_SESSION)
+        return;
+    cancel_calls(f, s, x->name);
+    http_turns_drop(&f->turns, x);
+}
+
+static void hear_end(struct http_front *f)
+{
+    struct http_verdict v = no(UNAVAILABLE, STR("the recording has ended"));
+    struct action finish = { .kind = ACTION_FINISH };
+
+    if (f->closed)
+        return;
+    f->closed = true;
+    for (struct map_entry *e = NULL; (e = map_next(&f->servers, e));) {
+        struct front_server *s = e->value;
+
+        if (!s->ending)
+            end_server(f, s, &v);
+    }
+    f->out->put(f->out, &finish);
+}
+
+void http_front_step(struct http_front *f, const struct event *ev)
+{
+    arena_clear(&f->arena);
+    f->now_us = ev->now_us;
+    switch (ev->kind) {
+    case EVENT_OPENED:
+        f->spare = start_server(f);
+        break;
+    case EVENT_REQUEST:
+        hear_request(f, ev);
+        break;
+    case EVENT_GONE:
+        hear_gone(f, ev->exchange);
+        break;
+    case EVENT_TIMER:
+        hear_timer(f, ev->timer);
+        break;
+    case EVENT_UPSTREAM:
+        hear_server(f, ev);
+        break;
+    case EVENT_UPSTREAM_CLOSED:
+        lose_server(f, ev->server, ev->why);
+        break;
+    case EVENT_CLOSED:
+        hear_end(f);
+        break;
+    default:
+        break; /* no such peers */
+    }
+}

@@ -1,0 +1,539 @@
+"""Clients on HTTP, a server on stdio: what 'mcpreel record --listen … -- CMD' does, and what it writes down.
+
+The server is a script that does as it is told: a request's method, or the name of the tool it calls, says what.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import jsonschema
+import pytest
+
+from http_peers import WAIT, Gone, Program, call, lines_of, of, read_chunk
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+
+SERVER = """
+import json, os, sys
+
+def say(**message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False) + "\\n")
+    sys.stdout.flush()
+
+print("started as", os.environ.get("ROLE", "nobody"), file=sys.stderr, flush=True)
+waiting = None
+for line in sys.stdin:
+    got = json.loads(line)
+    method, params = got.get("method"), got.get("params", {})
+    what = params.get("name") if method == "tools/call" else method
+    if "method" not in got:
+        say(id=waiting, result={"heard": got})
+    elif what == "initialize":
+        say(id=got["id"], result={"protocolVersion": params.get("protocolVersion", "2025-11-25"), "capabilities": {},
+                                  "serverInfo": {"name": "s", "version": "1"}})
+    elif what == "server/discover" and os.environ.get("ERA") == "modern":
+        say(id=got["id"], result={"supportedVersions": ["2026-07-28"], "capabilities": {}})
+    elif what == "progress":
+        say(method="notifications/progress", params={"progressToken": params["_meta"]["progressToken"], "progress": 1})
+        say(id=got["id"], result={"content": []})
+    elif what == "ask":
+        waiting = got["id"]
+        say(id="q", method="roots/list")
+    elif what == "env":
+        say(id=got["id"], result={"env": os.environ.get(params["arguments"]["name"])})
+    elif what == "look":
+        say(id=got["id"], result={"there": params["arguments"]["mark"] in open(params["arguments"]["file"]).read()})
+    elif what == "noise":
+        print("not for anybody", flush=True)
+        say(id=got["id"], result={})
+    elif what == "die":
+        print("last words", file=sys.stderr, flush=True)
+        os._exit(7)
+    elif what == "hang":
+        pass
+    elif what == "pid":
+        say(id=got["id"], result={"pid": os.getpid()})
+    elif what == "stubborn":
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        say(id=got["id"], result={"pid": os.getpid()})
+        sys.stdin.read()
+        time.sleep(600)
+    elif what == "flood":
+        sys.stdout.write("x" * (65 << 20) + "\\n")
+        sys.stdout.flush()
+    elif what == "notifications/cancelled":
+        print("cancelled", params, file=sys.stderr, flush=True)
+    elif what == "notifications/list":
+        say(method="notifications/tools/list_changed")
+    elif "id" in got:
+        say(id=got["id"], result={"said": method, "line": line})
+"""
+
+
+@pytest.fixture
+def server(tmp_path):
+    file = tmp_path / "server.py"
+    file.write_text(SERVER)
+    return [sys.executable, "-u", file]
+
+
+@pytest.fixture
+def record(mcpreel, tmp_path, server):
+    started = []
+
+    def start(*options, file=tmp_path / "r.jsonl", command=server, env=None):
+        started.append(Program([mcpreel, "record", "--listen", "127.0.0.1:0", "-o", file, *options, "--", *command], env=env))
+        started[-1].file = file
+        return started[-1]
+
+    yield start
+    for program in started:
+        program.close()
+
+
+def recorded(program, code=0):
+    """The lines of the recording, each of which is as the schema has it."""
+    assert program.stop() == code, program.err
+    lines = lines_of(program.file)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    for line in lines:
+        for error in validator.iter_errors(line):
+            pytest.fail(f"{error.message} in {line}")
+    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
+    return lines
+
+
+def initialize(request_id=0, version="2025-11-25"):
+    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
+
+
+def begin(program, version="2025-11-25"):
+    """A client in a session of its own: the connection, and what it says with each request."""
+    client = program.client()
+    answer = client.post(initialize(version=version))
+    assert answer.status == 200, answer.body
+    session = [("Mcp-Session-Id", answer.get("mcp-session-id")), ("MCP-Protocol-Version", version)]
+    assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session).status == 202
+    return client, session
+
+
+def tool(request_id, tool_name, **arguments):
+    return call(request_id, "tools/call", name=tool_name, arguments=arguments)
+
+
+def modern(request_id, method, **params):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    message = call(request_id, method, **params, _meta=meta)
+    name = [("Mcp-Name", params["name"])] if "name" in params else []
+    return message, [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), *name]
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_dead(pid):
+    deadline = time.monotonic() + WAIT
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_alive(pid)
+
+
+def wait_text(program, text):
+    """Until it is in the recording."""
+    deadline = time.monotonic() + WAIT
+    while text not in program.file.read_text().replace('": "', '":"') and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert text in program.file.read_text().replace('": "', '":"')
+
+
+def events(client):
+    """The data of all events of a stream that ends."""
+    body = client.answer().body.decode()
+    return [json.loads(line[len("data: "):]) for line in body.splitlines() if line.startswith("data: ") and line[len("data: "):]]
+
+
+def test_a_whole_session_has_its_lines(record):
+    program = record(env={"ROLE": "everybody"})
+    client, session = begin(program)
+    client.ask(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
+    assert [e.get("method", e.get("id")) for e in events(client)] == ["notifications/progress", 1]
+    client.ask(method="DELETE", headers=session)
+    assert client.answer().status == 200
+    assert client.post(call(2, "ping"), headers=session).status == 404
+    lines = recorded(program)
+
+    assert lines[0]["transport"] == "stdio" and lines[0]["command"][0] == sys.executable
+    assert [(a["method"], a["state"], a.get("session")) for a in of(lines, "http", ev="request")] == [
+        ("POST", "none", None), ("POST", "live", 1), ("POST", "live", 1), ("DELETE", "live", 1), ("POST", "ended", 1)]
+    assert [(a["status"], a["by"], a["media"], a.get("mints_session", False)) for a in of(lines, "http", ev="response")] == [
+        (200, "server", "json", True), (202, "server", "none", False), (200, "server", "sse", False), (200, "server", "none", False),
+        (404, "mcpreel", "json", False)]
+    assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("server", True)] * 4 + [("mcpreel", True)]
+    assert [m["msg"].get("method", "-") for m in of(lines, "message")] == [
+        "initialize", "-", "notifications/initialized", "tools/call", "notifications/progress", "-", "ping"]
+    assert [(p["ev"], p["conn"], p.get("session"), p.get("exit_code")) for p in of(lines, "proc")] == [
+        ("start", 1, None, None), ("exit", 1, 1, 0)]
+    assert [(e["text"], e["conn"]) for e in of(lines, "stderr")] == [("started as everybody\n", 1)]
+    assert lines[-1]["protocol_version"] == "2025-11-25" and lines[-1]["server_info"]["name"] == "s"
+
+
+def test_a_message_is_in_the_file_before_it_is_passed_on(record):
+    program = record()
+    client, session = begin(program)
+    answer = client.post(tool(4, "look", file=os.fspath(program.file), mark="a-mark-of-its-own"), headers=session)
+    assert answer.json["result"] == {"there": True}
+    answer = client.post(call(5, "whatever"), headers=session)
+    kept = [m["msg"] for m in of(lines_of(program.file), "message")]
+    assert answer.json in kept and call(5, "whatever") in kept
+
+
+def test_bytes_pass_as_they_are_but_for_line_breaks(record):
+    program = record()
+    client, session = begin(program)
+    odd = b'{ "id" : 1.0,\n"jsonrpc":"2.0",\r\n "method":"e\\u0063ho","params":{"a":1,"a":2,"n":1e400,"s":"\\ud800"}}'
+    client.ask(body=odd, headers=session)
+    line = client.answer().json["result"]["line"]
+    assert line.encode() == odd.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
+
+
+def test_each_session_has_a_server_and_nobody_sees_the_others(record):
+    program = record("--max-servers", "40")
+    clients = [begin(program) for _ in range(12)]
+    for client, session in clients:
+        client.ask(tool(1, "pid"), headers=session)
+    pids = [client.answer().json["result"]["pid"] for client, _ in clients]
+    assert len(set(pids)) == 12
+    lines = recorded(program)
+    assert len(of(lines, "proc", ev="start")) == 12
+    for pid in pids:
+        wait_dead(pid)
+
+
+def test_clients_without_a_session_share_a_server_under_ids_of_their_own(record):
+    program = record()
+    seen, lock = [], threading.Lock()
+
+    def ask(n):
+        client = program.client()
+        answer = client.post(tool(1, "pid")).json
+        echo = client.post(call("same", "echo", who=n)).json
+        with lock:
+            seen.append((answer["result"]["pid"], answer["id"], echo["id"], json.loads(echo["result"]["line"])["params"]["who"] == n))
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 50 and len({one[0] for one in seen}) == 1
+    assert all(one[1:] == (1, "same", True) for one in seen)
+    assert len(of(recorded(program), "proc", ev="start")) == 1
+
+
+def test_clients_of_the_era_without_sessions(record):
+    program = record(env={"ERA": "modern"})
+    client = program.client()
+    message, headers = modern("d", "server/discover")
+    answer = client.post(message, headers=headers)
+    assert (answer.status, answer.json["id"], answer.get("mcp-session-id")) == (200, "d", None)
+    message, headers = modern(1, "tools/call", name="progress", arguments={})
+    message["params"]["_meta"]["progressToken"] = "mine"
+    client.ask(message, headers=headers)
+    progress, result = events(client)
+    assert progress["params"]["progressToken"] == "mine" and result["id"] == 1
+    message, headers = modern(2, "tools/list")
+    assert client.post(message, headers=[("Mcp-Method", "tools/call"), *headers[:1]]).status == 400
+
+    # Who leaves has cancelled.
+    other = program.client()
+    message, headers = modern(7, "tools/call", name="hang", arguments={})
+    other.ask(message, headers=headers)
+    wait_text(program, '"name":"hang"')
+    other.close()
+    wait_text(program, "cancelled")
+    lines = recorded(program)
+    assert [e["by"] for e in of(lines, "http", ev="end")][-1] == "client"
+
+
+def test_a_client_of_both_eras_is_sent_to_the_old_one(record):
+    program = record()
+    message, headers = modern("d", "server/discover")
+    client = program.client()
+    answer = client.post(message, headers=headers)
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32000)
+    begin(program)
+
+
+def test_a_question_is_brought_to_the_client_and_its_answer_back(record):
+    program = record()
+    client, session = begin(program)
+    client.ask(tool(1, "ask"), headers=session)
+    head = client.head()
+    assert head.get("content-type") == "text/event-stream"
+    text = client.event() + client.event()
+    assert "roots/list" in text
+    other = program.client()
+    assert other.post({"jsonrpc": "2.0", "id": "q", "result": {"roots": []}}, headers=session).status == 202
+    assert '"heard"' in client.event()
+    assert read_chunk(client) == b""
+
+
+def test_what_nobody_asked_for_waits_for_a_stream_and_is_kept_for_who_comes_back(record):
+    program = record()
+    client, session = begin(program)
+    no_stream = [*session, ("Accept", "application/json")]  # or it would be told there
+    assert client.post({"jsonrpc": "2.0", "method": "notifications/list"}, headers=session).status == 202
+    assert client.post(call(1, "ping"), headers=no_stream).status == 200
+    listener = program.client()
+    listener.ask(method="GET", headers=session)
+    assert listener.head().status == 200
+    primed, event = listener.event(), listener.event()
+    assert "data: \n" in primed or primed.endswith("data:\n\n")
+    assert "list_changed" in event
+    last = event.split("id: ")[1].split("\n")[0]
+    listener.close()
+    client.post({"jsonrpc": "2.0", "method": "notifications/list"}, headers=session)
+    client.post(call(2, "ping"), headers=no_stream)
+    again = program.client()
+    again.ask(method="GET", headers=[*session, ("Last-Event-ID", last)])
+    assert again.head().status == 200
+    assert "list_changed" in again.event()
+    lines = recorded(program)
+    resumed = [r for r in of(lines, "http", ev="response") if "resumes" in r]
+    assert len(resumed) == 1 and resumed[0]["resumes"]["after"] == 2
+
+
+def post_there(program, endpoint, message):
+    client = program.client()
+    client.ask(message, path=endpoint)
+    answer = client.answer()
+    client.close()
+    return answer.status
+
+
+def old_session(program):
+    """A client of HTTP+SSE, and where it is to post."""
+    stream = program.client()
+    stream.ask(method="GET", path="/sse")
+    assert stream.head().status == 200
+    endpoint = stream.event().split("data: ")[1].strip()
+    assert endpoint.startswith("/message?sessionId=")
+    assert post_there(program, endpoint, initialize(version="2024-11-05")) == 202
+    assert "serverInfo" in stream.event()
+    return stream, endpoint
+
+
+def test_clients_that_speak_http_and_sse(record, mcpreel):
+    program = record()
+    stream, endpoint = old_session(program)
+    assert post_there(program, endpoint, tool(1, "pid")) == 202
+    pid = json.loads(stream.event().split("data: ")[1])["result"]["pid"]
+    assert post_there(program, endpoint, call(2, "tools/call", name="progress", _meta={"progressToken": 2})) == 202
+    heard = [stream.event(), stream.event()]
+    assert "notifications/progress" in heard[0] and '"id":2' in heard[1].replace(" ", "")
+    stream.close()
+    wait_dead(pid)
+    assert post_there(program, endpoint, tool(3, "pid")) == 404
+    lines = recorded(program)
+    assert {m["session"] for m in of(lines, "message")} == {1}
+    assert endpoint.split("=")[1] not in program.file.read_text()
+    assert [(p["ev"], p.get("session")) for p in of(lines, "proc")] == [("start", None), ("exit", 1)]
+
+    again = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", program.file])
+    try:
+        stream, endpoint = old_session(again)
+        assert post_there(again, endpoint, call(2, "tools/call", name="progress", _meta={"progressToken": 2})) == 202
+        assert [json.loads(e.split("data: ")[1]) for e in (stream.event(), stream.event())] == [
+            json.loads(e.split("data: ")[1]) for e in heard]
+    finally:
+        again.close()
+
+
+def test_a_server_that_dies_under_an_open_session(record):
+    program = record()
+    client, session = begin(program)
+    waits = program.client()
+    waits.ask(tool(1, "hang"), headers=session)
+    wait_text(program, '"name":"hang"')
+    client.ask(tool(2, "die"), headers=session)
+    for asked, request_id in ((client, 2), (waits, 1)):
+        answer = asked.answer()
+        assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (502, request_id, -32000)
+        assert "exit code 7" in answer.json["error"]["message"]
+    assert client.post(call(3, "ping"), headers=session).status == 404
+    begin(program)
+    lines = recorded(program)
+    assert [(p.get("exit_code"), p.get("session")) for p in of(lines, "proc", ev="exit")][0] == (7, 1)
+    assert [(e["text"], e.get("session")) for e in of(lines, "stderr")][1] == ("last words\n", 1)
+    assert [r["by"] for r in of(lines, "http", ev="response", status=502)] == ["mcpreel", "mcpreel"]
+    assert not [m for m in of(lines, "message", dir="s2c") if "error" in m["msg"] and m["msg"]["id"] in (1, 2)]
+    assert "exit code 7" in program.err
+
+
+def test_what_is_no_message_is_written_down_and_goes_nowhere(record):
+    program = record()
+    client, session = begin(program)
+    assert client.post(tool(1, "noise"), headers=session).status == 200
+    raw = of(recorded(program), "raw")
+    assert [(r["from"], r["text"], r["session"], r["conn"]) for r in raw] == [("server", "not for anybody", 1, 1)]
+
+
+def test_a_line_that_cannot_be_kept_ends_the_server(record):
+    program = record()
+    client, session = begin(program)
+    answer = client.post(tool(1, "flood"), headers=session)
+    assert answer.status == 502 and "too long" in answer.json["error"]["message"]
+
+
+def test_there_are_so_many_servers_and_no_more(record):
+    program = record("--max-servers", "2")
+    (one, first), (two, second) = begin(program), begin(program)
+    listeners = [program.client(), program.client()]
+    for listener, session in zip(listeners, (first, second)):
+        listener.ask(method="GET", headers=session)
+        assert listener.head().status == 200
+    late = program.client()
+    answer = late.post(initialize())
+    assert (answer.status, answer.json["id"]) == (503, 0) and "--max-servers" in answer.json["error"]["message"]
+    listeners[0].close()
+    deadline = time.monotonic() + WAIT
+    while (answer := late.post(initialize())).status == 503 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert answer.status == 200
+    assert one.post(call(1, "ping"), headers=first).status == 404
+    assert two.post(call(1, "ping"), headers=second).status == 200
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_no_server_outlives_us(record, how):
+    program = record()
+    pids = []
+    for name in ("pid", "stubborn"):
+        client, session = begin(program)
+        pids.append(client.post(tool(1, name), headers=session).json["result"]["pid"])
+    if how == signal.SIGTERM:
+        assert program.stop(how) == 0
+    else:
+        program.process.kill()
+    for pid in pids:
+        wait_dead(pid)
+
+
+def test_a_server_that_cannot_be_found_is_told_at_once(mcpreel, tmp_path):
+    ran = subprocess.run([mcpreel, "record", "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl", "--", "no-such-server"],
+                         capture_output=True, text=True, timeout=WAIT)
+    assert (ran.returncode, ran.stdout) == (127, "") and "no-such-server" in ran.stderr
+    assert not (tmp_path / "r.jsonl").exists()
+
+
+def test_pages_cannot_come_in_and_only_json_can(record):
+    program = record()
+    assert program.client().post(initialize(), headers=[("Host", "evil.example")]).status == 403
+    assert program.client().post(initialize(), headers=[("Origin", "http://evil.example")]).status == 403
+    client = program.client()
+    client.ask(body=json.dumps(initialize()).encode(), headers=[("Content-Type", "text/plain")])
+    assert client.answer().status == 415
+    lines = recorded(program)
+    assert [(r["status"], r["by"]) for r in of(lines, "http", ev="response")] == [(403, "mcpreel"), (403, "mcpreel"), (415, "mcpreel")]
+    assert len(of(lines, "proc", ev="start")) == 1
+
+
+def test_the_environment_is_the_servers_and_its_secrets_are_not_written(record):
+    secret = "canary-9f31c7aa20"
+    program = record("--target-env", f"API_TOKEN={secret}", "--target-env", "ROLE=first", "--target-env", "ROLE=last=one")
+    client, session = begin(program)
+    assert client.post(tool(1, "env", name="API_TOKEN"), headers=session).json["result"]["env"] == secret
+    assert client.post(tool(2, "env", name="ROLE"), headers=session).json["result"]["env"] == "last=one"
+    recorded(program)
+    text = program.file.read_text()
+    assert secret not in text and secret not in program.err and "[REDACTED:API_TOKEN]" in text
+    assert "started as last=one" in text
+
+
+def test_the_name_of_a_session_and_what_logs_in_are_not_written(record):
+    program = record()
+    client, session = begin(program)
+    names = [session[0][1], "Bearer-canary-5d0c71e3f2"]
+    client.post(call(1, "echo", said=names), headers=[*session, ("Authorization", f"Bearer {names[1]}")])
+    recorded(program)
+    text = program.file.read_text()
+    assert names[0] not in text and names[1] not in text
+    assert names[0] not in program.err and names[1] not in program.err
+
+
+def test_the_environment_is_also_that_of_a_server_with_a_client_on_stdio(mcpreel, tmp_path, server):
+    file = tmp_path / "r.jsonl"
+    ran = subprocess.run([mcpreel, "record", "-o", file, "--target-env", "ROLE=mine", "--", *server], capture_output=True, timeout=WAIT,
+                         input=json.dumps(tool(1, "env", name="ROLE")).encode() + b"\n")
+    assert json.loads(ran.stdout)["result"]["env"] == "mine"
+
+
+@pytest.mark.parametrize("words,says", [
+    (["--target-env", "NOTHING"], "'--target-env' needs a name and a value"),
+    (["--target-env", "=canary-value"], "'--target-env' needs a name and a value"),
+    (["--upstream", "a"], "two servers to record"),
+    (["--target-stdio", "a"], "two servers to record"),
+    (["--url", "http://127.0.0.1:1/"], "two servers to record"),
+    (["--max-servers", "0"], "--max-servers"),
+])
+def test_what_does_not_fit_is_refused(mcpreel, tmp_path, words, says):
+    ran = subprocess.run([mcpreel, "record", "--listen", "0", "-o", tmp_path / "r.jsonl", *words, "--", "server"], capture_output=True,
+                         text=True, timeout=WAIT)
+    assert (ran.returncode, ran.stdout) == (2, "") and says in ran.stderr and "canary" not in ran.stderr
+
+
+def test_the_recording_is_played_over_http_and_on_stdio(record, mcpreel, tmp_path):
+    program = record()
+    client, session = begin(program)
+    client.ask(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
+    heard = events(client)
+    recorded(program)
+    again = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", program.file])
+    try:
+        client, session = begin(again)
+        client.ask(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
+        assert events(client) == heard
+    finally:
+        again.close()
+    talk = [initialize(), {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            call(1, "tools/call", name="progress", _meta={"progressToken": "t"})]
+    ran = subprocess.run([mcpreel, "replay", program.file], input="".join(json.dumps(m) + "\n" for m in talk), capture_output=True,
+                         text=True, timeout=WAIT)
+    assert [json.loads(line) for line in ran.stdout.splitlines()][1:] == heard
+
+
+def test_mcp_recorders_own_command_line(mcpreel, tmp_path, server):
+    """Word for word, with the port that it gives as an example in use or not: so with one of our own."""
+    command = " ".join(os.fspath(word) for word in server)
+    program = None
+    for port in range(20000 + os.getpid() % 10000, 40000, 97):
+        try:
+            program = Program([mcpreel, "record", "--target-stdio", command, "--target-env", "ROLE=it", "--port", str(port),
+                               "--output", "golden.json"], cwd=tmp_path)
+            break
+        except AssertionError:
+            continue
+    try:
+        client, session = begin(program)
+        assert client.post(call(1, "tools/list"), headers=session).status == 200
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+    cassette = json.loads((tmp_path / "golden.json").read_text())
+    assert cassette["metadata"]["transport_type"] == "stdio"
+    assert cassette["metadata"]["server_url"].startswith("stdio://")
+    assert [(i["type"], (i["request"] or {}).get("method")) for i in cassette["interactions"]] == [
+        ("jsonrpc_request", "initialize"), ("notification", "notifications/initialized"), ("jsonrpc_request", "tools/list")]

@@ -1,0 +1,88 @@
+#include "cmd/server-env.h"
+
+#include "test.h"
+
+static char *const ours[] = { "HOME=/h", "ROLE=old", "ROLES=x", NULL };
+
+static bool read_pairs(struct server_env *s, const char **pairs, size_t count, struct err *e)
+{
+    struct app app = { .env = ours };
+    struct option_list list = { pairs, count };
+
+    return server_env_read(s, &app, &list, e);
+}
+
+static void without_any_it_is_just_ours(void **state)
+{
+    struct err e = ERR_NONE;
+    struct server_env s;
+
+    (void)state;
+    assert_true(read_pairs(&s, NULL, 0, &e));
+    assert_null(s.all);
+    assert_null(s.plain[0]);
+    server_env_release(&s);
+}
+
+static void what_is_given_comes_in_place_of_ours_and_the_last_counts(void **state)
+{
+    const char *pairs[] = { "ROLE=a", "EMPTY=", "ROLE=b=c" };
+    struct err e = ERR_NONE;
+    struct server_env s;
+
+    (void)state;
+    assert_true(read_pairs(&s, pairs, 3, &e));
+    assert_string_equal(s.all[0], "HOME=/h");
+    assert_string_equal(s.all[1], "ROLES=x");
+    assert_string_equal(s.all[2], "EMPTY=");
+    assert_string_equal(s.all[3], "ROLE=b=c");
+    assert_null(s.all[4]);
+    server_env_release(&s);
+}
+
+static void what_looks_like_a_secret_is_one(void **state)
+{
+    const char *pairs[] = { "GITHUB_TOKEN=abc def ghi", "PLACE=/tmp/x",
+                            "ID=4f9a1c7e55d04b6e8a3377c1", "DB=postgres://u:pw@h/d" };
+    struct err e = ERR_NONE;
+    struct server_env s;
+
+    (void)state;
+    assert_true(read_pairs(&s, pairs, 4, &e));
+    assert_int_equal(s.secrets.count, 2);
+    assert_str(s.secrets.at[0].name, STR("GITHUB_TOKEN"));
+    assert_str(s.secrets.at[0].value, STR("abc def ghi"));
+    assert_str(s.secrets.at[1].name, STR("ID"));
+    assert_string_equal(s.plain[0], "PLACE=/tmp/x");
+    assert_string_equal(s.plain[1], "DB=postgres://u:pw@h/d");
+    assert_null(s.plain[2]);
+    server_env_release(&s);
+}
+
+static void what_has_no_name_or_value_is_refused_without_being_told(void **state)
+{
+    static const char *const wrong[] = { "canary", "=canary", "" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *pairs[] = { "A=b", wrong[i] };
+        struct err e = ERR_NONE;
+        struct server_env s;
+
+        assert_false(read_pairs(&s, pairs, 2, &e));
+        assert_int_equal(e.kind, ERR_USAGE);
+        assert_null(strstr(e.msg, "canary"));
+        server_env_release(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_any_it_is_just_ours),
+        cmocka_unit_test(what_is_given_comes_in_place_of_ours_and_the_last_counts),
+        cmocka_unit_test(what_looks_like_a_secret_is_one),
+        cmocka_unit_test(what_has_no_name_or_value_is_refused_without_being_told),
+    };
+    return cmocka_run_group_tests_name("server-env", tests, NULL, NULL);
+}
