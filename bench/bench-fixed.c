@@ -48,7 +48,12 @@ static void on_closed(void *to)
     stdio_finish(f->client, stop, f);
 }
 
-static const struct stdio_events events = { on_line, on_too_long, on_closed, on_lost };
+static const struct stdio_events events = {
+    .line = on_line,
+    .too_long = on_too_long,
+    .closed = on_closed,
+    .lost = on_lost,
+};
 
 int main(int argc, char **argv)
 {
