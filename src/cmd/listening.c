@@ -119,13 +119,22 @@ static struct str line_for_people(const struct app *app, struct arena *a, struct
     return line;
 }
 
+/* Nobody is called so: who listens everywhere is told of where it can be reached from here. */
+static struct str host_to_tell(struct str host)
+{
+    if (str_eq(host, STR("0.0.0.0")))
+        return STR("127.0.0.1");
+    return str_eq(host, STR("::")) ? STR("::1") : host;
+}
+
 bool listening_tell(const struct app *app, const struct listening_args *args,
                     const struct url_authority *at, struct str path, struct err *e)
 {
     struct arena a = { 0 };
-    bool v6 = str_find(at->host, ':') < at->host.len;
+    struct str host = host_to_tell(at->host);
+    bool v6 = str_find(host, ':') < host.len;
     struct str line = arena_printf(&a, v6 ? "http://[%.*s]:%d%.*s\n" : "http://%.*s:%d%.*s\n",
-                                   STR_ARG(at->host), at->port, STR_ARG(path));
+                                   STR_ARG(host), at->port, STR_ARG(path));
     bool ok = app_write(app, line_for_people(app, &a, str_trim(line)), e) &&
               (!args->ready_fd || tell_descriptor(app, args, line, e));
 

@@ -35,6 +35,7 @@ struct passing {
     struct endpoint_client client; /* in the arena: whose stream it may be */
     bool may_be;                   /* one that tells where to post */
     struct sse_rewrite *rewrite;   /* NULL: it is not */
+    struct str fault;              /* in the arena: why there was no answer but ours */
     struct arena arena;
 };
 
@@ -195,6 +196,7 @@ static void on_own(void *to, struct http_passage *p, unsigned status, const char
     struct sessions *s = to;
 
     http_tap_answer(passing_of(p)->seen, status, &none, BY_MCPREEL, reel_now(&s->reel));
+    passing_of(p)->fault = arena_str(&passing_of(p)->arena, str_z(text));
     log_say(s->reel.app->log, status < 500 ? LOG_DEBUG : LOG_WARN, "answered %u: %s", status,
             text);
 }
@@ -226,9 +228,11 @@ static enum log_level how_loud(struct sessions *s, enum http_relay_by by)
 static void on_end(void *to, struct http_passage *p, const struct http_relay_end *end)
 {
     struct sessions *s = to;
+    struct str why = end->text ? str_z(end->text) : STR_NONE;
 
-    http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean,
-                 end->text ? str_z(end->text) : STR_NONE, reel_now(&s->reel));
+    if (end->by == HTTP_RELAY_FAULT && !why.len)
+        why = passing_of(p)->fault;
+    http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean, why, reel_now(&s->reel));
     passing_free(p->user);
     if (!end->clean && end->text)
         log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",

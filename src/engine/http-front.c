@@ -495,11 +495,6 @@ static struct http_turn *new_turn(struct http_front *f, struct front_server *s,
     return x;
 }
 
-static bool is_asked(struct json_val v, struct arena *a)
-{
-    return mcp_classify(v, a).kind == MCP_REQUEST;
-}
-
 static void pass_value(struct http_front *f, struct front_server *s, uint64_t exchange,
                        struct json_val v)
 {
@@ -534,17 +529,13 @@ static void accept(struct http_front *f, const struct asked *q)
 static void pass_body(struct http_front *f, struct front_server *s, const struct asked *q)
 {
     struct json_val root = json_root(&f->json);
-    bool batch = json_type(root) == JSON_ARRAY;
-    struct json_iter it = json_each(root);
-    size_t owed = batch ? 0 : is_asked(root, &f->arena);
+    size_t owed = server_link_asks(root, &f->arena);
     struct http_turn *x;
 
-    while (batch && json_next(&it))
-        owed += is_asked(it.value, &f->arena);
     if (owed) {
         x = new_turn(f, s, q);
         x->owed = owed;
-        x->batch = batch;
+        x->batch = json_type(root) == JSON_ARRAY;
     }
     pass_values(f, s, q->exchange);
     if (!owed)
@@ -581,6 +572,11 @@ static void refuse_another(struct http_front *f, const struct asked *q)
 
 static void hear_post(struct http_front *f, const struct asked *q)
 {
+    static const struct http_verdict unclear = {
+        .status = BAD_REQUEST,
+        .code = MCP_INVALID_REQUEST,
+        .text = STR_INIT("a member stands there twice, or does not belong there"),
+    };
     struct front_server *s;
 
     if (tells_nobody(f, q)) {
@@ -590,6 +586,10 @@ static void hear_post(struct http_front *f, const struct asked *q)
     s = server_for(f, q);
     if (!s || s->asked.len > FRONT_SERVER_ASKED) {
         refuse_another(f, q);
+        return;
+    }
+    if (s->role != OF_SESSION && !server_link_is_clear(json_root(&f->json), &f->arena)) {
+        refuse(f, q->exchange, &unclear, q->id);
         return;
     }
     s->used_us = f->now_us;

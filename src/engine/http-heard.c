@@ -52,11 +52,13 @@ static struct str value_of(const struct fields *f, struct str name)
 void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields)
 {
     struct str coding = value_of(fields, STR("content-encoding"));
+    struct str location = value_of(fields, STR("location"));
 
     h->status = status;
     h->media = media_of_fields(fields);
     h->packed = coding.len && !fields_same(coding, STR("identity"));
-    buf_add(&h->location, value_of(fields, STR("location")));
+    /* What stands in its query may be a secret, and this is for people to read. */
+    buf_add(&h->location, str_n(location.at, str_find(location, '?')));
     if (h->media != MEDIA_SSE || h->packed || !http_heard_is_fine(h))
         return;
     h->sse = mem_new(struct sse_reader);

@@ -317,8 +317,6 @@ static const char *const everyday_names[] = {
     "http2-settings",
     "keep-alive",
     "last-modified",
-    "link",
-    "location",
     "max-forwards",
     "nel",
     "origin",
@@ -326,7 +324,6 @@ static const char *const everyday_names[] = {
     "pragma",
     "priority",
     "range",
-    "referer",
     "referrer-policy",
     "report-to",
     "request-id",
@@ -383,6 +380,21 @@ void http_secrets_session(struct learnt *l, struct learnt_grip *g, uint64_t numb
     learn_sure(&to, id);
 }
 
+static bool is_of_an_address(struct str name)
+{
+    return fields_same(name, STR("location")) || fields_same(name, STR("content-location")) ||
+           fields_same(name, STR("referer"));
+}
+
+/* <https://example.com/?page=2>; rel="next", and more of them behind a comma. */
+static void learn_links(const struct lesson *to, struct str value)
+{
+    while (value.len) {
+        value = str_skip(value, str_find(value, '<') + 1);
+        http_secrets_address(to->learnt, to->grip, 0, str_cut(&value, '>'));
+    }
+}
+
 static void learn_field(const struct lesson *to, struct str value)
 {
     if (fields_same(to->name, STR("authorization")) ||
@@ -392,6 +404,10 @@ static void learn_field(const struct lesson *to, struct str value)
         learn_cookies(to, value);
     else if (fields_same(to->name, STR("set-cookie")))
         learn_set_cookie(to, value);
+    else if (is_of_an_address(to->name))
+        http_secrets_address(to->learnt, to->grip, 0, value);
+    else if (fields_same(to->name, STR("link")))
+        learn_links(to, value);
     else if (names_secret(to->name))
         learn_credential(to, value);
     else if (!is_everyday(to->name))

@@ -124,6 +124,53 @@ struct str server_link_ask(struct server_link *l, uint64_t exchange,
     return with_values(l, m, m->id, number, mcp_progress_token(m->params), number);
 }
 
+size_t server_link_asks(struct json_val body, struct arena *a)
+{
+    struct json_iter it = json_each(body);
+    size_t count = 0;
+
+    if (json_type(body) != JSON_ARRAY)
+        return mcp_classify(body, a).kind == MCP_REQUEST;
+    while (json_next(&it))
+        count += mcp_classify(it.value, a).kind == MCP_REQUEST;
+    return count;
+}
+
+static bool is_member(struct str name)
+{
+    return str_eq(name, STR("jsonrpc")) || str_eq(name, STR("id")) ||
+           str_eq(name, STR("method")) || str_eq(name, STR("params")) ||
+           str_eq(name, STR("result")) || str_eq(name, STR("error"));
+}
+
+/* Other names do not belong there, and may be an id to who does not look at the case. */
+static bool is_clear(struct json_val message, struct arena *a)
+{
+    struct json_iter it = json_each(message);
+    struct json_val params = json_get(message, STR("params"));
+
+    while (json_next(&it)) {
+        struct str name = json_text(it.key, a);
+
+        if (!is_member(name) || json_occurrences(message, name) > 1)
+            return false;
+    }
+    return json_occurrences(params, STR("_meta")) <= 1 &&
+           json_occurrences(json_get(params, STR("_meta")), STR("progressToken")) <= 1;
+}
+
+bool server_link_is_clear(struct json_val body, struct arena *a)
+{
+    struct json_iter it = json_each(body);
+
+    if (json_type(body) != JSON_ARRAY)
+        return is_clear(body, a);
+    while (json_next(&it))
+        if (!is_clear(it.value, a))
+            return false;
+    return true;
+}
+
 static struct server_call *find_number(const struct server_link *l, struct json_val id)
 {
     int64_t value;

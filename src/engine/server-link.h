@@ -46,6 +46,13 @@ void server_link_release(struct server_link *l);
 struct str server_link_ask(struct server_link *l, uint64_t exchange,
                            const struct mcp_message *m);
 
+/* How many requests there are in `body`, a message or an array of them. */
+size_t server_link_asks(struct json_val body, struct arena *a);
+
+/* Whether all who read `body`, a message or an array of them, read the same ids and tokens in
+ * it: what a parser may take for another id would be answered to somebody else. */
+bool server_link_is_clear(struct json_val body, struct arena *a);
+
 /* Anything else that a client says; empty: it is not for the server. */
 struct str server_link_tell(struct server_link *l, const struct mcp_message *m);
 

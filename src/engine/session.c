@@ -294,6 +294,20 @@ static void subscribe_unrecorded(struct session *s, const struct mcp_message *li
                                   STR_ARG(json_raw(live->id))));
 }
 
+/* Some clients choose a level on their own account. A recording has the logs it has. */
+static void set_unrecorded_level(struct session *s, const struct mcp_message *live)
+{
+    say_report(s->host->say, LOG_INFO, "this log level was not recorded; it changes nothing");
+    say_result(s->host->say, json_raw(live->id), STR("{}"));
+}
+
+static bool is_unrecorded_level(struct session *s, const struct mcp_message *live,
+                                const struct match *m)
+{
+    return m->outcome == MATCH_NEVER && str_eq(live->method, STR("logging/setLevel")) &&
+           s->host->on_miss != ON_MISS_PASS && !is_modern(s, live);
+}
+
 /* The task a request is about, if it is of that method. */
 static struct str task_of(struct session *s, const struct mcp_message *live, struct str method)
 {
@@ -369,6 +383,8 @@ static void answer(struct session *s, const struct mcp_message *live)
         tell_task(s, live, m.op);
     } else if (str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
+    } else if (is_unrecorded_level(s, live, &m)) {
+        set_unrecorded_level(s, live);
     } else {
         miss(s, live, &m);
     }

@@ -30,7 +30,8 @@ bool target_path(struct str path, size_t from, struct target_part *out)
 static bool names_more(struct str name)
 {
     static const struct str parts[] = { STR_INIT("session"), STR_INIT("signature") };
-    static const struct str whole[] = { STR_INIT("sid"), STR_INIT("sig"), STR_INIT("code") };
+    static const struct str whole[] = { STR_INIT("sid"), STR_INIT("sig"), STR_INIT("code"),
+                                        STR_INIT("ticket") };
 
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (name.len == whole[i].len && strncasecmp(name.at, whole[i].at, name.len) == 0)

@@ -243,6 +243,16 @@ def test_clients_without_a_session_share_a_server_under_ids_of_their_own(record)
     assert len(of(recorded(program), "proc", ev="start")) == 1
 
 
+@pytest.mark.parametrize("body", (
+    '{"jsonrpc":"2.0","id":1,"method":"ping","id":99}',
+    '{"jsonrpc":"2.0","id":99,"method":"ping","ID":1}',
+    '{"jsonrpc":"2.0","id":99,"method":"ping","i\\u0064":1}',
+))
+def test_an_id_that_may_be_read_as_somebody_elses_is_refused(record, body):
+    answer = record().client().post(None, body=body.encode())
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+
+
 def test_clients_of_the_era_without_sessions(record):
     program = record(env={"ERA": "modern"})
     client = program.client()

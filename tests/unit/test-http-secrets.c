@@ -185,6 +185,23 @@ static void addresses_have_secrets_too(void **state)
     teardown(&f);
 }
 
+static void headers_that_lead_somewhere_are_addresses(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    setup(&f);
+    fields_add(&f.fields, STR("Location"), STR("/back?code=l0cC0de99887"));
+    fields_add(&f.fields, STR("Content-Location"), STR("https://a.example/?ticket=t1ck3t4711"));
+    fields_add(&f.fields, STR("Link"),
+               STR("<https://a.example/?page=2>; rel=next, </x?token=t0k3n2222>; rel=prev"));
+    http_secrets_fields(&f.learnt, &f.grip, &f.fields);
+    assert_true(is_secret(&f, "l0cC0de99887"));
+    assert_true(is_secret(&f, "t1ck3t4711"));
+    assert_true(is_secret(&f, "t0k3n2222"));
+    teardown(&f);
+}
+
 static void a_session_is_told_by_its_number_if_it_has_one(void **state)
 {
     struct fixture f;
@@ -215,6 +232,7 @@ int main(void)
         cmocka_unit_test(what_headers_carry_is_looked_for_and_its_parts),
         cmocka_unit_test(ordinary_headers_make_nothing_a_secret),
         cmocka_unit_test(addresses_have_secrets_too),
+        cmocka_unit_test(headers_that_lead_somewhere_are_addresses),
         cmocka_unit_test(a_session_is_told_by_its_number_if_it_has_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,35 @@ static void who_leaves_takes_back_all_it_asked(void **state)
     close_bench(&b);
 }
 
+static void what_may_be_read_in_two_ways_is_not_clear(void **state)
+{
+    static const struct {
+        const char *text;
+        bool clear;
+    } cases[] = {
+        { "{'jsonrpc':'2.0','id':1,'method':'a','params':{'id':2,'ID':3}}", true },
+        { "{'jsonrpc':'2.0','id':1,'method':'a','id':2}", false },
+        { "{'jsonrpc':'2.0','id':1,'method':'a','i\\u0064':2}", false },
+        { "{'jsonrpc':'2.0','ID':1,'method':'a','id':2}", false },
+        { "{'id':1,'method':'a','params':{'_meta':{'progressToken':1}}}", true },
+        { "{'id':1,'method':'a','params':{'_meta':{'progressToken':1,'progressToken':2}}}",
+          false },
+        { "{'id':1,'method':'a','params':{'_meta':{'progressToken':1},'_meta':{}}}", false },
+        { "[{'id':1,'method':'a'},{'id':2,'method':'a'}]", true },
+        { "[{'id':1,'method':'a'},{'id':2,'id':3,'method':'a'}]", false },
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        message(&b, cases[i].text);
+        if (server_link_is_clear(json_root(&b.json), &b.arena) != cases[i].clear)
+            fail_msg("%s", cases[i].text);
+    }
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_subscription_has_the_clients_id),
         cmocka_unit_test(nobody_hears_what_may_be_anothers),
         cmocka_unit_test(who_leaves_takes_back_all_it_asked),
+        cmocka_unit_test(what_may_be_read_in_two_ways_is_not_clear),
     };
     return cmocka_run_group_tests_name("server-link", tests, NULL, NULL);
 }
