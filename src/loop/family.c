@@ -62,7 +62,8 @@ static bool look_up(int process, struct kin *k)
     k->parent = (pid_t)strtol(at + 3, &at, 10);
     k->group = (pid_t)strtol(at, &at, 10);
     k->session = (pid_t)strtol(at, &at, 10);
-    return true;
+    /* Of one that is just being let go there is nothing but its number. */
+    return k->session >= 0;
 }
 
 /* snprintf() may take a lock. */
