@@ -246,7 +246,7 @@ def answer_as(carrier, conn, text):
         conn.answer(json_={"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("WWW-Authenticate", f"Bearer x={text}")])
     elif carrier.startswith("event"):
         conn.sse()
-        fields = {"event": {"data": body}, "event id": {"data": result("{}"), "id": text}, "event endpoint": {"data": "/" + text, "event": "endpoint"}}
+        fields = {"event": {"data": body}, "event id": {"data": result("{}"), "id": text}, "event name": {"data": result("{}"), "event": text}}
         conn.event(**fields[carrier])
         conn.last()
     else:
@@ -255,7 +255,7 @@ def answer_as(carrier, conn, text):
 
 HTTP_CARRIERS = {
     "request": spoken(), "answer": spoken(), "gzip": spoken(), "event": spoken(), "event id": spoken(in_header, False),
-    "event endpoint": spoken(in_url, False), "path": spoken(in_url, False), "query": spoken(in_url, False),
+    "event name": spoken(in_header, False), "path": spoken(in_url, False), "query": spoken(in_url, False),
     "header": spoken(in_header, False), "header of an answer": spoken(in_header, False),
 }
 HTTP_CARRIERS = {name: list(texts) for name, texts in HTTP_CARRIERS.items()}
