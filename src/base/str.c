@@ -7,6 +7,17 @@ const unsigned char str_hex_digits[256] = {
     ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
+bool str_percent(struct str s, char *byte)
+{
+    int high = s.len > 2 && s.at[0] == '%' ? str_hex(s.at[1]) : -1;
+    int low = high < 0 ? -1 : str_hex(s.at[2]);
+
+    if (low < 0)
+        return false;
+    *byte = (char)(high << 4 | low);
+    return true;
+}
+
 bool str_ends(struct str s, struct str suffix)
 {
     return s.len >= suffix.len && str_eq(str_skip(s, s.len - suffix.len), suffix);

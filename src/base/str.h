@@ -59,6 +59,9 @@ static inline int str_hex(char c)
     return str_hex_digits[(unsigned char)c] - 1;
 }
 
+/* Whether it begins with a byte as %41; which one that is. */
+bool str_percent(struct str s, char *byte);
+
 bool str_ends(struct str s, struct str suffix);
 int str_cmp(struct str a, struct str b); /* bytewise, the shorter first */
 struct str str_trim(struct str s);       /* without the blanks JSON knows: space \t \r \n */

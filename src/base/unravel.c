@@ -132,13 +132,11 @@ static size_t from_backslash(struct str s, struct plain *p)
 
 static inline size_t from_percent(struct str s, struct plain *p)
 {
-    int high, low;
+    char byte;
 
     if (s.len > 1 && s.at[1] == 'u')
         return from_u(s, p);
-    if (s.len < 3 || (high = str_hex(s.at[1])) < 0 || (low = str_hex(s.at[2])) < 0)
-        return 0;
-    return one_byte(p, (char)(high << 4 | low), 3);
+    return str_percent(s, &byte) ? one_byte(p, byte, 3) : 0;
 }
 
 /* "&#65;" or "&#x41;", with zeros in front; as browsers do, also without the semicolon. */

@@ -92,24 +92,13 @@ static bool ends_part(struct str rest)
     return !rest.len || (unsigned char)rest.at[0] <= ' ' || strchr("/?#\"'\\<>,;", rest.at[0]);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Cuts the first byte off, however it is spelled: as it is or as %41. */
-static unsigned char next_byte(struct str *text)
+static char next_byte(struct str *text)
 {
-    int high = text->len > 2 ? hex_digit(text->at[1]) : -1;
-    int low = text->len > 2 ? hex_digit(text->at[2]) : -1;
-    unsigned char byte = (unsigned char)text->at[0];
-    bool spelled = byte == '%' && high >= 0 && low >= 0;
+    char byte = text->at[0];
 
-    *text = str_skip(*text, spelled ? 3 : 1);
-    return spelled ? (unsigned char)(high << 4 | low) : byte;
+    *text = str_skip(*text, str_percent(*text, &byte) ? 3 : 1);
+    return byte;
 }
 
 /* Whether the text starts with the part, in any spelling; what follows it. */

@@ -355,22 +355,13 @@ static struct link *link_of_lane(struct http_client *c, uint64_t lane)
     return k;
 }
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void add_decoded(struct buf *to, struct str s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        int high = s.at[i] == '%' && i + 2 < s.len ? hex_of(s.at[i + 1]) : -1;
-        int low = high >= 0 ? hex_of(s.at[i + 2]) : -1;
+    while (s.len) {
+        char c = s.at[0];
 
-        buf_add_ch(to, low >= 0 ? (char)(high * 16 + low) : s.at[i]);
-        i += low >= 0 ? 2 : 0;
+        s = str_skip(s, str_percent(s, &c) ? 3 : 1);
+        buf_add_ch(to, c);
     }
 }
 

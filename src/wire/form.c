@@ -26,13 +26,10 @@ bool form_next(struct str *rest, struct form_pair *p)
 /* The character at the front, and how many bytes it takes. */
 static char decoded(struct str s, size_t *used)
 {
-    *used = 1;
-    if (s.at[0] == '+')
-        return ' ';
-    if (s.at[0] != '%' || s.len < 3 || str_hex(s.at[1]) < 0 || str_hex(s.at[2]) < 0)
-        return s.at[0];
-    *used = 3;
-    return (char)(str_hex(s.at[1]) * 16 + str_hex(s.at[2]));
+    char c = s.at[0] == '+' ? ' ' : s.at[0];
+
+    *used = str_percent(s, &c) ? 3 : 1;
+    return c;
 }
 
 void form_decode(struct buf *to, struct str text)

@@ -2,32 +2,20 @@
 
 #include "base/buf.h"
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* One step without its escapes, but for those of what would mean something else then. */
 static void add_plain(struct buf *to, struct str step)
 {
-    for (size_t i = 0; i < step.len; i++) {
-        int high = i + 2 < step.len && step.at[i] == '%' ? digit(step.at[i + 1]) : -1;
-        int low = high < 0 ? -1 : digit(step.at[i + 2]);
+    while (step.len) {
+        char c = step.at[0];
+        bool escaped = str_percent(step, &c);
 
-        if (low < 0) {
-            buf_add_ch(to, step.at[i]);
-            continue;
-        }
-        i += 2;
-        if (high * 16 + low == '/')
+        step = str_skip(step, escaped ? 3 : 1);
+        if (escaped && c == '/')
             buf_add(to, STR("%2F"));
-        else if (high * 16 + low == '%')
+        else if (escaped && c == '%')
             buf_add(to, STR("%25"));
         else
-            buf_add_ch(to, (char)(high * 16 + low));
+            buf_add_ch(to, c);
     }
 }
 

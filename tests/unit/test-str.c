@@ -157,6 +157,23 @@ static void every_byte_is_a_hexadecimal_digit_or_none(void **state)
     assert_int_equal(digits, 22);
 }
 
+static void a_byte_may_be_written_in_percent(void **state)
+{
+    char byte = 'x';
+
+    (void)state;
+    assert_false(str_percent(STR("41"), &byte));
+    assert_false(str_percent(STR("%4"), &byte));
+    assert_false(str_percent(STR("%4g"), &byte));
+    assert_false(str_percent(STR("%g4"), &byte));
+    assert_false(str_percent(STR_NONE, &byte));
+    assert_int_equal(byte, 'x');
+    assert_true(str_percent(STR("%41%42"), &byte));
+    assert_int_equal(byte, 'A');
+    assert_true(str_percent(STR("%fF"), &byte));
+    assert_int_equal((unsigned char)byte, 0xff);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +188,7 @@ int main(void)
         cmocka_unit_test(distance_counts_edits),
         cmocka_unit_test(long_texts_are_unlike),
         cmocka_unit_test(every_byte_is_a_hexadecimal_digit_or_none),
+        cmocka_unit_test(a_byte_may_be_written_in_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
