@@ -684,11 +684,7 @@ static void hear_request(struct http_front *f, const struct event *ev)
 {
     const struct step_request *r = ev->request;
     struct mcp_message m = { .kind = MCP_OTHER };
-    struct http_call call = { .method = r->method,
-                              .fields = r->fields,
-                              .accept = media_accept(r->fields),
-                              .host = r->host,
-                              .origin = r->origin };
+    struct http_call call = http_call_of(r);
     struct asked q = { .exchange = ev->exchange, .call = &call };
     struct http_verdict v = no(NOT_FOUND, STR("Not Found"));
     struct str id = http_call_header(&call, STR("mcp-session-id"));
