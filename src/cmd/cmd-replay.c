@@ -460,6 +460,7 @@ static int replay_with(struct replay *r, const char *path, const struct operands
         code = app_exit_code(e);
     } else {
         r->server.where = remote.url ? &remote : NULL;
+        r->how.far = remote.url != NULL;
         if (choose_server(r->args, in, needed, &a, &r->server, e) &&
             (!r->over_http ||
              remote_may_lend(&remote, listening_is_open(&r->args->listening, &r->listen.at),

@@ -787,6 +787,7 @@ void http_mock_step(struct http_mock *m, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_UPSTREAM_LOST:
         m->at = m->passed;
         mock_step(&m->mock, ev);
         m->at = NULL;
