@@ -1,12 +1,9 @@
 #include "engine/http-speaker.h"
 
-#include <stdlib.h>
-
-#include "base/mem.h"
+#include "engine/http-endpoint.h"
 #include "engine/http-heading.h"
 #include "mcp/code.h"
 #include "trace/limits.h"
-#include "wire/reference.h"
 #include "json/splice.h"
 
 enum {
@@ -25,18 +22,11 @@ enum {
     NOT_ALLOWED = 405,
 };
 
-struct http_line {
-    struct http_line *next;
-    bool answers; /* something that the server asked */
-    struct str text;
-};
-
 static bool put_record(struct sink *self, const struct record *r, struct err *e);
 
 void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
 {
     *s = (struct http_speaker){ .url = url, .records = { put_record } };
-    s->queue_end = &s->queue;
     say_init(&s->say, out);
     buf_init(&s->target, TARGET_MAX);
     buf_add(&s->target, url->path);
@@ -52,21 +42,9 @@ void http_speaker_init(struct http_speaker *s, const struct url *url, struct act
     buf_init(&s->complaint, COMPLAINT_MAX);
 }
 
-static void pop_line(struct http_speaker *s)
-{
-    struct http_line *l = s->queue;
-
-    s->queue = l->next;
-    if (!s->queue)
-        s->queue_end = &s->queue;
-    s->queued -= l->text.len;
-    free(l);
-}
-
 void http_speaker_release(struct http_speaker *s)
 {
-    while (s->queue)
-        pop_line(s);
+    http_said_release(&s->said);
     http_talk_release_all(&s->talks);
     http_waits_release(&s->waits);
     http_params_release(&s->params);
@@ -155,14 +133,30 @@ static void post(struct http_speaker *s, struct http_talk *t, const struct mcp_m
 }
 
 /* Why there is no answer, from now on in `complaint`. */
-static struct str complain(struct http_speaker *s, const struct http_heard *h, struct str why)
+static struct str complain(struct http_speaker *s, const struct http_talk *t, struct str why)
 {
     buf_clear(&s->complaint);
     if (why.len)
         buf_add(&s->complaint, why);
+    else if (t->stray.len)
+        buf_printf(&s->complaint, "the server answered another request in its place, '%.*s'",
+                   STR_ARG(buf_str(&t->stray)));
+    else if (t->heard.status == NOT_FOUND && s->ended && !t->modern)
+        buf_add(&s->complaint, STR("the server has ended the session (status 404): the client "
+                                   "has to initialize again"));
     else
-        http_heard_complain(h, &s->complaint);
+        http_heard_complain(&t->heard, &s->complaint);
     return buf_str(&s->complaint);
+}
+
+/* What has just ended was whole, and is no answer all the same: a recording is to say why. */
+static void find_fault(struct http_speaker *s, struct str why)
+{
+    struct action a = { .kind = ACTION_FAULT, .text = why, .way = { .exchange = s->ending } };
+
+    if (s->ending)
+        s->say.out->put(s->say.out, &a);
+    s->ending = 0;
 }
 
 /* Everybody who waits for what `by` brought gets an error. */
@@ -236,6 +230,8 @@ static void pass_message(struct http_speaker *s, const struct mcp_message *m)
     w = mcp_is_response(m) ? http_waits_find(&s->waits, m->id, s->of) : NULL;
     if (w)
         settle(s, w, m);
+    else if (mcp_is_response(m))
+        http_talk_stray(s->of, json_raw(m->id));
     say_message(&s->say, json_raw(m->root));
 }
 
@@ -264,10 +260,10 @@ static void hear_text(struct http_speaker *s, struct http_talk *t, struct str te
         t->timer = set_timer(s, (int64_t)LINGER_S * SECOND_US);
 }
 
-static void drop_stream(struct http_speaker *s)
+static void drop_stream(struct http_speaker *s, struct str why)
 {
     if (s->stream)
-        http_talk_drop(s->stream, &s->say);
+        http_talk_drop(s->stream, &s->say, why);
     s->stream = NULL;
 }
 
@@ -285,31 +281,12 @@ static void open_old(struct http_speaker *s, struct http_talk *hello)
 static void give_up_old(struct http_speaker *s, struct str why)
 {
     const struct http_talk *of = s->hello->heard.status ? s->hello : s->stream;
+    struct str said = complain(s, of, why);
 
     s->way = HTTP_SPEAKER_STREAMABLE;
-    fail_waits(s, s->hello, of->heard.status, complain(s, &of->heard, why));
+    drop_stream(s, why);
+    fail_waits(s, s->hello, of->heard.status, said);
     s->hello->over = true;
-    drop_stream(s);
-}
-
-/* Where messages go to: nowhere but to the server itself. */
-static bool read_endpoint(struct http_speaker *s, struct str where, struct err *e)
-{
-    struct url u;
-    bool named;
-
-    if (!reference_resolve(&u, &named, where, s->url, &s->arena, e))
-        return err_wrap(e, "the server does not say where messages go to");
-    if (!reference_same_origin(&u, s->url))
-        return err_set(e, ERR_PEER, "the server wants messages to go elsewhere, to '%.*s'",
-                       STR_ARG(u.authority.host));
-    buf_clear(&s->endpoint);
-    buf_add(&s->endpoint, u.path);
-    if (u.query.at)
-        buf_printf(&s->endpoint, "?%.*s", STR_ARG(u.query));
-    if (s->endpoint.full)
-        return err_set(e, ERR_PEER, "the server wants messages to go to an address too long");
-    return true;
 }
 
 static void take_endpoint(struct http_speaker *s, struct str where)
@@ -321,7 +298,7 @@ static void take_endpoint(struct http_speaker *s, struct str where)
 
     if (s->way != HTTP_SPEAKER_OPENING)
         return;
-    if (!read_endpoint(s, str_trim(where), &e)) {
+    if (!http_endpoint_read(&s->endpoint, where, s->url, &s->arena, &e)) {
         give_up_old(s, str_z(e.msg));
         return;
     }
@@ -433,6 +410,7 @@ static void schedule(struct http_speaker *s, struct http_talk *t)
 static void end_post(struct http_speaker *s, struct http_talk *t, struct str why)
 {
     bool heard = http_heard_is_fine(&t->heard);
+    struct str said;
 
     if (t->resumes || http_heard_is_stream(&t->heard))
         http_talk_count(t, s->now_us);
@@ -442,10 +420,37 @@ static void end_post(struct http_speaker *s, struct http_talk *t, struct str why
         schedule(s, t);
         return;
     }
+    said = complain(s, t, why);
+    if (http_waits_of(&s->waits, t) || (t->note && !heard))
+        find_fault(s, said);
     if (t->note && (!heard || why.len))
         say_report(&s->say, LOG_WARN, "a notification may not have come to the server: %.*s",
-                   STR_ARG(complain(s, &t->heard, why)));
-    fail_waits(s, t, heard ? 0 : t->heard.status, complain(s, &t->heard, why));
+                   STR_ARG(said));
+    fail_waits(s, t, heard ? 0 : t->heard.status, said);
+    t->over = true;
+}
+
+/* It would have said where messages go to. If there is none, the answer to the greeting tells
+ * more about the server than that. */
+static void end_opening(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    if (http_heard_is_stream(&t->heard) && !why.len) {
+        why = STR("the stream of events ended before it said where messages go to");
+        find_fault(s, why);
+    } else if (s->hello->heard.status) {
+        why = STR_NONE;
+    }
+    give_up_old(s, why);
+}
+
+static void end_old(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    struct str said = why.len ? why : STR("the server has ended the session");
+
+    s->greeting = false;
+    if (http_waits_of(&s->waits, t))
+        find_fault(s, said);
+    fail_waits(s, t, 0, said);
     t->over = true;
 }
 
@@ -454,13 +459,11 @@ static void end_stream(struct http_speaker *s, struct http_talk *t, struct str w
     bool refused = t->heard.status && t->heard.status < 500 && !http_heard_is_stream(&t->heard);
 
     if (s->way == HTTP_SPEAKER_OPENING) {
-        give_up_old(s, s->hello->heard.status ? STR_NONE : why);
+        end_opening(s, t, why);
         return;
     }
     if (s->way == HTTP_SPEAKER_OLD) {
-        s->greeting = false;
-        fail_waits(s, t, 0, why.len ? why : STR("the server has ended the session"));
-        t->over = true;
+        end_old(s, t, why);
         return;
     }
     http_talk_count(t, s->now_us);
@@ -490,7 +493,7 @@ static void begin_session(struct http_speaker *s)
         ask_delete(s);
     if (s->stream)
         fail_waits(s, s->stream, 0, STR("the client has begun another session"));
-    drop_stream(s);
+    drop_stream(s, STR_NONE);
     buf_clear(&s->session);
     buf_clear(&s->version);
     buf_clear(&s->revision);
@@ -528,7 +531,7 @@ static bool cancel(struct http_speaker *s, const struct mcp_message *m)
         return false;
     }
     forget_waits(s, t);
-    http_talk_drop(t, &s->say);
+    http_talk_drop(t, &s->say, STR_NONE);
     return true;
 }
 
@@ -597,18 +600,6 @@ static bool may_go(struct http_speaker *s, bool answers)
     return answers || (!s->greeting && is_gate_open(s) && count_open(s) < HTTP_SPEAKER_AT_ONCE);
 }
 
-static void enqueue(struct http_speaker *s, struct str text, bool answers)
-{
-    struct http_line *l = mem_alloc(sizeof *l + text.len);
-
-    l->answers = answers;
-    l->text = str_n((char *)(l + 1), text.len);
-    memcpy(l + 1, text.at, text.len);
-    *s->queue_end = l;
-    s->queue_end = &l->next;
-    s->queued += text.len;
-}
-
 static void refuse_line(struct http_speaker *s, bool json)
 {
     say_error(&s->say, STR_NONE, json ? MCP_INVALID_REQUEST : MCP_PARSE_ERROR,
@@ -633,8 +624,8 @@ static void hear_line(struct http_speaker *s, struct str text)
     answers = mcp_is_response(&m);
     if (m.kind == MCP_OTHER || (m.kind == MCP_BATCH && !batch))
         refuse_line(s, true);
-    else if ((s->queue && !answers) || !may_go(s, answers))
-        enqueue(s, text, answers);
+    else if ((s->said.first && !answers) || !may_go(s, answers))
+        http_said_add(&s->said, text, answers);
     else
         speak(s, batch ? NULL : &m, text);
 }
@@ -642,15 +633,16 @@ static void hear_line(struct http_speaker *s, struct str text)
 /* Lines that waited and need not any longer. */
 static void go_on(struct http_speaker *s)
 {
-    while (s->queue && may_go(s, s->queue->answers)) {
+    while (s->said.first && may_go(s, s->said.first->answers)) {
+        struct str text = s->said.first->text;
         struct json_fault fault;
         struct mcp_message m;
 
-        if (!json_scan(&s->json, s->queue->text, &fault))
+        if (!json_scan(&s->json, text, &fault))
             BUG("it was read before");
         m = mcp_classify(json_root(&s->json), &s->arena);
-        speak(s, m.kind == MCP_BATCH ? NULL : &m, s->queue->text);
-        pop_line(s);
+        speak(s, m.kind == MCP_BATCH ? NULL : &m, text);
+        http_said_pop(&s->said);
     }
 }
 
@@ -665,9 +657,8 @@ static void leave(struct http_speaker *s)
 {
     s->state = HTTP_SPEAKER_LEAVING;
     for (struct http_talk *t = s->talks.first; t; t = t->next)
-        http_talk_drop(t, &s->say);
-    while (s->queue)
-        pop_line(s);
+        http_talk_drop(t, &s->say, STR_NONE);
+    http_said_release(&s->said);
     http_waits_release(&s->waits);
     if (!s->session.len || s->ended)
         return;
@@ -690,7 +681,7 @@ static bool is_busy(const struct http_speaker *s)
     for (const struct http_talk *t = s->talks.first; t; t = t->next)
         if (t->kind == HTTP_TALK_POST && t->note && t->exchange && !t->heard.status)
             return true;
-    return s->queue || http_waits_any(&s->waits);
+    return s->said.first || http_waits_any(&s->waits);
 }
 
 static void hear_end_timer(struct http_speaker *s)
@@ -698,7 +689,7 @@ static void hear_end_timer(struct http_speaker *s)
     s->end_timer = 0;
     if (s->state == HTTP_SPEAKER_LEAVING) { /* the server may keep its session */
         for (struct http_talk *t = s->talks.first; t; t = t->next)
-            http_talk_drop(t, &s->say);
+            http_talk_drop(t, &s->say, STR_NONE);
     } else if (!s->heard_since) {
         leave(s);
     } else {
@@ -718,7 +709,7 @@ static void hear_timer(struct http_speaker *s, uint64_t timer)
     } else if (t && t->kind == HTTP_TALK_STREAM && t->exchange) {
         give_up_old(s, STR("the server does not say where messages go to"));
     } else if (t && t->exchange) {
-        http_talk_drop(t, &s->say);
+        http_talk_drop(t, &s->say, STR_NONE);
     } else if (t) {
         ask_stream(s, t);
     }
@@ -731,6 +722,7 @@ static void hear_answer(struct http_speaker *s, const struct event *ev)
     if (!t)
         return;
     s->heard_since = true;
+    s->ending = ev->kind == EVENT_WHOLE ? ev->exchange : 0;
     if (ev->kind == EVENT_TAKEN)
         t->taken = true;
     else if (ev->kind == EVENT_HEAD)

@@ -19,7 +19,8 @@
  * once, up to HTTP_SPEAKER_AT_ONCE.
  *
  * Nothing is ever sent twice. A request that gets no answer gets one here: an error under its
- * id that says why. A session that the server has ended (404) is the client's to begin anew.
+ * id that says why; if the server's own answer is at fault, ACTION_FAULT says so before. A
+ * session that the server has ended (404) is the client's to begin anew.
  *
  * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
  * without a word. EVENT_GONE: it does not wait, either. Then the session is deleted, and
@@ -28,6 +29,7 @@
 #define ENGINE_HTTP_SPEAKER_H
 
 #include "engine/http-params.h"
+#include "engine/http-said.h"
 #include "engine/http-talk.h"
 #include "engine/http-waits.h"
 #include "engine/say.h"
@@ -65,8 +67,8 @@ struct http_speaker {
     struct http_talk *gate;   /* what the next message waits for; NULL: nothing */
     struct http_talk *hello;  /* HTTP_SPEAKER_OPENING: what is to be said first */
 
-    struct http_line *queue, **queue_end; /* lines that wait, the oldest first */
-    size_t queued;                        /* bytes of them */
+    struct http_said said; /* what waits */
+    uint64_t ending;       /* the exchange that has just ended, whole; 0: none has */
 
     enum http_speaker_way way;
     enum http_speaker_state state;

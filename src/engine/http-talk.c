@@ -11,6 +11,7 @@ enum {
     GROWTH = 6,    /* times the delay doubles, at most */
     RETRY_MAX_S = 3600,
     RETRY_MIN_US = 1000,
+    ID_TOLD = 64,
 };
 
 struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind)
@@ -20,6 +21,7 @@ struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind
     t->kind = kind;
     t->next = all->first;
     http_heard_init(&t->heard);
+    buf_init(&t->stray, ID_TOLD);
     all->first = t;
     return t;
 }
@@ -45,6 +47,7 @@ struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t time
 static void talk_free(struct http_talk *t)
 {
     http_heard_release(&t->heard);
+    buf_release(&t->stray);
     free(t->text);
     free(t);
 }
@@ -81,6 +84,7 @@ void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
     struct action a = { .kind = ACTION_ASK, .ask = ask };
 
     http_heard_again(&t->heard);
+    buf_clear(&t->stray);
     t->exchange = a.way.exchange = ++all->exchanges;
     t->begun_us = now_us;
     t->taken = false;
@@ -88,14 +92,22 @@ void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
     say->out->put(say->out, &a);
 }
 
-void http_talk_drop(struct http_talk *t, struct say *say)
+void http_talk_drop(struct http_talk *t, struct say *say, struct str why)
 {
-    struct action a = { .kind = ACTION_ABANDON, .way = { .exchange = t->exchange } };
+    struct action a = { .kind = ACTION_ABANDON,
+                        .text = why,
+                        .way = { .exchange = t->exchange } };
 
     if (t->exchange)
         say->out->put(say->out, &a);
     t->exchange = 0;
     t->over = true;
+}
+
+void http_talk_stray(struct http_talk *t, struct str id)
+{
+    buf_clear(&t->stray);
+    buf_add(&t->stray, str_n(id.at, id.len < ID_TOLD ? id.len : ID_TOLD));
 }
 
 int64_t http_talk_delay_us(const struct http_talk *t)

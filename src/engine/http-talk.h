@@ -29,7 +29,8 @@ struct http_talk {
     bool resumes;   /* what is under way goes on with an answer that broke off */
     bool over;
     struct http_heard heard;
-    char *text; /* what it carries, if it may be needed again */
+    struct buf stray; /* the id of an answer that came and is to something else; or empty */
+    char *text;       /* what it carries, if it may be needed again */
     size_t text_len;
 };
 
@@ -51,8 +52,11 @@ void http_talk_keep(struct http_talk *t, struct str text);
 void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
                    const struct step_ask *ask, int64_t now_us);
 
-/* It is over; what is under way for it is dropped. */
-void http_talk_drop(struct http_talk *t, struct say *say);
+/* It is over; what is under way for it is dropped, for `why` if that is not empty. */
+void http_talk_drop(struct http_talk *t, struct say *say, struct str why);
+
+/* An answer has come that nobody waits for; as much of its id is kept as people may want. */
+void http_talk_stray(struct http_talk *t, struct str id);
 
 /* How long to wait before it is gone on with. */
 int64_t http_talk_delay_us(const struct http_talk *t);
