@@ -125,7 +125,7 @@ static void note_ask(struct server_at_passing *p, const struct step_ask *ask)
 {
     struct server_at *s = p->at;
     size_t mark = str_find(ask->target, '?');
-    bool own = str_eq(ask->target, buf_str(&s->speaker.target));
+    bool own = str_eq(ask->target, buf_str(&s->speaker.peer.target));
     struct http_tap_request q = {
         .conn = LANE,
         .method = ask->method,

@@ -28,13 +28,13 @@
 #ifndef ENGINE_HTTP_SPEAKER_H
 #define ENGINE_HTTP_SPEAKER_H
 
-#include "engine/http-params.h"
+#include "engine/http-peer.h"
+#include "engine/http-relist.h"
 #include "engine/http-said.h"
 #include "engine/http-talk.h"
 #include "engine/http-waits.h"
 #include "engine/say.h"
 #include "trace/intake.h"
-#include "wire/url.h"
 
 enum { HTTP_SPEAKER_AT_ONCE = 128 };
 
@@ -54,17 +54,18 @@ enum http_speaker_state {
 struct http_speaker {
     struct say say;
     const struct url *url; /* borrowed */
-    struct buf target;     /* of it */
     struct sink records;   /* takes what the server says */
     struct intake heard;
     struct json json; /* what the client says */
     struct arena arena;
-    struct http_params params;
+    struct http_peer peer;
     struct http_waits waits;
+    struct http_relist relist;
     struct http_talks talks;
     struct http_talk *of;     /* whose answer is being looked at */
     struct http_talk *stream; /* of what the server says by itself; NULL: none */
     struct http_talk *gate;   /* what the next message waits for; NULL: nothing */
+    struct http_talk *lister; /* asks for tools, for calls that are held; NULL: nobody does */
     struct http_talk *hello;  /* HTTP_SPEAKER_OPENING: what is to be said first */
 
     struct http_said said; /* what waits */
@@ -72,11 +73,8 @@ struct http_speaker {
 
     enum http_speaker_way way;
     enum http_speaker_state state;
-    bool greeting;               /* an initialize waits for its answer */
-    bool ended;                  /* the server has ended the session */
-    struct buf session, version; /* as agreed upon; empty: not */
-    struct buf revision;         /* that the client named itself; empty: it did not */
-    struct buf endpoint;         /* where messages go to over HTTP+SSE */
+    bool greeting; /* an initialize waits for its answer */
+    bool ended;    /* the server has ended the session */
     struct buf complaint;
     int64_t now_us;
     uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */

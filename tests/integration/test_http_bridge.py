@@ -535,6 +535,77 @@ def test_a_server_without_sessions_is_told_what_stands_in_the_message(upstream, 
     assert [server.requests[2].get(name) for name in ("Mcp-Name", "Mcp-Param-City")] == ["weather", "=?base64?VHJvbXPDuA==?="]
 
 
+def test_a_call_before_the_schemas_are_known_is_sent_again(upstream, bridge, stdio, mcpreel):
+    """A client on stdio knows no header lines: if the server misses some, the list of tools is asked for in its place."""
+    tools = {"tools": [{"name": "weather", "inputSchema": {"properties": {"city": {"type": "string", "x-mcp-header": "City"}}}}]}
+
+    def serve(conn):
+        while request := conn.request():
+            asked = request.json
+            if asked["method"] == "tools/list":
+                conn.answer(json_=result(asked["id"], tools))
+            elif request.get("Mcp-Param-City") != asked["params"]["arguments"]["city"]:
+                conn.answer(400, json_={"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32020, "message": "Mcp-Param-City"}})
+            else:
+                conn.answer(json_=result(asked["id"], {"said": asked["params"]["arguments"]["city"]}))
+
+    server = upstream(serve)
+    one = bridge(server)
+    ask = lambda n, city: call(n, "tools/call", name="weather", arguments={"city": city}, _meta=META)
+    assert one.ask(ask(1, "Oslo")) == result(1, {"said": "Oslo"})
+    assert one.ask(ask(2, "Bergen")) == result(2, {"said": "Bergen"})
+    assert one.close() == 0
+    assert [r.get("Mcp-Method") for r in server.requests] == ["tools/call", "tools/list", "tools/call", "tools/call"]
+    assert server.requests[1].json["params"]["_meta"] == META
+    lines = recorded(one)  # all that passed, as with a client on HTTP that does so
+    assert [m.get("method") for m in messages(lines, "c2s")] == ["tools/call", "tools/list", "tools/call", "tools/call"]
+    assert [m.get("error", {}).get("code") for m in messages(lines, "s2c")] == [-32020, None, None, None]
+    again = stdio("replay", one.file)  # where nobody knows of header lines, nobody is refused for them
+    assert again.ask(ask("a", "Oslo")) == result("a", {"said": "Oslo"})
+    assert again.ask(ask("b", "Bergen")) == result("b", {"said": "Bergen"})
+    assert again.close() == 0, again.said
+    program = Program([mcpreel, "replay", "--listen", "0", one.file])
+    try:
+        heading = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "weather")]
+        assert program.client().post(ask(7, "Oslo"), headers=heading).json["error"]["code"] == -32020
+        assert program.client().post(ask(7, "Oslo"), headers=[*heading, ("Mcp-Param-City", "Oslo")]).json == result(7, {"said": "Oslo"})
+        assert program.stop() == 0
+    finally:
+        program.close()
+
+
+def test_what_is_said_about_concurrent_requests_reaches_the_client(upstream, bridge):
+    """In the era without sessions, logs name no request: each comes on the stream of its own, and all go to the one client."""
+    both = threading.Barrier(2, timeout=WAIT)
+
+    def log(n, data):
+        return {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": f"{n}: {data}"}}
+
+    def serve(conn):
+        request = conn.request()
+        n = request.json["id"]
+        conn.sse()
+        for step in range(20):
+            both.wait()  # neither is ever alone
+            conn.event(log(n, step))
+        both.wait()
+        conn.event(result(n))
+        conn.last()
+
+    one = bridge(upstream(serve))
+    one.say(*(call(n, "tools/call", name="x", _meta=META) for n in (1, 2)))
+    heard = [one.hear() for _ in range(42)]
+    assert one.close() == 0
+    for n in (1, 2):
+        own = [m for m in heard if m.get("id") == n or str(m.get("params", {}).get("data", "")).startswith(f"{n}: ")]
+        assert own == [*(log(n, step) for step in range(20)), result(n)]
+    lines = recorded(one)
+    assert sorted(map(json.dumps, messages(lines, "s2c"))) == sorted(map(json.dumps, heard))
+    for n, exchange in enumerate((1, 2), 1):
+        assert {json.dumps(line["msg"]) for line in of(lines, "message", dir="s2c", exchange=exchange)} == {
+            json.dumps(m) for m in (*(log(n, step) for step in range(20)), result(n))}
+
+
 def test_a_cancellation_without_sessions_breaks_off_the_request(upstream, bridge):
     begun, gone = threading.Event(), threading.Event()
 
