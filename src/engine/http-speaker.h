@@ -10,6 +10,9 @@
  * - A request that names its revision itself needs none of that; its header lines repeat what
  *   stands in it. A notifications/cancelled for it is not sent: its answer is dropped, which
  *   says the same.
+ * - A call that such a server refuses for header lines that are missing (MCP_HEADER_MISMATCH)
+ *   is held, the list of tools is asked for, and if that shows which lines they are, the call
+ *   is sent once more, with them. The client hears nothing of that.
  * - A server that refuses an initialize with 400, 404 or 405 is asked whether it speaks
  *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused.
  *
@@ -18,8 +21,8 @@
  * has taken that (or for two seconds has not). Apart from that any number is under way at
  * once, up to HTTP_SPEAKER_AT_ONCE.
  *
- * Nothing is ever sent twice. A request that gets no answer gets one here: an error under its
- * id that says why; if the server's own answer is at fault, ACTION_FAULT says so before. A
+ * Nothing else is ever sent twice. A request that gets no answer gets one here: an error under
+ * its id that says why; if the server's own answer is at fault, ACTION_FAULT says so before. A
  * session that the server has ended (404) is the client's to begin anew.
  *
  * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
