@@ -168,8 +168,8 @@ def test_the_server_of_a_session_ends(record, way):
     assert program.err.count(WAYS[way][0]) == 1
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("deaf", "long")])
-@pytest.mark.parametrize("era", ("2025-11-25", "2026-07-28"))
+@pytest.mark.parametrize("era, way", [
+    *(("2025-11-25", way) for way in WAYS if way not in ("deaf", "long")), ("2026-07-28", "exit"), ("2026-07-28", "close")])
 def test_the_server_that_clients_without_a_session_share_ends(record, era, way):
     program = record()
     new = era == "2026-07-28"
