@@ -110,6 +110,7 @@ struct action {
     unsigned status;
     const struct fields *fields;
     bool own; /* ACTION_ANSWER, ACTION_WRITE: what no server said, but the engine itself */
+    struct str why;             /* if so, and nothing more comes: why */
     uint64_t server;            /* of those that are about one, in an engine that has several */
     const struct step_ask *ask; /* ACTION_ASK */
     enum log_level level;
