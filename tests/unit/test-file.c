@@ -707,6 +707,7 @@ int main(void)
         IN_A_DIRECTORY(what_was_written_is_read_back),
         IN_A_DIRECTORY(closing_twice_or_never_opened_is_fine),
         IN_A_DIRECTORY(descriptors_are_not_inherited),
+        cmocka_unit_test(a_descriptor_that_was_given_must_be_there_and_take_something),
         IN_A_DIRECTORY(what_is_no_file_cannot_be_read),
         IN_A_DIRECTORY(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
         IN_A_DIRECTORY(whose_trouble_an_unreadable_file_is_depends_on_the_reason),
