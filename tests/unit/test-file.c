@@ -701,6 +701,26 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+static void a_descriptor_that_was_given_must_be_there_and_take_something(void **state)
+{
+    struct err e = ERR_NONE;
+    char want[64];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_true(file_may_tell(ends[1], &e));
+    assert_false(file_may_tell(ends[0], &e));
+    snprintf(want, sizeof want, "descriptor %d cannot be written to", ends[0]);
+    assert_string_equal(e.msg, want);
+    close(ends[0]);
+    close(ends[1]);
+    assert_false(file_may_tell(ends[1], &e));
+    snprintf(want, sizeof want, "descriptor %d is not open", ends[1]);
+    assert_string_equal(e.msg, want);
+    assert_int_equal(e.kind, ERR_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
