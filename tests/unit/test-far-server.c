@@ -144,7 +144,8 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
     loop_run(b.loop);
     assert_str(buf_str(&b.told),
                STR("{\"id\":1,\"result\":{}} {\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
-                   "\"code\":-32000,\"message\":\"the server refused it (status 404)\","
+                   "\"code\":-32000,\"message\":\"the server has ended the session (status "
+                   "404): the client has to initialize again\","
                    "\"data\":{\"httpStatus\":404}}} "
                    "lost it has ended the session; the next request begins another gone"));
     close_bench(&b);
