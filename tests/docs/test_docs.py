@@ -7,7 +7,7 @@ The fenced blocks of a document are run in order and in one fresh directory, wit
     console        the commands after `$`; the lines below each must be among those it says, where `…` is anything
     json config    the configuration of a client: my-client starts the servers in it
 
-Blocks that are only to be looked at are marked otherwise (`json`, `text`). 8080 is a port that is free. Hosts below
+Blocks that are only to be looked at are marked otherwise (`json`, `text`, or a language). 8080 is a port that is free. Hosts below
 example.com are there, as world.py has them.
 """
 import asyncio
@@ -30,6 +30,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
 RUN = ("sh", "sh server", "console", "json config")
+LOOKED_AT = ("json", "text", "c", "meson")
 
 
 def parts(page):
@@ -114,6 +115,13 @@ def test_the_readme_has_something_to_run():
     assert ROOT / "README.md" in RUNNABLE
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_block_says_what_it_is(page):
+    """What is marked in another way would be passed over, and nobody would know."""
+    kinds = set(re.findall(r"^```(.*)\n(?:.*\n)*?```$", page.read_text(), re.M))
+    assert kinds <= {*RUN, *LOOKED_AT}
+
+
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_command_works(page, tmp_path, mcpreel, peer_home):
     found = parts(page)
@@ -152,13 +160,32 @@ def test_whatever_command_somebody_needs_works(tmp_path, mcpreel, peer_home):
             assert "weather" in asyncio.run(visit(where, it.env)), f"{row}: {command}"
 
 
-LINK = re.compile(r"\]\(([^)#:]+)\)")
+LINK = re.compile(r"\]\(([^):#]*)(?:#([^)]*))?\)")
+
+
+def anchors(page):
+    """Of the headings, as they are made from their words."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page):
-    gone = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
-    assert not gone
+    for target, anchor in LINK.findall(page.read_text()):
+        there = page.parent / target if target else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("command", ["record", "replay"])
+def test_the_page_about_http_has_all_options_for_it(command, mcpreel, run):
+    text = run([mcpreel, "help", command]).out.decode()
+    groups = re.findall(r"^(?:A server|Clients) on HTTP:\n((?: .*\n)+)", text, re.M)
+    assert len(groups) == 2
+    table = (ROOT / "docs/http.md").read_text().partition("## Options\n")[2]
+    missing = [name for group in groups for name in re.findall(r"^      (--[\w-]+)", group, re.M) if f"`{name} " not in table
+               and f"`{name}`" not in table]
+    assert not missing
 
 
 def test_the_map_names_every_module_and_none_that_is_gone():
