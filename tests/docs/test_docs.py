@@ -23,7 +23,7 @@ import subprocess
 import pytest
 from processes import line_of, started
 from visitor import visit
-from world import HOSTS, World
+from world import HOSTS, UNWELL, World
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -100,7 +100,7 @@ def reader(folder, binary, text, peer_home):
     """In a world with those hosts that the text is about."""
     with contextlib.ExitStack() as stack:
         env = {**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"}
-        if hosts := [host for host in HOSTS if f"https://{host}" in text]:
+        if hosts := [host for host in [*HOSTS, *UNWELL] if f"https://{host}" in text]:
             where = folder / "world"
             where.mkdir()
             world = stack.enter_context(World(where, hosts, lambda: peer_home("conformance")))
@@ -158,6 +158,22 @@ def test_whatever_command_somebody_needs_works(tmp_path, mcpreel, peer_home):
             else:
                 where = ["bash", "-c", f"cd '{tmp_path}' && exec {command}"]
             assert "weather" in asyncio.run(visit(where, it.env)), f"{row}: {command}"
+
+
+DISTRUSTED = ("mcp.corp.example.com", *UNWELL)
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}}
+
+
+def test_the_words_about_certificates_are_those_that_are_said(tmp_path, mcpreel, peer_home, run):
+    table = re.search(r"\| it says \| because \|\n.*\n((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
+    words = [re.findall(r"`([^`]*)`", line.split("|")[1]) for line in table.splitlines()]
+    with reader(tmp_path, mcpreel, " ".join(f"https://{host}" for host in DISTRUSTED), peer_home) as it:
+        said = [run([tmp_path / "world/bin/mcpreel", "record", "--url", f"https://{host}/mcp", "-o", f"{host}.jsonl"],
+                    stdin=json.dumps(HELLO).encode() + b"\n", env=it.env, cwd=tmp_path).out.decode() for host in DISTRUSTED]
+    assert sum(map(len, words)) == len(said)
+    for one, text in zip([word for row in words for word in row], said, strict=True):
+        assert one in text
 
 
 LINK = re.compile(r"\]\(([^):#]*)(?:#([^)]*))?\)")

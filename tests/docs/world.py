@@ -19,7 +19,7 @@ from processes import line_of, started
 VISITOR = pathlib.Path(__file__).resolve().parent / "visitor.py"
 LOGIN = SCRIPTS / "py-login.py"
 TOKEN = "tok-5b1fe0a7c9d2"  # what api.example.com wants
-PUBLIC, COMPANY = "public", "company"
+PUBLIC, COMPANY, ITSELF = "public", "company", "itself"
 
 
 def python_server(*words):
@@ -38,6 +38,13 @@ HOSTS = {
     "api.example.com": (PUBLIC, python_server("--http", "0", "--host", "api.example.com", "--token", TOKEN)),
     "mcp.corp.example.com": (COMPANY, python_server("--http", "0", "--host", "mcp.corp.example.com")),
     "login.example.com": (PUBLIC, login_server),
+}
+
+# Who should be there and is not well: the authority, for how many days, for which name. Nobody talks to them.
+UNWELL = {
+    "self.example.com": (ITSELF, 2, "self.example.com"),
+    "late.example.com": (PUBLIC, -1, "late.example.com"),
+    "alias.example.com": (PUBLIC, 2, "www.example.com"),
 }
 
 
@@ -70,17 +77,32 @@ class Authority:
         self.key, self.certificate = folder / f"{name}-ca.key", folder / f"{name}-ca.pem"
         openssl("req", "-x509", *KEY, "-days", "2", "-subj", f"/CN={name} authority", "-keyout", self.key, "-out", self.certificate)
 
-    def context(self, host):
+    def context(self, host, days=2):
         """What a server needs to be this host."""
         folder = self.key.parent
         key, request, certificate, names = (folder / f"{host}.{kind}" for kind in ("key", "csr", "pem", "names"))
         names.write_text(f"subjectAltName=DNS:{host}\n")
         openssl("req", *KEY, "-subj", f"/CN={host}", "-keyout", key, "-out", request)
-        openssl("x509", "-req", "-in", request, "-days", "2", "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial",
-                "-extfile", names, "-out", certificate)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        return context
+        openssl("x509", "-req", "-in", request, "-days", str(days), "-CA", self.certificate, "-CAkey", self.key,
+                "-CAcreateserial", "-extfile", names, "-out", certificate)
+        return served_with(certificate, key)
+
+
+def served_with(certificate, key):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+def unwell(folder, authorities, authority, days, name):
+    if authority != ITSELF:
+        return authorities[authority].context(name, days)
+    alone = Authority(folder, name)
+    return served_with(alone.certificate, alone.key)
+
+
+async def nobody(reader, writer):
+    writer.close()
 
 
 async def pump(reader, writer):
@@ -113,6 +135,9 @@ class World:
             stack.callback(self.loop.call_soon_threadsafe, self.loop.stop)
             authorities = {name: Authority(self.folder, name) for name in (PUBLIC, COMPANY)}
             for host in self.hosts:
+                if host in UNWELL:
+                    self.ports[host] = self.listen(nobody, ssl=unwell(self.folder, authorities, *UNWELL[host]))
+                    continue
                 authority, command = HOSTS[host]
                 port = self.start(stack, command(self.conformance))
                 self.ports[host] = self.listen(lambda r, w, port=port: join(r, w, port), ssl=authorities[authority].context(host))
