@@ -98,6 +98,17 @@ def test_who_probes_with_a_sibling_leaves_whole_recordings(mcpreel, run, bridged
         assert sorted(exchanges[0]) == sorted(exchanges[1])
 
 
+@pytest.mark.interop
+@pytest.mark.parametrize("server", ["ts-2", "ts"])
+def test_both_recordings_together_are_played(mcpreel, run, stage, on_stdio, bridged, server):
+    """What the server told of itself was told to the sibling."""
+    tape = bridged("ts-2-auto", server)
+    merged = stage.fresh() / "merged.jsonl"
+    assert run([mcpreel, "convert", *tape.files, "-o", merged]).code == 0
+    again = document_of(on_stdio("ts-2-auto", server, [mcpreel, "replay", "--match", "by-request", merged]))
+    assert_same(apart(tape.document, server), apart(again, server))
+
+
 @pytest.mark.parametrize("client,server", beyond_main(PLAYED))
 def test_the_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, server):
     tape = bridged(client, server)
