@@ -190,6 +190,7 @@ void show_json_record(struct buf *to, const struct record *r, int64_t us)
     if (r->kind == RECORD_PROC) {
         add_text(&o, STR("event"), r->proc.event);
         add_known(&o, STR("exit_code"), r->has & HAS_EXIT_CODE ? r->proc.exit_code : -1);
+        add_text(&o, STR("why"), r->proc.why);
     }
     json_out_end_object(&o);
     buf_add_ch(to, '\n');

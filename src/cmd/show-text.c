@@ -352,6 +352,8 @@ static void add_record(struct buf *to, const struct record *r)
             buf_printf(to, " %lld", (long long)r->proc.exit_code);
         if (r->has & HAS_SIGNAL)
             buf_printf(to, " by signal %lld", (long long)r->proc.signal);
+        if (r->proc.why.len)
+            buf_printf(to, ": %.*s", STR_ARG(r->proc.why));
         break;
     case RECORD_SSE:
         buf_add(to, r->sse.comment.at ? r->sse.comment : r->sse.event);

@@ -1,21 +1,18 @@
 #include "wire/reference.h"
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+#include "base/ascii.h"
 
 /* Whether it begins with a scheme, whichever. */
 static bool has_scheme(struct str text)
 {
     size_t colon = str_find(text, ':');
 
-    if (colon == text.len || colon == 0 || !is_letter(text.at[0]))
+    if (colon == text.len || colon == 0 || !ascii_is_letter(text.at[0]))
         return false;
     for (size_t i = 1; i < colon; i++) {
         char c = text.at[i];
 
-        if (!is_letter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.')
+        if (!ascii_is_alnum(c) && c != '+' && c != '-' && c != '.')
             return false;
     }
     return true;

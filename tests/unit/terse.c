@@ -261,6 +261,8 @@ static void put_proc(struct buf *to, const struct record *r)
         buf_printf(to, " code=%lld", (long long)r->proc.exit_code);
     if (r->has & HAS_SIGNAL)
         buf_printf(to, " signal=%lld", (long long)r->proc.signal);
+    if (r->proc.why.len)
+        buf_printf(to, " (%.*s)", STR_ARG(r->proc.why));
 }
 
 static void put_footer(struct buf *to, const struct record *r)
