@@ -1,5 +1,6 @@
 #include "cmd/option.h"
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "cmd/option-value.h"
@@ -259,8 +260,7 @@ const char *option_env_name(char out[OPTION_ENV_NAME], const char *prefix, const
     for (; *prefix; prefix++)
         out[n++] = *prefix;
     for (; *name; name++)
-        out[n++] =
-            *name == '-' ? '_' : (char)(*name >= 'a' && *name <= 'z' ? *name - 32 : *name);
+        out[n++] = *name == '-' ? '_' : ascii_upper(*name);
     out[n] = '\0';
     return out;
 }

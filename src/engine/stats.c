@@ -537,8 +537,11 @@ static void see_line(struct stats *s, const struct record *r)
     case RECORD_UNKNOWN:
         find_odd_text(s, STATS_UNKNOWN_LINE, r, r->unknown);
         break;
-    case RECORD_HTTP_REQUEST:
     case RECORD_HTTP_END:
+        if (r->http.why.len && !str_eq(r->http.by, STR("client")))
+            find_odd_text(s, STATS_HTTP_FAULT, r, r->http.why);
+        break;
+    case RECORD_HTTP_REQUEST:
     case RECORD_SSE:
         break;
     }

@@ -150,7 +150,10 @@ static void pour_http(struct sink *to, struct record *r, struct str line)
 
     if (str_starts(line, STR("end "))) {
         r->kind = RECORD_HTTP_END;
-        r->http.by = str_skip(line, 4);
+        line = str_skip(line, 4);
+        r->http.by = str_cut(&line, ' ');
+        r->http.clean = !str_starts(line, STR("cut"));
+        r->http.why = r->http.clean ? line : str_skip(line, 4);
     } else {
         r->kind = RECORD_HTTP_RESPONSE;
         r->has |= HAS_STATUS;
