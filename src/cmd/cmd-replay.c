@@ -475,6 +475,7 @@ static int replay_with(struct replay *r, const char *path, const struct operands
         code = app_exit_code(e);
     } else {
         r->server.where = remote.url ? &remote : NULL;
+        r->how.far = remote.url != NULL;
         if (check_idle(r, in, &remote, e) &&
             choose_server(r->args, in, needed, &a, &r->server, e) &&
             (!r->over_http ||
