@@ -5,9 +5,11 @@
 #include "base/mem.h"
 #include "cmd/listening.h"
 #include "trace/limits.h"
+#include "wire/cors.h"
 
 enum {
     GRACE_MS = 1000, /* to take what was said, when we are to end */
+    NOTHING = 204,
     TOO_LARGE = 413,
     UNSENDABLE = 500,
     QUEUE_MAX = 16 << 20,
@@ -69,12 +71,39 @@ static void forget(struct http_side *s, struct http_asking *q)
     sweep(s);
 }
 
-static void refuse(struct http_side *s, struct exchange *x, void *seen, unsigned status,
-                   const char *text)
+/* Lines of an answer, so that a page that was let in can see it. */
+static const struct fields *shared(struct http_side *s, const struct exchange *x,
+                                   const struct fields *own)
+{
+    if (x->origin == PLACE_NONE)
+        return own;
+    fields_clear(&s->shared);
+    for (size_t i = 0; i < own->count; i++)
+        fields_add(&s->shared, own->at[i].name, own->at[i].value);
+    cors_share(&s->shared, &x->head->fields);
+    return &s->shared;
+}
+
+/* `lines` may be NULL. */
+static void refuse(struct http_side *s, struct exchange *x, void *seen,
+                   const struct fields *lines, struct http_gate_verdict v)
 {
     if (s->watch)
-        s->watch->refused(s->to, seen, status, text);
-    exchange_refuse(x, status, NULL, str_z(text));
+        s->watch->refused(s->to, seen, v.status, v.text);
+    exchange_refuse(x, v.status, lines, str_z(v.text));
+}
+
+/* A browser asks what a page may send; that is nothing for the engine. */
+static void permit(struct http_side *s, struct exchange *x, void *seen)
+{
+    struct answer a = { .status = NOTHING };
+    struct err e = ERR_NONE;
+
+    if (s->watch)
+        s->watch->refused(s->to, seen, NOTHING, "a browser asked what a page may send");
+    cors_permit(&a.fields, x->head);
+    BUG_IF(!exchange_answer(x, &a, STR_NONE, &e)); /* it consists of what was read */
+    fields_release(&a.fields);
 }
 
 static void on_request(void *to, struct exchange *x)
@@ -85,7 +114,11 @@ static void on_request(void *to, struct exchange *x)
     struct http_asking *q;
 
     if (v.status) {
-        refuse(s, x, seen, v.status, v.text);
+        refuse(s, x, seen, NULL, v);
+        return;
+    }
+    if (cors_asks(x->head)) {
+        permit(s, x, seen);
         return;
     }
     q = new_asking(s, x);
@@ -97,6 +130,8 @@ static void on_request(void *to, struct exchange *x)
 
 static void on_data(void *to, struct exchange *x, struct str bytes)
 {
+    static const struct http_gate_verdict large = { TOO_LARGE, "the message is too large" };
+    static const struct fields none = { .at = NULL };
     struct http_side *s = to;
     struct http_asking *q = x->user;
     void *seen = q->seen;
@@ -108,7 +143,7 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
         return;
     x->user = NULL;
     forget(s, q);
-    refuse(s, x, seen, TOO_LARGE, "the message is too large");
+    refuse(s, x, seen, shared(s, x, &none), large);
 }
 
 /* Who got past the gate is meant to. */
@@ -197,7 +232,7 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
 void http_side_close(struct http_side *s)
 {
     static const struct exchange_fault ended = { .kind = EXCHANGE_STOPPED,
-                                                 .text = "mcpreel has ended" };
+                                                 .text = "mcpreel was ended" };
 
     http_server_close(s->server);
     sweep(s);
@@ -209,6 +244,7 @@ void http_side_close(struct http_side *s)
         free_asking(q);
     }
     free_asking(s->spare);
+    fields_release(&s->shared);
     map_release(&s->asking);
 }
 
@@ -225,7 +261,7 @@ static struct exchange *take_out(struct http_side *s, struct http_asking *q)
 
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
 {
-    struct answer head = { .status = a->status, .fields = *a->fields };
+    struct answer head = { .status = a->status, .fields = *shared(s, q->x, a->fields) };
     struct exchange *x = take_out(s, q);
     struct err e = ERR_NONE;
 
@@ -234,9 +270,11 @@ static void answer(struct http_side *s, struct http_asking *q, const struct acti
                         STR("the recorded answer cannot be sent over HTTP"));
 }
 
-static void open_stream(struct http_asking *q, const struct action *a)
+static void open_stream(struct http_side *s, struct http_asking *q, const struct action *a)
 {
-    struct answer head = { .status = a->status, .fields = *a->fields, .body = EXCHANGE_STREAM };
+    struct answer head = { .status = a->status,
+                           .fields = *shared(s, q->x, a->fields),
+                           .body = EXCHANGE_STREAM };
     struct err e = ERR_NONE;
 
     BUG_IF(!exchange_head(q->x, &head, &e));
@@ -271,7 +309,7 @@ void http_side_act(struct http_side *s, const struct action *a)
     if (a->kind == ACTION_ANSWER)
         answer(s, q, a);
     else if (a->kind == ACTION_OPEN)
-        open_stream(q, a);
+        open_stream(s, q, a);
     else if (a->kind == ACTION_WRITE)
         write_stream(s, q, a->text);
     else if (a->kind == ACTION_END)

@@ -622,11 +622,7 @@ static void hear_request(struct http_mock *m, const struct event *ev)
 {
     const struct step_request *r = ev->request;
     struct mcp_message msg = { .kind = MCP_OTHER };
-    struct http_call call = { .method = r->method,
-                              .fields = r->fields,
-                              .accept = media_accept(r->fields),
-                              .host = r->host,
-                              .origin = r->origin };
+    struct http_call call = http_call_of(r);
     struct asked q = { .exchange = ev->exchange, .call = &call, .path = r->path };
     struct http_rules rules = m->rules;
     const struct http_odd *odd;
@@ -649,6 +645,8 @@ static void hear_request(struct http_mock *m, const struct event *ev)
     if (call.posted || q.opens) /* that kind of session has no name in a header line */
         rules.sessions = false, rules.stream = true;
     v = http_rules_judge(&rules, &call, &m->arena);
+    other_era_hear(&m->mock.host.era, &m->mock.say, m->mock.script, &rules, &call, v.status,
+                   &m->arena);
     if (v.status)
         refuse(m, ev->exchange, &v, id);
     else
@@ -747,6 +745,7 @@ static void hear_timer(struct http_mock *m, const struct event *ev)
 static void hear_end(struct http_mock *m)
 {
     m->mock.closed = true;
+    other_era_end(&m->mock.host.era, &m->mock.say, m->mock.script);
     for (struct mock_client *c = m->mock.clients; c; c = c->next)
         session_close(&c->session, m->now_us);
 }
@@ -788,6 +787,7 @@ void http_mock_step(struct http_mock *m, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_UPSTREAM_LOST:
         m->at = m->passed;
         mock_step(&m->mock, ev);
         m->at = NULL;

@@ -25,7 +25,7 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
     say_init(&m->say, out);
     matcher_init(&m->matcher, script, &m->options.match, fuzzy);
     review_init(&m->review, script);
-    upstream_init(&m->upstream, &m->say, &m->host.timers);
+    upstream_init(&m->upstream, &m->say, &m->host.timers, options->far);
     m->host = (struct session_host){
         .script = script,
         .matcher = &m->matcher,
@@ -196,6 +196,9 @@ void mock_step(struct mock *m, const struct event *ev)
         break;
     case EVENT_UPSTREAM_CLOSED:
         upstream_closed(&m->upstream, ev->why);
+        break;
+    case EVENT_UPSTREAM_LOST:
+        upstream_lost(&m->upstream, ev->why);
         break;
     default:
         BUG("a client on HTTP has a mock of its own");

@@ -68,8 +68,10 @@ static void cut_query(struct str *text, struct str *query)
 
 static bool resolve_url(struct url *out, struct str text, struct arena *a, struct err *e)
 {
-    if (!url_parse(out, text, e))
-        return err_set(e, ERR_INPUT, "%s", e->msg);
+    if (!url_parse(out, text, e)) {
+        e->kind = ERR_INPUT; /* whoever wrote it, it was not the user */
+        return false;
+    }
     if (out->authority.userinfo.at)
         return err_set(e, ERR_INPUT, "the URL names a user");
     out->fragment = STR_NONE;

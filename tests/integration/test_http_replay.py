@@ -171,6 +171,12 @@ def test_a_descriptor_is_told_when_it_is_ready(recording, replay):
         assert text.read() == f"http://127.0.0.1:{program.port}/mcp\n"
 
 
+@pytest.mark.parametrize("fd", ["77", "5"])  # the second is one that it would open itself
+def test_a_descriptor_that_is_not_there_is_refused_before_anybody_is_told(recording, mcpreel, run, fd):
+    ran = run([mcpreel, "replay", "--listen", "0", "--ready-fd", fd, recording])
+    assert (ran.code, ran.out) == (2, b"") and f"'--ready-fd': descriptor {fd} is not open".encode() in ran.err
+
+
 @pytest.mark.parametrize("words", [["--http", ":0"], ["--listen", "localhost:0"], ["--http", "0"]])
 def test_other_spellings_of_the_address(recording, replay, words):
     program = replay(*words, recording, listen=None)
