@@ -14,10 +14,10 @@ static void on_message(void *to, struct str message)
     struct far_server *s = to;
     bool ended = s->at.speaker.ended && !s->ended;
 
-    hearing_line(&s->hearing, message);
     s->ended = s->at.speaker.ended;
     if (ended)
         on_lost(s, STR("it has ended the session; the next request begins another"));
+    hearing_line(&s->hearing, message);
 }
 
 static void on_done(void *to)

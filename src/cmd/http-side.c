@@ -10,6 +10,7 @@
 enum {
     GRACE_MS = 1000, /* to take what was said, when we are to end */
     NOTHING = 204,
+    REFUSED = 400, /* and above */
     TOO_LARGE = 413,
     UNSENDABLE = 500,
     QUEUE_MAX = 16 << 20,
@@ -84,6 +85,19 @@ static const struct fields *shared(struct http_side *s, const struct exchange *x
     return &s->shared;
 }
 
+/* Who meant to be let in has to learn by which option; who is kept out is told again and
+ * again, its user once. */
+static void tell_kept_out(struct http_side *s, const struct exchange *x, const char *why)
+{
+    const struct field *host = fields_next(&x->head->fields, STR("host"), NULL);
+    const struct field *origin = fields_next(&x->head->fields, STR("origin"), NULL);
+
+    log_say(s->drive->app->log, s->told == why ? LOG_DEBUG : LOG_WARN,
+            "kept out, for '%.*s', from '%.*s': %s", STR_ARG(host->value),
+            STR_ARG(origin ? origin->value : STR("nowhere")), why);
+    s->told = why;
+}
+
 /* `lines` may be NULL. */
 static void refuse(struct http_side *s, struct exchange *x, void *seen,
                    const struct fields *lines, struct http_gate_verdict v)
@@ -114,6 +128,7 @@ static void on_request(void *to, struct exchange *x)
     struct http_asking *q;
 
     if (v.status) {
+        tell_kept_out(s, x, v.text);
         refuse(s, x, seen, NULL, v);
         return;
     }
@@ -259,12 +274,21 @@ static struct exchange *take_out(struct http_side *s, struct http_asking *q)
     return x;
 }
 
+/* What went wrong with a client is looked for here; what a recorder passes on, in its file. */
+static void tell_refused(struct http_side *s, const struct exchange *x, const struct action *a)
+{
+    if (a->status >= REFUSED && !s->watch)
+        log_say(s->drive->app->log, LOG_DEBUG, "%.*s %.*s: %u %.*s", STR_ARG(x->head->method),
+                STR_ARG(x->head->path), a->status, STR_ARG(a->text));
+}
+
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
 {
     struct answer head = { .status = a->status, .fields = *shared(s, q->x, a->fields) };
     struct exchange *x = take_out(s, q);
     struct err e = ERR_NONE;
 
+    tell_refused(s, x, a);
     if (!exchange_answer(x, &head, a->text, &e))
         exchange_refuse(x, UNSENDABLE, NULL,
                         STR("the recorded answer cannot be sent over HTTP"));

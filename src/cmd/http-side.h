@@ -41,6 +41,7 @@ struct http_side {
     void *to;
     uint64_t count;
     bool crowd;       /* somebody was told that there are too many */
+    const char *told; /* why the last one was not let in of whom the user was told; or NULL */
     size_t body_max;  /* of a request */
     size_t queue_max; /* untaken, before more is sent */
 };

@@ -1,7 +1,5 @@
 #include "cmd/listening.h"
 
-#include <fcntl.h>
-
 #include "base/arena.h"
 #include "base/file.h"
 #include "json/write.h"
@@ -36,12 +34,11 @@ static bool check_lists(const struct listening_args *args, struct err *e)
 /* Looked at before we open anything that could have that number. */
 static bool check_descriptor(const struct listening_args *args, struct err *e)
 {
-    int fd = (int)args->ready_fd, how = fd ? fcntl(fd, F_GETFL) : O_WRONLY;
+    int fd = (int)args->ready_fd;
 
-    if (how >= 0 && (how & O_ACCMODE) != O_RDONLY)
+    if (!fd || file_may_tell(fd, e))
         return true;
-    err_set(e, ERR_USAGE, "'--ready-fd': descriptor %d %s", fd,
-            how < 0 ? "is not open" : "cannot be written to");
+    err_wrap(e, "'--ready-fd'");
     return err_hint(e, "in a shell: mcpreel … --ready-fd 3 3>address");
 }
 

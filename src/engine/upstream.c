@@ -256,7 +256,8 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     c = *at;
     if (!c)
         return; /* nobody asked */
-    if (json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus"))))
+    if (json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus"))) &&
+        !u->doubted)
         complain(u, json_text(json_get(m->error, STR("message")), &u->arena));
     else if (m->kind == MCP_RESULT)
         praise(u);

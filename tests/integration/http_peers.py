@@ -248,6 +248,9 @@ class Upstream:
         return self.done.get(timeout=WAIT)
 
     def close(self):
+        # Who is left in accept() would have the descriptor's number, and with that the clients of the next server.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join(WAIT)
         self.listener.close()
         if self.trouble:
             raise self.trouble[0]

@@ -107,6 +107,7 @@ def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recordi
     answer = client.post(call(5, "tools/call", name="other", arguments={}), headers=headers)
     assert message_of(answer)["error"]["code"] == -32000
     assert program.stop(None) == 1
+    assert "mcpreel: ended by the first request that was not recorded; --on-unmatched warn goes on\n" in program.err
     assert "tools/call" in program.err
 
 

@@ -119,6 +119,15 @@ def test_lines_of_a_server_elsewhere_are_its_own(mcpreel, tmp_path):
     upstream.close()
 
 
+def test_the_user_is_told_once_how_a_page_is_let_in(mcpreel, recording, tmp_path):
+    for how in (["replay", recording], ["record", "-o", tmp_path / "a.jsonl", "--upstream", f"{mcpreel} replay {recording}"],
+                ["record", "-o", tmp_path / "b.jsonl", "--url", "http://127.0.0.1:9/mcp"]):
+        p = Program([mcpreel, *how, "--listen", "127.0.0.1:0"])
+        assert [preflight(p, APP).status for _ in range(3)] == [403] * 3
+        assert p.stop() == 0
+        assert p.err.count("pages of this Origin are not served here; see --allow-origin") == 1, p.err
+
+
 def test_a_page_sees_that_there_is_no_server(mcpreel, tmp_path):
     p = Program([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url", "http://127.0.0.1:9/mcp", "--allow-origin", APP])
     lost = ask(p, "POST", body=HELLO, origin=APP, accept=BOTH, content_type="application/json")

@@ -143,10 +143,12 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
     far_server_send(&b.server, STR("{\"id\":2,\"method\":\"ping\"}"));
     loop_run(b.loop);
     assert_str(buf_str(&b.told),
-               STR("{\"id\":1,\"result\":{}} {\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
-                   "\"code\":-32000,\"message\":\"the server refused it (status 404)\","
-                   "\"data\":{\"httpStatus\":404}}} "
-                   "lost it has ended the session; the next request begins another gone"));
+               STR("{\"id\":1,\"result\":{}} "
+                   "lost it has ended the session; the next request begins another "
+                   "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
+                   "\"code\":-32000,\"message\":\"the server has ended the session (status "
+                   "404): the client has to initialize again\","
+                   "\"data\":{\"httpStatus\":404}}} gone"));
     close_bench(&b);
     peer_join(&peer);
 }

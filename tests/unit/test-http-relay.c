@@ -419,26 +419,6 @@ static void without_a_server_there_is_an_answer(void **state)
     close_rig(&g);
 }
 
-static void a_page_that_is_let_in_can_see_that_there_is_no_server(void **state)
-{
-    static const struct peer_step nothing[] = { PEER(DONE) };
-    struct rig g;
-
-    (void)state;
-    open_rig(&g, nothing, "/mcp");
-    peer_join(&g.server);
-    dial_say(g.client, STR("GET /mcp HTTP/1.1\r\n" HOST "Origin: http://localhost:1\r\n\r\n"));
-    dial_hear(g.loop, g.client, &g.heard, STR("}}"));
-    assert_true(str_starts(buf_str(&g.heard),
-                           STR("HTTP/1.1 502 Bad Gateway\r\n"
-                               "Access-Control-Allow-Origin: http://localhost:1\r\n")));
-    buf_clear(&g.heard);
-    dial_say(g.client, STR("GET /mcp HTTP/1.1\r\n" HOST "Origin: http://evil.example\r\n\r\n"));
-    dial_hear(g.loop, g.client, &g.heard, STR("}}"));
-    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 403 Forbidden\r\nContent-Type")));
-    close_rig(&g);
-}
-
 /* The system takes in only so many whom nobody has asked in yet. */
 static void a_server_that_takes_too_long_to_connect_to_is_a_504(void **state)
 {
@@ -800,7 +780,6 @@ int main(void)
         cmocka_unit_test(paths_are_those_of_the_target),
         cmocka_unit_test(a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again),
         cmocka_unit_test(without_a_server_there_is_an_answer),
-        cmocka_unit_test(a_page_that_is_let_in_can_see_that_there_is_no_server),
         cmocka_unit_test(a_server_that_takes_too_long_to_connect_to_is_a_504),
         cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
         cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),

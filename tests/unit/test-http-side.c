@@ -44,6 +44,8 @@ static void answer(struct bench *b, const struct step_request *r)
     fields_add(&f, STR("Mcp-Session-Id"), STR("me"));
     if (str_eq(path, STR("/echo")))
         act(b, ACTION_ANSWER, 200, &f, body);
+    else if (str_eq(path, STR("/refuse")))
+        act(b, ACTION_ANSWER, 409, &f, STR("no"));
     else if (str_eq(path, STR("/told")))
         act(b, ACTION_ANSWER, 202, &f, STR_NONE);
     else if (str_eq(path, STR("/stream")))
@@ -432,6 +434,43 @@ static void a_page_that_is_not_let_in_is_told_nothing_it_could_use(void **state)
     }
 }
 
+static void who_is_kept_out_is_told_to_the_user_once(void **state)
+{
+    static const char *const asked[] = { "Host: evil.example\r\n", "Host: evil.example\r\n",
+                                         HOST "Origin: https://a.example\r\n" };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.log.level = LOG_INFO;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        say(&b, "GET /stream HTTP/1.1\r\n");
+        say(&b, asked[i]);
+        say(&b, "\r\n");
+        buf_clear(&b.heard);
+        dial_hear(b.loop, b.fd, &b.heard, STR("}}"));
+    }
+    assert_str(
+        buf_str(&b.logged),
+        STR("mcpreel: warning: kept out, for 'evil.example', from 'nowhere': this Host is "
+            "not served here; see --allow-host\n"
+            "mcpreel: warning: kept out, for 'localhost', from 'https://a.example': pages "
+            "of this Origin are not served here; see --allow-origin\n"));
+    close_bench(&b);
+}
+
+static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("no"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: GET /refuse: 409 no\n"));
+    close_bench(&b);
+}
+
 static void what_is_too_long_never_reaches_the_engine(void **state)
 {
     struct bench b;
@@ -505,6 +544,8 @@ int main(void)
         cmocka_unit_test(what_a_browser_asks_for_a_page_is_not_for_the_engine),
         cmocka_unit_test(a_page_sees_streams_and_refusals_as_well),
         cmocka_unit_test(a_page_that_is_not_let_in_is_told_nothing_it_could_use),
+        cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once),
+        cmocka_unit_test(what_the_engine_refuses_is_in_the_log_for_who_looks_for_it),
         cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
         cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),
         cmocka_unit_test(garbage_is_refused_and_logged),
