@@ -184,16 +184,6 @@ static struct str under_our_id(struct upstream *u, const struct mcp_message *liv
     return buf_str(&u->text);
 }
 
-static struct str keep_text(char **at, struct str text)
-{
-    struct str kept = str_n(*at, text.len);
-
-    if (text.len)
-        memcpy(*at, text.at, text.len);
-    *at += text.len;
-    return kept;
-}
-
 static struct upstream_call *new_call(struct upstream *u, const struct mcp_message *live)
 {
     char id[24];
@@ -204,9 +194,9 @@ static struct upstream_call *new_call(struct upstream *u, const struct mcp_messa
     char *at = (char *)(c + 1);
 
     c->id = u->last_id;
-    c->text = keep_text(&at, text);
-    c->theirs = keep_text(&at, theirs);
-    c->token = keep_text(&at, token);
+    c->text = str_keep(&at, text);
+    c->theirs = str_keep(&at, theirs);
+    c->token = str_keep(&at, token);
     c->exchange = u->say->way.exchange;
     return c;
 }
