@@ -105,16 +105,15 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
     };
 
     p->user = passing_new(s, p, r);
-    passing_of(p)->seen = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
+    passing_of(p)->seen = http_tap_begin(&s->tap, &q);
     if (!p->endpoint)
         tell_beside(s, r);
 }
 
 static void on_body(void *to, struct http_passage *p, struct str bytes)
 {
-    struct sessions *s = to;
-
-    http_tap_sent(passing_of(p)->seen, bytes, reel_now(&s->reel));
+    (void)to;
+    http_tap_sent(passing_of(p)->seen, bytes);
 }
 
 static void on_asked(void *to, struct http_passage *p)

@@ -285,6 +285,22 @@ static bool stays_open(struct str method)
     return known && known->class == MCP_CLASS_LISTEN;
 }
 
+/* The status of an exchange in which no answer has to come; 0: one has to. */
+static uint64_t status_aside(const struct grouping *g, const struct record *r)
+{
+    const struct recall_entry *found =
+        r->has & HAS_EXCHANGE ? recall_find(&g->aside, map_number(&r->exchange)) : NULL;
+
+    return found ? found->what : 0;
+}
+
+/* Something else came instead of an answer; if one still comes, it is worth more. */
+static void fail(struct operation *op, enum operation_outcome outcome)
+{
+    if (op->outcome == OUTCOME_PENDING)
+        op->outcome = outcome;
+}
+
 static void on_request(struct grouping *g, const struct letter *l)
 {
     struct ledger_link link = { .number = 0 };
@@ -302,6 +318,9 @@ static void on_request(struct grouping *g, const struct letter *l)
     if (!pairing_ask(&g->pairs, l->record, &l->m, (uint64_t)(uintptr_t)op))
         op->op.flags |= OP_ID_REUSED;
     op->asked = g->pairs.newest;
+    op->op.status = status_aside(g, l->record); /* of a request that came late */
+    if (op->op.status >= REFUSED)
+        fail(&op->op, OUTCOME_HTTP_ERROR);
     op->listens = stays_open(l->m.method);
     if (op->listens)
         pairing_park(op->asked);
@@ -311,15 +330,6 @@ static void on_request(struct grouping *g, const struct letter *l)
     if (l->dir == TO_CLIENT)
         ledger_wait(&g->ledger, op);
     ledger_add(&g->ledger, op, ROLE_REQUEST, l->dir, false);
-}
-
-/* The status of an exchange in which no answer has to come; 0: one has to. */
-static uint64_t status_aside(const struct grouping *g, const struct record *r)
-{
-    const struct recall_entry *found =
-        r->has & HAS_EXCHANGE ? recall_find(&g->aside, map_number(&r->exchange)) : NULL;
-
-    return found ? found->what : 0;
 }
 
 /* An error that cannot say what it answers. The Python SDK has a word for that. */
@@ -553,13 +563,6 @@ static void on_message(struct grouping *g, const struct record *r)
         end_op(g, batch);
 }
 
-/* Something else came instead of an answer; if one still comes, it is worth more. */
-static void fail(struct operation *op, enum operation_outcome outcome)
-{
-    if (op->outcome == OUTCOME_PENDING)
-        op->outcome = outcome;
-}
-
 /* Of what was said before to one request, all after it heard, too: they came with it. */
 static void make_noisy(struct grouping *g, struct scope_reach exchange)
 {
@@ -649,6 +652,8 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
     struct scope_place place = scope_of(&g->pairs.scope, r);
     struct pairing_request *q, *next;
 
+    if (status_aside(g, r))
+        recall_put(&g->aside, map_number(&r->exchange), 0, 0); /* others may use its number */
     if (!scope_in_exchange(&place))
         return;
     for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q; q = next) {

@@ -1,0 +1,109 @@
+"""What passes through 'mcpreel record --url' at the edges of HTTP: answers that come too early, refusals that are ordinary, and ways to
+learn a header that mcpreel adds."""
+import json
+import re
+import subprocess
+
+import pytest
+
+from http_peers import BOTH, JSON, Program, call, compose, of, read_head, result
+from test_http_record import initialize, messages, record, recorded, upstream  # noqa: F401
+
+ASK = call(5, "tools/call", name="t", arguments={"text": "x" * 300})
+
+
+def half_sent(program, message, at=40):
+    """A client that has sent its head and the first bytes of its body, and the rest of that."""
+    body = json.dumps(message).encode()
+    client = program.client()
+    head = compose(f"POST {program.path} HTTP/1.1",
+                   [("Host", f"127.0.0.1:{program.port}"), BOTH, JSON, ("Content-Length", len(body))], sized=False)
+    client.send(head + body[:at])
+    return client, body[at:]
+
+
+def checked(mcpreel, program):
+    return subprocess.run([mcpreel, "check", program.file], capture_output=True, text=True, timeout=60)
+
+
+def test_an_answer_may_begin_before_the_request_is_whole(upstream, record, mcpreel):  # noqa: F811
+    """A server that opens its stream at the head, as some do to be quick, and then reads what is asked."""
+    def serve(conn):
+        head = read_head(conn)
+        conn.sse()
+        conn.event("", id="p")
+        message = json.loads(conn.exactly(int(head.get("content-length"))))
+        conn.event(result(message["id"], {"content": [], "text": message["params"]["arguments"]["text"][:3]}), id="q")
+        conn.last()
+
+    program = record(upstream(serve).url)
+    client, rest = half_sent(program, ASK)
+    assert client.head().status == 200 and "id: p" in client.event()
+    client.send(rest)
+    assert "xxx" in client.event()
+    assert client.event() == ""
+    lines = recorded(program)
+    assert [(line["type"], line.get("ev") or line.get("dir")) for line in lines[1:-1]] == [
+        ("http", "request"), ("http", "response"), ("sse", None), ("message", "c2s"), ("message", "s2c"), ("http", "end")]
+    assert of(lines, "http", ev="request")[0]["body"] == "late"
+    assert messages(lines, dir="c2s") == [ASK]
+    assert "stream" not in of(lines, "message", dir="c2s")[0] and "latency_ms" in of(lines, "message", dir="s2c")[0]
+    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+    assert checked(mcpreel, program).returncode == 0
+
+    again = Program([mcpreel, "replay", "--listen", "0", program.file])
+    try:
+        answer = again.client().post({**ASK, "id": "other"}, headers=[("MCP-Protocol-Version", "2025-06-18")])
+        assert answer.status == 200 and '"text": "xxx"' in answer.body.decode() and '"other"' in answer.body.decode()
+    finally:
+        again.close()
+
+
+@pytest.mark.parametrize("status", [401, 413])
+def test_who_is_refused_before_the_request_is_whole_said_as_much_as_passed(upstream, record, status):  # noqa: F811
+    def serve(conn):
+        read_head(conn)
+        conn.exactly(40)
+        conn.answer(status, b"no", [("Content-Type", "text/plain")])
+        conn.wait_end()
+
+    program = record(upstream(serve).url)
+    client, rest = half_sent(program, ASK)
+    answer = client.answer()
+    assert (answer.status, answer.body, answer.get("connection")) == (status, b"no", "close")
+    client.send(rest)
+    client.rest()
+    lines = recorded(program)
+    assert of(lines, "http", ev="request")[0]["body"] == "late"
+    assert [(r["from"], r["text"], r["why"]) for r in of(lines, "raw")] == [
+        ("client", json.dumps(ASK)[:40], "cut off"), ("server", "no", "not JSON")]
+    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+
+
+def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream, record, mcpreel):  # noqa: F811
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "GET":
+                conn.answer(405, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "Method not allowed."}})
+            elif not request.get("authorization"):
+                conn.answer(401, b'{"error":"invalid_token"}', [JSON, ("WWW-Authenticate", "Bearer")])
+            elif "id" not in request.json:
+                conn.answer(202, b"Accepted")
+            else:
+                conn.answer(json_=result(request.json["id"]))
+
+    program = record(upstream(serve).url)
+    client, login = program.client(), [("Authorization", "Bearer t0k3n-9f8e7d6c")]
+    assert client.post(initialize()).status == 401
+    assert client.post(initialize(1), headers=login).status == 200
+    assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=login).status == 202
+    client.ask(method="GET", headers=login)
+    assert client.answer().status == 405
+    recorded(program)
+    judged = checked(mcpreel, program)
+    assert (judged.returncode, judged.stdout) == (0, f"{program.file}: whole, 5 messages\n")
+    shown = subprocess.run([mcpreel, "show", program.file], capture_output=True, text=True, timeout=60).stdout
+    assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"refused by HTTP +error -32000",
+                                                            "malformed", "nobody")] == [True, True, True, False, False]
+    summary = subprocess.run([mcpreel, "inspect", program.file], capture_output=True, text=True, timeout=60).stdout
+    assert re.search(r"Odd +nothing", summary) and "2 HTTP statuses of 400 or more" in summary
