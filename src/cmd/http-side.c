@@ -74,7 +74,7 @@ static void refuse(struct http_side *s, struct exchange *x, void *seen, unsigned
 {
     if (s->watch)
         s->watch->refused(s->to, seen, status, text);
-    exchange_refuse(x, status, NULL, str_z(text));
+    exchange_refuse(x, status, http_gate_fields(status), str_z(text));
 }
 
 static void on_request(void *to, struct exchange *x)

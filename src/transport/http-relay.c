@@ -141,7 +141,7 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     p->relay->events->own(p->relay->to, &p->open, status, plain);
     tell_end(p, by, true, NULL);
     passage_free(p);
-    exchange_refuse(x, status, NULL, str_z(plain));
+    exchange_refuse(x, status, http_gate_fields(status), str_z(plain));
 }
 
 /* The answer as the client gets it; its fields are to be released. */

@@ -248,6 +248,13 @@ class Upstream:
         return self.done.get(timeout=WAIT)
 
     def close(self):
+        """The thread that accepts is awaited: to close a descriptor does not wake it, and when the number is given to the next server,
+        it may go on with that, and take a connection from it."""
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # not needed elsewhere than on Linux
+        self.thread.join(WAIT)
         self.listener.close()
         if self.trouble:
             raise self.trouble[0]

@@ -103,7 +103,59 @@ def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream
     judged = checked(mcpreel, program)
     assert (judged.returncode, judged.stdout) == (0, f"{program.file}: whole, 5 messages\n")
     shown = subprocess.run([mcpreel, "show", program.file], capture_output=True, text=True, timeout=60).stdout
-    assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"refused by HTTP +error -32000",
+    assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"refused by HTTP +rpc -32000",
                                                             "malformed", "nobody")] == [True, True, True, False, False]
     summary = subprocess.run([mcpreel, "inspect", program.file], capture_output=True, text=True, timeout=60).stdout
     assert re.search(r"Odd +nothing", summary) and "2 HTTP statuses of 400 or more" in summary
+
+
+LENT = "canary-7c1e55aa02"
+HERE = "127.0.0.1:{port}"
+# Ways in which a client might have a header of ours shown: what it sends, the status it gets, and whether the server hears of it.
+SPIES = [
+    ("the server is to repeat it", "TRACE /mcp HTTP/1.1", [], 405, False),
+    ("the same on another path", "TRACE /else HTTP/1.1", [], 405, False),
+    ("in small letters", "trace /mcp HTTP/1.1", [], 405, False),
+    ("as others call it", "TRACK /mcp HTTP/1.1", [], 405, False),
+    ("of the next but one", "TRACE /mcp HTTP/1.1", [("Max-Forwards", "0")], 405, False),
+    ("a tunnel to somebody else", "CONNECT {other} HTTP/1.1", [], 501, False),
+    ("a tunnel to the server", "CONNECT {server} HTTP/1.1", [], 501, False),
+    ("the address of somebody else", "GET http://{other}/mcp HTTP/1.1", [], None, False),
+    ("the same, as our own", "GET http://{here}/mcp HTTP/1.1", [("Host", "{other}")], None, False),
+    ("another Host", "GET /mcp HTTP/1.1", [("Host", "spy.example")], 403, False),
+    ("an address for a path", "GET //{other}/mcp HTTP/1.1", [], 200, True),
+    ("somebody else as the next one", "GET /mcp HTTP/1.1", [("X-Forwarded-Host", "{other}"), ("Forwarded", "host={other}")], 200, True),
+    ("it is between neighbours", "GET /mcp HTTP/1.1", [("Connection", "Authorization")], 200, True),
+    ("a redirect elsewhere", "GET /away HTTP/1.1", [], 307, True),
+]
+
+
+@pytest.mark.parametrize("start,headers,status,heard", [row[1:] for row in SPIES], ids=[row[0] for row in SPIES])
+def test_nobody_is_shown_a_header_that_is_added(upstream, record, start, headers, status, heard):  # noqa: F811
+    other = upstream()
+
+    def serve(conn):
+        while request := conn.request():
+            if request.target == "/away":
+                conn.answer(307, headers=[("Location", f"http://127.0.0.1:{other.port}/mcp")])
+            else:
+                shown = str(request.headers).encode() if request.method.upper() in ("TRACE", "TRACK", "CONNECT") else b"{}"
+                conn.answer(200, shown, [("Content-Type", "message/http")])
+
+    server = upstream(serve)
+    program = record(server.url, "--header-env", "Authorization=LENT", env={"LENT": f"Bearer {LENT}"})
+    names = {"here": HERE.format(port=program.port), "other": f"127.0.0.1:{other.port}", "server": f"127.0.0.1:{server.port}"}
+    client = program.client()
+    given = [(n, v.format(**names)) for n, v in headers]
+    host = [] if any(n == "Host" for n, _ in given) else [("Host", names["here"])]
+    client.send(compose(start.format(**names), [*host, *given, ("Connection", "close")] if len(given) == 0 else [*host, *given], sized=False))
+    answer = client.answer()
+    text = str(answer.headers) + answer.body.decode()
+    assert LENT not in text
+    assert answer.status == status or (status is None and answer.status in (400, 403)), text
+    if status == 405:
+        assert answer.get("allow") == "GET, POST, DELETE" and "repeats" in text
+    assert [request.get("authorization") for request in server.requests] == ([f"Bearer {LENT}"] if heard else [])
+    assert not other.requests and not other.count
+    recorded(program)
+    assert LENT not in program.file.read_text() and LENT not in program.err
