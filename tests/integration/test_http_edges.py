@@ -159,3 +159,25 @@ def test_nobody_is_shown_a_header_that_is_added(upstream, record, start, headers
     assert not other.requests and not other.count
     recorded(program)
     assert LENT not in program.file.read_text() and LENT not in program.err
+
+
+COOKIES = ["sid=v1; Domain=example.org; Path=/; HttpOnly", "lb=2; domain=.auth.example.org;Secure", "own=3; Path=/mcp",
+           "far=4; Domain=elsewhere.example", "all=5; Domain=org"]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/login"])
+def test_cookies_of_the_servers_domain_are_kept_by_who_got_them_here(upstream, record, path):  # noqa: F811
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "CONNECT":  # it plays the proxy, too, through which alone such a name can be reached
+                conn.send(b"HTTP/1.1 200 OK\r\n\r\n")
+            else:
+                conn.answer(200, b"{}", [JSON, *(("Set-Cookie", line) for line in COOKIES)])
+
+    server = upstream(serve)
+    program = record(f"http://auth.example.org:{server.port}/mcp",
+                     env={"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""})
+    client = program.client()
+    client.ask(method="GET", path=path)
+    assert client.answer().all("set-cookie") == ["sid=v1; Path=/; HttpOnly", "lb=2;Secure", *COOKIES[2:]]
+    recorded(program)
