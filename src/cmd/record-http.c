@@ -9,7 +9,10 @@
 #include "loop/signals.h"
 #include "transport/http-relay.h"
 
-enum { GRACE_MS = 500 }; /* answers under way have, when we are to end */
+enum {
+    GRACE_MS = 500, /* answers under way have, when we are to end */
+    NOT_FOUND = 404,
+};
 
 /* The relay's events go through the taps into the file. */
 struct sessions {
@@ -27,6 +30,7 @@ struct sessions {
     bool packed;    /* a stream did, that may tell where to post */
     bool crowd;     /* somebody was told that there are too many */
     bool unread;    /* something passed that could not be unpacked */
+    bool found;     /* the endpoint has answered something */
 };
 
 /* One exchange, as far as we look at it. */
@@ -154,12 +158,26 @@ static void tell_unread(struct sessions *s)
             s->tap.packed.msg);
 }
 
+/* Later on it may be a session that is not known; at first it is mostly a mistake in the URL.
+ */
+static void tell_not_found(struct sessions *s, const struct http_passage *p,
+                           const struct reply *r)
+{
+    if (!p->endpoint || s->found)
+        return;
+    s->found = true;
+    if (r->status == NOT_FOUND)
+        log_say(s->reel.app->log, LOG_INFO,
+                "the first answer of the server is 404: is the path in its URL right?");
+}
+
 static void on_head(void *to, struct http_passage *p, const struct reply *r)
 {
     struct sessions *s = to;
 
     http_tap_answer(passing_of(p)->seen, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
     begin_stream(s, p, r);
+    tell_not_found(s, p, r);
     tell_unread(s);
 }
 

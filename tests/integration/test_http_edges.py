@@ -181,3 +181,27 @@ def test_cookies_of_the_servers_domain_are_kept_by_who_got_them_here(upstream, r
     client.ask(method="GET", path=path)
     assert client.answer().all("set-cookie") == ["sid=v1; Path=/; HttpOnly", "lb=2;Secure", *COOKIES[2:]]
     recorded(program)
+
+
+def test_who_gives_a_wrong_path_is_asked_about_it_once(upstream, record):  # noqa: F811
+    def serve(conn):
+        while conn.request():
+            conn.answer(404, b"nothing here")
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    assert [client.post(call(n)).status for n in range(2)] == [404, 404]
+    recorded(program)
+    assert program.err.count("is the path in its URL right?") == 1
+
+
+def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record):  # noqa: F811
+    def serve(conn):
+        while request := conn.request():
+            conn.answer(404 if request.json["id"] else 200, json_=result(request.json["id"]))
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    assert [client.post(call(n)).status for n in range(2)] == [200, 404]
+    recorded(program)
+    assert "right?" not in program.err
