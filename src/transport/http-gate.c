@@ -133,10 +133,8 @@ struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct
     return come_in;
 }
 
-const struct fields *http_gate_fields(unsigned status)
+void http_gate_add_lines(struct fields *to, unsigned status)
 {
-    static struct field allow = { STR_INIT("Allow"), STR_INIT("GET, POST, DELETE") };
-    static const struct fields fields = { .at = &allow, .count = 1 };
-
-    return status == NOT_ALLOWED ? &fields : NULL;
+    if (status == NOT_ALLOWED)
+        fields_add(to, STR("Allow"), STR("GET, POST, DELETE"));
 }

@@ -1,5 +1,5 @@
-/* transport/http-gate.h - who is let in: by Host, by the page it comes from, by the method, and by
- * the type of a POST.
+/* transport/http-gate.h - who is let in: by Host, by the page it comes from, by the method, and
+ * by the type of a POST.
  *
  * The pages of a browser can reach this machine; what they cannot do is write a false
  * Host or Origin. Anybody else can, and needs no page for it: a port is no password.
@@ -48,7 +48,7 @@ bool http_gate_is_origin(struct str text);
 struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct request *r,
                                          enum place host, enum place origin, bool mcp);
 
-/* The header lines that belong to a status of these; NULL: none. */
-const struct fields *http_gate_fields(unsigned status);
+/* Adds the header lines that belong to a status of these, if there are any. */
+void http_gate_add_lines(struct fields *to, unsigned status);
 
 #endif

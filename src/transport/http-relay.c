@@ -131,7 +131,6 @@ static void passage_free(struct passage *p)
 static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned status,
                              const char *text)
 {
-    const struct fields *own = http_gate_fields(status);
     struct fields shared = { .at = NULL };
     struct exchange *x = p->exchange;
     char plain[TEXT_MAX];
@@ -147,8 +146,7 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     passage_free(p);
     if (by == HTTP_RELAY_FAULT)
         cors_share(&shared, &x->head->fields);
-    for (size_t i = 0; own && i < own->count; i++)
-        fields_add(&shared, own->at[i].name, own->at[i].value);
+    http_gate_add_lines(&shared, status);
     exchange_refuse(x, status, &shared, str_z(plain));
     fields_release(&shared);
 }
