@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cmd/listening.h"
 #include "trace/limits.h"
+#include "trace/record.h"
 #include "wire/cors.h"
 
 enum {
@@ -252,7 +253,7 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
 void http_side_close(struct http_side *s)
 {
     static const struct exchange_fault ended = { .kind = EXCHANGE_STOPPED,
-                                                 .text = "mcpreel was ended" };
+                                                 .text = RECORD_WHY_ENDED };
 
     http_server_close(s->server);
     sweep(s);

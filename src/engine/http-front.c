@@ -691,7 +691,7 @@ static void hear_request(struct http_front *f, const struct event *ev)
 
     front_ask_read(&q, ev, &f->ids, &f->json, &f->arena);
     if (f->closed)
-        v = no(UNAVAILABLE, STR("the recording has ended"));
+        v = no(UNAVAILABLE, STR(RECORD_WHY_ENDED));
     else if (front_ask_is_ours(ev->request->path))
         v = judge(f, &q);
     if (v.status)
@@ -739,7 +739,7 @@ static void hear_gone(struct http_front *f, uint64_t exchange)
 
 static void hear_end(struct http_front *f)
 {
-    struct http_verdict v = no(UNAVAILABLE, STR("the recording has ended"));
+    struct http_verdict v = no(UNAVAILABLE, STR(RECORD_WHY_ENDED));
     struct action finish = { .kind = ACTION_FINISH };
 
     if (f->closed)

@@ -503,6 +503,17 @@ static void see_footer(struct stats *s, const struct record *r)
     s->part.footed = true;
 }
 
+/* A stream of events that the server breaks off may be gone on with, and one is often open
+ * when the recording ends; whoever stays without an answer by that is told of as such. */
+static bool is_fault(const struct record *r)
+{
+    bool stream = !r->http.clean && r->has & HAS_STREAM;
+
+    return r->http.why.len && !str_eq(r->http.by, STR("client")) &&
+           !(stream &&
+             (str_eq(r->http.by, STR("server")) || str_eq(r->http.why, STR(RECORD_WHY_ENDED))));
+}
+
 static void see_line(struct stats *s, const struct record *r)
 {
     switch (r->kind) {
@@ -539,7 +550,7 @@ static void see_line(struct stats *s, const struct record *r)
         find_odd_text(s, STATS_UNKNOWN_LINE, r, r->unknown);
         break;
     case RECORD_HTTP_END:
-        if (r->http.why.len && !str_eq(r->http.by, STR("client")))
+        if (is_fault(r))
             find_odd_text(s, STATS_HTTP_FAULT, r, r->http.why);
         break;
     case RECORD_HTTP_REQUEST:

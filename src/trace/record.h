@@ -83,6 +83,9 @@ struct record_proc {
     struct str why; /* what else is known of its end */
 };
 
+/* Why what was open had to end when the recording did: nobody's fault. */
+#define RECORD_WHY_ENDED "mcpreel was ended"
+
 struct record_http {
     struct str method, path, query, state, host, origin, body; /* request */
     struct str kind;                      /* request: what another recorder took it for */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trace/record.h"
 
 /* Heads and bodies as others have it; a keep-alive that ends before its clients' own is a
  * request lost now and then, so it is long. */
@@ -584,7 +585,7 @@ void http_conn_abort(struct http_conn *c)
     static const struct exchange_fault why = {
         .kind = EXCHANGE_STOPPED,
         .status = 503,
-        .text = "mcpreel was ended",
+        .text = RECORD_WHY_ENDED,
     };
 
     if (has_exchange(c))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trace/record.h"
 #include "wire/coding.h"
 #include "wire/cors.h"
 #include "wire/response.h"
@@ -622,7 +623,7 @@ void http_relay_close(struct http_relay *r)
         return;
     http_server_close(r->server);
     while (r->passages) {
-        tell_end(r->passages, HTTP_RELAY_SELF, false, "mcpreel was ended");
+        tell_end(r->passages, HTTP_RELAY_SELF, false, RECORD_WHY_ENDED);
         passage_free(r->passages);
     }
     http_client_free(r->client);
