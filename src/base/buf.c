@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/digits.h"
 #include "base/mem.h"
 
@@ -59,6 +60,21 @@ void buf_add_int(struct buf *b, int64_t n)
     if (n < 0)
         *--at = '-';
     buf_add(b, str_n(at, (size_t)(end - at)));
+}
+
+void buf_add_percent(struct buf *b, struct str bytes)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < bytes.len; i++) {
+        char c = bytes.at[i];
+        const char escaped[] = { '%', digits[(unsigned char)c >> 4], digits[c & 15] };
+
+        if (ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
+            buf_add_ch(b, c);
+        else
+            buf_add(b, str_n(escaped, sizeof escaped));
+    }
 }
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)

@@ -114,7 +114,7 @@ static const struct option replay_options[] = {
       .preset = "instant",
       .seed = true,
       .at = offsetof(struct replay_args, pace),
-      .help = "answer at once, as slowly as recorded, or N times that" },
+      .help = "answer at once, as slowly as recorded, or in N times that: scaled:N" },
     { .name = "on-unmatched",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
@@ -394,6 +394,10 @@ static int serve_http(struct replay *r, struct err *e)
     as_server_init(&server, r->app, step_http, &mock, &r->server, &r->listen);
     http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
     code = run(r, &server, &mock.mock, e);
+    if (mock.mock.host.over) /* which nobody expects of a server */
+        log_say(
+            r->app->log, LOG_INFO,
+            "ended by the first request that was not recorded; --on-unmatched warn goes on");
     http_mock_release(&mock);
     return code;
 }
@@ -447,6 +451,21 @@ static bool choose_side(struct replay *r, struct err *e)
     return true;
 }
 
+/* What was said of a report, clients or a server that there are none of. */
+static bool check_idle(const struct replay *r, const struct operands *in,
+                       const struct remote *remote, struct err *e)
+{
+    const struct option_idle rows[] = {
+        { "force", "'--report'", !r->args->report },
+        { "cacert", "a URL that begins with https", !remote_is_secure(remote) },
+        { "allow-remote", "an address of '--listen' that other machines can reach",
+          r->listen.at.scope == LISTEN_LOOPBACK },
+        { 0 },
+    };
+
+    return option_refuse_idle(in, rows, e);
+}
+
 /* Which server, if any, and whether it is needed. */
 static int replay_with(struct replay *r, const char *path, const struct operands *in,
                        struct err *e)
@@ -460,7 +479,9 @@ static int replay_with(struct replay *r, const char *path, const struct operands
         code = app_exit_code(e);
     } else {
         r->server.where = remote.url ? &remote : NULL;
-        if (choose_server(r->args, in, needed, &a, &r->server, e) &&
+        r->how.far = remote.url != NULL;
+        if (check_idle(r, in, &remote, e) &&
+            choose_server(r->args, in, needed, &a, &r->server, e) &&
             (!r->over_http ||
              remote_may_lend(&remote, listening_is_open(&r->args->listening, &r->listen.at),
                              e)))

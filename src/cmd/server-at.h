@@ -14,14 +14,18 @@
 struct server_at_events {
     void (*message)(void *to, struct str message); /* without newline */
     void (*settle)(void *to); /* the tap has taken something, which goes on now; may be NULL */
-    void (*done)(void *to);   /* the end was told, and all has come of it; once, last */
+    /* A message did not come to the server, which was told already to who waits; may be NULL.
+     */
+    void (*lost)(void *to, struct str why);
+    void (*done)(void *to); /* the end was told, and all has come of it; once, last */
 };
 
 struct server_at {
     struct drive drive;
     struct http_speaker speaker;
     struct http_client *client;
-    struct map passing; /* number of an exchange to struct server_at_passing */
+    struct map passing;              /* number of an exchange to struct server_at_passing */
+    struct server_at_passing *ended; /* whose end the speaker is being told; NULL: none is */
     const struct server_at_events *events;
     void *to;
     struct http_tap *tap; /* borrowed; NULL: nothing is recorded */
