@@ -102,9 +102,14 @@ static void tell_kept_out(struct http_side *s, const struct exchange *x, const c
 static void refuse(struct http_side *s, struct exchange *x, void *seen,
                    const struct fields *lines, struct http_gate_verdict v)
 {
+    struct fields own = { .at = NULL };
+
     if (s->watch)
         s->watch->refused(s->to, seen, v.status, v.text);
-    exchange_refuse(x, v.status, lines, str_z(v.text));
+    if (!lines)
+        http_gate_add_lines(&own, v.status);
+    exchange_refuse(x, v.status, lines ? lines : &own, str_z(v.text));
+    fields_release(&own);
 }
 
 /* A browser asks what a page may send; that is nothing for the engine. */

@@ -56,15 +56,14 @@ static void *on_asked(void *to, const struct exchange *x)
     };
     struct seen *seen = mem_new(struct seen);
 
-    seen->x = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
+    seen->x = http_tap_begin(&s->tap, &q);
     return seen;
 }
 
 static void on_sent(void *to, void *seen, struct str bytes)
 {
-    struct sessions *s = to;
-
-    http_tap_sent(((struct seen *)seen)->x, bytes, reel_now(&s->reel));
+    (void)to;
+    http_tap_sent(((struct seen *)seen)->x, bytes);
 }
 
 static void on_sent_all(void *to, void *seen)

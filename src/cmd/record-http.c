@@ -12,6 +12,7 @@
 enum {
     GRACE_MS = 500, /* answers under way have, when we are to end */
     FORBIDDEN = 403,
+    NOT_FOUND = 404,
 };
 
 /* The relay's events go through the taps into the file. */
@@ -31,6 +32,7 @@ struct sessions {
     bool crowd;     /* somebody was told that there are too many */
     bool kept_out;  /* the user was told that somebody is not let in */
     bool unread;    /* something passed that could not be unpacked */
+    bool found;     /* the endpoint has answered something */
 };
 
 /* One exchange, as far as we look at it. */
@@ -109,16 +111,15 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
     };
 
     p->user = passing_new(s, p, r);
-    passing_of(p)->seen = http_tap_begin(&s->tap, &q, reel_now(&s->reel));
+    passing_of(p)->seen = http_tap_begin(&s->tap, &q);
     if (!p->endpoint)
         tell_beside(s, r);
 }
 
 static void on_body(void *to, struct http_passage *p, struct str bytes)
 {
-    struct sessions *s = to;
-
-    http_tap_sent(passing_of(p)->seen, bytes, reel_now(&s->reel));
+    (void)to;
+    http_tap_sent(passing_of(p)->seen, bytes);
 }
 
 static void on_asked(void *to, struct http_passage *p)
@@ -159,12 +160,26 @@ static void tell_unread(struct sessions *s)
             s->tap.packed.msg);
 }
 
+/* Later on it may be a session that is not known; at first it is mostly a mistake in the URL.
+ */
+static void tell_not_found(struct sessions *s, const struct http_passage *p,
+                           const struct reply *r)
+{
+    if (!p->endpoint || s->found)
+        return;
+    s->found = true;
+    if (r->status == NOT_FOUND)
+        log_say(s->reel.app->log, LOG_INFO,
+                "the first answer of the server is 404: is the path in its URL right?");
+}
+
 static void on_head(void *to, struct http_passage *p, const struct reply *r)
 {
     struct sessions *s = to;
 
     http_tap_answer(passing_of(p)->seen, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
     begin_stream(s, p, r);
+    tell_not_found(s, p, r);
     tell_unread(s);
 }
 

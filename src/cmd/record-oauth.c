@@ -1,11 +1,14 @@
 #include "cmd/record-oauth.h"
 
+#include "wire/set-cookie.h"
+
 enum {
     UNAUTHORIZED = 401,
     FORBIDDEN = 403,
     OK = 200,
     CHANGED_LINE_MAX = 16 << 10, /* of a changed header line or target */
     LINES_MAX = 16,              /* of those that are looked at */
+    COOKIES_MAX = 64,            /* the same */
 };
 
 void record_oauth_init(struct record_oauth *o, const struct app *app, struct str url)
@@ -205,6 +208,24 @@ static void change_location(struct record_oauth *o, struct str host, struct fiel
     buf_release(&out);
 }
 
+/* On every path: load balancers have cookies for the endpoint, too. */
+static void change_cookies(const struct record_oauth *o, struct fields *f, struct arena *text)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        struct buf out;
+
+        if (!fields_same(f->at[i].name, STR("set-cookie")) || lines++ >= COOKIES_MAX)
+            continue;
+        buf_init(&out, CHANGED_LINE_MAX);
+        set_cookie_at_home(&out, f->at[i].value, &o->oauth.server.authority);
+        if (out.len && !out.full)
+            f->at[i].value = arena_str(text, buf_str(&out));
+        buf_release(&out);
+    }
+}
+
 static bool is_packed(const struct fields *f)
 {
     const struct field *at = fields_next(f, STR("content-encoding"), NULL);
@@ -244,6 +265,7 @@ static bool on_answer(void *to, const struct http_passage *p, const struct reque
         change_location(o, host, &a->fields, text);
         wanted = wants_document(o, r, a);
     }
+    change_cookies(o, &a->fields, text);
     tell_news(o);
     return wanted;
 }

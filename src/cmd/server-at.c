@@ -141,9 +141,9 @@ static void note_ask(struct server_at_passing *p, const struct step_ask *ask)
         .endpoint = true,
     };
 
-    p->seen = http_tap_begin(s->tap, &q, s->now(s->to));
+    p->seen = http_tap_begin(s->tap, &q);
     if (ask->body.len)
-        http_tap_sent(p->seen, ask->body, s->now(s->to));
+        http_tap_sent(p->seen, ask->body);
     http_tap_sent_all(p->seen, s->now(s->to));
     settle(s);
 }

@@ -133,7 +133,9 @@ static void add_name(struct buf *to, const struct operation *op)
 
     if (op->link != LINK_NONE && op->link != LINK_BATCH)
         buf_printf(to, "%s: ", operation_link_name(op->link));
-    if (!op->method.len)
+    if (op->flags & OP_REFUSED)
+        buf_add(to, STR("refused by HTTP"));
+    else if (!op->method.len)
         buf_add(to, str_z(names[op->kind]));
     buf_add(to, op->method);
     if (op->subject.len)

@@ -21,13 +21,15 @@ struct http_pending {
     struct http_odd *odd; /* it is kept whole */
     bool judged;          /* whether it is odd */
     bool is_odd;
-    bool ours;             /* mcpreel answered it */
-    bool answered;         /* its head was, */
-    bool refused;          /* with a status that says no */
-    bool sse;              /* it is a stream of HTTP+SSE */
-    struct str path;       /* of its request */
-    uint32_t first, count; /* facts about its requests */
-    uint16_t messages;     /* of the server's */
+    bool ours;               /* mcpreel answered it */
+    bool answered;           /* its head was, */
+    bool refused;            /* with a status that says no */
+    bool sse;                /* it is a stream of HTTP+SSE */
+    bool late;               /* the answer began before all of the request was there: */
+    struct record_http head; /* in the arena: how */
+    struct str path;         /* of its request */
+    uint32_t first, count;   /* facts about its requests */
+    uint16_t messages;       /* of the server's */
     uint64_t events;
 };
 
@@ -187,6 +189,7 @@ static void see_request(struct http_script *h, const struct record *r)
         h->posts_path.len && str_eq(p->path, h->posts_path) && p->call.state != SESSION_NONE;
     if (str_eq(r->http.body, STR("batch")))
         p->call.kind = INTAKE_BATCH;
+    p->late = str_eq(r->http.body, STR("late"));
     map_put(&h->open, map_number(&r->exchange), p);
 }
 
@@ -216,6 +219,8 @@ static bool hear_client(struct http_script *h, struct http_pending *p, const str
 {
     struct mcp_message m = mcp_classify(r->message.msg, &h->scratch);
 
+    if (p->late && r->message.batch.len)
+        p->call.kind = INTAKE_BATCH;
     if (p->call.kind != INTAKE_BATCH && !p->judged) {
         p->call.kind = INTAKE_MESSAGE;
         p->call.message = &m;
@@ -238,18 +243,19 @@ static struct str kept_header(struct http_script *h, const struct fields *f, str
     return found ? arena_str(&h->arena, found->value) : STR_NONE;
 }
 
-static void begin_odd(struct http_script *h, struct http_pending *p, const struct record *r)
+static void begin_odd(struct http_script *h, struct http_pending *p,
+                      const struct record_http *head)
 {
     struct fields f = { .at = NULL };
     struct http_odd *odd;
 
     if (map_get(&h->odd, map_number(&p->key)))
         return; /* the first of them stands */
-    read_headers(&f, r->http.headers, &h->scratch);
+    read_headers(&f, head->headers, &h->scratch);
     odd = arena_new(&h->arena, struct http_odd);
     *odd = (struct http_odd){
-        .status = (unsigned)r->http.status,
-        .sse = str_eq(r->http.media, STR("sse")),
+        .status = (unsigned)head->status,
+        .sse = str_eq(head->media, STR("sse")),
         .wrong = p->is_odd,
         .post = str_eq(p->call.method, STR("POST")) && !p->call.posted,
         .path = arena_str(&h->arena, p->path),
@@ -280,29 +286,42 @@ static void learn(struct http_script *h, const struct http_pending *p, const str
         h->delete_status = (unsigned)r->http.status;
 }
 
+/* It is known what was asked, and how it was answered. */
+static void see_both(struct http_script *h, struct http_pending *p,
+                     const struct record_http *head)
+{
+    judge(h, p);
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct http_fact *f = &h->facts[p->first + i];
+
+        f->status = (uint16_t)head->status;
+        f->json = str_eq(head->media, STR("json"));
+        f->sse = str_eq(head->media, STR("sse"));
+    }
+    if (p->is_odd ||
+        (p->key && head->status >= STATUS_FAILED && head->status != STATUS_UNAUTHORIZED))
+        begin_odd(h, p, head);
+    else if (p->key && p->call.kind == INTAKE_EMPTY)
+        map_put(&h->fine, map_number(&p->key), h);
+    else if (p->key && !p->count)
+        forgive(h, map_number(&p->key));
+}
+
 static void see_response(struct http_script *h, struct http_pending *p, const struct record *r)
 {
     p->ours = str_eq(r->http.by, STR("mcpreel"));
     if (p->ours)
         return;
-    judge(h, p);
     p->answered = true;
     p->refused = r->http.status >= STATUS_FAILED;
     learn(h, p, r);
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct http_fact *f = &h->facts[p->first + i];
-
-        f->status = (uint16_t)r->http.status;
-        f->json = str_eq(r->http.media, STR("json"));
-        f->sse = str_eq(r->http.media, STR("sse"));
+    if (!p->late) {
+        see_both(h, p, &r->http);
+        return;
     }
-    if (p->is_odd ||
-        (p->key && r->http.status >= STATUS_FAILED && r->http.status != STATUS_UNAUTHORIZED))
-        begin_odd(h, p, r);
-    else if (p->key && p->call.kind == INTAKE_EMPTY)
-        map_put(&h->fine, map_number(&p->key), h);
-    else if (p->key && !p->count)
-        forgive(h, map_number(&p->key));
+    p->head = (struct record_http){ .status = r->http.status,
+                                    .media = arena_str(&p->arena, r->http.media),
+                                    .headers = arena_str(&p->arena, r->http.headers) };
 }
 
 static bool add_part(struct http_script *h, struct http_odd *odd, struct json_val msg,
@@ -455,17 +474,32 @@ static void see_end(struct http_script *h, struct http_pending *p, const struct 
     close_pending(p);
 }
 
+static bool hear(struct http_script *h, struct http_pending *p, const struct record *r,
+                 struct err *e)
+{
+    if (r->kind == RECORD_RAW)
+        return hear_raw(h, p, r, e);
+    see_event_of(h, p, r);
+    return r->message.dir == TO_SERVER ? hear_client(h, p, r, e) : hear_server(h, p, r, e);
+}
+
+static bool is_of_client(const struct record *r)
+{
+    return (r->kind == RECORD_RAW ? r->bytes.from_to : r->message.dir) == TO_SERVER;
+}
+
 static bool put_into(struct http_script *h, struct http_pending *p, const struct record *r,
                      struct err *e)
 {
-    bool odd;
+    bool odd, ok;
 
     switch (r->kind) {
     case RECORD_MESSAGE:
-        see_event_of(h, p, r);
-        return r->message.dir == TO_SERVER ? hear_client(h, p, r, e) : hear_server(h, p, r, e);
     case RECORD_RAW:
-        return hear_raw(h, p, r, e);
+        ok = hear(h, p, r, e);
+        if (p->late && p->answered && is_of_client(r))
+            see_both(h, p, &p->head);
+        return ok;
     case RECORD_HTTP_RESPONSE:
         see_response(h, p, r);
         break;

@@ -30,6 +30,12 @@ struct asked {
     struct str target;             /* and where its messages are posted; empty: not known */
 };
 
+/* What is kept of a body. */
+struct copy {
+    struct buf text;
+    uint64_t bytes; /* of it, kept or not */
+};
+
 struct http_seen {
     struct http_tap *tap;
     struct asked *asked;     /* until the answer; of a stream that may be HTTP+SSE to the end */
@@ -46,8 +52,7 @@ struct http_seen {
     bool resumes;    /* it goes on with a stream, so that events may come once more */
     bool unreadable; /* the answer is compressed in a way nobody here knows, or damaged */
     enum media media;
-    struct buf body;     /* of the request; then of an answer that is no stream */
-    uint64_t body_bytes; /* of it, kept or not */
+    struct copy sent, said; /* the request; an answer that is no stream */
     struct unpacker *unpacker;
     struct sse_reader *sse;
 };
@@ -222,18 +227,17 @@ static enum session_state find_session(struct http_seen *x, const struct http_ta
     return session_ids_look(&x->tap->sessions, asked->session_id, &x->session);
 }
 
-struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
-                                 struct tap_time now)
+struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q)
 {
     struct http_seen *x = mem_new(struct http_seen);
     struct asked *asked = mem_new(struct asked);
     struct arena *a = &asked->arena;
 
-    (void)now;
     *x = (struct http_seen){ .tap = t, .asked = asked, .conn = q->conn, .media = MEDIA_NONE };
     x->number = ++t->exchanges;
     x->endpoint = q->endpoint;
-    buf_init(&x->body, t->max);
+    buf_init(&x->sent.text, t->max);
+    buf_init(&x->said.text, t->max);
     asked->last_event = arena_str(a, value_of(q->fields, STR("last-event-id")));
     asked->deletes = str_eq(q->method, STR("DELETE"));
     asked->http.state = str_z(session_state_name(find_session(x, q)));
@@ -254,21 +258,15 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     return x;
 }
 
-static void keep(struct http_seen *x, struct str bytes)
+static void keep(const struct http_seen *x, struct copy *c, struct str bytes)
 {
-    x->body_bytes += bytes.len;
+    c->bytes += bytes.len;
     if (x->endpoint)
-        buf_add(&x->body, bytes);
+        buf_add(&c->text, bytes);
 }
 
-static void forget_body(struct http_seen *x)
-{
-    buf_release(&x->body);
-    buf_init(&x->body, x->tap->max);
-    x->body_bytes = 0;
-}
-
-static struct str body_kind(struct http_seen *x)
+/* `late`: it may still come. */
+static struct str body_kind(struct http_seen *x, bool late)
 {
     static const char *const names[] = {
         [INTAKE_EMPTY] = "empty",
@@ -277,44 +275,55 @@ static struct str body_kind(struct http_seen *x)
         [INTAKE_OTHER] = "raw",
     };
 
-    if (!x->body_bytes)
+    if (late)
+        return STR("late");
+    if (!x->sent.bytes)
         return STR("empty");
-    if (!x->whole || !x->endpoint || x->body.full)
+    if (!x->whole || !x->endpoint || x->sent.text.full)
         return STR("raw");
-    return str_z(names[intake_look(&x->tap->tap->intake, buf_str(&x->body))]);
+    return str_z(names[intake_look(&x->tap->tap->intake, buf_str(&x->sent.text))]);
 }
 
-/* The line of the request, and what it said. */
-static void tell_request(struct http_seen *x, struct tap_time now)
+/* The line of the request; once. */
+static void tell_request(struct http_seen *x, bool late, struct tap_time now)
 {
-    struct record r = { .kind = RECORD_HTTP_REQUEST, .http = x->asked->http };
-    struct tap_place at = place_of(x);
+    struct record r = { .kind = RECORD_HTTP_REQUEST };
 
     if (x->told)
         return;
     x->told = true;
-    r.http.body = body_kind(x);
+    r.http = x->asked->http;
+    r.http.body = body_kind(x, late);
     put_around(x, &r, now);
-    if (x->body.full)
-        put_too_long(x, TO_SERVER, x->body_bytes, now);
-    else if (x->whole)
-        put_text(x, &at, TO_SERVER, buf_str(&x->body), now);
-    else
-        put_raw(x, TO_SERVER, buf_str(&x->body), "cut off", now);
-    forget_body(x);
 }
 
-void http_tap_sent(struct http_seen *x, struct str bytes, struct tap_time now)
+/* What it said, and that is all. It is no part of the stream that may have begun. */
+static void tell_sent(struct http_seen *x, struct tap_time now)
 {
-    (void)now;
-    if (!x->told)
-        keep(x, bytes);
+    struct tap_place at = place_of(x);
+    struct str text = buf_str(&x->sent.text);
+
+    at.has &= ~(unsigned)HAS_STREAM;
+    if (x->sent.text.full)
+        put_too_long(x, TO_SERVER, x->sent.bytes, now);
+    else if (x->whole)
+        put_text(x, &at, TO_SERVER, text, now);
+    else
+        put_raw(x, TO_SERVER, text, "cut off", now);
+    buf_release(&x->sent.text);
+    buf_init(&x->sent.text, x->tap->max);
+}
+
+void http_tap_sent(struct http_seen *x, struct str bytes)
+{
+    keep(x, &x->sent, bytes);
 }
 
 void http_tap_sent_all(struct http_seen *x, struct tap_time now)
 {
     x->whole = true;
-    tell_request(x, now);
+    tell_request(x, false, now);
+    tell_sent(x, now);
 }
 
 /* The server names a session, or takes one back. */
@@ -423,7 +432,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     struct record r = { .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS };
     struct arena a = { NULL, 0 };
 
-    tell_request(x, now);
+    tell_request(x, !x->whole, now);
     learn_fields(x, fields);
     r.http.mints_session = see_session(x, status, fields);
     start_answer(x, fields);
@@ -563,7 +572,7 @@ static void see_plain(struct http_seen *x, struct str bytes, struct tap_time now
     if (x->sse)
         see_events(x, bytes, now);
     else
-        keep(x, bytes);
+        keep(x, &x->said, bytes);
 }
 
 static void see_packed(struct http_seen *x, struct str bytes, struct tap_time now)
@@ -583,7 +592,7 @@ static void see_packed(struct http_seen *x, struct str bytes, struct tap_time no
 void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now)
 {
     if (x->unreadable)
-        x->body_bytes += bytes.len;
+        x->said.bytes += bytes.len;
     else if (x->unpacker)
         see_packed(x, bytes, now);
     else
@@ -600,16 +609,16 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
         return;
     x->over = true;
     if (x->unreadable)
-        put_gap(x, TO_CLIENT, x->body_bytes, "compressed in a way that cannot be read", now);
-    else if (x->body.full)
-        put_too_long(x, TO_CLIENT, x->body_bytes, now);
+        put_gap(x, TO_CLIENT, x->said.bytes, "compressed in a way that cannot be read", now);
+    else if (x->said.text.full)
+        put_too_long(x, TO_CLIENT, x->said.bytes, now);
     else if (x->sse)
         while (sse_reader_end(x->sse, &item) == SSE_EVENT)
             put_raw(x, TO_CLIENT, item.data, "cut off", now);
     else if (!clean)
-        put_raw(x, TO_CLIENT, buf_str(&x->body), "cut off", now);
+        put_raw(x, TO_CLIENT, buf_str(&x->said.text), "cut off", now);
     else
-        put_text(x, &at, TO_CLIENT, buf_str(&x->body), now);
+        put_text(x, &at, TO_CLIENT, buf_str(&x->said.text), now);
 }
 
 void http_tap_answered_all(struct http_seen *x, struct tap_time now)
@@ -626,10 +635,11 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct s
                                          [BY_MCPREEL] = "mcpreel" };
     struct record r = { .kind = RECORD_HTTP_END };
 
+    tell_request(x, false, now);
+    if (!x->whole)
+        tell_sent(x, now);
     if (x->answered)
         tell_answer(x, clean, now);
-    else
-        tell_request(x, now);
     r.http.by = str_z(names[by]);
     r.http.clean = clean;
     r.http.why = why;
@@ -643,6 +653,7 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct s
         sse_reader_release(x->sse);
     free(x->sse);
     unpacker_free(x->unpacker);
-    buf_release(&x->body);
+    buf_release(&x->sent.text);
+    buf_release(&x->said.text);
     free(x);
 }

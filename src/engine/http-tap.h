@@ -68,11 +68,11 @@ bool http_tap_is_posted(const struct http_tap *t, struct str method, struct str 
 /* One request and its answer. Lives until http_tap_end(). */
 struct http_seen;
 
-struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q,
-                                 struct tap_time now);
+struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q);
 
-/* Of the request: a piece of its body, and that it is whole. */
-void http_tap_sent(struct http_seen *x, struct str bytes, struct tap_time now);
+/* Of the request: a piece of its body, and that it is whole. An answer may begin before that:
+ * what was sent stands behind its head then. */
+void http_tap_sent(struct http_seen *x, struct str bytes);
 void http_tap_sent_all(struct http_seen *x, struct tap_time now);
 
 enum http_tap_by { BY_SERVER, BY_CLIENT, BY_ERROR, BY_MCPREEL };
@@ -85,7 +85,7 @@ void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time no
 /* The answer is whole. Need not be said, but to have what it says told before its end is. */
 void http_tap_answered_all(struct http_seen *x, struct tap_time now);
 
-/* It is over. `clean`: both bodies were whole; `why` says what went wrong, if something did.
+/* It is over. `clean`: the answer was whole; `why` says what went wrong, if something did.
  * Gives `x` back. */
 void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct str why,
                   struct tap_time now);

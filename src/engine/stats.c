@@ -342,7 +342,8 @@ static void place_answer(struct stats *s, const struct operation *op, const stru
         find_odd(s, STATS_DUPLICATE_ANSWER, r);
     else if (op->flags & OP_ORPHAN)
         find_odd(s, STATS_UNASKED_ANSWER, r);
-    else if (op->outcome == OUTCOME_LATE || op->kind == OPERATION_ANSWER)
+    else if (op->outcome == OUTCOME_LATE ||
+             (op->kind == OPERATION_ANSWER && !(op->flags & OP_REFUSED)))
         find_odd(s, STATS_LATE_ANSWER, r);
 }
 

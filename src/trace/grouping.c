@@ -5,7 +5,9 @@
 #include "mcp/method.h"
 #include "trace/limits.h"
 
-enum { ACCEPTED = 202, FAILED = 300 }; /* HTTP: the answer comes elsewhere; from here on none */
+/* HTTP: the answer comes elsewhere; from here on there is none, be it that another address is
+ * to be asked. */
+enum { ACCEPTED = 202, REFUSED = 300 };
 
 static bool grouping_put(struct sink *self, const struct record *r, struct err *e);
 static void request_evicted(struct pairing *p, struct pairing_request *q);
@@ -17,7 +19,7 @@ void grouping_init(struct grouping *g, struct operation_sink *to)
     g->pairs.evicted = request_evicted;
     ledger_init(&g->ledger, to);
     bond_init(&g->bonds);
-    recall_init(&g->accepted, LIMIT_RECALL);
+    recall_init(&g->aside, LIMIT_RECALL);
     sequel_init(&g->sequel, &g->bonds, &g->ledger);
     batch_init(&g->batches, &g->bonds, &g->ledger);
 }
@@ -29,7 +31,7 @@ void grouping_release(struct grouping *g)
     ledger_release(&g->ledger);
     pairing_release(&g->pairs);
     bond_release(&g->bonds);
-    recall_release(&g->accepted);
+    recall_release(&g->aside);
     sequel_release(&g->sequel);
     batch_release(&g->batches);
     arena_release(&g->scratch);
@@ -283,6 +285,22 @@ static bool stays_open(struct str method)
     return known && known->class == MCP_CLASS_LISTEN;
 }
 
+/* The status of an exchange in which no answer has to come; 0: one has to. */
+static uint64_t status_aside(const struct grouping *g, const struct record *r)
+{
+    const struct recall_entry *found =
+        r->has & HAS_EXCHANGE ? recall_find(&g->aside, map_number(&r->exchange)) : NULL;
+
+    return found ? found->what : 0;
+}
+
+/* Something else came instead of an answer; if one still comes, it is worth more. */
+static void fail(struct operation *op, enum operation_outcome outcome)
+{
+    if (op->outcome == OUTCOME_PENDING)
+        op->outcome = outcome;
+}
+
 static void on_request(struct grouping *g, const struct letter *l)
 {
     struct ledger_link link = { .number = 0 };
@@ -300,6 +318,9 @@ static void on_request(struct grouping *g, const struct letter *l)
     if (!pairing_ask(&g->pairs, l->record, &l->m, (uint64_t)(uintptr_t)op))
         op->op.flags |= OP_ID_REUSED;
     op->asked = g->pairs.newest;
+    op->op.status = status_aside(g, l->record); /* of a request that came late */
+    if (op->op.status >= REFUSED)
+        fail(&op->op, OUTCOME_HTTP_ERROR);
     op->listens = stays_open(l->m.method);
     if (op->listens)
         pairing_park(op->asked);
@@ -311,6 +332,13 @@ static void on_request(struct grouping *g, const struct letter *l)
     ledger_add(&g->ledger, op, ROLE_REQUEST, l->dir, false);
 }
 
+/* An error that cannot say what it answers. The Python SDK has a word for that. */
+static bool is_nameless(const struct letter *l)
+{
+    return l->m.kind == MCP_ERROR && l->dir == TO_CLIENT && scope_in_exchange(&l->place) &&
+           (!mcp_id_key(l->m.id, l->scratch).len || json_is(l->m.id, STR("server-error")));
+}
+
 /* The request that an answer belongs to, which waits no longer. An error that cannot
  * name it, because its request could not be read, still came in its exchange. */
 static struct ledger_op *take_request(struct grouping *g, const struct letter *l)
@@ -319,8 +347,7 @@ static struct ledger_op *take_request(struct grouping *g, const struct letter *l
     struct pairing_request *nameless = NULL;
     struct ledger_op *op;
 
-    if (!q && l->m.kind == MCP_ERROR && l->dir == TO_CLIENT && scope_in_exchange(&l->place) &&
-        !mcp_id_key(l->m.id, l->scratch).len) {
+    if (!q && is_nameless(l)) {
         nameless = pairing_first(&g->pairs, l->place.at[0], TO_SERVER);
         if (nameless && pairing_next(nameless, l->place.at[0]))
             nameless = NULL;
@@ -346,6 +373,8 @@ static void stray_answer(struct grouping *g, const struct letter *l)
         if (answered && !(l->record->has & HAS_REDELIVERS))
             flags |= OP_DUPLICATE;
         link = stray(link);
+    } else if (is_nameless(l) && status_aside(g, l->record) >= REFUSED) {
+        flags = OP_REFUSED;
     }
     stand_alone(g, l, OPERATION_ANSWER, ROLE_ANSWER, link, flags);
 }
@@ -534,13 +563,6 @@ static void on_message(struct grouping *g, const struct record *r)
         end_op(g, batch);
 }
 
-/* Something else came instead of an answer; if one still comes, it is worth more. */
-static void fail(struct operation *op, enum operation_outcome outcome)
-{
-    if (op->outcome == OUTCOME_PENDING)
-        op->outcome = outcome;
-}
-
 /* Of what was said before to one request, all after it heard, too: they came with it. */
 static void make_noisy(struct grouping *g, struct scope_reach exchange)
 {
@@ -558,15 +580,14 @@ static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t
 
     for (; q && !op_of(q)->op.status; q = pairing_next(q, exchange)) {
         op_of(q)->op.status = status;
-        if (status >= FAILED)
+        if (status >= REFUSED)
             fail(&op_of(q)->op, OUTCOME_HTTP_ERROR);
     }
 }
 
 bool grouping_is_noise(const struct grouping *g, const struct record *r)
 {
-    return r->bytes.from_to != TO_CLIENT || !(r->has & HAS_EXCHANGE) || r->has & HAS_STREAM ||
-           !recall_find(&g->accepted, map_number(&r->exchange));
+    return r->bytes.from_to != TO_CLIENT || r->has & HAS_STREAM || !status_aside(g, r);
 }
 
 /* Bytes that came where an answer should have come are the operation's; all else, as what
@@ -577,16 +598,19 @@ static void on_noise(struct grouping *g, const struct record *r)
     struct ledger_start start = { .kind = OPERATION_NOISE, .dir = l.dir };
     struct ledger_op *op = NULL;
 
-    if (!grouping_is_noise(g, r))
+    bool noise = grouping_is_noise(g, r);
+
+    if (!noise && status_aside(g, r) == ACCEPTED)
         return;
     l.place = scope_of(&g->pairs.scope, r);
     if (l.dir == TO_CLIENT && scope_in_exchange(&l.place))
         op = sole_in_exchange(g, &l);
-    if (op) {
+    if (op && noise)
         make_noisy(g, l.place.at[0]);
+    if (op)
         ledger_add(&g->ledger, op, ROLE_NOISE, l.dir, false);
+    if (op || !noise)
         return;
-    }
     op = ledger_begin(&g->ledger, &start);
     op->op.outcome = OUTCOME_MALFORMED;
     ledger_add(&g->ledger, op, ROLE_NOISE, l.dir, false);
@@ -597,8 +621,8 @@ static void on_response(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
 
-    if (r->has & HAS_EXCHANGE && r->http.status == ACCEPTED)
-        recall_put(&g->accepted, map_number(&r->exchange), 1, 0);
+    if (r->has & HAS_EXCHANGE && (r->http.status == ACCEPTED || r->http.status >= REFUSED))
+        recall_put(&g->aside, map_number(&r->exchange), r->http.status, 0);
     if (scope_in_exchange(&place) && r->has & HAS_STATUS)
         set_status(g, place.at[0], r->http.status);
 }
@@ -634,6 +658,8 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
     struct scope_place place = scope_of(&g->pairs.scope, r);
     struct pairing_request *q, *next;
 
+    if (status_aside(g, r))
+        recall_put(&g->aside, map_number(&r->exchange), 0, 0); /* others may use its number */
     if (!scope_in_exchange(&place))
         return;
     for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q; q = next) {
@@ -651,8 +677,8 @@ static void on_header(struct grouping *g)
     end_all(g);
     bond_release(&g->bonds);
     bond_init(&g->bonds);
-    recall_release(&g->accepted);
-    recall_init(&g->accepted, LIMIT_RECALL);
+    recall_release(&g->aside);
+    recall_init(&g->aside, LIMIT_RECALL);
     scope_release(&g->pairs.scope);
     scope_init(&g->pairs.scope);
 }

@@ -12,8 +12,11 @@
  * - requests and notifications of the server's to the request whose exchange they are in;
  *   else, requests and logs only, to the one request in flight if there is exactly one,
  *   which is inferred;
- * - an error without id to the request of its exchange; on stdio to none.
- * A request whose exchange ends with an HTTP error and no answer has OUTCOME_HTTP_ERROR.
+ * - an error that names no request to that of its exchange; on stdio to none.
+ * A request whose exchange ends with an HTTP error and no answer has OUTCOME_HTTP_ERROR. What
+ * else the server says when it refuses an exchange is plain HTTP: bytes (the body of an OAuth
+ * challenge, a page) belong to the request if there is one, and an error stands alone with
+ * OP_REFUSED if there is none.
  * Exchanges that carry no message make no operation.
  *
  * Every header starts a recording of its own: nothing that is open lives beyond it. */
@@ -33,8 +36,7 @@ struct grouping {
     struct bonds bonds;
     struct sequel sequel;
     struct batches batches;
-    struct recall
-        accepted; /* numbers of exchanges that were: what is answered there is no more */
+    struct recall aside; /* status of exchanges in which no answer has to come */
     struct arena scratch;
 };
 
@@ -46,7 +48,8 @@ void grouping_release(struct grouping *g);
 bool grouping_finish(struct grouping *g, struct err *e) MUST_CHECK;
 
 /* Whether bytes that are no message are out of place. Those are not which a server adds when it
- * accepts a message over HTTP: "Accepted", or so. */
+ * accepts a message over HTTP ("Accepted", or so), or sends with a status that is no success.
+ */
 bool grouping_is_noise(const struct grouping *g, const struct record *r);
 
 /* How many operations there were, and how many of them were given up for want of room. */

@@ -117,7 +117,7 @@ const char *operation_flag_name(enum operation_flag flag)
     static const char *const names[OP_FLAGS] = {
         "inferred", "orphan",   "duplicate",   "after-end",  "id-reused", "retry",   "input",
         "task",     "more",     "cancelled",   "modern",     "noisy",     "cut",     "gap",
-        "evicted",  "redacted", "redelivered", "clock-back", "code",      "clipped",
+        "evicted",  "redacted", "redelivered", "clock-back", "code",      "clipped", "refused",
     };
     size_t bit = 0;
 

@@ -97,8 +97,9 @@ enum operation_flag {
     OP_CLOCK_BACK = 1u << 17,  /* a message is older than the one before it */
     OP_CODE = 1u << 18,        /* the error has a code that is a whole number */
     OP_CLIPPED = 1u << 19,     /* a text is longer than what is kept of it */
+    OP_REFUSED = 1u << 20,     /* an error that HTTP refused an exchange with, and no answer */
 };
-enum { OP_FLAGS = 20 };
+enum { OP_FLAGS = 21 };
 
 struct operation_message {
     uint64_t seq; /* as in the file, or counted from 1; 0: bytes, which have none */

@@ -2,6 +2,8 @@
 
 #include "wire/url.h"
 
+enum { NOT_ALLOWED = 405 };
+
 static const struct http_gate_verdict come_in = { .status = 0, .text = "" };
 
 static struct http_gate_verdict refuse(unsigned status, const char *text)
@@ -108,6 +110,12 @@ static bool lets_page(const struct http_gate *g, const struct request *r, enum p
     return !mcp && !g->lends && mode && str_eq(mode->value, STR("navigate"));
 }
 
+/* In any spelling: who reads methods in small letters, too, would do it. */
+static bool is_echo(struct str method)
+{
+    return fields_same(method, STR("TRACE")) || fields_same(method, STR("TRACK"));
+}
+
 struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct request *r,
                                          enum place host, enum place origin, bool mcp)
 {
@@ -117,7 +125,16 @@ struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct
         return refuse(403, "pages of this Origin are not served here; see --allow-origin");
     if (!lets_page(g, r, origin, mcp))
         return refuse(403, "pages of other sites may not show what is here");
+    if (is_echo(r->method))
+        return refuse(NOT_ALLOWED,
+                      "a method that only repeats what it is sent is not passed on");
     if (mcp && str_eq(r->method, STR("POST")) && media_of_fields(&r->fields) != MEDIA_JSON)
         return refuse(415, "Content-Type must be application/json");
     return come_in;
+}
+
+void http_gate_add_lines(struct fields *to, unsigned status)
+{
+    if (status == NOT_ALLOWED)
+        fields_add(to, STR("Allow"), STR("GET, POST, DELETE"));
 }

@@ -1,5 +1,5 @@
-/* transport/http-gate.h - who is let in: by Host, by the page it comes from, and by the type
- * of a POST.
+/* transport/http-gate.h - who is let in: by Host, by the page it comes from, by the method, and
+ * by the type of a POST.
  *
  * The pages of a browser can reach this machine; what they cannot do is write a false
  * Host or Origin. Anybody else can, and needs no page for it: a port is no password.
@@ -11,6 +11,8 @@
  *   is of another site: Sec-Fetch-Site. 403. Somebody may be sent here from elsewhere to log
  *   in, though: whole pages are shown, but not those of an MCP endpoint, and none at all where
  *   requests are given credentials of ours.
+ * - TRACE has the server repeat a request as it got it, with what was added on the way: also
+ *   what the client is not to know. MCP and logins have no use for it. 405.
  * - What is posted to an MCP endpoint must be JSON: the other types are those that a page
  *   may send without asking first. 415.
  *
@@ -34,7 +36,7 @@ struct http_gate {
 };
 
 struct http_gate_verdict {
-    unsigned status;  /* 0: come in; 403 or 415 */
+    unsigned status;  /* 0: come in; 403, 405 or 415 */
     const char *text; /* why not, for the client and the log; static */
 };
 
@@ -45,5 +47,8 @@ bool http_gate_is_origin(struct str text);
 /* `mcp`: the request is for an MCP endpoint, so that what is posted must be JSON. */
 struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct request *r,
                                          enum place host, enum place origin, bool mcp);
+
+/* Adds the header lines that belong to a status of these, if there are any. */
+void http_gate_add_lines(struct fields *to, unsigned status);
 
 #endif

@@ -146,6 +146,7 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     passage_free(p);
     if (by == HTTP_RELAY_FAULT)
         cors_share(&shared, &x->head->fields);
+    http_gate_add_lines(&shared, status);
     exchange_refuse(x, status, &shared, str_z(plain));
     fields_release(&shared);
 }

@@ -65,6 +65,8 @@ class Ear:
 def ear():
     e = Ear()
     yield e
+    with contextlib.suppress(OSError):
+        e.listener.shutdown(socket.SHUT_RDWR)  # also for the thread that waits there
     e.listener.close()
 
 

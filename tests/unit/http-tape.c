@@ -52,8 +52,8 @@ static void begin(struct http_tape *t, const struct http_line *l)
                     http_tap_is_posted(&t->http, l->method, l->path, l->query),
     };
 
-    t->open[l->number] = http_tap_begin(&t->http, &q, tick(t));
-    http_tap_sent(t->open[l->number], l->body, tick(t));
+    t->open[l->number] = http_tap_begin(&t->http, &q);
+    http_tap_sent(t->open[l->number], l->body);
     http_tap_sent_all(t->open[l->number], tick(t));
 }
 

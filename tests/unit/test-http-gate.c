@@ -302,6 +302,36 @@ static void what_cannot_stand_in_the_lists_is_told(void **state)
     assert_false(http_gate_is_origin(STR("https://user@app.example")));
 }
 
+static void nobody_can_have_a_request_repeated(void **state)
+{
+    static const struct {
+        const char *method;
+        unsigned status;
+    } cases[] = {
+        { "TRACE", 405 }, { "trace", 405 },  { "Track", 405 },
+        { "TRACES", 0 },  { "OPTIONS", 0 },  { "GET", 0 },
+        { "DELETE", 0 },  { "PROPFIND", 0 }, { "X-TRACE", 0 },
+    };
+    struct fields lines = { .at = NULL };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (unsigned mcp = 0; mcp < 2; mcp++) {
+            struct buf text;
+
+            buf_init(&text, 4096);
+            buf_printf(&text, "%s / HTTP/1.1\r\nHost: localhost\r\n\r\n", cases[i].method);
+            assert_int_equal(judge(&gates[HOME], buf_str(&text), mcp).status, cases[i].status);
+            buf_release(&text);
+        }
+    }
+    http_gate_add_lines(&lines, 403);
+    assert_int_equal(lines.count, 0);
+    http_gate_add_lines(&lines, 405);
+    assert_str(lines.at[0].name, STR("Allow"));
+    fields_release(&lines);
+}
+
 static void what_is_refused_is_said_in_words(void **state)
 {
     static const struct {
@@ -315,6 +345,8 @@ static void what_is_refused_is_said_in_words(void **state)
           "Content-Type must be application/json" },
         { "GET / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n",
           "pages of other sites may not show what is here" },
+        { "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+          "a method that only repeats what it is sent is not passed on" },
     };
 
     (void)state;
@@ -331,6 +363,7 @@ int main(void)
         cmocka_unit_test(who_has_two_origins_has_none_that_counts),
         cmocka_unit_test(what_a_page_only_shows_is_not_shown_to_other_sites),
         cmocka_unit_test(what_cannot_stand_in_the_lists_is_told),
+        cmocka_unit_test(nobody_can_have_a_request_repeated),
         cmocka_unit_test(what_is_refused_is_said_in_words),
     };
 

@@ -69,14 +69,21 @@ static struct http_seen *begin(struct recorder *r, const char *method, const cha
         .endpoint = str_starts(str_z(path), STR("/mcp")),
     };
 
-    return http_tap_begin(&r->http, &q, tick(r));
+    tick(r);
+    return http_tap_begin(&r->http, &q);
+}
+
+static void send(struct recorder *r, struct http_seen *x, struct str bytes)
+{
+    tick(r);
+    http_tap_sent(x, bytes);
 }
 
 static struct http_seen *post(struct recorder *r, const char *lines, const char *body)
 {
     struct http_seen *x = begin(r, "POST", "/mcp", lines);
 
-    http_tap_sent(x, terse_json(&r->arena, body), tick(r));
+    send(r, x, terse_json(&r->arena, body));
     http_tap_sent_all(x, tick(r));
     return x;
 }
@@ -253,7 +260,7 @@ static void what_breaks_off_is_told_as_far_as_it_went(void **state)
     (void)state;
     start(&r);
     x = begin(&r, "POST", "/mcp", "");
-    http_tap_sent(x, STR("{\"id\":1,"), tick(&r));
+    send(&r, x, STR("{\"id\":1,"));
     http_tap_end(x, BY_CLIENT, false, STR_NONE, tick(&r));
     x = post(&r, "", "{'id':1,'method':'a'}");
     answer(&r, x, 200, "Content-Type: application/json");
@@ -274,6 +281,71 @@ static void what_breaks_off_is_told_as_far_as_it_went(void **state)
     stop(&r);
 }
 
+static void a_request_that_is_whole_after_its_answer_began_stands_behind_that(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    x = begin(&r, "POST", "/mcp", "");
+    send(&r, x, STR("{\"id\":1,"));
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    say(&r, x, "id: e1\ndata:\n\n");
+    send(&r, x, STR("\"method\":\"a\"}"));
+    assert_terse(&r.seen, "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none "
+                          "body=late headers=[]\n"
+                          "@3000 conn=1 x=1 stream=1 http 200 sse by=server"
+                          " headers=[['Content-Type','text/event-stream']]\n"
+                          "@4000 x=1 stream=1 sse n=1 id=e1 data=\n");
+    http_tap_sent_all(x, tick(&r));
+    assert_terse(&r.seen, "@6000 conn=1 x=1 #1 c2s {'id':1,'method':'a'}\n");
+    say(&r, x, "data: {'id':1,'result':{}}\n\n");
+    end(&r, x);
+    assert_terse(&r.seen, "@7000 conn=1 x=1 stream=1 #2 s2c {'id':1,'result':{}} latency=1"
+                          " event={'n':2}\n"
+                          "@8000 conn=1 x=1 stream=1 http end server\n");
+    stop(&r);
+}
+
+/* What the server got of it is told, also if it is nothing; and what is not for us is not. */
+static void a_request_that_never_was_whole_is_told_as_far_as_it_went(void **state)
+{
+    static const char *const paths[] = { "/mcp", "/token" };
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    for (size_t i = 0; i < 2; i++) {
+        x = begin(&r, "POST", paths[i], "");
+        send(&r, x, STR("{\"id\":1,"));
+        answer(&r, x, 413, "");
+        send(&r, x, STR("\"method"));
+        say(&r, x, "too much");
+        end(&r, x);
+    }
+    x = begin(&r, "POST", "/mcp", "");
+    answer(&r, x, 401, "");
+    end(&r, x);
+    assert_terse(&r.seen,
+                 "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=late "
+                 "headers=[]\n"
+                 "@3000 conn=1 x=1 http 413 none by=server headers=[]\n"
+                 "@6000 conn=1 x=1 raw c2s {'id':1,'method (cut off)\n"
+                 "@6000 conn=1 x=1 raw s2c too much (not JSON)\n"
+                 "@6000 conn=1 x=1 http end server\n"
+                 "@9000 conn=1 x=2 http POST /token state=none host=self origin=none body=late"
+                 " headers=[]\n"
+                 "@9000 conn=1 x=2 http 413 none by=server headers=[]\n"
+                 "@12000 conn=1 x=2 http end server\n"
+                 "@14000 conn=1 x=3 http POST /mcp state=none host=self origin=none body=late"
+                 " headers=[]\n"
+                 "@14000 conn=1 x=3 http 401 none by=server headers=[]\n"
+                 "@15000 conn=1 x=3 http end server\n");
+    stop(&r);
+}
+
 static void logins_leave_no_body_and_no_query(void **state)
 {
     struct recorder r;
@@ -287,8 +359,9 @@ static void logins_leave_no_body_and_no_query(void **state)
     (void)state;
     start(&r);
     q.fields = fields_of(&r, "Authorization: Basic x");
-    x = http_tap_begin(&r.http, &q, tick(&r));
-    http_tap_sent(x, STR("client_secret=1"), tick(&r));
+    tick(&r);
+    x = http_tap_begin(&r.http, &q);
+    send(&r, x, STR("client_secret=1"));
     http_tap_sent_all(x, tick(&r));
     answer(&r, x, 200, "Content-Type: application/json");
     say(&r, x, "{'access_token':'t'}");
@@ -312,9 +385,10 @@ static struct http_seen *posted(struct recorder *r, const char *path, const char
                                   .fields = fields_of(r, ""),
                                   .host = PLACE_SELF,
                                   .endpoint = true };
-    struct http_seen *x = http_tap_begin(&r->http, &q, tick(r));
+    struct http_seen *x = http_tap_begin(&r->http, &q);
 
-    http_tap_sent(x, terse_json(&r->arena, body), tick(r));
+    tick(r);
+    send(r, x, terse_json(&r->arena, body));
     http_tap_sent_all(x, tick(r));
     return x;
 }
@@ -398,8 +472,8 @@ static void what_is_too_long_leaves_a_gap(void **state)
     text[MAX] = '\0';
     start(&r);
     x = begin(&r, "POST", "/mcp", "");
-    http_tap_sent(x, STR("{\"method\":\"a\"}"), tick(&r));
-    http_tap_sent(x, str_z(text), tick(&r));
+    send(&r, x, STR("{\"method\":\"a\"}"));
+    send(&r, x, str_z(text));
     http_tap_sent_all(x, tick(&r));
     answer(&r, x, 200, "Content-Type: text/event-stream");
     say(&r, x, "data: ");
@@ -530,6 +604,8 @@ int main(void)
         cmocka_unit_test(a_stream_that_is_resumed_says_after_what),
         cmocka_unit_test(what_is_no_message_is_kept_as_it_came),
         cmocka_unit_test(what_breaks_off_is_told_as_far_as_it_went),
+        cmocka_unit_test(a_request_that_is_whole_after_its_answer_began_stands_behind_that),
+        cmocka_unit_test(a_request_that_never_was_whole_is_told_as_far_as_it_went),
         cmocka_unit_test(logins_leave_no_body_and_no_query),
         cmocka_unit_test(a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it),
         cmocka_unit_test(an_endpoint_elsewhere_makes_no_session),

@@ -83,6 +83,7 @@ static void everything_has_a_name_of_its_own(void **state)
     assert_string_equal(operation_flag_name(OP_EVICTED), "evicted");
     assert_string_equal(operation_flag_name(OP_INFERRED), "inferred");
     assert_string_equal(operation_flag_name(OP_CLIPPED), "clipped");
+    assert_string_equal(operation_flag_name(OP_REFUSED), "refused");
 }
 
 int main(void)

@@ -1,0 +1,53 @@
+#include "wire/set-cookie.h"
+
+#include "wire/fields.h"
+
+/* The value of an attribute, if it is a Domain; else false. */
+static bool is_domain(struct str part, struct str *domain)
+{
+    struct str name = str_cut(&part, '=');
+
+    if (!fields_same(str_trim(name), STR("domain")))
+        return false;
+    *domain = str_trim(part);
+    if (str_starts(*domain, STR(".")))
+        *domain = str_skip(*domain, 1);
+    return true;
+}
+
+/* A name without a dot is no more than a host: what is for all of "com" nobody takes. */
+static bool covers(struct str domain, const struct url_authority *server)
+{
+    struct str host = server->host, above;
+
+    if (!domain.len)
+        return false;
+    if (fields_same(domain, host))
+        return true;
+    if (server->ip.kind != IP_NONE || domain.len >= host.len ||
+        str_find(domain, '.') == domain.len)
+        return false;
+    above = str_skip(host, host.len - domain.len);
+    return above.at[-1] == '.' && fields_same(above, domain);
+}
+
+void set_cookie_at_home(struct buf *to, struct str value, const struct url_authority *server)
+{
+    struct str rest = value, domain = STR_NONE, ignored;
+
+    str_cut(&rest, ';');
+    while (rest.len)
+        is_domain(str_cut(&rest, ';'), &domain);
+    if (!covers(domain, server))
+        return;
+    rest = value;
+    buf_add(to, str_cut(&rest, ';'));
+    while (rest.len) {
+        struct str part = str_cut(&rest, ';');
+
+        if (is_domain(part, &ignored))
+            continue;
+        buf_add_ch(to, ';');
+        buf_add(to, part);
+    }
+}

@@ -1,0 +1,207 @@
+"""What passes through 'mcpreel record --url' at the edges of HTTP: answers that come too early, refusals that are ordinary, and ways to
+learn a header that mcpreel adds."""
+import json
+import re
+import subprocess
+
+import pytest
+
+from http_peers import BOTH, JSON, Program, call, compose, of, read_head, result
+from test_http_record import initialize, messages, record, recorded, upstream  # noqa: F401
+
+ASK = call(5, "tools/call", name="t", arguments={"text": "x" * 300})
+
+
+def half_sent(program, message, at=40):
+    """A client that has sent its head and the first bytes of its body, and the rest of that."""
+    body = json.dumps(message).encode()
+    client = program.client()
+    head = compose(f"POST {program.path} HTTP/1.1",
+                   [("Host", f"127.0.0.1:{program.port}"), BOTH, JSON, ("Content-Length", len(body))], sized=False)
+    client.send(head + body[:at])
+    return client, body[at:]
+
+
+def checked(mcpreel, program):
+    return subprocess.run([mcpreel, "check", program.file], capture_output=True, text=True, timeout=60)
+
+
+def test_an_answer_may_begin_before_the_request_is_whole(upstream, record, mcpreel):  # noqa: F811
+    """A server that opens its stream at the head, as some do to be quick, and then reads what is asked."""
+    def serve(conn):
+        head = read_head(conn)
+        conn.sse()
+        conn.event("", id="p")
+        message = json.loads(conn.exactly(int(head.get("content-length"))))
+        conn.event(result(message["id"], {"content": [], "text": message["params"]["arguments"]["text"][:3]}), id="q")
+        conn.last()
+
+    program = record(upstream(serve).url)
+    client, rest = half_sent(program, ASK)
+    assert client.head().status == 200 and "id: p" in client.event()
+    client.send(rest)
+    assert "xxx" in client.event()
+    assert client.event() == ""
+    lines = recorded(program)
+    assert [(line["type"], line.get("ev") or line.get("dir")) for line in lines[1:-1]] == [
+        ("http", "request"), ("http", "response"), ("sse", None), ("message", "c2s"), ("message", "s2c"), ("http", "end")]
+    assert of(lines, "http", ev="request")[0]["body"] == "late"
+    assert messages(lines, dir="c2s") == [ASK]
+    assert "stream" not in of(lines, "message", dir="c2s")[0] and "latency_ms" in of(lines, "message", dir="s2c")[0]
+    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+    assert checked(mcpreel, program).returncode == 0
+
+    again = Program([mcpreel, "replay", "--listen", "0", program.file])
+    try:
+        answer = again.client().post({**ASK, "id": "other"}, headers=[("MCP-Protocol-Version", "2025-06-18")])
+        assert answer.status == 200 and '"text": "xxx"' in answer.body.decode() and '"other"' in answer.body.decode()
+    finally:
+        again.close()
+
+
+@pytest.mark.parametrize("status", [401, 413])
+def test_who_is_refused_before_the_request_is_whole_said_as_much_as_passed(upstream, record, status):  # noqa: F811
+    def serve(conn):
+        read_head(conn)
+        conn.exactly(40)
+        conn.answer(status, b"no", [("Content-Type", "text/plain")])
+        conn.wait_end()
+
+    program = record(upstream(serve).url)
+    client, rest = half_sent(program, ASK)
+    answer = client.answer()
+    assert (answer.status, answer.body, answer.get("connection")) == (status, b"no", "close")
+    client.send(rest)
+    client.rest()
+    lines = recorded(program)
+    assert of(lines, "http", ev="request")[0]["body"] == "late"
+    assert [(r["from"], r["text"], r["why"]) for r in of(lines, "raw")] == [
+        ("client", json.dumps(ASK)[:40], "cut off"), ("server", "no", "not JSON")]
+    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+
+
+def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream, record, mcpreel):  # noqa: F811
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "GET":
+                conn.answer(405, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "Method not allowed."}})
+            elif not request.get("authorization"):
+                conn.answer(401, b'{"error":"invalid_token"}', [JSON, ("WWW-Authenticate", "Bearer")])
+            elif "id" not in request.json:
+                conn.answer(202, b"Accepted")
+            else:
+                conn.answer(json_=result(request.json["id"]))
+
+    program = record(upstream(serve).url)
+    client, login = program.client(), [("Authorization", "Bearer t0k3n-9f8e7d6c")]
+    assert client.post(initialize()).status == 401
+    assert client.post(initialize(1), headers=login).status == 200
+    assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=login).status == 202
+    client.ask(method="GET", headers=login)
+    assert client.answer().status == 405
+    recorded(program)
+    judged = checked(mcpreel, program)
+    assert (judged.returncode, judged.stdout) == (0, f"{program.file}: whole, 5 messages\n")
+    shown = subprocess.run([mcpreel, "show", program.file], capture_output=True, text=True, timeout=60).stdout
+    assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"refused by HTTP +rpc -32000",
+                                                            "malformed", "nobody")] == [True, True, True, False, False]
+    summary = subprocess.run([mcpreel, "inspect", program.file], capture_output=True, text=True, timeout=60).stdout
+    assert re.search(r"Odd +nothing", summary) and "2 HTTP statuses of 400 or more" in summary
+
+
+LENT = "canary-7c1e55aa02"
+HERE = "127.0.0.1:{port}"
+# Ways in which a client might have a header of ours shown: what it sends, the status it gets, and whether the server hears of it.
+SPIES = [
+    ("the server is to repeat it", "TRACE /mcp HTTP/1.1", [], 405, False),
+    ("the same on another path", "TRACE /else HTTP/1.1", [], 405, False),
+    ("in small letters", "trace /mcp HTTP/1.1", [], 405, False),
+    ("as others call it", "TRACK /mcp HTTP/1.1", [], 405, False),
+    ("of the next but one", "TRACE /mcp HTTP/1.1", [("Max-Forwards", "0")], 405, False),
+    ("a tunnel to somebody else", "CONNECT {other} HTTP/1.1", [], 501, False),
+    ("a tunnel to the server", "CONNECT {server} HTTP/1.1", [], 501, False),
+    ("the address of somebody else", "GET http://{other}/mcp HTTP/1.1", [], None, False),
+    ("the same, as our own", "GET http://{here}/mcp HTTP/1.1", [("Host", "{other}")], None, False),
+    ("another Host", "GET /mcp HTTP/1.1", [("Host", "spy.example")], 403, False),
+    ("an address for a path", "GET //{other}/mcp HTTP/1.1", [], 200, True),
+    ("somebody else as the next one", "GET /mcp HTTP/1.1", [("X-Forwarded-Host", "{other}"), ("Forwarded", "host={other}")], 200, True),
+    ("it is between neighbours", "GET /mcp HTTP/1.1", [("Connection", "Authorization")], 200, True),
+    ("a redirect elsewhere", "GET /away HTTP/1.1", [], 307, True),
+]
+
+
+@pytest.mark.parametrize("start,headers,status,heard", [row[1:] for row in SPIES], ids=[row[0] for row in SPIES])
+def test_nobody_is_shown_a_header_that_is_added(upstream, record, start, headers, status, heard):  # noqa: F811
+    other = upstream()
+
+    def serve(conn):
+        while request := conn.request():
+            if request.target == "/away":
+                conn.answer(307, headers=[("Location", f"http://127.0.0.1:{other.port}/mcp")])
+            else:
+                shown = str(request.headers).encode() if request.method.upper() in ("TRACE", "TRACK", "CONNECT") else b"{}"
+                conn.answer(200, shown, [("Content-Type", "message/http")])
+
+    server = upstream(serve)
+    program = record(server.url, "--header-env", "Authorization=LENT", env={"LENT": f"Bearer {LENT}"})
+    names = {"here": HERE.format(port=program.port), "other": f"127.0.0.1:{other.port}", "server": f"127.0.0.1:{server.port}"}
+    client = program.client()
+    given = [(n, v.format(**names)) for n, v in headers]
+    host = [] if any(n == "Host" for n, _ in given) else [("Host", names["here"])]
+    client.send(compose(start.format(**names), [*host, *given, ("Connection", "close")] if len(given) == 0 else [*host, *given], sized=False))
+    answer = client.answer()
+    text = str(answer.headers) + answer.body.decode()
+    assert LENT not in text
+    assert answer.status == status or (status is None and answer.status in (400, 403)), text
+    if status == 405:
+        assert answer.get("allow") == "GET, POST, DELETE" and "repeats" in text
+    assert [request.get("authorization") for request in server.requests] == ([f"Bearer {LENT}"] if heard else [])
+    assert not other.requests and not other.count
+    recorded(program)
+    assert LENT not in program.file.read_text() and LENT not in program.err
+
+
+COOKIES = ["sid=v1; Domain=example.org; Path=/; HttpOnly", "lb=2; domain=.auth.example.org;Secure", "own=3; Path=/mcp",
+           "far=4; Domain=elsewhere.example", "all=5; Domain=org"]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/login"])
+def test_cookies_of_the_servers_domain_are_kept_by_who_got_them_here(upstream, record, path):  # noqa: F811
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "CONNECT":  # it plays the proxy, too, through which alone such a name can be reached
+                conn.send(b"HTTP/1.1 200 OK\r\n\r\n")
+            else:
+                conn.answer(200, b"{}", [JSON, *(("Set-Cookie", line) for line in COOKIES)])
+
+    server = upstream(serve)
+    program = record(f"http://auth.example.org:{server.port}/mcp",
+                     env={"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""})
+    client = program.client()
+    client.ask(method="GET", path=path)
+    assert client.answer().all("set-cookie") == ["sid=v1; Path=/; HttpOnly", "lb=2;Secure", *COOKIES[2:]]
+    recorded(program)
+
+
+def test_who_gives_a_wrong_path_is_asked_about_it_once(upstream, record):  # noqa: F811
+    def serve(conn):
+        while conn.request():
+            conn.answer(404, b"nothing here")
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    assert [client.post(call(n)).status for n in range(2)] == [404, 404]
+    recorded(program)
+    assert program.err.count("is the path in its URL right?") == 1
+
+
+def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record):  # noqa: F811
+    def serve(conn):
+        while request := conn.request():
+            conn.answer(404 if request.json["id"] else 200, json_=result(request.json["id"]))
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    assert [client.post(call(n)).status for n in range(2)] == [200, 404]
+    recorded(program)
+    assert "right?" not in program.err
