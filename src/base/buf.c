@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/ascii.h"
+#include "base/digits.h"
 #include "base/mem.h"
 
 void buf_init(struct buf *b, size_t max)
@@ -41,7 +42,7 @@ void buf_grew(struct buf *b, size_t n)
     b->len += n;
 }
 
-void buf_add(struct buf *b, struct str bytes)
+void buf_add_far(struct buf *b, struct str bytes)
 {
     char *to = buf_space(b, bytes.len);
 
@@ -51,26 +52,14 @@ void buf_add(struct buf *b, struct str bytes)
     b->len += bytes.len;
 }
 
-void buf_add_ch(struct buf *b, char c)
-{
-    char *to = buf_space(b, 1);
-
-    if (to)
-        b->at[b->len++] = c;
-}
-
 void buf_add_int(struct buf *b, int64_t n)
 {
-    char text[20];
-    size_t at = sizeof text;
-    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    char text[1 + DIGITS_MOST], *end = text + sizeof text;
+    char *at = digits_put_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 
-    do
-        text[--at] = (char)('0' + left % 10);
-    while (left /= 10);
     if (n < 0)
-        text[--at] = '-';
-    buf_add(b, str_n(text + at, sizeof text - at));
+        *--at = '-';
+    buf_add(b, str_n(at, (size_t)(end - at)));
 }
 
 void buf_add_percent(struct buf *b, struct str bytes)

@@ -22,8 +22,25 @@ void buf_init(struct buf *b, size_t max);
 void buf_release(struct buf *b);
 void buf_clear(struct buf *b); /* empty and not full again; keeps the memory */
 
-void buf_add(struct buf *b, struct str bytes);
-void buf_add_ch(struct buf *b, char c);
+/* buf_add() when there is no room, or nothing to add; nobody else calls it. */
+void buf_add_far(struct buf *b, struct str bytes);
+
+/* Whoever composes text does little else: nothing is called while there is room. */
+static inline void buf_add(struct buf *b, struct str bytes)
+{
+    if (!bytes.len || b->full || bytes.len > b->max - b->len || bytes.len >= b->cap - b->len) {
+        buf_add_far(b, bytes);
+        return;
+    }
+    memcpy(b->at + b->len, bytes.at, bytes.len);
+    b->len += bytes.len;
+}
+
+static inline void buf_add_ch(struct buf *b, char c)
+{
+    buf_add(b, str_n(&c, 1));
+}
+
 void buf_add_int(struct buf *b, int64_t n); /* in decimal; far quicker than printf */
 
 /* Each byte as in %41, but letters, digits and -._~ as they are. */

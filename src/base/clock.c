@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/digits.h"
 #include "base/err.h"
 
 enum { US_PER_MS = 1000, US_PER_S = 1000000, S_PER_DAY = 86400 };
@@ -36,55 +37,68 @@ static struct str said(const char *out, int n)
     return str_n(out, (size_t)n);
 }
 
-/* Every message of a recording carries a date: printf would be half its cost. */
-static char *put_digits(char *to, int n, int digits)
+static char *put_date(char *to, unsigned year, unsigned month, unsigned day)
 {
-    for (int i = digits; i-- > 0; n /= 10)
-        to[i] = (char)('0' + n % 10);
-    return to + digits;
+    to = digits_put_pair(to, year / 100);
+    to = digits_put_pair(to, year % 100);
+    *to++ = '-';
+    to = digits_put_pair(to, month);
+    *to++ = '-';
+    return digits_put_pair(to, day);
 }
 
-static char *put_triple(char *to, int a, int b, int c, char between)
+static char *put_time(char *to, unsigned in_day)
 {
-    to = put_digits(to, a, between == '-' ? 4 : 2);
-    *to++ = between;
-    to = put_digits(to, b, 2);
-    *to++ = between;
-    return put_digits(to, c, 2);
+    to = digits_put_pair(to, in_day / 3600);
+    *to++ = ':';
+    to = digits_put_pair(to, in_day / 60 % 60);
+    *to++ = ':';
+    return digits_put_pair(to, in_day % 60);
 }
 
-/* The calendar date of a day, counted from 1970. gmtime_r() asks the time zone data first,
- * and takes a lock for it. Counted from March, so that the leap day is the last of its
- * year, and in eras of 400 years, which all have the same number of days. */
-static void take_day(int64_t days, int *year, int *month, int *day)
+/* Milliseconds, and what is below them if there is anything. */
+static char *put_fraction(char *to, unsigned us)
 {
-    enum { ERA = 146097, TO_1970 = 719468 };
-    int64_t since = days + TO_1970, era = (since >= 0 ? since : since - ERA + 1) / ERA;
-    int in_era = (int)(since - era * ERA);
-    int years = (in_era - in_era / 1460 + in_era / 36524 - in_era / (ERA - 1)) / 365;
-    int in_year = in_era - (365 * years + years / 4 - years / 100);
-    int months = (5 * in_year + 2) / 153;
+    unsigned below_ms = us % US_PER_MS;
+
+    *to++ = (char)('0' + us / 100000);
+    to = digits_put_pair(to, us / US_PER_MS % 100);
+    if (!below_ms)
+        return to;
+    *to++ = (char)('0' + below_ms / 100);
+    return digits_put_pair(to, below_ms % 100);
+}
+
+/* The calendar date of a day, counted from 0000-01-01. gmtime_r() asks the time zone data
+ * first, and takes a lock for it. Counted from March, so that the leap day is the last of its
+ * year, and in eras of 400 years, which all have the same number of days; from an era before
+ * the first, which needs no sign. */
+static void take_day(unsigned days, unsigned *year, unsigned *month, unsigned *day)
+{
+    enum { ERA = 146097, TO_MARCH = 60 };
+    unsigned since = days + ERA - TO_MARCH, era = since / ERA, in_era = since % ERA;
+    unsigned years = (in_era - in_era / 1460 + in_era / 36524 - in_era / (ERA - 1)) / 365;
+    unsigned in_year = in_era - (365 * years + years / 4 - years / 100);
+    unsigned months = (5 * in_year + 2) / 153;
 
     *day = in_year - (153 * months + 2) / 5 + 1;
     *month = months < 10 ? months + 3 : months - 9;
-    *year = years + (int)era * 400 + (*month <= 2);
+    *year = years + era * 400 + (*month <= 2) - 400;
 }
 
 struct str clock_format(char out[CLOCK_TEXT], int64_t wall_us)
 {
     int64_t us = wall_us < WALL_FIRST ? WALL_FIRST : wall_us > WALL_LAST ? WALL_LAST : wall_us;
-    int64_t below = (us % US_PER_S + US_PER_S) % US_PER_S, seconds = (us - below) / US_PER_S;
-    int in_day = (int)((seconds % S_PER_DAY + S_PER_DAY) % S_PER_DAY);
-    bool whole_ms = below % US_PER_MS == 0;
-    int year, month, day;
+    uint64_t since = (uint64_t)(us - WALL_FIRST), seconds = since / US_PER_S;
+    unsigned year, month, day;
     char *to;
 
-    take_day((seconds - in_day) / S_PER_DAY, &year, &month, &day);
-    to = put_triple(out, year, month, day, '-');
+    take_day((unsigned)(seconds / S_PER_DAY), &year, &month, &day);
+    to = put_date(out, year, month, day);
     *to++ = 'T';
-    to = put_triple(to, in_day / 3600, in_day / 60 % 60, in_day % 60, ':');
+    to = put_time(to, (unsigned)(seconds % S_PER_DAY));
     *to++ = '.';
-    to = whole_ms ? put_digits(to, (int)below / US_PER_MS, 3) : put_digits(to, (int)below, 6);
+    to = put_fraction(to, (unsigned)(since % US_PER_S));
     *to++ = 'Z';
     return str_n(out, (size_t)(to - out));
 }

@@ -204,11 +204,11 @@ static inline unsigned seen_in(const struct needles *n, const char *at)
 }
 
 /* Where the sieve found something. */
-static bool look(const struct needles *n, struct str text, size_t from, uint32_t places,
+static bool look(const struct needles *n, struct str text, size_t from, uint64_t places,
                  needles_fn *fn, void *to)
 {
     for (; places; places &= places - 1) {
-        size_t i = from + (unsigned)__builtin_ctz(places);
+        size_t i = from + (unsigned)__builtin_ctzll(places);
         if (n->seen[hash_at(text.at + i)] && !compare(n, text, i, fn, to))
             return false;
     }
@@ -218,7 +218,7 @@ static bool look(const struct needles *n, struct str text, size_t from, uint32_t
 bool needles_scan(const struct needles *n, struct str text, needles_fn *fn, void *to)
 {
     size_t i = 0, end;
-    uint32_t places;
+    uint64_t places;
 
     if (n->count == 0)
         return true;

@@ -265,6 +265,48 @@ static __attribute__((noinline)) size_t run_last_sound(const unsigned char *text
     return i + run_block_sound(last, info) - before;
 }
 
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+/* Further over blocks that are all plain ASCII, with more at a time. */
+static __attribute__((noinline, target("avx2"))) size_t run_on_avx2(const unsigned char *text,
+                                                                    size_t len, size_t i)
+{
+    const __m256i quote = _mm256_set1_epi8('"'), backslash = _mm256_set1_epi8('\\');
+    const __m256i blank = _mm256_set1_epi8(0x20);
+
+    for (; len - i >= RUN_BLOCK; i += RUN_BLOCK) {
+        __m256i odd = _mm256_setzero_si256();
+
+        for (size_t n = 0; n < RUN_BLOCK; n += sizeof odd) {
+            __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(text + i + n));
+            odd = _mm256_or_si256(odd, _mm256_cmpeq_epi8(b, quote));
+            odd = _mm256_or_si256(odd, _mm256_cmpeq_epi8(b, backslash));
+            odd = _mm256_or_si256(odd, _mm256_subs_epi8(b, blank));
+        }
+        if (_mm256_movemask_epi8(odd))
+            break;
+    }
+    return i;
+}
+
+static inline size_t run_on(const unsigned char *text, size_t len, size_t i)
+{
+    return __builtin_cpu_supports("avx2") ? run_on_avx2(text, len, i) : i;
+}
+
+#else
+
+static inline size_t run_on(const unsigned char *text, size_t len, size_t i)
+{
+    (void)text;
+    (void)len;
+    return i;
+}
+
+#endif
+
 /* The first byte from `i` on that may not be sound content of a string, or `len`.
  * Notes in `*info` when it passes an escape. */
 static inline size_t run_sound(const unsigned char *text, size_t len, size_t i, uint32_t *info)
@@ -274,6 +316,8 @@ static inline size_t run_sound(const unsigned char *text, size_t len, size_t i, 
         i += n;
         if (n == 0)
             return i;
+        if (n == RUN_BLOCK) /* a long text is mostly plain */
+            i = run_on(text, len, i);
     }
     return run_last_sound(text, len, i, info);
 }

@@ -41,17 +41,25 @@ static void learn_info(struct buf *to, struct json_val info)
         learn(to, json_raw(info));
 }
 
+static void see_request(struct facts *f, const struct mcp_message *m)
+{
+    struct json_val meta = json_get(m->params, MCP_META_KEY);
+
+    if (str_eq(m->method, STR("initialize"))) {
+        f->sessions++;
+        learn_info(&f->client_info, json_get(m->params, STR("clientInfo")));
+    }
+    if (!json_exists(meta))
+        return;
+    learn_info(&f->client_info, json_get(meta, MCP_META_CLIENT_INFO));
+    learn_text(&f->protocol, json_get(meta, MCP_META_VERSION));
+}
+
 void facts_see(struct facts *f, enum record_dir dir, const struct mcp_message *m,
                struct str asked)
 {
-    if (dir == TO_SERVER && m->kind == MCP_REQUEST) {
-        if (str_eq(m->method, STR("initialize"))) {
-            f->sessions++;
-            learn_info(&f->client_info, json_get(m->params, STR("clientInfo")));
-        }
-        learn_info(&f->client_info, mcp_meta(m->params, MCP_META_CLIENT_INFO));
-        learn_text(&f->protocol, mcp_meta(m->params, MCP_META_VERSION));
-    }
+    if (dir == TO_SERVER && m->kind == MCP_REQUEST)
+        see_request(f, m);
     if (dir == TO_CLIENT && m->kind == MCP_RESULT) {
         if (str_eq(asked, STR("initialize"))) {
             learn_info(&f->server_info, json_get(m->result, STR("serverInfo")));

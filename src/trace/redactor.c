@@ -245,9 +245,11 @@ static void clean_message(struct redactor *r, struct record *rec, const struct p
 {
     struct record_message *m = &rec->message;
 
-    m->event = clean_json(r, m->event, p);
-    m->batch = clean_json(r, m->batch, p);
-    m->redacted = clean_json(r, m->redacted, p);
+    struct str *const beside[] = { &m->event, &m->batch, &m->redacted };
+
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        if (beside[i]->len) /* seldom */
+            *beside[i] = clean_json(r, *beside[i], p);
     switch (redact_json(&r->json, m->msg, true)) {
     case REDACT_JSON_CLEAN:
         return;
@@ -684,7 +686,8 @@ static void clean_record(struct redactor *r, struct record *rec)
 {
     struct place p = { rec, "members" };
 
-    rec->extra = clean_json(r, rec->extra, &p);
+    if (rec->extra.len)
+        rec->extra = clean_json(r, rec->extra, &p);
     p.member = "msg";
     if (rec->kind == RECORD_MESSAGE) {
         clean_message(r, rec, &p);

@@ -489,8 +489,8 @@ bool secrets_too_deep(struct secrets_search *f, struct str text)
     return deep;
 }
 
-/* Every layer of a text, from the outermost in. */
-static void look_through(struct secrets_search *f, struct str text, const struct way *w)
+/* Every layer of a text, from the outermost in; whether there was more than one. */
+static bool look_through(struct secrets_search *f, struct str text, const struct way *w)
 {
     bool used = false;
 
@@ -516,6 +516,7 @@ static void look_through(struct secrets_search *f, struct str text, const struct
     }
     if (used)
         drop_large(f);
+    return used;
 }
 
 static bool has(struct str text, char c)
@@ -525,9 +526,9 @@ static bool has(struct str text, char c)
 
 /* What stands in JSON with what only looks like another kind of escape beside it, such as
  * "100%ab\"c", is not what comes of undoing all kinds at once. */
-static void look_again(struct secrets_search *f, struct str text, struct way w)
+static void look_at_all(struct secrets_search *f, struct str text, struct way w)
 {
-    if (w.kinds == UNRAVEL_ALL && has(text, '\\') && (has(text, '%') || has(text, '&'))) {
+    if (look_through(f, text, &w) && has(text, '\\') && (has(text, '%') || has(text, '&'))) {
         w.kinds = UNRAVEL_BACKSLASH;
         look_through(f, text, &w);
     }
@@ -535,26 +536,20 @@ static void look_again(struct secrets_search *f, struct str text, struct way w)
 
 bool secrets_find(struct secrets_search *f, struct str text)
 {
-    static const struct way all = { .kinds = UNRAVEL_ALL };
-
     f->count = 0;
     f->overflow = f->open = false;
     f->suspect = f->secrets->always;
-    if (f->secrets->needles.count || (f->learnt && f->learnt->known)) {
-        look_through(f, text, &all);
-        look_again(f, text, all);
-    }
+    if (f->secrets->needles.count || (f->learnt && f->learnt->known))
+        look_at_all(f, text, (struct way){ .kinds = UNRAVEL_ALL });
     settle(f, 0);
     return f->count || f->overflow || f->suspect;
 }
 
 void secrets_match(struct secrets_search *f, struct str text, bool escaped, size_t offset)
 {
-    const struct way all = { escaped, true, UNRAVEL_ALL };
     size_t first = f->count;
 
-    look_through(f, text, &all);
-    look_again(f, text, all);
+    look_at_all(f, text, (struct way){ escaped, true, UNRAVEL_ALL });
     for (size_t i = first; i < f->count; i++) {
         f->hits[i].span.at += offset;
         f->hits[i].span.end += offset;

@@ -5,21 +5,12 @@
 #include "base/mem.h"
 #include "test.h"
 
-enum { BLOCK = SIEVE_PLACES + SIEVE_GRAM - 1 }; /* what has to be there to look at 32 places */
+enum { BLOCK = SIEVE_PLACES + SIEVE_GRAM - 1 }; /* what has to be there to be looked at */
 
 static unsigned draw(unsigned *seed, unsigned below)
 {
     *seed = *seed * 1103515245u + 12345u;
     return (*seed >> 16) % below;
-}
-
-static bool looks(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
 }
 
 /* The same, place by place, in the plainest way there is. */
@@ -38,15 +29,21 @@ static bool may_stand(const struct sieve *s, const char *at)
     return false;
 }
 
-static uint32_t plainly(const struct sieve *s, struct str text, size_t *at)
+/* Blocks of which the last may be short, in a text that has a whole one. */
+static uint64_t plainly(enum sieve_unit unit, const struct sieve *s, struct str text,
+                        size_t *at)
 {
-    for (; looks() && s->grams <= SIEVE_MOST && text.len - *at >= BLOCK; *at += SIEVE_PLACES) {
-        uint32_t places = 0;
+    if (!unit || s->grams > SIEVE_MOST || text.len < BLOCK)
+        return 0;
+    while (*at + SIEVE_GRAM <= text.len) {
+        size_t next = text.len - *at < BLOCK ? text.len - (SIEVE_GRAM - 1) : *at + SIEVE_PLACES;
+        uint64_t places = 0;
 
-        for (unsigned n = 0; n < SIEVE_PLACES; n++)
-            places |= (uint32_t)may_stand(s, text.at + *at + n) << n;
+        for (size_t i = *at; i < next; i++)
+            places |= (uint64_t)may_stand(s, text.at + i) << (i - *at);
         if (places)
             return places;
+        *at = next;
     }
     return 0;
 }
@@ -62,14 +59,15 @@ static struct str copy(struct str text)
 }
 
 /* From `from` on, block by block until there is no more. */
-static void check_same(const struct sieve *s, struct str text, size_t from)
+static void check_same(enum sieve_unit unit, const struct sieve *s, struct str text,
+                       size_t from)
 {
     size_t at = from, want_at = from;
-    uint32_t places, want;
+    uint64_t places, want;
 
     do {
-        places = sieve_next(s, text, &at);
-        want = plainly(s, text, &want_at);
+        places = sieve_next_by(unit, s, text, &at);
+        want = plainly(unit, s, text, &want_at);
         assert_int_equal(places, want);
         assert_int_equal(at, want_at);
         at += SIEVE_PLACES;
@@ -77,18 +75,20 @@ static void check_same(const struct sieve *s, struct str text, size_t from)
     } while (places);
 }
 
-static void check_found(const struct sieve *s, struct str text, const char *gram)
+static void check_found(enum sieve_unit unit, const struct sieve *s, struct str text,
+                        const char *gram)
 {
-    size_t at = 0;
     bool *through = mem_grow(NULL, text.len + SIEVE_PLACES);
-    uint32_t places;
+    bool all = unit && text.len >= BLOCK;
+    size_t at = 0;
+    uint64_t places;
 
     memset(through, 0, text.len + SIEVE_PLACES);
-    for (; (places = sieve_next(s, text, &at)); at += SIEVE_PLACES)
+    for (; (places = sieve_next_by(unit, s, text, &at)); at += SIEVE_PLACES)
         for (unsigned n = 0; n < SIEVE_PLACES; n++)
             through[at + n] = places >> n & 1;
-    assert_true(!looks() || text.len - at < BLOCK);
-    for (size_t i = 0; i < at; i++)
+    assert_true(all ? at + SIEVE_GRAM > text.len : at == 0);
+    for (size_t i = 0; all && i + SIEVE_GRAM <= text.len; i++)
         if (!memcmp(text.at + i, gram, SIEVE_GRAM))
             assert_true(through[i]);
     free(through);
@@ -98,7 +98,7 @@ static void check_found(const struct sieve *s, struct str text, const char *gram
  * three blocks and more, read from any place on. */
 static void random_texts_are_sifted_as_place_by_place(void **state)
 {
-    enum { ROUNDS = 4000, LONGEST = 140, MANY = 60 };
+    enum { ROUNDS = 2000, LONGEST = 280, MANY = 60 };
     unsigned seed = 7;
 
     (void)state;
@@ -119,41 +119,45 @@ static void random_texts_are_sifted_as_place_by_place(void **state)
                     added[i][k] = (char)draw(&seed, 256);
             sieve_add(&s, added[i]);
         }
-        for (size_t from = 0; from <= text.len; from += 1 + draw(&seed, 20))
-            check_same(&s, text, from);
-        for (unsigned i = 0; i < grams; i++)
-            check_found(&s, text, added[i]);
+        for (enum sieve_unit unit = SIEVE_NONE; unit <= sieve_best(); unit++) {
+            for (size_t from = 0; from <= text.len; from += 1 + draw(&seed, 20))
+                check_same(unit, &s, text, from);
+            for (unsigned i = 0; i < grams; i++)
+                check_found(unit, &s, text, added[i]);
+        }
         free((char *)text.at);
     }
+}
+
+static void check_place(enum sieve_unit unit, size_t len, size_t place)
+{
+    bool seen = unit && len >= BLOCK;
+    struct sieve s = { .grams = 0 };
+    char bytes[200];
+    size_t at = 0;
+    struct str text;
+
+    memset(bytes, '.', sizeof bytes);
+    memcpy(bytes + place, "a\xff\x80", SIEVE_GRAM);
+    text = copy(str_n(bytes, len));
+    sieve_add(&s, "a\xff\x80");
+    assert_int_equal(sieve_next_by(unit, &s, text, &at),
+                     seen ? UINT64_C(1) << place % SIEVE_PLACES : 0);
+    assert_int_equal(at, seen ? place - place % SIEVE_PLACES : 0);
+    free((char *)text.at);
 }
 
 /* One gram in a text that has nothing of it: there, and nowhere else, wherever a block ends. */
 static void a_gram_comes_through_at_its_place_alone(void **state)
 {
-    static const size_t lengths[] = { 0,  2,  3,  31, 32, 33, 34, 35, 36, 63,
-                                      64, 65, 66, 67, 68, 96, 97, 98, 99 };
+    static const size_t lengths[] = { 0,  2,  3,   31,  32,  63,  64,  65,  66,
+                                      67, 68, 127, 128, 129, 130, 131, 132, 194 };
 
     (void)state;
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
-        size_t blocks = lengths[k] < BLOCK ? 0 : 1 + (lengths[k] - BLOCK) / SIEVE_PLACES;
-        char bytes[100];
-
-        for (size_t place = 0; place + SIEVE_GRAM <= lengths[k]; place++) {
-            bool seen = looks() && place < blocks * SIEVE_PLACES;
-            struct sieve s = { .grams = 0 };
-            size_t at = 0;
-            struct str text;
-
-            memset(bytes, '.', sizeof bytes);
-            memcpy(bytes + place, "a\xff\x80", SIEVE_GRAM);
-            text = copy(str_n(bytes, lengths[k]));
-            sieve_add(&s, "a\xff\x80");
-            assert_int_equal(sieve_next(&s, text, &at), seen ? 1u << place % 32 : 0);
-            if (looks())
-                assert_int_equal(at, (seen ? place / SIEVE_PLACES : blocks) * SIEVE_PLACES);
-            free((char *)text.at);
-        }
-    }
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        for (size_t place = 0; place + SIEVE_GRAM <= lengths[k]; place++)
+            for (enum sieve_unit unit = SIEVE_NONE; unit <= sieve_best(); unit++)
+                check_place(unit, lengths[k], place);
 }
 
 static void no_gram_is_left_out_of_as_many_as_there_may_be(void **state)
@@ -169,9 +173,11 @@ static void no_gram_is_left_out_of_as_many_as_there_may_be(void **state)
         bytes[i] = (char)draw(&seed, 256);
     for (size_t i = 0; i < SIEVE_MOST; i++)
         sieve_add(&s, bytes + i * 14);
-    for (size_t i = 0; i < SIEVE_MOST; i++)
-        check_found(&s, text, bytes + i * 14);
-    check_same(&s, text, 0);
+    for (enum sieve_unit unit = SIEVE_NONE; unit <= sieve_best(); unit++) {
+        for (size_t i = 0; i < SIEVE_MOST; i++)
+            check_found(unit, &s, text, bytes + i * 14);
+        check_same(unit, &s, text, 0);
+    }
 }
 
 /* Or it would be of no use. */
@@ -182,7 +188,7 @@ static void what_is_no_gram_mostly_stays_behind(void **state)
     struct sieve s = { .grams = 0 };
     size_t at = 0, through = 0;
     unsigned seed = 7;
-    uint32_t places;
+    uint64_t places;
 
     (void)state;
     for (size_t i = 0; i < LONG; i++)
@@ -190,8 +196,8 @@ static void what_is_no_gram_mostly_stays_behind(void **state)
     for (size_t i = 0; i < GRAMS; i++)
         sieve_add(&s, bytes + i * 97);
     for (; (places = sieve_next(&s, str_n(bytes, LONG), &at)); at += SIEVE_PLACES)
-        through += (unsigned)__builtin_popcount(places);
-    assert_true(!looks() || through >= GRAMS);
+        through += (unsigned)__builtin_popcountll(places);
+    assert_true(!sieve_best() || through >= GRAMS);
     assert_true(through < LONG / 4);
 }
 
@@ -205,7 +211,8 @@ static void among_too_many_grams_nothing_is_looked_for(void **state)
     memset(bytes, 'a', sizeof bytes);
     for (int i = 0; i < SIEVE_MOST; i++)
         sieve_add(&s, "aaa");
-    assert_int_equal(sieve_next(&s, str_n(bytes, sizeof bytes), &at), looks() ? UINT32_MAX : 0);
+    assert_int_equal(sieve_next(&s, str_n(bytes, sizeof bytes), &at),
+                     sieve_best() ? UINT64_MAX : 0);
     sieve_add(&s, "aaa");
     assert_int_equal(sieve_next(&s, str_n(bytes, sizeof bytes), &at), 0);
     assert_int_equal(at, 0);
