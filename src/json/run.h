@@ -265,10 +265,28 @@ static __attribute__((noinline)) size_t run_last_sound(const unsigned char *text
     return i + run_block_sound(last, info) - before;
 }
 
+/* Passes over blocks in which nothing needs a second look: most of any long text. Not inline,
+ * so that what it takes for that is all it has in registers. */
+static __attribute__((noinline)) size_t run_plain_blocks(const unsigned char *text, size_t len,
+                                                         size_t i)
+{
+    for (; len - i >= RUN_BLOCK; i += RUN_BLOCK) {
+        struct run_block k = run_block(text + i);
+        __m128i any = _mm_setzero_si128();
+
+        for (int n = 0; n < 4; n++)
+            any = _mm_or_si128(any, _mm_or_si128(run_is_quote(k.b[n]), run_is_special(k.b[n])));
+        if (_mm_movemask_epi8(any))
+            break;
+    }
+    return i;
+}
+
 /* The first byte from `i` on that may not be sound content of a string, or `len`.
  * Notes in `*info` when it passes an escape. */
 static inline size_t run_sound(const unsigned char *text, size_t len, size_t i, uint32_t *info)
 {
+    i = run_plain_blocks(text, len, i);
     while (len - i >= RUN_BLOCK) {
         unsigned n = run_block_sound(text + i, info);
         i += n;
