@@ -40,7 +40,7 @@ void buf_grew(struct buf *b, size_t n)
     b->len += n;
 }
 
-void buf_add(struct buf *b, struct str bytes)
+void buf_add_anyway(struct buf *b, struct str bytes)
 {
     char *to = buf_space(b, bytes.len);
 

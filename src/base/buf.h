@@ -22,7 +22,7 @@ void buf_init(struct buf *b, size_t max);
 void buf_release(struct buf *b);
 void buf_clear(struct buf *b); /* empty and not full again; keeps the memory */
 
-void buf_add(struct buf *b, struct str bytes);
+static inline void buf_add(struct buf *b, struct str bytes);
 void buf_add_ch(struct buf *b, char c);
 void buf_add_int(struct buf *b, int64_t n); /* in decimal; far quicker than printf */
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
@@ -41,6 +41,19 @@ bool buf_ok(const struct buf *b, struct err *e) MUST_CHECK;
 static inline struct str buf_str(const struct buf *b)
 {
     return str_n(b->at, b->len);
+}
+
+/* What buf_add() is where there may be no room. */
+void buf_add_anyway(struct buf *b, struct str bytes);
+
+static inline void buf_add(struct buf *b, struct str bytes)
+{
+    if (!bytes.len || bytes.len >= b->cap - b->len || bytes.len > b->max - b->len || b->full) {
+        buf_add_anyway(b, bytes);
+        return;
+    }
+    memcpy(b->at + b->len, bytes.at, bytes.len);
+    b->len += bytes.len;
 }
 
 /* NUL-terminated, valid until the next change; a full buffer keeps one byte for it. */
