@@ -2,6 +2,8 @@
 
 #include <strings.h>
 
+#include "base/ascii.h"
+
 void amount_of(struct buf *to, uint64_t n, const char *one, const char *many)
 {
     buf_printf(to, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
@@ -63,14 +65,14 @@ static const struct unit time_units[] = {
 
 static bool at_digit(struct str s)
 {
-    return s.len && s.at[0] >= '0' && s.at[0] <= '9';
+    return s.len && ascii_is_digit(s.at[0]);
 }
 
 static const struct unit *take_unit(struct str *rest, const struct unit *units)
 {
     size_t n = 0;
 
-    while (n < rest->len && ((rest->at[n] | 0x20) >= 'a' && (rest->at[n] | 0x20) <= 'z'))
+    while (n < rest->len && ascii_is_letter(rest->at[n]))
         n++;
     for (; units->name; units++)
         if (strlen(units->name) == n && (!n || strncasecmp(units->name, rest->at, n) == 0)) {

@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "base/ascii.h"
+
 static const char digits[64] = {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 };
@@ -28,11 +30,11 @@ void base64_encode(struct buf *to, struct str bytes)
 
 static int value_of(char c)
 {
-    if (c >= 'A' && c <= 'Z')
+    if (ascii_is_upper(c))
         return c - 'A';
-    if (c >= 'a' && c <= 'z')
+    if (ascii_is_lower(c))
         return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
+    if (ascii_is_digit(c))
         return c - '0' + 52;
     if (c == '+')
         return 62;

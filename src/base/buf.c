@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 
 void buf_init(struct buf *b, size_t max)
@@ -70,6 +71,21 @@ void buf_add_int(struct buf *b, int64_t n)
     if (n < 0)
         text[--at] = '-';
     buf_add(b, str_n(text + at, sizeof text - at));
+}
+
+void buf_add_percent(struct buf *b, struct str bytes)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < bytes.len; i++) {
+        char c = bytes.at[i];
+        const char escaped[] = { '%', digits[(unsigned char)c >> 4], digits[c & 15] };
+
+        if (ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
+            buf_add_ch(b, c);
+        else
+            buf_add(b, str_n(escaped, sizeof escaped));
+    }
 }
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)

@@ -25,6 +25,10 @@ void buf_clear(struct buf *b); /* empty and not full again; keeps the memory */
 static inline void buf_add(struct buf *b, struct str bytes);
 void buf_add_ch(struct buf *b, char c);
 void buf_add_int(struct buf *b, int64_t n); /* in decimal; far quicker than printf */
+
+/* Each byte as in %41, but letters, digits and -._~ as they are. */
+void buf_add_percent(struct buf *b, struct str bytes);
+
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 

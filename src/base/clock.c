@@ -102,18 +102,13 @@ static bool take_char(struct str *s, const char *any)
 /* Exactly `digits` digits that make a number from `least` to `most`. */
 static bool take_number(struct str *s, size_t digits, int least, int most, int *out)
 {
-    int n = 0;
+    uint64_t n;
 
-    if (s->len < digits)
+    if (s->len < digits || !str_u64(str_n(s->at, digits), &n))
         return false;
-    for (size_t i = 0; i < digits; i++) {
-        if (s->at[i] < '0' || s->at[i] > '9')
-            return false;
-        n = n * 10 + (s->at[i] - '0');
-    }
     *s = str_skip(*s, digits);
-    *out = n;
-    return n >= least && n <= most;
+    *out = (int)n;
+    return *out >= least && *out <= most;
 }
 
 static int days_in_month(int year, int month)

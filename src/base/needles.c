@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 
 enum { GRAM = 0xFFFFFF };
@@ -36,11 +37,6 @@ static uint32_t chain_of(uint32_t hash)
     return hash >> (NEEDLES_HASH_BITS - NEEDLES_CHAIN_BITS);
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 /* How often a byte is to be expected in JSON and in what people write, roughly. */
 static unsigned commonness(char c)
 {
@@ -50,9 +46,9 @@ static unsigned commonness(char c)
         return 8;
     if (strchr("etaoinsrETAOINSR", c))
         return 6;
-    if (lower(c) >= 'a' && lower(c) <= 'z')
+    if (ascii_is_letter(c))
         return 4;
-    return c >= '0' && c <= '9' ? 3 : 1;
+    return ascii_is_digit(c) ? 3 : 1;
 }
 
 static size_t chain_length(const struct needles *n, uint32_t hash)
@@ -67,8 +63,8 @@ static size_t chain_length(const struct needles *n, uint32_t hash)
 /* The other spelling of a byte of a needle; the byte itself if there is none. */
 static char other(char c, enum needles_case fold)
 {
-    if (fold == NEEDLES_ANY_CASE && c >= 'a' && c <= 'z')
-        return (char)(c - ('a' - 'A'));
+    if (fold == NEEDLES_ANY_CASE)
+        return ascii_upper(c);
     return fold == NEEDLES_SPACE_OR_PLUS && c == ' ' ? '+' : c;
 }
 
@@ -100,7 +96,7 @@ static struct str keep(struct needles *n, struct str text, enum needles_case fol
     char *copy = arena_z(&n->arena, text);
 
     for (size_t i = 0; fold == NEEDLES_ANY_CASE && i < text.len; i++)
-        copy[i] = lower(copy[i]);
+        copy[i] = ascii_lower(copy[i]);
     return str_n(copy, text.len);
 }
 

@@ -1,16 +1,34 @@
 #include "base/str.h"
 
-const unsigned char str_hex_digits[256] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-    ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-    ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-    ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
+#include "base/ascii.h"
+
+bool str_u64(struct str s, uint64_t *n)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < s.len; i++)
+        if (!ascii_is_digit(s.at[i]) || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(s.at[i] - '0'), &value))
+            return false;
+    *n = value;
+    return s.len > 0;
+}
+
+bool str_i64(struct str s, int64_t *n)
+{
+    bool negative = str_starts(s, STR("-"));
+    uint64_t value;
+
+    if (!str_u64(str_skip(s, negative), &value))
+        return false;
+    return negative ? !__builtin_sub_overflow(0, value, n)
+                    : !__builtin_add_overflow(0, value, n);
+}
 
 bool str_percent(struct str s, char *byte)
 {
-    int high = s.len > 2 && s.at[0] == '%' ? str_hex(s.at[1]) : -1;
-    int low = high < 0 ? -1 : str_hex(s.at[2]);
+    int high = s.len > 2 && s.at[0] == '%' ? ascii_hex(s.at[1]) : -1;
+    int low = high < 0 ? -1 : ascii_hex(s.at[2]);
 
     if (low < 0)
         return false;
@@ -33,16 +51,11 @@ int str_cmp(struct str a, struct str b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 struct str str_trim(struct str s)
 {
-    while (s.len && is_blank(s.at[0]))
+    while (s.len && ascii_is_blank(s.at[0]))
         s = str_skip(s, 1);
-    while (s.len && is_blank(s.at[s.len - 1]))
+    while (s.len && ascii_is_blank(s.at[s.len - 1]))
         s.len--;
     return s;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct str {
@@ -51,13 +52,10 @@ static inline struct str str_skip(struct str s, size_t n)
     return n >= s.len ? STR_NONE : str_n(s.at + n, s.len - n);
 }
 
-extern const unsigned char str_hex_digits[256]; /* one more than each is worth; 0: none */
-
-/* What a hexadecimal digit is worth; -1: it is none. */
-static inline int str_hex(char c)
-{
-    return str_hex_digits[(unsigned char)c] - 1;
-}
+/* Digits and nothing else, with a '-' in front where it may be negative; false: it is not
+ * that, or does not fit. */
+bool str_u64(struct str s, uint64_t *n);
+bool str_i64(struct str s, int64_t *n);
 
 /* Whether it begins with a byte as %41; which one that is. */
 bool str_percent(struct str s, char *byte);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -112,7 +113,7 @@ static void link_all(struct swarm *s, unsigned log)
 static char spelled(char c, enum swarm_spelling spelling)
 {
     if (spelling == SWARM_ANY_CASE)
-        return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        return ascii_lower(c);
     return spelling == SWARM_SPACE_OR_PLUS && c == '+' ? ' ' : c;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 _Static_assert((int)UNRAVEL_ROOM >= (int)UTF8_MAX, "an escape is copied as a whole");
@@ -22,7 +23,7 @@ static bool read_hex(struct str s, size_t digits, uint32_t *out)
     if (s.len < digits)
         return false;
     for (size_t i = 0; i < digits; i++) {
-        int d = str_hex(s.at[i]);
+        int d = ascii_hex(s.at[i]);
         if (d < 0)
             return false;
         n = n << 4 | (uint32_t)d;
@@ -51,8 +52,8 @@ static size_t from_braces(struct str s, struct plain *p)
     size_t i = 3;
     uint32_t n = 0;
 
-    for (; i < s.len && i < 3 + MOST && str_hex(s.at[i]) >= 0; i++)
-        n = n << 4 | (uint32_t)str_hex(s.at[i]);
+    for (; i < s.len && i < 3 + MOST && ascii_hex(s.at[i]) >= 0; i++)
+        n = n << 4 | (uint32_t)ascii_hex(s.at[i]);
     if (i == 3 || i == s.len || s.at[i] != '}' || n > CODE_MAX)
         return 0;
     return one_char(p, n, i + 1);
@@ -98,8 +99,7 @@ static size_t from_octal(struct str s, struct plain *p)
 
 static bool is_no_letter(char c)
 {
-    return (c >= ' ' && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') ||
-           (c > 'z' && c < '\x7f');
+    return c >= ' ' && c < '\x7f' && !ascii_is_alnum(c);
 }
 
 static size_t from_backslash(struct str s, struct plain *p)
@@ -148,7 +148,7 @@ static size_t from_number(struct str s, struct plain *p)
     uint32_t n = 0;
 
     for (; i < s.len && i < first + MOST; i++) {
-        int d = str_hex(s.at[i]);
+        int d = ascii_hex(s.at[i]);
         if (d < 0 || (!hex && d > 9))
             break;
         n = n * (hex ? 16 : 10) + (uint32_t)d;

@@ -1,9 +1,6 @@
 #include "base/words.h"
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+#include "base/ascii.h"
 
 /* Takes what follows the opening quote, up to and with the closing one. */
 static bool take_quoted(struct str *rest, char quote, char *word, size_t *len, struct err *e)
@@ -26,7 +23,7 @@ static bool take_word(struct str *rest, char *word, size_t *used, struct err *e)
 {
     size_t len = 0;
 
-    while (rest->len && !is_blank(rest->at[0])) {
+    while (rest->len && !ascii_is_blank(rest->at[0])) {
         char c = rest->at[0];
 
         *rest = str_skip(*rest, 1);
@@ -57,7 +54,7 @@ bool words_split(char ***out, size_t *count, struct str text, struct arena *a, s
 
     *count = 0;
     for (;;) {
-        while (text.len && is_blank(text.at[0]))
+        while (text.len && ascii_is_blank(text.at[0]))
             text = str_skip(text, 1);
         if (!text.len)
             break;

@@ -160,6 +160,35 @@ static bool check_sizes(const struct record_args *args, struct err *e)
     return true;
 }
 
+/* What was said of a server, or of clients, that there are none of. */
+static bool check_sides(const struct operands *in, const struct record_http_settings *http,
+                        struct err *e)
+{
+    bool command = !http->server->url;
+    const struct option_idle rows[] = {
+        { "max-servers", "'--listen' and a command", !command || !http->listens },
+        { "target-env", "a command", !command },
+        { "cacert", "a URL that begins with https", !remote_is_secure(http->server) },
+        { "allow-remote", "an address of '--listen' that other machines can reach",
+          http->at.scope == LISTEN_LOOPBACK },
+        { 0 },
+    };
+
+    return option_refuse_idle(in, rows, e);
+}
+
+static bool check_place(const struct operands *in, const struct record_place *place,
+                        struct err *e)
+{
+    const struct option_idle rows[] = {
+        { "force", "the name of a file, in '-o FILE'", place->folder != NULL },
+        { "plain", "the format 'recording'", place->format != &recording_format },
+        { 0 },
+    };
+
+    return option_refuse_idle(in, rows, e);
+}
+
 /* A file may be named after the recording or its server. */
 static void name_without_secrets(struct record_wish *wish, struct redaction *r, struct arena *a)
 {
@@ -233,7 +262,8 @@ static int record_at(const struct app *app, struct record_place *place,
 
 /* From here on nothing is said or written but through the redaction. */
 static int record_redacted(const struct app *app, const struct record_args *args,
-                           struct record_settings *how, const struct record_http_settings *http,
+                           const struct operands *in, struct record_settings *how,
+                           const struct record_http_settings *http,
                            const struct server_env *env, struct err *e)
 {
     char *on_host[] = { (char *)(uintptr_t)http->server->host, NULL };
@@ -257,7 +287,7 @@ static int record_redacted(const struct app *app, const struct record_args *args
     redaction.redactor.live = true;
     how->redaction = &redaction;
     name_without_secrets(&wish, &redaction, &a);
-    if (record_place_find(&place, &redacted, &wish, e)) {
+    if (record_place_find(&place, &redacted, &wish, e) && check_place(in, &place, e)) {
         redaction_for(&redaction, place.format);
         code = record_at(&redacted, &place, args, how, http, e);
     } else {
@@ -291,12 +321,12 @@ static int record_from(const struct app *app, const struct record_args *args,
     int code = EXIT_USAGE;
 
     if (listening_choose(&args->listening, usual, &http->at, &http->listens, e) &&
-        check_one(http->server, has_command, e) &&
+        check_one(http->server, has_command, e) && check_sides(in, http, e) &&
         remote_may_lend(http->server, listening_is_open(http->listening, &http->at), e) &&
         (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;
 
-        code = record_redacted(app_unheld_begin(&unheld, app), args, &how, http, env, e);
+        code = record_redacted(app_unheld_begin(&unheld, app), args, in, &how, http, env, e);
         app_unheld_end(&unheld);
     }
     arena_release(&a);

@@ -447,6 +447,21 @@ static bool choose_side(struct replay *r, struct err *e)
     return true;
 }
 
+/* What was said of a report, clients or a server that there are none of. */
+static bool check_idle(const struct replay *r, const struct operands *in,
+                       const struct remote *remote, struct err *e)
+{
+    const struct option_idle rows[] = {
+        { "force", "'--report'", !r->args->report },
+        { "cacert", "a URL that begins with https", !remote_is_secure(remote) },
+        { "allow-remote", "an address of '--listen' that other machines can reach",
+          r->listen.at.scope == LISTEN_LOOPBACK },
+        { 0 },
+    };
+
+    return option_refuse_idle(in, rows, e);
+}
+
 /* Which server, if any, and whether it is needed. */
 static int replay_with(struct replay *r, const char *path, const struct operands *in,
                        struct err *e)
@@ -460,7 +475,8 @@ static int replay_with(struct replay *r, const char *path, const struct operands
         code = app_exit_code(e);
     } else {
         r->server.where = remote.url ? &remote : NULL;
-        if (choose_server(r->args, in, needed, &a, &r->server, e) &&
+        if (check_idle(r, in, &remote, e) &&
+            choose_server(r->args, in, needed, &a, &r->server, e) &&
             (!r->over_http ||
              remote_may_lend(&remote, listening_is_open(&r->args->listening, &r->listen.at),
                              e)))

@@ -38,6 +38,7 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_UNHEARD:
     case ACTION_ASK:
     case ACTION_ABANDON:
+    case ACTION_FAULT:
         break;
     }
     d->act(d->to, a);

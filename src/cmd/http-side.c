@@ -197,7 +197,7 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
 void http_side_close(struct http_side *s)
 {
     static const struct exchange_fault ended = { .kind = EXCHANGE_STOPPED,
-                                                 .text = "mcpreel has ended" };
+                                                 .text = "mcpreel was ended" };
 
     http_server_close(s->server);
     sweep(s);

@@ -58,6 +58,8 @@ static const struct odd odds[STATS_ODDS] = {
                              "definitions of tools that changed" },
     [STATS_SERVER_EXIT] = { "server-exit", "server process that ended badly",
                             "server processes that ended badly" },
+    [STATS_HTTP_FAULT] = { "http-fault", "HTTP exchange that came to nothing",
+                           "HTTP exchanges that came to nothing" },
     [STATS_LONE_SURROGATE] = { "lone-surrogate",
                                "message with half a surrogate pair: jq 1.6 does not take it",
                                "messages with half a surrogate pair: jq 1.6 does not take "

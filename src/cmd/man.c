@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "cmd/globals.h"
 #include "cmd/prose.h"
@@ -59,7 +60,7 @@ static void add_prose(struct buf *to, struct str text)
 static void add_upper(struct buf *to, const char *name)
 {
     for (; *name; name++)
-        buf_add_ch(to, *name >= 'a' && *name <= 'z' ? (char)(*name - 32) : *name);
+        buf_add_ch(to, ascii_upper(*name));
 }
 
 static void add_head(struct buf *to, const char *name, const char *summary)

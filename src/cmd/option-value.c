@@ -1,18 +1,11 @@
 #include "cmd/option-value.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "base/amount.h"
 #include "base/buf.h"
 #include "base/nearest.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool set_flag(void *field, const char *text, struct err *e)
 {
@@ -30,20 +23,11 @@ static bool set_flag(void *field, const char *text, struct err *e)
     return err_set(e, ERR_USAGE, "'%s' is neither true nor false", text);
 }
 
-static bool parse_int(const char *text, int64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return (is_digit(text[0]) || text[0] == '-') && !*end && !errno;
-}
-
 static bool set_count(void *field, const char *text, struct err *e)
 {
     int64_t n;
 
-    if (!parse_int(text, &n) || n < 0 || n > 9)
+    if (!str_i64(str_z(text), &n) || n < 0 || n > 9)
         return err_set(e, ERR_USAGE, "'%s' is not a number from 0 to 9", text);
     *(int *)field = (int)n;
     return true;
@@ -54,7 +38,7 @@ static bool set_int(const struct option *o, void *field, const char *text, struc
     bool any = !o->min && !o->max;
     int64_t n;
 
-    if (!parse_int(text, &n))
+    if (!str_i64(str_z(text), &n))
         return err_set(e, ERR_USAGE, "'%s' is not a whole number", text);
     if (!any && (n < o->min || n > o->max))
         return err_set(e, ERR_USAGE, "'%s' is not from %" PRId64 " to %" PRId64, text, o->min,

@@ -1,5 +1,6 @@
 #include "cmd/option.h"
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "cmd/option-value.h"
@@ -218,6 +219,7 @@ int option_read_line(struct option_reader *r, int argc, char **argv, enum option
 
     *operands = (struct operands){
         .at = arena_alloc(r->arena, ((size_t)argc + 1) * sizeof(char *)),
+        .reader = r,
     };
     for (; l.at < argc; l.at++) {
         const char *word = argv[l.at];
@@ -258,8 +260,7 @@ const char *option_env_name(char out[OPTION_ENV_NAME], const char *prefix, const
     for (; *prefix; prefix++)
         out[n++] = *prefix;
     for (; *name; name++)
-        out[n++] =
-            *name == '-' ? '_' : (char)(*name >= 'a' && *name <= 'z' ? *name - 32 : *name);
+        out[n++] = *name == '-' ? '_' : ascii_upper(*name);
     out[n] = '\0';
     return out;
 }
@@ -306,6 +307,23 @@ void option_read_env(struct option_reader *r, struct err *e)
             if (now.kind != ERR_OK)
                 keep_first(e, &now);
         }
+}
+
+static bool was_given(const struct operands *in, const char *name)
+{
+    struct found f;
+
+    return in->reader && find_long(in->reader, str_z(name), &f) && *given(in->reader, &f);
+}
+
+bool option_refuse_idle(const struct operands *in, const struct option_idle *rows,
+                        struct err *e)
+{
+    for (; rows->name; rows++)
+        if (rows->idle && was_given(in, rows->name))
+            return err_set(e, ERR_USAGE, "'--%s' only goes with %s", rows->name,
+                           rows->goes_with);
+    return true;
 }
 
 bool option_shown(const struct option *o, const struct option *over)

@@ -91,6 +91,7 @@ struct operands {
     size_t count;
     char **server;       /* what follows "--", NULL-terminated; NULL: there was no "--" */
     size_t server_count; /* never 0 with a server */
+    const struct option_reader *reader; /* of the options beside them; NULL: there were none */
 };
 
 enum { OPTION_SETS = 2 };
@@ -122,6 +123,17 @@ int option_read_line(struct option_reader *r, int argc, char **argv, enum option
 
 /* Fills from the environment what the command line did not give; errors as above. */
 void option_read_env(struct option_reader *r, struct err *e);
+
+/* For options that mean nothing beside the others, each with what it goes with: ERR_USAGE for
+ * the first that the command line has. A variable may be meant for other commands, and is no
+ * mistake. The table ends with a row of zeroes. */
+struct option_idle {
+    const char *name;
+    const char *goes_with; /* as in "'--name' only goes with …" */
+    bool idle;             /* it is so here */
+};
+bool option_refuse_idle(const struct operands *in, const struct option_idle *rows,
+                        struct err *e) MUST_CHECK;
 
 enum { OPTION_ENV_NAME = 80 };
 

@@ -7,6 +7,7 @@
 #include "cmd/http-side.h"
 #include "cmd/record-session.h"
 #include "cmd/servers.h"
+#include "engine/front-ask.h"
 #include "engine/http-front.h"
 #include "engine/http-tap.h"
 #include "loop/child.h"
@@ -51,7 +52,7 @@ static void *on_asked(void *to, const struct exchange *x)
         .fields = &x->head->fields,
         .host = x->host,
         .origin = x->origin,
-        .endpoint = !str_starts(x->head->path, STR("/.well-known/")),
+        .endpoint = front_ask_is_ours(x->head->path),
     };
     struct seen *seen = mem_new(struct seen);
 
@@ -74,15 +75,15 @@ static void on_sent_all(void *to, void *seen)
     check(s);
 }
 
-/* `why` it is not clean; NULL: there is nothing to be said. */
-static void end(struct sessions *s, struct seen *seen, enum http_tap_by by, const char *why)
+static void end(struct sessions *s, struct seen *seen, enum http_tap_by by, bool clean,
+                struct str why)
 {
-    http_tap_end(seen->x, by, !why, why ? str_z(why) : STR_NONE, reel_now(&s->reel));
+    http_tap_end(seen->x, by, clean, why, reel_now(&s->reel));
     check(s);
     free(seen);
 }
 
-/* What we say in a server's place is not told as if it had said it. */
+/* What we say in a server's place is not told as if it had said it, but why we do. */
 static void on_answered(void *to, void *at, const struct action *a)
 {
     struct sessions *s = to;
@@ -95,8 +96,8 @@ static void on_answered(void *to, void *at, const struct action *a)
     if (!a->own && a->text.len)
         http_tap_answered(seen->x, a->text, now);
     if (a->kind == ACTION_ANSWER || a->kind == ACTION_END)
-        end(s, seen, seen->own ? BY_MCPREEL : BY_SERVER,
-            seen->own && a->kind == ACTION_END ? "the server is gone" : NULL);
+        end(s, seen, seen->own ? BY_MCPREEL : BY_SERVER, !seen->own || a->kind == ACTION_ANSWER,
+            a->why);
     else
         check(s);
 }
@@ -109,12 +110,13 @@ static void on_refused(void *to, void *at, unsigned status, const char *text)
 
     http_tap_answer(seen->x, status, &none, BY_MCPREEL, reel_now(&s->reel));
     log_say(s->reel.app->log, LOG_DEBUG, "answered %u: %s", status, text);
-    end(s, seen, BY_MCPREEL, NULL);
+    end(s, seen, BY_MCPREEL, true, str_z(text));
 }
 
 static void on_gone(void *to, void *seen, const struct exchange_fault *why)
 {
-    end(to, seen, why->kind == EXCHANGE_STOPPED ? BY_MCPREEL : BY_CLIENT, why->text);
+    end(to, seen, why->kind == EXCHANGE_STOPPED ? BY_MCPREEL : BY_CLIENT, false,
+        str_z(why->text));
 }
 
 static const struct http_side_watch http_watch = {
@@ -175,9 +177,9 @@ static void on_stderr(void *to, uint64_t number, struct str text)
     }
 }
 
-static void on_exited(void *to, uint64_t number, int code, int signum)
+static void on_exited(void *to, uint64_t number, int code, int signum, struct str why)
 {
-    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("exit") } };
+    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("exit"), .why = why } };
 
     r.has = signum ? HAS_SIGNAL : HAS_EXIT_CODE;
     r.proc.exit_code = code;
@@ -215,15 +217,21 @@ static const struct servers_watch servers_watch = {
     .all_gone = on_servers_gone,
 };
 
+/* If that was the first there is nothing to go on with. */
 static void start_server(struct sessions *s, uint64_t number)
 {
+    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("failed") } };
     int errnum = 0;
 
     s->why = (struct err)ERR_NONE;
     if (servers_start(&s->servers, number, &errnum, &s->why))
         return;
-    if (!s->begun)
+    if (!s->begun) {
         s->no_server = record_session_start_failure(errnum, &s->why);
+        return;
+    }
+    r.proc.why = str_z(s->why.msg);
+    put_around(s, number, &r);
     drive_tell(&s->drive, (struct event){ .kind = EVENT_UPSTREAM_CLOSED,
                                           .server = number,
                                           .why = str_z(s->why.msg) });

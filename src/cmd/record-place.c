@@ -1,5 +1,6 @@
 #include "cmd/record-place.h"
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
@@ -63,8 +64,7 @@ static struct str server_word(char *const *server)
 
 static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '.';
+    return ascii_is_alnum(c) || c == '_' || c == '.';
 }
 
 const char *record_place_label(struct arena *a, const char *name, char *const *server)

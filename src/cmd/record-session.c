@@ -47,13 +47,16 @@ static void on_hurried(void *to)
     s->hurried = true;
 }
 
+#define OUTLIVED "the server outlived its client for 0.8 s and got SIGTERM"
+
 static void on_exited(void *to, int code, int signum)
 {
     struct session *s = to;
     struct reel *r = &s->reel;
+    struct str why = s->hurried ? STR(OUTLIVED) : STR_NONE;
 
     s->exit_code = signum ? 128 + signum : code;
-    reel_check(r, tap_exited(&r->tap, code, signum, reel_now(r), &r->why));
+    reel_check(r, tap_exited(&r->tap, code, signum, why, reel_now(r), &r->why));
 }
 
 static void on_done(void *to)
@@ -145,9 +148,7 @@ static int run(struct session *s, struct err *e)
     if (!code) {
         begin(s);
         loop_run(s->loop);
-        code = reel_end(&s->reel, s->exit_code,
-                        s->hurried ? "the server outlived its client for 0.8 s and got SIGTERM"
-                                   : NULL);
+        code = reel_end(&s->reel, s->exit_code, s->hurried ? OUTLIVED : NULL);
         relay_close(s->relay);
     }
     signals_close(s->signals);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "trace/secret-flag.h"
 
 enum { LINE_MAX_BYTES = 64 << 10 };
@@ -10,9 +11,8 @@ static bool is_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 
-        if (!letter && (i == 0 || c < '0' || c > '9'))
+        if (!ascii_is_letter(c) && c != '_' && (i == 0 || !ascii_is_digit(c)))
             return false;
     }
     return name.len > 0;

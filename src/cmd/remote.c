@@ -1,5 +1,7 @@
 #include "cmd/remote.h"
 
+#include <strings.h>
+
 #include "base/file.h"
 #include "base/unravel.h"
 #include "engine/headers-kept.h"
@@ -169,6 +171,11 @@ bool remote_read(struct remote *r, const struct app *app, const struct remote_ar
         return err_set(e, ERR_USAGE,
                        "'--header', '--header-env' and '--cacert' go with '--url' only");
     return true;
+}
+
+bool remote_is_secure(const struct remote *r)
+{
+    return r->url && strncasecmp(r->url, "https:", strlen("https:")) == 0;
 }
 
 bool remote_may_lend(const struct remote *r, bool open, struct err *e)

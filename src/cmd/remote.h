@@ -71,6 +71,9 @@ bool remote_read(struct remote *r, const struct app *app, const struct remote_ar
                  struct err *e) MUST_CHECK;
 void remote_release(struct remote *r);
 
+/* Whether what is said to it is enciphered. */
+bool remote_is_secure(const struct remote *r);
+
 /* With a header of ours, whoever reaches our port speaks as we do. On this machine that is
  * what it is for; nobody else is lent it: ERR_USAGE if the port is `open` to others. */
 bool remote_may_lend(const struct remote *r, bool open, struct err *e) MUST_CHECK;

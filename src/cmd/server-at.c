@@ -27,19 +27,24 @@ static void tell(struct server_at_passing *p, struct event ev)
     drive_tell(&p->at->drive, ev);
 }
 
-static void forget(struct server_at_passing *p)
+static void take_out(struct server_at_passing *p)
 {
     map_remove(&p->at->passing, map_number(&p->number));
     http_transfer_close(p->transfer);
+}
+
+static void forget(struct server_at_passing *p)
+{
+    take_out(p);
     free(p);
 }
 
 static void note_end(struct server_at_passing *p, enum http_tap_by by, bool clean,
-                     const char *why)
+                     struct str why)
 {
     if (!p->seen)
         return;
-    http_tap_end(p->seen, by, clean, str_z(why), p->at->now(p->at->to));
+    http_tap_end(p->seen, by, clean, why, p->at->now(p->at->to));
     p->seen = NULL;
     settle(p->at);
 }
@@ -69,16 +74,23 @@ static void on_head(void *to, const struct reply *r, struct str body)
         on_data(p, body);
 }
 
-/* The last thing that comes of it: it may be asked for something else by whoever hears. */
+/* The last thing that comes of it: whoever hears may ask for something else, on the same
+ * connection. What was said is recorded before; how it ended when it is known what that is
+ * worth, and before the client is told. */
 static void on_whole(void *to)
 {
     struct server_at_passing *p = to;
     struct server_at *s = p->at;
-    uint64_t number = p->number;
 
-    note_end(p, BY_SERVER, true, NULL);
-    forget(p);
-    drive_tell(&s->drive, (struct event){ .kind = EVENT_WHOLE, .exchange = number });
+    if (p->seen)
+        http_tap_answered_all(p->seen, s->now(s->to));
+    settle(s);
+    take_out(p);
+    s->ended = p;
+    tell(p, (struct event){ .kind = EVENT_WHOLE });
+    s->ended = NULL;
+    note_end(p, BY_SERVER, true, STR_NONE);
+    free(p);
 }
 
 static void on_failed(void *to, enum http_fault fault, const struct err *why)
@@ -91,7 +103,7 @@ static void on_failed(void *to, enum http_fault fault, const struct err *why)
     if (p->seen && !p->begun)
         http_tap_answer(p->seen, fault == HTTP_TIMEOUT ? TOO_LATE : UNREACHABLE, &none,
                         BY_MCPREEL, s->now(s->to));
-    note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, why->msg);
+    note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, str_z(why->msg));
     forget(p);
     drive_tell(&s->drive, ev);
 }
@@ -113,7 +125,7 @@ static void note_ask(struct server_at_passing *p, const struct step_ask *ask)
 {
     struct server_at *s = p->at;
     size_t mark = str_find(ask->target, '?');
-    bool own = str_eq(ask->target, buf_str(&s->speaker.target));
+    bool own = str_eq(ask->target, buf_str(&s->speaker.peer.target));
     struct http_tap_request q = {
         .conn = LANE,
         .method = ask->method,
@@ -152,12 +164,18 @@ static void start(struct server_at *s, uint64_t number, const struct step_ask *a
         on_drained(p);
 }
 
-static void abandon(struct server_at *s, uint64_t number)
+static void abandon(struct server_at *s, uint64_t number, struct str why)
 {
     struct server_at_passing *p = map_get(&s->passing, map_number(&number));
 
-    note_end(p, BY_CLIENT, false, NULL);
+    note_end(p, why.len ? BY_MCPREEL : BY_CLIENT, false, why);
     forget(p);
+}
+
+static void find_fault(struct server_at *s, uint64_t number, struct str why)
+{
+    BUG_IF(!s->ended || s->ended->number != number);
+    note_end(s->ended, BY_SERVER, true, why);
 }
 
 static void act(void *to, const struct action *a)
@@ -169,7 +187,9 @@ static void act(void *to, const struct action *a)
     else if (a->kind == ACTION_ASK)
         start(s, a->way.exchange, a->ask);
     else if (a->kind == ACTION_ABANDON)
-        abandon(s, a->way.exchange);
+        abandon(s, a->way.exchange, a->text);
+    else if (a->kind == ACTION_FAULT)
+        find_fault(s, a->way.exchange, a->text);
     else if (a->kind == ACTION_FINISH)
         s->events->done(s->to);
     else
@@ -212,7 +232,7 @@ void server_at_release(struct server_at *s)
     struct map_entry *e;
 
     while ((e = map_next(&s->passing, NULL)))
-        abandon(s, ((struct server_at_passing *)e->value)->number);
+        abandon(s, ((struct server_at_passing *)e->value)->number, STR_NONE);
     map_release(&s->passing);
     http_speaker_release(&s->speaker);
     drive_release(&s->drive);
@@ -236,7 +256,7 @@ void server_at_leave(struct server_at *s)
 
 size_t server_at_queued(const struct server_at *s)
 {
-    size_t bytes = s->speaker.queued;
+    size_t bytes = s->speaker.said.bytes;
 
     for (struct map_entry *e = NULL; (e = map_next(&s->passing, e));)
         bytes += http_transfer_queued(((struct server_at_passing *)e->value)->transfer);

@@ -21,7 +21,8 @@ struct server_at {
     struct drive drive;
     struct http_speaker speaker;
     struct http_client *client;
-    struct map passing; /* number of an exchange to struct server_at_passing */
+    struct map passing;              /* number of an exchange to struct server_at_passing */
+    struct server_at_passing *ended; /* whose end the speaker is being told; NULL: none is */
     const struct server_at_events *events;
     void *to;
     struct http_tap *tap; /* borrowed; NULL: nothing is recorded */

@@ -17,6 +17,9 @@ struct servers_one {
     uint64_t number;
     struct stdio_child *child;
     struct intake intake;
+    bool let_go;    /* nobody needs it any longer */
+    bool closed;    /* it says nothing more, though somebody does */
+    bool helped;    /* to its end, by us */
     struct buf why; /* it ended */
 };
 
@@ -84,18 +87,25 @@ static void on_line(void *to, struct str line)
         BUG("an engine takes every record");
 }
 
+/* The recording has its signal, which would look like somebody else's. */
+static void note_help(struct servers_one *one, const char *why)
+{
+    one->helped = true;
+    buf_printf(&one->why, "'%s' %s; mcpreel ended it", one->all->argv[0], why);
+}
+
 static void stop(struct servers_one *one, const char *why)
 {
-    if (one->why.len)
+    if (one->helped)
         return;
-    buf_printf(&one->why, "'%s' %s", one->all->argv[0], why);
+    note_help(one, why);
     stdio_child_stop(one->child);
 }
 
 static void on_too_long(void *to, uint64_t bytes)
 {
     (void)bytes;
-    stop(to, "was ended: it sent a line that is too long to be kept");
+    stop(to, "sent a line that is too long to be kept");
 }
 
 static void on_stderr(void *to, struct str text)
@@ -110,7 +120,17 @@ static void on_closed(void *to)
 {
     struct servers_one *one = to;
 
+    one->closed = !one->let_go;
     stdio_child_end(one->child);
+}
+
+static void on_hurried(void *to)
+{
+    struct servers_one *one = to;
+
+    if (!one->helped)
+        note_help(one, one->closed ? "closed its output and lived on"
+                                   : "lived on after the end of its input");
 }
 
 static void check_gone(struct servers *s)
@@ -124,11 +144,11 @@ static void on_done(void *to, int code, int signum)
     struct servers_one *one = to;
     struct servers *s = one->all;
 
-    if (!one->why.len && signum)
+    s->watch->exited(s->to, one->number, code, signum, buf_str(&one->why));
+    if (!one->helped && signum)
         buf_printf(&one->why, "'%s' was ended by signal %d", s->argv[0], signum);
-    else if (!one->why.len)
+    else if (!one->helped)
         buf_printf(&one->why, "'%s' ended with exit code %d", s->argv[0], code);
-    s->watch->exited(s->to, one->number, code, signum);
     map_remove(&s->by_number, map_number(&one->number));
     one->next = s->dead;
     s->dead = one;
@@ -144,6 +164,7 @@ static const struct stdio_child_events child_events = {
     .too_long = on_too_long,
     .stderr_text = on_stderr,
     .closed = on_closed,
+    .hurried = on_hurried,
     .done = on_done,
 };
 
@@ -174,15 +195,17 @@ void servers_send(struct servers *s, uint64_t number, struct str message)
         return; /* it has gone, which the engine is about to hear */
     stdio_child_send(one->child, message);
     if (stdio_child_queued(one->child) > s->queue_max + message.len)
-        stop(one, "was ended: it does not read what it is sent");
+        stop(one, "does not read what it is sent");
 }
 
 void servers_end(struct servers *s, uint64_t number)
 {
     struct servers_one *one = map_get(&s->by_number, map_number(&number));
 
-    if (one)
-        stdio_child_end(one->child);
+    if (!one)
+        return;
+    one->let_go = true;
+    stdio_child_end(one->child);
 }
 
 void servers_finish(struct servers *s)

@@ -2,8 +2,8 @@
  *
  * Each is a child on stdio. What they say is told to the engine, as EVENT_UPSTREAM; what is no
  * message, what they say on stderr, and that they start and end, to whoever watches. A server
- * that says more in one line than can be kept, or that takes nothing of what it is sent, is
- * stopped: its clients could not go on with it. */
+ * that says more in one line than can be kept, that takes nothing of what it is sent, or that
+ * closes its output and lives on, is stopped: its clients could not go on with it. */
 #ifndef CMD_SERVERS_H
 #define CMD_SERVERS_H
 
@@ -14,8 +14,8 @@ struct servers_watch {
     void (*started)(void *to, uint64_t number);
     void (*noise)(void *to, uint64_t number, struct str bytes, struct str why);
     void (*stderr_text)(void *to, uint64_t number, struct str text);
-    void (*exited)(void *to, uint64_t number, int code,
-                   int signum); /* as stdio_child has them */
+    /* As stdio_child has them. `why` is empty if it ended of its own accord. */
+    void (*exited)(void *to, uint64_t number, int code, int signum, struct str why);
     void (*all_gone)(void *to); /* none is left, after servers_finish() */
 };
 

@@ -79,6 +79,7 @@ static void add_ending(struct json_out *o, const struct operation *op)
     else
         json_out_null(o);
     add_known(o, STR("status"), op->status ? (int64_t)op->status : -1);
+    add_text(o, STR("why"), op->why);
     json_out_key_str(o, STR("answer"), str_z(operation_answer_name(op->answer)));
     add_known(o, STR("start_us"), op->first_us);
     add_known(o, STR("total_us"), op->total_us);
@@ -182,9 +183,14 @@ void show_json_record(struct buf *to, const struct record *r, int64_t us)
     }
     if (r->kind == RECORD_HTTP_RESPONSE)
         add_known(&o, STR("status"), r->has & HAS_STATUS ? (int64_t)r->http.status : -1);
+    if (r->kind == RECORD_HTTP_END) {
+        add_text(&o, STR("by"), r->http.by);
+        add_text(&o, STR("why"), r->http.why);
+    }
     if (r->kind == RECORD_PROC) {
         add_text(&o, STR("event"), r->proc.event);
         add_known(&o, STR("exit_code"), r->has & HAS_EXIT_CODE ? r->proc.exit_code : -1);
+        add_text(&o, STR("why"), r->proc.why);
     }
     json_out_end_object(&o);
     buf_add_ch(to, '\n');

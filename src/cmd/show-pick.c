@@ -17,18 +17,6 @@ static bool is_file(const struct sys *sys, const char *path)
     return true;
 }
 
-static bool parse_number(struct str text, uint64_t *out)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] < '0' || text.at[i] > '9' || __builtin_mul_overflow(n, 10, &n) ||
-            __builtin_add_overflow(n, (uint64_t)(text.at[i] - '0'), &n))
-            return false;
-    *out = n;
-    return text.len && n;
-}
-
 bool show_pick_file(struct show_pick *p, const struct sys *sys, const char *operand,
                     struct arena *a, struct err *e)
 {
@@ -40,7 +28,7 @@ bool show_pick_file(struct show_pick *p, const struct sys *sys, const char *oper
     if (!colon || colon == operand || is_file(sys, operand))
         return true;
     path = arena_z(a, str_n(operand, (size_t)(colon - operand)));
-    picked = parse_number(str_skip(number, message), &p->number);
+    picked = str_u64(str_skip(number, message), &p->number) && p->number;
     if (picked) {
         p->path = path;
         p->message = message;

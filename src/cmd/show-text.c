@@ -163,6 +163,10 @@ static void add_notes(struct buf *to, const struct operation *op)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (op->flags & flags[i])
             buf_printf(to, "  %s", operation_flag_name(flags[i]));
+    if (op->why.len) {
+        buf_add(to, STR("  "));
+        term_escape(to, op->why, TERM_ONE_LINE);
+    }
 }
 
 static void add_duration(struct buf *to, const char *before, int64_t us)
@@ -332,7 +336,8 @@ static void add_http(struct buf *to, const struct record *r)
     else if (r->kind == RECORD_HTTP_RESPONSE)
         buf_printf(to, "status %llu", (unsigned long long)r->http.status);
     else
-        buf_printf(to, "end, by %.*s", STR_ARG(r->http.by));
+        buf_printf(to, "end, by %.*s%s%.*s", STR_ARG(r->http.by), r->http.why.len ? ": " : "",
+                   STR_ARG(r->http.why));
 }
 
 static void add_record(struct buf *to, const struct record *r)
@@ -347,6 +352,8 @@ static void add_record(struct buf *to, const struct record *r)
             buf_printf(to, " %lld", (long long)r->proc.exit_code);
         if (r->has & HAS_SIGNAL)
             buf_printf(to, " by signal %lld", (long long)r->proc.signal);
+        if (r->proc.why.len)
+            buf_printf(to, ": %.*s", STR_ARG(r->proc.why));
         break;
     case RECORD_SSE:
         buf_add(to, r->sse.comment.at ? r->sse.comment : r->sse.event);
@@ -374,7 +381,8 @@ void show_text_record(struct buf *to, const struct record *r, int64_t us, bool c
     add_record(&text, r);
     term_style(to, color, TERM_DIM);
     add_start(to, 0, us, r->kind == RECORD_HTTP_REQUEST ? "client" : "server", names[r->kind]);
-    term_escape_cut(to, buf_str(&text), EXCERPT);
+    /* What went wrong is worth more than a column. */
+    term_escape_cut(to, buf_str(&text), r->kind == RECORD_HTTP_END ? OPERATION_TEXT : EXCERPT);
     term_style(to, color, TERM_PLAIN);
     buf_add_ch(to, '\n');
     buf_release(&text);

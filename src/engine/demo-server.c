@@ -164,12 +164,11 @@ static struct str percent_decoded(struct arena *a, struct str text)
     char *to = arena_alloc(a, text.len + 1);
     size_t len = 0;
 
-    for (size_t i = 0; i < text.len; i++) {
-        int high = i + 2 < text.len && text.at[i] == '%' ? str_hex(text.at[i + 1]) : -1;
-        int low = high >= 0 ? str_hex(text.at[i + 2]) : -1;
+    while (text.len) {
+        char c = text.at[0];
 
-        to[len++] = low >= 0 ? (char)(high << 4 | low) : text.at[i];
-        i += low >= 0 ? 2 : 0;
+        text = str_skip(text, str_percent(text, &c) ? 3 : 1);
+        to[len++] = c;
     }
     return str_n(to, len);
 }

@@ -83,6 +83,7 @@ void http_answer_refuse(struct http_answer *a, uint64_t exchange, const struct h
 
     http_answer_start(a, STR("application/json"), STR_NONE);
     http_answer_field(a, STR("Allow"), v->allow);
+    http_answer_field(a, STR("Retry-After"), v->retry);
     http_answer_send(a, exchange, v->status, text);
 }
 

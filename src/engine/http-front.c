@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/front-ask.h"
 #include "engine/front-server.h"
 #include "mcp/code.h"
 #include "trace/limits.h"
@@ -24,7 +25,8 @@ static void put_on(struct action_sink *self, const struct action *a)
     struct http_front *f = (struct http_front *)self;
     struct action marked = *a;
 
-    marked.own = f->own;
+    marked.own = f->own.len > 0;
+    marked.why = f->own;
     f->out->put(f->out, &marked);
 }
 
@@ -90,9 +92,9 @@ static void report(struct http_front *f, enum log_level level, struct str text)
 static void refuse(struct http_front *f, uint64_t exchange, const struct http_verdict *v,
                    struct str id)
 {
-    f->own = true;
+    f->own = v->text;
     http_answer_refuse(&f->turns.answer, exchange, v, id);
-    f->own = false;
+    f->own = STR_NONE;
 }
 
 static struct http_verdict no(unsigned status, struct str text)
@@ -112,14 +114,16 @@ static void send_to(struct http_front *f, struct front_server *s, struct str tex
     buf_add_ch(&s->asked, '\n');
 }
 
-/* Everybody who waits for something of a server's hears no more of it. */
+/* Everybody who waits for something of a server's hears no more of it. Streams that a client
+ * has ended with its session end as a server would have it. */
 static void dismiss(struct http_front *f, struct front_server *s, const struct http_verdict *v)
 {
     struct map_entry *e = NULL;
 
-    f->own = true;
+    f->own = v->text;
     front_server_fail(s, &f->turns, &f->sse, v);
-    f->own = false;
+    if (v->status < BAD_GATEWAY)
+        f->own = STR_NONE;
     if (s->sse)
         sse_sessions_end(&f->sse, s->sse);
     s->sse = NULL;
@@ -131,11 +135,23 @@ static void dismiss(struct http_front *f, struct front_server *s, const struct h
         http_turns_drop(&f->turns, x);
         e = NULL; /* the map has changed */
     }
+    f->own = STR_NONE;
 }
 
-/* Nobody is served by it any longer. */
+static void give_up_unheard(struct http_front *f, const struct front_server *s,
+                            struct unheard_item *item)
+{
+    act(f, ACTION_UNHEARD, s, str_n(item->text, item->len));
+    free(item);
+}
+
+/* Nobody is served by it any longer, and who has not heard it by now never will. */
 static void retire(struct http_front *f, struct front_server *s)
 {
+    struct unheard_item *item;
+
+    while ((item = unheard_take(&s->unheard)))
+        give_up_unheard(f, s, item);
     if (s->session) {
         session_ids_end(&f->ids, str_z(s->id));
         map_remove(&f->sessions, map_number(&s->session));
@@ -260,10 +276,8 @@ static void keep_unheard(struct http_front *f, struct front_server *s, struct st
     struct unheard_item *item;
 
     unheard_put(&s->unheard, text);
-    while ((item = front_server_excess(s))) {
-        act(f, ACTION_UNHEARD, s, str_n(item->text, item->len));
-        free(item);
-    }
+    while ((item = front_server_excess(s)))
+        give_up_unheard(f, s, item);
 }
 
 static void say_to_client(struct http_front *f, struct front_server *s,
@@ -320,9 +334,9 @@ static void end_call(struct http_front *f, struct front_server *s, struct http_t
 
     if (http_turns_can_say(x))
         say(f, s, x, said->text);
-    f->own = !x->stream;
+    f->own = x->stream ? STR_NONE : v.text;
     http_turns_refuse(&f->turns, x, &v, c->id);
-    f->own = false;
+    f->own = STR_NONE;
     server_link_done(&s->link, c);
     cancel_calls(f, s, exchange);
 }
@@ -470,27 +484,13 @@ static void hear_timer(struct http_front *f, uint64_t timer)
     end_server(f, s, &v);
 }
 
-/* A request that is fine. */
-struct asked {
-    uint64_t exchange;
-    const struct http_call *call;
-    uint64_t session;
-    struct str id;
-};
-
-static bool is_initialize(const struct http_call *call)
-{
-    return call->message && call->message->kind == MCP_REQUEST &&
-           str_eq(call->message->method, STR("initialize"));
-}
-
 static struct http_turn *new_turn(struct http_front *f, struct front_server *s,
-                                  const struct asked *q)
+                                  const struct front_ask *q)
 {
-    struct http_turn *x = http_turns_new(&f->turns, q->exchange, &q->call->accept, s);
+    struct http_turn *x = http_turns_new(&f->turns, q->exchange, &q->call.accept, s);
 
     x->has_ids = s->role == OF_SESSION;
-    x->primes = http_call_spoken(q->call, s->version, &f->arena) >= MCP_2025_11_25;
+    x->primes = http_call_spoken(&q->call, s->version, &f->arena) >= MCP_2025_11_25;
     x->modern = s->role == SHARED_MODERN;
     return x;
 }
@@ -518,7 +518,7 @@ static void pass_values(struct http_front *f, struct front_server *s, uint64_t e
             pass_value(f, s, exchange, it.value);
 }
 
-static void accept(struct http_front *f, const struct asked *q)
+static void accept(struct http_front *f, const struct front_ask *q)
 {
     http_answer_start(&f->turns.answer, STR_NONE, STR_NONE);
     http_answer_send(&f->turns.answer, q->exchange, ACCEPTED, STR_NONE);
@@ -526,7 +526,7 @@ static void accept(struct http_front *f, const struct asked *q)
 
 /* What is asked is answered in its own time; what is only told is accepted at once. Of an
  * array each part is a line of its own, which every server understands. */
-static void pass_body(struct http_front *f, struct front_server *s, const struct asked *q)
+static void pass_body(struct http_front *f, struct front_server *s, const struct front_ask *q)
 {
     struct json_val root = json_root(&f->json);
     size_t owed = server_link_asks(root, &f->arena);
@@ -542,35 +542,36 @@ static void pass_body(struct http_front *f, struct front_server *s, const struct
         accept(f, q);
 }
 
-static struct front_server *server_for(struct http_front *f, const struct asked *q)
+static struct front_server *server_for(struct http_front *f, const struct front_ask *q)
 {
-    if (http_call_is_modern(q->call, &f->arena))
+    if (http_call_is_modern(&q->call, &f->arena))
         return share_server(f, true);
     if (q->session)
         return map_get(&f->sessions, map_number(&q->session));
-    return is_initialize(q->call) ? take_server(f, OF_SESSION) : share_server(f, false);
+    return front_ask_is_initialize(q) ? take_server(f, OF_SESSION) : share_server(f, false);
 }
 
 /* Something that is told to a server that is shared, and that nobody has asked yet. */
-static bool tells_nobody(struct http_front *f, const struct asked *q)
+static bool tells_nobody(struct http_front *f, const struct front_ask *q)
 {
-    const struct mcp_message *m = q->call->message;
+    const struct mcp_message *m = q->call.message;
 
     return m && m->kind != MCP_REQUEST && !q->session &&
-           !f->shared[http_call_is_modern(q->call, &f->arena)];
+           !f->shared[http_call_is_modern(&q->call, &f->arena)];
 }
 
-static void refuse_another(struct http_front *f, const struct asked *q)
+static void refuse_another(struct http_front *f, const struct front_ask *q)
 {
     struct http_verdict v = no(UNAVAILABLE, STR("all servers are in use: see --max-servers"));
 
+    v.retry = STR("5");
     report(f, LOG_WARN,
            STR("a client was sent away: all servers are in use, and "
                "--max-servers does not allow another"));
     refuse(f, q->exchange, &v, q->id);
 }
 
-static void hear_post(struct http_front *f, const struct asked *q)
+static void hear_post(struct http_front *f, const struct front_ask *q)
 {
     static const struct http_verdict unclear = {
         .status = BAD_REQUEST,
@@ -596,7 +597,8 @@ static void hear_post(struct http_front *f, const struct asked *q)
     pass_body(f, s, q);
 }
 
-static void start_listening(struct http_front *f, struct front_server *s, const struct asked *q)
+static void start_listening(struct http_front *f, struct front_server *s,
+                            const struct front_ask *q)
 {
     struct http_turn *x = new_turn(f, s, q);
 
@@ -609,10 +611,10 @@ static void start_listening(struct http_front *f, struct front_server *s, const 
     }
 }
 
-static void hear_get(struct http_front *f, const struct asked *q)
+static void hear_get(struct http_front *f, const struct front_ask *q)
 {
     struct front_server *s = map_get(&f->sessions, map_number(&q->session));
-    struct str last = http_call_header(q->call, STR("last-event-id"));
+    struct str last = http_call_header(&q->call, STR("last-event-id"));
     struct http_verdict v =
         no(CONFLICT, STR("Conflict: Only one SSE stream is allowed per session"));
     bool over;
@@ -631,7 +633,7 @@ static void hear_get(struct http_front *f, const struct asked *q)
 }
 
 /* A session of HTTP+SSE, which is a stream. */
-static void open_sse(struct http_front *f, const struct asked *q)
+static void open_sse(struct http_front *f, const struct front_ask *q)
 {
     struct front_server *s = take_server(f, OF_SESSION);
 
@@ -643,7 +645,7 @@ static void open_sse(struct http_front *f, const struct asked *q)
     map_put(&f->sessions, map_number(&s->session), s);
 }
 
-static void hear_posted(struct http_front *f, const struct asked *q)
+static void hear_posted(struct http_front *f, const struct front_ask *q)
 {
     struct front_server *s = q->session ? map_get(&f->sessions, map_number(&q->session)) : NULL;
     struct http_verdict v = http_rules_no_session();
@@ -656,7 +658,7 @@ static void hear_posted(struct http_front *f, const struct asked *q)
     pass_values(f, s, s->sse->exchange);
 }
 
-static void hear_delete(struct http_front *f, const struct asked *q)
+static void hear_delete(struct http_front *f, const struct front_ask *q)
 {
     struct http_verdict v = http_rules_no_session();
 
@@ -666,55 +668,41 @@ static void hear_delete(struct http_front *f, const struct asked *q)
 }
 
 /* Who names no session needs none to ask; but to listen, or to end one. */
-static struct http_verdict judge(struct http_front *f, const struct http_call *call, bool sse)
+static struct http_verdict judge(struct http_front *f, const struct front_ask *q)
 {
+    bool sse = q->call.posted || q->opens;
     struct http_rules rules = {
         .legacy = true,
         .modern = f->modern != MODERN_NO,
-        .sessions = !sse && (call->state != SESSION_NONE || !str_eq(call->method, STR("POST"))),
+        .sessions =
+            !sse && (q->call.state != SESSION_NONE || !str_eq(q->call.method, STR("POST"))),
         .stream = true,
         .versions = buf_str(&f->versions),
         .params = &f->params,
     };
 
-    return http_rules_judge(&rules, call, &f->arena);
+    return http_rules_judge(&rules, &q->call, &f->arena);
 }
 
 static void hear_request(struct http_front *f, const struct event *ev)
 {
-    const struct step_request *r = ev->request;
-    struct mcp_message m = { .kind = MCP_OTHER };
-    struct http_call call = { .method = r->method,
-                              .fields = r->fields,
-                              .accept = media_accept(r->fields),
-                              .host = r->host,
-                              .origin = r->origin };
-    struct asked q = { .exchange = ev->exchange, .call = &call };
     struct http_verdict v = no(NOT_FOUND, STR("Not Found"));
-    struct str id = http_call_header(&call, STR("mcp-session-id"));
-    bool opens;
+    struct front_ask q;
 
-    call.posted = sse_sessions_means(r->method, r->path, r->query);
-    if (call.posted)
-        id = front_server_sse_name(sse_sessions_id(r->query), &f->arena);
-    call.state = session_ids_look(&f->ids, id, &q.session);
-    opens = call.state == SESSION_NONE && str_eq(r->method, STR("GET")) &&
-            str_ends(r->path, STR(HTTP_FRONT_SSE));
-    http_call_read(&call, &f->json, r->body, &m, &f->arena);
-    q.id = call.message ? json_raw(m.id) : STR_NONE;
+    front_ask_read(&q, ev, &f->ids, &f->json, &f->arena);
     if (f->closed)
         v = no(UNAVAILABLE, STR("the recording has ended"));
-    else if (!str_starts(r->path, STR("/.well-known/")))
-        v = judge(f, &call, call.posted || opens);
+    else if (front_ask_is_ours(ev->request->path))
+        v = judge(f, &q);
     if (v.status)
         refuse(f, q.exchange, &v, q.id);
-    else if (call.posted)
+    else if (q.call.posted)
         hear_posted(f, &q);
-    else if (opens)
+    else if (q.opens)
         open_sse(f, &q);
-    else if (str_eq(r->method, STR("POST")))
+    else if (str_eq(q.call.method, STR("POST")))
         hear_post(f, &q);
-    else if (str_eq(r->method, STR("GET")))
+    else if (str_eq(q.call.method, STR("GET")))
         hear_get(f, &q);
     else
         hear_delete(f, &q);

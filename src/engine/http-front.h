@@ -21,7 +21,7 @@
  * for a stream, the latest so many. Changes of lists and the like, which no
  * request brings about, go to that stream first of all.
  *
- * Who GETs a path that ends in HTTP_FRONT_SSE without a session speaks HTTP+SSE, as 2024-11-05
+ * Who GETs a path that ends in FRONT_ASK_SSE without a session speaks HTTP+SSE, as 2024-11-05
  * has it: that stream is a session, with a server of its own, and ends with it. Other paths do
  * not matter, but for those where clients look for other things (/.well-known/). */
 #ifndef ENGINE_HTTP_FRONT_H
@@ -29,8 +29,6 @@
 
 #include "engine/http-turns.h"
 #include "engine/sse-sessions.h"
-
-#define HTTP_FRONT_SSE "/sse"
 
 struct http_front_options {
     size_t max_servers;
@@ -59,7 +57,7 @@ struct http_front {
     struct http_params params; /* of its tools */
     struct json json;          /* the request at hand */
     struct arena arena;        /* for it */
-    bool own;                  /* what is said now is not a server's */
+    struct str own;            /* why what is said now is not a server's; empty: it is */
     bool closed;
     int64_t now_us;
 };

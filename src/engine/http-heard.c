@@ -4,14 +4,22 @@
 
 #include "base/mem.h"
 #include "trace/limits.h"
+#include "wire/challenge.h"
 
-enum { ID_MAX = 8 << 10, LOCATION_MAX = 8 << 10, STATUS_UNAUTHORIZED = 401 };
+enum {
+    ID_MAX = 8 << 10,
+    LOCATION_MAX = 8 << 10,
+    LOGIN_MAX = 2 << 10,
+    STATUS_UNAUTHORIZED = 401,
+    STATUS_FORBIDDEN = 403,
+};
 
 void http_heard_init(struct http_heard *h)
 {
     *h = (struct http_heard){ .media = MEDIA_NONE, .retry_ms = -1 };
     buf_init(&h->body, LIMIT_MESSAGE);
     buf_init(&h->location, LOCATION_MAX);
+    buf_init(&h->login, LOGIN_MAX);
     buf_init(&h->last_event, ID_MAX);
 }
 
@@ -28,6 +36,7 @@ void http_heard_release(struct http_heard *h)
     forget_stream(h);
     buf_release(&h->body);
     buf_release(&h->location);
+    buf_release(&h->login);
     buf_release(&h->last_event);
 }
 
@@ -40,6 +49,8 @@ void http_heard_again(struct http_heard *h)
     h->events = 0;
     buf_clear(&h->body);
     buf_clear(&h->location);
+    buf_clear(&h->login);
+    h->names_issuer = false;
 }
 
 static struct str value_of(const struct fields *f, struct str name)
@@ -47,6 +58,40 @@ static struct str value_of(const struct fields *f, struct str name)
     const struct field *at = fields_next(f, name, NULL);
 
     return at ? at->value : STR_NONE;
+}
+
+/* What stands in the query of an address may be a secret, and this is for people to read. */
+static struct str without_query(struct str address)
+{
+    return str_n(address.at, str_find(address, '?'));
+}
+
+/* What of a challenge helps to see which login is wanted. */
+static void note_param(struct http_heard *h, const struct challenge_param *p)
+{
+    bool metadata = fields_same(p->name, STR("resource_metadata"));
+    const char *before = metadata                             ? "who gives one stands at"
+                         : fields_same(p->name, STR("error")) ? "it says"
+                         : fields_same(p->name, STR("scope")) ? "it has to be for"
+                                                              : NULL;
+
+    if (!before || !p->value.len)
+        return;
+    h->names_issuer |= metadata;
+    buf_printf(&h->login, "; %s '%.*s'", before, STR_ARG(without_query(p->value)));
+}
+
+static void note_challenges(struct http_heard *h, const struct fields *fields)
+{
+    const struct field *f = NULL;
+
+    while ((f = fields_next(fields, STR("www-authenticate"), f))) {
+        struct challenge c = challenge_of(f->value);
+        struct challenge_param p;
+
+        while (challenge_next(&c, &p))
+            note_param(h, &p);
+    }
 }
 
 void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields)
@@ -57,8 +102,9 @@ void http_heard_head(struct http_heard *h, unsigned status, const struct fields 
     h->status = status;
     h->media = media_of_fields(fields);
     h->packed = coding.len && !fields_same(coding, STR("identity"));
-    /* What stands in its query may be a secret, and this is for people to read. */
-    buf_add(&h->location, str_n(location.at, str_find(location, '?')));
+    buf_add(&h->location, without_query(location));
+    if (status == STATUS_UNAUTHORIZED || status == STATUS_FORBIDDEN)
+        note_challenges(h, fields);
     if (h->media != MEDIA_SSE || h->packed || !http_heard_is_fine(h))
         return;
     h->sse = mem_new(struct sse_reader);
@@ -100,6 +146,33 @@ void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, 
             hear_event(h, &item, fn, to);
 }
 
+static bool is_redirect(unsigned status)
+{
+    return (status >= 301 && status <= 303) || status == 307 || status == 308;
+}
+
+/* Of an answer with a status that is none. */
+static void complain_of_status(const struct http_heard *h, struct buf *to)
+{
+    struct str login = buf_str(&h->login);
+
+    if (is_redirect(h->status) && h->location.len)
+        buf_printf(to,
+                   "the server says it is elsewhere (status %u): '%.*s'; this is not "
+                   "followed, but can be given as the server's address",
+                   h->status, STR_ARG(buf_str(&h->location)));
+    else if (is_redirect(h->status))
+        buf_printf(to, "the server says it is elsewhere (status %u), but not where", h->status);
+    else if (h->status == STATUS_UNAUTHORIZED)
+        buf_printf(to,
+                   "the server wants a login (status 401): --header-env "
+                   "Authorization=VARIABLE gives it one%.*s%s",
+                   STR_ARG(login), h->names_issuer ? "" : "; it does not say who gives one");
+    else
+        buf_printf(to, "the server %s it (status %u)%.*s",
+                   h->status < 500 ? "refused" : "failed at", h->status, STR_ARG(login));
+}
+
 void http_heard_complain(const struct http_heard *h, struct buf *to)
 {
     if (h->sse)
@@ -108,18 +181,11 @@ void http_heard_complain(const struct http_heard *h, struct buf *to)
         buf_add(to, STR("the server's answer is packed, which nobody asked for"));
     else if (h->body.full)
         buf_add(to, STR("the server's answer is too long"));
-    else if (http_heard_is_fine(h) && !h->body.len)
+    else if (!http_heard_is_fine(h))
+        complain_of_status(h, to);
+    else if (!h->body.len)
         buf_printf(to, "the server took the request and said nothing to it (status %u)",
                    h->status);
-    else if (http_heard_is_fine(h))
-        buf_add(to, STR("the server's answer is neither a JSON-RPC message nor events"));
-    else if (h->location.len && h->status < 400)
-        buf_printf(to, "the server says it is elsewhere (status %u): '%.*s'", h->status,
-                   STR_ARG(buf_str(&h->location)));
-    else if (h->status == STATUS_UNAUTHORIZED)
-        buf_add(to, STR("the server wants a login (status 401): --header-env "
-                        "Authorization=VARIABLE gives it one"));
     else
-        buf_printf(to, "the server %s it (status %u)",
-                   h->status < 500 ? "refused" : "failed at", h->status);
+        buf_add(to, STR("the server's answer is neither a JSON-RPC message nor events"));
 }

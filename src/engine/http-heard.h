@@ -16,6 +16,8 @@ struct http_heard {
     bool packed;         /* although nobody asked for that: it cannot be read */
     struct buf body;     /* of an answer that is no stream */
     struct buf location; /* where the server says that it is instead */
+    struct buf login;    /* what it says about the login it wants, for people; or empty */
+    bool names_issuer;   /* and it says where to ask who gives one */
     struct sse_reader *sse;
     uint64_t events; /* of this answer, so far */
 

@@ -199,6 +199,17 @@ void http_params_add(const struct http_params *p, const struct mcp_message *m,
     }
 }
 
+void http_params_text_of(const struct http_params *p, const struct mcp_message *m,
+                         struct buf *to, struct arena *a)
+{
+    struct fields f = { .at = NULL };
+
+    http_params_add(p, m, &f, a);
+    for (size_t i = 0; i < f.count; i++)
+        buf_printf(to, "%.*s: %.*s\n", STR_ARG(f.at[i].name), STR_ARG(f.at[i].value));
+    fields_release(&f);
+}
+
 bool http_params_fit(const struct http_params *p, const struct http_call *c, struct arena *a)
 {
     const struct http_param *param = params_of(p, c->message, a);

@@ -29,6 +29,10 @@ enum { HTTP_PARAMS_MAX = 64, HTTP_PARAMS_VALUE_MAX = 8 << 10 };
 void http_params_add(const struct http_params *p, const struct mcp_message *m,
                      struct fields *to, struct arena *a);
 
+/* The same lines as one text, to be compared. */
+void http_params_text_of(const struct http_params *p, const struct mcp_message *m,
+                         struct buf *to, struct arena *a);
+
 /* A text as the value of a header line: as it is, or as =?base64?…?= if it could not be. */
 struct str http_params_value(struct str text, struct arena *a);
 

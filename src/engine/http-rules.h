@@ -24,6 +24,7 @@ struct http_verdict {
     struct str text;
     struct str data;  /* JSON; may be empty */
     struct str allow; /* methods, with 405 */
+    struct str retry; /* seconds, with 503 */
 };
 
 /* What it says lives in `a`, or for ever. */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vast.h"
+#include "mcp/code.h"
 #include "mcp/id.h"
 #include "trace/limits.h"
 #include "wire/reference.h"
@@ -21,7 +22,8 @@ struct http_pending {
     bool judged;          /* whether it is odd */
     bool is_odd;
     bool ours;             /* mcpreel answered it */
-    bool answered;         /* its head was */
+    bool answered;         /* its head was, */
+    bool refused;          /* with a status that says no */
     bool sse;              /* it is a stream of HTTP+SSE */
     struct str path;       /* of its request */
     uint32_t first, count; /* facts about its requests */
@@ -285,6 +287,7 @@ static void see_response(struct http_script *h, struct http_pending *p, const st
         return;
     judge(h, p);
     p->answered = true;
+    p->refused = r->http.status >= STATUS_FAILED;
     learn(h, p, r);
     for (uint32_t i = 0; i < p->count; i++) {
         struct http_fact *f = &h->facts[p->first + i];
@@ -318,10 +321,13 @@ static bool add_part(struct http_script *h, struct http_odd *odd, struct json_va
     return true;
 }
 
-/* A request that was answered after all, be it with an error, is the script's. */
+/* A request that was answered after all, be it with an error, is the script's; unless that
+ * only says how it was refused. */
 static void note_answer(struct http_script *h, struct http_pending *p,
                         const struct mcp_message *m)
 {
+    if (p->refused && mcp_error_is(m, MCP_HEADER_MISMATCH))
+        return;
     for (uint32_t i = 0; i < p->count; i++)
         h->facts[p->first + i].answered = true;
     if (p->odd && str_eq(json_raw(m->id), p->id)) {

@@ -1,12 +1,8 @@
 #include "engine/http-speaker.h"
 
-#include <stdlib.h>
-
-#include "base/mem.h"
-#include "engine/http-heading.h"
+#include "engine/http-endpoint.h"
 #include "mcp/code.h"
 #include "trace/limits.h"
-#include "wire/reference.h"
 #include "json/splice.h"
 
 enum {
@@ -16,8 +12,6 @@ enum {
     DELETE_S = 2,
     LINGER_S = 5, /* a stream that has brought its answer */
     SECOND_US = 1000000,
-    TARGET_MAX = 256 << 10,
-    TERM_MAX = 16 << 10,
     COMPLAINT_MAX = 64 << 10,
 
     BAD_REQUEST = 400,
@@ -25,79 +19,37 @@ enum {
     NOT_ALLOWED = 405,
 };
 
-struct http_line {
-    struct http_line *next;
-    bool answers; /* something that the server asked */
-    struct str text;
-};
-
 static bool put_record(struct sink *self, const struct record *r, struct err *e);
 
 void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
 {
     *s = (struct http_speaker){ .url = url, .records = { put_record } };
-    s->queue_end = &s->queue;
     say_init(&s->say, out);
-    buf_init(&s->target, TARGET_MAX);
-    buf_add(&s->target, url->path);
-    if (url->query.at)
-        buf_printf(&s->target, "?%.*s", STR_ARG(url->query));
+    http_peer_init(&s->peer, url);
     intake_init(&s->heard);
     json_init(&s->json);
-    http_params_init(&s->params);
-    buf_init(&s->session, TERM_MAX);
-    buf_init(&s->version, TERM_MAX);
-    buf_init(&s->revision, TERM_MAX);
-    buf_init(&s->endpoint, TARGET_MAX);
     buf_init(&s->complaint, COMPLAINT_MAX);
-}
-
-static void pop_line(struct http_speaker *s)
-{
-    struct http_line *l = s->queue;
-
-    s->queue = l->next;
-    if (!s->queue)
-        s->queue_end = &s->queue;
-    s->queued -= l->text.len;
-    free(l);
+    http_relist_init(&s->relist);
 }
 
 void http_speaker_release(struct http_speaker *s)
 {
-    while (s->queue)
-        pop_line(s);
+    http_said_release(&s->said);
     http_talk_release_all(&s->talks);
     http_waits_release(&s->waits);
-    http_params_release(&s->params);
+    http_peer_release(&s->peer);
     json_release(&s->json);
     intake_release(&s->heard);
     arena_release(&s->arena);
-    buf_release(&s->target);
-    buf_release(&s->session);
-    buf_release(&s->version);
-    buf_release(&s->revision);
-    buf_release(&s->endpoint);
     buf_release(&s->complaint);
+    http_relist_release(&s->relist);
     say_release(&s->say);
-}
-
-static void set_term(struct buf *term, struct str value)
-{
-    buf_clear(term);
-    if (fields_is_value(value))
-        buf_add(term, value);
 }
 
 static uint64_t set_timer(struct http_speaker *s, int64_t delay_us)
 {
     say_timer(&s->say, ++s->timers, delay_us);
     return s->timers;
-}
-
-static struct http_terms terms_of(const struct http_speaker *s)
-{
-    return (struct http_terms){ buf_str(&s->session), buf_str(&s->version) };
 }
 
 static void ask(struct http_speaker *s, struct http_talk *t, struct step_ask *ask)
@@ -109,60 +61,51 @@ static void ask(struct http_speaker *s, struct http_talk *t, struct step_ask *as
 
 static void ask_stream(struct http_speaker *s, struct http_talk *t)
 {
-    struct step_ask a = { .method = STR("GET"), .target = buf_str(&s->target) };
-    struct http_terms terms = terms_of(s);
+    struct step_ask a;
 
-    http_heading_get(&a.fields, &terms, buf_str(&t->heard.last_event));
+    http_peer_get(&s->peer, buf_str(&t->heard.last_event), &a);
     ask(s, t, &a);
 }
 
 static void ask_delete(struct http_speaker *s)
 {
-    struct step_ask a = { .method = STR("DELETE"), .target = buf_str(&s->target) };
-    struct http_terms terms = terms_of(s);
+    struct step_ask a;
 
-    http_heading_delete(&a.fields, &terms);
+    http_peer_delete(&s->peer, &a);
     ask(s, http_talk_new(&s->talks, HTTP_TALK_DELETE), &a);
-}
-
-/* The revision of the era without sessions that `m` is of; empty: it is of none. A
- * notification need not name it. */
-static struct str revision_of(struct http_speaker *s, const struct mcp_message *m)
-{
-    struct str named = m ? http_heading_revision(m, &s->arena) : STR_NONE;
-
-    if (named.len && m->kind == MCP_REQUEST)
-        set_term(&s->revision, named);
-    if (named.len || !m || m->kind != MCP_NOTIFICATION || s->version.len)
-        return named;
-    return buf_str(&s->revision);
 }
 
 /* `m` is NULL for several messages at once. */
 static void post(struct http_speaker *s, struct http_talk *t, const struct mcp_message *m,
                  struct str text)
 {
-    bool old = s->way == HTTP_SPEAKER_OLD;
-    struct step_ask a = { .method = STR("POST"),
-                          .target = buf_str(old ? &s->endpoint : &s->target),
-                          .body = text };
-    struct http_terms terms = terms_of(s);
-    struct str revision = revision_of(s, m);
+    struct step_ask a;
 
-    t->modern = revision.len > 0;
-    http_heading_post(&a.fields, &terms, &s->params, m, revision, &s->arena);
+    t->modern = http_peer_post(&s->peer, m, text, &s->arena, &a);
+    if (t->modern && str_eq(m->method, STR("tools/call"))) {
+        http_talk_keep(t, text);
+        buf_clear(&t->lines);
+        http_params_text_of(&s->peer.params, m, &t->lines, &s->arena);
+    }
     ask(s, t, &a);
 }
 
 /* Why there is no answer, from now on in `complaint`. */
-static struct str complain(struct http_speaker *s, const struct http_heard *h, struct str why)
+static struct str complain(struct http_speaker *s, const struct http_talk *t, struct str why)
 {
     buf_clear(&s->complaint);
-    if (why.len)
-        buf_add(&s->complaint, why);
-    else
-        http_heard_complain(h, &s->complaint);
+    http_talk_complain(t, s->ended, why, &s->complaint);
     return buf_str(&s->complaint);
+}
+
+/* What has just ended was whole, and is no answer all the same: a recording is to say why. */
+static void find_fault(struct http_speaker *s, struct str why)
+{
+    struct action a = { .kind = ACTION_FAULT, .text = why, .way = { .exchange = s->ending } };
+
+    if (s->ending)
+        s->say.out->put(s->say.out, &a);
+    s->ending = 0;
 }
 
 /* Everybody who waits for what `by` brought gets an error. */
@@ -183,23 +126,15 @@ static void fail_waits(struct http_speaker *s, const void *by, unsigned status, 
     }
 }
 
-static void forget_waits(struct http_speaker *s, const void *by)
-{
-    struct http_wait *w;
-
-    while ((w = http_waits_of(&s->waits, by)))
-        http_waits_remove(&s->waits, w);
-}
-
 static void settle(struct http_speaker *s, struct http_wait *w, const struct mcp_message *m)
 {
     if (w->what == HTTP_WAIT_GREETING) {
         s->greeting = false;
-        set_term(&s->version,
-                 json_text(json_get(m->result, STR("protocolVersion")), &s->arena));
+        http_peer_agree(&s->peer.version,
+                        json_text(json_get(m->result, STR("protocolVersion")), &s->arena));
     }
     if (w->what == HTTP_WAIT_TOOLS)
-        http_params_learn(&s->params, m->result);
+        http_params_learn(&s->peer.params, m->result);
     http_waits_remove(&s->waits, w);
 }
 
@@ -224,6 +159,13 @@ static void pass_nameless(struct http_speaker *s, const struct mcp_message *m)
     buf_release(&text);
 }
 
+/* What we have asked for ourselves is for nobody else. */
+static void hear_list(struct http_speaker *s, const struct mcp_message *m)
+{
+    http_relist_hear(&s->relist, m);
+    http_params_learn(&s->peer.params, m->result);
+}
+
 static void pass_message(struct http_speaker *s, const struct mcp_message *m)
 {
     enum json_type id = json_type(m->id);
@@ -233,9 +175,15 @@ static void pass_message(struct http_speaker *s, const struct mcp_message *m)
         pass_nameless(s, m);
         return;
     }
+    if (s->of == s->lister && mcp_is_response(m)) {
+        hear_list(s, m);
+        return;
+    }
     w = mcp_is_response(m) ? http_waits_find(&s->waits, m->id, s->of) : NULL;
     if (w)
         settle(s, w, m);
+    else if (mcp_is_response(m))
+        http_talk_stray(s->of, json_raw(m->id));
     say_message(&s->say, json_raw(m->root));
 }
 
@@ -260,14 +208,15 @@ static void hear_text(struct http_speaker *s, struct http_talk *t, struct str te
     if (!intake_text(&s->heard, TO_CLIENT, text, &s->records, &e))
         BUG("an engine takes every record");
     /* It should end now, and need not be waited for if it does not. */
-    if (t->kind == HTTP_TALK_POST && t->exchange && !t->timer && !http_waits_of(&s->waits, t))
+    if (t->kind == HTTP_TALK_POST && t->exchange && !t->timer &&
+        (t == s->lister ? s->relist.heard : !http_waits_of(&s->waits, t)))
         t->timer = set_timer(s, (int64_t)LINGER_S * SECOND_US);
 }
 
-static void drop_stream(struct http_speaker *s)
+static void drop_stream(struct http_speaker *s, struct str why)
 {
     if (s->stream)
-        http_talk_drop(s->stream, &s->say);
+        http_talk_drop(s->stream, &s->say, why);
     s->stream = NULL;
 }
 
@@ -285,53 +234,48 @@ static void open_old(struct http_speaker *s, struct http_talk *hello)
 static void give_up_old(struct http_speaker *s, struct str why)
 {
     const struct http_talk *of = s->hello->heard.status ? s->hello : s->stream;
+    struct str said = complain(s, of, why);
 
     s->way = HTTP_SPEAKER_STREAMABLE;
-    fail_waits(s, s->hello, of->heard.status, complain(s, &of->heard, why));
+    buf_clear(&s->peer.endpoint);
+    drop_stream(s, why);
+    fail_waits(s, s->hello, of->heard.status, said);
     s->hello->over = true;
-    drop_stream(s);
 }
 
-/* Where messages go to: nowhere but to the server itself. */
-static bool read_endpoint(struct http_speaker *s, struct str where, struct err *e)
+/* A message that is kept; good until the next one is read. */
+static struct mcp_message read_kept(struct http_speaker *s, struct str text)
 {
-    struct url u;
-    bool named;
+    struct json_fault fault;
 
-    if (!reference_resolve(&u, &named, where, s->url, &s->arena, e))
-        return err_wrap(e, "the server does not say where messages go to");
-    if (!reference_same_origin(&u, s->url))
-        return err_set(e, ERR_PEER, "the server wants messages to go elsewhere, to '%.*s'",
-                       STR_ARG(u.authority.host));
-    buf_clear(&s->endpoint);
-    buf_add(&s->endpoint, u.path);
-    if (u.query.at)
-        buf_printf(&s->endpoint, "?%.*s", STR_ARG(u.query));
-    if (s->endpoint.full)
-        return err_set(e, ERR_PEER, "the server wants messages to go to an address too long");
-    return true;
+    if (!json_scan(&s->json, text, &fault))
+        BUG("it was read before");
+    return mcp_classify(json_root(&s->json), &s->arena);
+}
+
+/* What a talk carries, in one more request. */
+static void post_again(struct http_speaker *s, struct http_talk *t)
+{
+    struct str text = str_n(t->text, t->text_len);
+    struct mcp_message m = read_kept(s, text);
+
+    post(s, t, &m, text);
 }
 
 static void take_endpoint(struct http_speaker *s, struct str where)
 {
-    struct http_talk *hello = s->hello;
     struct err e = ERR_NONE;
-    struct json_fault fault;
-    struct mcp_message m;
 
     if (s->way != HTTP_SPEAKER_OPENING)
         return;
-    if (!read_endpoint(s, str_trim(where), &e)) {
+    if (!http_endpoint_read(&s->peer.endpoint, where, s->url, &s->arena, &e)) {
         give_up_old(s, str_z(e.msg));
         return;
     }
     say_report(&s->say, LOG_INFO, "the server speaks HTTP+SSE, as of 2024-11-05");
     s->way = HTTP_SPEAKER_OLD;
     s->stream->timer = 0;
-    if (!json_scan(&s->json, str_n(hello->text, hello->text_len), &fault))
-        BUG("it was read before");
-    m = mcp_classify(json_root(&s->json), &s->arena);
-    post(s, hello, &m, s->json.text);
+    post_again(s, s->hello);
 }
 
 static void open_stream(struct http_speaker *s)
@@ -356,12 +300,13 @@ static void hear_head(struct http_speaker *s, struct http_talk *t, const struct 
 
     s->reached++;
     http_heard_head(&t->heard, ev->status, ev->fields);
-    if (ev->status == NOT_FOUND && s->session.len && !t->modern && t->kind != HTTP_TALK_DELETE)
+    if (ev->status == NOT_FOUND && s->peer.session.len && !t->modern &&
+        t->kind != HTTP_TALK_DELETE)
         note_end_of_session(s);
     if (!http_heard_is_fine(&t->heard))
         return;
     if (t->greets && id && s->way == HTTP_SPEAKER_STREAMABLE)
-        set_term(&s->session, id->value);
+        http_peer_agree(&s->peer.session, id->value);
     if (t->ready)
         open_stream(s);
 }
@@ -403,6 +348,35 @@ static bool is_answer(struct http_speaker *s, const struct http_talk *t)
     return mcp_is_response(&m) && w && w->by == t;
 }
 
+/* The next page of tools, in the name of one whose call is held. */
+static void ask_for_tools(struct http_speaker *s, const struct http_talk *held)
+{
+    struct mcp_message call = read_kept(s, str_n(held->text, held->text_len)), m;
+    struct str text = http_relist_request(&s->relist, call.params, &s->arena);
+
+    m = read_kept(s, text);
+    s->lister = http_talk_new(&s->talks, HTTP_TALK_POST);
+    post(s, s->lister, &m, text);
+}
+
+/* A call that lacks header lines which nobody could know is held until they are known. */
+static bool hold(struct http_speaker *s, struct http_talk *t)
+{
+    struct mcp_message m = mcp_classify(json_root(&s->heard.json), &s->arena);
+
+    if (!t->modern || !t->text || t->again || !http_relist_is_reason(t->heard.status, &m))
+        return false;
+    say_report(&s->say, LOG_INFO,
+               "a call lacks header lines that the schema of its tool asks for: the list of "
+               "tools is asked for");
+    t->again = t->held = true;
+    if (!s->lister) {
+        http_relist_begin(&s->relist);
+        ask_for_tools(s, t);
+    }
+    return true;
+}
+
 /* All of an answer that is no stream; false: it is not over with it. */
 static bool hear_body(struct http_speaker *s, struct http_talk *t)
 {
@@ -419,6 +393,8 @@ static bool hear_body(struct http_speaker *s, struct http_talk *t)
         open_old(s, t);
         return false;
     }
+    if (kind == INTAKE_MESSAGE && hold(s, t))
+        return false;
     if (kind == INTAKE_MESSAGE || kind == INTAKE_BATCH)
         hear_text(s, t, body);
     return true;
@@ -433,6 +409,7 @@ static void schedule(struct http_speaker *s, struct http_talk *t)
 static void end_post(struct http_speaker *s, struct http_talk *t, struct str why)
 {
     bool heard = http_heard_is_fine(&t->heard);
+    struct str said;
 
     if (t->resumes || http_heard_is_stream(&t->heard))
         http_talk_count(t, s->now_us);
@@ -442,10 +419,75 @@ static void end_post(struct http_speaker *s, struct http_talk *t, struct str why
         schedule(s, t);
         return;
     }
+    said = complain(s, t, why);
+    if (http_waits_of(&s->waits, t) || (t->note && !heard))
+        find_fault(s, said);
     if (t->note && (!heard || why.len))
         say_report(&s->say, LOG_WARN, "a notification may not have come to the server: %.*s",
-                   STR_ARG(complain(s, &t->heard, why)));
-    fail_waits(s, t, heard ? 0 : t->heard.status, complain(s, &t->heard, why));
+                   STR_ARG(said));
+    fail_waits(s, t, heard ? 0 : t->heard.status, said);
+    t->over = true;
+}
+
+/* It is sent once more, if that changes anything. */
+static void let_go(struct http_speaker *s, struct http_talk *t, bool more)
+{
+    struct mcp_message m = read_kept(s, str_n(t->text, t->text_len));
+    struct buf lines;
+    bool same;
+
+    buf_init(&lines, t->lines.max);
+    http_params_text_of(&s->peer.params, &m, &lines, &s->arena);
+    same = str_eq(buf_str(&lines), buf_str(&t->lines));
+    buf_release(&lines);
+    if (same && more)
+        return;
+    t->held = false;
+    if (!same) {
+        post_again(s, t);
+        return;
+    }
+    hear_text(s, t, buf_str(&t->heard.body));
+    end_post(s, t, STR_NONE);
+}
+
+static void end_list(struct http_speaker *s, struct str why)
+{
+    struct http_talk *list = s->lister;
+
+    if (!s->relist.heard)
+        find_fault(s, complain(s, list, why));
+    s->ending = 0;
+    list->over = true;
+    s->lister = NULL;
+    for (struct http_talk *t = s->talks.first; t; t = t->next)
+        if (t->held)
+            let_go(s, t, http_relist_goes_on(&s->relist));
+    if (http_talk_held(&s->talks))
+        ask_for_tools(s, http_talk_held(&s->talks));
+}
+
+/* It would have said where messages go to. If there is none, the answer to the greeting tells
+ * more about the server than that. */
+static void end_opening(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    if (http_heard_is_stream(&t->heard) && !why.len) {
+        why = STR("the stream of events ended before it said where messages go to");
+        find_fault(s, why);
+    } else if (s->hello->heard.status) {
+        why = STR_NONE;
+    }
+    give_up_old(s, why);
+}
+
+static void end_old(struct http_speaker *s, struct http_talk *t, struct str why)
+{
+    struct str said = why.len ? why : STR("the server has ended the session");
+
+    s->greeting = false;
+    if (http_waits_of(&s->waits, t))
+        find_fault(s, said);
+    fail_waits(s, t, 0, said);
     t->over = true;
 }
 
@@ -454,13 +496,11 @@ static void end_stream(struct http_speaker *s, struct http_talk *t, struct str w
     bool refused = t->heard.status && t->heard.status < 500 && !http_heard_is_stream(&t->heard);
 
     if (s->way == HTTP_SPEAKER_OPENING) {
-        give_up_old(s, s->hello->heard.status ? STR_NONE : why);
+        end_opening(s, t, why);
         return;
     }
     if (s->way == HTTP_SPEAKER_OLD) {
-        s->greeting = false;
-        fail_waits(s, t, 0, why.len ? why : STR("the server has ended the session"));
-        t->over = true;
+        end_old(s, t, why);
         return;
     }
     http_talk_count(t, s->now_us);
@@ -481,19 +521,17 @@ static void hear_end(struct http_speaker *s, struct http_talk *t, struct str why
     else if (t->kind == HTTP_TALK_STREAM)
         end_stream(s, t, why);
     else if (why.len || http_heard_is_stream(&t->heard) || hear_body(s, t))
-        end_post(s, t, why);
+        t == s->lister ? end_list(s, why) : end_post(s, t, why);
 }
 
 static void begin_session(struct http_speaker *s)
 {
-    if (s->session.len && !s->ended)
+    if (s->peer.session.len && !s->ended)
         ask_delete(s);
     if (s->stream)
         fail_waits(s, s->stream, 0, STR("the client has begun another session"));
-    drop_stream(s);
-    buf_clear(&s->session);
-    buf_clear(&s->version);
-    buf_clear(&s->revision);
+    drop_stream(s, STR_NONE);
+    http_peer_begin(&s->peer);
     s->ended = false;
     s->greeting = true;
 }
@@ -527,25 +565,9 @@ static bool cancel(struct http_speaker *s, const struct mcp_message *m)
             w->given_up = true;
         return false;
     }
-    forget_waits(s, t);
-    http_talk_drop(t, &s->say);
+    http_waits_forget(&s->waits, t);
+    http_talk_drop(t, &s->say, STR_NONE);
     return true;
-}
-
-static void add_waits(struct http_speaker *s, struct http_talk *t, const struct mcp_message *m,
-                      struct json_val root)
-{
-    struct json_iter it = json_each(m ? JSON_VAL_NONE : root);
-
-    if (m && m->kind == MCP_REQUEST)
-        http_waits_add(&s->waits, m, t);
-    while (json_next(&it)) {
-        struct mcp_message one = mcp_classify(it.value, &s->arena);
-
-        if (one.kind == MCP_REQUEST)
-            http_waits_add(&s->waits, &one, t);
-    }
-    t->note = !http_waits_of(&s->waits, t);
 }
 
 /* `m` is NULL for a batch. */
@@ -563,7 +585,11 @@ static void speak(struct http_speaker *s, const struct mcp_message *m, struct st
     t = http_talk_new(&s->talks, HTTP_TALK_POST);
     t->ready =
         m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/initialized"));
-    add_waits(s, t, m, json_root(&s->json));
+    if (m && m->kind == MCP_REQUEST)
+        http_waits_add(&s->waits, m, t);
+    if (!m)
+        http_waits_add_all(&s->waits, json_root(&s->json), t);
+    t->note = !http_waits_of(&s->waits, t);
     if (!m || !mcp_is_response(m)) {
         s->gate = t;
         s->gate_timer = t->note ? set_timer(s, (int64_t)NOTE_S * SECOND_US) : 0;
@@ -580,33 +606,13 @@ static bool is_gate_open(struct http_speaker *s)
     return !s->gate;
 }
 
-static size_t count_open(const struct http_speaker *s)
-{
-    size_t count = 0;
-
-    for (const struct http_talk *t = s->talks.first; t; t = t->next)
-        count += t->kind == HTTP_TALK_POST && t->exchange && !t->timer;
-    return count;
-}
-
 /* What the server waits for goes past what it has not asked for. */
 static bool may_go(struct http_speaker *s, bool answers)
 {
     if (s->way == HTTP_SPEAKER_OPENING)
         return false;
-    return answers || (!s->greeting && is_gate_open(s) && count_open(s) < HTTP_SPEAKER_AT_ONCE);
-}
-
-static void enqueue(struct http_speaker *s, struct str text, bool answers)
-{
-    struct http_line *l = mem_alloc(sizeof *l + text.len);
-
-    l->answers = answers;
-    l->text = str_n((char *)(l + 1), text.len);
-    memcpy(l + 1, text.at, text.len);
-    *s->queue_end = l;
-    s->queue_end = &l->next;
-    s->queued += text.len;
+    return answers || (!s->greeting && is_gate_open(s) &&
+                       http_talk_open(&s->talks) < HTTP_SPEAKER_AT_ONCE);
 }
 
 static void refuse_line(struct http_speaker *s, bool json)
@@ -633,8 +639,8 @@ static void hear_line(struct http_speaker *s, struct str text)
     answers = mcp_is_response(&m);
     if (m.kind == MCP_OTHER || (m.kind == MCP_BATCH && !batch))
         refuse_line(s, true);
-    else if ((s->queue && !answers) || !may_go(s, answers))
-        enqueue(s, text, answers);
+    else if ((s->said.first && !answers) || !may_go(s, answers))
+        http_said_add(&s->said, text, answers);
     else
         speak(s, batch ? NULL : &m, text);
 }
@@ -642,15 +648,12 @@ static void hear_line(struct http_speaker *s, struct str text)
 /* Lines that waited and need not any longer. */
 static void go_on(struct http_speaker *s)
 {
-    while (s->queue && may_go(s, s->queue->answers)) {
-        struct json_fault fault;
-        struct mcp_message m;
+    while (s->said.first && may_go(s, s->said.first->answers)) {
+        struct str text = s->said.first->text;
+        struct mcp_message m = read_kept(s, text);
 
-        if (!json_scan(&s->json, s->queue->text, &fault))
-            BUG("it was read before");
-        m = mcp_classify(json_root(&s->json), &s->arena);
-        speak(s, m.kind == MCP_BATCH ? NULL : &m, s->queue->text);
-        pop_line(s);
+        speak(s, m.kind == MCP_BATCH ? NULL : &m, text);
+        http_said_pop(&s->said);
     }
 }
 
@@ -664,12 +667,10 @@ static void finish(struct http_speaker *s)
 static void leave(struct http_speaker *s)
 {
     s->state = HTTP_SPEAKER_LEAVING;
-    for (struct http_talk *t = s->talks.first; t; t = t->next)
-        http_talk_drop(t, &s->say);
-    while (s->queue)
-        pop_line(s);
+    http_talk_drop_all(&s->talks, &s->say);
+    http_said_release(&s->said);
     http_waits_release(&s->waits);
-    if (!s->session.len || s->ended)
+    if (!s->peer.session.len || s->ended)
         return;
     ask_delete(s);
     s->end_timer = set_timer(s, (int64_t)DELETE_S * SECOND_US);
@@ -687,18 +688,14 @@ static void hear_closed(struct http_speaker *s)
 /* Something is on its way that the server has to get, or that the client waits for. */
 static bool is_busy(const struct http_speaker *s)
 {
-    for (const struct http_talk *t = s->talks.first; t; t = t->next)
-        if (t->kind == HTTP_TALK_POST && t->note && t->exchange && !t->heard.status)
-            return true;
-    return s->queue || http_waits_any(&s->waits);
+    return s->said.first || http_waits_any(&s->waits) || http_talk_any_note(&s->talks);
 }
 
 static void hear_end_timer(struct http_speaker *s)
 {
     s->end_timer = 0;
     if (s->state == HTTP_SPEAKER_LEAVING) { /* the server may keep its session */
-        for (struct http_talk *t = s->talks.first; t; t = t->next)
-            http_talk_drop(t, &s->say);
+        http_talk_drop_all(&s->talks, &s->say);
     } else if (!s->heard_since) {
         leave(s);
     } else {
@@ -718,7 +715,9 @@ static void hear_timer(struct http_speaker *s, uint64_t timer)
     } else if (t && t->kind == HTTP_TALK_STREAM && t->exchange) {
         give_up_old(s, STR("the server does not say where messages go to"));
     } else if (t && t->exchange) {
-        http_talk_drop(t, &s->say);
+        http_talk_drop(t, &s->say, STR_NONE);
+        if (t == s->lister)
+            end_list(s, STR_NONE);
     } else if (t) {
         ask_stream(s, t);
     }
@@ -776,6 +775,8 @@ static void sweep(struct http_speaker *s)
         s->stream = NULL;
     if (s->gate && s->gate->over)
         s->gate = NULL;
+    if (s->lister && s->lister->over)
+        s->lister = NULL;
     http_talk_sweep(&s->talks);
 }
 
@@ -784,6 +785,7 @@ void http_speaker_step(struct http_speaker *s, const struct event *ev)
     if (s->state == HTTP_SPEAKER_DONE)
         return;
     s->now_us = ev->now_us;
+    s->ending = ev->kind == EVENT_WHOLE ? ev->exchange : 0;
     arena_clear(&s->arena);
     hear(s, ev);
     if (s->state < HTTP_SPEAKER_LEAVING)

@@ -10,6 +10,9 @@
  * - A request that names its revision itself needs none of that; its header lines repeat what
  *   stands in it. A notifications/cancelled for it is not sent: its answer is dropped, which
  *   says the same.
+ * - A call that such a server refuses for header lines that are missing (MCP_HEADER_MISMATCH)
+ *   is held, the list of tools is asked for, and if that shows which lines they are, the call
+ *   is sent once more, with them. The client hears nothing of that.
  * - A server that refuses an initialize with 400, 404 or 405 is asked whether it speaks
  *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused.
  *
@@ -18,8 +21,9 @@
  * has taken that (or for two seconds has not). Apart from that any number is under way at
  * once, up to HTTP_SPEAKER_AT_ONCE.
  *
- * Nothing is ever sent twice. A request that gets no answer gets one here: an error under its
- * id that says why. A session that the server has ended (404) is the client's to begin anew.
+ * Nothing else is ever sent twice. A request that gets no answer gets one here: an error under
+ * its id that says why; if the server's own answer is at fault, ACTION_FAULT says so before. A
+ * session that the server has ended (404) is the client's to begin anew.
  *
  * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
  * without a word. EVENT_GONE: it does not wait, either. Then the session is deleted, and
@@ -27,12 +31,13 @@
 #ifndef ENGINE_HTTP_SPEAKER_H
 #define ENGINE_HTTP_SPEAKER_H
 
-#include "engine/http-params.h"
+#include "engine/http-peer.h"
+#include "engine/http-relist.h"
+#include "engine/http-said.h"
 #include "engine/http-talk.h"
 #include "engine/http-waits.h"
 #include "engine/say.h"
 #include "trace/intake.h"
-#include "wire/url.h"
 
 enum { HTTP_SPEAKER_AT_ONCE = 128 };
 
@@ -52,29 +57,27 @@ enum http_speaker_state {
 struct http_speaker {
     struct say say;
     const struct url *url; /* borrowed */
-    struct buf target;     /* of it */
     struct sink records;   /* takes what the server says */
     struct intake heard;
     struct json json; /* what the client says */
     struct arena arena;
-    struct http_params params;
+    struct http_peer peer;
     struct http_waits waits;
+    struct http_relist relist;
     struct http_talks talks;
     struct http_talk *of;     /* whose answer is being looked at */
     struct http_talk *stream; /* of what the server says by itself; NULL: none */
     struct http_talk *gate;   /* what the next message waits for; NULL: nothing */
+    struct http_talk *lister; /* asks for tools, for calls that are held; NULL: nobody does */
     struct http_talk *hello;  /* HTTP_SPEAKER_OPENING: what is to be said first */
 
-    struct http_line *queue, **queue_end; /* lines that wait, the oldest first */
-    size_t queued;                        /* bytes of them */
+    struct http_said said; /* what waits */
+    uint64_t ending;       /* the exchange that has just ended, whole; 0: none has */
 
     enum http_speaker_way way;
     enum http_speaker_state state;
-    bool greeting;               /* an initialize waits for its answer */
-    bool ended;                  /* the server has ended the session */
-    struct buf session, version; /* as agreed upon; empty: not */
-    struct buf revision;         /* that the client named itself; empty: it did not */
-    struct buf endpoint;         /* where messages go to over HTTP+SSE */
+    bool greeting; /* an initialize waits for its answer */
+    bool ended;    /* the server has ended the session */
     struct buf complaint;
     int64_t now_us;
     uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */

@@ -11,6 +11,9 @@ enum {
     GROWTH = 6,    /* times the delay doubles, at most */
     RETRY_MAX_S = 3600,
     RETRY_MIN_US = 1000,
+    ID_TOLD = 64,
+    LINES_MAX = 1 << 20,
+    STATUS_NOT_FOUND = 404,
 };
 
 struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind)
@@ -20,6 +23,8 @@ struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind
     t->kind = kind;
     t->next = all->first;
     http_heard_init(&t->heard);
+    buf_init(&t->stray, ID_TOLD);
+    buf_init(&t->lines, LINES_MAX);
     all->first = t;
     return t;
 }
@@ -42,9 +47,38 @@ struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t time
     return t;
 }
 
+size_t http_talk_open(const struct http_talks *all)
+{
+    size_t count = 0;
+
+    for (const struct http_talk *t = all->first; t; t = t->next)
+        count += t->kind == HTTP_TALK_POST && t->exchange && !t->timer;
+    return count;
+}
+
+bool http_talk_any_note(const struct http_talks *all)
+{
+    const struct http_talk *t = all->first;
+
+    while (t && !(t->kind == HTTP_TALK_POST && t->note && t->exchange && !t->heard.status))
+        t = t->next;
+    return t != NULL;
+}
+
+struct http_talk *http_talk_held(const struct http_talks *all)
+{
+    struct http_talk *t = all->first;
+
+    while (t && !t->held)
+        t = t->next;
+    return t;
+}
+
 static void talk_free(struct http_talk *t)
 {
     http_heard_release(&t->heard);
+    buf_release(&t->stray);
+    buf_release(&t->lines);
     free(t->text);
     free(t);
 }
@@ -70,6 +104,8 @@ void http_talk_release_all(struct http_talks *all)
 
 void http_talk_keep(struct http_talk *t, struct str text)
 {
+    if (t->text)
+        return;
     t->text = mem_alloc(text.len + 1);
     t->text_len = text.len;
     memcpy(t->text, text.at, text.len);
@@ -81,6 +117,7 @@ void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
     struct action a = { .kind = ACTION_ASK, .ask = ask };
 
     http_heard_again(&t->heard);
+    buf_clear(&t->stray);
     t->exchange = a.way.exchange = ++all->exchanges;
     t->begun_us = now_us;
     t->taken = false;
@@ -88,14 +125,43 @@ void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
     say->out->put(say->out, &a);
 }
 
-void http_talk_drop(struct http_talk *t, struct say *say)
+void http_talk_drop(struct http_talk *t, struct say *say, struct str why)
 {
-    struct action a = { .kind = ACTION_ABANDON, .way = { .exchange = t->exchange } };
+    struct action a = { .kind = ACTION_ABANDON,
+                        .text = why,
+                        .way = { .exchange = t->exchange } };
 
     if (t->exchange)
         say->out->put(say->out, &a);
     t->exchange = 0;
+    t->held = false;
     t->over = true;
+}
+
+void http_talk_drop_all(struct http_talks *all, struct say *say)
+{
+    for (struct http_talk *t = all->first; t; t = t->next)
+        http_talk_drop(t, say, STR_NONE);
+}
+
+void http_talk_complain(const struct http_talk *t, bool ended, struct str why, struct buf *to)
+{
+    if (why.len)
+        buf_add(to, why);
+    else if (t->stray.len)
+        buf_printf(to, "the server answered another request in its place, '%.*s'",
+                   STR_ARG(buf_str(&t->stray)));
+    else if (t->heard.status == STATUS_NOT_FOUND && ended && !t->modern)
+        buf_add(to, STR("the server has ended the session (status 404): the client has to "
+                        "initialize again"));
+    else
+        http_heard_complain(&t->heard, to);
+}
+
+void http_talk_stray(struct http_talk *t, struct str id)
+{
+    buf_clear(&t->stray);
+    buf_add(&t->stray, str_n(id.at, id.len < ID_TOLD ? id.len : ID_TOLD));
 }
 
 int64_t http_talk_delay_us(const struct http_talk *t)

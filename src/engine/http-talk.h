@@ -27,9 +27,13 @@ struct http_talk {
     bool modern;    /* it needs no session */
     bool taken;     /* it is on its way */
     bool resumes;   /* what is under way goes on with an answer that broke off */
+    bool again;     /* it was held: that is done once */
+    bool held;      /* until it is known which header lines it needs */
     bool over;
     struct http_heard heard;
-    char *text; /* what it carries, if it may be needed again */
+    struct buf stray; /* the id of an answer that came and is to something else; or empty */
+    struct buf lines; /* those of its header lines that schemas ask for */
+    char *text;       /* what it carries, if it may be needed again */
     size_t text_len;
 };
 
@@ -42,17 +46,34 @@ struct http_talk *http_talk_new(struct http_talks *all, enum http_talk_kind kind
 struct http_talk *http_talk_find(const struct http_talks *all, uint64_t exchange);
 struct http_talk *http_talk_by_timer(const struct http_talks *all, uint64_t timer);
 
+/* Those that wait for an answer to something posted. */
+size_t http_talk_open(const struct http_talks *all);
+
+/* Something is on its way to the server that nobody waits for an answer of. */
+bool http_talk_any_note(const struct http_talks *all);
+
+/* One that is held; NULL: none is. */
+struct http_talk *http_talk_held(const struct http_talks *all);
+
 void http_talk_sweep(struct http_talks *all); /* frees those that are over */
 void http_talk_release_all(struct http_talks *all);
 
-void http_talk_keep(struct http_talk *t, struct str text);
+void http_talk_keep(struct http_talk *t, struct str text); /* copied, once */
 
 /* Asks the server, as the next exchange. */
 void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
                    const struct step_ask *ask, int64_t now_us);
 
-/* It is over; what is under way for it is dropped. */
-void http_talk_drop(struct http_talk *t, struct say *say);
+/* Why there is no answer: `why`, if that is not empty. `ended`: so is the session. */
+void http_talk_complain(const struct http_talk *t, bool ended, struct str why, struct buf *to);
+
+/* It is over; what is under way for it is dropped, for `why` if that is not empty. */
+void http_talk_drop(struct http_talk *t, struct say *say, struct str why);
+
+void http_talk_drop_all(struct http_talks *all, struct say *say);
+
+/* An answer has come that nobody waits for; as much of its id is kept as people may want. */
+void http_talk_stray(struct http_talk *t, struct str id);
 
 /* How long to wait before it is gone on with. */
 int64_t http_talk_delay_us(const struct http_talk *t);

@@ -40,6 +40,7 @@ struct http_seen {
     uint64_t events;  /* of the stream, so far */
     bool told;        /* the request has its line */
     bool answered;
+    bool over; /* all of the answer was told */
     bool endpoint;
     bool whole;      /* the request is */
     bool resumes;    /* it goes on with a stream, so that events may come once more */
@@ -595,8 +596,9 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
     struct tap_place at = place_of(x);
     struct sse_item item = SSE_ITEM_NONE;
 
-    if (!x->endpoint)
+    if (!x->endpoint || x->over)
         return;
+    x->over = true;
     if (x->unreadable)
         put_gap(x, TO_CLIENT, x->body_bytes, "compressed in a way that cannot be read", now);
     else if (x->body.full)
@@ -608,6 +610,11 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
         put_raw(x, TO_CLIENT, buf_str(&x->body), "cut off", now);
     else
         put_text(x, &at, TO_CLIENT, buf_str(&x->body), now);
+}
+
+void http_tap_answered_all(struct http_seen *x, struct tap_time now)
+{
+    tell_answer(x, true, now);
 }
 
 void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct str why,

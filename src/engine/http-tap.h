@@ -82,6 +82,9 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
                      enum http_tap_by by, struct tap_time now);
 void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time now);
 
+/* The answer is whole. Need not be said, but to have what it says told before its end is. */
+void http_tap_answered_all(struct http_seen *x, struct tap_time now);
+
 /* It is over. `clean`: both bodies were whole; `why` says what went wrong, if something did.
  * Gives `x` back. */
 void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct str why,

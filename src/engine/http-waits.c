@@ -53,6 +53,20 @@ void http_waits_add(struct http_waits *w, const struct mcp_message *request, con
     *end = new;
 }
 
+void http_waits_add_all(struct http_waits *w, struct json_val batch, const void *by)
+{
+    struct json_iter it = json_each(batch);
+    struct arena a = { 0 };
+
+    while (json_next(&it)) {
+        struct mcp_message one = mcp_classify(it.value, &a);
+
+        if (one.kind == MCP_REQUEST)
+            http_waits_add(w, &one, by);
+    }
+    arena_release(&a);
+}
+
 struct http_wait *http_waits_find(const struct http_waits *w, struct json_val id,
                                   const void *by)
 {
@@ -100,6 +114,14 @@ void http_waits_remove(struct http_waits *w, struct http_wait *gone)
         at = &(*at)->next;
     *at = gone->next;
     free(gone);
+}
+
+void http_waits_forget(struct http_waits *w, const void *by)
+{
+    struct http_wait *at;
+
+    while ((at = http_waits_of(w, by)))
+        http_waits_remove(w, at);
 }
 
 void http_waits_pass(struct http_waits *w, const void *from, const void *to)

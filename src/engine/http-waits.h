@@ -32,6 +32,9 @@ void http_waits_release(struct http_waits *w);
 
 void http_waits_add(struct http_waits *w, const struct mcp_message *request, const void *by);
 
+/* All requests of a batch. */
+void http_waits_add_all(struct http_waits *w, struct json_val batch, const void *by);
+
 /* NULL: nobody waits for that. */
 struct http_wait *http_waits_find(const struct http_waits *w, struct json_val id,
                                   const void *by);
@@ -43,6 +46,8 @@ struct http_wait *http_waits_only(const struct http_waits *w, const void *by);
 struct http_wait *http_waits_of(const struct http_waits *w, const void *by);
 
 void http_waits_remove(struct http_waits *w, struct http_wait *at);
+
+void http_waits_forget(struct http_waits *w, const void *by); /* all that one brought */
 
 /* What one brought counts as brought by another. */
 void http_waits_pass(struct http_waits *w, const void *from, const void *to);

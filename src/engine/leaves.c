@@ -61,17 +61,6 @@ static struct str pointer_word(struct str word, char *to)
     return str_n(to, len);
 }
 
-static bool element_index(struct str word, size_t *index)
-{
-    *index = 0;
-    for (size_t i = 0; i < word.len; i++) {
-        if (word.at[i] < '0' || word.at[i] > '9' || i > 9)
-            return false;
-        *index = *index * 10 + (size_t)(word.at[i] - '0');
-    }
-    return word.len > 0;
-}
-
 bool leaves_pointer(struct json_val message, struct str pointer, uint64_t *path)
 {
     struct json_val at = json_get(message, STR("params"));
@@ -83,10 +72,10 @@ bool leaves_pointer(struct json_val message, struct str pointer, uint64_t *path)
     *path = 0;
     while (found && pointer.len) {
         struct str word = str_cut(&pointer, '/');
-        size_t index = 0;
+        uint64_t index = 0;
 
         word = pointer_word(word, arena_alloc(&a, word.len + 1));
-        if (json_type(at) == JSON_ARRAY && element_index(word, &index)) {
+        if (json_type(at) == JSON_ARRAY && str_u64(word, &index)) {
             *path = into_element(*path, index);
             at = json_item(at, index);
         } else {

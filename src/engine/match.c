@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "engine/compare.h"
 
@@ -61,8 +62,7 @@ static bool is_plain_id(struct str text)
     if (quoted)
         text = str_n(text.at + 1, text.len - 2);
     for (size_t i = 0; i < text.len; i++)
-        if (quoted ? text.at[i] == '"' || text.at[i] == '\\'
-                   : text.at[i] < '0' || text.at[i] > '9')
+        if (quoted ? text.at[i] == '"' || text.at[i] == '\\' : !ascii_is_digit(text.at[i]))
             return false;
     return quoted || text.len;
 }

@@ -388,7 +388,7 @@ static bool add_form(const struct oauth *o, struct str host, struct str form, st
         buf_init(&url, OAUTH_DOCUMENT_MAX);
         if (value_of(&a, &p, name, &value) && add(o, host, value, &url)) {
             buf_add(out, str_n(p.name.at, p.name.len + 1));
-            form_encode(out, buf_str(&url));
+            buf_add_percent(out, buf_str(&url));
             changed = true;
         } else {
             buf_add(out, p.text);

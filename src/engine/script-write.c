@@ -6,6 +6,7 @@
 #include "base/vast.h"
 #include "engine/id-place.h"
 #include "engine/suspense.h"
+#include "mcp/code.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
 #include "trace/limits.h"
@@ -621,13 +622,14 @@ static bool ends_subscription(const struct script *s, uint32_t op)
     return known && known->class == MCP_CLASS_LISTEN && s->ops[op].last;
 }
 
-/* It may have been refused as a request over HTTP, and is answered all the same. */
-static void count_again(struct script *s, uint32_t op)
+/* It may have been refused as a request over HTTP, and is answered all the same; unless that
+ * only says how it was refused. */
+static void count_again(struct script *s, uint32_t op, const struct mcp_message *answer)
 {
     struct script_session *session = &s->sessions[s->ops[op].session];
     const struct script_method *method = script_method(s, op);
 
-    if (s->ops[op].flags & STRAND_COUNTS)
+    if (s->ops[op].flags & STRAND_COUNTS || mcp_error_is(answer, MCP_HEADER_MISMATCH))
         return;
     if (str_eq(method->name, STR("initialize")))
         session->greeting = op;
@@ -646,7 +648,7 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
     if (!asked)
         return true; /* an answer to nothing has no place to be sent from */
     op = op_of(asked);
-    count_again(s, op);
+    count_again(s, op, m);
     suspense_answer(&s->writing->suspense, s, scope_of(&s->writing->pairs.scope, r).at[0], op);
     note_answer(s, op, r, m);
     if (ends_subscription(s, op))

@@ -42,8 +42,7 @@ static void take_number(struct session *s)
 void session_init(struct session *s, struct session_host *host)
 {
     *s = (struct session){ .host = host };
-    stage_init(&s->stage, host->script, host->say, host->pace, &host->timers);
-    s->stage.review = host->review;
+    stage_init(&s->stage, host->script, host->say, host->review, host->pace, &host->timers);
     spent_init(&s->spent, host->script->op_count);
     take_number(s);
 }

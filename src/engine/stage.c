@@ -3,63 +3,31 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/audience.h"
 #include "engine/compare.h"
-#include "engine/id-place.h"
 #include "engine/review.h"
-#include "engine/subscription.h"
+#include "engine/stage-send.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
 #include "mcp/meta.h"
 #include "trace/limits.h"
-#include "json/splice.h"
-
-/* A strand under way for one live request. */
-struct stage_play {
-    struct stage_play *next;
-    uint32_t op, step;             /* step: what comes next; 0: all was sent */
-    uint64_t exchange;             /* that brought the live request; 0: none */
-    struct str id, token, version; /* the live request's, as JSON; empty: none */
-    struct str filter;             /* of a subscription, as JSON */
-    struct str listens;            /* of a subscription: the recorded id, as a key */
-    struct str topic;              /* that it is blocked by; empty: it is not */
-    enum mcp_version asked;        /* what `version` means */
-    enum audience_level level;     /* from which on it hears of logs */
-    size_t questions;              /* asked and not yet answered */
-    uint64_t timer;                /* that it waits for; 0: none */
-    int64_t since_us;              /* when the latest thing happened in it */
-    uint32_t since_ms;             /* when that was recorded */
-    bool again;
-    bool waited;     /* what comes next has waited for its time */
-    bool progressed; /* progress was sent, and nothing since that needs it read first */
-    bool open;       /* a subscription that has not ended */
-    bool listening;  /* it was acknowledged */
-    bool gone;       /* to be removed */
-};
-
-/* A question of the server's that the live client has not answered. */
-struct stage_question {
-    struct stage_play *play;
-    uint32_t step;
-    uint64_t timer;
-};
 
 enum {
     /* Clients that drop a request's progress handler as soon as they see its answer lose
      * progress that arrives together with it: the TypeScript SDK does. Real servers do
      * not answer in the same instant. */
     PROGRESS_GAP_US = 5000,
-    QUESTION_US = 60 * 1000000, /* a client that has not answered by then never will */
 
     /* A client that polls a task while it waits for the result of it is to see how the task
      * goes on first. One that has not polled by then only waits. */
     BLOCK_US = 100 * 1000,
 };
 
-void stage_init(struct stage *s, const struct script *script, struct say *say, double pace,
-                uint64_t *timers)
+void stage_init(struct stage *s, const struct script *script, struct say *say,
+                struct review *review, double pace, uint64_t *timers)
 {
-    *s = (struct stage){ .script = script, .say = say, .pace = pace, .timers = timers };
+    *s = (struct stage){
+        .script = script, .say = say, .review = review, .pace = pace, .timers = timers
+    };
     map_init(&s->asked);
     map_init(&s->heard);
     buf_init(&s->capabilities, LIMIT_MESSAGE);
@@ -88,297 +56,6 @@ void stage_release(struct stage *s)
     buf_release(&s->capabilities);
     buf_release(&s->text);
     script_text_release(&s->read);
-}
-
-/* The message of a step; absent if it cannot be read, which is told once by `trouble`. */
-static struct json_val recorded(struct stage *s, uint32_t step)
-{
-    struct json_val root = JSON_VAL_NONE;
-
-    if (s->trouble.kind != ERR_OK ||
-        !script_read_step(s->script, step, &s->read, &root, &s->trouble))
-        return JSON_VAL_NONE;
-    return root;
-}
-
-/* What is said from now on belongs to a play. */
-static void speak_for(struct stage *s, const struct stage_play *p)
-{
-    const struct script_step *step = &s->script->steps[p->step];
-
-    s->say->way = (struct action_way){ .exchange = p->exchange,
-                                       .seq = s->script->ops[p->op].seq,
-                                       .apart = p->step && step->apart };
-}
-
-static void send_spliced(struct stage *s, struct json_splice *edit)
-{
-    buf_clear(&s->text);
-    json_splice_apply(edit, &s->text);
-    BUG_IF(s->text.full);
-    say_message(s->say, buf_str(&s->text));
-}
-
-/* The recorded revision stands, unless the live client is older: it could not speak
- * it. */
-static void settle_version(struct stage *s, const struct stage_play *p, struct json_val version,
-                           struct json_splice *edit)
-{
-    enum mcp_version recorded = mcp_version_parse(json_text(version, &s->read.arena));
-    bool older = p->asked != MCP_VERSION_UNKNOWN && p->asked < recorded;
-
-    s->version = older ? p->asked : recorded;
-    if (older)
-        json_splice_replace(edit, version, p->version);
-}
-
-/* An answer of which nothing but the id is changed, if it is known where that stands. */
-static bool send_unparsed(struct stage *s, const struct stage_play *p)
-{
-    struct buf *read = &s->read.text;
-    struct str id;
-
-    if (p->version.len || s->trouble.kind != ERR_OK ||
-        !script_fetch_step(s->script, p->step, read, &s->trouble) ||
-        !id_place_find(buf_str(read), s->script->steps[p->step].id_place, &id))
-        return false;
-    buf_clear(&s->text);
-    buf_add(&s->text, str_n(read->at, (size_t)(id.at - read->at)));
-    buf_add(&s->text, p->id);
-    buf_add(&s->text, str_skip(buf_str(read), (size_t)(id.at - read->at) + id.len));
-    BUG_IF(s->text.full);
-    s->say->way.last = true;
-    say_message(s->say, buf_str(&s->text));
-    return true;
-}
-
-static bool send_parsed(struct stage *s, const struct stage_play *p)
-{
-    struct json_val root = recorded(s, p->step);
-    struct json_splice edit;
-
-    if (!json_exists(root)) {
-        say_error(s->say, p->id, MCP_INTERNAL_ERROR, STR("the recording cannot be read"),
-                  STR_NONE);
-        return false;
-    }
-    json_splice_init(&edit, root);
-    json_splice_replace(&edit, json_get(root, STR("id")), p->id);
-    if (p->version.len)
-        settle_version(s, p, json_get(json_get(root, STR("result")), STR("protocolVersion")),
-                       &edit);
-    s->say->way.last = true;
-    send_spliced(s, &edit);
-    return true;
-}
-
-static void send_answer(struct stage *s, struct stage_play *p)
-{
-    if (!send_unparsed(s, p) && !send_parsed(s, p))
-        return;
-    s->answered++;
-    p->progressed = p->open = false;
-}
-
-static void send_progress(struct stage *s, struct stage_play *p)
-{
-    struct json_val root, token;
-    struct json_splice edit;
-
-    if (!p->token.len)
-        return; /* this client did not ask for progress */
-    root = recorded(s, p->step);
-    token = json_get(json_get(root, STR("params")), STR("progressToken"));
-    if (!json_exists(token))
-        return;
-    json_splice_init(&edit, root);
-    json_splice_replace(&edit, token, p->token);
-    send_spliced(s, &edit);
-    p->progressed = true;
-}
-
-static uint64_t set_timer(struct stage *s, int64_t delay_us)
-{
-    say_timer(s->say, ++*s->timers, delay_us);
-    return *s->timers;
-}
-
-static void review(struct stage *s, uint32_t op, struct str method, enum review_question what)
-{
-    if (s->review)
-        review_question(s->review, op, method, what);
-}
-
-/* A question goes only to a client that can answer it. Its recorded id is kept
- * unless another question is under way with the same one. */
-static void send_question(struct stage *s, struct stage_play *p)
-{
-    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
-    struct arena *a = &s->read.arena;
-    struct str method = json_text(json_get(root, STR("method")), a), key = mcp_id_key(id, a);
-    struct stage_question *q;
-    struct json_splice edit;
-
-    if (!key.len)
-        return;
-    if (!audience_can_be_asked(buf_str(&s->capabilities), s->version, method,
-                               json_get(root, STR("params")))) {
-        review(s, p->op, method, QUESTION_LEFT_OUT);
-        say_report(s->say, LOG_WARN, "left out %.*s: this client does not support it",
-                   STR_ARG(method));
-        return;
-    }
-    json_splice_init(&edit, root);
-    if (map_get(&s->asked, key)) {
-        struct str name = arena_printf(a, "mcpreel-%llu", (unsigned long long)++s->renamed);
-        json_splice_replace(&edit, id, arena_printf(a, "\"%s\"", name.at));
-        key = arena_printf(a, "s%s", name.at);
-    }
-    q = mem_new(struct stage_question);
-    q->play = p;
-    q->step = p->step;
-    map_put(&s->asked, key, q);
-    p->questions++;
-    review(s, p->op, method, QUESTION_ASKED);
-    s->say->way.asks = true;
-    send_spliced(s, &edit);
-    q->timer = set_timer(s, QUESTION_US);
-}
-
-static bool is_wanted(struct stage *s, const struct stage_play *to, struct json_val root)
-{
-    struct mcp_message m = mcp_classify(root, &s->read.arena);
-    struct json_fault fault;
-    struct json j;
-    bool wanted = true;
-
-    json_init(&j);
-    if (to->filter.len && json_scan(&j, to->filter, &fault))
-        wanted = subscription_wants(json_root(&j), &m);
-    json_release(&j);
-    return wanted;
-}
-
-static bool is_acknowledgement(struct json_val root)
-{
-    return json_is(json_get(root, STR("method")),
-                   STR("notifications/subscriptions/acknowledged"));
-}
-
-/* Of what the recorded client was granted, what the live one asks for. */
-static void grant(struct stage *s, const struct stage_play *to, struct json_val granted,
-                  struct json_splice *edit)
-{
-    struct json_fault fault;
-    struct json j;
-
-    json_init(&j);
-    if (to->filter.len && json_scan(&j, to->filter, &fault))
-        json_splice_replace(edit, granted,
-                            subscription_grant(json_root(&j), granted, &s->read.arena));
-    json_release(&j);
-}
-
-/* What a subscription is for, or its end, to one live client that has it. Nobody hears of
- * changes before it was told that it will. */
-static void tell_subscriber(struct stage *s, struct stage_play *to, struct json_val root)
-{
-    struct json_val id = json_get(root, STR("id"));
-    struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
-    struct json_splice edit;
-
-    if (!is_wanted(s, to, root) || (!to->listening && !is_acknowledgement(root)))
-        return;
-    json_splice_init(&edit, root);
-    json_splice_replace(&edit, json_exists(id) ? id : tag, to->id);
-    if (is_acknowledgement(root))
-        grant(s, to, json_get(json_get(root, STR("params")), STR("notifications")), &edit);
-    if (json_exists(id))
-        json_splice_replace(
-            &edit, mcp_meta(json_get(root, STR("result")), MCP_META_SUBSCRIPTION), to->id);
-    s->say->way.exchange = to->exchange;
-    s->say->way.last = json_exists(id);
-    send_spliced(s, &edit);
-    to->listening = true;
-    if (!json_exists(id))
-        return;
-    s->answered++;
-    to->open = false;
-}
-
-/* To all who took the place of the recorded subscriber. That they are subscribed, and what
- * is given again, is for the one whose request it follows. */
-static void send_event(struct stage *s, struct stage_play *p)
-{
-    struct json_val root = recorded(s, p->step), id = json_get(root, STR("id"));
-    struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
-    struct str key = mcp_id_key(json_exists(id) ? id : tag, &s->read.arena);
-    bool only_p = p->again || is_acknowledgement(root);
-
-    for (struct stage_play *to = s->plays; to && key.len; to = to->next)
-        if (to->open && str_eq(to->listens, key) && (to == p || !only_p)) {
-            tell_subscriber(s, to, root);
-            to->gone = to->gone || (!to->open && to != p);
-        }
-}
-
-/* From which level on the recorded client wanted to hear of logs. */
-static enum audience_level recorded_level(struct stage *s, uint32_t op)
-{
-    struct json_val root;
-
-    if (s->script->ops[op].flags & STRAND_OPENING ||
-        !script_read_op(s->script, op, &s->read, &root, &s->trouble))
-        return AUDIENCE_ALL;
-    return audience_level(json_get(root, STR("params")));
-}
-
-/* Logs that the live client does not ask for are left out if that is why the recorded one
- * got them: a server that sends them to anybody is played as it is. */
-static void send_plain(struct stage *s, const struct stage_play *p)
-{
-    struct json_val root = recorded(s, p->step);
-
-    if (!audience_hears(p->level, root)) {
-        enum audience_level then = recorded_level(s, p->op);
-
-        root = recorded(s, p->step);
-        if (audience_hears(then, root))
-            return;
-    }
-    if (json_exists(root))
-        say_message(s->say, json_raw(root));
-}
-
-static void send_step(struct stage *s, struct stage_play *p)
-{
-    const struct script_step *step = &s->script->steps[p->step];
-    bool silent = p->again && (step->kind == STEP_SEND || step->kind == STEP_ASK);
-
-    if (silent)
-        return;
-    p->since_ms = step->ms;
-    speak_for(s, p);
-    switch ((enum script_step_kind)step->kind) {
-    case STEP_SEND:
-        send_plain(s, p);
-        break;
-    case STEP_PROGRESS:
-        send_progress(s, p);
-        break;
-    case STEP_EVENT:
-        send_event(s, p);
-        break;
-    case STEP_ASK:
-        send_question(s, p);
-        break;
-    case STEP_ANSWER:
-        send_answer(s, p);
-        break;
-    case STEP_REPLY:
-    case STEP_HEAR:
-        break;
-    }
 }
 
 static void forget_questions(struct stage *s, struct stage_play *p)
@@ -455,7 +132,7 @@ static bool must_wait(struct stage *s, struct stage_play *p)
     if (left <= 0)
         return false;
     p->waited = true;
-    p->timer = set_timer(s, left);
+    p->timer = stage_send_timer(s, left);
     return true;
 }
 
@@ -474,12 +151,12 @@ static void advance(struct stage *s, struct stage_play *p)
     for (; p->step; p->step = script_next_step(s->script, p->op, p->step)) {
         if (must_wait(s, p))
             return;
-        send_step(s, p);
+        stage_send_step(s, p);
         p->waited = false;
     }
     if (p->questions || (p->id.len && is_held(s, p)))
         return; /* held: the recorded client gave up waiting, so may this one */
-    speak_for(s, p);
+    stage_send_for(s, p);
     if (p->id.len && !(op->flags & STRAND_ANSWERED))
         say_error(s->say, p->id, MCP_SERVER_ERROR,
                   STR("this request was recorded without an answer"), STR_NONE);
@@ -555,7 +232,7 @@ static void block(struct stage *s, struct stage_play *p, uint32_t since_ms)
 {
     int64_t left = p->step ? paced(s, since_ms, s->script->steps[p->step].ms) : 0;
 
-    p->timer = set_timer(s, left > BLOCK_US ? left : BLOCK_US);
+    p->timer = stage_send_timer(s, left > BLOCK_US ? left : BLOCK_US);
 }
 
 void stage_block(struct stage *s, struct stage_block by)
@@ -580,7 +257,7 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
     while (*end)
         end = &(*end)->next;
     *end = p;
-    speak_for(s, p);
+    stage_send_for(s, p);
     say_begin(s->say);
     if (by.topic.len)
         block(s, p, by.since_ms);
@@ -612,7 +289,7 @@ static void compare_answer(struct stage *s, const struct stage_question *q,
 {
     static const struct leaf_rules rules = { .meta = false };
     uint32_t op = q->play->op, step = q->step;
-    struct json_val root = recorded(s, step);
+    struct json_val root = stage_send_recorded(s, step);
     struct arena a = { 0 };
     struct str method = arena_str(&a, json_text(json_get(root, STR("method")), &a));
     struct str key = arena_str(&a, mcp_id_key(json_get(root, STR("id")), &a));
@@ -620,12 +297,12 @@ static void compare_answer(struct stage *s, const struct stage_question *q,
     while ((step = script_next_step(s->script, op, step))) {
         if (s->script->steps[step].kind != STEP_REPLY)
             continue;
-        root = recorded(s, step);
+        root = stage_send_recorded(s, step);
         if (!str_eq(mcp_id_key(json_get(root, STR("id")), &a), key))
             continue;
         if (!compare_same(outcome(root), outcome(live->root), &rules,
                           (struct leaf_mask){ NULL, 0 })) {
-            review(s, op, method, QUESTION_DIFFERS);
+            review_question(s->review, op, method, QUESTION_DIFFERS);
             say_report(s->say, LOG_INFO, "the client answers %.*s otherwise than recorded",
                        STR_ARG(method));
         }
@@ -667,9 +344,9 @@ static void give_up(struct stage *s, struct str key, const char *why)
     struct stage_question *q = map_remove(&s->asked, key);
     struct stage_play *p = q->play;
     struct str method =
-        json_text(json_get(recorded(s, q->step), STR("method")), &s->read.arena);
+        json_text(json_get(stage_send_recorded(s, q->step), STR("method")), &s->read.arena);
 
-    review(s, p->op, method, QUESTION_UNANSWERED);
+    review_question(s->review, p->op, method, QUESTION_UNANSWERED);
     say_report(s->say, LOG_WARN, "no answer to %.*s %s; going on", STR_ARG(method), why);
     free(q);
     p->questions--;
@@ -773,7 +450,7 @@ void stage_hear_cancel(struct stage *s, struct json_val id)
         if (!json_scan(&j, p->id, &fault) || !str_eq(mcp_id_key(json_root(&j), &a), key))
             continue;
         p->gone = true;
-        speak_for(s, p);
+        stage_send_for(s, p);
         say_drop(s->say);
     }
     sweep(s);

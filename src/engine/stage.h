@@ -19,7 +19,7 @@ struct review;
 struct stage {
     struct say *say;             /* borrowed */
     const struct script *script; /* borrowed */
-    struct review *review;       /* borrowed: told what becomes of questions; may be NULL */
+    struct review *review;       /* borrowed: told what becomes of questions */
     double pace;                 /* recorded delays times this; 0: none */
     uint64_t *timers;            /* borrowed: the last that was set, by anybody */
     int64_t now_us;              /* whoever calls sets it */
@@ -36,8 +36,8 @@ struct stage {
     struct err trouble; /* ERR_OK, or why the recording could not be read */
 };
 
-void stage_init(struct stage *s, const struct script *script, struct say *say, double pace,
-                uint64_t *timers);
+void stage_init(struct stage *s, const struct script *script, struct say *say,
+                struct review *review, double pace, uint64_t *timers);
 void stage_release(struct stage *s);
 
 /* A new session: the client can do what `capabilities` (its own object) says, and nothing

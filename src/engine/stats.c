@@ -450,8 +450,9 @@ static void see_stderr(struct stats *s, struct str text)
 
 static void see_exit(struct stats *s, const struct record *r, int64_t code, int64_t signum)
 {
-    struct str how = arena_printf(&s->scratch, "%s %lld", signum ? "signal" : "exit code",
-                                  (long long)(signum ? signum : code));
+    struct str how = arena_printf(&s->scratch, "%s %lld%s%.*s", signum ? "signal" : "exit code",
+                                  (long long)(signum ? signum : code),
+                                  r->proc.why.len ? ": " : "", STR_ARG(r->proc.why));
 
     s->part.exited = true;
     if (code || signum)
@@ -460,7 +461,9 @@ static void see_exit(struct stats *s, const struct record *r, int64_t code, int6
 
 static void see_proc(struct stats *s, const struct record *r)
 {
-    if (str_eq(r->proc.event, STR("exit")))
+    if (str_eq(r->proc.event, STR("failed")))
+        find_odd_text(s, STATS_SERVER_EXIT, r, r->proc.why);
+    else if (str_eq(r->proc.event, STR("exit")))
         see_exit(s, r, r->has & HAS_EXIT_CODE ? r->proc.exit_code : 0,
                  r->has & HAS_SIGNAL ? r->proc.signal : 0);
 }
@@ -533,8 +536,11 @@ static void see_line(struct stats *s, const struct record *r)
     case RECORD_UNKNOWN:
         find_odd_text(s, STATS_UNKNOWN_LINE, r, r->unknown);
         break;
-    case RECORD_HTTP_REQUEST:
     case RECORD_HTTP_END:
+        if (r->http.why.len && !str_eq(r->http.by, STR("client")))
+            find_odd_text(s, STATS_HTTP_FAULT, r, r->http.why);
+        break;
+    case RECORD_HTTP_REQUEST:
     case RECORD_SSE:
         break;
     }

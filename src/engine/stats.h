@@ -96,6 +96,7 @@ enum stats_odd {
     STATS_UNLISTED_TOOL,
     STATS_TOOL_CHANGED,
     STATS_SERVER_EXIT,
+    STATS_HTTP_FAULT,
     STATS_LONE_SURROGATE, /* only if `thorough` */
     STATS_TOO_DEEP,       /* the same */
     STATS_ODDS,

@@ -81,9 +81,10 @@ enum action_kind {
 
     /* Of an engine that is the client of a server on HTTP: */
     ACTION_ASK,     /* the server for `ask`, as `exchange`: never 0, never used twice */
-    ACTION_ABANDON, /* `exchange`: nobody wants its answer any more, and no event is to tell of
-                     * it
+    ACTION_ABANDON, /* `exchange`: no event is to tell of it any more. Nobody wants its answer;
+                     * or `text` says what is wrong with that
                      */
+    ACTION_FAULT,   /* `exchange`, whose end is being told: `text` is wrong with the answer */
 };
 
 /* Borrowed, as all in it. */
@@ -109,6 +110,7 @@ struct action {
     unsigned status;
     const struct fields *fields;
     bool own; /* ACTION_ANSWER, ACTION_WRITE: what no server said, but the engine itself */
+    struct str why;             /* if so, and nothing more comes: why */
     uint64_t server;            /* of those that are about one, in an engine that has several */
     const struct step_ask *ask; /* ACTION_ASK */
     enum log_level level;

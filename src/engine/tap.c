@@ -145,11 +145,13 @@ bool tap_started(struct tap *t, struct tap_time now, struct err *e)
     return t->to->put(t->to, &r, e);
 }
 
-bool tap_exited(struct tap *t, int code, int signum, struct tap_time now, struct err *e)
+bool tap_exited(struct tap *t, int code, int signum, struct str why, struct tap_time now,
+                struct err *e)
 {
     struct record r = record_at(RECORD_PROC, now);
 
     r.proc.event = STR("exit");
+    r.proc.why = why;
     if (signum) {
         r.has |= HAS_SIGNAL;
         r.proc.signal = signum;

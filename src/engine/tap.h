@@ -62,8 +62,8 @@ bool tap_too_long(struct tap *t, enum record_dir dir, uint64_t bytes, struct tap
 bool tap_stderr(struct tap *t, struct str bytes, struct tap_time now, struct err *e) MUST_CHECK;
 bool tap_started(struct tap *t, struct tap_time now, struct err *e) MUST_CHECK;
 
-/* `signum` 0: it exited by itself with `code`. */
-bool tap_exited(struct tap *t, int code, int signum, struct tap_time now,
+/* `signum` 0: it exited by itself with `code`. `why` is what else is known; may be empty. */
+bool tap_exited(struct tap *t, int code, int signum, struct str why, struct tap_time now,
                 struct err *e) MUST_CHECK;
 
 /* The footer; `exit_code` as the recorder itself will end. */

@@ -1,15 +1,12 @@
 #include "engine/volatile.h"
 
-enum { HEX_LONG = 16, ULID = 26, UUID = 36, PREFIX_MAX = 16 };
+#include "base/ascii.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+enum { HEX_LONG = 16, ULID = 26, UUID = 36, PREFIX_MAX = 16 };
 
 static bool is_hex(char c)
 {
-    return is_digit(c) || ((unsigned char)(c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+    return ascii_hex(c) >= 0;
 }
 
 static bool is_uuid(struct str s)
@@ -28,8 +25,8 @@ static bool is_ulid(struct str s)
     if (s.len != ULID || s.at[0] > '7')
         return false;
     for (size_t i = 0; i < s.len; i++)
-        if (!is_digit(s.at[i]) &&
-            (s.at[i] < 'A' || s.at[i] > 'Z' || memchr("ILOU", s.at[i], 4)))
+        if (!ascii_is_digit(s.at[i]) &&
+            (!ascii_is_upper(s.at[i]) || memchr("ILOU", s.at[i], 4)))
             return false;
     return true;
 }
@@ -41,7 +38,7 @@ static bool is_long_hex(struct str s)
     for (size_t i = 0; i < s.len; i++) {
         if (!is_hex(s.at[i]))
             return false;
-        digits += is_digit(s.at[i]);
+        digits += ascii_is_digit(s.at[i]);
     }
     return s.len >= HEX_LONG && digits;
 }
@@ -52,7 +49,7 @@ static bool is_epoch(struct str s)
     if (s.len != 10 && s.len != 13 && s.len != 16)
         return false;
     for (size_t i = 0; i < s.len; i++)
-        if (!is_digit(s.at[i]))
+        if (!ascii_is_digit(s.at[i]))
             return false;
     return s.at[0] >= '1' && s.at[0] <= '4';
 }
@@ -65,7 +62,7 @@ static bool is_time(struct str s)
     if (s.len < sizeof shape - 1)
         return false;
     for (size_t i = 0; i < sizeof shape - 1; i++) {
-        bool fits = shape[i] == 'd'   ? is_digit(s.at[i])
+        bool fits = shape[i] == 'd'   ? ascii_is_digit(s.at[i])
                     : shape[i] == 'T' ? s.at[i] == 'T' || s.at[i] == ' '
                                       : s.at[i] == shape[i];
         if (!fits)

@@ -1,5 +1,6 @@
 #include "format/pretty.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "json/write.h"
 
@@ -12,16 +13,11 @@ void pretty_line(struct buf *to, unsigned level)
         buf_add_ch(to, ' ');
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static struct str skip_blanks(struct str s)
 {
     size_t n = 0;
 
-    while (n < s.len && is_blank(s.at[n]))
+    while (n < s.len && ascii_is_blank(s.at[n]))
         n++;
     return str_skip(s, n);
 }
@@ -41,20 +37,9 @@ static struct str first_word(struct str s)
 {
     size_t n = 0;
 
-    while (n < s.len && !is_blank(s.at[n]) && !memchr(",:]}", s.at[n], 4))
+    while (n < s.len && !ascii_is_blank(s.at[n]) && !memchr(",:]}", s.at[n], 4))
         n++;
     return str_n(s.at, n);
-}
-
-static uint32_t hex4(const char *at)
-{
-    uint32_t code = 0;
-
-    for (int i = 0; i < 4; i++) {
-        char c = at[i];
-        code = code << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return code;
 }
 
 /* Python's choice: short escapes where there are any, else as little as possible. */
@@ -86,9 +71,9 @@ static size_t add_escape(struct buf *to, struct str s)
             add_code(to, (unsigned char)letters[i + 1]);
             return 2;
         }
-    code = hex4(s.at + 2);
+    code = ascii_hex4(s.at + 2);
     if (code >= 0xd800 && code < 0xdc00 && str_starts(str_skip(s, 6), STR("\\u"))) {
-        low = hex4(s.at + 8);
+        low = ascii_hex4(s.at + 8);
         if (low >= 0xdc00 && low < 0xe000) {
             add_code(to, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
             return 12;

@@ -97,6 +97,7 @@ static const struct member proc_members[] = {
     { NAMED("ev"), MEMBER_TEXT, AT(proc.event), 0, true, 0 },
     { NAMED("exit_code"), MEMBER_NUMBER, AT(proc.exit_code), HAS_EXIT_CODE, false, 0 },
     { NAMED("signal"), MEMBER_NUMBER, AT(proc.signal), HAS_SIGNAL, false, 0 },
+    { NAMED("why"), MEMBER_TEXT, AT(proc.why), 0, false, 0 },
     END,
 };
 

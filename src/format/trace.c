@@ -9,6 +9,7 @@
  * server ended is not made up: who does not know it leaves the exit code out. */
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -175,11 +176,8 @@ static struct str spell_label(struct str word, struct arena *a)
 
     for (size_t i = 0; i < len; i++) {
         char c = word.at[i];
-        bool upper = c >= 'A' && c <= 'Z';
 
-        label[i] = upper ? (char)(c - 'A' + 'a') : c;
-        if (!upper && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
-            label[i] = '-';
+        label[i] = ascii_is_alnum(c) ? ascii_lower(c) : '-';
     }
     return str_n(label, len);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "json/number.h"
 #include "json/scan.h"
@@ -98,17 +99,6 @@ bool json_has_escapes(struct json_val string)
            json_type(string) == JSON_STRING;
 }
 
-static uint32_t hex4(const char *p)
-{
-    uint32_t code = 0;
-
-    for (int i = 0; i < 4; i++) {
-        uint32_t c = (unsigned char)p[i];
-        code = code << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return code;
-}
-
 /* The escape at the front of `s`, which the scanner has found sound: what it
  * stands for goes to `out`. Returns how many bytes of `s` it takes. */
 static size_t unescape(struct str s, char out[UTF8_MAX], size_t *len)
@@ -122,9 +112,9 @@ static size_t unescape(struct str s, char out[UTF8_MAX], size_t *len)
         *len = 1;
         return 2;
     }
-    high = hex4(s.at + 2);
+    high = ascii_hex4(s.at + 2);
     if (high >= 0xD800 && high < 0xDC00 && s.len >= 12 && s.at[6] == '\\' && s.at[7] == 'u') {
-        low = hex4(s.at + 8);
+        low = ascii_hex4(s.at + 8);
         if (low >= 0xDC00 && low < 0xE000) {
             *len = utf8_encode(out, 0x10000 + ((high - 0xD800) << 10 | (low - 0xDC00)));
             return 12;

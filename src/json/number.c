@@ -1,5 +1,7 @@
 #include "json/number.h"
 
+#include "base/ascii.h"
+
 /* Exponents of so few digits fit an int64_t with room to spare for the length of
  * the longest text. */
 enum { EXPONENT_DIGITS = 18 };
@@ -17,7 +19,7 @@ static struct str digits(struct str *rest)
 {
     size_t n = 0;
 
-    while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9')
+    while (n < rest->len && ascii_is_digit(rest->at[n]))
         n++;
     struct str found = str_n(rest->at, n);
     *rest = str_skip(*rest, n);
@@ -105,7 +107,7 @@ static bool plain_int(struct str number, int64_t *out)
     if (number.len > EXPONENT_DIGITS)
         return false;
     for (size_t i = 0; i < number.len; i++) {
-        if (number.at[i] < '0' || number.at[i] > '9')
+        if (!ascii_is_digit(number.at[i]))
             return false;
         value = value * 10 + (number.at[i] - '0');
     }

@@ -1,13 +1,14 @@
 #include "json/path.h"
 
+#include "base/ascii.h"
 #include "json/write.h"
 
 /* Bytes a name may have without quotes: letters, digits, what identifiers of
  * various languages have, and everything beyond ASCII. */
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-' || c == '$' || c == '/' || (unsigned char)c >= 0x80;
+    return ascii_is_alnum(c) || c == '_' || c == '-' || c == '$' || c == '/' ||
+           (unsigned char)c >= 0x80;
 }
 
 static size_t name_run(struct str s)
@@ -133,9 +134,9 @@ static bool index_number(struct reader *r, size_t *index)
 {
     size_t n = 0;
 
-    if (!r->rest.len || r->rest.at[0] < '0' || r->rest.at[0] > '9')
+    if (!r->rest.len || !ascii_is_digit(r->rest.at[0]))
         return refuse(r, "expected an index, a quoted name or '*'");
-    while (r->rest.len && r->rest.at[0] >= '0' && r->rest.at[0] <= '9') {
+    while (r->rest.len && ascii_is_digit(r->rest.at[0])) {
         if (n > JSON_MAX_VALUES)
             return refuse(r, "index too large");
         n = n * 10 + (size_t)(r->rest.at[0] - '0');

@@ -1,5 +1,6 @@
 #include "json/scan.h"
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "json/run.h"
 
@@ -60,14 +61,9 @@ HOT unsigned char peek(const struct scan *s, size_t i, bool guarded)
     return guarded || i < s->len ? s->text[i] : 0;
 }
 
-static bool is_blank(unsigned char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 COLD size_t skip_blanks(const struct scan *s, size_t i)
 {
-    while (i < s->len && is_blank(s->text[i]))
+    while (i < s->len && ascii_is_blank((char)s->text[i]))
         i++;
     return i;
 }
@@ -122,11 +118,6 @@ static size_t wide(struct scan *s, size_t i)
     return i;
 }
 
-static bool is_hex(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 /* `i` is at the backslash. */
 static size_t escape(struct scan *s, size_t i)
 {
@@ -143,7 +134,7 @@ static size_t escape(struct scan *s, size_t i)
     case 'u':
         i++;
         for (int n = 0; n < 4; n++, i++)
-            if (!is_hex(peek(s, i, false)))
+            if (ascii_hex((char)peek(s, i, false)) < 0)
                 return wrong(s, i, "expected four hex digits after '\\u'");
         return i;
     default:
@@ -211,16 +202,11 @@ HOT size_t string(struct scan *s, struct here *h)
     return end;
 }
 
-static bool is_digit(unsigned char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static size_t digits(struct scan *s, size_t i)
 {
-    if (!is_digit(peek(s, i, false)))
+    if (!ascii_is_digit((char)peek(s, i, false)))
         return wrong(s, i, "expected a digit");
-    while (is_digit(peek(s, i, false)))
+    while (ascii_is_digit((char)peek(s, i, false)))
         i++;
     return i;
 }
@@ -388,7 +374,7 @@ HOT size_t tree(struct scan *s, bool guarded)
             return 0;
         if (c == '"') {
             h.i = string(s, &h);
-        } else if (c == '-' || is_digit(c)) {
+        } else if (c == '-' || ascii_is_digit((char)c)) {
             h.i = number(s, &h);
         } else if (c == '{' || c == '[') {
             h.i = open(s, &h);
@@ -423,7 +409,7 @@ static bool is_guarded(const struct scan *s)
 {
     size_t len = s->len;
 
-    while (len && is_blank(s->text[len - 1]))
+    while (len && ascii_is_blank((char)s->text[len - 1]))
         len--;
     return len && (s->text[len - 1] == '}' || s->text[len - 1] == ']');
 }

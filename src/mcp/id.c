@@ -1,5 +1,6 @@
 #include "mcp/id.h"
 
+#include "base/ascii.h"
 #include "json/number.h"
 
 enum { PLAIN_DIGITS = 18 };
@@ -8,7 +9,7 @@ enum { PLAIN_DIGITS = 18 };
 static bool is_plain(struct str number)
 {
     for (size_t i = 0; i < number.len; i++)
-        if (number.at[i] < '0' || number.at[i] > '9')
+        if (!ascii_is_digit(number.at[i]))
             return false;
     return number.len <= PLAIN_DIGITS && (number.len == 1 || number.at[0] != '0');
 }

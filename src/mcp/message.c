@@ -106,6 +106,14 @@ struct mcp_message mcp_classify(struct json_val root, struct arena *a)
     return m;
 }
 
+bool mcp_error_is(const struct mcp_message *m, int64_t code)
+{
+    int64_t its;
+
+    return m->kind == MCP_ERROR && json_int(json_get(m->error, STR("code")), &its) &&
+           its == code;
+}
+
 const char *mcp_kind_name(enum mcp_kind kind)
 {
     switch (kind) {

@@ -41,6 +41,9 @@ static inline bool mcp_is_response(const struct mcp_message *m)
     return m->kind == MCP_RESULT || m->kind == MCP_ERROR;
 }
 
+/* An error with that code (mcp/code.h). */
+bool mcp_error_is(const struct mcp_message *m, int64_t code);
+
 const char *mcp_kind_name(enum mcp_kind kind); /* "request", "result", … */
 
 #endif

@@ -30,7 +30,7 @@ static const struct filter_word traits[] = {
     { "ok", IS_OK, "answered, and nothing went wrong" },
     { "rpc-error", IS_RPC_ERROR, "answered with a JSON-RPC error" },
     { "tool-error", IS_TOOL_ERROR, "answered with a result that says isError" },
-    { "http-error", IS_HTTP_ERROR, "answered with an HTTP status of 400 or more only" },
+    { "http-error", IS_HTTP_ERROR, "answered with nothing but an HTTP status" },
     { "malformed", IS_MALFORMED, "something came that is not JSON-RPC" },
     { "pending", IS_PENDING, "not over when the recording was" },
     { "running", IS_PENDING, NULL },

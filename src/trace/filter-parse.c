@@ -1,5 +1,6 @@
 #include "trace/filter-parse.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 enum { DEPTH = 32, VALUES = 256 };
@@ -49,21 +50,16 @@ static bool take(struct parser *p, char c)
     return true;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* What ends a word. */
 static bool is_end(const struct parser *p, size_t ahead)
 {
-    return ahead >= p->rest.len || is_blank(p->rest.at[ahead]) ||
+    return ahead >= p->rest.len || ascii_is_blank(p->rest.at[ahead]) ||
            strchr(p->listing ? "()|\"," : "()|\"", p->rest.at[ahead]);
 }
 
 static void skip_blanks(struct parser *p)
 {
-    while (p->rest.len && is_blank(p->rest.at[0]))
+    while (p->rest.len && ascii_is_blank(p->rest.at[0]))
         skip(p, 1);
 }
 
@@ -223,14 +219,9 @@ static bool add_values(struct parser *p, struct filter_term *t, enum filter_op o
     return ok;
 }
 
-static bool is_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
 static bool is_inner(char c)
 {
-    return c == '-' || c == '_' || (c >= '0' && c <= '9');
+    return c == '-' || c == '_' || ascii_is_digit(c);
 }
 
 static size_t name_length(const struct parser *p)
@@ -239,7 +230,8 @@ static size_t name_length(const struct parser *p)
 
     if (peek(p, 0) == '$')
         return 1;
-    while (n < p->rest.len && (is_letter(p->rest.at[n]) || (n && is_inner(p->rest.at[n]))))
+    while (n < p->rest.len &&
+           (ascii_is_letter(p->rest.at[n]) || (n && is_inner(p->rest.at[n]))))
         n++;
     return n;
 }
@@ -376,7 +368,7 @@ static bool term(struct parser *p)
         negated = true;
         skip_blanks(p);
     }
-    if (!p->rest.len || strchr(")|", p->rest.at[0]) || is_blank(p->rest.at[0]))
+    if (!p->rest.len || strchr(")|", p->rest.at[0]) || ascii_is_blank(p->rest.at[0]))
         return refuse(p, 1, "expected a text, a key or '('");
     if (!(peek(p, 0) == '(' ? group(p) : simple_term(p)))
         return false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/amount.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "json/number.h"
@@ -21,8 +22,7 @@ static void add_glob(struct buf *to, struct str glob, bool wild)
             buf_add(to, STR(".*"));
         else if (c < 0x20 || c == 0x7F)
             buf_printf(to, "\\x%02x", c);
-        else if (c < 0x80 && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-                 !(c >= '0' && c <= '9') && c != '_')
+        else if (c < 0x80 && !ascii_is_alnum((char)c) && c != '_')
             buf_printf(to, "\\%c", c);
         else
             buf_add_ch(to, (char)c);
@@ -75,21 +75,6 @@ static bool set_bits(struct filter_value *v, const struct filter_key *key, struc
     return near && err_hint(e, "did you mean '%s:%s'?", key->name, near);
 }
 
-static bool parse_int(struct str text, int64_t *out)
-{
-    struct str digits = str_starts(text, STR("-")) ? str_skip(text, 1) : text;
-    int64_t n = 0;
-
-    for (size_t i = 0; i < digits.len; i++)
-        if (digits.at[i] < '0' || digits.at[i] > '9' || __builtin_mul_overflow(n, 10, &n) ||
-            __builtin_sub_overflow(n, digits.at[i] - '0', &n))
-            return false;
-    if (!digits.len || (digits.len == text.len && n == INT64_MIN))
-        return false;
-    *out = digits.len == text.len ? -n : n;
-    return true;
-}
-
 /* "21:00" and "21:00:05.5": a time of day. */
 static bool parse_day(struct str text, int64_t *out)
 {
@@ -125,7 +110,7 @@ static bool parse_amount(const struct filter_key *key, struct str text,
     *scale = SCALE_OFFSET;
     switch (key->type) {
     case FILTER_NUMBER:
-        return parse_int(text, out);
+        return str_i64(text, out);
     case FILTER_DURATION:
         return amount_parse_us(text, out);
     case FILTER_MOMENT:

@@ -2,7 +2,7 @@
 
 #include "mcp/message.h"
 
-enum { HTTP_FAILED = 400 };
+enum { HTTP_FAILED = 300 };
 
 /* Which of the keys names the subject of a method. */
 static void set_subject(struct filter_view *v, struct str method, struct str subject)

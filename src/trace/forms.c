@@ -1,5 +1,6 @@
 #include "trace/forms.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/unravel.h"
 #include "base/utf8.h"
@@ -107,8 +108,8 @@ static bool counts_alone(struct str line)
     bool digit = false, letter = false;
 
     for (size_t i = 0; i < line.len; i++) {
-        digit |= line.at[i] >= '0' && line.at[i] <= '9';
-        letter |= (line.at[i] | 0x20) >= 'a' && (line.at[i] | 0x20) <= 'z';
+        digit |= ascii_is_digit(line.at[i]);
+        letter |= ascii_is_letter(line.at[i]);
     }
     return line.len >= LINE_LONG || (line.len >= LINE_SHORTEST && digit && letter);
 }
@@ -158,21 +159,6 @@ static void to_ascii_json(struct buf *to, struct str value)
         rest = str_skip(rest, n ? n : 1);
     }
     buf_release(&json);
-}
-
-static bool is_unreserved(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c && strchr("-._~", c));
-}
-
-static void to_percent(struct buf *to, struct str value)
-{
-    for (size_t i = 0; i < value.len; i++)
-        if (is_unreserved(value.at[i]))
-            buf_add_ch(to, value.at[i]);
-        else
-            buf_printf(to, "%%%02X", (unsigned char)value.at[i]);
 }
 
 /* As Windows has texts in memory, and PowerShell takes its commands. Without its last zero
@@ -255,7 +241,7 @@ static void give_latin1(struct forms *f, struct str value)
 static void give_escaped(struct forms *f, struct str value)
 {
     static void (*const ways[])(struct buf *, struct str) = { to_json, to_ascii_json,
-                                                              to_percent, to_utf16 };
+                                                              buf_add_percent, to_utf16 };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct buf text;

@@ -5,7 +5,7 @@
 #include "mcp/method.h"
 #include "trace/limits.h"
 
-enum { ACCEPTED = 202, FAILED = 400 }; /* HTTP: the answer comes elsewhere; from here on none */
+enum { ACCEPTED = 202, FAILED = 300 }; /* HTTP: the answer comes elsewhere; from here on none */
 
 static bool grouping_put(struct sink *self, const struct record *r, struct err *e);
 static void request_evicted(struct pairing *p, struct pairing_request *q);
@@ -605,7 +605,8 @@ static void on_response(struct grouping *g, const struct record *r)
 
 /* A request that was not answered in its exchange. Before 2026-07-28 the stream may be
  * resumed; since then closing it is how a client gives up. */
-static void cut_off(struct grouping *g, struct pairing_request *q, struct str by)
+static void cut_off(struct grouping *g, struct pairing_request *q,
+                    const struct record_http *end)
 {
     struct ledger_op *op = op_of(q);
     bool modern = op->op.flags & OP_MODERN;
@@ -613,7 +614,12 @@ static void cut_off(struct grouping *g, struct pairing_request *q, struct str by
     op->op.flags |= OP_CUT;
     pairing_park(q);
     ledger_hear(&g->ledger, op);
-    if (modern && op->op.outcome == OUTCOME_PENDING && str_eq(by, STR("client"))) {
+    if (end->why.len) {
+        ledger_set_why(&g->ledger, op, end->why);
+        if (op->op.status && (modern || end->clean))
+            fail(&op->op, OUTCOME_HTTP_ERROR);
+    }
+    if (modern && op->op.outcome == OUTCOME_PENDING && str_eq(end->by, STR("client"))) {
         op->op.outcome = OUTCOME_CANCELLED;
         op->op.flags |= OP_CANCELLED;
     }
@@ -621,8 +627,8 @@ static void cut_off(struct grouping *g, struct pairing_request *q, struct str by
         end_op(g, op);
 }
 
-/* What was only accepted was never to be answered there. Those that were cut off before
- * are parked, and so come last. */
+/* What was only accepted was never to be answered there, unless whoever recorded it knows
+ * better. Those that were cut off before are parked, and so come last. */
 static void on_end_of_exchange(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
@@ -633,10 +639,10 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
     for (q = pairing_first(&g->pairs, place.at[0], TO_SERVER); q; q = next) {
         const struct operation *op = &op_of(q)->op;
 
-        if (op->status == ACCEPTED || op->flags & OP_CUT)
+        if ((op->status == ACCEPTED && !r->http.why.len) || op->flags & OP_CUT)
             break;
         next = pairing_next(q, place.at[0]);
-        cut_off(g, q, r->http.by);
+        cut_off(g, q, &r->http);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "trace/limits.h"
@@ -56,9 +57,8 @@ static bool is_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 
-        if (!letter && !(c >= '0' && c <= '9') && !(c && strchr("-_.", c)))
+        if (!ascii_is_alnum(c) && !(c && strchr("-_.", c)))
             return false;
     }
     return name.len > 0 && name.len <= NAME_LONGEST;

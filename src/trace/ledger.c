@@ -14,6 +14,7 @@ static void free_op(struct ledger_op *op)
 {
     operation_release(&op->op);
     free(op->task);
+    free(op->why);
     free(op);
 }
 
@@ -281,17 +282,29 @@ void ledger_go_on(struct ledger *l, struct ledger_op *op)
     fewer_waits(l, op);
 }
 
+/* In place of what was there; `own` is where it is kept. */
+static void replace(struct ledger *l, struct ledger_op *op, struct str *at, char **own,
+                    struct str text)
+{
+    struct str kept = clip(text, &op->op.flags);
+
+    ledger_let_go(l, op, at->len);
+    free(*own);
+    *own = mem_alloc(kept.len);
+    if (kept.len)
+        memcpy(*own, kept.at, kept.len);
+    *at = str_n(*own, kept.len);
+    ledger_hold(l, op, kept.len);
+}
+
 void ledger_set_task(struct ledger *l, struct ledger_op *op, struct str task)
 {
-    struct str kept = clip(task, &op->op.flags);
+    replace(l, op, &op->op.task, &op->task, task);
+}
 
-    ledger_let_go(l, op, op->op.task.len);
-    free(op->task);
-    op->task = mem_alloc(kept.len);
-    if (kept.len)
-        memcpy(op->task, kept.at, kept.len);
-    op->op.task = str_n(op->task, kept.len);
-    ledger_hold(l, op, kept.len);
+void ledger_set_why(struct ledger *l, struct ledger_op *op, struct str why)
+{
+    replace(l, op, &op->op.why, &op->why, why);
 }
 
 static struct str keep_number(char to[LEDGER_NUMBER_TEXT], struct json_val number)

@@ -41,7 +41,7 @@ struct ledger_op {
     bool holds;
     int64_t since, waited;
     char progress[LEDGER_NUMBER_TEXT], total[LEDGER_NUMBER_TEXT];
-    char *task;
+    char *task, *why;
     char text[]; /* id, method, subject */
 };
 
@@ -99,6 +99,7 @@ void ledger_wait(struct ledger *l, struct ledger_op *op);
 void ledger_go_on(struct ledger *l, struct ledger_op *op);
 
 void ledger_set_task(struct ledger *l, struct ledger_op *op, struct str task);
+void ledger_set_why(struct ledger *l, struct ledger_op *op, struct str why);
 void ledger_set_progress(struct ledger *l, struct ledger_op *op, struct json_val progress,
                          struct json_val total);
 

@@ -58,7 +58,7 @@ enum operation_outcome {
     OUTCOME_OK,
     OUTCOME_RPC_ERROR,  /* a JSON-RPC error; `code` */
     OUTCOME_TOOL_ERROR, /* a result with isError: the server works, the tool said no */
-    OUTCOME_HTTP_ERROR, /* an HTTP status and no JSON-RPC answer; `status` */
+    OUTCOME_HTTP_ERROR, /* an HTTP status and no JSON-RPC answer to it; `status` */
     OUTCOME_MALFORMED,  /* something came, but it was not JSON-RPC */
     OUTCOME_PENDING,    /* not over when the recording was */
     OUTCOME_CANCELLED,  /* whoever asked gave up */
@@ -131,6 +131,7 @@ struct operation {
     struct str method, subject; /* subject: tool, prompt, URI, task; may be empty */
     struct str id;              /* JSON */
     struct str task;            /* id of the task it became or is about */
+    struct str why;             /* what was wrong with its exchange, for people; or empty */
     unsigned has;               /* HAS_CONN, … of record.h: which of these there are */
     uint64_t conn, session, exchange, stream;
 

@@ -1,5 +1,7 @@
 #include "trace/own-path.h"
 
+#include "base/ascii.h"
+
 static bool is_name(struct str part)
 {
     static const struct str names[] = { STR_INIT("mcp"), STR_INIT("sse"), STR_INIT("message"),
@@ -37,8 +39,7 @@ bool own_path_is_url(struct str text)
         size_t n = 0;
 
         while (n < schemes[i].len && n < text.len &&
-               (text.at[n] == schemes[i].at[n] ||
-                (schemes[i].at[n] >= 'a' && (text.at[n] | 0x20) == schemes[i].at[n])))
+               ascii_lower(text.at[n]) == schemes[i].at[n])
             n++;
         if (n == schemes[i].len)
             return true;

@@ -78,8 +78,9 @@ struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */
 };
 
 struct record_proc {
-    struct str event; /* "start" or "exit" */
+    struct str event; /* "start", "exit", or "failed": it could not be started */
     int64_t exit_code, signal;
+    struct str why; /* what else is known of its end */
 };
 
 struct record_http {

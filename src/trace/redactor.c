@@ -591,6 +591,7 @@ static const struct field fields[] = {
     { KIND(HEADER), AT(header.source), "source", true },
     { KIND(RAW) | KIND(STDERR), AT(bytes.why), "why", false },
     { KIND(PROC), AT(proc.event), "ev", false },
+    { KIND(PROC), AT(proc.why), "why", false },
     { HTTP, AT(http.method), "method", false },
     { HTTP, AT(http.path), "path", false },
     { HTTP, AT(http.query), "query", false },

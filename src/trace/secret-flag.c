@@ -1,20 +1,12 @@
 #include "trace/secret-flag.h"
 
+#include "base/ascii.h"
+
 enum { NAME_LONGEST = 64 };
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool is_name_char(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+    return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.';
 }
 
 /* A name in lower case and without what parts its words. */
@@ -30,8 +22,8 @@ static struct name normalise(struct str word)
     if (word.len > NAME_LONGEST)
         return n;
     for (size_t i = 0; i < word.len; i++)
-        if (is_letter(word.at[i]) || is_digit(word.at[i]))
-            n.text[n.len++] = (char)(is_letter(word.at[i]) ? word.at[i] | 0x20 : word.at[i]);
+        if (ascii_is_alnum(word.at[i]))
+            n.text[n.len++] = ascii_lower(word.at[i]);
         else if (!is_name_char(word.at[i]))
             return (struct name){ .len = 0 };
     return n;
@@ -51,8 +43,8 @@ static bool looks_secret(struct str value)
     bool letter = false, digit = false;
 
     for (size_t i = 0; i < value.len; i++) {
-        letter |= is_letter(value.at[i]);
-        digit |= is_digit(value.at[i]);
+        letter |= ascii_is_letter(value.at[i]);
+        digit |= ascii_is_digit(value.at[i]);
     }
     return value.len >= LONG || (value.len >= SHORTEST && letter && digit);
 }
@@ -156,7 +148,7 @@ static bool is_option(struct str word)
         return false;
     if (word.at[1] != '-')
         return word.len == 2;
-    while (i < word.len && ((word.at[i] >= 'a' && word.at[i] <= 'z') || word.at[i] == '-'))
+    while (i < word.len && (ascii_is_lower(word.at[i]) || word.at[i] == '-'))
         i++;
     return i == word.len || word.at[i] == '=';
 }
@@ -241,7 +233,7 @@ bool secret_flag_next(struct str before, struct str word, struct unravel_span *o
         return false;
     if (str_eq(before, STR("-u")) || str_eq(before, STR("--user"))) {
         out->at = colon + 1;
-        return colon + 1 < word.len && !is_digit(word.at[colon + 1]);
+        return colon + 1 < word.len && !ascii_is_digit(word.at[colon + 1]);
     }
     return is_trusted(names_secret(before), word);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "mcp/method.h"
 #include "trace/forms.h"
@@ -181,8 +182,8 @@ bool secrets_is_made_up(struct str value)
     bool digit = false, letter = false;
 
     for (size_t i = 0; i < value.len; i++) {
-        digit |= value.at[i] >= '0' && value.at[i] <= '9';
-        letter |= (value.at[i] | 0x20) >= 'a' && (value.at[i] | 0x20) <= 'z';
+        digit |= ascii_is_digit(value.at[i]);
+        letter |= ascii_is_letter(value.at[i]);
     }
     return value.len >= SHORTEST && digit && letter;
 }
@@ -322,8 +323,7 @@ bool secrets_has_value(const struct secrets_search *f)
 
 static bool is_base64(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c && strchr("+/-_=", c));
+    return ascii_is_alnum(c) || (c && strchr("+/-_=", c));
 }
 
 /* With the neighbours that hold the first and the last bits of the value: so many. */
@@ -359,7 +359,7 @@ static void note_mark(struct secrets_search *f, size_t at)
     enum { MOST = 1000000 };
     uint32_t n = 0;
 
-    for (; at < f->text.len && f->text.at[at] >= '0' && f->text.at[at] <= '9' && n < MOST; at++)
+    for (; at < f->text.len && ascii_is_digit(f->text.at[at]) && n < MOST; at++)
         n = 10 * n + (uint32_t)(f->text.at[at] - '0');
     if (n > f->marked && n < MOST)
         f->marked = n;

@@ -599,7 +599,7 @@ void http_conn_abort(struct http_conn *c)
     static const struct exchange_fault why = {
         .kind = EXCHANGE_STOPPED,
         .status = 503,
-        .text = "the server is shutting down",
+        .text = "mcpreel was ended",
     };
 
     if (has_exchange(c))

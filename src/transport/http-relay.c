@@ -615,7 +615,7 @@ void http_relay_close(struct http_relay *r)
         return;
     http_server_close(r->server);
     while (r->passages) {
-        tell_end(r->passages, HTTP_RELAY_SELF, false, "we are ending");
+        tell_end(r->passages, HTTP_RELAY_SELF, false, "mcpreel was ended");
         passage_free(r->passages);
     }
     http_client_free(r->client);

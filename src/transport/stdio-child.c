@@ -120,6 +120,14 @@ static void process_exited(void *to, int code, int signum)
     c->signum = signum;
 }
 
+static void process_hurried(void *to)
+{
+    struct stdio_child *c = to;
+
+    if (c->events->hurried)
+        c->events->hurried(c->to);
+}
+
 static void process_done(void *to)
 {
     struct stdio_child *c = to;
@@ -131,6 +139,7 @@ static void process_done(void *to)
 }
 
 static const struct process_events process_events = { .exited = process_exited,
+                                                      .hurried = process_hurried,
                                                       .done = process_done };
 
 bool stdio_child_start(struct stdio_child **out, struct loop *l, char *const *argv,

@@ -18,6 +18,8 @@ struct stdio_child_events {
     void (*too_long)(void *to, uint64_t bytes);
     void (*stderr_text)(void *to, struct str text);
     void (*closed)(void *to); /* it sends nothing more; once */
+    /* It did not end in time after stdio_child_end(): SIGTERM is on its way. May be NULL. */
+    void (*hurried)(void *to);
     /* It is no more, and all it left was handed over; once, and last. `code` if it
      * exited, `signum` (not 0) if a signal ended it; both -1 and 0: not even SIGKILL
      * has ended it yet. */

@@ -1,5 +1,10 @@
 #include "wire/body.h"
 
+bool body_length(struct str text, uint64_t *length)
+{
+    return str_u64(text, length) && *length <= INT64_MAX;
+}
+
 void body_init(struct body *b, struct body_plan plan)
 {
     *b = (struct body){ .kind = plan.kind };

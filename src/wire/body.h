@@ -31,6 +31,9 @@ enum body_next {
     BODY_REFUSED, /* only in chunks; see chunked.why */
 };
 
+/* What a length says: digits and nothing else, up to what a signed number holds. */
+bool body_length(struct str text, uint64_t *length);
+
 void body_init(struct body *b, struct body_plan plan);
 void body_release(struct body *b);
 

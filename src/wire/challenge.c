@@ -7,21 +7,9 @@ struct challenge challenge_of(struct str line)
     return (struct challenge){ .rest = line };
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static struct str skip_blanks(struct str s)
-{
-    while (s.len && is_blank(s.at[0]))
-        s = str_skip(s, 1);
-    return s;
-}
-
 static struct str skip_separators(struct str s)
 {
-    while (s.len && (is_blank(s.at[0]) || s.at[0] == ','))
+    while (s.len && (fields_is_blank(s.at[0]) || s.at[0] == ','))
         s = str_skip(s, 1);
     return s;
 }
@@ -30,7 +18,7 @@ static size_t bare_length(struct str s)
 {
     size_t n = 0;
 
-    while (n < s.len && !is_blank(s.at[n]) && s.at[n] != ',')
+    while (n < s.len && !fields_is_blank(s.at[n]) && s.at[n] != ',')
         n++;
     return n;
 }
@@ -50,7 +38,7 @@ static bool cut_value(struct str *rest, struct str *value)
  * word ("dGVzdA==") are not. */
 static bool is_assignment(struct str s)
 {
-    s = skip_blanks(str_skip(s, 1));
+    s = fields_skip_blanks(str_skip(s, 1));
     return s.len && s.at[0] != '=' && s.at[0] != ',';
 }
 
@@ -61,9 +49,9 @@ bool challenge_next(struct challenge *c, struct challenge_param *p)
 
         c->rest = skip_separators(c->rest);
         word = str_n(c->rest.at, fields_token_length(c->rest));
-        after = skip_blanks(str_skip(c->rest, word.len));
+        after = fields_skip_blanks(str_skip(c->rest, word.len));
         if (word.len && after.len && after.at[0] == '=' && is_assignment(after)) {
-            c->rest = skip_blanks(str_skip(after, 1));
+            c->rest = fields_skip_blanks(str_skip(after, 1));
             *p = (struct challenge_param){ .scheme = c->scheme, .name = word };
             return cut_value(&c->rest, &p->value);
         }

@@ -1,5 +1,7 @@
 #include "wire/chunked.h"
 
+#include "base/ascii.h"
+
 /* IN_SIZE -> IN_EXTENSION, AT_SIZE_LF   [take_size]
  * IN_EXTENSION -> AT_SIZE_LF            [take_extension]
  * AT_SIZE_LF -> IN_DATA, IN_TRAILERS    [take_size_end]
@@ -37,7 +39,7 @@ static void refuse(struct chunked *c, enum refusal why)
 
 static void take_size(struct chunked *c, char byte)
 {
-    int digit = str_hex(byte);
+    int digit = ascii_hex(byte);
 
     if (digit >= 0 && c->digits == DIGITS_MAX) {
         refuse(c, REFUSAL_CHUNK_LARGE);

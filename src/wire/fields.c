@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -71,33 +72,28 @@ bool fields_is_value(struct str s)
     return true;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 bool fields_same(struct str a, struct str b)
 {
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++) {
-        if (a.at[i] != b.at[i] && lower(a.at[i]) != lower(b.at[i]))
+        if (a.at[i] != b.at[i] && ascii_lower(a.at[i]) != ascii_lower(b.at[i]))
             return false;
     }
     return true;
 }
 
-static bool is_blank(char c)
+struct str fields_skip_blanks(struct str s)
 {
-    return c == ' ' || c == '\t';
+    while (s.len && fields_is_blank(s.at[0]))
+        s = str_skip(s, 1);
+    return s;
 }
 
-/* Blanks as HTTP has them, which str_trim() has more of. */
 static struct str trim(struct str s)
 {
-    while (s.len && is_blank(s.at[0]))
-        s = str_skip(s, 1);
-    while (s.len && is_blank(s.at[s.len - 1]))
+    s = fields_skip_blanks(s);
+    while (s.len && fields_is_blank(s.at[s.len - 1]))
         s.len--;
     return s;
 }
@@ -106,7 +102,7 @@ static enum refusal parse_line(struct fields *f, struct str line)
 {
     size_t n = fields_token_length(line);
 
-    if (line.len && is_blank(line.at[0]))
+    if (line.len && fields_is_blank(line.at[0]))
         return REFUSAL_FOLD;
     if (str_find(line, ':') == line.len)
         return REFUSAL_FIELD_LINE;

@@ -26,6 +26,14 @@ void fields_add(struct fields *f, struct str name, struct str value);
  * character than tabs. REFUSAL_NONE: all of them were good. */
 enum refusal fields_parse(struct fields *f, struct str text);
 
+/* Blanks as HTTP has them; JSON has more. */
+static inline bool fields_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+struct str fields_skip_blanks(struct str s);
+
 /* How many bytes at the front are a token; or a token or a quoted string, with its quotes.
  * 0: there is none, or it has no end. */
 size_t fields_token_length(struct str s);

@@ -50,26 +50,3 @@ bool form_is(struct str text, struct str plain)
     }
     return !plain.len;
 }
-
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '.' || c == '_' || c == '~';
-}
-
-void form_encode(struct buf *to, struct str text)
-{
-    static const char digits[] = "0123456789ABCDEF";
-
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-
-        if (is_plain(text.at[i])) {
-            buf_add_ch(to, text.at[i]);
-        } else {
-            buf_add_ch(to, '%');
-            buf_add_ch(to, digits[c >> 4]);
-            buf_add_ch(to, digits[c & 15]);
-        }
-    }
-}

@@ -15,7 +15,6 @@ struct form_pair {
 bool form_next(struct str *rest, struct form_pair *p);
 
 void form_decode(struct buf *to, struct str text); /* '+' is a blank */
-void form_encode(struct buf *to, struct str text);
 
 /* Whether it means `plain`. */
 bool form_is(struct str text, struct str plain);

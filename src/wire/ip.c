@@ -1,5 +1,7 @@
 #include "wire/ip.h"
 
+#include "base/ascii.h"
+
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 static const uint8_t loopback6[16] = { [15] = 1 };
 static const uint8_t any6[16] = { 0 };
@@ -18,7 +20,7 @@ static bool parse_part(struct str s, uint64_t *n, bool *usual)
     }
     *n = 0;
     for (size_t i = 0; i < s.len; i++) {
-        int digit = str_hex(s.at[i]);
+        int digit = ascii_hex(s.at[i]);
 
         if (digit < 0 || digit >= base)
             return false;
@@ -85,7 +87,7 @@ static bool add_group(struct groups *g, struct str s)
     if (s.len == 0 || s.len > 4 || g->len + 2 > 16)
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        int digit = str_hex(s.at[i]);
+        int digit = ascii_hex(s.at[i]);
 
         if (digit < 0)
             return false;
@@ -179,7 +181,7 @@ bool ip_resembles(struct str text)
             last = part;
     }
     for (size_t i = 0; i < last.len; i++) {
-        if (last.at[i] < '0' || last.at[i] > '9')
+        if (!ascii_is_digit(last.at[i]))
             return parse_part(last, &n, &usual);
     }
     return last.len > 0;

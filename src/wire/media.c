@@ -1,5 +1,7 @@
 #include "wire/media.h"
 
+#include "base/ascii.h"
+
 enum { Q_MAX = 1000 };
 
 /* "type/subtype" and what follows it. */
@@ -12,13 +14,6 @@ static struct str before(struct str s, size_t n)
     return str_n(s.at, n);
 }
 
-static struct str skip_blanks(struct str s)
-{
-    while (s.len && (s.at[0] == ' ' || s.at[0] == '\t'))
-        s = str_skip(s, 1);
-    return s;
-}
-
 static bool parse_range(struct range *r, struct str s)
 {
     size_t slash = str_find(s, '/');
@@ -28,7 +23,7 @@ static bool parse_range(struct range *r, struct str s)
     s = str_skip(s, slash + 1);
     n = fields_token_length(s);
     r->subtype = before(s, n);
-    r->parameters = skip_blanks(str_skip(s, n));
+    r->parameters = fields_skip_blanks(str_skip(s, n));
     return fields_is_token(r->type) && n > 0;
 }
 
@@ -37,7 +32,7 @@ enum parameter { PARAMETER_END, PARAMETER_BAD, PARAMETER };
 /* Cuts the next "; name=value" off; a semicolon may stand without one. */
 static enum parameter next_parameter(struct str *rest, struct str *name, struct str *value)
 {
-    struct str s = skip_blanks(*rest);
+    struct str s = fields_skip_blanks(*rest);
     size_t n;
 
     *name = *value = STR_NONE;
@@ -45,7 +40,7 @@ static enum parameter next_parameter(struct str *rest, struct str *name, struct 
         return PARAMETER_END;
     if (s.at[0] != ';')
         return PARAMETER_BAD;
-    s = skip_blanks(str_skip(s, 1));
+    s = fields_skip_blanks(str_skip(s, 1));
     n = fields_token_length(s);
     *name = before(s, n);
     if (n) {
@@ -106,7 +101,7 @@ static bool parse_q(struct str s, unsigned *q)
     if (s.len > 1 && s.at[1] != '.')
         return false;
     for (size_t i = 2; i < s.len; i++) {
-        if (s.at[i] < '0' || s.at[i] > '9')
+        if (!ascii_is_digit(s.at[i]))
             return false;
         *q += (weight /= 10) * (unsigned)(s.at[i] - '0');
     }

@@ -1,21 +1,18 @@
 #include "wire/reference.h"
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+#include "base/ascii.h"
 
 /* Whether it begins with a scheme, whichever. */
 static bool has_scheme(struct str text)
 {
     size_t colon = str_find(text, ':');
 
-    if (colon == text.len || colon == 0 || !is_letter(text.at[0]))
+    if (colon == text.len || colon == 0 || !ascii_is_letter(text.at[0]))
         return false;
     for (size_t i = 1; i < colon; i++) {
         char c = text.at[i];
 
-        if (!is_letter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.')
+        if (!ascii_is_alnum(c) && c != '+' && c != '-' && c != '.')
             return false;
     }
     return true;
@@ -71,8 +68,10 @@ static void cut_query(struct str *text, struct str *query)
 
 static bool resolve_url(struct url *out, struct str text, struct arena *a, struct err *e)
 {
-    if (!url_parse(out, text, e))
-        return err_set(e, ERR_INPUT, "%s", e->msg);
+    if (!url_parse(out, text, e)) {
+        e->kind = ERR_INPUT; /* whoever wrote it, it was not the user */
+        return false;
+    }
     if (out->authority.userinfo.at)
         return err_set(e, ERR_INPUT, "the URL names a user");
     out->fragment = STR_NONE;

@@ -1,5 +1,7 @@
 #include "wire/reply.h"
 
+#include "base/ascii.h"
+
 static const struct head_limits limits = {
     .first_line = REPLY_LINE_MAX,
     .bytes = REPLY_HEAD_MAX,
@@ -30,11 +32,6 @@ void reply_clear(struct reply *r)
 
 static const char not_http[] = "a first line that is not 'HTTP/1.1' and a status";
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The steps below return the reason to refuse, or NULL. */
 
 static const char *parse_line(struct reply *r, struct str s)
@@ -42,26 +39,14 @@ static const char *parse_line(struct reply *r, struct str s)
     if (s.len < 12 || !str_starts(s, STR("HTTP/1.")) || s.at[8] != ' ' ||
         (s.at[7] != '0' && s.at[7] != '1'))
         return not_http;
-    if (!is_digit(s.at[9]) || !is_digit(s.at[10]) || !is_digit(s.at[11]) || s.at[9] == '0' ||
-        s.at[9] > '5' || (s.len > 12 && s.at[12] != ' '))
+    if (!ascii_is_digit(s.at[9]) || !ascii_is_digit(s.at[10]) || !ascii_is_digit(s.at[11]) ||
+        s.at[9] == '0' || s.at[9] > '5' || (s.len > 12 && s.at[12] != ' '))
         return "a status that is no number from 100 to 599";
     r->minor = s.at[7] - '0';
     r->status = (unsigned)(s.at[9] - '0') * 100 + (unsigned)(s.at[10] - '0') * 10 +
                 (unsigned)(s.at[11] - '0');
     r->phrase = str_skip(s, 13);
     return NULL;
-}
-
-/* Digits and nothing else, up to what a signed number holds. */
-static bool parse_length(struct str s, uint64_t *length)
-{
-    *length = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        if (!is_digit(s.at[i]) || *length > (uint64_t)(INT64_MAX - 9) / 10)
-            return false;
-        *length = *length * 10 + (uint64_t)(s.at[i] - '0');
-    }
-    return s.len > 0;
 }
 
 static const char *decide_length(struct reply *r)
@@ -74,7 +59,7 @@ static const char *decide_length(struct reply *r)
         bool any = false;
 
         while (fields_item(&rest, &item)) {
-            if (!parse_length(item, &length))
+            if (!body_length(item, &length))
                 return "a length that is no number";
             if (r->body.kind == BODY_LENGTH && length != r->body.length)
                 return "two lengths";

@@ -1,5 +1,7 @@
 #include "wire/request.h"
 
+#include "base/ascii.h"
+
 static const struct head_limits limits = {
     .first_line = REQUEST_LINE_MAX,
     .bytes = REQUEST_HEAD_MAX,
@@ -35,15 +37,10 @@ bool request_begun(const struct request *r)
 
 /* The steps below return the reason to refuse, if there is one. */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static enum refusal parse_version(struct request *r, struct str s)
 {
-    if (s.len != 8 || !str_starts(s, STR("HTTP/")) || !is_digit(s.at[5]) || s.at[6] != '.' ||
-        !is_digit(s.at[7]))
+    if (s.len != 8 || !str_starts(s, STR("HTTP/")) || !ascii_is_digit(s.at[5]) ||
+        s.at[6] != '.' || !ascii_is_digit(s.at[7]))
         return REFUSAL_VERSION;
     if (s.at[5] != '1' || s.at[7] > '1')
         return REFUSAL_VERSION_OTHER;
@@ -132,18 +129,6 @@ static enum refusal check_host(struct request *r, const struct url *u)
     return REFUSAL_NONE;
 }
 
-/* Digits and nothing else, up to what a signed number holds. */
-static bool parse_length(struct str s, uint64_t *length)
-{
-    *length = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        if (!is_digit(s.at[i]) || *length > (uint64_t)(INT64_MAX - 9) / 10)
-            return false;
-        *length = *length * 10 + (uint64_t)(s.at[i] - '0');
-    }
-    return s.len > 0;
-}
-
 /* One line that says 'chunked' and nothing else; the rest is about what to call it. */
 static enum refusal check_coding(const struct request *r)
 {
@@ -199,7 +184,7 @@ static enum refusal decide_body(struct request *r)
     if (fields_next(&r->fields, STR("content-length"), length))
         return REFUSAL_LENGTH_TWICE;
     r->body.kind = BODY_LENGTH;
-    return parse_length(length->value, &r->body.length) ? REFUSAL_NONE : REFUSAL_LENGTH_INVALID;
+    return body_length(length->value, &r->body.length) ? REFUSAL_NONE : REFUSAL_LENGTH_INVALID;
 }
 
 static void note_wishes(struct request *r)

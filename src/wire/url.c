@@ -1,5 +1,6 @@
 #include "wire/url.h"
 
+#include "base/ascii.h"
 #include "wire/fields.h"
 
 enum { HTTP_PORT = 80, HTTPS_PORT = 443, PORT_MAX = 65535, NAME_MAX_LEN = 255 };
@@ -12,14 +13,14 @@ static struct str from(struct str s, size_t n)
 
 bool url_parse_port(struct str s, int *port)
 {
+    uint64_t n;
+
     *port = -1;
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.at[i] < '0' || s.at[i] > '9')
-            return false;
-        *port = (*port < 0 ? 0 : *port) * 10 + (s.at[i] - '0');
-        if (*port > PORT_MAX)
-            return false;
-    }
+    if (!s.len)
+        return true;
+    if (!str_u64(s, &n) || n > PORT_MAX)
+        return false;
+    *port = (int)n;
     return true;
 }
 
@@ -29,10 +30,8 @@ static bool is_name(struct str s)
         return false;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 
-        if (c == '.' ? s.at[i - 1] == '.'
-                     : !letter && (c < '0' || c > '9') && c != '-' && c != '_')
+        if (c == '.' ? s.at[i - 1] == '.' : !ascii_is_alnum(c) && c != '-' && c != '_')
             return false;
     }
     return !ip_resembles(s);

@@ -71,6 +71,7 @@ static void put_action(struct action_sink *self, const struct action *a)
     case ACTION_END:
     case ACTION_ASK:
     case ACTION_ABANDON:
+    case ACTION_FAULT:
         BUG("nobody is on HTTP");
     }
 }

@@ -1,4 +1,4 @@
-#include "cuts.h"
+#include "turns.h"
 #include "wire/reply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -36,98 +36,61 @@ static void must_be_sound(const struct reply *r)
                !fields_is_value(r->fields.at[i].value));
 }
 
-/* A connection: heads and bodies in turn, until something is refused, or has no end. */
-struct side {
+/* Every other answer is one to HEAD. */
+struct answers {
     struct reply reply;
-    struct body body;
-    bool in_body, over, to_head;
-    struct buf *seen;
+    bool to_head;
 };
 
-static void step_head(struct side *s, struct str *in)
+static void read_head(struct turns *t, struct str *in)
 {
-    switch (reply_feed(&s->reply, in, s->to_head)) {
+    struct answers *a = t->head;
+    struct reply *r = &a->reply;
+
+    switch (reply_feed(r, in, a->to_head)) {
     case REPLY_MORE:
         BUG_IF(in->len);
         break;
     case REPLY_REFUSED:
-        buf_printf(s->seen, "! %s", s->reply.why);
-        s->over = true;
+        turns_refuse(t, r->why);
         break;
     case REPLY_WHOLE:
-        must_be_sound(&s->reply);
-        describe(&s->reply, s->seen);
-        s->over = s->reply.until_close;
-        if (s->over)
+        must_be_sound(r);
+        describe(r, t->seen);
+        t->over = r->until_close;
+        if (t->over)
             break;
-        body_init(&s->body,
-                  s->reply.bodiless ? (struct body_plan){ .kind = BODY_NONE } : s->reply.body);
-        s->in_body = true;
-        s->to_head = !s->to_head;
+        turns_body(t, r->bodiless ? (struct body_plan){ .kind = BODY_NONE } : r->body);
+        a->to_head = !a->to_head;
         break;
     }
 }
 
-static void step_body(struct side *s, struct str *in)
+static void clear_head(void *head)
 {
-    struct str data;
+    struct answers *a = head;
 
-    switch (body_next(&s->body, in, &data)) {
-    case BODY_MORE:
-        BUG_IF(in->len);
-        break;
-    case BODY_DATA:
-        buf_add(s->seen, data);
-        break;
-    case BODY_REFUSED:
-        buf_printf(s->seen, "! %s", refusal_text(s->body.chunked.why));
-        s->over = true;
-        break;
-    case BODY_END:
-        buf_add(s->seen, STR("|"));
-        body_release(&s->body);
-        reply_clear(&s->reply);
-        s->in_body = false;
-        break;
-    }
+    reply_clear(&a->reply);
 }
 
 static void run(struct cuts *c, struct buf *seen)
 {
-    struct side s = { .seen = seen };
-    struct str in;
+    struct answers a = { .to_head = false };
+    struct turns t = {
+        .read_head = read_head, .clear_head = clear_head, .head = &a, .seen = seen
+    };
 
-    reply_init(&s.reply);
-    while (!s.over && cuts_next(c, &in)) {
-        do {
-            if (s.in_body)
-                step_body(&s, &in);
-            else
-                step_head(&s, &in);
-        } while (!s.over && in.len);
-    }
-    /* A body of no bytes ends without any; when it is asked again must not matter. */
-    if (s.in_body && !s.over && s.body.kind != BODY_CHUNKED && !s.body.left)
-        step_body(&s, &in);
-    if (s.in_body)
-        body_release(&s.body);
-    reply_release(&s.reply);
+    reply_init(&a.reply);
+    turns_run(&t, c);
+    reply_release(&a.reply);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct str text = str_n((const char *)data, size);
-    size_t odd = size ? data[size / 2] % 61 + 1 : 1;
-    struct buf whole, pieces;
+    struct buf seen;
 
-    buf_init(&whole, SEEN_MAX);
-    buf_init(&pieces, SEEN_MAX);
-    cuts_once(text, size, size, size, run, &whole);
-    cuts_once(text, 1, 1, 1, run, &pieces);
-    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
-    cuts_once(text, odd, 1, odd, run, &pieces);
-    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
-    buf_release(&whole);
-    buf_release(&pieces);
+    buf_init(&seen, SEEN_MAX);
+    cuts_agree(str_n((const char *)data, size), run, &seen);
+    buf_release(&seen);
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "cuts.h"
+#include "turns.h"
 #include "wire/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -74,94 +74,49 @@ static void must_survive(const struct request *r)
     buf_release(&two);
 }
 
-/* A connection: heads and bodies in turn, until something is refused. */
-struct side {
-    struct request request;
-    struct body body;
-    bool in_body, over;
-    struct buf *seen;
-};
-
-static void step_head(struct side *s, struct str *in)
+static void read_head(struct turns *t, struct str *in)
 {
-    switch (request_feed(&s->request, in)) {
+    struct request *r = t->head;
+
+    switch (request_feed(r, in)) {
     case REQUEST_MORE:
         BUG_IF(in->len);
         break;
     case REQUEST_REFUSED:
-        buf_printf(s->seen, "! %s", refusal_text(s->request.why));
-        s->over = true;
+        turns_refuse(t, refusal_text(r->why));
         break;
     case REQUEST_WHOLE:
-        must_be_sound(&s->request);
-        must_survive(&s->request);
-        describe(&s->request, s->seen);
-        body_init(&s->body, s->request.body);
-        s->in_body = true;
+        must_be_sound(r);
+        must_survive(r);
+        describe(r, t->seen);
+        turns_body(t, r->body);
         break;
     }
 }
 
-static void step_body(struct side *s, struct str *in)
+static void clear_head(void *head)
 {
-    struct str data;
-
-    switch (body_next(&s->body, in, &data)) {
-    case BODY_MORE:
-        BUG_IF(in->len);
-        break;
-    case BODY_DATA:
-        buf_add(s->seen, data);
-        break;
-    case BODY_REFUSED:
-        buf_printf(s->seen, "! %s", refusal_text(s->body.chunked.why));
-        s->over = true;
-        break;
-    case BODY_END:
-        buf_add(s->seen, STR("|"));
-        body_release(&s->body);
-        request_clear(&s->request);
-        s->in_body = false;
-        break;
-    }
+    request_clear(head);
 }
 
 static void run(struct cuts *c, struct buf *seen)
 {
-    struct side s = { .seen = seen };
-    struct str in;
+    struct request r;
+    struct turns t = {
+        .read_head = read_head, .clear_head = clear_head, .head = &r, .seen = seen
+    };
 
-    request_init(&s.request);
-    while (!s.over && cuts_next(c, &in)) {
-        do {
-            if (s.in_body)
-                step_body(&s, &in);
-            else
-                step_head(&s, &in);
-        } while (!s.over && in.len);
-    }
-    /* A body of no bytes ends without any; when it is asked again must not matter. */
-    if (s.in_body && !s.over && s.body.kind != BODY_CHUNKED && !s.body.left)
-        step_body(&s, &in);
-    if (s.in_body)
-        body_release(&s.body);
-    request_release(&s.request);
+    request_init(&r);
+    turns_run(&t, c);
+    request_release(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct str text = str_n((const char *)data, size);
-    size_t odd = size ? data[size / 2] % 61 + 1 : 1;
-    struct buf whole, pieces;
+    struct buf seen;
 
-    buf_init(&whole, SEEN_MAX);
-    buf_init(&pieces, SEEN_MAX);
-    cuts_once(text, size, size, size, run, &whole);
-    cuts_once(text, 1, 1, 1, run, &pieces);
-    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
-    cuts_once(text, odd, 1, odd, run, &pieces);
-    BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
-    buf_release(&whole);
-    buf_release(&pieces);
+    buf_init(&seen, SEEN_MAX);
+    cuts_agree(str_n((const char *)data, size), run, &seen);
+    buf_release(&seen);
     return 0;
 }

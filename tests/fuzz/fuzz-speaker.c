@@ -27,6 +27,7 @@ struct stand {
     } * open;       /* what is under way */
     size_t first, count, cap, open_count, open_cap;
     uint64_t latest;
+    uint64_t ended; /* whose end is being told; 0: none is, or there was a fault to it */
     int64_t now_us;
     bool finished;
 };
@@ -75,6 +76,10 @@ static void put_action(struct action_sink *self, const struct action *a)
         break;
     case ACTION_ABANDON:
         forget(s, a->way.exchange);
+        break;
+    case ACTION_FAULT:
+        BUG_IF(!a->text.len || a->way.exchange != s->ended);
+        s->ended = 0;
         break;
     case ACTION_FINISH:
         s->finished = true;
@@ -147,9 +152,11 @@ static void answer(struct stand *s, char what, struct asked *asked, struct str r
         say_data(s, exchange, "event: endpoint\ndata: ", rest, "\n\n");
     else if (what == 'w' || what == 'f') {
         forget(s, exchange);
+        s->ended = what == 'w' ? exchange : 0;
         step(s, (struct event){ .kind = what == 'w' ? EVENT_WHOLE : EVENT_FAILED,
                                 .exchange = exchange,
                                 .why = STR("it fell") });
+        s->ended = 0;
     }
 }
 

@@ -331,16 +331,65 @@ def test_a_stream_that_breaks_off_for_good_is_told(upstream, bridge):
     assert [line["why"] for line in broken] == [error["error"]["message"]]
 
 
-@pytest.mark.parametrize("status, said", [
-    (401, "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"),
-    (403, "the server refused it (status 403)"), (429, "the server refused it (status 429)"),
-    (500, "the server failed at it (status 500)"), (503, "the server failed at it (status 503)"),
-])
-def test_a_server_that_refuses(upstream, bridge, status, said):
-    one = bridge(upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>")))
+LOGIN = "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"
+META_AT = "http://login.example/.well-known/oauth-protected-resource"
+
+
+@pytest.mark.parametrize("status, headers, said", [
+    (401, [], f"{LOGIN}; it does not say who gives one"),
+    (401, [("WWW-Authenticate", f'Bearer error="invalid_token", resource_metadata="{META_AT}"')],
+     f"{LOGIN}; it says 'invalid_token'; who gives one stands at '{META_AT}'"),
+    (403, [], "the server refused it (status 403)"),
+    (403, [("WWW-Authenticate", 'Bearer error="insufficient_scope", scope="files"')],
+     "the server refused it (status 403); it says 'insufficient_scope'; it has to be for 'files'"),
+    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server says it is elsewhere (status 307): 'http://elsewhere.example/mcp'; "
+     "this is not followed, but can be given as the server's address"),
+    (302, [], "the server says it is elsewhere (status 302), but not where"),
+    (429, [], "the server refused it (status 429)"),
+    (500, [], "the server failed at it (status 500)"), (503, [], "the server failed at it (status 503)"),
+], ids=["401", "401-metadata", "403", "403-scope", "307", "302", "429", "500", "503"])
+def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, said):
+    server = upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>", headers))
+    one = bridge(server)
     assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said, "data": {"httpStatus": status}}}
     assert one.close() == 0
     assert f"ping: {said}" in one.said
+    assert len(server.requests) == 1
+    is_told(one, mcpreel, run, status, said)
+
+
+def is_told(one, mcpreel, run, status, said):
+    """The recording says why the only exchange that had to have an answer has none, and so do those who show it."""
+    assert [line["why"] for line in of(recorded(one), "http", ev="end") if "why" in line] == [said]
+    shown = run([mcpreel, "show", one.file]).out.decode()
+    assert f"http {status}" in shown and said in shown and "pending" not in shown
+    assert said in run([mcpreel, "show", "-m", one.file]).out.decode().replace("\n", " ")
+    assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
+    found = json.loads(run([mcpreel, "--json", "check", one.file]).out)["files"][0]["odd"]
+    assert said in [f for f in found if f["id"] == "http-fault"][0]["text"]
+
+
+@pytest.mark.parametrize("status, body, said", [
+    (202, None, "the server took the request and said nothing to it (status 202)"),
+    (200, result(99), "the server answered another request in its place, '99'"),
+], ids=["accepted", "another"])
+def test_an_answer_that_is_none(upstream, bridge, mcpreel, run, status, body, said):
+    one = bridge(upstream(lambda conn: conn.request() and (conn.answer(json_=body) if body else conn.answer(status))))
+    answer = one.ask(call(1))
+    if body:
+        assert answer == body  # whatever a server says passes
+        answer = one.hear()
+    assert answer == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said}}
+    assert one.close() == 0
+    is_told(one, mcpreel, run, status, said)
+
+
+def test_the_reason_is_in_the_file_before_the_client_has_it(upstream, bridge):
+    one = bridge(upstream(lambda conn: conn.request() and conn.answer(503)))
+    for n in range(1, 10):
+        assert "status 503" in one.ask(call(n))["error"]["message"]
+        assert one.file.read_text().count("the server failed at it (status 503)") == n
+    assert one.close() == 0
 
 
 def test_a_server_that_is_not_there(bridge):
@@ -486,6 +535,77 @@ def test_a_server_without_sessions_is_told_what_stands_in_the_message(upstream, 
     assert [server.requests[2].get(name) for name in ("Mcp-Name", "Mcp-Param-City")] == ["weather", "=?base64?VHJvbXPDuA==?="]
 
 
+def test_a_call_before_the_schemas_are_known_is_sent_again(upstream, bridge, stdio, mcpreel):
+    """A client on stdio knows no header lines: if the server misses some, the list of tools is asked for in its place."""
+    tools = {"tools": [{"name": "weather", "inputSchema": {"properties": {"city": {"type": "string", "x-mcp-header": "City"}}}}]}
+
+    def serve(conn):
+        while request := conn.request():
+            asked = request.json
+            if asked["method"] == "tools/list":
+                conn.answer(json_=result(asked["id"], tools))
+            elif request.get("Mcp-Param-City") != asked["params"]["arguments"]["city"]:
+                conn.answer(400, json_={"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32020, "message": "Mcp-Param-City"}})
+            else:
+                conn.answer(json_=result(asked["id"], {"said": asked["params"]["arguments"]["city"]}))
+
+    server = upstream(serve)
+    one = bridge(server)
+    ask = lambda n, city: call(n, "tools/call", name="weather", arguments={"city": city}, _meta=META)
+    assert one.ask(ask(1, "Oslo")) == result(1, {"said": "Oslo"})
+    assert one.ask(ask(2, "Bergen")) == result(2, {"said": "Bergen"})
+    assert one.close() == 0
+    assert [r.get("Mcp-Method") for r in server.requests] == ["tools/call", "tools/list", "tools/call", "tools/call"]
+    assert server.requests[1].json["params"]["_meta"] == META
+    lines = recorded(one)  # all that passed, as with a client on HTTP that does so
+    assert [m.get("method") for m in messages(lines, "c2s")] == ["tools/call", "tools/list", "tools/call", "tools/call"]
+    assert [m.get("error", {}).get("code") for m in messages(lines, "s2c")] == [-32020, None, None, None]
+    again = stdio("replay", one.file)  # where nobody knows of header lines, nobody is refused for them
+    assert again.ask(ask("a", "Oslo")) == result("a", {"said": "Oslo"})
+    assert again.ask(ask("b", "Bergen")) == result("b", {"said": "Bergen"})
+    assert again.close() == 0, again.said
+    program = Program([mcpreel, "replay", "--listen", "0", one.file])
+    try:
+        heading = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "weather")]
+        assert program.client().post(ask(7, "Oslo"), headers=heading).json["error"]["code"] == -32020
+        assert program.client().post(ask(7, "Oslo"), headers=[*heading, ("Mcp-Param-City", "Oslo")]).json == result(7, {"said": "Oslo"})
+        assert program.stop() == 0
+    finally:
+        program.close()
+
+
+def test_what_is_said_about_concurrent_requests_reaches_the_client(upstream, bridge):
+    """In the era without sessions, logs name no request: each comes on the stream of its own, and all go to the one client."""
+    both = threading.Barrier(2, timeout=WAIT)
+
+    def log(n, data):
+        return {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": f"{n}: {data}"}}
+
+    def serve(conn):
+        request = conn.request()
+        n = request.json["id"]
+        conn.sse()
+        for step in range(20):
+            both.wait()  # neither is ever alone
+            conn.event(log(n, step))
+        both.wait()
+        conn.event(result(n))
+        conn.last()
+
+    one = bridge(upstream(serve))
+    one.say(*(call(n, "tools/call", name="x", _meta=META) for n in (1, 2)))
+    heard = [one.hear() for _ in range(42)]
+    assert one.close() == 0
+    for n in (1, 2):
+        own = [m for m in heard if m.get("id") == n or str(m.get("params", {}).get("data", "")).startswith(f"{n}: ")]
+        assert own == [*(log(n, step) for step in range(20)), result(n)]
+    lines = recorded(one)
+    assert sorted(map(json.dumps, messages(lines, "s2c"))) == sorted(map(json.dumps, heard))
+    for n, exchange in enumerate((1, 2), 1):
+        assert {json.dumps(line["msg"]) for line in of(lines, "message", dir="s2c", exchange=exchange)} == {
+            json.dumps(m) for m in (*(log(n, step) for step in range(20)), result(n))}
+
+
 def test_a_cancellation_without_sessions_breaks_off_the_request(upstream, bridge):
     begun, gone = threading.Event(), threading.Event()
 
@@ -553,14 +673,25 @@ def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, stdio, endpoi
     assert again.close() == 0, again.said
 
 
-def test_an_endpoint_elsewhere_is_refused(upstream, bridge):
+@pytest.mark.parametrize("endpoint, said", [
+    ("http://127.0.0.1:{p}/messages?key=canary", "the server wants messages to go elsewhere, to 'http://127.0.0.1:{p}', and mcpreel sends them "
+     "to nobody but the server it was given"),
+    ("javascript:alert(1)", "the server wants messages to go to a 'javascript:' address, which is none of HTTP"),
+    ("http://user:pw@127.0.0.1:{p}/", "the server does not say where messages go to: the URL names a user"),
+], ids=["elsewhere", "scheme", "user"])
+def test_an_endpoint_elsewhere_is_refused(upstream, bridge, mcpreel, run, endpoint, said):
     other = upstream(serving(echo))
-    server = upstream(old_server(lambda conn: f"http://127.0.0.1:{other.port}/messages"))
+    said = said.format(p=other.port)
+    server = upstream(old_server(lambda conn: endpoint.format(p=other.port)))
     one = bridge(server.url.replace("/mcp", "/sse"))
     error = one.ask(initialize())
-    assert error["error"]["message"] == "the server wants messages to go elsewhere, to '127.0.0.1'"
+    assert error["error"]["message"] == said
     assert one.close() == 0
     assert not other.seen
+    assert [(line["by"], line["clean"]) for line in of(recorded(one), "http", ev="end", why=said)] == [("mcpreel", False)]
+    assert said in run([mcpreel, "show", "-m", one.file]).out.decode()
+    assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
+    assert "canary" not in one.file.read_text()
 
 
 def test_headers_are_sent_and_not_recorded(upstream, bridge):

@@ -652,7 +652,9 @@ def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream
         for signum in signals[:-1]:
             program.process.send_signal(signum)
         assert program.stop(signals[-1]) == 0, program.err
-        assert lines_of(program.file)[-1]["type"] == "footer"
+        *_, end, footer = lines_of(program.file)
+        assert footer["type"] == "footer"
+        assert (end["ev"], end["by"], end["clean"], end["why"]) == ("end", "mcpreel", False, "mcpreel was ended")
     hold.set()
 
 

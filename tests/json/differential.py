@@ -8,12 +8,14 @@ differences that RULES below explains. PROBE is the json-probe executable.
 """
 import argparse
 import json
+import pathlib
 import random
 import re
-import struct
 import subprocess
 import sys
-import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from probe import ask  # noqa: E402
 
 BATCH = 1000
 MAX_DEPTH = 512
@@ -208,24 +210,6 @@ def cases(rng, count):
             other = rng.choice(MESSAGES).encode()
             text = text[:rng.randrange(len(text))] + other[rng.randrange(len(other)):]
         yield mutate(rng, text)
-
-
-def ask(probe, texts):
-    """The answers to a batch; the questions go out beside, lest both sides wait."""
-    def send():
-        probe.stdin.write(b"".join(struct.pack("<I", len(t)) + t for t in texts))
-        probe.stdin.flush()
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    answers = []
-    for text in texts:
-        head = probe.stdout.read(4)
-        if len(head) < 4:
-            sys.exit(f"the probe died at or before {text!r}")
-        answers.append(probe.stdout.read(struct.unpack("<I", head)[0]).decode())
-    sender.join()
-    return answers
 
 
 def judge(text, ours, tally):

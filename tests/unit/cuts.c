@@ -33,6 +33,20 @@ void cuts_once(struct str text, size_t first, size_t second, size_t step, cuts_r
     free(c.piece);
 }
 
+void cuts_agree(struct str text, cuts_run *run, struct buf *seen)
+{
+    size_t odd = text.len ? (unsigned char)text.at[text.len / 2] % 61 + 1 : 1;
+    struct buf pieces;
+
+    buf_init(&pieces, seen->max);
+    cuts_once(text, text.len, text.len, text.len, run, seen);
+    cuts_once(text, 1, 1, 1, run, &pieces);
+    BUG_IF(!str_eq(buf_str(seen), buf_str(&pieces)));
+    cuts_once(text, odd, 1, odd, run, &pieces);
+    BUG_IF(!str_eq(buf_str(seen), buf_str(&pieces)));
+    buf_release(&pieces);
+}
+
 static bool same(struct str text, const size_t way[3], cuts_run *run, struct str want,
                  struct buf *seen)
 {

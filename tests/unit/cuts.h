@@ -26,6 +26,10 @@ typedef void cuts_run(struct cuts *c, struct buf *seen);
 void cuts_once(struct str text, size_t first, size_t second, size_t step, cuts_run *run,
                struct buf *seen);
 
+/* The same must come out of the whole, byte by byte, and in pieces of a size that the text
+ * chooses: `seen` is that. For those who have too many texts to try every cut. */
+void cuts_agree(struct str text, cuts_run *run, struct buf *seen);
+
 /* Runs it on the whole, at every cut, in pieces of one, two and three bytes, and, if the
  * text is small, at every two cuts. True if `want` came out each time; else `seen` is
  * what did, and the way to it. */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "mcp/message.h"
 #include "mcp/method.h"
 #include "test.h"
@@ -298,9 +299,9 @@ static bool is_text(struct str type)
 /* The session of an id. */
 static unsigned number_of(struct str id)
 {
-    if (id.len != ID_BYTES * 2 || str_hex(id.at[0]) < 0 || str_hex(id.at[1]) < 0)
+    if (id.len != ID_BYTES * 2 || ascii_hex(id.at[0]) < 0 || ascii_hex(id.at[1]) < 0)
         return 0;
-    return (unsigned)str_hex(id.at[0]) * 16 + (unsigned)str_hex(id.at[1]);
+    return (unsigned)ascii_hex(id.at[0]) * 16 + (unsigned)ascii_hex(id.at[1]);
 }
 
 /* What is written for a header line; those that every stream has are taken for granted. */

@@ -82,6 +82,7 @@ static void write_down(struct action_sink *self, const struct action *a)
     case ACTION_END:
     case ACTION_ASK:
     case ACTION_ABANDON:
+    case ACTION_FAULT:
         http_line_write(&p->got, a);
         break;
     case ACTION_START_UPSTREAM:

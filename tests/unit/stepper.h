@@ -54,6 +54,7 @@ static inline void stepper_put(struct action_sink *self, const struct action *a)
     case ACTION_END:
     case ACTION_ASK:
     case ACTION_ABANDON:
+    case ACTION_FAULT:
         buf_add(&s->did, STR("over HTTP"));
         break;
     case ACTION_START_UPSTREAM:

@@ -46,6 +46,8 @@ static void write_outcome(struct buf *to, const struct operation *op)
         buf_printf(to, " code=%lld", (long long)op->code);
     if (op->status)
         buf_printf(to, " status=%llu", (unsigned long long)op->status);
+    if (op->why.len)
+        buf_printf(to, " why='%.*s'", STR_ARG(op->why));
     if (op->answer == ANSWER_INPUT || op->answer == ANSWER_TASK || op->outcome == OUTCOME_LATE)
         buf_printf(to, " answer=%s", operation_answer_name(op->answer));
     write_word(to, "task=", op->task);

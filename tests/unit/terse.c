@@ -150,7 +150,10 @@ static void pour_http(struct sink *to, struct record *r, struct str line)
 
     if (str_starts(line, STR("end "))) {
         r->kind = RECORD_HTTP_END;
-        r->http.by = str_skip(line, 4);
+        line = str_skip(line, 4);
+        r->http.by = str_cut(&line, ' ');
+        r->http.clean = !str_starts(line, STR("cut"));
+        r->http.why = r->http.clean ? line : str_skip(line, 4);
     } else {
         r->kind = RECORD_HTTP_RESPONSE;
         r->has |= HAS_STATUS;
@@ -258,6 +261,8 @@ static void put_proc(struct buf *to, const struct record *r)
         buf_printf(to, " code=%lld", (long long)r->proc.exit_code);
     if (r->has & HAS_SIGNAL)
         buf_printf(to, " signal=%lld", (long long)r->proc.signal);
+    if (r->proc.why.len)
+        buf_printf(to, " (%.*s)", STR_ARG(r->proc.why));
 }
 
 static void put_footer(struct buf *to, const struct record *r)

@@ -7,7 +7,7 @@
  *     latency=20 s2c {'id':1,'result':{}}            (in milliseconds)
  *     raw s2c what a server should not print
  *     x=4 stream=2 http 200 resumes 1                (the last two may be missing)
- *     x=4 http end client
+ *     x=4 http end client                            (then maybe "cut", and why)
  *
  * `x` is the exchange. Marks stand in the order @ conn session x stream redelivers latency
  * batch. JSON has ' for " and ` for \, which keeps it readable in C. */

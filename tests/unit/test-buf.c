@@ -60,6 +60,31 @@ static void an_integer_is_added_in_decimal(void **state)
     buf_release(&b);
 }
 
+static void any_byte_may_be_added_in_percent(void **state)
+{
+    char all[256];
+    struct str rest;
+    struct buf b;
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    buf_init(&b, 1024);
+    buf_add_percent(&b, str_n(all, sizeof all));
+    rest = buf_str(&b);
+    for (int i = 0; i < 256; i++) {
+        char c = rest.at[0];
+
+        rest = str_skip(rest, str_percent(rest, &c) ? 3 : 1);
+        assert_int_equal(c, all[i]);
+    }
+    assert_int_equal(rest.len, 0);
+    buf_clear(&b);
+    buf_add_percent(&b, STR("http://h:1/a b~c-d_e.f\xff"));
+    assert_str(buf_str(&b), STR("http%3A%2F%2Fh%3A1%2Fa%20b~c-d_e.f%FF"));
+    buf_release(&b);
+}
+
 static void the_ceiling_can_be_reached_but_not_passed(void **state)
 {
     struct err e = ERR_NONE;
@@ -233,6 +258,7 @@ int main(void)
         cmocka_unit_test(what_is_added_stands_there_in_order),
         cmocka_unit_test(printing_takes_any_length),
         cmocka_unit_test(an_integer_is_added_in_decimal),
+        cmocka_unit_test(any_byte_may_be_added_in_percent),
         cmocka_unit_test(the_ceiling_can_be_reached_but_not_passed),
         cmocka_unit_test(an_addition_that_does_not_fit_adds_nothing_and_is_remembered),
         cmocka_unit_test(printing_respects_the_ceiling),

@@ -1,3 +1,4 @@
+#include "base/ascii.h"
 #include "format/format.h"
 #include "terse.h"
 #include "test.h"
@@ -379,11 +380,6 @@ static void check_damaged(struct str text, bool must_fail)
     arena_release(&a);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static void no_stray_byte_invents_anything(void **state)
 {
     static const char stray[] = { '\0', '\xff', '\n' };
@@ -399,7 +395,7 @@ static void no_stray_byte_invents_anything(void **state)
             memcpy(text + at + 1, whole.at + at, whole.len - at);
             check_damaged(str_n(text, whole.len + 1), stray[i] != '\n');
             /* In place of a digit a newline makes another number, and nobody can tell. */
-            if (stray[i] == '\n' && is_digit(whole.at[at]))
+            if (stray[i] == '\n' && ascii_is_digit(whole.at[at]))
                 continue;
             memcpy(text + at + 1, whole.at + at + 1, whole.len - at - 1);
             check_damaged(str_n(text, whole.len), stray[i] != '\n');

@@ -1,26 +1,5 @@
-#include "cmd/complete.h"
-
-#include "cmd/usage.h"
-#include "fixture.h"
+#include "scripts.h"
 #include "test.h"
-
-/* What the script does is seen by running it in the shell itself; here, what it
- * may not hold, and how texts are quoted. */
-static void check_script(const char *const *there, const char *const *absent)
-{
-    const struct app app = { .commands = fixture_commands };
-    struct buf b;
-
-    buf_init(&b, USAGE_MAX);
-    complete_zsh(&b, &app);
-    for (; *there; there++)
-        if (!strstr(buf_z(&b), *there))
-            fail_msg("'%s' is not in\n%s", *there, buf_z(&b));
-    for (; *absent; absent++)
-        if (strstr(buf_z(&b), *absent))
-            fail_msg("'%s' is in\n%s", *absent, buf_z(&b));
-    buf_release(&b);
-}
 
 static void every_shown_option_is_a_spec_with_its_texts_quoted(void **state)
 {
@@ -42,7 +21,7 @@ static void every_shown_option_is_a_spec_with_its_texts_quoted(void **state)
     static const char *const absent[] = { "odd", "recorder", "method_params", "no-force",
                                           NULL };
     (void)state;
-    check_script(there, absent);
+    scripts_check(complete_zsh, there, absent);
 }
 
 int main(void)

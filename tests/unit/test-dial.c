@@ -4,76 +4,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "dial.h"
-#include "loop/timer.h"
+#include "ear.h"
 #include "peer.h"
 #include "test.h"
 
-/* A connection that writes down what it is told. */
 struct tap {
-    struct loop *loop;
+    struct ear ear;
     struct dialer *dialer;
     struct dial *dial;
-    struct buf seen;
-    size_t bytes, stop_at, pause_every;
-    int drains, ends;
-    bool quiet, clean, failed;
-    enum dial_fault fault;
-    struct timer *later;
 };
 
-static void take_data(void *to, struct str bytes)
+static void read_dial(void *dial, bool on)
 {
-    struct tap *t = to;
-
-    t->bytes += bytes.len;
-    if (!t->quiet)
-        buf_add(&t->seen, bytes);
-    if (t->pause_every) {
-        dial_read(t->dial, false);
-        timer_set(t->later, 0);
-    }
-    if (t->stop_at && t->bytes >= t->stop_at)
-        loop_stop(t->loop);
-}
-
-static void resume(void *to)
-{
-    struct tap *t = to;
-
-    dial_read(t->dial, true);
-}
-
-static void take_end(void *to, bool clean)
-{
-    struct tap *t = to;
-
-    t->ends++;
-    t->clean = clean;
-    loop_stop(t->loop);
-}
-
-static void take_failed(void *to, enum dial_fault fault, const struct err *why)
-{
-    struct tap *t = to;
-
-    assert_int_equal(why->kind, ERR_PEER);
-    t->failed = true;
-    t->fault = fault;
-    buf_printf(&t->seen, "%s", why->msg);
-    loop_stop(t->loop);
-}
-
-static void take_drained(void *to)
-{
-    struct tap *t = to;
-
-    t->drains++;
+    dial_read(dial, on);
 }
 
 static const struct dial_events events = {
-    .failed = take_failed, .data = take_data, .end = take_end, .drained = take_drained
+    .failed = ear_failed, .data = ear_data, .end = ear_end, .drained = ear_drained
 };
 
 static void open_tap(struct tap *t, const char *host, int port)
@@ -83,14 +31,13 @@ static void open_tap(struct tap *t, const char *host, int port)
     struct url url;
     char text[64];
 
-    *t = (struct tap){ .loop = loop_new() };
-    buf_init(&t->seen, 1 << 20);
-    t->later = timer_new(t->loop, resume, t);
+    ear_init(&t->ear, read_dial);
     snprintf(text, sizeof text, "http://%s:%d", host, port);
     config.url = &url;
-    if (!url_parse(&url, str_z(text), &e) || !dialer_new(&t->dialer, t->loop, &config, &e))
+    if (!url_parse(&url, str_z(text), &e) || !dialer_new(&t->dialer, t->ear.loop, &config, &e))
         fail_msg("%s", e.msg);
-    t->dial = dial_open(t->dialer, &events, t);
+    t->dial = dial_open(t->dialer, &events, &t->ear);
+    t->ear.connection = t->dial;
 }
 
 /* The same address twice: as one writes it, and in a spelling that is not taken for this
@@ -102,9 +49,7 @@ static void close_tap(struct tap *t)
 {
     dial_close(t->dial);
     dialer_free(t->dialer);
-    timer_close(t->later);
-    loop_free(t->loop);
-    buf_release(&t->seen);
+    ear_release(&t->ear);
 }
 
 static void bytes_go_both_ways_until_the_server_closes(void **state)
@@ -124,11 +69,11 @@ static void bytes_go_both_ways_until_the_server_closes(void **state)
         dial_write(t.dial, STR("two"));
         dial_flush(t.dial); /* nobody is connected yet: harmless */
         assert_int_equal(dial_queued(t.dial), 7);
-        loop_run(t.loop);
-        assert_str(buf_str(&t.seen), STR("three"));
-        assert_int_equal(t.ends, 1);
-        assert_true(t.clean);
-        assert_int_equal(t.drains, 1);
+        loop_run(t.ear.loop);
+        assert_str(buf_str(&t.ear.seen), STR("three"));
+        assert_int_equal(t.ear.ends, 1);
+        assert_true(t.ear.clean);
+        assert_int_equal(t.ear.drains, 1);
         assert_int_equal(dial_queued(t.dial), 0);
         dial_write(t.dial, STR("late")); /* dropped */
         assert_int_equal(dial_queued(t.dial), 0);
@@ -150,9 +95,9 @@ static void a_connection_that_breaks_is_told_from_one_that_ends(void **state)
         peer_start(&p, script);
         open_tap(&t, hosts[i], p.port);
         dial_write(t.dial, STR("a"));
-        loop_run(t.loop);
-        assert_int_equal(t.ends, 1);
-        assert_false(t.clean);
+        loop_run(t.ear.loop);
+        assert_int_equal(t.ear.ends, 1);
+        assert_false(t.ear.clean);
         peer_join(&p);
         close_tap(&t);
     }
@@ -175,17 +120,17 @@ static void much_waits_for_whom_it_is_for(void **state)
 
         peer_start(&p, script);
         open_tap(&t, hosts[i], p.port);
-        t.quiet = true;
+        t.ear.quiet = true;
         dial_write(t.dial, str_n(much, MUCH));
         for (int turn = 0; turn < 50; turn++)
-            dial_pause(t.loop);
+            dial_pause(t.ear.loop);
         assert_true(dial_queued(t.dial) > 0);
-        assert_int_equal(t.drains, 0);
-        t.pause_every = 1;
+        assert_int_equal(t.ear.drains, 0);
+        t.ear.pauses = true;
         peer_go(&p);
-        loop_run(t.loop);
-        assert_int_equal(t.drains, 1);
-        assert_int_equal(t.bytes, MUCH);
+        loop_run(t.ear.loop);
+        assert_int_equal(t.ear.drains, 1);
+        assert_int_equal(t.ear.bytes, MUCH);
         peer_join(&p);
         close_tap(&t);
     }
@@ -206,11 +151,11 @@ static void nobody_there_is_told(void **state)
         peer_join(&p); /* nobody listens on its port any more */
         open_tap(&t, hosts[i], p.port);
         dial_write(t.dial, STR("hello?"));
-        loop_run(t.loop);
-        assert_int_equal(t.fault, DIAL_REFUSED);
+        loop_run(t.ear.loop);
+        assert_int_equal(t.ear.fault, DIAL_REFUSED);
         snprintf(want, sizeof want, "cannot connect to 'http://%s:%d': connection refused",
                  hosts[i], p.port);
-        assert_string_equal(buf_z(&t.seen), want);
+        assert_string_equal(buf_z(&t.ear.seen), want);
         assert_int_equal(dial_queued(t.dial), 0);
         close_tap(&t);
     }
@@ -231,9 +176,9 @@ static void connecting_takes_no_longer_than_it_may(void **state)
         struct tap t;
 
         open_tap(&t, hosts[i], p.port);
-        loop_run(t.loop);
-        assert_true(t.failed);
-        assert_int_equal(t.fault, DIAL_TIMEOUT);
+        loop_run(t.ear.loop);
+        assert_true(t.ear.failed);
+        assert_int_equal(t.ear.fault, DIAL_TIMEOUT);
         close_tap(&t);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -257,8 +202,8 @@ static void localhost_is_both_of_its_addresses(void **state)
         else
             peer_start(&p, script);
         open_tap(&t, "localhost", p.port);
-        loop_run(t.loop);
-        assert_str(buf_str(&t.seen), STR("hi"));
+        loop_run(t.ear.loop);
+        assert_str(buf_str(&t.ear.seen), STR("hi"));
         peer_join(&p);
         close_tap(&t);
     }
@@ -279,11 +224,11 @@ static void many_connections_are_told_apart(void **state)
         peer_start(&p, nobody); /* the system takes some of them in for it */
         open_tap(&t, hosts[i], p.port);
         for (int k = 0; k < MANY; k++)
-            many[k] = dial_open(t.dialer, &events, &t);
-        dial_pause(t.loop);
+            many[k] = dial_open(t.dialer, &events, &t.ear);
+        dial_pause(t.ear.loop);
         for (int k = 0; k < MANY; k += 2)
             dial_close(many[k]);
-        dial_pause(t.loop);
+        dial_pause(t.ear.loop);
         for (int k = 1; k < MANY; k += 2)
             dial_close(many[k]);
         peer_go(&p);

@@ -8,25 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "loop/timer.h"
+#include "ear.h"
 #include "peer.h"
 #include "test.h"
 
-/* A connection that says something when it is there, and writes down what it is told. */
+/* A connection that says something when it is there. */
 struct tap {
-    struct loop *loop;
+    struct ear ear;
     struct far_house *house;
     struct far *far;
     char url[64];
     struct str say;
     size_t say_at_once; /* 0: all of it */
-    struct buf seen;
-    size_t bytes, stop_at;
-    int drains, ends;
-    bool pauses, quiet, failed;
-    enum dial_fault fault;
-    struct timer *later;
 };
 
 static void take_connected(void *to)
@@ -41,83 +34,38 @@ static void take_connected(void *to)
     }
 }
 
-static void take_data(void *to, struct str bytes)
+static void read_far(void *far, bool on)
 {
-    struct tap *t = to;
-
-    t->bytes += bytes.len;
-    if (!t->quiet)
-        buf_add(&t->seen, bytes);
-    if (t->pauses) {
-        far_read(t->far, false);
-        timer_set(t->later, 0);
-    }
-    if (t->stop_at && t->bytes >= t->stop_at)
-        loop_stop(t->loop);
+    far_read(far, on);
 }
 
-static void resume(void *to)
-{
-    struct tap *t = to;
-
-    far_read(t->far, true);
-}
-
-static void take_end(void *to, bool clean)
-{
-    struct tap *t = to;
-
-    (void)clean; /* not everybody says goodbye in TLS */
-    t->ends++;
-    loop_stop(t->loop);
-}
-
-static void take_failed(void *to, enum dial_fault fault, const struct err *why)
-{
-    struct tap *t = to;
-
-    assert_int_equal(why->kind, ERR_PEER);
-    t->failed = true;
-    t->fault = fault;
-    buf_printf(&t->seen, "%s", why->msg);
-    loop_stop(t->loop);
-}
-
-static void take_drained(void *to)
-{
-    struct tap *t = to;
-
-    t->drains++;
-}
-
+/* The ear stands first, so that who has the tap has the ear. */
 static const struct far_events events = { .connected = take_connected,
-                                          .failed = take_failed,
-                                          .data = take_data,
-                                          .end = take_end,
-                                          .drained = take_drained };
+                                          .failed = ear_failed,
+                                          .data = ear_data,
+                                          .end = ear_end,
+                                          .drained = ear_drained };
 
 static void open_tap(struct tap *t, const struct far_config *config)
 {
     struct far_config own = *config;
     struct err e = ERR_NONE;
 
-    *t = (struct tap){ .loop = loop_new() };
+    *t = (struct tap){ .say = STR_NONE };
+    ear_init(&t->ear, read_far);
     snprintf(t->url, sizeof t->url, "%s", config->url);
     own.url = t->url; /* it is borrowed */
-    buf_init(&t->seen, 1 << 20);
-    t->later = timer_new(t->loop, resume, t);
-    if (!far_house_new(&t->house, t->loop, &own, &events, &e))
+    if (!far_house_new(&t->house, t->ear.loop, &own, &events, &e))
         fail_msg("%s", e.msg);
     t->far = far_open(t->house, t);
+    t->ear.connection = t->far;
 }
 
 static void close_tap(struct tap *t)
 {
     far_close(t->far);
     far_house_free(t->house);
-    timer_close(t->later);
-    loop_free(t->loop);
-    buf_release(&t->seen);
+    ear_release(&t->ear);
 }
 
 /* openssl's own server, with a certificate of its own. */
@@ -256,9 +204,9 @@ static void tls_is_spoken_to_whom_is_trusted(void **state)
     start_tls(&s, "IP:127.0.0.1", "-rev"); /* it says backwards what it is told */
     open_secure(&t, &s, true);
     t.say = STR("drawer\n");
-    t.stop_at = 7;
-    loop_run(t.loop);
-    assert_str(buf_str(&t.seen), STR("reward\n"));
+    t.ear.stop_at = 7;
+    loop_run(t.ear.loop);
+    assert_str(buf_str(&t.ear.seen), STR("reward\n"));
     close_tap(&t);
     stop_tls(&s);
 }
@@ -271,11 +219,11 @@ static void check_untrusted(const char *names, bool trusted, const char *says)
     start_tls(&s, names, "-rev");
     open_secure(&t, &s, trusted);
     t.say = STR("secret\n");
-    loop_run(t.loop);
-    assert_true(t.failed);
-    assert_int_equal(t.fault, DIAL_TLS);
-    if (!strstr(buf_z(&t.seen), says))
-        fail_msg("'%s' is not about '%s'", buf_z(&t.seen), says);
+    loop_run(t.ear.loop);
+    assert_true(t.ear.failed);
+    assert_int_equal(t.ear.fault, DIAL_TLS);
+    if (!strstr(buf_z(&t.ear.seen), says))
+        fail_msg("'%s' is not about '%s'", buf_z(&t.ear.seen), says);
     close_tap(&t);
     stop_tls(&s);
 }
@@ -309,12 +257,12 @@ static void check_much(bool pauses)
     start_tls(&s, "IP:127.0.0.1", "-WWW"); /* it sends the file that one asks for */
     make_much(&s);
     open_secure(&t, &s, true);
-    t.quiet = true;
-    t.pauses = pauses;
+    t.ear.quiet = true;
+    t.ear.pauses = pauses;
     t.say = STR("GET /much HTTP/1.0\r\n\r\n");
-    loop_run(t.loop);
-    assert_int_equal(t.ends, 1);
-    assert_true(t.bytes > MUCH && t.bytes < MUCH + 200); /* with its head */
+    loop_run(t.ear.loop);
+    assert_int_equal(t.ear.ends, 1);
+    assert_true(t.ear.bytes > MUCH && t.ear.bytes < MUCH + 200); /* with its head */
     close_tap(&t);
     stop_tls(&s);
 }
@@ -345,12 +293,12 @@ static void much_goes_whole_through_tls(void **state)
     for (int i = 1000; i < MUCH; i += 1000)
         much[i] = '\n'; /* it takes only so much in a line */
     much[MUCH - 1] = '\n';
-    t.quiet = true;
-    t.stop_at = MUCH;
+    t.ear.quiet = true;
+    t.ear.stop_at = MUCH;
     t.say = str_n(much, MUCH);
     t.say_at_once = 50000;
-    loop_run(t.loop);
-    assert_int_equal(t.bytes, MUCH);
+    loop_run(t.ear.loop);
+    assert_int_equal(t.ear.bytes, MUCH);
     free(much);
     close_tap(&t);
     stop_tls(&s);
@@ -394,8 +342,8 @@ static void a_proxy_is_asked_for_a_tunnel(void **state)
     be_told_of_proxy("http_proxy", p.port);
     open_tap(&t, &(struct far_config){ .url = "http://server.example:80", .connect_ms = 5000 });
     t.say = STR("hello");
-    loop_run(t.loop);
-    assert_str(buf_str(&t.seen), STR("who is there?"));
+    loop_run(t.ear.loop);
+    assert_str(buf_str(&t.ear.seen), STR("who is there?"));
     peer_join(&p);
     close_tap(&t);
     be_told_of_proxy(NULL, 0);
@@ -415,10 +363,10 @@ static void a_proxy_that_refuses_is_told(void **state)
     be_told_of_proxy("https_proxy", p.port);
     open_tap(&t,
              &(struct far_config){ .url = "https://server.example:443", .connect_ms = 5000 });
-    loop_run(t.loop);
-    assert_true(t.failed);
-    assert_int_equal(t.fault, DIAL_PROXY);
-    assert_non_null(strstr(buf_z(&t.seen), "403"));
+    loop_run(t.ear.loop);
+    assert_true(t.ear.failed);
+    assert_int_equal(t.ear.fault, DIAL_PROXY);
+    assert_non_null(strstr(buf_z(&t.ear.seen), "403"));
     peer_join(&p);
     close_tap(&t);
     be_told_of_proxy(NULL, 0);
@@ -439,8 +387,8 @@ static void nobody_here_is_behind_a_proxy(void **state)
     snprintf(url, sizeof url, "http://127.0.0.1:%d", p.port);
     open_tap(&t, &(struct far_config){ .url = url, .here = true, .connect_ms = 5000 });
     t.say = STR("hello");
-    loop_run(t.loop);
-    assert_int_equal(t.ends, 1);
+    loop_run(t.ear.loop);
+    assert_int_equal(t.ear.ends, 1);
     peer_join(&p);
     close_tap(&t);
     be_told_of_proxy(NULL, 0);
@@ -454,10 +402,10 @@ static void a_name_without_an_address_is_told(void **state)
     be_told_of_proxy(NULL, 0);
     open_tap(&t,
              &(struct far_config){ .url = "http://no-such.invalid:80", .connect_ms = 5000 });
-    loop_run(t.loop);
-    assert_int_equal(t.fault, DIAL_UNKNOWN_HOST);
+    loop_run(t.ear.loop);
+    assert_int_equal(t.ear.fault, DIAL_UNKNOWN_HOST);
     assert_string_equal(
-        buf_z(&t.seen),
+        buf_z(&t.ear.seen),
         "cannot connect to 'http://no-such.invalid:80': its name has no address");
     close_tap(&t);
 }

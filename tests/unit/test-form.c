@@ -57,33 +57,12 @@ static void a_part_is_not_the_whole(void **state)
     assert_true(form_is(STR("%72esource"), STR("resource")));
 }
 
-static void what_is_encoded_means_the_same_again(void **state)
-{
-    char all[256];
-    struct buf text, back;
-
-    (void)state;
-    for (int i = 0; i < 256; i++)
-        all[i] = (char)i;
-    buf_init(&text, 4096);
-    buf_init(&back, 4096);
-    form_encode(&text, str_n(all, sizeof all));
-    form_decode(&back, buf_str(&text));
-    assert_str(buf_str(&back), str_n(all, sizeof all));
-    buf_clear(&text);
-    form_encode(&text, STR("http://h:1/a b~c-d_e.f"));
-    assert_str(buf_str(&text), STR("http%3A%2F%2Fh%3A1%2Fa%20b~c-d_e.f"));
-    buf_release(&text);
-    buf_release(&back);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_come_as_they_are_written),
         cmocka_unit_test(escapes_are_read_and_what_is_none_stands_for_itself),
         cmocka_unit_test(a_part_is_not_the_whole),
-        cmocka_unit_test(what_is_encoded_means_the_same_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -724,9 +724,8 @@ static void what_does_not_end_is_aborted(void **state)
     http_conn_stop(&r.conn);
     http_conn_abort(&r.conn);
     saw(&r,
-        "HTTP/1.1 503 Service Unavailable\n" JSON "Retry-After: 1\nContent-Length: 91\n" CLOSE
-        "\n" ERROR("the server is shutting down") "<finish>gone: stopped, 503, the server is "
-                                                  "shutting down\n");
+        "HTTP/1.1 503 Service Unavailable\n" JSON "Retry-After: 1\nContent-Length: 81\n" CLOSE
+        "\n" ERROR("mcpreel was ended") "<finish>gone: stopped, 503, mcpreel was ended\n");
     http_conn_abort(&r.conn);
     saw(&r, "<close>");
     close_rig(&r);
@@ -734,7 +733,7 @@ static void what_does_not_end_is_aborted(void **state)
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
     buf_clear(&r.owner.seen);
     http_conn_abort(&r.conn);
-    saw(&r, "<finish>gone: stopped, 0, the server is shutting down\n");
+    saw(&r, "<finish>gone: stopped, 0, mcpreel was ended\n");
     close_rig(&r);
 }
 

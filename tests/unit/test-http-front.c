@@ -16,7 +16,8 @@
  *
  * and in return, in this order: "server 1 starts", "server 1 >> {json}", "server 1 ends",
  * "server 1 unheard {json}", "finish", and what is said to clients; "own" stands before what no
- * server said. Each thing happens a millisecond after the one before it. */
+ * server said, and "because WHY" after the end of a stream that no server has ended. Each thing
+ * happens a millisecond after the one before it. */
 struct story {
     struct action_sink out;
     struct http_front front;
@@ -65,6 +66,8 @@ static void put(struct action_sink *self, const struct action *a)
         if (a->own)
             buf_add(&s->got, STR("own "));
         http_line_write(&s->got, a);
+        if (a->own && a->kind == ACTION_END)
+            buf_printf(&s->got, " because %.*s", STR_ARG(a->why));
         buf_add_ch(&s->got, '\n');
         return;
     case ACTION_REPORT:

@@ -120,13 +120,48 @@ static void every_way_not_to_answer_has_its_words(void **state)
     data(&b, "<html>");
     assert_complaint(&b, "the server's answer is neither a JSON-RPC message nor events");
     head(&b, 302, NULL, "Location", "/login");
-    assert_complaint(&b, "the server says it is elsewhere (status 302): '/login'");
+    assert_complaint(&b, "the server says it is elsewhere (status 302): '/login'; this is not "
+                         "followed, but can be given as the server's address");
+    head(&b, 308, NULL, "Location", "http://user-less.example/mcp?key=secret");
+    assert_complaint(&b, "the server says it is elsewhere (status 308): "
+                         "'http://user-less.example/mcp'; this is not followed, but can be "
+                         "given as the server's address");
+    head(&b, 307, NULL, NULL, NULL);
+    assert_complaint(&b, "the server says it is elsewhere (status 307), but not where");
     head(&b, 304, NULL, NULL, NULL);
     assert_complaint(&b, "the server refused it (status 304)");
     head(&b, 429, NULL, NULL, NULL);
     assert_complaint(&b, "the server refused it (status 429)");
     head(&b, 502, NULL, NULL, NULL);
     assert_complaint(&b, "the server failed at it (status 502)");
+    close_bench(&b);
+}
+
+#define LOGIN                                                                                  \
+    "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"
+
+static void of_a_challenge_is_told_what_helps(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 401, NULL, NULL, NULL);
+    assert_complaint(&b, LOGIN "; it does not say who gives one");
+    head(&b, 401, NULL, "WWW-Authenticate", "Basic realm=\"x\"");
+    assert_complaint(&b, LOGIN "; it does not say who gives one");
+    head(&b, 401, NULL, "WWW-Authenticate",
+         "Bearer error=\"invalid_token\", resource_metadata=\"http://h/meta?key=1\"");
+    assert_complaint(&b, LOGIN "; it says 'invalid_token'; who gives one stands at "
+                               "'http://h/meta'");
+    head(&b, 403, NULL, "WWW-Authenticate",
+         "Bearer error=\"insufficient_scope\", scope=\"a b\"");
+    assert_complaint(&b, "the server refused it (status 403); it says 'insufficient_scope'; "
+                         "it has to be for 'a b'");
+    head(&b, 403, NULL, NULL, NULL);
+    assert_complaint(&b, "the server refused it (status 403)");
+    head(&b, 400, NULL, "WWW-Authenticate", "Bearer error=\"invalid_request\"");
+    assert_complaint(&b, "the server refused it (status 400)");
     close_bench(&b);
 }
 
@@ -137,6 +172,7 @@ int main(void)
         cmocka_unit_test(an_id_that_cannot_be_told_is_none),
         cmocka_unit_test(a_body_is_gathered),
         cmocka_unit_test(every_way_not_to_answer_has_its_words),
+        cmocka_unit_test(of_a_challenge_is_told_what_helps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

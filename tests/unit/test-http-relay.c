@@ -696,7 +696,7 @@ static void when_we_end_whatever_is_under_way_has_its_end(void **state)
     http_relay_close(g.relay);
     g.relay = NULL;
     assert_int_equal(g.ends, 1);
-    assert_non_null(strstr(buf_z(&g.seen), "end self we are ending\n"));
+    assert_non_null(strstr(buf_z(&g.seen), "end self mcpreel was ended\n"));
     peer_join(&g.server);
     close_rig(&g);
 

@@ -462,8 +462,8 @@ static void stopping_lets_answers_end_in_their_time(void **state)
     assert_true(str_ends(buf_str(&h.heard), STR("a\r\nlast words\r\n0\r\n\r\n")));
     close(held);
     assert_string_equal(dial_hear(h.loop, stuck, &h.heard, STR_NONE), "end");
-    assert_true(str_ends(buf_str(&h.owner.seen),
-                         STR("gone: stopped, 503, the server is shutting down\n")));
+    assert_true(
+        str_ends(buf_str(&h.owner.seen), STR("gone: stopped, 503, mcpreel was ended\n")));
     close(stuck);
     assert_true(dial_until(h.loop, is_done, &h));
     close_house(&h);

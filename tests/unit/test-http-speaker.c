@@ -16,9 +16,10 @@
  *     << {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}
  *
  * ">>" is what the client says. A number and a method is what the speaker asks for: its target,
- * its header lines but for those that every request has, its body. A number and anything else
- * is what comes of that: an answer, an event, "end" (see http-line.h), "endpoint URL" (an event
- * of that name), "bytes TEXT" (of the body), or "failed WHY". What comes of a line stands below
+ * its header lines but for those that every request has, its body; "fault: WHY" and
+ * "abandoned", with ": WHY" or without, are its, too. A number and anything else is what comes
+ * of that: an answer, an event, "end" (see http-line.h), "endpoint URL" (an event of that
+ * name), "bytes TEXT" (of the body), or "failed WHY". What comes of a line stands below
  * it, in order and byte for byte. A request is on its way at once, unless there is a line
  * "slow" above; "taken N" says so then. "url URL" comes first, if it is another than
  * http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out that
@@ -109,7 +110,12 @@ static void write_down(struct action_sink *self, const struct action *a)
         write_ask(p, a);
         break;
     case ACTION_ABANDON:
-        buf_printf(&p->got, "%llu abandoned", (unsigned long long)a->way.exchange);
+        buf_printf(&p->got, "%llu abandoned%s%.*s", (unsigned long long)a->way.exchange,
+                   a->text.len ? ": " : "", STR_ARG(a->text));
+        break;
+    case ACTION_FAULT:
+        buf_printf(&p->got, "%llu fault: %.*s", (unsigned long long)a->way.exchange,
+                   STR_ARG(a->text));
         break;
     case ACTION_FINISH:
         buf_printf(&p->got, "finish %d", a->exit_code);
@@ -261,7 +267,8 @@ static bool is_expected(struct str line)
     word = str_cut(&rest, ' ');
     return line.at[0] >= '0' && line.at[0] <= '9' &&
            (str_eq(word, STR("POST")) || str_eq(word, STR("GET")) ||
-            str_eq(word, STR("DELETE")) || str_eq(word, STR("abandoned")));
+            str_eq(word, STR("DELETE")) || str_eq(word, STR("abandoned")) ||
+            str_eq(word, STR("abandoned:")) || str_eq(word, STR("fault:")));
 }
 
 static bool act(struct play *p, struct str line)
@@ -364,7 +371,7 @@ static void so_many_are_under_way_at_once_and_no_more(void **state)
         tell(&p, (struct event){ .kind = EVENT_SAY, .text = str_z(line) });
     }
     assert_int_equal(count_lines(&p.got, " POST "), HTTP_SPEAKER_AT_ONCE);
-    assert_true(p.speaker.queued > 0);
+    assert_true(p.speaker.said.bytes > 0);
     for (uint64_t i = 1; i <= HTTP_SPEAKER_AT_ONCE + 10; i++) {
         tell(&p, (struct event){
                      .kind = EVENT_HEAD, .exchange = i, .status = 500, .fields = &none });
@@ -372,7 +379,7 @@ static void so_many_are_under_way_at_once_and_no_more(void **state)
     }
     assert_int_equal(count_lines(&p.got, " POST "), HTTP_SPEAKER_AT_ONCE + 10);
     assert_int_equal(count_lines(&p.got, "<< "), HTTP_SPEAKER_AT_ONCE + 10);
-    assert_int_equal(p.speaker.queued, 0);
+    assert_int_equal(p.speaker.said.bytes, 0);
     end_quiet(&p);
 }
 

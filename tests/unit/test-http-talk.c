@@ -71,7 +71,7 @@ static void talks_are_found_by_what_is_under_way(void **state)
     ask(&b, one, 2);
     assert_null(http_talk_find(&b.talks, 1));
     assert_ptr_equal(http_talk_find(&b.talks, 3), one);
-    http_talk_drop(one, &b.say);
+    http_talk_drop(one, &b.say, STR_NONE);
     http_talk_sweep(&b.talks);
     assert_ptr_equal(b.talks.first, other);
     assert_str(buf_str(&b.did), STR("ask 1;ask 2;ask 3;abandon 3;"));

@@ -221,6 +221,28 @@ static void a_member_that_stands_there_twice_is_noted_and_the_last_counts(void *
     look_away(&l);
 }
 
+static bool is_mismatch(const char *text)
+{
+    struct looked_at l;
+    bool is;
+
+    look(&l, text);
+    is = mcp_error_is(&l.m, -32020);
+    look_away(&l);
+    return is;
+}
+
+static void an_error_is_known_by_its_code(void **state)
+{
+    (void)state;
+    assert_true(is_mismatch("{\"id\":1,\"error\":{\"code\":-32020}}"));
+    assert_true(is_mismatch("{\"error\":{\"code\":-32020.0,\"message\":\"x\"}}"));
+    assert_false(is_mismatch("{\"id\":1,\"error\":{\"code\":-32021}}"));
+    assert_false(is_mismatch("{\"id\":1,\"error\":{\"code\":\"-32020\"}}"));
+    assert_false(is_mismatch("{\"id\":1,\"result\":{\"code\":-32020}}"));
+    assert_false(is_mismatch("{\"id\":1,\"method\":\"x\",\"error\":{\"code\":-32020}}"));
+}
+
 static void every_kind_has_a_name(void **state)
 {
     (void)state;
@@ -244,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_response_gives_no_method_and_only_one_outcome),
         cmocka_unit_test(only_results_and_errors_are_responses),
         cmocka_unit_test(a_member_that_stands_there_twice_is_noted_and_the_last_counts),
+        cmocka_unit_test(an_error_is_known_by_its_code),
         cmocka_unit_test(every_kind_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

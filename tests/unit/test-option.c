@@ -289,6 +289,44 @@ static void a_row_is_shown_unless_hidden_or_replaced(void **state)
         assert_int_equal(option_shown(o, NULL), strcmp(o->name, "odd") != 0);
 }
 
+static void what_is_idle_is_refused_on_the_line_only(void **state)
+{
+    static char *const env[] = { "MCPREEL_LABEL=x", NULL };
+    static const struct option_idle rows[] = { { "quiet", "others", false },
+                                               { "label", "a name", true },
+                                               { 0 } };
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        { "", NULL },
+        { "-q", NULL },
+        { "--label x", "'--label' only goes with a name" },
+        { "-- --label x", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char words[64], *argv[FIXTURE_WORDS + 1];
+        struct shared_args shared = { 0 };
+        struct arena arena = { 0 };
+        struct option_reader r;
+        struct operands in;
+        struct err e = ERR_NONE;
+
+        memcpy(words, cases[i].line, strlen(cases[i].line) + 1);
+        option_reader_init(&r, env, &arena);
+        option_reader_add(&r, (struct option_set){ shared_options, &shared });
+        option_read_line(&r, fixture_split(words, argv), argv, OPTION_ALL, &in, &e);
+        option_read_env(&r, &e);
+        assert_non_null(shared.label);
+        assert_int_equal(option_refuse_idle(&in, rows, &e), !cases[i].says);
+        if (cases[i].says)
+            assert_string_equal(e.msg, cases[i].says);
+        arena_release(&arena);
+    }
+    assert_true(option_refuse_idle(&(struct operands){ 0 }, rows, &(struct err)ERR_NONE));
+}
+
 static void a_variable_is_the_name_in_capitals(void **state)
 {
     char out[OPTION_ENV_NAME];
@@ -309,6 +347,7 @@ int main(void)
         cmocka_unit_test(leading_options_end_at_the_first_other_word),
         cmocka_unit_test(reading_goes_on_after_an_error_and_keeps_the_first),
         cmocka_unit_test(a_row_is_shown_unless_hidden_or_replaced),
+        cmocka_unit_test(what_is_idle_is_refused_on_the_line_only),
         cmocka_unit_test(a_variable_is_the_name_in_capitals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

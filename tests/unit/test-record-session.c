@@ -343,8 +343,10 @@ static void who_is_tired_of_waiting_for_the_disk_can_end_us(void **state)
 static void a_server_that_had_to_be_ended_is_told_with_the_result(void **state)
 {
     struct program p;
+    struct buf file;
 
     (void)state;
+    buf_init(&file, 1 << 16);
     program_run(&p, NULL,
                 PROGRAM_WORDS("record", "-o", "file", "--", "sh", "-c", "exec sleep 1000"),
                 STR(ASK(1)));
@@ -354,6 +356,10 @@ static void a_server_that_had_to_be_ended_is_told_with_the_result(void **state)
                    "mcpreel: warning: recorded 1 message in file; the server outlived its "
                    "client for 0.8 s and got SIGTERM\n"));
     program_release(&p);
+    scratch_get(&file, "file");
+    assert_non_null(strstr(buf_z(&file), "\"signal\":15,\"why\":\"the server outlived its "
+                                         "client for 0.8 s and got SIGTERM\""));
+    buf_release(&file);
 }
 
 int main(void)

@@ -33,6 +33,7 @@ static const char *const whole_lines[] = {
     "{\"type\":\"raw\",\"from\":\"client\",\"base64\":\"/w==\",\"us\":7,\"conn\":1}",
     "{\"type\":\"stderr\",\"text\":\"\",\"us\":8,\"conn\":1}",
     "{\"type\":\"proc\",\"ev\":\"exit\",\"exit_code\":-1,\"signal\":9,\"us\":-1}",
+    "{\"type\":\"proc\",\"ev\":\"failed\",\"why\":\"no more processes\",\"us\":9}",
     "{\"type\":\"http\",\"ev\":\"request\",\"state\":\"live\",\"kind\":\"lifecycle\","
     "\"method\":\"POST\","
     "\"path\":\"/mcp\",\"query\":\"\",\"host\":\"self\",\"origin\":\"none\","

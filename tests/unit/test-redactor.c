@@ -419,6 +419,7 @@ static void no_text_of_a_line_is_passed_over(void **state)
           "state" },
         { "{'type':'http','ev':'response','status':200,'media':'%s','exchange':1}", "media" },
         { "{'type':'http','ev':'end','by':'%s','clean':true,'exchange':1}", "by" },
+        { "{'type':'proc','ev':'failed','why':'cannot start %s'}", "why" },
         { MESSAGE("'msg':{'method':'a'},'batch':{'id':'%s'}"), "batch" },
     };
     struct desk d;

@@ -12,6 +12,7 @@ static struct str meant(const char *base, const char *text, struct arena *a)
     assert_true(url_parse(&at, str_z(base), &e));
     if (!reference_resolve(&u, &named, str_z(text), &at, a, &e)) {
         assert_int_equal(e.kind, ERR_INPUT);
+        assert_true(strlen(e.msg) > 0);
         return STR("-");
     }
     assert_null(u.fragment.at);

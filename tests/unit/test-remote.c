@@ -147,7 +147,28 @@ static void without_a_url_there_is_no_server(void **state)
 
     assert_true(read_args(*state, &r, &(struct remote_args){ 0 }, &e));
     assert_null(r.url);
+    assert_false(remote_is_secure(&r));
     remote_release(&r);
+}
+
+static void a_server_is_secure_by_its_scheme(void **state)
+{
+    static const struct {
+        const char *url;
+        bool secure;
+    } rows[] = { { "https://h/", true },
+                 { "HTTPS://h", true },
+                 { "http://h/", false },
+                 { "http://h/https:", false } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct err e = ERR_NONE;
+        struct remote r;
+
+        assert_true(read_args(*state, &r, &(struct remote_args){ .url = rows[i].url }, &e));
+        assert_int_equal(remote_is_secure(&r), rows[i].secure);
+        remote_release(&r);
+    }
 }
 
 static void what_is_secret_is_not_lent_to_other_machines(void **state)
@@ -179,6 +200,7 @@ int main(void)
         AT_A_DESK(what_cannot_be_used_is_told_without_its_value),
         AT_A_DESK(what_goes_with_a_url_needs_one_and_no_more),
         AT_A_DESK(without_a_url_there_is_no_server),
+        AT_A_DESK(a_server_is_secure_by_its_scheme),
         AT_A_DESK(what_is_secret_is_not_lent_to_other_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

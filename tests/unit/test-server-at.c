@@ -26,7 +26,7 @@ struct bench {
     struct tap tap;
     struct http_tap http;
     struct buf heard, logged;
-    const char *last;
+    const char *last, *before; /* what is to be recorded before anything is heard */
 };
 
 static void note(struct bench *b, const char *what, struct str text)
@@ -41,8 +41,9 @@ static void on_message(void *to, struct str message)
     struct bench *b = to;
 
     /* It is in the recording before anybody has it. */
-    if (b->server.tap)
-        assert_non_null(memmem(b->records.text.at, b->records.text.len, "http end", 8));
+    if (b->before)
+        assert_non_null(
+            memmem(b->records.text.at, b->records.text.len, b->before, strlen(b->before)));
     note(b, "", message);
 }
 
@@ -122,6 +123,7 @@ static void what_is_said_is_posted_and_recorded_before_it_goes_on(void **state)
 
     (void)state;
     open_bench(&b, script, true);
+    b.before = "s2c {'id':1,'result':{}}";
     server_at_say(&b.server, STR(PING(1)));
     run_until(&b, "result");
     assert_str(buf_str(&b.heard), STR(PONG(1) "\n"));
@@ -143,6 +145,7 @@ static void a_server_that_breaks_off_is_told_to_client_and_recording(void **stat
 
     (void)state;
     open_bench(&b, script, true);
+    b.before = "http end error why=the server closed the connection without an answer";
     server_at_say(&b.server, STR(PING(1)));
     run_until(&b, "error");
     assert_str(buf_str(&b.heard),
@@ -156,6 +159,27 @@ static void a_server_that_breaks_off_is_told_to_client_and_recording(void **stat
     assert_non_null(strstr(b.records.text.at, "http end error"));
     assert_true(http_speaker_spoke_in_vain(&b.server.speaker));
     close_bench(&b);
+}
+
+static void an_answer_that_is_none_is_told_to_the_recording_first(void **state)
+{
+    static const struct peer_step script[] = {
+        PEER(ACCEPT),
+        PEER_N(GULP, sizeof REQUEST - 1),
+        PEER_TEXT(SAYS, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"),
+        PEER(EOF),
+        PEER(DONE),
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, script, true);
+    b.before = "http end server why=the server took the request and said nothing to it";
+    server_at_say(&b.server, STR(PING(1)));
+    run_until(&b, "error");
+    assert_non_null(strstr(buf_z(&b.heard), "said nothing to it (status 202)"));
+    close_bench(&b);
+    assert_null(b.server.ended);
 }
 
 static void nothing_has_to_be_recorded(void **state)
@@ -229,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_said_is_posted_and_recorded_before_it_goes_on),
         cmocka_unit_test(a_server_that_breaks_off_is_told_to_client_and_recording),
+        cmocka_unit_test(an_answer_that_is_none_is_told_to_the_recording_first),
         cmocka_unit_test(nothing_has_to_be_recorded),
         cmocka_unit_test(an_answer_can_be_held),
         cmocka_unit_test(what_cannot_be_a_url_is_refused),

@@ -62,11 +62,12 @@ static void on_stderr(void *to, uint64_t number, struct str text)
     buf_printf(&w->told, "%llu stderr %.*s", (unsigned long long)number, STR_ARG(text));
 }
 
-static void on_exited(void *to, uint64_t number, int code, int signum)
+static void on_exited(void *to, uint64_t number, int code, int signum, struct str why)
 {
     struct witness *w = to;
 
-    buf_printf(&w->told, "%llu exited %d %d\n", (unsigned long long)number, code, signum);
+    buf_printf(&w->told, "%llu exited %d %d%s%.*s\n", (unsigned long long)number, code, signum,
+               why.len ? ": " : "", STR_ARG(why));
 }
 
 static void on_all_gone(void *to)
@@ -172,8 +173,43 @@ static void one_that_reads_nothing_is_stopped(void **state)
     loop_run(w.loop);
     assert_str(buf_str(&w.told),
                STR("1 started\n"
-                   "1 exited 0 15\n"
-                   "1 gone: 'sleep' was ended: it does not read what it is sent\n"));
+                   "1 exited 0 15: 'sleep' does not read what it is sent; mcpreel ended it\n"
+                   "1 gone: 'sleep' does not read what it is sent; mcpreel ended it\n"));
+    close_witness(&w);
+}
+
+static void one_that_says_no_more_and_lives_on_is_ended(void **state)
+{
+    static char *const argv[] = { "sh", "-c", "exec >&-; exec sleep 60", NULL };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    start(&w, 1);
+    loop_run(w.loop);
+    assert_str(buf_str(&w.told),
+               STR("1 started\n"
+                   "1 exited 0 15: 'sh' closed its output and lived on; mcpreel ended it\n"
+                   "1 gone: 'sh' closed its output and lived on; mcpreel ended it\n"));
+    close_witness(&w);
+}
+
+static void one_that_lives_on_without_its_clients_is_ended(void **state)
+{
+    static char *const argv[] = { "sh", "-c", "echo '{\"method\":\"m\"}'; exec sleep 60",
+                                  NULL };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    w.end_on_message = 1;
+    start(&w, 1);
+    loop_run(w.loop);
+    assert_str(buf_str(&w.told),
+               STR("1 started\n"
+                   "1 said {\"method\":\"m\"}\n"
+                   "1 exited 0 15: 'sh' lived on after the end of its input; mcpreel ended it\n"
+                   "1 gone: 'sh' lived on after the end of its input; mcpreel ended it\n"));
     close_witness(&w);
 }
 
@@ -211,6 +247,8 @@ int main(void)
         cmocka_unit_test(what_each_says_is_told_with_its_number),
         cmocka_unit_test(when_the_last_is_gone_that_is_told),
         cmocka_unit_test(one_that_reads_nothing_is_stopped),
+        cmocka_unit_test(one_that_says_no_more_and_lives_on_is_ended),
+        cmocka_unit_test(one_that_lives_on_without_its_clients_is_ended),
         cmocka_unit_test(those_that_are_left_are_killed),
         cmocka_unit_test(one_that_cannot_be_started_is_an_error_and_no_more),
     };

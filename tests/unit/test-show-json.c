@@ -88,6 +88,12 @@ static void records_say_what_they_are(void **state)
     r = (struct record){ .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS, .http.status = 401 };
     show_json_record(&b, &r, -1);
     assert_str(buf_str(&b), STR("{\"v\":1,\"type\":\"http\",\"us\":null,\"status\":401}\n"));
+    buf_clear(&b);
+    r = (struct record){ .kind = RECORD_PROC,
+                         .proc = { .event = STR("failed"), .why = STR("not there") } };
+    show_json_record(&b, &r, 9);
+    assert_str(buf_str(&b), STR("{\"v\":1,\"type\":\"process\",\"us\":9,\"event\":\"failed\","
+                                "\"exit_code\":null,\"why\":\"not there\"}\n"));
     buf_release(&b);
 }
 

@@ -129,6 +129,11 @@ static void records_between_messages_have_lines(void **state)
     show_text_record(&to, &r, 5000000, false);
     assert_str(buf_str(&to), STR("            5.000  server  process   exit 1 by signal 9\n"));
     buf_clear(&to);
+    r = (struct record){ .kind = RECORD_PROC };
+    r.proc = (struct record_proc){ .event = STR("failed"), .why = STR("not there") };
+    show_text_record(&to, &r, 5000000, false);
+    assert_str(buf_str(&to), STR("            5.000  server  process   failed: not there\n"));
+    buf_clear(&to);
     r = (struct record){ .kind = RECORD_HTTP_REQUEST };
     r.http.method = STR("POST");
     r.http.path = STR("/mcp");

@@ -1,100 +1,223 @@
 #include "base/sieve.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "test.h"
 
-enum { TEXT = 4096 };
+enum { BLOCK = SIEVE_PLACES + SIEVE_GRAM - 1 }; /* what has to be there to look at 32 places */
 
-static unsigned draw(unsigned *seed)
+static unsigned draw(unsigned *seed, unsigned below)
 {
-    return (*seed = *seed * 1103515245u + 12345u) >> 16;
+    *seed = *seed * 1103515245u + 12345u;
+    return (*seed >> 16) % below;
 }
 
-/* All that comes through before the end, where the sieve looks at nothing. Returns where that
- * is. */
-static size_t sift(const struct sieve *s, struct str text, bool through[TEXT])
+static bool looks(void)
 {
-    uint32_t places;
-    size_t at = 0;
-
-    memset(through, 0, TEXT * sizeof *through);
-    for (; (places = sieve_next(s, text, &at)); at += SIEVE_PLACES)
-        for (unsigned n = 0; n < SIEVE_PLACES; n++)
-            through[at + n] = places >> n & 1;
-    return at;
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
 }
 
-static bool stands_at(char grams[][SIEVE_GRAM], size_t count, const char *at)
+/* The same, place by place, in the plainest way there is. */
+static bool may_stand(const struct sieve *s, const char *at)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!memcmp(grams[i], at, SIEVE_GRAM))
+    for (unsigned bank = 0; bank < SIEVE_BANKS; bank++) {
+        unsigned groups = 0xff;
+
+        for (unsigned place = 0; place < SIEVE_GRAM; place++) {
+            unsigned char byte = (unsigned char)at[place];
+            groups &= s->low[bank][place][byte & 15] & s->high[bank][place][byte >> 4];
+        }
+        if (groups)
             return true;
+    }
     return false;
 }
 
-static void no_gram_is_left_out(void **state)
+static uint32_t plainly(const struct sieve *s, struct str text, size_t *at)
 {
-    enum { GRAMS = 40 };
-    char text[TEXT], grams[GRAMS][SIEVE_GRAM];
-    struct sieve s = { .grams = 0 };
-    bool through[TEXT];
-    unsigned seed = 7;
-    size_t end, right = 0;
+    for (; looks() && s->grams <= SIEVE_MOST && text.len - *at >= BLOCK; *at += SIEVE_PLACES) {
+        uint32_t places = 0;
 
-    (void)state;
-    for (size_t i = 0; i < TEXT; i++)
-        text[i] = (char)(i % 2 ? 'a' + draw(&seed) % 8 : draw(&seed));
-    for (size_t i = 0; i < GRAMS; i++) {
-        memcpy(grams[i], text + i * 97, SIEVE_GRAM);
-        sieve_add(&s, grams[i]);
+        for (unsigned n = 0; n < SIEVE_PLACES; n++)
+            places |= (uint32_t)may_stand(s, text.at + *at + n) << n;
+        if (places)
+            return places;
     }
-    for (size_t len = TEXT - 70; len <= TEXT; len++) {
-        end = sift(&s, str_n(text, len), through);
-        assert_true(end <= len);
-        for (size_t i = 0; i < end; i++)
-            assert_true(through[i] || !stands_at(grams, GRAMS, text + i));
-    }
-    for (size_t i = 0; i < end; i++)
-        right += through[i];
-    assert_true(right < end / 4); /* or it would be of no use */
+    return 0;
 }
 
-static void the_last_bytes_are_nobodys_but_the_callers(void **state)
+/* A text in memory of just its size: who looks beyond it is found by the sanitizer. */
+static struct str copy(struct str text)
 {
-    char text[SIEVE_PLACES + SIEVE_GRAM - 1];
-    struct sieve s = { .grams = 0 };
+    char *own = mem_grow(NULL, text.len ? text.len : 1);
+
+    if (text.len)
+        memcpy(own, text.at, text.len);
+    return str_n(own, text.len);
+}
+
+/* From `from` on, block by block until there is no more. */
+static void check_same(const struct sieve *s, struct str text, size_t from)
+{
+    size_t at = from, want_at = from;
+    uint32_t places, want;
+
+    do {
+        places = sieve_next(s, text, &at);
+        want = plainly(s, text, &want_at);
+        assert_int_equal(places, want);
+        assert_int_equal(at, want_at);
+        at += SIEVE_PLACES;
+        want_at += SIEVE_PLACES;
+    } while (places);
+}
+
+static void check_found(const struct sieve *s, struct str text, const char *gram)
+{
     size_t at = 0;
+    bool *through = mem_grow(NULL, text.len + SIEVE_PLACES);
+    uint32_t places;
+
+    memset(through, 0, text.len + SIEVE_PLACES);
+    for (; (places = sieve_next(s, text, &at)); at += SIEVE_PLACES)
+        for (unsigned n = 0; n < SIEVE_PLACES; n++)
+            through[at + n] = places >> n & 1;
+    assert_true(!looks() || text.len - at < BLOCK);
+    for (size_t i = 0; i < at; i++)
+        if (!memcmp(text.at + i, gram, SIEVE_GRAM))
+            assert_true(through[i]);
+    free(through);
+}
+
+/* Texts in which grams are frequent, and such in which they are not: of any length up to
+ * three blocks and more, read from any place on. */
+static void random_texts_are_sifted_as_place_by_place(void **state)
+{
+    enum { ROUNDS = 4000, LONGEST = 140, MANY = 60 };
+    unsigned seed = 7;
 
     (void)state;
-    sieve_add(&s, "abc");
-    memset(text, '.', sizeof text);
-    memcpy(text + sizeof text - SIEVE_GRAM, "abc", SIEVE_GRAM);
-    assert_int_equal(sieve_next(&s, str_n(text, sizeof text - 1), &at), 0);
-    assert_int_equal(at, 0);
-    assert_int_equal(sieve_next(&s, STR_NONE, &at), 0);
-    if (sieve_next(&s, str_n(text, sizeof text), &at)) /* there is AVX2 */
-        assert_int_equal(sieve_next(&s, str_n(text, sizeof text), &at), 1u << 31);
-    assert_int_equal(at, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned letters = round % 2 ? 3 : 1 + draw(&seed, 255), grams = draw(&seed, MANY);
+        char bytes[LONGEST], added[MANY][SIEVE_GRAM];
+        struct sieve s = { .grams = 0 };
+        struct str text;
+
+        for (size_t i = 0; i < LONGEST; i++)
+            bytes[i] = (char)(draw(&seed, letters) * 37);
+        text = copy(str_n(bytes, draw(&seed, LONGEST + 1)));
+        for (unsigned i = 0; i < grams; i++) {
+            if (i % 2)
+                memcpy(added[i], bytes + draw(&seed, LONGEST - SIEVE_GRAM), SIEVE_GRAM);
+            else
+                for (int k = 0; k < SIEVE_GRAM; k++)
+                    added[i][k] = (char)draw(&seed, 256);
+            sieve_add(&s, added[i]);
+        }
+        for (size_t from = 0; from <= text.len; from += 1 + draw(&seed, 20))
+            check_same(&s, text, from);
+        for (unsigned i = 0; i < grams; i++)
+            check_found(&s, text, added[i]);
+        free((char *)text.at);
+    }
+}
+
+/* One gram in a text that has nothing of it: there, and nowhere else, wherever a block ends. */
+static void a_gram_comes_through_at_its_place_alone(void **state)
+{
+    static const size_t lengths[] = { 0,  2,  3,  31, 32, 33, 34, 35, 36, 63,
+                                      64, 65, 66, 67, 68, 96, 97, 98, 99 };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        size_t blocks = lengths[k] < BLOCK ? 0 : 1 + (lengths[k] - BLOCK) / SIEVE_PLACES;
+        char bytes[100];
+
+        for (size_t place = 0; place + SIEVE_GRAM <= lengths[k]; place++) {
+            bool seen = looks() && place < blocks * SIEVE_PLACES;
+            struct sieve s = { .grams = 0 };
+            size_t at = 0;
+            struct str text;
+
+            memset(bytes, '.', sizeof bytes);
+            memcpy(bytes + place, "a\xff\x80", SIEVE_GRAM);
+            text = copy(str_n(bytes, lengths[k]));
+            sieve_add(&s, "a\xff\x80");
+            assert_int_equal(sieve_next(&s, text, &at), seen ? 1u << place % 32 : 0);
+            if (looks())
+                assert_int_equal(at, (seen ? place / SIEVE_PLACES : blocks) * SIEVE_PLACES);
+            free((char *)text.at);
+        }
+    }
+}
+
+static void no_gram_is_left_out_of_as_many_as_there_may_be(void **state)
+{
+    enum { LONG = 4096 };
+    char bytes[LONG];
+    struct sieve s = { .grams = 0 };
+    struct str text = str_n(bytes, LONG);
+    unsigned seed = 11;
+
+    (void)state;
+    for (size_t i = 0; i < LONG; i++)
+        bytes[i] = (char)draw(&seed, 256);
+    for (size_t i = 0; i < SIEVE_MOST; i++)
+        sieve_add(&s, bytes + i * 14);
+    for (size_t i = 0; i < SIEVE_MOST; i++)
+        check_found(&s, text, bytes + i * 14);
+    check_same(&s, text, 0);
+}
+
+/* Or it would be of no use. */
+static void what_is_no_gram_mostly_stays_behind(void **state)
+{
+    enum { LONG = 4096, GRAMS = 40 };
+    char bytes[LONG];
+    struct sieve s = { .grams = 0 };
+    size_t at = 0, through = 0;
+    unsigned seed = 7;
+    uint32_t places;
+
+    (void)state;
+    for (size_t i = 0; i < LONG; i++)
+        bytes[i] = (char)(i % 2 ? 'a' + draw(&seed, 8) : draw(&seed, 256));
+    for (size_t i = 0; i < GRAMS; i++)
+        sieve_add(&s, bytes + i * 97);
+    for (; (places = sieve_next(&s, str_n(bytes, LONG), &at)); at += SIEVE_PLACES)
+        through += (unsigned)__builtin_popcount(places);
+    assert_true(!looks() || through >= GRAMS);
+    assert_true(through < LONG / 4);
 }
 
 static void among_too_many_grams_nothing_is_looked_for(void **state)
 {
-    char text[TEXT];
+    char bytes[2 * BLOCK];
     struct sieve s = { .grams = 0 };
     size_t at = 0;
 
     (void)state;
-    memset(text, 'a', sizeof text);
-    for (int i = 0; i <= SIEVE_MOST; i++)
+    memset(bytes, 'a', sizeof bytes);
+    for (int i = 0; i < SIEVE_MOST; i++)
         sieve_add(&s, "aaa");
-    assert_int_equal(sieve_next(&s, str_n(text, sizeof text), &at), 0);
+    assert_int_equal(sieve_next(&s, str_n(bytes, sizeof bytes), &at), looks() ? UINT32_MAX : 0);
+    sieve_add(&s, "aaa");
+    assert_int_equal(sieve_next(&s, str_n(bytes, sizeof bytes), &at), 0);
     assert_int_equal(at, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_gram_is_left_out),
-        cmocka_unit_test(the_last_bytes_are_nobodys_but_the_callers),
+        cmocka_unit_test(random_texts_are_sifted_as_place_by_place),
+        cmocka_unit_test(a_gram_comes_through_at_its_place_alone),
+        cmocka_unit_test(no_gram_is_left_out_of_as_many_as_there_may_be),
+        cmocka_unit_test(what_is_no_gram_mostly_stays_behind),
         cmocka_unit_test(among_too_many_grams_nothing_is_looked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

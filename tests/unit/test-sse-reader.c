@@ -1,30 +1,9 @@
 #include "cuts.h"
+#include "sse-shown.h"
 #include "test.h"
 #include "wire/sse-reader.h"
 
 enum { MAX = 40 };
-
-static void add(struct buf *seen, const char *name, struct str text)
-{
-    if (!text.at)
-        return;
-    buf_printf(seen, "%s=", name);
-    buf_add(seen, text);
-    buf_add_ch(seen, '|');
-}
-
-static void describe(struct buf *seen, enum sse_next next, const struct sse_item *item)
-{
-    buf_printf(seen, next == SSE_EVENT ? "{" : "(");
-    add(seen, "event", item->event);
-    add(seen, "id", item->id);
-    if (item->retry >= 0)
-        buf_printf(seen, "retry=%lld|", (long long)item->retry);
-    add(seen, "data", item->data);
-    add(seen, "comment", item->comment);
-    buf_printf(seen, "%s%llu%s", item->too_long ? "too long: " : "",
-               (unsigned long long)item->bytes, next == SSE_EVENT ? "}" : ")");
-}
 
 static void run_max(struct cuts *c, struct buf *seen, size_t max)
 {
@@ -37,11 +16,11 @@ static void run_max(struct cuts *c, struct buf *seen, size_t max)
     while (cuts_next(c, &piece)) {
         sse_reader_feed(&r, piece);
         while ((next = sse_reader_next(&r, &item)) != SSE_MORE)
-            describe(seen, next, &item);
+            sse_shown(seen, next, &item);
     }
     for (int n = 0; (next = sse_reader_end(&r, &item)) != SSE_MORE; n++) {
         buf_printf(seen, n ? "" : " cut off: ");
-        describe(seen, next, &item);
+        sse_shown(seen, next, &item);
     }
     sse_reader_release(&r);
 }

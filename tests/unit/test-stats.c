@@ -381,6 +381,7 @@ static const struct {
     { HEADER "| {'type':'proc','ev':'start'}\n| {'type':'proc','ev':'exit','exit_code':3}\n",
       STATS_SERVER_EXIT, 1 },
     { HEADER "| {'type':'proc','ev':'exit','signal':9}\n", STATS_SERVER_EXIT, 1 },
+    { HEADER "| {'type':'proc','ev':'failed','why':'not there'}\n", STATS_SERVER_EXIT, 1 },
     { HEADER "| {'type':'footer','total_messages':0,'client_messages':0,"
              "'server_messages':0,'duration_ms':1,'exit_code':2}\n",
       STATS_SERVER_EXIT, 1 },
@@ -453,6 +454,12 @@ static void the_first_of_a_kind_is_shown(void **state)
     assert_str(s.odd[STATS_SERVER_NOISE].example, STR("hello"));
     assert_int_equal(s.odd[STATS_SERVER_NOISE].seq, 0);
     assert_str(s.odd[STATS_SERVER_EXIT].example, STR("signal 9"));
+    stats_release(&s);
+    tell(&s, HEADER "| {'type':'proc','ev':'exit','signal':15,'why':'mcpreel ended it'}\n");
+    assert_str(s.odd[STATS_SERVER_EXIT].example, STR("signal 15: mcpreel ended it"));
+    stats_release(&s);
+    tell(&s, HEADER "| {'type':'proc','ev':'failed','why':'not there'}\n");
+    assert_str(s.odd[STATS_SERVER_EXIT].example, STR("not there"));
     stats_release(&s);
 }
 

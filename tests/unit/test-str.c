@@ -142,19 +142,67 @@ static void long_texts_are_unlike(void **state)
     assert_int_equal(str_distance(str_n(a, 2), str_n(b, 64)), 62);
 }
 
-static void every_byte_is_a_hexadecimal_digit_or_none(void **state)
+static void digits_are_a_number_if_it_fits(void **state)
 {
-    static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
-    int digits = 0;
+    static const struct {
+        struct str text;
+        uint64_t n;
+    } good[] = {
+        { STR_INIT("0"), 0 },
+        { STR_INIT("007"), 7 },
+        { STR_INIT("18446744073709551615"), UINT64_MAX },
+        { STR_INIT("00000000000000000000000000000001"), 1 },
+    };
+    static const struct str bad[] = {
+        STR_INIT(""),
+        STR_INIT(" 1"),
+        STR_INIT("1 "),
+        STR_INIT("+1"),
+        STR_INIT("-1"),
+        STR_INIT("1.0"),
+        STR_INIT("0x1"),
+        STR_INIT("18446744073709551616"),
+        STR_INIT("1/"),
+        STR_INIT("1:"),
+        STR_INIT("99999999999999999999"),
+    };
+    uint64_t n = 42;
 
     (void)state;
-    for (int i = 0; i < 16; i++) {
-        assert_int_equal(str_hex(lower[i]), i);
-        assert_int_equal(str_hex(upper[i]), i);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(str_u64(bad[i], &n));
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(str_u64(good[i].text, &n));
+        assert_int_equal(n, good[i].n);
     }
-    for (int c = 0; c < 256; c++)
-        digits += str_hex((char)c) >= 0;
-    assert_int_equal(digits, 22);
+}
+
+static void a_number_may_be_negative(void **state)
+{
+    static const struct {
+        struct str text;
+        int64_t n;
+    } good[] = {
+        { STR_INIT("0"), 0 },
+        { STR_INIT("-0"), 0 },
+        { STR_INIT("-12"), -12 },
+        { STR_INIT("9223372036854775807"), INT64_MAX },
+        { STR_INIT("-9223372036854775808"), INT64_MIN },
+    };
+    static const struct str bad[] = {
+        STR_INIT(""),    STR_INIT("-"),   STR_INIT("--1"),
+        STR_INIT("- 1"), STR_INIT("+1"),  STR_INIT("9223372036854775808"),
+        STR_INIT("1-"),  STR_INIT("1e1"), STR_INIT("-9223372036854775809"),
+    };
+    int64_t n = 42;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(str_i64(bad[i], &n));
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(str_i64(good[i].text, &n));
+        assert_int_equal(n, good[i].n);
+    }
 }
 
 static void a_byte_may_be_written_in_percent(void **state)
@@ -187,7 +235,8 @@ int main(void)
         cmocka_unit_test(cutting_goes_piece_by_piece),
         cmocka_unit_test(distance_counts_edits),
         cmocka_unit_test(long_texts_are_unlike),
-        cmocka_unit_test(every_byte_is_a_hexadecimal_digit_or_none),
+        cmocka_unit_test(digits_are_a_number_if_it_fits),
+        cmocka_unit_test(a_number_may_be_negative),
         cmocka_unit_test(a_byte_may_be_written_in_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,14 +134,14 @@ static void the_rest_of_a_session_is_recorded_too(void **state)
     assert_true(tap_started(&r.tap, at_ms(1), &e));
     assert_true(tap_stderr(&r.tap, STR("oh \"no\"\n"), at_ms(2), &e));
     assert_true(tap_too_long(&r.tap, TO_CLIENT, 99, at_ms(3), &e));
-    assert_true(tap_exited(&r.tap, 3, 0, at_ms(4), &e));
-    assert_true(tap_exited(&r.tap, 0, 9, at_ms(5), &e));
+    assert_true(tap_exited(&r.tap, 3, 0, STR_NONE, at_ms(4), &e));
+    assert_true(tap_exited(&r.tap, 0, 9, STR("by us"), at_ms(5), &e));
     assert_terse(&r.seen, "@0 header version=1.0 name=n upstream=srv\n"
                           "@1000 conn=1 proc start\n"
                           "@2000 conn=1 stderr oh 'no'\n\n"
                           "@3000 conn=1 gap s2c messages=1 bytes=99 (too long to be kept)\n"
                           "@4000 conn=1 proc exit code=3\n"
-                          "@5000 conn=1 proc exit signal=9\n");
+                          "@5000 conn=1 proc exit signal=9 (by us)\n");
     stop(&r);
 }
 

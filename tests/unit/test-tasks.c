@@ -1,6 +1,7 @@
 #include "engine/tasks.h"
 
 #include "engine/match.h"
+#include "engine/review.h"
 #include "scripted.h"
 
 /* A recording, and a client that plays it without matching anything. */
@@ -9,6 +10,7 @@ struct bench {
     struct queues queues;
     struct spent spent;
     struct say say;
+    struct review review;
     struct stage stage;
     struct action_sink out;
     uint64_t timers;
@@ -28,13 +30,15 @@ static void set_up(struct bench *b, bool by_params, const char *recording)
     queues_init(&b->queues, &b->of.script, by_params);
     spent_init(&b->spent, b->of.script.op_count);
     say_init(&b->say, &b->out);
-    stage_init(&b->stage, &b->of.script, &b->say, 0, &b->timers);
+    review_init(&b->review, &b->of.script);
+    stage_init(&b->stage, &b->of.script, &b->say, &b->review, 0, &b->timers);
     b->tasks = (struct tasks){ &b->queues, &b->spent, &b->stage, 0 };
 }
 
 static void tear_down(struct bench *b)
 {
     stage_release(&b->stage);
+    review_release(&b->review);
     say_release(&b->say);
     spent_release(&b->spent);
     queues_release(&b->queues);

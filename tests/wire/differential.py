@@ -11,10 +11,11 @@ import argparse
 import collections
 import pathlib
 import random
-import struct
 import subprocess
 import sys
-import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from probe import ask  # noqa: E402
 
 BATCH = 500
 
@@ -115,24 +116,6 @@ def cases(rng, count):
         yield mutate(rng, text)
 
 
-def ask(probe, texts):
-    """The answers to a batch; the questions go out beside, lest both sides wait."""
-    def send():
-        probe.stdin.write(b"".join(struct.pack("<I", len(t)) + t for t in texts))
-        probe.stdin.flush()
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    answers = []
-    for text in texts:
-        head = probe.stdout.read(4)
-        if len(head) < 4:
-            sys.exit(f"a probe died at or before {text!r}")
-        answers.append(probe.stdout.read(struct.unpack("<I", head)[0]).decode().split("\n"))
-    sender.join()
-    return answers
-
-
 def laxer(text, our_end, their_end):
     """Why Node refuses what we take."""
     if their_end == "! HPE_INVALID_METHOD":
@@ -206,7 +189,7 @@ def main():
     texts = list(cases(rng, args.count))
     for i in range(0, len(texts), BATCH):
         batch = texts[i:i + BATCH]
-        ours, theirs = (ask(p, batch) for p in probes)
+        ours, theirs = ([a.split("\n") for a in ask(p, batch)] for p in probes)
         wrong += sum(not judge(*case, tally) for case in zip(batch, ours, theirs))
     for p in probes:
         p.stdin.close()

@@ -1,58 +1,22 @@
 /* Says what we make of the bytes of a connection, for those who compare it with others.
  *
- * In and out: four bytes of length (little endian), then so many bytes. The answer has a
- * line per whole request, "METHOD TARGET MINOR KEEP NAME=VALUE... BODY", all but the
- * numbers in hex, and a last one that says how it ended: "closed" (the client wished so),
- * "more" (between requests), "head", "body", "extension" or "trailers" (amid one), or
+ * The answer has a line per whole request, "METHOD TARGET MINOR KEEP NAME=VALUE... BODY", all
+ * but the numbers in hex, and a last one that says how it ended: "closed" (the client wished
+ * so), "more" (between requests), "head", "body", "extension" or "trailers" (amid one), or
  * "! REASON". */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
+#include "probe.h"
 #include "wire/request.h"
-
-enum { ANSWER_MAX = 64 << 20 };
-
-static bool read_length(uint32_t *n)
-{
-    unsigned char b[4];
-
-    if (fread(b, 1, 4, stdin) != 4)
-        return false;
-    *n = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-    return true;
-}
-
-static void answer(struct str text)
-{
-    const unsigned char b[4] = { text.len & 0xFF, text.len >> 8 & 0xFF, text.len >> 16 & 0xFF,
-                                 text.len >> 24 & 0xFF };
-
-    fwrite(b, 1, 4, stdout);
-    fwrite(text.at, 1, text.len, stdout);
-    fflush(stdout);
-}
-
-static void add_hex(struct buf *to, struct str s)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < s.len; i++) {
-        buf_add_ch(to, digits[(unsigned char)s.at[i] >> 4]);
-        buf_add_ch(to, digits[(unsigned char)s.at[i] & 15]);
-    }
-}
 
 static void dump_head(const struct request *r, struct buf *to)
 {
-    add_hex(to, r->method);
+    probe_add_hex(to, r->method);
     buf_add_ch(to, ' ');
-    add_hex(to, r->target);
+    probe_add_hex(to, r->target);
     buf_printf(to, " %d %d ", r->minor, r->keep_alive);
     for (size_t i = 0; i < r->fields.count; i++) {
-        add_hex(to, r->fields.at[i].name);
+        probe_add_hex(to, r->fields.at[i].name);
         buf_add_ch(to, '=');
-        add_hex(to, r->fields.at[i].value);
+        probe_add_hex(to, r->fields.at[i].value);
         buf_add_ch(to, ' ');
     }
 }
@@ -68,7 +32,7 @@ static bool dump_request(const struct request *r, struct str *in, struct buf *to
     dump_head(r, to);
     body_init(&b, r->body);
     while ((next = body_next(&b, in, &data)) == BODY_DATA)
-        add_hex(to, data);
+        probe_add_hex(to, data);
     if (next != BODY_END)
         to->len = line;
     if (next == BODY_REFUSED)
@@ -104,23 +68,13 @@ static void dump(struct str in, struct buf *to)
     request_release(&r);
 }
 
+static void answer(void *with, struct str text, struct buf *out)
+{
+    (void)with;
+    dump(text, out);
+}
+
 int main(void)
 {
-    struct buf out;
-    uint32_t len;
-
-    buf_init(&out, ANSWER_MAX);
-    while (read_length(&len)) {
-        /* Its own allocation each time: a sanitizer then sees a step beyond it. */
-        char *text = mem_grow(NULL, len + 1);
-
-        if (fread(text, 1, len, stdin) != len)
-            return 1;
-        buf_clear(&out);
-        dump(str_n(text, len), &out);
-        answer(buf_str(&out));
-        free(text);
-    }
-    buf_release(&out);
-    return ferror(stdout) != 0;
+    return probe_serve(answer, NULL);
 }

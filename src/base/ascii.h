@@ -1,0 +1,67 @@
+/* base/ascii.h - what a byte is in ASCII, whatever the locale; beyond ASCII it is nothing. */
+#ifndef BASE_ASCII_H
+#define BASE_ASCII_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool ascii_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool ascii_is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool ascii_is_letter(char c)
+{
+    return ascii_is_lower(c) || ascii_is_upper(c);
+}
+
+static inline bool ascii_is_alnum(char c)
+{
+    return ascii_is_letter(c) || ascii_is_digit(c);
+}
+
+/* The blanks that JSON knows. */
+static inline bool ascii_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static inline char ascii_lower(char c)
+{
+    return ascii_is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static inline char ascii_upper(char c)
+{
+    return ascii_is_lower(c) ? (char)(c - 'a' + 'A') : c;
+}
+
+extern const unsigned char ascii_hex_digits[256]; /* one more than each is worth; 0: none */
+
+/* What a hexadecimal digit is worth; -1: it is none. */
+static inline int ascii_hex(char c)
+{
+    return ascii_hex_digits[(unsigned char)c] - 1;
+}
+
+/* What four of them are worth that are known to be such. */
+static inline uint32_t ascii_hex4(const char *at)
+{
+    uint32_t code = 0;
+
+    for (int i = 0; i < 4; i++)
+        code = code << 4 | (uint32_t)ascii_hex(at[i]);
+    return code;
+}
+
+#endif

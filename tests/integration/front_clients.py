@@ -1,0 +1,77 @@
+"""Clients of 'mcpreel record --listen … -- CMD': how they begin, what they ask, and what is to be seen of it afterwards."""
+import json
+import pathlib
+import time
+
+import jsonschema
+import pytest
+
+from http_peers import WAIT, call, lines_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+
+
+def recorded(program, code=0):
+    """The lines of the recording, each of which is as the schema has it."""
+    assert program.stop() == code, program.err
+    lines = lines_of(program.file)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    for line in lines:
+        for error in validator.iter_errors(line):
+            pytest.fail(f"{error.message} in {line}")
+    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
+    return lines
+
+
+def initialize(request_id=0, version="2025-11-25"):
+    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
+
+
+def begin(program, version="2025-11-25"):
+    """A client in a session of its own: the connection, and what it says with each request."""
+    client = program.client()
+    answer = client.post(initialize(version=version))
+    assert answer.status == 200, answer.body
+    session = [("Mcp-Session-Id", answer.get("mcp-session-id")), ("MCP-Protocol-Version", version)]
+    assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session).status == 202
+    return client, session
+
+
+def tool(request_id, tool_name, **arguments):
+    return call(request_id, "tools/call", name=tool_name, arguments=arguments)
+
+
+def modern(request_id, method, **params):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    message = call(request_id, method, **params, _meta=meta)
+    name = [("Mcp-Name", params["name"])] if "name" in params else []
+    return message, [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), *name]
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_dead(pid):
+    deadline = time.monotonic() + WAIT
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_alive(pid)
+
+
+def wait_text(program, text):
+    """Until it is in the recording."""
+    deadline = time.monotonic() + WAIT
+    while text not in program.file.read_text().replace('": "', '":"') and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert text in program.file.read_text().replace('": "', '":"')
+
+
+def events(client):
+    """The data of all events of a stream that ends."""
+    body = client.answer().body.decode()
+    return [json.loads(line[len("data: "):]) for line in body.splitlines() if line.startswith("data: ") and line[len("data: "):]]

@@ -1,0 +1,74 @@
+"""Options that mean nothing beside the others: on the command line they are refused, in the environment they are for other commands."""
+import os
+
+import pytest
+
+URL = ["--url", "http://127.0.0.1:9/mcp"]
+SERVER = ["--", "touch", "started"]
+
+RECORD = [
+    (["--max-servers", "3", *SERVER], "'--max-servers' only goes with '--listen' and a command"),
+    (["--max-servers", "3", "--upstream", "touch started"], "'--max-servers' only goes with '--listen' and a command"),
+    (["--max-servers", "3", *URL], "'--max-servers' only goes with '--listen' and a command"),
+    (["--max-servers", "3", "--listen", "0", *URL], "'--max-servers' only goes with '--listen' and a command"),
+    (["--target-env", "A=b", *URL], "'--target-env' only goes with a command"),
+    (["--target-env", "A=b", "--target", URL[1]], "'--target-env' only goes with a command"),
+    (["--force", *SERVER], "'--force' only goes with the name of a file, in '-o FILE'"),
+    (["--force", "-o", ".", *SERVER], "'--force' only goes with the name of a file, in '-o FILE'"),
+    (["--plain", "-o", "r.json", *SERVER], "'--plain' only goes with the format 'recording'"),
+    (["--plain", "--format", "jsonrpc", "-o", "r", *SERVER], "'--plain' only goes with the format 'recording'"),
+    (["--cacert", "ca.pem", *URL], "'--cacert' only goes with a URL that begins with https"),
+    (["--cacert", "ca.pem", *SERVER], "'--header', '--header-env' and '--cacert' go with '--url' only"),
+    (["--header", "A: b", *SERVER], "'--header', '--header-env' and '--cacert' go with '--url' only"),
+    (["--header-env", "A=PATH", *SERVER], "'--header', '--header-env' and '--cacert' go with '--url' only"),
+    (["--allow-remote", *SERVER], "'--allow-remote' goes with '--listen' only"),
+    (["--allow-host", "a", *SERVER], "'--allow-host' goes with '--listen' only"),
+    (["--allow-origin", "http://a", *URL], "'--allow-origin' goes with '--listen' only"),
+    (["--ready-fd", "3", *URL], "'--ready-fd' goes with '--listen' only"),
+    (["--allow-remote", "--port", "9", *SERVER],
+     "'--allow-remote' only goes with an address of '--listen' that other machines can reach"),
+    (["--rotate", "1MB", "-o", "r.json", *SERVER], "'--rotate' does not go with 'cassette': it is one document"),
+]
+
+REPLAY = [
+    (["--force"], "'--force' only goes with '--report'"),
+    (["--order", "total", "--match", "fuzzy"], "--order total goes with --match sequential only"),
+    (["--allow-host", "a"], "'--allow-host' goes with '--listen' only"),
+    (["--allow-remote", "--listen", "127.0.0.1:0"], "'--allow-remote' only goes with an address of '--listen' that other machines can reach"),
+    (["--header", "A: b"], "'--header', '--header-env' and '--cacert' go with '--url' only"),
+    (["--on-unmatched", "passthrough", "--cacert", "ca.pem", *URL], "'--cacert' only goes with a URL that begins with https"),
+    (URL, "a server is given that nothing would be asked of"),
+    (["--upstream", "touch started"], "a server is given that nothing would be asked of"),
+]
+
+
+@pytest.fixture
+def room(tmp_path):
+    (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\n")
+    (tmp_path / "session.jsonl").write_text('{"type":"header","version":"1.0","recorded_at":"2026-11-15T21:00:00.000Z","upstream":"s",'
+                                            '"thoughtjack_version":"0.3.0"}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("words, says", RECORD)
+def test_record_refuses(mcpreel, run, room, words, says):
+    before = sorted(room.iterdir())
+    ran = run([mcpreel, "record", *words], cwd=room, env={"XDG_STATE_HOME": os.fspath(room / "state"), "MCPREEL_DIR": ""})
+    assert (ran.code, ran.out) == (2, b""), ran
+    assert ran.err.decode().splitlines()[0] == f"mcpreel: {says}"
+    assert sorted(p for p in room.iterdir() if p.is_file()) == before  # nothing was started or made
+
+
+@pytest.mark.parametrize("words, says", REPLAY)
+def test_replay_refuses(mcpreel, run, room, words, says):
+    ran = run([mcpreel, "replay", *words, "session.jsonl"], cwd=room)
+    assert (ran.code, ran.out) == (2, b""), ran
+    assert ran.err.decode().splitlines()[0] == f"mcpreel: {says}"
+    assert not (room / "started").exists()
+
+
+def test_what_the_environment_has_for_others_is_passed_over(mcpreel, run, room):
+    env = {"MCPREEL_MAX_SERVERS": "3", "MCPREEL_FORCE": "1", "MCPREEL_PLAIN": "1"}
+    assert run([mcpreel, "record", "-o", "r.json", *SERVER], cwd=room, env=env).code == 0
+    assert (room / "started").exists()
+    assert run([mcpreel, "replay", "session.jsonl"], cwd=room, env=env).code == 0
