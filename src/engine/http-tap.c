@@ -13,6 +13,7 @@
 
 enum {
     UNPACK_PIECE = 16 << 10,
+    BODY_KEEP = 64 << 10, /* of the memory of one that is over */
     STATUS_OK = 200,
     STATUS_REDIRECT = 300,
     STATUS_NOT_FOUND = 404,
@@ -59,6 +60,7 @@ void http_tap_init(struct http_tap *t, struct tap *tap, size_t max, struct learn
     endpoints_init(&t->endpoints, &t->sessions);
     recall_init(&t->events, LIMIT_EVENTS);
     buf_init(&t->headers, LIMIT_LINE);
+    buf_init(&t->spare, max);
 }
 
 void http_tap_release(struct http_tap *t)
@@ -67,6 +69,7 @@ void http_tap_release(struct http_tap *t)
     endpoints_release(&t->endpoints);
     recall_release(&t->events);
     buf_release(&t->headers);
+    buf_release(&t->spare);
     if (t->learnt)
         learnt_let_go(t->learnt, &t->own);
 }
@@ -254,16 +257,30 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     return x;
 }
 
+/* Most bodies come and go in one go: they take turns in the same memory. */
 static void keep(struct http_seen *x, struct str bytes)
 {
+    struct buf *spare = &x->tap->spare;
+
     x->body_bytes += bytes.len;
-    if (x->endpoint)
-        buf_add(&x->body, bytes);
+    if (!x->endpoint)
+        return;
+    if (!x->body.cap && !x->body.full) {
+        x->body = *spare;
+        buf_init(spare, x->tap->max);
+    }
+    buf_add(&x->body, bytes);
 }
 
 static void forget_body(struct http_seen *x)
 {
-    buf_release(&x->body);
+    struct buf *spare = &x->tap->spare;
+
+    buf_clear(&x->body);
+    if (!spare->cap && x->body.cap <= BODY_KEEP)
+        *spare = x->body;
+    else
+        buf_release(&x->body);
     buf_init(&x->body, x->tap->max);
     x->body_bytes = 0;
 }
@@ -281,7 +298,7 @@ static struct str body_kind(struct http_seen *x)
         return STR("empty");
     if (!x->whole || !x->endpoint || x->body.full)
         return STR("raw");
-    return str_z(names[intake_look(&x->tap->tap->intake, buf_str(&x->body))]);
+    return str_z(names[tap_look(x->tap->tap, buf_str(&x->body))]);
 }
 
 /* The line of the request, and what it said. */
@@ -289,6 +306,7 @@ static void tell_request(struct http_seen *x, struct tap_time now)
 {
     struct record r = { .kind = RECORD_HTTP_REQUEST, .http = x->asked->http };
     struct tap_place at = place_of(x);
+    struct err e = ERR_NONE;
 
     if (x->told)
         return;
@@ -297,10 +315,10 @@ static void tell_request(struct http_seen *x, struct tap_time now)
     put_around(x, &r, now);
     if (x->body.full)
         put_too_long(x, TO_SERVER, x->body_bytes, now);
-    else if (x->whole)
-        put_text(x, &at, TO_SERVER, buf_str(&x->body), now);
-    else
+    else if (!x->whole)
         put_raw(x, TO_SERVER, buf_str(&x->body), "cut off", now);
+    else if (x->body.len)
+        check(x->tap, tap_seen(x->tap->tap, &at, TO_SERVER, now, &e), &e);
     forget_body(x);
 }
 
@@ -643,6 +661,6 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct s
         sse_reader_release(x->sse);
     free(x->sse);
     unpacker_free(x->unpacker);
-    buf_release(&x->body);
+    forget_body(x);
     free(x);
 }
