@@ -13,7 +13,6 @@
 
 enum {
     UNPACK_PIECE = 16 << 10,
-    BODY_KEEP = 64 << 10, /* of the memory of one that is over */
     STATUS_OK = 200,
     STATUS_REDIRECT = 300,
     STATUS_NOT_FOUND = 404,
@@ -260,28 +259,16 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
 /* Most bodies come and go in one go: they take turns in the same memory. */
 static void keep(struct http_seen *x, struct str bytes)
 {
-    struct buf *spare = &x->tap->spare;
-
     x->body_bytes += bytes.len;
     if (!x->endpoint)
         return;
-    if (!x->body.cap && !x->body.full) {
-        x->body = *spare;
-        buf_init(spare, x->tap->max);
-    }
+    buf_borrow(&x->body, &x->tap->spare);
     buf_add(&x->body, bytes);
 }
 
 static void forget_body(struct http_seen *x)
 {
-    struct buf *spare = &x->tap->spare;
-
-    buf_clear(&x->body);
-    if (!spare->cap && x->body.cap <= BODY_KEEP)
-        *spare = x->body;
-    else
-        buf_release(&x->body);
-    buf_init(&x->body, x->tap->max);
+    buf_give_back(&x->body, &x->tap->spare);
     x->body_bytes = 0;
 }
 
