@@ -12,7 +12,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .NOTPARALLEL: # Ninja is; two installers at a time would not do
 .PHONY: all demo check test interop endurance bench fuzz format install clean help \
-	need-build need-test need-bench builds fuzz-build
+	need-build need-test need-interop need-bench builds fuzz-build
 
 # Meson and Ninja talk a lot; show it only when they fail.
 quietly = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
@@ -38,7 +38,7 @@ check: builds ## the quick tests: unit, golden, house rules, sanitizers (3 minut
 test: builds ## check, integration tests and the main real peers (20 minutes)
 	@tools/run-tests test
 
-interop: builds ## all other real peers
+interop: need-interop builds ## all other real peers
 	@tools/run-tests interop
 
 endurance: SECONDS_EACH = 3600
@@ -83,7 +83,7 @@ builds: build/.tests build-asan/build.ninja build-clang/.bench
 fuzz-build: build-fuzz/build.ninja
 	@$(call compile,build-fuzz)
 
-need-build need-test need-bench: need-%:
+need-build need-test need-interop need-bench: need-%:
 	@tools/bootstrap $*
 
 build/build.ninja: | need-build

@@ -190,6 +190,16 @@ bool file_give_name(const struct sys *sys, const char *at, const char *path, boo
     return retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
 }
 
+bool file_may_tell(int fd, struct err *e)
+{
+    int how = fcntl(fd, F_GETFL);
+
+    if (how < 0)
+        return err_set(e, ERR_USAGE, "descriptor %d is not open", fd);
+    return (how & O_ACCMODE) != O_RDONLY ||
+           err_set(e, ERR_USAGE, "descriptor %d cannot be written to", fd);
+}
+
 struct file file_standard_output(const struct sys *sys)
 {
     return (struct file){ .sys = sys, .path = standard_output, .fd = STDOUT_FILENO };

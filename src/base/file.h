@@ -51,6 +51,9 @@ bool file_may_create(const struct sys *sys, const char *path, bool replace,
 bool file_give_name(const struct sys *sys, const char *at, const char *path, bool replace,
                     struct err *e) MUST_CHECK;
 
+/* Whether a descriptor that we were given can be written to; else ERR_USAGE. */
+bool file_may_tell(int fd, struct err *e) MUST_CHECK;
+
 /* Standard output, to be written to; never closed. */
 struct file file_standard_output(const struct sys *sys);
 

@@ -60,6 +60,11 @@ struct str str_trim(struct str s)
     return s;
 }
 
+bool str_has(struct str s, struct str part)
+{
+    return !part.len || (part.len <= s.len && memmem(s.at, s.len, part.at, part.len));
+}
+
 size_t str_find(struct str s, char c)
 {
     const char *hit = s.len ? memchr(s.at, c, s.len) : NULL;

@@ -64,6 +64,9 @@ bool str_ends(struct str s, struct str suffix);
 int str_cmp(struct str a, struct str b); /* bytewise, the shorter first */
 struct str str_trim(struct str s);       /* without the blanks JSON knows: space \t \r \n */
 
+/* Whether `part` stands in it; what is empty always does. */
+bool str_has(struct str s, struct str part);
+
 /* Offset of the first `c`, or s.len. */
 size_t str_find(struct str s, char c);
 

@@ -114,7 +114,7 @@ static const struct option replay_options[] = {
       .preset = "instant",
       .seed = true,
       .at = offsetof(struct replay_args, pace),
-      .help = "answer at once, as slowly as recorded, or N times that" },
+      .help = "answer at once, as slowly as recorded, or in N times that: scaled:N" },
     { .name = "on-unmatched",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
@@ -394,6 +394,10 @@ static int serve_http(struct replay *r, struct err *e)
     as_server_init(&server, r->app, step_http, &mock, &r->server, &r->listen);
     http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
     code = run(r, &server, &mock.mock, e);
+    if (mock.mock.host.over) /* which nobody expects of a server */
+        log_say(
+            r->app->log, LOG_INFO,
+            "ended by the first request that was not recorded; --on-unmatched warn goes on");
     http_mock_release(&mock);
     return code;
 }
@@ -475,6 +479,7 @@ static int replay_with(struct replay *r, const char *path, const struct operands
         code = app_exit_code(e);
     } else {
         r->server.where = remote.url ? &remote : NULL;
+        r->how.far = remote.url != NULL;
         if (check_idle(r, in, &remote, e) &&
             choose_server(r->args, in, needed, &a, &r->server, e) &&
             (!r->over_http ||

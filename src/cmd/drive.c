@@ -75,8 +75,9 @@ static void take_step(struct drive *d, struct event *ev)
 /* What such an event points to is gone when the engine has time for it. */
 static bool is_borrowed(enum event_kind kind)
 {
-    return kind == EVENT_RECORD || kind == EVENT_UPSTREAM || kind == EVENT_SAY ||
-           kind == EVENT_HEAD || kind == EVENT_DATA || kind == EVENT_FAILED;
+    return kind == EVENT_RECORD || kind == EVENT_UPSTREAM || kind == EVENT_UPSTREAM_LOST ||
+           kind == EVENT_SAY || kind == EVENT_HEAD || kind == EVENT_DATA ||
+           kind == EVENT_FAILED;
 }
 
 void drive_tell(struct drive *d, struct event ev)

@@ -2,10 +2,21 @@
 
 #include "trace/limits.h"
 
-static void on_message(void *to, struct str message)
+static void on_lost(void *to, struct str why)
 {
     struct far_server *s = to;
 
+    drive_tell(s->hearing.drive, (struct event){ .kind = EVENT_UPSTREAM_LOST, .why = why });
+}
+
+static void on_message(void *to, struct str message)
+{
+    struct far_server *s = to;
+    bool ended = s->at.speaker.ended && !s->ended;
+
+    s->ended = s->at.speaker.ended;
+    if (ended)
+        on_lost(s, STR("it has ended the session; the next request begins another"));
     hearing_line(&s->hearing, message);
 }
 
@@ -16,7 +27,9 @@ static void on_done(void *to)
     s->gone(s->to);
 }
 
-static const struct server_at_events events = { .message = on_message, .done = on_done };
+static const struct server_at_events events = { .message = on_message,
+                                                .lost = on_lost,
+                                                .done = on_done };
 
 /* The engine wishes for something to be sent while it steps, and the answer may be at hand:
  * so nothing is done about it before it has finished. */
@@ -54,7 +67,11 @@ bool far_server_start(struct far_server *s, struct loop *l, const struct remote 
                       struct err *e)
 {
     BUG_IF(s->runs);
-    if (!server_at_open(&s->at, s->hearing.drive->app, l, where, &events, s, e))
+    s->app = *s->hearing.drive->app;
+    s->log = *s->app.log;
+    s->log.level = s->log.level < LOG_DEBUG ? LOG_ERROR : s->log.level;
+    s->app.log = &s->log;
+    if (!server_at_open(&s->at, &s->app, l, where, &events, s, e))
         return false;
     s->soon = timer_new(l, say_waiting, s);
     s->runs = true;

@@ -1,7 +1,10 @@
 /* cmd/far-server.h - a server at a URL, as a peer of an engine: what it says is told to the
  * engine, as what a server says that we start (cmd/server.h).
  *
- * It is never gone by itself: a request that it does not answer is answered with an error. */
+ * It is never gone by itself: a request that it does not answer is answered with an error. That
+ * a message did not come to it, or that it has ended the session, the engine is told as well
+ * (EVENT_UPSTREAM_LOST), so that it can begin anew. The log hears of each only with -v: the
+ * engine says it once. */
 #ifndef CMD_FAR_SERVER_H
 #define CMD_FAR_SERVER_H
 
@@ -11,12 +14,15 @@
 
 struct far_server {
     struct hearing hearing;
+    struct app app; /* as the engine has it, but for the log */
+    struct log log;
     struct server_at at;
     struct timer *soon;     /* when the engine is done with what it does */
     struct buf waiting;     /* lines for the server until then, each with a newline */
     void (*gone)(void *to); /* after far_server_end(); once */
     void *to;
     bool runs;
+    bool ended; /* the session, and the engine knows */
 };
 
 /* What it says are events of the kind `as`. */

@@ -5,9 +5,12 @@
 #include "base/mem.h"
 #include "cmd/listening.h"
 #include "trace/limits.h"
+#include "wire/cors.h"
 
 enum {
     GRACE_MS = 1000, /* to take what was said, when we are to end */
+    NOTHING = 204,
+    REFUSED = 400, /* and above */
     TOO_LARGE = 413,
     UNSENDABLE = 500,
     QUEUE_MAX = 16 << 20,
@@ -69,12 +72,52 @@ static void forget(struct http_side *s, struct http_asking *q)
     sweep(s);
 }
 
-static void refuse(struct http_side *s, struct exchange *x, void *seen, unsigned status,
-                   const char *text)
+/* Lines of an answer, so that a page that was let in can see it. */
+static const struct fields *shared(struct http_side *s, const struct exchange *x,
+                                   const struct fields *own)
+{
+    if (x->origin == PLACE_NONE)
+        return own;
+    fields_clear(&s->shared);
+    for (size_t i = 0; i < own->count; i++)
+        fields_add(&s->shared, own->at[i].name, own->at[i].value);
+    cors_share(&s->shared, &x->head->fields);
+    return &s->shared;
+}
+
+/* Who meant to be let in has to learn by which option; who is kept out is told again and
+ * again, its user once. */
+static void tell_kept_out(struct http_side *s, const struct exchange *x, const char *why)
+{
+    const struct field *host = fields_next(&x->head->fields, STR("host"), NULL);
+    const struct field *origin = fields_next(&x->head->fields, STR("origin"), NULL);
+
+    log_say(s->drive->app->log, s->told == why ? LOG_DEBUG : LOG_WARN,
+            "kept out, for '%.*s', from '%.*s': %s", STR_ARG(host->value),
+            STR_ARG(origin ? origin->value : STR("nowhere")), why);
+    s->told = why;
+}
+
+/* `lines` may be NULL. */
+static void refuse(struct http_side *s, struct exchange *x, void *seen,
+                   const struct fields *lines, struct http_gate_verdict v)
 {
     if (s->watch)
-        s->watch->refused(s->to, seen, status, text);
-    exchange_refuse(x, status, NULL, str_z(text));
+        s->watch->refused(s->to, seen, v.status, v.text);
+    exchange_refuse(x, v.status, lines, str_z(v.text));
+}
+
+/* A browser asks what a page may send; that is nothing for the engine. */
+static void permit(struct http_side *s, struct exchange *x, void *seen)
+{
+    struct answer a = { .status = NOTHING };
+    struct err e = ERR_NONE;
+
+    if (s->watch)
+        s->watch->refused(s->to, seen, NOTHING, "a browser asked what a page may send");
+    cors_permit(&a.fields, x->head);
+    BUG_IF(!exchange_answer(x, &a, STR_NONE, &e)); /* it consists of what was read */
+    fields_release(&a.fields);
 }
 
 static void on_request(void *to, struct exchange *x)
@@ -85,7 +128,12 @@ static void on_request(void *to, struct exchange *x)
     struct http_asking *q;
 
     if (v.status) {
-        refuse(s, x, seen, v.status, v.text);
+        tell_kept_out(s, x, v.text);
+        refuse(s, x, seen, NULL, v);
+        return;
+    }
+    if (cors_asks(x->head)) {
+        permit(s, x, seen);
         return;
     }
     q = new_asking(s, x);
@@ -97,6 +145,8 @@ static void on_request(void *to, struct exchange *x)
 
 static void on_data(void *to, struct exchange *x, struct str bytes)
 {
+    static const struct http_gate_verdict large = { TOO_LARGE, "the message is too large" };
+    static const struct fields none = { .at = NULL };
     struct http_side *s = to;
     struct http_asking *q = x->user;
     void *seen = q->seen;
@@ -108,7 +158,7 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
         return;
     x->user = NULL;
     forget(s, q);
-    refuse(s, x, seen, TOO_LARGE, "the message is too large");
+    refuse(s, x, seen, shared(s, x, &none), large);
 }
 
 /* Who got past the gate is meant to. */
@@ -209,6 +259,7 @@ void http_side_close(struct http_side *s)
         free_asking(q);
     }
     free_asking(s->spare);
+    fields_release(&s->shared);
     map_release(&s->asking);
 }
 
@@ -223,20 +274,31 @@ static struct exchange *take_out(struct http_side *s, struct http_asking *q)
     return x;
 }
 
+/* What went wrong with a client is looked for here; what a recorder passes on, in its file. */
+static void tell_refused(struct http_side *s, const struct exchange *x, const struct action *a)
+{
+    if (a->status >= REFUSED && !s->watch)
+        log_say(s->drive->app->log, LOG_DEBUG, "%.*s %.*s: %u %.*s", STR_ARG(x->head->method),
+                STR_ARG(x->head->path), a->status, STR_ARG(a->text));
+}
+
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)
 {
-    struct answer head = { .status = a->status, .fields = *a->fields };
+    struct answer head = { .status = a->status, .fields = *shared(s, q->x, a->fields) };
     struct exchange *x = take_out(s, q);
     struct err e = ERR_NONE;
 
+    tell_refused(s, x, a);
     if (!exchange_answer(x, &head, a->text, &e))
         exchange_refuse(x, UNSENDABLE, NULL,
                         STR("the recorded answer cannot be sent over HTTP"));
 }
 
-static void open_stream(struct http_asking *q, const struct action *a)
+static void open_stream(struct http_side *s, struct http_asking *q, const struct action *a)
 {
-    struct answer head = { .status = a->status, .fields = *a->fields, .body = EXCHANGE_STREAM };
+    struct answer head = { .status = a->status,
+                           .fields = *shared(s, q->x, a->fields),
+                           .body = EXCHANGE_STREAM };
     struct err e = ERR_NONE;
 
     BUG_IF(!exchange_head(q->x, &head, &e));
@@ -271,7 +333,7 @@ void http_side_act(struct http_side *s, const struct action *a)
     if (a->kind == ACTION_ANSWER)
         answer(s, q, a);
     else if (a->kind == ACTION_OPEN)
-        open_stream(q, a);
+        open_stream(s, q, a);
     else if (a->kind == ACTION_WRITE)
         write_stream(s, q, a->text);
     else if (a->kind == ACTION_END)

@@ -1,8 +1,10 @@
 /* cmd/http-side.h - the clients of an engine, on HTTP.
  *
  * Whole requests become events; the answers and streams that the engine wishes go out. Who
- * is not let in (by Host and Origin) never reaches the engine, nor does what is too long. A
- * client that does not take what it is sent is given up: to the engine it has gone.
+ * is not let in (by Host and Origin) never reaches the engine, nor does what is too long. The
+ * pages that are let in can see their answers (wire/cors.h); what their browsers ask about that
+ * is answered here. A client that does not take what it is sent is given up: to the engine it
+ * has gone.
  *
  * Somebody may watch what passes, each thing before it does. */
 #ifndef CMD_HTTP_SIDE_H
@@ -22,7 +24,8 @@ struct http_side_watch {
     void (*sent_all)(void *to, void *seen);
     void (*answered)(void *to, void *seen,
                      const struct action *a); /* what http_side_act() does */
-    void (*refused)(void *to, void *seen, unsigned status, const char *text);
+    void (*refused)(void *to, void *seen, unsigned status,
+                    const char *text); /* or answered without the engine */
     void (*gone)(void *to, void *seen, const struct exchange_fault *why);
 };
 
@@ -33,10 +36,12 @@ struct http_side {
     struct map asking; /* number of an exchange to struct http_asking */
     struct http_asking *answered;
     struct http_asking *spare;           /* for the next one; NULL: none */
+    struct fields shared;                /* lines of the answer at hand */
     const struct http_side_watch *watch; /* the owner's to set before the loop runs; or NULL */
     void *to;
     uint64_t count;
     bool crowd;       /* somebody was told that there are too many */
+    const char *told; /* why the last one was not let in of whom the user was told; or NULL */
     size_t body_max;  /* of a request */
     size_t queue_max; /* untaken, before more is sent */
 };

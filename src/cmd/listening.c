@@ -31,6 +31,17 @@ static bool check_lists(const struct listening_args *args, struct err *e)
     return true;
 }
 
+/* Looked at before we open anything that could have that number. */
+static bool check_descriptor(const struct listening_args *args, struct err *e)
+{
+    int fd = (int)args->ready_fd;
+
+    if (!fd || file_may_tell(fd, e))
+        return true;
+    err_wrap(e, "'--ready-fd'");
+    return err_hint(e, "in a shell: mcpreel … --ready-fd 3 3>address");
+}
+
 /* An option that says something about an address that was not given. */
 static const char *idle_option(const struct listening_args *args)
 {
@@ -53,7 +64,7 @@ bool listening_choose(const struct listening_args *args, int usual, struct liste
         err_set(e, ERR_USAGE, "'%s' goes with '--listen' only", idle_option(args));
         return err_hint(e, "say where: --listen 127.0.0.1:8080");
     }
-    if (!check_lists(args, e))
+    if (!check_lists(args, e) || !check_descriptor(args, e))
         return false;
     return !args->listen ||
            (listen_parse(at, str_z(args->listen), e) && check_scope(args, at, e));
@@ -91,7 +102,7 @@ void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
 static bool tell_descriptor(const struct app *app, const struct listening_args *args,
                             struct str line, struct err *e)
 {
-    struct file f = { .sys = app->sys, .fd = (int)args->ready_fd };
+    struct file f = { .sys = app->sys, .path = "--ready-fd", .fd = (int)args->ready_fd };
     size_t done;
 
     if (!file_write(&f, line, &done, e))
@@ -135,8 +146,8 @@ bool listening_tell(const struct app *app, const struct listening_args *args,
     bool v6 = str_find(host, ':') < host.len;
     struct str line = arena_printf(&a, v6 ? "http://[%.*s]:%d%.*s\n" : "http://%.*s:%d%.*s\n",
                                    STR_ARG(host), at->port, STR_ARG(path));
-    bool ok = app_write(app, line_for_people(app, &a, str_trim(line)), e) &&
-              (!args->ready_fd || tell_descriptor(app, args, line, e));
+    bool ok = (!args->ready_fd || tell_descriptor(app, args, line, e)) &&
+              app_write(app, line_for_people(app, &a, str_trim(line)), e);
 
     arena_release(&a);
     return ok;

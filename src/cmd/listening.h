@@ -62,8 +62,9 @@ struct listening_args {
 enum { LISTENING_SEED_PORT = 5555 }; /* where mcp-recorder listens */
 
 /* Whether an address was asked for; `*at` is that then. `usual` is the port if none is given,
- * 0: then nobody listens. ERR_USAGE if it cannot be used, or would let others in without
- * --allow-remote. */
+ * 0: then nobody listens. ERR_USAGE if it cannot be used, would let others in without
+ * --allow-remote, or is to be told where nothing can be: so this comes before any file is
+ * opened. */
 bool listening_choose(const struct listening_args *args, int usual, struct listen *at,
                       bool *asked, struct err *e) MUST_CHECK;
 

@@ -9,7 +9,10 @@
 #include "loop/signals.h"
 #include "transport/http-relay.h"
 
-enum { GRACE_MS = 500 }; /* answers under way have, when we are to end */
+enum {
+    GRACE_MS = 500, /* answers under way have, when we are to end */
+    FORBIDDEN = 403,
+};
 
 /* The relay's events go through the taps into the file. */
 struct sessions {
@@ -26,6 +29,7 @@ struct sessions {
     bool beside;    /* something passed that is not for the endpoint */
     bool packed;    /* a stream did, that may tell where to post */
     bool crowd;     /* somebody was told that there are too many */
+    bool kept_out;  /* the user was told that somebody is not let in */
     bool unread;    /* something passed that could not be unpacked */
 };
 
@@ -190,15 +194,18 @@ static bool on_edit(void *to, struct http_passage *p, struct str *bytes, bool la
     return false;
 }
 
+/* Whoever is kept out may be somebody that the user meant to let in: that is told once. */
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
 {
     static const struct fields none = { .at = NULL };
     struct sessions *s = to;
+    bool keeps_out = status == FORBIDDEN && !s->kept_out;
 
     http_tap_answer(passing_of(p)->seen, status, &none, BY_MCPREEL, reel_now(&s->reel));
     passing_of(p)->fault = arena_str(&passing_of(p)->arena, str_z(text));
-    log_say(s->reel.app->log, status < 500 ? LOG_DEBUG : LOG_WARN, "answered %u: %s", status,
-            text);
+    log_say(s->reel.app->log, status >= 500 || keeps_out ? LOG_WARN : LOG_DEBUG,
+            "answered %u: %s", status, text);
+    s->kept_out = s->kept_out || keeps_out;
 }
 
 static enum http_tap_by ended_by(enum http_relay_by by)

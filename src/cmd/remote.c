@@ -131,9 +131,7 @@ static bool read_url(struct remote *r, const char *text, struct err *e)
 
 static bool has_certificate(struct str text)
 {
-    const struct str end = STR("CERTIFICATE-----"); /* of X509 and TRUSTED ones, too */
-
-    return text.len && memmem(text.at, text.len, end.at, end.len);
+    return str_has(text, STR("CERTIFICATE-----")); /* of X509 and TRUSTED ones, too */
 }
 
 /* Told now, not when the first client is there. */

@@ -12,6 +12,7 @@ struct server_at_passing {
     uint64_t number;
     struct http_transfer *transfer;
     struct http_seen *seen; /* NULL: nothing is recorded */
+    bool posts;             /* a message */
     bool begun;             /* to be answered */
 };
 
@@ -99,6 +100,7 @@ static void on_failed(void *to, enum http_fault fault, const struct err *why)
     struct server_at_passing *p = to;
     struct server_at *s = p->at;
     struct event ev = { .kind = EVENT_FAILED, .exchange = p->number, .why = str_z(why->msg) };
+    bool lost = p->posts && !p->begun;
 
     if (p->seen && !p->begun)
         http_tap_answer(p->seen, fault == HTTP_TIMEOUT ? TOO_LATE : UNREACHABLE, &none,
@@ -106,6 +108,8 @@ static void on_failed(void *to, enum http_fault fault, const struct err *why)
     note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, str_z(why->msg));
     forget(p);
     drive_tell(&s->drive, ev);
+    if (lost && s->events->lost)
+        s->events->lost(s->to, str_z(why->msg));
 }
 
 static void on_drained(void *to)
@@ -149,7 +153,7 @@ static void start(struct server_at *s, uint64_t number, const struct step_ask *a
     struct server_at_passing *p = mem_new(struct server_at_passing);
     struct ask a = { .method = ask->method, .target = ask->target, .fields = ask->fields };
 
-    *p = (struct server_at_passing){ .at = s, .number = number };
+    *p = (struct server_at_passing){ .at = s, .number = number, .posts = ask->body.at };
     map_put(&s->passing, map_number(&p->number), p);
     if (s->tap)
         note_ask(p, ask);

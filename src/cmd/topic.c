@@ -153,8 +153,10 @@ const struct topic topic_list[] = {
               "    125  mcpreel itself failed after the server had started\n"
               "    126  the command is there but cannot be executed\n"
               "    127  the command was not found\n\n"
-              "'record --url' has no server to end with: a signal ends it, with 0, or with 125"
-              " if --strict finds something missing.\n" },
+              "'record --url' and 'record --listen' have no one server to end with: the client"
+              " or a signal ends them, with 0; with 4 if a client on standard input never had"
+              " an answer, with 126 or 127 if the first server cannot be started, with 125 if"
+              " --strict finds something missing.\n" },
     { .name = "filters",
       .section = "FILTERS",
       .summary = "how to say which operations are meant",
@@ -184,11 +186,14 @@ const struct topic topic_list[] = {
               "              the same tool, prompt or resource; other parameters may\n"
               "              differ\n"
               "  by-request  the oldest unused one with the same method and the same\n"
-              "              parameters, whatever the order of their keys\n\n"
-              "Absent parameters and arguments are the same as empty ones, and _meta is not"
-              " compared. 'initialize', 'ping' and notifications are always answered and use"
-              " nothing up. The request's own id and progress token go into the answer in place"
-              " of the recorded ones.\n" },
+              "              parameters, whatever the order of their keys\n"
+              "  fuzzy       the unused one whose parameters are most alike;\n"
+              "              dates, random ids and the like may differ\n"
+              "  strict      as by-request, and _meta must be the same\n\n"
+              "Absent parameters and arguments are the same as empty ones, and but for strict"
+              " _meta is not compared. 'initialize', 'ping' and notifications are always"
+              " answered and use nothing up. The request's own id and progress token go into"
+              " the answer in place of the recorded ones.\n" },
     { .name = "recording",
       .section = "RECORDING",
       .summary = "what is in a recording",
@@ -199,6 +204,9 @@ const struct topic topic_list[] = {
               "  message  one JSON-RPC message in \"msg\", byte for byte as it was\n"
               "           sent; \"seq\" counts from 1, \"dir\" is c2s (client to\n"
               "           server) or s2c\n"
+              "  http     over HTTP: a request, its answer, the end of both\n"
+              "  sse      an event of a stream that carries no message\n"
+              "  gap      something that could not be kept, and why\n"
               "  stderr   what the server wrote to standard error\n"
               "  raw      bytes that are not a JSON-RPC message\n"
               "  proc     the server started, the server ended\n"

@@ -9,11 +9,7 @@ void front_ask_read(struct front_ask *q, const struct event *ev, const struct se
     struct str id;
 
     *q = (struct front_ask){ .exchange = ev->exchange, .message = { .kind = MCP_OTHER } };
-    q->call = (struct http_call){ .method = r->method,
-                                  .fields = r->fields,
-                                  .accept = media_accept(r->fields),
-                                  .host = r->host,
-                                  .origin = r->origin };
+    q->call = http_call_of(r);
     q->call.posted = sse_sessions_means(r->method, r->path, r->query);
     id = q->call.posted ? front_server_sse_name(sse_sessions_id(r->query), a)
                         : http_call_header(&q->call, STR("mcp-session-id"));

@@ -22,6 +22,15 @@ static enum intake_kind kind_of(struct json *j, struct str body, struct mcp_mess
     return m->kind == MCP_OTHER || m->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
 }
 
+struct http_call http_call_of(const struct step_request *r)
+{
+    return (struct http_call){ .method = r->method,
+                               .fields = r->fields,
+                               .accept = media_accept(r->fields),
+                               .host = r->host,
+                               .origin = r->origin };
+}
+
 void http_call_read(struct http_call *c, struct json *j, struct str body, struct mcp_message *m,
                     struct arena *a)
 {

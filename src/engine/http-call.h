@@ -4,6 +4,7 @@
 #define ENGINE_HTTP_CALL_H
 
 #include "engine/session-ids.h"
+#include "engine/step.h"
 #include "mcp/message.h"
 #include "mcp/version.h"
 #include "trace/intake.h"
@@ -22,6 +23,9 @@ struct http_call {
     const struct mcp_message *message; /* INTAKE_MESSAGE */
     struct str raw;                    /* INTAKE_OTHER */
 };
+
+/* One that has come, but for its body and its session. */
+struct http_call http_call_of(const struct step_request *r);
 
 /* What a body says, scanned into `j`; `*m` is its message if it is one. */
 void http_call_read(struct http_call *c, struct json *j, struct str body, struct mcp_message *m,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/discover.h"
+#include "engine/http-listeners.h"
 #include "mcp/code.h"
 #include "trace/limits.h"
 
@@ -155,14 +156,6 @@ static void begin(struct http_mock *m, const struct action_way *way)
     cut_off(m, c);
 }
 
-static void send_apart(struct http_mock *m, struct http_mock_client *c, struct str text)
-{
-    if (c->ear)
-        http_streams_send(&m->streams, c->ear, text);
-    else if (c->number)
-        unheard_put(&c->unheard, text);
-}
-
 static unsigned status_of(const struct http_mock_call *c, struct str text)
 {
     if (c->fact && c->fact->status && c->fact->answered)
@@ -211,7 +204,7 @@ static void send_on(struct http_mock *m, struct http_mock_call *c, struct str te
         c->stream || (c->takes_sse && (!last || (c->fact && c->fact->sse))) || !c->takes_json;
 
     if (!last && !c->stream && (!c->takes_sse || (c->fact && c->fact->json))) {
-        send_apart(m, c->client, text);
+        http_listeners_tell(m, c->client, text);
         return;
     }
     if (!as_stream) {
@@ -266,7 +259,7 @@ static void send_message(struct http_mock *m, const struct action *a)
     if (c && (!a->way.apart || deaf))
         send_on(m, c, a->text, a->way.last);
     else if (m->at && !a->way.last)
-        send_apart(m, m->at, a->text);
+        http_listeners_tell(m, m->at, a->text);
 }
 
 static void end_sse(struct http_mock *m, struct http_mock_client *c)
@@ -489,27 +482,6 @@ static void hear_post(struct http_mock *m, const struct asked *q)
     hear_body(m, q, client_of(m, q, modern), modern);
 }
 
-static void start_listening(struct http_mock *m, struct http_mock_call *call)
-{
-    struct http_mock_client *c = call->client;
-    struct unheard_item *item;
-
-    call->stream =
-        http_streams_new(&m->streams, c->number, call->number, m->http->stream_has_ids);
-    if (m->http->stream_primed && call->primes)
-        http_streams_prime(&m->streams, call->stream,
-                           m->http->stream_retries ? (int64_t)m->http->stream_retry_ms : -1);
-    if (c->ear && c->ear->exchange)
-        return; /* of those who share a session the first hears what is for all */
-    if (c->ear)
-        http_streams_drop(&m->streams, c->ear);
-    c->ear = call->stream;
-    while ((item = unheard_take(&c->unheard))) {
-        http_streams_send(&m->streams, c->ear, str_n(item->text, item->len));
-        free(item);
-    }
-}
-
 /* The exchange of a call that is waited for again on another one. */
 static void move_call(struct http_mock *m, struct http_stream *x, uint64_t exchange)
 {
@@ -544,7 +516,7 @@ static void hear_get(struct http_mock *m, const struct asked *q)
     call = new_call(m, q, c);
     call->listens = true;
     if (!x) {
-        start_listening(m, call);
+        http_listeners_add(m, call);
         return;
     }
     call->stream = x;
@@ -618,15 +590,17 @@ static void place_request(struct http_mock *m, const struct step_request *r, str
     q->opens = m->rules.legacy && http_script_opens_sse(m->http, call, r->path);
 }
 
+static void note_era(struct http_mock *m, const struct http_call *call, bool refused)
+{
+    other_era_hear(&m->mock.host.era, &m->mock.say, m->mock.script, &m->rules, call, refused,
+                   &m->arena);
+}
+
 static void hear_request(struct http_mock *m, const struct event *ev)
 {
     const struct step_request *r = ev->request;
     struct mcp_message msg = { .kind = MCP_OTHER };
-    struct http_call call = { .method = r->method,
-                              .fields = r->fields,
-                              .accept = media_accept(r->fields),
-                              .host = r->host,
-                              .origin = r->origin };
+    struct http_call call = http_call_of(r);
     struct asked q = { .exchange = ev->exchange, .call = &call, .path = r->path };
     struct http_rules rules = m->rules;
     const struct http_odd *odd;
@@ -643,51 +617,18 @@ static void hear_request(struct http_mock *m, const struct event *ev)
     odd = find_odd(m, &q);
     if (odd) {
         m->odd++;
+        note_era(m, &call, odd->status >= BAD_REQUEST);
         http_answer_again(&m->answer, &m->streams, m->http, odd, ev->exchange, id);
         return;
     }
     if (call.posted || q.opens) /* that kind of session has no name in a header line */
         rules.sessions = false, rules.stream = true;
     v = http_rules_judge(&rules, &call, &m->arena);
+    note_era(m, &call, v.status);
     if (v.status)
         refuse(m, ev->exchange, &v, id);
     else
         hear(m, &q);
-}
-
-/* Whether a call that is not over will be answered on a stream. */
-static bool is_owed(const struct http_mock *m, const struct http_stream *x)
-{
-    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
-        const struct http_mock_call *c = e->value;
-
-        if (c->stream == x && !c->listens)
-            return true;
-    }
-    return false;
-}
-
-/* Of clients that share a session, the next one who listens. */
-static struct http_stream *next_ear(const struct http_mock *m, const struct http_mock_client *c,
-                                    const struct http_stream *but)
-{
-    for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
-        const struct http_mock_call *call = e->value;
-
-        if (call->client == c && call->listens && call->stream != but && !call->gone)
-            return call->stream;
-    }
-    return NULL;
-}
-
-/* Nobody hears it any more. What a client can come back for by its ids is kept. */
-static void leave_stream(struct http_mock *m, struct http_mock_client *c, struct http_stream *x)
-{
-    if (is_owed(m, x) || (c->ear == x && x->has_ids))
-        return;
-    if (c->ear == x)
-        c->ear = next_ear(m, c, x);
-    http_streams_finish(&m->streams, x);
 }
 
 static void leave_sse(struct http_mock *m, struct sse_session *session)
@@ -724,7 +665,7 @@ static void hear_gone(struct http_mock *m, uint64_t exchange)
     }
     drop_call(m, c);
     if (x)
-        leave_stream(m, client, x);
+        http_listeners_leave(m, client, x);
 }
 
 static void hear_timer(struct http_mock *m, const struct event *ev)
@@ -747,6 +688,7 @@ static void hear_timer(struct http_mock *m, const struct event *ev)
 static void hear_end(struct http_mock *m)
 {
     m->mock.closed = true;
+    other_era_end(&m->mock.host.era, &m->mock.say, m->mock.script);
     for (struct mock_client *c = m->mock.clients; c; c = c->next)
         session_close(&c->session, m->now_us);
 }
@@ -788,6 +730,7 @@ void http_mock_step(struct http_mock *m, const struct event *ev)
         break;
     case EVENT_UPSTREAM:
     case EVENT_UPSTREAM_CLOSED:
+    case EVENT_UPSTREAM_LOST:
         m->at = m->passed;
         mock_step(&m->mock, ev);
         m->at = NULL;

@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/mem.h"
 #include "engine/compare.h"
+#include "engine/script-mask.h"
 
 struct leaf_rules matcher_rules(enum match_mode mode, bool number_text)
 {
@@ -103,7 +104,7 @@ static bool same_params(struct matcher *m, const struct wanted *w, uint32_t op,
                         struct json_val params)
 {
     return compare_same(params, w->live->params, &m->options.rules,
-                        script_hidden(m->script, op));
+                        script_mask_hidden(m->script, op));
 }
 
 /* Equal hashes are not yet equal requests. */
@@ -168,7 +169,7 @@ static uint32_t live_key(struct matcher *m, const struct wanted *w)
 static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t session,
                           uint32_t subject_key, struct match_places *to)
 {
-    const struct script_mask *masks = script_masks(m->script, w->method, subject_key);
+    const struct script_mask *masks = script_mask_find(m->script, w->method, subject_key);
     uint32_t key = live_key(m, w);
 
     add_place(to, queues_find(&m->queues, session, w->method, key));
@@ -241,7 +242,7 @@ static void take_leaves(struct matcher *m, const struct wanted *w,
 static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
                                      struct fuzzy_query *q)
 {
-    const struct script_mask *mask = script_masks(m->script, w->method, q->subject_key);
+    const struct script_mask *mask = script_mask_find(m->script, w->method, q->subject_key);
     struct fuzzy_found best;
 
     take_leaves(m, w, NULL, q);
@@ -257,7 +258,7 @@ static struct fuzzy_found find_alike(struct matcher *m, const struct wanted *w,
 static void each_alike(struct matcher *m, const struct wanted *w, struct fuzzy_query *q,
                        struct likeness like, fuzzy_visit_fn *visit, void *arg)
 {
-    const struct script_mask *mask = script_masks(m->script, w->method, q->subject_key);
+    const struct script_mask *mask = script_mask_find(m->script, w->method, q->subject_key);
 
     take_leaves(m, w, NULL, q);
     fuzzy_each(m->fuzzy, q, like, visit, arg);

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "engine/compare.h"
+#include "engine/script-mask.h"
 #include "trace/limits.h"
 #include "json/write.h"
 
@@ -45,7 +46,7 @@ static void compare(struct inquiry *q, uint32_t op, struct json_val recorded,
                     bool (*found)(void *arg, const struct json_difference *d), void *arg)
 {
     compare_params(recorded, q->live->params, &q->matcher->options.rules,
-                   script_hidden(q->script, op), found, arg);
+                   script_mask_hidden(q->script, op), found, arg);
 }
 
 static bool count_difference(void *arg, const struct json_difference *d)
@@ -257,7 +258,7 @@ static bool is_alike(struct inquiry *q, struct json_val recorded)
 
     leaves_init(&left);
     leaves_init(&right);
-    leaves_take(&left, recorded, &rules, script_hidden(q->script, q->free.op));
+    leaves_take(&left, recorded, &rules, script_mask_hidden(q->script, q->free.op));
     leaves_take(&right, q->live->params, &rules, (struct leaf_mask){ NULL, 0 });
     alike = fuzzy_are_alike(script_method(q->script, q->free.op)->known, &left, &right);
     leaves_release(&left);
@@ -271,7 +272,7 @@ static bool is_same_but_for_meta(struct inquiry *q, struct json_val recorded)
         matcher_rules(MATCH_BY_REQUEST, q->matcher->options.rules.number_text);
 
     return compare_same(recorded, q->live->params, &rules,
-                        script_hidden(q->script, q->free.op));
+                        script_mask_hidden(q->script, q->free.op));
 }
 
 /* Which other mode would have found something. As mcp-recorder has it, sequential does not

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "trace/limits.h"
 
-enum { UNUSED_SHOWN = 5, LAST_WAIT_US = 60 * 1000000 };
+enum { STRANDS_SHOWN = 5, LAST_WAIT_US = 60 * 1000000 };
 
 /* Recordings of the era without sessions have no start that anything could be counted
  * from. */
@@ -25,7 +25,7 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
     say_init(&m->say, out);
     matcher_init(&m->matcher, script, &m->options.match, fuzzy);
     review_init(&m->review, script);
-    upstream_init(&m->upstream, &m->say, &m->host.timers);
+    upstream_init(&m->upstream, &m->say, &m->host.timers, options->far);
     m->host = (struct session_host){
         .script = script,
         .matcher = &m->matcher,
@@ -79,23 +79,24 @@ void mock_release(struct mock *m)
     say_release(&m->say);
 }
 
-static void report_unused(struct mock *m)
+/* `what`, and the first of `count` strands. */
+static void report_strands(struct mock *m, enum log_level level, const char *what,
+                           uint64_t count,
+                           uint32_t (*next)(const struct review *r, uint32_t op))
 {
-    uint64_t unused = review_unused(&m->review), shown = 0;
     struct buf names;
+    uint64_t shown = 0;
 
-    if (!unused)
+    if (!count)
         return;
     buf_init(&names, LIMIT_MESSAGE);
-    for (uint32_t op = 0; shown < UNUSED_SHOWN && (op = review_next_unused(&m->review, op));
-         shown++) {
+    for (uint32_t op = 0; shown < STRANDS_SHOWN && (op = next(&m->review, op)); shown++) {
         buf_add(&names, shown ? STR(", ") : STR_NONE);
         review_name(&m->review, op, &names);
     }
-    if (unused > shown)
-        buf_printf(&names, " and %llu more", (unsigned long long)(unused - shown));
-    say_report(&m->say, m->options.strict_unused ? LOG_ERROR : LOG_INFO, "never asked for: %s",
-               buf_z(&names));
+    if (count > shown)
+        buf_printf(&names, " and %llu more", (unsigned long long)(count - shown));
+    say_report(&m->say, level, "%s: %s", what, buf_z(&names));
     buf_release(&names);
 }
 
@@ -127,7 +128,10 @@ static void summarise(struct mock *m)
     if (left_unserved(m))
         say_report(&m->say, LOG_ERROR,
                    "a client got nothing: it speaks another revision than the recorded server");
-    report_unused(m);
+    report_strands(m, LOG_INFO, "a recorded progress token stands in a text and was left there",
+                   m->review.token_count, review_next_token);
+    report_strands(m, m->options.strict_unused ? LOG_ERROR : LOG_INFO, "never asked for",
+                   review_unused(&m->review), review_next_unused);
 }
 
 /* The server behind it may answer a client that has closed its end, but not for ever. */
@@ -192,6 +196,9 @@ void mock_step(struct mock *m, const struct event *ev)
         break;
     case EVENT_UPSTREAM_CLOSED:
         upstream_closed(&m->upstream, ev->why);
+        break;
+    case EVENT_UPSTREAM_LOST:
+        upstream_lost(&m->upstream, ev->why);
         break;
     default:
         BUG("a client on HTTP has a mock of its own");

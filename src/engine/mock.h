@@ -17,6 +17,7 @@ struct mock_options {
     double pace;        /* recorded delays times this; 0: none */
     bool strict_unused; /* recorded requests that nobody asked for are findings, too */
     bool recorder;      /* errors in the words of mcp-recorder */
+    bool far;           /* the server behind the recording is not one that is started */
 };
 
 struct mock_client {

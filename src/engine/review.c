@@ -9,19 +9,26 @@ void review_init(struct review *r, const struct script *script)
     *r = (struct review){ .script = script };
     spent_init(&r->used, script->op_count);
     spent_init(&r->passed, script->op_count);
+    spent_init(&r->tokens, script->op_count);
 }
 
 void review_release(struct review *r)
 {
     spent_release(&r->used);
     spent_release(&r->passed);
+    spent_release(&r->tokens);
     arena_release(&r->arena);
+}
+
+static void mark(struct spent *strands, uint64_t *count, uint32_t op)
+{
+    *count += !spent_has(strands, op);
+    spent_mark(strands, op, true);
 }
 
 static void pass(struct review *r, uint32_t op)
 {
-    r->passed_count += !spent_has(&r->passed, op);
-    spent_mark(&r->passed, op, true);
+    mark(&r->passed, &r->passed_count, op);
 }
 
 /* All that is unused before what was found; each strand is looked at once for a client. */
@@ -48,6 +55,11 @@ void review_match(struct review *r, const struct match *m, const struct spent *s
     r->blurred += m->blur != 0;
     if (m->passed)
         note_passed(r, m, spent);
+}
+
+void review_token(struct review *r, uint32_t op)
+{
+    mark(&r->tokens, &r->token_count, op);
 }
 
 void review_refusal(struct review *r)
@@ -178,6 +190,7 @@ static void write_counts(struct json_out *o, const struct review *r)
         { "questions_differing", r->questions[QUESTION_DIFFERS] },
         { "questions_left_out", r->questions[QUESTION_LEFT_OUT] },
         { "questions_unanswered", r->questions[QUESTION_UNANSWERED] },
+        { "tokens_left", r->token_count },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -201,12 +214,22 @@ static void write_remark(struct json_out *o, const struct review *r,
     json_out_end_object(o);
 }
 
-static uint32_t next_passed(const struct review *r, uint32_t op)
+static uint32_t next_marked(const struct review *r, const struct spent *strands, uint32_t op)
 {
     while (++op < r->script->op_count)
-        if (spent_has(&r->passed, op))
+        if (spent_has(strands, op))
             return op;
     return 0;
+}
+
+static uint32_t next_passed(const struct review *r, uint32_t op)
+{
+    return next_marked(r, &r->passed, op);
+}
+
+uint32_t review_next_token(const struct review *r, uint32_t op)
+{
+    return r->token_count ? next_marked(r, &r->tokens, op) : 0;
 }
 
 /* The first recorded requests that `next` finds, as an array. */
@@ -242,6 +265,7 @@ void review_write(const struct review *r, struct buf *to, int exit_code)
     for (size_t i = 0; i < r->remarked; i++)
         write_remark(&o, r, &r->remarks[i]);
     json_out_end_array(&o);
+    write_requests(&o, r, "tokens_left_requests", review_next_token);
     write_requests(&o, r, "unused_requests", review_next_unused);
     json_out_end_object(&o);
 }

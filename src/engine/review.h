@@ -37,6 +37,8 @@ struct review {
     struct spent used;           /* by any client */
     struct spent passed;         /* over, by any client */
     uint64_t passed_count;
+    struct spent tokens; /* with a recorded progress token in what was sent, to any client */
+    uint64_t token_count;
     uint64_t refused; /* requests of another era than the recording's */
     uint64_t questions[QUESTIONS];
     struct review_remark remarks[REVIEW_KEPT];
@@ -56,6 +58,9 @@ void review_match(struct review *r, const struct match *m, const struct spent *s
 void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
                  enum match_outcome outcome);
 
+/* The recorded client's progress token was sent in a text of a strand. */
+void review_token(struct review *r, uint32_t op);
+
 void review_refusal(struct review *r);
 void review_question(struct review *r, uint32_t op, struct str method,
                      enum review_question what);
@@ -63,8 +68,10 @@ void review_question(struct review *r, uint32_t op, struct str method,
 /* How many recorded requests nobody asked for. */
 uint64_t review_unused(const struct review *r);
 
-/* The next of them after `op` (0: the first); 0: there is none. */
+/* The next of them after `op` (0: the first); 0: there is none. The same of those in whose
+ * texts a recorded progress token was sent. */
 uint32_t review_next_unused(const struct review *r, uint32_t op);
+uint32_t review_next_token(const struct review *r, uint32_t op);
 
 /* As a JSON object on one line; `exit_code` is what the replay ends with. */
 void review_write(const struct review *r, struct buf *to, int exit_code);

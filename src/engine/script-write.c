@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/vast.h"
 #include "engine/id-place.h"
+#include "engine/script-mask.h"
 #include "engine/suspense.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
@@ -319,85 +320,10 @@ static void note_era(struct script *s, struct lane *l, const struct mcp_message 
     join_shared(s, l);
 }
 
-/* Paths that the recording says were redacted; those whose text says so need no list. */
-static struct leaf_mask pointed_mask(struct script *s, const struct record *r,
-                                     const struct mcp_message *m)
-{
-    struct arena *a = &s->writing->scratch;
-    struct leaf_mask mask = { NULL, 0 };
-    struct json_fault fault;
-    struct json_iter it;
-    uint64_t *paths;
-    struct json j;
-
-    json_init(&j);
-    if (r->message.redacted.len && json_scan(&j, r->message.redacted, &fault)) {
-        it = json_each(json_root(&j));
-        paths = arena_alloc(a, (json_count(json_root(&j)) + 1) * sizeof *paths);
-        while (json_next(&it))
-            if (leaves_pointer(m->root, json_text(it.value, a), &paths[mask.count]))
-                mask.count++;
-        mask.paths = paths;
-    }
-    json_release(&j);
-    return mask;
-}
-
-static struct script_mask *keep_mask(struct script *s, struct leaf_mask mask)
-{
-    struct script_mask *m = arena_new(&s->arena, struct script_mask);
-    uint64_t *paths = arena_alloc(&s->arena, mask.count * sizeof *paths);
-
-    memcpy(paths, mask.paths, mask.count * sizeof *paths);
-    m->mask = (struct leaf_mask){ paths, mask.count };
-    return m;
-}
-
-static bool same_mask(struct leaf_mask a, struct leaf_mask b)
-{
-    return a.count == b.count && !memcmp(a.paths, b.paths, a.count * sizeof *a.paths);
-}
-
-/* Live requests of this subject will also be looked for with these leaves left out. */
-static void add_mask(struct script *s, const struct script_op *o, struct leaf_mask mask)
-{
-    const uint32_t key[2] = { o->method, o->subject_key };
-    struct str at = str_n((const char *)key, sizeof key);
-    struct script_mask *first = map_get(&s->masks, at), *m;
-
-    for (m = first; m; m = m->next)
-        if (same_mask(m->mask, mask))
-            return;
-    m = keep_mask(s, mask);
-    if (!first) {
-        map_put(&s->masks, at, m);
-        return;
-    }
-    m->next = first->next;
-    first->next = m;
-}
-
-static void note_redacted(struct script *s, uint32_t op, struct leaf_mask pointed)
-{
-    const struct leaves *l = &s->writing->leaves;
-    uint64_t *paths = arena_alloc(&s->writing->scratch, (l->count + 1) * sizeof *paths);
-    struct leaf_mask mask = { paths, 0 };
-
-    for (size_t i = 0; i < l->count; i++)
-        if (l->at[i].kind == LEAF_REDACTED)
-            paths[mask.count++] = l->at[i].path;
-    if (!mask.count)
-        return;
-    s->ops[op].flags |= STRAND_MASKED;
-    add_mask(s, &s->ops[op], mask);
-    if (pointed.count)
-        map_put(&s->hidden, str_n((const char *)&op, sizeof op), keep_mask(s, pointed));
-}
-
 static void add_keys(struct script *s, uint32_t op, const struct record *r,
                      const struct mcp_message *m)
 {
-    struct leaf_mask pointed = pointed_mask(s, r, m);
+    struct leaf_mask pointed = script_mask_pointed(r, m, &s->writing->scratch);
     struct script_op *o = &s->ops[op];
     struct json_val subject = mcp_method_subject(s->methods[o->method].known, m->params);
     bool wild = leaves_is_redacted(subject);
@@ -406,7 +332,7 @@ static void add_keys(struct script *s, uint32_t op, const struct record *r,
     o->subject_key = script_key_about(subject, m->params, wild);
     o->params_key = script_fold(leaves_key(&s->writing->leaves));
     s->wild = s->wild || wild;
-    note_redacted(s, op, pointed);
+    script_mask_note(s, op, &s->writing->leaves, pointed, &s->writing->scratch);
 }
 
 static bool counts(const struct mcp_method *known)

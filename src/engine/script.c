@@ -181,19 +181,3 @@ uint32_t script_subject_key(struct str method, struct json_val params, bool wild
 {
     return script_key_about(mcp_subject(method, params), params, wild);
 }
-
-const struct script_mask *script_masks(const struct script *s, uint32_t method,
-                                       uint32_t subject_key)
-{
-    const uint32_t key[2] = { method, subject_key };
-
-    return map_get(&s->masks, str_n((const char *)key, sizeof key));
-}
-
-struct leaf_mask script_hidden(const struct script *s, uint32_t op)
-{
-    const struct script_mask *m =
-        s->hidden.count ? map_get(&s->hidden, str_n((const char *)&op, sizeof op)) : NULL;
-
-    return m ? m->mask : (struct leaf_mask){ NULL, 0 };
-}

@@ -78,12 +78,6 @@ struct script_session {
     uint32_t count;             /* of requests that count */
 };
 
-/* Where parts of the requests of one method and subject were redacted. */
-struct script_mask {
-    struct script_mask *next;
-    struct leaf_mask mask;
-};
-
 /* Told about every request that counts while the script is written. */
 struct script_reader {
     bool (*put)(struct script_reader *self, uint32_t op, const struct script_op *of,
@@ -186,13 +180,6 @@ uint32_t script_key_about(struct json_val subject, struct json_val params, bool 
 
 /* The same of a request that says nothing but its subject. */
 uint32_t script_plain_subject_key(struct str subject);
-
-/* The masks that requests of a method and subject were recorded with. */
-const struct script_mask *script_masks(const struct script *s, uint32_t method,
-                                       uint32_t subject_key);
-
-/* What of one recorded request was redacted without saying so in its text. */
-struct leaf_mask script_hidden(const struct script *s, uint32_t op);
 
 /* The hash of all params as a strand has it. */
 static inline uint32_t script_fold(uint64_t hash)

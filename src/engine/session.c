@@ -100,8 +100,8 @@ static void greet_unrecorded(struct session *s, const struct mcp_message *live)
     if (s->host->script->modern) {
         refuse_version(s, live, version);
         note_refused(s);
-        say_report(s->host->say, LOG_WARN,
-                   "this client greets, which the recorded server did not know");
+        other_era_tell(&s->host->era, s->host->say, s->host->script, false,
+                       json_text(version, &s->arena));
         return;
     }
     note_served(s);
@@ -405,9 +405,8 @@ static void refuse_era(struct session *s, const struct mcp_message *live)
     }
     note_refused(s);
     refuse_version(s, live, mcp_meta(live->params, MCP_META_VERSION));
-    say_report(s->host->say, LOG_ERROR,
-               "this client speaks 2026-07-28 only, which the recorded server did not; record "
-               "a server that does");
+    other_era_tell(&s->host->era, s->host->say, s->host->script, true,
+                   json_text(mcp_meta(live->params, MCP_META_VERSION), &s->arena));
 }
 
 static void hear_request(struct session *s, const struct mcp_message *live)

@@ -9,6 +9,7 @@
 #define ENGINE_SESSION_H
 
 #include "engine/match.h"
+#include "engine/other-era.h"
 #include "engine/review.h"
 #include "engine/stage.h"
 #include "engine/upstream.h"
@@ -34,6 +35,7 @@ struct session_host {
     uint32_t discover, ping; /* recorded answers to those; 0: none */
     uint64_t unserved;       /* clients that were refused, and got nothing since */
     bool stranger;           /* so was one that nothing tells from the others */
+    struct other_era era;    /* what was told of them */
     int exit_code;           /* to end with */
     bool over;               /* a miss has ended it */
 };

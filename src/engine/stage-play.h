@@ -11,6 +11,7 @@ struct stage_play {
     uint32_t op, step;             /* step: what comes next; 0: all was sent */
     uint64_t exchange;             /* that brought the live request; 0: none */
     struct str id, token, version; /* the live request's, as JSON; empty: none */
+    struct str old_token;          /* the recorded client's, to be looked for; empty: none */
     struct str filter;             /* of a subscription, as JSON */
     struct str listens;            /* of a subscription: the recorded id, as a key */
     struct str topic;              /* that it is blocked by; empty: it is not */

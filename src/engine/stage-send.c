@@ -39,6 +39,14 @@ static void send_spliced(struct stage *s, struct json_splice *edit)
     say_message(s->say, buf_str(&s->text));
 }
 
+/* What the client minted is put in where the protocol has it. In a text it stands as it was:
+ * nobody knows what else there would have to be changed. That is told. */
+static void look_for_token(struct stage *s, const struct stage_play *p, struct str message)
+{
+    if (p->old_token.len && str_has(message, p->old_token))
+        review_token(s->review, p->op);
+}
+
 /* The recorded revision stands, unless the live client is older: it could not speak
  * it. */
 static void settle_version(struct stage *s, const struct stage_play *p, struct json_val version,
@@ -96,6 +104,7 @@ static void send_answer(struct stage *s, struct stage_play *p)
 {
     if (!send_unparsed(s, p) && !send_parsed(s, p))
         return;
+    look_for_token(s, p, buf_str(&s->text));
     s->answered++;
     p->progressed = p->open = false;
 }
@@ -156,6 +165,7 @@ static void send_question(struct stage *s, struct stage_play *p)
     review_question(s->review, p->op, method, QUESTION_ASKED);
     s->say->way.asks = true;
     send_spliced(s, &edit);
+    look_for_token(s, p, buf_str(&s->text));
     q->timer = stage_send_timer(s, QUESTION_US);
 }
 
@@ -260,8 +270,10 @@ static void send_plain(struct stage *s, const struct stage_play *p)
         if (audience_hears(then, root))
             return;
     }
-    if (json_exists(root))
-        say_message(s->say, json_raw(root));
+    if (!json_exists(root))
+        return;
+    say_message(s->say, json_raw(root));
+    look_for_token(s, p, json_raw(root));
 }
 
 void stage_send_step(struct stage *s, struct stage_play *p)

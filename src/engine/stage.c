@@ -195,6 +195,36 @@ static struct str recorded_id(struct stage *s, uint32_t op)
     return mcp_id_key(json_get(root, STR("id")), &s->read.arena);
 }
 
+static bool has_progress(const struct script *s, uint32_t op)
+{
+    uint32_t step = script_first_step(s, op);
+
+    while (step && s->steps[step].kind != STEP_PROGRESS)
+        step = script_next_step(s, op, step);
+    return step != 0;
+}
+
+/* The recorded client's progress token as it is written, if the live client has another one
+ * and it is none that may stand in any text. Nothing is read for it where nobody has to do
+ * with progress. */
+static struct str old_token(struct stage *s, uint32_t op, struct str live)
+{
+    enum { TELLING = 6 };
+    struct json_val root;
+    struct str token;
+
+    if (s->script->ops[op].flags & STRAND_OPENING ||
+        (!live.len && !has_progress(s->script, op)) ||
+        !script_read_op(s->script, op, &s->read, &root, &s->trouble))
+        return STR_NONE;
+    token = json_raw(mcp_progress_token(json_get(root, STR("params"))));
+    if (str_eq(token, live))
+        return STR_NONE;
+    if (str_starts(token, STR("\"")))
+        token = str_n(token.at + 1, token.len - 2);
+    return token.len < TELLING ? STR_NONE : token;
+}
+
 static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mcp_message *live,
                                    struct str topic)
 {
@@ -207,13 +237,15 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     struct str listens = recorded_id(s, op);
     struct str filter =
         listens.len ? json_raw(json_get(params, STR("notifications"))) : STR_NONE;
-    size_t texts =
-        id.len + token.len + json_raw(version).len + filter.len + listens.len + topic.len;
+    struct str old = listens.len ? STR_NONE : old_token(s, op, token);
+    size_t texts = id.len + token.len + old.len + json_raw(version).len + filter.len +
+                   listens.len + topic.len;
     struct stage_play *p = mem_alloc(sizeof *p + texts);
     char *at = (char *)(p + 1);
 
     p->id = keep_text(&at, id);
     p->token = keep_text(&at, token);
+    p->old_token = keep_text(&at, old);
     p->version = keep_text(&at, json_raw(version));
     p->filter = keep_text(&at, filter);
     p->listens = keep_text(&at, listens);

@@ -448,11 +448,12 @@ static void see_stderr(struct stats *s, struct str text)
     s->part.stderr_open |= text.len > 0;
 }
 
-static void see_exit(struct stats *s, const struct record *r, int64_t code, int64_t signum)
+static void see_exit(struct stats *s, const struct record *r, int64_t code, int64_t signum,
+                     struct str why)
 {
-    struct str how = arena_printf(&s->scratch, "%s %lld%s%.*s", signum ? "signal" : "exit code",
-                                  (long long)(signum ? signum : code),
-                                  r->proc.why.len ? ": " : "", STR_ARG(r->proc.why));
+    struct str how =
+        arena_printf(&s->scratch, "%s %lld%s%.*s", signum ? "signal" : "exit code",
+                     (long long)(signum ? signum : code), why.len ? ": " : "", STR_ARG(why));
 
     s->part.exited = true;
     if (code || signum)
@@ -465,7 +466,7 @@ static void see_proc(struct stats *s, const struct record *r)
         find_odd_text(s, STATS_SERVER_EXIT, r, r->proc.why);
     else if (str_eq(r->proc.event, STR("exit")))
         see_exit(s, r, r->has & HAS_EXIT_CODE ? r->proc.exit_code : 0,
-                 r->has & HAS_SIGNAL ? r->proc.signal : 0);
+                 r->has & HAS_SIGNAL ? r->proc.signal : 0, r->proc.why);
 }
 
 static unsigned long long llu(uint64_t number)
@@ -497,7 +498,7 @@ static void see_footer(struct stats *s, const struct record *r)
     if (r->has & HAS_TOTALS)
         check_totals(s, r);
     if (r->has & HAS_EXIT_CODE && !s->part.exited)
-        see_exit(s, r, r->footer.exit_code, 0);
+        see_exit(s, r, r->footer.exit_code, 0, STR_NONE);
     s->part.footed = true;
 }
 

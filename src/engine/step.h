@@ -20,6 +20,7 @@ enum event_kind {
     /* Of an engine that has asked for a server behind it: */
     EVENT_UPSTREAM,        /* the server sent this */
     EVENT_UPSTREAM_CLOSED, /* it is gone, or could not be started: `why` */
+    EVENT_UPSTREAM_LOST,   /* it could not be reached just now, or has forgotten us: `why` */
 
     /* Of an engine whose peers are on HTTP: */
     EVENT_REQUEST, /* one of them sent all of `request`, and waits for the answer */
@@ -49,7 +50,7 @@ struct event {
     int64_t now_us;
     const struct record *record; /* EVENT_RECORD, EVENT_UPSTREAM; borrowed */
     uint64_t timer;              /* EVENT_TIMER: which one */
-    struct str why;              /* EVENT_UPSTREAM_CLOSED, EVENT_FAILED */
+    struct str why;              /* EVENT_UPSTREAM_CLOSED, EVENT_UPSTREAM_LOST, EVENT_FAILED */
     uint64_t server;             /* of upstream events: which, of an engine that has several */
     uint64_t exchange;           /* EVENT_REQUEST, EVENT_GONE: never 0, never used twice */
     const struct step_request *request;

@@ -24,12 +24,13 @@ struct upstream_call {
 
 #define GREETING_ID "\"mcpreel-greeting\""
 
-enum { GREETING_S = 60, SILENCE_S = 300, SECOND_US = 1000000 };
+enum { GREETING_S = 60, SILENCE_S = 300, SECOND_US = 1000000, TOLD_MAX = 16 };
 
-void upstream_init(struct upstream *u, struct say *say, uint64_t *timers)
+void upstream_init(struct upstream *u, struct say *say, uint64_t *timers, bool returns)
 {
-    *u = (struct upstream){ .say = say, .timers = timers };
+    *u = (struct upstream){ .say = say, .timers = timers, .returns = returns };
     map_init(&u->questions);
+    map_init(&u->told);
     buf_init(&u->hello, LIMIT_MESSAGE);
     buf_init(&u->text, LIMIT_MESSAGE * 2);
 }
@@ -42,6 +43,7 @@ void upstream_release(struct upstream *u)
         u->calls = next;
     }
     map_release(&u->questions);
+    map_release(&u->told);
     buf_release(&u->hello);
     buf_release(&u->text);
     arena_release(&u->arena);
@@ -99,7 +101,9 @@ static void watch(struct upstream *u, int64_t seconds)
 static void start(struct upstream *u, bool modern)
 {
     u->state = modern ? UPSTREAM_READY : UPSTREAM_GREETING;
-    say_start_upstream(u->say);
+    if (!u->started)
+        say_start_upstream(u->say);
+    u->started = true;
     if (u->state == UPSTREAM_GREETING) { /* it may not even have been started */
         greet(u);
         watch(u, GREETING_S);
@@ -115,11 +119,32 @@ static void send_waiting(struct upstream *u)
         }
 }
 
-static void refuse(struct upstream *u, struct str id)
+static void complain(struct upstream *u, struct str why)
+{
+    if (map_get(&u->told, why) || u->told.count >= TOLD_MAX)
+        return;
+    map_put(&u->told, arena_str(&u->arena, why), u);
+    say_report(u->say, upstream_owes(u) ? LOG_ERROR : LOG_WARN,
+               "the server behind the recording: %.*s", STR_ARG(why));
+}
+
+static void praise(struct upstream *u)
+{
+    if (!u->told.count)
+        return;
+    map_release(&u->told);
+    map_init(&u->told);
+    say_report(u->say, LOG_INFO, "the server behind the recording answers again");
+}
+
+/* `why` is empty for one that is gone. */
+static void refuse(struct upstream *u, struct str id, struct str why)
 {
     u->failed = true;
-    say_error(u->say, id, MCP_SERVER_ERROR,
-              STR("not recorded, and the server behind the recording is gone"), STR_NONE);
+    buf_clear(&u->text);
+    buf_printf(&u->text, "not recorded, and the server behind the recording %s%.*s",
+               why.len ? "cannot be asked: " : "is gone", STR_ARG(why));
+    say_error(u->say, id, MCP_SERVER_ERROR, buf_str(&u->text), STR_NONE);
 }
 
 /* The request under an id of ours, which its progress is to name, too. */
@@ -170,8 +195,12 @@ void upstream_forward(struct upstream *u, const struct mcp_message *live, bool m
     struct upstream_call **end = &u->calls;
 
     if (u->state == UPSTREAM_GONE) {
-        refuse(u, json_raw(live->id));
+        refuse(u, json_raw(live->id), STR_NONE);
         return;
+    }
+    if (u->doubted && !u->calls) {
+        u->state = UPSTREAM_IDLE;
+        u->doubted = false;
     }
     u->forwarded++;
     while (*end)
@@ -180,7 +209,7 @@ void upstream_forward(struct upstream *u, const struct mcp_message *live, bool m
     (*end)->of = of;
     if (u->state == UPSTREAM_IDLE)
         start(u, modern);
-    if (u->state == UPSTREAM_GONE)
+    if (u->state != UPSTREAM_GREETING && u->state != UPSTREAM_READY)
         return;
     if (!u->watch)
         watch(u, SILENCE_S);
@@ -202,12 +231,24 @@ static struct upstream_call **find_call(struct upstream *u, struct json_val id)
     return at;
 }
 
+/* What one that is elsewhere could not be told is said in its place, with the usual code. */
+static struct str why_refused(struct upstream *u, struct json_val error)
+{
+    struct str text = json_text(json_get(error, STR("message")), &u->arena);
+    int64_t code;
+
+    if (u->returns && json_int(json_get(error, STR("code")), &code) && code == MCP_SERVER_ERROR)
+        return text;
+    return arena_printf(&u->arena, "it refused to be initialized: %.*s", STR_ARG(text));
+}
+
 static void end_greeting(struct upstream *u, const struct mcp_message *m)
 {
     if (m->kind == MCP_ERROR) {
-        upstream_closed(u, STR("it refused to be initialized"));
+        upstream_closed(u, why_refused(u, m->error));
         return;
     }
+    praise(u);
     u->state = UPSTREAM_READY;
     say_upstream(u->say, STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     send_waiting(u);
@@ -225,6 +266,11 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     c = *at;
     if (!c)
         return; /* nobody asked */
+    if (json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus"))) &&
+        !u->doubted)
+        complain(u, json_text(json_get(m->error, STR("message")), &u->arena));
+    else if (m->kind == MCP_RESULT)
+        praise(u);
     speak_to(u, c);
     u->say->way.last = true;
     say_message(u->say, with_value(u, m->root, m->id, c->theirs));
@@ -375,14 +421,21 @@ void upstream_closed(struct upstream *u, struct str why)
 {
     if (u->state == UPSTREAM_GONE)
         return;
-    u->state = UPSTREAM_GONE;
-    say_report(u->say, upstream_owes(u) ? LOG_ERROR : LOG_WARN,
-               "the server behind the recording: %.*s", STR_ARG(why));
+    u->state = u->returns ? UPSTREAM_IDLE : UPSTREAM_GONE;
+    complain(u, why);
     while (u->calls) {
         struct upstream_call *c = u->calls;
         speak_to(u, c);
-        refuse(u, c->theirs);
+        refuse(u, c->theirs, u->returns ? why : STR_NONE);
         u->calls = c->next;
         free(c);
     }
+}
+
+void upstream_lost(struct upstream *u, struct str why)
+{
+    if (u->state != UPSTREAM_READY)
+        return;
+    complain(u, why);
+    u->doubted = u->failed = true;
 }

@@ -7,6 +7,10 @@
  * them goes with the oldest request that waits. Nothing of it is recorded. Pure: it wishes for
  * a start and for messages to be sent, and is told what came.
  *
+ * One that is started is gone for good when it ends. One that is elsewhere may only be down:
+ * whoever asks then gets an error that says why, and with the next request it is greeted
+ * again. What went wrong is told once, until it answers.
+ *
  * It is given a minute to answer its greeting. After that it may take its time, but not in
  * silence: if it owes an answer, waits for none of the client's and says nothing for five
  * minutes, it counts as gone. */
@@ -26,16 +30,21 @@ struct upstream {
     struct upstream_call *calls; /* forwarded and not answered, the oldest first */
     struct buf hello;            /* params of the live client's initialize; empty: none */
     struct map questions;        /* our id of a question of its to its own, as JSON */
-    struct arena arena;          /* those ids */
+    struct map told;             /* what went wrong since it last answered */
+    struct arena arena;          /* those ids, and that */
     struct buf text;
     uint64_t last_id;
     uint64_t forwarded;
     uint64_t watch; /* timer: it must have said something by then; 0: none */
     bool heard;     /* it has, or was given something to do, since that was set */
     bool failed;    /* it could not be started or spoken to, or somebody went without it */
+    bool returns;   /* it is elsewhere */
+    bool started;
+    bool doubted; /* it may not know us any more */
 };
 
-void upstream_init(struct upstream *u, struct say *say, uint64_t *timers);
+/* `returns`: the server is not one that is started, but elsewhere. */
+void upstream_init(struct upstream *u, struct say *say, uint64_t *timers, bool returns);
 void upstream_release(struct upstream *u);
 
 /* The live client has said who it is. */
@@ -59,6 +68,9 @@ void upstream_hear_notification(struct upstream *u, const struct mcp_message *li
 /* What came from it. */
 void upstream_hear(struct upstream *u, const struct record *r);
 void upstream_closed(struct upstream *u, struct str why);
+
+/* It could not be reached, or has forgotten us; whoever waits is told that by itself. */
+void upstream_lost(struct upstream *u, struct str why);
 
 bool upstream_hear_timer(struct upstream *u, uint64_t timer); /* false: it is not its */
 

@@ -66,11 +66,6 @@ static void add_form(void *to, enum form form, struct str text)
                rows[form].purpose, a->rule);
 }
 
-static bool contains(struct str text, struct str part)
-{
-    return part.len <= text.len && memmem(text.at, text.len, part.at, part.len);
-}
-
 /* Words without which no message is one: replacing them everywhere would leave nothing that
  * can be replayed, and they are nobody's secret. */
 bool secrets_is_of_the_protocol(struct str value)
@@ -111,10 +106,10 @@ bool secrets_is_of_the_protocol(struct str value)
     };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (contains(words[i], value))
+        if (str_has(words[i], value))
             return true;
     for (const struct mcp_method *m = mcp_methods; m->name.at; m++)
-        if (contains(m->name, value))
+        if (str_has(m->name, value))
             return true;
     return false;
 }

@@ -7,9 +7,7 @@
 
 static bool has_mark(struct str text)
 {
-    static const struct str mark = STR_INIT("[REDACTED");
-
-    return text.len >= mark.len && memmem(text.at, text.len, mark.at, mark.len);
+    return str_has(text, STR("[REDACTED"));
 }
 
 bool target_path(struct str path, size_t from, struct target_part *out)

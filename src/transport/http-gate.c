@@ -112,9 +112,9 @@ struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct
                                          enum place host, enum place origin, bool mcp)
 {
     if (!lets_host(g, r, host))
-        return refuse(403, "this Host is not served here");
+        return refuse(403, "this Host is not served here; see --allow-host");
     if (!lets_origin(g, r, origin))
-        return refuse(403, "pages of this Origin are not served here");
+        return refuse(403, "pages of this Origin are not served here; see --allow-origin");
     if (!lets_page(g, r, origin, mcp))
         return refuse(403, "pages of other sites may not show what is here");
     if (mcp && str_eq(r->method, STR("POST")) && media_of_fields(&r->fields) != MEDIA_JSON)

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "wire/coding.h"
+#include "wire/cors.h"
 #include "wire/response.h"
 #include "wire/same-path.h"
 
@@ -125,10 +126,12 @@ static void passage_free(struct passage *p)
     free(p);
 }
 
-/* An answer of ours. What others say about a failure may hold what JSON would escape. */
+/* An answer of ours, which a page that was let in can see. What others say about a failure may
+ * hold what JSON would escape. */
 static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned status,
                              const char *text)
 {
+    struct fields shared = { .at = NULL };
     struct exchange *x = p->exchange;
     char plain[TEXT_MAX];
     size_t n = 0;
@@ -141,7 +144,10 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     p->relay->events->own(p->relay->to, &p->open, status, plain);
     tell_end(p, by, true, NULL);
     passage_free(p);
-    exchange_refuse(x, status, NULL, str_z(plain));
+    if (by == HTTP_RELAY_FAULT)
+        cors_share(&shared, &x->head->fields);
+    exchange_refuse(x, status, &shared, str_z(plain));
+    fields_release(&shared);
 }
 
 /* The answer as the client gets it; its fields are to be released. */

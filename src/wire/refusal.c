@@ -23,7 +23,7 @@ static const struct row {
     [REFUSAL_FIELD_LINE] = { 400, "a header line without a colon" },
     [REFUSAL_FIELD_NAME] = { 400, "a header name that is not a word" },
     [REFUSAL_FIELD_BLANK] = { 400, "a blank between a header name and its colon" },
-    [REFUSAL_HOST_NONE] = { 400, "no Host" },
+    [REFUSAL_HOST_NONE] = { 400, "no Host, which is wanted in HTTP/1.0, too" },
     [REFUSAL_HOST_TWICE] = { 400, "more than one Host" },
     [REFUSAL_HOST_INVALID] = { 400, "a Host that is not a host" },
     [REFUSAL_HOST_DIFFERS] = { 400, "a Host that is not the target's" },

@@ -1,48 +1,207 @@
 """Run what the documents tell people to type.
 
-Every fenced block marked `sh` is run with `bash -euo pipefail`, the blocks of one document in order
-and in one fresh directory, with mcpreel on the PATH. Blocks that are only to be looked at are marked
-otherwise (`json`, `text`, `console`).
+The fenced blocks of a document are run in order and in one fresh directory, with mcpreel on the PATH:
+
+    sh             with `bash -euo pipefail`
+    sh server      what goes on until Ctrl-C: it must say its address, and gets its Ctrl-C at the next one or the next heading
+    console        the commands after `$`; the lines below each must be among those it says, where `…` is anything
+    json config    the configuration of a client: my-client starts the servers in it
+
+Blocks that are only to be looked at are marked otherwise (`json`, `text`, or a language). 8080 is a port that is free. Hosts below
+example.com are there, as world.py has them.
 """
+import asyncio
+import contextlib
+import json
 import os
 import pathlib
 import re
+import signal
+import socket
 import subprocess
 
 import pytest
+from processes import line_of, started
+from visitor import visit
+from world import HOSTS, UNWELL, World
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PATIENCE_S = 60
+PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
+RUN = ("sh", "sh server", "console", "json config")
+LOOKED_AT = ("json", "text", "c", "meson")
 
 
-def blocks(page):
-    return re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S)
+def parts(page):
+    return [(m["kind"], m["text"]) for m in PART.finditer(page.read_text()) if m["heading"] or m["kind"] in RUN]
 
 
-RUNNABLE = [page for page in PAGES if blocks(page)]
+RUNNABLE = [page for page in PAGES if any(kind for kind, _ in parts(page))]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Reader:
+    """Somebody who types what the document says."""
+
+    def __init__(self, folder, env):
+        self.folder, self.env, self.port = folder, env, 0
+        self.serving = contextlib.ExitStack()
+
+    def bash(self, *words, check=True):
+        done = subprocess.run(["bash", *words], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S)
+        assert not check or done.returncode == 0, f"{words[-1]}\n{done.stdout}"
+        return done.stdout
+
+    def type(self, kind, text):
+        if kind in (None, "sh server"):
+            self.serving.close()
+        if kind == "sh server":
+            self.port = free_port()
+        text = text and text.replace("8080", str(self.port))
+        {None: lambda _: None, "sh": self.run, "sh server": self.serve, "console": self.converse,
+         "json config": self.configure}[kind](text)
+
+    def run(self, block):
+        self.bash("-euo", "pipefail", "-c", block)
+
+    def serve(self, block):
+        """Ends well, or the block has failed."""
+        process = self.serving.enter_context(
+            started(["bash", "-euc", re.sub(r"^mcpreel ", "exec mcpreel ", block, flags=re.M)], cwd=self.folder, env=self.env,
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
+
+        @self.serving.callback
+        def end():
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE_S) == 0, block
+
+        assert line_of(process.stdout.fileno(), process).startswith(f"http://127.0.0.1:{self.port}/"), block
+
+    def converse(self, block):
+        for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            said = self.bash("-c", command, check=False)
+            for line in expected.splitlines():
+                pattern = ".*".join(map(re.escape, line.split("…")))
+                assert re.search(f"^{pattern}$", said, re.M), f"{command}\nsays\n{said}\nand not\n{line}"
+
+    def configure(self, block):
+        for server in json.loads(block)["mcpServers"].values():
+            self.bash("-euc", 'my-client "$@"', "my-client", server["command"], *server["args"])
+
+
+@contextlib.contextmanager
+def reader(folder, binary, text, peer_home):
+    """In a world with those hosts that the text is about."""
+    with contextlib.ExitStack() as stack:
+        env = {**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"}
+        if hosts := [host for host in [*HOSTS, *UNWELL] if f"https://{host}" in text]:
+            where = folder / "world"
+            where.mkdir()
+            world = stack.enter_context(World(where, hosts, lambda: peer_home("conformance")))
+            env |= world.env(binary)
+            (folder / "company-ca.pem").write_bytes((where / "company-ca.pem").read_bytes())
+        it = Reader(folder, env)
+        with it.serving:
+            yield it
 
 
 def test_the_readme_has_something_to_run():
     assert ROOT / "README.md" in RUNNABLE
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_block_says_what_it_is(page):
+    """What is marked in another way would be passed over, and nobody would know."""
+    kinds = set(re.findall(r"^```(.*)\n(?:.*\n)*?```$", page.read_text(), re.M))
+    assert kinds <= {*RUN, *LOOKED_AT}
+
+
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_command_works(page, tmp_path):
-    binary = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build" / "mcpreel")).resolve()
-    env = {**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"}
-    for block in blocks(page):
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=tmp_path, env=env,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
+def test_every_command_works(page, tmp_path, mcpreel, peer_home):
+    found = parts(page)
+    with reader(tmp_path, mcpreel, "".join(text for kind, text in found if kind), peer_home) as it:
+        for kind, text in found:
+            it.type(kind, text)
 
 
-LINK = re.compile(r"\]\(([^)#:]+)\)")
+COLUMNS = (None, "/mcp", "/sse")
+WANTED = {"COMMAND": "mcpreel demo server", "FILE": "session.jsonl"}
+
+
+def choices():
+    """The table of which command somebody needs: (row, where a client goes, command)."""
+    table = re.search(r"## Which command do I need\n+((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
+    for line in table.splitlines()[2:]:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        for path, cell in zip(COLUMNS, cells, strict=True):
+            yield name.strip("*"), path, re.fullmatch(r"`(mcpreel .*)`", cell)[1]
+
+
+def test_whatever_command_somebody_needs_works(tmp_path, mcpreel, peer_home):
+    """Each one of the table, with a real client of its column and a real server of its row."""
+    with reader(tmp_path, mcpreel, "https://mcp.example.com https://old.example.com", peer_home) as it:
+        it.env["MCPREEL_DIR"] = os.fspath(tmp_path)
+        it.bash("-c", "mcpreel demo -o session.jsonl")
+        for row, path, command in choices():
+            url = "https://old.example.com/sse" if "HTTP+SSE" in row else "https://mcp.example.com/mcp"
+            for word, value in {**WANTED, "URL": url}.items():
+                command = command.replace(word, value)
+            if path:
+                it.type("sh server", command)
+                where = [f"http://127.0.0.1:{it.port}{path}"]
+            else:
+                where = ["bash", "-c", f"cd '{tmp_path}' && exec {command}"]
+            assert "weather" in asyncio.run(visit(where, it.env)), f"{row}: {command}"
+
+
+DISTRUSTED = ("mcp.corp.example.com", *UNWELL)
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}}
+
+
+def test_the_words_about_certificates_are_those_that_are_said(tmp_path, mcpreel, peer_home, run):
+    table = re.search(r"\| it says \| because \|\n.*\n((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
+    words = [re.findall(r"`([^`]*)`", line.split("|")[1]) for line in table.splitlines()]
+    with reader(tmp_path, mcpreel, " ".join(f"https://{host}" for host in DISTRUSTED), peer_home) as it:
+        said = [run([tmp_path / "world/bin/mcpreel", "record", "--url", f"https://{host}/mcp", "-o", f"{host}.jsonl"],
+                    stdin=json.dumps(HELLO).encode() + b"\n", env=it.env, cwd=tmp_path).out.decode() for host in DISTRUSTED]
+    assert sum(map(len, words)) == len(said)
+    for one, text in zip([word for row in words for word in row], said, strict=True):
+        assert one in text
+
+
+LINK = re.compile(r"\]\(([^):#]*)(?:#([^)]*))?\)")
+
+
+def anchors(page):
+    """Of the headings, as they are made from their words."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page):
-    gone = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
-    assert not gone
+    for target, anchor in LINK.findall(page.read_text()):
+        there = page.parent / target if target else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("command", ["record", "replay"])
+def test_the_page_about_http_has_all_options_for_it(command, mcpreel, run):
+    text = run([mcpreel, "help", command]).out.decode()
+    groups = re.findall(r"^(?:A server|Clients) on HTTP:\n((?: .*\n)+)", text, re.M)
+    assert len(groups) == 2
+    table = (ROOT / "docs/http.md").read_text().partition("## Options\n")[2]
+    missing = [name for group in groups for name in re.findall(r"^      (--[\w-]+)", group, re.M) if f"`{name} " not in table
+               and f"`{name}`" not in table]
+    assert not missing
 
 
 def test_the_map_names_every_module_and_none_that_is_gone():

@@ -202,12 +202,12 @@ def serve_json(conn):
 class Upstream:
     """A server of the test's; `seen` has (connection, request) in the order they came."""
 
-    def __init__(self, serve=serve_json, tls=None):
+    def __init__(self, serve=serve_json, tls=None, port=0):
         self.serve, self.tls = serve, tls
         self.seen, self.trouble = [], []
         self.count = 0
         self.done = queue.Queue()  # the number of each connection that ended
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self.listen, daemon=True)
         self.thread.start()
@@ -248,6 +248,9 @@ class Upstream:
         return self.done.get(timeout=WAIT)
 
     def close(self):
+        # Who is left in accept() would have the descriptor's number, and with that the clients of the next server.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join(WAIT)
         self.listener.close()
         if self.trouble:
             raise self.trouble[0]

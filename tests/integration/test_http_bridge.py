@@ -1,7 +1,6 @@
 """A client on stdio and a server on HTTP, 'mcpreel record --url' in between, and a replay with such a server behind it."""
 import json
 import os
-import pathlib
 import queue
 import signal
 import ssl
@@ -9,173 +8,11 @@ import subprocess
 import threading
 import time
 
-import jsonschema
 import pytest
 
-from http_peers import WAIT, Program, Upstream, call, lines_of, of, result
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
-SESSION = "session-canary-3f9a1c7e55"
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-
-
-class Stdio:
-    """mcpreel as the server that a client has started."""
-
-    def __init__(self, words, env=None, cwd=None, reads=True):
-        self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd)
-        self.lines = queue.Queue()
-        self.err = []
-        self.threads = []
-        self.start(lambda: self.err.extend(self.process.stderr))
-        if reads:
-            self.start_reading()
-
-    def start(self, function):
-        self.threads.append(threading.Thread(target=function, daemon=True))
-        self.threads[-1].start()
-
-    def start_reading(self):
-        self.start(self.read)
-
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.put(json.loads(line))
-        self.lines.put(None)
-
-    def say(self, *messages):
-        self.write(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
-
-    def write(self, data):
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
-
-    def hear(self):
-        """The next message; None at the end."""
-        return self.lines.get(timeout=WAIT)
-
-    def ask(self, message):
-        self.say(message)
-        return self.hear()
-
-    def close(self):
-        """The client closes; the exit code."""
-        self.process.stdin.close()
-        return self.end()
-
-    def end(self):
-        try:
-            code = self.process.wait(timeout=WAIT)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            code = self.process.wait()
-            pytest.fail(f"it did not end: {self.err}")
-        for thread in self.threads:
-            thread.join(timeout=WAIT)
-        return code
-
-    @property
-    def said(self):
-        return b"".join(self.err).decode()
-
-
-@pytest.fixture
-def upstream():
-    made = []
-
-    def make(serve, **more):
-        made.append(Upstream(serve, **more))
-        return made[-1]
-
-    yield make
-    for server in made:
-        server.close()
-
-
-@pytest.fixture
-def stdio(mcpreel):
-    started = []
-
-    def start(*words, **more):
-        started.append(Stdio([mcpreel, *words], **more))
-        return started[-1]
-
-    yield start
-    for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
-
-
-@pytest.fixture
-def bridge(stdio, tmp_path):
-    def start(server, *options, **more):
-        url = server if isinstance(server, str) else server.url
-        one = stdio("record", "--url", url, "-o", tmp_path / "r.jsonl", *options, **more)
-        one.file = tmp_path / "r.jsonl"
-        return one
-
-    return start
-
-
-def recorded(one):
-    """The lines of the recording, each of which is as the schema has it."""
-    lines = lines_of(one.file)
-    validator = jsonschema.Draft7Validator(SCHEMA)
-    for line in lines:
-        for error in validator.iter_errors(line):
-            pytest.fail(f"{error.message} in {line}")
-    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
-    return lines
-
-
-def messages(lines, direction):
-    return [line["msg"] for line in of(lines, "message", dir=direction)]
-
-
-def initialize(request_id=0, version="2025-11-25"):
-    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
-
-
-def greeting(request_id, version="2025-11-25"):
-    return result(request_id, {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}})
-
-
-def greets(conn, request):
-    conn.answer(json_=greeting(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
-
-
-def serving(calls, stream=None, delete=200):
-    """A server of 2025-11-25 with one session; `calls` answers all other requests, `stream` a GET."""
-    def serve(conn):
-        while request := conn.request():
-            if request.method == "DELETE":
-                conn.answer(delete)
-            elif request.method == "GET" and (stream is None or not stream(conn, request)):
-                conn.answer(405, headers=[("Allow", "POST, DELETE")])
-            elif request.method == "GET":
-                pass
-            elif isinstance(request.json, dict) and request.json.get("method") == "initialize":
-                greets(conn, request)
-            elif isinstance(request.json, dict) and "id" not in request.json:
-                conn.answer(202)
-            else:
-                calls(conn, request)
-
-    return serve
-
-
-def echo(conn, request):
-    conn.answer(json_=result(request.json["id"], {"said": request.json["method"]}))
-
-
-def greeted(one):
-    assert one.ask(initialize()) == greeting(0)
-    one.say(READY)
-    return one
+from bridging import (META, READY, SESSION, bridge, echo, greeted, greeting, initialize, messages, old_server, recorded,  # noqa: F401
+                      serving, stdio, upstream)
+from http_peers import WAIT, Program, call, of, result
 
 
 def test_a_session_from_its_beginning_to_its_end(upstream, bridge):
@@ -329,67 +166,6 @@ def test_a_stream_that_breaks_off_for_good_is_told(upstream, bridge):
     assert one.close() == 0
     broken = of(recorded(one), "http", ev="end", clean=False)
     assert [line["why"] for line in broken] == [error["error"]["message"]]
-
-
-LOGIN = "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"
-META_AT = "http://login.example/.well-known/oauth-protected-resource"
-
-
-@pytest.mark.parametrize("status, headers, said", [
-    (401, [], f"{LOGIN}; it does not say who gives one"),
-    (401, [("WWW-Authenticate", f'Bearer error="invalid_token", resource_metadata="{META_AT}"')],
-     f"{LOGIN}; it says 'invalid_token'; who gives one stands at '{META_AT}'"),
-    (403, [], "the server refused it (status 403)"),
-    (403, [("WWW-Authenticate", 'Bearer error="insufficient_scope", scope="files"')],
-     "the server refused it (status 403); it says 'insufficient_scope'; it has to be for 'files'"),
-    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server says it is elsewhere (status 307): 'http://elsewhere.example/mcp'; "
-     "this is not followed, but can be given as the server's address"),
-    (302, [], "the server says it is elsewhere (status 302), but not where"),
-    (429, [], "the server refused it (status 429)"),
-    (500, [], "the server failed at it (status 500)"), (503, [], "the server failed at it (status 503)"),
-], ids=["401", "401-metadata", "403", "403-scope", "307", "302", "429", "500", "503"])
-def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, said):
-    server = upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>", headers))
-    one = bridge(server)
-    assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said, "data": {"httpStatus": status}}}
-    assert one.close() == 0
-    assert f"ping: {said}" in one.said
-    assert len(server.requests) == 1
-    is_told(one, mcpreel, run, status, said)
-
-
-def is_told(one, mcpreel, run, status, said):
-    """The recording says why the only exchange that had to have an answer has none, and so do those who show it."""
-    assert [line["why"] for line in of(recorded(one), "http", ev="end") if "why" in line] == [said]
-    shown = run([mcpreel, "show", one.file]).out.decode()
-    assert f"http {status}" in shown and said in shown and "pending" not in shown
-    assert said in run([mcpreel, "show", "-m", one.file]).out.decode().replace("\n", " ")
-    assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
-    found = json.loads(run([mcpreel, "--json", "check", one.file]).out)["files"][0]["odd"]
-    assert said in [f for f in found if f["id"] == "http-fault"][0]["text"]
-
-
-@pytest.mark.parametrize("status, body, said", [
-    (202, None, "the server took the request and said nothing to it (status 202)"),
-    (200, result(99), "the server answered another request in its place, '99'"),
-], ids=["accepted", "another"])
-def test_an_answer_that_is_none(upstream, bridge, mcpreel, run, status, body, said):
-    one = bridge(upstream(lambda conn: conn.request() and (conn.answer(json_=body) if body else conn.answer(status))))
-    answer = one.ask(call(1))
-    if body:
-        assert answer == body  # whatever a server says passes
-        answer = one.hear()
-    assert answer == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said}}
-    assert one.close() == 0
-    is_told(one, mcpreel, run, status, said)
-
-
-def test_the_reason_is_in_the_file_before_the_client_has_it(upstream, bridge):
-    one = bridge(upstream(lambda conn: conn.request() and conn.answer(503)))
-    for n in range(1, 10):
-        assert "status 503" in one.ask(call(n))["error"]["message"]
-        assert one.file.read_text().count("the server failed at it (status 503)") == n
-    assert one.close() == 0
 
 
 def test_a_server_that_is_not_there(bridge):
@@ -631,31 +407,6 @@ def test_a_cancellation_without_sessions_breaks_off_the_request(upstream, bridge
     assert of(recorded(one), "http", ev="end", by="client", clean=False)
 
 
-def old_server(endpoint):
-    """A server of 2024-11-05; `endpoint` is what it says, of its own address."""
-    streams = queue.Queue()
-
-    def serve(conn):
-        while request := conn.request():
-            if request.method == "GET" and request.target == "/sse":
-                conn.sse()
-                conn.event(endpoint(conn), event="endpoint")
-                streams.put(conn)
-                conn.wait_end()
-                return
-            if request.target != "/messages?sessionId=" + SESSION:
-                conn.answer(404, b"Cannot POST /sse")
-                continue
-            conn.answer(202, b"Accepted")
-            if "id" in request.json:
-                stream = streams.get(timeout=WAIT)
-                answer = greeting if request.json["method"] == "initialize" else lambda n: result(n, {"said": request.json["method"]})
-                stream.event(answer(request.json["id"]), event="message")
-                streams.put(stream)
-
-    return serve
-
-
 @pytest.mark.parametrize("endpoint", ["/messages?sessionId={s}", "messages?sessionId={s}", "http://127.0.0.1:{p}/messages?sessionId={s}"])
 def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, stdio, endpoint):
     server = upstream(old_server(lambda conn: endpoint.format(s=SESSION, p=conn.sock.getsockname()[1])))
@@ -671,27 +422,6 @@ def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, stdio, endpoi
     again = greeted(stdio("replay", one.file))
     assert again.ask(call(7, "tools/list")) == result(7, {"said": "tools/list"})
     assert again.close() == 0, again.said
-
-
-@pytest.mark.parametrize("endpoint, said", [
-    ("http://127.0.0.1:{p}/messages?key=canary", "the server wants messages to go elsewhere, to 'http://127.0.0.1:{p}', and mcpreel sends them "
-     "to nobody but the server it was given"),
-    ("javascript:alert(1)", "the server wants messages to go to a 'javascript:' address, which is none of HTTP"),
-    ("http://user:pw@127.0.0.1:{p}/", "the server does not say where messages go to: the URL names a user"),
-], ids=["elsewhere", "scheme", "user"])
-def test_an_endpoint_elsewhere_is_refused(upstream, bridge, mcpreel, run, endpoint, said):
-    other = upstream(serving(echo))
-    said = said.format(p=other.port)
-    server = upstream(old_server(lambda conn: endpoint.format(p=other.port)))
-    one = bridge(server.url.replace("/mcp", "/sse"))
-    error = one.ask(initialize())
-    assert error["error"]["message"] == said
-    assert one.close() == 0
-    assert not other.seen
-    assert [(line["by"], line["clean"]) for line in of(recorded(one), "http", ev="end", why=said)] == [("mcpreel", False)]
-    assert said in run([mcpreel, "show", "-m", one.file]).out.decode()
-    assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
-    assert "canary" not in one.file.read_text()
 
 
 def test_headers_are_sent_and_not_recorded(upstream, bridge):
@@ -821,7 +551,8 @@ def test_clients_on_http_have_such_a_server_behind_them_too(upstream, mcpreel, l
 
 def test_a_server_behind_the_recording_that_is_not_there(stdio, little):
     one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", "http://127.0.0.1:1/mcp", little))
-    assert one.ask(call("b", "prompts/list"))["error"]["message"] == "not recorded, and the server behind the recording is gone"
+    assert one.ask(call("b", "prompts/list"))["error"]["message"].startswith(
+        "not recorded, and the server behind the recording cannot be asked: cannot connect to 'http://127.0.0.1:1'")
     assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
     assert one.close() == 4
     assert "connect" in one.said

@@ -575,7 +575,7 @@ def test_where_it_listens_is_told_in_every_way(upstream, record):
 
 def test_a_descriptor_that_is_not_there_is_told_and_leaves_no_file(mcpreel, run, tmp_path):
     ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--listen", "0", "-o", "r.jsonl", "--ready-fd", "77"], cwd=tmp_path)
-    assert ran.code == 5 and b"cannot tell descriptor 77 that clients can connect" in ran.err
+    assert ran.code == 2 and ran.out == b"" and b"'--ready-fd': descriptor 77 is not open" in ran.err
     assert not list(tmp_path.iterdir())
 
 

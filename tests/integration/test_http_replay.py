@@ -107,6 +107,7 @@ def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recordi
     answer = client.post(call(5, "tools/call", name="other", arguments={}), headers=headers)
     assert message_of(answer)["error"]["code"] == -32000
     assert program.stop(None) == 1
+    assert "mcpreel: ended by the first request that was not recorded; --on-unmatched warn goes on\n" in program.err
     assert "tools/call" in program.err
 
 
@@ -169,6 +170,12 @@ def test_a_descriptor_is_told_when_it_is_ready(recording, replay):
     os.close(tell)
     with os.fdopen(ready) as text:
         assert text.read() == f"http://127.0.0.1:{program.port}/mcp\n"
+
+
+@pytest.mark.parametrize("fd", ["77", "5"])  # the second is one that it would open itself
+def test_a_descriptor_that_is_not_there_is_refused_before_anybody_is_told(recording, mcpreel, run, fd):
+    ran = run([mcpreel, "replay", "--listen", "0", "--ready-fd", fd, recording])
+    assert (ran.code, ran.out) == (2, b"") and f"'--ready-fd': descriptor {fd} is not open".encode() in ran.err
 
 
 @pytest.mark.parametrize("words", [["--http", ":0"], ["--listen", "localhost:0"], ["--http", "0"]])

@@ -3,6 +3,7 @@
 The document of a session must be that of the same client at the same server over HTTP without us, and the recording
 must be as good as any other: played on stdio and over HTTP, it gives that document again.
 """
+import json
 import os
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ OLD = [("ts", "everything-sse"), ("py", "everything-sse"), ("ts", "ts-1.9-sse"),
 class Bridged:
     document: dict
     file: os.PathLike
+    files: tuple  # of all processes that the client has started
     err: str
 
 
@@ -60,8 +62,8 @@ def bridged(stage, mcpreel, on_stdio):
         # A client may start its command twice, to see what the server speaks.
         with stage.serve(server) as url:
             ran = on_stdio(client, server, [mcpreel, "record", "--url", url, "-o", f"{where}/"])
-        largest = max(where.iterdir(), key=lambda file: file.stat().st_size)
-        return Bridged(document_of(ran), largest, ran.err.decode())
+        files = sorted(where.iterdir(), key=lambda file: file.stat().st_size)
+        return Bridged(document_of(ran), files[-1], tuple(files), ran.err.decode())
 
     return once(make)
 
@@ -78,6 +80,33 @@ def without_us(visited, direct):
 @pytest.mark.parametrize("client,server", BRIDGED)
 def test_a_bridged_session_is_the_direct_one(without_us, bridged, client, server):
     assert_same(apart(without_us(client, server), server), apart(bridged(client, server).document, server))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("server", ["ts-2", "ts"])
+def test_who_probes_with_a_sibling_leaves_whole_recordings(mcpreel, run, bridged, server):
+    """The TypeScript SDK starts its command once more, asks what the server speaks, and ends that with SIGTERM."""
+    tape = bridged("ts-2-auto", server)
+    assert len(tape.files) == 2
+    report = json.loads(run([mcpreel, "--json", "check", *tape.files]).out)
+    assert [(file["verdict"], file["odd"]) for file in report["files"] if file["verdict"] in ("damaged", "unusable")] == []
+    probe, session = ([json.loads(line) for line in file.read_bytes().splitlines()] for file in tape.files)
+    assert [line["msg"].get("method") for line in probe if line.get("dir") == "c2s"] == ["server/discover"]
+    for lines in (probe, session):
+        assert (lines[0]["type"], lines[-1]["type"]) == ("header", "footer") and lines[-1]["exit_code"] == 0
+        exchanges = [[line["exchange"] for line in lines if line["type"] == "http" and line["ev"] == ev] for ev in ("request", "end")]
+        assert sorted(exchanges[0]) == sorted(exchanges[1])
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("server", ["ts-2", "ts"])
+def test_both_recordings_together_are_played(mcpreel, run, stage, on_stdio, bridged, server):
+    """What the server told of itself was told to the sibling."""
+    tape = bridged("ts-2-auto", server)
+    merged = stage.fresh() / "merged.jsonl"
+    assert run([mcpreel, "convert", *tape.files, "-o", merged]).code == 0
+    again = document_of(on_stdio("ts-2-auto", server, [mcpreel, "replay", "--match", "by-request", merged]))
+    assert_same(apart(tape.document, server), apart(again, server))
 
 
 @pytest.mark.parametrize("client,server", beyond_main(PLAYED))

@@ -2,11 +2,13 @@
 /* An MCP server that is its own authorization server, both on the official TypeScript SDK 1.x: its metadata, its
  * endpoints, its challenges.
  *
- *     node tests/peers/login-server.mjs FOLDER
+ *     node tests/peers/login-server.mjs FOLDER [URL]
  *
  * FOLDER is where the group 'conformance' of tools/peers is installed. Listens on a free port of the loopback
  * interface, says the URL in one line on stdout, and serves until its stdin ends. Users agree at once. A code and a
- * token are given for this server and for nothing else; whatever else is asked for is an invalid target. */
+ * token are given for this server and for nothing else; whatever else is asked for is an invalid target.
+ *
+ * With URL it calls itself that, because somebody stands in front of it; its last redirect does not name it then. */
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -21,9 +23,9 @@ const { InvalidGrantError, InvalidTargetError, InvalidTokenError } = need("@mode
 
 const app = express();
 const listener = app.listen(0, "127.0.0.1", () => {
-    const here = `http://127.0.0.1:${listener.address().port}`;
-    serve(new URL(here), new URL(`${here}/mcp`));
-    console.log(`${here}/mcp`);
+    const here = `http://127.0.0.1:${listener.address().port}/mcp`;
+    serve(new URL(process.argv[3] ?? here));
+    console.log(here);
 });
 process.stdin.on("end", () => {
     listener.closeAllConnections();
@@ -52,7 +54,8 @@ function keeper(resource) {
             back.searchParams.set("code", code);
             if (state)
                 back.searchParams.set("state", state);
-            back.searchParams.set("iss", new URL("/", resource).href);
+            if (!process.argv[3])
+                back.searchParams.set("iss", new URL("/", resource).href);
             answer.redirect(back.href);
         },
         async challengeForAuthorizationCode(client, code) {
@@ -78,9 +81,9 @@ function keeper(resource) {
     };
 }
 
-function serve(home, resource) {
+function serve(resource) {
     const provider = keeper(resource);
-    app.use(mcpAuthRouter({ provider, issuerUrl: home, resourceServerUrl: resource }));
+    app.use(mcpAuthRouter({ provider, issuerUrl: new URL("/", resource), resourceServerUrl: resource }));
     app.use("/mcp", requireBearerAuth({ verifier: provider, resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource) }));
     app.post("/mcp", express.json(), async (request, answer) => {
         const server = new McpServer({ name: "login-server", version: "1.0.0" });

@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
 BACK = "http://localhost:3000/callback"  # nobody listens there
+REDIRECTS = 5  # more are a circle
 
 
 class Keeper(TokenStorage):
@@ -37,8 +38,12 @@ class Keeper(TokenStorage):
 
     async def visit(self, page):
         async with httpx2.AsyncClient() as browser:
-            answer = await browser.get(page)
-        self.back = urllib.parse.urlsplit(answer.headers["location"])
+            for _ in range(REDIRECTS):
+                answer = await browser.get(page)
+                page = answer.headers["location"]
+                if page.startswith(BACK):
+                    break
+        self.back = urllib.parse.urlsplit(page)
 
     async def come_back(self):
         assert self.back.geturl().startswith(BACK), "the page does not lead back"

@@ -5,11 +5,13 @@
     DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp; 0 is any free one
     DIR/bin/python tests/peers/py-server.py --sse PORT    on http://127.0.0.1:PORT/sse, over HTTP+SSE
 
-Over HTTP the first line on stdout is the URL.
+Over HTTP the first line on stdout is the URL. --host NAME: whoever stands in front of it is called so.
+--token TOKEN: who does not send that as a bearer is told 401, and no more.
 
 Speaks both eras. Everything it says depends only on what it is asked, and on nothing outside: no
 clock, no randomness, no environment.
 """
+import argparse
 import asyncio
 import socket
 import sys
@@ -209,14 +211,42 @@ async def complete(ref, argument, context):
     return Completion(values=values, total=len(values), has_more=False)
 
 
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--http", type=int, metavar="PORT")
+    parser.add_argument("--sse", type=int, metavar="PORT")
+    parser.add_argument("--host", metavar="NAME")
+    parser.add_argument("--token")
+    return parser.parse_args()
+
+
+def guarded(app, token):
+    """As a gateway in front of a server does it, which knows keys and nothing else."""
+    async def serve(scope, receive, send):
+        if scope["type"] != "http" or (b"authorization", f"Bearer {token}".encode()) in scope["headers"]:
+            return await app(scope, receive, send)
+        await send({"type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", b"Bearer")]})
+        await send({"type": "http.response.body"})
+
+    return serve
+
+
+def listen(args):
+    sse = args.sse is not None
+    # Proxies may leave the port out of Host.
+    names = ["127.0.0.1", "127.0.0.1:*", *([args.host] if args.host else [])]
+    hosts = TransportSecuritySettings(allowed_hosts=names)
+    listener = socket.create_server(("127.0.0.1", args.sse if sse else args.http))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'sse' if sse else 'mcp'}", flush=True)
+    app = (server.sse_app if sse else server.streamable_http_app)(transport_security=hosts)
+    if args.token:
+        app = guarded(app, args.token)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] in (["--http"], ["--sse"]):
-        sse = sys.argv[1] == "--sse"
-        # Proxies may leave the port out of Host.
-        hosts = TransportSecuritySettings(allowed_hosts=["127.0.0.1", "127.0.0.1:*"])
-        listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'sse' if sse else 'mcp'}", flush=True)
-        app = (server.sse_app if sse else server.streamable_http_app)(transport_security=hosts)
-        uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+    given = arguments()
+    if given.http is not None or given.sse is not None:
+        listen(given)
     else:
         server.run("stdio")

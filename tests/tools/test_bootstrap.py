@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOOTSTRAP = ROOT / "tools/bootstrap"
 UNIX = ("sh", "sed", "tr", "grep", "sort", "cut", "env", "chmod", "rm")
 PROGRAMS = ("gcc", "meson", "ninja", "git", "clang-format", "llvm-symbolizer", "node", "npm", "jq",
-            "strace", "zstd", "openssl", "zsh", "fish", "mandoc", "g++", "python3")
+            "strace", "zstd", "openssl", "zsh", "fish", "mandoc", "g++", "python3", "chromium")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def run(machine, group="build", **env):
     return p.returncode, p.stderr, log.read_text().splitlines() if log.exists() else []
 
 
-@pytest.mark.parametrize("group", ["build", "test", "bench"])
+@pytest.mark.parametrize("group", ["build", "test", "interop", "bench"])
 def test_nothing_missing_nothing_said(machine, group):
     assert run(machine, group) == (0, "", [])
 
@@ -63,6 +63,15 @@ def test_a_group_asks_only_for_its_own(machine):
         (machine / name).unlink()
     (machine / "lacks-cmocka").touch()
     assert run(machine, "build") == (0, "", [])
+
+
+def test_a_browser_is_for_the_real_peers(machine):
+    (machine / "chromium").unlink()
+    assert run(machine, "test") == (0, "", [])
+    (machine / "brings").write_text(f"printf '' >{machine}/chromium; chmod +x {machine}/chromium")
+    assert run(machine, "interop") == (0, "bootstrap: installing chromium\n", ["install -y --no-install-recommends chromium"])
+    (machine / "chromium").rename(machine / "google-chrome")
+    assert run(machine, "interop")[:2] == (0, "")
 
 
 def test_what_is_missing_is_installed_and_nothing_else(machine):

@@ -125,9 +125,9 @@ static bool ring(struct playbook *p)
     return true;
 }
 
-static void upstream_ends(struct playbook *p, struct str why)
+static void upstream_ends(struct playbook *p, enum event_kind how, struct str why)
 {
-    struct event ev = { .kind = EVENT_UPSTREAM_CLOSED, .why = why, .now_us = p->now_us };
+    struct event ev = { .kind = how, .why = why, .now_us = p->now_us };
 
     take_step(p, &ev);
 }
@@ -274,6 +274,8 @@ static bool read_option(struct mock_options *o, struct str word)
         o->recorder = o->match.any_method = o->match.rules.number_text = true;
     else if (str_eq(word, STR("strict-unused")))
         o->strict_unused = true;
+    else if (str_eq(word, STR("far")))
+        o->far = true;
     else if (str_starts(word, STR("pace=")))
         o->pace = (word.at[5] - '0') + (word.len > 7 ? (word.at[7] - '0') / 10.0 : 0);
     else
@@ -373,7 +375,9 @@ static bool act(struct playbook *p, struct str line)
     else if (str_eq(line, STR("report")))
         write_report(p);
     else if (str_starts(line, STR("up closed ")))
-        upstream_ends(p, str_skip(line, strlen("up closed ")));
+        upstream_ends(p, EVENT_UPSTREAM_CLOSED, str_skip(line, strlen("up closed ")));
+    else if (str_starts(line, STR("up lost ")))
+        upstream_ends(p, EVENT_UPSTREAM_LOST, str_skip(line, strlen("up lost ")));
     else if (str_starts(line, STR("up>> ")))
         assert_true(intake_line(&p->upstream, TO_CLIENT, str_skip(line, strlen("up>> ")),
                                 &p->from_server, &e));

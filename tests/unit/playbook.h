@@ -20,7 +20,8 @@
  * are lines of a native recording.
  *
  * "start upstream" and "up<<" are what the mock wants of the server behind it, "up>>" is
- * a line from that, and "up closed WHY" its end. "report" has the mock write how it went,
+ * a line from that, and "up closed WHY" its end; with the option "far" it is elsewhere, and
+ * "up lost WHY" is that it was not reached. "report" has the mock write how it went,
  * as a line that starts with "<<".
  *
  * A story with lines about HTTP (http-line.h) is about a mock on HTTP. Those before the

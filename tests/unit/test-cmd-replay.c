@@ -238,9 +238,10 @@ static void what_was_not_asked_for_can_be_a_finding(void **state)
     "\"refused\":0,"                                                                           \
     "\"unmatched\":0,\"passed_through\":0,\"unused\":1,"                                       \
     "\"questions\":0,\"questions_differing\":0,\"questions_left_out\":0,"                      \
-    "\"questions_unanswered\":0,\"unmatched_requests\":[],"                                    \
+    "\"questions_unanswered\":0,\"tokens_left\":0,\"unmatched_requests\":[],"                  \
     "\"passed_over_requests\":[{\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\"}],"      \
-    "\"question_remarks\":[],\"unused_requests\":[{\"seq\":1,\"method\":\"tools/call\","       \
+    "\"question_remarks\":[],\"tokens_left_requests\":[],\"unused_requests\":[{\"seq\":1,"     \
+    "\"method\":\"tools/call\","                                                               \
     "\"subject\":\"a\"}]}\n"
 
 static void how_it_went_is_reported(void **state)

@@ -701,12 +701,33 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+static void a_descriptor_that_was_given_must_be_there_and_take_something(void **state)
+{
+    struct err e = ERR_NONE;
+    char want[64];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_true(file_may_tell(ends[1], &e));
+    assert_false(file_may_tell(ends[0], &e));
+    snprintf(want, sizeof want, "descriptor %d cannot be written to", ends[0]);
+    assert_string_equal(e.msg, want);
+    close(ends[0]);
+    close(ends[1]);
+    assert_false(file_may_tell(ends[1], &e));
+    snprintf(want, sizeof want, "descriptor %d is not open", ends[1]);
+    assert_string_equal(e.msg, want);
+    assert_int_equal(e.kind, ERR_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_DIRECTORY(what_was_written_is_read_back),
         IN_A_DIRECTORY(closing_twice_or_never_opened_is_fine),
         IN_A_DIRECTORY(descriptors_are_not_inherited),
+        cmocka_unit_test(a_descriptor_that_was_given_must_be_there_and_take_something),
         IN_A_DIRECTORY(what_is_no_file_cannot_be_read),
         IN_A_DIRECTORY(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
         IN_A_DIRECTORY(whose_trouble_an_unreadable_file_is_depends_on_the_reason),

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "engine/script-mask.h"
 #include "scripted.h"
 
 /* Whether the only recorded request is alike, without a search. */
@@ -13,7 +14,7 @@ static bool alone_is_alike(struct scripted *s, const struct leaves *live)
 
     leaves_init(&recorded);
     leaves_take(&recorded, json_get(scripted_op(s, 1), STR("params")), &rules,
-                script_hidden(&s->script, 1));
+                script_mask_hidden(&s->script, 1));
     alike = fuzzy_are_alike(script_method(&s->script, 1)->known, &recorded, live);
     leaves_release(&recorded);
     return alike;

@@ -307,9 +307,10 @@ static void what_is_refused_is_said_in_words(void **state)
     static const struct {
         const char *head, *text;
     } cases[] = {
-        { "POST / HTTP/1.1\r\nHost: a\r\n\r\n", "this Host is not served here" },
+        { "POST / HTTP/1.1\r\nHost: a\r\n\r\n",
+          "this Host is not served here; see --allow-host" },
         { "POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n",
-          "pages of this Origin are not served here" },
+          "pages of this Origin are not served here; see --allow-origin" },
         { "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
           "Content-Type must be application/json" },
         { "GET / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n",

@@ -44,6 +44,8 @@ static void answer(struct bench *b, const struct step_request *r)
     fields_add(&f, STR("Mcp-Session-Id"), STR("me"));
     if (str_eq(path, STR("/echo")))
         act(b, ACTION_ANSWER, 200, &f, body);
+    else if (str_eq(path, STR("/refuse")))
+        act(b, ACTION_ANSWER, 409, &f, STR("no"));
     else if (str_eq(path, STR("/told")))
         act(b, ACTION_ANSWER, 202, &f, STR_NONE);
     else if (str_eq(path, STR("/stream")))
@@ -171,6 +173,13 @@ static void note_done(void *to)
 
 #define HOST "Host: localhost\r\n"
 
+/* A page of this machine, and the lines by which it may see an answer. */
+#define PAGE "Origin: http://localhost:1\r\n"
+#define SEEN                                                                                   \
+    "Access-Control-Allow-Origin: http://localhost:1\r\n"                                      \
+    "Access-Control-Expose-Headers: Mcp-Session-Id, MCP-Protocol-Version, "                    \
+    "WWW-Authenticate, Retry-After\r\nVary: Origin\r\n"
+
 static void whole_requests_become_events_and_answers_go_out(void **state)
 {
     struct bench b;
@@ -183,10 +192,9 @@ static void whole_requests_become_events_and_answers_go_out(void **state)
     say(&b, "def");
     hear(&b, "abcdef",
          "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 6\r\n\r\nabcdef");
-    say(&b, "POST /told HTTP/1.1\r\n" HOST "Origin: http://localhost:1\r\n"
-            "Content-Length: 1\r\n\r\n!");
+    say(&b, "POST /told HTTP/1.1\r\n" HOST PAGE "Content-Length: 1\r\n\r\n!");
     hear(&b, "\r\n\r\n",
-         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
+         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\n" SEEN "Content-Length: 0\r\n\r\n");
     assert_str(buf_str(&b.told),
                STR("[1 POST /echo loopback none abcdef][2 POST /told loopback loopback !]"));
     close_bench(&b);
@@ -367,6 +375,102 @@ static void who_is_not_let_in_never_reaches_the_engine(void **state)
     close_bench(&b);
 }
 
+#define ASKS "OPTIONS /echo HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\n"
+
+static void what_a_browser_asks_for_a_page_is_not_for_the_engine(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.watch = &all_of_it;
+    b.side.to = &b;
+    say(&b, ASKS HOST PAGE "Access-Control-Request-Headers: mcp-name\r\n\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: http://localhost:1\r\n"
+         "Access-Control-Allow-Methods: GET, POST, DELETE\r\n"
+         "Access-Control-Allow-Headers: mcp-name\r\nAccess-Control-Max-Age: 7200\r\n"
+         "Vary: Origin, Access-Control-Request-Method, Access-Control-Request-Headers\r\n\r\n");
+    assert_str(buf_str(&b.told), STR("<asked /echo><refused 204>"));
+    close_bench(&b);
+}
+
+static void a_page_sees_streams_and_refusals_as_well(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.body_max = 5;
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST PAGE "\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\n" SEEN "Transfer-Encoding: chunked\r\n\r\n");
+    tell(&b, END);
+    hear(&b, "0\r\n\r\n", "0\r\n\r\n");
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE "Content-Length: 6\r\n\r\nabcdef");
+    buf_clear(&b.heard);
+    dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
+    close_bench(&b);
+}
+
+static void a_page_that_is_not_let_in_is_told_nothing_it_could_use(void **state)
+{
+    static const char *const pages[] = { "https://evil.example", "null", "http://0.0.0.0:1",
+                                         "http://localhost:1\r\nOrigin: http://localhost:1" };
+    struct bench b;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        open_bench(&b, "127.0.0.1:0");
+        say(&b, ASKS HOST "Origin: ");
+        say(&b, pages[i]);
+        say(&b, "\r\n\r\n");
+        dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+        assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 403 ")));
+        assert_null(memmem(b.heard.at, b.heard.len, "Access-Control", 14));
+        assert_str(buf_str(&b.told), STR(""));
+        close_bench(&b);
+    }
+}
+
+static void who_is_kept_out_is_told_to_the_user_once(void **state)
+{
+    static const char *const asked[] = { "Host: evil.example\r\n", "Host: evil.example\r\n",
+                                         HOST "Origin: https://a.example\r\n" };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.log.level = LOG_INFO;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        say(&b, "GET /stream HTTP/1.1\r\n");
+        say(&b, asked[i]);
+        say(&b, "\r\n");
+        buf_clear(&b.heard);
+        dial_hear(b.loop, b.fd, &b.heard, STR("}}"));
+    }
+    assert_str(
+        buf_str(&b.logged),
+        STR("mcpreel: warning: kept out, for 'evil.example', from 'nowhere': this Host is "
+            "not served here; see --allow-host\n"
+            "mcpreel: warning: kept out, for 'localhost', from 'https://a.example': pages "
+            "of this Origin are not served here; see --allow-origin\n"));
+    close_bench(&b);
+}
+
+static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
+    dial_hear(b.loop, b.fd, &b.heard, STR("no"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: GET /refuse: 409 no\n"));
+    close_bench(&b);
+}
+
 static void what_is_too_long_never_reaches_the_engine(void **state)
 {
     struct bench b;
@@ -437,6 +541,11 @@ int main(void)
         cmocka_unit_test(who_watches_sees_everything_before_it_happens),
         cmocka_unit_test(who_watches_sees_those_who_go_or_are_not_let_in),
         cmocka_unit_test(who_is_not_let_in_never_reaches_the_engine),
+        cmocka_unit_test(what_a_browser_asks_for_a_page_is_not_for_the_engine),
+        cmocka_unit_test(a_page_sees_streams_and_refusals_as_well),
+        cmocka_unit_test(a_page_that_is_not_let_in_is_told_nothing_it_could_use),
+        cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once),
+        cmocka_unit_test(what_the_engine_refuses_is_in_the_log_for_who_looks_for_it),
         cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
         cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),
         cmocka_unit_test(garbage_is_refused_and_logged),

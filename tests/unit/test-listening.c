@@ -35,7 +35,7 @@ static void the_usual_port_is_for_who_gives_none(void **state)
     assert_at((struct listening_args){ 0 }, 5555, "", 5555);
     assert_at((struct listening_args){ .port = 81 }, 5555, "", 81);
     assert_at((struct listening_args){ .listen = "127.0.0.1:82" }, 5555, "127.0.0.1", 82);
-    assert_at((struct listening_args){ .ready_fd = 3 }, 5555, "", 5555);
+    assert_at((struct listening_args){ .allow_remote = true }, 5555, "", 5555);
 }
 
 static void without_an_address_nobody_listens(void **state)
@@ -130,6 +130,22 @@ static void what_does_not_fit_is_refused(void **state)
                    "'--allow-origin': 'https://app.example/' is no origin of pages");
 }
 
+static void a_descriptor_that_nothing_can_be_told_is_refused(void **state)
+{
+    char msg[80];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_at((struct listening_args){ .port = 80, .ready_fd = ends[1] }, 0, "", 80);
+    snprintf(msg, sizeof msg, "'--ready-fd': descriptor %d cannot be written to", ends[0]);
+    assert_refused((struct listening_args){ .port = 80, .ready_fd = ends[0] }, msg);
+    close(ends[0]);
+    close(ends[1]);
+    snprintf(msg, sizeof msg, "'--ready-fd': descriptor %d is not open", ends[1]);
+    assert_refused((struct listening_args){ .port = 80, .ready_fd = ends[1] }, msg);
+}
+
 static void keep(void *to, struct str line)
 {
     buf_add(to, line);
@@ -190,9 +206,12 @@ static void the_address_is_told_on_a_descriptor_and_its_end_follows(void **state
     assert_str(str_n(said, 24), STR("http://127.0.0.1:80/mcp\n"));
     assert_int_equal(read(ends[0], said, sizeof said), 0);
     close(ends[0]);
+    buf_clear(&d->out);
     assert_false(listening_tell(&app, &(struct listening_args){ .ready_fd = ends[1] }, &at,
                                 STR("/mcp"), &e));
     assert_int_equal(e.kind, ERR_IO);
+    assert_non_null(strstr(e.msg, "cannot write '--ready-fd'"));
+    assert_int_equal(d->out.len, 0); /* who listens for the address is not told of none */
 }
 
 int main(void)
@@ -204,6 +223,7 @@ int main(void)
         cmocka_unit_test(others_are_let_in_only_if_that_is_asked_for),
         cmocka_unit_test(who_is_let_in_is_said_by_the_options),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_descriptor_that_nothing_can_be_told_is_refused),
         cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
         cmocka_unit_test_setup_teardown(the_url_is_told_on_standard_output, desk_open,
                                         desk_close),

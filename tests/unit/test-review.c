@@ -44,6 +44,9 @@ static void it_counts_lists_and_names(void **state)
                  &none);
     miss_of(&r, "{'id':1,'method':'tools/call'}", 3);
     r.forwarded = 1;
+    review_token(&r, 3);
+    review_token(&r, 3);
+    assert_int_equal(review_next_token(&r, 0), 3);
     assert_int_equal(review_unused(&r), 2);
     review_name(&r, 3, &text);
     assert_str(buf_str(&text), STR("#3 tools/call b"));
@@ -57,14 +60,16 @@ static void it_counts_lists_and_names(void **state)
             "'borrowed':1,'differing':1,'redacted':0,'ambiguous':0,'passed_over':1,'refused':1,"
             "'unmatched':1,'passed_through':1,"
             "'unused':2,'questions':1,'questions_differing':1,'questions_left_out':1,"
-            "'questions_unanswered':1,'unmatched_requests':[{'method':'tools/call','subject':"
+            "'questions_unanswered':1,'tokens_left':1,'unmatched_requests':[{'method':'tools/"
+            "call','subject':"
             "'x','reason':'never recorded','nearest':{'seq':3,'method':"
             "'tools/call','subject':'b'}}],'passed_over_requests':[{'seq':3,'method':"
             "'tools/call','subject':'b'}],'question_remarks':[{'method':'q','outcome':"
             "'differs','request':{'seq':2,'method':'tools/call','subject':'a'}},"
             "{'method':'p','outcome':'left out','request':{'seq':2,'method':'tools/call',"
             "'subject':'a'}},{'method':'q','outcome':'no answer','request':{'seq':2,"
-            "'method':'tools/call','subject':'a'}}],'unused_requests':[{'seq':3,'method':"
+            "'method':'tools/call','subject':'a'}}],'tokens_left_requests':[{'seq':3,"
+            "'method':'tools/call','subject':'b'}],'unused_requests':[{'seq':3,'method':"
             "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
     buf_release(&text);
     spent_release(&none);

@@ -64,27 +64,6 @@ static void a_wait_for_a_notification_starts_when_it_came(void **state)
           "1: 2 3 353 400");
 }
 
-static void requests_of_masked_params_share_their_masks(void **state)
-{
-    struct scripted s;
-    const struct script_mask *m;
-
-    (void)state;
-    scripted_init(&s, MATCH_BY_REQUEST,
-                  "c2s {'id':1,'method':'m','params':{'a':'[REDACTED]','n':1}}\n"
-                  "c2s {'id':2,'method':'m','params':{'a':'[REDACTED]','n':2}}\n"
-                  "c2s {'id':3,'method':'m','params':{'b':'[REDACTED]'}}\n"
-                  "c2s {'id':4,'method':'m','params':{'n':4}}\n");
-    m = script_masks(&s.script, s.script.ops[1].method, s.script.ops[1].subject_key);
-    assert_non_null(m);
-    assert_non_null(m->next);
-    assert_null(m->next->next);
-    assert_true(s.script.ops[1].flags & STRAND_MASKED);
-    assert_false(s.script.ops[4].flags & STRAND_MASKED);
-    assert_int_equal(script_hidden(&s.script, 1).count, 0);
-    scripted_release(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,7 +72,6 @@ int main(void)
         cmocka_unit_test(without_both_the_latency_is),
         cmocka_unit_test(a_clock_that_steps_back_makes_no_delay),
         cmocka_unit_test(a_wait_for_a_notification_starts_when_it_came),
-        cmocka_unit_test(requests_of_masked_params_share_their_masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

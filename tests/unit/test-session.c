@@ -30,7 +30,7 @@ static void build(struct house *h, const char *recording)
     say_init(&h->say, &h->stepper.out);
     matcher_init(&h->matcher, &h->of.script, &how, NULL);
     review_init(&h->review, &h->of.script);
-    upstream_init(&h->upstream, &h->say, &h->host.timers);
+    upstream_init(&h->upstream, &h->say, &h->host.timers, false);
     h->host.script = &h->of.script;
     h->host.matcher = &h->matcher;
     h->host.review = &h->review;

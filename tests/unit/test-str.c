@@ -205,6 +205,19 @@ static void a_number_may_be_negative(void **state)
     }
 }
 
+static void a_part_stands_in_it_or_does_not(void **state)
+{
+    (void)state;
+    assert_true(str_has(STR("abcabd"), STR("abd")));
+    assert_true(str_has(STR("abc"), STR("abc")));
+    assert_true(str_has(STR("a\0b"), STR("\0b")));
+    assert_true(str_has(STR("abc"), STR_NONE));
+    assert_true(str_has(STR_NONE, STR_NONE));
+    assert_false(str_has(STR("abc"), STR("abcd")));
+    assert_false(str_has(STR("abab"), STR("abb")));
+    assert_false(str_has(STR_NONE, STR("a")));
+}
+
 static void a_byte_may_be_written_in_percent(void **state)
 {
     char byte = 'x';
@@ -237,6 +250,7 @@ int main(void)
         cmocka_unit_test(long_texts_are_unlike),
         cmocka_unit_test(digits_are_a_number_if_it_fits),
         cmocka_unit_test(a_number_may_be_negative),
+        cmocka_unit_test(a_part_stands_in_it_or_does_not),
         cmocka_unit_test(a_byte_may_be_written_in_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

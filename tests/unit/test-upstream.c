@@ -20,7 +20,7 @@ static void set_up(struct bench *b)
     b->timers = 0;
     stepper_init(&b->stepper, TO_CLIENT, nothing, b);
     say_init(&b->say, &b->stepper.out);
-    upstream_init(&b->up, &b->say, &b->timers);
+    upstream_init(&b->up, &b->say, &b->timers, false);
 }
 
 static void tear_down(struct bench *b)
@@ -264,9 +264,10 @@ static void one_that_refuses_the_greeting_is_gone(void **state)
     tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.did);
     tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
-    assert_did(&b.stepper,
-               "report error the server behind the recording: it refused to be initialized\n"
-               "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_did(
+        &b.stepper,
+        "report error the server behind the recording: it refused to be initialized: no\n"
+        "<< {'jsonrpc':'2.0','id':1," GONE);
     tear_down(&b);
 }
 

@@ -57,7 +57,7 @@ TOKENS = [
 STRICTER = {
     "a line that ends in LF alone": "Node passes over those between requests",
     "a CR that no LF follows": "the same",
-    "no Host": "Node's server, not its parser, asks for one",
+    "no Host, which is wanted in HTTP/1.0, too": "Node's server, not its parser, asks for one",
     "more than one Host": "Node's server, too",
     "a Host that is not a host": "Node takes any text",
     "a Host that is not the target's": "Node does not compare them",

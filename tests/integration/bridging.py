@@ -1,0 +1,200 @@
+"""mcpreel as the server that a client has started, and servers on HTTP for it to speak to; fixtures among it."""
+import json
+import os
+import pathlib
+import queue
+import subprocess
+import threading
+
+import jsonschema
+import pytest
+
+from http_peers import WAIT, Upstream, call, lines_of, of, result
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+SESSION = "session-canary-3f9a1c7e55"
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+class Stdio:
+    """mcpreel as the server that a client has started."""
+
+    def __init__(self, words, env=None, cwd=None, reads=True):
+        self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd)
+        self.lines = queue.Queue()
+        self.err = []
+        self.threads = []
+        self.start(lambda: self.err.extend(self.process.stderr))
+        if reads:
+            self.start_reading()
+
+    def start(self, function):
+        self.threads.append(threading.Thread(target=function, daemon=True))
+        self.threads[-1].start()
+
+    def start_reading(self):
+        self.start(self.read)
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+        self.lines.put(None)
+
+    def say(self, *messages):
+        self.write(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
+
+    def write(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def hear(self):
+        """The next message; None at the end."""
+        return self.lines.get(timeout=WAIT)
+
+    def ask(self, message):
+        self.say(message)
+        return self.hear()
+
+    def close(self):
+        """The client closes; the exit code."""
+        self.process.stdin.close()
+        return self.end()
+
+    def end(self):
+        try:
+            code = self.process.wait(timeout=WAIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+            pytest.fail(f"it did not end: {self.err}")
+        for thread in self.threads:
+            thread.join(timeout=WAIT)
+        return code
+
+    @property
+    def said(self):
+        return b"".join(self.err).decode()
+
+
+@pytest.fixture
+def upstream():
+    made = []
+
+    def make(serve, **more):
+        made.append(Upstream(serve, **more))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture
+def stdio(mcpreel):
+    started = []
+
+    def start(*words, **more):
+        started.append(Stdio([mcpreel, *words], **more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+
+
+@pytest.fixture
+def bridge(stdio, tmp_path):
+    def start(server, *options, **more):
+        url = server if isinstance(server, str) else server.url
+        one = stdio("record", "--url", url, "-o", tmp_path / "r.jsonl", *options, **more)
+        one.file = tmp_path / "r.jsonl"
+        return one
+
+    return start
+
+
+def recorded(one):
+    """The lines of the recording, each of which is as the schema has it."""
+    lines = lines_of(one.file)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    for line in lines:
+        for error in validator.iter_errors(line):
+            pytest.fail(f"{error.message} in {line}")
+    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
+    return lines
+
+
+def messages(lines, direction):
+    return [line["msg"] for line in of(lines, "message", dir=direction)]
+
+
+def initialize(request_id=0, version="2025-11-25"):
+    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
+
+
+def greeting(request_id, version="2025-11-25"):
+    return result(request_id, {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}})
+
+
+def greets(conn, request):
+    conn.answer(json_=greeting(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
+
+
+def serving(calls, stream=None, delete=200):
+    """A server of 2025-11-25 with one session; `calls` answers all other requests, `stream` a GET."""
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "DELETE":
+                conn.answer(delete)
+            elif request.method == "GET" and (stream is None or not stream(conn, request)):
+                conn.answer(405, headers=[("Allow", "POST, DELETE")])
+            elif request.method == "GET":
+                pass
+            elif isinstance(request.json, dict) and request.json.get("method") == "initialize":
+                greets(conn, request)
+            elif isinstance(request.json, dict) and "id" not in request.json:
+                conn.answer(202)
+            else:
+                calls(conn, request)
+
+    return serve
+
+
+def echo(conn, request):
+    conn.answer(json_=result(request.json["id"], {"said": request.json["method"]}))
+
+
+def greeted(one):
+    assert one.ask(initialize()) == greeting(0)
+    one.say(READY)
+    return one
+
+
+def old_server(endpoint):
+    """A server of 2024-11-05; `endpoint` is what it says, of its own address."""
+    streams = queue.Queue()
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "GET" and request.target == "/sse":
+                conn.sse()
+                conn.event(endpoint(conn), event="endpoint")
+                streams.put(conn)
+                conn.wait_end()
+                return
+            if request.target != "/messages?sessionId=" + SESSION:
+                conn.answer(404, b"Cannot POST /sse")
+                continue
+            conn.answer(202, b"Accepted")
+            if "id" in request.json:
+                stream = streams.get(timeout=WAIT)
+                answer = greeting if request.json["method"] == "initialize" else lambda n: result(n, {"said": request.json["method"]})
+                stream.event(answer(request.json["id"]), event="message")
+                streams.put(stream)
+
+    return serve

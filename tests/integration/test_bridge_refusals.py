@@ -1,0 +1,92 @@
+"""A client on stdio and a server on HTTP that gives no answer: the client is told why, and so is the recording."""
+import json
+
+import pytest
+
+from bridging import bridge, echo, initialize, old_server, recorded, serving, stdio, upstream  # noqa: F401
+from http_peers import call, of, result
+
+LOGIN = "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"
+META_AT = "http://login.example/.well-known/oauth-protected-resource"
+
+
+@pytest.mark.parametrize("status, headers, said", [
+    (401, [], f"{LOGIN}; it does not say who gives one"),
+    (401, [("WWW-Authenticate", f'Bearer error="invalid_token", resource_metadata="{META_AT}"')],
+     f"{LOGIN}; it says 'invalid_token'; who gives one stands at '{META_AT}'"),
+    (403, [], "the server refused it (status 403)"),
+    (403, [("WWW-Authenticate", 'Bearer error="insufficient_scope", scope="files"')],
+     "the server refused it (status 403); it says 'insufficient_scope'; it has to be for 'files'"),
+    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server says it is elsewhere (status 307): 'http://elsewhere.example/mcp'; "
+     "this is not followed, but can be given as the server's address"),
+    (302, [], "the server says it is elsewhere (status 302), but not where"),
+    (429, [], "the server refused it (status 429)"),
+    (500, [], "the server failed at it (status 500)"), (503, [], "the server failed at it (status 503)"),
+], ids=["401", "401-metadata", "403", "403-scope", "307", "302", "429", "500", "503"])
+def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, said):
+    server = upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>", headers))
+    one = bridge(server)
+    assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said, "data": {"httpStatus": status}}}
+    assert one.close() == 0
+    assert f"ping: {said}" in one.said
+    assert len(server.requests) == 1
+    is_told(one, mcpreel, run, status, said)
+
+
+def is_told(one, mcpreel, run, status, said):
+    """The recording says why the only exchange that had to have an answer has none, and so do those who show it."""
+    assert [line["why"] for line in of(recorded(one), "http", ev="end") if "why" in line] == [said]
+    shown = run([mcpreel, "show", one.file]).out.decode()
+    assert f"http {status}" in shown and said in shown and "pending" not in shown
+    assert said in run([mcpreel, "show", "-m", one.file]).out.decode().replace("\n", " ")
+    assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
+    found = json.loads(run([mcpreel, "--json", "check", one.file]).out)["files"][0]["odd"]
+    assert said in [f for f in found if f["id"] == "http-fault"][0]["text"]
+
+
+@pytest.mark.parametrize("status, body, said", [
+    (202, None, "the server took the request and said nothing to it (status 202)"),
+    (200, result(99), "the server answered another request in its place, '99'"),
+], ids=["accepted", "another"])
+def test_an_answer_that_is_none(upstream, bridge, mcpreel, run, status, body, said):
+    one = bridge(upstream(lambda conn: conn.request() and (conn.answer(json_=body) if body else conn.answer(status))))
+    answer = one.ask(call(1))
+    if body:
+        assert answer == body  # whatever a server says passes
+        answer = one.hear()
+    assert answer == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said}}
+    assert one.close() == 0
+    is_told(one, mcpreel, run, status, said)
+
+
+def test_the_reason_is_in_the_file_before_the_client_has_it(upstream, bridge):
+    def serve(conn):
+        while conn.request():
+            conn.answer(503)
+
+    one = bridge(upstream(serve))
+    for n in range(1, 10):
+        assert "status 503" in one.ask(call(n))["error"]["message"]
+        assert one.file.read_text().count("the server failed at it (status 503)") == n
+    assert one.close() == 0
+
+
+@pytest.mark.parametrize("endpoint, said", [
+    ("http://127.0.0.1:{p}/messages?key=canary", "the server wants messages to go elsewhere, to 'http://127.0.0.1:{p}', and mcpreel sends them "
+     "to nobody but the server it was given"),
+    ("javascript:alert(1)", "the server wants messages to go to a 'javascript:' address, which is none of HTTP"),
+    ("http://user:pw@127.0.0.1:{p}/", "the server does not say where messages go to: the URL names a user"),
+], ids=["elsewhere", "scheme", "user"])
+def test_an_endpoint_elsewhere_is_refused(upstream, bridge, mcpreel, run, endpoint, said):
+    other = upstream(serving(echo))
+    said = said.format(p=other.port)
+    server = upstream(old_server(lambda conn: endpoint.format(p=other.port)))
+    one = bridge(server.url.replace("/mcp", "/sse"))
+    error = one.ask(initialize())
+    assert error["error"]["message"] == said
+    assert one.close() == 0
+    assert not other.seen
+    assert [(line["by"], line["clean"]) for line in of(recorded(one), "http", ev="end", why=said)] == [("mcpreel", False)]
+    assert said in run([mcpreel, "show", "-m", one.file]).out.decode()
+    assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
+    assert "canary" not in one.file.read_text()

@@ -1,0 +1,104 @@
+"""replay with a server at a URL behind it, which comes and goes: what a client is told, and what its user."""
+import socket
+
+import pytest
+from http_peers import Program, Upstream, call, result
+from test_http_bridge import READY, echo, initialize, serving
+from test_replay import TALK, write_recording
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return write_recording(tmp_path / "session.jsonl", TALK)
+
+
+@pytest.fixture
+def clients(mcpreel, recording):
+    """A client of a replay before a URL, and the replay."""
+    started = []
+
+    def start(url, *words):
+        program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--url", url, *words, recording])
+        started.append(program)
+        client = program.client()
+        hello = client.post(initialize())
+        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(READY, headers=inside).status == 202
+        return lambda n: client.post(call(n, "prompts/list"), headers=inside), program
+
+    yield start
+    for program in started:
+        program.close()
+
+
+def told(program):
+    return [line for line in program.err.splitlines() if "behind the recording" in line]
+
+
+def test_a_server_that_is_down_is_tried_again(clients):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ask, program = clients(f"http://127.0.0.1:{port}/mcp")
+    refused = f"cannot connect to 'http://127.0.0.1:{port}': connection refused"
+    for n in range(3):
+        answer = ask(n)
+        assert (answer.status, answer.json["id"]) == (200, n)
+        assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the server behind the recording cannot be asked: {refused}"}
+    server = Upstream(serving(echo), port=port)
+    assert ask("up").json == result("up", {"said": "prompts/list"})
+    assert program.stop() == 4  # somebody went without an answer
+    assert told(program) == [f"mcpreel: the server behind the recording: {refused}", "mcpreel: the server behind the recording answers again"]
+    server.close()
+
+
+def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
+    forgotten = [True]
+
+    def once(conn, request):
+        if forgotten and forgotten.pop():
+            conn.answer(404)
+        else:
+            echo(conn, request)
+
+    server = Upstream(serving(once))
+    ask, program = clients(server.url)
+    assert ask(1).json["error"]["data"] == {"httpStatus": 404}
+    assert ask(2).json == result(2, {"said": "prompts/list"})
+    methods = [r.json.get("method") for r in server.requests if r.body]
+    assert methods == ["initialize", "notifications/initialized", "prompts/list"] * 2
+    program.stop()
+    assert told(program) == ["mcpreel: the server behind the recording: it has ended the session; the next request begins another",
+                             "mcpreel: the server behind the recording answers again"]
+    server.close()
+
+
+@pytest.mark.parametrize("status, why", [(401, "wants a login (status 401)"), (503, "failed at it (status 503)"),
+                                         (302, "says it is elsewhere (status 302)")])
+def test_a_status_is_told_as_it_is(clients, status, why):
+    def refuse(conn):
+        while conn.request():
+            conn.answer(status, headers=[("Location", "http://127.0.0.1:1/")] if status == 302 else [])
+
+    server = Upstream(refuse)
+    ask, program = clients(server.url)
+    for n in range(2):
+        answer = ask(n)
+        assert answer.status == 200 and why in answer.json["error"]["message"]
+    assert program.stop() == 4
+    line, = told(program)
+    assert why in line
+    server.close()
+
+
+def test_what_is_no_tls_is_told(clients):
+    """Nobody there speaks TLS."""
+    def hang_up(conn):
+        conn.send(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+    server = Upstream(hang_up)
+    ask, program = clients(server.url.replace("http:", "https:"))
+    for n in range(2):
+        assert f"'https://127.0.0.1:{server.port}'" in ask(n).json["error"]["message"]
+    assert program.stop() == 4
+    assert len(told(program)) == 1
+    server.close()
