@@ -64,13 +64,18 @@ static bool open_stdin(struct file *f, const struct sys *sys, struct err *e)
     return true;
 }
 
+bool file_is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 bool file_open(struct file *f, const struct sys *sys, const char *path, struct err *e)
 {
     struct stat st;
     bool ok;
     int fd;
 
-    if (str_eq(str_z(path), STR("-")))
+    if (file_is_standard(path))
         return open_stdin(f, sys, e);
     /* O_NONBLOCK: a FIFO must not make us wait until we have seen that it is one. */
     fd = retry_open(sys, path, O_RDONLY | O_NONBLOCK, 0);

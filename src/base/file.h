@@ -23,6 +23,9 @@ struct file {
         .fd = -1                                                                               \
     }
 
+/* Whether a name means standard input or output. */
+bool file_is_standard(const char *path);
+
 /* For reading; "-" is standard input, which may be anything but a directory and is
  * never closed. Of names a directory, FIFO, socket or device is
  * refused (ERR_INPUT) without being opened for long: none of them is a recording,

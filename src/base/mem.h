@@ -6,6 +6,8 @@
 #define BASE_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 void *mem_alloc(size_t size); /* zeroed */
 void *mem_grow(void *old, size_t size);
@@ -16,6 +18,18 @@ void *mem_reserve(void *at, size_t *cap, size_t need, size_t item);
 
 /* What was allocated in another way: NULL ends the process. */
 void *mem_checked(void *p);
+
+/* Eight bytes as a number, the first of them lowest. */
+static inline uint64_t mem_load64(const char *at)
+{
+    uint64_t w;
+
+    memcpy(&w, at, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    return w;
+}
 
 #define mem_new(type) ((type *)mem_alloc(sizeof(type)))
 

@@ -196,12 +196,8 @@ static __attribute__((noinline)) bool compare(const struct needles *n, struct st
 /* Which of the six grams of eight bytes are in the table; any bit may stand for it. */
 static inline unsigned seen_in(const struct needles *n, const char *at)
 {
-    uint64_t w;
+    uint64_t w = mem_load64(at);
 
-    memcpy(&w, at, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    w = __builtin_bswap64(w);
-#endif
     return n->seen[hash_of((uint32_t)w)] | n->seen[hash_of((uint32_t)(w >> 8))] |
            n->seen[hash_of((uint32_t)(w >> 16))] | n->seen[hash_of((uint32_t)(w >> 24))] |
            n->seen[hash_of((uint32_t)(w >> 32))] | n->seen[hash_of((uint32_t)(w >> 40))];

@@ -81,6 +81,16 @@ struct str str_cut(struct str *rest, char c)
     return head;
 }
 
+struct str str_keep(char **at, struct str text)
+{
+    struct str kept = str_n(*at, text.len);
+
+    if (text.len)
+        memcpy(*at, text.at, text.len);
+    *at += text.len;
+    return kept;
+}
+
 enum { DISTANCE_MAX = 64 };
 
 static size_t least(size_t a, size_t b)

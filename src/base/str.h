@@ -74,6 +74,9 @@ size_t str_find(struct str s, char c);
  * follows; without a `c` returns all and leaves nothing. */
 struct str str_cut(struct str *rest, char c);
 
+/* Copies `text` to `*at`, which then stands behind it; what came of it. */
+struct str str_keep(char **at, struct str text);
+
 /* How many edits (insert, delete, replace, swap neighbours) turn `a` into `b`;
  * more than 64 bytes count as unlike. For "did you mean". */
 size_t str_distance(struct str a, struct str b);

@@ -49,12 +49,8 @@ void swarm_release(struct swarm *s)
  * is enough for all spellings. */
 static inline uint32_t window_in(const struct swarm *s, const char *at)
 {
-    uint64_t w;
+    uint64_t w = mem_load64(at);
 
-    memcpy(&w, at, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    w = __builtin_bswap64(w);
-#endif
     w <<= BITS * (sizeof w - WINDOW);
     return (uint32_t)((w | CASE) * s->factor >> 32);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/ascii.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
 _Static_assert((int)UNRAVEL_ROOM >= (int)UTF8_MAX, "an escape is copied as a whole");
@@ -311,15 +312,9 @@ static size_t next_sign(struct str text, size_t i)
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
 
     for (; text.len - i >= 8; i += 8) {
-        uint64_t w, a, b, c;
+        uint64_t w = mem_load64(text.at + i);
+        uint64_t a = w ^ ones * '\\', b = w ^ ones * '%', c = w ^ ones * '&';
 
-        memcpy(&w, text.at + i, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        w = __builtin_bswap64(w);
-#endif
-        a = w ^ ones * '\\';
-        b = w ^ ones * '%';
-        c = w ^ ones * '&';
         w = (((a - ones) & ~a) | ((b - ones) & ~b) | ((c - ones) & ~c)) & tops;
         if (w)
             return i + (size_t)__builtin_ctzll(w) / 8;

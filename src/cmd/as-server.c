@@ -149,14 +149,17 @@ static bool open_client(struct as_server *s, struct err *e)
 
 static bool serve(struct as_server *s, struct err *e)
 {
-    struct signals *signals;
+    /* Before anybody is told that we are there: it may be enough to ask us to end. */
+    struct signals *signals = signals_watch(s->loop, on_signal, s);
+    bool opened = open_client(s, e);
 
-    if (!open_client(s, e))
-        return false;
-    signals = signals_watch(s->loop, on_signal, s);
-    drive_tell(&s->drive, (struct event){ .kind = EVENT_OPENED });
-    loop_run(s->loop);
+    if (opened) {
+        drive_tell(&s->drive, (struct event){ .kind = EVENT_OPENED });
+        loop_run(s->loop);
+    }
     signals_close(signals);
+    if (!opened)
+        return false;
     if (s->lost.kind == ERR_OK)
         return true;
     *e = s->lost;

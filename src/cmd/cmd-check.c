@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/amount.h"
+#include "base/file.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/nearest.h"
@@ -391,11 +392,6 @@ static bool read_ignored(struct check *c, struct err *e)
     return true;
 }
 
-static bool is_standard(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
-
 /* Whether the options make sense together. */
 static bool check_options_fit(const struct check_args *args, const struct operands *in,
                               struct err *e)
@@ -408,10 +404,10 @@ static bool check_options_fit(const struct check_args *args, const struct operan
         return err_set(e, ERR_USAGE, "'--output' without '--fix': there is nothing to write");
     if (args->output && in->count > 1)
         return err_set(e, ERR_USAGE, "one OUT for %zu files", in->count);
-    if (args->output && is_standard(args->output))
+    if (args->output && file_is_standard(args->output))
         return err_set(e, ERR_USAGE, "the copy cannot go to standard output: the verdict does");
     for (size_t i = 0; args->fix && !args->output && i < in->count; i++)
-        if (is_standard(in->at[i])) {
+        if (file_is_standard(in->at[i])) {
             err_set(e, ERR_USAGE, "no name for the copy of standard input");
             return err_hint(e, "name one: mcpreel check --fix -o OUT -");
         }

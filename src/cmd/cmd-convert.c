@@ -1,4 +1,5 @@
 /* cmd/cmd-convert.c - recordings from one format into another, several into one. */
+#include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/pick-format.h"
 #include "cmd/progress.h"
@@ -153,11 +154,6 @@ static int refuse_loss(const struct conversion *c, struct err *e)
     return EXIT_FINDINGS;
 }
 
-static bool is_standard(const char *path)
-{
-    return str_eq(str_z(path), STR("-"));
-}
-
 /* What has gone to standard output cannot be taken back: what would be lost must be known
  * before. */
 static int rehearse(struct conversion *c, struct err *e)
@@ -165,7 +161,7 @@ static int rehearse(struct conversion *c, struct err *e)
     int code = EXIT_OK;
 
     for (size_t i = 0; i < c->count; i++)
-        if (is_standard(c->paths[i])) {
+        if (file_is_standard(c->paths[i])) {
             err_set(e, ERR_USAGE,
                     "'--lossless' cannot go from standard input to standard output");
             err_hint(e, "what was written could not be taken back: give OUT a name");
@@ -214,7 +210,7 @@ static void tell(const struct conversion *c)
     unsigned long long messages = join_messages(&c->join);
     struct buf text;
 
-    if (!is_standard(c->output))
+    if (!file_is_standard(c->output))
         log_say(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
                 c->format->name, messages, messages == 1 ? "" : "s");
     if (!loss_any(&c->loss))
@@ -231,7 +227,7 @@ static bool report(const struct conversion *c, bool written, struct err *e)
     struct buf out;
     bool ok;
 
-    if (!c->app->json || is_standard(c->output)) {
+    if (!c->app->json || file_is_standard(c->output)) {
         if (written)
             tell(c);
         return true;
@@ -269,7 +265,7 @@ static bool choose_format(struct conversion *c, const struct convert_args *args,
     struct buf names;
 
     c->format = args->to;
-    if (!c->format && !is_standard(args->output))
+    if (!c->format && !file_is_standard(args->output))
         c->format = format_by_path(str_z(args->output));
     if (c->format)
         return true;
@@ -293,9 +289,9 @@ static bool gather_paths(struct conversion *c, const struct convert_args *args,
     for (size_t i = 0; i < in->count; i++)
         c->paths[c->count++] = in->at[i];
     for (size_t i = 0; i < c->count; i++) {
-        if (standard && is_standard(c->paths[i]))
+        if (standard && file_is_standard(c->paths[i]))
             return err_set(e, ERR_USAGE, "standard input is there only once");
-        standard |= is_standard(c->paths[i]);
+        standard |= file_is_standard(c->paths[i]);
     }
     if (c->count)
         return true;
@@ -318,7 +314,7 @@ static int convert_run(const struct app *app, const void *options, const struct 
     }
     if (gather_paths(&c, args, in, &a, e) && choose_format(&c, args, e)) {
         code = EXIT_OK;
-        if (args->lossless && is_standard(args->output))
+        if (args->lossless && file_is_standard(args->output))
             code = rehearse(&c, e);
         if (code == EXIT_OK)
             code = write_out(&c, args, e);

@@ -1,5 +1,6 @@
 /* cmd/cmd-redact.c - take secrets out of a recording that is there already. */
 #include "base/amount.h"
+#include "base/file.h"
 #include "base/term.h"
 #include "cmd/commands.h"
 #include "cmd/inspect-file.h"
@@ -118,11 +119,6 @@ static bool pour(struct redacting *r, struct err *e)
     return ok;
 }
 
-static bool is_standard(const char *path)
-{
-    return str_eq(str_z(path), STR("-"));
-}
-
 static void add_json(struct buf *to, const struct redacting *r)
 {
     struct json_out o = json_out_to(to);
@@ -164,9 +160,9 @@ static bool report(const struct redacting *r, struct err *e)
     struct buf out;
     bool ok;
 
-    if (is_standard(r->args->output) || !r->app->json)
+    if (file_is_standard(r->args->output) || !r->app->json)
         say_result(r);
-    if (is_standard(r->args->output))
+    if (file_is_standard(r->args->output))
         return true;
     buf_init(&out, REDACT_REPORT);
     if (r->app->json)

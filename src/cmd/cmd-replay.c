@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/random.h"
 #include "base/words.h"
 #include "cmd/as-server.h"
@@ -198,7 +199,7 @@ static const char *choose_path(const struct app *app, const struct replay_args *
         err_hint(e, "name one: mcpreel replay session.jsonl");
         return NULL;
     }
-    if (str_eq(str_z(option ? option : operand), STR("-"))) {
+    if (file_is_standard(option ? option : operand)) {
         err_set(e, ERR_USAGE, "cannot read the recording from standard input");
         err_hint(e, "the client speaks there; name a file");
         return NULL;

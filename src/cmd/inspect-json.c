@@ -10,15 +10,6 @@ static void key_count(struct json_out *o, struct str key, uint64_t n)
     json_out_key_int(o, key, (int64_t)n);
 }
 
-static void key_text(struct json_out *o, struct str key, struct str text)
-{
-    json_out_key(o, key);
-    if (text.len)
-        json_out_str(o, text);
-    else
-        json_out_null(o);
-}
-
 /* Microseconds as milliseconds; null if there is no clock. */
 static void key_ms(struct json_out *o, struct str key, const struct stats *s, int64_t us)
 {
@@ -42,8 +33,8 @@ static void key_peer(struct json_out *o, struct str key, const struct stats_peer
         return;
     }
     json_out_object(o);
-    key_text(o, STR("name"), peer->name);
-    key_text(o, STR("version"), peer->version);
+    json_out_key_text(o, STR("name"), peer->name);
+    json_out_key_text(o, STR("version"), peer->version);
     json_out_end_object(o);
 }
 
@@ -91,13 +82,14 @@ static void add_header(struct json_out *o, const struct stats_header *h)
         return;
     }
     json_out_object(o);
-    key_text(o, STR("version"), h->version);
-    key_text(o, STR("recorded_at"), h->dated ? clock_format(text, h->recorded_us) : STR_NONE);
-    key_text(o, STR("name"), h->name);
+    json_out_key_text(o, STR("version"), h->version);
+    json_out_key_text(o, STR("recorded_at"),
+                      h->dated ? clock_format(text, h->recorded_us) : STR_NONE);
+    json_out_key_text(o, STR("name"), h->name);
     key_words(o, STR("tags"), h->tags);
-    key_text(o, STR("upstream"), h->upstream);
+    json_out_key_text(o, STR("upstream"), h->upstream);
     key_words(o, STR("command"), h->command);
-    key_text(o, STR("transport"), h->transport);
+    json_out_key_text(o, STR("transport"), h->transport);
     key_peer(o, STR("producer"), &h->producer);
     json_out_end_object(o);
 }
@@ -173,7 +165,7 @@ static void add_session(struct json_out *o, const struct stats *s,
     } else {
         key_peer(o, STR("client"), &session->client);
         key_peer(o, STR("server"), &session->server);
-        key_text(o, STR("protocol"), session->protocol);
+        json_out_key_text(o, STR("protocol"), session->protocol);
         key_ms(o, STR("start_ms"), s, session->first_us);
         key_ms(o, STR("duration_ms"), s, session->last_us - session->first_us);
     }
@@ -235,7 +227,7 @@ static void add_operation(struct json_out *o, const struct census_row *row, bool
     } else {
         key_from(o, row->dir);
         json_out_key_str(o, STR("method"), row->method);
-        key_text(o, STR("subject"), row->subject);
+        json_out_key_text(o, STR("subject"), row->subject);
     }
     key_count(o, STR("calls"), row->calls);
     key_count(o, STR("retries"), row->retries);
@@ -319,7 +311,7 @@ static void add_code(struct json_out *o, const struct stats_code *row, bool othe
             json_out_int(o, row->code);
         else
             json_out_null(o);
-        key_text(o, STR("name"), row->whole ? mcp_code_name(row->code) : STR_NONE);
+        json_out_key_text(o, STR("name"), row->whole ? mcp_code_name(row->code) : STR_NONE);
     }
     key_count(o, STR("count"), row->count);
     json_out_end_object(o);
@@ -364,7 +356,7 @@ void inspect_json_add(struct buf *to, const struct stats *s, const struct inspec
     add_header(&o, &s->header);
     key_peer(&o, STR("client"), &s->client);
     key_peer(&o, STR("server"), &s->server);
-    key_text(&o, STR("protocol"), s->protocol);
+    json_out_key_text(&o, STR("protocol"), s->protocol);
     add_totals(&o, s);
     add_sessions(&o, s);
     add_operations(&o, &s->census.rows);

@@ -12,15 +12,6 @@ static void add_known(struct json_out *o, struct str key, int64_t n)
         json_out_int(o, n);
 }
 
-static void add_text(struct json_out *o, struct str key, struct str text)
-{
-    json_out_key(o, key);
-    if (text.len)
-        json_out_str(o, text);
-    else
-        json_out_null(o);
-}
-
 /* JSON as it stands in the file, but on one line. */
 static void add_raw(struct json_out *o, struct str key, struct str json)
 {
@@ -79,7 +70,7 @@ static void add_ending(struct json_out *o, const struct operation *op)
     else
         json_out_null(o);
     add_known(o, STR("status"), op->status ? (int64_t)op->status : -1);
-    add_text(o, STR("why"), op->why);
+    json_out_key_text(o, STR("why"), op->why);
     json_out_key_str(o, STR("answer"), str_z(operation_answer_name(op->answer)));
     add_known(o, STR("start_us"), op->first_us);
     add_known(o, STR("total_us"), op->total_us);
@@ -102,10 +93,10 @@ void show_json_operation(struct buf *to, const struct operation *op)
     json_out_key_str(&o, STR("link"), str_z(operation_link_name(op->link)));
     json_out_key_str(&o, STR("kind"), str_z(operation_kind_name(op->kind)));
     json_out_key_str(&o, STR("from"), sender(op->dir));
-    add_text(&o, STR("method"), op->method);
-    add_text(&o, STR("subject"), op->subject);
+    json_out_key_text(&o, STR("method"), op->method);
+    json_out_key_text(&o, STR("subject"), op->subject);
     add_raw(&o, STR("id"), op->id);
-    add_text(&o, STR("task"), op->task);
+    json_out_key_text(&o, STR("task"), op->task);
     add_known(&o, STR("session"), op->has & HAS_SESSION ? (int64_t)op->session : -1);
     add_ending(&o, op);
     add_known(&o, STR("items"), op->items ? (int64_t)op->items : -1);
@@ -139,8 +130,8 @@ void show_json_message(struct buf *to, const struct operation_event *ev, int64_t
     json_out_key_str(&o, STR("from"), sender(ev->message->dir));
     json_out_key_str(&o, STR("role"), str_z(operation_role_name(ev->message->role)));
     json_out_key_int(&o, STR("operation"), (int64_t)ev->op->number);
-    add_text(&o, STR("method"), ev->op->method);
-    add_text(&o, STR("subject"), ev->op->subject);
+    json_out_key_text(&o, STR("method"), ev->op->method);
+    json_out_key_text(&o, STR("subject"), ev->op->subject);
     add_raw(&o, STR("id"), message ? json_raw(json_get(r->message.msg, STR("id"))) : STR_NONE);
     add_known(&o, STR("took_us"), ev->message->role == ROLE_ANSWER ? ev->op->own_us : -1);
     json_out_key_int(&o, STR("bytes"),
@@ -178,19 +169,19 @@ void show_json_record(struct buf *to, const struct record *r, int64_t us)
     if (r->kind == RECORD_STDERR)
         json_out_key_str(&o, STR("text"), r->bytes.bytes);
     if (r->kind == RECORD_HTTP_REQUEST) {
-        add_text(&o, STR("method"), r->http.method);
-        add_text(&o, STR("path"), r->http.path);
+        json_out_key_text(&o, STR("method"), r->http.method);
+        json_out_key_text(&o, STR("path"), r->http.path);
     }
     if (r->kind == RECORD_HTTP_RESPONSE)
         add_known(&o, STR("status"), r->has & HAS_STATUS ? (int64_t)r->http.status : -1);
     if (r->kind == RECORD_HTTP_END) {
-        add_text(&o, STR("by"), r->http.by);
-        add_text(&o, STR("why"), r->http.why);
+        json_out_key_text(&o, STR("by"), r->http.by);
+        json_out_key_text(&o, STR("why"), r->http.why);
     }
     if (r->kind == RECORD_PROC) {
-        add_text(&o, STR("event"), r->proc.event);
+        json_out_key_text(&o, STR("event"), r->proc.event);
         add_known(&o, STR("exit_code"), r->has & HAS_EXIT_CODE ? r->proc.exit_code : -1);
-        add_text(&o, STR("why"), r->proc.why);
+        json_out_key_text(&o, STR("why"), r->proc.why);
     }
     json_out_end_object(&o);
     buf_add_ch(to, '\n');

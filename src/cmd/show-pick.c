@@ -11,7 +11,7 @@ static bool is_file(const struct sys *sys, const char *path)
     struct err ignored = ERR_NONE;
     struct file f = FILE_CLOSED;
 
-    if (strcmp(path, "-") == 0 || !file_open(&f, sys, path, &ignored))
+    if (file_is_standard(path) || !file_open(&f, sys, path, &ignored))
         return false;
     file_close(&f, &ignored);
     return true;

@@ -1,5 +1,6 @@
 #include "engine/http-call.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "engine/headers-kept.h"
 #include "engine/leaves.h"
@@ -121,8 +122,7 @@ static uint64_t hash_small(struct str text)
     size_t len = text.len < sizeof small ? text.len : sizeof small;
 
     for (size_t i = 0; i < len; i++)
-        small[i] =
-            text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] + 32) : text.at[i];
+        small[i] = ascii_lower(text.at[i]);
     return hash_bytes(str_n(small, len), text.len);
 }
 

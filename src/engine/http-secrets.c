@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "engine/headers-kept.h"
 #include "trace/own-path.h"
@@ -23,16 +24,6 @@ struct lesson {
     uint64_t session; /* they are ids of the session of this number; 0: they are not */
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_one_of(char c, const char *set)
 {
     return c && strchr(set, c);
@@ -43,8 +34,8 @@ static bool is_mixed(struct str text)
     bool letter = false, digit = false;
 
     for (size_t i = 0; i < text.len; i++) {
-        letter |= is_letter(text.at[i]);
-        digit |= is_digit(text.at[i]);
+        letter |= ascii_is_letter(text.at[i]);
+        digit |= ascii_is_digit(text.at[i]);
     }
     return letter && digit;
 }
@@ -54,7 +45,7 @@ static bool is_word(struct str text)
 {
     size_t i = 0;
 
-    while (i < text.len && is_letter(text.at[i]))
+    while (i < text.len && ascii_is_letter(text.at[i]))
         i++;
     return i == text.len && i < WORD;
 }
@@ -91,7 +82,7 @@ static size_t run_of(struct str text, const char *set)
 {
     size_t n = 0;
 
-    while (n < text.len && (is_digit(text.at[n]) || is_one_of(text.at[n], set)))
+    while (n < text.len && (ascii_is_digit(text.at[n]) || is_one_of(text.at[n], set)))
         n++;
     return n;
 }
@@ -104,7 +95,8 @@ static bool is_version(struct str text)
     if (text.len && (text.at[0] | 0x20) == 'v')
         text = str_skip(text, 1);
     n = run_of(text, "");
-    return n && n <= 4 && n + 1 < text.len && text.at[n] == '.' && is_digit(text.at[n + 1]);
+    return n && n <= 4 && n + 1 < text.len && text.at[n] == '.' &&
+           ascii_is_digit(text.at[n + 1]);
 }
 
 /* 2026-11-16T07:15:00Z */
@@ -124,7 +116,7 @@ static bool is_host(struct str text)
         text = str_n(text.at, colon);
     else if (colon < text.len || !memchr(text.at, '.', text.len))
         return false;
-    for (i = text.len; i && is_letter(text.at[i - 1]); i--)
+    for (i = text.len; i && ascii_is_letter(text.at[i - 1]); i--)
         label++;
     return str_eq(text, STR("localhost")) || (i && text.at[i - 1] == '.' && label < 8);
 }
@@ -138,7 +130,7 @@ static bool is_type_or_product(struct str text)
         return false;
     rest = str_skip(text, first.len + 1);
     for (size_t i = 0; i < first.len; i++)
-        if (!is_letter(first.at[i]) && !is_one_of(first.at[i], "-_"))
+        if (!ascii_is_letter(first.at[i]) && !is_one_of(first.at[i], "-_"))
             return false;
     return run_of(rest, ".") == rest.len || is_version(rest) || str_eq(first, STR("text")) ||
            str_eq(first, STR("application"));
@@ -168,8 +160,8 @@ static struct str value_of(struct str pair)
 {
     size_t n = 0;
 
-    while (n < pair.len &&
-           (is_letter(pair.at[n]) || is_digit(pair.at[n]) || is_one_of(pair.at[n], "-_.[]*")))
+    while (n < pair.len && (ascii_is_letter(pair.at[n]) || ascii_is_digit(pair.at[n]) ||
+                            is_one_of(pair.at[n], "-_.[]*")))
         n++;
     if (!n || n + 1 >= pair.len || pair.at[n] != '=' || pair.at[n + 1] == '=')
         return pair;
@@ -434,11 +426,11 @@ static bool is_random(struct str text)
     size_t changes = 0, run = 0;
 
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_letter(text.at[i]) && !is_digit(text.at[i])) {
+        if (!ascii_is_letter(text.at[i]) && !ascii_is_digit(text.at[i])) {
             changes = run = 0;
             continue;
         }
-        if (run++ && is_letter(text.at[i]) != is_letter(text.at[i - 1]))
+        if (run++ && ascii_is_letter(text.at[i]) != ascii_is_letter(text.at[i - 1]))
             changes++;
         if (run >= LEARNT_SHORTEST && changes >= 2)
             return true;

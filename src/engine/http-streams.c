@@ -170,18 +170,6 @@ void http_streams_finish(struct http_streams *s, struct http_stream *x)
         http_streams_drop(s, s->oldest);
 }
 
-/* Digits up to a limit that no stream reaches. */
-static bool take_number(struct str text, uint64_t *number)
-{
-    *number = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-        *number = *number * 10 + (uint64_t)(text.at[i] - '0');
-    }
-    return text.len > 0 && text.len < 19;
-}
-
 struct http_stream *http_streams_find(const struct http_streams *s, uint64_t session,
                                       struct str id, uint64_t *n)
 {
@@ -189,7 +177,7 @@ struct http_stream *http_streams_find(const struct http_streams *s, uint64_t ses
     struct http_stream *x;
     uint64_t number;
 
-    if (!take_number(head, &number) || !take_number(rest, n))
+    if (!str_u64(head, &number) || !str_u64(rest, n))
         return NULL;
     x = map_get(&s->open, map_number(&number));
     return x && x->session == session && x->has_ids && *n <= x->events ? x : NULL;

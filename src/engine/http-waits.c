@@ -22,16 +22,6 @@ static enum http_wait_for kind_of(struct str method)
     return HTTP_WAIT_ANY;
 }
 
-static struct str keep(char **at, struct str text)
-{
-    struct str kept = str_n(*at, text.len);
-
-    if (text.len)
-        memcpy(*at, text.at, text.len);
-    *at += text.len;
-    return kept;
-}
-
 void http_waits_add(struct http_waits *w, const struct mcp_message *request, const void *by)
 {
     struct str id = json_raw(request->id), key;
@@ -44,9 +34,9 @@ void http_waits_add(struct http_waits *w, const struct mcp_message *request, con
     at = (char *)(new + 1);
     new->by = by;
     new->what = kind_of(request->method);
-    new->id = keep(&at, id);
-    new->key = keep(&at, key);
-    new->method = keep(&at, request->method);
+    new->id = str_keep(&at, id);
+    new->key = str_keep(&at, key);
+    new->method = str_keep(&at, request->method);
     arena_release(&a);
     while (*end)
         end = &(*end)->next;

@@ -73,16 +73,6 @@ static struct str with_values(struct server_link *l, const struct mcp_message *m
     return as_line(l);
 }
 
-static struct str keep_text(char **at, struct str text)
-{
-    struct str kept = str_n(*at, text.len);
-
-    if (text.len)
-        memcpy(*at, text.at, text.len);
-    *at += text.len;
-    return kept;
-}
-
 static struct server_call *add_call(struct server_link *l, uint64_t exchange,
                                     const struct mcp_message *m)
 {
@@ -95,11 +85,11 @@ static struct server_call *add_call(struct server_link *l, uint64_t exchange,
     char *at = (char *)(c + 1);
 
     *c = (struct server_call){ .number = ++l->asked, .exchange = exchange };
-    c->id = keep_text(&at, id);
-    c->token = keep_text(&at, token);
-    c->id_key = keep_text(&at, id_key);
-    c->token_key = keep_text(&at, token_key);
-    c->method = keep_text(&at, m->method);
+    c->id = str_keep(&at, id);
+    c->token = str_keep(&at, token);
+    c->id_key = str_keep(&at, id_key);
+    c->token_key = str_keep(&at, token_key);
+    c->method = str_keep(&at, m->method);
     c->logs = json_exists(mcp_meta(m->params, MCP_META_LOG_LEVEL));
     c->before = l->last;
     *(l->last ? &l->last->after : &l->first) = c;

@@ -170,16 +170,6 @@ static void go_on(struct stage *s, struct stage_play *p)
     advance(s, p);
 }
 
-static struct str keep_text(char **at, struct str text)
-{
-    struct str kept = str_n(*at, text.len);
-
-    if (text.len)
-        memcpy(*at, text.at, text.len);
-    *at += text.len;
-    return kept;
-}
-
 /* The recorded id of a subscription, by which its messages name it. */
 static struct str recorded_id(struct stage *s, uint32_t op)
 {
@@ -243,13 +233,13 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     struct stage_play *p = mem_alloc(sizeof *p + texts);
     char *at = (char *)(p + 1);
 
-    p->id = keep_text(&at, id);
-    p->token = keep_text(&at, token);
-    p->old_token = keep_text(&at, old);
-    p->version = keep_text(&at, json_raw(version));
-    p->filter = keep_text(&at, filter);
-    p->listens = keep_text(&at, listens);
-    p->topic = keep_text(&at, topic);
+    p->id = str_keep(&at, id);
+    p->token = str_keep(&at, token);
+    p->old_token = str_keep(&at, old);
+    p->version = str_keep(&at, json_raw(version));
+    p->filter = str_keep(&at, filter);
+    p->listens = str_keep(&at, listens);
+    p->topic = str_keep(&at, topic);
     p->asked = mcp_version_parse(json_text(version, &s->read.arena));
     p->level = audience_level(params);
     return p;

@@ -147,6 +147,28 @@ static void refuse(struct upstream *u, struct str id, struct str why)
     say_error(u->say, id, MCP_SERVER_ERROR, buf_str(&u->text), STR_NONE);
 }
 
+/* Whoever waits gets an error. */
+static void fail(struct upstream *u, enum upstream_state state, struct str why)
+{
+    if (u->state == UPSTREAM_GONE)
+        return;
+    u->state = state;
+    complain(u, why);
+    while (u->calls) {
+        struct upstream_call *c = u->calls;
+        speak_to(u, c);
+        refuse(u, c->theirs, u->returns ? why : STR_NONE);
+        u->calls = c->next;
+        free(c);
+    }
+}
+
+/* It does not do what it should; who is elsewhere may do so another time. */
+static void fail_for_now(struct upstream *u, struct str why)
+{
+    fail(u, u->returns ? UPSTREAM_IDLE : UPSTREAM_GONE, why);
+}
+
 /* The request under an id of ours, which its progress is to name, too. */
 static struct str under_our_id(struct upstream *u, const struct mcp_message *live,
                                struct str id)
@@ -162,16 +184,6 @@ static struct str under_our_id(struct upstream *u, const struct mcp_message *liv
     return buf_str(&u->text);
 }
 
-static struct str keep_text(char **at, struct str text)
-{
-    struct str kept = str_n(*at, text.len);
-
-    if (text.len)
-        memcpy(*at, text.at, text.len);
-    *at += text.len;
-    return kept;
-}
-
 static struct upstream_call *new_call(struct upstream *u, const struct mcp_message *live)
 {
     char id[24];
@@ -182,9 +194,9 @@ static struct upstream_call *new_call(struct upstream *u, const struct mcp_messa
     char *at = (char *)(c + 1);
 
     c->id = u->last_id;
-    c->text = keep_text(&at, text);
-    c->theirs = keep_text(&at, theirs);
-    c->token = keep_text(&at, token);
+    c->text = str_keep(&at, text);
+    c->theirs = str_keep(&at, theirs);
+    c->token = str_keep(&at, token);
     c->exchange = u->say->way.exchange;
     return c;
 }
@@ -245,7 +257,7 @@ static struct str why_refused(struct upstream *u, struct json_val error)
 static void end_greeting(struct upstream *u, const struct mcp_message *m)
 {
     if (m->kind == MCP_ERROR) {
-        upstream_closed(u, why_refused(u, m->error));
+        fail_for_now(u, why_refused(u, m->error));
         return;
     }
     praise(u);
@@ -404,9 +416,9 @@ bool upstream_hear_timer(struct upstream *u, uint64_t timer)
         return false;
     u->watch = 0;
     if (u->state == UPSTREAM_GREETING)
-        upstream_closed(u, STR("it does not answer its greeting"));
+        fail_for_now(u, STR("it does not answer its greeting"));
     else if (upstream_owes(u) && is_silent(u))
-        upstream_closed(u, STR("it has been silent for 300 s"));
+        fail_for_now(u, STR("it has been silent for 300 s"));
     else if (upstream_owes(u))
         watch(u, SILENCE_S);
     return true;
@@ -414,22 +426,12 @@ bool upstream_hear_timer(struct upstream *u, uint64_t timer)
 
 void upstream_give_up(struct upstream *u)
 {
-    upstream_closed(u, STR("it does not answer"));
+    fail_for_now(u, STR("it does not answer"));
 }
 
 void upstream_closed(struct upstream *u, struct str why)
 {
-    if (u->state == UPSTREAM_GONE)
-        return;
-    u->state = u->returns ? UPSTREAM_IDLE : UPSTREAM_GONE;
-    complain(u, why);
-    while (u->calls) {
-        struct upstream_call *c = u->calls;
-        speak_to(u, c);
-        refuse(u, c->theirs, u->returns ? why : STR_NONE);
-        u->calls = c->next;
-        free(c);
-    }
+    fail(u, UPSTREAM_GONE, why);
 }
 
 void upstream_lost(struct upstream *u, struct str why)

@@ -50,11 +50,6 @@ struct cassette_gather {
     size_t held; /* bytes of texts in the two maps */
 };
 
-static struct str key_of(const uint64_t *n)
-{
-    return str_n((const char *)n, sizeof *n);
-}
-
 struct cassette_gather *cassette_gather_new(struct cassette_sink *to)
 {
     struct cassette_gather *g = mem_new(struct cassette_gather);
@@ -166,18 +161,18 @@ static struct exchange *exchange_of(struct cassette_gather *g, const struct reco
 
     if (!(r->has & HAS_EXCHANGE))
         return NULL;
-    x = map_get(&g->exchanges, key_of(&r->exchange));
+    x = map_get(&g->exchanges, map_number(&r->exchange));
     if (!x) {
         x = mem_new(struct exchange);
         x->number = r->exchange;
-        map_put(&g->exchanges, key_of(&x->number), x);
+        map_put(&g->exchanges, map_number(&x->number), x);
     }
     return x;
 }
 
 static void forget_exchange(struct cassette_gather *g, struct exchange *x)
 {
-    map_remove(&g->exchanges, key_of(&x->number));
+    map_remove(&g->exchanges, map_number(&x->number));
     let_go(g, x->method);
     let_go(g, x->path);
     let_go(g, x->response);
@@ -187,7 +182,7 @@ static void forget_exchange(struct cassette_gather *g, struct exchange *x)
 
 static void forget(struct cassette_gather *g, struct waiting *q)
 {
-    map_remove(&g->open, key_of(&q->tag));
+    map_remove(&g->open, map_number(&q->tag));
     let_go(g, q->i.request);
     let_go(g, q->i.response);
     free(q);
@@ -284,7 +279,7 @@ static bool may_be_answered(const struct waiting *q, const struct exchange *x)
 static void end_exchange(struct cassette_gather *g, struct exchange *x)
 {
     for (size_t i = 0; i < x->count; i++) {
-        struct waiting *q = map_get(&g->open, key_of(&x->tags[i]));
+        struct waiting *q = map_get(&g->open, map_number(&x->tags[i]));
 
         if (!q)
             continue;
@@ -313,7 +308,7 @@ static struct waiting *add_waiting(struct cassette_gather *g, const struct recor
     q->i.request = keep(g, json_raw(r->message.msg));
     q->has_us = r->has & HAS_US;
     q->us = r->us;
-    map_put(&g->open, key_of(&q->tag), q);
+    map_put(&g->open, map_number(&q->tag), q);
     if (x) {
         x->carried = true;
         x->tags = mem_reserve(x->tags, &x->cap, x->count + 1, sizeof *x->tags);
@@ -341,7 +336,7 @@ static struct waiting *of_exchange(struct cassette_gather *g, const struct excha
 {
     if (!x || !x->count || json_type(m->id) > JSON_NULL)
         return NULL;
-    return map_get(&g->open, key_of(&x->tags[x->count - 1]));
+    return map_get(&g->open, map_number(&x->tags[x->count - 1]));
 }
 
 /* An answer to no request that anybody knows of. On HTTP it may be that to a body which is
@@ -375,11 +370,11 @@ static void see_server(struct cassette_gather *g, const struct record *r,
     if (!mcp_is_response(m))
         return;
     if (r->has & HAS_EXCHANGE)
-        x = map_get(&g->exchanges, key_of(&r->exchange));
+        x = map_get(&g->exchanges, map_number(&r->exchange));
     if (x && x->by_us)
         return;
     asked = learn(g, r, m, 0);
-    q = asked ? map_get(&g->open, key_of(&asked->tag)) : of_exchange(g, x, m);
+    q = asked ? map_get(&g->open, map_number(&asked->tag)) : of_exchange(g, x, m);
     if (!q || q->i.response.at) {
         take_stray_answer(g, r, x);
         return;
@@ -421,7 +416,7 @@ static void see(struct cassette_gather *g, const struct record *r)
         break;
     case RECORD_HTTP_END:
         if (r->has & HAS_EXCHANGE)
-            x = map_get(&g->exchanges, key_of(&r->exchange));
+            x = map_get(&g->exchanges, map_number(&r->exchange));
         if (x)
             end_exchange(g, x);
         break;

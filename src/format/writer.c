@@ -1,5 +1,6 @@
 #include "format/writer.h"
 
+#include "base/file.h"
 #include "trace/limits.h"
 
 enum { PIECE = 256 << 10, PACKED = 4 * PIECE };
@@ -77,7 +78,7 @@ bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path
     *w = (struct writer){ .sink = { writer_put }, .format = format };
     buf_init(&w->text, LIMIT_LINE + PIECE);
     buf_init(&w->packed, PACKED);
-    if (str_eq(str_z(path), STR("-"))) {
+    if (file_is_standard(path)) {
         w->file = file_standard_output(sys);
         return begin(w);
     }

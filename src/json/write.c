@@ -88,6 +88,15 @@ void json_out_key_str(struct json_out *o, struct str key, struct str text)
     json_out_str(o, text);
 }
 
+void json_out_key_text(struct json_out *o, struct str key, struct str text)
+{
+    json_out_key(o, key);
+    if (text.len)
+        json_out_str(o, text);
+    else
+        json_out_null(o);
+}
+
 void json_out_key_int(struct json_out *o, struct str key, int64_t n)
 {
     json_out_key(o, key);

@@ -39,6 +39,7 @@ void json_out_raw(struct json_out *o, struct str json); /* text that is JSON alr
 
 /* key and value in one: the members one writes most. */
 void json_out_key_str(struct json_out *o, struct str key, struct str text);
+void json_out_key_text(struct json_out *o, struct str key, struct str text); /* null if empty */
 void json_out_key_int(struct json_out *o, struct str key, int64_t n);
 void json_out_key_bool(struct json_out *o, struct str key, bool b);
 void json_out_key_raw(struct json_out *o, struct str key, struct str json);

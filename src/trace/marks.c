@@ -28,6 +28,11 @@ static void add_learnt(const struct marks *m, struct buf *to, uint32_t value)
     buf_add_ch(to, ']');
 }
 
+bool marks_is(struct str text)
+{
+    return str_starts(text, STR("[REDACTED")) && str_find(text, ']') + 1 == text.len;
+}
+
 void marks_add(struct marks *m, struct buf *to, int64_t rule)
 {
     const struct secrets_rule *r;

@@ -27,6 +27,9 @@ void marks_release(struct marks *m);
 /* Numbers up to this one stand for others already. */
 void marks_skip(struct marks *m, uint32_t number);
 
+/* Whether a text is a mark and nothing else. */
+bool marks_is(struct str text);
+
 /* Appends the mark of a rule: ASCII that needs no escapes in JSON. */
 void marks_add(struct marks *m, struct buf *to, int64_t rule);
 

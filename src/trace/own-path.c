@@ -1,6 +1,7 @@
 #include "trace/own-path.h"
 
 #include "base/ascii.h"
+#include "trace/marks.h"
 
 static bool is_name(struct str part)
 {
@@ -13,15 +14,9 @@ static bool is_name(struct str part)
     return found;
 }
 
-/* What was taken out before needs not be a second time. */
-static bool is_mark(struct str part)
-{
-    return str_starts(part, STR("[REDACTED")) && str_find(part, ']') + 1 == part.len;
-}
-
 static bool is_secret(struct str part)
 {
-    return !is_name(part) && !is_mark(part);
+    return !is_name(part) && !marks_is(part);
 }
 
 void own_path_release(struct own_path *o)
@@ -64,7 +59,7 @@ void own_path_learn(struct own_path *o, struct str url, bool (*counts)(struct st
         return;
     rest = str_n(url.at, path_end(url));
     o->query |= rest.len + 1 < url.len && url.at[rest.len] == '?' &&
-                !is_mark(str_skip(url, rest.len + 1));
+                !marks_is(str_skip(url, rest.len + 1));
     for (int i = 0; i < 3; i++)
         str_cut(&rest, '/');
     while (rest.len) {

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "trace/limits.h"
+#include "trace/marks.h"
 #include "trace/secret-flag.h"
 #include "trace/target.h"
 
@@ -404,12 +405,6 @@ bool redactor_finish(struct redactor *r, struct err *e)
     return put_held(r, r->held.len, e);
 }
 
-/* Whether the text is one placeholder and nothing else. */
-static bool is_mark(struct str text)
-{
-    return str_starts(text, STR("[REDACTED")) && str_find(text, ']') + 1 == text.len;
-}
-
 /* Scheme and host: people put keys into everything else. */
 static struct str clean_url(struct redactor *r, struct str url, const struct place *p)
 {
@@ -442,7 +437,7 @@ static struct str clean_address(struct redactor *r, struct str url, const struct
 
     if (own_path_is_url(clean))
         return clean_url(r, clean, p);
-    return is_mark(clean) ? clean : STR("[REDACTED]");
+    return marks_is(clean) ? clean : STR("[REDACTED]");
 }
 
 /* Without what the server's address has of it. */
@@ -471,7 +466,7 @@ static struct str clean_word(struct redactor *r, struct str before, struct str w
     buf_clear(&r->text);
     found = secret_flag_next(before, clean, &s) || secret_flag_part(clean, 0, &s);
     for (; found; found = secret_flag_part(clean, s.end, &s)) {
-        if (is_mark(str_n(clean.at + s.at, s.end - s.at)))
+        if (marks_is(str_n(clean.at + s.at, s.end - s.at)))
             continue;
         buf_add(&r->text, str_n(clean.at + copied, s.at - copied));
         marks_add(&r->marks, &r->text, r->secrets->argument);
@@ -489,7 +484,7 @@ static struct str clean_password(struct redactor *r, struct str word, const stru
 {
     struct str clean = clean_text(r, word, p);
 
-    if (!r->secrets->credentials || is_mark(clean))
+    if (!r->secrets->credentials || marks_is(clean))
         return clean;
     buf_clear(&r->text);
     marks_add(&r->marks, &r->text, r->secrets->argument);
@@ -673,7 +668,7 @@ static void clean_http(struct redactor *r, struct record_http *h, struct place *
     p->member = "headers";
     h->headers = clean_path(r, &r->own_path, h->headers, p);
     p->member = "query";
-    if (r->own_path.query && h->query.len && !is_mark(h->query)) {
+    if (r->own_path.query && h->query.len && !marks_is(h->query)) {
         h->query = STR("[REDACTED]");
         tell(r, p, STR_NONE, MARKS_ANY);
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -119,7 +120,7 @@ static int64_t said_patience_ms(const struct fields *f)
             continue;
         item = str_skip(item, 8);
         for (size_t i = 0; i < item.len && s < IDLE_MAX_MS; i++) {
-            if (item.at[i] < '0' || item.at[i] > '9')
+            if (!ascii_is_digit(item.at[i]))
                 return -1;
             s = s * 10 + (item.at[i] - '0');
         }

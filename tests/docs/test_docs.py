@@ -209,7 +209,9 @@ def test_the_map_names_every_module_and_none_that_is_gone():
     rooms = dict(re.findall(r"^### (\w+) — .*?\n(.*?)(?=^##)", text, re.M | re.S))
     for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
         modules = {p.stem for p in folder.iterdir() if p.suffix in (".c", ".cc") and not p.stem.startswith("cmd-")}
-        named = set(re.findall(r"`([\w-]+)`", rooms[folder.name]))
+        listed = re.findall(r"`([\w-]+)`", rooms[folder.name])
+        named = set(listed)
+        assert len(listed) == len(named), f"{folder.name}: on the map twice: {sorted(listed)}"
         assert modules <= named, f"{folder.name}: not on the map: {modules - named}"
         assert named <= modules, f"{folder.name}: on the map, but gone: {named - modules}"
 

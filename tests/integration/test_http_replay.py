@@ -3,6 +3,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 
 import pytest
 
@@ -238,6 +239,17 @@ def test_a_signal_ends_it_well(recording, replay, signum):
     client = program.client()
     session(client)
     assert program.stop(signum) == 0, program.err
+
+
+def test_a_signal_ends_it_well_as_soon_as_its_address_is_known(recording, mcpreel):
+    """Whoever reads the address may have seen enough."""
+    for _ in range(8):
+        with subprocess.Popen([mcpreel, "replay", "--listen", "0", recording], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as program:
+            assert program.stdout.readline().startswith(b"http://")
+            program.send_signal(signal.SIGINT)
+            _, err = program.communicate(timeout=60)
+            assert program.returncode == 0, err
 
 
 def test_what_was_recorded_over_http_is_served_as_it_was(mcpreel, replay, tmp_path):

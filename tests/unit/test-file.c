@@ -197,6 +197,15 @@ static void give_stdin_back(int kept)
     close(kept);
 }
 
+static void only_a_dash_means_a_standard_stream(void **state)
+{
+    (void)state;
+    assert_true(file_is_standard("-"));
+    assert_false(file_is_standard("./-"));
+    assert_false(file_is_standard("--"));
+    assert_false(file_is_standard(""));
+}
+
 static void a_dash_is_standard_input_and_stays_open(void **state)
 {
     struct file f = FILE_CLOSED;
@@ -731,6 +740,7 @@ int main(void)
         IN_A_DIRECTORY(what_is_no_file_cannot_be_read),
         IN_A_DIRECTORY(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
         IN_A_DIRECTORY(whose_trouble_an_unreadable_file_is_depends_on_the_reason),
+        cmocka_unit_test(only_a_dash_means_a_standard_stream),
         IN_A_DIRECTORY(a_dash_is_standard_input_and_stays_open),
         IN_A_DIRECTORY(standard_input_may_not_be_a_directory_or_closed),
         IN_A_DIRECTORY(standard_input_that_does_not_block_is_waited_for),

@@ -42,6 +42,19 @@ static void marks_name_the_variable_or_number_the_rule(void **state)
     secrets_release(&s);
 }
 
+static void a_mark_is_told_from_what_only_holds_one(void **state)
+{
+    (void)state;
+    assert_true(marks_is(STR("[REDACTED]")));
+    assert_true(marks_is(STR("[REDACTED:API_KEY]")));
+    assert_true(marks_is(STR("[REDACTED:rule-12]")));
+    assert_false(marks_is(STR("")));
+    assert_false(marks_is(STR("[REDACTED")));
+    assert_false(marks_is(STR("[REDACTED] ")));
+    assert_false(marks_is(STR("x[REDACTED]")));
+    assert_false(marks_is(STR("[REDACTED:a][REDACTED:b]")));
+}
+
 static void values_that_were_learnt_have_their_own_names(void **state)
 {
     struct learnt_grip g = { .at = NULL };
@@ -73,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_name_the_variable_or_number_the_rule),
+        cmocka_unit_test(a_mark_is_told_from_what_only_holds_one),
         cmocka_unit_test(values_that_were_learnt_have_their_own_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

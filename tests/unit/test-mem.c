@@ -86,6 +86,14 @@ static void reserve_all_addresses(void)
     mem_reserve(NULL, &cap, SIZE_MAX, 2);
 }
 
+static void eight_bytes_are_a_number_wherever_they_lie(void **state)
+{
+    static const char bytes[] = "x\x01\x02\x03\x04\x05\x06\x07\xf8";
+
+    (void)state;
+    assert_true(mem_load64(bytes + 1) == UINT64_C(0xf807060504030201));
+}
+
 static void a_product_that_would_wrap_around_is_out_of_memory(void **state)
 {
     (void)state;
@@ -101,6 +109,7 @@ int main(void)
         cmocka_unit_test(reserving_grows_by_doubling_and_never_shrinks),
         cmocka_unit_test(one_leap_is_enough_for_a_large_need),
         cmocka_unit_test(a_typed_allocation_has_the_size_of_its_type),
+        cmocka_unit_test(eight_bytes_are_a_number_wherever_they_lie),
         cmocka_unit_test(a_product_that_would_wrap_around_is_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

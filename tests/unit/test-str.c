@@ -218,6 +218,18 @@ static void a_part_stands_in_it_or_does_not(void **state)
     assert_false(str_has(STR_NONE, STR("a")));
 }
 
+static void texts_are_kept_one_behind_the_other(void **state)
+{
+    char room[6] = "......", *at = room;
+
+    (void)state;
+    assert_str(str_keep(&at, STR("ab")), STR("ab"));
+    assert_int_equal(str_keep(&at, STR_NONE).len, 0);
+    assert_str(str_keep(&at, STR("cde")), STR("cde"));
+    assert_ptr_equal(at, room + 5);
+    assert_memory_equal(room, "abcde.", 6);
+}
+
 static void a_byte_may_be_written_in_percent(void **state)
 {
     char byte = 'x';
@@ -251,6 +263,7 @@ int main(void)
         cmocka_unit_test(digits_are_a_number_if_it_fits),
         cmocka_unit_test(a_number_may_be_negative),
         cmocka_unit_test(a_part_stands_in_it_or_does_not),
+        cmocka_unit_test(texts_are_kept_one_behind_the_other),
         cmocka_unit_test(a_byte_may_be_written_in_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
