@@ -24,6 +24,25 @@ void buf_clear(struct buf *b)
     b->full = false;
 }
 
+void buf_borrow(struct buf *b, struct buf *spare)
+{
+    if (b->cap)
+        return;
+    b->at = spare->at;
+    b->cap = spare->cap;
+    *spare = (struct buf){ .max = spare->max };
+}
+
+void buf_give_back(struct buf *b, struct buf *spare)
+{
+    if (!spare->cap && b->cap <= BUF_SPARE) {
+        spare->at = b->at;
+        spare->cap = b->cap;
+        b->at = NULL;
+    }
+    buf_release(b);
+}
+
 char *buf_space(struct buf *b, size_t n)
 {
     if (b->full || n > b->max - b->len) {

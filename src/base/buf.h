@@ -56,6 +56,13 @@ void buf_grew(struct buf *b, size_t n);
 
 void buf_drop_front(struct buf *b, size_t n);
 
+/* Where many buffers are needed one after the other, each for a short while: one that has no
+ * memory takes that of `spare`, which is empty and nobody else's; and gives back what it has,
+ * unless that is much or there is some, and is as if released. */
+enum { BUF_SPARE = 64 << 10 };
+void buf_borrow(struct buf *b, struct buf *spare);
+void buf_give_back(struct buf *b, struct buf *spare);
+
 /* ERR_LIMIT if anything was dropped since the last buf_clear(). */
 bool buf_ok(const struct buf *b, struct err *e) MUST_CHECK;
 

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 uint64_t hash_bytes(struct str bytes, uint64_t seed)

@@ -64,6 +64,7 @@ void http_tap_init(struct http_tap *t, struct tap *tap, size_t max, struct learn
     endpoints_init(&t->endpoints, &t->sessions);
     recall_init(&t->events, LIMIT_EVENTS);
     buf_init(&t->headers, LIMIT_LINE);
+    buf_init(&t->spare, max);
 }
 
 void http_tap_release(struct http_tap *t)
@@ -72,6 +73,7 @@ void http_tap_release(struct http_tap *t)
     endpoints_release(&t->endpoints);
     recall_release(&t->events);
     buf_release(&t->headers);
+    buf_release(&t->spare);
     if (t->learnt)
         learnt_let_go(t->learnt, &t->own);
 }
@@ -258,11 +260,19 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     return x;
 }
 
-static void keep(const struct http_seen *x, struct copy *c, struct str bytes)
+/* Most bodies come and go in one go: they take turns in the same memory. */
+static void keep(struct http_seen *x, struct copy *c, struct str bytes)
 {
     c->bytes += bytes.len;
-    if (x->endpoint)
-        buf_add(&c->text, bytes);
+    if (!x->endpoint)
+        return;
+    buf_borrow(&c->text, &x->tap->spare);
+    buf_add(&c->text, bytes);
+}
+
+static void forget(struct http_seen *x, struct copy *c)
+{
+    buf_give_back(&c->text, &x->tap->spare);
 }
 
 /* `late`: it may still come. */
@@ -281,7 +291,7 @@ static struct str body_kind(struct http_seen *x, bool late)
         return STR("empty");
     if (!x->whole || !x->endpoint || x->sent.text.full)
         return STR("raw");
-    return str_z(names[intake_look(&x->tap->tap->intake, buf_str(&x->sent.text))]);
+    return str_z(names[tap_look(x->tap->tap, buf_str(&x->sent.text))]);
 }
 
 /* The line of the request; once. */
@@ -297,21 +307,24 @@ static void tell_request(struct http_seen *x, bool late, struct tap_time now)
     put_around(x, &r, now);
 }
 
-/* What it said, and that is all. It is no part of the stream that may have begun. */
-static void tell_sent(struct http_seen *x, struct tap_time now)
+/* What it said, and that is all. It is no part of the stream that may have begun. `looked`:
+ * its line was written just now, for which it was read. */
+static void tell_sent(struct http_seen *x, bool looked, struct tap_time now)
 {
     struct tap_place at = place_of(x);
     struct str text = buf_str(&x->sent.text);
+    struct err e = ERR_NONE;
 
     at.has &= ~(unsigned)HAS_STREAM;
     if (x->sent.text.full)
         put_too_long(x, TO_SERVER, x->sent.bytes, now);
-    else if (x->whole)
-        put_text(x, &at, TO_SERVER, text, now);
-    else
+    else if (!x->whole)
         put_raw(x, TO_SERVER, text, "cut off", now);
-    buf_release(&x->sent.text);
-    buf_init(&x->sent.text, x->tap->max);
+    else if (text.len && looked)
+        check(x->tap, tap_seen(x->tap->tap, &at, TO_SERVER, now, &e), &e);
+    else
+        put_text(x, &at, TO_SERVER, text, now);
+    forget(x, &x->sent);
 }
 
 void http_tap_sent(struct http_seen *x, struct str bytes)
@@ -321,9 +334,11 @@ void http_tap_sent(struct http_seen *x, struct str bytes)
 
 void http_tap_sent_all(struct http_seen *x, struct tap_time now)
 {
+    bool looked = !x->told;
+
     x->whole = true;
     tell_request(x, false, now);
-    tell_sent(x, now);
+    tell_sent(x, looked, now);
 }
 
 /* The server names a session, or takes one back. */
@@ -637,7 +652,7 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct s
 
     tell_request(x, false, now);
     if (!x->whole)
-        tell_sent(x, now);
+        tell_sent(x, false, now);
     if (x->answered)
         tell_answer(x, clean, now);
     r.http.by = str_z(names[by]);
@@ -653,7 +668,7 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct s
         sse_reader_release(x->sse);
     free(x->sse);
     unpacker_free(x->unpacker);
-    buf_release(&x->sent.text);
-    buf_release(&x->said.text);
+    forget(x, &x->sent);
+    forget(x, &x->said);
     free(x);
 }

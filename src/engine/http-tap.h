@@ -25,6 +25,7 @@
 struct http_tap {
     struct tap *tap; /* borrowed */
     size_t max;
+    struct buf spare;         /* memory for the next body */
     struct learnt *learnt;    /* secrets that pass are told to it; borrowed */
     struct learnt_grip own;   /* those of the server's own address */
     bool hides_addresses;     /* so are those of other addresses */

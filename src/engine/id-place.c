@@ -40,9 +40,11 @@ static size_t string_len(struct str s)
 
 static size_t number_len(struct str s)
 {
+    static const bool of_number[256] = { ['0' ... '9'] = true, ['+'] = true, ['-'] = true,
+                                         ['.'] = true,         ['e'] = true, ['E'] = true };
     size_t i = 0;
 
-    while (i < s.len && s.at[i] && strchr("0123456789+-.eE", s.at[i]))
+    while (i < s.len && of_number[(unsigned char)s.at[i]])
         i++;
     return i;
 }

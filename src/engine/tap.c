@@ -109,6 +109,19 @@ bool tap_text(struct tap *t, const struct tap_place *at, enum record_dir dir, st
     return intake_text(&t->intake, dir, text, &t->sink, e);
 }
 
+enum intake_kind tap_look(struct tap *t, struct str text)
+{
+    return intake_look(&t->intake, text);
+}
+
+bool tap_seen(struct tap *t, const struct tap_place *at, enum record_dir dir,
+              struct tap_time now, struct err *e)
+{
+    t->now = now;
+    t->at = *at;
+    return intake_seen(&t->intake, dir, &t->sink, e);
+}
+
 bool tap_around(struct tap *t, const struct tap_place *at, struct record *r,
                 struct tap_time now, struct err *e)
 {

@@ -51,6 +51,12 @@ bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_ti
 bool tap_text(struct tap *t, const struct tap_place *at, enum record_dir dir, struct str text,
               struct tap_time now, struct err *e) MUST_CHECK;
 
+/* What a text would be taken for; and to take it in then, without reading it again: nothing
+ * but tap_around() may come between. */
+enum intake_kind tap_look(struct tap *t, struct str text);
+bool tap_seen(struct tap *t, const struct tap_place *at, enum record_dir dir,
+              struct tap_time now, struct err *e) MUST_CHECK;
+
 /* Something around the messages of HTTP; all but place and time are the caller's to fill. */
 bool tap_around(struct tap *t, const struct tap_place *at, struct record *r,
                 struct tap_time now, struct err *e) MUST_CHECK;

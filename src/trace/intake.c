@@ -103,15 +103,25 @@ bool intake_text(struct intake *in, enum record_dir dir, struct str text, struct
     return intake_line(in, dir, without_breaks(in, trimmed), to, e);
 }
 
+bool intake_seen(struct intake *in, enum record_dir dir, struct sink *to, struct err *e)
+{
+    if (!in->scanned || has_breaks(str_trim(in->seen)))
+        return intake_text(in, dir, in->seen, to, e);
+    return put_scanned(in, dir, to, e);
+}
+
 enum intake_kind intake_look(struct intake *in, struct str text)
 {
     struct json_fault fault;
     enum mcp_kind kind;
 
+    in->seen = text;
+    in->scanned = false;
     if (!str_trim(text).len)
         return INTAKE_EMPTY;
     arena_clear(&in->arena);
-    if (!json_scan(&in->json, text, &fault))
+    in->scanned = json_scan(&in->json, text, &fault);
+    if (!in->scanned)
         return INTAKE_OTHER;
     kind = mcp_classify(json_root(&in->json), &in->arena).kind;
     if (kind == MCP_BATCH && json_count(json_root(&in->json)))

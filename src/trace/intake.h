@@ -15,6 +15,8 @@ struct intake {
     struct arena arena;
     struct buf flat;
     uint64_t batches;
+    struct str seen; /* what was looked at last */
+    bool scanned;    /* it is what `json` is about */
 };
 
 void intake_init(struct intake *in);
@@ -33,5 +35,9 @@ bool intake_text(struct intake *in, enum record_dir dir, struct str text, struct
 /* What intake_text() would make of it. */
 enum intake_kind { INTAKE_EMPTY, INTAKE_MESSAGE, INTAKE_BATCH, INTAKE_OTHER };
 enum intake_kind intake_look(struct intake *in, struct str text);
+
+/* Makes that of it: the text must still be there, and nothing else have been taken in since. */
+bool intake_seen(struct intake *in, enum record_dir dir, struct sink *to,
+                 struct err *e) MUST_CHECK;
 
 #endif

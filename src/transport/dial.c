@@ -38,6 +38,7 @@ struct dialer {
     unsigned connect_ms;
     struct far_house *far;
     struct dial *holding;
+    struct buf spare; /* memory for the next who holds something */
     struct timer *turn;
 };
 
@@ -95,8 +96,7 @@ static void push(struct dial *d)
         stream_write(d->near, buf_str(&d->held));
     else
         far_write(d->far, buf_str(&d->held));
-    buf_release(&d->held); /* many are idle for long */
-    buf_init(&d->held, SIZE_MAX);
+    buf_give_back(&d->held, &d->dialer->spare); /* many are idle for long */
 }
 
 static void tell_drained(void *to)
@@ -305,6 +305,7 @@ void dialer_free(struct dialer *d)
     BUG_IF(d->holding);
     far_house_free(d->far);
     timer_close(d->turn);
+    buf_release(&d->spare);
     arena_release(&d->text);
     free(d);
 }
@@ -330,6 +331,7 @@ void dial_write(struct dial *d, struct str bytes)
 {
     if (d->over || !bytes.len)
         return;
+    buf_borrow(&d->held, &d->dialer->spare);
     buf_add(&d->held, bytes);
     if (d->connected)
         list(d);

@@ -5,8 +5,6 @@
 
 enum {
     SMALL = 16 << 10, /* copied, so that it goes out in one piece */
-    HEAD_USUAL = 512,
-    HEAD_MAX = 1 << 20,
 };
 
 void exchange_init(struct exchange *x, const struct request *head,
@@ -81,34 +79,27 @@ static bool compose_head(struct exchange *x, struct buf *to, const struct answer
 
 bool exchange_head(struct exchange *x, const struct answer *a, struct err *e)
 {
-    struct buf text;
-    bool ok;
+    struct buf *text = x->port->desk(x->at);
 
-    buf_init(&text, HEAD_MAX);
-    buf_space(&text, HEAD_USUAL);
-    ok = compose_head(x, &text, a, e);
-    if (ok)
-        x->port->write(x->at, buf_str(&text));
-    buf_release(&text);
-    return ok;
+    if (!compose_head(x, text, a, e))
+        return false;
+    x->port->write(x->at, buf_str(text));
+    return true;
 }
 
 static void write_chunk(struct exchange *x, struct str bytes)
 {
-    struct buf text;
+    struct buf *text = x->port->desk(x->at);
 
-    buf_init(&text, SMALL + 64);
     if (bytes.len <= SMALL) {
-        buf_space(&text, bytes.len + 32);
-        chunked_add(&text, bytes);
-        x->port->write(x->at, buf_str(&text));
+        chunked_add(text, bytes);
+        x->port->write(x->at, buf_str(text));
     } else {
-        chunked_open(&text, bytes.len);
-        x->port->write(x->at, buf_str(&text));
+        chunked_open(text, bytes.len);
+        x->port->write(x->at, buf_str(text));
         x->port->write(x->at, bytes);
         x->port->write(x->at, STR(CHUNKED_CLOSE));
     }
-    buf_release(&text);
 }
 
 void exchange_write(struct exchange *x, struct str bytes)
@@ -155,27 +146,23 @@ size_t exchange_queued(const struct exchange *x)
 
 bool exchange_answer(struct exchange *x, const struct answer *a, struct str body, struct err *e)
 {
+    struct buf *text = x->port->desk(x->at);
     struct answer sized = *a;
-    struct buf text;
-    bool ok;
 
     sized.body = body.len ? EXCHANGE_SIZED : EXCHANGE_EMPTY;
     sized.length = body.len;
-    buf_init(&text, HEAD_MAX);
-    buf_space(&text, HEAD_USUAL + (body.len <= SMALL ? body.len : 0));
-    ok = compose_head(x, &text, &sized, e);
-    if (ok && body.len <= SMALL && !x->mute) {
-        buf_add(&text, body);
+    if (!compose_head(x, text, &sized, e))
+        return false;
+    if (body.len <= SMALL && !x->mute) {
+        buf_add(text, body);
         x->left = 0;
-        x->port->write(x->at, buf_str(&text));
-    } else if (ok) {
-        x->port->write(x->at, buf_str(&text));
+        x->port->write(x->at, buf_str(text));
+    } else {
+        x->port->write(x->at, buf_str(text));
         exchange_write(x, body);
     }
-    buf_release(&text);
-    if (ok)
-        exchange_end(x);
-    return ok;
+    exchange_end(x);
+    return true;
 }
 
 static bool is_plain(struct str s)

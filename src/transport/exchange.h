@@ -75,6 +75,7 @@ struct answer {
 /* What the exchange makes happen; given by the connection that it is on. */
 struct exchange_port {
     void (*write)(void *at, struct str bytes);
+    struct buf *(*desk)(void *at); /* an empty one, to compose what is written next */
     void (*read)(void *at, bool on);
     void (*begun)(void *at); /* its request is looked at no more */
     void (*ended)(void *at);

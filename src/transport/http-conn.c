@@ -16,6 +16,8 @@ const struct http_patience http_conn_patience = {
     .linger_ms = 2000,
 };
 
+enum { DESK_KEEP = 64 << 10 }; /* what one rare answer needed must not stay for good */
+
 struct http_conn_intake {
     struct request request;
     struct body body;
@@ -70,6 +72,7 @@ void http_conn_house_release(struct http_conn_house *h)
 {
     free_intake(h->spare);
     h->spare = NULL;
+    buf_release(&h->desk);
 }
 
 /* Where it stands. */
@@ -129,6 +132,17 @@ static void break_off(struct http_conn *c)
 static void on_write(void *at, struct str bytes)
 {
     send(at, bytes);
+}
+
+static struct buf *on_desk(void *at)
+{
+    const struct http_conn *c = at;
+    struct buf *desk = &c->house->desk;
+
+    if (desk->cap > DESK_KEEP)
+        buf_release(desk);
+    buf_clear(desk);
+    return desk;
 }
 
 static void on_read(void *at, bool on)
@@ -197,6 +211,7 @@ static size_t on_queued(const void *at)
 
 static const struct exchange_port exchange_port = {
     .write = on_write,
+    .desk = on_desk,
     .read = on_read,
     .begun = on_begun,
     .ended = on_ended,

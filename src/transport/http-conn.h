@@ -31,6 +31,7 @@
 
 enum {
     HTTP_CONN_AHEAD_MAX = 64 << 10,  /* bytes of the requests after this one */
+    HTTP_CONN_DESK_MAX = 1 << 20,    /* bytes of a head that we compose */
     HTTP_CONN_OWED_MAX = 256 << 10,  /* bytes untaken, before another request is looked at */
     HTTP_CONN_LINGER_MAX = 16 << 20, /* bytes read to no purpose */
 };
@@ -66,6 +67,7 @@ struct http_conn_house {
     const struct url_authority *self; /* what we listen on */
     const struct http_patience *patience;
     struct http_conn_intake *spare; /* memory for the next one who needs it; to begin: NULL */
+    struct buf desk; /* where answers are composed; to begin: empty, HTTP_CONN_DESK_MAX */
 };
 
 void http_conn_house_release(struct http_conn_house *h);

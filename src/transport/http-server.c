@@ -359,6 +359,7 @@ bool http_server_open(struct http_server **out, struct loop *l,
         .self = &s->self,
         .patience = config->patience ? config->patience : &http_conn_patience,
     };
+    buf_init(&s->house.desk, HTTP_CONN_DESK_MAX);
     s->tick_ms = tick_of(s->house.patience);
     s->tick = timer_new(l, on_tick, s);
     s->look = timer_new(l, on_look, s);

@@ -94,6 +94,22 @@ static void take_special(struct head *h, struct str byte)
                                       : REFUSAL_CONTROL;
 }
 
+/* A line that is all there, whose end is known to be `n` bytes away if it is an end, in one
+ * go. False: it has to be looked at more closely. */
+static bool take_line(struct head *h, struct str *in, size_t n)
+{
+    size_t line = h->text.len - h->line_at;
+
+    if (in->len < n + 2 || in->at[n] != '\r' || in->at[n + 1] != '\n' ||
+        n + 2 > h->limits->bytes - h->text.len ||
+        (h->lines == 0 && n > h->limits->first_line - line))
+        return false;
+    buf_add(&h->text, str_n(in->at, n + 2));
+    *in = str_skip(*in, n + 2);
+    end_line(h);
+    return true;
+}
+
 /* Most heads come in one piece; the memory does not have to grow line by line then. */
 static void make_room(struct head *h, size_t coming)
 {
@@ -109,6 +125,8 @@ enum head_next head_feed(struct head *h, struct str *in)
     while (in->len && !h->why && !h->whole) {
         size_t n = h->cr ? 0 : plain_run(*in);
 
+        if (!h->cr && take_line(h, in, n))
+            continue;
         if (n && !add(h, str_n(in->at, n), true))
             break;
         *in = str_skip(*in, n);

@@ -100,6 +100,7 @@ static inline void open_rig(struct rig *r)
                                          .to = &r->owner,
                                          .self = &rig_self,
                                          .patience = &rig_patience };
+    buf_init(&r->house.desk, HTTP_CONN_DESK_MAX);
     http_conn_init(&r->conn, &r->house, r, 7);
 }
 

@@ -252,6 +252,62 @@ static void a_released_buffer_keeps_its_ceiling(void **state)
     buf_release(&b);
 }
 
+static void memory_passes_from_one_buffer_to_the_next(void **state)
+{
+    struct buf a, b, spare;
+    const char *memory;
+
+    (void)state;
+    buf_init(&a, 5);
+    buf_init(&b, 3);
+    buf_init(&spare, 0);
+    buf_borrow(&a, &spare);
+    buf_add(&a, STR("abcde"));
+    memory = a.at;
+    buf_give_back(&a, &spare);
+    assert_int_equal(a.len, 0);
+    assert_null(a.at);
+    buf_borrow(&b, &spare);
+    assert_null(spare.at);
+    buf_add(&b, STR("xyz"));
+    assert_ptr_equal(b.at, memory);
+    buf_borrow(&b, &spare);
+    assert_string_equal(buf_z(&b), "xyz");
+    buf_add(&b, STR("x"));
+    assert_true(b.full); /* the ceiling is its own */
+    buf_borrow(&b, &spare);
+    assert_true(b.full);
+    buf_give_back(&b, &spare);
+    assert_false(b.full);
+    buf_add(&a, STR("abcde"));
+    assert_false(a.full);
+    buf_release(&a);
+    buf_release(&b);
+    buf_release(&spare);
+}
+
+static void much_memory_and_a_second_piece_are_not_kept(void **state)
+{
+    struct buf a, b, spare;
+    const char *memory;
+
+    (void)state;
+    buf_init(&a, 1 << 20);
+    buf_init(&b, 3);
+    buf_init(&spare, 0);
+    buf_space(&a, BUF_SPARE);
+    buf_give_back(&a, &spare);
+    assert_null(spare.at);
+    buf_add(&a, STR("abc"));
+    buf_add(&b, STR("abc"));
+    memory = a.at;
+    buf_give_back(&a, &spare);
+    buf_give_back(&b, &spare);
+    assert_ptr_equal(spare.at, memory);
+    assert_null(b.at);
+    buf_release(&spare);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +325,8 @@ int main(void)
         cmocka_unit_test(dropping_more_than_there_is_is_a_bug),
         cmocka_unit_test(a_nul_can_be_put_behind_even_a_full_buffer),
         cmocka_unit_test(a_released_buffer_keeps_its_ceiling),
+        cmocka_unit_test(memory_passes_from_one_buffer_to_the_next),
+        cmocka_unit_test(much_memory_and_a_second_piece_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 struct place_of_it {
     struct request request;
     struct exchange exchange;
-    struct buf out;
+    struct buf out, desk;
     size_t writes, begun, ended, aborted, unframed;
     bool reading;
 };
@@ -22,6 +22,14 @@ static void do_write(void *at, struct str bytes)
 
     p->writes++;
     buf_add(&p->out, bytes);
+}
+
+static struct buf *get_desk(void *at)
+{
+    struct place_of_it *p = at;
+
+    buf_clear(&p->desk);
+    return &p->desk;
 }
 
 static void do_read(void *at, bool on)
@@ -60,7 +68,7 @@ static size_t get_queued(const void *at)
     return p->out.len;
 }
 
-static const struct exchange_port port = { do_write, do_read,  do_begin,
+static const struct exchange_port port = { do_write, get_desk, do_read,   do_begin,
                                            do_end,   do_abort, get_queued };
 
 static struct exchange *open_place(struct place_of_it *p, const char *head)
@@ -70,6 +78,7 @@ static struct exchange *open_place(struct place_of_it *p, const char *head)
     *p = (struct place_of_it){ .reading = true };
     request_init(&p->request);
     buf_init(&p->out, 1 << 24);
+    buf_init(&p->desk, 1 << 20);
     assert_int_equal(request_feed(&p->request, &in), REQUEST_WHOLE);
     exchange_init(&p->exchange, &p->request, &port, p);
     p->exchange.whole = true;
@@ -80,6 +89,7 @@ static void close_place(struct place_of_it *p)
 {
     request_release(&p->request);
     buf_release(&p->out);
+    buf_release(&p->desk);
 }
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"

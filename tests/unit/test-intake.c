@@ -223,6 +223,49 @@ static void one_can_look_before(void **state)
     intake_release(&in);
 }
 
+static void what_was_looked_at_becomes_what_it_would_have_become(void **state)
+{
+    static const struct {
+        const char *text;
+        enum intake_kind kind;
+    } cases[] = {
+        { "", INTAKE_EMPTY },
+        { " \n", INTAKE_EMPTY },
+        { " {'id':1,'method':'a'} ", INTAKE_MESSAGE },
+        { "{'id':1,\r\n'method':'a'}\n", INTAKE_MESSAGE },
+        { "[{'id':1,'method':'a'},1]", INTAKE_BATCH },
+        { "[{'id':1,\n'method':'a'}]", INTAKE_BATCH },
+        { "[]", INTAKE_OTHER },
+        { "{}", INTAKE_OTHER },
+        { "{'id':1", INTAKE_OTHER },
+        { "no\nJSON", INTAKE_OTHER },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct intake looks, takes;
+        struct terse seen, taken;
+        struct err e = ERR_NONE;
+        struct arena a = { 0 };
+        struct str text = terse_json(&a, cases[i].text);
+
+        terse_init(&seen);
+        terse_init(&taken);
+        intake_init(&looks);
+        intake_init(&takes);
+        assert_int_equal(intake_look(&looks, STR("{\"method\":\"before\"}")), INTAKE_MESSAGE);
+        assert_int_equal(intake_look(&looks, text), cases[i].kind);
+        assert_true(intake_seen(&looks, TO_SERVER, &seen.sink, &e));
+        assert_true(intake_text(&takes, TO_SERVER, text, &taken.sink, &e));
+        assert_str(buf_str(&seen.text), buf_str(&taken.text));
+        terse_release(&seen);
+        terse_release(&taken);
+        intake_release(&looks);
+        intake_release(&takes);
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +282,7 @@ int main(void)
         cmocka_unit_test(only_what_is_known_is_filled_in),
         cmocka_unit_test(line_breaks_of_a_body_become_blanks),
         cmocka_unit_test(one_can_look_before),
+        cmocka_unit_test(what_was_looked_at_becomes_what_it_would_have_become),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
