@@ -205,3 +205,19 @@ def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record)
     assert [client.post(call(n)).status for n in range(2)] == [200, 404]
     recorded(program)
     assert "right?" not in program.err
+
+
+def test_a_stream_that_nobody_asked_anything_on_is_nothing_odd_when_it_ends(upstream, record, mcpreel, run):
+    """Clients keep one open for as long as they are there; so does whoever ends the recording first."""
+    def serve(conn):
+        conn.request()
+        conn.sse()
+        conn.wait_end()
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    client.ask(method="GET")
+    assert client.head().status == 200
+    assert program.stop() == 0, program.err
+    checked = run([mcpreel, "check", program.file])
+    assert checked.code == 0, checked

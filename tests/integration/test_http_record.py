@@ -658,22 +658,6 @@ def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream
     hold.set()
 
 
-def test_a_stream_that_nobody_asked_anything_on_is_nothing_odd_when_it_ends(upstream, record, mcpreel, run):
-    """Clients keep one open for as long as they are there; so does whoever ends the recording first."""
-    def serve(conn):
-        conn.request()
-        conn.sse()
-        conn.wait_end()
-
-    program = record(upstream(serve).url)
-    client = program.client()
-    client.ask(method="GET")
-    assert client.head().status == 200
-    assert program.stop() == 0, program.err
-    checked = run([mcpreel, "check", program.file])
-    assert checked.code == 0, checked
-
-
 def test_every_event_a_client_saw_is_in_the_file_wherever_it_is_killed(upstream, record):
     """At a random moment of a stream that goes as fast as it can. The promise holds while the disk is well: where a
     write took long, which a busy machine is reason enough for, the round is played again."""
