@@ -168,9 +168,8 @@ static bool check_sides(const struct operands *in, const struct record_http_sett
     const struct option_idle rows[] = {
         { "max-servers", "'--listen' and a command", !command || !http->listens },
         { "target-env", "a command", !command },
-        { "cacert", "a URL that begins with https", !remote_is_secure(http->server) },
-        { "allow-remote", "an address of '--listen' that other machines can reach",
-          http->at.scope == LISTEN_LOOPBACK },
+        REMOTE_IDLE(http->server),
+        LISTENING_IDLE(http->listens, &http->at),
         { 0 },
     };
 

@@ -458,9 +458,8 @@ static bool check_idle(const struct replay *r, const struct operands *in,
 {
     const struct option_idle rows[] = {
         { "force", "'--report'", !r->args->report },
-        { "cacert", "a URL that begins with https", !remote_is_secure(remote) },
-        { "allow-remote", "an address of '--listen' that other machines can reach",
-          r->listen.at.scope == LISTEN_LOOPBACK },
+        REMOTE_IDLE(remote),
+        LISTENING_IDLE(r->over_http, &r->listen.at),
         { 0 },
     };
 

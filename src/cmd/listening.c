@@ -42,16 +42,6 @@ static bool check_descriptor(const struct listening_args *args, struct err *e)
     return err_hint(e, "in a shell: mcpreel … --ready-fd 3 3>address");
 }
 
-/* An option that says something about an address that was not given. */
-static const char *idle_option(const struct listening_args *args)
-{
-    return args->allow_remote         ? "--allow-remote"
-           : args->allow_host.count   ? "--allow-host"
-           : args->allow_origin.count ? "--allow-origin"
-           : args->ready_fd           ? "--ready-fd"
-                                      : NULL;
-}
-
 bool listening_choose(const struct listening_args *args, int usual, struct listen *at,
                       bool *asked, struct err *e)
 {
@@ -60,11 +50,7 @@ bool listening_choose(const struct listening_args *args, int usual, struct liste
     *asked = args->listen || args->port || usual;
     if (args->listen && args->port)
         return err_set(e, ERR_USAGE, "two addresses: '--listen' and '--port'");
-    if (!*asked && idle_option(args)) {
-        err_set(e, ERR_USAGE, "'%s' goes with '--listen' only", idle_option(args));
-        return err_hint(e, "say where: --listen 127.0.0.1:8080");
-    }
-    if (!check_lists(args, e) || !check_descriptor(args, e))
+    if (*asked && (!check_lists(args, e) || !check_descriptor(args, e)))
         return false;
     return !args->listen ||
            (listen_parse(at, str_z(args->listen), e) && check_scope(args, at, e));

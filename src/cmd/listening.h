@@ -59,6 +59,16 @@ struct listening_args {
         .help = "write the address to this descriptor once clients can connect"                \
     }
 
+/* Rows for option_refuse_idle(): these say something about an address, of which one was
+ * `asked` for, or none. */
+#define LISTENING_IDLE(asked, at)                                                              \
+    { "allow-remote", "'--listen'", !(asked) }, { "allow-host", "'--listen'", !(asked) },      \
+        { "allow-origin", "'--listen'", !(asked) }, { "ready-fd", "'--listen'", !(asked) },    \
+    {                                                                                          \
+        "allow-remote", "an address of '--listen' that other machines can reach",              \
+            (at)->scope == LISTEN_LOOPBACK                                                     \
+    }
+
 enum { LISTENING_SEED_PORT = 5555 }; /* where mcp-recorder listens */
 
 /* Whether an address was asked for; `*at` is that then. `usual` is the port if none is given,

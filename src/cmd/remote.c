@@ -165,9 +165,6 @@ bool remote_read(struct remote *r, const struct app *app, const struct remote_ar
     if (text)
         return read_url(r, text, e) && read_headers(r, app, args, e) &&
                check_cacert(app, args->cacert, e);
-    if (args->headers.count || args->header_env.count || args->cacert)
-        return err_set(e, ERR_USAGE,
-                       "'--header', '--header-env' and '--cacert' go with '--url' only");
     return true;
 }
 

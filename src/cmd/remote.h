@@ -54,6 +54,14 @@ struct remote_args {
         .help = "trust the certificates in FILE instead of the system's"                       \
     }
 
+/* Rows for option_refuse_idle(): these say something about a server at a URL. */
+#define REMOTE_IDLE(server)                                                                    \
+    { "header", "'--url'", !(server)->url }, { "header-env", "'--url'", !(server)->url },      \
+        { "cacert", "'--url'", !(server)->url },                                               \
+    {                                                                                          \
+        "cacert", "a URL that begins with https", !remote_is_secure(server)                    \
+    }
+
 struct remote {
     const char *url;       /* with a path; NULL: none was named */
     const char *shown;     /* the same without user and password */
@@ -64,9 +72,9 @@ struct remote {
     struct arena arena;
 };
 
-/* ERR_USAGE: what was given cannot be used, or goes with a URL only; ERR_INPUT: there is no
- * such file of certificates. Borrows from the options and the environment. To be released in
- * any case. */
+/* Nothing is looked at without a URL. ERR_USAGE: what was given cannot be used; ERR_INPUT:
+ * there is no such file of certificates. Borrows from the options and the environment. To be
+ * released in any case. */
 bool remote_read(struct remote *r, const struct app *app, const struct remote_args *args,
                  struct err *e) MUST_CHECK;
 void remote_release(struct remote *r);

@@ -216,7 +216,7 @@ def test_a_cassette_is_served_by_its_rules_on_another_port(recording, replay, mc
     (["--stdio", "--listen", "0"], "the client is either on '--stdio' or on '--listen'"),
     (["--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached by other machines, too"),
     (["--http", "[::]:0"], "'[::]:0' can be reached by other machines, too"),
-    (["--allow-remote"], "'--allow-remote' goes with '--listen' only"),
+    (["--allow-remote"], "'--allow-remote' only goes with '--listen'"),
     (["--listen", "70000"], None), (["--listen", "a b:1"], None), (["--port", "0"], None),
 ])
 def test_addresses_that_cannot_be_used_are_refused(recording, mcpreel, run, words, said_):

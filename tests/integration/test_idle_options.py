@@ -18,13 +18,13 @@ RECORD = [
     (["--plain", "-o", "r.json", *SERVER], "'--plain' only goes with the format 'recording'"),
     (["--plain", "--format", "jsonrpc", "-o", "r", *SERVER], "'--plain' only goes with the format 'recording'"),
     (["--cacert", "ca.pem", *URL], "'--cacert' only goes with a URL that begins with https"),
-    (["--cacert", "ca.pem", *SERVER], "'--header', '--header-env' and '--cacert' go with '--url' only"),
-    (["--header", "A: b", *SERVER], "'--header', '--header-env' and '--cacert' go with '--url' only"),
-    (["--header-env", "A=PATH", *SERVER], "'--header', '--header-env' and '--cacert' go with '--url' only"),
-    (["--allow-remote", *SERVER], "'--allow-remote' goes with '--listen' only"),
-    (["--allow-host", "a", *SERVER], "'--allow-host' goes with '--listen' only"),
-    (["--allow-origin", "http://a", *URL], "'--allow-origin' goes with '--listen' only"),
-    (["--ready-fd", "3", *URL], "'--ready-fd' goes with '--listen' only"),
+    (["--cacert", "ca.pem", *SERVER], "'--cacert' only goes with '--url'"),
+    (["--header", "A: b", *SERVER], "'--header' only goes with '--url'"),
+    (["--header-env", "A=PATH", *SERVER], "'--header-env' only goes with '--url'"),
+    (["--allow-remote", *SERVER], "'--allow-remote' only goes with '--listen'"),
+    (["--allow-host", "a", *SERVER], "'--allow-host' only goes with '--listen'"),
+    (["--allow-origin", "http://a", *URL], "'--allow-origin' only goes with '--listen'"),
+    (["--ready-fd", "3", *URL], "'--ready-fd' only goes with '--listen'"),
     (["--allow-remote", "--port", "9", *SERVER],
      "'--allow-remote' only goes with an address of '--listen' that other machines can reach"),
     (["--rotate", "1MB", "-o", "r.json", *SERVER], "'--rotate' does not go with 'cassette': it is one document"),
@@ -33,9 +33,9 @@ RECORD = [
 REPLAY = [
     (["--force"], "'--force' only goes with '--report'"),
     (["--order", "total", "--match", "fuzzy"], "--order total goes with --match sequential only"),
-    (["--allow-host", "a"], "'--allow-host' goes with '--listen' only"),
+    (["--allow-host", "a"], "'--allow-host' only goes with '--listen'"),
     (["--allow-remote", "--listen", "127.0.0.1:0"], "'--allow-remote' only goes with an address of '--listen' that other machines can reach"),
-    (["--header", "A: b"], "'--header', '--header-env' and '--cacert' go with '--url' only"),
+    (["--header", "A: b"], "'--header' only goes with '--url'"),
     (["--on-unmatched", "passthrough", "--cacert", "ca.pem", *URL], "'--cacert' only goes with a URL that begins with https"),
     (URL, "a server is given that nothing would be asked of"),
     (["--upstream", "touch started"], "a server is given that nothing would be asked of"),
@@ -68,7 +68,8 @@ def test_replay_refuses(mcpreel, run, room, words, says):
 
 
 def test_what_the_environment_has_for_others_is_passed_over(mcpreel, run, room):
-    env = {"MCPREEL_MAX_SERVERS": "3", "MCPREEL_FORCE": "1", "MCPREEL_PLAIN": "1"}
+    env = {"MCPREEL_MAX_SERVERS": "3", "MCPREEL_FORCE": "1", "MCPREEL_PLAIN": "1", "MCPREEL_CACERT": "none.pem",
+           "MCPREEL_HEADER": "A: b", "MCPREEL_ALLOW_ORIGIN": "https://app.example", "MCPREEL_ALLOW_HOST": "a.example", "MCPREEL_READY_FD": "99"}
     assert run([mcpreel, "record", "-o", "r.json", *SERVER], cwd=room, env=env).code == 0
     assert (room / "started").exists()
     assert run([mcpreel, "replay", "session.jsonl"], cwd=room, env=env).code == 0

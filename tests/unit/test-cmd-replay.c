@@ -196,7 +196,7 @@ static void what_does_not_go_together_is_refused(void **state)
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--url", "h", "file"), "", 2,
           "", "mcpreel: the URL begins with neither 'http://' nor 'https://'\n");
     check(PROGRAM_WORDS("replay", "--header", "a: b", "file"), "", 2, "",
-          "mcpreel: '--header', '--header-env' and '--cacert' go with '--url' only\n");
+          "mcpreel: '--header' only goes with '--url'\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a", "file",
                         "--", "b"),
           "", 2, "", "mcpreel: two servers: '--upstream' and what follows '--'\n");

@@ -116,14 +116,6 @@ static void what_does_not_fit_is_refused(void **state)
     (void)state;
     assert_refused((struct listening_args){ .listen = "80", .port = 81 },
                    "two addresses: '--listen' and '--port'");
-    assert_refused((struct listening_args){ .allow_remote = true },
-                   "'--allow-remote' goes with '--listen' only");
-    assert_refused((struct listening_args){ .ready_fd = 3 },
-                   "'--ready-fd' goes with '--listen' only");
-    assert_refused((struct listening_args){ .allow_host = { wrong, 1 } },
-                   "'--allow-host' goes with '--listen' only");
-    assert_refused((struct listening_args){ .allow_origin = { wrong, 1 } },
-                   "'--allow-origin' goes with '--listen' only");
     assert_refused((struct listening_args){ .port = 80, .allow_host = { wrong, 1 } },
                    "'--allow-host': 'https://app.example/' is no name of a host");
     assert_refused((struct listening_args){ .port = 80, .allow_origin = { wrong, 1 } },

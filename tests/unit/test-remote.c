@@ -125,17 +125,25 @@ static void what_cannot_be_used_is_told_without_its_value(void **state)
     }
 }
 
-static void what_goes_with_a_url_needs_one_and_no_more(void **state)
+static void what_is_said_of_a_server_that_is_nowhere_is_not_looked_at(void **state)
+{
+    const char *line = "no header";
+    struct err e = ERR_NONE;
+    struct remote r;
+
+    assert_true(read_args(
+        *state, &r, &(struct remote_args){ .headers = { &line, 1 }, .cacert = "a.pem" }, &e));
+    assert_null(r.url);
+    assert_int_equal(r.headers.count, 0);
+    remote_release(&r);
+}
+
+static void there_is_one_server_and_what_is_said_of_it_is_there(void **state)
 {
     struct desk *d = *state;
-    const char *line = "A: b";
 
     assert_refused(d, &(struct remote_args){ .url = "http://a/", .target = "http://b/" },
                    ERR_USAGE, "two servers: '--url' and '--target'");
-    assert_refused(d, &(struct remote_args){ .headers = { &line, 1 } }, ERR_USAGE,
-                   "'--header', '--header-env' and '--cacert' go with '--url' only");
-    assert_refused(d, &(struct remote_args){ .cacert = "a.pem" }, ERR_USAGE,
-                   "'--header', '--header-env' and '--cacert' go with '--url' only");
     assert_refused(d, &(struct remote_args){ .url = "http://a/", .cacert = "a.pem" }, ERR_USAGE,
                    "cannot read 'a.pem': No such file or directory");
 }
@@ -198,7 +206,8 @@ int main(void)
         AT_A_DESK(headers_are_sent_and_their_values_are_secrets),
         AT_A_DESK(the_password_of_a_url_is_a_secret),
         AT_A_DESK(what_cannot_be_used_is_told_without_its_value),
-        AT_A_DESK(what_goes_with_a_url_needs_one_and_no_more),
+        AT_A_DESK(what_is_said_of_a_server_that_is_nowhere_is_not_looked_at),
+        AT_A_DESK(there_is_one_server_and_what_is_said_of_it_is_there),
         AT_A_DESK(without_a_url_there_is_no_server),
         AT_A_DESK(a_server_is_secure_by_its_scheme),
         AT_A_DESK(what_is_secret_is_not_lent_to_other_machines),
