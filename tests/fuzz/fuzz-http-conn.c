@@ -84,6 +84,7 @@ static void open_rig(struct rig *r)
                                          .to = &r->owner,
                                          .self = &self,
                                          .patience = &http_conn_patience };
+    buf_init(&r->house.desk, HTTP_CONN_DESK_MAX);
     http_conn_init(&r->conn, &r->house, r, 1);
 }
 
