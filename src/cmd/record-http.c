@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
+#include "engine/redirect.h"
 #include "engine/sse-rewrite.h"
 #include "loop/signals.h"
 #include "transport/http-relay.h"
@@ -33,15 +34,17 @@ struct sessions {
     bool kept_out;  /* the user was told that somebody is not let in */
     bool unread;    /* something passed that could not be unpacked */
     bool found;     /* the endpoint has answered something */
+    bool sent_away; /* the user was told that it sends clients elsewhere */
+    bool aside;     /* the user was told of a stream that is not the endpoint's */
 };
 
 /* One exchange, as far as we look at it. */
 struct passing {
     struct http_seen *seen;
-    struct endpoint_client client; /* in the arena: whose stream it may be */
-    bool may_be;                   /* one that tells where to post */
-    struct sse_rewrite *rewrite;   /* NULL: it is not */
-    struct str fault;              /* in the arena: why there was no answer but ours */
+    bool may_be;                 /* a stream that tells where to post */
+    struct sse_rewrite *rewrite; /* NULL: it is not */
+    struct str fault;            /* in the arena: why there was no answer but ours, */
+    struct str away;             /* or where the server's leads */
     struct arena arena;
 };
 
@@ -78,14 +81,9 @@ static struct passing *passing_new(const struct sessions *s, struct http_passage
                                    const struct request *r)
 {
     struct passing *x = mem_new(struct passing);
-    const struct field *host = fields_next(&r->fields, STR("host"), NULL);
 
     x->may_be = s->tap.server && p->endpoint && sse_rewrite_may_be(r->method, &r->fields);
-    if (!x->may_be)
-        return x;
-    p->unpacked = true;
-    x->client.host = arena_str(&x->arena, host ? host->value : STR_NONE);
-    x->client.path = arena_str(&x->arena, r->path);
+    p->unpacked = x->may_be;
     return x;
 }
 
@@ -129,16 +127,27 @@ static void on_asked(void *to, struct http_passage *p)
     http_tap_sent_all(passing_of(p)->seen, reel_now(&s->reel));
 }
 
+/* Who asked, by what; borrowed from that. */
+static struct address_client client_of(const struct request *asked)
+{
+    const struct field *host = fields_next(&asked->fields, STR("host"), NULL);
+
+    return (struct address_client){ .host = host ? host->value : STR_NONE,
+                                    .path = asked->path };
+}
+
 /* A stream that is packed all the same passes as it is: where it tells to post to may be the
  * server itself then. */
-static void begin_stream(struct sessions *s, struct http_passage *p, const struct reply *r)
+static void begin_stream(struct sessions *s, struct http_passage *p,
+                         const struct request *asked, const struct reply *r)
 {
+    struct address_client client = client_of(asked);
     struct passing *x = passing_of(p);
 
     if (!x->may_be)
         return;
     if (sse_rewrite_can(r->status, &r->fields)) {
-        x->rewrite = sse_rewrite_new(s->tap.server, &x->client);
+        x->rewrite = sse_rewrite_new(s->tap.server, &client);
         p->edited = true;
     } else if (!s->packed && fields_count(&r->fields, STR("content-encoding"))) {
         s->packed = true;
@@ -147,7 +156,44 @@ static void begin_stream(struct sessions *s, struct http_passage *p, const struc
                 "where to post messages, that passes unchanged");
     }
     x->may_be = false;
-    arena_release(&x->arena);
+}
+
+/* Where it tells to post messages to may be the server itself: then they do not pass here. */
+static void tell_aside(struct sessions *s, const struct http_passage *p,
+                       const struct request *asked, const struct reply *r)
+{
+    struct buf path;
+
+    if (p->endpoint || s->aside || !sse_rewrite_may_be(asked->method, &asked->fields) ||
+        media_of_fields(&r->fields) != MEDIA_SSE)
+        return;
+    s->aside = true;
+    buf_init(&path, REQUEST_HEAD_MAX);
+    redactor_path(&s->reel.how->redaction->redactor, asked->path, &path);
+    log_say(s->reel.app->log, LOG_WARN,
+            "the stream of events at '%.*s' is not recorded, nor what is posted for it; to "
+            "record clients of HTTP+SSE, give that path with --url",
+            STR_ARG(buf_str(&path)));
+    buf_release(&path);
+}
+
+/* The exchange came to nothing that is recorded: that stands at its end. */
+static void see_redirect(struct sessions *s, struct http_passage *p,
+                         const struct request *asked, const struct reply *r)
+{
+    struct address_client client = client_of(asked);
+    struct passing *x = passing_of(p);
+    struct redirect to;
+
+    if (!p->endpoint ||
+        !redirect_read(&to, r->status, &r->fields, &s->server, &client, &x->arena) ||
+        !to.why.len)
+        return;
+    x->away = to.why;
+    if (!s->sent_away)
+        log_say(s->reel.app->log, LOG_WARN,
+                "%.*s; if it speaks MCP there, give that address with --url", STR_ARG(to.why));
+    s->sent_away = true;
 }
 
 /* Once: who compresses one answer so does it with the others, too. */
@@ -173,12 +219,15 @@ static void tell_not_found(struct sessions *s, const struct http_passage *p,
                 "the first answer of the server is 404: is the path in its URL right?");
 }
 
-static void on_head(void *to, struct http_passage *p, const struct reply *r)
+static void on_head(void *to, struct http_passage *p, const struct request *asked,
+                    const struct reply *r)
 {
     struct sessions *s = to;
 
     http_tap_answer(passing_of(p)->seen, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
-    begin_stream(s, p, r);
+    begin_stream(s, p, asked, r);
+    tell_aside(s, p, asked, r);
+    see_redirect(s, p, asked, r);
     tell_not_found(s, p, r);
     tell_unread(s);
 }
@@ -201,11 +250,8 @@ static bool on_edit(void *to, struct http_passage *p, struct str *bytes, bool la
 
     if (sse_rewrite_feed(x->rewrite, bytes, last, &e))
         return true;
-    *why = "the server's 'endpoint' event does not lead to itself";
-    log_say(s->reel.app->log, LOG_ERROR,
-            "the server says where messages are to be posted, and that is refused: %s; the "
-            "stream is broken off",
-            e.msg);
+    *why = arena_printf(&x->arena, "%s", e.msg).at;
+    log_say(s->reel.app->log, LOG_ERROR, "%s; the stream is broken off", e.msg);
     return false;
 }
 
@@ -254,6 +300,8 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
 
     if (end->by == HTTP_RELAY_FAULT && !why.len)
         why = passing_of(p)->fault;
+    if (end->by == HTTP_RELAY_SERVER && !why.len)
+        why = passing_of(p)->away;
     http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean, why, reel_now(&s->reel));
     passing_free(p->user);
     if (!end->clean && end->text)

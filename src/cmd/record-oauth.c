@@ -1,5 +1,6 @@
 #include "cmd/record-oauth.h"
 
+#include "engine/redirect.h"
 #include "wire/set-cookie.h"
 
 enum {
@@ -208,6 +209,22 @@ static void change_location(struct record_oauth *o, struct str host, struct fiel
     buf_release(&out);
 }
 
+/* The same at the endpoint, for those who follow to another spelling of its path. */
+static void change_redirect(const struct record_oauth *o, const struct request *r,
+                            struct answer *a, struct arena *text)
+{
+    struct address_client client = { .host = host_of(r), .path = r->path };
+    struct redirect to;
+
+    if (!redirect_read(&to, a->status, &a->fields, &o->oauth.server, &client, text))
+        return;
+    for (size_t i = 0; i < a->fields.count; i++)
+        if (fields_same(a->fields.at[i].name, STR("location"))) {
+            a->fields.at[i].value = to.told;
+            return;
+        }
+}
+
 /* On every path: load balancers have cookies for the endpoint, too. */
 static void change_cookies(const struct record_oauth *o, struct fields *f, struct arena *text)
 {
@@ -261,7 +278,9 @@ static bool on_answer(void *to, const struct http_passage *p, const struct reque
         if (!named && p->endpoint && a->status == UNAUTHORIZED)
             oauth_note(&o->oauth, OAUTH_BARE_CHALLENGE);
     }
-    if (!p->endpoint) {
+    if (p->endpoint) {
+        change_redirect(o, r, a, text);
+    } else {
         change_location(o, host, &a->fields, text);
         wanted = wants_document(o, r, a);
     }

@@ -1,54 +1,24 @@
 #include "engine/endpoints.h"
 
 #include "base/buf.h"
+#include "engine/http-endpoint.h"
 #include "trace/limits.h"
 #include "trace/secrets.h"
-#include "wire/reference.h"
 
 #define MARK "[REDACTED]"
 
 enum { TEXT_MAX = 128 << 10 };
 
-/* Path and query. */
-static struct str target_of(const struct url *u, struct arena *a)
-{
-    if (!u->query.at)
-        return u->path;
-    return arena_printf(a, "%.*s?%.*s", STR_ARG(u->path), STR_ARG(u->query));
-}
-
-/* What the client has asked for, as it sees it; it always speaks http to us. */
-static bool client_url(struct url *u, const struct endpoint_client *client, struct arena *a)
-{
-    struct err e = ERR_NONE;
-    struct str text =
-        arena_printf(a, "http://%.*s%.*s", STR_ARG(client->host), STR_ARG(client->path));
-
-    return url_parse(u, text, &e);
-}
-
 bool endpoints_read(struct endpoint *out, struct str said, const struct url *server,
-                    const struct endpoint_client *client, struct arena *a, struct err *e)
+                    const struct address_client *client, struct arena *a, struct err *e)
 {
-    struct url meant, seen, self;
-    bool named, known = client_url(&self, client, a);
+    struct address at;
 
-    if (!reference_resolve(&meant, &named, said, server, a, e))
-        return false;
-    /* A server on this machine is told the Host that the client sent, and may repeat it. */
-    if (named && !reference_same_origin(&meant, server) &&
-        !(known && reference_same_origin(&meant, &self)))
-        return err_set(e, ERR_INPUT, "it points to another server");
-    out->target = target_of(&meant, a);
-    if (!named && str_starts(out->target, STR("//")))
-        return err_set(e, ERR_INPUT, "it would seem to name a host");
-    out->told = said;
-    if (named && known)
-        out->told =
-            arena_printf(a, "http://%.*s%.*s", STR_ARG(client->host), STR_ARG(out->target));
-    else if (!known || !reference_resolve(&seen, &named, said, &self, a, e) ||
-             !str_eq(target_of(&seen, a), out->target))
-        out->told = out->target;
+    if (!address_read(&at, said, server, client, a, e))
+        return http_endpoint_unread(said, e);
+    if (!at.here)
+        return http_endpoint_elsewhere(&at.meant, a, e);
+    *out = (struct endpoint){ .target = at.target, .told = at.told };
     return true;
 }
 
@@ -105,7 +75,7 @@ enum session_state endpoints_look(const struct endpoints *p, struct str path, st
     *session = 0;
     if (!recall_find(&p->paths, path))
         return SESSION_NONE;
-    state = session_ids_look(p->ids, key_of(target_of(&at, &a), &a), session);
+    state = session_ids_look(p->ids, key_of(address_target(&at, &a), &a), session);
     arena_release(&a);
     return state;
 }

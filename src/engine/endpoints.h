@@ -11,15 +11,8 @@
 #ifndef ENGINE_ENDPOINTS_H
 #define ENGINE_ENDPOINTS_H
 
-#include "base/arena.h"
+#include "engine/address.h"
 #include "engine/session-ids.h"
-#include "wire/url.h"
-
-/* To whom a stream goes. */
-struct endpoint_client {
-    struct str host; /* what it calls us: its Host */
-    struct str path; /* where it asked for the stream; '/' is the server's own path, too */
-};
 
 /* What an endpoint event comes to. */
 struct endpoint {
@@ -27,10 +20,10 @@ struct endpoint {
     struct str told;   /* to the client: what was said, if that leads there */
 };
 
-/* ERR_INPUT: it points to another server, or cannot be read; without telling it. Lives as long
- * as `a`, and what was said. */
+/* ERR_PEER: it points to another server, or cannot be read; never more is told of it than its
+ * origin. Lives as long as `a`, and what was said. */
 bool endpoints_read(struct endpoint *out, struct str said, const struct url *server,
-                    const struct endpoint_client *client, struct arena *a,
+                    const struct address_client *client, struct arena *a,
                     struct err *e) MUST_CHECK;
 
 struct endpoints {

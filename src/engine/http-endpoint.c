@@ -1,5 +1,6 @@
 #include "engine/http-endpoint.h"
 
+#include "engine/address.h"
 #include "wire/fields.h"
 #include "wire/reference.h"
 
@@ -17,7 +18,7 @@ static struct str odd_scheme(struct str text)
     return scheme;
 }
 
-static bool refuse(struct str said, struct err *e)
+bool http_endpoint_unread(struct str said, struct err *e)
 {
     struct str scheme = odd_scheme(said);
 
@@ -30,6 +31,14 @@ static bool refuse(struct str said, struct err *e)
     return err_wrap(e, "the server does not say where messages go to");
 }
 
+bool http_endpoint_elsewhere(const struct url *meant, struct arena *a, struct err *e)
+{
+    return err_set(e, ERR_PEER,
+                   "the server wants messages to go elsewhere, to '%.*s', and mcpreel sends "
+                   "them to nobody but the server it was given",
+                   STR_ARG(address_origin(meant, a)));
+}
+
 bool http_endpoint_read(struct buf *target, struct str said, const struct url *server,
                         struct arena *a, struct err *e)
 {
@@ -38,12 +47,9 @@ bool http_endpoint_read(struct buf *target, struct str said, const struct url *s
 
     said = str_trim(said);
     if (!reference_resolve(&u, &named, said, server, a, e))
-        return refuse(said, e);
+        return http_endpoint_unread(said, e);
     if (!reference_same_origin(&u, server))
-        return err_set(e, ERR_PEER,
-                       "the server wants messages to go elsewhere, to '%s://%.*s:%d', "
-                       "and mcpreel sends them to nobody but the server it was given",
-                       u.https ? "https" : "http", STR_ARG(u.authority.host), url_port(&u));
+        return http_endpoint_elsewhere(&u, a, e);
     buf_clear(target);
     buf_add(target, u.path);
     if (u.query.at)

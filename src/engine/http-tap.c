@@ -26,7 +26,7 @@ struct asked {
     struct str session_id, last_event;
     bool deletes;
     bool may_open;                 /* a session of HTTP+SSE: */
-    struct endpoint_client client; /* whose it is then, */
+    struct address_client client; /* whose it is then, */
     struct str target;             /* and where its messages are posted; empty: not known */
 };
 
@@ -253,7 +253,7 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     asked->http.auth = fields_count(q->fields, STR("authorization")) > 0;
     asked->may_open = t->server && q->endpoint && sse_rewrite_may_be(q->method, q->fields);
     if (asked->may_open)
-        asked->client = (struct endpoint_client){
+        asked->client = (struct address_client){
             .host = arena_str(a, value_of(q->fields, STR("host"))),
             .path = arena_str(a, q->path),
         };

@@ -10,7 +10,7 @@ enum { OK = 200, TEXT_MAX = SSE_ENDPOINT_MAX * 2 + SSE_ENDPOINT_FED_MAX };
 
 struct sse_rewrite {
     const struct url *server;
-    struct endpoint_client client; /* in the arena */
+    struct address_client client; /* in the arena */
     struct arena arena;
     struct sse_endpoint filter;
     struct buf out;
@@ -35,7 +35,7 @@ bool sse_rewrite_can(unsigned status, const struct fields *f)
 }
 
 struct sse_rewrite *sse_rewrite_new(const struct url *server,
-                                    const struct endpoint_client *client)
+                                    const struct address_client *client)
 {
     struct sse_rewrite *w = mem_new(struct sse_rewrite);
 

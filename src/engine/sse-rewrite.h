@@ -20,11 +20,11 @@ bool sse_rewrite_can(unsigned status, const struct fields *f);
 
 /* `server` is borrowed for as long as it lives. */
 struct sse_rewrite *sse_rewrite_new(const struct url *server,
-                                    const struct endpoint_client *client);
+                                    const struct address_client *client);
 void sse_rewrite_free(struct sse_rewrite *w); /* NULL is fine */
 
 /* What goes on in place of some bytes, which may be none: valid until the next call. `last`:
- * the stream ends with them. ERR_INPUT: nothing more may go on. */
+ * the stream ends with them. ERR_PEER: nothing more may go on. */
 bool sse_rewrite_feed(struct sse_rewrite *w, struct str *bytes, bool last,
                       struct err *e) MUST_CHECK;
 

@@ -235,7 +235,7 @@ static void server_head(void *to, const struct reply *r, struct str body)
     p->begun = true;
     p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
     p->left = r->body.length;
-    relay->events->head(relay->to, &p->open, r);
+    relay->events->head(relay->to, &p->open, p->exchange->head, r);
     if (body.len) {
         relay->events->answer(relay->to, &p->open, body);
         tell_end(p, HTTP_RELAY_SERVER, true, NULL);

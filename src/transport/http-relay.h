@@ -63,8 +63,9 @@ struct http_relay_events {
     void (*request)(void *to, struct http_passage *p, const struct request *r);
     void (*body)(void *to, struct http_passage *p, struct str bytes);
     void (*asked)(void *to, struct http_passage *p); /* it was all there */
-    /* The head of the server's answer; borrowed. */
-    void (*head)(void *to, struct http_passage *p, const struct reply *r);
+    /* The head of the server's answer, and that of the request once more; borrowed. */
+    void (*head)(void *to, struct http_passage *p, const struct request *asked,
+                 const struct reply *r);
     void (*answer)(void *to, struct http_passage *p, struct str bytes);
     /* What goes on in place of these bytes, which were told, of an answer that is `edited`;
      * borrowed until the next call. `last`: no others follow. False: it is broken off, and

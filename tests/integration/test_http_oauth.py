@@ -374,14 +374,6 @@ def test_metadata_that_cannot_be_read_passes_and_is_told_once(login, record, hea
     assert program.err.count("cannot be read, and passes as it is") == 1
 
 
-def test_a_redirect_of_the_endpoint_is_not_ours_to_change(login, record):
-    server = login()
-    server.at_mcp = lambda conn, request, given: conn.answer(307, headers=[("Location", f"{server.me}/mcp/")])
-    program = record(server)
-    assert Browser(program).call().get("location") == f"{server.me}/mcp/"
-    recorded(program)
-
-
 def test_a_page_of_another_site_cannot_use_the_login(login, record):
     server = login()
     program = record(server)

@@ -6,14 +6,14 @@
 static struct str came_to(const char *server, const char *host, const char *path,
                           const char *said, struct arena *a)
 {
-    struct endpoint_client client = { str_z(host), str_z(path) };
+    struct address_client client = { str_z(host), str_z(path) };
     struct endpoint found;
     struct err e = ERR_NONE;
     struct url at;
 
     assert_true(url_parse(&at, str_z(server), &e));
     if (!endpoints_read(&found, str_z(said), &at, &client, a, &e)) {
-        assert_int_equal(e.kind, ERR_INPUT);
+        assert_int_equal(e.kind, ERR_PEER);
         return arena_printf(a, "%s", e.msg);
     }
     return arena_printf(a, "%.*s told %.*s", STR_ARG(found.target), STR_ARG(found.told));
@@ -79,11 +79,16 @@ static void what_points_elsewhere_is_refused(void **state)
             fail_msg("'%s' came to %.*s", elsewhere[i], STR_ARG(got));
         arena_release(&a);
     }
-    assert_comes_to(here, "localhost:5", "/sse", "http://other/m?s=1",
-                    "it points to another server");
-    assert_comes_to(here, "localhost:5", "/", "/.//other/m", "it would seem to name a host");
+    assert_comes_to(
+        here, "localhost:5", "/sse", "http://other/m?s=1",
+        "the server wants messages to go elsewhere, to 'http://other:80', and mcpreel "
+        "sends them to nobody but the server it was given");
+    assert_comes_to(
+        here, "localhost:5", "/", "/.//other/m",
+        "the server does not say where messages go to: it would seem to name a host");
     assert_comes_to(here, "localhost:5", "/sse", "/\\other/m",
-                    "the URL holds a character that a URL cannot hold");
+                    "the server does not say where messages go to: the URL holds a character "
+                    "that a URL cannot hold");
 }
 
 struct bench {

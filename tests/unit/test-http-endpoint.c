@@ -39,6 +39,7 @@ static void elsewhere_is_refused_and_named_by_its_origin_alone(void **state)
         { "http://server/m?secret", "http://server:80" },
         { "https://server:8080/secret", "https://server:8080" },
         { "http://other:8080/", "http://other:8080" },
+        { "http://[::1]/secret", "http://[::1]:80" },
     };
 
     (void)state;

@@ -63,12 +63,14 @@ static void take_asked(void *to, struct http_passage *p)
     buf_printf(&g->seen, "asked\n");
 }
 
-static void take_head(void *to, struct http_passage *p, const struct reply *r)
+static void take_head(void *to, struct http_passage *p, const struct request *asked,
+                      const struct reply *r)
 {
     struct rig *g = to;
 
     assert_false(g->unsettled);
     g->unsettled = true;
+    assert_true(str_starts(asked->path, STR("/")));
     p->edited = g->edits;
     buf_printf(&g->seen, "head %u\n", r->status);
 }

@@ -8,7 +8,7 @@ static const char *server_url = "http://127.0.0.1:3001/sse";
 /* What a client that calls us 'here:5' gets; "!" and why, where it ends. */
 static void run(struct cuts *c, struct buf *seen)
 {
-    const struct endpoint_client client = { STR("here:5"), STR("/sse") };
+    const struct address_client client = { STR("here:5"), STR("/sse") };
     struct err e = ERR_NONE;
     struct sse_rewrite *w;
     struct str piece;
@@ -53,10 +53,13 @@ static void other_streams_pass_as_they_are(void **state)
 static void nobody_is_sent_elsewhere(void **state)
 {
     (void)state;
-    assert_cuts(STR("event: endpoint\ndata: http://other/m?s=1\n\ndata: {}\n\n"), run,
-                STR("!it points to another server"));
+    assert_cuts(
+        STR("event: endpoint\ndata: http://other/m?s=1\n\ndata: {}\n\n"), run,
+        STR("!the server wants messages to go elsewhere, to 'http://other:80', and mcpreel "
+            "sends them to nobody but the server it was given"));
     assert_cuts(STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
-                STR("!the URL holds a character that a URL cannot hold"));
+                STR("!the server does not say where messages go to: the URL holds a character "
+                    "that a URL cannot hold"));
 }
 
 static bool may_be(const char *method, const char *name)

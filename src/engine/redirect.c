@@ -1,0 +1,55 @@
+#include "engine/redirect.h"
+
+#include "wire/same-path.h"
+
+enum { FIRST = 300, LAST = 399 };
+
+/* What was asked for, as the server sees it. */
+static struct url asked_for(const struct url *server, const struct address_client *client)
+{
+    struct url u = *server;
+
+    if (!str_eq(client->path, STR("/")))
+        u.path = client->path;
+    return u;
+}
+
+static struct str why_not(const struct address *to, const struct url *server, struct arena *a)
+{
+    struct str own = server->path.len ? server->path : STR("/");
+
+    if (!to->here)
+        return arena_printf(a, ", at '%.*s': who follows that speaks to it without mcpreel",
+                            STR_ARG(address_origin(&to->meant, a)));
+    if (!same_path(to->meant.path, own))
+        return STR(", at another of its paths: what is said there is not recorded");
+    return STR_NONE;
+}
+
+bool redirect_read(struct redirect *out, unsigned status, const struct fields *f,
+                   const struct url *server, const struct address_client *client,
+                   struct arena *a)
+{
+    const struct field *location = fields_next(f, STR("location"), NULL);
+    struct url asked = asked_for(server, client);
+    struct str said, why;
+    struct address to;
+    struct err e = ERR_NONE;
+
+    if (status < FIRST || status > LAST || !location || !location->value.len)
+        return false;
+    said = location->value;
+    *out = (struct redirect){ .told = said };
+    if (!address_read(&to, said, &asked, client, a, &e)) {
+        why = arena_printf(a, ", at an address that mcpreel cannot read: %s", e.msg);
+    } else {
+        why = why_not(&to, server, a);
+        if (to.here && !str_eq(to.told, said))
+            out->told = arena_printf(a, "%.*s%.*s", STR_ARG(to.told),
+                                     STR_ARG(str_skip(said, str_find(said, '#'))));
+    }
+    if (why.len)
+        out->why = arena_printf(a, "the server says it is elsewhere (status %u)%.*s", status,
+                                STR_ARG(why));
+    return true;
+}

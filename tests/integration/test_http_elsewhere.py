@@ -1,0 +1,141 @@
+"""Servers that send the clients of 'mcpreel record --url' elsewhere: who can stay is kept, and who goes is told of."""
+import json
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+from http_peers import JSON, call, of, result
+from test_http_record import messages, record, recorded, upstream  # noqa: F401
+
+CANARY = "canary-41d7e0"
+GOES = "the server says it is elsewhere (status {}), at '{}': who follows that speaks to it without mcpreel"
+BESIDE = "the server says it is elsewhere (status {}), at another of its paths: what is said there is not recorded"
+
+
+def sending(where, status=307):
+    """A server at /mcp/ that sends all others there, or wherever it is told to; the proxy to itself, too, through which alone names
+    that nobody knows can be reached."""
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "CONNECT":
+                conn.send(b"HTTP/1.1 200 OK\r\n\r\n")
+            elif urlsplit(request.target).path in ("/mcp/", "/else"):
+                conn.answer(json_=result(request.json["id"]))
+            else:
+                conn.answer(status, headers=[("X-Before", "1"), ("Location", where.format(host=request.get("host"))), JSON])
+
+    return serve
+
+
+def follow(program, path, at="/mcp"):
+    """What a client does that follows to its own origin only."""
+    client = program.client()
+    answer = client.post(call(1), path=at)
+    here = f"http://127.0.0.1:{program.port}"
+    there = urlsplit(urljoin(here + at, answer.get("location")))
+    assert f"{there.scheme}://{there.netloc}" == here
+    assert there.path == path
+    return answer, client.post(call(1), path=f"{there.path}?{there.query}" if there.query else there.path)
+
+
+def ends(lines):
+    return [line.get("why") for line in of(lines, "http", ev="end")]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_who_is_sent_to_the_servers_own_address_stays(upstream, record, mcpreel, run, status):  # noqa: F811
+    server = upstream(sending("http://mcp.example:80/mcp/?x=1", status))
+    program = record("http://mcp.example/mcp", env={"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""})
+    first, second = follow(program, "/mcp/")
+    assert first.get("location") == f"http://127.0.0.1:{program.port}/mcp/?x=1"
+    assert (first.status, first.get("x-before"), second.status, second.json) == (status, "1", 200, result(1))
+    lines = recorded(program)
+    assert messages(lines, dir="s2c") == [result(1)]
+    assert ends(lines) == [None, None] and "elsewhere" not in program.err
+    assert run([mcpreel, "check", program.file]).code == 0
+
+
+@pytest.mark.parametrize("where, at", [("http://{host}/mcp/", "/mcp"), ("/mcp/", "/mcp"), ("mcp/", "/mcp"), ("/mcp/", "/"),
+                                       ("http://{host}/mcp/", "/")])
+def test_what_leads_through_us_passes_as_it_is(upstream, record, where, at):  # noqa: F811
+    program = record(upstream(sending(where)).url)
+    first, second = follow(program, "/mcp/", at)
+    assert first.get("location") == where.format(host=f"127.0.0.1:{program.port}")
+    assert (first.status, second.json) == (307, result(1))
+    lines = recorded(program)
+    assert ends(lines) == [None, None] and "elsewhere" not in program.err
+    assert messages(lines, dir="s2c") == [result(1)]
+
+
+def test_a_part_of_a_path_counts_from_the_servers_own(upstream, record):  # noqa: F811
+    server = upstream(lambda conn: conn.request() and conn.answer(307, headers=[("Location", "mcp/")]))
+    program = record(f"http://127.0.0.1:{server.port}/a/mcp")
+    assert program.client().post(call(1), path="/").get("location") == "/a/mcp/"
+    recorded(program)
+
+
+def is_told(program, mcpreel, run, whys):
+    """On standard error once; in the recording for each, and by all who show that."""
+    lines = recorded(program)
+    assert ends(lines) == whys
+    said = next(why for why in whys if why)
+    assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("server", True)] * len(whys)
+    assert program.err.count(f"{said}; if it speaks MCP there, give that address with --url") == 1
+    assert CANARY not in program.err and CANARY not in program.file.read_text()
+    assert said in run([mcpreel, "show", "-m", program.file]).out.decode()
+    assert said[:60] in " ".join(run([mcpreel, "inspect", program.file]).out.decode().split())
+    found = json.loads(run([mcpreel, "--json", "check", program.file]).out)["files"][0]["odd"]
+    assert said in [f for f in found if f["id"] == "http-fault"][0]["text"]
+
+
+@pytest.mark.parametrize("where", ["/else", "http://127.0.0.1:PORT/else"])
+def test_another_path_of_the_server_is_not_recorded_and_that_is_told(upstream, record, mcpreel, run, where):  # noqa: F811
+    server = upstream(lambda conn: sending(where.replace("PORT", str(server.port)))(conn))
+    program = record(server.url)
+    assert follow(program, "/else")[1].json == result(1)
+    is_told(program, mcpreel, run, [BESIDE.format(307), None])
+
+
+@pytest.mark.parametrize("where, origin", [
+    ("http://127.0.0.1:1", "http://127.0.0.1:1"),
+    ("https://127.0.0.1:PORT", "https://127.0.0.1:PORT"),
+    ("//elsewhere.example", "http://elsewhere.example:80"),
+])
+def test_another_origin_is_told_as_the_server_said(upstream, record, mcpreel, run, where, origin):  # noqa: F811
+    server = upstream(lambda conn: sending(where, 308)(conn))
+    where, origin = (text.replace("PORT", str(server.port)) for text in (where + f"/{CANARY}?key={CANARY}", origin))
+    program = record(server.url)
+    client = program.client()
+    for number in (1, 2):
+        answer = client.post(call(number))
+        assert (answer.status, answer.get("location")) == (308, where)
+    is_told(program, mcpreel, run, [GOES.format(308, origin)] * 2)
+
+
+def test_a_redirect_beside_the_endpoint_is_a_matter_of_logins(upstream, record):  # noqa: F811
+    program = record(upstream(sending("http://127.0.0.1:1/")).url)
+    client = program.client()
+    client.ask(method="GET", path="/login")
+    assert client.answer().get("location") == "http://127.0.0.1:1/"
+    assert ends(recorded(program)) == [None] and "elsewhere" not in program.err
+
+
+def test_a_stream_at_another_path_is_told_once(upstream, record):  # noqa: F811
+    """Servers of both transports have HTTP+SSE beside the endpoint; where it tells to post to leads around us."""
+    def serve(conn):
+        request = conn.request()
+        conn.sse()
+        if request.target != "/mcp":
+            conn.event(f"http://127.0.0.1:1/messages?s={CANARY}", event="endpoint")
+        conn.last()
+
+    program = record(upstream(serve).url)
+    for path in ("/mcp", "/sse", "/sse"):
+        client = program.client()
+        client.ask(method="GET", path=path)
+        assert client.head().status == 200
+        client.until(b"0\r\n\r\n")
+    recorded(program)
+    said = "the stream of events at '/sse' is not recorded, nor what is posted for it; to record clients of HTTP+SSE, give that path with --url"
+    assert program.err.count(said) == 1 and program.err.count("the stream of events") == 1
+    assert CANARY not in program.file.read_text()
