@@ -158,7 +158,8 @@ static void begin_stream(struct sessions *s, struct http_passage *p,
     x->may_be = false;
 }
 
-/* Where it tells to post messages to may be the server itself: then they do not pass here. */
+/* It is no concern of ours where it tells to post messages to, so they may not even pass here.
+ */
 static void tell_aside(struct sessions *s, const struct http_passage *p,
                        const struct request *asked, const struct reply *r)
 {

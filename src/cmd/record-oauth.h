@@ -1,9 +1,9 @@
 /* cmd/record-oauth.h - an HTTP relay through which clients can log in.
  *
- * Puts the addresses of engine/oauth into what passes the relay, and tells the user once of
- * what it cannot mend. What has an address changed is not to be kept by anybody: our port is
- * another server's tomorrow. So of metadata no copy is asked about or promised for later, and
- * it is asked for unpacked. */
+ * Puts the addresses of engine/oauth into what passes the relay, and that of engine/redirect
+ * into what the endpoint answers, and tells the user once of what it cannot mend. What has an
+ * address changed is not to be kept by anybody: our port is another server's tomorrow. So of
+ * metadata no copy is asked about or promised for later, and it is asked for unpacked. */
 #ifndef CMD_RECORD_OAUTH_H
 #define CMD_RECORD_OAUTH_H
 

@@ -25,9 +25,9 @@ struct asked {
     struct record_http http;
     struct str session_id, last_event;
     bool deletes;
-    bool may_open;                 /* a session of HTTP+SSE: */
+    bool may_open;                /* a session of HTTP+SSE: */
     struct address_client client; /* whose it is then, */
-    struct str target;             /* and where its messages are posted; empty: not known */
+    struct str target;            /* and where its messages are posted; empty: not known */
 };
 
 /* What is kept of a body. */
