@@ -167,12 +167,6 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
     refuse(s, x, seen, shared(s, x, &none), large);
 }
 
-/* Who got past the gate is meant to. */
-static enum place admitted(enum place p)
-{
-    return p == PLACE_OTHER ? PLACE_SELF : p;
-}
-
 static void on_whole(void *to, struct exchange *x)
 {
     struct http_side *s = to;
@@ -186,8 +180,8 @@ static void on_whole(void *to, struct exchange *x)
         .path = x->head->path,
         .query = x->head->query,
         .fields = &x->head->fields,
-        .host = admitted(x->host),
-        .origin = admitted(x->origin),
+        .host = place_admitted(x->host),
+        .origin = place_admitted(x->origin),
         .body = buf_str(&q->body),
     };
     drive_tell(

@@ -447,7 +447,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     struct record r = { .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS };
     struct arena a = { NULL, 0 };
 
-    tell_request(x, !x->whole, now);
+    tell_request(x, !x->whole && by == BY_SERVER, now); /* of ours nothing more is waited for */
     learn_fields(x, fields);
     r.http.mints_session = see_session(x, status, fields);
     start_answer(x, fields);
