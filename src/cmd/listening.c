@@ -85,6 +85,18 @@ void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
             "come now are answered 503 (see 'ulimit -n')");
 }
 
+void listening_kept_out(const struct log *log, unsigned *told, const struct fields *asked,
+                        const struct http_gate_verdict *why)
+{
+    const struct field *origin = fields_next(asked, STR("origin"), NULL);
+    unsigned reason = 1u << why->reason;
+
+    log_say(log, *told & reason ? LOG_DEBUG : LOG_WARN, "kept out, for '%.*s', from '%.*s': %s",
+            STR_ARG(fields_value(asked, STR("host"))),
+            STR_ARG(origin ? origin->value : STR("nowhere")), why->text);
+    *told |= reason;
+}
+
 static bool tell_descriptor(const struct app *app, const struct listening_args *args,
                             struct str line, struct err *e)
 {
