@@ -121,7 +121,8 @@ static void on_request(void *to, struct exchange *x)
     struct http_asking *q;
 
     if (v.status) {
-        listening_kept_out(s->drive->app->log, &s->kept_out, &x->head->fields, &v);
+        listening_kept_out(s->drive->app->log, &s->kept_out, s->watch ? NULL : &x->head->fields,
+                           &v);
         refuse(s, x, seen, NULL, v);
         return;
     }

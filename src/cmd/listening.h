@@ -91,7 +91,8 @@ void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
 
 /* A request with these fields was refused by the gate. Whoever meant to let it in has to learn
  * by which option: each reason is told aloud, but only once, which `*told` remembers (0 at
- * first): whoever reaches the port can be refused again and again. */
+ * first): whoever reaches the port can be refused again and again. `asked` is NULL where no
+ * value of a header may be told: a recorder does not. */
 void listening_kept_out(const struct log *log, unsigned *told, const struct fields *asked,
                         const struct http_gate_verdict *why);
 

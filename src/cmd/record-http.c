@@ -111,7 +111,7 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
     p->user = passing_new(s, p, r);
     passing_of(p)->seen = http_tap_begin(&s->tap, &q);
     if (p->verdict.status)
-        listening_kept_out(s->reel.app->log, &s->kept_out, &r->fields, &p->verdict);
+        listening_kept_out(s->reel.app->log, &s->kept_out, NULL, &p->verdict);
     else if (!p->endpoint)
         tell_beside(s, r);
 }
