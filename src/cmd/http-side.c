@@ -86,19 +86,6 @@ static const struct fields *shared(struct http_side *s, const struct exchange *x
     return &s->shared;
 }
 
-/* Who meant to be let in has to learn by which option; who is kept out is told again and
- * again, its user once. */
-static void tell_kept_out(struct http_side *s, const struct exchange *x, const char *why)
-{
-    const struct field *host = fields_next(&x->head->fields, STR("host"), NULL);
-    const struct field *origin = fields_next(&x->head->fields, STR("origin"), NULL);
-
-    log_say(s->drive->app->log, s->told == why ? LOG_DEBUG : LOG_WARN,
-            "kept out, for '%.*s', from '%.*s': %s", STR_ARG(host->value),
-            STR_ARG(origin ? origin->value : STR("nowhere")), why);
-    s->told = why;
-}
-
 /* `lines` may be NULL. */
 static void refuse(struct http_side *s, struct exchange *x, void *seen,
                    const struct fields *lines, struct http_gate_verdict v)
@@ -134,7 +121,8 @@ static void on_request(void *to, struct exchange *x)
     struct http_asking *q;
 
     if (v.status) {
-        tell_kept_out(s, x, v.text);
+        listening_kept_out(s->drive->app->log, &s->kept_out, s->watch ? NULL : &x->head->fields,
+                           &v);
         refuse(s, x, seen, NULL, v);
         return;
     }
@@ -151,7 +139,8 @@ static void on_request(void *to, struct exchange *x)
 
 static void on_data(void *to, struct exchange *x, struct str bytes)
 {
-    static const struct http_gate_verdict large = { TOO_LARGE, "the message is too large" };
+    static const struct http_gate_verdict large = { .status = TOO_LARGE,
+                                                    .text = "the message is too large" };
     static const struct fields none = { .at = NULL };
     struct http_side *s = to;
     struct http_asking *q = x->user;

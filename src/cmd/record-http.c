@@ -11,7 +11,6 @@
 
 enum {
     GRACE_MS = 500, /* answers under way have, when we are to end */
-    FORBIDDEN = 403,
     NOT_FOUND = 404,
 };
 
@@ -25,14 +24,14 @@ struct sessions {
     struct http_relay *relay;
     struct signals *signals;
     struct url server;
-    bool ending;    /* somebody wants us to */
-    bool broke_off; /* the server has, an answer */
-    bool beside;    /* something passed that is not for the endpoint */
-    bool packed;    /* a stream did, that may tell where to post */
-    bool crowd;     /* somebody was told that there are too many */
-    bool kept_out;  /* the user was told that somebody is not let in */
-    bool unread;    /* something passed that could not be unpacked */
-    bool found;     /* the endpoint has answered something */
+    bool ending;       /* somebody wants us to */
+    bool broke_off;    /* the server has, an answer */
+    bool beside;       /* something passed that is not for the endpoint */
+    bool packed;       /* a stream did, that may tell where to post */
+    bool crowd;        /* somebody was told that there are too many */
+    bool unread;       /* something passed that could not be unpacked */
+    bool found;        /* the endpoint has answered something */
+    unsigned kept_out; /* why others were not let in, as far as the user was told */
 };
 
 /* One exchange, as far as we look at it. */
@@ -78,13 +77,12 @@ static struct passing *passing_new(const struct sessions *s, struct http_passage
                                    const struct request *r)
 {
     struct passing *x = mem_new(struct passing);
-    const struct field *host = fields_next(&r->fields, STR("host"), NULL);
 
     x->may_be = s->tap.server && p->endpoint && sse_rewrite_may_be(r->method, &r->fields);
     if (!x->may_be)
         return x;
     p->unpacked = true;
-    x->client.host = arena_str(&x->arena, host ? host->value : STR_NONE);
+    x->client.host = arena_str(&x->arena, fields_value(&r->fields, STR("host")));
     x->client.path = arena_str(&x->arena, r->path);
     return x;
 }
@@ -112,7 +110,9 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
 
     p->user = passing_new(s, p, r);
     passing_of(p)->seen = http_tap_begin(&s->tap, &q);
-    if (!p->endpoint)
+    if (p->verdict.status)
+        listening_kept_out(s->reel.app->log, &s->kept_out, NULL, &p->verdict);
+    else if (!p->endpoint)
         tell_beside(s, r);
 }
 
@@ -209,18 +209,15 @@ static bool on_edit(void *to, struct http_passage *p, struct str *bytes, bool la
     return false;
 }
 
-/* Whoever is kept out may be somebody that the user meant to let in: that is told once. */
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
 {
     static const struct fields none = { .at = NULL };
     struct sessions *s = to;
-    bool keeps_out = status == FORBIDDEN && !s->kept_out;
 
     http_tap_answer(passing_of(p)->seen, status, &none, BY_MCPREEL, reel_now(&s->reel));
     passing_of(p)->fault = arena_str(&passing_of(p)->arena, str_z(text));
-    log_say(s->reel.app->log, status >= 500 || keeps_out ? LOG_WARN : LOG_DEBUG,
-            "answered %u: %s", status, text);
-    s->kept_out = s->kept_out || keeps_out;
+    log_say(s->reel.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG, "answered %u: %s", status,
+            text);
 }
 
 static enum http_tap_by ended_by(enum http_relay_by by)

@@ -381,23 +381,25 @@ static bool hold(struct http_speaker *s, struct http_talk *t)
 /* All of an answer that is no stream; false: it is not over with it. */
 static bool hear_body(struct http_speaker *s, struct http_talk *t)
 {
-    struct str body = t->heard.packed ? STR_NONE : buf_str(&t->heard.body);
     enum intake_kind kind;
+    struct err e = ERR_NONE;
 
     if (s->way == HTTP_SPEAKER_OLD && http_heard_is_fine(&t->heard)) {
         if (s->stream) /* where the answers come */
             http_waits_pass(&s->waits, t, s->stream);
         return true;
     }
-    kind = intake_look(&s->heard, body);
+    kind = intake_look(&s->heard, t->heard.packed ? STR_NONE : buf_str(&t->heard.body));
     if (may_be_old(s, t) && !(kind == INTAKE_MESSAGE && is_answer(s, t))) {
         open_old(s, t);
         return false;
     }
     if (kind == INTAKE_MESSAGE && hold(s, t))
         return false;
-    if (kind == INTAKE_MESSAGE || kind == INTAKE_BATCH)
-        hear_text(s, t, body);
+    s->of = t;
+    if ((kind == INTAKE_MESSAGE || kind == INTAKE_BATCH) &&
+        !intake_seen(&s->heard, TO_CLIENT, &s->records, &e))
+        BUG("an engine takes every record");
     return true;
 }
 
