@@ -2,6 +2,8 @@
 
 #include "trace/limits.h"
 
+#define NEXT "the next request begins another"
+
 static void on_lost(void *to, struct str why)
 {
     struct far_server *s = to;
@@ -16,7 +18,7 @@ static void on_message(void *to, struct str message)
 
     s->ended = s->at.speaker.ended;
     if (ended)
-        on_lost(s, STR("it has ended the session; the next request begins another"));
+        on_lost(s, STR("it has ended the session; " NEXT));
     hearing_line(&s->hearing, message);
 }
 
@@ -73,6 +75,7 @@ bool far_server_start(struct far_server *s, struct loop *l, const struct remote 
     s->app.log = &s->log;
     if (!server_at_open(&s->at, &s->app, l, where, &events, s, e))
         return false;
+    s->at.speaker.anew = STR(NEXT);
     s->soon = timer_new(l, say_waiting, s);
     s->runs = true;
     return true;

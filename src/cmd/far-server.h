@@ -2,9 +2,9 @@
  * engine, as what a server says that we start (cmd/server.h).
  *
  * It is never gone by itself: a request that it does not answer is answered with an error. That
- * a message did not come to it, or that it has ended the session, the engine is told as well
- * (EVENT_UPSTREAM_LOST), so that it can begin anew. The log hears of each only with -v: the
- * engine says it once. */
+ * no answer to a message began, or that it has ended the session, the engine is told as well
+ * (EVENT_UPSTREAM_LOST): it has to begin anew, with the next request. The log hears of each
+ * only with -v: the engine says it once. */
 #ifndef CMD_FAR_SERVER_H
 #define CMD_FAR_SERVER_H
 

@@ -86,19 +86,6 @@ static const struct fields *shared(struct http_side *s, const struct exchange *x
     return &s->shared;
 }
 
-/* Who meant to be let in has to learn by which option; who is kept out is told again and
- * again, its user once. */
-static void tell_kept_out(struct http_side *s, const struct exchange *x, const char *why)
-{
-    const struct field *host = fields_next(&x->head->fields, STR("host"), NULL);
-    const struct field *origin = fields_next(&x->head->fields, STR("origin"), NULL);
-
-    log_say(s->drive->app->log, s->told == why ? LOG_DEBUG : LOG_WARN,
-            "kept out, for '%.*s', from '%.*s': %s", STR_ARG(host->value),
-            STR_ARG(origin ? origin->value : STR("nowhere")), why);
-    s->told = why;
-}
-
 /* `lines` may be NULL. */
 static void refuse(struct http_side *s, struct exchange *x, void *seen,
                    const struct fields *lines, struct http_gate_verdict v)
@@ -134,7 +121,8 @@ static void on_request(void *to, struct exchange *x)
     struct http_asking *q;
 
     if (v.status) {
-        tell_kept_out(s, x, v.text);
+        listening_kept_out(s->drive->app->log, &s->kept_out, s->watch ? NULL : &x->head->fields,
+                           &v);
         refuse(s, x, seen, NULL, v);
         return;
     }
@@ -151,7 +139,8 @@ static void on_request(void *to, struct exchange *x)
 
 static void on_data(void *to, struct exchange *x, struct str bytes)
 {
-    static const struct http_gate_verdict large = { TOO_LARGE, "the message is too large" };
+    static const struct http_gate_verdict large = { .status = TOO_LARGE,
+                                                    .text = "the message is too large" };
     static const struct fields none = { .at = NULL };
     struct http_side *s = to;
     struct http_asking *q = x->user;
@@ -167,12 +156,6 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
     refuse(s, x, seen, shared(s, x, &none), large);
 }
 
-/* Who got past the gate is meant to. */
-static enum place admitted(enum place p)
-{
-    return p == PLACE_OTHER ? PLACE_SELF : p;
-}
-
 static void on_whole(void *to, struct exchange *x)
 {
     struct http_side *s = to;
@@ -186,8 +169,8 @@ static void on_whole(void *to, struct exchange *x)
         .path = x->head->path,
         .query = x->head->query,
         .fields = &x->head->fields,
-        .host = admitted(x->host),
-        .origin = admitted(x->origin),
+        .host = place_admitted(x->host),
+        .origin = place_admitted(x->origin),
         .body = buf_str(&q->body),
     };
     drive_tell(

@@ -40,10 +40,10 @@ struct http_side {
     const struct http_side_watch *watch; /* the owner's to set before the loop runs; or NULL */
     void *to;
     uint64_t count;
-    bool crowd;       /* somebody was told that there are too many */
-    const char *told; /* why the last one was not let in of whom the user was told; or NULL */
-    size_t body_max;  /* of a request */
-    size_t queue_max; /* untaken, before more is sent */
+    bool crowd;        /* somebody was told that there are too many */
+    unsigned kept_out; /* why others were not let in, as far as the user was told */
+    size_t body_max;   /* of a request */
+    size_t queue_max;  /* untaken, before more is sent */
 };
 
 bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,

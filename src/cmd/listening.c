@@ -85,6 +85,22 @@ void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
             "come now are answered 503 (see 'ulimit -n')");
 }
 
+void listening_kept_out(const struct log *log, unsigned *told, const struct fields *asked,
+                        const struct http_gate_verdict *why)
+{
+    unsigned reason = 1u << why->reason;
+    enum log_level level = *told & reason ? LOG_DEBUG : LOG_WARN;
+    const struct field *origin = asked ? fields_next(asked, STR("origin"), NULL) : NULL;
+
+    *told |= reason;
+    if (!asked)
+        log_say(log, level, "kept out: %s", why->text);
+    else
+        log_say(log, level, "kept out, for '%.*s', from '%.*s': %s",
+                STR_ARG(fields_value(asked, STR("host"))),
+                STR_ARG(origin ? origin->value : STR("nowhere")), why->text);
+}
+
 static bool tell_descriptor(const struct app *app, const struct listening_args *args,
                             struct str line, struct err *e)
 {

@@ -89,6 +89,13 @@ bool listening_is_open(const struct listening_args *args, const struct listen *a
 void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
                        const struct exchange_fault *why);
 
+/* A request with these fields was refused by the gate. Whoever meant to let it in has to learn
+ * by which option: each reason is told aloud, but only once, which `*told` remembers (0 at
+ * first): whoever reaches the port can be refused again and again. `asked` is NULL where no
+ * value of a header may be told: a recorder does not. */
+void listening_kept_out(const struct log *log, unsigned *told, const struct fields *asked,
+                        const struct http_gate_verdict *why);
+
 /* Clients can connect: the URL on standard output, and on the descriptor, if any. */
 bool listening_tell(const struct app *app, const struct listening_args *args,
                     const struct url_authority *at, struct str path, struct err *e) MUST_CHECK;

@@ -12,7 +12,6 @@
 
 enum {
     GRACE_MS = 500, /* answers under way have, when we are to end */
-    FORBIDDEN = 403,
     NOT_FOUND = 404,
 };
 
@@ -26,16 +25,16 @@ struct sessions {
     struct http_relay *relay;
     struct signals *signals;
     struct url server;
-    bool ending;    /* somebody wants us to */
-    bool broke_off; /* the server has, an answer */
-    bool beside;    /* something passed that is not for the endpoint */
-    bool packed;    /* a stream did, that may tell where to post */
-    bool crowd;     /* somebody was told that there are too many */
-    bool kept_out;  /* the user was told that somebody is not let in */
-    bool unread;    /* something passed that could not be unpacked */
-    bool found;     /* the endpoint has answered something */
-    bool sent_away; /* the user was told that it sends clients elsewhere */
-    bool aside;     /* the user was told of a stream that is not the endpoint's */
+    bool ending;       /* somebody wants us to */
+    bool broke_off;    /* the server has, an answer */
+    bool beside;       /* something passed that is not for the endpoint */
+    bool packed;       /* a stream did, that may tell where to post */
+    bool crowd;        /* somebody was told that there are too many */
+    bool unread;       /* something passed that could not be unpacked */
+    bool found;        /* the endpoint has answered something */
+    bool sent_away;    /* the user was told that it sends clients elsewhere */
+    bool aside;        /* the user was told of a stream that is not the endpoint's */
+    unsigned kept_out; /* why others were not let in, as far as the user was told */
 };
 
 /* One exchange, as far as we look at it. */
@@ -110,7 +109,9 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
 
     p->user = passing_new(s, p, r);
     passing_of(p)->seen = http_tap_begin(&s->tap, &q);
-    if (!p->endpoint)
+    if (p->verdict.status)
+        listening_kept_out(s->reel.app->log, &s->kept_out, NULL, &p->verdict);
+    else if (!p->endpoint)
         tell_beside(s, r);
 }
 
@@ -130,9 +131,7 @@ static void on_asked(void *to, struct http_passage *p)
 /* Who asked, by what; borrowed from that. */
 static struct address_client client_of(const struct request *asked)
 {
-    const struct field *host = fields_next(&asked->fields, STR("host"), NULL);
-
-    return (struct address_client){ .host = host ? host->value : STR_NONE,
+    return (struct address_client){ .host = fields_value(&asked->fields, STR("host")),
                                     .path = asked->path };
 }
 
@@ -256,18 +255,15 @@ static bool on_edit(void *to, struct http_passage *p, struct str *bytes, bool la
     return false;
 }
 
-/* Whoever is kept out may be somebody that the user meant to let in: that is told once. */
 static void on_own(void *to, struct http_passage *p, unsigned status, const char *text)
 {
     static const struct fields none = { .at = NULL };
     struct sessions *s = to;
-    bool keeps_out = status == FORBIDDEN && !s->kept_out;
 
     http_tap_answer(passing_of(p)->seen, status, &none, BY_MCPREEL, reel_now(&s->reel));
     passing_of(p)->fault = arena_str(&passing_of(p)->arena, str_z(text));
-    log_say(s->reel.app->log, status >= 500 || keeps_out ? LOG_WARN : LOG_DEBUG,
-            "answered %u: %s", status, text);
-    s->kept_out = s->kept_out || keeps_out;
+    log_say(s->reel.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG, "answered %u: %s", status,
+            text);
 }
 
 static enum http_tap_by ended_by(enum http_relay_by by)

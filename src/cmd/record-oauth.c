@@ -58,9 +58,7 @@ static void tell_news(struct record_oauth *o)
 
 static struct str host_of(const struct request *r)
 {
-    const struct field *f = fields_next(&r->fields, STR("host"), NULL);
-
-    return f ? f->value : STR_NONE;
+    return fields_value(&r->fields, STR("host"));
 }
 
 static bool is_read(const struct request *r)
@@ -137,8 +135,7 @@ static void change_query(struct record_oauth *o, const struct request *r, struct
 
 static bool is_form(const struct request *r)
 {
-    const struct field *f = fields_next(&r->fields, STR("content-type"), NULL);
-    struct str type = f ? f->value : STR_NONE;
+    struct str type = fields_value(&r->fields, STR("content-type"));
 
     return fields_same(str_trim(str_cut(&type, ';')),
                        STR("application/x-www-form-urlencoded")) &&

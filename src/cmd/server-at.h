@@ -14,8 +14,7 @@
 struct server_at_events {
     void (*message)(void *to, struct str message); /* without newline */
     void (*settle)(void *to); /* the tap has taken something, which goes on now; may be NULL */
-    /* A message did not come to the server, which was told already to who waits; may be NULL.
-     */
+    /* No answer began to a message, which was told already to who waits; may be NULL. */
     void (*lost)(void *to, struct str why);
     void (*done)(void *to); /* the end was told, and all has come of it; once, last */
 };

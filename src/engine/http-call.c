@@ -64,9 +64,7 @@ size_t http_call_owed(const struct http_call *c, struct json_val body, struct ar
 
 struct str http_call_header(const struct http_call *c, struct str name)
 {
-    const struct field *f = fields_next(c->fields, name, NULL);
-
-    return f ? f->value : STR_NONE;
+    return fields_value(c->fields, name);
 }
 
 enum mcp_version http_call_version(const struct http_call *c)

@@ -53,13 +53,6 @@ void http_heard_again(struct http_heard *h)
     h->names_issuer = false;
 }
 
-static struct str value_of(const struct fields *f, struct str name)
-{
-    const struct field *at = fields_next(f, name, NULL);
-
-    return at ? at->value : STR_NONE;
-}
-
 /* What stands in the query of an address may be a secret, and this is for people to read. */
 static struct str without_query(struct str address)
 {
@@ -96,8 +89,8 @@ static void note_challenges(struct http_heard *h, const struct fields *fields)
 
 void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields)
 {
-    struct str coding = value_of(fields, STR("content-encoding"));
-    struct str location = value_of(fields, STR("location"));
+    struct str coding = fields_value(fields, STR("content-encoding"));
+    struct str location = fields_value(fields, STR("location"));
 
     h->status = status;
     h->media = media_of_fields(fields);

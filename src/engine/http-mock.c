@@ -565,10 +565,12 @@ static void hear(struct http_mock *m, const struct asked *q)
 }
 
 /* A client that comes back for one of our events is not told what another was, who came for
- * one that nobody knew. */
+ * one that nobody knew; nor is one that begins with HTTP+SSE told what was said to one that
+ * should have named its session. */
 static const struct http_odd *find_odd(struct http_mock *m, const struct asked *q)
 {
-    const struct http_odd *odd = http_script_odd(m->http, q->call, q->path, &m->arena);
+    const struct http_odd *odd =
+        q->opens ? NULL : http_script_odd(m->http, q->call, q->path, &m->arena);
     struct str last = odd ? http_call_header(q->call, STR("last-event-id")) : STR_NONE;
     uint64_t n;
 

@@ -32,10 +32,8 @@ void http_relist_begin(struct http_relist *r)
 /* What every request has to say of its sender, and no more: a token is for one request. */
 static void add_meta(struct json_out *o, struct json_val params)
 {
-    static const struct str names[] = { STR_INIT("io.modelcontextprotocol/protocolVersion"),
-                                        STR_INIT("io.modelcontextprotocol/clientInfo"),
-                                        STR_INIT(
-                                            "io.modelcontextprotocol/clientCapabilities") };
+    const struct str names[] = { MCP_META_VERSION, MCP_META_CLIENT_INFO,
+                                 MCP_META_CLIENT_CAPABILITIES };
 
     json_out_key(o, MCP_META_KEY);
     json_out_object(o);

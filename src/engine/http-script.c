@@ -193,14 +193,19 @@ static void see_request(struct http_script *h, const struct record *r)
     map_put(&h->open, map_number(&r->exchange), p);
 }
 
-/* All that a request said is known: would a correct server refuse it? */
+/* All that a request said is known: would a correct server refuse it? Whom the recorder did
+ * not let in it answered itself. */
 static void judge(struct http_script *h, struct http_pending *p)
 {
+    struct http_call call = p->call;
+
     if (p->judged)
         return;
     p->judged = true;
     p->key = http_call_key(&p->call, &h->scratch);
-    p->is_odd = p->key && http_rules_judge(&h->rules, &p->call, &h->scratch).status != 0;
+    call.host = place_admitted(call.host);
+    call.origin = place_admitted(call.origin);
+    p->is_odd = p->key && http_rules_judge(&h->rules, &call, &h->scratch).status != 0;
     p->call.message = NULL;
     p->call.raw = STR_NONE;
 }
@@ -409,6 +414,10 @@ static void see_endpoint(struct http_script *h, struct http_pending *p, struct s
     bool named;
 
     p->sse = true;
+    p->is_odd = false; /* it needed no session: it has begun one */
+    if (p->odd)
+        map_remove(&h->odd, map_number(&p->key));
+    p->odd = NULL;
     if (h->sse_path.len || !reference_resolve(&meant, &named, said, &base, &h->scratch, &e))
         return;
     h->sse_path = arena_str(&h->arena, p->path);
@@ -462,6 +471,8 @@ static void see_event_of(struct http_script *h, const struct http_pending *p,
 /* A stream that the server ended without an answer is to be resumed. */
 static void see_end(struct http_script *h, struct http_pending *p, const struct record *r)
 {
+    if (p->late && p->answered && !p->judged) /* nothing came after all */
+        see_both(h, p, &p->head);
     for (uint32_t i = 0; i < p->count; i++) {
         struct http_fact *f = &h->facts[p->first + i];
 

@@ -160,8 +160,7 @@ static struct str value_of(struct str pair)
 {
     size_t n = 0;
 
-    while (n < pair.len && (ascii_is_letter(pair.at[n]) || ascii_is_digit(pair.at[n]) ||
-                            is_one_of(pair.at[n], "-_.[]*")))
+    while (n < pair.len && (ascii_is_alnum(pair.at[n]) || is_one_of(pair.at[n], "-_.[]*")))
         n++;
     if (!n || n + 1 >= pair.len || pair.at[n] != '=' || pair.at[n + 1] == '=')
         return pair;
@@ -426,7 +425,7 @@ static bool is_random(struct str text)
     size_t changes = 0, run = 0;
 
     for (size_t i = 0; i < text.len; i++) {
-        if (!ascii_is_letter(text.at[i]) && !ascii_is_digit(text.at[i])) {
+        if (!ascii_is_alnum(text.at[i])) {
             changes = run = 0;
             continue;
         }

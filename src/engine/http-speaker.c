@@ -24,6 +24,7 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
 {
     *s = (struct http_speaker){ .url = url, .records = { put_record } };
+    s->anew = STR("the client has to initialize again");
     say_init(&s->say, out);
     http_peer_init(&s->peer, url);
     intake_init(&s->heard);
@@ -94,7 +95,7 @@ static void post(struct http_speaker *s, struct http_talk *t, const struct mcp_m
 static struct str complain(struct http_speaker *s, const struct http_talk *t, struct str why)
 {
     buf_clear(&s->complaint);
-    http_talk_complain(t, s->ended, why, &s->complaint);
+    http_talk_complain(t, s->ended ? s->anew : STR_NONE, why, &s->complaint);
     return buf_str(&s->complaint);
 }
 
@@ -289,8 +290,8 @@ static void open_stream(struct http_speaker *s)
 static void note_end_of_session(struct http_speaker *s)
 {
     if (!s->ended)
-        say_report(&s->say, LOG_WARN,
-                   "the server has ended the session: the client has to initialize again");
+        say_report(&s->say, LOG_WARN, "the server has ended the session: %.*s",
+                   STR_ARG(s->anew));
     s->ended = true;
 }
 
@@ -380,23 +381,25 @@ static bool hold(struct http_speaker *s, struct http_talk *t)
 /* All of an answer that is no stream; false: it is not over with it. */
 static bool hear_body(struct http_speaker *s, struct http_talk *t)
 {
-    struct str body = t->heard.packed ? STR_NONE : buf_str(&t->heard.body);
     enum intake_kind kind;
+    struct err e = ERR_NONE;
 
     if (s->way == HTTP_SPEAKER_OLD && http_heard_is_fine(&t->heard)) {
         if (s->stream) /* where the answers come */
             http_waits_pass(&s->waits, t, s->stream);
         return true;
     }
-    kind = intake_look(&s->heard, body);
+    kind = intake_look(&s->heard, t->heard.packed ? STR_NONE : buf_str(&t->heard.body));
     if (may_be_old(s, t) && !(kind == INTAKE_MESSAGE && is_answer(s, t))) {
         open_old(s, t);
         return false;
     }
     if (kind == INTAKE_MESSAGE && hold(s, t))
         return false;
-    if (kind == INTAKE_MESSAGE || kind == INTAKE_BATCH)
-        hear_text(s, t, body);
+    s->of = t;
+    if ((kind == INTAKE_MESSAGE || kind == INTAKE_BATCH) &&
+        !intake_seen(&s->heard, TO_CLIENT, &s->records, &e))
+        BUG("an engine takes every record");
     return true;
 }
 

@@ -76,8 +76,9 @@ struct http_speaker {
 
     enum http_speaker_way way;
     enum http_speaker_state state;
-    bool greeting; /* an initialize waits for its answer */
-    bool ended;    /* the server has ended the session */
+    bool greeting;   /* an initialize waits for its answer */
+    bool ended;      /* the server has ended the session */
+    struct str anew; /* what the client is told to do about that; borrowed, may be set */
     struct buf complaint;
     int64_t now_us;
     uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */

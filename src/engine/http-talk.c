@@ -144,16 +144,16 @@ void http_talk_drop_all(struct http_talks *all, struct say *say)
         http_talk_drop(t, say, STR_NONE);
 }
 
-void http_talk_complain(const struct http_talk *t, bool ended, struct str why, struct buf *to)
+void http_talk_complain(const struct http_talk *t, struct str anew, struct str why,
+                        struct buf *to)
 {
     if (why.len)
         buf_add(to, why);
     else if (t->stray.len)
         buf_printf(to, "the server answered another request in its place, '%.*s'",
                    STR_ARG(buf_str(&t->stray)));
-    else if (t->heard.status == STATUS_NOT_FOUND && ended && !t->modern)
-        buf_add(to, STR("the server has ended the session (status 404): the client has to "
-                        "initialize again"));
+    else if (t->heard.status == STATUS_NOT_FOUND && anew.len && !t->modern)
+        buf_printf(to, "the server has ended the session (status 404): %.*s", STR_ARG(anew));
     else
         http_heard_complain(&t->heard, to);
 }

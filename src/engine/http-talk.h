@@ -64,8 +64,10 @@ void http_talk_keep(struct http_talk *t, struct str text); /* copied, once */
 void http_talk_ask(struct http_talks *all, struct http_talk *t, struct say *say,
                    const struct step_ask *ask, int64_t now_us);
 
-/* Why there is no answer: `why`, if that is not empty. `ended`: so is the session. */
-void http_talk_complain(const struct http_talk *t, bool ended, struct str why, struct buf *to);
+/* Why there is no answer: `why`, if that is not empty. `anew` is empty unless the
+ * session has ended: then it says how there will be another. */
+void http_talk_complain(const struct http_talk *t, struct str anew, struct str why,
+                        struct buf *to);
 
 /* It is over; what is under way for it is dropped, for `why` if that is not empty. */
 void http_talk_drop(struct http_talk *t, struct say *say, struct str why);

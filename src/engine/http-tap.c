@@ -157,13 +157,6 @@ static void put_too_long(struct http_seen *x, enum record_dir dir, uint64_t byte
     put_gap(x, dir, bytes, "too long to be kept", now);
 }
 
-static struct str value_of(const struct fields *f, struct str name)
-{
-    const struct field *found = fields_next(f, name, NULL);
-
-    return found ? found->value : STR_NONE;
-}
-
 /* Good until the next one. */
 static struct str headers_json(struct http_tap *t, const struct fields *f)
 {
@@ -220,7 +213,7 @@ static enum session_state find_session(struct http_seen *x, const struct http_ta
     asked->http.path = arena_str(a, q->path);
     if (q->query.at && q->endpoint)
         asked->http.query = arena_str(a, q->query);
-    asked->session_id = arena_str(a, value_of(q->fields, STR("mcp-session-id")));
+    asked->session_id = arena_str(a, fields_value(q->fields, STR("mcp-session-id")));
     if (!asked->session_id.len && http_tap_is_posted(x->tap, q->method, q->path, q->query)) {
         asked->http.path = endpoints_masked(q->path, a);
         asked->http.query = endpoints_masked_query(q->query, a);
@@ -240,7 +233,7 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     x->endpoint = q->endpoint;
     buf_init(&x->sent.text, t->max);
     buf_init(&x->said.text, t->max);
-    asked->last_event = arena_str(a, value_of(q->fields, STR("last-event-id")));
+    asked->last_event = arena_str(a, fields_value(q->fields, STR("last-event-id")));
     asked->deletes = str_eq(q->method, STR("DELETE"));
     asked->http.state = str_z(session_state_name(find_session(x, q)));
     learn_fields(x, q->fields);
@@ -254,7 +247,7 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     asked->may_open = t->server && q->endpoint && sse_rewrite_may_be(q->method, q->fields);
     if (asked->may_open)
         asked->client = (struct address_client){
-            .host = arena_str(a, value_of(q->fields, STR("host"))),
+            .host = arena_str(a, fields_value(q->fields, STR("host"))),
             .path = arena_str(a, q->path),
         };
     return x;
@@ -345,7 +338,7 @@ void http_tap_sent_all(struct http_seen *x, struct tap_time now)
 static bool see_session(struct http_seen *x, unsigned status, const struct fields *f)
 {
     struct session_ids *ids = &x->tap->sessions;
-    struct str named = value_of(f, STR("mcp-session-id"));
+    struct str named = fields_value(f, STR("mcp-session-id"));
     bool minted = false;
 
     if (status < STATUS_REDIRECT && named.len && !x->asked->deletes)
@@ -397,7 +390,7 @@ static void note_packed(struct http_tap *t, const struct err *why)
 
 static void start_unpacking(struct http_seen *x, const struct fields *f)
 {
-    struct str coding = value_of(f, STR("content-encoding"));
+    struct str coding = fields_value(f, STR("content-encoding"));
     enum pack_kind kind = PACK_NONE;
     struct err e = ERR_NONE;
 
@@ -447,7 +440,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     struct record r = { .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS };
     struct arena a = { NULL, 0 };
 
-    tell_request(x, !x->whole, now);
+    tell_request(x, !x->whole && by == BY_SERVER, now); /* of ours nothing more is waited for */
     learn_fields(x, fields);
     r.http.mints_session = see_session(x, status, fields);
     start_answer(x, fields);

@@ -30,15 +30,13 @@ bool redirect_read(struct redirect *out, unsigned status, const struct fields *f
                    const struct url *server, const struct address_client *client,
                    struct arena *a)
 {
-    const struct field *location = fields_next(f, STR("location"), NULL);
+    struct str said = fields_value(f, STR("location")), why;
     struct url asked = asked_for(server, client);
-    struct str said, why;
     struct address to;
     struct err e = ERR_NONE;
 
-    if (status < FIRST || status > LAST || !location || !location->value.len)
+    if (status < FIRST || status > LAST || !said.len)
         return false;
-    said = location->value;
     *out = (struct redirect){ .told = said };
     if (!address_read(&to, said, &asked, client, a, &e)) {
         why = arena_printf(a, ", at an address that mcpreel cannot read: %s", e.msg);

@@ -14,7 +14,10 @@
 #include "trace/moment.h"
 #include "trace/recall.h"
 
-enum { QUESTIONS_MAX = UINT8_MAX, STATUS_REFUSED = 400 };
+/* HTTP: from here on there is no answer, be it that another address is to be asked. */
+enum { STATUS_REFUSED = 300 };
+
+enum { QUESTIONS_MAX = UINT8_MAX };
 
 /* What goes on in one place where ids are good. */
 struct lane {

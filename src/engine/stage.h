@@ -19,7 +19,7 @@ struct review;
 struct stage {
     struct say *say;             /* borrowed */
     const struct script *script; /* borrowed */
-    struct review *review;       /* borrowed: told what becomes of questions */
+    struct review *review;       /* borrowed: told what becomes of questions, and tokens */
     double pace;                 /* recorded delays times this; 0: none */
     uint64_t *timers;            /* borrowed: the last that was set, by anybody */
     int64_t now_us;              /* whoever calls sets it */

@@ -503,15 +503,19 @@ static void see_footer(struct stats *s, const struct record *r)
     s->part.footed = true;
 }
 
-/* A stream of events that the server breaks off may be gone on with, and one is often open
- * when the recording ends; whoever stays without an answer by that is told of as such. */
+/* What the recorder answers itself is as it should be. A stream of events that the server
+ * breaks off may be gone on with, and one is often open when the recording ends. Whoever stays
+ * without an answer by any of that is told of as such. */
 static bool is_fault(const struct record *r)
 {
-    bool stream = !r->http.clean && r->has & HAS_STREAM;
+    const struct record_http *h = &r->http;
 
-    return r->http.why.len && !str_eq(r->http.by, STR("client")) &&
-           !(stream &&
-             (str_eq(r->http.by, STR("server")) || str_eq(r->http.why, STR(RECORD_WHY_ENDED))));
+    if (!h->why.len || str_eq(h->by, STR("client")))
+        return false;
+    if (h->clean)
+        return !str_eq(h->by, STR("mcpreel"));
+    return !(r->has & HAS_STREAM) ||
+           (!str_eq(h->by, STR("server")) && !str_eq(h->why, STR(RECORD_WHY_ENDED)));
 }
 
 static void see_line(struct stats *s, const struct record *r)

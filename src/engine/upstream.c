@@ -89,6 +89,7 @@ static void greet(struct upstream *u)
     buf_add(&u->text, params);
     buf_add_ch(&u->text, '}');
     say_upstream(u->say, buf_str(&u->text));
+    u->greeted = true;
 }
 
 static void watch(struct upstream *u, int64_t seconds)
@@ -105,7 +106,8 @@ static void start(struct upstream *u, bool modern)
         say_start_upstream(u->say);
     u->started = true;
     if (u->state == UPSTREAM_GREETING) { /* it may not even have been started */
-        greet(u);
+        if (!u->greeted)
+            greet(u);
         watch(u, GREETING_S);
     }
 }
@@ -244,20 +246,27 @@ static struct upstream_call **find_call(struct upstream *u, struct json_val id)
 }
 
 /* What one that is elsewhere could not be told is said in its place, with the usual code. */
-static struct str why_refused(struct upstream *u, struct json_val error)
+static bool is_said_for_it(const struct upstream *u, const struct mcp_message *m)
 {
-    struct str text = json_text(json_get(error, STR("message")), &u->arena);
-    int64_t code;
+    return u->returns && mcp_error_is(m, MCP_SERVER_ERROR);
+}
 
-    if (u->returns && json_int(json_get(error, STR("code")), &code) && code == MCP_SERVER_ERROR)
+static struct str why_refused(struct upstream *u, const struct mcp_message *m)
+{
+    struct str text = json_text(json_get(m->error, STR("message")), &u->arena);
+
+    if (is_said_for_it(u, m))
         return text;
     return arena_printf(&u->arena, "it refused to be initialized: %.*s", STR_ARG(text));
 }
 
+/* However late: but nobody waits any longer for one that fails then. */
 static void end_greeting(struct upstream *u, const struct mcp_message *m)
 {
+    u->greeted = false;
     if (m->kind == MCP_ERROR) {
-        fail_for_now(u, why_refused(u, m->error));
+        if (u->state == UPSTREAM_GREETING)
+            fail_for_now(u, why_refused(u, m));
         return;
     }
     praise(u);
@@ -270,7 +279,7 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
 {
     struct upstream_call **at, *c;
 
-    if (str_eq(json_raw(m->id), STR(GREETING_ID)) && u->state == UPSTREAM_GREETING) {
+    if (str_eq(json_raw(m->id), STR(GREETING_ID)) && u->greeted) {
         end_greeting(u, m);
         return;
     }
@@ -278,8 +287,8 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     c = *at;
     if (!c)
         return; /* nobody asked */
-    if (json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus"))) &&
-        !u->doubted)
+    if (is_said_for_it(u, m) && !u->doubted &&
+        json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus"))))
         complain(u, json_text(json_get(m->error, STR("message")), &u->arena));
     else if (m->kind == MCP_RESULT)
         praise(u);

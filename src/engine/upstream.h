@@ -9,7 +9,8 @@
  *
  * One that is started is gone for good when it ends. One that is elsewhere may only be down:
  * whoever asks then gets an error that says why, and with the next request it is greeted
- * again. What went wrong is told once, until it answers.
+ * again, unless a greeting is still to be answered: then it is that which is waited for. What
+ * went wrong is told once, until it answers.
  *
  * It is given a minute to answer its greeting. After that it may take its time, but not in
  * silence: if it owes an answer, waits for none of the client's and says nothing for five
@@ -40,6 +41,7 @@ struct upstream {
     bool failed;    /* it could not be started or spoken to, or somebody went without it */
     bool returns;   /* it is elsewhere */
     bool started;
+    bool greeted; /* and has not answered that yet, nor anybody in its place */
     bool doubted; /* it may not know us any more */
 };
 

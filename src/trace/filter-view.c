@@ -2,8 +2,6 @@
 
 #include "mcp/message.h"
 
-enum { HTTP_FAILED = 300 };
-
 /* Which of the keys names the subject of a method. */
 static void set_subject(struct filter_view *v, struct str method, struct str subject)
 {
@@ -194,7 +192,7 @@ void filter_view_record(struct filter_view *v, const struct record *r)
         set_number(v, FILTER_SIZE, &v->size, (int64_t)v->bytes.len);
         break;
     case RECORD_HTTP_RESPONSE:
-        v->is = r->has & HAS_STATUS && r->http.status >= HTTP_FAILED ? IS_HTTP_ERROR : 0;
+        v->is = r->has & HAS_STATUS && r->http.status >= OPERATION_REFUSED ? IS_HTTP_ERROR : 0;
         if (r->has & HAS_STATUS)
             set_number(v, FILTER_STATUS, &v->status, (int64_t)r->http.status);
         v->kind = KIND_HTTP;

@@ -5,9 +5,7 @@
 #include "mcp/method.h"
 #include "trace/limits.h"
 
-/* HTTP: the answer comes elsewhere; from here on there is none, be it that another address is
- * to be asked. */
-enum { ACCEPTED = 202, REFUSED = 300 };
+enum { ACCEPTED = 202 }; /* HTTP: the answer comes elsewhere */
 
 static bool grouping_put(struct sink *self, const struct record *r, struct err *e);
 static void request_evicted(struct pairing *p, struct pairing_request *q);
@@ -319,7 +317,7 @@ static void on_request(struct grouping *g, const struct letter *l)
         op->op.flags |= OP_ID_REUSED;
     op->asked = g->pairs.newest;
     op->op.status = status_aside(g, l->record); /* of a request that came late */
-    if (op->op.status >= REFUSED)
+    if (op->op.status >= OPERATION_REFUSED)
         fail(&op->op, OUTCOME_HTTP_ERROR);
     op->listens = stays_open(l->m.method);
     if (op->listens)
@@ -373,7 +371,7 @@ static void stray_answer(struct grouping *g, const struct letter *l)
         if (answered && !(l->record->has & HAS_REDELIVERS))
             flags |= OP_DUPLICATE;
         link = stray(link);
-    } else if (is_nameless(l) && status_aside(g, l->record) >= REFUSED) {
+    } else if (is_nameless(l) && status_aside(g, l->record) >= OPERATION_REFUSED) {
         flags = OP_REFUSED;
     }
     stand_alone(g, l, OPERATION_ANSWER, ROLE_ANSWER, link, flags);
@@ -580,7 +578,7 @@ static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t
 
     for (; q && !op_of(q)->op.status; q = pairing_next(q, exchange)) {
         op_of(q)->op.status = status;
-        if (status >= REFUSED)
+        if (status >= OPERATION_REFUSED)
             fail(&op_of(q)->op, OUTCOME_HTTP_ERROR);
     }
 }
@@ -597,7 +595,6 @@ static void on_noise(struct grouping *g, const struct record *r)
     struct letter l = { .record = r, .dir = r->bytes.from_to, .scratch = &g->scratch };
     struct ledger_start start = { .kind = OPERATION_NOISE, .dir = l.dir };
     struct ledger_op *op = NULL;
-
     bool noise = grouping_is_noise(g, r);
 
     if (!noise && status_aside(g, r) == ACCEPTED)
@@ -621,7 +618,8 @@ static void on_response(struct grouping *g, const struct record *r)
 {
     struct scope_place place = scope_of(&g->pairs.scope, r);
 
-    if (r->has & HAS_EXCHANGE && (r->http.status == ACCEPTED || r->http.status >= REFUSED))
+    if (r->has & HAS_EXCHANGE &&
+        (r->http.status == ACCEPTED || r->http.status >= OPERATION_REFUSED))
         recall_put(&g->aside, map_number(&r->exchange), r->http.status, 0);
     if (scope_in_exchange(&place) && r->has & HAS_STATUS)
         set_status(g, place.at[0], r->http.status);

@@ -68,6 +68,7 @@ bool intake_line(struct intake *in, enum record_dir dir, struct str line, struct
 {
     struct json_fault fault;
 
+    in->scanned = false;
     if (!str_trim(line).len)
         return true;
     arena_clear(&in->arena);

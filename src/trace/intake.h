@@ -16,7 +16,7 @@ struct intake {
     struct buf flat;
     uint64_t batches;
     struct str seen; /* what was looked at last */
-    bool scanned;    /* it is what `json` is about */
+    bool scanned;    /* it is what `json` is about, still */
 };
 
 void intake_init(struct intake *in);

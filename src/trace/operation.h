@@ -101,6 +101,9 @@ enum operation_flag {
 };
 enum { OP_FLAGS = 21 };
 
+/* HTTP: from here on there is no answer, be it that another address is to be asked. */
+enum { OPERATION_REFUSED = 300 };
+
 struct operation_message {
     uint64_t seq; /* as in the file, or counted from 1; 0: bytes, which have none */
     uint8_t role; /* enum operation_role */

@@ -244,7 +244,6 @@ static void to_gap(struct record *r, struct str why)
 static void clean_message(struct redactor *r, struct record *rec, const struct place *p)
 {
     struct record_message *m = &rec->message;
-
     struct str *const beside[] = { &m->event, &m->batch, &m->redacted };
 
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)

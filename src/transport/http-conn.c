@@ -16,8 +16,6 @@ const struct http_patience http_conn_patience = {
     .linger_ms = 2000,
 };
 
-enum { DESK_KEEP = 64 << 10 }; /* what one rare answer needed must not stay for good */
-
 struct http_conn_intake {
     struct request request;
     struct body body;
@@ -134,12 +132,13 @@ static void on_write(void *at, struct str bytes)
     send(at, bytes);
 }
 
+/* What one rare answer needed must not stay for good. */
 static struct buf *on_desk(void *at)
 {
     const struct http_conn *c = at;
     struct buf *desk = &c->house->desk;
 
-    if (desk->cap > DESK_KEEP)
+    if (desk->cap > BUF_SPARE)
         buf_release(desk);
     buf_clear(desk);
     return desk;

@@ -6,9 +6,10 @@ enum { NOT_ALLOWED = 405 };
 
 static const struct http_gate_verdict come_in = { .status = 0, .text = "" };
 
-static struct http_gate_verdict refuse(unsigned status, const char *text)
+static struct http_gate_verdict refuse(unsigned status, enum http_gate_reason reason,
+                                       const char *text)
 {
-    return (struct http_gate_verdict){ .status = status, .text = text };
+    return (struct http_gate_verdict){ .status = status, .reason = reason, .text = text };
 }
 
 bool http_gate_is_host(struct str text)
@@ -120,16 +121,17 @@ struct http_gate_verdict http_gate_judge(const struct http_gate *g, const struct
                                          enum place host, enum place origin, bool mcp)
 {
     if (!lets_host(g, r, host))
-        return refuse(403, "this Host is not served here; see --allow-host");
+        return refuse(403, HTTP_GATE_HOST, "this Host is not served here; see --allow-host");
     if (!lets_origin(g, r, origin))
-        return refuse(403, "pages of this Origin are not served here; see --allow-origin");
+        return refuse(403, HTTP_GATE_ORIGIN,
+                      "pages of this Origin are not served here; see --allow-origin");
     if (!lets_page(g, r, origin, mcp))
-        return refuse(403, "pages of other sites may not show what is here");
+        return refuse(403, HTTP_GATE_PAGE, "pages of other sites may not show what is here");
     if (is_echo(r->method))
-        return refuse(NOT_ALLOWED,
+        return refuse(NOT_ALLOWED, HTTP_GATE_METHOD,
                       "a method that only repeats what it is sent is not passed on");
     if (mcp && str_eq(r->method, STR("POST")) && media_of_fields(&r->fields) != MEDIA_JSON)
-        return refuse(415, "Content-Type must be application/json");
+        return refuse(415, HTTP_GATE_TYPE, "Content-Type must be application/json");
     return come_in;
 }
 

@@ -35,9 +35,19 @@ struct http_gate {
     size_t origin_count;
 };
 
+enum http_gate_reason {
+    HTTP_GATE_NONE,
+    HTTP_GATE_HOST,
+    HTTP_GATE_ORIGIN,
+    HTTP_GATE_PAGE,   /* of another site, which merely shows something */
+    HTTP_GATE_METHOD, /* one that repeats what it is sent */
+    HTTP_GATE_TYPE,
+};
+
 struct http_gate_verdict {
-    unsigned status;  /* 0: come in; 403, 405 or 415 */
-    const char *text; /* why not, for the client and the log; static */
+    unsigned status;              /* 0: come in; 403, 405 or 415 */
+    enum http_gate_reason reason; /* why not */
+    const char *text;             /* the same for the client and the log; static */
 };
 
 /* What cannot stand in the lists is told so: it would let nobody in. */

@@ -14,6 +14,7 @@ enum {
     TARGET_MAX = 64 << 10,
     TEXT_MAX = 512,
     FOUND = 302,
+    FORBIDDEN = 403,
     CHANGED_MAX = 4 * HTTP_RELAY_HELD_MAX, /* of a body */
 };
 
@@ -127,8 +128,8 @@ static void passage_free(struct passage *p)
     free(p);
 }
 
-/* An answer of ours, which a page that was let in can see. What others say about a failure may
- * hold what JSON would escape. */
+/* An answer of ours, which a page can see, unless it is the page that is kept out. What others
+ * say about a failure may hold what JSON would escape. */
 static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned status,
                              const char *text)
 {
@@ -145,7 +146,7 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     p->relay->events->own(p->relay->to, &p->open, status, plain);
     tell_end(p, by, true, NULL);
     passage_free(p);
-    if (by == HTTP_RELAY_FAULT)
+    if (status != FORBIDDEN)
         cors_share(&shared, &x->head->fields);
     http_gate_add_lines(&shared, status);
     exchange_refuse(x, status, &shared, str_z(plain));
@@ -489,14 +490,15 @@ static void client_request(void *to, struct exchange *x)
 {
     struct http_relay *r = to;
     struct passage *p = passage_new(r, x);
-    struct http_gate_verdict verdict;
+    struct http_gate_verdict v;
 
     p->posted = is_posted(r, x->head);
     p->open.endpoint = p->posted || is_endpoint(http_client_url(r->client), x->head->path);
-    verdict = http_gate_judge(r->gate, x->head, x->host, x->origin, p->open.endpoint);
+    v = http_gate_judge(r->gate, x->head, x->host, x->origin, p->open.endpoint);
+    p->open.verdict = v;
     r->events->request(r->to, &p->open, x->head);
-    if (verdict.status) {
-        answer_ourselves(p, HTTP_RELAY_SELF, verdict.status, verdict.text);
+    if (v.status) {
+        answer_ourselves(p, HTTP_RELAY_SELF, v.status, v.text);
         return;
     }
     if (send_away(p, x->head))

@@ -35,7 +35,8 @@ struct http_passage {
     uint64_t number;     /* from 1 */
     uint64_t connection; /* of the client, from 1 */
     enum place host, origin;
-    bool endpoint; /* it is for the target itself, or `posted` */
+    bool endpoint;                    /* it is for the target itself, or `posted` */
+    struct http_gate_verdict verdict; /* what the gate said of it */
 
     /* For the owner to set: */
     bool unpacked; /* in `request`: the answer is not to be packed */

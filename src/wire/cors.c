@@ -8,29 +8,22 @@
 
 #define KEPT_S "7200" /* as long as browsers keep it at most */
 
-static struct str value_of(const struct fields *f, struct str name)
-{
-    const struct field *one = fields_next(f, name, NULL);
-
-    return one ? one->value : STR_NONE;
-}
-
 bool cors_asks(const struct request *r)
 {
     return str_eq(r->method, STR("OPTIONS")) &&
-           value_of(&r->fields, STR("access-control-request-method")).len &&
-           value_of(&r->fields, STR("origin")).len;
+           fields_value(&r->fields, STR("access-control-request-method")).len &&
+           fields_value(&r->fields, STR("origin")).len;
 }
 
 static void add_origin(struct fields *to, const struct fields *asked)
 {
-    fields_add(to, STR("Access-Control-Allow-Origin"), value_of(asked, STR("origin")));
+    fields_add(to, STR("Access-Control-Allow-Origin"), fields_value(asked, STR("origin")));
 }
 
 /* The names that it asks for, if they are names. */
 static struct str headers_of(const struct fields *f)
 {
-    struct str asked = value_of(f, STR("access-control-request-headers"));
+    struct str asked = fields_value(f, STR("access-control-request-headers"));
     struct str rest = asked, name;
     size_t count = 0;
 
@@ -47,7 +40,7 @@ void cors_permit(struct fields *to, const struct request *r)
     add_origin(to, f);
     fields_add(to, STR("Access-Control-Allow-Methods"), STR("GET, POST, DELETE"));
     fields_add(to, STR("Access-Control-Allow-Headers"), headers_of(f));
-    if (str_eq(value_of(f, STR("access-control-request-private-network")), STR("true")))
+    if (str_eq(fields_value(f, STR("access-control-request-private-network")), STR("true")))
         fields_add(to, STR("Access-Control-Allow-Private-Network"), STR("true"));
     fields_add(to, STR("Access-Control-Max-Age"), STR(KEPT_S));
     fields_add(to, STR("Vary"),
@@ -56,7 +49,7 @@ void cors_permit(struct fields *to, const struct request *r)
 
 void cors_share(struct fields *to, const struct fields *asked)
 {
-    if (!value_of(asked, STR("origin")).len)
+    if (!fields_value(asked, STR("origin")).len)
         return;
     add_origin(to, asked);
     fields_add(to, STR("Access-Control-Expose-Headers"), STR(READ));

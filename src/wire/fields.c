@@ -148,6 +148,13 @@ size_t fields_count(const struct fields *f, struct str name)
     return n;
 }
 
+struct str fields_value(const struct fields *f, struct str name)
+{
+    const struct field *at = fields_next(f, name, NULL);
+
+    return at ? at->value : STR_NONE;
+}
+
 /* Where the list's next comma outside of quotes is. */
 static size_t find_comma(struct str s)
 {

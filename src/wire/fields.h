@@ -47,6 +47,7 @@ bool fields_same(struct str a, struct str b); /* but for the case of ASCII lette
 const struct field *fields_next(const struct fields *f, struct str name,
                                 const struct field *prev);
 size_t fields_count(const struct fields *f, struct str name);
+struct str fields_value(const struct fields *f, struct str name); /* of the first; or none */
 
 /* Cuts the next element of a comma-separated list off `*rest`, without blanks and never
  * empty; false: that was all. A comma in a quoted string separates nothing. */

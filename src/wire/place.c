@@ -58,6 +58,11 @@ enum place place_of_origin(const struct fields *f, const struct url_authority *s
     return p == PLACE_SELF && u.https ? place_of(&u.authority, -1, self) : p;
 }
 
+enum place place_admitted(enum place p)
+{
+    return p == PLACE_OTHER ? PLACE_SELF : p;
+}
+
 const char *place_name(enum place p)
 {
     static const char *const names[] = {

@@ -22,6 +22,9 @@ enum place {
 enum place place_of_host(const struct fields *f, const struct url_authority *self);
 enum place place_of_origin(const struct fields *f, const struct url_authority *self);
 
+/* Who got past a gate was meant to: it counts as one of ours. */
+enum place place_admitted(enum place p);
+
 const char *place_name(enum place p); /* "none", "self", "loopback", "other", "null" */
 
 #endif

@@ -221,3 +221,24 @@ def test_a_stream_that_nobody_asked_anything_on_is_nothing_odd_when_it_ends(upst
     assert program.stop() == 0, program.err
     checked = run([mcpreel, "check", program.file])
     assert checked.code == 0, checked
+
+
+@pytest.mark.parametrize("match", ["sequential", "by-request"])
+def test_who_was_led_elsewhere_is_answered_by_a_replay(upstream, record, mcpreel, match):  # noqa: F811
+    """Servers that are mounted send whoever asks at /mcp to /mcp/; that is no answer to what was asked."""
+    def serve(conn):
+        while request := conn.request():
+            if " /mcp " in request.start:
+                conn.answer(307, headers=[("Location", "/mcp/")])
+            else:
+                conn.answer(json_=result(request.json["id"], {"heard": request.json["id"]}))
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    for path, status in (("/mcp", 307), ("/mcp/", 200)) * 2:
+        assert client.post(call(7 if status == 200 else 6), path=path).status == status
+    recorded(program)
+    with subprocess.Popen([mcpreel, "replay", "--match", match, program.file], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as played:
+        out, err = played.communicate(b"".join(json.dumps(call(n)).encode() + b"\n" for n in (1, 2)), timeout=60)
+    assert [json.loads(line) for line in out.splitlines()] == [result(1, {"heard": 7}), result(2, {"heard": 7})], err

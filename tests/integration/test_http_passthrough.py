@@ -62,7 +62,8 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
 
     server = Upstream(serving(once))
     ask, program = clients(server.url)
-    assert ask(1).json["error"]["data"] == {"httpStatus": 404}
+    assert ask(1).json["error"] == {"code": -32000, "data": {"httpStatus": 404},
+                                    "message": "the server has ended the session (status 404): the next request begins another"}
     assert ask(2).json == result(2, {"said": "prompts/list"})
     methods = [r.json.get("method") for r in server.requests if r.body]
     assert methods == ["initialize", "notifications/initialized", "prompts/list"] * 2

@@ -133,3 +133,25 @@ def test_a_page_sees_that_there_is_no_server(mcpreel, tmp_path):
     lost = ask(p, "POST", body=HELLO, origin=APP, accept=BOTH, content_type="application/json")
     assert lost.status == 502 and may(lost) == {"access-control-allow-origin": APP, **SEEN}
     p.close()
+
+
+@pytest.mark.parametrize("to", ["stdio", "http"])
+def test_what_a_page_has_asked_is_replayed(mcpreel, recording, tmp_path, run, to):
+    """Whom the recorder let in is a client as any other; and that browsers ask first is nothing odd."""
+    file = tmp_path / "page.jsonl"
+    with_page = Program([mcpreel, "record", "--listen", "127.0.0.1:0", "--allow-origin", APP, "-o", file, "--",
+                         mcpreel, "replay", "--on-unmatched", "warn", recording])
+    assert preflight(with_page, APP).status == 204
+    assert ask(with_page, "POST", body=HELLO, origin=APP, accept=BOTH, content_type="application/json").status == 200
+    ask(with_page, "GET", "/.well-known/oauth-protected-resource", origin=APP)
+    assert with_page.stop() == 0, with_page.err
+    checked = run([mcpreel, "check", file])
+    assert checked.code == 0, checked
+    if to == "stdio":
+        ran = run([mcpreel, "replay", file], stdin=json.dumps(HELLO).encode() + b"\n")
+        said = json.loads(ran.out)
+    else:
+        played = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", file])
+        said = json.loads(ask(played, "POST", body=HELLO, accept=BOTH, content_type="application/json").text)
+        played.close()
+    assert said["result"]["serverInfo"]["name"] == "s"

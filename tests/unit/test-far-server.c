@@ -147,7 +147,7 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
                    "lost it has ended the session; the next request begins another "
                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
                    "\"code\":-32000,\"message\":\"the server has ended the session (status "
-                   "404): the client has to initialize again\","
+                   "404): the next request begins another\","
                    "\"data\":{\"httpStatus\":404}}} gone"));
     close_bench(&b);
     peer_join(&peer);

@@ -122,6 +122,8 @@ static void all_of_a_name_are_found_in_order(void **state)
     assert_null(fields_next(&f, STR("a"), at));
     assert_int_equal(fields_count(&f, STR("a")), 2);
     assert_int_equal(fields_count(&f, STR("c")), 0);
+    assert_str(fields_value(&f, STR("A")), fields_next(&f, STR("a"), NULL)->value);
+    assert_str(fields_value(&f, STR("c")), STR_NONE);
     fields_clear(&f);
     assert_null(fields_next(&f, STR("a"), NULL));
     fields_release(&f);

@@ -434,19 +434,24 @@ static void a_page_that_is_not_let_in_is_told_nothing_it_could_use(void **state)
     }
 }
 
-static void who_is_kept_out_is_told_to_the_user_once(void **state)
+static void who_is_kept_out_is_told_to_the_user_once_for_each_reason(void **state)
 {
-    static const char *const asked[] = { "Host: evil.example\r\n", "Host: evil.example\r\n",
-                                         HOST "Origin: https://a.example\r\n" };
+    static const char *const asked[] = {
+        "GET /stream HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET /stream HTTP/1.1\r\nHost: other.example\r\n\r\n",
+        "GET /stream HTTP/1.1\r\n" HOST "Origin: https://a.example\r\n\r\n",
+        "TRACE /stream HTTP/1.1\r\n" HOST "\r\n",
+        "GET /stream HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET /stream HTTP/1.1\r\n" HOST "Origin: https://b.example\r\n\r\n",
+        "TRACE /stream HTTP/1.1\r\n" HOST "\r\n",
+    };
     struct bench b;
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
     b.log.level = LOG_INFO;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        say(&b, "GET /stream HTTP/1.1\r\n");
         say(&b, asked[i]);
-        say(&b, "\r\n");
         buf_clear(&b.heard);
         dial_hear(b.loop, b.fd, &b.heard, STR("}}"));
     }
@@ -455,7 +460,9 @@ static void who_is_kept_out_is_told_to_the_user_once(void **state)
         STR("mcpreel: warning: kept out, for 'evil.example', from 'nowhere': this Host is "
             "not served here; see --allow-host\n"
             "mcpreel: warning: kept out, for 'localhost', from 'https://a.example': pages "
-            "of this Origin are not served here; see --allow-origin\n"));
+            "of this Origin are not served here; see --allow-origin\n"
+            "mcpreel: warning: kept out, for 'localhost', from 'nowhere': a method that only "
+            "repeats what it is sent is not passed on\n"));
     close_bench(&b);
 }
 
@@ -544,7 +551,7 @@ int main(void)
         cmocka_unit_test(what_a_browser_asks_for_a_page_is_not_for_the_engine),
         cmocka_unit_test(a_page_sees_streams_and_refusals_as_well),
         cmocka_unit_test(a_page_that_is_not_let_in_is_told_nothing_it_could_use),
-        cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once),
+        cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once_for_each_reason),
         cmocka_unit_test(what_the_engine_refuses_is_in_the_log_for_who_looks_for_it),
         cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
         cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),

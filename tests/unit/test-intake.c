@@ -266,6 +266,36 @@ static void what_was_looked_at_becomes_what_it_would_have_become(void **state)
     }
 }
 
+static void what_was_looked_at_is_found_again_after_another_text(void **state)
+{
+    static const char *const between[] = { "{'id':2,'method':'b'}", "{'id':2,\n'method':'b'}",
+                                           "no JSON" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+        struct intake in;
+        struct terse want, got;
+        struct err e = ERR_NONE;
+        struct arena a = { 0 };
+        struct str first = terse_json(&a, "{'id':1,'method':'a'}");
+        struct str second = terse_json(&a, between[i]);
+
+        terse_init(&want);
+        terse_init(&got);
+        intake_init(&in);
+        assert_true(intake_text(&in, TO_SERVER, second, &want.sink, &e));
+        assert_true(intake_text(&in, TO_SERVER, first, &want.sink, &e));
+        assert_int_equal(intake_look(&in, first), INTAKE_MESSAGE);
+        assert_true(intake_text(&in, TO_SERVER, second, &got.sink, &e));
+        assert_true(intake_seen(&in, TO_SERVER, &got.sink, &e));
+        assert_str(buf_str(&got.text), buf_str(&want.text));
+        terse_release(&want);
+        terse_release(&got);
+        intake_release(&in);
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +313,7 @@ int main(void)
         cmocka_unit_test(line_breaks_of_a_body_become_blanks),
         cmocka_unit_test(one_can_look_before),
         cmocka_unit_test(what_was_looked_at_becomes_what_it_would_have_become),
+        cmocka_unit_test(what_was_looked_at_is_found_again_after_another_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

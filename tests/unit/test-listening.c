@@ -163,6 +163,29 @@ static void that_there_are_too_many_is_told_aloud_once(void **state)
     buf_release(&said);
 }
 
+static void every_reason_to_be_kept_out_is_told_aloud_once(void **state)
+{
+    static const struct http_gate_verdict host = { 403, HTTP_GATE_HOST, "not here" };
+    static const struct http_gate_verdict type = { 415, HTTP_GATE_TYPE, "not so" };
+    struct fields asked = { .at = NULL };
+    struct buf said;
+    struct log log = { .level = LOG_INFO, .put = keep, .to = &said };
+    unsigned told = 0;
+
+    (void)state;
+    buf_init(&said, 4096);
+    fields_add(&asked, STR("Host"), STR("a.example"));
+    for (int i = 0; i < 3; i++) {
+        listening_kept_out(&log, &told, &asked, &host);
+        listening_kept_out(&log, &told, NULL, &type);
+    }
+    assert_str(buf_str(&said),
+               STR("mcpreel: warning: kept out, for 'a.example', from 'nowhere': not here\n"
+                   "mcpreel: warning: kept out: not so\n"));
+    fields_release(&asked);
+    buf_release(&said);
+}
+
 static void assert_told(struct desk *d, bool json, const char *host, const char *want)
 {
     struct app app = { .sys = &d->faults.sys, .json = json };
@@ -217,6 +240,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_descriptor_that_nothing_can_be_told_is_refused),
         cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
+        cmocka_unit_test(every_reason_to_be_kept_out_is_told_aloud_once),
         cmocka_unit_test_setup_teardown(the_url_is_told_on_standard_output, desk_open,
                                         desk_close),
         cmocka_unit_test_setup_teardown(the_address_is_told_on_a_descriptor_and_its_end_follows,

@@ -26,6 +26,7 @@ struct scene {
     struct record_http_settings http;
     const char *ask;
     struct buf heard; /* what the client was answered */
+    bool to_the_end;  /* the client waits until it is hung up on */
     int ready;        /* says where to connect to */
     int interrupts;   /* that follow */
     char url[64];
@@ -42,7 +43,7 @@ static void say(void *to, struct str line)
 static void set(struct scene *s, struct desk *d, const struct peer_step *script)
 {
     struct redaction_args args = { .server_url = true, .defaults = true };
-    struct record_wish wish = { .output = "a.jsonl", .server = host };
+    struct record_wish wish = { .output = "a.jsonl", .server = host, .force = true };
     struct err e = ERR_NONE;
     int ends[2];
 
@@ -89,7 +90,7 @@ static void *be_a_client(void *to)
     char piece[4096];
 
     dial_say(fd, str_z(s->ask));
-    while (!strstr(buf_z(&s->heard), "\r\n\r\n") ||
+    while (s->to_the_end || !strstr(buf_z(&s->heard), "\r\n\r\n") ||
            buf_str(&s->heard).at[s->heard.len - 1] != '}') {
         ssize_t n = read(fd, piece, sizeof piece);
 
@@ -162,8 +163,65 @@ static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
     assert_int_equal(run(&s, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
     assert_has(buf_z(&s.heard), "HTTP/1.1 403 ");
     assert_has(desk_get(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
-    assert_has(buf_z(&d->err), "answered 403: ");
+    assert_has(buf_z(&d->err), "warning: kept out: this Host is not served here; see ");
     clear(&s);
+}
+
+static void who_is_kept_out_again_is_told_only_to_who_looks_for_it(void **state)
+{
+    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
+    struct desk *d = *state;
+    struct scene s;
+    const char *said;
+
+    set(&s, d, script);
+    s.log.level = LOG_INFO;
+    s.to_the_end = true;
+    assert_int_equal(run(&s, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"
+                             "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                             "GET /other HTTP/1.1\r\nHost: worse\r\n\r\n"
+                             "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\n"
+                             "Connection: close\r\n\r\n"),
+                     0);
+    said = strstr(buf_z(&d->err), "kept out: this Host");
+    assert_non_null(said);
+    said = strstr(said + 1, "kept out: a method ");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "kept out"));
+    assert_null(strstr(buf_z(&d->err), "what is asked of '/other' passes"));
+    clear(&s);
+}
+
+/* The page is not what is wrong with a type: it may read why it is refused. */
+static void a_page_can_see_why_it_is_refused_unless_it_is_kept_out(void **state)
+{
+    static const struct {
+        const char *asked, *status;
+        bool shared;
+    } cases[] = {
+        { "POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:1\r\n"
+          "Content-Type: text/plain\r\nContent-Length: 0\r\n\r\n",
+          "HTTP/1.1 415 ", true },
+        { "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:1\r\n\r\n",
+          "HTTP/1.1 405 ", true },
+        { "GET /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n\r\n",
+          "HTTP/1.1 403 ", false },
+        { "GET /mcp HTTP/1.1\r\nHost: evil\r\nOrigin: http://localhost:1\r\n\r\n",
+          "HTTP/1.1 403 ", false },
+    };
+    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
+    struct desk *d = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+
+        set(&s, d, script);
+        assert_int_equal(run(&s, cases[i].asked), 0);
+        assert_true(str_starts(buf_str(&s.heard), str_z(cases[i].status)));
+        assert_int_equal(strstr(buf_z(&s.heard), "Access-Control-Allow-Origin: ") != NULL,
+                         cases[i].shared);
+        clear(&s);
+    }
 }
 
 static void a_connection_that_speaks_no_http_is_told(void **state)
@@ -243,6 +301,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT_A_DESK(what_passes_is_recorded_until_a_signal_ends_it),
         AT_A_DESK(who_is_not_let_in_is_answered_by_us_and_told),
+        AT_A_DESK(who_is_kept_out_again_is_told_only_to_who_looks_for_it),
+        AT_A_DESK(a_page_can_see_why_it_is_refused_unless_it_is_kept_out),
         AT_A_DESK(a_connection_that_speaks_no_http_is_told),
         AT_A_DESK(an_answer_that_breaks_off_is_told_and_recorded_so),
         AT_A_DESK(who_asks_twice_does_not_wait_for_answers),

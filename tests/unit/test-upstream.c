@@ -15,12 +15,17 @@ static void nothing(void *engine, const struct event *ev)
     (void)ev;
 }
 
-static void set_up(struct bench *b)
+static void set_up_one(struct bench *b, bool returns)
 {
     b->timers = 0;
     stepper_init(&b->stepper, TO_CLIENT, nothing, b);
     say_init(&b->say, &b->stepper.out);
-    upstream_init(&b->up, &b->say, &b->timers, false);
+    upstream_init(&b->up, &b->say, &b->timers, returns);
+}
+
+static void set_up(struct bench *b)
+{
+    set_up_one(b, false);
 }
 
 static void tear_down(struct bench *b)
@@ -376,6 +381,53 @@ static void one_that_ends_owing_nothing_has_not_failed(void **state)
     tear_down(&b);
 }
 
+#define STATUS_500 "'message':'m','data':{'httpStatus':500}}}"
+
+static void ask_and_answer(struct bench *b, const char *answer)
+{
+    tell(b, CLIENT_ASKS_MODERN, "{'id':7,'method':'m'}");
+    buf_clear(&b->stepper.did);
+    tell(b, SERVER, answer);
+}
+
+/* A status of HTTP in an error means something only if we have put it there. */
+static void an_error_of_its_own_is_no_complaint_whatever_data_it_has(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, false);
+    ask_and_answer(&b, "{'id':1,'error':{'code':-32000," STATUS_500);
+    assert_did(&b.stepper, "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
+    tear_down(&b);
+    set_up_one(&b, true);
+    ask_and_answer(&b, "{'id':1,'error':{'code':-32603," STATUS_500);
+    assert_did(&b.stepper, "<< {'id':7,'error':{'code':-32603," STATUS_500 "\n");
+    ask_and_answer(&b, "{'id':2,'error':{'code':-32000," STATUS_500);
+    assert_did(&b.stepper, "report error the server behind the recording: m\n"
+                           "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
+    tear_down(&b);
+}
+
+/* One that needs no greeting does not wait for one that is late, nor fall with it. */
+static void a_late_greeting_that_fails_fails_nobody_else(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, true);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    assert_true(upstream_hear_timer(&b.up, b.up.watch));
+    buf_clear(&b.stepper.did);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    assert_did(&b.stepper, "timer 2 in 300000000 us\nup<< {'id':2,'method':'m'}\n"
+                           "report info the server behind the recording answers again\n"
+                           "<< {'id':2,'result':{}}\n");
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +445,8 @@ int main(void)
         cmocka_unit_test(one_that_does_not_answer_its_greeting_in_time_is_gone),
         cmocka_unit_test(only_silence_counts_and_only_of_one_who_owes_something),
         cmocka_unit_test(one_that_ends_owing_nothing_has_not_failed),
+        cmocka_unit_test(an_error_of_its_own_is_no_complaint_whatever_data_it_has),
+        cmocka_unit_test(a_late_greeting_that_fails_fails_nobody_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
