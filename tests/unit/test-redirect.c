@@ -62,6 +62,7 @@ static void to_another_path_it_does_too_and_that_is_told(void **state)
     (void)state;
     check(302, "/mcp", "https://h/login?key", "http://here:5/login?key" BESIDE);
     check(302, "/mcp", "/login", "/login" BESIDE);
+    check(302, "/mcp/", "login", "login" BESIDE); /* counts from how it was asked for */
     check(302, "/mcp", "https://h", "http://here:5/" BESIDE);
     check(302, "/messages", "https://h/messages/", "http://here:5/messages/" BESIDE);
 }
