@@ -354,3 +354,21 @@ def test_a_recording_made_on_stdio(mcpreel, run, start, tmp_path):
     visitor = Visitor(start("replay", tmp_path / "demo.jsonl"), "/sse")
     assert visitor.hello()[-1]["result"]["serverInfo"]
     assert visitor.ask(call("x", "tools/list"))[-1]["result"]["tools"]
+
+
+def test_a_recording_of_several_kinds_of_clients(mcpreel, start, tmp_path):
+    """Sessions of Streamable HTTP need a name, those of HTTP+SSE have none: the one does not make the other odd."""
+    hello = call(0, "initialize", protocolVersion="2024-11-05", capabilities={}, clientInfo={"name": "c", "version": "1"})
+    program = start("record", "-o", tmp_path / "r.jsonl", "--upstream", f"'{mcpreel}' demo server")
+    first = program.client().post(hello, path="/mcp")
+    assert first.get("mcp-session-id")
+    program.client().ask(method="GET", path="/mcp", headers=[("Accept", "text/event-stream")])  # which is refused
+    visitor = Visitor(program, "/sse")
+    heard = [visitor.hello(), visitor.ask(call(1, "tools/list"))]
+    visitor.leave()
+    assert program.stop() == 0, program.err
+
+    replay = start("replay", tmp_path / "r.jsonl")
+    assert replay.client().post(hello, path="/mcp").json == first.json
+    visitor = Visitor(replay, "/sse")
+    assert [visitor.hello(), visitor.ask(call(1, "tools/list"))] == heard

@@ -126,7 +126,7 @@ static void what_no_correct_client_sends_is_kept_whole_and_goes_no_further(void 
                            "5 204\n"
                            "6 POST session=1 {\"id\":1,\"method\":\"late\"}\n"
                            "6 404\n"
-                           "7 POST host=other {\"id\":0,\"method\":\"initialize\"}\n"
+                           "7 POST origin=null {\"id\":0,\"method\":\"initialize\"}\n"
                            "7 200 sse\n"
                            "7 << {\"id\":0,\"result\":{}}\n"
                            "7 << {\"method\":\"notifications/message\"}\n"
@@ -144,8 +144,20 @@ static void what_no_correct_client_sends_is_kept_whole_and_goes_no_further(void 
     odd = odd_of(&b, SESSION_ENDED, "POST {\"id\":1,\"method\":\"late\"}");
     assert_true(odd->status == 404 && !odd->first);
     assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"late\"}"));
-    odd = odd_of(&b, SESSION_NONE, "POST host=other {\"id\":0,\"method\":\"initialize\"}");
+    odd = odd_of(&b, SESSION_NONE, "POST origin=null {\"id\":0,\"method\":\"initialize\"}");
     assert_true(odd->status == 200 && odd->sse && odd->first->next == odd->last);
+    close_bench(&b);
+}
+
+static void whom_the_recorder_let_in_is_a_client_as_any_other(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "1 POST host=other origin=other {\"id\":0,\"method\":\"initialize\"}\n"
+                   "1 200 json {\"id\":0,\"result\":{}}\n");
+    assert_true(has_passed(&b, "initialize"));
+    assert_null(odd_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
     close_bench(&b);
 }
 
@@ -392,6 +404,7 @@ int main(void)
         cmocka_unit_test(how_an_answer_was_sent_is_known_by_its_request),
         cmocka_unit_test(a_stream_that_was_cut_off_says_after_how_many_messages),
         cmocka_unit_test(what_no_correct_client_sends_is_kept_whole_and_goes_no_further),
+        cmocka_unit_test(whom_the_recorder_let_in_is_a_client_as_any_other),
         cmocka_unit_test(what_was_refused_without_an_answer_is_kept_until_it_was_answered),
         cmocka_unit_test(a_stream_that_was_refused_once_is_not_refused),
         cmocka_unit_test(what_the_server_is_like_is_learnt),
