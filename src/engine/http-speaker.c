@@ -403,12 +403,6 @@ static bool hear_body(struct http_speaker *s, struct http_talk *t)
     return true;
 }
 
-/* Goes on with it after a while. */
-static void schedule(struct http_speaker *s, struct http_talk *t)
-{
-    t->timer = set_timer(s, http_talk_delay_us(t));
-}
-
 static void end_post(struct http_speaker *s, struct http_talk *t, struct str why)
 {
     bool heard = http_heard_is_fine(&t->heard);
@@ -419,7 +413,7 @@ static void end_post(struct http_speaker *s, struct http_talk *t, struct str why
     if (http_waits_of(&s->waits, t) && s->way == HTTP_SPEAKER_STREAMABLE &&
         http_talk_may_resume(t)) {
         t->resumes = true;
-        schedule(s, t);
+        t->timer = set_timer(s, http_talk_delay_us(t));
         return;
     }
     said = complain(s, t, why);
@@ -512,7 +506,7 @@ static void end_stream(struct http_speaker *s, struct http_talk *t, struct str w
         say_report(&s->say, LOG_DEBUG, "the server has no stream of its own (status %u)",
                    t->heard.status);
     if (!t->over)
-        schedule(s, t);
+        t->timer = set_timer(s, http_talk_delay_us(t));
 }
 
 /* Nothing more comes of what was asked; `why` is empty if all of it came. */

@@ -45,9 +45,10 @@ static void take_asked(void *to, struct http_passage *p)
     (void)to, (void)p;
 }
 
-static void take_head(void *to, struct http_passage *p, const struct reply *r)
+static void take_head(void *to, struct http_passage *p, const struct request *asked,
+                      const struct reply *r)
 {
-    (void)to, (void)p, (void)r;
+    (void)to, (void)p, (void)asked, (void)r;
 }
 
 static void take_own(void *to, struct http_passage *p, unsigned status, const char *text)
