@@ -1,5 +1,6 @@
 #include "peer.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
@@ -138,6 +139,7 @@ static void *play(void *to)
 {
     struct peer *p = to;
 
+    sem_post(&p->there);
     for (const struct peer_step *s = p->script; s->does != PEER_DONE && !p->trouble.len; s++)
         step(p, s);
     for (size_t i = 0; i < p->count; i++) {
@@ -155,7 +157,7 @@ static void start(struct peer *p, const struct peer_step *script, const struct s
     socklen_t size = sizeof name;
 
     *p = (struct peer){ .script = script };
-    BUG_IF(sem_init(&p->go, 0, 0) != 0);
+    BUG_IF(sem_init(&p->there, 0, 0) != 0 || sem_init(&p->go, 0, 0) != 0);
     buf_init(&p->trouble, 1 << 20);
     p->listener = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     BUG_IF(p->listener < 0 || bind(p->listener, at, len) != 0 || listen(p->listener, 16) != 0);
@@ -163,6 +165,10 @@ static void start(struct peer *p, const struct peer_step *script, const struct s
     /* The port stands at the same place in both. */
     p->port = ntohs(((struct sockaddr_in *)&name)->sin_port);
     BUG_IF(pthread_create(&p->thread, NULL, play, p) != 0);
+    /* A thread that begins allocates. Whoever forks meanwhile has a child in which that never
+     * ends: ASan's allocator stays locked there. */
+    while (sem_wait(&p->there) != 0)
+        BUG_IF(errno != EINTR);
 }
 
 void peer_start(struct peer *p, const struct peer_step *script)

@@ -52,7 +52,7 @@ struct peer {
     int at[16]; /* connections */
     size_t count, now;
     pthread_t thread;
-    sem_t go;
+    sem_t there, go;
     struct buf trouble; /* what went otherwise */
 };
 
