@@ -1,18 +1,13 @@
 """mcpreel as the server that a client has started, and servers on HTTP for it to speak to; fixtures among it."""
 import json
 import os
-import pathlib
 import queue
 import subprocess
 import threading
 
-import jsonschema
 import pytest
 
-from http_peers import WAIT, Upstream, call, lines_of, of, result
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+from http_peers import WAIT, Upstream, initialize, of, result, whole_lines_of
 SESSION = "session-canary-3f9a1c7e55"
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -119,22 +114,11 @@ def bridge(stdio, tmp_path):
 
 
 def recorded(one):
-    """The lines of the recording, each of which is as the schema has it."""
-    lines = lines_of(one.file)
-    validator = jsonschema.Draft7Validator(SCHEMA)
-    for line in lines:
-        for error in validator.iter_errors(line):
-            pytest.fail(f"{error.message} in {line}")
-    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
-    return lines
+    return whole_lines_of(one.file)
 
 
 def messages(lines, direction):
     return [line["msg"] for line in of(lines, "message", dir=direction)]
-
-
-def initialize(request_id=0, version="2025-11-25"):
-    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
 
 
 def greeting(request_id, version="2025-11-25"):

@@ -3,29 +3,12 @@ import json
 import pathlib
 import time
 
-import jsonschema
-import pytest
-
-from http_peers import WAIT, call, lines_of
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
+from http_peers import WAIT, call, initialize, whole_lines_of
 
 
 def recorded(program, code=0):
-    """The lines of the recording, each of which is as the schema has it."""
     assert program.stop() == code, program.err
-    lines = lines_of(program.file)
-    validator = jsonschema.Draft7Validator(SCHEMA)
-    for line in lines:
-        for error in validator.iter_errors(line):
-            pytest.fail(f"{error.message} in {line}")
-    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
-    return lines
-
-
-def initialize(request_id=0, version="2025-11-25"):
-    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
+    return whole_lines_of(program.file)
 
 
 def begin(program, version="2025-11-25"):

@@ -14,8 +14,11 @@ import struct
 import subprocess
 import threading
 
+import jsonschema
 import pytest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
 WAIT = 30
 JSON = ("Content-Type", "application/json")
 BOTH = ("Accept", "application/json, text/event-stream")
@@ -331,6 +334,21 @@ class Program:
 def lines_of(path):
     text = pathlib.Path(path).read_bytes()
     return [json.loads(line) for line in text.splitlines()]
+
+
+def whole_lines_of(path):
+    """The lines of a recording that was ended, each of which is as the schema has it."""
+    lines = lines_of(path)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    for line in lines:
+        for error in validator.iter_errors(line):
+            pytest.fail(f"{error.message} in {line}")
+    assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
+    return lines
+
+
+def initialize(request_id=0, version="2025-11-25"):
+    return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
 
 
 def of(lines, kind, **members):

@@ -20,18 +20,12 @@ static void what_the_client_minted_is_put_in_and_every_other_byte_kept(void **st
     theatre_close(&t);
 }
 
-#define ONE_QUESTION                                                                           \
-    "c2s {'id':1,'method':'a'}\n"                                                              \
-    "s2c {'id':5,'method':'q'}\n"                                                              \
-    "c2s {'id':5,'result':{}}\n"                                                               \
-    "s2c {'id':1,'result':{}}\n"
-
 static void two_questions_under_way_have_different_ids(void **state)
 {
     struct theatre t;
 
     (void)state;
-    theatre_open(&t, ONE_QUESTION);
+    theatre_open(&t, THEATRE_QUESTION);
     theatre_play(&t, 0, "{'id':'x','method':'a'}", false);
     theatre_play(&t, 0, "{'id':'y','method':'a'}", false);
     theatre_play(&t, 0, "{'id':'z','method':'a'}", false);

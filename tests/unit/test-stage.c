@@ -41,12 +41,6 @@ static void strands_do_not_wait_for_each_other(void **state)
     theatre_close(&t);
 }
 
-#define ONE_QUESTION                                                                           \
-    "c2s {'id':1,'method':'a'}\n"                                                              \
-    "s2c {'id':5,'method':'q'}\n"                                                              \
-    "c2s {'id':5,'result':{}}\n"                                                               \
-    "s2c {'id':1,'result':{}}\n"
-
 static void again_sends_only_progress_and_the_answer(void **state)
 {
     struct theatre t;
@@ -75,7 +69,7 @@ static void a_cancelled_strand_says_nothing_more(void **state)
     struct theatre t;
 
     (void)state;
-    theatre_open(&t, ONE_QUESTION);
+    theatre_open(&t, THEATRE_QUESTION);
     theatre_play(&t, 0, "{'id':1,'method':'a'}", false);
     theatre_play(&t, 0, "{'id':'1','method':'a'}", false);
     buf_clear(&t.text);
@@ -146,7 +140,7 @@ static void a_reset_forgets_all_that_is_under_way(void **state)
     struct theatre t;
 
     (void)state;
-    theatre_open(&t, ONE_QUESTION);
+    theatre_open(&t, THEATRE_QUESTION);
     theatre_play(&t, 0, "{'id':1,'method':'a'}", false);
     stage_hear_notification(&t.stage, STR("notifications/initialized"));
     buf_clear(&t.text);
@@ -183,7 +177,7 @@ static void a_question_is_given_up_after_a_minute(void **state)
     struct theatre t;
 
     (void)state;
-    theatre_open(&t, ONE_QUESTION);
+    theatre_open(&t, THEATRE_QUESTION);
     theatre_play(&t, 0, "{'id':1,'method':'a'}", false);
     assert_false(stage_needs_time(&t.stage)); /* who has closed its end answers no more */
     buf_clear(&t.text);

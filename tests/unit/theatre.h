@@ -10,6 +10,13 @@
 /* How long a question is waited for. */
 enum { THEATRE_PATIENCE_US = 60000000 };
 
+/* A call in which the client is asked something. */
+#define THEATRE_QUESTION                                                                       \
+    "c2s {'id':1,'method':'a'}\n"                                                              \
+    "s2c {'id':5,'method':'q'}\n"                                                              \
+    "c2s {'id':5,'result':{}}\n"                                                               \
+    "s2c {'id':1,'result':{}}\n"
+
 /* A script, a stage, and what comes out of it: one line per action. */
 struct theatre {
     struct action_sink out;
