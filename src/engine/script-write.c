@@ -12,10 +12,8 @@
 #include "mcp/meta.h"
 #include "trace/limits.h"
 #include "trace/moment.h"
+#include "trace/operation.h"
 #include "trace/recall.h"
-
-/* HTTP: from here on there is no answer, be it that another address is to be asked. */
-enum { STATUS_REFUSED = 300 };
 
 enum { QUESTIONS_MAX = UINT8_MAX };
 
@@ -706,7 +704,7 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
     read_clock(w, r);
     if (r->kind == RECORD_HTTP_RESPONSE && r->http.mints_session && r->has & HAS_SESSION)
         name_session(s, r);
-    if (r->kind == RECORD_HTTP_RESPONSE && r->http.status >= STATUS_REFUSED)
+    if (r->kind == RECORD_HTTP_RESPONSE && r->http.status >= OPERATION_REFUSED)
         note_refused(s, r);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
