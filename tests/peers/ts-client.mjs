@@ -16,6 +16,8 @@
  * --transport sse: HTTP+SSE, the transport of 2024-11-05. --transport either: Streamable HTTP, and that if it is refused,
  * as the documentation of the SDK has it.
  *
+ * --no-stream: over Streamable HTTP, without the stream on which a server says what belongs to no request.
+ *
  * --ids strings: on the wire each request id and each progress token is a fresh random string instead
  * of the SDK's numbers, so that no two runs have one in common.
  *
@@ -37,6 +39,7 @@ function commandLine(argv) {
             ids: { type: "string", default: "numbers" },
             era: { type: "string", default: "legacy" },
             transport: { type: "string", default: "http" },
+            "no-stream": { type: "boolean", default: false },
             url: { type: "string" },
         },
         allowPositionals: true,
@@ -45,7 +48,7 @@ function commandLine(argv) {
     if (!values.sdk || positionals.length !== 1 || (command.length === 0) === (values.url === undefined)
         || !["http", "sse", "either"].includes(values.transport) || !["numbers", "strings"].includes(values.ids) || !["legacy", "auto"].includes(values.era))
         throw new Error("usage: ts-client.mjs --sdk FOLDER [--ids numbers|strings] [--era legacy|auto] "
-            + "[--transport http|sse|either] [--url URL] SESSION.json [-- COMMAND…]");
+            + "[--transport http|sse|either] [--no-stream] [--url URL] SESSION.json [-- COMMAND…]");
     return { ...values, session: positionals[0], command };
 }
 
@@ -299,9 +302,13 @@ function rename(transport) {
     return (message) => names.arriving(message);
 }
 
+/* To the SDK a server that answers so has no such stream, which is no trouble. */
+const fetchWithoutStream = async (url, how) =>
+    (how?.method ?? "GET") === "GET" ? new Response(null, { status: 405 }) : fetch(url, how);
+
 async function open(kind) {
     if (options.url)
-        return new (await sdk[kind]())(new URL(options.url));
+        return new (await sdk[kind]())(new URL(options.url), options["no-stream"] ? { fetch: fetchWithoutStream } : {});
     const [command, ...args] = options.command;
     return new (await sdk.stdio())({ command, args, env: process.env, stderr: "inherit" });
 }
