@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conformance import listening, replaying
-from peers import apart, assert_same
+from conformance import listening, recording, replaying
+from conftest import once
+from peers import apart, assert_same, settled
 
 PAIR = ("ts", "ts-tasks")
 MODES = ["by-request", *(pytest.param(mode, marks=pytest.mark.interop) for mode in ("sequential", "fuzzy", "strict"))]
@@ -115,3 +116,43 @@ def test_clients_at_the_same_time_poll_tasks_of_their_own(stage, mcpreel, taped_
             ThreadPoolExecutor(4) as pool:
         for again in pool.map(lambda _: stage.visit(*PAIR, f"{address}/mcp"), range(4)):
             assert_same(exactly(tape.document), exactly(again))
+
+
+# The Inspector knows both dialects.
+
+GUESTS = [("inspector-modern-tasks", "conformance"), ("inspector-tasks", "ts-tasks")]
+
+
+@pytest.fixture(scope="session")
+def guests_with_tasks(stage, judge, house, mcpreel):
+    """What a guest says of a server itself, through the recorder, and of the recording: (visits, recording)."""
+    def make(guest, server):
+        where = stage.fresh()
+        file = where / "visit.jsonl"
+        with judge.server() if server == "conformance" else stage.serve(server) as url:
+            direct = house.visit(guest, url)
+            with listening(recording(mcpreel, url, file), where / "err") as address:
+                recorded = house.visit(guest, f"{address}/mcp")
+        with listening(replaying(mcpreel, file, "--match", "by-request"), where / "err") as address:
+            return (direct, recorded, house.visit(guest, f"{address}/mcp")), file
+
+    return once(make)
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("guest,server", GUESTS)
+def test_a_guest_sees_tasks_as_they_are(guests_with_tasks, guest, server):
+    (direct, recorded, replayed), _ = guests_with_tasks(guest, server)
+    assert settled(direct) == settled(recorded)
+    assert recorded == replayed
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("guest,server", GUESTS)
+def test_a_guest_makes_tasks_and_polls_them(guests_with_tasks, guest, server):
+    _, file = guests_with_tasks(guest, server)
+    messages = [line["msg"] for line in map(json.loads, file.read_text().splitlines()) if line["type"] == "message"]
+    made = {message["result"].get("taskId") or message["result"].get("task", {}).get("taskId") for message in messages
+            if message.get("result", {}).get("resultType") == "task" or "task" in message.get("result", {})}
+    polled = {message["params"]["taskId"] for message in messages if message.get("method") == "tasks/get"}
+    assert len(made) >= 2 and polled == made
