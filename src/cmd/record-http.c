@@ -121,11 +121,12 @@ static void on_body(void *to, struct http_passage *p, struct str bytes)
     http_tap_sent(passing_of(p)->seen, bytes);
 }
 
-static void on_asked(void *to, struct http_passage *p)
+static struct str on_asked(void *to, struct http_passage *p)
 {
     struct sessions *s = to;
 
     http_tap_sent_all(passing_of(p)->seen, reel_now(&s->reel));
+    return http_tap_asks(passing_of(p)->seen);
 }
 
 /* Who asked, by what; borrowed from that. */

@@ -582,11 +582,12 @@ def test_a_server_that_is_not_there_is_an_answer_and_a_line(upstream, record):
         port = free.getsockname()[1]
     program = record(f"http://127.0.0.1:{port}/mcp")
     client = program.client()
-    answers = [client.post(call(n)) for n in (1, 2)]
+    answers = [client.post(call(n)) for n in (1, "two")]
     assert [a.status for a in answers] == [502, 502]
     assert answers[0].json["error"]["message"] and answers[0].json["jsonrpc"] == "2.0"
+    assert [a.json["id"] for a in answers] == [1, "two"]
     lines = recorded(program)
-    assert messages(lines) == [call(1), call(2)]
+    assert messages(lines) == [call(1), call("two")]
     assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [(502, "mcpreel")] * 2
     assert [e["by"] for e in of(lines, "http", ev="end")] == ["error", "error"]
     assert "answered 502" in program.err
@@ -618,6 +619,24 @@ def test_a_client_that_speaks_no_http_costs_nobody_anything(upstream, record, ga
     assert program.client().post(call(1)).status == 200
     assert len(server.seen) == 1
     assert len(messages(recorded(program))) == 2
+
+
+def test_who_waits_when_it_ends_is_told_which_request_has_no_answer(upstream, record):
+    asked = threading.Event()
+
+    def serve(conn):
+        conn.request()
+        asked.set()
+        conn.wait_end()
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    client.ask(call("mine"))
+    assert asked.wait(60)
+    program.process.send_signal(signal.SIGTERM)
+    answer = client.answer()
+    assert (answer.status, answer.json["id"], answer.json["error"]["message"]) == (503, "mine", "mcpreel was ended")
+    assert [(e["by"], e["why"]) for e in of(recorded(program), "http", ev="end")] == [("mcpreel", "mcpreel was ended")]
 
 
 def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream, record):
