@@ -42,7 +42,7 @@ struct passing {
     struct http_seen *seen;
     bool may_be;                 /* a stream that tells where to post */
     struct sse_rewrite *rewrite; /* NULL: it is not */
-    struct str fault;            /* in the arena: why there was no answer but ours, */
+    struct str fault;            /* in the arena: why there is no answer but ours, */
     struct str away;             /* or where the server's leads */
     struct arena arena;
 };
@@ -296,10 +296,8 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
     struct sessions *s = to;
     struct str why = end->text ? str_z(end->text) : STR_NONE;
 
-    if (end->by == HTTP_RELAY_FAULT && !why.len)
-        why = passing_of(p)->fault;
-    if (end->by == HTTP_RELAY_SERVER && !why.len)
-        why = passing_of(p)->away;
+    if (!why.len)
+        why = end->by == HTTP_RELAY_SERVER ? passing_of(p)->away : passing_of(p)->fault;
     http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean, why, reel_now(&s->reel));
     passing_free(p->user);
     if (!end->clean && end->text)
