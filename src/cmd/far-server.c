@@ -96,6 +96,6 @@ bool far_server_end(struct far_server *s)
     if (!s->runs)
         return false;
     timer_stop(s->soon);
-    server_at_leave(&s->at);
+    server_at_leave(&s->at, STR_NONE);
     return true;
 }

@@ -45,9 +45,10 @@ void server_at_release(struct server_at *s); /* what is under way is broken off 
 
 void server_at_say(struct server_at *s, struct str line);
 
-/* Nothing more will be said, but answers are waited for; or they are not, either. */
+/* Nothing more will be said, but answers are waited for; or they are not, either: the client
+ * does not want them, or, if `why` is not empty, cannot get them. */
 void server_at_close(struct server_at *s);
-void server_at_leave(struct server_at *s);
+void server_at_leave(struct server_at *s, struct str why);
 
 size_t server_at_queued(const struct server_at *s); /* bytes of what was said and waits */
 void server_at_read(struct server_at *s, bool on);  /* whether to go on reading answers */
