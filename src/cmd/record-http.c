@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cmd/old-server.h"
 #include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
 #include "engine/redirect.h"
@@ -21,6 +22,7 @@ struct sessions {
     struct http_tap tap;
     struct http_gate gate;
     struct record_oauth oauth;
+    struct old_server old;
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
@@ -149,6 +151,7 @@ static void begin_stream(struct sessions *s, struct http_passage *p,
     if (sse_rewrite_can(r->status, &r->fields)) {
         x->rewrite = sse_rewrite_new(s->tap.server, &client);
         p->edited = true;
+        old_server_streams(&s->old);
     } else if (!s->packed && fields_count(&r->fields, STR("content-encoding"))) {
         s->packed = true;
         log_say(s->reel.app->log, LOG_INFO,
@@ -231,6 +234,8 @@ static void on_head(void *to, struct http_passage *p, const struct request *aske
     see_redirect(s, p, asked, r);
     tell_not_found(s, p, r);
     tell_unread(s);
+    if (p->endpoint && !on_posted(s, asked))
+        old_server_answered(&s->old, asked, r->status);
 }
 
 static void on_answer(void *to, struct http_passage *p, struct str bytes)
@@ -395,6 +400,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
     if (!open_relay(s, http, e))
         return app_exit_code(e);
     record_oauth_init(&s->oauth, s->reel.app, str_z(http->server->url));
+    old_server_init(&s->old, s->loop, s->reel.app->log, s->server.path);
     s->signals = signals_watch(s->loop, on_signal, s);
     if (!reel_settle(&s->reel, true, e)) {
         code = app_exit_code(e);
@@ -406,6 +412,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
         loop_run(s->loop);
     }
     http_relay_close(s->relay);
+    old_server_end(&s->old);
     if (!code) {
         s->reel.too_long = s->tap.too_long;
         code = reel_end(&s->reel, 0, NULL);
