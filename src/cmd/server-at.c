@@ -107,7 +107,9 @@ static void on_failed(void *to, enum http_fault fault, const struct err *why)
                         BY_MCPREEL, s->now(s->to));
     note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, str_z(why->msg));
     forget(p);
+    s->unreached = lost ? ev.why : STR_NONE;
     drive_tell(&s->drive, ev);
+    s->unreached = STR_NONE;
     if (lost && s->events->lost)
         s->events->lost(s->to, str_z(why->msg));
 }

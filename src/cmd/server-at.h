@@ -29,7 +29,8 @@ struct server_at {
     void *to;
     struct http_tap *tap; /* borrowed; NULL: nothing is recorded */
     struct tap_time (*now)(void *to);
-    bool held; /* its answers are not read for now */
+    struct str unreached; /* while that is told: why no answer began to a message */
+    bool held;            /* its answers are not read for now */
 };
 
 /* ERR_USAGE for a URL or a header that cannot be used. Connects to nobody yet. */

@@ -167,9 +167,9 @@ static void the_engine_is_told_that_nobody_is_there_and_says_so_itself(void **st
     peer_join(&peer);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
     snprintf(want, sizeof want,
+             "lost cannot connect to 'http://127.0.0.1:%d': connection refused "
              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"cannot "
-             "connect to 'http://127.0.0.1:%d': connection refused\"}} lost cannot connect to "
-             "'http://127.0.0.1:%d': connection refused gone",
+             "connect to 'http://127.0.0.1:%d': connection refused\"}} gone",
              peer.port, peer.port);
     open_bench(&b);
     b.log = (struct log){ .level = LOG_INFO, .put = unheard };
