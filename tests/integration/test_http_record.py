@@ -624,24 +624,6 @@ def test_a_client_that_speaks_no_http_costs_nobody_anything(upstream, record, ga
     assert len(messages(recorded(program))) == 2
 
 
-def test_who_waits_when_it_ends_is_told_which_request_has_no_answer(upstream, record):
-    asked = threading.Event()
-
-    def serve(conn):
-        conn.request()
-        asked.set()
-        conn.wait_end()
-
-    program = record(upstream(serve).url)
-    client = program.client()
-    client.ask(call("mine"))
-    assert asked.wait(60)
-    program.process.send_signal(signal.SIGTERM)
-    answer = client.answer()
-    assert (answer.status, answer.json["id"], answer.json["error"]["message"]) == (503, "mine", "mcpreel was ended")
-    assert [(e["by"], e["why"]) for e in of(recorded(program), "http", ev="end")] == [("mcpreel", "mcpreel was ended")]
-
-
 def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream, record):
     hold = threading.Event()
 

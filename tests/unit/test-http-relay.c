@@ -60,7 +60,7 @@ static struct str take_asked(void *to, struct http_passage *p)
     assert_false(g->unsettled || p->user != g);
     g->unsettled = true;
     buf_printf(&g->seen, "asked\n");
-    return g->sent ? STR("\"a\"") : STR_NONE;
+    return g->sent ? STR("7") : STR_NONE;
 }
 
 static void take_head(void *to, struct http_passage *p, const struct request *asked,
@@ -408,12 +408,11 @@ static void without_a_server_there_is_an_answer(void **state)
     peer_join(&g.server);
     snprintf(text, sizeof text, "cannot connect to 'http://127.0.0.1:%d': connection refused",
              g.server.port);
-    snprintf(
-        want, sizeof want,
-        "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\n"
-        "Content-Length: %d\r\n\r\n"
-        "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"error\":{\"code\":-32000,\"message\":\"%s\"}}",
-        (int)strlen(text) + 63, text);
+    snprintf(want, sizeof want,
+             "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\n"
+             "Content-Length: %d\r\n\r\n"
+             "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32000,\"message\":\"%s\"}}",
+             (int)strlen(text) + 61, text);
     talk(&g, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}", want);
     snprintf(want, sizeof want,
              "1:1 POST /mcp endpoint\nbody '{}'\nasked\nown 502 %s\nend fault clean\n", text);
