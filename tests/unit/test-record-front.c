@@ -201,8 +201,6 @@ static void what_cannot_begin_leaves_no_file(void **state)
     clear(&s);
 }
 
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
