@@ -133,7 +133,7 @@ static bool happens(struct story *s, struct str line)
     bool is;
 
     if (str_starts(line, STR("servers "))) {
-        s->front.options.max_servers = (size_t)strtoul(line.at + strlen("servers "), NULL, 10);
+        s->front.servers.max = (size_t)strtoul(line.at + strlen("servers "), NULL, 10);
         return true;
     }
     if (str_starts(line, STR("server ")))
@@ -478,8 +478,8 @@ static void whatever_anybody_does_each_exchange_and_each_server_ends_once(void *
         let_loose(&c);
         assert_true(c.finished);
         assert_int_equal(running(&c), 0);
-        assert_int_equal(c.front.servers.count, 0);
-        assert_int_equal(c.front.running, 0);
+        assert_int_equal(c.front.servers.all.count, 0);
+        assert_int_equal(c.front.servers.running, 0);
         for (size_t i = 0; i < EXCHANGES; i++)
             assert_true(c.at[i] == UNUSED || c.at[i] == OVER);
         http_front_release(&c.front);
