@@ -48,6 +48,22 @@ static void what_is_empty_is_left_out(void **state)
     close_bench(&b);
 }
 
+static void the_answers_to_a_batch_are_one_array(void **state)
+{
+    struct str first = STR("{\"id\":1}"), last = STR("{\"id\":2}");
+    struct buf batch;
+
+    (void)state;
+    buf_init(&batch, 1 << 10);
+    assert_false(http_answer_collect(&batch, 2, &first));
+    assert_true(http_answer_collect(&batch, 1, &last));
+    assert_str(last, STR("[{\"id\":1},{\"id\":2}]"));
+    buf_clear(&batch);
+    assert_true(http_answer_collect(&batch, 1, &first));
+    assert_str(first, STR("[{\"id\":1}]"));
+    buf_release(&batch);
+}
+
 static void a_refusal_is_an_error_as_json_rpc_has_it(void **state)
 {
     struct http_verdict v = {
@@ -128,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_empty_is_left_out),
+        cmocka_unit_test(the_answers_to_a_batch_are_one_array),
         cmocka_unit_test(a_refusal_is_an_error_as_json_rpc_has_it),
         cmocka_unit_test(what_was_kept_comes_again_under_the_live_id),
         cmocka_unit_test(what_was_kept_as_text_or_not_at_all),
