@@ -48,16 +48,6 @@ def told(program):
     return [line for line in program.err.splitlines() if "behind the recording" in line]
 
 
-def test_a_command_behind_the_recording_answers_what_it_lacks(mcpreel, replay):
-    program = replay("--", mcpreel, "demo", "server")
-    clients = [enter(program) for _ in range(3)]
-    assert clients[0](1, "tools/list").json == TALK[3][1]
-    for ask in clients:
-        answer = ask(7)
-        assert answer.status == 200 and answer.json["id"] == 7 and answer.json["result"]["prompts"]
-    assert program.stop() == 0, program.err
-
-
 def test_a_server_that_is_down_is_tried_again(clients):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -126,3 +116,13 @@ def test_what_is_no_tls_is_told(clients):
     assert program.stop() == 4
     assert len(told(program)) == 1
     server.close()
+
+
+def test_a_command_behind_the_recording_answers_what_it_lacks(mcpreel, replay):
+    program = replay("--", mcpreel, "demo", "server")
+    clients = [enter(program) for _ in range(3)]
+    assert clients[0](1, "tools/list").json == TALK[3][1]
+    for ask in clients:
+        answer = ask(7)
+        assert answer.status == 200 and answer.json["id"] == 7 and answer.json["result"]["prompts"]
+    assert program.stop() == 0, program.err
