@@ -30,6 +30,7 @@ struct http_talk {
     bool again;     /* it was held: that is done once */
     bool held;      /* until it is known which header lines it needs */
     bool over;
+    struct http_relist *list; /* takes its answers; borrowed; NULL: they are the client's */
     struct http_heard heard;
     struct buf stray; /* the id of an answer that came and is to something else; or empty */
     struct buf lines; /* those of its header lines that schemas ask for */
@@ -72,7 +73,7 @@ void http_talk_complain(const struct http_talk *t, struct str anew, struct str w
 /* It is over; what is under way for it is dropped, for `why` if that is not empty. */
 void http_talk_drop(struct http_talk *t, struct say *say, struct str why);
 
-void http_talk_drop_all(struct http_talks *all, struct say *say);
+void http_talk_drop_all(struct http_talks *all, struct say *say, struct str why);
 
 /* An answer has come that nobody waits for; as much of its id is kept as people may want. */
 void http_talk_stray(struct http_talk *t, struct str id);

@@ -1,8 +1,9 @@
-"""replay with a server at a URL behind it, which comes and goes: what a client is told, and what its user."""
+"""replay over HTTP with a server behind it, which comes and goes: what a client is told, and what its user."""
 import socket
 
 import pytest
 from http_peers import Program, Upstream, call, result
+from bridging import greeting
 from test_http_bridge import READY, echo, initialize, serving
 from test_replay import TALK, write_recording
 
@@ -13,26 +14,52 @@ def recording(tmp_path):
 
 
 @pytest.fixture
-def clients(mcpreel, recording):
-    """A client of a replay before a URL, and the replay."""
+def replay(mcpreel, recording):
     started = []
 
-    def start(url, *words):
-        program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--url", url, *words, recording])
-        started.append(program)
-        client = program.client()
-        hello = client.post(initialize())
-        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
-        assert client.post(READY, headers=inside).status == 202
-        return lambda n: client.post(call(n, "prompts/list"), headers=inside), program
+    def start(*words):
+        started.append(Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", recording, *words]))
+        return started[-1]
 
     yield start
     for program in started:
         program.close()
 
 
+def enter(program):
+    """A client with a session: what asks for it."""
+    client = program.client()
+    hello = client.post(initialize())
+    inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+    assert client.post(READY, headers=inside).status == 202
+    return lambda n, method="prompts/list": client.post(call(n, method), headers=inside)
+
+
+@pytest.fixture
+def clients(replay):
+    """A client of a replay before a URL, and the replay."""
+    def start(url, *words):
+        program = replay("--url", url, *words)
+        return enter(program), program
+
+    return start
+
+
 def told(program):
     return [line for line in program.err.splitlines() if "behind the recording" in line]
+
+
+def hanging_up(conn):
+    """A server that ends its connections, so that it can be gone at once."""
+    request = conn.request()
+    if request.method != "POST":
+        conn.answer(405, headers=[("Connection", "close")])
+    elif "id" not in request.json:
+        conn.answer(202, headers=[("Connection", "close")])
+    else:
+        method = request.json["method"]
+        answer = greeting(request.json["id"]) if method == "initialize" else result(request.json["id"], {"said": method})
+        conn.answer(json_=answer, headers=[("Connection", "close")])
 
 
 def test_a_server_that_is_down_is_tried_again(clients):
@@ -44,11 +71,14 @@ def test_a_server_that_is_down_is_tried_again(clients):
         answer = ask(n)
         assert (answer.status, answer.json["id"]) == (200, n)
         assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the server behind the recording cannot be asked: {refused}"}
-    server = Upstream(serving(echo), port=port)
+    server = Upstream(hanging_up, port=port)
     assert ask("up").json == result("up", {"said": "prompts/list"})
-    assert program.stop() == 4  # somebody went without an answer
-    assert told(program) == [f"mcpreel: the server behind the recording: {refused}", "mcpreel: the server behind the recording answers again"]
     server.close()
+    for n in range(2):
+        assert ask(n).json["error"] == answer.json["error"]  # whether it has to be greeted again or not
+    assert program.stop() == 4  # somebody went without an answer
+    down = f"mcpreel: warning: the server behind the recording: {refused}"
+    assert told(program) == [down, "mcpreel: the server behind the recording answers again", down]
 
 
 def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
@@ -68,7 +98,7 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
     methods = [r.json.get("method") for r in server.requests if r.body]
     assert methods == ["initialize", "notifications/initialized", "prompts/list"] * 2
     program.stop()
-    assert told(program) == ["mcpreel: the server behind the recording: it has ended the session; the next request begins another",
+    assert told(program) == ["mcpreel: warning: the server behind the recording: it has ended the session; the next request begins another",
                              "mcpreel: the server behind the recording answers again"]
     server.close()
 
@@ -103,3 +133,13 @@ def test_what_is_no_tls_is_told(clients):
     assert program.stop() == 4
     assert len(told(program)) == 1
     server.close()
+
+
+def test_a_command_behind_the_recording_answers_what_it_lacks(mcpreel, replay):
+    program = replay("--", mcpreel, "demo", "server")
+    clients = [enter(program) for _ in range(3)]
+    assert clients[0](1, "tools/list").json == TALK[3][1]
+    for ask in clients:
+        answer = ask(7)
+        assert answer.status == 200 and answer.json["id"] == 7 and answer.json["result"]["prompts"]
+    assert program.stop() == 0, program.err
