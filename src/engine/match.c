@@ -547,15 +547,18 @@ static bool borrow_from(struct matcher *m, const struct wanted *w, size_t first,
     return false;
 }
 
-/* Whoever has nothing of its own left looks at the other sessions, in order, and only then at
- * what was recorded without one. */
+/* Whoever has nothing of its own left looks at the other sessions of its era, in order; at the
+ * other era only for what its own was never asked for. */
 static void borrow(struct matcher *m, const struct wanted *w, struct match *out)
 {
     const struct script *s = m->script;
     size_t count = s->playable_count;
     size_t older = count - script_is_stateless(s, s->playable[count - 1]);
+    bool newer = script_is_stateless(s, w->session);
 
-    out->borrowed = borrow_from(m, w, 0, older, out) || borrow_from(m, w, older, count, out);
+    out->borrowed = !newer && borrow_from(m, w, 0, older, out);
+    if (!out->borrowed && out->outcome == MATCH_NEVER)
+        out->borrowed = borrow_from(m, w, newer ? 0 : older, newer ? older : count, out);
 }
 
 /* The oldest strand of a session that nobody has asked for; 0: none is left. */

@@ -1,5 +1,6 @@
 #include "engine/session.h"
 
+#include "engine/crossing.h"
 #include "engine/discover.h"
 #include "engine/miss.h"
 #include "engine/tasks.h"
@@ -238,6 +239,13 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     h->over = true;
 }
 
+static bool is_of_other_era(const struct session *s, uint32_t op)
+{
+    const struct script *script = s->host->script;
+
+    return script_is_stateless(script, script->ops[op].session) != s->stateless;
+}
+
 /* What differs from the recording although it was answered from it. */
 static void remark(struct session *s, const struct match *m, const struct mcp_message *live)
 {
@@ -256,8 +264,8 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
                    (unsigned long)script->ops[m->passed].seq,
                    STR_ARG(script_method(script, m->passed)->name));
     if (m->borrowed)
-        say_report(say, LOG_INFO, "%.*s answered with #%lu, of another session", STR_ARG(name),
-                   seq);
+        say_report(say, LOG_INFO, "%.*s answered with #%lu, of another %s", STR_ARG(name), seq,
+                   is_of_other_era(s, m->op) ? "era" : "session");
     if (m->rival)
         say_report(say, LOG_DEBUG, "%.*s answered with #%lu; #%lu is as much alike",
                    STR_ARG(name), seq, (unsigned long)script->ops[m->rival].seq);
@@ -378,6 +386,19 @@ static struct match find_match(struct session *s, const struct mcp_message *live
     return matcher_take(s->host->matcher, tasks.spent, tasks.session, live);
 }
 
+/* What there is of another era is taken only if it can be said in this one. */
+static void check_crossing(struct session *s, struct match *m)
+{
+    struct err *e = &s->host->matcher->trouble;
+
+    if (!m->borrowed || !is_of_other_era(s, m->op))
+        return;
+    if (crossing_is_possible(s->host->script, m->op, e))
+        s->stage.crosses = s->stateless;
+    else
+        *m = (struct match){ .outcome = e->kind == ERR_OK ? MATCH_NEVER : MATCH_BROKEN };
+}
+
 static void broken(struct session *s, const struct mcp_message *live, const struct err *e)
 {
     send_error(s, live, MCP_INTERNAL_ERROR, STR("the recording cannot be read"), STR_NONE);
@@ -391,6 +412,7 @@ static void answer(struct session *s, const struct mcp_message *live)
     struct session_host *h = s->host;
     struct match m = find_match(s, live);
 
+    check_crossing(s, &m);
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
     } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
@@ -401,6 +423,7 @@ static void answer(struct session *s, const struct mcp_message *live)
             renew_task(s, m.op);
         stage_play_blocked(&s->stage, m.op, live, m.outcome == MATCH_AGAIN && !m.anew,
                            blocked_by(s, live));
+        s->stage.crosses = false;
         tell_task(s, live, m.op);
     } else if (str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
