@@ -94,7 +94,7 @@ build/.tests: | build/build.ninja need-test
 	@$(call setup,build,$(CC),--reconfigure -Dtests=enabled)
 	@touch $@
 
-sanitize := -Dtests=enabled -Db_lundef=false -Db_sanitize=address,undefined
+sanitize := -Dtests=enabled -Db_lundef=false -Db_sanitize=address,undefined -Doptimization=2
 
 build-asan/build.ninja: | need-test
 	@$(call setup,build-asan,clang,$(sanitize))

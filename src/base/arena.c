@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-enum { ARENA_BLOCK = 16384 };
+/* Most hold a line or two, for a moment: the first block is one that malloc() has at hand. */
+enum { FIRST_BLOCK = 960, ARENA_BLOCK = 16384 };
 
 struct arena_block {
     struct arena_block *next;
@@ -23,7 +24,8 @@ void *arena_alloc(struct arena *a, size_t size)
 
     BUG_IF(size > SIZE_MAX / 2);
     if (!b || b->size - b->used < need) {
-        size_t cap = need > ARENA_BLOCK ? need : ARENA_BLOCK;
+        size_t least = b ? ARENA_BLOCK : FIRST_BLOCK;
+        size_t cap = need > least ? need : least;
         b = mem_grow(NULL, sizeof *b + cap);
         *b = (struct arena_block){ .next = a->blocks, .size = cap };
         a->blocks = b;

@@ -337,7 +337,7 @@ static void begin_exchange(struct http_conn *c)
     bool none = r->body.kind == BODY_NONE || (r->body.kind == BODY_LENGTH && !r->body.length);
 
     exchange_init(&c->exchange, r, &exchange_port, c);
-    c->exchange.host = place_of_host(&r->fields, h->self);
+    c->exchange.host = place_of_host(&r->host, h->self);
     c->exchange.origin = place_of_origin(&r->fields, h->self);
     c->exchange.connection = c->number;
     c->exchange.whole = none;

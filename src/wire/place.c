@@ -26,17 +26,9 @@ static bool only(const struct fields *f, struct str name, struct str *value, enu
     return true;
 }
 
-enum place place_of_host(const struct fields *f, const struct url_authority *self)
+enum place place_of_host(const struct url_authority *host, const struct url_authority *self)
 {
-    struct url_authority a;
-    struct str value;
-    enum place p;
-
-    if (!only(f, STR("host"), &value, &p))
-        return p;
-    if (!url_authority(&a, value) || a.userinfo.at)
-        return PLACE_OTHER;
-    return place_of(&a, a.port < 0 ? 80 : a.port, self);
+    return place_of(host, host->port < 0 ? 80 : host->port, self);
 }
 
 enum place place_of_origin(const struct fields *f, const struct url_authority *self)

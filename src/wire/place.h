@@ -18,8 +18,8 @@ enum place {
 };
 
 /* `self` is what we listen on, with its port. A wildcard is on every loopback address,
- * too, and has no other name of its own. */
-enum place place_of_host(const struct fields *f, const struct url_authority *self);
+ * too, and has no other name of its own. A Host has been read with its request. */
+enum place place_of_host(const struct url_authority *host, const struct url_authority *self);
 enum place place_of_origin(const struct fields *f, const struct url_authority *self);
 
 /* Who got past a gate was meant to: it counts as one of ours. */

@@ -130,10 +130,9 @@ static enum refusal check_host(struct request *r, const struct url *u)
 }
 
 /* One line that says 'chunked' and nothing else; the rest is about what to call it. */
-static enum refusal check_coding(const struct request *r)
+static enum refusal check_coding(const struct request *r, const struct field *at)
 {
     static const struct str name = STR_INIT("transfer-encoding"), word = STR_INIT("chunked");
-    const struct field *at = fields_next(&r->fields, name, NULL);
     struct str item = STR_NONE;
     size_t chunked = 0;
 
@@ -152,32 +151,29 @@ static enum refusal check_coding(const struct request *r)
 }
 
 /* HTTP lets tabs stand around any value, but not every reader does around these. */
-static bool has_tab(const struct request *r, struct str name)
+static bool has_tab(const struct field *f)
 {
-    const struct field *at = NULL;
+    const char *c = f ? f->name.at + f->name.len : "\r";
 
-    while ((at = fields_next(&r->fields, name, at))) {
-        for (const char *c = at->name.at + at->name.len; *c != '\r'; c++) {
-            if (*c == '\t')
-                return true;
-        }
-    }
-    return false;
+    while (*c != '\r' && *c != '\t')
+        c++;
+    return *c == '\t';
 }
 
 static enum refusal decide_body(struct request *r)
 {
     const struct field *length = fields_next(&r->fields, STR("content-length"), NULL);
+    const struct field *coding = fields_next(&r->fields, STR("transfer-encoding"), NULL);
 
-    if (has_tab(r, STR("content-length")) || has_tab(r, STR("transfer-encoding")))
+    if (has_tab(length) || has_tab(coding))
         return REFUSAL_FRAMING_TAB;
-    if (fields_next(&r->fields, STR("transfer-encoding"), NULL)) {
+    if (coding) {
         if (length)
             return REFUSAL_LENGTH_AND_CODING;
         if (r->minor == 0)
             return REFUSAL_CODING_OLD;
         r->body.kind = BODY_CHUNKED;
-        return check_coding(r);
+        return check_coding(r, coding);
     }
     if (!length)
         return REFUSAL_NONE;

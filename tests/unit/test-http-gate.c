@@ -170,7 +170,7 @@ static struct http_gate_verdict judge(const struct http_gate *g, struct str head
 
     request_init(&r);
     if (request_feed(&r, &in) == REQUEST_WHOLE)
-        v = http_gate_judge(g, &r, place_of_host(&r.fields, &self),
+        v = http_gate_judge(g, &r, place_of_host(&r.host, &self),
                             place_of_origin(&r.fields, &self), mcp);
     request_release(&r);
     return v;

@@ -126,6 +126,23 @@ static void several_lines_are_one_list(void **state)
     fields_release(&f);
 }
 
+static void what_was_named_once_is_not_taken_back(void **state)
+{
+    struct fields f = { .at = NULL };
+    struct media_accept a;
+
+    (void)state;
+    check("text/event-stream, application/json, */*;q=0, application/json;q=0", 1000, true,
+          1000, true);
+    fields_add(&f, STR("Accept"), STR("application/json, text/event-stream"));
+    fields_add(&f, STR("Accept"), STR("*/*;q=0, application/json;q=0"));
+    a = media_accept(&f);
+    assert_int_equal(a.of[MEDIA_JSON].q, 1000);
+    assert_true(a.of[MEDIA_JSON].named);
+    assert_int_equal(a.of[MEDIA_SSE].q, 1000);
+    fields_release(&f);
+}
+
 static void who_says_nothing_takes_everything(void **state)
 {
     struct fields f = { .at = NULL };
@@ -146,6 +163,7 @@ int main(void)
         cmocka_unit_test(likings_follow_the_most_telling_range),
         cmocka_unit_test(what_cannot_be_read_is_passed_over),
         cmocka_unit_test(several_lines_are_one_list),
+        cmocka_unit_test(what_was_named_once_is_not_taken_back),
         cmocka_unit_test(who_says_nothing_takes_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void assert_next(const char *before, const char *word, const char *want)
 
     if (secret != (want != NULL))
         fail_msg("'%s %s'", before, word);
-    if (secret)
+    if (want)
         assert_str(str_n(word + s.at, s.end - s.at), str_z(want));
 }
 
