@@ -9,20 +9,26 @@ static bool is_of(const struct script_session *s, enum mcp_version v, bool by_wi
 static bool list(struct casting *c, const struct script *script, enum mcp_version v,
                  bool by_wish)
 {
-    uint32_t *at = arena_alloc(&c->arena, c->all.count * sizeof *at);
-    size_t count = 0;
-    bool any = false;
+    size_t known = 0, others = 0, count = 0;
+    uint32_t *at;
 
     for (size_t i = 0; i < c->all.count; i++) {
         const struct script_session *s = &script->sessions[c->all.at[i]];
 
-        any = any || is_of(s, v, by_wish);
+        known += is_of(s, v, by_wish);
+        others += s->greeting && !is_of(s, v, by_wish);
+    }
+    if (!known || !others)
+        return known;
+    at = arena_alloc(&c->arena, (c->all.count - others) * sizeof *at);
+    for (size_t i = 0; i < c->all.count; i++) {
+        const struct script_session *s = &script->sessions[c->all.at[i]];
+
         if (!s->greeting || is_of(s, v, by_wish))
             at[count++] = c->all.at[i];
     }
-    if (any && count < c->all.count)
-        c->of[v] = (struct casting_parts){ .at = at, .count = count };
-    return any;
+    c->of[v] = (struct casting_parts){ .at = at, .count = count };
+    return true;
 }
 
 void casting_init(struct casting *c, const struct script *script)

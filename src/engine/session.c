@@ -391,7 +391,7 @@ static void check_crossing(struct session *s, struct match *m)
 {
     struct err *e = &s->host->matcher->trouble;
 
-    if (!m->borrowed || !is_of_other_era(s, m->op))
+    if (m->outcome == MATCH_BROKEN || !m->borrowed || !is_of_other_era(s, m->op))
         return;
     if (crossing_is_possible(s->host->script, m->op, e))
         s->stage.crosses = s->stateless;
