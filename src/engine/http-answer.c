@@ -49,6 +49,17 @@ void http_answer_send(struct http_answer *a, uint64_t exchange, unsigned status,
     put(a, ACTION_ANSWER, exchange, status, body);
 }
 
+bool http_answer_collect(struct buf *batch, size_t left, struct str *message)
+{
+    buf_add_ch(batch, batch->len ? ',' : '[');
+    buf_add(batch, *message);
+    if (left > 1)
+        return false;
+    buf_add_ch(batch, ']');
+    *message = buf_str(batch);
+    return true;
+}
+
 void http_answer_open(struct http_answer *a, uint64_t exchange, struct str session_id)
 {
     http_answer_start(a, STR("text/event-stream"), session_id);

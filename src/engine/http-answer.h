@@ -25,6 +25,10 @@ void http_answer_field(struct http_answer *a, struct str name, struct str value)
 void http_answer_send(struct http_answer *a, uint64_t exchange, unsigned status,
                       struct str body);
 
+/* The answers to a batch are one array, which is composed in `batch`: `*message` is one of the
+ * `left` that are still to come. True: the last, and it is all of them now. */
+bool http_answer_collect(struct buf *batch, size_t left, struct str *message);
+
 /* A stream of events begins; with header lines of its own. */
 void http_answer_open(struct http_answer *a, uint64_t exchange, struct str session_id);
 

@@ -2,9 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "engine/front-ask.h"
-#include "engine/front-server.h"
 #include "mcp/code.h"
 #include "trace/limits.h"
 
@@ -16,8 +14,6 @@ enum {
     CONFLICT = 409,
     BAD_GATEWAY = 502,
     UNAVAILABLE = 503,
-    GREETING_S = 60,
-    SECOND_US = 1000000,
 };
 
 static void put_on(struct action_sink *self, const struct action *a)
@@ -36,10 +32,7 @@ void http_front_init(struct http_front *f, const struct http_front_options *opti
     *f = (struct http_front){ .sink = { put_on }, .out = out, .options = *options };
     http_turns_init(&f->turns, &f->sink);
     sse_sessions_init(&f->sse, &f->sink, options->random);
-    session_ids_init(&f->ids);
-    map_init(&f->servers);
-    map_init(&f->sessions);
-    map_init(&f->timers);
+    front_servers_init(&f->servers, options->max_servers, out);
     buf_init(&f->versions, LIMIT_LINE);
     buf_add(&f->versions, STR(FRONT_SERVER_MODERN));
     http_params_init(&f->params);
@@ -48,38 +41,20 @@ void http_front_init(struct http_front *f, const struct http_front_options *opti
 
 void http_front_release(struct http_front *f)
 {
-    for (struct map_entry *e = NULL; (e = map_next(&f->servers, e));)
-        front_server_free(e->value);
     http_turns_release(&f->turns);
     sse_sessions_release(&f->sse);
-    session_ids_release(&f->ids);
-    map_release(&f->servers);
-    map_release(&f->sessions);
-    map_release(&f->timers);
+    front_servers_release(&f->servers);
     buf_release(&f->versions);
     http_params_release(&f->params);
     json_release(&f->json);
     arena_release(&f->arena);
 }
 
-static struct front_server *find_server(const struct http_front *f, uint64_t number)
-{
-    return map_get(&f->servers, map_number(&number));
-}
-
 uint64_t http_front_session(const struct http_front *f, uint64_t server)
 {
-    const struct front_server *s = find_server(f, server);
+    const struct front_server *s = front_servers_find(&f->servers, server);
 
     return s ? s->session : 0;
-}
-
-static void act(struct http_front *f, enum action_kind kind, const struct front_server *s,
-                struct str text)
-{
-    struct action a = { .kind = kind, .server = s->number, .text = text };
-
-    f->out->put(f->out, &a);
 }
 
 static void report(struct http_front *f, enum log_level level, struct str text)
@@ -100,18 +75,6 @@ static void refuse(struct http_front *f, uint64_t exchange, const struct http_ve
 static struct http_verdict no(unsigned status, struct str text)
 {
     return (struct http_verdict){ .status = status, .code = MCP_SERVER_ERROR, .text = text };
-}
-
-static void send_to(struct http_front *f, struct front_server *s, struct str text)
-{
-    if (!text.len)
-        return;
-    if (!s->greeting) {
-        act(f, ACTION_SEND_UPSTREAM, s, text);
-        return;
-    }
-    buf_add(&s->asked, text);
-    buf_add_ch(&s->asked, '\n');
 }
 
 /* Everybody who waits for something of a server's hears no more of it. Streams that a client
@@ -138,53 +101,24 @@ static void dismiss(struct http_front *f, struct front_server *s, const struct h
     f->own = STR_NONE;
 }
 
-static void give_up_unheard(struct http_front *f, const struct front_server *s,
-                            struct unheard_item *item)
-{
-    act(f, ACTION_UNHEARD, s, str_n(item->text, item->len));
-    free(item);
-}
-
-/* Nobody is served by it any longer, and who has not heard it by now never will. */
-static void retire(struct http_front *f, struct front_server *s)
-{
-    struct unheard_item *item;
-
-    while ((item = unheard_take(&s->unheard)))
-        give_up_unheard(f, s, item);
-    if (s->session) {
-        session_ids_end(&f->ids, str_z(s->id));
-        map_remove(&f->sessions, map_number(&s->session));
-    }
-    for (size_t i = 0; i < 2; i++)
-        if (f->shared[i] == s)
-            f->shared[i] = NULL;
-    if (f->spare == s)
-        f->spare = NULL;
-    s->ear = NULL;
-    s->ending = true;
-    f->running--;
-}
-
 static void end_server(struct http_front *f, struct front_server *s,
                        const struct http_verdict *v)
 {
     dismiss(f, s, v);
-    retire(f, s);
-    act(f, ACTION_END_UPSTREAM, s, STR_NONE);
+    front_servers_retire(&f->servers, s);
+    front_servers_act(&f->servers, ACTION_END_UPSTREAM, s, STR_NONE);
 }
 
 /* The place of whoever has been idle longest; false if nobody is. */
 static bool make_room(struct http_front *f)
 {
+    enum front_room room = front_servers_room(&f->servers);
     struct http_verdict v = http_rules_no_session();
     struct front_server *idle;
 
-    if (f->servers.count >= 2 * f->options.max_servers)
-        return false;
-    if (f->running < f->options.max_servers)
-        return true;
-    idle = front_server_idle(&f->servers, &f->turns);
+    if (room != FRONT_ROOM_IF_ONE_RETIRES)
+        return room == FRONT_ROOM;
+    idle = front_server_idle(&f->servers.all, &f->turns);
     if (!idle)
         return false;
     report(f, LOG_INFO,
@@ -193,57 +127,24 @@ static bool make_room(struct http_front *f)
     return true;
 }
 
-static struct front_server *start_server(struct http_front *f)
-{
-    struct front_server *s;
-
-    if (!make_room(f))
-        return NULL;
-    s = front_server_new(++f->started);
-    s->used_us = f->now_us;
-    map_put(&f->servers, map_number(&s->number), s);
-    f->running++;
-    act(f, ACTION_START_UPSTREAM, s, STR_NONE);
-    return s;
-}
-
 static struct front_server *take_server(struct http_front *f, enum front_role role)
 {
-    struct front_server *s = f->spare ? f->spare : start_server(f);
-
-    f->spare = NULL;
-    if (!s)
+    if (!f->servers.spare && !make_room(f))
         return NULL;
-    s->role = role;
-    server_link_init(&s->link, role != OF_SESSION);
-    return s;
-}
-
-static void greet(struct http_front *f, struct front_server *s)
-{
-    struct action a = { .kind = ACTION_SET_TIMER, .delay_us = (int64_t)GREETING_S * SECOND_US };
-
-    act(f, ACTION_SEND_UPSTREAM, s, front_server_hello(s));
-    s->greeting = true;
-    s->timer = a.timer = ++f->alarms;
-    map_put(&f->timers, map_number(&s->timer), s);
-    f->out->put(f->out, &a);
+    return front_servers_take(&f->servers, role, f->now_us);
 }
 
 /* Who speaks the era without sessions was asked about that once; after that it need not be
  * greeted. */
 static struct front_server *share_server(struct http_front *f, bool modern)
 {
-    struct front_server *s = f->shared[modern];
+    struct front_server *s = f->servers.shared[modern];
 
     if (s)
         return s;
     s = take_server(f, modern ? SHARED_MODERN : SHARED_LEGACY);
-    if (!s)
-        return NULL;
-    f->shared[modern] = s;
-    if (!modern || f->modern == MODERN_UNKNOWN)
-        greet(f, s);
+    if (s && (!modern || f->modern == MODERN_UNKNOWN))
+        front_servers_greet(&f->servers, s);
     return s;
 }
 
@@ -257,8 +158,8 @@ static void name_session(struct http_front *f, struct front_server *s, struct ht
         return;
     if (!s->session) {
         session_ids_make(s->id, f->options.random);
-        s->session = session_ids_named(&f->ids, str_z(s->id), &minted);
-        map_put(&f->sessions, map_number(&s->session), s);
+        s->session = session_ids_named(&f->servers.ids, str_z(s->id), &minted);
+        front_servers_enter(&f->servers, s);
     }
     x->session = s->session;
     x->session_id = str_z(s->id);
@@ -271,15 +172,6 @@ static void say(struct http_front *f, struct front_server *s, struct http_turn *
     http_turns_say(&f->turns, x, text);
 }
 
-static void keep_unheard(struct http_front *f, struct front_server *s, struct str text)
-{
-    struct unheard_item *item;
-
-    unheard_put(&s->unheard, text);
-    while ((item = front_server_excess(s)))
-        give_up_unheard(f, s, item);
-}
-
 static void say_to_client(struct http_front *f, struct front_server *s,
                           const struct server_said *said)
 {
@@ -288,7 +180,7 @@ static void say_to_client(struct http_front *f, struct front_server *s,
     if (x)
         say(f, s, x, said->text);
     else
-        keep_unheard(f, s, said->text);
+        front_servers_keep(&f->servers, s, said->text);
 }
 
 static void note_answer(struct http_front *f, struct front_server *s,
@@ -320,7 +212,7 @@ static void cancel_calls(struct http_front *f, struct front_server *s, uint64_t 
     struct str cancel;
 
     while ((cancel = server_link_cancel(&s->link, exchange)).len)
-        send_to(f, s, cancel);
+        front_servers_send(&f->servers, s, cancel);
 }
 
 /* A server that takes back what it was asked for says nothing more about it, nor about what
@@ -352,7 +244,7 @@ static void say_last(struct http_front *f, struct front_server *s, struct http_t
     note_answer(f, s, said->call, m);
     server_link_done(&s->link, said->call);
     if (x->gone && !x->stream)
-        act(f, ACTION_UNHEARD, s, said->text);
+        front_servers_act(&f->servers, ACTION_UNHEARD, s, said->text);
     name_session(f, s, x);
     http_turns_answer(&f->turns, x, said->text);
 }
@@ -372,17 +264,7 @@ static void say_to_call(struct http_front *f, struct front_server *s,
     else if (s->role == OF_SESSION)
         say_to_client(f, s, said);
     else
-        act(f, ACTION_UNHEARD, s, said->text);
-}
-
-static void send_asked(struct http_front *f, struct front_server *s)
-{
-    struct str rest = buf_str(&s->asked);
-
-    s->greeting = false;
-    while (rest.len)
-        act(f, ACTION_SEND_UPSTREAM, s, str_cut(&rest, '\n'));
-    buf_release(&s->asked);
+        front_servers_act(&f->servers, ACTION_UNHEARD, s, said->text);
 }
 
 static void hear_greeting(struct http_front *f, struct front_server *s,
@@ -392,7 +274,7 @@ static void hear_greeting(struct http_front *f, struct front_server *s,
     struct str versions = STR_NONE;
     struct http_verdict v;
 
-    map_remove(&f->timers, map_number(&s->timer));
+    front_servers_answered(&f->servers, s);
     if (modern)
         f->modern = MODERN_NO;
     if (!front_server_greeted(s, m, &versions, &v, &f->arena)) {
@@ -404,10 +286,11 @@ static void hear_greeting(struct http_front *f, struct front_server *s,
         buf_clear(&f->versions);
         buf_add(&f->versions, versions);
     } else {
-        act(f, ACTION_SEND_UPSTREAM, s,
+        front_servers_act(
+            &f->servers, ACTION_SEND_UPSTREAM, s,
             STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     }
-    send_asked(f, s);
+    front_servers_go_on(&f->servers, s);
 }
 
 /* In HTTP+SSE there is one stream for everything. */
@@ -421,7 +304,7 @@ static void say_all(struct http_front *f, struct front_server *s,
 
 static void hear_server(struct http_front *f, const struct event *ev)
 {
-    struct front_server *s = find_server(f, ev->server);
+    struct front_server *s = front_servers_find(&f->servers, ev->server);
     const struct record *r = ev->record;
     struct server_said said;
     struct mcp_message m;
@@ -429,7 +312,7 @@ static void hear_server(struct http_front *f, const struct event *ev)
     if (!s || r->kind != RECORD_MESSAGE)
         return; /* noise is nobody's */
     if (s->ending || s->role == SPARE) {
-        act(f, ACTION_UNHEARD, s, json_raw(r->message.msg));
+        front_servers_act(&f->servers, ACTION_UNHEARD, s, json_raw(r->message.msg));
         return;
     }
     m = mcp_classify(r->message.msg, &f->arena);
@@ -446,19 +329,14 @@ static void hear_server(struct http_front *f, const struct event *ev)
     else if (said.to == SAID_TO_CLIENT)
         say_to_client(f, s, &said);
     else
-        act(f, said.to == SAID_TO_US ? ACTION_SEND_UPSTREAM : ACTION_UNHEARD, s, said.text);
-}
-
-static void forget_server(struct http_front *f, struct front_server *s)
-{
-    map_remove(&f->servers, map_number(&s->number));
-    map_remove(&f->timers, map_number(&s->timer));
-    front_server_free(s);
+        front_servers_act(&f->servers,
+                          said.to == SAID_TO_US ? ACTION_SEND_UPSTREAM : ACTION_UNHEARD, s,
+                          said.text);
 }
 
 static void lose_server(struct http_front *f, uint64_t number, struct str why)
 {
-    struct front_server *s = find_server(f, number);
+    struct front_server *s = front_servers_find(&f->servers, number);
     struct http_verdict v = no(BAD_GATEWAY, STR_NONE);
 
     if (!s)
@@ -468,17 +346,17 @@ static void lose_server(struct http_front *f, uint64_t number, struct str why)
                               (unsigned long long)number, STR_ARG(why));
         report(f, LOG_WARN, v.text);
         dismiss(f, s, &v);
-        retire(f, s);
+        front_servers_retire(&f->servers, s);
     }
-    forget_server(f, s);
+    front_servers_forget(&f->servers, s);
 }
 
 static void hear_timer(struct http_front *f, uint64_t timer)
 {
-    struct front_server *s = map_remove(&f->timers, map_number(&timer));
+    struct front_server *s = front_servers_timer(&f->servers, timer);
     struct http_verdict v = no(BAD_GATEWAY, STR("the server does not answer its greeting"));
 
-    if (!s || s->ending)
+    if (!s)
         return;
     report(f, LOG_WARN, STR("a server does not answer its greeting"));
     end_server(f, s, &v);
@@ -501,9 +379,9 @@ static void pass_value(struct http_front *f, struct front_server *s, uint64_t ex
     struct mcp_message m = mcp_classify(v, &f->arena);
 
     if (m.kind == MCP_REQUEST)
-        send_to(f, s, server_link_ask(&s->link, exchange, &m));
+        front_servers_send(&f->servers, s, server_link_ask(&s->link, exchange, &m));
     else
-        send_to(f, s, server_link_tell(&s->link, &m));
+        front_servers_send(&f->servers, s, server_link_tell(&s->link, &m));
 }
 
 static void pass_values(struct http_front *f, struct front_server *s, uint64_t exchange)
@@ -547,7 +425,7 @@ static struct front_server *server_for(struct http_front *f, const struct front_
     if (http_call_is_modern(&q->call, &f->arena))
         return share_server(f, true);
     if (q->session)
-        return map_get(&f->sessions, map_number(&q->session));
+        return front_servers_of(&f->servers, q->session);
     return front_ask_is_initialize(q) ? take_server(f, OF_SESSION) : share_server(f, false);
 }
 
@@ -557,7 +435,7 @@ static bool tells_nobody(struct http_front *f, const struct front_ask *q)
     const struct mcp_message *m = q->call.message;
 
     return m && m->kind != MCP_REQUEST && !q->session &&
-           !f->shared[http_call_is_modern(&q->call, &f->arena)];
+           !f->servers.shared[http_call_is_modern(&q->call, &f->arena)];
 }
 
 static void refuse_another(struct http_front *f, const struct front_ask *q)
@@ -613,7 +491,7 @@ static void start_listening(struct http_front *f, struct front_server *s,
 
 static void hear_get(struct http_front *f, const struct front_ask *q)
 {
-    struct front_server *s = map_get(&f->sessions, map_number(&q->session));
+    struct front_server *s = front_servers_of(&f->servers, q->session);
     struct str last = http_call_header(&q->call, STR("last-event-id"));
     struct http_verdict v =
         no(CONFLICT, STR("Conflict: Only one SSE stream is allowed per session"));
@@ -641,13 +519,13 @@ static void open_sse(struct http_front *f, const struct front_ask *q)
         refuse_another(f, q);
         return;
     }
-    front_server_open_sse(s, &f->sse, q->exchange, &f->ids);
-    map_put(&f->sessions, map_number(&s->session), s);
+    front_server_open_sse(s, &f->sse, q->exchange, &f->servers.ids);
+    front_servers_enter(&f->servers, s);
 }
 
 static void hear_posted(struct http_front *f, const struct front_ask *q)
 {
-    struct front_server *s = q->session ? map_get(&f->sessions, map_number(&q->session)) : NULL;
+    struct front_server *s = q->session ? front_servers_of(&f->servers, q->session) : NULL;
     struct http_verdict v = http_rules_no_session();
 
     if (!s) {
@@ -662,7 +540,7 @@ static void hear_delete(struct http_front *f, const struct front_ask *q)
 {
     struct http_verdict v = http_rules_no_session();
 
-    end_server(f, map_get(&f->sessions, map_number(&q->session)), &v);
+    end_server(f, front_servers_of(&f->servers, q->session), &v);
     http_answer_start(&f->turns.answer, STR_NONE, STR_NONE);
     http_answer_send(&f->turns.answer, q->exchange, OK, STR_NONE);
 }
@@ -689,7 +567,7 @@ static void hear_request(struct http_front *f, const struct event *ev)
     struct http_verdict v = no(NOT_FOUND, STR("Not Found"));
     struct front_ask q;
 
-    front_ask_read(&q, ev, &f->ids, &f->json, &f->arena);
+    front_ask_read(&q, ev, &f->servers.ids, &f->json, &f->arena);
     if (f->closed)
         v = no(UNAVAILABLE, STR(RECORD_WHY_ENDED));
     else if (front_ask_is_ours(ev->request->path))
@@ -745,7 +623,7 @@ static void hear_end(struct http_front *f)
     if (f->closed)
         return;
     f->closed = true;
-    for (struct map_entry *e = NULL; (e = map_next(&f->servers, e));) {
+    for (struct map_entry *e = NULL; (e = map_next(&f->servers.all, e));) {
         struct front_server *s = e->value;
 
         if (!s->ending)
@@ -760,7 +638,7 @@ void http_front_step(struct http_front *f, const struct event *ev)
     f->now_us = ev->now_us;
     switch (ev->kind) {
     case EVENT_OPENED:
-        f->spare = start_server(f);
+        front_servers_start_spare(&f->servers, ev->now_us);
         break;
     case EVENT_REQUEST:
         hear_request(f, ev);

@@ -27,8 +27,7 @@
 #ifndef ENGINE_HTTP_FRONT_H
 #define ENGINE_HTTP_FRONT_H
 
-#include "engine/http-turns.h"
-#include "engine/sse-sessions.h"
+#include "engine/front-servers.h"
 
 struct http_front_options {
     size_t max_servers;
@@ -44,14 +43,7 @@ struct http_front {
     struct http_front_options options;
     struct http_turns turns;
     struct sse_sessions sse;
-    struct session_ids ids;
-    struct map servers;             /* number to struct front_server; those that end, too */
-    struct map sessions;            /* number to struct front_server */
-    struct map timers;              /* to the number of a server */
-    size_t running;                 /* servers that do not end */
-    uint64_t started, alarms;       /* ever */
-    struct front_server *spare;     /* nobody's yet */
-    struct front_server *shared[2]; /* of those without a session: legacy, modern */
+    struct front_servers servers;
     enum http_front_modern modern;
     struct buf versions;       /* that a modern server has named: a JSON array */
     struct http_params params; /* of its tools */

@@ -160,23 +160,9 @@ static unsigned status_of(const struct http_mock_call *c, struct str text)
     return http_rules_status_of(c->modern, text);
 }
 
-/* All of a batch is one array. */
-static void collect(struct http_mock_call *c, struct str text)
-{
-    buf_add_ch(&c->answers, c->answers.len ? ',' : '[');
-    buf_add(&c->answers, text);
-}
-
 static void answer_json(struct http_mock *m, struct http_mock_call *c, struct str text)
 {
-    if (c->batch) {
-        collect(c, text);
-        if (c->owed > 1)
-            return;
-        buf_add_ch(&c->answers, ']');
-        text = buf_str(&c->answers);
-    }
-    if (c->gone)
+    if ((c->batch && !http_answer_collect(&c->answers, c->owed, &text)) || c->gone)
         return;
     http_answer_start(&m->answer, STR("application/json"), id_of(c->client));
     http_answer_send(&m->answer, c->number, c->batch ? OK : status_of(c, text), text);

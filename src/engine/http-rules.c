@@ -259,11 +259,11 @@ struct http_verdict http_rules_judge(const struct http_rules *rules, const struc
     return not_allowed(rules);
 }
 
-unsigned http_rules_status(bool modern, struct json_val error)
+static unsigned status_of_error(struct json_val error)
 {
     int64_t code = 0;
 
-    if (!modern || !json_int(json_get(error, STR("code")), &code))
+    if (!json_int(json_get(error, STR("code")), &code))
         return OK;
     switch (code) {
     case MCP_METHOD_NOT_FOUND:
@@ -285,7 +285,7 @@ unsigned http_rules_status_of(bool modern, struct str message)
 
     json_init(&j);
     if (modern && json_scan(&j, message, &fault))
-        status = http_rules_status(true, json_get(json_root(&j), STR("error")));
+        status = status_of_error(json_get(json_root(&j), STR("error")));
     json_release(&j);
     return status;
 }

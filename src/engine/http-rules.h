@@ -36,7 +36,6 @@ struct http_verdict http_rules_no_session(void);
 
 /* The status of an answer that is one JSON-RPC message: which only the era without sessions
  * makes depend on it. */
-unsigned http_rules_status(bool modern, struct json_val error);
 unsigned http_rules_status_of(bool modern, struct str message);
 
 #endif

@@ -243,9 +243,7 @@ static bool hear_client(struct http_script *h, struct http_pending *p, const str
 
 static struct str kept_header(struct http_script *h, const struct fields *f, struct str name)
 {
-    const struct field *found = fields_next(f, name, NULL);
-
-    return found ? arena_str(&h->arena, found->value) : STR_NONE;
+    return arena_str(&h->arena, fields_value(f, name));
 }
 
 static void begin_odd(struct http_script *h, struct http_pending *p,

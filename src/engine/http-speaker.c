@@ -2,8 +2,6 @@
 
 #include "engine/http-endpoint.h"
 #include "mcp/code.h"
-#include "trace/limits.h"
-#include "json/splice.h"
 
 enum {
     NOTE_S = 2,      /* a notification is waited for so long before the next message goes */
@@ -19,15 +17,13 @@ enum {
     NOT_ALLOWED = 405,
 };
 
-static bool put_record(struct sink *self, const struct record *r, struct err *e);
-
 void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
 {
-    *s = (struct http_speaker){ .url = url, .records = { put_record } };
+    *s = (struct http_speaker){ .url = url };
     s->anew = STR("the client has to initialize again");
     say_init(&s->say, out);
     http_peer_init(&s->peer, url);
-    intake_init(&s->heard);
+    http_told_init(&s->told, &s->say, &s->peer, &s->arena);
     json_init(&s->json);
     buf_init(&s->complaint, COMPLAINT_MAX);
     http_relist_init(&s->relist);
@@ -37,10 +33,9 @@ void http_speaker_release(struct http_speaker *s)
 {
     http_said_release(&s->said);
     http_talk_release_all(&s->talks);
-    http_waits_release(&s->waits);
+    http_told_release(&s->told);
     http_peer_release(&s->peer);
     json_release(&s->json);
-    intake_release(&s->heard);
     arena_release(&s->arena);
     buf_release(&s->complaint);
     http_relist_release(&s->relist);
@@ -109,108 +104,12 @@ static void find_fault(struct http_speaker *s, struct str why)
     s->ending = 0;
 }
 
-/* Everybody who waits for what `by` brought gets an error. */
-static void fail_waits(struct http_speaker *s, const void *by, unsigned status, struct str why)
-{
-    struct http_wait *w;
-
-    while ((w = http_waits_of(&s->waits, by))) {
-        struct str data =
-            status ? arena_printf(&s->arena, "{\"httpStatus\":%u}", status) : STR_NONE;
-
-        s->greeting = s->greeting && w->what != HTTP_WAIT_GREETING;
-        if (!w->given_up) {
-            say_report(&s->say, LOG_WARN, "%.*s: %.*s", STR_ARG(w->method), STR_ARG(why));
-            say_error(&s->say, w->id, MCP_SERVER_ERROR, why, data);
-        }
-        http_waits_remove(&s->waits, w);
-    }
-}
-
-static void settle(struct http_speaker *s, struct http_wait *w, const struct mcp_message *m)
-{
-    if (w->what == HTTP_WAIT_GREETING) {
-        s->greeting = false;
-        http_peer_agree(&s->peer.version,
-                        json_text(json_get(m->result, STR("protocolVersion")), &s->arena));
-    }
-    if (w->what == HTTP_WAIT_TOOLS)
-        http_params_learn(&s->peer.params, m->result);
-    http_waits_remove(&s->waits, w);
-}
-
-/* An error that names no request is to the one it came for. */
-static void pass_nameless(struct http_speaker *s, const struct mcp_message *m)
-{
-    struct http_wait *w = http_waits_only(&s->waits, s->of);
-    struct json_splice edit;
-    struct buf text;
-
-    if (!w) {
-        say_report(&s->say, LOG_WARN, "the server complains: %.*s",
-                   STR_ARG(json_raw(m->error)));
-        return;
-    }
-    buf_init(&text, LIMIT_LINE);
-    json_splice_init(&edit, m->root);
-    json_splice_set(&edit, m->root, STR("id"), w->id);
-    json_splice_apply(&edit, &text);
-    settle(s, w, m);
-    say_message(&s->say, buf_str(&text));
-    buf_release(&text);
-}
-
-/* What we have asked for ourselves is for nobody else. */
-static void hear_list(struct http_speaker *s, const struct mcp_message *m)
-{
-    http_relist_hear(&s->relist, m);
-    http_params_learn(&s->peer.params, m->result);
-}
-
-static void pass_message(struct http_speaker *s, const struct mcp_message *m)
-{
-    enum json_type id = json_type(m->id);
-    struct http_wait *w;
-
-    if (m->kind == MCP_ERROR && (id == JSON_ABSENT || id == JSON_NULL)) {
-        pass_nameless(s, m);
-        return;
-    }
-    if (s->of == s->lister && mcp_is_response(m)) {
-        hear_list(s, m);
-        return;
-    }
-    w = mcp_is_response(m) ? http_waits_find(&s->waits, m->id, s->of) : NULL;
-    if (w)
-        settle(s, w, m);
-    else if (mcp_is_response(m))
-        http_talk_stray(s->of, json_raw(m->id));
-    say_message(&s->say, json_raw(m->root));
-}
-
-static bool put_record(struct sink *self, const struct record *r, struct err *e)
-{
-    struct http_speaker *s =
-        (struct http_speaker *)((char *)self - offsetof(struct http_speaker, records));
-
-    (void)e;
-    if (r->kind == RECORD_MESSAGE)
-        pass_message(s, r->message.as);
-    else
-        say_report(&s->say, LOG_WARN, "the server sent what is no message");
-    return true;
-}
-
 static void hear_text(struct http_speaker *s, struct http_talk *t, struct str text)
 {
-    struct err e = ERR_NONE;
-
-    s->of = t;
-    if (!intake_text(&s->heard, TO_CLIENT, text, &s->records, &e))
-        BUG("an engine takes every record");
+    http_told_text(&s->told, t, text);
     /* It should end now, and need not be waited for if it does not. */
     if (t->kind == HTTP_TALK_POST && t->exchange && !t->timer &&
-        (t == s->lister ? s->relist.heard : !http_waits_of(&s->waits, t)))
+        (t == s->lister ? s->relist.heard : !http_waits_of(&s->told.waits, t)))
         t->timer = set_timer(s, (int64_t)LINGER_S * SECOND_US);
 }
 
@@ -240,7 +139,7 @@ static void give_up_old(struct http_speaker *s, struct str why)
     s->way = HTTP_SPEAKER_STREAMABLE;
     buf_clear(&s->peer.endpoint);
     drop_stream(s, why);
-    fail_waits(s, s->hello, of->heard.status, said);
+    http_told_fail(&s->told, s->hello, of->heard.status, said);
     s->hello->over = true;
 }
 
@@ -336,17 +235,8 @@ static bool may_be_old(const struct http_speaker *s, const struct http_talk *t)
 {
     unsigned status = t->heard.status;
 
-    return t->greets && s->way == HTTP_SPEAKER_STREAMABLE && http_waits_of(&s->waits, t) &&
+    return t->greets && s->way == HTTP_SPEAKER_STREAMABLE && http_waits_of(&s->told.waits, t) &&
            (status == BAD_REQUEST || status == NOT_FOUND || status == NOT_ALLOWED);
-}
-
-/* The body is an answer to what was asked, not only to how. */
-static bool is_answer(struct http_speaker *s, const struct http_talk *t)
-{
-    struct mcp_message m = mcp_classify(json_root(&s->heard.json), &s->arena);
-    const struct http_wait *w = http_waits_find(&s->waits, m.id, t);
-
-    return mcp_is_response(&m) && w && w->by == t;
 }
 
 /* The next page of tools, in the name of one whose call is held. */
@@ -357,13 +247,14 @@ static void ask_for_tools(struct http_speaker *s, const struct http_talk *held)
 
     m = read_kept(s, text);
     s->lister = http_talk_new(&s->talks, HTTP_TALK_POST);
+    s->lister->list = &s->relist;
     post(s, s->lister, &m, text);
 }
 
 /* A call that lacks header lines which nobody could know is held until they are known. */
 static bool hold(struct http_speaker *s, struct http_talk *t)
 {
-    struct mcp_message m = mcp_classify(json_root(&s->heard.json), &s->arena);
+    struct mcp_message m = http_told_message(&s->told);
 
     if (!t->modern || !t->text || t->again || !http_relist_is_reason(t->heard.status, &m))
         return false;
@@ -382,24 +273,21 @@ static bool hold(struct http_speaker *s, struct http_talk *t)
 static bool hear_body(struct http_speaker *s, struct http_talk *t)
 {
     enum intake_kind kind;
-    struct err e = ERR_NONE;
 
     if (s->way == HTTP_SPEAKER_OLD && http_heard_is_fine(&t->heard)) {
         if (s->stream) /* where the answers come */
-            http_waits_pass(&s->waits, t, s->stream);
+            http_waits_pass(&s->told.waits, t, s->stream);
         return true;
     }
-    kind = intake_look(&s->heard, t->heard.packed ? STR_NONE : buf_str(&t->heard.body));
-    if (may_be_old(s, t) && !(kind == INTAKE_MESSAGE && is_answer(s, t))) {
+    kind = http_told_look(&s->told, t->heard.packed ? STR_NONE : buf_str(&t->heard.body));
+    if (may_be_old(s, t) && !(kind == INTAKE_MESSAGE && http_told_is_answer(&s->told, t))) {
         open_old(s, t);
         return false;
     }
     if (kind == INTAKE_MESSAGE && hold(s, t))
         return false;
-    s->of = t;
-    if ((kind == INTAKE_MESSAGE || kind == INTAKE_BATCH) &&
-        !intake_seen(&s->heard, TO_CLIENT, &s->records, &e))
-        BUG("an engine takes every record");
+    if (kind == INTAKE_MESSAGE || kind == INTAKE_BATCH)
+        http_told_seen(&s->told, t);
     return true;
 }
 
@@ -410,19 +298,19 @@ static void end_post(struct http_speaker *s, struct http_talk *t, struct str why
 
     if (t->resumes || http_heard_is_stream(&t->heard))
         http_talk_count(t, s->now_us);
-    if (http_waits_of(&s->waits, t) && s->way == HTTP_SPEAKER_STREAMABLE &&
+    if (http_waits_of(&s->told.waits, t) && s->way == HTTP_SPEAKER_STREAMABLE &&
         http_talk_may_resume(t)) {
         t->resumes = true;
         t->timer = set_timer(s, http_talk_delay_us(t));
         return;
     }
     said = complain(s, t, why);
-    if (http_waits_of(&s->waits, t) || (t->note && !heard))
+    if (http_waits_of(&s->told.waits, t) || (t->note && !heard))
         find_fault(s, said);
     if (t->note && (!heard || why.len))
         say_report(&s->say, LOG_WARN, "a notification may not have come to the server: %.*s",
                    STR_ARG(said));
-    fail_waits(s, t, heard ? 0 : t->heard.status, said);
+    http_told_fail(&s->told, t, heard ? 0 : t->heard.status, said);
     t->over = true;
 }
 
@@ -481,10 +369,10 @@ static void end_old(struct http_speaker *s, struct http_talk *t, struct str why)
 {
     struct str said = why.len ? why : STR("the server has ended the session");
 
-    s->greeting = false;
-    if (http_waits_of(&s->waits, t))
+    s->told.greeting = false;
+    if (http_waits_of(&s->told.waits, t))
         find_fault(s, said);
-    fail_waits(s, t, 0, said);
+    http_told_fail(&s->told, t, 0, said);
     t->over = true;
 }
 
@@ -526,11 +414,11 @@ static void begin_session(struct http_speaker *s)
     if (s->peer.session.len && !s->ended)
         ask_delete(s);
     if (s->stream)
-        fail_waits(s, s->stream, 0, STR("the client has begun another session"));
+        http_told_fail(&s->told, s->stream, 0, STR("the client has begun another session"));
     drop_stream(s, STR_NONE);
     http_peer_begin(&s->peer);
     s->ended = false;
-    s->greeting = true;
+    s->told.greeting = true;
 }
 
 static void greet(struct http_speaker *s, const struct mcp_message *m, struct str text)
@@ -541,7 +429,7 @@ static void greet(struct http_speaker *s, const struct mcp_message *m, struct st
     t = http_talk_new(&s->talks, HTTP_TALK_POST);
     t->greets = true;
     http_talk_keep(t, text);
-    http_waits_add(&s->waits, m, t);
+    http_waits_add(&s->told.waits, m, t);
     if (s->way == HTTP_SPEAKER_OLD)
         open_old(s, t);
     else
@@ -552,7 +440,7 @@ static void greet(struct http_speaker *s, const struct mcp_message *m, struct st
 static bool cancel(struct http_speaker *s, const struct mcp_message *m)
 {
     struct http_wait *w =
-        http_waits_find(&s->waits, json_get(m->params, STR("requestId")), NULL);
+        http_waits_find(&s->told.waits, json_get(m->params, STR("requestId")), NULL);
     struct http_talk *t = s->talks.first;
 
     while (w && t && t != w->by)
@@ -562,7 +450,7 @@ static bool cancel(struct http_speaker *s, const struct mcp_message *m)
             w->given_up = true;
         return false;
     }
-    http_waits_forget(&s->waits, t);
+    http_waits_forget(&s->told.waits, t);
     http_talk_drop(t, &s->say, STR_NONE);
     return true;
 }
@@ -583,10 +471,10 @@ static void speak(struct http_speaker *s, const struct mcp_message *m, struct st
     t->ready =
         m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/initialized"));
     if (m && m->kind == MCP_REQUEST)
-        http_waits_add(&s->waits, m, t);
+        http_waits_add(&s->told.waits, m, t);
     if (!m)
-        http_waits_add_all(&s->waits, json_root(&s->json), t);
-    t->note = !http_waits_of(&s->waits, t);
+        http_waits_add_all(&s->told.waits, json_root(&s->json), t);
+    t->note = !http_waits_of(&s->told.waits, t);
     if (!m || !mcp_is_response(m)) {
         s->gate = t;
         s->gate_timer = t->note ? set_timer(s, (int64_t)NOTE_S * SECOND_US) : 0;
@@ -608,7 +496,7 @@ static bool may_go(struct http_speaker *s, bool answers)
 {
     if (s->way == HTTP_SPEAKER_OPENING)
         return false;
-    return answers || (!s->greeting && is_gate_open(s) &&
+    return answers || (!s->told.greeting && is_gate_open(s) &&
                        http_talk_open(&s->talks) < HTTP_SPEAKER_AT_ONCE);
 }
 
@@ -666,7 +554,7 @@ static void leave(struct http_speaker *s)
     s->state = HTTP_SPEAKER_LEAVING;
     http_talk_drop_all(&s->talks, &s->say);
     http_said_release(&s->said);
-    http_waits_release(&s->waits);
+    http_waits_release(&s->told.waits);
     if (!s->peer.session.len || s->ended)
         return;
     ask_delete(s);
@@ -685,7 +573,7 @@ static void hear_closed(struct http_speaker *s)
 /* Something is on its way that the server has to get, or that the client waits for. */
 static bool is_busy(const struct http_speaker *s)
 {
-    return s->said.first || http_waits_any(&s->waits) || http_talk_any_note(&s->talks);
+    return s->said.first || http_waits_any(&s->told.waits) || http_talk_any_note(&s->talks);
 }
 
 static void hear_end_timer(struct http_speaker *s)

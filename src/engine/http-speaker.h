@@ -31,13 +31,8 @@
 #ifndef ENGINE_HTTP_SPEAKER_H
 #define ENGINE_HTTP_SPEAKER_H
 
-#include "engine/http-peer.h"
-#include "engine/http-relist.h"
 #include "engine/http-said.h"
-#include "engine/http-talk.h"
-#include "engine/http-waits.h"
-#include "engine/say.h"
-#include "trace/intake.h"
+#include "engine/http-told.h"
 
 enum { HTTP_SPEAKER_AT_ONCE = 128 };
 
@@ -57,15 +52,13 @@ enum http_speaker_state {
 struct http_speaker {
     struct say say;
     const struct url *url; /* borrowed */
-    struct sink records;   /* takes what the server says */
-    struct intake heard;
-    struct json json; /* what the client says */
+    struct json json;      /* what the client says */
     struct arena arena;
     struct http_peer peer;
-    struct http_waits waits;
+    struct http_told told;
     struct http_relist relist;
     struct http_talks talks;
-    struct http_talk *of;     /* whose answer is being looked at */
+    struct http_talk *of;     /* whose events are being looked at */
     struct http_talk *stream; /* of what the server says by itself; NULL: none */
     struct http_talk *gate;   /* what the next message waits for; NULL: nothing */
     struct http_talk *lister; /* asks for tools, for calls that are held; NULL: nobody does */
@@ -76,7 +69,6 @@ struct http_speaker {
 
     enum http_speaker_way way;
     enum http_speaker_state state;
-    bool greeting;   /* an initialize waits for its answer */
     bool ended;      /* the server has ended the session */
     struct str anew; /* what the client is told to do about that; borrowed, may be set */
     struct buf complaint;

@@ -30,6 +30,7 @@ struct http_talk {
     bool again;     /* it was held: that is done once */
     bool held;      /* until it is known which header lines it needs */
     bool over;
+    struct http_relist *list; /* takes its answers; borrowed; NULL: they are the client's */
     struct http_heard heard;
     struct buf stray; /* the id of an answer that came and is to something else; or empty */
     struct buf lines; /* those of its header lines that schemas ask for */

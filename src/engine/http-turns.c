@@ -95,39 +95,15 @@ void http_turns_listen(struct http_turns *t, struct http_turn *x)
     begin_stream(t, x);
 }
 
-static unsigned status_of(const struct http_turn *x, struct str message)
-{
-    struct json_fault fault;
-    unsigned status = OK;
-    struct json j;
-
-    json_init(&j);
-    if (x->modern && json_scan(&j, message, &fault))
-        status = http_rules_status(true, json_get(json_root(&j), STR("error")));
-    json_release(&j);
-    return status;
-}
-
-/* All of a batch is one array. */
-static bool collect(struct http_turn *x, struct str *message)
-{
-    buf_add_ch(&x->answers, x->answers.len ? ',' : '[');
-    buf_add(&x->answers, *message);
-    if (x->owed > 1)
-        return false;
-    buf_add_ch(&x->answers, ']');
-    *message = buf_str(&x->answers);
-    return true;
-}
-
 static void answer_json(struct http_turns *t, struct http_turn *x, struct str message)
 {
+    unsigned status = x->batch ? OK : http_rules_status_of(x->modern, message);
     uint64_t exchange = exchange_of(x);
 
-    if ((x->batch && !collect(x, &message)) || !exchange)
+    if ((x->batch && !http_answer_collect(&x->answers, x->owed, &message)) || !exchange)
         return;
     http_answer_start(&t->answer, STR("application/json"), x->session_id);
-    http_answer_send(&t->answer, exchange, x->batch ? OK : status_of(x, message), message);
+    http_answer_send(&t->answer, exchange, status, message);
 }
 
 void http_turns_answer(struct http_turns *t, struct http_turn *x, struct str message)

@@ -209,7 +209,8 @@ def test_the_map_names_every_module_and_none_that_is_gone():
     rooms = dict(re.findall(r"^### (\w+) — .*?\n(.*?)(?=^##)", text, re.M | re.S))
     for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
         modules = {p.stem for p in folder.iterdir() if p.suffix in (".c", ".cc") and not p.stem.startswith("cmd-")}
-        listed = re.findall(r"`([\w-]+)`", rooms[folder.name])
+        modules |= {p.name for p in folder.glob("*.h") if not list(folder.glob(p.stem + ".c*"))}
+        listed = re.findall(r"`([\w-]+(?:\.h)?)`", rooms[folder.name])
         named = set(listed)
         assert len(listed) == len(named), f"{folder.name}: on the map twice: {sorted(listed)}"
         assert modules <= named, f"{folder.name}: not on the map: {modules - named}"

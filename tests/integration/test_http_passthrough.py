@@ -1,4 +1,4 @@
-"""replay with a server at a URL behind it, which comes and goes: what a client is told, and what its user."""
+"""replay over HTTP with a server behind it, which comes and goes: what a client is told, and what its user."""
 import socket
 
 import pytest
@@ -13,22 +13,35 @@ def recording(tmp_path):
 
 
 @pytest.fixture
-def clients(mcpreel, recording):
-    """A client of a replay before a URL, and the replay."""
+def replay(mcpreel, recording):
     started = []
 
-    def start(url, *words):
-        program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--url", url, *words, recording])
-        started.append(program)
-        client = program.client()
-        hello = client.post(initialize())
-        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
-        assert client.post(READY, headers=inside).status == 202
-        return lambda n: client.post(call(n, "prompts/list"), headers=inside), program
+    def start(*words):
+        started.append(Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", recording, *words]))
+        return started[-1]
 
     yield start
     for program in started:
         program.close()
+
+
+def enter(program):
+    """A client with a session: what asks for it."""
+    client = program.client()
+    hello = client.post(initialize())
+    inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+    assert client.post(READY, headers=inside).status == 202
+    return lambda n, method="prompts/list": client.post(call(n, method), headers=inside)
+
+
+@pytest.fixture
+def clients(replay):
+    """A client of a replay before a URL, and the replay."""
+    def start(url, *words):
+        program = replay("--url", url, *words)
+        return enter(program), program
+
+    return start
 
 
 def told(program):
@@ -103,3 +116,13 @@ def test_what_is_no_tls_is_told(clients):
     assert program.stop() == 4
     assert len(told(program)) == 1
     server.close()
+
+
+def test_a_command_behind_the_recording_answers_what_it_lacks(mcpreel, replay):
+    program = replay("--", mcpreel, "demo", "server")
+    clients = [enter(program) for _ in range(3)]
+    assert clients[0](1, "tools/list").json == TALK[3][1]
+    for ask in clients:
+        answer = ask(7)
+        assert answer.status == 200 and answer.json["id"] == 7 and answer.json["result"]["prompts"]
+    assert program.stop() == 0, program.err

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from http_peers import Program, Upstream, call, result
+from http_peers import Program, Upstream, call, read_body, result
 
 VERSION = "2025-11-25"
 HELLO = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
@@ -65,6 +65,15 @@ def message_of(answer):
     return answer.json
 
 
+def listen(program, headers):
+    """Somebody who hears what the server says by itself: all of that, once it has ended as a whole body does."""
+    client = program.client()
+    client.ask(method="GET", headers=headers)
+    head = client.head()
+    assert head.status == 200
+    return lambda: read_body(client, head)
+
+
 def ask(client, n, request_id, headers):
     return message_of(client.post(call(request_id, "tools/call", name="t", arguments={"n": n}), headers=headers))
 
@@ -94,8 +103,10 @@ def test_a_session_that_was_deleted_is_gone(recording, replay):
     program = replay(recording)
     client = program.client()
     headers = session(client)
+    heard = listen(program, headers)
     client.ask(method="DELETE", headers=headers)
     assert client.answer().status == 200
+    assert heard() == b""
     assert client.post(call(1, "ping"), headers=headers).status == 404
     assert session(client, 9)
     assert program.stop() == 0
@@ -105,8 +116,10 @@ def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recordi
     program = replay(recording)
     client = program.client()
     headers = session(client)
-    answer = client.post(call(5, "tools/call", name="other", arguments={}), headers=headers)
-    assert message_of(answer)["error"]["code"] == -32000
+    heard = listen(program, session(program.client()))
+    answer = message_of(client.post(call(5, "tools/call", name="other", arguments={}), headers=headers))
+    assert (answer["id"], answer["error"]["code"]) == (5, -32000)
+    assert heard() == b""  # somebody else's, which ends all the same
     assert program.stop(None) == 1
     assert "mcpreel: ended by the first request that was not recorded; --on-unmatched warn goes on\n" in program.err
     assert "tools/call" in program.err
@@ -145,14 +158,12 @@ def test_who_is_not_of_this_machine_is_not_let_in(recording, replay):
     assert session(program.client())
 
 
-def test_a_stream_that_is_open_ends_with_the_program(recording, replay):
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_stream_that_is_open_ends_with_the_program(recording, replay, signum):
     program = replay(recording)
-    client, other = program.client(), program.client()
-    headers = session(client)
-    other.ask(method="GET", headers=headers)
-    assert other.head().status == 200
-    assert program.stop() == 0, program.err
-    other.rest()
+    heard = listen(program, session(program.client()))
+    assert program.stop(signum) == 0, program.err
+    assert heard() == b""
 
 
 def test_the_report_is_data_when_clients_are_on_http(recording, replay, tmp_path):

@@ -1,6 +1,6 @@
 """Two hundred clients at once that all say the same, recorded and replayed: each sees its own answers only.
 
-In every round all of them have asked before anybody is answered, and the last is answered first.
+When it is recorded, all of them have asked before anybody is answered, in every round, and the last is answered first.
 """
 import collections
 import select
@@ -11,8 +11,11 @@ import pytest
 
 import swarm
 from http_peers import Program
+from test_replay import write_recording
 
 CLIENTS, TURNS = 200, 3
+WELCOME = {"jsonrpc": "2.0", "id": swarm.HELLO["id"],
+           "result": {"protocolVersion": swarm.VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}}
 
 
 class Server(threading.Thread):
@@ -48,8 +51,7 @@ class Server(threading.Thread):
         if message["method"] == "initialize":
             self.made += 1
             extra = f"Mcp-Session-Id: made-up-session-{self.made:03}\r\n" if self.sessions else ""
-            result = {"protocolVersion": swarm.VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
-            self.say(wire, {"jsonrpc": "2.0", "id": message["id"], "result": result}, extra)
+            self.say(wire, WELCOME, extra)
         elif message["method"] == "tools/call":
             who = headers["mcp-session-id"][-3:] if self.sessions else str(message["params"]["arguments"]["who"])
             self.say(wire, told(who, self.turns[who]))
@@ -108,3 +110,14 @@ def test_each_sees_its_own_answers_only(mcpreel, tmp_path, sessions, stream):
         assert sorted(again) == sorted(heard)
     else:
         assert again == heard
+
+
+def test_each_has_the_only_session_from_its_start(mcpreel, tmp_path):
+    """It was made on stdio, so that everybody gets the same one, whatever the others do."""
+    talked = [("c2s", swarm.HELLO), ("s2c", WELCOME), ("c2s", swarm.READY)]
+    for turn in range(TURNS):
+        talked += [("c2s", swarm.call("anybody")), ("s2c", told("stdio", turn))]
+    player = Program([mcpreel, "-q", "replay", "--listen", "0", write_recording(tmp_path / "r.jsonl", talked)])
+    _, heard = talk(player, sessions=True)
+    assert player.stop() == 0, player.err
+    assert heard == [[f"stdio {turn}" for turn in range(TURNS)]] * CLIENTS

@@ -182,7 +182,7 @@ FAULTS = [
           "src/wire/bad.c:1: has no row in src/wire/meson.build",
           "src/wire/bad.c:1: has no unit test tests/unit/test-bad.c"),
     fault("check-tests", "a test that tests nothing",
-          {"tests/unit/test-err.c": "/* cmocka_unit_test(x) IN_A_DIRECTORY(x) */ int main(void) { return 0; }\n"},
+          {"tests/unit/test-err.c": "/* cmocka_unit_test(x) IN_A_DIRECTORY(x) AT_A_DESK(x) */ int main(void) { return 0; }\n"},
           "tests/unit/test-err.c:1: tests nothing: no cmocka_unit_test() in it"),
     fault("check-tests", "a test of nothing",
           {"tests/unit/test-bad.c": "cmocka_unit_test(x)\n", "tests/unit/helper.c": "\n"},

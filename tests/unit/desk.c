@@ -1,5 +1,6 @@
 #include "desk.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,6 +18,9 @@ static ssize_t capture(const struct sys *s, int fd, const void *from, size_t n)
 
     if (fd != STDOUT_FILENO)
         return d->write(s, fd, from, n);
+    errno = d->out_fails;
+    if (d->out_fails)
+        return -1;
     buf_add(&d->out, str_n(from, n));
     return (ssize_t)n;
 }
@@ -83,7 +87,8 @@ int desk_run(struct desk *d, const char *line)
     const struct dispatch world = { .sys = &d->faults.sys,
                                     .commands = commands,
                                     .env = d->env ? d->env : none,
-                                    .log = { .put = say, .to = &d->err } };
+                                    .log = { .put = say, .to = &d->err },
+                                    .out_is_tty = d->tty };
     int argc = 0;
 
     assert_true(strlen(line) < sizeof words);

@@ -14,11 +14,15 @@ struct desk {
     struct buf text;         /* of the latest desk_get() */
     char *dir;
     char *const *env; /* NULL-terminated NAME=value; NULL: nothing is set */
+    bool tty;         /* standard output is a terminal */
+    int out_fails;    /* errno of writing there; 0: it does not fail */
     ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
 };
 
 int desk_open(void **state);  /* makes the directory and goes there */
 int desk_close(void **state); /* removes it with everything in it */
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
 
 /* A file with ' for " and ` for \. */
 void desk_put(struct desk *d, const char *name, const char *text);

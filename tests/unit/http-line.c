@@ -291,6 +291,17 @@ void http_line_release(struct http_line *l)
     arena_release(&l->arena);
 }
 
+struct step_request http_line_request(const struct http_line *l)
+{
+    return (struct step_request){ .method = l->method,
+                                  .path = l->path,
+                                  .query = l->query,
+                                  .fields = &l->fields,
+                                  .host = l->host,
+                                  .origin = l->origin,
+                                  .body = l->body };
+}
+
 static bool is_text(struct str type)
 {
     return str_starts(type, STR("text/plain"));

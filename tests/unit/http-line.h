@@ -56,6 +56,9 @@ struct http_line {
 void http_line_read(struct http_line *l, struct str text);
 void http_line_release(struct http_line *l);
 
+/* A line that is a request, as an engine gets it; borrows from the line. */
+struct step_request http_line_request(const struct http_line *l);
+
 /* An action for a client on HTTP, as the line above; without a newline. */
 void http_line_write(struct buf *to, const struct action *a);
 

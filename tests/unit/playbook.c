@@ -348,8 +348,7 @@ static void hear_http(struct playbook *p, struct str line)
     http_line_read(&l, line);
     ev.exchange = l.number;
     if (l.kind == HTTP_LINE_REQUEST) {
-        request = (struct step_request){ l.method, l.path, &l.fields, l.host,
-                                         l.origin, l.body, l.query };
+        request = http_line_request(&l);
         ev.kind = EVENT_REQUEST;
         ev.request = &request;
     }

@@ -66,3 +66,14 @@ int plays_run(const char *group, const struct CMUnitTest *fixed, size_t count,
     globfree(&files);
     return failed;
 }
+
+void plays_check(play_function *play, const char *text, bool passes, const char *says)
+{
+    struct buf why;
+
+    buf_init(&why, 1 << 16);
+    if (play(str_z(text), &why) != passes)
+        fail_msg("%s: %s", passes ? "should pass" : "should fail", buf_z(&why));
+    assert_str(buf_str(&why), str_z(says));
+    buf_release(&why);
+}

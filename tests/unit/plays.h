@@ -16,4 +16,8 @@ typedef bool play_function(struct str text, struct buf *why);
 int plays_run(const char *group, const struct CMUnitTest *fixed, size_t count,
               const char *pattern, play_function *play);
 
+/* A story that must pass, or not, and what is said about it then: stories prove nothing unless
+ * a wrong one fails. */
+void plays_check(play_function *play, const char *text, bool passes, const char *says);
+
 #endif

@@ -66,15 +66,13 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(desk_run(d, "mcpreel check --secrets --redact-env KEY a"), 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_without_secrets_passes),
-        TEST(secrets_are_told_by_their_places),
-        TEST(an_unusable_file_is_not_clean),
-        TEST(what_makes_no_sense_is_refused),
+        AT_A_DESK(a_file_without_secrets_passes),
+        AT_A_DESK(secrets_are_told_by_their_places),
+        AT_A_DESK(an_unusable_file_is_not_clean),
+        AT_A_DESK(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,22 +195,20 @@ static void what_cannot_be_meant_is_refused(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_file_is_called_so),
-        TEST(a_file_that_broke_off_is_damaged),
-        TEST(odd_traffic_in_a_whole_file_is_only_odd),
-        TEST(a_line_of_an_unknown_type_is_odd),
-        TEST(one_unusable_file_does_not_hide_the_others),
-        TEST(names_cannot_fake_a_verdict),
-        TEST(the_copy_is_whole_and_counts),
-        TEST(what_the_copy_cannot_mend_is_named),
-        TEST(an_unusable_file_has_no_copy),
-        TEST(the_report_has_every_file),
-        TEST(what_cannot_be_meant_is_refused),
+        AT_A_DESK(a_whole_file_is_called_so),
+        AT_A_DESK(a_file_that_broke_off_is_damaged),
+        AT_A_DESK(odd_traffic_in_a_whole_file_is_only_odd),
+        AT_A_DESK(a_line_of_an_unknown_type_is_odd),
+        AT_A_DESK(one_unusable_file_does_not_hide_the_others),
+        AT_A_DESK(names_cannot_fake_a_verdict),
+        AT_A_DESK(the_copy_is_whole_and_counts),
+        AT_A_DESK(what_the_copy_cannot_mend_is_named),
+        AT_A_DESK(an_unusable_file_has_no_copy),
+        AT_A_DESK(the_report_has_every_file),
+        AT_A_DESK(what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,21 +179,19 @@ static void what_cannot_be_meant_is_refused(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_name_decides_the_format),
-        TEST(what_is_lost_is_told),
-        TEST(lossless_refuses_and_leaves_nothing),
-        TEST(standard_output_gets_the_data_and_nothing_else),
-        TEST(files_are_merged_by_time),
-        TEST(the_report_says_what_was_done),
-        TEST(lines_of_unknown_types_count_as_lost),
-        TEST(a_file_is_replaced_only_by_force_and_only_by_a_whole_one),
-        TEST(a_file_that_cannot_be_used_leaves_nothing),
-        TEST(what_cannot_be_meant_is_refused),
+        AT_A_DESK(the_name_decides_the_format),
+        AT_A_DESK(what_is_lost_is_told),
+        AT_A_DESK(lossless_refuses_and_leaves_nothing),
+        AT_A_DESK(standard_output_gets_the_data_and_nothing_else),
+        AT_A_DESK(files_are_merged_by_time),
+        AT_A_DESK(the_report_says_what_was_done),
+        AT_A_DESK(lines_of_unknown_types_count_as_lost),
+        AT_A_DESK(a_file_is_replaced_only_by_force_and_only_by_a_whole_one),
+        AT_A_DESK(a_file_that_cannot_be_used_leaves_nothing),
+        AT_A_DESK(what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,15 +81,13 @@ static void it_takes_no_operands(void **state)
                "mcpreel: unexpected 'x' for 'formats'\n  see 'mcpreel formats --help'\n");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_format_and_every_part_is_shown),
-        TEST(a_row_says_what_its_format_keeps),
-        TEST(as_json_it_is_the_table),
-        TEST(it_takes_no_operands),
+        AT_A_DESK(every_format_and_every_part_is_shown),
+        AT_A_DESK(a_row_says_what_its_format_keeps),
+        AT_A_DESK(as_json_it_is_the_table),
+        AT_A_DESK(it_takes_no_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 #include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "cmd/commands.h"
 #include "cmd/dispatch.h"
-#include "fault-sys.h"
+#include "desk.h"
+#include "scratch.h"
 #include "test.h"
 
 #define HEADER                                                                                 \
@@ -18,107 +15,20 @@
     "{\"type\":\"footer\",\"total_messages\":1,\"client_messages\":1,\"server_messages\":0,"   \
     "\"duration_ms\":0}\n"
 
-/* Files are real, standard output and standard error are buffers. */
-struct world {
-    struct fault_sys faults; /* first: what is handed a sys is handed a world */
-    struct buf out, err;
-    char path[64];
-    ssize_t (*write)(const struct sys *s, int fd, const void *from, size_t n);
-};
-
-static ssize_t capture(const struct sys *s, int fd, const void *from, size_t n)
-{
-    struct world *w = (struct world *)(uintptr_t)s;
-
-    assert_int_equal(fd, STDOUT_FILENO);
-    if (w->write)
-        return w->write(s, fd, from, n);
-    buf_add(&w->out, str_n(from, n));
-    return (ssize_t)n;
-}
-
-static ssize_t no_space(const struct sys *s, int fd, const void *from, size_t n)
-{
-    (void)s;
-    (void)fd;
-    (void)from;
-    (void)n;
-    errno = ENOSPC;
-    return -1;
-}
-
-static void say(void *to, struct str line)
-{
-    buf_add(to, line);
-}
-
-static void make_world(struct world *w, struct str content)
-{
-    int fd;
-
-    *w = (struct world){ .path = "/tmp/inspect-XXXXXX" };
-    fault_init(&w->faults);
-    w->faults.sys.write = capture;
-    buf_init(&w->out, 1 << 20);
-    buf_init(&w->err, 1 << 20);
-    fd = mkstemp(w->path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, content.at, content.len), content.len);
-    close(fd);
-}
-
-static void end_world(struct world *w)
-{
-    unlink(w->path);
-    buf_release(&w->out);
-    buf_release(&w->err);
-}
-
-static int run(struct world *w, const char *option, const char *path, const char *more)
-{
-    char *env[] = { NULL };
-    const struct dispatch d = { .sys = &w->faults.sys,
-                                .commands = commands,
-                                .env = env,
-                                .log = { .put = say, .to = &w->err } };
-    char *argv[6] = { (char *)(uintptr_t) "mcpreel", (char *)(uintptr_t) "inspect" };
-    int argc = 2;
-
-    for (size_t i = 0; i < 3; i++) {
-        const char *word = i == 0 ? option : i == 1 ? path : more;
-        if (word)
-            argv[argc++] = (char *)(uintptr_t)word;
-    }
-    buf_clear(&w->out);
-    buf_clear(&w->err);
-    return dispatch_run(&d, argc, argv);
-}
-
-static int inspect(struct world *w)
-{
-    return run(w, NULL, w->path, NULL);
-}
-
-static bool says(struct buf *text, const char *part)
-{
-    return strstr(buf_z(text), part) != NULL;
-}
-
 static void a_recording_is_told_on_standard_output(void **state)
 {
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
-    make_world(&w, STR(HEADER PING FOOTER));
-    assert_int_equal(inspect(&w), EXIT_OK);
-    assert_int_equal(w.err.len, 0);
-    assert_true(says(&w.out, "recording 1.0, "));
-    assert_true(says(&w.out, "\nping  "));
-    assert_true(says(&w.out, "\nOdd        1 request without an answer\n"));
-    assert_int_equal(run(&w, "--json", w.path, NULL), EXIT_OK);
-    assert_true(says(&w.out, "{\"v\":1,\"command\":\"inspect\",\"file\":{\"path\":\"/tmp/"));
-    assert_true(says(&w.out, "\"remarks\":0}"));
-    end_world(&w);
+    scratch_put("tape", STR(HEADER PING FOOTER));
+    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+    assert_int_equal(d->err.len, 0);
+    assert_non_null(strstr(buf_z(&d->out), "recording 1.0, "));
+    assert_non_null(strstr(buf_z(&d->out), "\nping  "));
+    assert_non_null(strstr(buf_z(&d->out), "\nOdd        1 request without an answer\n"));
+    assert_int_equal(desk_run(d, "mcpreel inspect --json tape"), EXIT_OK);
+    assert_non_null(
+        strstr(buf_z(&d->out), "{\"v\":1,\"command\":\"inspect\",\"file\":{\"path\":\"tape\""));
+    assert_non_null(strstr(buf_z(&d->out), "\"remarks\":0}"));
 }
 
 /* The reader's remark goes to standard error; the finding says how much is lost. */
@@ -132,53 +42,45 @@ static void a_damaged_end_is_a_finding_with_its_size(void **state)
         { STR_INIT(HEADER PING FOOTER "\0\0\0"), "3 bytes at the end are damaged" },
         { STR_INIT(HEADER PING "{\"a\"\0\0\0"), "7 bytes at the end are damaged" },
     };
+    struct desk *d = *state;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct world w;
-        make_world(&w, cases[i].content);
-        assert_int_equal(inspect(&w), EXIT_OK);
-        assert_true(says(&w.out, cases[i].finding));
-        assert_true(says(&w.err, "used up to here\n"));
-        end_world(&w);
+        scratch_put("tape", cases[i].content);
+        assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+        assert_non_null(strstr(buf_z(&d->out), cases[i].finding));
+        assert_non_null(strstr(buf_z(&d->err), "used up to here\n"));
     }
 }
 
 static void a_remark_about_another_place_is_no_damaged_end(void **state)
 {
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
-    make_world(&w, STR(PING FOOTER));
-    assert_int_equal(run(&w, "--json", w.path, NULL), EXIT_OK);
-    assert_true(says(&w.out, "\"remarks\":1}"));
-    assert_true(says(&w.out, "\"no-header\""));
-    assert_false(says(&w.out, "\"damaged-end\""));
-    end_world(&w);
+    scratch_put("tape", STR(PING FOOTER));
+    assert_int_equal(desk_run(d, "mcpreel inspect --json tape"), EXIT_OK);
+    assert_non_null(strstr(buf_z(&d->out), "\"remarks\":1}"));
+    assert_non_null(strstr(buf_z(&d->out), "\"no-header\""));
+    assert_null(strstr(buf_z(&d->out), "\"damaged-end\""));
 }
 
 static void blank_lines_at_the_end_are_no_damage(void **state)
 {
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
-    make_world(&w, STR(HEADER PING FOOTER "\n \n"));
-    assert_int_equal(inspect(&w), EXIT_OK);
-    assert_false(says(&w.out, "damaged"));
-    end_world(&w);
+    scratch_put("tape", STR(HEADER PING FOOTER "\n \n"));
+    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+    assert_null(strstr(buf_z(&d->out), "damaged"));
 }
 
 static void formats_that_have_no_header_are_not_odd_for_it(void **state)
 {
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
-    make_world(&w, STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
-                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
-    assert_int_equal(inspect(&w), EXIT_OK);
-    assert_true(says(&w.out, ": jsonrpc, "));
-    assert_true(says(&w.out, "\nOdd        nothing\n"));
-    end_world(&w);
+    scratch_put("tape", STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
+                            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+    assert_non_null(strstr(buf_z(&d->out), ": jsonrpc, "));
+    assert_non_null(strstr(buf_z(&d->out), "\nOdd        nothing\n"));
 }
 
 static void what_cannot_be_read_ends_with_3_and_no_output(void **state)
@@ -189,63 +91,54 @@ static void what_cannot_be_read_ends_with_3_and_no_output(void **state)
         STR_INIT(HEADER "{\"type\":}\n" PING),
         STR_INIT(HEADER "{\"type\":\"message\"}\n"),
     };
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        make_world(&w, broken[i]);
-        assert_int_equal(inspect(&w), EXIT_INPUT);
-        assert_int_equal(w.out.len, 0);
-        assert_true(says(&w.err, w.path));
-        end_world(&w);
+        scratch_put("tape", broken[i]);
+        assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_INPUT);
+        assert_int_equal(d->out.len, 0);
+        assert_non_null(strstr(buf_z(&d->err), "tape"));
     }
-    make_world(&w, STR(""));
-    assert_int_equal(run(&w, NULL, "/nowhere/at/all", NULL), EXIT_INPUT);
-    assert_int_equal(run(&w, NULL, "/tmp", NULL), EXIT_INPUT);
-    assert_int_equal(w.out.len, 0);
-    end_world(&w);
+    assert_int_equal(desk_run(d, "mcpreel inspect /nowhere/at/all"), EXIT_INPUT);
+    assert_int_equal(desk_run(d, "mcpreel inspect /tmp"), EXIT_INPUT);
+    assert_int_equal(d->out.len, 0);
 }
 
 static void it_takes_exactly_one_file(void **state)
 {
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
-    make_world(&w, STR(HEADER));
-    assert_int_equal(run(&w, NULL, NULL, NULL), EXIT_USAGE);
-    assert_int_equal(run(&w, NULL, w.path, w.path), EXIT_USAGE);
-    assert_int_equal(w.out.len, 0);
-    end_world(&w);
+    scratch_put("tape", STR(HEADER));
+    assert_int_equal(desk_run(d, "mcpreel inspect"), EXIT_USAGE);
+    assert_int_equal(desk_run(d, "mcpreel inspect tape tape"), EXIT_USAGE);
+    assert_int_equal(d->out.len, 0);
 }
 
 static void trouble_of_the_machine_ends_with_5(void **state)
 {
-    struct world w;
+    struct desk *d = *state;
 
-    (void)state;
-    make_world(&w, STR(HEADER PING FOOTER));
-    fault_fail(&w.faults, FAULT_READ, 1, FAULT_FOREVER, EIO);
-    assert_int_equal(inspect(&w), EXIT_IO);
-    assert_int_equal(w.out.len, 0);
-    end_world(&w);
-    make_world(&w, STR(HEADER PING FOOTER));
-    w.write = no_space;
-    assert_int_equal(inspect(&w), EXIT_IO);
-    assert_true(says(&w.err, "standard output"));
-    end_world(&w);
+    scratch_put("tape", STR(HEADER PING FOOTER));
+    d->out_fails = ENOSPC;
+    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_IO);
+    assert_non_null(strstr(buf_z(&d->err), "standard output"));
+    d->out_fails = 0;
+    fault_fail(&d->faults, FAULT_READ, 1, FAULT_FOREVER, EIO);
+    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_IO);
+    assert_int_equal(d->out.len, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_is_told_on_standard_output),
-        cmocka_unit_test(a_damaged_end_is_a_finding_with_its_size),
-        cmocka_unit_test(a_remark_about_another_place_is_no_damaged_end),
-        cmocka_unit_test(blank_lines_at_the_end_are_no_damage),
-        cmocka_unit_test(formats_that_have_no_header_are_not_odd_for_it),
-        cmocka_unit_test(what_cannot_be_read_ends_with_3_and_no_output),
-        cmocka_unit_test(it_takes_exactly_one_file),
-        cmocka_unit_test(trouble_of_the_machine_ends_with_5),
+        AT_A_DESK(a_recording_is_told_on_standard_output),
+        AT_A_DESK(a_damaged_end_is_a_finding_with_its_size),
+        AT_A_DESK(a_remark_about_another_place_is_no_damaged_end),
+        AT_A_DESK(blank_lines_at_the_end_are_no_damage),
+        AT_A_DESK(formats_that_have_no_header_are_not_odd_for_it),
+        AT_A_DESK(what_cannot_be_read_ends_with_3_and_no_output),
+        AT_A_DESK(it_takes_exactly_one_file),
+        AT_A_DESK(trouble_of_the_machine_ends_with_5),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

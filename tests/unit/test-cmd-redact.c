@@ -84,16 +84,14 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_copy_without_the_secrets_is_made),
-        TEST(a_cassette_gets_plain_marks),
-        TEST(the_report_can_be_json),
-        TEST(nothing_is_left_of_a_copy_that_failed),
-        TEST(what_makes_no_sense_is_refused),
+        AT_A_DESK(a_copy_without_the_secrets_is_made),
+        AT_A_DESK(a_cassette_gets_plain_marks),
+        AT_A_DESK(the_report_can_be_json),
+        AT_A_DESK(nothing_is_left_of_a_copy_that_failed),
+        AT_A_DESK(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,25 +55,28 @@ static void on_gone(void *to)
     loop_stop(b->loop);
 }
 
-static void ignore(void *to, struct str line)
-{
-    (void)to;
-    (void)line;
-}
-
+/* What the engine is told it says itself. */
 static void unheard(void *to, struct str line)
 {
     (void)to;
     fail_msg("%.*s", STR_ARG(line));
 }
 
-static void open_bench(struct bench *b)
+/* With a server on that port; 0: none is started. */
+static void open_bench(struct bench *b, int port)
 {
-    *b = (struct bench){ .loop = loop_new(), .log = { .level = LOG_ERROR, .put = ignore } };
+    char url[64];
+    struct remote where = { .url = url };
+    struct err e = ERR_NONE;
+
+    *b = (struct bench){ .loop = loop_new(), .log = { .level = LOG_INFO, .put = unheard } };
     b->app.log = &b->log;
     buf_init(&b->told, 1 << 16);
     drive_init(&b->drive, &b->app, b->loop, step, b, act, b);
     far_server_init(&b->server, &b->drive, EVENT_UPSTREAM, on_gone, b);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", port);
+    if (port)
+        assert_true(far_server_start(&b->server, b->loop, &where, &e));
 }
 
 static void close_bench(struct bench *b)
@@ -91,18 +94,13 @@ static void an_engine_may_ask_again_while_it_hears(void **state)
         PEER(ACCEPT), PEER_TEXT(SEES, "POST /mcp"), PEER_TEXT(SAYS, ANSWER(2)),
         PEER(DONE),
     };
-    char url[64];
-    struct remote where = { .url = url };
-    struct err e = ERR_NONE;
     struct peer peer;
     struct bench b;
 
     (void)state;
     peer_start(&peer, script);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
-    open_bench(&b);
+    open_bench(&b, peer.port);
     b.again = true;
-    assert_true(far_server_start(&b.server, b.loop, &where, &e));
     far_server_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
     assert_int_equal(b.told.len, 0); /* nothing happens while somebody steps */
     loop_run(b.loop);
@@ -128,17 +126,12 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
                         "Connection: close\r\n\r\n"),
         PEER(DONE),
     };
-    char url[64];
-    struct remote where = { .url = url };
-    struct err e = ERR_NONE;
     struct peer peer;
     struct bench b;
 
     (void)state;
     peer_start(&peer, script);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
-    open_bench(&b);
-    assert_true(far_server_start(&b.server, b.loop, &where, &e));
+    open_bench(&b, peer.port);
     far_server_send(&b.server, STR(HELLO));
     far_server_send(&b.server, STR("{\"id\":2,\"method\":\"ping\"}"));
     loop_run(b.loop);
@@ -156,24 +149,19 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
 static void the_engine_is_told_that_nobody_is_there_and_says_so_itself(void **state)
 {
     static const struct peer_step nothing[] = { PEER(DONE) };
-    char url[64], want[300];
-    struct remote where = { .url = url };
-    struct err e = ERR_NONE;
+    char want[300];
     struct peer peer;
     struct bench b;
 
     (void)state;
     peer_start(&peer, nothing);
     peer_join(&peer);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
     snprintf(want, sizeof want,
              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"cannot "
              "connect to 'http://127.0.0.1:%d': connection refused\"}} lost cannot connect to "
              "'http://127.0.0.1:%d': connection refused gone",
              peer.port, peer.port);
-    open_bench(&b);
-    b.log = (struct log){ .level = LOG_INFO, .put = unheard };
-    assert_true(far_server_start(&b.server, b.loop, &where, &e));
+    open_bench(&b, peer.port);
     far_server_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
     loop_run(b.loop);
     assert_str(buf_str(&b.told), str_z(want));
@@ -185,7 +173,7 @@ static void one_that_never_ran_has_nothing_to_end(void **state)
     struct bench b;
 
     (void)state;
-    open_bench(&b);
+    open_bench(&b, 0);
     far_server_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
     assert_false(far_server_end(&b.server));
     close_bench(&b);

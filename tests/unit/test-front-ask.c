@@ -45,11 +45,7 @@ static const struct front_ask *read_line(struct reading *r, const char *line)
     http_line_release(&r->line);
     http_line_read(&r->line, str_z(line));
     assert_int_equal(r->line.kind, HTTP_LINE_REQUEST);
-    r->request = (struct step_request){ .method = r->line.method,
-                                        .path = r->line.path,
-                                        .query = r->line.query,
-                                        .fields = &r->line.fields,
-                                        .body = r->line.body };
+    r->request = http_line_request(&r->line);
     front_ask_read(&r->ask, &ev, &r->ids, &r->json, &r->arena);
     assert_int_equal(r->ask.exchange, 7);
     return &r->ask;

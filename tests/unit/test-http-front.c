@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "http-line.h"
+#include "crowd.h"
 #include "plays.h"
 #include "test.h"
 
@@ -86,20 +86,9 @@ static void step(struct story *s, struct event ev)
     http_front_step(&s->front, &ev);
 }
 
-static struct step_request request_of(const struct http_line *l)
-{
-    return (struct step_request){ .method = l->method,
-                                  .path = l->path,
-                                  .query = l->query,
-                                  .fields = &l->fields,
-                                  .host = l->host,
-                                  .origin = l->origin,
-                                  .body = l->body };
-}
-
 static void request(struct story *s, struct http_line *l)
 {
-    struct step_request r = request_of(l);
+    struct step_request r = http_line_request(l);
 
     step(s, (struct event){ .kind = EVENT_REQUEST, .exchange = l->number, .request = &r });
 }
@@ -133,7 +122,7 @@ static bool happens(struct story *s, struct str line)
     bool is;
 
     if (str_starts(line, STR("servers "))) {
-        s->front.options.max_servers = (size_t)strtoul(line.at + strlen("servers "), NULL, 10);
+        s->front.servers.max = (size_t)strtoul(line.at + strlen("servers "), NULL, 10);
         return true;
     }
     if (str_starts(line, STR("server ")))
@@ -224,16 +213,9 @@ static bool play(struct str text, struct buf *why)
 
 static void check(const char *text, bool passes, const char *says)
 {
-    struct buf why;
-
-    buf_init(&why, 1 << 16);
-    if (play(str_z(text), &why) != passes)
-        fail_msg("%s: %s", passes ? "should pass" : "should fail", buf_z(&why));
-    assert_str(buf_str(&why), str_z(says));
-    buf_release(&why);
+    plays_check(play, text, passes, says);
 }
 
-/* The stories prove nothing unless a wrong one fails. */
 static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
 {
     (void)state;
@@ -244,88 +226,46 @@ static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
     check("server 1 starts\nclose\nserver 1 ends\n", false, "3: not expected\n  got  finish\n");
 }
 
-/* How far an exchange is, or a server. */
-enum state { UNUSED, ASKED, STREAMED, OVER };
+/* How far a server is. */
+enum course { UNUSED, RUNS, ENDS, GONE };
 
-enum { EXCHANGES = 160, SERVERS = 256, TIMERS = 256, ROUNDS = 300, AT_ONCE = 4 };
+enum { SERVERS = 256, AT_ONCE = 4 };
 
 /* Clients and servers that do anything at any time, and what must hold then. */
-struct crowd {
-    struct action_sink out;
+struct town {
+    struct crowd crowd;
     struct http_front front;
-    enum state at[EXCHANGES];
-    enum state servers[SERVERS]; /* ASKED: it runs; STREAMED: it was told to end */
+    enum course servers[SERVERS];
     uint64_t started;
-    uint64_t timers[TIMERS];
-    size_t timer_count;
-    uint64_t dice;
-    int64_t now_us;
-    bool finished;
 };
 
-static uint64_t throw(struct crowd * c, uint64_t sides)
-{
-    c->dice ^= c->dice << 13;
-    c->dice ^= c->dice >> 7;
-    c->dice ^= c->dice << 17;
-    return c->dice % sides;
-}
-
-static size_t running(const struct crowd *c)
+static size_t running(const struct town *t)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < SERVERS; i++)
-        count += c->servers[i] == ASKED;
+        count += t->servers[i] == RUNS;
     return count;
 }
 
-static void watch_server(struct crowd *c, const struct action *a)
+static void watch_server(void *engine, const struct action *a)
 {
-    enum state *at = &c->servers[a->server];
+    struct town *t = engine;
+    enum course *at = &t->servers[a->server];
 
     if (a->kind == ACTION_START_UPSTREAM) {
-        assert_int_equal(a->server, ++c->started);
+        assert_int_equal(a->server, ++t->started);
         assert_int_equal(*at, UNUSED);
-        *at = ASKED;
-        assert_true(running(c) <= AT_ONCE);
+        *at = RUNS;
+        assert_true(running(t) <= AT_ONCE);
     } else if (a->kind == ACTION_SEND_UPSTREAM) {
-        assert_int_equal(*at, ASKED);
+        assert_int_equal(*at, RUNS);
         assert_null(memchr(a->text.at, '\n', a->text.len));
     } else if (a->kind == ACTION_END_UPSTREAM) {
-        assert_int_equal(*at, ASKED);
-        *at = STREAMED;
+        assert_int_equal(*at, RUNS);
+        *at = ENDS;
     } else {
         assert_int_not_equal(*at, UNUSED);
-    }
-}
-
-static void watch(struct action_sink *self, const struct action *a)
-{
-    struct crowd *c = (struct crowd *)self;
-    enum state *at = &c->at[a->way.exchange];
-
-    switch (a->kind) {
-    case ACTION_ANSWER:
-    case ACTION_OPEN:
-        assert_int_equal(*at, ASKED);
-        *at = a->kind == ACTION_OPEN ? STREAMED : OVER;
-        break;
-    case ACTION_WRITE:
-    case ACTION_END:
-        assert_int_equal(*at, STREAMED);
-        *at = a->kind == ACTION_END ? OVER : STREAMED;
-        break;
-    case ACTION_SET_TIMER:
-        c->timers[c->timer_count++ % TIMERS] = a->timer;
-        break;
-    case ACTION_FINISH:
-        c->finished = true;
-        break;
-    case ACTION_REPORT:
-        break;
-    default:
-        watch_server(c, a);
     }
 }
 
@@ -376,93 +316,62 @@ static const char *const said[] = {
     "{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",
 };
 
-static void tell(struct crowd *c, struct event ev)
-{
-    c->now_us += 1000;
-    ev.now_us = c->now_us;
-    http_front_step(&c->front, &ev);
-}
-
-static void ask(struct crowd *c, uint64_t exchange)
-{
-    struct arena a = { NULL, 0 };
-    struct str line = str_z(asked[throw(c, sizeof asked / sizeof *asked)]), head;
-    struct step_request r;
-    struct http_line l;
-
-    head = str_cut(&line, '%');
-    if (line.len)
-        line = arena_printf(&a, "%llu %.*s%d%.*s", (unsigned long long)exchange, STR_ARG(head),
-                            (int) throw(c, 6) + 1, STR_ARG(str_skip(line, 1)));
-    else
-        line = arena_printf(&a, "%llu %.*s", (unsigned long long)exchange, STR_ARG(head));
-    http_line_read(&l, line);
-    r = request_of(&l);
-    c->at[exchange] = ASKED;
-    tell(c, (struct event){ .kind = EVENT_REQUEST, .exchange = exchange, .request = &r });
-    http_line_release(&l);
-    arena_release(&a);
-}
-
-static void leave(struct crowd *c, uint64_t exchange)
-{
-    if (c->at[exchange] != ASKED && c->at[exchange] != STREAMED)
-        return;
-    c->at[exchange] = OVER;
-    tell(c, (struct event){ .kind = EVENT_GONE, .exchange = exchange });
-}
-
-static void say_something(struct crowd *c, uint64_t server)
+static void say_something(struct town *t, uint64_t server)
 {
     struct record r = { .kind = RECORD_MESSAGE };
     struct json_fault fault;
     struct json j;
 
-    if (c->servers[server] != ASKED && c->servers[server] != STREAMED)
+    if (t->servers[server] != RUNS && t->servers[server] != ENDS)
         return;
     json_init(&j);
-    assert_true(json_scan(&j, str_z(said[throw(c, sizeof said / sizeof *said)]), &fault));
+    assert_true(
+        json_scan(&j, str_z(said[crowd_throw(&t->crowd, sizeof said / sizeof *said)]), &fault));
     r.message = (struct record_message){ .dir = TO_CLIENT, .msg = json_root(&j) };
-    tell(c, (struct event){ .kind = EVENT_UPSTREAM, .server = server, .record = &r });
+    crowd_tell(&t->crowd,
+               (struct event){ .kind = EVENT_UPSTREAM, .server = server, .record = &r });
     json_release(&j);
 }
 
-static void die(struct crowd *c, uint64_t server)
+static void die(struct town *t, uint64_t server)
 {
-    if (c->servers[server] != ASKED && c->servers[server] != STREAMED)
+    if (t->servers[server] != RUNS && t->servers[server] != ENDS)
         return;
-    c->servers[server] = OVER;
-    tell(c, (struct event){
-                .kind = EVENT_UPSTREAM_CLOSED, .server = server, .why = STR("it ended") });
+    t->servers[server] = GONE;
+    crowd_tell(&t->crowd, (struct event){ .kind = EVENT_UPSTREAM_CLOSED,
+                                          .server = server,
+                                          .why = STR("it ended") });
 }
 
-static void ring(struct crowd *c)
+static void step_town(void *engine, const struct event *ev)
 {
-    if (!c->timer_count || c->timer_count > TIMERS)
-        return;
-    tell(c, (struct event){ .kind = EVENT_TIMER, .timer = c->timers[--c->timer_count] });
+    struct town *t = engine;
+
+    http_front_step(&t->front, ev);
 }
 
-static void let_loose(struct crowd *c)
+static void let_loose(struct town *t)
 {
-    tell(c, (struct event){ .kind = EVENT_OPENED });
-    for (uint64_t next = 1; next < EXCHANGES;) {
-        uint64_t what = throw(c, 32);
+    struct crowd *c = &t->crowd;
+
+    crowd_tell(c, (struct event){ .kind = EVENT_OPENED });
+    for (uint64_t next = 1; next < CROWD_EXCHANGES;) {
+        uint64_t what = crowd_throw(c, 32);
 
         if (what < 12)
-            ask(c, next++);
+            crowd_ask(c, next++, asked, sizeof asked / sizeof *asked, 6);
         else if (what < 15)
-            leave(c, throw(c, next));
+            crowd_leave(c, crowd_throw(c, next));
         else if (what < 29)
-            say_something(c, throw(c, c->started) + 1);
+            say_something(t, crowd_throw(c, t->started) + 1);
         else if (what < 31)
-            die(c, throw(c, c->started) + 1);
+            die(t, crowd_throw(c, t->started) + 1);
         else
-            ring(c);
+            crowd_ring(c, true);
     }
-    tell(c, (struct event){ .kind = EVENT_CLOSED });
-    for (uint64_t i = 1; i <= c->started; i++)
-        die(c, i);
+    crowd_tell(c, (struct event){ .kind = EVENT_CLOSED });
+    for (uint64_t i = 1; i <= t->started; i++)
+        die(t, i);
 }
 
 static void whatever_anybody_does_each_exchange_and_each_server_ends_once(void **state)
@@ -470,19 +379,19 @@ static void whatever_anybody_does_each_exchange_and_each_server_ends_once(void *
     static const struct http_front_options options = { .max_servers = AT_ONCE, .random = mint };
 
     (void)state;
-    for (uint64_t round = 1; round <= ROUNDS; round++) {
-        struct crowd c = { .out = { watch }, .dice = round * 0x9e3779b97f4a7c15u };
+    for (uint64_t round = 1; round <= CROWD_ROUNDS; round++) {
+        struct town t = { .started = 0 };
 
         minted = 0;
-        http_front_init(&c.front, &options, &c.out);
-        let_loose(&c);
-        assert_true(c.finished);
-        assert_int_equal(running(&c), 0);
-        assert_int_equal(c.front.servers.count, 0);
-        assert_int_equal(c.front.running, 0);
-        for (size_t i = 0; i < EXCHANGES; i++)
-            assert_true(c.at[i] == UNUSED || c.at[i] == OVER);
-        http_front_release(&c.front);
+        crowd_begin(&t.crowd, round, step_town, &t);
+        t.crowd.other = watch_server;
+        http_front_init(&t.front, &options, &t.crowd.out);
+        let_loose(&t);
+        crowd_end(&t.crowd);
+        assert_int_equal(running(&t), 0);
+        assert_int_equal(t.front.servers.all.count, 0);
+        assert_int_equal(t.front.servers.running, 0);
+        http_front_release(&t.front);
     }
 }
 

@@ -1,35 +1,25 @@
 #include "engine/http-listeners.h"
 
-#include "http-line.h"
-#include "test.h"
+#include "scribe.h"
 
 /* A mock, as far as listeners are concerned, and what goes out. */
 struct bench {
-    struct action_sink out;
+    struct scribe scribe;
     struct http_mock mock;
     struct http_script http;
     struct http_mock_client client;
     struct http_mock_call calls[3];
-    struct buf did;
 };
-
-static void put(struct action_sink *self, const struct action *a)
-{
-    struct bench *b = (struct bench *)self;
-
-    http_line_write(&b->did, a);
-    buf_add_ch(&b->did, '\n');
-}
 
 static void open_bench(struct bench *b, uint64_t client, bool has_ids)
 {
-    *b = (struct bench){ .out = { put } };
+    *b = (struct bench){ 0 };
+    scribe_init(&b->scribe);
     b->http.stream_has_ids = has_ids;
     b->mock.http = &b->http;
     b->client.number = client;
-    buf_init(&b->did, 1 << 20);
     map_init(&b->mock.calls);
-    http_streams_init(&b->mock.streams, &b->out);
+    http_streams_init(&b->mock.streams, &b->scribe.out);
 }
 
 static void close_bench(struct bench *b)
@@ -37,7 +27,7 @@ static void close_bench(struct bench *b)
     unheard_release(&b->client.unheard);
     http_streams_release(&b->mock.streams);
     map_release(&b->mock.calls);
-    buf_release(&b->did);
+    scribe_release(&b->scribe);
 }
 
 static struct http_mock_call *listen(struct bench *b, size_t i)
@@ -58,12 +48,6 @@ static void leave(struct bench *b, struct http_mock_call *c)
     http_listeners_leave(&b->mock, &b->client, c->stream);
 }
 
-#define assert_did(b, want)                                                                    \
-    do {                                                                                       \
-        assert_str(buf_str(&(b)->did), str_z(want));                                           \
-        buf_clear(&(b)->did);                                                                  \
-    } while (0)
-
 static void what_nobody_hears_yet_waits_for_who_listens(void **state)
 {
     struct bench b;
@@ -72,10 +56,10 @@ static void what_nobody_hears_yet_waits_for_who_listens(void **state)
     open_bench(&b, 1, false);
     http_listeners_tell(&b.mock, &b.client, STR("{\"a\":1}"));
     http_listeners_tell(&b.mock, &b.client, STR("{\"b\":2}"));
-    assert_did(&b, "");
+    assert_wrote(&b.scribe, "");
     listen(&b, 0);
     http_listeners_tell(&b.mock, &b.client, STR("{\"c\":3}"));
-    assert_did(&b, "1 << {\"a\":1}\n1 << {\"b\":2}\n1 << {\"c\":3}\n");
+    assert_wrote(&b.scribe, "1 << {\"a\":1}\n1 << {\"b\":2}\n1 << {\"c\":3}\n");
     close_bench(&b);
 }
 
@@ -90,10 +74,10 @@ static void of_those_who_share_a_session_the_first_hears_it_and_then_the_next(vo
     first = listen(&b, 0);
     listen(&b, 1);
     http_listeners_tell(&b.mock, &b.client, STR("{\"b\":2}"));
-    assert_did(&b, "1 << {\"b\":2}\n");
+    assert_wrote(&b.scribe, "1 << {\"b\":2}\n");
     leave(&b, first);
     http_listeners_tell(&b.mock, &b.client, STR("{\"c\":3}"));
-    assert_did(&b, "2 << {\"c\":3}\n");
+    assert_wrote(&b.scribe, "2 << {\"c\":3}\n");
     close_bench(&b);
 }
 
@@ -108,11 +92,11 @@ static void a_stream_that_can_be_gone_on_with_is_kept_until_another_begins(void 
     kept = b.client.ear;
     assert_non_null(kept);
     http_listeners_tell(&b.mock, &b.client, STR("{\"a\":1}"));
-    assert_did(&b, "");
+    assert_wrote(&b.scribe, "");
     assert_int_equal(kept->messages, 1);
     listen(&b, 1);
     http_listeners_tell(&b.mock, &b.client, STR("{\"b\":2}"));
-    assert_did(&b, "2 id=2-1 << {\"b\":2}\n");
+    assert_wrote(&b.scribe, "2 id=2-1 << {\"b\":2}\n");
     assert_int_equal(b.mock.streams.open.count, 1);
     close_bench(&b);
 }

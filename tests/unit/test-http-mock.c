@@ -1,5 +1,6 @@
 #include "engine/http-mock.h"
 
+#include "crowd.h"
 #include "http-tape.h"
 #include "playbook.h"
 #include "plays.h"
@@ -7,13 +8,7 @@
 
 static void check(const char *play, bool passes, const char *says)
 {
-    struct buf why;
-
-    buf_init(&why, 1 << 16);
-    if (playbook_run(str_z(play), &why) != passes)
-        fail_msg("%s: %s", passes ? "should pass" : "should fail", buf_z(&why));
-    assert_str(buf_str(&why), str_z(says));
-    buf_release(&why);
+    plays_check(playbook_run, play, passes, says);
 }
 
 #define LIST                                                                                   \
@@ -23,7 +18,6 @@ static void check(const char *play, bool passes, const char *says)
     "options match=sequential\n"                                                               \
     "1 POST {\"id\":2,\"method\":\"tools/list\"}\n"
 
-/* The playbooks prove nothing unless a wrong one fails. */
 static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
 {
     (void)state;
@@ -140,58 +134,6 @@ static void the_oldest_session_makes_room_for_a_new_one(void **state)
     close_bench(&b);
 }
 
-/* How far an exchange is. */
-enum state { UNUSED, ASKED, STREAMED, OVER };
-
-enum { EXCHANGES = 128, TIMERS = 256, ROUNDS = 300 };
-
-/* Clients that do anything at any time, and what must hold then. */
-struct crowd {
-    struct action_sink out;
-    enum state at[EXCHANGES];
-    uint64_t timers[TIMERS];
-    size_t timer_count;
-    uint64_t dice;
-    int64_t now_us;
-    bool finished;
-};
-
-static uint64_t throw(struct crowd * c, uint64_t sides)
-{
-    c->dice ^= c->dice << 13;
-    c->dice ^= c->dice >> 7;
-    c->dice ^= c->dice << 17;
-    return c->dice % sides;
-}
-
-static void watch(struct action_sink *self, const struct action *a)
-{
-    struct crowd *c = (struct crowd *)self;
-    enum state *at = &c->at[a->way.exchange];
-
-    switch (a->kind) {
-    case ACTION_ANSWER:
-    case ACTION_OPEN:
-        assert_int_equal(*at, ASKED);
-        *at = a->kind == ACTION_OPEN ? STREAMED : OVER;
-        break;
-    case ACTION_WRITE:
-    case ACTION_END:
-        assert_int_equal(*at, STREAMED);
-        *at = a->kind == ACTION_END ? OVER : STREAMED;
-        break;
-    case ACTION_SET_TIMER:
-        assert_true(c->timer_count < TIMERS);
-        c->timers[c->timer_count++] = a->timer;
-        break;
-    case ACTION_FINISH:
-        c->finished = true;
-        break;
-    default:
-        break;
-    }
-}
-
 #define HELLO                                                                                  \
     "{\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"                     \
     "\"2025-11-25\",\"capabilities\":{\"sampling\":{}}}}"
@@ -253,50 +195,6 @@ static const char *const asked[] = {
     "POST path=/message?sessionId=%d " CALL("unknown"),
 };
 
-static void ask(struct crowd *c, struct http_mock *m, uint64_t exchange)
-{
-    struct step_request r;
-    struct event ev = { .kind = EVENT_REQUEST, .exchange = exchange, .now_us = c->now_us };
-    struct arena a = { NULL, 0 };
-    struct str line = str_z(asked[throw(c, sizeof asked / sizeof *asked)]), head;
-    struct http_line l;
-
-    head = str_cut(&line, '%');
-    if (line.len)
-        line = arena_printf(&a, "%llu %.*s%d%.*s", (unsigned long long)exchange, STR_ARG(head),
-                            (int) throw(c, 4) + 1, STR_ARG(str_skip(line, 1)));
-    else
-        line = arena_printf(&a, "%llu %.*s", (unsigned long long)exchange, STR_ARG(head));
-    http_line_read(&l, line);
-    r = (struct step_request){ l.method, l.path, &l.fields, l.host, l.origin, l.body, l.query };
-    ev.request = &r;
-    c->at[exchange] = ASKED;
-    http_mock_step(m, &ev);
-    http_line_release(&l);
-    arena_release(&a);
-}
-
-static void ring(struct crowd *c, struct http_mock *m)
-{
-    struct event ev = { .kind = EVENT_TIMER, .now_us = c->now_us += 1000000 };
-
-    if (!c->timer_count)
-        return;
-    ev.timer = c->timers[0];
-    memmove(c->timers, c->timers + 1, --c->timer_count * sizeof *c->timers);
-    http_mock_step(m, &ev);
-}
-
-static void leave(struct crowd *c, struct http_mock *m, uint64_t exchange)
-{
-    struct event ev = { .kind = EVENT_GONE, .exchange = exchange, .now_us = c->now_us };
-
-    if (c->at[exchange] != ASKED && c->at[exchange] != STREAMED)
-        return;
-    c->at[exchange] = OVER;
-    http_mock_step(m, &ev);
-}
-
 static unsigned char minted;
 
 static void mint(void *to, size_t size)
@@ -304,24 +202,26 @@ static void mint(void *to, size_t size)
     memset(to, ++minted, size);
 }
 
-static void let_loose(struct crowd *c, struct http_mock *m)
+static void step(void *engine, const struct event *ev)
 {
-    struct event end = { .kind = EVENT_CLOSED };
+    http_mock_step(engine, ev);
+}
 
-    for (uint64_t next = 1; next < EXCHANGES;) {
-        uint64_t what = throw(c, 10);
+static void let_loose(struct crowd *c)
+{
+    for (uint64_t next = 1; next < CROWD_EXCHANGES;) {
+        uint64_t what = crowd_throw(c, 10);
 
         if (what < 6)
-            ask(c, m, next++);
+            crowd_ask(c, next++, asked, sizeof asked / sizeof *asked, 4);
         else if (what < 8)
-            leave(c, m, throw(c, next));
+            crowd_leave(c, crowd_throw(c, next));
         else
-            ring(c, m);
+            crowd_ring(c, false);
     }
-    end.now_us = c->now_us;
-    http_mock_step(m, &end);
+    crowd_tell(c, (struct event){ .kind = EVENT_CLOSED });
     while (!c->finished && c->timer_count)
-        ring(c, m);
+        crowd_ring(c, false);
 }
 
 static void whatever_clients_do_each_exchange_ends_once(void **state)
@@ -345,16 +245,15 @@ static void whatever_clients_do_each_exchange_ends_once(void **state)
     http_tape_release(&tape);
     script_finish(&script);
     http_script_finish(&http);
-    for (uint64_t round = 1; round <= ROUNDS; round++) {
-        struct crowd c = { .out = { watch }, .dice = round * 0x9e3779b97f4a7c15u };
+    for (uint64_t round = 1; round <= CROWD_ROUNDS; round++) {
         struct http_mock m;
+        struct crowd c;
 
         minted = 0;
+        crowd_begin(&c, round, step, &m);
         http_mock_init(&m, &script, &http, NULL, &options, &c.out);
-        let_loose(&c, &m);
-        assert_true(c.finished);
-        for (size_t i = 0; i < EXCHANGES; i++)
-            assert_true(c.at[i] == UNUSED || c.at[i] == OVER);
+        let_loose(&c);
+        crowd_end(&c);
         http_mock_release(&m);
     }
     http_script_release(&http);

@@ -3,42 +3,25 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "http-line.h"
-#include "test.h"
+#include "scribe.h"
 
 /* Streams, and what went out on them. */
 struct bench {
-    struct action_sink out;
+    struct scribe scribe;
     struct http_streams streams;
-    struct buf did;
 };
-
-static void put(struct action_sink *self, const struct action *a)
-{
-    struct bench *b = (struct bench *)self;
-
-    http_line_write(&b->did, a);
-    buf_add_ch(&b->did, '\n');
-}
 
 static void open_bench(struct bench *b)
 {
-    *b = (struct bench){ .out = { put } };
-    buf_init(&b->did, (size_t)1 << 27);
-    http_streams_init(&b->streams, &b->out);
+    scribe_init(&b->scribe);
+    http_streams_init(&b->streams, &b->scribe.out);
 }
 
 static void close_bench(struct bench *b)
 {
     http_streams_release(&b->streams);
-    buf_release(&b->did);
+    scribe_release(&b->scribe);
 }
-
-#define assert_did(b, want)                                                                    \
-    do {                                                                                       \
-        assert_str(buf_str(&(b)->did), str_z(want));                                           \
-        buf_clear(&(b)->did);                                                                  \
-    } while (0)
 
 static void events_have_ids_of_our_own(void **state)
 {
@@ -52,11 +35,12 @@ static void events_have_ids_of_our_own(void **state)
     http_streams_prime(&b.streams, x, 500);
     http_streams_send(&b.streams, x, STR("{\"a\":1}"));
     http_streams_send(&b.streams, y, STR("{\"b\":2}"));
-    assert_did(&b, "10 id=1-1 retry=500 <<\n10 id=1-2 << {\"a\":1}\n11 << {\"b\":2}\n");
+    assert_wrote(&b.scribe,
+                 "10 id=1-1 retry=500 <<\n10 id=1-2 << {\"a\":1}\n11 << {\"b\":2}\n");
     assert_int_equal(x->messages, 1);
     http_streams_finish(&b.streams, x);
     http_streams_finish(&b.streams, y);
-    assert_did(&b, "10 end\n11 end\n");
+    assert_wrote(&b.scribe, "10 end\n11 end\n");
     close_bench(&b);
 }
 
@@ -73,23 +57,23 @@ static void what_was_lost_is_sent_again_and_the_rest_as_it_comes(void **state)
     http_streams_send(&b.streams, x, STR("{\"a\":1}"));
     x->exchange = 0; /* its client has gone */
     http_streams_send(&b.streams, x, STR("{\"a\":2}"));
-    assert_did(&b, "10 id=1-1 <<\n10 id=1-2 << {\"a\":1}\n");
+    assert_wrote(&b.scribe, "10 id=1-1 <<\n10 id=1-2 << {\"a\":1}\n");
     assert_ptr_equal(http_streams_find(&b.streams, 7, STR("1-1"), &n), x);
     assert_int_equal(n, 1);
     http_streams_resume(&b.streams, x, 11, n);
-    assert_did(&b, "11 id=1-2 << {\"a\":1}\n11 id=1-3 << {\"a\":2}\n");
+    assert_wrote(&b.scribe, "11 id=1-2 << {\"a\":1}\n11 id=1-3 << {\"a\":2}\n");
     http_streams_send(&b.streams, x, STR("{\"a\":3}"));
-    assert_did(&b, "11 id=1-4 << {\"a\":3}\n");
+    assert_wrote(&b.scribe, "11 id=1-4 << {\"a\":3}\n");
 
     /* The client comes once more, while the last exchange is still open. */
     http_streams_resume(&b.streams, x, 12, 4);
-    assert_did(&b, "11 end\n");
+    assert_wrote(&b.scribe, "11 end\n");
     http_streams_finish(&b.streams, x);
-    assert_did(&b, "12 end\n");
+    assert_wrote(&b.scribe, "12 end\n");
 
     /* It is over, and can still be asked for. */
     http_streams_resume(&b.streams, x, 13, 3);
-    assert_did(&b, "13 id=1-4 << {\"a\":3}\n13 end\n");
+    assert_wrote(&b.scribe, "13 id=1-4 << {\"a\":3}\n13 end\n");
     close_bench(&b);
 }
 
@@ -139,7 +123,7 @@ static void a_stream_without_ids_is_gone_when_it_is_over(void **state)
     assert_int_equal(b.streams.kept, 0);
     http_streams_hang_up(&b.streams, x);
     http_streams_hang_up(&b.streams, x);
-    assert_did(&b, "10 << {}\n10 end\n");
+    assert_wrote(&b.scribe, "10 << {}\n10 end\n");
     http_streams_finish(&b.streams, x);
     assert_int_equal(b.streams.open.count, 0);
     close_bench(&b);
@@ -161,7 +145,7 @@ static void of_a_long_stream_the_latest_is_kept(void **state)
         assert_true(x->kept <= HTTP_STREAM_KEPT && x->kept == b.streams.kept);
     }
     http_streams_resume(&b.streams, x, 5, 0);
-    assert_true(str_starts(buf_str(&b.did), STR("5 id=1-8 << x")));
+    assert_true(str_starts(buf_str(&b.scribe.wrote), STR("5 id=1-8 << x")));
     close_bench(&b);
     free(text);
 }
@@ -181,7 +165,7 @@ static void one_event_is_always_kept(void **state)
     assert_true(x->first && x->first == x->last);
     http_streams_send(&b.streams, x, STR("{}"));
     http_streams_resume(&b.streams, x, 5, 0);
-    assert_did(&b, "5 id=1-2 << {}\n");
+    assert_wrote(&b.scribe, "5 id=1-2 << {}\n");
     close_bench(&b);
     free(text);
 }

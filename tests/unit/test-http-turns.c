@@ -1,41 +1,24 @@
 #include "engine/http-turns.h"
 
-#include "http-line.h"
-#include "test.h"
+#include "scribe.h"
 
 /* Turns, and what went out. */
 struct bench {
-    struct action_sink out;
+    struct scribe scribe;
     struct http_turns turns;
-    struct buf did;
 };
-
-static void put(struct action_sink *self, const struct action *a)
-{
-    struct bench *b = (struct bench *)self;
-
-    http_line_write(&b->did, a);
-    buf_add_ch(&b->did, '\n');
-}
 
 static void open_bench(struct bench *b)
 {
-    *b = (struct bench){ .out = { put } };
-    buf_init(&b->did, 1 << 20);
-    http_turns_init(&b->turns, &b->out);
+    scribe_init(&b->scribe);
+    http_turns_init(&b->turns, &b->scribe.out);
 }
 
 static void close_bench(struct bench *b)
 {
     http_turns_release(&b->turns);
-    buf_release(&b->did);
+    scribe_release(&b->scribe);
 }
-
-#define assert_did(b, want)                                                                    \
-    do {                                                                                       \
-        assert_str(buf_str(&(b)->did), str_z(want));                                           \
-        buf_clear(&(b)->did);                                                                  \
-    } while (0)
 
 static struct http_turn *ask(struct bench *b, uint64_t exchange, const char *accept)
 {
@@ -61,18 +44,18 @@ static void what_is_said_first_decides(void **state)
     (void)state;
     open_bench(&b);
     http_turns_answer(&b.turns, ask(&b, 1, BOTH), STR("{\"a\":1}"));
-    assert_did(&b, "1 200 json {\"a\":1}\n");
+    assert_wrote(&b.scribe, "1 200 json {\"a\":1}\n");
     x = ask(&b, 2, BOTH);
     assert_true(http_turns_can_say(x));
     http_turns_say(&b.turns, x, STR("{\"b\":1}"));
     http_turns_answer(&b.turns, x, STR("{\"b\":2}"));
-    assert_did(&b, "2 200 sse\n2 << {\"b\":1}\n2 << {\"b\":2}\n2 end\n");
+    assert_wrote(&b.scribe, "2 200 sse\n2 << {\"b\":1}\n2 << {\"b\":2}\n2 end\n");
     http_turns_answer(&b.turns, ask(&b, 3, "text/event-stream"), STR("{\"c\":1}"));
-    assert_did(&b, "3 200 sse\n3 << {\"c\":1}\n3 end\n");
+    assert_wrote(&b.scribe, "3 200 sse\n3 << {\"c\":1}\n3 end\n");
     x = ask(&b, 4, "application/json");
     assert_false(http_turns_can_say(x));
     http_turns_answer(&b.turns, x, STR("{\"d\":1}"));
-    assert_did(&b, "4 200 json {\"d\":1}\n");
+    assert_wrote(&b.scribe, "4 200 json {\"d\":1}\n");
     assert_null(http_turns_find(&b.turns, 4));
     close_bench(&b);
 }
@@ -89,8 +72,8 @@ static void the_status_goes_by_the_error_in_one_era_only(void **state)
     x = ask(&b, 2, BOTH);
     x->modern = true;
     http_turns_answer(&b.turns, x, STR(error));
-    assert_did(&b, "1 200 json {\"error\":{\"code\":-32601}}\n"
-                   "2 404 json {\"error\":{\"code\":-32601}}\n");
+    assert_wrote(&b.scribe, "1 200 json {\"error\":{\"code\":-32601}}\n"
+                            "2 404 json {\"error\":{\"code\":-32601}}\n");
     close_bench(&b);
 }
 
@@ -105,15 +88,15 @@ static void the_answers_of_a_batch_are_one_array_or_events(void **state)
     x->owed = 2;
     x->batch = true;
     http_turns_answer(&b.turns, x, STR("{\"a\":1}"));
-    assert_did(&b, "");
+    assert_wrote(&b.scribe, "");
     http_turns_answer(&b.turns, x, STR("{\"a\":2}"));
-    assert_did(&b, "1 200 json [{\"a\":1},{\"a\":2}]\n");
+    assert_wrote(&b.scribe, "1 200 json [{\"a\":1},{\"a\":2}]\n");
     x = ask(&b, 2, "text/event-stream");
     x->owed = 2;
     x->batch = true;
     http_turns_answer(&b.turns, x, STR("{\"a\":1}"));
     http_turns_answer(&b.turns, x, STR("{\"a\":2}"));
-    assert_did(&b, "2 200 sse\n2 << {\"a\":1}\n2 << {\"a\":2}\n2 end\n");
+    assert_wrote(&b.scribe, "2 200 sse\n2 << {\"a\":1}\n2 << {\"a\":2}\n2 end\n");
     close_bench(&b);
 }
 
@@ -137,29 +120,29 @@ static void who_comes_back_has_what_it_missed_and_the_turn(void **state)
     open_bench(&b);
     x = in_session(&b, 1);
     http_turns_say(&b.turns, x, STR("{\"a\":1}"));
-    assert_did(&b, "1 200 sse\n1 id=1-1 <<\n1 id=1-2 << {\"a\":1}\n");
+    assert_wrote(&b.scribe, "1 200 sse\n1 id=1-1 <<\n1 id=1-2 << {\"a\":1}\n");
     assert_ptr_equal(http_turns_gone(&b.turns, 1), x);
     assert_null(http_turns_gone(&b.turns, 1));
     assert_true(http_turns_can_say(x));
     http_turns_say(&b.turns, x, STR("{\"a\":2}"));
-    assert_did(&b, "");
+    assert_wrote(&b.scribe, "");
     assert_null(http_turns_resume(&b.turns, 2, STR("1-2"), 5, STR_NONE, &over));
     assert_false(over); /* it is of another session */
     assert_ptr_equal(http_turns_resume(&b.turns, 1, STR("1-1"), 6, STR_NONE, &over), x);
     assert_false(over);
-    assert_did(&b, "6 200 sse\n6 id=1-2 << {\"a\":1}\n6 id=1-3 << {\"a\":2}\n");
+    assert_wrote(&b.scribe, "6 200 sse\n6 id=1-2 << {\"a\":1}\n6 id=1-3 << {\"a\":2}\n");
     assert_ptr_equal(http_turns_find(&b.turns, 1), x);
 
     /* Once more, while it is still heard: the other exchange ends. */
     assert_ptr_equal(http_turns_resume(&b.turns, 1, STR("1-3"), 7, STR_NONE, &over), x);
-    assert_did(&b, "7 200 sse\n6 end\n");
+    assert_wrote(&b.scribe, "7 200 sse\n6 end\n");
     assert_null(http_turns_gone(&b.turns, 6));
     http_turns_answer(&b.turns, x, STR("{\"a\":3}"));
-    assert_did(&b, "7 id=1-4 << {\"a\":3}\n7 end\n");
+    assert_wrote(&b.scribe, "7 id=1-4 << {\"a\":3}\n7 end\n");
     assert_null(http_turns_gone(&b.turns, 7));
     assert_null(http_turns_resume(&b.turns, 1, STR("1-3"), 8, STR_NONE, &over));
     assert_true(over);
-    assert_did(&b, "8 200 sse\n8 id=1-4 << {\"a\":3}\n8 end\n");
+    assert_wrote(&b.scribe, "8 200 sse\n8 id=1-4 << {\"a\":3}\n8 end\n");
     close_bench(&b);
 }
 
@@ -177,13 +160,13 @@ static void who_does_not_know_where_it_was_has_what_was_said_since(void **state)
     http_turns_say(&b.turns, x, STR("{\"a\":1}"));
     http_turns_gone(&b.turns, 1);
     http_turns_say(&b.turns, x, STR("{\"a\":2}"));
-    buf_clear(&b.did);
+    buf_clear(&b.scribe.wrote);
     http_turns_rejoin(&b.turns, x, 2);
-    assert_did(&b, "2 200 sse\n2 id=1-2 << {\"a\":2}\n");
+    assert_wrote(&b.scribe, "2 200 sse\n2 id=1-2 << {\"a\":2}\n");
     http_turns_say(&b.turns, x, STR("{\"a\":3}"));
-    assert_did(&b, "2 id=1-3 << {\"a\":3}\n");
+    assert_wrote(&b.scribe, "2 id=1-3 << {\"a\":3}\n");
     http_turns_drop(&b.turns, x);
-    assert_did(&b, "2 end\n");
+    assert_wrote(&b.scribe, "2 end\n");
     close_bench(&b);
 }
 
@@ -198,7 +181,7 @@ static void an_answer_for_nobody_goes_nowhere(void **state)
     assert_ptr_equal(http_turns_gone(&b.turns, 1), x);
     assert_false(http_turns_can_say(x));
     http_turns_answer(&b.turns, x, STR("{\"a\":1}"));
-    assert_did(&b, "");
+    assert_wrote(&b.scribe, "");
     assert_null(http_turns_find(&b.turns, 1));
     close_bench(&b);
 }
@@ -212,16 +195,17 @@ static void who_has_heard_something_is_not_refused_any_more(void **state)
     (void)state;
     open_bench(&b);
     http_turns_refuse(&b.turns, ask(&b, 1, BOTH), &v, STR("7"));
-    assert_did(&b, "1 502 json {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32000,\"message\":"
-                   "\"no\"},\"id\":7}\n");
+    assert_wrote(&b.scribe,
+                 "1 502 json {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32000,\"message\":"
+                 "\"no\"},\"id\":7}\n");
     x = ask(&b, 2, BOTH);
     http_turns_say(&b.turns, x, STR("{}"));
     http_turns_refuse(&b.turns, x, &v, STR("7"));
-    assert_did(&b, "2 200 sse\n2 << {}\n2 end\n");
+    assert_wrote(&b.scribe, "2 200 sse\n2 << {}\n2 end\n");
     x = ask(&b, 3, BOTH);
     http_turns_gone(&b.turns, 3);
     http_turns_refuse(&b.turns, x, &v, STR("7"));
-    assert_did(&b, "");
+    assert_wrote(&b.scribe, "");
     ask(&b, 4, BOTH); /* is given back with the rest */
     close_bench(&b);
 }

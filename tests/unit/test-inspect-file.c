@@ -112,16 +112,14 @@ static void a_file_that_cannot_be_used_is_an_error(void **state)
     stats_release(&s);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(everything_is_read_and_told),
-        TEST(a_torn_end_is_told),
-        TEST(what_its_format_cannot_hold_is_not_missed),
-        TEST(whoever_else_listens_gets_every_record),
-        TEST(a_file_that_cannot_be_used_is_an_error),
+        AT_A_DESK(everything_is_read_and_told),
+        AT_A_DESK(a_torn_end_is_told),
+        AT_A_DESK(what_its_format_cannot_hold_is_not_missed),
+        AT_A_DESK(whoever_else_listens_gets_every_record),
+        AT_A_DESK(a_file_that_cannot_be_used_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,18 +129,16 @@ static void a_journal_that_breaks_off_gives_what_is_in_it(void **state)
     assert_non_null(strstr(desk_get(d, "a.json"), "'method': 'ping'"));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_name_says_what_it_is_to_become),
         cmocka_unit_test(other_names_are_those_of_other_files),
-        TEST(the_document_is_made_beside_the_journal),
-        TEST(if_anything_fails_the_journal_stays),
-        TEST(if_the_folder_cannot_be_synced_the_journal_stays_too),
-        TEST(somebody_elses_file_is_replaced_only_when_asked),
-        TEST(a_journal_that_breaks_off_gives_what_is_in_it),
+        AT_A_DESK(the_document_is_made_beside_the_journal),
+        AT_A_DESK(if_anything_fails_the_journal_stays),
+        AT_A_DESK(if_the_folder_cannot_be_synced_the_journal_stays_too),
+        AT_A_DESK(somebody_elses_file_is_replaced_only_when_asked),
+        AT_A_DESK(a_journal_that_breaks_off_gives_what_is_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

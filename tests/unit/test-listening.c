@@ -286,10 +286,8 @@ int main(void)
         cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
         cmocka_unit_test(every_reason_to_be_kept_out_is_told_aloud_once),
         cmocka_unit_test(of_values_of_headers_no_more_is_told_than_names),
-        cmocka_unit_test_setup_teardown(the_url_is_told_on_standard_output, desk_open,
-                                        desk_close),
-        cmocka_unit_test_setup_teardown(the_address_is_told_on_a_descriptor_and_its_end_follows,
-                                        desk_open, desk_close),
+        AT_A_DESK(the_url_is_told_on_standard_output),
+        AT_A_DESK(the_address_is_told_on_a_descriptor_and_its_end_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

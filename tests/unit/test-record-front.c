@@ -1,121 +1,40 @@
 #include "cmd/record-front.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "scene.h"
 
-#include "desk.h"
-#include "dial.h"
-#include "test.h"
-
-/* Sessions of one client, which does what it has to in a thread of its own and then asks the
- * program to end. */
-struct scene {
-    struct desk *desk;
-    struct log log;
-    struct app app;
-    struct redaction redaction;
-    struct record_settings how;
-    struct record_place place;
-    struct listening_args listening;
-    struct record_front_settings front;
-    const char *ask;
-    struct buf heard; /* what the client was answered */
-    int ready;        /* says where to connect to */
-    int interrupts;   /* that follow */
+/* With servers that are started for it. */
+struct bench {
+    struct scene scene;
+    struct record_front_settings how;
 };
 
-static char *nothing[] = { NULL };
-
-static void say(void *to, struct str line)
+static void set(struct bench *b, struct desk *d, char **server)
 {
-    buf_add(to, line);
-}
-
-static void set(struct scene *s, struct desk *d, char **server)
-{
-    struct redaction_args args = { .server_url = true, .defaults = true };
     struct record_wish wish = { .output = "a.jsonl", .server = server };
-    struct err e = ERR_NONE;
-    int ends[2];
 
-    *s = (struct scene){ .desk = d, .interrupts = 1 };
-    buf_init(&s->heard, 1 << 16);
-    s->log = (struct log){ .level = LOG_DEBUG, .put = say, .to = &d->err };
-    s->app = (struct app){ .sys = &d->faults.sys, .env = nothing, .log = &s->log };
-    assert_true(redaction_init(&s->redaction, &s->app, &args, NULL, &e));
-    s->how = (struct record_settings){ .server = server,
-                                       .max_message = 1 << 20,
-                                       .flush_us = 1000000,
-                                       .redaction = &s->redaction };
-    while (server[s->how.server_count])
-        s->how.server_count++;
-    assert_true(record_place_find(&s->place, &s->app, &wish, &e));
-    assert_int_equal(pipe(ends), 0);
-    s->ready = ends[0];
-    s->listening.ready_fd = ends[1];
-    s->front = (struct record_front_settings){ .listening = &s->listening, .max_servers = 2 };
+    scene_set(&b->scene, d, &wish);
+    b->scene.how.server = server;
+    while (server[b->scene.how.server_count])
+        b->scene.how.server_count++;
+    b->how =
+        (struct record_front_settings){ .listening = &b->scene.listening, .max_servers = 2 };
 }
 
-static void clear(struct scene *s)
+static int record(struct bench *b, struct err *e)
 {
-    record_place_release(&s->place);
-    redaction_release(&s->redaction);
-    buf_release(&s->heard);
-    close(s->ready);
+    return record_front_run(&b->scene.app, &b->scene.place, &b->scene.how, &b->how, e);
 }
 
-static int connect_to(int ready)
-{
-    char text[64] = "";
-    size_t len = 0;
-
-    for (ssize_t n; (n = read(ready, text + len, sizeof text - 1 - len)) > 0;)
-        len += (size_t)n;
-    return dial_port((int)strtol(strrchr(text, ':') + 1, NULL, 10));
-}
-
-static void *be_a_client(void *to)
-{
-    struct scene *s = to;
-    int fd = connect_to(s->ready);
-    char piece[4096];
-
-    dial_say(fd, str_z(s->ask));
-    while (!strstr(buf_z(&s->heard), "\r\n\r\n") ||
-           buf_str(&s->heard).at[s->heard.len - 1] != '}') {
-        ssize_t n = read(fd, piece, sizeof piece);
-
-        if (n <= 0)
-            break;
-        buf_add(&s->heard, str_n(piece, (size_t)n));
-    }
-    for (int i = 0; i < s->interrupts; i++)
-        kill(getpid(), SIGINT);
-    close(fd);
-    return NULL;
-}
-
-static int run(struct scene *s, const char *ask)
+static int run(struct bench *b, const char *ask)
 {
     struct err e = ERR_NONE;
-    pthread_t client;
     int code;
 
-    s->ask = ask;
-    assert_int_equal(pthread_create(&client, NULL, be_a_client, s), 0);
-    code = record_front_run(&s->app, &s->place, &s->how, &s->front, &e);
+    scene_begin(&b->scene, ask);
+    code = record(b, &e);
     assert_int_equal(e.kind, ERR_OK);
-    assert_int_equal(pthread_join(client, NULL), 0);
+    scene_end(&b->scene);
     return code;
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("no \"%s\" in %s", part, text);
 }
 
 #define HEAD "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -129,13 +48,13 @@ static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
                        "read y",
                        NULL };
     struct desk *d = *state;
-    struct scene s;
+    struct bench b;
     const char *text;
 
-    set(&s, d, server);
-    assert_int_equal(run(&s, REQUEST), 0);
-    assert_has(buf_z(&s.heard), "HTTP/1.1 200 OK\r\n");
-    assert_has(buf_z(&s.heard), "\r\nMcp-Session-Id: ");
+    set(&b, d, server);
+    assert_int_equal(run(&b, REQUEST), 0);
+    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 200 OK\r\n");
+    assert_has(buf_z(&b.scene.heard), "\r\nMcp-Session-Id: ");
     text = desk_get(d, "a.jsonl");
     assert_has(text, "'transport':'stdio'");
     assert_has(text, "{'type':'proc','ev':'start'");
@@ -149,36 +68,36 @@ static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
     assert_has(buf_z(&d->err), "server 1: hello\n");
     assert_has(buf_z(&d->err), "recorded 2 messages in a.jsonl\n");
     assert_has(buf_z(&d->out), "/mcp\n");
-    clear(&s);
+    scene_clear(&b.scene);
 }
 
 static void what_we_say_in_its_place_is_told_as_ours(void **state)
 {
     char *server[] = { "sh", "-c", "read x; exit 3", NULL };
     struct desk *d = *state;
-    struct scene s;
+    struct bench b;
 
-    set(&s, d, server);
-    assert_int_equal(run(&s, REQUEST), 0);
-    assert_has(buf_z(&s.heard), "HTTP/1.1 502 ");
+    set(&b, d, server);
+    assert_int_equal(run(&b, REQUEST), 0);
+    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 502 ");
     assert_has(desk_get(d, "a.jsonl"), "'status':502,'by':'mcpreel'");
     assert_has(desk_get(d, "a.jsonl"), "'type':'footer','total_messages':1");
     assert_has(buf_z(&d->err), "server 1 is gone: 'sh' ended with exit code 3\n");
-    clear(&s);
+    scene_clear(&b.scene);
 }
 
 static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
 {
     char *server[] = { "cat", NULL };
     struct desk *d = *state;
-    struct scene s;
+    struct bench b;
 
-    set(&s, d, server);
-    assert_int_equal(run(&s, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
-    assert_has(buf_z(&s.heard), "HTTP/1.1 403 ");
+    set(&b, d, server);
+    assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
+    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 403 ");
     assert_has(desk_get(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
     assert_has(buf_z(&d->err), "warning: kept out: this Host is not served here; see ");
-    clear(&s);
+    scene_clear(&b.scene);
 }
 
 static void what_cannot_begin_leaves_no_file(void **state)
@@ -187,21 +106,19 @@ static void what_cannot_begin_leaves_no_file(void **state)
     char *silent[] = { "cat", NULL };
     struct desk *d = *state;
     struct err e = ERR_NONE;
-    struct scene s;
+    struct bench b;
 
-    set(&s, d, server);
-    assert_int_equal(record_front_run(&s.app, &s.place, &s.how, &s.front, &e), 127);
+    set(&b, d, server);
+    assert_int_equal(record(&b, &e), 127);
     assert_int_equal(e.kind, ERR_PEER);
     e = (struct err)ERR_NONE;
-    s.how.server = silent;
-    close((int)s.listening.ready_fd); /* nobody can be told */
-    assert_int_equal(record_front_run(&s.app, &s.place, &s.how, &s.front, &e), EXIT_IO);
+    b.scene.how.server = silent;
+    close((int)b.scene.listening.ready_fd); /* nobody can be told */
+    assert_int_equal(record(&b, &e), EXIT_IO);
     assert_int_equal(e.kind, ERR_IO);
     assert_int_equal(desk_count(d), 0);
-    clear(&s);
+    scene_clear(&b.scene);
 }
-
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
 
 int main(void)
 {

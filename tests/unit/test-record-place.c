@@ -313,21 +313,19 @@ static void a_server_is_called_by_what_people_call_it(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_that_is_named_is_that_file),
-        TEST(its_format_is_told_by_its_name_or_said),
-        TEST(a_document_is_recorded_as_a_journal),
-        TEST(in_a_folder_the_name_is_new),
-        TEST(without_a_name_it_goes_to_the_folder_of_the_user),
-        TEST(a_folder_of_the_user_that_is_open_to_all_is_refused),
-        TEST(without_any_place_it_says_what_to_do),
-        TEST(what_stands_in_the_way_is_said_before_anything_starts),
-        TEST(a_journal_that_nobody_writes_is_set_aside),
-        TEST(a_place_in_use_gives_way_to_one_beside_it),
+        AT_A_DESK(a_file_that_is_named_is_that_file),
+        AT_A_DESK(its_format_is_told_by_its_name_or_said),
+        AT_A_DESK(a_document_is_recorded_as_a_journal),
+        AT_A_DESK(in_a_folder_the_name_is_new),
+        AT_A_DESK(without_a_name_it_goes_to_the_folder_of_the_user),
+        AT_A_DESK(a_folder_of_the_user_that_is_open_to_all_is_refused),
+        AT_A_DESK(without_any_place_it_says_what_to_do),
+        AT_A_DESK(what_stands_in_the_way_is_said_before_anything_starts),
+        AT_A_DESK(a_journal_that_nobody_writes_is_set_aside),
+        AT_A_DESK(a_place_in_use_gives_way_to_one_beside_it),
         cmocka_unit_test(a_server_is_called_by_what_people_call_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

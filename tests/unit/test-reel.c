@@ -257,8 +257,6 @@ static void time_never_goes_back(void **state)
     clear(&s);
 }
 
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

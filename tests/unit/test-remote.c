@@ -197,8 +197,6 @@ static void what_is_secret_is_not_lent_to_other_machines(void **state)
     remote_release(&r);
 }
 
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -196,16 +196,18 @@ static void trouble_with_the_copy_is_told(void **state)
     assert_int_equal(desk_count(d), 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, desk_open, desk_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_copy_has_what_was_missing),    TEST(each_format_is_written_by_its_own_writer),
-        TEST(a_journal_becomes_another_format), TEST(nothing_becomes_an_empty_recording),
-        TEST(the_copy_of_a_copy_is_the_same),   TEST(what_is_odd_even_so_is_known),
-        TEST(what_cannot_be_written_is_known),  TEST(without_an_end_there_is_no_copy),
-        TEST(trouble_with_the_copy_is_told),
+        AT_A_DESK(the_copy_has_what_was_missing),
+        AT_A_DESK(each_format_is_written_by_its_own_writer),
+        AT_A_DESK(a_journal_becomes_another_format),
+        AT_A_DESK(nothing_becomes_an_empty_recording),
+        AT_A_DESK(the_copy_of_a_copy_is_the_same),
+        AT_A_DESK(what_is_odd_even_so_is_known),
+        AT_A_DESK(what_cannot_be_written_is_known),
+        AT_A_DESK(without_an_end_there_is_no_copy),
+        AT_A_DESK(trouble_with_the_copy_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

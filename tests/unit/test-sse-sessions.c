@@ -1,23 +1,13 @@
 #include "engine/sse-sessions.h"
 
-#include "http-line.h"
-#include "test.h"
+#include "scribe.h"
 
 /* Sessions, and what went out on their streams. */
 struct bench {
-    struct action_sink out;
+    struct scribe scribe;
     struct sse_sessions sessions;
     struct arena arena;
-    struct buf did;
 };
-
-static void put(struct action_sink *self, const struct action *a)
-{
-    struct bench *b = (struct bench *)self;
-
-    http_line_write(&b->did, a);
-    buf_add_ch(&b->did, '\n');
-}
 
 static unsigned char last_random;
 
@@ -28,24 +18,18 @@ static void count_up(void *to, size_t size)
 
 static void open_bench(struct bench *b)
 {
-    *b = (struct bench){ .out = { put } };
+    *b = (struct bench){ 0 };
+    scribe_init(&b->scribe);
     last_random = 0;
-    buf_init(&b->did, 1 << 16);
-    sse_sessions_init(&b->sessions, &b->out, count_up);
+    sse_sessions_init(&b->sessions, &b->scribe.out, count_up);
 }
 
 static void close_bench(struct bench *b)
 {
     sse_sessions_release(&b->sessions);
     arena_release(&b->arena);
-    buf_release(&b->did);
+    scribe_release(&b->scribe);
 }
-
-#define assert_did(b, want)                                                                    \
-    do {                                                                                       \
-        assert_str(buf_str(&(b)->did), str_z(want));                                           \
-        buf_clear(&(b)->did);                                                                  \
-    } while (0)
 
 static struct str query_of(struct bench *b, uint64_t session)
 {
@@ -61,12 +45,12 @@ static void a_stream_begins_with_where_messages_go(void **state)
     (void)state;
     open_bench(&b);
     x = sse_sessions_open(&b.sessions, 10);
-    assert_did(&b, "10 200 sse\n10 event=endpoint << /message?sessionId=1\n");
+    assert_wrote(&b.scribe, "10 200 sse\n10 event=endpoint << /message?sessionId=1\n");
     sse_sessions_accept(&b.sessions, 11);
     sse_sessions_send(&b.sessions, x, STR("{\"a\":1}"));
-    assert_did(&b, "11 202 text Accepted\n10 << {\"a\":1}\n");
+    assert_wrote(&b.scribe, "11 202 text Accepted\n10 << {\"a\":1}\n");
     sse_sessions_end(&b.sessions, x);
-    assert_did(&b, "10 end\n");
+    assert_wrote(&b.scribe, "10 end\n");
     close_bench(&b);
 }
 
@@ -79,14 +63,14 @@ static void each_has_a_stream_of_its_own(void **state)
     open_bench(&b);
     x = sse_sessions_open(&b.sessions, 10);
     y = sse_sessions_open(&b.sessions, 12);
-    assert_did(&b, "10 200 sse\n10 event=endpoint << /message?sessionId=1\n"
-                   "12 200 sse\n12 event=endpoint << /message?sessionId=2\n");
+    assert_wrote(&b.scribe, "10 200 sse\n10 event=endpoint << /message?sessionId=1\n"
+                            "12 200 sse\n12 event=endpoint << /message?sessionId=2\n");
     assert_ptr_equal(sse_sessions_find(&b.sessions, query_of(&b, 1)), x);
     assert_ptr_equal(sse_sessions_find(&b.sessions, query_of(&b, 2)), y);
     assert_ptr_equal(sse_sessions_on(&b.sessions, 10), x);
     assert_ptr_equal(sse_sessions_on(&b.sessions, 12), y);
     sse_sessions_send(&b.sessions, y, STR("{\"b\":2}"));
-    assert_did(&b, "12 << {\"b\":2}\n");
+    assert_wrote(&b.scribe, "12 << {\"b\":2}\n");
     close_bench(&b);
 }
 
@@ -98,9 +82,9 @@ static void a_session_ends_with_its_stream(void **state)
     (void)state;
     open_bench(&b);
     x = sse_sessions_open(&b.sessions, 10);
-    buf_clear(&b.did);
+    buf_clear(&b.scribe.wrote);
     sse_sessions_gone(&b.sessions, x);
-    assert_did(&b, ""); /* nobody is there to be told */
+    assert_wrote(&b.scribe, ""); /* nobody is there to be told */
     assert_null(sse_sessions_find(&b.sessions, query_of(&b, 1)));
     assert_null(sse_sessions_on(&b.sessions, 10));
     close_bench(&b);

@@ -1,0 +1,211 @@
+#include "engine/http-told.h"
+
+#include "stepper.h"
+
+/* A client, a peer, and two talks with it. */
+struct bench {
+    struct stepper client;
+    struct say say;
+    struct http_peer peer;
+    struct arena arena;
+    struct http_told told;
+    struct http_talks talks;
+    struct http_talk *one, *other;
+};
+
+static void open_bench(struct bench *b)
+{
+    struct err e = ERR_NONE;
+    struct url url;
+
+    *b = (struct bench){ 0 };
+    assert_true(url_parse(&url, STR("http://h/mcp"), &e));
+    stepper_init(&b->client, TO_SERVER, NULL, NULL);
+    say_init(&b->say, &b->client.out);
+    http_peer_init(&b->peer, &url);
+    http_told_init(&b->told, &b->say, &b->peer, &b->arena);
+    b->one = http_talk_new(&b->talks, HTTP_TALK_POST);
+    b->other = http_talk_new(&b->talks, HTTP_TALK_POST);
+}
+
+static void close_bench(struct bench *b)
+{
+    http_told_release(&b->told);
+    http_talk_release_all(&b->talks);
+    http_peer_release(&b->peer);
+    say_release(&b->say);
+    stepper_release(&b->client);
+    arena_release(&b->arena);
+}
+
+/* The client has asked for something, and `by` has brought it. */
+static void ask(struct bench *b, const char *request, struct http_talk *by)
+{
+    struct terse_scanned s;
+    struct mcp_message m = mcp_classify(terse_scan(&s, request), &b->arena);
+
+    http_waits_add(&b->told.waits, &m, by);
+    terse_scanned_release(&s);
+}
+
+static void hear(struct bench *b, struct http_talk *of, const char *text)
+{
+    http_told_text(&b->told, of, terse_json(&b->arena, text));
+}
+
+static void messages_go_on_as_they_came(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    hear(&b, b.one, "{ 'method':'n',  'params':{'a':1.0} }");
+    hear(&b, b.one, "{'id':1,'method':'roots/list'}");
+    hear(&b, b.one, "[{'method':'a'},{'method':'b'}]");
+    assert_did(&b.client, "<< { 'method':'n',  'params':{'a':1.0} }\n"
+                          "<< {'id':1,'method':'roots/list'}\n"
+                          "<< {'method':'a'}\n<< {'method':'b'}\n");
+    hear(&b, b.one, "good morning");
+    assert_did(&b.client, "report warn the server sent what is no message\n");
+    close_bench(&b);
+}
+
+static void the_peer_is_known_by_its_answers(void **state)
+{
+    struct terse_scanned s;
+    struct mcp_message call;
+    struct buf lines;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'initialize'}", b.one);
+    b.told.greeting = true;
+    hear(&b, b.one, "{'id':1,'result':{'protocolVersion':'2025-11-25'}}");
+    assert_false(b.told.greeting);
+    assert_str(buf_str(&b.peer.version), STR("2025-11-25"));
+    ask(&b, "{'id':2,'method':'tools/list'}", b.one);
+    hear(&b, b.one,
+         "{'id':2,'result':{'tools':[{'name':'t','inputSchema':{'type':'object','properties':"
+         "{'city':{'type':'string','x-mcp-header':'City'}}}}]}}");
+    assert_false(http_waits_any(&b.told.waits));
+    call = mcp_classify(terse_scan(&s, "{'id':3,'method':'tools/call','params':{'name':'t',"
+                                       "'arguments':{'city':'Ulm'}}}"),
+                        &b.arena);
+    buf_init(&lines, 1 << 16);
+    http_params_text_of(&b.peer.params, &call, &lines, &b.arena);
+    assert_non_null(strstr(buf_z(&lines), "Ulm"));
+    buf_release(&lines);
+    terse_scanned_release(&s);
+    close_bench(&b);
+}
+
+static void an_answer_that_nobody_waits_for_goes_on_and_is_noted(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'ping'}", b.one);
+    hear(&b, b.one, "{'id':'1','result':{}}");
+    assert_did(&b.client, "<< {'id':'1','result':{}}\n");
+    assert_str(buf_str(&b.one->stray), STR("\"1\""));
+    assert_non_null(http_waits_of(&b.told.waits, b.one));
+    close_bench(&b);
+}
+
+static void an_error_without_an_id_is_to_the_only_request_of_its_talk(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':'x','method':'ping'}", b.one);
+    ask(&b, "{'id':2,'method':'ping'}", b.other);
+    hear(&b, b.one, "{'error':{'code':1},'id':null}");
+    assert_did(&b.client, "<< {'error':{'code':1},'id':'x'}\n");
+    assert_null(http_waits_of(&b.told.waits, b.one));
+    ask(&b, "{'id':3,'method':'ping'}", b.other);
+    hear(&b, b.other, "{'error':{'code':1}}");
+    assert_did(&b.client, "report warn the server complains: {'code':1}\n");
+    close_bench(&b);
+}
+
+static void a_list_that_the_client_has_not_asked_for_is_not_the_clients(void **state)
+{
+    struct http_relist list;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    http_relist_init(&list);
+    http_relist_begin(&list);
+    http_relist_request(&list, (struct json_val){ 0 }, &b.arena);
+    b.one->list = &list;
+    hear(&b, b.one, "{'method':'n'}");
+    assert_false(list.heard);
+    hear(&b, b.one, "{'id':1,'result':{'tools':[]}}");
+    assert_true(list.heard);
+    assert_did(&b.client, "<< {'method':'n'}\n");
+    http_relist_release(&list);
+    close_bench(&b);
+}
+
+static void nobody_is_told_what_is_only_looked_at(void **state)
+{
+    struct bench b;
+    struct str text;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'ping'}", b.one);
+    text = terse_json(&b.arena, "{'id':1,'result':{}}");
+    assert_int_equal(http_told_look(&b.told, text), INTAKE_MESSAGE);
+    assert_int_equal(http_told_message(&b.told).kind, MCP_RESULT);
+    assert_true(http_told_is_answer(&b.told, b.one));
+    assert_false(http_told_is_answer(&b.told, b.other));
+    assert_did(&b.client, "");
+    http_told_seen(&b.told, b.one);
+    assert_did(&b.client, "<< {'id':1,'result':{}}\n");
+    assert_false(http_told_is_answer(&b.told, b.one));
+    assert_int_equal(http_told_look(&b.told, STR("no")), INTAKE_OTHER);
+    assert_int_equal(http_told_look(&b.told, STR_NONE), INTAKE_EMPTY);
+    close_bench(&b);
+}
+
+static void who_waits_in_vain_is_told_why(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'initialize'}", b.one);
+    ask(&b, "{'id':2,'method':'ping'}", b.one);
+    ask(&b, "{'id':3,'method':'ping'}", b.other);
+    b.told.greeting = true;
+    http_waits_of(&b.told.waits, b.one)->next->given_up = true;
+    http_told_fail(&b.told, b.one, 503, STR("it is closed"));
+    assert_did(&b.client, "report warn initialize: it is closed\n"
+                          "<< {'jsonrpc':'2.0','id':1,'error':{'code':-32000,"
+                          "'message':'it is closed','data':{'httpStatus':503}}}\n");
+    assert_false(b.told.greeting);
+    assert_null(http_waits_of(&b.told.waits, b.one));
+    http_told_fail(&b.told, b.other, 0, STR("no"));
+    assert_did(&b.client, "report warn ping: no\n<< {'jsonrpc':'2.0','id':3,'error':{"
+                          "'code':-32000,'message':'no'}}\n");
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_go_on_as_they_came),
+        cmocka_unit_test(the_peer_is_known_by_its_answers),
+        cmocka_unit_test(an_answer_that_nobody_waits_for_goes_on_and_is_noted),
+        cmocka_unit_test(an_error_without_an_id_is_to_the_only_request_of_its_talk),
+        cmocka_unit_test(a_list_that_the_client_has_not_asked_for_is_not_the_clients),
+        cmocka_unit_test(nobody_is_told_what_is_only_looked_at),
+        cmocka_unit_test(who_waits_in_vain_is_told_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
