@@ -239,7 +239,8 @@ static void refuse(struct http_conn *c, struct exchange_fault why)
         exchange_abort(&c->exchange);
     } else {
         buf_init(&text, 4096);
-        exchange_compose_refusal(&text, why.status, str_z(why.text));
+        exchange_compose_refusal(&text, why.status, there ? c->exchange.id : STR_NONE,
+                                 str_z(why.text));
         send(c, buf_str(&text));
         buf_release(&text);
         linger(c);
