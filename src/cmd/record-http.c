@@ -13,6 +13,7 @@
 
 enum {
     GRACE_MS = 500, /* answers under way have, when we are to end */
+    OK = 200,
     NOT_FOUND = 404,
 };
 
@@ -30,7 +31,7 @@ struct sessions {
     bool ending;       /* somebody wants us to */
     bool broke_off;    /* the server has, an answer */
     bool beside;       /* something passed that is not for the endpoint */
-    bool packed;       /* a stream did, that may tell where to post */
+    bool rigid;        /* a stream did that may tell where to post and cannot be changed */
     bool crowd;        /* somebody was told that there are too many */
     bool unread;       /* something passed that could not be unpacked */
     bool found;        /* the endpoint has answered something */
@@ -138,8 +139,8 @@ static struct address_client client_of(const struct request *asked)
                                     .path = asked->path };
 }
 
-/* A stream that is packed all the same passes as it is: where it tells to post to may be the
- * server itself then. */
+/* A stream that is packed all the same, or has a length, passes as it is: where it tells to
+ * post to may be the server itself then. */
 static void begin_stream(struct sessions *s, struct http_passage *p,
                          const struct request *asked, const struct reply *r)
 {
@@ -152,11 +153,14 @@ static void begin_stream(struct sessions *s, struct http_passage *p,
         x->rewrite = sse_rewrite_new(s->tap.server, &client);
         p->edited = true;
         old_server_streams(&s->old);
-    } else if (!s->packed && fields_count(&r->fields, STR("content-encoding"))) {
-        s->packed = true;
+    } else if (!s->rigid && r->status == OK && media_of_fields(&r->fields) == MEDIA_SSE) {
+        s->rigid = true;
         log_say(s->reel.app->log, LOG_INFO,
-                "the server packs a stream although it was asked not to; if it tells clients "
-                "where to post messages, that passes unchanged");
+                "the server %s; if it tells clients where to post messages, that passes "
+                "unchanged",
+                fields_count(&r->fields, STR("content-encoding"))
+                    ? "packs a stream although it was asked not to"
+                    : "tells the length of a stream beforehand");
     }
     x->may_be = false;
 }

@@ -14,7 +14,6 @@ struct sse_rewrite {
     struct arena arena;
     struct sse_endpoint filter;
     struct buf out;
-    bool done; /* all passes */
 };
 
 static bool has(const struct fields *f, struct str name)
@@ -24,8 +23,7 @@ static bool has(const struct fields *f, struct str name)
 
 bool sse_rewrite_may_be(struct str method, const struct fields *f)
 {
-    return str_eq(method, STR("GET")) && !has(f, STR("mcp-session-id")) &&
-           !has(f, STR("last-event-id"));
+    return str_eq(method, STR("GET")) && !has(f, STR("mcp-session-id"));
 }
 
 bool sse_rewrite_can(unsigned status, const struct fields *f)
@@ -47,14 +45,6 @@ struct sse_rewrite *sse_rewrite_new(const struct url *server,
     return w;
 }
 
-static void settle(struct sse_rewrite *w)
-{
-    w->done = true;
-    sse_endpoint_release(&w->filter);
-    sse_endpoint_init(&w->filter);
-    arena_release(&w->arena);
-}
-
 void sse_rewrite_free(struct sse_rewrite *w)
 {
     if (!w)
@@ -67,31 +57,44 @@ void sse_rewrite_free(struct sse_rewrite *w)
 
 static bool replace(struct sse_rewrite *w, struct err *e)
 {
+    struct arena a = { 0 };
     struct endpoint found;
+    bool fine =
+        endpoints_read(&found, sse_endpoint_said(&w->filter), w->server, &w->client, &a, e);
 
-    if (!endpoints_read(&found, sse_endpoint_said(&w->filter), w->server, &w->client, &w->arena,
-                        e))
-        return false;
-    sse_endpoint_replace(&w->filter, found.told, &w->out);
+    if (fine)
+        sse_endpoint_replace(&w->filter, found.told, &w->out);
+    arena_release(&a);
+    return fine;
+}
+
+/* All that was fed, up to what may not go on. */
+static bool go_on(struct sse_rewrite *w, struct err *e)
+{
+    enum sse_endpoint_next next;
+
+    while ((next = sse_endpoint_next(&w->filter, &w->out)) == SSE_ENDPOINT_FOUND)
+        if (!replace(w, e))
+            return false;
+    if (next == SSE_ENDPOINT_LATE)
+        return err_set(e, ERR_PEER,
+                       "the server says where messages go to in an event that is too long, of "
+                       "two types or a message itself");
     return true;
 }
 
 bool sse_rewrite_feed(struct sse_rewrite *w, struct str *bytes, bool last, struct err *e)
 {
-    enum sse_endpoint_next next;
+    bool fine;
 
-    if (w->done) {
-        buf_release(&w->out);
-        return true;
-    }
     buf_clear(&w->out);
-    next = sse_endpoint_feed(&w->filter, *bytes, &w->out);
-    if (next == SSE_ENDPOINT_FOUND && !replace(w, e))
-        return false;
-    if (last && next == SSE_ENDPOINT_MORE)
+    sse_endpoint_feed(&w->filter, *bytes);
+    fine = go_on(w, e);
+    if (fine && last)
         sse_endpoint_end(&w->filter, &w->out);
-    *bytes = buf_str(&w->out);
-    if (last || next != SSE_ENDPOINT_MORE)
-        settle(w);
-    return true;
+    if (str_eq(*bytes, buf_str(&w->out)))
+        buf_release(&w->out); /* a stream may be silent for hours */
+    else
+        *bytes = buf_str(&w->out);
+    return fine;
 }

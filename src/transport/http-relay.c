@@ -267,6 +267,8 @@ static bool edit(struct passage *p, struct str *bytes, bool last)
     if (!p->open.edited || p->sized ||
         p->relay->events->edit(p->relay->to, &p->open, bytes, last, &why))
         return true;
+    settle(p);
+    exchange_write(x, *bytes);
     tell_end(p, HTTP_RELAY_SELF, false, why);
     passage_free(p);
     exchange_abort(x);

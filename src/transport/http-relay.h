@@ -71,8 +71,8 @@ struct http_relay_events {
                  const struct reply *r);
     void (*answer)(void *to, struct http_passage *p, struct str bytes);
     /* What goes on in place of these bytes, which were told, of an answer that is `edited`;
-     * borrowed until the next call. `last`: no others follow. False: it is broken off, and
-     * `*why` says why, for people. Never of an answer that has a length. */
+     * borrowed until the next call. `last`: no others follow. False: it is broken off behind
+     * them, and `*why` says why, for people. Never of an answer that has a length. */
     bool (*edit)(void *to, struct http_passage *p, struct str *bytes, bool last,
                  const char **why);
     /* Instead of `head`: an answer of ours, with a JSON-RPC error; `text` is its message. */

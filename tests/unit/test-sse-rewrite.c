@@ -19,8 +19,7 @@ static void run(struct cuts *c, struct buf *seen)
     w = sse_rewrite_new(&url, &client);
     while (fine && cuts_next(c, &piece)) {
         fine = sse_rewrite_feed(w, &piece, false, &e);
-        if (fine)
-            buf_add(seen, piece);
+        buf_add(seen, piece);
     }
     piece = STR_NONE;
     if (fine && (fine = sse_rewrite_feed(w, &piece, true, &e)))
@@ -39,6 +38,16 @@ static void a_client_is_told_to_post_to_us(void **state)
                 STR("event: endpoint\ndata: http://here:5/m?s=1\n\ndata: {}\n\n"));
     assert_cuts(STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"), run,
                 STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"));
+}
+
+static void it_is_told_so_each_time(void **state)
+{
+    (void)state;
+    assert_cuts(STR("event: ping\ndata: 1\n\nevent: endpoint\ndata: http://127.0.0.1:3001/m\n\n"
+                    "id: 1\ndata:\n\nevent: endpoint\ndata: http://127.0.0.1:3001/n\n\n"),
+                run,
+                STR("event: ping\ndata: 1\n\nevent: endpoint\ndata: http://here:5/m\n\n"
+                    "id: 1\ndata:\n\nevent: endpoint\ndata: http://here:5/n\n\n"));
 }
 
 static void other_streams_pass_as_they_are(void **state)
@@ -60,6 +69,27 @@ static void nobody_is_sent_elsewhere(void **state)
     assert_cuts(STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
                 STR("!the server does not say where messages go to: the URL holds a character "
                     "that a URL cannot hold"));
+}
+
+static void nor_is_anybody_later_on(void **state)
+{
+    static const char *const before[] = { "event: ping\ndata: 1\n\n", "id: 1\ndata:\n\n",
+                                          "event: endpoint\ndata: /m\n\n" };
+    struct arena a = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        assert_cuts(
+            arena_printf(&a, "%sevent: endpoint\ndata: http://other/m\n\n", before[i]), run,
+            arena_printf(&a,
+                         "%s!the server wants messages to go elsewhere, to 'http://other:80', "
+                         "and mcpreel sends them to nobody but the server it was given",
+                         before[i]));
+    assert_cuts(
+        STR("event: ping\nevent: endpoint\ndata: /m\n\n"), run,
+        STR("event: ping\nevent: endpoint\ndata: /m\n!the server says where messages go "
+            "to in an event that is too long, of two types or a message itself"));
+    arena_release(&a);
 }
 
 static bool may_be(const char *method, const char *name)
@@ -91,7 +121,7 @@ static void not_every_stream_is_looked_into(void **state)
     assert_true(may_be("GET", "Accept"));
     assert_false(may_be("POST", "Accept"));
     assert_false(may_be("GET", "Mcp-Session-Id"));
-    assert_false(may_be("GET", "Last-Event-ID"));
+    assert_true(may_be("GET", "Last-Event-ID"));
     assert_true(can(200, "text/event-stream; charset=utf-8", "Date"));
     assert_false(can(404, "text/event-stream", "Date"));
     assert_false(can(200, "application/json", "Date"));
@@ -103,8 +133,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_is_told_to_post_to_us),
+        cmocka_unit_test(it_is_told_so_each_time),
         cmocka_unit_test(other_streams_pass_as_they_are),
         cmocka_unit_test(nobody_is_sent_elsewhere),
+        cmocka_unit_test(nor_is_anybody_later_on),
         cmocka_unit_test(not_every_stream_is_looked_into),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
