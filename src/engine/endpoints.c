@@ -14,7 +14,7 @@ bool endpoints_read(struct endpoint *out, struct str said, const struct url *ser
 {
     struct address at;
 
-    if (!address_read(&at, said, server, client, a, e))
+    if (!said.len || !address_read(&at, said, server, client, a, e))
         return http_endpoint_unread(said, e);
     if (!at.here)
         return http_endpoint_elsewhere(&at.meant, a, e);

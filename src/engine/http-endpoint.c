@@ -22,6 +22,9 @@ bool http_endpoint_unread(struct str said, struct err *e)
 {
     struct str scheme = odd_scheme(said);
 
+    if (!said.len)
+        return err_set(e, ERR_PEER,
+                       "the server does not say where messages go to: the event is empty");
     if (scheme.len)
         return err_set(e, ERR_PEER,
                        "the server wants messages to go to a '%.*s:' address, "
@@ -46,7 +49,7 @@ bool http_endpoint_read(struct buf *target, struct str said, const struct url *s
     bool named;
 
     said = str_trim(said);
-    if (!reference_resolve(&u, &named, said, server, a, e))
+    if (!said.len || !reference_resolve(&u, &named, said, server, a, e))
         return http_endpoint_unread(said, e);
     if (!reference_same_origin(&u, server))
         return http_endpoint_elsewhere(&u, a, e);

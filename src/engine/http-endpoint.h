@@ -13,8 +13,8 @@
 bool http_endpoint_read(struct buf *target, struct str said, const struct url *server,
                         struct arena *a, struct err *e) MUST_CHECK;
 
-/* The same words for who reads it otherwise; always false. It could not be read, as `*e` tells;
- * it means another server. */
+/* The same words for who reads it otherwise; always false. It could not be read, as `*e` tells,
+ * or is empty; it means another server. */
 bool http_endpoint_unread(struct str said, struct err *e);
 bool http_endpoint_elsewhere(const struct url *meant, struct arena *a, struct err *e);
 

@@ -237,10 +237,11 @@ def test_the_root_is_the_servers_own_path(old, record):
     ("https://127.0.0.1:PORT/m", "elsewhere, to 'https://127.0.0.1:PORT', and"),
     ("http://[::1]:7/m", "elsewhere, to 'http://[::1]:7', and"),
     ("/\\example.com/m", "the server does not say where messages go to: "),
+    ("", "the server does not say where messages go to: the event is empty"),
     ("ftp:m", "to go to a 'ftp:' address, which is none of HTTP"),
 ])
 def test_nobody_is_sent_elsewhere(old, record, where, told):
-    server = old(lambda server, name: where.replace("PORT", str(server.upstream.port)) + f"?s={name}")
+    server = old(lambda server, name: where.replace("PORT", str(server.upstream.port)) + (where and f"?s={name}"))
     told = told.replace("PORT", str(server.upstream.port))
     program = record(server)
     client = program.client()

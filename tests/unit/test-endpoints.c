@@ -86,6 +86,8 @@ static void what_points_elsewhere_is_refused(void **state)
     assert_comes_to(
         here, "localhost:5", "/", "/.//other/m",
         "the server does not say where messages go to: it would seem to name a host");
+    assert_comes_to(here, "localhost:5", "/sse", "",
+                    "the server does not say where messages go to: the event is empty");
     assert_comes_to(here, "localhost:5", "/sse", "/\\other/m",
                     "the server does not say where messages go to: the URL holds a character "
                     "that a URL cannot hold");

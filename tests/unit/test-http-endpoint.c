@@ -68,6 +68,7 @@ static void what_is_no_address_of_http_is_named(void **state)
                     "neither 'http://' nor 'https://'");
     check("http://user@server:8080/",
           "- the server does not say where messages go to: the URL names a user");
+    check(" \n", "- the server does not say where messages go to: the event is empty");
     check("/a b", "- the server does not say where messages go to: the URL holds a character "
                   "that a URL cannot hold");
 }
