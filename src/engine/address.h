@@ -19,7 +19,8 @@ struct address {
     bool named; /* what was said says which host it is about */
     bool here;  /* that is the server, or what the client calls us; else nothing follows */
     struct str target; /* at the server: path and query */
-    struct str told;   /* to the client: what was said, if that leads there */
+    struct str told;   /* to the client: what was said, if that leads there and names no host;
+                        * else a path, since we cannot know the scheme it came by */
 };
 
 /* `server` is what was asked for, as the server sees it. ERR_INPUT: it cannot be read; without

@@ -17,7 +17,7 @@
 /* What an endpoint event comes to. */
 struct endpoint {
     struct str target; /* at the server: path and query */
-    struct str told;   /* to the client: what was said, if that leads there */
+    struct str told;   /* to the client: see engine/address.h */
 };
 
 /* ERR_PEER: it points to another server, or cannot be read; never more is told of it than its

@@ -399,13 +399,28 @@ static bool add_form(const struct oauth *o, struct str host, struct str form, st
     return changed;
 }
 
+/* The same as a path, where that is enough: by which scheme the client came we cannot know. */
+static bool add_our_path(const struct oauth *o, struct str text, struct buf *out)
+{
+    struct str path;
+    struct url u;
+
+    if (!is_servers(o, text, &u))
+        return false;
+    path = after_origin(text, &u);
+    if (str_starts(path, STR("//")))
+        buf_add(out, STR("/.")); /* or it would name a host */
+    buf_add(out, path.len ? path : STR("/"));
+    return true;
+}
+
 void oauth_location(const struct oauth *o, struct str host, struct str location,
                     struct buf *out)
 {
     struct str place = str_n(location.at, str_find(location, '#'));
     struct str fragment = str_skip(location, place.len);
     size_t n = str_find(place, '?');
-    bool changed = add_ours(o, host, str_n(place.at, n), out);
+    bool changed = add_our_path(o, str_n(place.at, n), out);
 
     if (!changed)
         buf_add(out, str_n(place.at, n));

@@ -1,7 +1,7 @@
 /* engine/redirect.h - where an endpoint sends those who asked it, and came to us for that.
  *
- * To follow, they have to stay with us: the server's own origin becomes ours. What leads to
- * another one stays what the server said, and whoever follows that is gone. Pure. */
+ * To follow, they have to stay with us: of the server's own origin the path alone is told. What
+ * leads to another one stays what the server said, and whoever follows that is gone. Pure. */
 #ifndef ENGINE_REDIRECT_H
 #define ENGINE_REDIRECT_H
 

@@ -47,7 +47,7 @@ def test_who_is_sent_to_the_servers_own_address_stays(upstream, record, mcpreel,
     server = upstream(sending("http://mcp.example:80/mcp/?x=1", status))
     program = record("http://mcp.example/mcp", env={"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""})
     first, second = follow(program, "/mcp/")
-    assert first.get("location") == f"http://127.0.0.1:{program.port}/mcp/?x=1"
+    assert first.get("location") == "/mcp/?x=1"
     assert (first.status, first.get("x-before"), second.status, second.json) == (status, "1", 200, result(1))
     lines = recorded(program)
     assert messages(lines, dir="s2c") == [result(1)]
@@ -55,16 +55,27 @@ def test_who_is_sent_to_the_servers_own_address_stays(upstream, record, mcpreel,
     assert run([mcpreel, "check", program.file]).code == 0
 
 
-@pytest.mark.parametrize("where, at", [("http://{host}/mcp/", "/mcp"), ("/mcp/", "/mcp"), ("mcp/", "/mcp"), ("/mcp/", "/"),
-                                       ("http://{host}/mcp/", "/")])
-def test_what_leads_through_us_passes_as_it_is(upstream, record, where, at):  # noqa: F811
+@pytest.mark.parametrize("where, at, told", [("/mcp/", "/mcp", "/mcp/"), ("mcp/", "/mcp", "mcp/"), ("/mcp/", "/", "/mcp/"),
+                                             ("http://{host}/mcp/", "/mcp", "/mcp/"), ("https://{host}/mcp/", "/", "/mcp/")])
+def test_what_leads_through_us_passes_but_for_who_we_are(upstream, record, where, at, told):  # noqa: F811
     program = record(upstream(sending(where)).url)
     first, second = follow(program, "/mcp/", at)
-    assert first.get("location") == where.format(host=f"127.0.0.1:{program.port}")
+    assert first.get("location") == told
     assert (first.status, second.json) == (307, result(1))
     lines = recorded(program)
     assert ends(lines) == [None, None] and "elsewhere" not in program.err
     assert messages(lines, dir="s2c") == [result(1)]
+
+
+@pytest.mark.parametrize("where, at", [("http://127.0.0.1:PORT/mcp/", "/mcp"), ("http://127.0.0.1:PORT/mcp/", "/login"),
+                                       ("https://{host}/mcp/", "/mcp")])
+def test_a_client_that_came_by_https_stays_there(upstream, record, where, at):  # noqa: F811
+    """A proxy in front of us speaks that to it, and http to us: who we are is for the client to know."""
+    server = upstream(lambda conn: sending(where.replace("PORT", str(server.port)))(conn))
+    client = record(server.url, "--allow-host", "mcp.example.org").client()
+    client.ask(call(1), path=at, headers=[("Host", "mcp.example.org"), ("X-Forwarded-Proto", "https")])
+    answer = client.answer()
+    assert (answer.status, urljoin("https://mcp.example.org/mcp", answer.get("location"))) == (307, "https://mcp.example.org/mcp/")
 
 
 def test_a_part_of_a_path_counts_from_the_servers_own(upstream, record):  # noqa: F811

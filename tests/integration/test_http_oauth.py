@@ -172,7 +172,7 @@ def log_in(browser, path="/mcp", server_page=None):
     if server_page:
         answer = server_page(answer)
     if not answer.get("location").startswith(BACK):
-        page = answer.get("location")
+        page = urllib.parse.urljoin(browser.home, answer.get("location"))
         assert browser.ask(page).status == 200
         answer = browser.ask(page, "POST", form={"password": CANARIES["password"], "state": CANARIES["state"]},
                              headers=[("Origin", browser.home), ("Cookie", f"login={CANARIES['cookie']}")])

@@ -48,18 +48,20 @@ static void a_part_that_would_not_is_told_whole(void **state)
     assert_comes_to(here, "localhost:5", "/", "?s=1", "/sse?s=1 told /sse?s=1");
 }
 
-static void an_address_becomes_ours(void **state)
+static void of_an_address_the_path_is_told(void **state)
 {
     (void)state;
     assert_comes_to(here, "localhost:5", "/sse", "http://127.0.0.1:3001/m?s=1",
-                    "/m?s=1 told http://localhost:5/m?s=1");
-    assert_comes_to("https://h/sse", "127.0.0.1:5", "/sse", "https://h:443/m",
-                    "/m told http://127.0.0.1:5/m");
-    assert_comes_to("https://h/sse", "127.0.0.1:5", "/", "//h/m?s=1",
-                    "/m?s=1 told http://127.0.0.1:5/m?s=1");
+                    "/m?s=1 told /m?s=1");
+    assert_comes_to("https://h/sse", "127.0.0.1:5", "/sse", "https://h:443/m", "/m told /m");
+    assert_comes_to("https://h/sse", "127.0.0.1:5", "/", "//h/m?s=1", "/m?s=1 told /m?s=1");
+    assert_comes_to("https://h/sse", "127.0.0.1:5", "/", "https://h//o/m?s=1",
+                    "//o/m?s=1 told /.//o/m?s=1");
+    assert_comes_to(here, "mcp.example", "/", "https://mcp.example:443/m?s=1",
+                    "/m?s=1 told /m?s=1");
     /* The server repeats the Host that we passed on. */
     assert_comes_to(here, "localhost:5", "/sse", "http://localhost:5/m?s=1",
-                    "/m?s=1 told http://localhost:5/m?s=1");
+                    "/m?s=1 told /m?s=1");
 }
 
 static void what_points_elsewhere_is_refused(void **state)
@@ -196,7 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_leads_through_us_is_told_as_it_was_said),
         cmocka_unit_test(a_part_that_would_not_is_told_whole),
-        cmocka_unit_test(an_address_becomes_ours),
+        cmocka_unit_test(of_an_address_the_path_is_told),
         cmocka_unit_test(what_points_elsewhere_is_refused),
         cmocka_unit_test(what_is_posted_belongs_to_the_session_of_the_stream),
         cmocka_unit_test(of_two_streams_that_name_the_same_the_latest_counts),

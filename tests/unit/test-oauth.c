@@ -330,7 +330,12 @@ static void redirects_stay_with_us_and_name_our_issuer(void **state)
     struct oauth o = oauth_at(SERVER "/mcp");
 
     (void)state;
-    assert_location(&o, SERVER "/login?x=1#f", "http://" US "/login?x=1#f");
+    assert_location(&o, SERVER "/login?x=1#f", "/login?x=1#f");
+    assert_location(&o, SERVER "?x=1", "/?x=1");
+    assert_location(&o, SERVER "#f", "/#f");
+    assert_location(&o, SERVER "//evil.example.com/x", "/.//evil.example.com/x");
+    assert_location(&o, SERVER "/cb?iss=https%3A%2F%2Fmcp.example.com",
+                    "/cb?iss=http%3A%2F%2F127.0.0.1%3A5000");
     assert_location(&o, "/login?x=1", "/login?x=1");
     assert_location(&o, "https://idp.example.com/?next=" SERVER "/cb",
                     "https://idp.example.com/?next=" SERVER "/cb");
