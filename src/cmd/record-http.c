@@ -199,8 +199,8 @@ static void see_redirect(struct sessions *s, struct http_passage *p,
         return;
     x->away = to.why;
     if (!s->sent_away)
-        log_say(s->reel.app->log, LOG_WARN,
-                "%.*s; if it speaks MCP there, give that address with --url", STR_ARG(to.why));
+        log_say(s->reel.app->log, LOG_WARN, "%.*s%s", STR_ARG(to.why),
+                to.readable ? "; if it speaks MCP there, give that address with --url" : "");
     s->sent_away = true;
 }
 

@@ -41,6 +41,7 @@ bool redirect_read(struct redirect *out, unsigned status, const struct fields *f
     if (!address_read(&to, said, &asked, client, a, &e)) {
         why = arena_printf(a, ", at an address that mcpreel cannot read: %s", e.msg);
     } else {
+        out->readable = true;
         why = why_not(&to, server, a);
         if (to.here && !str_eq(to.told, said))
             out->told = arena_printf(a, "%.*s%.*s", STR_ARG(to.told),

@@ -11,6 +11,7 @@
 struct redirect {
     struct str told; /* what has to stand in Location */
     struct str why;  /* for people: what is not recorded by that; or empty. No path, no query */
+    bool readable;   /* it is an address, which could be given as a target */
 };
 
 /* False: an answer with this status and these header lines is none. `server` is the target

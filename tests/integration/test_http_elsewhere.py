@@ -85,13 +85,13 @@ def test_a_part_of_a_path_counts_from_the_servers_own(upstream, record):  # noqa
     recorded(program)
 
 
-def is_told(program, mcpreel, run, whys):
+def is_told(program, mcpreel, run, whys, advice="; if it speaks MCP there, give that address with --url"):
     """On standard error once; in the recording for each, and by all who show that."""
     lines = recorded(program)
     assert ends(lines) == whys
     said = next(why for why in whys if why)
     assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("server", True)] * len(whys)
-    assert program.err.count(f"{said}; if it speaks MCP there, give that address with --url") == 1
+    assert program.err.count(f"{said}{advice}\n") == program.err.count(said) == 1
     assert CANARY not in program.err and CANARY not in program.file.read_text()
     assert said in run([mcpreel, "show", "-m", program.file]).out.decode()
     assert said[:60] in " ".join(run([mcpreel, "inspect", program.file]).out.decode().split())
@@ -121,6 +121,17 @@ def test_another_origin_is_told_as_the_server_said(upstream, record, mcpreel, ru
         answer = client.post(call(number))
         assert (answer.status, answer.get("location")) == (308, where)
     is_told(program, mcpreel, run, [GOES.format(308, origin)] * 2)
+
+
+@pytest.mark.parametrize("where, why", [
+    ("javascript:alert(1)", "the URL begins with neither 'http://' nor 'https://'"),
+    (f"http://{CANARY}@127.0.0.1:1/", "the URL names a user"),
+])
+def test_what_is_no_address_cannot_be_given_instead(upstream, record, mcpreel, run, where, why):  # noqa: F811
+    program = record(upstream(sending(where)).url)
+    assert program.client().post(call(1)).get("location") == where
+    why = f"the server says it is elsewhere (status 307), at an address that mcpreel cannot read: {why}"
+    is_told(program, mcpreel, run, [why], advice="")
 
 
 def test_a_redirect_beside_the_endpoint_is_a_matter_of_logins(upstream, record):  # noqa: F811

@@ -5,7 +5,7 @@
 static const char *server_url;
 
 /* What a client that calls us 'here:5' gets as Location, and behind " | " what is not recorded
- * by that; "none" if it is no redirect. */
+ * by that, "!" if it is no address; "none" if it is no redirect. */
 static void check(unsigned status, const char *path, const char *location, const char *want)
 {
     const struct address_client client = { STR("here:5"), str_z(path) };
@@ -20,8 +20,8 @@ static void check(unsigned status, const char *path, const char *location, const
     if (location)
         fields_add(&f, STR("Location"), str_z(location));
     if (redirect_read(&to, status, &f, &server, &client, &a))
-        got = arena_printf(&a, "%.*s%s%.*s", STR_ARG(to.told), to.why.len ? " | " : "",
-                           STR_ARG(to.why));
+        got = arena_printf(&a, "%.*s%s%.*s%s", STR_ARG(to.told), to.why.len ? " | " : "",
+                           STR_ARG(to.why), to.readable ? "" : "!");
     assert_str(got, str_z(want));
     fields_release(&f);
     arena_release(&a);
@@ -87,7 +87,10 @@ static void what_cannot_be_read_passes_as_it_is(void **state)
     (void)state;
     check(301, "/mcp", "https://me:key@h/mcp",
           "https://me:key@h/mcp | the server says it is elsewhere (status 301), at an address "
-          "that mcpreel cannot read: the URL names a user");
+          "that mcpreel cannot read: the URL names a user!");
+    check(301, "/mcp", "javascript:alert(1)",
+          "javascript:alert(1) | the server says it is elsewhere (status 301), at an address "
+          "that mcpreel cannot read: the URL begins with neither 'http://' nor 'https://'!");
 }
 
 static void other_answers_are_none(void **state)
