@@ -111,6 +111,18 @@ static void drop_fields(struct fields *f, bool (*which)(struct str name))
     f->count = kept;
 }
 
+/* Two of what there can be one of: readers take the one or the other, so that only one may be
+ * there, which is the one that is looked at. */
+static void keep_first_location(struct fields *f)
+{
+    size_t kept = 0, seen = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (!fields_same(f->at[i].name, STR("location")) || seen++ == 0)
+            f->at[kept++] = f->at[i];
+    f->count = kept;
+}
+
 static void on_detour(void *to, const struct http_passage *p, const struct request *r,
                       struct buf *location)
 {
@@ -268,6 +280,7 @@ static bool on_answer(void *to, const struct http_passage *p, const struct reque
     struct str host = host_of(r);
     bool named, wanted = false;
 
+    keep_first_location(&a->fields);
     if (a->status == UNAUTHORIZED || a->status == FORBIDDEN) {
         if (p->endpoint)
             oauth_endpoint(&o->oauth, r->path);

@@ -134,6 +134,18 @@ def test_what_is_no_address_cannot_be_given_instead(upstream, record, mcpreel, r
     is_told(program, mcpreel, run, [why], advice="")
 
 
+@pytest.mark.parametrize("at", ["/mcp", "/login"])
+def test_of_two_locations_the_first_passes_alone(upstream, record, at):  # noqa: F811
+    """Clients take the one or the other; only one can be what the user is told."""
+    server = upstream(lambda conn: conn.request() and conn.answer(307, headers=[
+        ("Location", f"http://127.0.0.1:{server.port}/mcp/"), ("X-Between", "1"), ("location", "http://evil.example/"),
+        ("LOCATION", f"http://127.0.0.1:{server.port}/other/")]))
+    program = record(server.url)
+    answer = program.client().post(call(1), path=at)
+    assert [(n, v) for n, v in answer.headers if n.lower() in ("location", "x-between")] == [("Location", "/mcp/"), ("X-Between", "1")]
+    recorded(program)
+
+
 def test_a_redirect_beside_the_endpoint_is_a_matter_of_logins(upstream, record):  # noqa: F811
     program = record(upstream(sending("http://127.0.0.1:1/")).url)
     client = program.client()
