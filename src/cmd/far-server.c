@@ -4,13 +4,12 @@
 
 #define NEXT "the next request begins another"
 
-static void on_lost(void *to, struct str why)
+static void tell_lost(struct far_server *s, struct str why)
 {
-    struct far_server *s = to;
-
     drive_tell(s->hearing.drive, (struct event){ .kind = EVENT_UPSTREAM_LOST, .why = why });
 }
 
+/* Before whoever asked is told: what that means can be said to it then. */
 static void on_message(void *to, struct str message)
 {
     struct far_server *s = to;
@@ -18,8 +17,21 @@ static void on_message(void *to, struct str message)
 
     s->ended = s->at.speaker.ended;
     if (ended)
-        on_lost(s, STR("it has ended the session; " NEXT));
+        tell_lost(s, STR("it has ended the session; " NEXT));
+    if (s->at.unreached.len && !s->lost) {
+        s->lost = true;
+        tell_lost(s, s->at.unreached);
+    }
     hearing_line(&s->hearing, message);
+}
+
+static void on_lost(void *to, struct str why)
+{
+    struct far_server *s = to;
+
+    if (!s->lost)
+        tell_lost(s, why);
+    s->lost = false;
 }
 
 static void on_done(void *to)
@@ -96,6 +108,6 @@ bool far_server_end(struct far_server *s)
     if (!s->runs)
         return false;
     timer_stop(s->soon);
-    server_at_leave(&s->at);
+    server_at_leave(&s->at, STR_NONE);
     return true;
 }

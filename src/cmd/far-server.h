@@ -23,6 +23,7 @@ struct far_server {
     void *to;
     bool runs;
     bool ended; /* the session, and the engine knows */
+    bool lost;  /* what was asked last, and so it does */
 };
 
 /* What it says are events of the kind `as`. */

@@ -102,7 +102,10 @@ void inspect_odd_add(struct buf *to, const struct stats *s, enum stats_odd what)
     if (what == STATS_GAP)
         add_lost(to, s);
     if (f->example.len)
-        buf_printf(to, "%s: ", f->count > 1 ? "; the first" : "");
+        buf_printf(to, "%s: ",
+                   f->count < 2               ? ""
+                   : what == STATS_UNANSWERED ? "; one of them"
+                                              : "; the first");
     buf_add(to, f->example);
     if (f->seq)
         buf_printf(to, " (%sseq %llu)", f->count > 1 ? "first: " : "",

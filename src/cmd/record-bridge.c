@@ -122,7 +122,7 @@ static void on_gone(void *to)
 {
     struct bridge *b = to;
 
-    server_at_leave(&b->server);
+    server_at_leave(&b->server, STR_NONE);
 }
 
 static void on_drained(void *to)
@@ -147,7 +147,7 @@ static void on_signal(void *to, int signum)
     if (b->signalled)
         loop_stop(b->loop); /* who asks twice does not want to wait */
     b->signalled = true;
-    server_at_leave(&b->server);
+    server_at_leave(&b->server, STR(RECORD_WHY_ENDED));
 }
 
 /* Only the disk is waited for: whoever is tired of that may end us as any other program. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cmd/old-server.h"
 #include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
 #include "engine/redirect.h"
@@ -21,6 +22,7 @@ struct sessions {
     struct http_tap tap;
     struct http_gate gate;
     struct record_oauth oauth;
+    struct old_server old;
     struct loop *loop;
     struct http_relay *relay;
     struct signals *signals;
@@ -42,7 +44,7 @@ struct passing {
     struct http_seen *seen;
     bool may_be;                 /* a stream that tells where to post */
     struct sse_rewrite *rewrite; /* NULL: it is not */
-    struct str fault;            /* in the arena: why there was no answer but ours, */
+    struct str fault;            /* in the arena: why there is no answer but ours, */
     struct str away;             /* or where the server's leads */
     struct arena arena;
 };
@@ -121,11 +123,12 @@ static void on_body(void *to, struct http_passage *p, struct str bytes)
     http_tap_sent(passing_of(p)->seen, bytes);
 }
 
-static void on_asked(void *to, struct http_passage *p)
+static struct str on_asked(void *to, struct http_passage *p)
 {
     struct sessions *s = to;
 
     http_tap_sent_all(passing_of(p)->seen, reel_now(&s->reel));
+    return http_tap_asks(passing_of(p)->seen);
 }
 
 /* Who asked, by what; borrowed from that. */
@@ -148,6 +151,7 @@ static void begin_stream(struct sessions *s, struct http_passage *p,
     if (sse_rewrite_can(r->status, &r->fields)) {
         x->rewrite = sse_rewrite_new(s->tap.server, &client);
         p->edited = true;
+        old_server_streams(&s->old);
     } else if (!s->packed && fields_count(&r->fields, STR("content-encoding"))) {
         s->packed = true;
         log_say(s->reel.app->log, LOG_INFO,
@@ -230,6 +234,8 @@ static void on_head(void *to, struct http_passage *p, const struct request *aske
     see_redirect(s, p, asked, r);
     tell_not_found(s, p, r);
     tell_unread(s);
+    if (p->endpoint && !on_posted(s, asked))
+        old_server_answered(&s->old, asked, r->status);
 }
 
 static void on_answer(void *to, struct http_passage *p, struct str bytes)
@@ -295,10 +301,8 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
     struct sessions *s = to;
     struct str why = end->text ? str_z(end->text) : STR_NONE;
 
-    if (end->by == HTTP_RELAY_FAULT && !why.len)
-        why = passing_of(p)->fault;
-    if (end->by == HTTP_RELAY_SERVER && !why.len)
-        why = passing_of(p)->away;
+    if (!why.len)
+        why = end->by == HTTP_RELAY_SERVER ? passing_of(p)->away : passing_of(p)->fault;
     http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean, why, reel_now(&s->reel));
     passing_free(p->user);
     if (!end->clean && end->text)
@@ -396,6 +400,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
     if (!open_relay(s, http, e))
         return app_exit_code(e);
     record_oauth_init(&s->oauth, s->reel.app, str_z(http->server->url));
+    old_server_init(&s->old, s->loop, s->reel.app->log, s->server.path);
     s->signals = signals_watch(s->loop, on_signal, s);
     if (!reel_settle(&s->reel, true, e)) {
         code = app_exit_code(e);
@@ -407,6 +412,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
         loop_run(s->loop);
     }
     http_relay_close(s->relay);
+    old_server_end(&s->old);
     if (!code) {
         s->reel.too_long = s->tap.too_long;
         code = reel_end(&s->reel, 0, NULL);

@@ -107,7 +107,9 @@ static void on_failed(void *to, enum http_fault fault, const struct err *why)
                         BY_MCPREEL, s->now(s->to));
     note_end(p, fault == HTTP_CUT ? BY_SERVER : BY_ERROR, !p->begun, str_z(why->msg));
     forget(p);
+    s->unreached = lost ? ev.why : STR_NONE;
     drive_tell(&s->drive, ev);
+    s->unreached = STR_NONE;
     if (lost && s->events->lost)
         s->events->lost(s->to, str_z(why->msg));
 }
@@ -236,7 +238,7 @@ void server_at_release(struct server_at *s)
     struct map_entry *e;
 
     while ((e = map_next(&s->passing, NULL)))
-        abandon(s, ((struct server_at_passing *)e->value)->number, STR_NONE);
+        abandon(s, ((struct server_at_passing *)e->value)->number, STR(RECORD_WHY_ENDED));
     map_release(&s->passing);
     http_speaker_release(&s->speaker);
     drive_release(&s->drive);
@@ -253,9 +255,9 @@ void server_at_close(struct server_at *s)
     drive_tell(&s->drive, (struct event){ .kind = EVENT_CLOSED });
 }
 
-void server_at_leave(struct server_at *s)
+void server_at_leave(struct server_at *s, struct str why)
 {
-    drive_tell(&s->drive, (struct event){ .kind = EVENT_GONE });
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_GONE, .why = why });
 }
 
 size_t server_at_queued(const struct server_at *s)

@@ -29,7 +29,8 @@ struct server_at {
     void *to;
     struct http_tap *tap; /* borrowed; NULL: nothing is recorded */
     struct tap_time (*now)(void *to);
-    bool held; /* its answers are not read for now */
+    struct str unreached; /* while that is told: why no answer began to a message */
+    bool held;            /* its answers are not read for now */
 };
 
 /* ERR_USAGE for a URL or a header that cannot be used. Connects to nobody yet. */
@@ -45,9 +46,10 @@ void server_at_release(struct server_at *s); /* what is under way is broken off 
 
 void server_at_say(struct server_at *s, struct str line);
 
-/* Nothing more will be said, but answers are waited for; or they are not, either. */
+/* Nothing more will be said, but answers are waited for; or they are not, either: the client
+ * does not want them, or, if `why` is not empty, cannot get them. */
 void server_at_close(struct server_at *s);
-void server_at_leave(struct server_at *s);
+void server_at_leave(struct server_at *s, struct str why);
 
 size_t server_at_queued(const struct server_at *s); /* bytes of what was said and waits */
 void server_at_read(struct server_at *s, bool on);  /* whether to go on reading answers */

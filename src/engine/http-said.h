@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/str.h"
+#include "engine/http-waits.h"
 
 struct http_said_line {
     struct http_said_line *next;
@@ -23,5 +23,8 @@ void http_said_release(struct http_said *s);
 
 void http_said_add(struct http_said *s, struct str text, bool answers); /* copied */
 void http_said_pop(struct http_said *s); /* the first is not needed any more; there is one */
+
+/* They will never go: what is asked in them waits, for nobody's answer (`by` is NULL). */
+void http_said_give_up(struct http_said *s, struct http_waits *to);
 
 #endif

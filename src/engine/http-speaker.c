@@ -548,12 +548,14 @@ static void finish(struct http_speaker *s)
     say_finish(&s->say, 0);
 }
 
-/* Nobody waits any more. */
-static void leave(struct http_speaker *s)
+/* Nobody waits any more; who would is told `why`, if that is not empty. */
+static void leave(struct http_speaker *s, struct str why)
 {
     s->state = HTTP_SPEAKER_LEAVING;
-    http_talk_drop_all(&s->talks, &s->say);
-    http_said_release(&s->said);
+    http_talk_drop_all(&s->talks, &s->say, why);
+    http_said_give_up(&s->said, &s->told.waits);
+    while (why.len && s->told.waits.first)
+        http_told_fail(&s->told, s->told.waits.first->by, 0, why);
     http_waits_release(&s->told.waits);
     if (!s->peer.session.len || s->ended)
         return;
@@ -580,9 +582,9 @@ static void hear_end_timer(struct http_speaker *s)
 {
     s->end_timer = 0;
     if (s->state == HTTP_SPEAKER_LEAVING) { /* the server may keep its session */
-        http_talk_drop_all(&s->talks, &s->say);
+        http_talk_drop_all(&s->talks, &s->say, STR_NONE);
     } else if (!s->heard_since) {
-        leave(s);
+        leave(s, STR_NONE);
     } else {
         s->heard_since = false;
         s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
@@ -647,7 +649,7 @@ static void hear(struct http_speaker *s, const struct event *ev)
         break;
     case EVENT_GONE:
         if (s->state < HTTP_SPEAKER_LEAVING)
-            leave(s);
+            leave(s, ev->why);
         break;
     default:
         break;
@@ -676,7 +678,7 @@ void http_speaker_step(struct http_speaker *s, const struct event *ev)
     if (s->state < HTTP_SPEAKER_LEAVING)
         go_on(s);
     if (s->state == HTTP_SPEAKER_CLOSING && !is_busy(s))
-        leave(s);
+        leave(s, STR_NONE);
     sweep(s);
     if (s->state == HTTP_SPEAKER_LEAVING && !s->talks.first)
         finish(s);

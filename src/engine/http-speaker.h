@@ -26,7 +26,8 @@
  * session that the server has ended (404) is the client's to begin anew.
  *
  * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
- * without a word. EVENT_GONE: it does not wait, either. Then the session is deleted, and
+ * without a word. EVENT_GONE: it does not wait, either; or, if that has a `why`, we do not, and
+ * who waits gets that for an error. Then the session is deleted, and
  * ACTION_FINISH says that all is done. */
 #ifndef ENGINE_HTTP_SPEAKER_H
 #define ENGINE_HTTP_SPEAKER_H

@@ -138,10 +138,10 @@ void http_talk_drop(struct http_talk *t, struct say *say, struct str why)
     t->over = true;
 }
 
-void http_talk_drop_all(struct http_talks *all, struct say *say)
+void http_talk_drop_all(struct http_talks *all, struct say *say, struct str why)
 {
     for (struct http_talk *t = all->first; t; t = t->next)
-        http_talk_drop(t, say, STR_NONE);
+        http_talk_drop(t, say, why);
 }
 
 void http_talk_complain(const struct http_talk *t, struct str anew, struct str why,

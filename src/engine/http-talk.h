@@ -73,7 +73,7 @@ void http_talk_complain(const struct http_talk *t, struct str anew, struct str w
 /* It is over; what is under way for it is dropped, for `why` if that is not empty. */
 void http_talk_drop(struct http_talk *t, struct say *say, struct str why);
 
-void http_talk_drop_all(struct http_talks *all, struct say *say);
+void http_talk_drop_all(struct http_talks *all, struct say *say, struct str why);
 
 /* An answer has come that nobody waits for; as much of its id is kept as people may want. */
 void http_talk_stray(struct http_talk *t, struct str id);

@@ -24,6 +24,7 @@ struct asked {
     struct arena arena;
     struct record_http http;
     struct str session_id, last_event;
+    struct str id; /* of its message, as JSON; empty: it has none */
     bool deletes;
     bool may_open;                /* a session of HTTP+SSE: */
     struct address_client client; /* whose it is then, */
@@ -317,6 +318,8 @@ static void tell_sent(struct http_seen *x, bool looked, struct tap_time now)
         check(x->tap, tap_seen(x->tap->tap, &at, TO_SERVER, now, &e), &e);
     else
         put_text(x, &at, TO_SERVER, text, now);
+    if (x->asked && x->whole && !x->sent.text.full)
+        x->asked->id = arena_str(&x->asked->arena, x->tap->tap->asks);
     forget(x, &x->sent);
 }
 
@@ -332,6 +335,11 @@ void http_tap_sent_all(struct http_seen *x, struct tap_time now)
     x->whole = true;
     tell_request(x, false, now);
     tell_sent(x, looked, now);
+}
+
+struct str http_tap_asks(const struct http_seen *x)
+{
+    return x->asked ? x->asked->id : STR_NONE;
 }
 
 /* The server names a session, or takes one back. */

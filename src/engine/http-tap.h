@@ -76,6 +76,10 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
 void http_tap_sent(struct http_seen *x, struct str bytes);
 void http_tap_sent_all(struct http_seen *x, struct tap_time now);
 
+/* The id of the request that it sent, as JSON; empty: it sent none, or others with it.
+ * Borrowed until its answer begins. */
+struct str http_tap_asks(const struct http_seen *x);
+
 enum http_tap_by { BY_SERVER, BY_CLIENT, BY_ERROR, BY_MCPREEL };
 
 /* The head of the answer: BY_SERVER or BY_MCPREEL. */

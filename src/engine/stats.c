@@ -357,6 +357,17 @@ static void place_notice(struct stats *s, const struct operation *op, const stru
         place_task(s, r, s->message->params);
 }
 
+/* Whoever recorded it may have known why a request was not answered. */
+static void see_end(struct stats *s, const struct operation *op)
+{
+    struct stats_finding *f = &s->odd[STATS_UNANSWERED];
+    uint64_t before = s->census.unanswered;
+
+    census_add(&s->census, op);
+    if (s->census.unanswered > before && !f->example.len)
+        f->example = keep(s, op->why);
+}
+
 /* It is known where a message belongs, or how an operation ended. */
 static bool put_event(struct operation_sink *self, const struct operation_event *ev,
                       struct err *e)
@@ -365,7 +376,7 @@ static bool put_event(struct operation_sink *self, const struct operation_event 
 
     (void)e;
     if (!ev->message)
-        census_add(&s->census, ev->op);
+        see_end(s, ev->op);
     else if (ev->record->has & HAS_REDELIVERS)
         return true;
     else if (ev->message->role == ROLE_REQUEST)

@@ -105,7 +105,8 @@ enum stats_odd {
 struct stats_finding {
     uint64_t count;
     uint64_t seq;       /* of the first message it was seen in; 0: none */
-    struct str example; /* the first, in a few words, often the file's; may be empty */
+    struct str example; /* the first, in a few words, often the file's; may be empty; of
+                         * STATS_UNANSWERED the first of which it is known why */
 };
 
 /* What is known since the latest header. */

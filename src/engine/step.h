@@ -24,7 +24,7 @@ enum event_kind {
 
     /* Of an engine whose peers are on HTTP: */
     EVENT_REQUEST, /* one of them sent all of `request`, and waits for the answer */
-    EVENT_GONE,    /* it does not wait any longer */
+    EVENT_GONE,    /* it does not wait any longer; a speaker's may not, for a `why` */
 
     /* Of an engine that is the client of a server on HTTP: */
     EVENT_SAY,    /* `text`, a line, is for the server */
@@ -50,7 +50,7 @@ struct event {
     int64_t now_us;
     const struct record *record; /* EVENT_RECORD, EVENT_UPSTREAM; borrowed */
     uint64_t timer;              /* EVENT_TIMER: which one */
-    struct str why;              /* EVENT_UPSTREAM_CLOSED, EVENT_UPSTREAM_LOST, EVENT_FAILED */
+    struct str why;              /* where `why` is named above */
     uint64_t server;             /* of upstream events: which, of an engine that has several */
     uint64_t exchange;           /* EVENT_REQUEST, EVENT_GONE: never 0, never used twice */
     bool hurry;                  /* EVENT_CLOSED: we are to end, and soon */

@@ -89,6 +89,8 @@ static bool take_in(struct sink *self, const struct record *bare, struct err *e)
         r.message.event = t->at.event;
         r.message.redelivers = t->at.redelivers;
         number_message(t, &r);
+        if (r.message.as->kind == MCP_REQUEST && !r.message.batch.len)
+            t->asks = json_raw(r.message.as->id);
     }
     return t->to->put(t->to, &r, e);
 }
@@ -98,6 +100,7 @@ bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_ti
 {
     t->now = now;
     t->at = (struct tap_place){ .has = HAS_CONN, .conn = STDIO_CONN };
+    t->asks = STR_NONE;
     return intake_line(&t->intake, dir, line, &t->sink, e);
 }
 
@@ -106,6 +109,7 @@ bool tap_text(struct tap *t, const struct tap_place *at, enum record_dir dir, st
 {
     t->now = now;
     t->at = *at;
+    t->asks = STR_NONE;
     return intake_text(&t->intake, dir, text, &t->sink, e);
 }
 
@@ -119,6 +123,7 @@ bool tap_seen(struct tap *t, const struct tap_place *at, enum record_dir dir,
 {
     t->now = now;
     t->at = *at;
+    t->asks = STR_NONE;
     return intake_seen(&t->intake, dir, &t->sink, e);
 }
 

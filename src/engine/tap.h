@@ -34,6 +34,7 @@ struct tap {
     struct facts facts;
     struct tap_time now;
     uint64_t seq, messages[2], errors;
+    struct str asks; /* the id of the text taken in last, as JSON, if that was one request */
 };
 
 void tap_init(struct tap *t, struct sink *to);

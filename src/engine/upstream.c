@@ -126,7 +126,7 @@ static void complain(struct upstream *u, struct str why)
     if (map_get(&u->told, why) || u->told.count >= TOLD_MAX)
         return;
     map_put(&u->told, arena_str(&u->arena, why), u);
-    say_report(u->say, upstream_owes(u) ? LOG_ERROR : LOG_WARN,
+    say_report(u->say, upstream_owes(u) && !u->returns ? LOG_ERROR : LOG_WARN,
                "the server behind the recording: %.*s", STR_ARG(why));
 }
 
@@ -275,6 +275,25 @@ static void end_greeting(struct upstream *u, const struct mcp_message *m)
     send_waiting(u);
 }
 
+/* Whoever asked gets that as the answer of one that is elsewhere, or in its place. */
+static void pass_answer(struct upstream *u, const struct upstream_call *c,
+                        const struct mcp_message *m)
+{
+    struct str text = json_text(json_get(m->error, STR("message")), &u->arena);
+    bool status = json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus")));
+    bool ours = is_said_for_it(u, m);
+
+    speak_to(u, c);
+    u->say->way.last = true;
+    if (ours && u->doubted && !status && map_get(&u->told, text)) {
+        refuse(u, c->theirs, text); /* it could not be reached */
+        return;
+    }
+    if (ours && !u->doubted && status)
+        complain(u, text);
+    say_message(u->say, with_value(u, m->root, m->id, c->theirs));
+}
+
 static void hear_response(struct upstream *u, const struct mcp_message *m)
 {
     struct upstream_call **at, *c;
@@ -287,14 +306,9 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     c = *at;
     if (!c)
         return; /* nobody asked */
-    if (is_said_for_it(u, m) && !u->doubted &&
-        json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus"))))
-        complain(u, json_text(json_get(m->error, STR("message")), &u->arena));
-    else if (m->kind == MCP_RESULT)
+    if (m->kind == MCP_RESULT)
         praise(u);
-    speak_to(u, c);
-    u->say->way.last = true;
-    say_message(u->say, with_value(u, m->root, m->id, c->theirs));
+    pass_answer(u, c, m);
     *at = c->next;
     free(c);
 }

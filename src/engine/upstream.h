@@ -71,7 +71,7 @@ void upstream_hear_notification(struct upstream *u, const struct mcp_message *li
 void upstream_hear(struct upstream *u, const struct record *r);
 void upstream_closed(struct upstream *u, struct str why);
 
-/* It could not be reached, or has forgotten us; whoever waits is told that by itself. */
+/* It could not be reached, or has forgotten us; whoever waits is told that next, by itself. */
 void upstream_lost(struct upstream *u, struct str why);
 
 bool upstream_hear_timer(struct upstream *u, uint64_t timer); /* false: it is not its */

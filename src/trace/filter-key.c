@@ -45,7 +45,7 @@ static const struct filter_word traits[] = {
     { "progress", IS_PROGRESS, "made progress known" },
     { "redacted", IS_REDACTED, "has parts that were not recorded as they were sent" },
     { "drift", IS_DRIFT, "a list with a tool that was defined otherwise before" },
-    { "marked", IS_MARKED, "marked by you in the viewer" },
+    { "marked", IS_MARKED, "marked by hand, which nothing in a recording is" },
     { "binary", IS_BINARY, "carries base64 data" },
     { "inferred", IS_INFERRED, "only the circumstances say what it belongs to" },
     { 0 },

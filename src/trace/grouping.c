@@ -645,7 +645,8 @@ static void cut_off(struct grouping *g, struct pairing_request *q,
         op->op.outcome = OUTCOME_CANCELLED;
         op->op.flags |= OP_CANCELLED;
     }
-    if (modern || op->op.outcome == OUTCOME_HTTP_ERROR || op->op.outcome == OUTCOME_MALFORMED)
+    if (modern || op->forsaken || op->op.outcome == OUTCOME_HTTP_ERROR ||
+        op->op.outcome == OUTCOME_MALFORMED)
         end_op(g, op);
 }
 
@@ -667,6 +668,23 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
             break;
         next = pairing_next(q, place.at[0]);
         cut_off(g, q, &r->http);
+    }
+}
+
+/* A process answers nothing that another was asked. Over HTTP the exchange is about to end, and
+ * says why; nobody will go on with it. */
+static void on_process(struct grouping *g, const struct record *r)
+{
+    struct scope_reach conn = { SCOPE_CONN, r->conn }, session = { SCOPE_SESSION, r->session };
+    struct pairing_request *q;
+
+    if (r->has & HAS_SESSION && str_eq(r->proc.event, STR("exit"))) {
+        for (q = pairing_first(&g->pairs, session, TO_SERVER); q; q = pairing_next(q, session))
+            op_of(q)->forsaken = true;
+    } else if (r->has & HAS_CONN && str_eq(r->proc.event, STR("start"))) {
+        while ((q = pairing_first(&g->pairs, conn, TO_SERVER)) ||
+               (q = pairing_first(&g->pairs, conn, TO_CLIENT)))
+            end_op(g, op_of(q));
     }
 }
 
@@ -698,6 +716,8 @@ static void take(struct grouping *g, const struct record *r)
         on_response(g, r);
     else if (r->kind == RECORD_HTTP_END)
         on_end_of_exchange(g, r);
+    else if (r->kind == RECORD_PROC)
+        on_process(g, r);
     while ((excess = ledger_excess(&g->ledger)))
         evict(g, excess);
 }

@@ -19,7 +19,8 @@
  * OP_REFUSED if there is none.
  * Exchanges that carry no message make no operation.
  *
- * Every header starts a recording of its own: nothing that is open lives beyond it. */
+ * Every header starts a recording of its own: nothing that is open lives beyond it; nor does it
+ * beyond the start of another process on its connection, or the end of its session's. */
 #ifndef TRACE_GROUPING_H
 #define TRACE_GROUPING_H
 

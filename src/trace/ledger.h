@@ -29,6 +29,7 @@ struct ledger_op {
     bool goes_on;                 /* its answer is not the last word */
     bool completed;               /* its task says so, and the result is still to be fetched */
     bool decided;                 /* the outcome of its task is known */
+    bool forsaken;                /* its server has ended */
 
     /* The ledger's own: */
     struct ledger_op *lower, *higher;          /* by number */

@@ -174,11 +174,12 @@ static bool is_plain(struct str s)
     return true;
 }
 
-static void add_refusal(struct buf *to, struct str text)
+static void add_refusal(struct buf *to, struct str id, struct str text)
 {
     BUG_IF(!is_plain(text));
-    buf_add(to,
-            STR("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\""));
+    buf_add(to, STR("{\"jsonrpc\":\"2.0\",\"id\":"));
+    buf_add(to, id.len && id.len <= EXCHANGE_ID_MAX ? id : STR("null"));
+    buf_add(to, STR(",\"error\":{\"code\":-32000,\"message\":\""));
     buf_add(to, text);
     buf_add(to, STR("\"}}"));
 }
@@ -200,20 +201,20 @@ void exchange_refuse(struct exchange *x, unsigned status, const struct fields *f
         fields_add(&a.fields, fields->at[i].name, fields->at[i].value);
     fields_add(&a.fields, STR("Content-Type"), STR("application/json"));
     buf_init(&body, SMALL);
-    add_refusal(&body, text);
+    add_refusal(&body, x->id, text);
     must(exchange_answer(x, &a, buf_str(&body), &e));
     buf_release(&body);
     fields_release(&a.fields);
 }
 
-void exchange_compose_refusal(struct buf *to, unsigned status, struct str text)
+void exchange_compose_refusal(struct buf *to, unsigned status, struct str id, struct str text)
 {
     struct response r = { .status = status, .close = true };
     struct err e = ERR_NONE;
     struct buf body;
 
     buf_init(&body, SMALL);
-    add_refusal(&body, text);
+    add_refusal(&body, id, text);
     fields_add(&r.fields, STR("Content-Type"), STR("application/json"));
     if (status == 503)
         fields_add(&r.fields, STR("Retry-After"), STR("1"));

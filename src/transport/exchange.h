@@ -84,8 +84,12 @@ struct exchange_port {
     size_t (*queued)(const void *at);
 };
 
+enum { EXCHANGE_ID_MAX = 256 };
+
 struct exchange {
-    void *user; /* the owner's */
+    void *user;    /* the owner's */
+    struct str id; /* so is this: what a refusal is for, as JSON, good until the answer has
+                    * begun; empty, or of more than EXCHANGE_ID_MAX bytes: null */
 
     /* For the owner to read. */
     const struct request *head; /* NULL once the answer has begun */
@@ -135,7 +139,7 @@ size_t exchange_queued(const struct exchange *x);
 bool exchange_answer(struct exchange *x, const struct answer *a, struct str body,
                      struct err *e) MUST_CHECK;
 
-/* A whole answer that says no, as MCP servers do: a JSON-RPC error without an id. `text` is
+/* A whole answer that says no, as MCP servers do: a JSON-RPC error. `text` is
  * for people, without quotes, backslashes and control characters. `fields` (of ours; an Allow
  * or so) may be NULL. */
 void exchange_refuse(struct exchange *x, unsigned status, const struct fields *fields,
@@ -144,6 +148,6 @@ void exchange_refuse(struct exchange *x, unsigned status, const struct fields *f
 /* For the connection: a new one, and what those are told who get none. */
 void exchange_init(struct exchange *x, const struct request *head,
                    const struct exchange_port *port, void *at);
-void exchange_compose_refusal(struct buf *to, unsigned status, struct str text);
+void exchange_compose_refusal(struct buf *to, unsigned status, struct str id, struct str text);
 
 #endif

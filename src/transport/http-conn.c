@@ -239,7 +239,8 @@ static void refuse(struct http_conn *c, struct exchange_fault why)
         exchange_abort(&c->exchange);
     } else {
         buf_init(&text, 4096);
-        exchange_compose_refusal(&text, why.status, str_z(why.text));
+        exchange_compose_refusal(&text, why.status, there ? c->exchange.id : STR_NONE,
+                                 str_z(why.text));
         send(c, buf_str(&text));
         buf_release(&text);
         linger(c);
@@ -553,6 +554,14 @@ static enum http_conn_wait what_for(const struct http_conn *c)
     if (c->state == HTTP_CONN_BODY && !c->paused && !c->exchange.waiting)
         return HTTP_CONN_FOR_BODY;
     return c->state == HTTP_CONN_LINGER ? HTTP_CONN_FOR_GOODBYE : HTTP_CONN_FOR_NOTHING;
+}
+
+bool http_conn_idle(const struct http_conn *c, int64_t *since_ms)
+{
+    bool looked = c->wait == HTTP_CONN_FOR_REQUEST && c->since_ms >= 0;
+
+    *since_ms = looked ? c->since_ms : INT64_MAX;
+    return what_for(c) == HTTP_CONN_FOR_REQUEST && !c->ahead.len;
 }
 
 void http_conn_tick(struct http_conn *c, int64_t now_ms)

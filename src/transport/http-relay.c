@@ -136,8 +136,12 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
     struct fields shared = { .at = NULL };
     struct exchange *x = p->exchange;
     char plain[TEXT_MAX];
+    struct buf id;
     size_t n = 0;
 
+    buf_init(&id, EXCHANGE_ID_MAX);
+    buf_add(&id, x->id);
+    x->id = buf_str(&id);
     for (; text[n] && n < sizeof plain - 1; n++)
         plain[n] = (unsigned char)text[n] < 0x20 || text[n] == '\\' ? ' '
                    : text[n] == '"'                                 ? '\''
@@ -150,6 +154,7 @@ static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned 
         cors_share(&shared, &x->head->fields);
     http_gate_add_lines(&shared, status);
     exchange_refuse(x, status, &shared, str_z(plain));
+    buf_release(&id);
     fields_release(&shared);
 }
 
@@ -234,6 +239,7 @@ static void server_head(void *to, const struct reply *r, struct str body)
         !r->bodiless;
 
     p->begun = true;
+    p->exchange->id = STR_NONE;
     p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
     p->left = r->body.length;
     relay->events->head(relay->to, &p->open, p->exchange->head, r);
@@ -530,7 +536,7 @@ static void client_whole(void *to, struct exchange *x)
     struct http_relay *r = to;
     struct passage *p = x->user;
 
-    r->events->asked(r->to, &p->open);
+    x->id = r->events->asked(r->to, &p->open);
     settle(p);
     let_request_go(p, x->head, true);
     http_transfer_finish(p->transfer);

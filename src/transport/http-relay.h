@@ -63,7 +63,9 @@ struct http_relay_events {
     /* A request; `r` is borrowed for the event. */
     void (*request)(void *to, struct http_passage *p, const struct request *r);
     void (*body)(void *to, struct http_passage *p, struct str bytes);
-    void (*asked)(void *to, struct http_passage *p); /* it was all there */
+    /* It was all there. Returns the id of what it asks, as JSON, for an answer of ours; empty:
+     * it asks nothing, or too much. Good until there is the head of an answer. */
+    struct str (*asked)(void *to, struct http_passage *p);
     /* The head of the server's answer, and that of the request once more; borrowed. */
     void (*head)(void *to, struct http_passage *p, const struct request *asked,
                  const struct reply *r);

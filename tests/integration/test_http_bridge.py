@@ -215,10 +215,10 @@ def test_a_signal_ends_it_and_the_session(upstream, bridge, signum):
     assert held.wait(WAIT)
     one.process.send_signal(signum)
     assert one.end() == 0
+    assert one.hear() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "mcpreel was ended"}}
     assert one.hear() is None
     assert "DELETE" in [r.method for r in server.requests]
-    lines = recorded(one)
-    assert of(lines, "http", ev="end", by="client", clean=False)
+    assert [(e["by"], e["why"]) for e in of(recorded(one), "http", ev="end", clean=False)] == [("mcpreel", "mcpreel was ended")]
 
 
 def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):

@@ -2,7 +2,9 @@
 learn a header that mcpreel adds."""
 import json
 import re
+import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -107,6 +109,24 @@ def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream
                                                             "malformed", "nobody")] == [True, True, True, False, False]
     summary = subprocess.run([mcpreel, "inspect", program.file], capture_output=True, text=True, timeout=60).stdout
     assert re.search(r"Odd +nothing", summary) and "2 HTTP statuses of 400 or more" in summary
+
+
+def test_who_waits_when_it_ends_is_told_which_request_has_no_answer(upstream, record):  # noqa: F811
+    asked = threading.Event()
+
+    def serve(conn):
+        conn.request()
+        asked.set()
+        conn.wait_end()
+
+    program = record(upstream(serve).url)
+    client = program.client()
+    client.ask(call("mine"))
+    assert asked.wait(60)
+    program.process.send_signal(signal.SIGTERM)
+    answer = client.answer()
+    assert (answer.status, answer.json["id"], answer.json["error"]["message"]) == (503, "mine", "mcpreel was ended")
+    assert [(e["by"], e["why"]) for e in of(recorded(program), "http", ev="end")] == [("mcpreel", "mcpreel was ended")]
 
 
 LENT = "canary-7c1e55aa02"

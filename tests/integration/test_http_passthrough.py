@@ -3,6 +3,7 @@ import socket
 
 import pytest
 from http_peers import Program, Upstream, call, result
+from bridging import greeting
 from test_http_bridge import READY, echo, initialize, serving
 from test_replay import TALK, write_recording
 
@@ -48,6 +49,19 @@ def told(program):
     return [line for line in program.err.splitlines() if "behind the recording" in line]
 
 
+def hanging_up(conn):
+    """A server that ends its connections, so that it can be gone at once."""
+    request = conn.request()
+    if request.method != "POST":
+        conn.answer(405, headers=[("Connection", "close")])
+    elif "id" not in request.json:
+        conn.answer(202, headers=[("Connection", "close")])
+    else:
+        method = request.json["method"]
+        answer = greeting(request.json["id"]) if method == "initialize" else result(request.json["id"], {"said": method})
+        conn.answer(json_=answer, headers=[("Connection", "close")])
+
+
 def test_a_server_that_is_down_is_tried_again(clients):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -57,11 +71,14 @@ def test_a_server_that_is_down_is_tried_again(clients):
         answer = ask(n)
         assert (answer.status, answer.json["id"]) == (200, n)
         assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the server behind the recording cannot be asked: {refused}"}
-    server = Upstream(serving(echo), port=port)
+    server = Upstream(hanging_up, port=port)
     assert ask("up").json == result("up", {"said": "prompts/list"})
-    assert program.stop() == 4  # somebody went without an answer
-    assert told(program) == [f"mcpreel: the server behind the recording: {refused}", "mcpreel: the server behind the recording answers again"]
     server.close()
+    for n in range(2):
+        assert ask(n).json["error"] == answer.json["error"]  # whether it has to be greeted again or not
+    assert program.stop() == 4  # somebody went without an answer
+    down = f"mcpreel: warning: the server behind the recording: {refused}"
+    assert told(program) == [down, "mcpreel: the server behind the recording answers again", down]
 
 
 def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
@@ -81,7 +98,7 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
     methods = [r.json.get("method") for r in server.requests if r.body]
     assert methods == ["initialize", "notifications/initialized", "prompts/list"] * 2
     program.stop()
-    assert told(program) == ["mcpreel: the server behind the recording: it has ended the session; the next request begins another",
+    assert told(program) == ["mcpreel: warning: the server behind the recording: it has ended the session; the next request begins another",
                              "mcpreel: the server behind the recording answers again"]
     server.close()
 

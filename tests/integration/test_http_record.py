@@ -259,6 +259,9 @@ def test_who_was_not_let_in_stands_in_the_file_too(upstream, record):
     lines = recorded(program)
     assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [
         (403, "mcpreel"), (403, "mcpreel"), (415, "mcpreel")]
+    assert [(e["by"], e["why"]) for e in of(lines, "http", ev="end")] == [
+        ("mcpreel", "pages of this Origin are not served here; see --allow-origin"),
+        ("mcpreel", "this Host is not served here; see --allow-host"), ("mcpreel", "Content-Type must be application/json")]
     assert [a["host"] for a in of(lines, "http", ev="request")] == ["self", "other", "self"]
     assert [a["origin"] for a in of(lines, "http", ev="request")] == ["other", "none", "none"]
 
@@ -582,11 +585,12 @@ def test_a_server_that_is_not_there_is_an_answer_and_a_line(upstream, record):
         port = free.getsockname()[1]
     program = record(f"http://127.0.0.1:{port}/mcp")
     client = program.client()
-    answers = [client.post(call(n)) for n in (1, 2)]
+    answers = [client.post(call(n)) for n in (1, "two")]
     assert [a.status for a in answers] == [502, 502]
     assert answers[0].json["error"]["message"] and answers[0].json["jsonrpc"] == "2.0"
+    assert [a.json["id"] for a in answers] == [1, "two"]
     lines = recorded(program)
-    assert messages(lines) == [call(1), call(2)]
+    assert messages(lines) == [call(1), call("two")]
     assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [(502, "mcpreel")] * 2
     assert [e["by"] for e in of(lines, "http", ev="end")] == ["error", "error"]
     assert "answered 502" in program.err

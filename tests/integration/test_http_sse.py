@@ -342,6 +342,15 @@ def test_a_client_that_tries_streamable_http_first(old, record, start):
     assert said.status == 200 and said.get("mcp-session-id") and said.json["result"]["serverInfo"]["name"] == "s"
 
 
+def test_a_client_that_knows_streamable_http_only(old, record):
+    """It has nothing but a status; who looks at standard error is told what that means."""
+    program = record(old())
+    for n in range(2):
+        assert program.client().post(call(n, "initialize", protocolVersion="2025-11-25"), path="/a/sse").status == 405
+    recorded(program)
+    assert program.err.count("speaks HTTP+SSE") == 1 and "-- mcpreel record --url URL" in program.err
+
+
 def test_a_recording_made_on_stdio(mcpreel, run, start, tmp_path):
     assert run([mcpreel, "demo", "-o", tmp_path / "demo.jsonl"]).code == 0
     visitor = Visitor(start("replay", tmp_path / "demo.jsonl"), "/sse")

@@ -12,6 +12,7 @@ import dataclasses
 import importlib.util
 import itertools
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -41,12 +42,23 @@ def arguments():
     return args
 
 
+def version(args):
+    return () if args.suite == "0.1.16" else ("--spec-version", args.suite)
+
+
 def suites(args):
     suite = SUITES[args.suite]
     if not args.scenario:
         return [suite]
-    version = () if args.suite == "0.1.16" else ("--spec-version", args.suite)
-    return [dataclasses.replace(suite, words=("--scenario", name, *version)) for name in args.scenario]
+    return [dataclasses.replace(suite, words=("--scenario", name, *version(args))) for name in args.scenario]
+
+
+def unknown(args, judge):
+    """What is wrong with the names that were given; of those the suite runs nothing, and says so among much else."""
+    listed = judge.suite(SUITES[args.suite], "list", "--server", *version(args))
+    known = re.findall(r"^  - (\S+)", listed.out.decode(), re.M)
+    assert known, str(listed)
+    return [f"'{name}' is no scenario for servers of {args.suite}" for name in args.scenario or () if name not in known]
 
 
 def judged(args, judge, folder):
@@ -80,7 +92,11 @@ def main():
             where.mkdir()
             return where
 
-        found = judged(args, Judge(common.installed("conformance"), common.run_command, fresh), folder)
+        judge = Judge(common.installed("conformance"), common.run_command, fresh)
+        if wrong := unknown(args, judge):
+            print("\n".join(f"judge.py: {one}" for one in wrong), file=sys.stderr)
+            return 2
+        found = judged(args, judge, folder)
     print("\n".join(found) or "no check differs")
     return 1 if found else 0
 

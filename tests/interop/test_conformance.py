@@ -1,5 +1,7 @@
 """The judge itself: the official suite passes the server it is given, says the same twice, and sees faults."""
 import dataclasses
+import pathlib
+import sys
 
 import pytest
 
@@ -72,6 +74,17 @@ def test_a_server_that_is_not_there_fails(judge, direct_verdict):
     verdict = judge.of_server(SUITES["2025-11-25"], url)
     assert verdict.count(BAD) > 30
     assert len(list(differences(direct_verdict("2025-11-25"), verdict))) > 30
+
+
+def test_the_program_names_a_scenario_that_there_is_not(run, judge):
+    """Unknown, or none of that revision: the suite passes over both."""
+    assert judge  # the suite is installed
+    program = pathlib.Path(__file__).parent / "judge.py"
+    ran = run([sys.executable, program, "2026-07-28", *(word for name in ("tools-list", "nonsense", "tasks-lifecycle")
+                                                        for word in ("--scenario", name))], timeout=120)
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err.decode().splitlines() == [f"judge.py: '{name}' is no scenario for servers of 2026-07-28"
+                                             for name in ("nonsense", "tasks-lifecycle")]
 
 
 def made(**scenarios):

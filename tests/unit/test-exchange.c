@@ -1,5 +1,6 @@
 #include "transport/exchange.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -316,11 +317,37 @@ static void every_reason_to_refuse_can_be_told(void **state)
     buf_init(&text, 4096);
     for (int why = REFUSAL_NONE + 1; why < REFUSAL_COUNT; why++) {
         buf_clear(&text);
-        exchange_compose_refusal(&text, refusal_status((enum refusal)why),
+        exchange_compose_refusal(&text, refusal_status((enum refusal)why), STR_NONE,
                                  str_z(refusal_text((enum refusal)why)));
         assert_true(str_ends(buf_str(&text), STR("\"}}")));
     }
     buf_release(&text);
+}
+
+static void a_refusal_is_for_the_request_that_is_named(void **state)
+{
+    static const char body[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32000,"
+                               "\"message\":\"no\"}}";
+    char longest[EXCHANGE_ID_MAX + 1], longer[EXCHANGE_ID_MAX + 2], want[512];
+    struct place_of_it p;
+
+    (void)state;
+    memset(longest, '1', sizeof longest);
+    memset(longer, '1', sizeof longer);
+    longest[sizeof longest - 1] = longer[sizeof longer - 1] = '\0';
+    const char *const ids[][2] = {
+        { "7", "7" }, { "\"a\\\"b\"", "\"a\\\"b\"" }, { longest, longest }, { longer, "null" }
+    };
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct exchange *x = open_place(&p, GET);
+
+        x->id = str_z(ids[i][0]);
+        exchange_refuse(x, 502, NULL, STR("no"));
+        snprintf(want, sizeof want, body, ids[i][1]);
+        assert_true(str_ends(buf_str(&p.out), str_z(want)));
+        close_place(&p);
+    }
 }
 
 static void write_too_much(void)
@@ -369,6 +396,7 @@ int main(void)
         cmocka_unit_test(an_answer_before_its_request_is_whole_is_the_last),
         cmocka_unit_test(one_goes_on_only_if_somebody_waits_for_it),
         cmocka_unit_test(every_reason_to_refuse_can_be_told),
+        cmocka_unit_test(a_refusal_is_for_the_request_that_is_named),
         cmocka_unit_test(mistakes_of_ours_are_found),
     };
 

@@ -157,9 +157,9 @@ static void the_engine_is_told_that_nobody_is_there_and_says_so_itself(void **st
     peer_start(&peer, nothing);
     peer_join(&peer);
     snprintf(want, sizeof want,
+             "lost cannot connect to 'http://127.0.0.1:%d': connection refused "
              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"cannot "
-             "connect to 'http://127.0.0.1:%d': connection refused\"}} lost cannot connect to "
-             "'http://127.0.0.1:%d': connection refused gone",
+             "connect to 'http://127.0.0.1:%d': connection refused\"}} gone",
              peer.port, peer.port);
     open_bench(&b, peer.port);
     far_server_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));

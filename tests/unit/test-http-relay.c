@@ -53,14 +53,14 @@ static void take_body(void *to, struct http_passage *p, struct str bytes)
         buf_printf(&g->seen, "body '%.*s'\n", STR_ARG(bytes));
 }
 
-static void take_asked(void *to, struct http_passage *p)
+static struct str take_asked(void *to, struct http_passage *p)
 {
     struct rig *g = to;
 
-    assert_false(g->unsettled);
+    assert_false(g->unsettled || p->user != g);
     g->unsettled = true;
-    (void)p;
     buf_printf(&g->seen, "asked\n");
+    return g->sent ? STR("7") : STR_NONE;
 }
 
 static void take_head(void *to, struct http_passage *p, const struct request *asked,
@@ -411,8 +411,8 @@ static void without_a_server_there_is_an_answer(void **state)
     snprintf(want, sizeof want,
              "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\n"
              "Content-Length: %d\r\n\r\n"
-             "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"%s\"}}",
-             (int)strlen(text) + 64, text);
+             "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32000,\"message\":\"%s\"}}",
+             (int)strlen(text) + 61, text);
     talk(&g, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}", want);
     snprintf(want, sizeof want,
              "1:1 POST /mcp endpoint\nbody '{}'\nasked\nown 502 %s\nend fault clean\n", text);

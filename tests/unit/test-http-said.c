@@ -27,10 +27,29 @@ static void lines_come_in_the_order_they_were_said(void **state)
     assert_int_equal(s.bytes, 0);
 }
 
+static void what_never_goes_is_waited_for_in_vain(void **state)
+{
+    struct http_waits w = { NULL };
+    struct http_said s = { 0 };
+
+    (void)state;
+    http_said_add(&s, STR("{\"id\":1,\"method\":\"a\"}"), false);
+    http_said_add(&s, STR("{\"id\":1,\"result\":{}}"), true);
+    http_said_add(&s, STR("[{\"id\":\"b\",\"method\":\"c\"},{\"method\":\"d\"}]"), false);
+    http_said_give_up(&s, &w);
+    assert_null(s.first);
+    assert_str(http_waits_of(&w, NULL)->method, STR("a"));
+    http_waits_remove(&w, w.first);
+    assert_str(http_waits_of(&w, NULL)->id, STR("\"b\""));
+    http_waits_remove(&w, w.first);
+    assert_null(w.first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_come_in_the_order_they_were_said),
+        cmocka_unit_test(what_never_goes_is_waited_for_in_vain),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

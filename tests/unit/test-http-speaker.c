@@ -23,7 +23,7 @@
  * it, in order and byte for byte. A request is on its way at once, unless there is a line
  * "slow" above; "taken N" says so then. "url URL" comes first, if it is another than
  * http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out that
- * is due first, "close" and "gone" are the client's. */
+ * is due first, "close" and "gone" are the client's, "end: WHY" is ours. */
 
 enum { TIMERS = 256, ASKS = 512 };
 
@@ -285,6 +285,8 @@ static bool act(struct play *p, struct str line)
         tell(p, (struct event){ .kind = EVENT_CLOSED });
     else if (str_eq(line, STR("gone")))
         tell(p, (struct event){ .kind = EVENT_GONE });
+    else if (str_starts(line, STR("end: ")))
+        tell(p, (struct event){ .kind = EVENT_GONE, .why = str_skip(line, 5) });
     else if (str_eq(line, STR("slow")))
         p->slow = true;
     else if (str_eq(line, STR("time")))

@@ -126,6 +126,35 @@ static void a_post_answered_with_json(void **state)
     stop(&r);
 }
 
+static void an_answer_of_ours_can_be_for_the_one_request_that_was_sent(void **state)
+{
+    static const char *const bodies[][2] = {
+        { "{'id':1.0,'method':'a'}", "1.0" },
+        { " {'method':'a',\n 'id':'b'}\n", "\"b\"" },
+        { "[{'id':1,'method':'a'}]", "" },
+        { "{'method':'a'}", "" },
+        { "{'id':1,'result':{}}", "" },
+        { "{'id':1,", "" },
+        { "", "" },
+    };
+    struct recorder r;
+
+    (void)state;
+    start(&r);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct http_seen *before = post(&r, "", "{'id':7,'method':'before'}");
+        struct http_seen *x = post(&r, "", bodies[i][0]);
+
+        assert_str(http_tap_asks(x), str_z(bodies[i][1]));
+        assert_str(http_tap_asks(before), STR("7"));
+        answer(&r, x, 502, "");
+        assert_int_equal(http_tap_asks(x).len, 0);
+        end(&r, x);
+        end(&r, before);
+    }
+    stop(&r);
+}
+
 static void every_event_of_a_stream_is_there_before_it_is_passed_on(void **state)
 {
     struct recorder r;
@@ -599,6 +628,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_post_answered_with_json),
+        cmocka_unit_test(an_answer_of_ours_can_be_for_the_one_request_that_was_sent),
         cmocka_unit_test(every_event_of_a_stream_is_there_before_it_is_passed_on),
         cmocka_unit_test(sessions_have_numbers_instead_of_ids),
         cmocka_unit_test(a_stream_that_is_resumed_says_after_what),

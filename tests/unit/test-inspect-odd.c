@@ -44,6 +44,12 @@ static void a_finding_is_a_sentence(void **state)
     assert_says(&s, STATS_SERVER_NOISE,
                 (struct stats_finding){ .count = 2, .example = STR("hello") },
                 "2 lines from the server that are no messages; the first: hello");
+    assert_says(&s, STATS_UNANSWERED,
+                (struct stats_finding){ .count = 1, .example = STR("the server is gone") },
+                "1 request without an answer: the server is gone");
+    assert_says(&s, STATS_UNANSWERED,
+                (struct stats_finding){ .count = 2, .example = STR("the server is gone") },
+                "2 requests without an answer; one of them: the server is gone");
     assert_says(&s, STATS_GAP,
                 (struct stats_finding){ .count = 1, .example = STR("too long to be kept") },
                 "1 gap: 3 messages (4.1 kB) not kept: too long to be kept");

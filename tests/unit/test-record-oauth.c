@@ -40,9 +40,10 @@ static void take_piece(void *to, struct http_passage *p, struct str bytes)
     buf_add(&g->passed, bytes);
 }
 
-static void take_asked(void *to, struct http_passage *p)
+static struct str take_asked(void *to, struct http_passage *p)
 {
     (void)to, (void)p;
+    return STR_NONE;
 }
 
 static void take_head(void *to, struct http_passage *p, const struct request *asked,

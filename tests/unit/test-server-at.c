@@ -199,7 +199,8 @@ static void nothing_has_to_be_recorded(void **state)
     server_at_say(&b.server, STR(PING(1)));
     run_until(&b, "more");
     assert_str(buf_str(&b.heard), STR(PONG(1) "\n{\"method\":\"more\"}\n"));
-    server_at_leave(&b.server); /* what is under way is dropped: the server sees its end */
+    server_at_leave(&b.server,
+                    STR_NONE); /* what is under way is dropped: the server sees its end */
     assert_non_null(strstr(buf_z(&b.heard), "done"));
     assert_int_equal(b.records.text.len, 0);
     close_bench(&b);

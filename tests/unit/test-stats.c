@@ -497,6 +497,23 @@ static void a_damaged_end_is_told(void **state)
     stats_release(&s);
 }
 
+static void why_a_request_has_no_answer_is_told_if_it_is_known(void **state)
+{
+    struct stats s;
+
+    (void)state;
+    tell(&s, HEADER "session=1 x=1 c2s {'id':1,'method':'nobody knows'}\n"
+                    "session=1 x=2 c2s {'id':2,'method':'ping'}\n"
+                    "session=1 x=3 c2s {'id':3,'method':'ping'}\n"
+                    "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
+                    "'exchange':2,'why':'the server is gone'}\n"
+                    "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
+                    "'exchange':3,'why':'mcpreel was ended'}\n");
+    assert_int_equal(s.odd[STATS_UNANSWERED].count, 3);
+    assert_str(s.odd[STATS_UNANSWERED].example, STR("the server is gone"));
+    stats_release(&s);
+}
+
 static void several_recordings_in_one_file_do_not_mix(void **state)
 {
     struct stats s;
@@ -728,6 +745,7 @@ int main(void)
         cmocka_unit_test(without_any_clock_nothing_is_measured),
         cmocka_unit_test(the_first_of_a_kind_is_shown),
         cmocka_unit_test(a_damaged_end_is_told),
+        cmocka_unit_test(why_a_request_has_no_answer_is_told_if_it_is_known),
         cmocka_unit_test(several_recordings_in_one_file_do_not_mix),
         cmocka_unit_test(without_a_fine_clock_the_wall_clock_serves),
         cmocka_unit_test(a_recording_lasts_until_its_latest_time),

@@ -404,7 +404,7 @@ static void an_error_of_its_own_is_no_complaint_whatever_data_it_has(void **stat
     ask_and_answer(&b, "{'id':1,'error':{'code':-32603," STATUS_500);
     assert_did(&b.stepper, "<< {'id':7,'error':{'code':-32603," STATUS_500 "\n");
     ask_and_answer(&b, "{'id':2,'error':{'code':-32000," STATUS_500);
-    assert_did(&b.stepper, "report error the server behind the recording: m\n"
+    assert_did(&b.stepper, "report warn the server behind the recording: m\n"
                            "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
     tear_down(&b);
 }
