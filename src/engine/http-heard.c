@@ -10,6 +10,7 @@ enum {
     ID_MAX = 8 << 10,
     LOCATION_MAX = 8 << 10,
     LOGIN_MAX = 2 << 10,
+    LONG = 64 << 10,
     STATUS_UNAUTHORIZED = 401,
     STATUS_FORBIDDEN = 403,
 };
@@ -21,6 +22,7 @@ void http_heard_init(struct http_heard *h)
     buf_init(&h->location, LOCATION_MAX);
     buf_init(&h->login, LOGIN_MAX);
     buf_init(&h->last_event, ID_MAX);
+    http_seen_init(&h->seen);
 }
 
 static void forget_stream(struct http_heard *h)
@@ -38,6 +40,7 @@ void http_heard_release(struct http_heard *h)
     buf_release(&h->location);
     buf_release(&h->login);
     buf_release(&h->last_event);
+    http_seen_release(&h->seen);
 }
 
 void http_heard_again(struct http_heard *h)
@@ -46,7 +49,10 @@ void http_heard_again(struct http_heard *h)
     h->status = 0;
     h->media = MEDIA_NONE;
     h->packed = false;
-    h->events = 0;
+    h->goes_on = h->last_event.len;
+    h->news = 0;
+    h->moved = false;
+    http_seen_again(&h->seen);
     buf_clear(&h->body);
     buf_clear(&h->location);
     buf_clear(&h->login);
@@ -112,16 +118,32 @@ static void note_id(struct http_heard *h, struct str id)
         buf_add(&h->last_event, id);
 }
 
+/* Whoever goes on gets again what came without an id, rightly: that is no news, but nobody
+ * can tell whether it was told. */
+static bool is_repeated(struct http_heard *h, const struct sse_item *item, bool data)
+{
+    struct http_seen_event as = { false, false };
+    bool named = item->id.at && h->last_event.len;
+
+    if (named)
+        as = http_seen_note(&h->seen, buf_str(&h->last_event), data);
+    h->moved |= as.placed;
+    h->news += data && !as.repeated && (named || !h->goes_on);
+    return as.repeated;
+}
+
 static void hear_event(struct http_heard *h, const struct sse_item *item, http_heard_fn *fn,
                        void *to)
 {
-    h->events++;
+    bool data = str_trim(item->data).len, repeated;
+
     if (item->retry >= 0)
         h->retry_ms = item->retry;
     if (item->id.at)
         note_id(h, item->id);
-    if (str_trim(item->data).len)
-        fn(to, item->event.len ? item->event : STR("message"), item->data);
+    repeated = is_repeated(h, item, data);
+    if (data)
+        fn(to, item->event.len ? item->event : STR("message"), item->data, repeated);
 }
 
 void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, void *to)
@@ -137,6 +159,13 @@ void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, 
     while ((next = sse_reader_next(h->sse, &item)) != SSE_MORE)
         if (next == SSE_EVENT)
             hear_event(h, &item, fn, to);
+}
+
+bool http_heard_is_long(const struct http_heard *h)
+{
+    if (h->sse)
+        return h->sse->block.bytes >= LONG && !h->sse->block.too_long;
+    return h->body.len >= LONG && !h->body.full;
 }
 
 static bool is_redirect(unsigned status)

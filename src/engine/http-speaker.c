@@ -7,6 +7,7 @@ enum {
     NOTE_S = 2,      /* a notification is waited for so long before the next message goes */
     ENDPOINT_S = 30, /* to be told where messages go to */
     SILENCE_S = 10,  /* once the client has closed */
+    CLOSED_S = 3600, /* and in all */
     DELETE_S = 2,
     LINGER_S = 5, /* a stream that has brought its answer */
     SECOND_US = 1000000,
@@ -211,12 +212,19 @@ static void hear_head(struct http_speaker *s, struct http_talk *t, const struct 
         open_stream(s);
 }
 
-static void hear_event(void *to, struct str name, struct str data)
+/* Who still waits for an answer has not had it, whatever the id of its event is. */
+static bool was_told(struct http_speaker *s, const struct http_talk *t, struct str data)
+{
+    return http_told_look(&s->told, data) != INTAKE_MESSAGE ||
+           !http_told_is_answer(&s->told, t);
+}
+
+static void hear_event(void *to, struct str name, struct str data, bool repeated)
 {
     struct http_speaker *s = to;
     struct http_talk *t = s->of;
 
-    if (t->over)
+    if (t->over || (repeated && was_told(s, t, data)))
         return;
     if (t == s->stream && str_eq(name, STR("endpoint")))
         take_endpoint(s, data);
@@ -226,8 +234,11 @@ static void hear_event(void *to, struct str name, struct str data)
 
 static void hear_data(struct http_speaker *s, struct http_talk *t, struct str bytes)
 {
+    uint64_t news = t->heard.news;
+
     s->of = t;
     http_heard_data(&t->heard, bytes, hear_event, s);
+    s->heard_since |= t->heard.news > news || http_heard_is_long(&t->heard);
 }
 
 /* An answer of HTTP's to an initialize that a server of old gives, too. */
@@ -568,6 +579,7 @@ static void hear_closed(struct http_speaker *s)
     if (s->state != HTTP_SPEAKER_OPEN)
         return;
     s->state = HTTP_SPEAKER_CLOSING;
+    s->closed_us = s->now_us;
     s->heard_since = false;
     s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
 }
@@ -584,7 +596,9 @@ static void hear_end_timer(struct http_speaker *s)
     if (s->state == HTTP_SPEAKER_LEAVING) { /* the server may keep its session */
         http_talk_drop_all(&s->talks, &s->say, STR_NONE);
     } else if (!s->heard_since) {
-        leave(s, STR_NONE);
+        leave(s, STR("the server was silent for ten seconds after the client's end"));
+    } else if (s->now_us - s->closed_us >= (int64_t)CLOSED_S * SECOND_US) {
+        leave(s, STR("the server did not answer within an hour of the client's end"));
     } else {
         s->heard_since = false;
         s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
@@ -610,13 +624,23 @@ static void hear_timer(struct http_speaker *s, uint64_t timer)
     }
 }
 
+/* What the client has said comes to its end by that; what is streamed, or gone on with, may go
+ * on for ever: only news count there. */
+static bool is_word(const struct http_talk *t, enum event_kind kind)
+{
+    bool all = kind == EVENT_WHOLE && !http_heard_is_stream(&t->heard);
+
+    return t->kind == HTTP_TALK_POST && !t->resumes &&
+           (kind == EVENT_TAKEN || kind == EVENT_HEAD || all);
+}
+
 static void hear_answer(struct http_speaker *s, const struct event *ev)
 {
     struct http_talk *t = ev->exchange ? http_talk_find(&s->talks, ev->exchange) : NULL;
 
     if (!t)
         return;
-    s->heard_since = true;
+    s->heard_since |= is_word(t, ev->kind);
     if (ev->kind == EVENT_TAKEN)
         t->taken = true;
     else if (ev->kind == EVENT_HEAD)

@@ -26,9 +26,9 @@
  * session that the server has ended (404) is the client's to begin anew.
  *
  * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
- * without a word. EVENT_GONE: it does not wait, either; or, if that has a `why`, we do not, and
- * who waits gets that for an error. Then the session is deleted, and
- * ACTION_FINISH says that all is done. */
+ * without a message, and not for ever: who waits then gets that for an error. EVENT_GONE: it
+ * does not wait, either; or, if that has a `why`, we do not, and who waits gets that for an
+ * error. Then the session is deleted, and ACTION_FINISH says that all is done. */
 #ifndef ENGINE_HTTP_SPEAKER_H
 #define ENGINE_HTTP_SPEAKER_H
 
@@ -75,7 +75,8 @@ struct http_speaker {
     struct buf complaint;
     int64_t now_us;
     uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */
-    bool heard_since;                       /* `end_timer` was set, something came */
+    bool heard_since;                       /* `end_timer` was set, something came of it all */
+    int64_t closed_us;                      /* the client said no more from then on */
 
     /* How it went: */
     uint64_t asked, reached; /* requests, and those of them that were answered */

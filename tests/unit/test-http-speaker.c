@@ -23,7 +23,8 @@
  * it, in order and byte for byte. A request is on its way at once, unless there is a line
  * "slow" above; "taken N" says so then. "url URL" comes first, if it is another than
  * http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out that
- * is due first, "close" and "gone" are the client's, "end: WHY" is ours. */
+ * is due first, and "later SECONDS" makes it late for that; "close" and "gone" are the
+ * client's, "end: WHY" is ours. */
 
 enum { TIMERS = 256, ASKS = 512 };
 
@@ -176,7 +177,8 @@ static bool ring(struct play *p)
             first = i;
     if (!p->timer_count)
         return fails(p, "nobody waits", STR_NONE, STR_NONE);
-    p->now_us = p->timers[first].due_us;
+    if (p->now_us < p->timers[first].due_us)
+        p->now_us = p->timers[first].due_us;
     timer = p->timers[first].timer;
     p->timers[first] = p->timers[--p->timer_count];
     tell(p, (struct event){ .kind = EVENT_TIMER, .timer = timer });
@@ -291,6 +293,8 @@ static bool act(struct play *p, struct str line)
         p->slow = true;
     else if (str_eq(line, STR("time")))
         return ring(p);
+    else if (str_starts(line, STR("later ")))
+        p->now_us += strtoll(line.at + strlen("later "), NULL, 10) * 1000000;
     else if (str_starts(line, STR("taken ")))
         tell(p, (struct event){ .kind = EVENT_TAKEN,
                                 .exchange = strtoull(line.at + strlen("taken "), NULL, 10) });
