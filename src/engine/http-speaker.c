@@ -18,6 +18,8 @@ enum {
     NOT_ALLOWED = 405,
 };
 
+#define SESSION_ENDED "the server has ended the session"
+
 void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
 {
     *s = (struct http_speaker){ .url = url };
@@ -87,9 +89,17 @@ static void post(struct http_speaker *s, struct http_talk *t, const struct mcp_m
     ask(s, t, &a);
 }
 
+/* All answers come on the stream of HTTP+SSE: none can any more. */
+static bool is_cut_off(const struct http_speaker *s)
+{
+    return s->way == HTTP_SPEAKER_OLD && (!s->stream || s->stream->over);
+}
+
 /* Why there is no answer, from now on in `complaint`. */
 static struct str complain(struct http_speaker *s, const struct http_talk *t, struct str why)
 {
+    if (!why.len && is_cut_off(s) && http_heard_is_fine(&t->heard))
+        why = STR(SESSION_ENDED);
     buf_clear(&s->complaint);
     http_talk_complain(t, s->ended ? s->anew : STR_NONE, why, &s->complaint);
     return buf_str(&s->complaint);
@@ -190,8 +200,7 @@ static void open_stream(struct http_speaker *s)
 static void note_end_of_session(struct http_speaker *s)
 {
     if (!s->ended)
-        say_report(&s->say, LOG_WARN, "the server has ended the session: %.*s",
-                   STR_ARG(s->anew));
+        say_report(&s->say, LOG_WARN, SESSION_ENDED ": %.*s", STR_ARG(s->anew));
     s->ended = true;
 }
 
@@ -286,7 +295,7 @@ static bool hear_body(struct http_speaker *s, struct http_talk *t)
     enum intake_kind kind;
 
     if (s->way == HTTP_SPEAKER_OLD && http_heard_is_fine(&t->heard)) {
-        if (s->stream) /* where the answers come */
+        if (!is_cut_off(s)) /* that is where the answers come */
             http_waits_pass(&s->told.waits, t, s->stream);
         return true;
     }
@@ -378,7 +387,7 @@ static void end_opening(struct http_speaker *s, struct http_talk *t, struct str 
 
 static void end_old(struct http_speaker *s, struct http_talk *t, struct str why)
 {
-    struct str said = why.len ? why : STR("the server has ended the session");
+    struct str said = why.len ? why : STR(SESSION_ENDED);
 
     s->told.greeting = false;
     if (http_waits_of(&s->told.waits, t))
@@ -466,6 +475,18 @@ static bool cancel(struct http_speaker *s, const struct mcp_message *m)
     return true;
 }
 
+/* What is not sent, since no answer could come; `m` is NULL for a batch. */
+static void keep_back(struct http_speaker *s, const struct mcp_message *m)
+{
+    if (!m)
+        http_waits_add_all(&s->told.waits, json_root(&s->json), NULL);
+    else if (m->kind == MCP_REQUEST)
+        http_waits_add(&s->told.waits, m, NULL);
+    else if (m->kind == MCP_NOTIFICATION)
+        say_report(&s->say, LOG_WARN, "a notification was not sent: " SESSION_ENDED);
+    http_told_fail(&s->told, NULL, 0, STR(SESSION_ENDED));
+}
+
 /* `m` is NULL for a batch. */
 static void speak(struct http_speaker *s, const struct mcp_message *m, struct str text)
 {
@@ -478,6 +499,10 @@ static void speak(struct http_speaker *s, const struct mcp_message *m, struct st
     if (m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/cancelled")) &&
         cancel(s, m))
         return;
+    if (is_cut_off(s)) {
+        keep_back(s, m);
+        return;
+    }
     t = http_talk_new(&s->talks, HTTP_TALK_POST);
     t->ready =
         m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/initialized"));

@@ -14,7 +14,8 @@
  *   is held, the list of tools is asked for, and if that shows which lines they are, the call
  *   is sent once more, with them. The client hears nothing of that.
  * - A server that refuses an initialize with 400, 404 or 405 is asked whether it speaks
- *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused.
+ *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused. A session
+ *   ends with the stream of its answers: until the next initialize nothing is sent then.
  *
  * Order: nothing goes before an initialize is answered, but answers of the client's; the next
  * message goes once the one before it is on its way, and after a notification once the server
