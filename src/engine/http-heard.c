@@ -3,12 +3,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/redirect.h"
 #include "trace/limits.h"
 #include "wire/challenge.h"
 
 enum {
     ID_MAX = 8 << 10,
-    LOCATION_MAX = 8 << 10,
+    ELSEWHERE_MAX = 2 << 10,
     LOGIN_MAX = 2 << 10,
     LONG = 64 << 10,
     STATUS_UNAUTHORIZED = 401,
@@ -19,7 +20,7 @@ void http_heard_init(struct http_heard *h)
 {
     *h = (struct http_heard){ .media = MEDIA_NONE, .retry_ms = -1 };
     buf_init(&h->body, LIMIT_MESSAGE);
-    buf_init(&h->location, LOCATION_MAX);
+    buf_init(&h->elsewhere, ELSEWHERE_MAX);
     buf_init(&h->login, LOGIN_MAX);
     buf_init(&h->last_event, ID_MAX);
     http_seen_init(&h->seen);
@@ -37,7 +38,7 @@ void http_heard_release(struct http_heard *h)
 {
     forget_stream(h);
     buf_release(&h->body);
-    buf_release(&h->location);
+    buf_release(&h->elsewhere);
     buf_release(&h->login);
     buf_release(&h->last_event);
     http_seen_release(&h->seen);
@@ -54,7 +55,7 @@ void http_heard_again(struct http_heard *h)
     h->moved = false;
     http_seen_again(&h->seen);
     buf_clear(&h->body);
-    buf_clear(&h->location);
+    buf_clear(&h->elsewhere);
     buf_clear(&h->login);
     h->names_issuer = false;
 }
@@ -93,15 +94,30 @@ static void note_challenges(struct http_heard *h, const struct fields *fields)
     }
 }
 
-void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields)
+static bool is_redirect(unsigned status)
+{
+    return (status >= 301 && status <= 303) || status == 307 || status == 308;
+}
+
+static void note_redirect(struct http_heard *h, const struct fields *fields,
+                          const struct url *server)
+{
+    struct arena a = { 0 };
+
+    buf_add(&h->elsewhere, redirect_say(h->status, fields, server, &a));
+    arena_release(&a);
+}
+
+void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields,
+                     const struct url *server)
 {
     struct str coding = fields_value(fields, STR("content-encoding"));
-    struct str location = fields_value(fields, STR("location"));
 
     h->status = status;
     h->media = media_of_fields(fields);
     h->packed = coding.len && !fields_same(coding, STR("identity"));
-    buf_add(&h->location, without_query(location));
+    if (is_redirect(status))
+        note_redirect(h, fields, server);
     if (status == STATUS_UNAUTHORIZED || status == STATUS_FORBIDDEN)
         note_challenges(h, fields);
     if (h->media != MEDIA_SSE || h->packed || !http_heard_is_fine(h))
@@ -168,23 +184,13 @@ bool http_heard_is_long(const struct http_heard *h)
     return h->body.len >= LONG && !h->body.full;
 }
 
-static bool is_redirect(unsigned status)
-{
-    return (status >= 301 && status <= 303) || status == 307 || status == 308;
-}
-
 /* Of an answer with a status that is none. */
 static void complain_of_status(const struct http_heard *h, struct buf *to)
 {
     struct str login = buf_str(&h->login);
 
-    if (is_redirect(h->status) && h->location.len)
-        buf_printf(to,
-                   "the server says it is elsewhere (status %u): '%.*s'; this is not "
-                   "followed, but can be given as the server's address",
-                   h->status, STR_ARG(buf_str(&h->location)));
-    else if (is_redirect(h->status))
-        buf_printf(to, "the server says it is elsewhere (status %u), but not where", h->status);
+    if (h->elsewhere.len)
+        buf_add(to, buf_str(&h->elsewhere));
     else if (h->status == STATUS_UNAUTHORIZED)
         buf_printf(to,
                    "the server wants a login (status 401): --header-env "

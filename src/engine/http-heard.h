@@ -8,17 +8,19 @@
 
 #include "base/buf.h"
 #include "engine/http-seen.h"
+#include "wire/fields.h"
 #include "wire/media.h"
 #include "wire/sse-reader.h"
+#include "wire/url.h"
 
 struct http_heard {
     unsigned status; /* 0: there is no answer yet */
     enum media media;
-    bool packed;         /* although nobody asked for that: it cannot be read */
-    struct buf body;     /* of an answer that is no stream */
-    struct buf location; /* where the server says that it is instead */
-    struct buf login;    /* what it says about the login it wants, for people; or empty */
-    bool names_issuer;   /* and it says where to ask who gives one */
+    bool packed;          /* although nobody asked for that: it cannot be read */
+    struct buf body;      /* of an answer that is no stream */
+    struct buf elsewhere; /* where it says that the server is instead, for people; or empty */
+    struct buf login;     /* what it says about the login it wants, for people; or empty */
+    bool names_issuer;    /* and it says where to ask who gives one */
     struct sse_reader *sse;
     bool goes_on;  /* with an answer that broke off */
     uint64_t news; /* so many of its events, so far, had data that had not come before */
@@ -39,7 +41,9 @@ void http_heard_release(struct http_heard *h);
 
 void http_heard_again(struct http_heard *h); /* there will be another answer */
 
-void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields);
+/* `server` is where it was asked for; it has a path. */
+void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields,
+                     const struct url *server);
 
 /* `h` has to outlive the call, whatever `fn` does. */
 void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, void *to);

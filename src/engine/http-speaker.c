@@ -209,7 +209,7 @@ static void hear_head(struct http_speaker *s, struct http_talk *t, const struct 
     const struct field *id = fields_next(ev->fields, STR("mcp-session-id"), NULL);
 
     s->reached++;
-    http_heard_head(&t->heard, ev->status, ev->fields);
+    http_heard_head(&t->heard, ev->status, ev->fields, s->url);
     if (ev->status == NOT_FOUND && s->peer.session.len && !t->modern &&
         t->kind != HTTP_TALK_DELETE)
         note_end_of_session(s);

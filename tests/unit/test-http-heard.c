@@ -31,13 +31,16 @@ static void head(struct bench *b, unsigned status, const char *type, const char 
                  const char *value)
 {
     struct fields f = { 0 };
+    struct err e = ERR_NONE;
+    struct url server;
 
     if (type)
         fields_add(&f, STR("content-type"), str_z(type));
     if (name)
         fields_add(&f, str_z(name), str_z(value));
     http_heard_again(&b->heard);
-    http_heard_head(&b->heard, status, &f);
+    assert_true(url_parse(&server, STR("http://server/mcp"), &e));
+    http_heard_head(&b->heard, status, &f, &server);
     fields_release(&f);
 }
 
@@ -188,11 +191,12 @@ static void every_way_not_to_answer_has_its_words(void **state)
     data(&b, "<html>");
     assert_complaint(&b, "the server's answer is neither a JSON-RPC message nor events");
     head(&b, 302, NULL, "Location", "/login");
-    assert_complaint(&b, "the server says it is elsewhere (status 302): '/login'; this is not "
-                         "followed, but can be given as the server's address");
+    assert_complaint(&b, "the server says it is elsewhere (status 302), at another of its "
+                         "paths; this is not followed, but can be given as the server's "
+                         "address");
     head(&b, 308, NULL, "Location", "http://user-less.example/mcp?key=secret");
-    assert_complaint(&b, "the server says it is elsewhere (status 308): "
-                         "'http://user-less.example/mcp'; this is not followed, but can be "
+    assert_complaint(&b, "the server says it is elsewhere (status 308), at "
+                         "'http://user-less.example:80'; this is not followed, but can be "
                          "given as the server's address");
     head(&b, 307, NULL, NULL, NULL);
     assert_complaint(&b, "the server says it is elsewhere (status 307), but not where");

@@ -53,11 +53,12 @@ static void ignore(void *to, struct str name, struct str data, bool repeated)
 /* A stream of one event. */
 static void hear_stream(struct http_talk *t, const char *event)
 {
+    struct url server = { .path = STR("/") };
     struct fields f = { 0 };
 
     fields_add(&f, STR("Content-Type"), STR("text/event-stream"));
     http_heard_again(&t->heard);
-    http_heard_head(&t->heard, 200, &f);
+    http_heard_head(&t->heard, 200, &f, &server);
     http_heard_data(&t->heard, str_z(event), ignore, NULL);
     fields_release(&f);
 }
