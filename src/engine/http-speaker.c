@@ -29,6 +29,7 @@ void http_speaker_init(struct http_speaker *s, const struct url *url, struct act
     http_told_init(&s->told, &s->say, &s->peer, &s->arena);
     json_init(&s->json);
     buf_init(&s->complaint, COMPLAINT_MAX);
+    buf_init(&s->unspoken, COMPLAINT_MAX);
     http_relist_init(&s->relist);
 }
 
@@ -41,6 +42,7 @@ void http_speaker_release(struct http_speaker *s)
     json_release(&s->json);
     arena_release(&s->arena);
     buf_release(&s->complaint);
+    buf_release(&s->unspoken);
     http_relist_release(&s->relist);
     say_release(&s->say);
 }
@@ -95,11 +97,19 @@ static bool is_cut_off(const struct http_speaker *s)
     return s->way == HTTP_SPEAKER_OLD && (!s->stream || s->stream->over);
 }
 
+/* What servers of old answer to what is posted to their streams. */
+static bool is_refusal_of_old(unsigned status)
+{
+    return status == BAD_REQUEST || status == NOT_FOUND || status == NOT_ALLOWED;
+}
+
 /* Why there is no answer, from now on in `complaint`. */
 static struct str complain(struct http_speaker *s, const struct http_talk *t, struct str why)
 {
     if (!why.len && is_cut_off(s) && http_heard_is_fine(&t->heard))
         why = STR(SESSION_ENDED);
+    else if (!why.len && is_refusal_of_old(t->heard.status))
+        why = buf_str(&s->unspoken);
     buf_clear(&s->complaint);
     http_talk_complain(t, s->ended ? s->anew : STR_NONE, why, &s->complaint);
     return buf_str(&s->complaint);
@@ -148,6 +158,7 @@ static void give_up_old(struct http_speaker *s, struct str why)
     struct str said = complain(s, of, why);
 
     s->way = HTTP_SPEAKER_STREAMABLE;
+    buf_add(&s->unspoken, why);
     buf_clear(&s->peer.endpoint);
     drop_stream(s, why);
     http_told_fail(&s->told, s->hello, of->heard.status, said);
@@ -253,10 +264,8 @@ static void hear_data(struct http_speaker *s, struct http_talk *t, struct str by
 /* An answer of HTTP's to an initialize that a server of old gives, too. */
 static bool may_be_old(const struct http_speaker *s, const struct http_talk *t)
 {
-    unsigned status = t->heard.status;
-
     return t->greets && s->way == HTTP_SPEAKER_STREAMABLE && http_waits_of(&s->told.waits, t) &&
-           (status == BAD_REQUEST || status == NOT_FOUND || status == NOT_ALLOWED);
+           is_refusal_of_old(t->heard.status);
 }
 
 /* The next page of tools, in the name of one whose call is held. */
@@ -437,6 +446,7 @@ static void begin_session(struct http_speaker *s)
         http_told_fail(&s->told, s->stream, 0, STR("the client has begun another session"));
     drop_stream(s, STR_NONE);
     http_peer_begin(&s->peer);
+    buf_clear(&s->unspoken);
     s->ended = false;
     s->told.greeting = true;
 }

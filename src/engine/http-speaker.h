@@ -74,6 +74,7 @@ struct http_speaker {
     bool ended;      /* the server has ended the session */
     struct str anew; /* what the client is told to do about that; borrowed, may be set */
     struct buf complaint;
+    struct buf unspoken; /* why it was greeted in vain as one of HTTP+SSE; or empty */
     int64_t now_us;
     uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */
     bool heard_since;                       /* `end_timer` was set, something came of it all */
