@@ -19,11 +19,11 @@
  * its header lines but for those that every request has, its body; "fault: WHY" and
  * "abandoned", with ": WHY" or without, are its, too. A number and anything else is what comes
  * of that: an answer, an event, "end" (see http-line.h), "endpoint URL" (an event of that
- * name), "bytes TEXT" (of the body), or "failed WHY". What comes of a line stands below
- * it, in order and byte for byte. A request is on its way at once, unless there is a line
- * "slow" above; "taken N" says so then. "url URL" comes first, if it is another than
- * http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out that
- * is due first, and "later SECONDS" makes it late for that; "close" and "gone" are the
+ * name), "bytes TEXT" (of the body), "much KILOBYTES" (of it), or "failed WHY". What comes of a
+ * line stands below it, in order and byte for byte. A request is on its way at once, unless
+ * there is a line "slow" above; "taken N" says so then. "url URL" comes first, if it is another
+ * than http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out
+ * that is due first, and "later SECONDS" makes it late for that; "close" and "gone" are the
  * client's, "end: WHY" is ours. */
 
 enum { TIMERS = 256, ASKS = 512 };
@@ -210,6 +210,17 @@ static void tell_answer(struct play *p, const struct http_line *l)
     tell(p, (struct event){ .kind = EVENT_WHOLE, .exchange = l->number });
 }
 
+static void tell_much(struct play *p, uint64_t exchange, size_t kilobytes)
+{
+    char text[1 << 10];
+
+    memset(text, 'x', sizeof text);
+    for (size_t i = 0; i < kilobytes; i++)
+        tell(p, (struct event){ .kind = EVENT_DATA,
+                                .exchange = exchange,
+                                .text = str_n(text, sizeof text) });
+}
+
 /* "N WORD REST", where WORD is none of HTTP's. */
 static bool tell_more(struct play *p, uint64_t number, struct str word, struct str rest)
 {
@@ -224,6 +235,8 @@ static bool tell_more(struct play *p, uint64_t number, struct str word, struct s
         ev.kind = EVENT_DATA;
         ev.text = rest;
         tell(p, ev);
+    } else if (str_eq(word, STR("much"))) {
+        tell_much(p, number, strtoul(rest.at, NULL, 10));
     } else if (str_eq(word, STR("endpoint"))) {
         item.event = word;
         item.data = rest;
