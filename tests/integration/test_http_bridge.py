@@ -218,7 +218,8 @@ def test_a_signal_ends_it_and_the_session(upstream, bridge, signum):
     assert one.hear() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "mcpreel was ended"}}
     assert one.hear() is None
     assert "DELETE" in [r.method for r in server.requests]
-    assert [(e["by"], e["why"]) for e in of(recorded(one), "http", ev="end", clean=False)] == [("mcpreel", "mcpreel was ended")]
+    # The stream of its own may not have been refused yet.
+    assert {(e["by"], e["why"]) for e in of(recorded(one), "http", ev="end", clean=False)} == {("mcpreel", "mcpreel was ended")}
 
 
 def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):
