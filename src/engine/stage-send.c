@@ -110,6 +110,8 @@ static void send_answer(struct stage *s, struct stage_play *p)
     look_for_token(s, p, buf_str(&s->text));
     s->answered++;
     p->progressed = p->open = false;
+    if (p->crosses) /* what came later had nothing to do with the request */
+        p->step = s->script->ops[p->op].last;
 }
 
 static void send_progress(struct stage *s, struct stage_play *p)
@@ -273,7 +275,7 @@ static void send_plain(struct stage *s, const struct stage_play *p)
         if (audience_hears(then, root))
             return;
     }
-    if (!json_exists(root))
+    if (!json_exists(root) || (p->crosses && !crossing_can_be_told(root)))
         return;
     say_message(s->say, json_raw(root));
     look_for_token(s, p, json_raw(root));
@@ -299,7 +301,8 @@ void stage_send_step(struct stage *s, struct stage_play *p)
         send_event(s, p);
         break;
     case STEP_ASK:
-        send_question(s, p);
+        if (!p->crosses) /* else it is a ping, which the newer era does not have */
+            send_question(s, p);
         break;
     case STEP_ANSWER:
         send_answer(s, p);

@@ -26,6 +26,11 @@ static void what_is_an_answer_in_both_eras_can_cross(void **state)
     assert_true(is_possible("s2c {'id':1,'result':{'content':[]}}"));
     assert_true(is_possible("s2c {'id':1,'result':{'content':[],'resultType':'complete'}}"));
     assert_true(is_possible("s2c {'id':1,'error':{'code':-32602,'message':'no'}}"));
+    assert_true(is_possible("s2c {'id':7,'method':'ping'}\n"
+                            "c2s {'id':7,'result':{}}\n"
+                            "s2c {'id':1,'result':{'content':[]}}"));
+    assert_true(is_possible("s2c {'id':1,'result':{'content':[]}}\n"
+                            "s2c {'id':7,'method':'roots/list'}"));
     assert_true(is_possible("s2c {'method':'notifications/message','params':{}}\n"
                             "s2c {'id':1,'result':{'content':[]}}"));
 }
@@ -36,6 +41,41 @@ static void what_is_none_yet_stays_on_its_side(void **state)
     assert_false(is_possible("s2c {'id':1,'result':{'resultType':'input_required'}}"));
     assert_false(is_possible("s2c {'id':1,'result':{'resultType':'task','taskId':'x'}}"));
     assert_false(is_possible("s2c {'id':1,'result':{'task':{'taskId':'x'}}}"));
+}
+
+static void what_hung_on_a_question_stays_there_too(void **state)
+{
+    (void)state;
+    assert_false(is_possible("s2c {'id':7,'method':'elicitation/create','params':{}}\n"
+                             "c2s {'id':7,'result':{'action':'accept'}}\n"
+                             "s2c {'id':1,'result':{'content':[]}}"));
+    assert_false(is_possible("s2c {'id':7,'method':'ping'}\n"
+                             "s2c {'id':8,'method':'own/question'}\n"
+                             "s2c {'id':1,'result':{'content':[]}}"));
+    assert_false(is_possible("s2c {'id':7,'method':'roots/list'}"));
+}
+
+static bool can_be_told(const char *notification)
+{
+    struct terse_scanned s;
+    bool can = crossing_can_be_told(terse_scan(&s, notification));
+
+    terse_scanned_release(&s);
+    return can;
+}
+
+static void what_is_told_unasked_in_both_eras_can_cross(void **state)
+{
+    (void)state;
+    assert_true(can_be_told("{'method':'notifications/message','params':{'level':'info'}}"));
+    assert_true(can_be_told("{'method':'notifications/own'}"));
+    assert_false(can_be_told("{'method':'notifications/tools/list_changed'}"));
+    assert_false(can_be_told("{'method':'notifications/prompts/list_changed'}"));
+    assert_false(can_be_told("{'method':'notifications/resources/list_changed'}"));
+    assert_false(can_be_told("{'method':'notifications/resources/updated',"
+                             "'params':{'uri':'a:b'}}"));
+    assert_false(can_be_told("{'method':'notifications/elicitation/complete'}"));
+    assert_false(can_be_told("{'method':'notifications/cancelled','params':{'requestId':7}}"));
 }
 
 static void check_newer(const char *method, const char *answer, const char *want)
@@ -73,6 +113,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_an_answer_in_both_eras_can_cross),
         cmocka_unit_test(what_is_none_yet_stays_on_its_side),
+        cmocka_unit_test(what_hung_on_a_question_stays_there_too),
+        cmocka_unit_test(what_is_told_unasked_in_both_eras_can_cross),
         cmocka_unit_test(an_answer_of_the_newer_era_says_what_it_is_and_how_long_it_is_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
