@@ -134,6 +134,12 @@ static uint32_t find_greeting(const struct session *s)
     return op;
 }
 
+/* What needs no session is used up for all, also by those who do not say that it needs none. */
+static struct spent *spent_in(struct session *s, uint32_t session)
+{
+    return script_is_stateless(s->host->script, session) ? &s->host->stateless : &s->spent;
+}
+
 static void greet(struct session *s, const struct mcp_message *live)
 {
     struct json_val version = json_get(live->params, STR("protocolVersion"));
@@ -143,7 +149,7 @@ static void greet(struct session *s, const struct mcp_message *live)
         casting_take(&s->host->casting, mcp_version_parse(json_text(version, &s->arena)));
     s->greeted = true;
     s->blurred = false;
-    spent_clear(&s->spent);
+    spent_clear(spent_in(s, s->plays));
     stage_reset(&s->stage, json_get(live->params, STR("capabilities")), s->shared);
     upstream_note_greeting(s->host->upstream, live);
     op = find_greeting(s);
@@ -197,7 +203,7 @@ static uint32_t session_of(const struct session *s)
 
 static struct spent *spent_of(struct session *s)
 {
-    return s->stateless ? &s->host->stateless : &s->spent;
+    return spent_in(s, session_of(s));
 }
 
 /* As recorded, also where that was never but an error: the last revision has no ping. A
