@@ -55,9 +55,22 @@ uint32_t casting_peek(const struct casting *c)
     return c->all.at[c->all.given % c->all.count];
 }
 
+static uint32_t take(struct casting_parts *p)
+{
+    return p->at[p->given++ % p->count];
+}
+
+uint32_t casting_take_any(struct casting *c)
+{
+    return take(&c->all);
+}
+
 uint32_t casting_take(struct casting *c, enum mcp_version asked)
 {
-    struct casting_parts *p = c->of[asked].count ? &c->of[asked] : &c->all;
+    return take(casting_tells_apart(c, asked) ? &c->of[asked] : &c->all);
+}
 
-    return p->at[p->given++ % p->count];
+bool casting_tells_apart(const struct casting *c, enum mcp_version asked)
+{
+    return c->of[asked].count > 0;
 }

@@ -31,7 +31,13 @@ void casting_release(struct casting *c);
 /* The session that is played by the next client, whatever it speaks: it has not said yet. */
 uint32_t casting_peek(const struct casting *c);
 
-/* The same for one that asks for a revision. It is the next one's turn then. */
+/* The same for one that begins without saying it. It is the next one's turn then. */
+uint32_t casting_take_any(struct casting *c);
+
+/* The same for one that asks for a revision. */
 uint32_t casting_take(struct casting *c, enum mcp_version asked);
+
+/* Whether who asks for a revision gets other sessions than who does not say. */
+bool casting_tells_apart(const struct casting *c, enum mcp_version asked);
 
 #endif

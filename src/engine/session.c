@@ -140,13 +140,31 @@ static struct spent *spent_in(struct session *s, uint32_t session)
     return script_is_stateless(s->host->script, session) ? &s->host->stateless : &s->spent;
 }
 
+/* Who has asked for something before it greets is still the same client. */
+static void cast(struct session *s, enum mcp_version asked)
+{
+    struct casting *c = &s->host->casting;
+
+    if (s->greeted || !s->cast || casting_tells_apart(c, asked))
+        s->plays = casting_take(c, asked);
+    s->cast = true;
+}
+
+/* Who asks without a greeting is a client as well. */
+static void cast_ungreeted(struct session *s)
+{
+    if (s->cast || s->stateless)
+        return;
+    s->plays = casting_take_any(&s->host->casting);
+    s->cast = true;
+}
+
 static void greet(struct session *s, const struct mcp_message *live)
 {
     struct json_val version = json_get(live->params, STR("protocolVersion"));
     uint32_t op;
 
-    s->plays =
-        casting_take(&s->host->casting, mcp_version_parse(json_text(version, &s->arena)));
+    cast(s, mcp_version_parse(json_text(version, &s->arena)));
     s->greeted = true;
     s->blurred = false;
     spent_clear(spent_in(s, s->plays));
@@ -416,8 +434,10 @@ static void broken(struct session *s, const struct mcp_message *live, const stru
 static void answer(struct session *s, const struct mcp_message *live)
 {
     struct session_host *h = s->host;
-    struct match m = find_match(s, live);
+    struct match m;
 
+    cast_ungreeted(s);
+    m = find_match(s, live);
     check_crossing(s, &m);
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);

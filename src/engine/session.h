@@ -49,6 +49,7 @@ struct session {
     struct stage stage;
     struct spent spent;
     uint32_t plays; /* index of the recorded session */
+    bool cast;      /* that is its own: until then it is the next client's, too */
     bool greeted;
     bool stateless; /* the request at hand needs no session */
     bool shared;    /* by clients that nothing tells apart */

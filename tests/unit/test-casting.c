@@ -65,6 +65,23 @@ static void who_asks_for_a_revision_gets_the_sessions_that_did(void **state)
     tear_down(&b);
 }
 
+static void who_does_not_say_it_is_the_next_one_all_the_same(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b, HELLO("1", "2025-03-26", "2025-03-26") LIST("1")
+                   HELLO("2", "2025-11-25", "2025-11-25") LIST("2"));
+    assert_int_equal(casting_take_any(&b.casting), 0);
+    assert_int_equal(casting_peek(&b.casting), 1);
+    check(&b, MCP_2025_03_26, "0");
+    assert_int_equal(casting_take_any(&b.casting), 1);
+    check(&b, MCP_2025_06_18, "01");
+    assert_true(casting_tells_apart(&b.casting, MCP_2025_11_25));
+    assert_false(casting_tells_apart(&b.casting, MCP_2025_06_18));
+    tear_down(&b);
+}
+
 static void else_those_that_came_to_it(void **state)
 {
     struct bench b;
@@ -118,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_are_dealt_out_in_order_and_from_the_start_again),
         cmocka_unit_test(who_asks_for_a_revision_gets_the_sessions_that_did),
+        cmocka_unit_test(who_does_not_say_it_is_the_next_one_all_the_same),
         cmocka_unit_test(else_those_that_came_to_it),
         cmocka_unit_test(what_was_not_seen_to_begin_is_for_everybody),
         cmocka_unit_test(the_era_without_sessions_is_nobodys_part_unless_it_is_alone),

@@ -108,6 +108,50 @@ static void a_client_that_greets_anew_is_the_next_client(void **state)
     pull_down(&h);
 }
 
+static void so_does_one_that_never_greets(void **state)
+{
+    struct session s[3];
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1) SESSION(2));
+    for (int i = 0; i < 3; i++)
+        session_init(&s[i], &h.host);
+    for (int i = 0; i < 3; i++) {
+        hear(&s[i], "{'id':4,'method':'ping'}");
+        hear(&s[i], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
+        assert_did(&h.stepper, i == 1 ? "<< {'jsonrpc':'2.0','id':4,'result':{}}\n"
+                                        "<< {'id':5,'result':{'of':2}}\n"
+                                      : "<< {'jsonrpc':'2.0','id':4,'result':{}}\n"
+                                        "<< {'id':5,'result':{'of':1}}\n");
+    }
+    for (int i = 0; i < 3; i++)
+        session_release(&s[i]);
+    pull_down(&h);
+}
+
+static void a_client_that_greets_late_stays_in_its_session(void **state)
+{
+    struct session s[2];
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1) SESSION(2));
+    for (int i = 0; i < 2; i++)
+        session_init(&s[i], &h.host);
+    hear(&s[0], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
+    hear(&s[1], "{'id':1,'method':'initialize'}");
+    hear(&s[0], "{'id':1,'method':'initialize'}");
+    assert_did(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n"
+                           "<< {'id':1,'result':{'of':1}}\n");
+    hear(&s[1], "{'id':1,'method':'initialize'}");
+    hear(&s[0], "{'id':1,'method':'initialize'}");
+    assert_did(&h.stepper, "<< {'id':1,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n");
+    for (int i = 0; i < 2; i++)
+        session_release(&s[i]);
+    pull_down(&h);
+}
+
 static void a_recording_that_is_gone_ends_the_session(void **state)
 {
     struct session s;
@@ -194,6 +238,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_client_plays_the_next_recorded_session),
+        cmocka_unit_test(so_does_one_that_never_greets),
+        cmocka_unit_test(a_client_that_greets_late_stays_in_its_session),
         cmocka_unit_test(a_client_that_greets_anew_is_the_next_client),
         cmocka_unit_test(a_recording_that_is_gone_ends_the_session),
         cmocka_unit_test(greetings_that_cannot_be_read_are_errors_too),
