@@ -193,6 +193,51 @@ static void greetings_that_cannot_be_read_are_errors_too(void **state)
     "{'id':2,'method':'tools/list','params':{'_meta':{'io.modelcontextprotocol/"               \
     "protocolVersion':'2026-07-28'}}}"
 
+static void who_needs_no_session_takes_none(void **state)
+{
+    struct session s[2];
+    struct house h;
+
+    (void)state;
+    build(&h, SESSION(1) SESSION(2) "conn=3 c2s " MODERN "\nconn=3 s2c {'id':2,'result':{}}\n");
+    for (int i = 0; i < 2; i++)
+        session_init(&s[i], &h.host);
+    hear(&s[0], MODERN);
+    hear(&s[1], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
+    assert_did(&h.stepper, "<< {'id':2,'result':{}}\n<< {'id':5,'result':{'of':1}}\n");
+    for (int i = 0; i < 2; i++)
+        session_release(&s[i]);
+    pull_down(&h);
+}
+
+#define HELLO(version)                                                                         \
+    "{'id':1,'method':'initialize','params':{'protocolVersion':'" version "'}}"
+
+static void who_says_late_what_it_speaks_gets_what_did(void **state)
+{
+    struct session s;
+    struct house h;
+
+    (void)state;
+    build(&h,
+          "conn=1 c2s " HELLO(
+              "2025-03-26") "\nconn=1 s2c {'id':1,'result':{'of':1}}\n"
+                            "conn=1 c2s {'id':2,'method':'tools/call','params':{'name':'t'}}\n"
+                            "conn=1 s2c {'id':2,'result':{'of':1}}\n"
+                            "conn=2 c2s " HELLO(
+                                "2025-11-25") "\nconn=2 s2c {'id':1,'result':{'of':2}}\n"
+                                              "conn=2 c2s "
+                                              "{'id':2,'method':'tools/"
+                                              "call','params':{'name':'t'}}\n"
+                                              "conn=2 s2c {'id':2,'result':{'of':2}}\n");
+    session_init(&s, &h.host);
+    hear(&s, "{'id':5,'method':'tools/call','params':{'name':'t'}}");
+    hear(&s, HELLO("2025-11-25"));
+    assert_did(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n");
+    session_release(&s);
+    pull_down(&h);
+}
+
 static void a_client_that_is_refused_and_never_served_is_remembered(void **state)
 {
     struct session s[2];
@@ -243,6 +288,8 @@ int main(void)
         cmocka_unit_test(a_client_that_greets_anew_is_the_next_client),
         cmocka_unit_test(a_recording_that_is_gone_ends_the_session),
         cmocka_unit_test(greetings_that_cannot_be_read_are_errors_too),
+        cmocka_unit_test(who_needs_no_session_takes_none),
+        cmocka_unit_test(who_says_late_what_it_speaks_gets_what_did),
         cmocka_unit_test(a_client_that_is_refused_and_never_served_is_remembered),
         cmocka_unit_test(another_client_may_be_the_one_that_was_refused),
     };
