@@ -67,7 +67,7 @@ static void link_entry(struct map *m, size_t index)
     m->slots[at] = (uint32_t)(index + 1);
 }
 
-/* Drops removed entries, doubles the room if that did not free half of it, and
+/* Drops removed entries, doubles the room if that did not free a quarter of it, and
  * links what is left anew. */
 static void rebuild(struct map *m)
 {
@@ -78,7 +78,7 @@ static void rebuild(struct map *m)
             m->entries[kept++] = m->entries[i];
     }
     m->used = kept;
-    if (!m->entry_cap || kept > m->entry_cap / 2) {
+    if (!m->entry_cap || kept > m->entry_cap / 4 * 3) {
         m->entry_cap = m->entry_cap ? m->entry_cap * 2 : MAP_FIRST_CAP;
         BUG_IF(m->entry_cap > UINT32_MAX);
         m->entries = mem_grow(m->entries, m->entry_cap * sizeof *m->entries);

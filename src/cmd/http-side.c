@@ -263,12 +263,13 @@ static struct exchange *take_out(struct http_side *s, struct http_asking *q)
     return x;
 }
 
-/* What went wrong with a client is looked for here; what a recorder passes on, in its file. */
+/* What went wrong with a client is looked for here; what a recorder passes on, in its file.
+ * Whatever the path is, it is served, and may be a secret: it is not told. */
 static void tell_refused(struct http_side *s, const struct exchange *x, const struct action *a)
 {
     if (a->status >= REFUSED && !s->watch)
-        log_say(s->drive->app->log, LOG_DEBUG, "%.*s %.*s: %u %.*s", STR_ARG(x->head->method),
-                STR_ARG(x->head->path), a->status, STR_ARG(a->text));
+        log_say(s->drive->app->log, LOG_DEBUG, "a %.*s was answered %u: %.*s",
+                STR_ARG(x->head->method), a->status, STR_ARG(a->text));
 }
 
 static void answer(struct http_side *s, struct http_asking *q, const struct action *a)

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "engine/address.h"
 #include "json/write.h"
 
 static bool check_scope(const struct listening_args *args, const struct listen *at,
@@ -85,20 +86,34 @@ void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
             "come now are answered 503 (see 'ulimit -n')");
 }
 
+/* The name it came for, or the origin of its page: what the user may want to allow. Values of
+ * header lines are the client's, and may hold anything; so no more of them is told than what
+ * can be read as that. Empty: that says nothing here. */
+static struct str whom_of(const struct fields *asked, enum http_gate_reason why,
+                          struct arena *a)
+{
+    struct url_authority host;
+    struct err e = ERR_NONE;
+    struct url origin;
+
+    if (why == HTTP_GATE_HOST && url_authority(&host, fields_value(asked, STR("host"))))
+        return arena_printf(a, " a request for host '%.*s'", STR_ARG(host.host));
+    if (why == HTTP_GATE_ORIGIN && url_parse(&origin, fields_value(asked, STR("origin")), &e))
+        return arena_printf(a, " a page of '%.*s'", STR_ARG(address_origin(&origin, a)));
+    return STR_NONE;
+}
+
 void listening_kept_out(const struct log *log, unsigned *told, const struct fields *asked,
                         const struct http_gate_verdict *why)
 {
     unsigned reason = 1u << why->reason;
     enum log_level level = *told & reason ? LOG_DEBUG : LOG_WARN;
-    const struct field *origin = asked ? fields_next(asked, STR("origin"), NULL) : NULL;
+    struct arena a = { 0 };
+    struct str whom = asked ? whom_of(asked, why->reason, &a) : STR_NONE;
 
     *told |= reason;
-    if (!asked)
-        log_say(log, level, "kept out: %s", why->text);
-    else
-        log_say(log, level, "kept out, for '%.*s', from '%.*s': %s",
-                STR_ARG(fields_value(asked, STR("host"))),
-                STR_ARG(origin ? origin->value : STR("nowhere")), why->text);
+    log_say(log, level, "kept out%.*s: %s", STR_ARG(whom), why->text);
+    arena_release(&a);
 }
 
 static bool tell_descriptor(const struct app *app, const struct listening_args *args,

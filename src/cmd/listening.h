@@ -91,8 +91,9 @@ void listening_refused(const struct log *log, bool *crowd, uint64_t connection,
 
 /* A request with these fields was refused by the gate. Whoever meant to let it in has to learn
  * by which option: each reason is told aloud, but only once, which `*told` remembers (0 at
- * first): whoever reaches the port can be refused again and again. `asked` is NULL where no
- * value of a header may be told: a recorder does not. */
+ * first): whoever reaches the port can be refused again and again. Of header lines the name of
+ * the host is told, or the origin of the page, where that is why; nothing if `asked` is NULL,
+ * as it is for a recorder. */
 void listening_kept_out(const struct log *log, unsigned *told, const struct fields *asked,
                         const struct http_gate_verdict *why);
 

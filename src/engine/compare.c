@@ -1,5 +1,6 @@
 #include "engine/compare.h"
 
+#include "base/ascii.h"
 #include "mcp/meta.h"
 
 struct comparison {
@@ -109,4 +110,29 @@ bool compare_same(struct json_val recorded, struct json_val live,
         return true;
     compare_params(recorded, live, rules, mask, note_difference, &same);
     return same;
+}
+
+/* Nothing but digits, or one string without any escape: no more than an id. */
+static bool is_plain_id(struct str text)
+{
+    bool quoted = text.len >= 2 && text.at[0] == '"' && text.at[text.len - 1] == '"';
+
+    if (quoted)
+        text = str_n(text.at + 1, text.len - 2);
+    for (size_t i = 0; i < text.len; i++)
+        if (quoted ? text.at[i] == '"' || text.at[i] == '\\' : !ascii_is_digit(text.at[i]))
+            return false;
+    return quoted || text.len;
+}
+
+bool compare_same_text(struct str recorded, const struct mcp_message *live)
+{
+    struct str text = json_raw(live->root), id = json_raw(live->id);
+    size_t before = (size_t)(id.at - text.at), after = text.len - before - id.len;
+
+    if (!id.len || recorded.len <= before + after)
+        return false;
+    return memcmp(recorded.at, text.at, before) == 0 &&
+           memcmp(recorded.at + recorded.len - after, id.at + id.len, after) == 0 &&
+           is_plain_id(str_n(recorded.at + before, recorded.len - before - after));
 }

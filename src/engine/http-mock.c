@@ -26,9 +26,6 @@ static void take_shared(struct http_mock *m)
     m->shared = mem_new(struct http_mock_client);
     m->shared->session = m->mock.first;
     m->shared->session->shared = true;
-    /* It is there for those without a session, and plays none of the recorded ones. */
-    if (m->rules.sessions)
-        m->mock.host.started = 0;
 }
 
 void http_mock_init(struct http_mock *m, const struct script *script,

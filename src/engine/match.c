@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/ascii.h"
 #include "base/mem.h"
 #include "engine/compare.h"
 #include "engine/script-mask.h"
@@ -19,7 +18,20 @@ struct wanted {
     const struct mcp_message *live;
     struct spent *spent;
     uint32_t session, method;
+    enum match_exhausted exhausted;
 };
+
+static struct wanted wanted_by(const struct matcher *m, struct spent *spent, uint32_t session,
+                               const struct mcp_message *live)
+{
+    bool stateless = script_is_stateless(m->script, session);
+
+    return (struct wanted){ .live = live,
+                            .spent = spent,
+                            .session = session,
+                            .exhausted =
+                                stateless ? m->options.stateless : m->options.exhausted };
+}
 
 static enum mcp_class class_of(const struct matcher *m, uint32_t method)
 {
@@ -55,33 +67,6 @@ static bool is_broken(const struct matcher *m)
     return m->trouble.kind != ERR_OK;
 }
 
-/* Nothing but digits, or one string without any escape: no more than an id. */
-static bool is_plain_id(struct str text)
-{
-    bool quoted = text.len >= 2 && text.at[0] == '"' && text.at[text.len - 1] == '"';
-
-    if (quoted)
-        text = str_n(text.at + 1, text.len - 2);
-    for (size_t i = 0; i < text.len; i++)
-        if (quoted ? text.at[i] == '"' || text.at[i] == '\\' : !ascii_is_digit(text.at[i]))
-            return false;
-    return quoted || text.len;
-}
-
-/* A recorded request that is the live one but for its id, letter by letter. Then nothing
- * has to be parsed to know that they are the same. */
-static bool is_same_text(struct str recorded, const struct mcp_message *live)
-{
-    struct str text = json_raw(live->root), id = json_raw(live->id);
-    size_t before = (size_t)(id.at - text.at), after = text.len - before - id.len;
-
-    if (!id.len || recorded.len <= before + after)
-        return false;
-    return memcmp(recorded.at, text.at, before) == 0 &&
-           memcmp(recorded.at + recorded.len - after, id.at + id.len, after) == 0 &&
-           is_plain_id(str_n(recorded.at + before, recorded.len - before - after));
-}
-
 static struct json_val recorded_params(struct matcher *m, uint32_t op)
 {
     struct json_val root = JSON_VAL_NONE;
@@ -114,7 +99,7 @@ static bool compare(struct matcher *m, const struct wanted *w, uint32_t op, bool
 
     if (is_broken(m) || !script_fetch_op(m->script, op, &m->text.text, &m->trouble))
         return true; /* nothing can be said; the search is over */
-    if (is_same_text(buf_str(&m->text.text), w->live))
+    if (compare_same_text(buf_str(&m->text.text), w->live))
         return true;
     params = recorded_params(m, op);
     if (is_broken(m))
@@ -402,9 +387,9 @@ static bool may_repeat(const struct matcher *m, uint32_t method)
     return known && known->class != MCP_CLASS_CALL;
 }
 
-static bool may_cycle(const struct matcher *m, uint32_t method)
+static bool may_cycle(const struct matcher *m, const struct wanted *w)
 {
-    return m->options.exhausted == EXHAUSTED_CYCLE && class_of(m, method) != MCP_CLASS_POLL;
+    return w->exhausted == EXHAUSTED_CYCLE && class_of(m, w->method) != MCP_CLASS_POLL;
 }
 
 static void start_over(struct matcher *m, struct spent *spent, uint32_t head)
@@ -437,7 +422,7 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
     bool differs = false;
     uint32_t op;
 
-    if (may_cycle(m, w->method)) {
+    if (may_cycle(m, w)) {
         start_over(m, w->spent, head);
         op = unused_in(m, w, head, &out->differs);
         if (op)
@@ -446,7 +431,7 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
         out->anew = !may_repeat(m, w->method);
         return op != 0;
     }
-    if (!may_repeat(m, w->method) && m->options.exhausted == EXHAUSTED_ERROR)
+    if (!may_repeat(m, w->method) && w->exhausted == EXHAUSTED_ERROR)
         return false;
     op = last_success(m, w, head);
     if (!op || !fits(m, w, op, &differs))
@@ -511,11 +496,11 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
                            .used = last.op ? last.op : best.op,
                            .by_last = last.op != 0,
                            .by_cycle = true };
-    if (may_cycle(m, w->method)) {
+    if (may_cycle(m, w)) {
         each_alike(m, w, &q, best.like, renew_one, w->spent);
         found(m, w, out, best.op);
         out->anew = !may_repeat(m, w->method);
-    } else if (may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST) {
+    } else if (may_repeat(m, w->method) || w->exhausted == EXHAUSTED_LAST) {
         out->op = last.op;
     }
     if (!out->op)
@@ -548,18 +533,32 @@ static bool take_used(struct matcher *m, const struct wanted *w, uint32_t sessio
     return done;
 }
 
-/* Whoever has nothing of its own left looks at the other sessions, in order. */
-static bool borrow(struct matcher *m, const struct wanted *w, struct match *out)
+static bool borrow_from(struct matcher *m, const struct wanted *w, size_t first, size_t end,
+                        struct match *out)
+{
+    const uint32_t *from = m->script->playable;
+
+    for (size_t i = first; i < end; i++)
+        if (from[i] != w->session && take_unused(m, w, from[i], out))
+            return true;
+    for (size_t i = first; i < end; i++)
+        if (from[i] != w->session && take_used(m, w, from[i], out))
+            return true;
+    return false;
+}
+
+/* Whoever has nothing of its own left looks at the other sessions of its era, in order; at the
+ * other era only for what its own was never asked for. */
+static void borrow(struct matcher *m, const struct wanted *w, struct match *out)
 {
     const struct script *s = m->script;
+    size_t count = s->playable_count;
+    size_t older = count - script_is_stateless(s, s->playable[count - 1]);
+    bool newer = script_is_stateless(s, w->session);
 
-    for (size_t i = 0; i < s->playable_count; i++)
-        if (s->playable[i] != w->session && take_unused(m, w, s->playable[i], out))
-            return out->borrowed = true;
-    for (size_t i = 0; i < s->playable_count; i++)
-        if (s->playable[i] != w->session && take_used(m, w, s->playable[i], out))
-            return out->borrowed = true;
-    return false;
+    out->borrowed = !newer && borrow_from(m, w, 0, older, out);
+    if (!out->borrowed && out->outcome == MATCH_NEVER)
+        out->borrowed = borrow_from(m, w, newer ? 0 : older, newer ? older : count, out);
 }
 
 /* The oldest strand of a session that nobody has asked for; 0: none is left. */
@@ -599,14 +598,14 @@ static uint32_t first_of(const struct matcher *m, uint32_t session)
 static bool has_answer(struct matcher *m, const struct wanted *w, uint32_t session,
                        bool *recorded)
 {
-    bool may = may_repeat(m, w->method) || m->options.exhausted == EXHAUSTED_LAST;
+    bool may = may_repeat(m, w->method) || w->exhausted == EXHAUSTED_LAST;
     bool differs, has = false;
 
     for (int wild = 0; wild <= m->script->wild && !has; wild++) {
         const struct match_places *places = find_places(m, w, session, wild);
         for (size_t i = 0; i < places->count && !has; i++) {
             *recorded = true;
-            has = unused_in(m, w, places->at[i], &differs) || may_cycle(m, w->method) ||
+            has = unused_in(m, w, places->at[i], &differs) || may_cycle(m, w) ||
                   (may && spent_queue(w->spent, places->at[i])->last);
         }
     }
@@ -633,7 +632,7 @@ static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
                          struct match *out)
 {
     uint32_t next = oldest_unused(m, w->spent, w->session);
-    bool over = !next && m->options.exhausted == EXHAUSTED_CYCLE;
+    bool over = !next && w->exhausted == EXHAUSTED_CYCLE;
 
     if (!m->options.total)
         return false;
@@ -679,17 +678,17 @@ static void take_next(struct matcher *m, const struct wanted *w, struct match *o
     out->outcome = out->used ? MATCH_EXHAUSTED : MATCH_NEVER;
     out->by_last = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED) != 0;
     out->by_cycle = out->used != 0;
-    if (over && m->options.exhausted == EXHAUSTED_CYCLE) {
+    if (over && w->exhausted == EXHAUSTED_CYCLE) {
         spent_clear(w->spent);
         op = first_of(m, w->session);
-    } else if (over && m->options.exhausted == EXHAUSTED_LAST) {
+    } else if (over && w->exhausted == EXHAUSTED_LAST) {
         op = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED);
     }
     if (!op)
         return;
     found(m, w, out, op);
     out->outcome = over ? MATCH_AGAIN : MATCH_FOUND;
-    out->anew = over && m->options.exhausted == EXHAUSTED_CYCLE;
+    out->anew = over && w->exhausted == EXHAUSTED_CYCLE;
 }
 
 /* Pages whose cursors were redacted cannot be told apart: they come in order, and in order
@@ -743,7 +742,7 @@ static void begin(struct matcher *m)
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live)
 {
-    struct wanted w = { .live = live, .spent = spent, .session = session };
+    struct wanted w = wanted_by(m, spent, session, live);
     bool known = script_find_method(m->script, live->method, &w.method);
     struct match out = { .outcome = MATCH_NEVER };
 
@@ -773,7 +772,7 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
 struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,
                             const struct mcp_message *live)
 {
-    struct wanted w = { .live = live, .spent = spent, .session = session };
+    struct wanted w = wanted_by(m, spent, session, live);
     struct match out = { .outcome = MATCH_NEVER };
 
     begin(m);

@@ -7,7 +7,7 @@
  *
  * One matcher serves any number of live clients: what each has used up is its own
  * (engine/spent.h). Each plays one recorded session, and borrows from the others what its
- * own does not have. */
+ * own does not have: first from those of its era. */
 #ifndef ENGINE_MATCH_H
 #define ENGINE_MATCH_H
 
@@ -33,7 +33,8 @@ enum match_exhausted {
 struct match_options {
     enum match_mode mode;
     enum match_exhausted exhausted;
-    bool total;      /* sequential: nothing may be passed over */
+    enum match_exhausted stateless; /* the same for requests that need no session */
+    bool total;                     /* sequential: nothing may be passed over */
     bool any_method; /* sequential as mcp-recorder has it: the next one, whatever it is */
     struct leaf_rules rules;
 };

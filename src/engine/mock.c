@@ -7,21 +7,20 @@
 
 enum { STRANDS_SHOWN = 5, LAST_WAIT_US = 60 * 1000000 };
 
-/* Recordings of the era without sessions have no start that anything could be counted
- * from. */
-static enum match_exhausted when_exhausted(const struct script *s,
-                                           const struct mock_options *options)
+/* The era without sessions has no start that anything could be counted from. */
+static enum match_exhausted when_exhausted(const struct mock_options *options, bool modern)
 {
     if (options->exhausted_given)
         return options->match.exhausted;
-    return s->modern && !s->legacy ? EXHAUSTED_CYCLE : EXHAUSTED_ERROR;
+    return modern ? EXHAUSTED_CYCLE : EXHAUSTED_ERROR;
 }
 
 void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
                const struct mock_options *options, struct action_sink *out)
 {
     *m = (struct mock){ .script = script, .options = *options };
-    m->options.match.exhausted = when_exhausted(script, options);
+    m->options.match.exhausted = when_exhausted(options, script->modern && !script->legacy);
+    m->options.match.stateless = when_exhausted(options, true);
     say_init(&m->say, out);
     matcher_init(&m->matcher, script, &m->options.match, fuzzy);
     review_init(&m->review, script);
@@ -74,6 +73,7 @@ void mock_release(struct mock *m)
     while (m->clients)
         free_client(m->clients);
     upstream_release(&m->upstream);
+    session_host_release(&m->host);
     review_release(&m->review);
     matcher_release(&m->matcher);
     say_release(&m->say);

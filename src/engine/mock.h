@@ -11,7 +11,7 @@
 #include "engine/session.h"
 
 struct mock_options {
-    struct match_options match; /* `exhausted` counts only if `exhausted_given` */
+    struct match_options match; /* `exhausted` counts only if `exhausted_given`, and for all */
     bool exhausted_given;
     enum session_on_miss on_miss;
     double pace;        /* recorded delays times this; 0: none */

@@ -43,7 +43,6 @@ struct script_writing {
     bool dated;
     uint32_t ms; /* of the record at hand */
     uint64_t seen;
-    uint32_t shared; /* session of all requests of the era without any, + 1; 0: none yet */
 };
 
 static bool put(struct sink *self, const struct record *r, struct err *e);
@@ -121,11 +120,9 @@ static uint32_t new_session(struct script *s)
     return (uint32_t)s->session_count++;
 }
 
-static struct lane *lane_of(struct script *s, const struct record *r)
+static struct lane *lane_at(struct script *s, struct scope_reach reach)
 {
     struct script_writing *w = s->writing;
-    struct scope_place place = scope_of(&w->pairs.scope, r);
-    struct scope_reach reach = scope_widest(&place);
     struct lane *l = w->latest;
 
     if (l && l->reach.kind == reach.kind && l->reach.number == reach.number)
@@ -141,6 +138,51 @@ static struct lane *lane_of(struct script *s, const struct record *r)
         map_put(&w->lanes, buf_str(&w->key), l);
     }
     return w->latest = l;
+}
+
+static uint32_t op_of(const struct pairing_request *q)
+{
+    return (uint32_t)q->tag;
+}
+
+static enum mcp_version version_of(struct script_writing *w, struct json_val text)
+{
+    return mcp_version_parse(json_text(text, &w->scratch));
+}
+
+/* Who asks what a server can do does not know yet of which era it is: see note_answer(). */
+static bool is_probe(struct str method)
+{
+    return str_eq(method, STR("server/discover"));
+}
+
+/* What a server says belongs to the era of the request that it is said to. */
+static bool needs_no_session(const struct script *s, const struct record *r,
+                             const struct mcp_message *m)
+{
+    struct script_writing *w = s->writing;
+    struct scope_place place = scope_of(&w->pairs.scope, r);
+    const struct pairing_request *q = pairing_first(&w->pairs, place.at[0], TO_SERVER);
+    enum mcp_version v;
+
+    if (r->message.dir == TO_CLIENT)
+        return q && script_is_stateless(s, s->ops[op_of(q)].session);
+    v = version_of(w, mcp_meta(m->params, MCP_META_VERSION));
+    return m->kind == MCP_REQUEST && !is_probe(m->method) &&
+           mcp_version_era(v) == MCP_ERA_MODERN;
+}
+
+/* Those who talk to a server over HTTP without a session have one lane in each era: a session
+ * that somebody begins is of no concern to those who need none. */
+static struct lane *lane_of(struct script *s, const struct record *r,
+                            const struct mcp_message *m)
+{
+    struct scope_place place = scope_of(&s->writing->pairs.scope, r);
+    struct scope_reach reach = scope_widest(&place);
+
+    if (reach.kind == SCOPE_SERVER)
+        reach.number = needs_no_session(s, r, m);
+    return lane_at(s, reach);
 }
 
 static uint32_t intern(struct script *s, struct str method)
@@ -231,11 +273,6 @@ static uint32_t last_strand(struct script *s, struct lane *l)
     return l->last;
 }
 
-static uint32_t op_of(const struct pairing_request *q)
-{
-    return (uint32_t)q->tag;
-}
-
 /* Where a message goes that answers nothing: to the one request that is being
  * worked on, or behind what the server sent before. If nobody was being served, a
  * notification that came just before may be the reason for it: wait for it too. */
@@ -282,7 +319,7 @@ static void begin_session(struct script *s, struct lane *l)
 
 static enum mcp_version note_version(struct script *s, struct json_val text)
 {
-    enum mcp_version v = mcp_version_parse(json_text(text, &s->writing->scratch));
+    enum mcp_version v = version_of(s->writing, text);
 
     s->versions |= 1u << v;
     return v;
@@ -291,19 +328,11 @@ static enum mcp_version note_version(struct script *s, struct json_val text)
 /* Requests that need no session share one, whichever connection they came on. */
 static void join_shared(struct script *s, struct lane *l)
 {
-    struct script_writing *w = s->writing;
-
     if (s->sessions[l->session].greeting)
         return; /* a peer of both eras */
-    if (!w->shared)
-        w->shared = l->session + 1;
-    l->session = w->shared - 1;
-}
-
-/* Who asks what a server can do does not know yet of which era it is: see note_answer(). */
-static bool is_probe(struct str method)
-{
-    return str_eq(method, STR("server/discover"));
+    if (!s->stateless)
+        s->stateless = l->session + 1;
+    l->session = s->stateless - 1;
 }
 
 static void note_era(struct script *s, struct lane *l, const struct mcp_message *m)
@@ -356,8 +385,11 @@ static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     pairing_ask(&s->writing->pairs, r, m, op);
     if (method->known && method->known->class == MCP_CLASS_LISTEN)
         pairing_park(s->writing->pairs.newest); /* nobody waits for its answer */
-    if (str_eq(m->method, STR("initialize")))
+    if (str_eq(m->method, STR("initialize"))) {
         s->sessions[l->session].greeting = op;
+        s->sessions[l->session].asked =
+            version_of(s->writing, json_get(m->params, STR("protocolVersion")));
+    }
     if (!counts(method->known))
         return true;
     s->ops[op].flags |= STRAND_COUNTS;
@@ -534,7 +566,8 @@ static void note_answer(struct script *s, uint32_t op, const struct record *r,
     if (m->kind == MCP_RESULT && is_due(m->result))
         o->flags |= STRAND_DUE;
     if (str_eq(script_method(s, op)->name, STR("initialize")))
-        note_version(s, json_get(m->result, STR("protocolVersion")));
+        s->sessions[o->session].agreed =
+            note_version(s, json_get(m->result, STR("protocolVersion")));
     if (m->kind == MCP_RESULT && is_probe(script_method(s, op)->name)) {
         s->modern = true;
         s->versions |= 1u << MCP_VERSION_LATEST;
@@ -634,7 +667,7 @@ static bool add_client_answer(struct script *s, const struct record *r,
 static bool put_message(struct script *s, const struct record *r, struct err *e)
 {
     struct mcp_message m = mcp_classify(r->message.msg, &s->writing->scratch);
-    struct lane *l = lane_of(s, r);
+    struct lane *l = lane_of(s, r, &m);
     bool from_client = r->message.dir == TO_SERVER;
 
     switch (m.kind) {
@@ -662,7 +695,7 @@ static void name_session(struct script *s, const struct record *r)
 
     if (!q)
         return;
-    l = lane_of(s, r);
+    l = lane_at(s, scope_widest(&place));
     l->session = s->ops[op_of(q)].session;
     l->met = true;
 }

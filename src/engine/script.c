@@ -25,8 +25,10 @@ static void list_playable(struct script *s)
 {
     s->playable = mem_alloc((s->session_count + 1) * sizeof *s->playable);
     for (uint32_t i = 0; i < s->session_count; i++)
-        if (s->sessions[i].count)
+        if (s->sessions[i].count && i + 1 != s->stateless)
             s->playable[s->playable_count++] = i;
+    if (s->stateless && s->sessions[s->stateless - 1].count)
+        s->playable[s->playable_count++] = s->stateless - 1;
     if (!s->playable_count)
         s->playable_count = 1; /* the first, if only to greet */
 }

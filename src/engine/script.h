@@ -17,6 +17,7 @@
 
 #include "engine/leaves.h"
 #include "mcp/method.h"
+#include "mcp/version.h"
 #include "trace/pairing.h"
 #include "trace/record.h"
 #include "trace/shelf.h"
@@ -76,6 +77,8 @@ struct script_method {
 struct script_session {
     uint32_t opening, greeting; /* strands; 0: none */
     uint32_t count;             /* of requests that count */
+    enum mcp_version asked;     /* the revision that the client wished to speak, */
+    enum mcp_version agreed;    /* and the one that the server chose */
 };
 
 /* Told about every request that counts while the script is written. */
@@ -101,6 +104,8 @@ struct script {
     size_t session_count, session_cap;
     uint32_t *playable; /* sessions that have requests that count; one at least */
     size_t playable_count;
+    uint32_t stateless; /* session of all requests that need none, the last of the playable,
+                         * + 1; 0: there are none */
 
     struct map method_index; /* name to index + 1 */
     struct map masks;        /* method and subject key to struct script_mask */
@@ -166,6 +171,12 @@ static inline uint32_t script_next_step(const struct script *s, uint32_t op, uin
 static inline struct str script_heard(const struct script *s, const struct script_step *step)
 {
     return s->methods[step->at_low].name;
+}
+
+/* Whether a session is that of all requests that need none. */
+static inline bool script_is_stateless(const struct script *s, uint32_t session)
+{
+    return session + 1 == s->stateless;
 }
 
 /* The index of a method; false if no request or notification of it was recorded. */

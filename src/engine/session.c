@@ -1,21 +1,27 @@
 #include "engine/session.h"
 
+#include "engine/crossing.h"
 #include "engine/discover.h"
 #include "engine/miss.h"
 #include "engine/tasks.h"
 #include "mcp/code.h"
 #include "mcp/meta.h"
 
+enum { OLDER = 1 << 0, NEWER = 1 << 1 }; /* eras */
+
 /* The first recorded request of a method that succeeded, else the first that was answered at
  * all; 0: none. */
-static uint32_t first_answered(const struct script *s, struct str method)
+static uint32_t first_answered(const struct script *s, struct str method, unsigned eras)
 {
     uint32_t index, answered = 0;
 
     if (!script_find_method(s, method, &index))
         return 0;
     for (uint32_t op = 1; op < s->op_count; op++) {
-        if (s->ops[op].method != index || !(s->ops[op].flags & STRAND_ANSWERED))
+        unsigned era = script_is_stateless(s, s->ops[op].session) ? NEWER : OLDER;
+
+        if (s->ops[op].method != index || !(s->ops[op].flags & STRAND_ANSWERED) ||
+            !(eras & era))
             continue;
         if (s->ops[op].flags & STRAND_SUCCEEDED)
             return op;
@@ -26,17 +32,19 @@ static uint32_t first_answered(const struct script *s, struct str method)
 
 void session_host_init(struct session_host *h)
 {
-    h->discover = first_answered(h->script, STR("server/discover"));
-    h->ping = first_answered(h->script, STR("ping"));
+    unsigned other = h->script->legacy && h->script->modern ? 0 : OLDER | NEWER;
+
+    casting_init(&h->casting, h->script);
+    spent_init(&h->stateless, h->script->op_count);
+    h->discover = first_answered(h->script, STR("server/discover"), OLDER | NEWER);
+    h->ping[false] = first_answered(h->script, STR("ping"), OLDER | other);
+    h->ping[true] = first_answered(h->script, STR("ping"), NEWER | other);
 }
 
-static void take_number(struct session *s)
+void session_host_release(struct session_host *h)
 {
-    const struct script *script = s->host->script;
-
-    s->plays = script->playable[s->host->started++ % script->playable_count];
-    s->greeted = s->blurred = false;
-    spent_clear(&s->spent);
+    casting_release(&h->casting);
+    spent_release(&h->stateless);
 }
 
 void session_init(struct session *s, struct session_host *host)
@@ -44,7 +52,7 @@ void session_init(struct session *s, struct session_host *host)
     *s = (struct session){ .host = host };
     stage_init(&s->stage, host->script, host->say, host->review, host->pace, &host->timers);
     spent_init(&s->spent, host->script->op_count);
-    take_number(s);
+    s->plays = casting_peek(&host->casting);
 }
 
 void session_release(struct session *s)
@@ -128,11 +136,13 @@ static uint32_t find_greeting(const struct session *s)
 
 static void greet(struct session *s, const struct mcp_message *live)
 {
+    struct json_val version = json_get(live->params, STR("protocolVersion"));
     uint32_t op;
 
-    if (s->greeted)
-        take_number(s);
+    s->plays =
+        casting_take(&s->host->casting, mcp_version_parse(json_text(version, &s->arena)));
     s->greeted = true;
+    s->blurred = false;
     spent_clear(&s->spent);
     stage_reset(&s->stage, json_get(live->params, STR("capabilities")), s->shared);
     upstream_note_greeting(s->host->upstream, live);
@@ -179,17 +189,30 @@ static bool is_modern(struct session *s, const struct mcp_message *live)
     return mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
 }
 
+/* The recorded session that answers the request at hand first, and what of it is used up. */
+static uint32_t session_of(const struct session *s)
+{
+    return s->stateless ? s->host->script->stateless - 1 : s->plays;
+}
+
+static struct spent *spent_of(struct session *s)
+{
+    return s->stateless ? &s->host->stateless : &s->spent;
+}
+
 /* As recorded, also where that was never but an error: the last revision has no ping. A
  * server that answers it there all the same says what every answer of that revision does. */
 static void pong(struct session *s, const struct mcp_message *live)
 {
     const struct session_host *h = s->host;
-    bool fails = h->ping && !(h->script->ops[h->ping].flags & STRAND_SUCCEEDED);
+    bool modern = is_modern(s, live);
+    uint32_t ping = h->ping[modern];
+    bool fails = ping && !(h->script->ops[ping].flags & STRAND_SUCCEEDED);
 
-    if (is_modern(s, live) && !fails)
+    if (modern && !fails)
         say_result(h->say, json_raw(live->id), STR("{\"resultType\":\"complete\"}"));
-    else if (h->ping)
-        stage_play(&s->stage, h->ping, live, true);
+    else if (ping)
+        stage_play(&s->stage, ping, live, true);
     else
         say_result(h->say, json_raw(live->id), STR("{}"));
 }
@@ -199,7 +222,7 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     struct session_host *h = s->host;
     struct miss why;
 
-    miss_explain(&why, h->matcher, &s->spent, live, found);
+    miss_explain(&why, h->matcher, spent_of(s), live, found);
     review_miss(h->review, live, &why, found->outcome);
     if (h->on_miss == ON_MISS_PASS) {
         say_report(h->say, LOG_INFO, "%s; %s", buf_z(&why.message),
@@ -214,6 +237,13 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
         return;
     h->exit_code = 1;
     h->over = true;
+}
+
+static bool is_of_other_era(const struct session *s, uint32_t op)
+{
+    const struct script *script = s->host->script;
+
+    return script_is_stateless(script, script->ops[op].session) != s->stateless;
 }
 
 /* What differs from the recording although it was answered from it. */
@@ -234,8 +264,8 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
                    (unsigned long)script->ops[m->passed].seq,
                    STR_ARG(script_method(script, m->passed)->name));
     if (m->borrowed)
-        say_report(say, LOG_INFO, "%.*s answered with #%lu, of another session", STR_ARG(name),
-                   seq);
+        say_report(say, LOG_INFO, "%.*s answered with #%lu, of another %s", STR_ARG(name), seq,
+                   is_of_other_era(s, m->op) ? "era" : "session");
     if (m->rival)
         say_report(say, LOG_DEBUG, "%.*s answered with #%lu; #%lu is as much alike",
                    STR_ARG(name), seq, (unsigned long)script->ops[m->rival].seq);
@@ -256,7 +286,7 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
 
 static struct tasks tasks_of(struct session *s, uint32_t session)
 {
-    return (struct tasks){ &s->host->matcher->queues, &s->spent, &s->stage, session };
+    return (struct tasks){ &s->host->matcher->queues, spent_of(s), &s->stage, session };
 }
 
 /* A task that is made once more goes through its states once more. */
@@ -319,7 +349,7 @@ static struct str task_of(struct session *s, const struct mcp_message *live, str
 static struct stage_block blocked_by(struct session *s, const struct mcp_message *live)
 {
     struct str task = task_of(s, live, STR("tasks/result"));
-    struct tasks tasks = tasks_of(s, s->plays);
+    struct tasks tasks = tasks_of(s, session_of(s));
 
     if (!task.len || !tasks_goes_on(&tasks, task))
         return (struct stage_block){ STR_NONE, 0 };
@@ -332,9 +362,9 @@ static void tell_task(struct session *s, const struct mcp_message *live, uint32_
     struct str task = task_of(s, live, STR("tasks/get"));
     struct str cancelled = task_of(s, live, STR("tasks/cancel"));
     const struct script_op *o = &s->host->script->ops[op];
-    struct tasks tasks = tasks_of(s, s->plays);
+    struct tasks tasks = tasks_of(s, session_of(s));
 
-    if (cancelled.len && o->flags & STRAND_SUCCEEDED && o->session == s->plays)
+    if (cancelled.len && o->flags & STRAND_SUCCEEDED && o->session == tasks.session)
         tasks_cancel(&tasks, cancelled, op);
     if (!task.len)
         return;
@@ -347,13 +377,26 @@ static void tell_task(struct session *s, const struct mcp_message *live, uint32_
 static struct match find_match(struct session *s, const struct mcp_message *live)
 {
     struct str task = task_of(s, live, STR("tasks/get"));
-    struct tasks tasks = tasks_of(s, s->plays);
+    struct tasks tasks = tasks_of(s, session_of(s));
 
     if (task.len)
         tasks_catch_up(&tasks, task);
     if (task.len && tasks_waits(&tasks, task))
-        return matcher_repeat(s->host->matcher, &s->spent, s->plays, live);
-    return matcher_take(s->host->matcher, &s->spent, s->plays, live);
+        return matcher_repeat(s->host->matcher, tasks.spent, tasks.session, live);
+    return matcher_take(s->host->matcher, tasks.spent, tasks.session, live);
+}
+
+/* What there is of another era is taken only if it can be said in this one. */
+static void check_crossing(struct session *s, struct match *m)
+{
+    struct err *e = &s->host->matcher->trouble;
+
+    if (m->outcome == MATCH_BROKEN || !m->borrowed || !is_of_other_era(s, m->op))
+        return;
+    if (crossing_is_possible(s->host->script, m->op, e))
+        s->stage.crosses = s->stateless;
+    else
+        *m = (struct match){ .outcome = e->kind == ERR_OK ? MATCH_NEVER : MATCH_BROKEN };
 }
 
 static void broken(struct session *s, const struct mcp_message *live, const struct err *e)
@@ -369,16 +412,18 @@ static void answer(struct session *s, const struct mcp_message *live)
     struct session_host *h = s->host;
     struct match m = find_match(s, live);
 
+    check_crossing(s, &m);
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
     } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
         note_served(s);
-        review_match(h->review, &m, &s->spent);
+        review_match(h->review, &m, spent_of(s));
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)
             renew_task(s, m.op);
         stage_play_blocked(&s->stage, m.op, live, m.outcome == MATCH_AGAIN && !m.anew,
                            blocked_by(s, live));
+        s->stage.crosses = false;
         tell_task(s, live, m.op);
     } else if (str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
@@ -409,8 +454,15 @@ static void refuse_era(struct session *s, const struct mcp_message *live)
                    json_text(mcp_meta(live->params, MCP_META_VERSION), &s->arena));
 }
 
+/* A client that has greeted has a session, unless nothing tells it from others. */
+static bool needs_no_session(struct session *s, const struct mcp_message *live)
+{
+    return s->host->script->stateless && (s->shared || !s->greeted) && is_modern(s, live);
+}
+
 static void hear_request(struct session *s, const struct mcp_message *live)
 {
+    s->stateless = needs_no_session(s, live);
     if (live->duplicate)
         send_error(s, live, MCP_INVALID_REQUEST,
                    STR("a member of the request stands there twice"), STR_NONE);

@@ -1,13 +1,15 @@
 /* engine/session.h - one live client of a mock.
  *
- * Plays one recorded session: the first client the first that has requests, the next
- * client the next, and so on from the start again. What it has used up starts afresh with
- * each initialize. initialize, server/discover, ping and notifications are answered for
- * any client and use nothing up. A request the recording has no answer for gets an error
- * that says what is nearest to it, or goes to the server behind the recording. */
+ * Plays one recorded session (engine/casting.h); what it has used up starts afresh with each
+ * initialize. A request that needs no session is answered from those of its era first, and
+ * what they have used up is the same for all clients. initialize, server/discover, ping and
+ * notifications are answered for any client and use nothing up. A request the recording has no
+ * answer for gets an error that says what is nearest to it, or goes to the server behind the
+ * recording. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
+#include "engine/casting.h"
 #include "engine/match.h"
 #include "engine/other-era.h"
 #include "engine/review.h"
@@ -30,14 +32,16 @@ struct session_host {
     enum session_on_miss on_miss;
     bool recorder; /* errors in the words of mcp-recorder */
     double pace;
-    uint64_t timers;         /* set so far */
-    uint64_t started;        /* sessions */
-    uint32_t discover, ping; /* recorded answers to those; 0: none */
-    uint64_t unserved;       /* clients that were refused, and got nothing since */
-    bool stranger;           /* so was one that nothing tells from the others */
-    struct other_era era;    /* what was told of them */
-    int exit_code;           /* to end with */
-    bool over;               /* a miss has ended it */
+    uint64_t timers; /* set so far */
+    struct casting casting;
+    struct spent stateless; /* by requests that need no session */
+    uint32_t discover;      /* recorded answer to it; 0: none */
+    uint32_t ping[2];       /* the same in the older era and in the newer one */
+    uint64_t unserved;      /* clients that were refused, and got nothing since */
+    bool stranger;          /* so was one that nothing tells from the others */
+    struct other_era era;   /* what was told of them */
+    int exit_code;          /* to end with */
+    bool over;              /* a miss has ended it */
 };
 
 struct session {
@@ -46,14 +50,16 @@ struct session {
     struct spent spent;
     uint32_t plays; /* index of the recorded session */
     bool greeted;
-    bool shared;  /* by clients that nothing tells apart */
-    bool refused; /* it speaks of another era than the recording, and got nothing so far */
-    bool left;    /* the client says no more */
-    bool blurred; /* it was told that what was redacted would have told requests apart */
+    bool stateless; /* the request at hand needs no session */
+    bool shared;    /* by clients that nothing tells apart */
+    bool refused;   /* it speaks of another era than the recording, and got nothing so far */
+    bool left;      /* the client says no more */
+    bool blurred;   /* it was told that what was redacted would have told requests apart */
     struct arena arena; /* for one message */
 };
 
 void session_host_init(struct session_host *h); /* once the rest of it is filled in */
+void session_host_release(struct session_host *h);
 
 void session_init(struct session *s, struct session_host *host);
 void session_release(struct session *s);

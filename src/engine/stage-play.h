@@ -22,6 +22,7 @@ struct stage_play {
     int64_t since_us;              /* when the latest thing happened in it */
     uint32_t since_ms;             /* when that was recorded */
     bool again;
+    bool crosses;    /* its answer is one of the older era for a client of the newer one */
     bool waited;     /* what comes next has waited for its time */
     bool progressed; /* progress was sent, and nothing since that needs it read first */
     bool open;       /* a subscription that has not ended */

@@ -1,6 +1,7 @@
 #include "engine/stage-send.h"
 
 #include "base/mem.h"
+#include "engine/crossing.h"
 #include "engine/id-place.h"
 #include "engine/review.h"
 #include "engine/subscription.h"
@@ -66,7 +67,7 @@ static bool send_unparsed(struct stage *s, const struct stage_play *p)
     struct buf *read = &s->read.text;
     struct str id;
 
-    if (p->version.len || s->trouble.kind != ERR_OK ||
+    if (p->version.len || p->crosses || s->trouble.kind != ERR_OK ||
         !script_fetch_step(s->script, p->step, read, &s->trouble) ||
         !id_place_find(buf_str(read), s->script->steps[p->step].id_place, &id))
         return false;
@@ -95,6 +96,8 @@ static bool send_parsed(struct stage *s, const struct stage_play *p)
     if (p->version.len)
         settle_version(s, p, json_get(json_get(root, STR("result")), STR("protocolVersion")),
                        &edit);
+    if (p->crosses)
+        crossing_to_newer(&edit, root, script_method(s->script, p->op)->known);
     s->say->way.last = true;
     send_spliced(s, &edit);
     return true;

@@ -273,6 +273,7 @@ void stage_play_blocked(struct stage *s, uint32_t op, const struct mcp_message *
     p->step = script_first_step(s->script, op);
     p->exchange = live ? s->exchange : 0;
     p->again = again;
+    p->crosses = s->crosses;
     p->open = p->listens.len > 0;
     p->since_us = s->now_us;
     p->since_ms = s->script->ops[op].ms;

@@ -24,6 +24,7 @@ struct stage {
     uint64_t *timers;            /* borrowed: the last that was set, by anybody */
     int64_t now_us;              /* whoever calls sets it */
     uint64_t exchange;           /* that brings what is heard; whoever calls sets it; or 0 */
+    bool crosses;                /* what is played has to be put in the newer era's way */
 
     struct stage_play *plays; /* strands under way, in order of their requests */
     struct map asked;         /* id of a question to struct stage_question */

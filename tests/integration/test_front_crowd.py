@@ -1,4 +1,5 @@
 """Sessions of clients on HTTP come and go, each with a server on stdio: nothing grows, and nobody is left behind."""
+import contextlib
 import pathlib
 
 from front_clients import begin, initialize, wait_dead
@@ -9,11 +10,12 @@ SERVERS = 4
 
 
 def family(pid):
-    """All that it has started, and what those have."""
+    """All that it has started, and what those have. Whoever ends meanwhile has no more of either."""
     found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += [int(child), *family(child)]
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in task.read_text().split():
+                found += [int(child), *family(child)]
     return found
 
 

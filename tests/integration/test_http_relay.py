@@ -14,6 +14,7 @@ import urllib.parse
 import pytest
 
 PATIENCE = 20  # seconds, for what happens at once
+SILENCE = 5  # nobody says a word for so long: what is only noticed with the next one, or when some time is up, is not
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}'
 DONE = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -29,6 +30,9 @@ def answer(body=DONE, extra=b"", status=b"200 OK"):
 
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+OPEN = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
 
 
 def chunk(data):
@@ -150,6 +154,17 @@ class Recorder:
         return [r for r in self.records() if all(r.get(k) == v for k, v in like.items())]
 
 
+def begun(recorder, server, asked):
+    """A stream with one event: the client's end and the server's."""
+    client = recorder.connect()
+    client.say(asked)
+    line = server.line()
+    line.hear(asked)
+    line.say(STREAM + chunk(b"data: 1\n\n"))
+    client.hear(STREAM + chunk(b"data: 1\n\n"))
+    return client, line
+
+
 @pytest.fixture
 def server():
     s = Server()
@@ -241,7 +256,7 @@ def test_a_request_whose_connection_is_dropped_is_not_sent_again(server, record)
 def test_a_client_that_leaves_ends_its_stream_at_the_server(server, record, rude):
     r = record(server.port)
     client = r.connect()
-    client.say(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+    client.say(OPEN)
     line = server.line()
     line.hear_until(b"\r\n\r\n")
     line.say(STREAM)
@@ -252,6 +267,27 @@ def test_a_client_that_leaves_ends_its_stream_at_the_server(server, record, rude
     assert line.hear_end() == b""
     assert r.stop() == 0
     assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [("client", False)]
+
+
+@pytest.mark.parametrize("rude", [False, True])
+@pytest.mark.parametrize("leaves", ["client", "server"])
+@pytest.mark.parametrize("asked", [OPEN, post()], ids=["GET", "POST"])
+def test_who_leaves_in_mid_stream_is_gone_for_the_other_while_all_others_are_silent(server, record, asked, leaves, rude):
+    r = record(server.port)
+    streams = [begun(r, server, asked) for _ in range(4)]
+    client, line = streams.pop(1)
+    leaver, stays = (client, line) if leaves == "client" else (line, client)
+    stays.sock.settimeout(SILENCE)
+    if rude:
+        leaver.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    leaver.close()
+    assert stays.hear_end() == b"", "no last chunk, as if it were whole"
+    for client, line in streams:
+        line.say(chunk(b"data: 2\n\n"))
+        client.hear(chunk(b"data: 2\n\n"))
+        client.close()
+    assert r.stop() == 0
+    assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [(leaves, False), *[("client", False)] * 3]
 
 
 def test_a_client_that_leaves_unanswered_ends_its_request(server, record):

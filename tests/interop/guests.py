@@ -28,10 +28,19 @@ INSPECTED = [
 ]
 
 
-def inspector(era):
+# Tools that are tasks of 2026-07-28, at the conformance server, and of 2025-11-25, at that of ours: made, polled and ended.
+MODERN_TASKS = [
+    call("slow_compute", {"seconds": 0.3, "label": "tape"}),
+    call("failing_job", {}),
+    call("protocol_error_job", {}),
+]
+TASKS = [call("tally", {"to": 3}), call("break", {"why": "because"})]
+
+
+def inspector(era, asked=INSPECTED):
     def commands(home, url):
         program = home / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-        for words in INSPECTED:
+        for words in asked:
             yield [program, "--cli", url, "--transport", "http", "--protocol-era", era, "--format", "json", "--quiet", *words]
 
     return commands
@@ -51,6 +60,8 @@ GUESTS = {
     "inspector-legacy": inspector("legacy"),
     "inspector-auto": inspector("auto"),
     "inspector-modern": inspector("modern"),
+    "inspector-modern-tasks": inspector("modern", MODERN_TASKS),
+    "inspector-tasks": inspector("legacy", TASKS),
     "mcporter": mcporter,
     "ai-sdk": ai_sdk,
 }

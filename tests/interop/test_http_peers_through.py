@@ -19,7 +19,7 @@ CROSS = [
         ("ts", "ts", "py"), ("py", "ts", "ts"), ("ts", "ts", "ts-2-auto"), ("ts", "ts", "py-auto"), ("ts", "ts", "fastmcp"),
         ("ts", "ts-2", "ts-1.13"), ("ts-1.13", "ts-2", "ts"), ("ts-2-auto", "ts-2", "py-auto"),
         ("py-auto", "ts-2", "ts-2-auto"), ("fastmcp-auto", "fastmcp", "ts-2-auto"), ("ts", "fastmcp", "fastmcp"),
-        ("py", "python", "fastmcp"), ("py-auto", "python", "ts-2-auto"), ("ts", "everything", "py"),
+        ("py", "python", "fastmcp"), ("py", "python", "ts"), ("py-auto", "python", "ts-2-auto"), ("ts", "everything", "py"),
         ("py", "everything", "ts"),
     ]),
 ]

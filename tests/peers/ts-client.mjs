@@ -16,6 +16,8 @@
  * --transport sse: HTTP+SSE, the transport of 2024-11-05. --transport either: Streamable HTTP, and that if it is refused,
  * as the documentation of the SDK has it.
  *
+ * --no-stream: over Streamable HTTP, without the stream on which a server says what belongs to no request.
+ *
  * --ids strings: on the wire each request id and each progress token is a fresh random string instead
  * of the SDK's numbers, so that no two runs have one in common.
  *
@@ -27,6 +29,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 const PATIENCE_MS = 30_000;
+const TTL_MS = 60_000; // of tasks
 
 function commandLine(argv) {
     const cut = argv.indexOf("--");
@@ -37,6 +40,7 @@ function commandLine(argv) {
             ids: { type: "string", default: "numbers" },
             era: { type: "string", default: "legacy" },
             transport: { type: "string", default: "http" },
+            "no-stream": { type: "boolean", default: false },
             url: { type: "string" },
         },
         allowPositionals: true,
@@ -45,7 +49,7 @@ function commandLine(argv) {
     if (!values.sdk || positionals.length !== 1 || (command.length === 0) === (values.url === undefined)
         || !["http", "sse", "either"].includes(values.transport) || !["numbers", "strings"].includes(values.ids) || !["legacy", "auto"].includes(values.era))
         throw new Error("usage: ts-client.mjs --sdk FOLDER [--ids numbers|strings] [--era legacy|auto] "
-            + "[--transport http|sse|either] [--url URL] SESSION.json [-- COMMAND…]");
+            + "[--transport http|sse|either] [--no-stream] [--url URL] SESSION.json [-- COMMAND…]");
     return { ...values, session: positionals[0], command };
 }
 
@@ -72,6 +76,7 @@ async function sdkOf1() {
         name: (method) => schemas[method],
         options: {},
         callTool: (client, params, o) => client.callTool(params, undefined, o),
+        resultOfTool: types.CallToolResultSchema,
         isAnswer: (error) => error instanceof types.McpError,
         isRefusal: (error) => error.name === "ZodError", // an answer that is newer than the SDK
     };
@@ -149,6 +154,10 @@ const calls = {
     "resources/subscribe": (client, params, o) => client.subscribeResource(params, o),
     "resources/templates/list": (client, params, o) => client.listResourceTemplates(params, o),
     "resources/unsubscribe": (client, params, o) => client.unsubscribeResource(params, o),
+    "tasks/cancel": (client, params, o) => client.experimental.tasks.cancelTask(params.taskId, o),
+    "tasks/get": (client, params, o) => client.experimental.tasks.getTask(params.taskId, o),
+    "tasks/list": (client, params, o) => client.experimental.tasks.listTasks(undefined, o),
+    "tasks/result": (client, params, o) => client.experimental.tasks.getTaskResult(params.taskId, sdk.resultOfTool, o),
     "tools/call": (client, params, o) => sdk.callTool(client, params, o),
     "tools/list": (client, params, o) => client.listTools(params, o),
 };
@@ -195,17 +204,22 @@ class Player {
             this.trouble.push(`progress for an unknown token: ${JSON.stringify(progress)}`);
     }
 
+    listen(params, seen, onfirst) {
+        seen.progress = [];
+        params._meta = { progressToken: this.listeners.size };
+        this.listeners.set(this.listeners.size, (progress) => {
+            seen.progress.push(progress);
+            onfirst?.();
+        });
+    }
+
     async ask(step, signal, onfirst) {
         const seen = {};
         const params = step.params === undefined ? undefined : structuredClone(step.params);
-        if (step.progress) {
-            seen.progress = [];
-            params._meta = { progressToken: this.listeners.size };
-            this.listeners.set(this.listeners.size, (progress) => {
-                seen.progress.push(progress);
-                onfirst?.();
-            });
-        }
+        if (params?.taskId === "{task}")
+            params.taskId = this.task;
+        if (step.progress)
+            this.listen(params, seen, onfirst);
         try {
             seen.result = await calls[step.ask](this.client, params, { timeout: PATIENCE_MS, signal });
         } catch (error) {
@@ -221,16 +235,41 @@ class Player {
         return seen;
     }
 
+    /* A call as a task, polled to its end and until the server has told of that on its own. How often it is polled
+     * depends on the speed of the machine, so states that follow each other and are the same count as one. */
+    async work(step) {
+        const seen = { states: [] };
+        const params = structuredClone(step.job);
+        let last;
+        if (step.progress)
+            this.listen(params, seen);
+        for await (const { type, task, result, error } of this.client.experimental.tasks.callToolStream(
+            params, sdk.resultOfTool, { task: { ttl: TTL_MS }, timeout: PATIENCE_MS })) {
+            if (type === "result")
+                seen.result = result;
+            else if (type === "error")
+                seen.error = Player.error(error);
+            else if (task.status !== last?.status)
+                seen.states.push(last = task);
+            this.task = last?.taskId;
+            if (step.leave)
+                return seen;
+        }
+        await this.until((one) => one.method === "notifications/tasks/status" && one.params.taskId === last.taskId
+            && one.params.status === last.status, 0);
+        return seen;
+    }
+
     async cancel(step) {
         const abort = new AbortController();
         return this.ask({ ...step, progress: true }, abort.signal, () => abort.abort("enough"));
     }
 
-    async until(method, from) {
+    async until(isIt, from) {
         const deadline = Date.now() + PATIENCE_MS;
-        while (!this.heard.slice(from).some((one) => one.method === method)) {
+        while (!this.heard.slice(from).some(isIt)) {
             if (Date.now() > deadline)
-                throw new Error(`'${method}' did not come`);
+                throw new Error(`what was waited for did not come: ${isIt}`);
             await new Promise((resolve) => {
                 this.wake = resolve;
                 setTimeout(resolve, 1000).unref();
@@ -248,14 +287,16 @@ class Player {
         let seen = {};
         if (step.ask)
             seen = await this.ask(step);
+        else if (step.job)
+            seen = await this.work(step);
         else if (step.together)
-            seen = { together: await Promise.all(step.together.map((one) => this.ask(one))) };
+            seen = { together: await Promise.all(step.together.map((one) => (one.job ? this.work(one) : this.ask(one)))) };
         else if (step.cancel)
             seen = await this.cancel(step.cancel);
         if (step.tell)
             await this.tell(step.tell);
         if (step.until)
-            await this.until(step.until, from);
+            await this.until(({ method }) => method === step.until, from);
         return seen;
     }
 
@@ -299,9 +340,13 @@ function rename(transport) {
     return (message) => names.arriving(message);
 }
 
+/* To the SDK a server that answers so has no such stream, which is no trouble. */
+const fetchWithoutStream = async (url, how) =>
+    (how?.method ?? "GET") === "GET" ? new Response(null, { status: 405 }) : fetch(url, how);
+
 async function open(kind) {
     if (options.url)
-        return new (await sdk[kind]())(new URL(options.url));
+        return new (await sdk[kind]())(new URL(options.url), options["no-stream"] ? { fetch: fetchWithoutStream } : {});
     const [command, ...args] = options.command;
     return new (await sdk.stdio())({ command, args, env: process.env, stderr: "inherit" });
 }

@@ -5,6 +5,8 @@
  *     node tests/peers/ts-server.mjs FOLDER --http   on a free port of the loopback interface
  *     node tests/peers/ts-server.mjs FOLDER --sse    the same over HTTP+SSE; a 1.x only
  *
+ * With --tasks behind it, which takes a late 1.x, it has tools that are tasks: what the session 'tasks' asks for.
+ *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
  * of 2.x, which speaks both eras. Everything it says depends only on what it is asked.
  *
@@ -15,6 +17,7 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { jobsOf } from "./ts-jobs.mjs";
 
 const INFO = { name: "mcpreel-ts-server", version: "1.0.0" };
 const OPTIONS = { instructions: "Ask me anything twice: the answer is the same." };
@@ -55,10 +58,13 @@ const greet = ({ name }) => ({
     messages: [{ role: "user", content: { type: "text", text: `Greet ${name} in a warm tone.` } }],
 });
 
+const jobs = process.argv.includes("--tasks") ? await jobsOf(load, z) : null;
+
 function serverOf1({ McpServer, ResourceTemplate }) {
-    const server = new McpServer(INFO, OPTIONS);
+    const server = new McpServer(INFO, { ...OPTIONS, ...jobs?.options });
     for (const [name, [about, shape, run]] of Object.entries(tools))
         server.tool(name, about, shape, run);
+    jobs?.add(server);
     server.resource("today", "memo://today", today);
     server.resource("letter", new ResourceTemplate("memo://letters/{name}", { list: undefined }), letter);
     server.prompt("greet", "A prompt with one required argument.", { name: z.string() }, greet);

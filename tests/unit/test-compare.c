@@ -1,5 +1,7 @@
 #include "engine/compare.h"
 
+#include <stdio.h>
+
 #include "terse.h"
 #include "test.h"
 
@@ -169,6 +171,36 @@ static void what_a_client_answers_is_its_own_affair(void **state)
     check("{'inputResponses':{'k':1}}", "{}", &plain, nothing, "$.inputResponses ");
 }
 
+static void the_same_text_is_known_without_parsing_it(void **state)
+{
+    static const struct {
+        const char *recorded;
+        bool same;
+    } rows[] = {
+        { "{'id':1,'method':'m'}", true },
+        { "{'id':'other','method':'m'}", true },
+        { "{'id':7,'method':'n'}", false },
+        { "{'id':7,'method':'m','params':{}}", false },
+        { "{'id':1,'x':1,'method':'m'}", false },
+        { "{'id':'a','x':'b','method':'m'}", false },
+        { "{'id':,'method':'m'}", false },
+    };
+    struct terse_scanned s;
+    struct mcp_message live = mcp_classify(terse_scan(&s, "{'id':7,'method':'m'}"), &s.arena);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "%s", rows[i].recorded);
+        for (char *at = text; *at; at++)
+            *at = *at == '\'' ? '"' : *at;
+        if (compare_same_text(str_z(text), &live) != rows[i].same)
+            fail_msg("%s", text);
+    }
+    terse_scanned_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +211,7 @@ int main(void)
         cmocka_unit_test(what_was_redacted_on_either_side_is_no_difference),
         cmocka_unit_test(below_a_masked_path_nothing_is_compared),
         cmocka_unit_test(what_a_client_answers_is_its_own_affair),
+        cmocka_unit_test(the_same_text_is_known_without_parsing_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -457,12 +457,14 @@ static void who_is_kept_out_is_told_to_the_user_once_for_each_reason(void **stat
     }
     assert_str(
         buf_str(&b.logged),
-        STR("mcpreel: warning: kept out, for 'evil.example', from 'nowhere': this Host is "
-            "not served here; see --allow-host\n"
-            "mcpreel: warning: kept out, for 'localhost', from 'https://a.example': pages "
-            "of this Origin are not served here; see --allow-origin\n"
-            "mcpreel: warning: kept out, for 'localhost', from 'nowhere': a method that only "
-            "repeats what it is sent is not passed on\n"));
+        STR("mcpreel: warning: kept out a request for host 'evil.example': this Host is not "
+            "served here; see --allow-host\n"
+            "mcpreel: warning: kept out a page of 'https://a.example:443': pages of this "
+            "Origin "
+            "are "
+            "not served here; see --allow-origin\n"
+            "mcpreel: warning: kept out: a method that only repeats what it is sent is not "
+            "passed on\n"));
     close_bench(&b);
 }
 
@@ -474,7 +476,7 @@ static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **st
     open_bench(&b, "127.0.0.1:0");
     say(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
     dial_hear(b.loop, b.fd, &b.heard, STR("no"));
-    assert_str(buf_str(&b.logged), STR("mcpreel: GET /refuse: 409 no\n"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: a GET was answered 409: no\n"));
     close_bench(&b);
 }
 

@@ -180,10 +180,54 @@ static void every_reason_to_be_kept_out_is_told_aloud_once(void **state)
         listening_kept_out(&log, &told, NULL, &type);
     }
     assert_str(buf_str(&said),
-               STR("mcpreel: warning: kept out, for 'a.example', from 'nowhere': not here\n"
+               STR("mcpreel: warning: kept out a request for host 'a.example': not here\n"
                    "mcpreel: warning: kept out: not so\n"));
     fields_release(&asked);
     buf_release(&said);
+}
+
+/* Whoever sends them can write anything there. */
+static void of_values_of_headers_no_more_is_told_than_names(void **state)
+{
+    static const struct {
+        enum http_gate_reason why;
+        struct str name, value;
+        const char *told;
+    } rows[] = {
+        { HTTP_GATE_HOST, STR_INIT("Host"), STR_INIT("a.example:80"),
+          " a request for host 'a.example'" },
+        { HTTP_GATE_HOST, STR_INIT("Host"), STR_INIT("me:secret@a.example"),
+          " a request for host 'a.example'" },
+        { HTTP_GATE_HOST, STR_INIT("Host"), STR_INIT("a.example/secret"), "" },
+        { HTTP_GATE_HOST, STR_INIT("Origin"), STR_INIT("https://a.example"), "" },
+        { HTTP_GATE_ORIGIN, STR_INIT("Origin"), STR_INIT("https://a.example:8443"),
+          " a page of 'https://a.example:8443'" },
+        { HTTP_GATE_ORIGIN, STR_INIT("Origin"),
+          STR_INIT("http://me:secret@a.example/secret?key=secret"),
+          " a page of 'http://a.example:80'" },
+        { HTTP_GATE_ORIGIN, STR_INIT("Origin"), STR_INIT("secret"), "" },
+        { HTTP_GATE_ORIGIN, STR_INIT("Origin"), STR_INIT("null"), "" },
+        { HTTP_GATE_PAGE, STR_INIT("Host"), STR_INIT("secret"), "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_gate_verdict no = { 403, rows[i].why, "no" };
+        struct fields asked = { .at = NULL };
+        struct buf said, want;
+        struct log log = { .level = LOG_DEBUG, .put = keep, .to = &said };
+        unsigned told = 0;
+
+        buf_init(&said, 4096);
+        buf_init(&want, 4096);
+        buf_printf(&want, "mcpreel: warning: kept out%s: no\n", rows[i].told);
+        fields_add(&asked, rows[i].name, rows[i].value);
+        listening_kept_out(&log, &told, &asked, &no);
+        assert_str(buf_str(&said), buf_str(&want));
+        fields_release(&asked);
+        buf_release(&said);
+        buf_release(&want);
+    }
 }
 
 static void assert_told(struct desk *d, bool json, const char *host, const char *want)
@@ -241,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_descriptor_that_nothing_can_be_told_is_refused),
         cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
         cmocka_unit_test(every_reason_to_be_kept_out_is_told_aloud_once),
+        cmocka_unit_test(of_values_of_headers_no_more_is_told_than_names),
         AT_A_DESK(the_url_is_told_on_standard_output),
         AT_A_DESK(the_address_is_told_on_a_descriptor_and_its_end_follows),
     };

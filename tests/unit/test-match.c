@@ -640,6 +640,41 @@ static void a_recording_that_cannot_be_read_any_more_is_told(void **state)
     tear_down(&b);
 }
 
+/* #1 and #3 are of a session, #5 and #7 need none. */
+#define META "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}"
+#define NEWER(id, tool)                                                                        \
+    "conn=2 c2s {'id':" #id ",'method':'tools/call','params':{'name':'" tool "'," META "}}\n"  \
+    "conn=2 s2c {'id':" #id ",'result':{}}\n"
+#define ASK_NEWER(tool) "{'method':'tools/call','params':{'name':'" tool "'," META "}}"
+
+static void the_other_era_is_for_what_its_own_was_never_asked_for(void **state)
+{
+    static const enum match_mode modes[] = { MATCH_SEQUENTIAL, MATCH_BY_REQUEST, MATCH_FUZZY };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct match_options how = { .mode = modes[i], .stateless = EXHAUSTED_CYCLE };
+        uint32_t older, newer;
+        struct bench b;
+
+        set_up_with(&b, &how,
+                    CALL(1, "t", "{}") CALL(2, "old", "{}") NEWER(1, "t") NEWER(2, "new"));
+        older = b.of.script.playable[0];
+        newer = b.of.script.playable[1];
+        assert_true(script_is_stateless(&b.of.script, newer));
+        assert_int_equal(ask_in(&b, older, ASK("t", "{}")), 1);
+        assert_int_equal(ask_in(&b, older, ASK("t", "{}")), EXHAUSTED);
+        assert_int_equal(ask_in(&b, newer, ASK_NEWER("t")), 5);
+        assert_int_equal(ask_in(&b, newer, ASK_NEWER("t")), -5);
+        assert_false(b.last.borrowed);
+        assert_int_equal(ask_in(&b, older, ASK("new", "{}")), 7);
+        assert_true(b.last.borrowed);
+        assert_int_equal(ask_in(&b, newer, ASK_NEWER("old")), 3);
+        assert_true(b.last.borrowed);
+        tear_down(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -666,6 +701,7 @@ int main(void)
         cmocka_unit_test(polls_advance_and_stay_at_their_end),
         cmocka_unit_test(rounds_of_input_are_told_apart),
         cmocka_unit_test(what_a_session_lacks_is_borrowed_from_the_others),
+        cmocka_unit_test(the_other_era_is_for_what_its_own_was_never_asked_for),
         cmocka_unit_test(what_was_redacted_is_not_compared),
         cmocka_unit_test(a_redacted_subject_is_any_subject),
         cmocka_unit_test(what_hides_beside_an_id_is_looked_at),

@@ -418,7 +418,7 @@ static void requests_of_the_era_without_sessions_share_one(void **state)
                    "conn=2 c2s {'id':1,'method':'tools/list'," MODERN "}\n"
                    "conn=3 c2s {'id':1,'method':'initialize'}\n"
                    "conn=3 c2s {'id':1,'method':'tools/list'," MODERN "}\n",
-                   "0 0 2- 2: 0 2");
+                   "0 0 2- 2: 2 0");
 }
 
 static void ids_of_two_connections_do_not_meet(void **state)

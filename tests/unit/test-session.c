@@ -41,6 +41,7 @@ static void build(struct house *h, const char *recording)
 
 static void pull_down(struct house *h)
 {
+    session_host_release(&h->host);
     upstream_release(&h->upstream);
     review_release(&h->review);
     matcher_release(&h->matcher);
