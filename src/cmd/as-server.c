@@ -4,12 +4,22 @@
 #include "trace/limits.h"
 #include "transport/stdio.h"
 
+/* Who hurries us hurries the server, too. */
+static bool end_command(struct as_server *s)
+{
+    bool runs = server_end(&s->upstream);
+
+    if (runs && s->asked_to_end)
+        server_stop(&s->upstream);
+    return runs;
+}
+
 static void dismiss_upstream(void *to)
 {
     struct as_server *s = to;
 
     s->upstream_dismissed = true;
-    if (!server_end(&s->upstream) && !far_server_end(&s->far))
+    if (!end_command(s) && !far_server_end(&s->far))
         loop_stop(s->loop);
 }
 
@@ -115,7 +125,7 @@ static void on_signal(void *to, int signum)
     if (s->asked_to_end)
         loop_stop(s->loop); /* who asks twice does not want to read what is left */
     s->asked_to_end = true;
-    on_closed(s);
+    drive_tell(&s->drive, (struct event){ .kind = EVENT_CLOSED, .hurry = true });
 }
 
 void as_server_init(struct as_server *s, const struct app *app, drive_step_fn *step,

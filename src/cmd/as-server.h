@@ -2,7 +2,7 @@
  * HTTP.
  *
  * Ends when the engine finishes and its clients have read all; a signal that asks us to end
- * is to the engine a client that has gone, a second one ends it at once. */
+ * is to the engine a client that has gone, and is in a hurry; a second one ends it at once. */
 #ifndef CMD_AS_SERVER_H
 #define CMD_AS_SERVER_H
 

@@ -7,7 +7,7 @@
 #include "engine/headers-kept.h"
 #include "wire/url.h"
 
-enum { CACERT_MAX = 64 << 20 };
+enum { CACERT_MAX = 64 << 20, TOLD_MAX = 256 };
 
 /* What MCP is about is in every recording anyway. "Bearer TOKEN" is also a secret without
  * its first word. */
@@ -107,13 +107,39 @@ static const char *without_user(struct remote *r, struct str userinfo)
         .at;
 }
 
-static bool read_url(struct remote *r, const char *text, struct err *e)
+/* What may be told of a URL that nobody can read: nothing if there may be a password in it,
+ * and nothing after its path. */
+static struct str tellable(const char *text)
+{
+    struct str told = str_n(text, strcspn(text, "?#"));
+    const char *scheme = strstr(text, "://");
+    const char *host = scheme && scheme < text + told.len ? scheme + 3 : text;
+    const char *end = host + strcspn(host, ":/?#");
+
+    if (*end == ':')
+        end += 1 + strspn(end + 1, "0123456789");
+    if ((*end && !strchr("/?#", *end)) || strchr(text, '@') || strstr(text, "%40") ||
+        told.len > TOLD_MAX)
+        return STR_NONE;
+    return told;
+}
+
+static bool refuse_url(const char *option, const char *text, struct err *e)
+{
+    struct str told = tellable(text);
+
+    if (told.len)
+        err_wrap(e, "'%.*s' cannot be used", STR_ARG(told));
+    return err_wrap(e, "'%s'", option);
+}
+
+static bool read_url(struct remote *r, const char *option, const char *text, struct err *e)
 {
     struct str all = str_z(text), before;
     struct url url;
 
     if (!url_parse(&url, all, e))
-        return false;
+        return refuse_url(option, text, e);
     add_password(r, url.authority.userinfo);
     r->host = url.authority.port < 0
                   ? arena_z(&r->arena, url.authority.host)
@@ -163,8 +189,8 @@ bool remote_read(struct remote *r, const struct app *app, const struct remote_ar
     if (args->url && args->target)
         return err_set(e, ERR_USAGE, "two servers: '--url' and '--target'");
     if (text)
-        return read_url(r, text, e) && read_headers(r, app, args, e) &&
-               check_cacert(app, args->cacert, e);
+        return read_url(r, args->url ? "--url" : "--target", text, e) &&
+               read_headers(r, app, args, e) && check_cacert(app, args->cacert, e);
     return true;
 }
 

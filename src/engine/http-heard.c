@@ -3,13 +3,15 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/redirect.h"
 #include "trace/limits.h"
 #include "wire/challenge.h"
 
 enum {
     ID_MAX = 8 << 10,
-    LOCATION_MAX = 8 << 10,
+    ELSEWHERE_MAX = 2 << 10,
     LOGIN_MAX = 2 << 10,
+    LONG = 64 << 10,
     STATUS_UNAUTHORIZED = 401,
     STATUS_FORBIDDEN = 403,
 };
@@ -18,9 +20,10 @@ void http_heard_init(struct http_heard *h)
 {
     *h = (struct http_heard){ .media = MEDIA_NONE, .retry_ms = -1 };
     buf_init(&h->body, LIMIT_MESSAGE);
-    buf_init(&h->location, LOCATION_MAX);
+    buf_init(&h->elsewhere, ELSEWHERE_MAX);
     buf_init(&h->login, LOGIN_MAX);
     buf_init(&h->last_event, ID_MAX);
+    http_seen_init(&h->seen);
 }
 
 static void forget_stream(struct http_heard *h)
@@ -35,9 +38,10 @@ void http_heard_release(struct http_heard *h)
 {
     forget_stream(h);
     buf_release(&h->body);
-    buf_release(&h->location);
+    buf_release(&h->elsewhere);
     buf_release(&h->login);
     buf_release(&h->last_event);
+    http_seen_release(&h->seen);
 }
 
 void http_heard_again(struct http_heard *h)
@@ -46,9 +50,12 @@ void http_heard_again(struct http_heard *h)
     h->status = 0;
     h->media = MEDIA_NONE;
     h->packed = false;
-    h->events = 0;
+    h->goes_on = h->last_event.len;
+    h->news = 0;
+    h->moved = false;
+    http_seen_again(&h->seen);
     buf_clear(&h->body);
-    buf_clear(&h->location);
+    buf_clear(&h->elsewhere);
     buf_clear(&h->login);
     h->names_issuer = false;
 }
@@ -87,15 +94,30 @@ static void note_challenges(struct http_heard *h, const struct fields *fields)
     }
 }
 
-void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields)
+static bool is_redirect(unsigned status)
+{
+    return (status >= 301 && status <= 303) || status == 307 || status == 308;
+}
+
+static void note_redirect(struct http_heard *h, const struct fields *fields,
+                          const struct url *server)
+{
+    struct arena a = { 0 };
+
+    buf_add(&h->elsewhere, redirect_say(h->status, fields, server, &a));
+    arena_release(&a);
+}
+
+void http_heard_head(struct http_heard *h, unsigned status, const struct fields *fields,
+                     const struct url *server)
 {
     struct str coding = fields_value(fields, STR("content-encoding"));
-    struct str location = fields_value(fields, STR("location"));
 
     h->status = status;
     h->media = media_of_fields(fields);
     h->packed = coding.len && !fields_same(coding, STR("identity"));
-    buf_add(&h->location, without_query(location));
+    if (is_redirect(status))
+        note_redirect(h, fields, server);
     if (status == STATUS_UNAUTHORIZED || status == STATUS_FORBIDDEN)
         note_challenges(h, fields);
     if (h->media != MEDIA_SSE || h->packed || !http_heard_is_fine(h))
@@ -112,16 +134,32 @@ static void note_id(struct http_heard *h, struct str id)
         buf_add(&h->last_event, id);
 }
 
+/* Whoever goes on gets again what came without an id, rightly: that is no news, but nobody
+ * can tell whether it was told. */
+static bool is_repeated(struct http_heard *h, const struct sse_item *item, bool data)
+{
+    struct http_seen_event as = { false, false };
+    bool named = item->id.at && h->last_event.len;
+
+    if (named)
+        as = http_seen_note(&h->seen, buf_str(&h->last_event), data);
+    h->moved |= as.placed;
+    h->news += data && !as.repeated && (named || !h->goes_on);
+    return as.repeated;
+}
+
 static void hear_event(struct http_heard *h, const struct sse_item *item, http_heard_fn *fn,
                        void *to)
 {
-    h->events++;
+    bool data = str_trim(item->data).len, repeated;
+
     if (item->retry >= 0)
         h->retry_ms = item->retry;
     if (item->id.at)
         note_id(h, item->id);
-    if (str_trim(item->data).len)
-        fn(to, item->event.len ? item->event : STR("message"), item->data);
+    repeated = is_repeated(h, item, data);
+    if (data)
+        fn(to, item->event.len ? item->event : STR("message"), item->data, repeated);
 }
 
 void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, void *to)
@@ -139,9 +177,11 @@ void http_heard_data(struct http_heard *h, struct str bytes, http_heard_fn *fn, 
             hear_event(h, &item, fn, to);
 }
 
-static bool is_redirect(unsigned status)
+bool http_heard_is_long(const struct http_heard *h)
 {
-    return (status >= 301 && status <= 303) || status == 307 || status == 308;
+    if (h->sse)
+        return h->sse->block.bytes >= LONG && !h->sse->block.too_long;
+    return h->body.len >= LONG && !h->body.full;
 }
 
 /* Of an answer with a status that is none. */
@@ -149,13 +189,8 @@ static void complain_of_status(const struct http_heard *h, struct buf *to)
 {
     struct str login = buf_str(&h->login);
 
-    if (is_redirect(h->status) && h->location.len)
-        buf_printf(to,
-                   "the server says it is elsewhere (status %u): '%.*s'; this is not "
-                   "followed, but can be given as the server's address",
-                   h->status, STR_ARG(buf_str(&h->location)));
-    else if (is_redirect(h->status))
-        buf_printf(to, "the server says it is elsewhere (status %u), but not where", h->status);
+    if (h->elsewhere.len)
+        buf_add(to, buf_str(&h->elsewhere));
     else if (h->status == STATUS_UNAUTHORIZED)
         buf_printf(to,
                    "the server wants a login (status 401): --header-env "

@@ -670,12 +670,20 @@ static void hear_timer(struct http_mock *m, const struct event *ev)
     m->at = NULL;
 }
 
+static void close_client(struct http_mock *m, struct http_mock_client *c)
+{
+    m->at = c;
+    session_close(c->session, true, m->now_us);
+    m->at = NULL;
+}
+
 static void hear_end(struct http_mock *m)
 {
-    m->mock.closed = true;
+    mock_hurry(&m->mock);
     other_era_end(&m->mock.host.era, &m->mock.say, m->mock.script);
-    for (struct mock_client *c = m->mock.clients; c; c = c->next)
-        session_close(&c->session, m->now_us);
+    close_client(m, m->shared);
+    for (struct map_entry *e = NULL; (e = map_next(&m->clients, e));)
+        close_client(m, e->value);
 }
 
 /* What waits for the answer of somebody who could not be asked goes on without it. */

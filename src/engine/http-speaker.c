@@ -7,6 +7,7 @@ enum {
     NOTE_S = 2,      /* a notification is waited for so long before the next message goes */
     ENDPOINT_S = 30, /* to be told where messages go to */
     SILENCE_S = 10,  /* once the client has closed */
+    CLOSED_S = 3600, /* and in all */
     DELETE_S = 2,
     LINGER_S = 5, /* a stream that has brought its answer */
     SECOND_US = 1000000,
@@ -17,6 +18,8 @@ enum {
     NOT_ALLOWED = 405,
 };
 
+#define SESSION_ENDED "the server has ended the session"
+
 void http_speaker_init(struct http_speaker *s, const struct url *url, struct action_sink *out)
 {
     *s = (struct http_speaker){ .url = url };
@@ -26,6 +29,7 @@ void http_speaker_init(struct http_speaker *s, const struct url *url, struct act
     http_told_init(&s->told, &s->say, &s->peer, &s->arena);
     json_init(&s->json);
     buf_init(&s->complaint, COMPLAINT_MAX);
+    buf_init(&s->unspoken, COMPLAINT_MAX);
     http_relist_init(&s->relist);
 }
 
@@ -38,6 +42,7 @@ void http_speaker_release(struct http_speaker *s)
     json_release(&s->json);
     arena_release(&s->arena);
     buf_release(&s->complaint);
+    buf_release(&s->unspoken);
     http_relist_release(&s->relist);
     say_release(&s->say);
 }
@@ -86,9 +91,25 @@ static void post(struct http_speaker *s, struct http_talk *t, const struct mcp_m
     ask(s, t, &a);
 }
 
+/* All answers come on the stream of HTTP+SSE: none can any more. */
+static bool is_cut_off(const struct http_speaker *s)
+{
+    return s->way == HTTP_SPEAKER_OLD && (!s->stream || s->stream->over);
+}
+
+/* What servers of old answer to what is posted to their streams. */
+static bool is_refusal_of_old(unsigned status)
+{
+    return status == BAD_REQUEST || status == NOT_FOUND || status == NOT_ALLOWED;
+}
+
 /* Why there is no answer, from now on in `complaint`. */
 static struct str complain(struct http_speaker *s, const struct http_talk *t, struct str why)
 {
+    if (!why.len && is_cut_off(s) && http_heard_is_fine(&t->heard))
+        why = STR(SESSION_ENDED);
+    else if (!why.len && is_refusal_of_old(t->heard.status))
+        why = buf_str(&s->unspoken);
     buf_clear(&s->complaint);
     http_talk_complain(t, s->ended ? s->anew : STR_NONE, why, &s->complaint);
     return buf_str(&s->complaint);
@@ -137,6 +158,7 @@ static void give_up_old(struct http_speaker *s, struct str why)
     struct str said = complain(s, of, why);
 
     s->way = HTTP_SPEAKER_STREAMABLE;
+    buf_add(&s->unspoken, why);
     buf_clear(&s->peer.endpoint);
     drop_stream(s, why);
     http_told_fail(&s->told, s->hello, of->heard.status, said);
@@ -189,8 +211,7 @@ static void open_stream(struct http_speaker *s)
 static void note_end_of_session(struct http_speaker *s)
 {
     if (!s->ended)
-        say_report(&s->say, LOG_WARN, "the server has ended the session: %.*s",
-                   STR_ARG(s->anew));
+        say_report(&s->say, LOG_WARN, SESSION_ENDED ": %.*s", STR_ARG(s->anew));
     s->ended = true;
 }
 
@@ -199,7 +220,7 @@ static void hear_head(struct http_speaker *s, struct http_talk *t, const struct 
     const struct field *id = fields_next(ev->fields, STR("mcp-session-id"), NULL);
 
     s->reached++;
-    http_heard_head(&t->heard, ev->status, ev->fields);
+    http_heard_head(&t->heard, ev->status, ev->fields, s->url);
     if (ev->status == NOT_FOUND && s->peer.session.len && !t->modern &&
         t->kind != HTTP_TALK_DELETE)
         note_end_of_session(s);
@@ -211,12 +232,19 @@ static void hear_head(struct http_speaker *s, struct http_talk *t, const struct 
         open_stream(s);
 }
 
-static void hear_event(void *to, struct str name, struct str data)
+/* Who still waits for an answer has not had it, whatever the id of its event is. */
+static bool was_told(struct http_speaker *s, const struct http_talk *t, struct str data)
+{
+    return http_told_look(&s->told, data) != INTAKE_MESSAGE ||
+           !http_told_is_answer(&s->told, t);
+}
+
+static void hear_event(void *to, struct str name, struct str data, bool repeated)
 {
     struct http_speaker *s = to;
     struct http_talk *t = s->of;
 
-    if (t->over)
+    if (t->over || (repeated && was_told(s, t, data)))
         return;
     if (t == s->stream && str_eq(name, STR("endpoint")))
         take_endpoint(s, data);
@@ -226,17 +254,18 @@ static void hear_event(void *to, struct str name, struct str data)
 
 static void hear_data(struct http_speaker *s, struct http_talk *t, struct str bytes)
 {
+    uint64_t news = t->heard.news;
+
     s->of = t;
     http_heard_data(&t->heard, bytes, hear_event, s);
+    s->heard_since |= t->heard.news > news || http_heard_is_long(&t->heard);
 }
 
 /* An answer of HTTP's to an initialize that a server of old gives, too. */
 static bool may_be_old(const struct http_speaker *s, const struct http_talk *t)
 {
-    unsigned status = t->heard.status;
-
     return t->greets && s->way == HTTP_SPEAKER_STREAMABLE && http_waits_of(&s->told.waits, t) &&
-           (status == BAD_REQUEST || status == NOT_FOUND || status == NOT_ALLOWED);
+           is_refusal_of_old(t->heard.status);
 }
 
 /* The next page of tools, in the name of one whose call is held. */
@@ -275,7 +304,7 @@ static bool hear_body(struct http_speaker *s, struct http_talk *t)
     enum intake_kind kind;
 
     if (s->way == HTTP_SPEAKER_OLD && http_heard_is_fine(&t->heard)) {
-        if (s->stream) /* where the answers come */
+        if (!is_cut_off(s)) /* that is where the answers come */
             http_waits_pass(&s->told.waits, t, s->stream);
         return true;
     }
@@ -367,7 +396,7 @@ static void end_opening(struct http_speaker *s, struct http_talk *t, struct str 
 
 static void end_old(struct http_speaker *s, struct http_talk *t, struct str why)
 {
-    struct str said = why.len ? why : STR("the server has ended the session");
+    struct str said = why.len ? why : STR(SESSION_ENDED);
 
     s->told.greeting = false;
     if (http_waits_of(&s->told.waits, t))
@@ -417,6 +446,7 @@ static void begin_session(struct http_speaker *s)
         http_told_fail(&s->told, s->stream, 0, STR("the client has begun another session"));
     drop_stream(s, STR_NONE);
     http_peer_begin(&s->peer);
+    buf_clear(&s->unspoken);
     s->ended = false;
     s->told.greeting = true;
 }
@@ -455,6 +485,18 @@ static bool cancel(struct http_speaker *s, const struct mcp_message *m)
     return true;
 }
 
+/* What is not sent, since no answer could come; `m` is NULL for a batch. */
+static void keep_back(struct http_speaker *s, const struct mcp_message *m)
+{
+    if (!m)
+        http_waits_add_all(&s->told.waits, json_root(&s->json), NULL);
+    else if (m->kind == MCP_REQUEST)
+        http_waits_add(&s->told.waits, m, NULL);
+    else if (m->kind == MCP_NOTIFICATION)
+        say_report(&s->say, LOG_WARN, "a notification was not sent: " SESSION_ENDED);
+    http_told_fail(&s->told, NULL, 0, STR(SESSION_ENDED));
+}
+
 /* `m` is NULL for a batch. */
 static void speak(struct http_speaker *s, const struct mcp_message *m, struct str text)
 {
@@ -467,6 +509,10 @@ static void speak(struct http_speaker *s, const struct mcp_message *m, struct st
     if (m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/cancelled")) &&
         cancel(s, m))
         return;
+    if (is_cut_off(s)) {
+        keep_back(s, m);
+        return;
+    }
     t = http_talk_new(&s->talks, HTTP_TALK_POST);
     t->ready =
         m && m->kind == MCP_NOTIFICATION && str_eq(m->method, STR("notifications/initialized"));
@@ -568,6 +614,7 @@ static void hear_closed(struct http_speaker *s)
     if (s->state != HTTP_SPEAKER_OPEN)
         return;
     s->state = HTTP_SPEAKER_CLOSING;
+    s->closed_us = s->now_us;
     s->heard_since = false;
     s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
 }
@@ -584,7 +631,9 @@ static void hear_end_timer(struct http_speaker *s)
     if (s->state == HTTP_SPEAKER_LEAVING) { /* the server may keep its session */
         http_talk_drop_all(&s->talks, &s->say, STR_NONE);
     } else if (!s->heard_since) {
-        leave(s, STR_NONE);
+        leave(s, STR("the server was silent for ten seconds after the client's end"));
+    } else if (s->now_us - s->closed_us >= (int64_t)CLOSED_S * SECOND_US) {
+        leave(s, STR("the server did not answer within an hour of the client's end"));
     } else {
         s->heard_since = false;
         s->end_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
@@ -610,13 +659,23 @@ static void hear_timer(struct http_speaker *s, uint64_t timer)
     }
 }
 
+/* What the client has said comes to its end by that; what is streamed, or gone on with, may go
+ * on for ever: only news count there. */
+static bool is_word(const struct http_talk *t, enum event_kind kind)
+{
+    bool all = kind == EVENT_WHOLE && !http_heard_is_stream(&t->heard);
+
+    return t->kind == HTTP_TALK_POST && !t->resumes &&
+           (kind == EVENT_TAKEN || kind == EVENT_HEAD || all);
+}
+
 static void hear_answer(struct http_speaker *s, const struct event *ev)
 {
     struct http_talk *t = ev->exchange ? http_talk_find(&s->talks, ev->exchange) : NULL;
 
     if (!t)
         return;
-    s->heard_since = true;
+    s->heard_since |= is_word(t, ev->kind);
     if (ev->kind == EVENT_TAKEN)
         t->taken = true;
     else if (ev->kind == EVENT_HEAD)

@@ -14,7 +14,8 @@
  *   is held, the list of tools is asked for, and if that shows which lines they are, the call
  *   is sent once more, with them. The client hears nothing of that.
  * - A server that refuses an initialize with 400, 404 or 405 is asked whether it speaks
- *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused.
+ *   HTTP+SSE, as of 2024-11-05. Its endpoint must be its own: else that is refused. A session
+ *   ends with the stream of its answers: until the next initialize nothing is sent then.
  *
  * Order: nothing goes before an initialize is answered, but answers of the client's; the next
  * message goes once the one before it is on its way, and after a notification once the server
@@ -26,9 +27,9 @@
  * session that the server has ended (404) is the client's to begin anew.
  *
  * EVENT_CLOSED: the client says no more; what it waits for is waited for, but not for long
- * without a word. EVENT_GONE: it does not wait, either; or, if that has a `why`, we do not, and
- * who waits gets that for an error. Then the session is deleted, and
- * ACTION_FINISH says that all is done. */
+ * without a message, and not for ever: who waits then gets that for an error. EVENT_GONE: it
+ * does not wait, either; or, if that has a `why`, we do not, and who waits gets that for an
+ * error. Then the session is deleted, and ACTION_FINISH says that all is done. */
 #ifndef ENGINE_HTTP_SPEAKER_H
 #define ENGINE_HTTP_SPEAKER_H
 
@@ -73,9 +74,11 @@ struct http_speaker {
     bool ended;      /* the server has ended the session */
     struct str anew; /* what the client is told to do about that; borrowed, may be set */
     struct buf complaint;
+    struct buf unspoken; /* why it was greeted in vain as one of HTTP+SSE; or empty */
     int64_t now_us;
     uint64_t timers, gate_timer, end_timer; /* the last that was set; 0: none is */
-    bool heard_since;                       /* `end_timer` was set, something came */
+    bool heard_since;                       /* `end_timer` was set, something came of it all */
+    int64_t closed_us;                      /* the client said no more from then on */
 
     /* How it went: */
     uint64_t asked, reached; /* requests, and those of them that were answered */

@@ -6,11 +6,13 @@
 
 enum {
     SECOND_US = 1000000,
-    STEADY_S = 10, /* what lasted so long was not in vain */
-    RESUMES = 5,   /* in vain, one after the other */
-    GROWTH = 6,    /* times the delay doubles, at most */
+    STEADY_S = 10,  /* what lasted so long was not in vain */
+    RESUMES = 5,    /* in vain, one after the other */
+    GROWTH = 6,     /* times the delay doubles, at most */
+    POLL_MAX_S = 5, /* unless the server wants it to be longer */
     RETRY_MAX_S = 3600,
-    RETRY_MIN_US = 1000,
+    RETRY_MIN_US = 100000,
+    NEVER_EARLY_US = 1000,
     ID_TOLD = 64,
     LINES_MAX = 1 << 20,
     STATUS_NOT_FOUND = 404,
@@ -164,14 +166,36 @@ void http_talk_stray(struct http_talk *t, struct str id)
     buf_add(&t->stray, str_n(id.at, id.len < ID_TOLD ? id.len : ID_TOLD));
 }
 
+/* What the server says about it, if that can be done. */
+static int64_t said_us(const struct http_talk *t)
+{
+    int64_t ms = t->heard.retry_ms, us;
+
+    if (ms < 0)
+        return SECOND_US;
+    if (ms / 1000 >= RETRY_MAX_S)
+        return (int64_t)RETRY_MAX_S * SECOND_US;
+    us = ms * 1000 + NEVER_EARLY_US;
+    return us < RETRY_MIN_US ? RETRY_MIN_US : us;
+}
+
+static int64_t doubled(int64_t us, unsigned times)
+{
+    return us << (times < GROWTH ? times : GROWTH);
+}
+
 int64_t http_talk_delay_us(const struct http_talk *t)
 {
-    int64_t said_s = t->heard.retry_ms / 1000;
+    const int64_t longest = (int64_t)POLL_MAX_S * SECOND_US;
+    int64_t said = said_us(t), us;
 
-    if (t->heard.retry_ms >= 0 && !t->tries)
-        return said_s > RETRY_MAX_S ? (int64_t)RETRY_MAX_S * SECOND_US
-                                    : t->heard.retry_ms * 1000 + RETRY_MIN_US;
-    return (int64_t)SECOND_US << (t->tries < GROWTH ? t->tries : GROWTH);
+    if (t->tries)
+        us = doubled(SECOND_US, t->tries);
+    else
+        us = doubled(said, t->polls ? t->polls - 1 : 0);
+    if (!t->tries && us > longest)
+        us = longest;
+    return us < said ? said : us;
 }
 
 bool http_talk_may_resume(const struct http_talk *t)
@@ -187,8 +211,12 @@ void http_talk_count(struct http_talk *t, int64_t now_us)
     bool opened = http_heard_is_stream(&t->heard);
     bool lasted = now_us - t->begun_us >= (int64_t)STEADY_S * SECOND_US;
 
-    if (opened && (t->heard.events || lasted || t->heard.retry_ms >= 0))
+    if (opened && (t->heard.news || lasted)) {
+        t->tries = t->polls = 0;
+    } else if (opened && t->heard.moved) {
         t->tries = 0;
-    else
+        t->polls++;
+    } else {
         t->tries++;
+    }
 }

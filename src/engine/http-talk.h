@@ -21,6 +21,7 @@ struct http_talk {
     uint64_t timer;    /* 0: none */
     int64_t begun_us;
     unsigned tries; /* to go on, in vain */
+    unsigned polls; /* to go on, and nothing had come yet but another place to go on from */
     bool greets;    /* it carries an initialize, */
     bool ready;     /* or a notifications/initialized, */
     bool note;      /* or anything else that is no request */
@@ -78,13 +79,16 @@ void http_talk_drop_all(struct http_talks *all, struct say *say, struct str why)
 /* An answer has come that nobody waits for; as much of its id is kept as people may want. */
 void http_talk_stray(struct http_talk *t, struct str id);
 
-/* How long to wait before it is gone on with. */
+/* How long to wait before it is gone on with: as long as the server says, but never so short
+ * that this would be a flood, and longer the more often nothing came of it. */
 int64_t http_talk_delay_us(const struct http_talk *t);
 
 /* Whether a stream that ended can be gone on with, or is worth another try. */
 bool http_talk_may_resume(const struct http_talk *t);
 
-/* It has ended, or failed: was that in vain? */
+/* It has ended, or failed: was that in vain? Only news are worth going on for at any rate. A
+ * server that tells another place each time has something under way, for which it may be
+ * polled as long as somebody waits. */
 void http_talk_count(struct http_talk *t, int64_t now_us);
 
 #endif

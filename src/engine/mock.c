@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "trace/limits.h"
 
-enum { STRANDS_SHOWN = 5, LAST_WAIT_US = 60 * 1000000 };
+enum { STRANDS_SHOWN = 5, LAST_WAIT_US = 60 * 1000000, GRACE_US = 1000000 };
 
 /* The era without sessions has no start that anything could be counted from. */
 static enum match_exhausted when_exhausted(const struct mock_options *options, bool modern)
@@ -141,9 +141,16 @@ static bool waits_for_upstream(struct mock *m)
         return false;
     if (!m->last_wait) {
         m->last_wait = ++m->host.timers;
-        say_timer(&m->say, m->last_wait, LAST_WAIT_US);
+        say_timer(&m->say, m->last_wait, m->hurried ? GRACE_US : LAST_WAIT_US);
     }
     return true;
+}
+
+static void give_up_upstream(struct mock *m)
+{
+    upstream_give_up(&m->upstream, m->hurried
+                                       ? STR("it had not answered when the replay was ended")
+                                       : STR("it does not answer"));
 }
 
 static bool needs_time(const struct mock *m)
@@ -153,6 +160,14 @@ static bool needs_time(const struct mock *m)
     while (c && !stage_needs_time(&c->session.stage))
         c = c->next;
     return c != NULL;
+}
+
+void mock_hurry(struct mock *m)
+{
+    m->closed = true;
+    if (!m->hurried)
+        m->last_wait = 0; /* there may be one that is too long */
+    m->hurried = true;
 }
 
 /* A client that has closed its end, or that asked for too much, may still wait for
@@ -183,13 +198,15 @@ void mock_step(struct mock *m, const struct event *ev)
         break;
     case EVENT_TIMER:
         if (ev->timer == m->last_wait)
-            upstream_give_up(&m->upstream);
+            give_up_upstream(m);
         else if (!upstream_hear_timer(&m->upstream, ev->timer))
             session_timer(m->first, ev->timer, ev->now_us);
         break;
     case EVENT_CLOSED:
         m->closed = true;
-        session_close(m->first, ev->now_us);
+        if (ev->hurry)
+            mock_hurry(m);
+        session_close(m->first, ev->hurry, ev->now_us);
         break;
     case EVENT_UPSTREAM:
         upstream_hear(&m->upstream, ev->record);

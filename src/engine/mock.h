@@ -3,7 +3,8 @@
  * A stepper for one client: what it sends goes in, what the server would have sent comes
  * out (engine/session.h says how). Ends when the client has closed its end and waits for
  * nothing any more, or with the first miss if that is asked for; then tells what was
- * never asked for. Whoever has more clients than that gets a session for each, and tells
+ * never asked for. For a server behind it that owes an answer a minute is waited then, or a
+ * second in a hurry. Whoever has more clients than that gets a session for each, and tells
  * it what they do. */
 #ifndef ENGINE_MOCK_H
 #define ENGINE_MOCK_H
@@ -37,6 +38,7 @@ struct mock {
     struct session *first; /* the client that mock_step() is about */
     uint64_t answered;     /* of clients that are gone */
     uint64_t last_wait;    /* timer: who has closed its end waits for the server; 0: not */
+    bool hurried;          /* and it has no time but a moment */
     bool closed;           /* nothing more is listened to */
     bool finished;         /* nothing more is answered */
     int exit_code;         /* when finished */
@@ -52,6 +54,10 @@ void mock_step(struct mock *m, const struct event *ev);
 /* Another client, whose session is told by its owner what it does. */
 struct mock_client *mock_add_client(struct mock *m);
 void mock_drop_client(struct mock *m, struct mock_client *c);
+
+/* It is to end, and soon: nothing more is listened to, and the server behind it has a moment
+ * for what it owes. The sessions are closed by those who have them. */
+void mock_hurry(struct mock *m);
 
 /* To be called when something was told to a session: it may have been the last. */
 void mock_settle(struct mock *m);

@@ -19,4 +19,9 @@ bool redirect_read(struct redirect *out, unsigned status, const struct fields *f
                    const struct url *server, const struct address_client *client,
                    struct arena *a);
 
+/* The same for who does not follow, and has asked for `server` itself: what to tell people.
+ * No path, no query. */
+struct str redirect_say(unsigned status, const struct fields *f, const struct url *server,
+                        struct arena *a);
+
 #endif

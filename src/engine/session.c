@@ -576,9 +576,11 @@ void session_hear_value(struct session *s, uint64_t exchange, struct json_val v,
     session_hear(s, &r, now_us);
 }
 
-void session_close(struct session *s, int64_t now_us)
+void session_close(struct session *s, bool hurry, int64_t now_us)
 {
     s->stage.now_us = now_us;
+    if (hurry)
+        stage_hurry(&s->stage);
     if (!s->left)
         stage_hear_silence(&s->stage, 0);
     s->left = true;

@@ -71,7 +71,9 @@ void session_hear(struct session *s, const struct record *r, int64_t now_us);
 /* The same of a value that an exchange brought, and what it is as a message. */
 void session_hear_value(struct session *s, uint64_t exchange, struct json_val v,
                         const struct mcp_message *as, int64_t now_us);
-void session_close(struct session *s, int64_t now_us); /* the client says no more */
+
+/* The client says no more. `hurry`: and gets at once what would only come later. */
+void session_close(struct session *s, bool hurry, int64_t now_us);
 
 /* Over HTTP: nobody waits any longer for what an exchange asked for; or somebody does, but has
  * no stream to be asked on. */

@@ -399,6 +399,18 @@ void stage_hear_timer(struct stage *s, uint64_t timer)
         }
 }
 
+void stage_hurry(struct stage *s)
+{
+    s->pace = 0;
+    for (struct stage_play *p = s->plays; p; p = p->next)
+        if (p->timer) {
+            p->timer = 0;
+            p->topic = STR_NONE;
+            go_on(s, p);
+        }
+    sweep(s);
+}
+
 void stage_hear_silence(struct stage *s, uint64_t exchange)
 {
     struct map_entry *e = NULL;

@@ -80,6 +80,9 @@ void stage_hear_cancel(struct stage *s, struct json_val id); /* it gave up a req
 void stage_hear_gone(struct stage *s, uint64_t exchange);    /* all that it brought */
 void stage_hear_timer(struct stage *s, uint64_t timer);
 
+/* From now on no time is let pass as it was recorded: what waits for that is sent. */
+void stage_hurry(struct stage *s);
+
 /* Whether a strand is under way and has not come past one of its steps yet. */
 bool stage_has_before(const struct stage *s, uint32_t op, uint32_t step);
 

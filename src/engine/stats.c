@@ -155,6 +155,7 @@ static void see_header(struct stats *s, const struct record *r)
             .command = keep_json(s, h->command),
             .tags = keep_json(s, h->tags),
         };
+    s->part.on_http = str_eq(h->transport, STR("http"));
     s->first_session =
         s->session_count < STATS_SESSIONS ? (size_t)s->session_count : STATS_SESSIONS;
 }
@@ -505,11 +506,12 @@ static void check_totals(struct stats *s, const struct record *r)
                                llu(p->messages[TO_CLIENT]), llu(messages), llu(p->errors)));
 }
 
+/* On HTTP the exit code is the recorder's own. */
 static void see_footer(struct stats *s, const struct record *r)
 {
     if (r->has & HAS_TOTALS)
         check_totals(s, r);
-    if (r->has & HAS_EXIT_CODE && !s->part.exited)
+    if (r->has & HAS_EXIT_CODE && !s->part.exited && !s->part.on_http)
         see_exit(s, r, r->footer.exit_code, 0, STR_NONE);
     s->part.footed = true;
 }

@@ -112,6 +112,7 @@ struct stats_finding {
 /* What is known since the latest header. */
 struct stats_part {
     bool footed, exited, stderr_open;
+    bool on_http; /* there may have been no process */
     uint64_t messages[2], errors, seq;
     int64_t us, last_us; /* since the start: of the latest line, and the greatest */
     bool dated;          /* start_wall_us is known */

@@ -53,6 +53,7 @@ struct event {
     struct str why;              /* where `why` is named above */
     uint64_t server;             /* of upstream events: which, of an engine that has several */
     uint64_t exchange;           /* EVENT_REQUEST, EVENT_GONE: never 0, never used twice */
+    bool hurry;                  /* EVENT_CLOSED: we are to end, and soon */
     const struct step_request *request;
     struct str text; /* EVENT_SAY, EVENT_DATA; borrowed, as the fields */
     unsigned status;

@@ -447,9 +447,9 @@ bool upstream_hear_timer(struct upstream *u, uint64_t timer)
     return true;
 }
 
-void upstream_give_up(struct upstream *u)
+void upstream_give_up(struct upstream *u, struct str why)
 {
-    fail_for_now(u, STR("it does not answer"));
+    fail_for_now(u, why);
 }
 
 void upstream_closed(struct upstream *u, struct str why)

@@ -77,7 +77,7 @@ void upstream_lost(struct upstream *u, struct str why);
 bool upstream_hear_timer(struct upstream *u, uint64_t timer); /* false: it is not its */
 
 /* Nobody waits for it any longer: what it owes is answered with errors. */
-void upstream_give_up(struct upstream *u);
+void upstream_give_up(struct upstream *u, struct str why);
 
 /* What is forwarded from now on is answered with an error. */
 static inline bool upstream_is_gone(const struct upstream *u)

@@ -17,12 +17,16 @@ META_AT = "http://login.example/.well-known/oauth-protected-resource"
     (403, [], "the server refused it (status 403)"),
     (403, [("WWW-Authenticate", 'Bearer error="insufficient_scope", scope="files"')],
      "the server refused it (status 403); it says 'insufficient_scope'; it has to be for 'files'"),
-    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server says it is elsewhere (status 307): 'http://elsewhere.example/mcp'; "
+    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server says it is elsewhere (status 307), at 'http://elsewhere.example:80'; "
      "this is not followed, but can be given as the server's address"),
+    (308, [("Location", "/mcp/?key=canary")], "the server says it is elsewhere (status 308), at its own path in another spelling, as with or "
+     "without a '/' at the end; this is not followed, but can be given as the server's address"),
+    (303, [("Location", "https://canary:canary@elsewhere.example/canary?canary")],
+     "the server says it is elsewhere (status 303), at an address that mcpreel cannot read: the URL names a user"),
     (302, [], "the server says it is elsewhere (status 302), but not where"),
     (429, [], "the server refused it (status 429)"),
     (500, [], "the server failed at it (status 500)"), (503, [], "the server failed at it (status 503)"),
-], ids=["401", "401-metadata", "403", "403-scope", "307", "302", "429", "500", "503"])
+], ids=["401", "401-metadata", "403", "403-scope", "307", "308", "303", "302", "429", "500", "503"])
 def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, said):
     server = upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>", headers))
     one = bridge(server)
@@ -30,6 +34,7 @@ def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, 
     assert one.close() == 0
     assert f"ping: {said}" in one.said
     assert len(server.requests) == 1
+    assert "canary" not in one.said + one.file.read_text()
     is_told(one, mcpreel, run, status, said)
 
 

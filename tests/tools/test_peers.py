@@ -114,3 +114,22 @@ def test_a_missing_peer_is_a_loud_skip(run, bare):
 def test_a_missing_peer_is_a_failure_in_ci(run, bare):
     ran = on_bare(run, bare, [sys.executable, "-m", "pytest", "-q", "tests"], ci="true")
     assert ran.code == 1 and b"cannot install 'npm'" in ran.out, str(ran)
+
+
+def test_whatever_else_is_lacking_is_a_failure_in_ci(run, bare):
+    """In a fixture or in a test; what is known to fail is something else."""
+    (bare / "tests" / "test_one.py").write_text("""import pytest
+
+@pytest.fixture
+def may_trace(): pytest.skip("no tracing here")
+def test_fixture(may_trace): pass
+def test_itself(): pytest.skip("no shell here")
+@pytest.mark.xfail
+def test_known(): assert False
+""")
+    words = [sys.executable, "-m", "pytest", "-q", "tests"]
+    ran = on_bare(run, bare, words)
+    assert ran.code == 0 and b"2 skipped, 1 xfailed" in ran.out, str(ran)
+    ran = on_bare(run, bare, words, ci="true")
+    assert ran.code == 1 and b"1 failed, 1 xfailed, 1 error" in ran.out, str(ran)
+    assert b"no tracing here" in ran.out and b"no shell here" in ran.out, str(ran)

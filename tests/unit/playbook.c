@@ -369,6 +369,9 @@ static bool act(struct playbook *p, struct str line)
         return read_options(p, str_skip(line, 8));
     if (str_eq(line, STR("close")))
         step(p, EVENT_CLOSED, NULL);
+    else if (str_eq(line, STR("hurry")))
+        take_step(p,
+                  &(struct event){ .kind = EVENT_CLOSED, .now_us = p->now_us, .hurry = true });
     else if (str_eq(line, STR("time")))
         return ring(p) || fails(p, "nobody waits", STR_NONE, STR_NONE);
     else if (str_eq(line, STR("report")))

@@ -14,10 +14,10 @@
  *
  * ">>" is a line from the client. Everything that comes of it stands below it, in
  * order and byte for byte; nothing else may come. "wait 5000 us" is a timer that was
- * set, "time" lets the one run out that is due first. "options" starts afresh with the
- * same recording; without it the defaults of the command hold (match=sequential
- * on-miss=error). Recorded lines may have marks as in terse.h; those that start with "| "
- * are lines of a native recording.
+ * set, "time" lets the one run out that is due first. "close" is that the client says no more,
+ * "hurry" that all is to end soon. "options" starts afresh with the same recording; without it
+ * the defaults of the command hold (match=sequential on-miss=error). Recorded lines may have
+ * marks as in terse.h; those that start with "| " are lines of a native recording.
  *
  * "start upstream" and "up<<" are what the mock wants of the server behind it, "up>>" is
  * a line from that, and "up closed WHY" its end; with the option "far" it is elsewhere, and

@@ -56,7 +56,7 @@ static void parrot_step(void *engine, const struct event *ev)
         say_finish(&p->say, 4);
         break;
     case EVENT_CLOSED:
-        say_message(&p->say, STR("closed"));
+        say_message(&p->say, ev->hurry ? STR("closed in a hurry") : STR("closed"));
         say_finish(&p->say, 3);
         break;
     case EVENT_UPSTREAM:
@@ -179,13 +179,13 @@ static void a_timer_rings(void **state)
     end(&s);
 }
 
-static void a_signal_is_a_client_that_has_gone(void **state)
+static void a_signal_is_a_client_that_has_gone_and_a_hurry(void **state)
 {
     struct session s;
 
     (void)state;
     play(&s, "{\"method\":\"signal\"}\n", true);
-    assert_str(buf_str(&s.out), STR("opened\nsignal\nclosed\n"));
+    assert_str(buf_str(&s.out), STR("opened\nsignal\nclosed in a hurry\n"));
     assert_int_equal(s.exit_code, 3);
     end(&s);
 }
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test(lines_become_events_and_wishes_become_lines),
         cmocka_unit_test(the_engine_decides_when_it_is_over),
         cmocka_unit_test(a_timer_rings),
-        cmocka_unit_test(a_signal_is_a_client_that_has_gone),
+        cmocka_unit_test(a_signal_is_a_client_that_has_gone_and_a_hurry),
         cmocka_unit_test(a_server_behind_it_is_started_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

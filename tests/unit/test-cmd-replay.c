@@ -194,7 +194,9 @@ static void what_does_not_go_together_is_refused(void **state)
                         "--", "cat"),
           "", 2, "", "mcpreel: two servers: a URL and a command\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--url", "h", "file"), "", 2,
-          "", "mcpreel: the URL begins with neither 'http://' nor 'https://'\n");
+          "",
+          "mcpreel: '--url': 'h' cannot be used: the URL begins with neither 'http://' nor "
+          "'https://'\n");
     check(PROGRAM_WORDS("replay", "--header", "a: b", "file"), "", 2, "",
           "mcpreel: '--header' only goes with '--url'\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a", "file",

@@ -7,11 +7,12 @@ struct bench {
     struct buf events;
 };
 
-static void note(void *to, struct str name, struct str data)
+static void note(void *to, struct str name, struct str data, bool repeated)
 {
     struct bench *b = to;
 
-    buf_printf(&b->events, "%.*s:%.*s|", STR_ARG(name), STR_ARG(data));
+    buf_printf(&b->events, "%s%.*s:%.*s|", repeated ? "again " : "", STR_ARG(name),
+               STR_ARG(data));
 }
 
 static void open_bench(struct bench *b)
@@ -30,13 +31,16 @@ static void head(struct bench *b, unsigned status, const char *type, const char 
                  const char *value)
 {
     struct fields f = { 0 };
+    struct err e = ERR_NONE;
+    struct url server;
 
     if (type)
         fields_add(&f, STR("content-type"), str_z(type));
     if (name)
         fields_add(&f, str_z(name), str_z(value));
     http_heard_again(&b->heard);
-    http_heard_head(&b->heard, status, &f);
+    assert_true(url_parse(&server, STR("http://server/mcp"), &e));
+    http_heard_head(&b->heard, status, &f, &server);
     fields_release(&f);
 }
 
@@ -70,10 +74,77 @@ static void events_are_told_and_where_they_end_is_remembered(void **state)
     assert_str(buf_str(&b.heard.last_event), STR("2"));
     assert_int_equal(b.heard.retry_ms, 70);
     assert_complaint(&b, "the stream of events ended before the answer");
+    assert_int_equal(b.heard.news, 2);
     head(&b, 200, "text/event-stream", NULL, NULL);
-    assert_int_equal(b.heard.events, 0);
+    assert_int_equal(b.heard.news, 0);
+    assert_false(b.heard.moved);
     assert_str(buf_str(&b.heard.last_event), STR("2"));
     assert_int_equal(b.heard.retry_ms, 70);
+    close_bench(&b);
+}
+
+static void assert_heard(struct bench *b, const char *events, unsigned news, bool moved)
+{
+    assert_str(buf_str(&b->events), str_z(events));
+    assert_int_equal(b->heard.news, news);
+    assert_int_equal(b->heard.moved, moved);
+    buf_clear(&b->events);
+    head(b, 200, "text/event-stream", NULL, NULL);
+}
+
+static void only_what_has_not_come_before_is_news(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    data(&b, "data: without\n\n");
+    assert_heard(&b, "message:without|", 1, false);
+    data(&b, "id: 1\nretry: 0\ndata:\n\nid: 2\ndata: a\n\nid: 2\ndata: b\n\n");
+    assert_heard(&b, "message:a|message:b|", 2, true);
+    data(&b, "id: 1\nretry: 0\ndata:\n\n: comment\n\nid: 2\ndata: a\n\ndata: without\n\n");
+    assert_heard(&b, "again message:a|message:without|", 0, false);
+    data(&b, "id: 3\ndata:\n\n");
+    assert_heard(&b, "", 0, true);
+    data(&b, "id: 3\ndata: c\n\n");
+    assert_heard(&b, "message:c|", 1, false);
+    data(&b, "id: a\x01z\ndata: d\n\n");
+    assert_heard(&b, "message:d|", 0, false);
+    close_bench(&b);
+}
+
+static void feed(struct bench *b, size_t bytes)
+{
+    char part[1 << 10];
+
+    memset(part, 'x', sizeof part);
+    for (size_t n = 0; n < bytes; n += sizeof part)
+        http_heard_data(&b->heard, str_n(part, sizeof part), note, b);
+}
+
+static void what_is_long_takes_its_time(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    data(&b, "data: ");
+    feed(&b, 63 << 10);
+    assert_false(http_heard_is_long(&b.heard));
+    feed(&b, 1 << 10);
+    assert_true(http_heard_is_long(&b.heard));
+    data(&b, "\n\n: comment\n");
+    assert_false(http_heard_is_long(&b.heard));
+    data(&b, ": ");
+    feed(&b, 128 << 10);
+    assert_false(http_heard_is_long(&b.heard));
+    head(&b, 200, "application/json", NULL, NULL);
+    feed(&b, 63 << 10);
+    assert_false(http_heard_is_long(&b.heard));
+    feed(&b, 1 << 10);
+    assert_true(http_heard_is_long(&b.heard));
     close_bench(&b);
 }
 
@@ -120,11 +191,12 @@ static void every_way_not_to_answer_has_its_words(void **state)
     data(&b, "<html>");
     assert_complaint(&b, "the server's answer is neither a JSON-RPC message nor events");
     head(&b, 302, NULL, "Location", "/login");
-    assert_complaint(&b, "the server says it is elsewhere (status 302): '/login'; this is not "
-                         "followed, but can be given as the server's address");
+    assert_complaint(&b, "the server says it is elsewhere (status 302), at another of its "
+                         "paths; this is not followed, but can be given as the server's "
+                         "address");
     head(&b, 308, NULL, "Location", "http://user-less.example/mcp?key=secret");
-    assert_complaint(&b, "the server says it is elsewhere (status 308): "
-                         "'http://user-less.example/mcp'; this is not followed, but can be "
+    assert_complaint(&b, "the server says it is elsewhere (status 308), at "
+                         "'http://user-less.example:80'; this is not followed, but can be "
                          "given as the server's address");
     head(&b, 307, NULL, NULL, NULL);
     assert_complaint(&b, "the server says it is elsewhere (status 307), but not where");
@@ -169,6 +241,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_told_and_where_they_end_is_remembered),
+        cmocka_unit_test(only_what_has_not_come_before_is_news),
+        cmocka_unit_test(what_is_long_takes_its_time),
         cmocka_unit_test(an_id_that_cannot_be_told_is_none),
         cmocka_unit_test(a_body_is_gathered),
         cmocka_unit_test(every_way_not_to_answer_has_its_words),

@@ -19,11 +19,12 @@
  * its header lines but for those that every request has, its body; "fault: WHY" and
  * "abandoned", with ": WHY" or without, are its, too. A number and anything else is what comes
  * of that: an answer, an event, "end" (see http-line.h), "endpoint URL" (an event of that
- * name), "bytes TEXT" (of the body), or "failed WHY". What comes of a line stands below
- * it, in order and byte for byte. A request is on its way at once, unless there is a line
- * "slow" above; "taken N" says so then. "url URL" comes first, if it is another than
- * http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out that
- * is due first, "close" and "gone" are the client's, "end: WHY" is ours. */
+ * name), "bytes TEXT" (of the body), "much KILOBYTES" (of it), or "failed WHY". What comes of a
+ * line stands below it, in order and byte for byte. A request is on its way at once, unless
+ * there is a line "slow" above; "taken N" says so then. "url URL" comes first, if it is another
+ * than http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out
+ * that is due first, and "later SECONDS" makes it late for that; "close" and "gone" are the
+ * client's, "end: WHY" is ours. */
 
 enum { TIMERS = 256, ASKS = 512 };
 
@@ -176,7 +177,8 @@ static bool ring(struct play *p)
             first = i;
     if (!p->timer_count)
         return fails(p, "nobody waits", STR_NONE, STR_NONE);
-    p->now_us = p->timers[first].due_us;
+    if (p->now_us < p->timers[first].due_us)
+        p->now_us = p->timers[first].due_us;
     timer = p->timers[first].timer;
     p->timers[first] = p->timers[--p->timer_count];
     tell(p, (struct event){ .kind = EVENT_TIMER, .timer = timer });
@@ -208,6 +210,17 @@ static void tell_answer(struct play *p, const struct http_line *l)
     tell(p, (struct event){ .kind = EVENT_WHOLE, .exchange = l->number });
 }
 
+static void tell_much(struct play *p, uint64_t exchange, size_t kilobytes)
+{
+    char text[1 << 10];
+
+    memset(text, 'x', sizeof text);
+    for (size_t i = 0; i < kilobytes; i++)
+        tell(p, (struct event){ .kind = EVENT_DATA,
+                                .exchange = exchange,
+                                .text = str_n(text, sizeof text) });
+}
+
 /* "N WORD REST", where WORD is none of HTTP's. */
 static bool tell_more(struct play *p, uint64_t number, struct str word, struct str rest)
 {
@@ -222,6 +235,8 @@ static bool tell_more(struct play *p, uint64_t number, struct str word, struct s
         ev.kind = EVENT_DATA;
         ev.text = rest;
         tell(p, ev);
+    } else if (str_eq(word, STR("much"))) {
+        tell_much(p, number, strtoul(rest.at, NULL, 10));
     } else if (str_eq(word, STR("endpoint"))) {
         item.event = word;
         item.data = rest;
@@ -291,6 +306,8 @@ static bool act(struct play *p, struct str line)
         p->slow = true;
     else if (str_eq(line, STR("time")))
         return ring(p);
+    else if (str_starts(line, STR("later ")))
+        p->now_us += strtoll(line.at + strlen("later "), NULL, 10) * 1000000;
     else if (str_starts(line, STR("taken ")))
         tell(p, (struct event){ .kind = EVENT_TAKEN,
                                 .exchange = strtoull(line.at + strlen("taken "), NULL, 10) });

@@ -1,5 +1,7 @@
 #include "engine/http-talk.h"
 
+#include <stdio.h>
+
 #include "test.h"
 
 enum { SECOND_US = 1000000 };
@@ -40,15 +42,24 @@ static void ask(struct bench *b, struct http_talk *t, int64_t now_us)
     http_talk_ask(&b->talks, t, &b->say, &a, now_us);
 }
 
-/* A stream of one event; `id` may be empty. */
+static void ignore(void *to, struct str name, struct str data, bool repeated)
+{
+    (void)to;
+    (void)name;
+    (void)data;
+    (void)repeated;
+}
+
+/* A stream of one event. */
 static void hear_stream(struct http_talk *t, const char *event)
 {
+    struct url server = { .path = STR("/") };
     struct fields f = { 0 };
 
     fields_add(&f, STR("Content-Type"), STR("text/event-stream"));
     http_heard_again(&t->heard);
-    http_heard_head(&t->heard, 200, &f);
-    http_heard_data(&t->heard, str_z(event), NULL, NULL);
+    http_heard_head(&t->heard, 200, &f, &server);
+    http_heard_data(&t->heard, str_z(event), ignore, NULL);
     fields_release(&f);
 }
 
@@ -119,10 +130,78 @@ static void what_is_in_vain_is_counted_and_waited_for_longer(void **state)
     assert_int_equal(t->tries, 9);
     http_talk_count(t, 10 * (int64_t)SECOND_US); /* it did not */
     assert_int_equal(t->tries, 0);
-    t->heard.retry_ms = 20;
-    assert_int_equal(http_talk_delay_us(t), 21000);
+    close_bench(&b);
+}
+
+static void a_server_says_how_long_to_wait_within_reason(void **state)
+{
+    struct bench b;
+    struct http_talk *t;
+
+    (void)state;
+    open_bench(&b);
+    t = http_talk_new(&b.talks, HTTP_TALK_STREAM);
+    t->heard.retry_ms = 0;
+    assert_int_equal(http_talk_delay_us(t), SECOND_US / 10);
+    t->heard.retry_ms = 200;
+    assert_int_equal(http_talk_delay_us(t), 201000); /* rather late than early */
+    t->tries = 2;
+    assert_int_equal(http_talk_delay_us(t), 4 * SECOND_US);
+    t->heard.retry_ms = 30000;
+    assert_int_equal(http_talk_delay_us(t), 30001000);
     t->heard.retry_ms = INT64_MAX;
     assert_int_equal(http_talk_delay_us(t), 3600 * (int64_t)SECOND_US);
+    close_bench(&b);
+}
+
+static void end_at_once(struct bench *b, struct http_talk *t, const char *event)
+{
+    ask(b, t, 0);
+    hear_stream(t, event);
+    http_talk_count(t, 1);
+}
+
+static void only_news_or_another_place_are_worth_it(void **state)
+{
+    struct bench b;
+    struct http_talk *t;
+
+    (void)state;
+    open_bench(&b);
+    t = http_talk_new(&b.talks, HTTP_TALK_POST);
+    end_at_once(&b, t, "id: 1\nretry: 0\ndata: a\n\n");
+    assert_int_equal(t->tries, 0);
+    for (unsigned i = 1; i <= 5; i++) {
+        assert_true(http_talk_may_resume(t));
+        end_at_once(&b, t, i % 2 ? "id: 1\nretry: 0\ndata:\n\n" : "id: 1\ndata: a\n\n");
+        assert_int_equal(t->tries, i);
+    }
+    assert_false(http_talk_may_resume(t));
+    end_at_once(&b, t, "id: 2\ndata: b\n\n");
+    assert_int_equal(t->tries, 0);
+    close_bench(&b);
+}
+
+static void who_is_polled_is_polled_ever_more_slowly(void **state)
+{
+    struct bench b;
+    struct http_talk *t;
+    int64_t wanted = SECOND_US / 10;
+    char event[32];
+
+    (void)state;
+    open_bench(&b);
+    t = http_talk_new(&b.talks, HTTP_TALK_POST);
+    for (int i = 0; i < 100; i++, wanted *= 2) {
+        snprintf(event, sizeof event, "id: %d\nretry: 0\ndata:\n\n", i);
+        end_at_once(&b, t, event);
+        assert_true(http_talk_may_resume(t));
+        if (wanted > 5 * SECOND_US)
+            wanted = 5 * SECOND_US;
+        assert_int_equal(http_talk_delay_us(t), wanted);
+    }
+    end_at_once(&b, t, "id: news\ndata: a\n\n");
+    assert_int_equal(http_talk_delay_us(t), SECOND_US / 10);
     close_bench(&b);
 }
 
@@ -132,6 +211,9 @@ int main(void)
         cmocka_unit_test(talks_are_found_by_what_is_under_way),
         cmocka_unit_test(only_streams_with_ids_can_be_gone_on_with),
         cmocka_unit_test(what_is_in_vain_is_counted_and_waited_for_longer),
+        cmocka_unit_test(a_server_says_how_long_to_wait_within_reason),
+        cmocka_unit_test(only_news_or_another_place_are_worth_it),
+        cmocka_unit_test(who_is_polled_is_polled_ever_more_slowly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

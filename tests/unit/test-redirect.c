@@ -103,6 +103,46 @@ static void a_server_without_a_path_is_at_its_root(void **state)
     check(302, "/", "/mcp", "/mcp" BESIDE);
 }
 
+static void check_said(unsigned status, const char *location, const char *want)
+{
+    struct fields f = { .at = NULL };
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct url server;
+
+    assert_true(url_parse(&server, str_z(server_url), &e));
+    if (location)
+        fields_add(&f, STR("Location"), str_z(location));
+    assert_str(redirect_say(status, &f, &server, &a), str_z(want));
+    fields_release(&f);
+    arena_release(&a);
+}
+
+#define SAID(where)                                                                            \
+    "the server says it is elsewhere (status 307), " where                                     \
+    "; this is not followed, but can be given as the server's address"
+
+static void who_does_not_follow_is_told_no_more_than_an_origin(void **state)
+{
+    (void)state;
+    check_said(307, "https://far/mcp?key", SAID("at 'https://far:443'"));
+    check_said(307, "//far:7/x", SAID("at 'https://far:7'"));
+    check_said(307, "https://h/login?key", SAID("at another of its paths"));
+    check_said(307, "/login#x", SAID("at another of its paths"));
+    check_said(307, "https://H:443/mcp/?key=1",
+               SAID("at its own path in another spelling, as with or without a '/' at the "
+                    "end"));
+    check_said(301, NULL, "the server says it is elsewhere (status 301), but not where");
+}
+
+static void of_what_cannot_be_read_nothing_is_told(void **state)
+{
+    (void)state;
+    check_said(302, "https://user:pw@evil.example/x?tok=S",
+               "the server says it is elsewhere (status 302), at an address that mcpreel "
+               "cannot read: the URL names a user");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +151,8 @@ int main(void)
         cmocka_unit_test_setup(to_another_origin_it_is_sent_as_the_server_said, at_a_host),
         cmocka_unit_test_setup(what_cannot_be_read_passes_as_it_is, at_a_host),
         cmocka_unit_test_setup(other_answers_are_none, at_a_host),
+        cmocka_unit_test_setup(who_does_not_follow_is_told_no_more_than_an_origin, at_a_host),
+        cmocka_unit_test_setup(of_what_cannot_be_read_nothing_is_told, at_a_host),
         cmocka_unit_test_setup(a_server_without_a_path_is_at_its_root, at_its_root),
     };
 

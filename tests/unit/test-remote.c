@@ -125,6 +125,48 @@ static void what_cannot_be_used_is_told_without_its_value(void **state)
     }
 }
 
+#define NO_SCHEME "the URL begins with neither 'http://' nor 'https://'"
+#define NO_HOST "the URL names no valid host and port"
+
+static void a_url_that_cannot_be_read_is_told_without_what_may_be_secret(void **state)
+{
+    static const struct {
+        const char *given, *msg;
+    } rows[] = {
+        { "h:3000/mcp", "'--url': 'h:3000/mcp' cannot be used: " NO_SCHEME },
+        { "htp://h/a?tok=secret", "'--url': 'htp://h/a' cannot be used: " NO_SCHEME },
+        { "http:/h#secret", "'--url': 'http:/h' cannot be used: " NO_SCHEME },
+        { "?secret://h", "'--url': " NO_SCHEME },
+        { "", "'--url': " NO_SCHEME },
+        { "http://h:99999/?tok=secret", "'--url': 'http://h:99999/' cannot be used: " NO_HOST },
+        { "http:///x", "'--url': 'http:///x' cannot be used: " NO_HOST },
+        { "http://u:secret@:1/", "'--url': " NO_HOST },
+        { "http://u:x?secret@h/", "'--url': " NO_HOST },
+        { "http://u:1secret/", "'--url': " NO_HOST },
+        { "u:secret@h", "'--url': " NO_SCHEME },
+        { "http://secret%40h/", "'--url': " NO_HOST },
+        { "http://h/a b", "'--url': 'http://h/a b' cannot be used: the URL holds a character "
+                          "that a URL cannot hold" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_refused(*state, &(struct remote_args){ .url = rows[i].given }, ERR_USAGE,
+                       rows[i].msg);
+    assert_refused(*state, &(struct remote_args){ .target = "h" }, ERR_USAGE,
+                   "'--target': 'h' cannot be used: " NO_SCHEME);
+}
+
+static void a_url_of_any_length_leaves_room_for_what_is_wrong_with_it(void **state)
+{
+    struct remote_args args;
+    char url[1024];
+
+    memset(url, 'h', sizeof url);
+    url[sizeof url - 1] = '\0';
+    args = (struct remote_args){ .url = url };
+    assert_refused(*state, &args, ERR_USAGE, "'--url': " NO_SCHEME);
+}
+
 static void what_is_said_of_a_server_that_is_nowhere_is_not_looked_at(void **state)
 {
     const char *line = "no header";
@@ -204,6 +246,8 @@ int main(void)
         AT_A_DESK(headers_are_sent_and_their_values_are_secrets),
         AT_A_DESK(the_password_of_a_url_is_a_secret),
         AT_A_DESK(what_cannot_be_used_is_told_without_its_value),
+        AT_A_DESK(a_url_that_cannot_be_read_is_told_without_what_may_be_secret),
+        AT_A_DESK(a_url_of_any_length_leaves_room_for_what_is_wrong_with_it),
         AT_A_DESK(what_is_said_of_a_server_that_is_nowhere_is_not_looked_at),
         AT_A_DESK(there_is_one_server_and_what_is_said_of_it_is_there),
         AT_A_DESK(without_a_url_there_is_no_server),

@@ -8,6 +8,13 @@
     "| "                                                                                       \
     "{'type':'header','version':'1.0','recorded_at':'2026-11-15T21:00:00Z','upstream':'srv',"  \
     "'thoughtjack_version':'0.3.0'}\n"
+#define HTTP_HEADER                                                                            \
+    "| "                                                                                       \
+    "{'type':'header','version':'1.0','recorded_at':'2026-11-15T21:00:00Z','upstream':'srv',"  \
+    "'thoughtjack_version':'0.3.0','transport':'http'}\n"
+#define ENDED_WITH_4                                                                           \
+    "| {'type':'footer','total_messages':0,'client_messages':0,'server_messages':0,"           \
+    "'duration_ms':1,'exit_code':4}\n"
 #define INITIALIZE                                                                             \
     "c2s "                                                                                     \
     "{'id':0,'method':'initialize','params':{'clientInfo':{'name':'cli','version':'1'}}}\n"    \
@@ -391,6 +398,8 @@ static const struct {
              "| {'type':'footer','total_messages':0,'client_messages':0,"
              "'server_messages':0,'duration_ms':1,'exit_code':2}\n",
       STATS_SERVER_EXIT, 1 },
+    { HTTP_HEADER "| {'type':'proc','ev':'exit','exit_code':2}\n" ENDED_WITH_4,
+      STATS_SERVER_EXIT, 1 },
 };
 
 static void every_oddity_is_found_and_only_it(void **state)
@@ -427,6 +436,19 @@ static void a_footer_without_totals_is_not_compared(void **state)
     stats_finish(&s);
     assert_int_equal(s.odd[STATS_FOOTER_DIFFERS].count, 0);
     assert_int_equal(s.odd[STATS_NO_FOOTER].count, 0);
+    stats_release(&s);
+}
+
+static void without_a_process_there_is_none_that_ended_badly(void **state)
+{
+    struct stats s;
+
+    (void)state;
+    tell(&s, HTTP_HEADER ENDED_WITH_4);
+    assert_int_equal(s.odd[STATS_SERVER_EXIT].count, 0);
+    stats_release(&s);
+    tell(&s, HTTP_HEADER ENDED_WITH_4 HEADER ENDED_WITH_4); /* each header is for its own */
+    assert_int_equal(s.odd[STATS_SERVER_EXIT].count, 1);
     stats_release(&s);
 }
 
@@ -721,6 +743,7 @@ int main(void)
         cmocka_unit_test(every_oddity_is_found_and_only_it),
         cmocka_unit_test(what_a_format_cannot_hold_is_not_missed),
         cmocka_unit_test(a_footer_without_totals_is_not_compared),
+        cmocka_unit_test(without_a_process_there_is_none_that_ended_badly),
         cmocka_unit_test(without_any_clock_nothing_is_measured),
         cmocka_unit_test(the_first_of_a_kind_is_shown),
         cmocka_unit_test(a_damaged_end_is_told),

@@ -301,7 +301,7 @@ static void one_that_is_silent_can_be_given_up(void **state)
     set_up(&b);
     tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.did);
-    upstream_give_up(&b.up);
+    upstream_give_up(&b.up, STR("it does not answer"));
     assert_did(&b.stepper, "report error the server behind the recording: it does not answer\n"
                            "<< {'jsonrpc':'2.0','id':1," GONE);
     assert_false(upstream_owes(&b.up));

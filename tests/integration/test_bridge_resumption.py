@@ -1,0 +1,111 @@
+"""A client on stdio and a server on HTTP whose streams break off: how often it is asked to go on, and what comes of that."""
+import queue
+
+from bridging import bridge, greeted, greeting, recorded, serving, stdio, upstream  # noqa: F401
+from http_peers import WAIT, call, initialize, of, result
+
+SILENT = "the server was silent for ten seconds after the client's end"
+AGAIN = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "again"}}
+
+
+def resumptions(server):
+    return [request.get("Last-Event-ID") for request in server.requests if request.method == "GET" and request.get("Last-Event-ID")]
+
+
+def going_on(upstream, stream):
+    """A server that tells each call a place to go on from, at once; `stream` says what comes there."""
+    def calls(conn, request):
+        conn.sse()
+        conn.event("", id="1", retry=0)
+        conn.last()
+
+    def get(conn, request):
+        if not request.get("Last-Event-ID"):
+            return False
+        conn.sse()
+        stream(conn, request.get("Last-Event-ID"))
+        conn.last()
+        return True
+
+    return upstream(serving(calls, get))
+
+
+# All at once: each waits for ten seconds.
+def test_a_server_that_gets_nowhere_is_not_flooded_and_not_waited_for(upstream, stdio, tmp_path):
+    stays = going_on(upstream, lambda conn, last: conn.event("", id="1", retry=0))
+    repeats = going_on(upstream, lambda conn, last: conn.event(AGAIN, id="1", retry=0))
+    hangs = upstream(serving(lambda conn, request: conn.wait_end()))
+    ends, servers = [], (stays, repeats, hangs)
+    for n, server in enumerate(servers):
+        one = stdio("record", "--url", server.url, "-o", tmp_path / f"{n}.jsonl")
+        one.file = tmp_path / f"{n}.jsonl"
+        greeted(one).say(call(1, "tools/call", name="x"))
+        ends.append(one)
+    assert ends[1].hear() == AGAIN
+    for one in ends:
+        one.process.stdin.close()
+    for one, server in zip(ends, servers):
+        assert one.end() == 0
+        assert one.hear() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": SILENT}}
+        assert one.hear() is None
+        assert len(recorded(one)) < 100
+        assert server.requests[-1].method == "DELETE"
+    assert [set(resumptions(server)) for server in servers] == [{"1"}, {"1"}, set()]
+    assert all(len(resumptions(server)) <= 5 for server in servers)
+
+
+def test_a_call_is_polled_for_as_long_as_the_server_moves(upstream, bridge):
+    def stream(conn, last):
+        if int(last) < 4:
+            conn.event("", id=str(int(last) + 1), retry=0)
+        else:
+            conn.event(result(1), id="answer")
+
+    server = going_on(upstream, stream)
+    one = greeted(bridge(server))
+    assert one.ask(call(1, "tools/call", name="x")) == result(1)
+    assert one.close() == 0
+    assert resumptions(server) == ["1", "2", "3", "4"]
+
+
+def test_what_came_before_is_recorded_again_but_told_once(upstream, bridge):
+    def stream(conn, last):
+        conn.event(AGAIN, id="note")
+        if last == "note":
+            conn.event(result(1), id="answer")
+
+    one = greeted(bridge(going_on(upstream, stream)))
+    assert one.ask(call(1, "tools/call", name="x")) == AGAIN
+    assert one.hear() == result(1)
+    assert one.close() == 0
+    assert [line["msg"] for line in of(recorded(one), "message", dir="s2c")].count(AGAIN) == 2
+
+
+def test_a_session_of_old_ends_with_its_stream(upstream, bridge):
+    streams = queue.Queue()
+
+    def serve(conn):
+        while request := conn.request():
+            if request.method == "GET":
+                conn.sse()
+                conn.event("/messages", event="endpoint")
+                streams.put(conn)
+                conn.wait_end()
+            elif request.target != "/messages":
+                conn.answer(405)
+            else:
+                conn.answer(202)
+                stream = streams.get(timeout=WAIT)
+                if request.json["method"] == "initialize":
+                    stream.event(greeting(request.json["id"]))
+                    streams.put(stream)
+                else:
+                    stream.last()
+
+    server = upstream(serve)
+    one = bridge(server.url.replace("/mcp", "/sse"))
+    assert one.ask(initialize()) == greeting(0)
+    for n in (1, 2):
+        assert one.ask(call(n)) == {"jsonrpc": "2.0", "id": n, "error": {"code": -32000, "message": "the server has ended the session"}}
+    assert one.close() == 0
+    assert [r.json["id"] for r in server.requests if r.method == "POST" and r.target == "/messages"] == [0, 1]

@@ -1,0 +1,147 @@
+"""A replay that is asked to end while somebody waits for it: clients on stdio and over HTTP, a command and a URL behind it.
+
+Nobody asks how long it takes, only that it is well below the minute that a server has when its client has gone.
+"""
+import signal
+import socket
+import sys
+import threading
+
+import pytest
+from bridging import READY, initialize, serving, stdio, upstream  # noqa: F401
+from http_peers import WAIT, Program
+from test_replay import TALK, call, request, result, write_recording
+
+SOON = 15
+NEW = request("new", "prompts/list")
+
+# Answers its greeting and nothing else; that it was asked something is told by connecting to a port.
+SILENT = r"""
+import json, socket, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["method"] == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+                          "serverInfo": {"name": "silent", "version": "1"}}}), flush=True)
+    elif "id" in m:
+        socket.create_connection(("127.0.0.1", int(sys.argv[1]))).close()
+"""
+
+
+@pytest.fixture(params=["command", "url"])
+def silent(request, tmp_path, upstream):  # noqa: F811
+    """How to name a server that owes an answer and says nothing, and a wait until it does."""
+    if request.param == "command":
+        (tmp_path / "silent.py").write_text(SILENT)
+        with socket.create_server(("127.0.0.1", 0)) as asked:
+            asked.settimeout(WAIT)
+            yield ["--", sys.executable, tmp_path / "silent.py", str(asked.getsockname()[1])], lambda: asked.accept()[0].close()
+        return
+    held = threading.Event()
+
+    def hold(conn, _):
+        held.set()
+        conn.wait_end()
+
+    def wait():
+        assert held.wait(WAIT)
+
+    yield ["--url", upstream(serving(hold)).url], wait
+
+
+@pytest.fixture
+def replay(mcpreel, tmp_path):
+    """A replay over HTTP, and a client that has a session in it: what asks without waiting, and what waits."""
+    started = []
+
+    def start(*words):
+        program = Program([mcpreel, "replay", "--listen", "0", *words])
+        started.append(program)
+        client = program.client()
+        hello = client.post(initialize())
+        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(READY, headers=inside).status == 202
+        return program, client, inside
+
+    yield start
+    for program in started:
+        program.close()
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return write_recording(tmp_path / "session.jsonl", TALK)
+
+
+def ended(process, signum):
+    process.send_signal(signum)
+    return process.wait(timeout=SOON)
+
+
+SIGNALS = pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+
+
+@SIGNALS
+def test_a_client_on_stdio_gets_an_error_for_what_a_silent_server_owes(stdio, recording, silent, signum):  # noqa: F811
+    words, wait = silent
+    one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
+    assert one.ask(initialize())["id"] == 0
+    one.say(NEW)
+    wait()
+    assert ended(one.process, signum) == 4
+    answer = one.hear()
+    assert (answer["id"], answer["error"]["code"]) == ("new", -32000) and one.hear() is None
+
+
+@SIGNALS
+def test_clients_on_http_get_an_error_for_what_a_silent_server_owes(replay, recording, silent, signum):
+    words, wait = silent
+    program, client, inside = replay("--on-unmatched", "passthrough", recording, *words)
+    client.ask(NEW, headers=inside)
+    wait()
+    assert ended(program.process, signum) == 4
+    answer = client.answer().json
+    assert (answer["id"], answer["error"]["code"]) == ("new", -32000)
+    said = program.process.stderr.read().decode()
+    assert "the server behind the recording: it had not answered when the replay was ended\n" in said
+
+
+def test_a_signal_after_the_end_of_a_client_on_stdio_is_heard(stdio, recording, silent):  # noqa: F811
+    """As clients do whose server does not end by itself."""
+    words, wait = silent
+    one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
+    one.say(initialize(), NEW)
+    wait()
+    one.process.stdin.close()
+    assert ended(one.process, signal.SIGTERM) == 4
+    assert [one.hear()["id"], one.hear()["id"], one.hear()] == [0, "new", None]
+
+
+# --- answers that are recorded, and late
+
+@pytest.fixture
+def slow(tmp_path):
+    """A recording whose calls took two minutes."""
+    path = write_recording(tmp_path / "slow.jsonl", TALK)
+    lines = path.read_text().replace('"us":6000,', '"us":120006000,').splitlines(keepends=True)
+    path.write_text("".join(lines[:7]))
+    return path
+
+
+def test_what_was_recorded_is_not_kept_back_from_a_client_on_stdio(stdio, slow):  # noqa: F811
+    one = stdio("replay", "--timing", "realistic", slow)
+    one.say(initialize(), request(1, "tools/list"), call(2, n=1), request("p", "ping"))
+    assert {one.hear()["id"] for _ in range(3)} == {0, 1, "p"}
+    assert ended(one.process, signal.SIGTERM) == 0
+    assert one.hear() == result(2, "one") and one.hear() is None
+
+
+def test_what_was_recorded_is_not_kept_back_from_clients_on_http(replay, slow):
+    program, client, inside = replay("--timing", "realistic", slow)
+    assert client.post(request(1, "tools/list"), headers=inside).status == 200
+    client.ask(call(2, n=1), headers=inside)
+    other = program.client()
+    other.ask(request("p", "ping"), headers=inside)
+    assert other.answer().json["id"] == "p"
+    assert ended(program.process, signal.SIGTERM) == 0
+    assert client.answer().json == result(2, "one")
