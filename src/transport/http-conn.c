@@ -568,14 +568,6 @@ static enum http_conn_wait what_for(const struct http_conn *c)
     return c->state == HTTP_CONN_LINGER ? HTTP_CONN_FOR_GOODBYE : HTTP_CONN_FOR_NOTHING;
 }
 
-bool http_conn_idle(const struct http_conn *c, int64_t *since_ms)
-{
-    bool looked = c->wait == HTTP_CONN_FOR_REQUEST && c->since_ms >= 0;
-
-    *since_ms = looked ? c->since_ms : INT64_MAX;
-    return what_for(c) == HTTP_CONN_FOR_REQUEST && !c->ahead.len;
-}
-
 void http_conn_tick(struct http_conn *c, int64_t now_ms)
 {
     const struct http_patience *p = c->house->patience;
