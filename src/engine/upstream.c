@@ -145,7 +145,7 @@ static void refuse(struct upstream *u, struct str id, struct str why)
     u->failed = true;
     buf_clear(&u->text);
     buf_printf(&u->text, "not recorded, and the server behind the recording %s%.*s",
-               why.len ? "cannot be asked: " : "is gone", STR_ARG(why));
+               why.len ? "does not answer: " : "is gone", STR_ARG(why));
     say_error(u->say, id, MCP_SERVER_ERROR, buf_str(&u->text), STR_NONE);
 }
 
