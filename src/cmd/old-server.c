@@ -15,9 +15,9 @@ static void tell(void *to)
         return;
     o->told = true;
     log_say(o->log, LOG_WARN,
-            "the server takes no messages at its own path, as one that speaks HTTP+SSE "
-            "(2024-11-05); for clients that only speak Streamable HTTP, use 'mcpreel record "
-            "--listen PORT -- mcpreel record --url URL'");
+            "the server takes no messages at this path: it is another one, or the server "
+            "speaks HTTP+SSE (2024-11-05); for clients that only speak Streamable HTTP, use "
+            "'mcpreel record --listen PORT -- mcpreel record --url URL'");
 }
 
 void old_server_init(struct old_server *o, struct loop *l, const struct log *log,
@@ -26,8 +26,8 @@ void old_server_init(struct old_server *o, struct loop *l, const struct log *log
     *o = (struct old_server){ .log = log, .path = path, .patience = timer_new(l, tell, o) };
 }
 
-/* Who takes no POST at all can be nothing else. The others have many a reason to refuse one,
- * unless they are where such servers usually are. */
+/* Where no POST is taken at all, messages go elsewhere. The others have many a reason to refuse
+ * one, unless they are where such servers usually are. */
 static bool is_sign(const struct old_server *o, unsigned status)
 {
     return status == NOT_ALLOWED ||

@@ -53,6 +53,7 @@ static void *on_asked(void *to, const struct exchange *x)
         .host = x->host,
         .origin = x->origin,
         .endpoint = front_ask_is_ours(x->head->path),
+        .body = !x->whole,
     };
     struct seen *seen = mem_new(struct seen);
 

@@ -108,6 +108,7 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .host = p->host,
         .origin = p->origin,
         .endpoint = p->endpoint,
+        .body = !body_is_none(r->body),
     };
 
     p->user = passing_new(s, p, r);

@@ -49,7 +49,8 @@ struct http_seen {
     bool answered;
     bool over; /* all of the answer was told */
     bool endpoint;
-    bool whole;      /* the request is */
+    bool body;       /* the request is to have one */
+    bool whole;      /* all of it has come */
     bool resumes;    /* it goes on with a stream, so that events may come once more */
     bool unreadable; /* the answer is compressed in a way nobody here knows, or damaged */
     enum media media;
@@ -131,14 +132,15 @@ static void put_text(struct http_seen *x, const struct tap_place *at, enum recor
     check(x->tap, tap_text(x->tap->tap, at, dir, text, now, &e), &e);
 }
 
-static void put_raw(struct http_seen *x, enum record_dir dir, struct str bytes, const char *why,
+/* What was to go on, as far as it came, which may be nowhere. */
+static void put_cut(struct http_seen *x, enum record_dir dir, struct str bytes,
                     struct tap_time now)
 {
     struct record r = { .kind = RECORD_RAW, .has = HAS_FROM };
 
-    if (!bytes.len)
-        return;
-    r.bytes = (struct record_bytes){ .from_to = dir, .bytes = bytes, .why = str_z(why) };
+    r.bytes = (struct record_bytes){ .from_to = dir,
+                                     .bytes = bytes.len ? bytes : STR(""),
+                                     .why = STR("cut off") };
     put_around(x, &r, now);
 }
 
@@ -232,6 +234,7 @@ struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_reque
     *x = (struct http_seen){ .tap = t, .asked = asked, .conn = q->conn, .media = MEDIA_NONE };
     x->number = ++t->exchanges;
     x->endpoint = q->endpoint;
+    x->body = q->body;
     buf_init(&x->sent.text, t->max);
     buf_init(&x->said.text, t->max);
     asked->last_event = arena_str(a, fields_value(q->fields, STR("last-event-id")));
@@ -269,7 +272,13 @@ static void forget(struct http_seen *x, struct copy *c)
     buf_give_back(&c->text, &x->tap->spare);
 }
 
-/* `late`: it may still come. */
+/* A body was announced, and has not all come. */
+static bool is_short(const struct http_seen *x)
+{
+    return x->body && !x->whole;
+}
+
+/* `late`: the answer does not wait for it. */
 static struct str body_kind(struct http_seen *x, bool late)
 {
     static const char *const names[] = {
@@ -281,7 +290,7 @@ static struct str body_kind(struct http_seen *x, bool late)
 
     if (late)
         return STR("late");
-    if (!x->sent.bytes)
+    if (!x->sent.bytes && !is_short(x))
         return STR("empty");
     if (!x->whole || !x->endpoint || x->sent.text.full)
         return STR("raw");
@@ -312,8 +321,8 @@ static void tell_sent(struct http_seen *x, bool looked, struct tap_time now)
     at.has &= ~(unsigned)HAS_STREAM;
     if (x->sent.text.full)
         put_too_long(x, TO_SERVER, x->sent.bytes, now);
-    else if (!x->whole)
-        put_raw(x, TO_SERVER, text, "cut off", now);
+    else if (is_short(x) && x->endpoint) /* also if it is nothing */
+        put_cut(x, TO_SERVER, text, now);
     else if (text.len && looked)
         check(x->tap, tap_seen(x->tap->tap, &at, TO_SERVER, now, &e), &e);
     else
@@ -448,7 +457,7 @@ void http_tap_answer(struct http_seen *x, unsigned status, const struct fields *
     struct record r = { .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS };
     struct arena a = { NULL, 0 };
 
-    tell_request(x, !x->whole && by == BY_SERVER, now); /* of ours nothing more is waited for */
+    tell_request(x, is_short(x), now);
     learn_fields(x, fields);
     r.http.mints_session = see_session(x, status, fields);
     start_answer(x, fields);
@@ -615,6 +624,12 @@ void http_tap_answered(struct http_seen *x, struct str bytes, struct tap_time no
         see_plain(x, bytes, now);
 }
 
+static void tell_rest(struct http_seen *x, struct str bytes, struct tap_time now)
+{
+    if (bytes.len)
+        put_cut(x, TO_CLIENT, bytes, now);
+}
+
 /* What an answer that is no stream said, or a stream did not get to say. */
 static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
 {
@@ -630,9 +645,9 @@ static void tell_answer(struct http_seen *x, bool clean, struct tap_time now)
         put_too_long(x, TO_CLIENT, x->said.bytes, now);
     else if (x->sse)
         while (sse_reader_end(x->sse, &item) == SSE_EVENT)
-            put_raw(x, TO_CLIENT, item.data, "cut off", now);
+            tell_rest(x, item.data, now);
     else if (!clean)
-        put_raw(x, TO_CLIENT, buf_str(&x->said.text), "cut off", now);
+        tell_rest(x, buf_str(&x->said.text), now);
     else
         put_text(x, &at, TO_CLIENT, buf_str(&x->said.text), now);
 }

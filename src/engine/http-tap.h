@@ -60,6 +60,7 @@ struct http_tap_request {
     const struct fields *fields;
     enum place host, origin;
     bool endpoint; /* it is for the MCP endpoint */
+    bool body;     /* its head says that one follows */
 };
 
 /* Whether a request is a message to a session of HTTP+SSE, be it one that has ended. */
@@ -72,7 +73,7 @@ struct http_seen;
 struct http_seen *http_tap_begin(struct http_tap *t, const struct http_tap_request *q);
 
 /* Of the request: a piece of its body, and that it is whole. An answer may begin before that:
- * what was sent stands behind its head then. */
+ * what was sent stands behind its head then, as far as it went. */
 void http_tap_sent(struct http_seen *x, struct str bytes);
 void http_tap_sent_all(struct http_seen *x, struct tap_time now);
 

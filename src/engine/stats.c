@@ -364,7 +364,7 @@ static void see_end(struct stats *s, const struct operation *op)
     uint64_t before = s->census.unanswered;
 
     census_add(&s->census, op);
-    if (s->census.unanswered > before && !f->example.len)
+    if (s->census.unanswered > before && op->why.len && !f->example.len)
         f->example = keep(s, op->why);
 }
 

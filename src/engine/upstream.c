@@ -125,7 +125,7 @@ static void complain(struct upstream *u, struct str why)
 {
     if (map_get(&u->told, why) || u->told.count >= TOLD_MAX)
         return;
-    map_put(&u->told, arena_str(&u->arena, why), u);
+    map_put(&u->told, why, u);
     say_report(u->say, upstream_owes(u) && !u->returns ? LOG_ERROR : LOG_WARN,
                "the server behind the recording: %.*s", STR_ARG(why));
 }
@@ -145,7 +145,7 @@ static void refuse(struct upstream *u, struct str id, struct str why)
     u->failed = true;
     buf_clear(&u->text);
     buf_printf(&u->text, "not recorded, and the server behind the recording %s%.*s",
-               why.len ? "cannot be asked: " : "is gone", STR_ARG(why));
+               why.len ? "does not answer: " : "is gone", STR_ARG(why));
     say_error(u->say, id, MCP_SERVER_ERROR, buf_str(&u->text), STR_NONE);
 }
 
@@ -275,23 +275,32 @@ static void end_greeting(struct upstream *u, const struct mcp_message *m)
     send_waiting(u);
 }
 
+/* What is said in place of one that is elsewhere. True: that it could not be reached, and the
+ * client was told so. */
+static bool is_unreached(struct upstream *u, const struct upstream_call *c,
+                         const struct mcp_message *m)
+{
+    bool status = json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus")));
+    struct arena a = { NULL, 0 };
+    struct str text = json_text(json_get(m->error, STR("message")), &a);
+    bool unreached = u->doubted && !status && map_get(&u->told, text);
+
+    if (unreached)
+        refuse(u, c->theirs, text);
+    else if (!u->doubted && status)
+        complain(u, text);
+    arena_release(&a);
+    return unreached;
+}
+
 /* Whoever asked gets that as the answer of one that is elsewhere, or in its place. */
 static void pass_answer(struct upstream *u, const struct upstream_call *c,
                         const struct mcp_message *m)
 {
-    struct str text = json_text(json_get(m->error, STR("message")), &u->arena);
-    bool status = json_exists(json_get(json_get(m->error, STR("data")), STR("httpStatus")));
-    bool ours = is_said_for_it(u, m);
-
     speak_to(u, c);
     u->say->way.last = true;
-    if (ours && u->doubted && !status && map_get(&u->told, text)) {
-        refuse(u, c->theirs, text); /* it could not be reached */
-        return;
-    }
-    if (ours && !u->doubted && status)
-        complain(u, text);
-    say_message(u->say, with_value(u, m->root, m->id, c->theirs));
+    if (!is_said_for_it(u, m) || !is_unreached(u, c, m))
+        say_message(u->say, with_value(u, m->root, m->id, c->theirs));
 }
 
 static void hear_response(struct upstream *u, const struct mcp_message *m)

@@ -585,6 +585,8 @@ static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t
 
 bool grouping_is_noise(const struct grouping *g, const struct record *r)
 {
+    if (!r->bytes.bytes.len)
+        return false;
     return r->bytes.from_to != TO_CLIENT || r->has & HAS_STREAM || !status_aside(g, r);
 }
 

@@ -49,8 +49,8 @@ void grouping_release(struct grouping *g);
 bool grouping_finish(struct grouping *g, struct err *e) MUST_CHECK;
 
 /* Whether bytes that are no message are out of place. Those are not which a server adds when it
- * accepts a message over HTTP ("Accepted", or so), or sends with a status that is no success.
- */
+ * accepts a message over HTTP ("Accepted", or so), or sends with a status that is no success;
+ * nor those of a request that was answered before any came, which are none. */
 bool grouping_is_noise(const struct grouping *g, const struct record *r);
 
 /* How many operations there were, and how many of them were given up for want of room. */

@@ -43,6 +43,10 @@ struct exchange_events {
     void (*data)(void *to, struct exchange *x, struct str bytes);
     /* All of the body was handed over; comes for requests without one, too. */
     void (*whole)(void *to, struct exchange *x);
+    /* The body will not be whole: it comes too slowly, or the client has closed its side, and
+     * may wait for an answer all the same. Who gives none here has lost it: it is `gone`. May
+     * be NULL. */
+    void (*cut)(void *to, struct exchange *x);
     /* All that was queued has been taken. */
     void (*drained)(void *to, struct exchange *x);
     /* It is over before the answer was whole. A client that closes its side while it is

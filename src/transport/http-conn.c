@@ -264,6 +264,16 @@ void http_conn_turn_away(struct http_conn *c)
                   .kind = EXCHANGE_CROWD, .status = 503, .text = "too many connections" });
 }
 
+/* Whether the owner has an answer for who will not send all of its request. */
+static bool is_answered_short(struct http_conn *c)
+{
+    const struct http_conn_house *h = c->house;
+
+    if (h->events->cut)
+        h->events->cut(h->to, &c->exchange);
+    return c->exchange.over;
+}
+
 void http_conn_lost(struct http_conn *c)
 {
     static const struct exchange_fault why = {
@@ -316,6 +326,8 @@ void http_conn_ended(struct http_conn *c)
     bool more = c->state == HTTP_CONN_HEAD && c->ahead.len;
 
     c->ended = true;
+    if (c->state == HTTP_CONN_BODY && is_answered_short(c))
+        return;
     if (more || (c->state == HTTP_CONN_ANSWER && still_waits(c))) {
         c->exchange.last = c->exchange.last || !c->ahead.len;
         c->house->port->watch(c->at);
@@ -335,7 +347,7 @@ static void begin_exchange(struct http_conn *c)
 {
     const struct request *r = &c->intake->request;
     const struct http_conn_house *h = c->house;
-    bool none = r->body.kind == BODY_NONE || (r->body.kind == BODY_LENGTH && !r->body.length);
+    bool none = body_is_none(r->body);
 
     exchange_init(&c->exchange, r, &exchange_port, c);
     c->exchange.host = place_of_host(&r->host, h->self);
@@ -556,14 +568,6 @@ static enum http_conn_wait what_for(const struct http_conn *c)
     return c->state == HTTP_CONN_LINGER ? HTTP_CONN_FOR_GOODBYE : HTTP_CONN_FOR_NOTHING;
 }
 
-bool http_conn_idle(const struct http_conn *c, int64_t *since_ms)
-{
-    bool looked = c->wait == HTTP_CONN_FOR_REQUEST && c->since_ms >= 0;
-
-    *since_ms = looked ? c->since_ms : INT64_MAX;
-    return what_for(c) == HTTP_CONN_FOR_REQUEST && !c->ahead.len;
-}
-
 void http_conn_tick(struct http_conn *c, int64_t now_ms)
 {
     const struct http_patience *p = c->house->patience;
@@ -582,7 +586,7 @@ void http_conn_tick(struct http_conn *c, int64_t now_ms)
         if (is_stuck(c, now_ms, 0, p->idle_ms))
             expire(c, 0, "no request came");
     } else if (wait == HTTP_CONN_FOR_BODY) {
-        if (is_behind(c, now_ms))
+        if (is_behind(c, now_ms) && !is_answered_short(c))
             expire(c, 408, "the body of a request comes too slowly");
     } else if (wait == HTTP_CONN_FOR_GOODBYE) {
         if (is_stuck(c, now_ms, 0, p->linger_ms))

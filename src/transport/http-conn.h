@@ -131,10 +131,6 @@ void http_conn_ended(struct http_conn *c); /* the client has closed its side */
 void http_conn_abandoned(struct http_conn *c);
 void http_conn_lost(struct http_conn *c); /* nothing more can be read or written */
 
-/* Whether it is between two requests, so that nobody waits for anything but the next one; since
- * when, as of the last look: INT64_MAX if there was none yet. */
-bool http_conn_idle(const struct http_conn *c, int64_t *since_ms);
-
 /* What time it is, now and then: several times in what it has patience for. */
 void http_conn_tick(struct http_conn *c, int64_t now_ms);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trace/limits.h"
 #include "trace/record.h"
 #include "wire/coding.h"
 #include "wire/cors.h"
@@ -25,6 +26,12 @@ struct held {
     struct arena text;
 };
 
+/* An answer of ours that waits until the request is whole. */
+struct owed {
+    unsigned status;
+    struct err why;
+};
+
 /* What the owner sees of it is its beginning. */
 struct passage {
     struct http_passage open;
@@ -33,12 +40,14 @@ struct passage {
     struct http_transfer *transfer;
     struct held *asking;    /* not NULL: the request is held, and there is no transfer yet */
     struct held *answering; /* not NULL: the answer is, and the client has nothing of it */
+    struct owed *owed;      /* not NULL: the server has failed, and there is no transfer more */
     struct passage *prev, *next;
     bool begun;    /* there is the head of an answer, for the client */
     bool sized;    /* `left` says how much of it is missing */
     bool posted;   /* its target is kept */
     bool told_end; /* to the owner */
     uint64_t left;
+    uint64_t sent; /* bytes of the request */
 };
 
 struct http_relay {
@@ -125,6 +134,7 @@ static void passage_free(struct passage *p)
     http_transfer_close(p->transfer);
     held_free(p->asking);
     held_free(p->answering);
+    free(p->owed);
     free(p);
 }
 
@@ -321,13 +331,32 @@ static unsigned status_of(enum http_fault fault)
     return fault == HTTP_SCARCE ? 503 : fault == HTTP_TIMEOUT ? 504 : 502;
 }
 
+static void pay(struct passage *p)
+{
+    answer_ourselves(p, HTTP_RELAY_FAULT, p->owed->status, p->owed->why.msg);
+}
+
+/* What the client has to say is worth keeping, though there is nobody to hear it: the rest of
+ * it is read before it is told so. */
+static void owe(struct passage *p, unsigned status, const struct err *why)
+{
+    p->owed = mem_new(struct owed);
+    *p->owed = (struct owed){ .status = status, .why = *why };
+    http_transfer_close(p->transfer);
+    p->transfer = NULL;
+    if (p->exchange->whole || p->sent > LIMIT_MESSAGE)
+        pay(p);
+    else
+        exchange_read(p->exchange, true);
+}
+
 static void server_failed(void *to, enum http_fault fault, const struct err *why)
 {
     struct passage *p = to;
     struct exchange *x = p->exchange;
 
     if (!p->begun) {
-        answer_ourselves(p, HTTP_RELAY_FAULT, status_of(fault), why->msg);
+        owe(p, status_of(fault), why);
         return;
     }
     tell_end(p, fault == HTTP_CUT ? HTTP_RELAY_SERVER : HTTP_RELAY_FAULT, false, why->msg);
@@ -521,8 +550,14 @@ static void client_data(void *to, struct exchange *x, struct str bytes)
     struct http_relay *r = to;
     struct passage *p = x->user;
 
+    p->sent += bytes.len;
     r->events->body(r->to, &p->open, bytes);
     settle(p);
+    if (p->owed) {
+        if (p->sent > LIMIT_MESSAGE)
+            pay(p);
+        return;
+    }
     if (p->asking && held_has_room(p->asking, bytes)) {
         buf_add(&p->asking->body, bytes);
         return;
@@ -540,8 +575,21 @@ static void client_whole(void *to, struct exchange *x)
 
     x->id = r->events->asked(r->to, &p->open);
     settle(p);
+    if (p->owed) {
+        pay(p);
+        return;
+    }
     let_request_go(p, x->head, true);
     http_transfer_finish(p->transfer);
+}
+
+static void client_cut(void *to, struct exchange *x)
+{
+    struct passage *p = x->user;
+
+    (void)to;
+    if (p->owed)
+        pay(p);
 }
 
 static void client_drained(void *to, struct exchange *x)
@@ -582,6 +630,7 @@ static const struct exchange_events client_events = {
     .request = client_request,
     .data = client_data,
     .whole = client_whole,
+    .cut = client_cut,
     .drained = client_drained,
     .gone = client_gone,
     .refused = client_refused,

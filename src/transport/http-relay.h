@@ -12,6 +12,8 @@
  * - Host is kept for a server on this machine and is the server's own for others.
  * - Who is not let in gets an answer of ours, as does everybody while the server cannot be
  *   reached: 502, 504 if it takes too long to connect, 503 if we have no descriptor for it.
+ *   Whom the server fails is heard out first, up to LIMIT_MESSAGE bytes, or for as long as any
+ *   body may take; who is not let in is not.
  * - A client that leaves ends its request at the server, and the other way round: an answer
  *   that the server breaks off is broken off. Nothing is ever asked twice.
  * - Of the ways to pack an answer the server is offered those that the owner can unpack.

@@ -228,24 +228,6 @@ static void say_goodbye(struct guest *g)
     free_guest(g);
 }
 
-/* A connection that is kept for what its client may want later is worth less than one that is
- * wanted now: who has not used it for longest loses it. False: everybody is using his. */
-static bool make_room(struct http_server *s)
-{
-    struct guest *idlest = NULL;
-    int64_t longest = INT64_MAX, since;
-
-    for (struct guest *g = s->guests; g; g = g->next) {
-        if (!http_conn_idle(&g->conn, &since) || since > longest)
-            continue;
-        idlest = g; /* of those alike the one who came first */
-        longest = since;
-    }
-    if (idlest)
-        http_conn_stop(&idlest->conn);
-    return idlest;
-}
-
 static void on_connection(void *to, struct stream *stream, bool scarce)
 {
     struct http_server *s = to;
@@ -264,7 +246,7 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     stream_tell(stream, g);
     stream_read(stream, true);
     http_conn_init(&g->conn, &s->house, g, ++s->last_number);
-    if ((scarce || s->count - s->away > s->max) && !make_room(s)) {
+    if (scarce || s->count - s->away > s->max) {
         g->away = true;
         s->away++;
         http_conn_turn_away(&g->conn);

@@ -1,5 +1,10 @@
 #include "wire/body.h"
 
+bool body_is_none(struct body_plan plan)
+{
+    return plan.kind == BODY_NONE || (plan.kind == BODY_LENGTH && !plan.length);
+}
+
 bool body_length(struct str text, uint64_t *length)
 {
     return str_u64(text, length) && *length <= INT64_MAX;

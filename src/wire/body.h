@@ -31,6 +31,9 @@ enum body_next {
     BODY_REFUSED, /* only in chunks; see chunked.why */
 };
 
+/* Whether no byte of it is to come. */
+bool body_is_none(struct body_plan plan);
+
 /* What a length says: digits and nothing else, up to what a signed number holds. */
 bool body_length(struct str text, uint64_t *length);
 

@@ -32,18 +32,28 @@ def modern(request_id, method, **params):
     return message, [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), *name]
 
 
-def is_alive(pid):
+def birth(pid):
+    """When it began, which tells it from another with its number; None if it has ended."""
     try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        state, *rest = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return False
+        return None
+    return None if state == "Z" else rest[18]
 
 
-def wait_dead(pid):
+def is_alive(pid):
+    return birth(pid) is not None
+
+
+def wait_dead(pid, born=None):
+    """`born`: when it began, if others may have come to its number since."""
+    def lives():
+        return born in (None, birth(pid)) and is_alive(pid)
+
     deadline = time.monotonic() + WAIT
-    while is_alive(pid) and time.monotonic() < deadline:
+    while lives() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not is_alive(pid)
+    assert not lives()
 
 
 def wait_text(program, text):

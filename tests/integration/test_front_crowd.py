@@ -2,7 +2,7 @@
 import contextlib
 import pathlib
 
-from front_clients import begin, initialize, wait_dead
+from front_clients import begin, birth, initialize, wait_dead
 from http_peers import Program, call, lines_of, of
 from test_swarm import OPTIMISED, check_steady, descriptors, memory
 
@@ -72,13 +72,13 @@ def come_and_go(mcpreel, path, rounds):
                 kind(program)
             now = family(program.process.pid)
             assert len(now) <= 2 * 2 * SERVERS  # each has a watchdog; as many again may be on their way out
-            seen.update(now)
+            seen.update((pid, born) for pid in now if (born := birth(pid)))
             took.append((memory(program.process.pid), descriptors(program.process.pid)))
         assert program.stop() == 0, program.err
     finally:
         program.close()
-    for pid in seen:
-        wait_dead(pid)
+    for pid, born in seen:
+        wait_dead(pid, born)
     return took
 
 

@@ -82,6 +82,26 @@ def test_who_is_refused_before_the_request_is_whole_said_as_much_as_passed(upstr
     assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
 
 
+@pytest.mark.parametrize("ends", [[], [("Connection", "close")]], ids=["stays", "closes"])
+def test_who_is_refused_for_its_head_alone_is_told_to_have_said_nothing(upstream, record, mcpreel, ends):  # noqa: F811
+    def serve(conn):
+        read_head(conn)
+        conn.answer(401, b"", ends)
+        conn.wait_end()
+
+    program = record(upstream(serve).url)
+    client, rest = half_sent(program, ASK, at=0)
+    assert client.answer().status == 401
+    client.send(rest)
+    client.rest()
+    lines = recorded(program)
+    assert [line.get("ev") or line["type"] for line in lines[1:-1]] == ["request", "response", "raw", "end"]
+    assert of(lines, "http", ev="request")[0]["body"] == "late"
+    assert [(r["from"], r["text"], r["why"]) for r in of(lines, "raw")] == [("client", "", "cut off")]
+    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+    assert checked(mcpreel, program).returncode == 0
+
+
 def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream, record, mcpreel):  # noqa: F811
     def serve(conn):
         while request := conn.request():

@@ -70,7 +70,7 @@ def test_a_server_that_is_down_is_tried_again(clients):
     for n in range(3):
         answer = ask(n)
         assert (answer.status, answer.json["id"]) == (200, n)
-        assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the server behind the recording cannot be asked: {refused}"}
+        assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the server behind the recording does not answer: {refused}"}
     server = Upstream(hanging_up, port=port)
     assert ask("up").json == result("up", {"said": "prompts/list"})
     server.close()

@@ -382,6 +382,99 @@ def test_without_a_server_clients_are_told(server, record):
     assert [m["msg"] for m in r.of(type="message")][:1] == [json.loads(CALL)]
 
 
+LENGTH, CHUNKS = b"Content-Length: 68\r\n", b"Transfer-Encoding: chunked\r\n"
+EXPECT = b"Expect: 100-continue\r\n"
+
+
+def says_nothing(client):
+    """Longer than it takes to find out that nobody is there."""
+    client.sock.settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        client.sock.recv(1)
+    client.sock.settimeout(PATIENCE)
+
+
+def kinds(r):
+    return [line.get("ev") or line["type"] for line in r.records()[1:-1]]
+
+
+@pytest.mark.parametrize("expect", [b"", EXPECT], ids=["", "expect"])
+@pytest.mark.parametrize("framing, body", [(LENGTH, CALL), (CHUNKS, chunk(CALL[:30]) + chunk(CALL[30:]) + chunk(b""))],
+                         ids=["length", "chunks"])
+def test_without_a_server_clients_are_heard_out(server, record, framing, body, expect):
+    """Most clients send head and body one after the other; what they say is recorded all the same, and the error is for it."""
+    r = record(server.port)
+    server.close()
+    client = r.connect()
+    for _ in range(2):  # on the same connection: where the next request begins is known
+        client.say(HEAD + expect + framing + b"\r\n")
+        if expect:
+            client.hear(b"HTTP/1.1 100 Continue\r\n\r\n")
+        says_nothing(client)
+        client.say(body[:20])
+        says_nothing(client)
+        client.say(body[20:])
+        head, said = client.hear_answer()
+        assert head.startswith(b"HTTP/1.1 502 ") and b"Connection: close" not in head
+        assert json.loads(said)["id"] == 1
+    assert r.stop() == 0
+    assert kinds(r) == ["request", "message", "response", "end"] * 2
+    assert [m["msg"] for m in r.of(type="message")] == [json.loads(CALL)] * 2
+    assert [q["body"] for q in r.of(ev="request")] == ["message"] * 2
+    assert [(a["status"], a["by"]) for a in r.of(ev="response")] == [(502, "mcpreel")] * 2
+
+
+@pytest.mark.parametrize("sent", [b"", CALL[:30]], ids=["nothing", "some"])
+@pytest.mark.parametrize("framing", [LENGTH, CHUNKS], ids=["length", "chunks"])
+def test_without_a_server_a_client_that_ends_early_is_told_at_once(server, record, mcpreel, framing, sent):
+    r = record(server.port)
+    server.close()
+    client = r.connect()
+    client.say(HEAD + framing + b"\r\n" + (chunk(sent) if sent and framing == CHUNKS else sent))
+    says_nothing(client)
+    client.sock.shutdown(socket.SHUT_WR)
+    head, said = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 502 ") and json.loads(said)["id"] is None
+    assert client.hear_end() == b""
+    assert r.stop() == 0
+    assert kinds(r) == ["request", "response", "raw", "end"]
+    assert [q["body"] for q in r.of(ev="request")] == ["late"]
+    assert [(w["from"], w["text"], w["why"]) for w in r.of(type="raw")] == [("client", sent.decode(), "cut off")]
+    assert [(end["by"], end["clean"]) for end in r.of(ev="end")] == [("error", True)]
+    again = subprocess.run([mcpreel, "convert", "--to", "recording", r.file, "-o", "-"], capture_output=True, timeout=PATIENCE, check=True).stdout
+    assert [json.loads(line) for line in again.splitlines()] == r.records()
+
+
+def test_a_server_that_is_lost_while_a_client_speaks_is_told_when_it_has_spoken(server, record):
+    r = record(server.port)
+    client = r.connect()
+    client.say(HEAD + LENGTH + b"\r\n" + CALL[:30])
+    line = server.line()
+    line.hear(HEAD + LENGTH + b"\r\n" + CALL[:30])
+    line.close()
+    says_nothing(client)
+    client.say(CALL[30:])
+    head, said = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 502 ") and json.loads(said)["id"] == 1
+    server.lonely()
+    assert r.stop() == 0
+    assert [m["msg"] for m in r.of(type="message")] == [json.loads(CALL)]
+
+
+@pytest.mark.parametrize("framing", [LENGTH, CHUNKS, LENGTH + EXPECT], ids=["length", "chunks", "expect"])
+def test_who_is_not_let_in_is_not_heard_but_did_not_say_nothing(server, record, framing):
+    r = record(server.port)
+    client = r.connect()
+    client.say(HEAD.replace(b"localhost", b"evil.example") + framing + b"\r\n")
+    head, _ = client.hear_answer()
+    assert head.startswith(b"HTTP/1.1 403 ")
+    server.lonely()
+    assert r.stop() == 0
+    assert kinds(r) == ["request", "response", "raw", "end"]
+    assert [q["body"] for q in r.of(ev="request")] == ["late"]
+    assert [(w["text"], w["why"]) for w in r.of(type="raw")] == [("", "cut off")]
+
+
 def test_what_is_compressed_passes_compressed(server, record):
     r = record(server.port)
     client = r.connect()

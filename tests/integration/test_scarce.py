@@ -1,15 +1,13 @@
 """Without descriptors: whoever comes is told, nobody spins, those who are in notice nothing, and it passes."""
 import os
 import pathlib
-import queue
 import resource
-import threading
 import time
 
 import pytest
 
 import swarm
-from http_peers import WAIT, Program, Upstream, call, result
+from http_peers import WAIT, Program, Upstream
 from test_swarm import recording_with_a_question
 
 LIMIT = 64
@@ -131,39 +129,6 @@ def test_who_is_in_notices_nothing(mcpreel, tmp_path, streams):
         assert sum(status == 503 for _, status in others) > CLIENTS / 2
     finally:
         program.close()
-
-
-def test_who_only_keeps_a_connection_makes_room(mcpreel, tmp_path):
-    """Clients that were answered and never close: each new one is answered, and who waits for an answer keeps its place."""
-    held, release = queue.Queue(), threading.Event()
-
-    def serve(conn):
-        while request := conn.request():
-            if request.method == "GET":
-                held.put(conn)
-                assert release.wait(WAIT)
-            conn.answer(json_=result(1))
-
-    server = Upstream(serve)
-    program = limited(LIMIT, mcpreel, "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url", server.url)
-    try:
-        waits = program.client()
-        waits.ask(method="GET")
-        held.get(timeout=WAIT)
-        clients = []
-        for n in range(CLIENTS):
-            clients.append(program.client())
-            assert clients[-1].post(call(n)).status == 200
-        assert clients[0].rest() == b""  # the one that was idle longest had to go
-        assert clients[-1].post(call(CLIENTS)).status == 200
-        release.set()
-        assert waits.answer().status == 200
-        assert program.stop() == 0
-        assert "more clients than file descriptors" not in program.err
-    finally:
-        release.set()
-        program.close()
-        server.close()
 
 
 def test_without_a_descriptor_for_the_server_its_client_is_told(mcpreel, tmp_path, streams):

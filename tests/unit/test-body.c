@@ -76,6 +76,15 @@ static void a_chunk_that_is_refused_says_why(void **state)
     body_release(&b);
 }
 
+static void a_length_of_nothing_is_no_body(void **state)
+{
+    (void)state;
+    assert_true(body_is_none((struct body_plan){ .kind = BODY_NONE, .length = 3 }));
+    assert_true(body_is_none((struct body_plan){ .kind = BODY_LENGTH }));
+    assert_false(body_is_none((struct body_plan){ .kind = BODY_LENGTH, .length = 1 }));
+    assert_false(body_is_none((struct body_plan){ .kind = BODY_CHUNKED }));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +92,7 @@ int main(void)
         cmocka_unit_test(so_many_bytes_are_of_the_body_and_no_more),
         cmocka_unit_test(chunks_are_the_body_without_their_frames),
         cmocka_unit_test(a_chunk_that_is_refused_says_why),
+        cmocka_unit_test(a_length_of_nothing_is_no_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

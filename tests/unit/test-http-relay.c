@@ -1,223 +1,13 @@
 #include "transport/http-relay.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "dial.h"
-#include "peer.h"
-#include "test.h"
-
-/* An owner that writes down what it is told, the server behind the relay, and a client. */
-struct rig {
-    struct loop *loop;
-    struct http_relay *relay;
-    struct http_gate gate;
-    struct peer server;
-    struct buf seen, heard;
-    int client, at_end; /* bytes that the client could have read at the `end` event */
-    int at_settle;      /* the same when anything was last settled */
-    bool unsettled;     /* something was told since */
-    size_t ends, sent, bytes;
-    bool quiet; /* bytes are counted, not kept */
-    bool edits; /* see take_edit() */
-    struct http_relay_end end;
-};
-
-/* Of what is told one after the other, each goes on, and is settled, before the next; only an
- * answer may come with its head, and the end with either. */
-static void take_request(void *to, struct http_passage *p, const struct request *r)
-{
-    struct rig *g = to;
-
-    assert_false(g->unsettled);
-    g->unsettled = true;
-    buf_printf(&g->seen, "%d:%d %.*s %.*s%s\n", (int)p->number, (int)p->connection,
-               STR_ARG(r->method), STR_ARG(r->target), p->endpoint ? " endpoint" : "");
-    p->user = g;
-    p->unpacked = g->edits;
-}
-
-static void take_body(void *to, struct http_passage *p, struct str bytes)
-{
-    struct rig *g = to;
-
-    assert_false(g->unsettled);
-    g->unsettled = true;
-    assert_ptr_equal(p->user, g);
-    g->sent += bytes.len;
-    if (!g->quiet)
-        buf_printf(&g->seen, "body '%.*s'\n", STR_ARG(bytes));
-}
-
-static struct str take_asked(void *to, struct http_passage *p)
-{
-    struct rig *g = to;
-
-    assert_false(g->unsettled || p->user != g);
-    g->unsettled = true;
-    buf_printf(&g->seen, "asked\n");
-    return g->sent ? STR("7") : STR_NONE;
-}
-
-static void take_head(void *to, struct http_passage *p, const struct request *asked,
-                      const struct reply *r)
-{
-    struct rig *g = to;
-
-    assert_false(g->unsettled || !asked->path.len);
-    g->unsettled = true;
-    p->edited = g->edits;
-    buf_printf(&g->seen, "head %u\n", r->status);
-}
-
-static bool take_posted(void *to, const struct request *r)
-{
-    (void)to;
-    return str_eq(r->query, STR("post"));
-}
-
-static bool take_edit(void *to, struct http_passage *p, struct str *bytes, bool last,
-                      const char **why)
-{
-    size_t len = bytes->len, x = str_find(*bytes, 'x');
-
-    (void)to, (void)p;
-    *why = "there is an x in it";
-    *bytes = x < len ? str_n(bytes->at, x) : last ? STR("rest") : STR("other");
-    return x == len;
-}
-
-static void take_answer(void *to, struct http_passage *p, struct str bytes)
-{
-    struct rig *g = to;
-
-    g->unsettled = true;
-    (void)p;
-    g->bytes += bytes.len;
-    if (!g->quiet)
-        buf_printf(&g->seen, "answer '%.*s'\n", STR_ARG(bytes));
-}
-
-static void take_own(void *to, struct http_passage *p, unsigned status, const char *text)
-{
-    struct rig *g = to;
-
-    g->unsettled = true;
-    (void)p;
-    buf_printf(&g->seen, "own %u %s\n", status, text);
-}
-
-static void take_end(void *to, struct http_passage *p, const struct http_relay_end *end)
-{
-    static const char *const by[] = { "server", "client", "fault", "self" };
-    struct rig *g = to;
-
-    g->unsettled = true;
-    assert_ptr_equal(p->user, g);
-    g->ends++;
-    buf_printf(&g->seen, "end %s%s%s\n", by[end->by], end->clean ? " clean" : " ",
-               end->clean ? "" : end->text);
-    if (g->client >= 0)
-        ioctl(g->client, FIONREAD, &g->at_end);
-}
-
-static void take_refused(void *to, uint64_t connection, const struct exchange_fault *why)
-{
-    struct rig *g = to;
-
-    (void)connection;
-    buf_printf(&g->seen, "refused %s\n", why->text);
-}
-
-static void settle(void *to)
-{
-    struct rig *g = to;
-
-    if (g->client >= 0 && g->unsettled)
-        ioctl(g->client, FIONREAD, &g->at_settle);
-    g->unsettled = false;
-}
-
-static const struct http_relay_events events = { .posted = take_posted,
-                                                 .request = take_request,
-                                                 .body = take_body,
-                                                 .asked = take_asked,
-                                                 .head = take_head,
-                                                 .answer = take_answer,
-                                                 .edit = take_edit,
-                                                 .own = take_own,
-                                                 .end = take_end,
-                                                 .settle = settle,
-                                                 .refused = take_refused };
-
-static int port_of(const struct rig *g)
-{
-    return http_relay_at(g->relay)->port;
-}
-
-/* `path` is the target's, with its query. */
-static void open_url(struct rig *g, const char *url)
-{
-    struct http_relay_config config = { .gate = &g->gate, .server.url = str_z(url) };
-    struct err e = ERR_NONE;
-
-    if (!http_relay_open(&g->relay, g->loop, &config, &events, g, &e))
-        fail_msg("%s", e.msg);
-    g->client = dial_port(port_of(g));
-}
-
-static void set_up(struct rig *g)
-{
-    *g = (struct rig){ .loop = loop_new(), .client = -1 };
-    buf_init(&g->seen, 1 << 20);
-    buf_init(&g->heard, 1 << 24);
-}
-
-static void open_rig(struct rig *g, const struct peer_step *script, const char *path)
-{
-    char url[128];
-
-    set_up(g);
-    peer_start(&g->server, script);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d%s", g->server.port, path);
-    open_url(g, url);
-}
-
-static void close_rig(struct rig *g)
-{
-    http_relay_close(g->relay);
-    if (g->client >= 0)
-        close(g->client);
-    loop_free(g->loop);
-    buf_release(&g->seen);
-    buf_release(&g->heard);
-}
-
-/* What the client says, and what it hears then, to its end. */
-static void talk(struct rig *g, const char *say, const char *hear)
-{
-    buf_clear(&g->heard);
-    dial_say(g->client, str_z(say));
-    dial_hear(g->loop, g->client, &g->heard, str_z(hear));
-    assert_str(buf_str(&g->heard), str_z(hear));
-}
-
-static void assert_seen(struct rig *g, const char *want)
-{
-    assert_str(buf_str(&g->seen), str_z(want));
-    assert_false(g->unsettled);
-    buf_clear(&g->seen);
-}
-
-static void hang_up(struct rig *g)
-{
-    close(g->client);
-    g->client = -1;
-}
+#include "relay-rig.h"
+#include "trace/limits.h"
 
 #define HOST "Host: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
@@ -420,9 +210,153 @@ static void without_a_server_there_is_an_answer(void **state)
     close_rig(&g);
 }
 
-/* The system takes in only so many whom nobody has asked in yet. */
+static bool has_ended(void *to)
+{
+    return ((struct rig *)to)->ends > 0;
+}
+
+static bool has_asked(void *to)
+{
+    return strstr(buf_z(&((struct rig *)to)->seen), "POST") != NULL;
+}
+
+/* A relay whose server is gone, and has been found to be: only the head was sent. */
+static void lose_server(struct rig *g, const char *head, const struct http_patience *patience)
+{
+    static const struct peer_step nothing[] = { PEER(DONE) };
+    struct http_relay_config config = { .listen.patience = patience };
+    struct err e = ERR_NONE;
+    char url[64];
+
+    set_up(g);
+    peer_start(&g->server, nothing);
+    peer_join(&g->server);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", g->server.port);
+    config.gate = &g->gate;
+    config.server.url = str_z(url);
+    assert_true(http_relay_open(&g->relay, g->loop, &config, &events, g, &e));
+    g->client = dial_port(port_of(g));
+    dial_say(g->client, str_z(head));
+    assert_true(dial_until(g->loop, has_asked, g));
+    for (int i = 0; i < 5; i++)
+        dial_pause(g->loop);
+}
+
+/* What was told to the owner, but for the words of the failure, which name the port. */
+static void assert_owed(struct rig *g, const char *before, const char *after)
+{
+    char want[300];
+
+    snprintf(want, sizeof want,
+             "1:1 POST /mcp endpoint\n%sown 502 cannot connect to 'http://127.0.0.1:%d': "
+             "connection refused\n%s",
+             before, g->server.port, after);
+    assert_seen(g, want);
+}
+
+#define POST "POST /mcp HTTP/1.1\r\n" HOST JSON
+
+static void whom_the_server_fails_is_heard_out_before_it_is_told(void **state)
+{
+    static const struct {
+        const char *head, *first, *body;
+    } ways[] = {
+        { "Content-Length: 4\r\n\r\n", "", "abcd" },
+        { "Transfer-Encoding: chunked\r\n\r\n", "", "4\r\nabcd\r\n0\r\n\r\n" },
+        { "Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+          "abcd" },
+    };
+    struct rig g;
+    char head[200];
+    int waits;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(head, sizeof head, "%s%s", POST, ways[i].head);
+        lose_server(&g, head, NULL);
+        assert_int_equal(ioctl(g.client, FIONREAD, &waits), 0);
+        assert_int_equal(waits, strlen(ways[i].first));
+        assert_str(buf_str(&g.seen), STR("1:1 POST /mcp endpoint\n"));
+        dial_say(g.client, str_z(ways[i].body));
+        dial_hear(g.loop, g.client, &g.heard, STR("}}"));
+        snprintf(head, sizeof head, "%sHTTP/1.1 502 Bad Gateway\r\n", ways[i].first);
+        assert_true(str_starts(buf_str(&g.heard), str_z(head)));
+        assert_non_null(strstr(buf_z(&g.heard), "\"id\":7,"));
+        assert_owed(&g, "body 'abcd'\nasked\n", "end fault clean\n");
+        close_rig(&g);
+    }
+}
+
+/* It closes its side, or waits for longer than a body may. */
+static void who_never_says_all_of_it_is_told_in_the_end(void **state)
+{
+    struct http_patience hasty = http_conn_patience;
+    struct rig g;
+
+    (void)state;
+    hasty.body_ms = 200;
+    for (int slow = 0; slow < 2; slow++) {
+        lose_server(&g, POST "Content-Length: 4\r\n\r\nab", slow ? &hasty : NULL);
+        if (!slow)
+            shutdown(g.client, SHUT_WR);
+        dial_hear(g.loop, g.client, &g.heard, STR("}}"));
+        assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 502 Bad Gateway\r\n")));
+        assert_non_null(strstr(buf_z(&g.heard), "\"id\":null,"));
+        assert_owed(&g, "body 'ab'\n", "end fault clean\n");
+        assert_int_equal(http_relay_open_count(g.relay), 0);
+        close_rig(&g);
+    }
+}
+
+/* As much of it as is taken now. */
+static size_t say_some(struct rig *g, struct str bytes)
+{
+    ssize_t n = send(g->client, bytes.at, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    assert_true(n > 0 || errno == EAGAIN);
+    dial_pause(g->loop);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Of a body without an end no more is read than would be kept. */
+static void who_says_too_much_is_told_before_it_has_ended(void **state)
+{
+    static char much[1 << 20];
+    struct rig g;
+
+    (void)state;
+    lose_server(&g, POST "Content-Length: 1000000000\r\n\r\n", NULL);
+    g.quiet = true;
+    while (!g.ends)
+        say_some(&g, str_n(much, sizeof much));
+    assert_true(g.sent > LIMIT_MESSAGE && g.sent <= LIMIT_MESSAGE + sizeof much);
+    dial_hear(g.loop, g.client, &g.heard, STR("}}"));
+    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 502 Bad Gateway\r\n")));
+    assert_owed(&g, "", "end fault clean\n");
+    close_rig(&g);
+}
+
+static void a_client_that_leaves_while_it_is_heard_out_has_left(void **state)
+{
+    static const struct linger at_once = { .l_onoff = 1 };
+    struct rig g;
+
+    (void)state;
+    lose_server(&g, POST "Content-Length: 4\r\n\r\nab", NULL);
+    setsockopt(g.client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    hang_up(&g);
+    assert_true(dial_until(g.loop, has_ended, &g));
+    assert_seen(&g, "1:1 POST /mcp endpoint\nbody 'ab'\n"
+                    "end client the client has closed the connection\n");
+    close_rig(&g);
+}
+
+/* The system takes in only so many whom nobody has asked in yet. What is posted meanwhile waits
+ * with the client, as far as it is much, and is heard in the end. */
 static void a_server_that_takes_too_long_to_connect_to_is_a_504(void **state)
 {
+    static char much[1 << 20];
+    struct str rest = str_n(much, sizeof much);
     static const struct peer_step script[] = { PEER(HOLD), PEER(DONE) };
     struct http_relay_config config = { .server.connect_ms = 50 };
     struct err e = ERR_NONE;
@@ -443,6 +377,14 @@ static void a_server_that_takes_too_long_to_connect_to_is_a_504(void **state)
     dial_say(g.client, STR("GET / HTTP/1.1\r\n" HOST "\r\n"));
     dial_hear(g.loop, g.client, &g.heard, STR("it took too long\"}}"));
     assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
+    buf_clear(&g.heard);
+    g.quiet = true;
+    dial_say(g.client, STR(POST "Content-Length: 1048576\r\n\r\n"));
+    while (rest.len)
+        rest = str_skip(rest, say_some(&g, rest));
+    dial_hear(g.loop, g.client, &g.heard, STR("it took too long\"}}"));
+    assert_true(str_starts(buf_str(&g.heard), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
+    assert_int_equal(g.sent, sizeof much);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         close(others[i]);
     peer_go(&g.server);
@@ -487,11 +429,6 @@ static void an_answer_that_is_broken_off_is_broken_off(void **state)
                     "hexadecimal number\n");
     peer_join(&g.server);
     close_rig(&g);
-}
-
-static bool has_ended(void *to)
-{
-    return ((struct rig *)to)->ends > 0;
 }
 
 static void a_client_that_leaves_ends_its_request_at_the_server(void **state)
@@ -781,6 +718,10 @@ int main(void)
         cmocka_unit_test(paths_are_those_of_the_target),
         cmocka_unit_test(a_request_that_is_dropped_unanswered_is_a_502_and_not_sent_again),
         cmocka_unit_test(without_a_server_there_is_an_answer),
+        cmocka_unit_test(whom_the_server_fails_is_heard_out_before_it_is_told),
+        cmocka_unit_test(who_never_says_all_of_it_is_told_in_the_end),
+        cmocka_unit_test(who_says_too_much_is_told_before_it_has_ended),
+        cmocka_unit_test(a_client_that_leaves_while_it_is_heard_out_has_left),
         cmocka_unit_test(a_server_that_takes_too_long_to_connect_to_is_a_504),
         cmocka_unit_test(an_answer_that_is_broken_off_is_broken_off),
         cmocka_unit_test(a_client_that_leaves_ends_its_request_at_the_server),

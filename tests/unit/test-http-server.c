@@ -342,60 +342,6 @@ static void who_is_one_too_many_is_told_and_may_come_again(void **state)
     close_house(&h);
 }
 
-/* Looks often whether somebody is too slow, and nobody is. */
-static const struct http_patience watchful = {
-    .head_ms = 60000,
-    .idle_ms = 60000,
-    .body_ms = 60000,
-    .body_rate = 1,
-    .take_ms = 60000,
-    .linger_ms = 20,
-};
-
-static void ask_and_stay(struct house *h, int fd)
-{
-    dial_say(fd, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc"));
-    assert_string_equal(dial_hear(h->loop, fd, &h->heard, STR("\r\n\r\nabc")), "");
-    for (int i = 0; i < 20; i++) /* so that it is looked at meanwhile */
-        dial_pause(h->loop);
-}
-
-static void who_keeps_a_connection_unused_for_longest_makes_room(void **state)
-{
-    struct http_server_config five = { .host = STR("127.0.0.1"),
-                                       .max_connections = 5,
-                                       .patience = &watchful };
-    struct house h;
-    int fds[6];
-
-    (void)state;
-    open_house(&h, &five);
-    for (int i = 0; i < 5; i++)
-        fds[i] = dial(&h);
-    dial_say(fds[0], STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    dial_say(fds[1], STR("GE"));
-    ask_and_stay(&h, fds[2]);
-    ask_and_stay(&h, fds[3]);
-    ask_and_stay(&h, fds[2]);
-    assert_int_equal(h.owner.requests, 4); /* the last has said nothing yet */
-
-    fds[5] = dial(&h);
-    buf_clear(&h.heard);
-    assert_string_equal(dial_hear(h.loop, fds[3], &h.heard, STR_NONE), "end");
-    assert_int_equal(h.heard.len, 0);
-    dial_say(fds[1], STR("T /hold HTTP/1.1\r\n" H "\r\n"));
-    dial_say(fds[2], STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    dial_say(fds[4], STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    dial_say(fds[5], STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    wait_for_requests(&h, 8);
-    assert_int_equal(http_server_connections(h.server), 5);
-    assert_int_equal(h.owner.refused + h.owner.gone, 0);
-    for (int i = 0; i < 6; i++)
-        close(fds[i]);
-    wait_for_gone(&h, 5);
-    close_house(&h);
-}
-
 static void everybody_is_told_however_many_come(void **state)
 {
     enum { MANY = 40 };
@@ -670,7 +616,6 @@ int main(void)
         cmocka_unit_test(a_broken_answer_is_seen_to_be_broken),
         cmocka_unit_test(an_early_answer_reaches_who_is_still_sending),
         cmocka_unit_test(who_is_one_too_many_is_told_and_may_come_again),
-        cmocka_unit_test(who_keeps_a_connection_unused_for_longest_makes_room),
         cmocka_unit_test(everybody_is_told_however_many_come),
         cmocka_unit_test(who_takes_its_time_is_given_up),
         cmocka_unit_test(who_takes_nothing_of_its_answer_is_given_up),

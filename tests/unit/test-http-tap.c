@@ -67,6 +67,7 @@ static struct http_seen *begin(struct recorder *r, const char *method, const cha
         .host = PLACE_SELF,
         .origin = PLACE_NONE,
         .endpoint = str_starts(str_z(path), STR("/mcp")),
+        .body = strcmp(method, "POST") == 0,
     };
 
     tick(r);
@@ -371,7 +372,70 @@ static void a_request_that_never_was_whole_is_told_as_far_as_it_went(void **stat
                  "@14000 conn=1 x=3 http POST /mcp state=none host=self origin=none body=late"
                  " headers=[]\n"
                  "@14000 conn=1 x=3 http 401 none by=server headers=[]\n"
+                 "@15000 conn=1 x=3 raw c2s  (cut off)\n"
                  "@15000 conn=1 x=3 http end server\n");
+    stop(&r);
+}
+
+static void refuse(struct recorder *r, struct http_seen *x)
+{
+    static const struct fields none = { .at = NULL };
+
+    http_tap_answer(x, 502, &none, BY_MCPREEL, tick(r));
+    http_tap_end(x, BY_ERROR, true, STR("nobody"), tick(r));
+}
+
+/* Where one was announced it is never told to have been empty, unless it was. */
+static void of_who_is_answered_by_us_or_leaves_it_is_told_what_it_said(void **state)
+{
+    struct recorder r;
+    struct http_seen *x;
+
+    (void)state;
+    start(&r);
+    refuse(&r, post(&r, "", "{'id':1,'method':'a'}"));
+    refuse(&r, begin(&r, "POST", "/mcp", ""));
+    x = begin(&r, "POST", "/mcp", "");
+    send(&r, x, STR("{\"id\":1,"));
+    refuse(&r, x);
+    x = begin(&r, "POST", "/mcp", "");
+    http_tap_end(x, BY_CLIENT, false, STR_NONE, tick(&r));
+    assert_terse(&r.seen,
+                 "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=message"
+                 " headers=[]\n"
+                 "@3000 conn=1 x=1 #1 c2s {'id':1,'method':'a'}\n"
+                 "@4000 conn=1 x=1 http 502 none by=mcpreel headers=[]\n"
+                 "@5000 conn=1 x=1 http end error why=nobody\n"
+                 "@7000 conn=1 x=2 http POST /mcp state=none host=self origin=none body=late "
+                 "headers=[]\n"
+                 "@7000 conn=1 x=2 http 502 none by=mcpreel headers=[]\n"
+                 "@8000 conn=1 x=2 raw c2s  (cut off)\n"
+                 "@8000 conn=1 x=2 http end error why=nobody\n"
+                 "@11000 conn=1 x=3 http POST /mcp state=none host=self origin=none body=late"
+                 " headers=[]\n"
+                 "@11000 conn=1 x=3 http 502 none by=mcpreel headers=[]\n"
+                 "@12000 conn=1 x=3 raw c2s {'id':1, (cut off)\n"
+                 "@12000 conn=1 x=3 http end error why=nobody\n"
+                 "@14000 conn=1 x=4 http POST /mcp state=none host=self origin=none body=raw "
+                 "headers=[]\n"
+                 "@14000 conn=1 x=4 raw c2s  (cut off)\n"
+                 "@14000 conn=1 x=4 http end client unclean\n");
+    refuse(&r, post(&r, "", ""));
+    refuse(&r, begin(&r, "GET", "/mcp", ""));
+    refuse(&r, begin(&r, "POST", "/token", ""));
+    assert_terse(&r.seen,
+                 "@17000 conn=1 x=5 http POST /mcp state=none host=self origin=none body=empty"
+                 " headers=[]\n"
+                 "@18000 conn=1 x=5 http 502 none by=mcpreel headers=[]\n"
+                 "@19000 conn=1 x=5 http end error why=nobody\n"
+                 "@21000 conn=1 x=6 http GET /mcp state=none host=self origin=none body=empty"
+                 " headers=[]\n"
+                 "@21000 conn=1 x=6 http 502 none by=mcpreel headers=[]\n"
+                 "@22000 conn=1 x=6 http end error why=nobody\n"
+                 "@24000 conn=1 x=7 http POST /token state=none host=self origin=none body=late"
+                 " headers=[]\n"
+                 "@24000 conn=1 x=7 http 502 none by=mcpreel headers=[]\n"
+                 "@25000 conn=1 x=7 http end error why=nobody\n");
     stop(&r);
 }
 
@@ -636,6 +700,7 @@ int main(void)
         cmocka_unit_test(what_breaks_off_is_told_as_far_as_it_went),
         cmocka_unit_test(a_request_that_is_whole_after_its_answer_began_stands_behind_that),
         cmocka_unit_test(a_request_that_never_was_whole_is_told_as_far_as_it_went),
+        cmocka_unit_test(of_who_is_answered_by_us_or_leaves_it_is_told_what_it_said),
         cmocka_unit_test(logins_leave_no_body_and_no_query),
         cmocka_unit_test(a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it),
         cmocka_unit_test(an_endpoint_elsewhere_makes_no_session),

@@ -338,6 +338,8 @@ static const struct {
     { HEADER "c2s {'a':1}\n", STATS_NOT_JSONRPC, 1 },
     { HEADER "| {'type':'raw','from':'server','text':'hi'}\n", STATS_SERVER_NOISE, 1 },
     { HEADER "| {'type':'raw','from':'client','text':'hi'}\n", STATS_CLIENT_NOISE, 1 },
+    { HEADER "x=1 http 401\n| {'type':'raw','from':'client','exchange':1,'text':''}\n",
+      STATS_CLIENT_NOISE, 0 },
     { HEADER "x=1 http 202\n| {'type':'raw','from':'server','exchange':1,'text':'Accepted'}\n",
       STATS_SERVER_NOISE, 0 },
     { HEADER "x=1 http 200\n| {'type':'raw','from':'server','exchange':1,'text':'Accepted'}\n",

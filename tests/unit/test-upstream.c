@@ -1,5 +1,7 @@
 #include "engine/upstream.h"
 
+#include <stdio.h>
+
 #include "stepper.h"
 
 struct bench {
@@ -428,6 +430,27 @@ static void a_late_greeting_that_fails_fails_nobody_else(void **state)
     tear_down(&b);
 }
 
+static void what_it_refuses_is_not_kept(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    for (int returns = 0; returns < 2; returns++) {
+        set_up_one(&b, returns);
+        for (int i = 0; i < 1000; i++) {
+            char answer[128];
+
+            tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+            snprintf(answer, sizeof answer,
+                     "{'id':%d,'error':{'code':-32000,'message':'no\\nsuch thing'}}", i + 1);
+            tell(&b, SERVER, answer);
+        }
+        assert_int_equal(b.up.forwarded, 1000);
+        assert_true(b.up.arena.held <= 1024);
+        tear_down(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +470,7 @@ int main(void)
         cmocka_unit_test(one_that_ends_owing_nothing_has_not_failed),
         cmocka_unit_test(an_error_of_its_own_is_no_complaint_whatever_data_it_has),
         cmocka_unit_test(a_late_greeting_that_fails_fails_nobody_else),
+        cmocka_unit_test(what_it_refuses_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
