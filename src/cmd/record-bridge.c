@@ -2,12 +2,14 @@
 
 #include "cmd/server-at.h"
 #include "loop/signals.h"
+#include "loop/timer.h"
 #include "trace/limits.h"
 #include "transport/stdio.h"
 
 enum {
     HIGH_WATER = 1 << 20,         /* for the client, and not taken */
     SERVER_HIGH_WATER = 16 << 20, /* for the server */
+    GRACE_MS = 1000,              /* to take what was said, when we are to end */
 };
 
 struct bridge {
@@ -18,9 +20,11 @@ struct bridge {
     struct stdio *client;
     struct server_at server;
     struct signals *signals;
-    bool holding;    /* the client is not read: the server has to take what there is */
-    bool signalled;  /* somebody wants us to end */
-    struct err lost; /* ERR_OK, or why standard output cannot be written */
+    struct timer *grace; /* runs once all is said and somebody wants us to end */
+    bool holding;        /* the client is not read: the server has to take what there is */
+    bool signalled;      /* somebody wants us to end */
+    bool said_all;       /* to the client, which may not have taken it */
+    struct err lost;     /* ERR_OK, or why standard output cannot be written */
 };
 
 static struct tap_time now(void *to)
@@ -58,22 +62,27 @@ static void on_settle(void *to)
         adjust(b);
 }
 
-static void on_written(void *to)
+static void stop(void *to)
 {
     struct bridge *b = to;
 
     loop_stop(b->loop);
 }
 
-/* Who is asked to end does not wait for a client to read. */
+/* Who is asked to end does not wait for long for a client to read. */
+static void set_grace(struct bridge *b)
+{
+    if (b->signalled && b->said_all)
+        timer_set(b->grace, GRACE_MS);
+}
+
 static void on_done(void *to)
 {
     struct bridge *b = to;
 
-    if (b->signalled)
-        loop_stop(b->loop);
-    else
-        stdio_finish(b->client, on_written, b);
+    b->said_all = true;
+    set_grace(b);
+    stdio_finish(b->client, stop, b);
 }
 
 static const struct server_at_events server_events = { .message = on_message,
@@ -147,7 +156,9 @@ static void on_signal(void *to, int signum)
     if (b->signalled)
         loop_stop(b->loop); /* who asks twice does not want to wait */
     b->signalled = true;
+    set_grace(b);
     server_at_leave(&b->server, STR(RECORD_WHY_ENDED));
+    server_at_read(&b->server, true); /* nothing of what comes now is for the client */
 }
 
 /* Only the disk is waited for: whoever is tired of that may end us as any other program. */
@@ -177,6 +188,7 @@ static int run(struct bridge *b, struct err *e)
     int code;
 
     b->signals = signals_watch(b->loop, on_signal, b);
+    b->grace = timer_new(b->loop, stop, b);
     if (!reel_settle(&b->reel, true, e)) {
         code = app_exit_code(e);
     } else if (!stdio_open(&b->client, b->loop, 0, 1, LIMIT_MESSAGE, &client_events, b, e)) {
@@ -194,6 +206,7 @@ static int run(struct bridge *b, struct err *e)
         code = reel_end(&b->reel, code, NULL);
     }
     stdio_close(b->client);
+    timer_close(b->grace);
     signals_close(b->signals);
     return code;
 }

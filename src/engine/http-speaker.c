@@ -599,9 +599,11 @@ static void leave(struct http_speaker *s, struct str why)
 {
     s->state = HTTP_SPEAKER_LEAVING;
     http_talk_drop_all(&s->talks, &s->say, why);
-    http_said_give_up(&s->said, &s->told.waits);
-    while (why.len && s->told.waits.first)
-        http_told_fail(&s->told, s->told.waits.first->by, 0, why);
+    if (why.len) {
+        http_said_give_up(&s->said, &s->told.waits);
+        http_told_fail_all(&s->told, why);
+    }
+    http_said_release(&s->said);
     http_waits_release(&s->told.waits);
     if (!s->peer.session.len || s->ended)
         return;

@@ -146,3 +146,30 @@ void http_told_fail(struct http_told *t, const void *by, unsigned status, struct
         http_waits_remove(&t->waits, w);
     }
 }
+
+/* In one line, however many they are. */
+static void report_all(struct http_told *t, struct str why)
+{
+    const struct http_wait *first = NULL;
+    size_t count = 0;
+
+    for (const struct http_wait *w = t->waits.first; w; w = w->next) {
+        if (w->given_up)
+            continue;
+        if (!count++)
+            first = w;
+    }
+    if (count == 1)
+        say_report(t->say, LOG_WARN, "%.*s: %.*s", STR_ARG(first->method), STR_ARG(why));
+    else if (count)
+        say_report(t->say, LOG_WARN, "%zu requests: %.*s", count, STR_ARG(why));
+}
+
+void http_told_fail_all(struct http_told *t, struct str why)
+{
+    report_all(t, why);
+    t->greeting = false;
+    for (struct http_wait *w; (w = t->waits.first); http_waits_remove(&t->waits, w))
+        if (!w->given_up)
+            say_error(t->say, w->id, MCP_SERVER_ERROR, why, STR_NONE);
+}

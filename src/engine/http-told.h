@@ -51,4 +51,7 @@ void http_told_seen(struct http_told *t, struct http_talk *of);
  * that of HTTP; 0: it has nothing to do with it. */
 void http_told_fail(struct http_told *t, const void *by, unsigned status, struct str why);
 
+/* Everybody who waits for anything does, and the log hears of it once. */
+void http_told_fail_all(struct http_told *t, struct str why);
+
 #endif

@@ -25,7 +25,7 @@ static enum http_wait_for kind_of(struct str method)
 void http_waits_add(struct http_waits *w, const struct mcp_message *request, const void *by)
 {
     struct str id = json_raw(request->id), key;
-    struct http_wait **end = &w->first, *new;
+    struct http_wait *new;
     struct arena a = { 0 };
     char *at;
 
@@ -38,9 +38,8 @@ void http_waits_add(struct http_waits *w, const struct mcp_message *request, con
     new->key = str_keep(&at, key);
     new->method = str_keep(&at, request->method);
     arena_release(&a);
-    while (*end)
-        end = &(*end)->next;
-    *end = new;
+    *(w->last ? &w->last->next : &w->first) = new;
+    w->last = new;
 }
 
 void http_waits_add_all(struct http_waits *w, struct json_val batch, const void *by)
@@ -98,11 +97,13 @@ struct http_wait *http_waits_only(const struct http_waits *w, const void *by)
 
 void http_waits_remove(struct http_waits *w, struct http_wait *gone)
 {
-    struct http_wait **at = &w->first;
+    struct http_wait *before = NULL;
 
-    while (*at != gone)
-        at = &(*at)->next;
-    *at = gone->next;
+    for (struct http_wait *at = w->first; at != gone; at = at->next)
+        before = at;
+    *(before ? &before->next : &w->first) = gone->next;
+    if (w->last == gone)
+        w->last = before;
     free(gone);
 }
 

@@ -25,7 +25,7 @@ struct http_wait {
 };
 
 struct http_waits {
-    struct http_wait *first; /* the oldest */
+    struct http_wait *first, *last; /* the oldest, and the youngest */
 };
 
 void http_waits_release(struct http_waits *w);

@@ -222,6 +222,49 @@ def test_a_signal_ends_it_and_the_session(upstream, bridge, signum):
     assert {(e["by"], e["why"]) for e in of(recorded(one), "http", ev="end", clean=False)} == {("mcpreel", "mcpreel was ended")}
 
 
+def many_held(upstream, bridge):
+    """A bridge with two thousand requests that wait, and a client that does not read: the first word of the server never comes."""
+    begun = threading.Event()
+
+    def serve(conn):
+        conn.request()
+        begun.set()
+        conn.wait_end()
+
+    one = bridge(upstream(serve), reads=False)
+    # The last line is answered at once: whoever sees that knows that those before it were read.
+    one.write(b"".join(json.dumps(m).encode() + b"\n" for m in [initialize(), *(call(n, "x" * 40) for n in range(1, 2000))]) + b"noise\n")
+    assert begun.wait(WAIT)
+    noise = json.loads(one.process.stdout.readline())
+    assert noise["id"] is None
+    return one
+
+
+def wait_until_said(one, what):
+    deadline = time.monotonic() + WAIT
+    while what not in one.said:
+        assert time.monotonic() < deadline, one.said
+        time.sleep(0.005)
+
+
+def test_a_client_that_reads_late_is_told_of_each_request_that_a_signal_ended(upstream, bridge):
+    one = many_held(upstream, bridge)
+    one.process.send_signal(signal.SIGTERM)
+    wait_until_said(one, "2000 requests: mcpreel was ended")  # more than a pipe holds
+    one.start_reading()
+    assert one.end() == 4
+    assert [one.hear() for _ in range(2000)] == [
+        {"jsonrpc": "2.0", "id": n, "error": {"code": -32000, "message": "mcpreel was ended"}} for n in range(2000)]
+    assert one.hear() is None
+
+
+def test_a_client_that_never_reads_does_not_keep_it_from_ending(upstream, bridge):
+    one = many_held(upstream, bridge)
+    one.process.send_signal(signal.SIGTERM)
+    assert one.end() == 4
+    assert recorded(one)[-1]["exit_code"] == 4
+
+
 def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):
     """However much the server has to say."""
     begun, left = threading.Event(), threading.Event()

@@ -29,7 +29,7 @@ static void lines_come_in_the_order_they_were_said(void **state)
 
 static void what_never_goes_is_waited_for_in_vain(void **state)
 {
-    struct http_waits w = { NULL };
+    struct http_waits w = { 0 };
     struct http_said s = { 0 };
 
     (void)state;

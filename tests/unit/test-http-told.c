@@ -196,6 +196,37 @@ static void who_waits_in_vain_is_told_why(void **state)
     close_bench(&b);
 }
 
+static void all_are_told_at_once_and_the_log_once(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'initialize'}", b.one);
+    ask(&b, "{'id':2,'method':'ping'}", b.other);
+    ask(&b, "{'id':3,'method':'ping'}", b.one);
+    b.told.greeting = true;
+    b.told.waits.last->given_up = true;
+    ask(&b, "{'id':'x','method':'ping'}", NULL);
+    http_told_fail_all(&b.told, STR("no"));
+    assert_did(&b.client,
+               "report warn 3 requests: no\n"
+               "<< {'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no'}}\n"
+               "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32000,'message':'no'}}\n"
+               "<< {'jsonrpc':'2.0','id':'x','error':{'code':-32000,'message':'no'}}\n");
+    assert_false(b.told.greeting);
+    assert_null(b.told.waits.first);
+    ask(&b, "{'id':4,'method':'ping'}", b.one);
+    b.told.waits.last->given_up = true;
+    http_told_fail_all(&b.told, STR("no"));
+    assert_did(&b.client, "");
+    ask(&b, "{'id':5,'method':'ping'}", b.one);
+    http_told_fail_all(&b.told, STR("no"));
+    assert_did(&b.client, "report warn ping: no\n<< {'jsonrpc':'2.0','id':5,'error':{"
+                          "'code':-32000,'message':'no'}}\n");
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_list_that_the_client_has_not_asked_for_is_not_the_clients),
         cmocka_unit_test(nobody_is_told_what_is_only_looked_at),
         cmocka_unit_test(who_waits_in_vain_is_told_why),
+        cmocka_unit_test(all_are_told_at_once_and_the_log_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,45 @@ static void what_one_brought_can_be_anothers(void **state)
     http_waits_release(&w);
 }
 
+static void assert_order(const struct http_waits *w, const char *methods)
+{
+    const struct http_wait *last = NULL;
+
+    for (const struct http_wait *at = w->first; at; at = at->next) {
+        assert_str(at->method, str_n(methods++, 1));
+        last = at;
+    }
+    assert_int_equal(*methods, 0);
+    assert_ptr_equal(w->last, last);
+}
+
+static void the_oldest_is_first_whoever_has_gone(void **state)
+{
+    struct http_waits w = { 0 };
+    int one = 0, other = 0;
+
+    (void)state;
+    assert_order(&w, "");
+    add(&w, "{'id':1,'method':'a'}", &one);
+    add(&w, "{'id':2,'method':'b'}", &one);
+    add(&w, "{'id':3,'method':'c'}", &other);
+    assert_order(&w, "abc");
+    http_waits_remove(&w, w.last);
+    assert_order(&w, "ab");
+    add(&w, "{'id':4,'method':'d'}", &other);
+    assert_order(&w, "abd");
+    http_waits_remove(&w, w.first->next);
+    assert_order(&w, "ad");
+    http_waits_remove(&w, w.first);
+    assert_order(&w, "d");
+    http_waits_forget(&w, &other);
+    assert_order(&w, "");
+    add(&w, "{'id':5,'method':'e'}", &one);
+    assert_order(&w, "e");
+    http_waits_release(&w);
+    assert_order(&w, "");
+}
+
 static void subscriptions_and_what_was_given_up_are_not_waited_for(void **state)
 {
     struct http_waits w = { 0 };
@@ -96,6 +135,7 @@ int main(void)
         cmocka_unit_test(an_id_is_found_by_what_it_means),
         cmocka_unit_test(of_two_with_the_same_id_the_bringers_own_counts),
         cmocka_unit_test(what_one_brought_can_be_anothers),
+        cmocka_unit_test(the_oldest_is_first_whoever_has_gone),
         cmocka_unit_test(subscriptions_and_what_was_given_up_are_not_waited_for),
     };
 
