@@ -21,13 +21,23 @@ _Static_assert(WINDOW + STRIDE - 1 == SWARM_SHORTEST, "every text has all of its
 
 static const uint64_t CASE = 0x2020202020202020u;
 
+static size_t bits_size(const struct swarm *s)
+{
+    return ((size_t)1 << s->log) / BITS;
+}
+
+static size_t chains_size(const struct swarm *s)
+{
+    return ((size_t)1 << (s->log - SPARSE)) * sizeof *s->chains;
+}
+
 static void lay_out(struct swarm *s, unsigned log)
 {
     s->log = log;
     free(s->bits);
     free(s->chains);
-    s->bits = mem_alloc(((size_t)1 << log) / BITS);
-    s->chains = mem_alloc(((size_t)1 << (log - SPARSE)) * sizeof *s->chains);
+    s->bits = mem_alloc(bits_size(s));
+    s->chains = mem_alloc(chains_size(s));
 }
 
 void swarm_init(struct swarm *s)
@@ -99,9 +109,8 @@ static void link_text(struct swarm *s, size_t index)
     *first = (uint32_t)index + 1;
 }
 
-static void link_all(struct swarm *s, unsigned log)
+static void link_all(struct swarm *s)
 {
-    lay_out(s, log);
     for (size_t i = 0; i < s->count; i++)
         link_text(s, i);
 }
@@ -188,10 +197,12 @@ static void add_text(struct swarm *s, struct swarm_text *t, const char *bytes)
     t->key = key_at(s, bytes);
     s->all = mem_reserve(s->all, &s->cap, s->count + 1, sizeof *s->all);
     s->all[s->count++] = *t;
-    if (s->count > (size_t)1 << (s->log - SPARSE))
-        link_all(s, s->log + 1);
-    else
+    if (s->count <= (size_t)1 << (s->log - SPARSE)) {
         link_text(s, s->count - 1);
+        return;
+    }
+    lay_out(s, s->log + 1);
+    link_all(s);
 }
 
 /* If every eight bytes have a blank in them, they count in both of its spellings. */
@@ -258,16 +269,17 @@ bool swarm_has(const struct swarm *s, struct str text, enum swarm_spelling spell
 
 void swarm_keep(struct swarm *s, bool (*keeps)(const void *to, uint32_t id), const void *to)
 {
-    unsigned log = FIRST_LOG;
     size_t kept = 0;
 
     for (size_t i = 0; i < s->count; i++)
         if (keeps(to, s->all[i].id))
             s->all[kept++] = s->all[i];
     s->count = kept;
-    while (kept > (size_t)1 << (log - SPARSE))
-        log++;
-    link_all(s, log);
+    if (!s->bits)
+        return;
+    memset(s->bits, 0, bits_size(s));
+    memset(s->chains, 0, chains_size(s));
+    link_all(s);
 }
 
 /* Those whose eight bytes stand at the place. */

@@ -53,7 +53,7 @@ void swarm_add(struct swarm *s, struct str text, enum swarm_spelling spelling, u
 bool swarm_has(const struct swarm *s, struct str text, enum swarm_spelling spelling,
                uint32_t *id);
 
-/* Forgets the texts of which the id is not to be kept. */
+/* Forgets the texts of which the id is not to be kept. Their room is for those that come. */
 void swarm_keep(struct swarm *s, bool (*keeps)(const void *to, uint32_t id), const void *to);
 
 /* A text at haystack[at..end). Where it returns false the search ends. */

@@ -28,6 +28,12 @@ static void assert_found(const struct swarm *s, struct str text, const char *wan
     buf_release(&f.text);
 }
 
+static bool is_even(const void *to, uint32_t id)
+{
+    (void)to;
+    return id % 2 == 0;
+}
+
 static void nothing_is_found_among_none(void **state)
 {
     struct swarm s;
@@ -37,6 +43,8 @@ static void nothing_is_found_among_none(void **state)
     swarm_init(&s);
     assert_found(&s, STR("anything at all"), "");
     assert_false(swarm_has(&s, STR("anything at all"), SWARM_EXACT, &id));
+    swarm_keep(&s, is_even, NULL);
+    assert_found(&s, STR("anything at all"), "");
     swarm_release(&s);
 }
 
@@ -129,12 +137,6 @@ static void what_was_added_is_known_without_being_kept(void **state)
     assert_true(swarm_has(&s, STR("a+b c d+e f g+h i"), SWARM_SPACE_OR_PLUS, &id));
     assert_int_equal(id, 300);
     swarm_release(&s);
-}
-
-static bool is_even(const void *to, uint32_t id)
-{
-    (void)to;
-    return id % 2 == 0;
 }
 
 static void many_are_found_and_those_not_kept_are_not(void **state)
