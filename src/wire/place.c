@@ -14,18 +14,6 @@ static enum place place_of(const struct url_authority *a, int port,
     return loopback ? PLACE_LOOPBACK : PLACE_OTHER;
 }
 
-/* The only value of that name; `*p` says what it is if there is not just one. */
-static bool only(const struct fields *f, struct str name, struct str *value, enum place *p)
-{
-    const struct field *first = fields_next(f, name, NULL);
-
-    *p = first ? PLACE_OTHER : PLACE_NONE;
-    if (!first || fields_next(f, name, first))
-        return false;
-    *value = first->value;
-    return true;
-}
-
 enum place place_of_host(const struct url_authority *host, const struct url_authority *self)
 {
     return place_of(host, host->port < 0 ? 80 : host->port, self);
@@ -33,17 +21,19 @@ enum place place_of_host(const struct url_authority *host, const struct url_auth
 
 enum place place_of_origin(const struct fields *f, const struct url_authority *self)
 {
+    const struct field *first = fields_next(f, STR("origin"), NULL);
     struct err e = ERR_NONE;
-    struct str value;
     struct url u;
     enum place p;
 
-    if (!only(f, STR("origin"), &value, &p))
-        return p;
-    if (str_eq(value, STR("null")))
+    if (!first)
+        return PLACE_NONE;
+    if (fields_next(f, STR("origin"), first))
+        return PLACE_OTHER;
+    if (str_eq(first->value, STR("null")))
         return PLACE_NULL;
-    if (!url_parse(&u, value, &e) || u.authority.userinfo.at || u.path.len || u.query.at ||
-        u.fragment.at)
+    if (!url_parse(&u, first->value, &e) || u.authority.userinfo.at || u.path.len ||
+        u.query.at || u.fragment.at)
         return PLACE_OTHER;
     p = place_of(&u.authority, url_port(&u), self);
     /* We speak no TLS: a page that came by it is not ours, whatever its port. */

@@ -150,7 +150,8 @@ static enum refusal check_coding(const struct request *r, const struct field *at
     return fields_same(item, word) ? REFUSAL_CODING_UNKNOWN : REFUSAL_CODING_LAST;
 }
 
-/* HTTP lets tabs stand around any value, but not every reader does around these. */
+/* HTTP lets tabs stand around any value, but not every reader does around these.
+ * Of several the first will do: they are refused anyway. */
 static bool has_tab(const struct field *f)
 {
     const char *c = f ? f->name.at + f->name.len : "\r";

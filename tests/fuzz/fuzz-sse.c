@@ -70,8 +70,8 @@ static void run_short(struct cuts *c, struct buf *seen)
     run_max(c, seen, SHORT_MAX);
 }
 
-/* With what it says put in place of what it says, a stream is what it was. */
-static void run_endpoint(struct cuts *c, struct buf *seen)
+/* `mark`: what is put in place of what an event says; NULL: that itself. */
+static void run_endpoints(struct cuts *c, struct buf *seen, const char *mark)
 {
     enum sse_endpoint_next next = SSE_ENDPOINT_MORE;
     struct sse_endpoint f;
@@ -86,7 +86,7 @@ static void run_endpoint(struct cuts *c, struct buf *seen)
         sse_endpoint_feed(&f, piece);
         while ((next = sse_endpoint_next(&f, seen)) == SSE_ENDPOINT_FOUND) {
             buf_clear(&said);
-            buf_add(&said, sse_endpoint_said(&f));
+            buf_add(&said, mark ? str_z(mark) : sse_endpoint_said(&f));
             sse_endpoint_replace(&f, buf_str(&said), seen);
         }
     }
@@ -96,24 +96,16 @@ static void run_endpoint(struct cuts *c, struct buf *seen)
     buf_release(&said);
 }
 
+/* With what it says put in place of what it says, a stream is what it was. */
+static void run_endpoint(struct cuts *c, struct buf *seen)
+{
+    run_endpoints(c, seen, NULL);
+}
+
 /* With that a reader never hears of an endpoint that was not looked at. */
 static void run_marked(struct cuts *c, struct buf *seen)
 {
-    enum sse_endpoint_next next = SSE_ENDPOINT_MORE;
-    struct sse_endpoint f;
-    struct str piece;
-
-    sse_endpoint_init(&f);
-    while (cuts_next(c, &piece)) {
-        if (next == SSE_ENDPOINT_LATE)
-            continue;
-        sse_endpoint_feed(&f, piece);
-        while ((next = sse_endpoint_next(&f, seen)) == SSE_ENDPOINT_FOUND)
-            sse_endpoint_replace(&f, STR(MARK), seen);
-    }
-    if (next != SSE_ENDPOINT_LATE)
-        sse_endpoint_end(&f, seen);
-    sse_endpoint_release(&f);
+    run_endpoints(c, seen, MARK);
 }
 
 /* Behind a name that stands alone the colon of the mark is that of the line. */

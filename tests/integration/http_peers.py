@@ -292,6 +292,15 @@ class Client(Bytes):
         return read_chunk(self).decode()
 
 
+def silent_after(asked):
+    """A server that takes a request, says so, and gives no answer."""
+    def serve(conn):
+        conn.request()
+        asked.set()
+        conn.wait_end()
+    return serve
+
+
 class Program:
     """mcpreel, listening on a port of its own choice."""
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from http_peers import BOTH, JSON, Program, call, compose, of, read_head, result
+from http_peers import BOTH, JSON, Program, call, compose, of, read_head, result, silent_after
 from test_http_record import initialize, messages, record, recorded, upstream  # noqa: F401
 
 ASK = call(5, "tools/call", name="t", arguments={"text": "x" * 300})
@@ -133,13 +133,7 @@ def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream
 
 def test_who_waits_when_it_ends_is_told_which_request_has_no_answer(upstream, record):  # noqa: F811
     asked = threading.Event()
-
-    def serve(conn):
-        conn.request()
-        asked.set()
-        conn.wait_end()
-
-    program = record(upstream(serve).url)
+    program = record(upstream(silent_after(asked)).url)
     client = program.client()
     client.ask(call("mine"))
     assert asked.wait(60)

@@ -16,7 +16,7 @@ import threading
 
 import pytest
 
-from http_peers import Gone, Program, Upstream, call, initialize, lines_of, of, result, whole_lines_of
+from http_peers import Gone, Program, Upstream, call, initialize, lines_of, of, result, silent_after, whole_lines_of
 SESSION = "session-canary-3f9a1c7e55"
 
 
@@ -290,13 +290,7 @@ def test_a_client_that_leaves_in_a_stream_is_told_apart(upstream, record):
 
 def test_what_is_under_way_at_the_end_has_its_end(upstream, record):
     asked = threading.Event()
-
-    def serve(conn):
-        conn.request()
-        asked.set()
-        conn.wait_end()
-
-    program = record(upstream(serve).url)
+    program = record(upstream(silent_after(asked)).url)
     client = program.client()
     client.ask(call(1))
     assert asked.wait(30)
