@@ -97,7 +97,7 @@ static void rebuild(struct map *m)
 
 void *map_get(const struct map *m, struct str key)
 {
-    const struct map_entry *entry = find(m, key, hash_bytes(key, m->seed));
+    const struct map_entry *entry = m->count ? find(m, key, hash_bytes(key, m->seed)) : NULL;
 
     return entry ? entry->value : NULL;
 }

@@ -71,6 +71,7 @@ struct http_mock {
     struct http_mock_client *passed; /* whose request the server behind was asked last */
     uint64_t unasked;                /* exchange whose client cannot be asked; 0: none */
     struct map calls;                /* number of an exchange to struct http_mock_call */
+    struct http_mock_call *newest;   /* of them, if it is there still */
     struct map timers;               /* to the number of the session, + 1 */
     struct http_streams streams;
     struct sse_sessions sse; /* whose `user` is a client */

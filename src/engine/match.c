@@ -62,6 +62,11 @@ void matcher_release(struct matcher *m)
     script_text_release(&m->text);
 }
 
+static bool is_masked(const struct matcher *m, uint32_t op)
+{
+    return m->script->ops[op].flags & STRAND_MASKED;
+}
+
 static bool is_broken(const struct matcher *m)
 {
     return m->trouble.kind != ERR_OK;
@@ -99,8 +104,10 @@ static bool compare(struct matcher *m, const struct wanted *w, uint32_t op, bool
 
     if (is_broken(m) || !script_fetch_op(m->script, op, &m->text.text, &m->trouble))
         return true; /* nothing can be said; the search is over */
-    if (compare_same_text(buf_str(&m->text.text), w->live))
+    if (compare_same_text(buf_str(&m->text.text), w->live)) {
+        m->insight.same_text = op;
         return true;
+    }
     params = recorded_params(m, op);
     if (is_broken(m))
         return true;
@@ -138,17 +145,41 @@ static void add_place(struct match_places *p, uint32_t head)
     p->at[p->count++] = head;
 }
 
+/* The key of a request that was asked in these very words before, by the recorded one that it
+ * was: that one has it. */
+static bool recall_key(struct matcher *m, const struct wanted *w)
+{
+    struct match_insight *known = &m->insight;
+    uint32_t op = wording_find(&m->wording, json_raw(w->live->params), &known->hash);
+    bool differs = false;
+
+    if (!op || m->script->ops[op].method != w->method || !fits(m, w, op, &differs) ||
+        known->same_text != op)
+        return false;
+    known->key = m->script->ops[op].params_key;
+    return true;
+}
+
 static uint32_t live_key(struct matcher *m, const struct wanted *w)
 {
     struct match_insight *known = &m->insight;
 
-    if (!known->keyed) {
+    if (!known->keyed && !recall_key(m, w)) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules,
                     (struct leaf_mask){ NULL, 0 });
         known->key = script_fold(leaves_key(&m->leaves));
-        known->keyed = true;
     }
+    known->keyed = true;
     return known->key;
+}
+
+/* What was redacted is left out of the key of the recorded one. */
+static void keep_key(struct matcher *m)
+{
+    const struct match_insight *known = &m->insight;
+
+    if (known->keyed && known->same_text && !is_masked(m, known->same_text))
+        wording_keep(&m->wording, known->hash, known->same_text);
 }
 
 static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t session,
@@ -165,18 +196,22 @@ static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t se
     }
 }
 
-/* `wild`: among requests whose subject was redacted, else among the others. Valid until the
- * next search. */
+/* `wild`: among requests whose subject was redacted, else among the others. Valid until there
+ * is another search. */
 static const struct match_places *find_places(struct matcher *m, const struct wanted *w,
                                               uint32_t session, bool wild)
 {
     bool masked = m->script->masks.count != 0;
     bool by_params = goes_by_params(m, w->method);
-    uint32_t key =
-        masked || !by_params ? script_subject_key(w->live->method, w->live->params, wild) : 0;
     struct match_places *found = &m->places;
+    uint32_t key;
 
-    found->count = 0;
+    if (found->known && found->session == session && found->wild == wild)
+        return found;
+    key = masked || !by_params ? script_subject_key(w->live->method, w->live->params, wild) : 0;
+    *found = (struct match_places){
+        .known = true, .session = session, .wild = wild, .at = found->at, .cap = found->cap
+    };
     if (by_params)
         add_by_params(m, w, session, key, found);
     else
@@ -300,11 +335,6 @@ static bool goes_by_likeness(const struct matcher *m, uint32_t method)
 
     return m->options.mode == MATCH_FUZZY && class != MCP_CLASS_POLL &&
            class != MCP_CLASS_LISTEN;
-}
-
-static bool is_masked(const struct matcher *m, uint32_t op)
-{
-    return m->script->ops[op].flags & STRAND_MASKED;
 }
 
 /* One that was compared as a whole is better than an older one that could not be. */
@@ -737,6 +767,7 @@ static void begin(struct matcher *m)
 {
     m->trouble = (struct err)ERR_NONE;
     m->insight = (struct match_insight){ .keyed = false };
+    m->places.known = false;
 }
 
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
@@ -759,6 +790,7 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     limit_to_order(m, &w, &out);
     if (out.outcome == MATCH_AGAIN)
         turn_back_pages(m, &w, out.op);
+    keep_key(m);
     if (is_broken(m)) {
         out.outcome = MATCH_BROKEN;
     } else if (out.outcome == MATCH_FOUND) {

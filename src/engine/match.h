@@ -13,6 +13,7 @@
 
 #include "engine/fuzzy.h"
 #include "engine/queues.h"
+#include "engine/wording.h"
 #include "mcp/message.h"
 
 enum match_mode {
@@ -68,14 +69,19 @@ struct match {
 /* What is known already of the live request at hand. */
 struct match_insight {
     bool keyed;
-    uint32_t key;  /* all its params as a hash; if `keyed` */
-    uint32_t fits; /* one that was compared with it, and fits; 0: none */
-    bool differs;  /* its params do, though */
+    uint32_t key;       /* all its params as a hash; if `keyed` */
+    uint64_t hash;      /* their text as one; if `keyed` */
+    uint32_t fits;      /* one that was compared with it, and fits; 0: none */
+    bool differs;       /* its params do, though */
+    uint32_t same_text; /* one that is the same letter by letter but for its id; 0: none */
 };
 
 /* Queues that a live request may be found in: there are several only if parts of recorded
  * requests were redacted, and then the one where nothing was comes first. */
 struct match_places {
+    bool known; /* they are those of the live request at hand: */
+    uint32_t session;
+    bool wild;
     uint32_t *at;
     size_t count, cap;
 };
@@ -89,6 +95,7 @@ struct matcher {
     struct script_text text; /* the recorded request that is being compared */
     struct match_insight insight;
     struct match_places places; /* as of the last search */
+    struct wording wording;
     struct err trouble;
 };
 

@@ -270,23 +270,25 @@ static bool is_of_other_era(const struct session *s, uint32_t op)
     return script_is_stateless(script, script->ops[op].session) != s->stateless;
 }
 
+/* What is asked for, as it is told. */
+static struct str name_of(struct session *s, const struct mcp_message *live)
+{
+    struct str subject = json_text(mcp_subject(live->method, live->params), &s->arena);
+
+    if (!subject.len)
+        return live->method;
+    return arena_printf(&s->arena, "%.*s %.*s", STR_ARG(live->method), STR_ARG(subject));
+}
+
 /* What differs from the recording although it was answered from it. */
-static void remark(struct session *s, const struct match *m, const struct mcp_message *live)
+static void remark_on(struct session *s, const struct match *m, const struct mcp_message *live,
+                      bool masked)
 {
     const struct script *script = s->host->script;
     struct say *say = s->host->say;
-    struct str name = live->method, subject;
+    struct str name = name_of(s, live);
     unsigned long seq = script->ops[m->op].seq;
-    bool masked = script->ops[m->op].flags & STRAND_MASKED;
 
-    subject = json_text(mcp_subject(live->method, live->params), &s->arena);
-    if (subject.len && (m->borrowed || m->rival || m->differs || masked))
-        name = arena_printf(&s->arena, "%.*s %.*s", STR_ARG(name), STR_ARG(subject));
-
-    if (m->passed)
-        say_report(say, LOG_DEBUG, "#%lu %.*s was passed over: not asked for yet",
-                   (unsigned long)script->ops[m->passed].seq,
-                   STR_ARG(script_method(script, m->passed)->name));
     if (m->borrowed)
         say_report(say, LOG_INFO, "%.*s answered with #%lu, of another %s", STR_ARG(name), seq,
                    is_of_other_era(s, m->op) ? "era" : "session");
@@ -306,6 +308,19 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
     if (m->differs)
         say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
                    seq);
+}
+
+static void remark(struct session *s, const struct match *m, const struct mcp_message *live)
+{
+    const struct script *script = s->host->script;
+    bool masked = script->ops[m->op].flags & STRAND_MASKED;
+
+    if (m->passed)
+        say_report(s->host->say, LOG_DEBUG, "#%lu %.*s was passed over: not asked for yet",
+                   (unsigned long)script->ops[m->passed].seq,
+                   STR_ARG(script_method(script, m->passed)->name));
+    if (m->borrowed || m->rival || m->differs || m->blur || masked)
+        remark_on(s, m, live, masked);
 }
 
 static struct tasks tasks_of(struct session *s, uint32_t session)

@@ -105,6 +105,29 @@ static void by_request_takes_the_oldest_of_the_same_params(void **state)
     tear_down(&b);
 }
 
+/* Words that were recognised once are compared each time: what they mean is looked up by
+ * them only while they are the recorded ones. */
+static void the_same_words_find_the_same_again(void **state)
+{
+    struct match_options how = { .mode = MATCH_BY_REQUEST, .exhausted = EXHAUSTED_LAST };
+    struct bench b;
+
+    (void)state;
+    set_up_with(&b, &how,
+                CALL(1, "a", "{'n':1,'m':2}") CALL(2, "b", "{'n':1,'m':2}")
+                    CALL(3, "a", "{'n':1,'m':2}"));
+    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), 1);
+    assert_int_equal(ask(&b, ASK("b", "{'n':1,'m':2}")), 3);
+    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), 5);
+    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), -5);
+    assert_int_equal(ask(&b, ASK("a", "{'m':2,'n':1}")), -5);
+    assert_int_equal(ask(&b, ASK("b", "{'n':1,'m':2}")), -3);
+    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':3}")), NEVER);
+    spent_clear(&b.spent);
+    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), 1);
+    tear_down(&b);
+}
+
 static void absent_params_are_empty_ones(void **state)
 {
     struct bench b;
@@ -680,6 +703,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequential_takes_the_oldest_of_the_same_method_and_subject),
         cmocka_unit_test(by_request_takes_the_oldest_of_the_same_params),
+        cmocka_unit_test(the_same_words_find_the_same_again),
         cmocka_unit_test(absent_params_are_empty_ones),
         cmocka_unit_test(lists_reads_and_polls_are_given_again_and_calls_are_not),
         cmocka_unit_test(again_means_the_last_success),
