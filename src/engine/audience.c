@@ -46,16 +46,16 @@ static enum audience_level level_of(struct json_val name, enum audience_level ot
     return otherwise;
 }
 
-enum audience_level audience_level(struct json_val params)
+enum audience_level audience_level(struct json_val meta)
 {
     struct arena a = { 0 };
-    struct str version = json_text(mcp_meta(params, MCP_META_VERSION), &a);
+    struct str version = json_text(json_get(meta, MCP_META_VERSION), &a);
     bool modern = mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
 
     arena_release(&a);
     if (!modern)
         return AUDIENCE_ALL;
-    return level_of(mcp_meta(params, MCP_META_LOG_LEVEL), AUDIENCE_NONE);
+    return level_of(json_get(meta, MCP_META_LOG_LEVEL), AUDIENCE_NONE);
 }
 
 bool audience_hears(enum audience_level from, struct json_val message)

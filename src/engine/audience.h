@@ -18,8 +18,9 @@ enum audience_level {
     AUDIENCE_NONE,
 };
 
-/* From which level on a request wants to hear of logs; AUDIENCE_ALL if it is not its to say. */
-enum audience_level audience_level(struct json_val params);
+/* From which level on a request with this _meta wants to hear of logs; AUDIENCE_ALL if it is
+ * not its to say. */
+enum audience_level audience_level(struct json_val meta);
 
 /* Whether a message is no log, or one of at least that level. One of no known level is told to
  * all who hear of logs. */

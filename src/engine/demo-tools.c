@@ -375,7 +375,7 @@ bool demo_tools_call(struct demo_tools *t, const struct mcp_message *live)
         .id = json_raw(live->id),
         .key = mcp_id_key(live->id, &t->arena),
         .args = json_get(live->params, STR("arguments")),
-        .token = mcp_progress_token(live->params),
+        .token = mcp_progress_token(live->meta),
     };
     for (size_t i = 0; i < TOOLS; i++)
         if (json_is(name, tools[i].name)) {

@@ -75,7 +75,7 @@ enum mcp_version http_call_version(const struct http_call *c)
 enum mcp_version http_call_message_version(const struct http_call *c, struct arena *a)
 {
     struct json_val said =
-        c->message ? mcp_meta(c->message->params, MCP_META_VERSION) : JSON_VAL_NONE;
+        c->message ? json_get(c->message->meta, MCP_META_VERSION) : JSON_VAL_NONE;
 
     return mcp_version_parse(json_text(said, a));
 }
@@ -142,7 +142,7 @@ static uint64_t headers_key(const struct fields *f)
 static uint64_t message_key(const struct mcp_message *m, struct arena *a)
 {
     static const struct leaf_rules rules = { .meta = false };
-    struct str version = json_text(mcp_meta(m->params, MCP_META_VERSION), a);
+    struct str version = json_text(json_get(m->meta, MCP_META_VERSION), a);
     uint64_t key = hash_bytes(m->method, (uint64_t)m->kind);
     struct leaves leaves;
 
@@ -151,8 +151,8 @@ static uint64_t message_key(const struct mcp_message *m, struct arena *a)
     key = hash_mix(key, leaves_key(&leaves));
     leaves_release(&leaves);
     key = hash_mix(key, hash_bytes(version, version.at != NULL));
-    key = hash_mix(key, json_exists(mcp_meta(m->params, MCP_META_CLIENT_CAPABILITIES)));
-    return hash_mix(key, json_exists(mcp_meta(m->params, MCP_META_CLIENT_INFO)));
+    key = hash_mix(key, json_exists(json_get(m->meta, MCP_META_CLIENT_CAPABILITIES)));
+    return hash_mix(key, json_exists(json_get(m->meta, MCP_META_CLIENT_INFO)));
 }
 
 uint64_t http_call_key(const struct http_call *c, struct arena *a)

@@ -25,7 +25,7 @@ static void add_terms(struct fields *to, const struct http_terms *terms)
 
 struct str http_heading_revision(const struct mcp_message *m, struct arena *a)
 {
-    struct str named = json_text(mcp_meta(m->params, MCP_META_VERSION), a);
+    struct str named = json_text(json_get(m->meta, MCP_META_VERSION), a);
 
     return named;
 }

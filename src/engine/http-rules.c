@@ -139,10 +139,10 @@ static struct http_verdict judge_name(const struct http_call *c, struct arena *a
 
 static struct http_verdict judge_meta(const struct mcp_message *m)
 {
-    if (json_type(mcp_meta(m->params, MCP_META_VERSION)) != JSON_STRING)
+    if (json_type(json_get(m->meta, MCP_META_VERSION)) != JSON_STRING)
         return refuse(BAD_REQUEST, MCP_INVALID_PARAMS,
                       STR("Invalid params: _meta must name the protocol version"));
-    if (json_type(mcp_meta(m->params, MCP_META_CLIENT_CAPABILITIES)) != JSON_OBJECT)
+    if (json_type(json_get(m->meta, MCP_META_CLIENT_CAPABILITIES)) != JSON_OBJECT)
         return refuse(BAD_REQUEST, MCP_INVALID_PARAMS,
                       STR("Invalid params: _meta must name the client's capabilities"));
     return fine;
@@ -172,7 +172,7 @@ static struct http_verdict judge_modern_headers(const struct http_rules *rules,
         return v;
     if (!version.len)
         return mismatch(STR("Header mismatch: MCP-Protocol-Version header is required"));
-    if (!json_is(mcp_meta(m->params, MCP_META_VERSION), version))
+    if (!json_is(json_get(m->meta, MCP_META_VERSION), version))
         return mismatch(STR("Header mismatch: MCP-Protocol-Version does not match the body"));
     if (!method.len)
         return mismatch(STR("Header mismatch: Mcp-Method header is required"));
@@ -200,7 +200,7 @@ static struct http_verdict judge_modern(const struct http_rules *rules,
     if (!v.status)
         v = judge_modern_headers(rules, c, a);
     if (!v.status && mcp_version_era(http_call_message_version(c, a)) != MCP_ERA_MODERN)
-        v = wrong_version(rules, json_raw(mcp_meta(c->message->params, MCP_META_VERSION)), a);
+        v = wrong_version(rules, json_raw(json_get(c->message->meta, MCP_META_VERSION)), a);
     return v;
 }
 
@@ -217,9 +217,9 @@ static struct http_verdict judge_legacy(const struct http_rules *rules,
         return c->state == SESSION_NONE ? fine : judge_session(rules, c);
     }
     /* A version nobody knows, and that is not how the old era says it. */
-    if (m && m->kind == MCP_REQUEST && json_exists(mcp_meta(m->params, MCP_META_VERSION)) &&
+    if (m && m->kind == MCP_REQUEST && json_exists(json_get(m->meta, MCP_META_VERSION)) &&
         rules->modern)
-        return wrong_version(rules, json_raw(mcp_meta(m->params, MCP_META_VERSION)), a);
+        return wrong_version(rules, json_raw(json_get(m->meta, MCP_META_VERSION)), a);
     if (!rules->legacy)
         return judge_modern(rules, c, a);
     v = judge_version_header(c);

@@ -57,7 +57,7 @@ void other_era_hear(struct other_era *o, struct say *say, const struct script *s
                        json_text(json_get(m->params, STR("protocolVersion")), a));
     if (rules->modern || !http_call_is_modern(c, a))
         return;
-    revision = json_text(mcp_meta(m->params, MCP_META_VERSION), a);
+    revision = json_text(json_get(m->meta, MCP_META_VERSION), a);
     if (!str_eq(m->method, STR("server/discover")))
         other_era_tell(o, say, script, true, revision);
     else

@@ -167,7 +167,7 @@ static bool needs_no_session(const struct script *s, const struct record *r,
 
     if (r->message.dir == TO_CLIENT)
         return q && script_is_stateless(s, s->ops[op_of(q)].session);
-    v = version_of(w, mcp_meta(m->params, MCP_META_VERSION));
+    v = version_of(w, json_get(m->meta, MCP_META_VERSION));
     return m->kind == MCP_REQUEST && !is_probe(m->method) &&
            mcp_version_era(v) == MCP_ERA_MODERN;
 }
@@ -341,7 +341,7 @@ static void note_era(struct script *s, struct lane *l, const struct mcp_message 
 
     if (is_probe(m->method))
         return;
-    v = note_version(s, mcp_meta(m->params, MCP_META_VERSION));
+    v = note_version(s, json_get(m->meta, MCP_META_VERSION));
     if (str_eq(m->method, STR("initialize")))
         s->legacy = true;
     if (mcp_version_era(v) != MCP_ERA_MODERN)
@@ -374,7 +374,7 @@ static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct
                      const struct mcp_message *m, struct err *e)
 {
     const struct script_method *method = &s->methods[s->ops[op].method];
-    struct str token = token_key(s->writing, l, mcp_progress_token(m->params));
+    struct str token = token_key(s->writing, l, mcp_progress_token(m->meta));
 
     l->met = true;
     if (s->writing->exchange)
@@ -440,8 +440,8 @@ static uint32_t of_subscription(struct script *s, const struct record *r,
 
     if (!str_eq(m->method, STR("notifications/subscriptions/acknowledged")))
         return 0;
-    q = pairing_peek(&s->writing->pairs, r, TO_SERVER,
-                     mcp_meta(m->params, MCP_META_SUBSCRIPTION), NULL);
+    q = pairing_peek(&s->writing->pairs, r, TO_SERVER, json_get(m->meta, MCP_META_SUBSCRIPTION),
+                     NULL);
     return q ? op_of(q) : 0;
 }
 
@@ -454,7 +454,7 @@ static bool add_server_notification(struct script *s, struct lane *l, const stru
     if (str_eq(m->method, STR("notifications/progress"))) {
         op = of_progress(s, l, m);
         kind = op ? STEP_PROGRESS : STEP_SEND;
-    } else if (json_exists(mcp_meta(m->params, MCP_META_SUBSCRIPTION))) {
+    } else if (json_exists(json_get(m->meta, MCP_META_SUBSCRIPTION))) {
         op = of_subscription(s, r, m);
         kind = STEP_EVENT;
     }
@@ -482,7 +482,7 @@ static struct askers find_askers(struct script *s, const struct record *r,
     struct script_writing *w = s->writing;
     struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
     struct str task = json_text(
-        json_get(mcp_meta(m->params, MCP_META_RELATED_TASK), STR("taskId")), &w->scratch);
+        json_get(json_get(m->meta, MCP_META_RELATED_TASK), STR("taskId")), &w->scratch);
     struct askers found = { .sole = true };
 
     for (const struct pairing_request *q = pairing_first(&w->pairs, place, TO_SERVER);

@@ -76,7 +76,7 @@ static struct str with_values(struct server_link *l, const struct mcp_message *m
 static struct server_call *add_call(struct server_link *l, uint64_t exchange,
                                     const struct mcp_message *m)
 {
-    struct json_val progress = mcp_progress_token(m->params);
+    struct json_val progress = mcp_progress_token(m->meta);
     struct str id = json_raw(m->id), token = json_raw(progress);
     struct str id_key = mcp_id_key(m->id, &l->arena),
                token_key = mcp_id_key(progress, &l->arena);
@@ -90,7 +90,7 @@ static struct server_call *add_call(struct server_link *l, uint64_t exchange,
     c->id_key = str_keep(&at, id_key);
     c->token_key = str_keep(&at, token_key);
     c->method = str_keep(&at, m->method);
-    c->logs = json_exists(mcp_meta(m->params, MCP_META_LOG_LEVEL));
+    c->logs = json_exists(json_get(m->meta, MCP_META_LOG_LEVEL));
     c->before = l->last;
     *(l->last ? &l->last->after : &l->first) = c;
     l->last = c;
@@ -111,7 +111,7 @@ struct str server_link_ask(struct server_link *l, uint64_t exchange,
     if (!l->shared)
         return as_it_is(l, m);
     number = number_text(l, c->number);
-    return with_values(l, m, m->id, number, mcp_progress_token(m->params), number);
+    return with_values(l, m, m->id, number, mcp_progress_token(m->meta), number);
 }
 
 size_t server_link_asks(struct json_val body, struct arena *a)
@@ -296,7 +296,7 @@ static struct server_said hear_notification(struct server_link *l, const struct 
 {
     struct json_val token = json_get(m->params, STR("progressToken")),
                     request = json_get(m->params, STR("requestId")),
-                    subscription = mcp_meta(m->params, MCP_META_SUBSCRIPTION);
+                    subscription = json_get(m->meta, MCP_META_SUBSCRIPTION);
     struct server_said s;
     struct server_call *c;
 

@@ -208,7 +208,7 @@ static void answer_miss(struct session *s, const struct mcp_message *live,
 
 static bool is_modern(struct session *s, const struct mcp_message *live)
 {
-    struct str version = json_text(mcp_meta(live->params, MCP_META_VERSION), &s->arena);
+    struct str version = json_text(json_get(live->meta, MCP_META_VERSION), &s->arena);
 
     return mcp_version_era(mcp_version_parse(version)) == MCP_ERA_MODERN;
 }
@@ -490,9 +490,9 @@ static void refuse_era(struct session *s, const struct mcp_message *live)
         return;
     }
     note_refused(s);
-    refuse_version(s, live, mcp_meta(live->params, MCP_META_VERSION));
+    refuse_version(s, live, json_get(live->meta, MCP_META_VERSION));
     other_era_tell(&s->host->era, s->host->say, s->host->script, true,
-                   json_text(mcp_meta(live->params, MCP_META_VERSION), &s->arena));
+                   json_text(json_get(live->meta, MCP_META_VERSION), &s->arena));
 }
 
 /* A client that has greeted has a session, unless nothing tells it from others. */

@@ -259,7 +259,7 @@ static enum audience_level recorded_level(struct stage *s, uint32_t op)
     if (s->script->ops[op].flags & STRAND_OPENING ||
         !script_read_op(s->script, op, &s->read, &root, &s->trouble))
         return AUDIENCE_ALL;
-    return audience_level(json_get(root, STR("params")));
+    return audience_level(json_get(json_get(root, STR("params")), MCP_META_KEY));
 }
 
 /* Logs that the live client does not ask for are left out if that is why the recorded one

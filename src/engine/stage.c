@@ -207,7 +207,7 @@ static struct str old_token(struct stage *s, uint32_t op, struct str live)
         (!live.len && !has_progress(s->script, op)) ||
         !script_read_op(s->script, op, &s->read, &root, &s->trouble))
         return STR_NONE;
-    token = json_raw(mcp_progress_token(json_get(root, STR("params"))));
+    token = json_raw(mcp_progress_token(json_get(json_get(root, STR("params")), MCP_META_KEY)));
     if (str_eq(token, live))
         return STR_NONE;
     if (str_starts(token, STR("\"")))
@@ -221,7 +221,8 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     struct json_val params = live ? live->params : JSON_VAL_NONE;
     bool greeting = live && str_eq(live->method, STR("initialize"));
     struct str id = live ? json_raw(live->id) : STR_NONE;
-    struct str token = json_raw(mcp_progress_token(params));
+    struct json_val meta = live ? live->meta : JSON_VAL_NONE;
+    struct str token = json_raw(mcp_progress_token(meta));
     struct json_val version =
         greeting ? json_get(params, STR("protocolVersion")) : JSON_VAL_NONE;
     struct str listens = recorded_id(s, op);
@@ -241,7 +242,7 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     p->listens = str_keep(&at, listens);
     p->topic = str_keep(&at, topic);
     p->asked = mcp_version_parse(json_text(version, &s->read.arena));
-    p->level = audience_level(params);
+    p->level = audience_level(meta);
     return p;
 }
 

@@ -180,7 +180,7 @@ static struct str under_our_id(struct upstream *u, const struct mcp_message *liv
     buf_clear(&u->text);
     json_splice_init(&edit, live->root);
     json_splice_replace(&edit, live->id, id);
-    json_splice_replace(&edit, mcp_progress_token(live->params), id);
+    json_splice_replace(&edit, mcp_progress_token(live->meta), id);
     json_splice_apply(&edit, &u->text);
     BUG_IF(u->text.full);
     return buf_str(&u->text);
@@ -191,7 +191,7 @@ static struct upstream_call *new_call(struct upstream *u, const struct mcp_messa
     char id[24];
     size_t id_len = (size_t)snprintf(id, sizeof id, "%llu", (unsigned long long)++u->last_id);
     struct str text = under_our_id(u, live, str_n(id, id_len)), theirs = json_raw(live->id);
-    struct str token = json_raw(mcp_progress_token(live->params));
+    struct str token = json_raw(mcp_progress_token(live->meta));
     struct upstream_call *c = mem_alloc(sizeof *c + text.len + theirs.len + token.len);
     char *at = (char *)(c + 1);
 

@@ -1,6 +1,7 @@
 #include "mcp/message.h"
 
 #include "base/err.h"
+#include "mcp/meta.h"
 
 /* The members that make an envelope; any other is none of our business. */
 enum member { MEMBER_ID, MEMBER_METHOD, MEMBER_PARAMS, MEMBER_RESULT, MEMBER_ERROR, MEMBERS };
@@ -90,6 +91,7 @@ struct mcp_message mcp_classify(struct json_val root, struct arena *a)
     case MCP_NOTIFICATION:
         m.method = json_text(env.at[MEMBER_METHOD], a);
         m.params = env.at[MEMBER_PARAMS];
+        m.meta = json_get(m.params, MCP_META_KEY);
         break;
     case MCP_RESULT:
         m.id = env.at[MEMBER_ID];

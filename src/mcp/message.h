@@ -28,6 +28,7 @@ struct mcp_message {
     struct json_val id;     /* absent in notifications; absent or JSON null in some errors */
     struct str method;      /* decoded; empty in responses */
     struct json_val params; /* requests and notifications; may be absent */
+    struct json_val meta;   /* theirs: params._meta; may be absent */
     struct json_val result; /* MCP_RESULT */
     struct json_val error;  /* MCP_ERROR */
     bool duplicate;         /* id, method, params, result or error stands there twice */

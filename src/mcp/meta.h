@@ -16,7 +16,7 @@
 /* params._meta.NAME or result._meta.NAME; absent if any of it is. */
 struct json_val mcp_meta(struct json_val params_or_result, struct str name);
 
-/* Of a request: the token its progress will carry. */
-struct json_val mcp_progress_token(struct json_val params);
+/* Of a request's _meta: the token its progress will carry. */
+struct json_val mcp_progress_token(struct json_val meta);
 
 #endif

@@ -222,7 +222,7 @@ static struct ledger_op *sole_in_flight(struct grouping *g, const struct letter 
 static bool find_related_task(struct grouping *g, const struct letter *l,
                               struct ledger_link *link)
 {
-    struct json_val related = mcp_meta(l->m.params, MCP_META_RELATED_TASK);
+    struct json_val related = json_get(l->m.meta, MCP_META_RELATED_TASK);
     struct bond task = bond_of_task(l, json_get(related, STR("taskId")));
 
     return task.parts[1].len && bond_find(&g->bonds, &task, link) && link->open;
@@ -271,7 +271,7 @@ static bool came_again(struct grouping *g, const struct letter *l)
 
 static bool is_modern(const struct letter *l)
 {
-    struct json_val version = mcp_meta(l->m.params, MCP_META_VERSION);
+    struct json_val version = json_get(l->m.meta, MCP_META_VERSION);
 
     return mcp_version_era(mcp_version_parse(json_text(version, l->scratch))) == MCP_ERA_MODERN;
 }
@@ -302,7 +302,7 @@ static void fail(struct operation *op, enum operation_outcome outcome)
 static void on_request(struct grouping *g, const struct letter *l)
 {
     struct ledger_link link = { .number = 0 };
-    struct bond token = bond_of_id(l, BOND_TOKEN, l->dir, mcp_progress_token(l->m.params));
+    struct bond token = bond_of_id(l, BOND_TOKEN, l->dir, mcp_progress_token(l->m.meta));
     struct ledger_op *op;
 
     if (came_again(g, l))
@@ -506,7 +506,7 @@ static void on_notice(struct grouping *g, const struct letter *l)
 /* What a subscription is for, how a task is doing, or both. */
 static bool on_event(struct grouping *g, const struct letter *l)
 {
-    struct json_val tag = mcp_meta(l->m.params, MCP_META_SUBSCRIPTION);
+    struct json_val tag = json_get(l->m.meta, MCP_META_SUBSCRIPTION);
     bool tagged = l->dir == TO_CLIENT && json_exists(tag), status = is_status(l->m.method);
     struct bond bond;
     bool placed;

@@ -53,7 +53,7 @@ static void a_client_that_names_ways_to_ask_it_is_asked_in_no_other(void **state
 static enum audience_level level(const char *params)
 {
     struct terse_scanned s;
-    enum audience_level of = audience_level(terse_scan(&s, params));
+    enum audience_level of = audience_level(json_get(terse_scan(&s, params), STR("_meta")));
 
     terse_scanned_release(&s);
     return of;

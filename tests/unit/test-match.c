@@ -74,6 +74,8 @@ enum { NEVER = 0, EXHAUSTED = 1000, TOO_EARLY = 2000, BROKEN = 3000 };
     "s2c {'id':" #id ",'result':{}}\n"
 #define ASK(tool, args)                                                                        \
     "{'method':'tools/call','params':{'name':'" tool "','arguments':" args "}}"
+#define ASK_AS(id, tool, args)                                                                 \
+    "{'id':" #id ",'method':'tools/call','params':{'name':'" tool "','arguments':" args "}}"
 
 static void sequential_takes_the_oldest_of_the_same_method_and_subject(void **state)
 {
@@ -116,15 +118,15 @@ static void the_same_words_find_the_same_again(void **state)
     set_up_with(&b, &how,
                 CALL(1, "a", "{'n':1,'m':2}") CALL(2, "b", "{'n':1,'m':2}")
                     CALL(3, "a", "{'n':1,'m':2}"));
-    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), 1);
-    assert_int_equal(ask(&b, ASK("b", "{'n':1,'m':2}")), 3);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), 5);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), -5);
-    assert_int_equal(ask(&b, ASK("a", "{'m':2,'n':1}")), -5);
-    assert_int_equal(ask(&b, ASK("b", "{'n':1,'m':2}")), -3);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':3}")), NEVER);
+    assert_int_equal(ask(&b, ASK_AS(11, "a", "{'n':1,'m':2}")), 1);
+    assert_int_equal(ask(&b, ASK_AS(12, "b", "{'n':1,'m':2}")), 3);
+    assert_int_equal(ask(&b, ASK_AS(13, "a", "{'n':1,'m':2}")), 5);
+    assert_int_equal(ask(&b, ASK_AS(14, "a", "{'n':1,'m':2}")), -5);
+    assert_int_equal(ask(&b, ASK_AS(15, "a", "{'m':2,'n':1}")), -5);
+    assert_int_equal(ask(&b, ASK_AS(16, "b", "{'n':1,'m':2}")), -3);
+    assert_int_equal(ask(&b, ASK_AS(17, "a", "{'n':1,'m':3}")), NEVER);
     spent_clear(&b.spent);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1,'m':2}")), 1);
+    assert_int_equal(ask(&b, ASK_AS(18, "a", "{'n':1,'m':2}")), 1);
     tear_down(&b);
 }
 

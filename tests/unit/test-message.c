@@ -133,12 +133,13 @@ static void a_request_gives_id_method_and_params(void **state)
     struct looked_at l;
 
     (void)state;
-    look(
-        &l,
-        " {\"id\": 7.0, \"method\":\"tools\\/call\",\"params\":{\"name\":\"x\"},\"result\":1}");
+    look(&l, " {\"id\": 7.0, "
+             "\"method\":\"tools\\/call\",\"params\":{\"name\":\"x\",\"_meta\":{\"a\":1}},"
+             "\"result\":1}");
     assert_str(json_raw(l.m.id), STR("7.0"));
     assert_str(l.m.method, STR("tools/call"));
-    assert_str(json_raw(l.m.params), STR("{\"name\":\"x\"}"));
+    assert_str(json_raw(l.m.params), STR("{\"name\":\"x\",\"_meta\":{\"a\":1}}"));
+    assert_str(json_raw(l.m.meta), STR("{\"a\":1}"));
     assert_false(json_exists(l.m.result) || json_exists(l.m.error));
     assert_str(json_raw(l.m.root), str_trim(l.json.text));
     look_away(&l);
@@ -153,6 +154,7 @@ static void a_notification_gives_no_id(void **state)
     assert_false(json_exists(l.m.id));
     assert_str(l.m.method, STR("notifications/x"));
     assert_str(json_raw(l.m.params), STR("[1]"));
+    assert_false(json_exists(l.m.meta));
     look_away(&l);
 }
 

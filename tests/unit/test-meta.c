@@ -72,8 +72,9 @@ static void a_progress_token_is_a_string_or_a_number(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct json j;
-        assert_str(json_raw(mcp_progress_token(scanned(&j, rows[i].text))),
-                   str_z(rows[i].token));
+        assert_str(
+            json_raw(mcp_progress_token(json_get(scanned(&j, rows[i].text), MCP_META_KEY))),
+            str_z(rows[i].token));
         json_release(&j);
     }
 }
