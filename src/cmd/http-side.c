@@ -15,6 +15,7 @@ enum {
     TOO_LARGE = 413,
     UNSENDABLE = 500,
     QUEUE_MAX = 16 << 20,
+    QUEUE_LOOK = 64 << 10, /* bytes between looks at it: a look sends what the loop holds */
     BODY_KEEP = 16 << 10,
 };
 
@@ -23,8 +24,9 @@ struct http_asking {
     struct http_asking *next; /* among those that were answered */
     struct exchange *x;       /* NULL: its client has gone */
     uint64_t number;
-    void *seen; /* by who watches */
-    bool told;  /* the engine knows of it */
+    void *seen;    /* by who watches */
+    bool told;     /* the engine knows of it */
+    size_t unseen; /* bytes since the last look at what is queued for it */
     struct buf body;
     struct step_request request;
 };
@@ -294,6 +296,15 @@ static void open_stream(struct http_side *s, struct http_asking *q, const struct
     BUG_IF(!exchange_head(q->x, &head, &e));
 }
 
+static bool is_owed_much(const struct http_side *s, struct http_asking *q, size_t more)
+{
+    q->unseen += more;
+    if (q->unseen < QUEUE_LOOK)
+        return false;
+    q->unseen = 0;
+    return exchange_queued(q->x) > s->queue_max;
+}
+
 /* What is sent is not waited with, so that a client that takes nothing would be owed more and
  * more. */
 static void write_stream(struct http_side *s, struct http_asking *q, struct str text)
@@ -302,7 +313,7 @@ static void write_stream(struct http_side *s, struct http_asking *q, struct str 
                                                 .text = "it does not take what it is sent" };
     uint64_t number = q->number;
 
-    if (exchange_queued(q->x) <= s->queue_max) {
+    if (!is_owed_much(s, q, text.len)) {
         exchange_write(q->x, text);
         return;
     }

@@ -17,6 +17,7 @@ struct loop {
     sigset_t mask;    /* what was blocked then */
     char *const *env; /* of children; NULL: ours */
     struct descriptors descriptors;
+    struct outbox *outbox; /* NULL: nobody's writes were held yet */
     char *chunk; /* what was just read from whatever is polled; NULL: nothing was yet */
 };
 

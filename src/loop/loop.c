@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "loop/loop-uv.h"
+#include "loop/outbox.h"
 
 static void take_signals(struct loop *l)
 {
@@ -48,6 +49,7 @@ void loop_free(struct loop *l)
 {
     if (!l)
         return;
+    outbox_close(l->outbox);
     /* Whoever opened a handle has closed it. Its close callback may be due, or the
      * read of a file that is still under way in the thread pool. The first run may
      * end at once: somebody stopped the loop when it no longer ran. */

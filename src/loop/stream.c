@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "loop/loop-uv.h"
+#include "loop/outbox.h"
 
 /* More than a pipe or a socket holds, unless somebody made it larger: after a read that
  * fills what it was given libuv reads on, 32 times in a row, and signals and all others
@@ -39,6 +40,8 @@ struct stream {
     bool tcp;       /* reached over the network, if only that of this machine */
     bool unblocked; /* the descriptor was blocking and is not ours alone */
     bool finished;  /* nothing more is written */
+    bool holds;     /* what is written goes into the loop's outbox */
+    size_t held;    /* bytes that are there */
     size_t queued;
 };
 
@@ -288,15 +291,8 @@ static void write_file(struct stream *s, struct str bytes)
     }
 }
 
-void stream_write(struct stream *s, struct str bytes)
+static void write_polled(struct stream *s, struct str bytes)
 {
-    BUG_IF(s->finished);
-    if (!bytes.len || s->broken || s->closed)
-        return;
-    if (s->file) {
-        write_file(s, bytes);
-        return;
-    }
     if (!s->queued) {
         uv_buf_t buf = uv_buf_init((char *)(uintptr_t)bytes.at, (unsigned)bytes.len);
         int n = uv_try_write(&s->uv.polled, &buf, 1);
@@ -311,8 +307,47 @@ void stream_write(struct stream *s, struct str bytes)
         queue(s, bytes);
 }
 
+static void send_held(void *to, struct str bytes)
+{
+    struct stream *s = to;
+
+    s->held -= bytes.len;
+    if (!s->broken)
+        write_polled(s, bytes);
+}
+
+/* Before anything is done that must not overtake it, or has to know how much is taken. */
+static void let_go(const struct stream *s)
+{
+    if (s->held)
+        outbox_flush(s->loop->outbox);
+}
+
+void stream_hold(struct stream *s)
+{
+    BUG_IF(s->file);
+    s->holds = true;
+    if (!s->loop->outbox)
+        s->loop->outbox = outbox_new(s->loop, send_held);
+}
+
+void stream_write(struct stream *s, struct str bytes)
+{
+    BUG_IF(s->finished);
+    if (!bytes.len || s->broken || s->closed)
+        return;
+    if (s->file)
+        write_file(s, bytes);
+    else if (s->holds && outbox_put(s->loop->outbox, s, bytes))
+        s->held += bytes.len;
+    else
+        write_polled(s, bytes);
+}
+
 size_t stream_queued(const struct stream *s)
 {
+    if (!s->broken)
+        let_go(s);
     /* Not `queued`: of a chunk that is half written that knows nothing. */
     return s->broken || s->file ? 0 : uv_stream_get_write_queue_size(&s->uv.polled);
 }
@@ -341,6 +376,7 @@ void stream_finish(struct stream *s)
 {
     uv_shutdown_t *uv;
 
+    let_go(s);
     if (s->finished || s->broken || s->closed)
         return;
     BUG_IF(s->file);
@@ -359,6 +395,7 @@ void stream_close(struct stream *s)
 {
     if (!s || s->closed)
         return;
+    let_go(s);
     s->closed = true;
     if (!s->file) {
         uv_close(&s->uv.any, closed);
@@ -376,6 +413,7 @@ void stream_reset(struct stream *s)
 {
     if (!s || s->closed)
         return;
+    let_go(s);
     if (s->tcp && !s->finished && !s->unblocked && uv_tcp_close_reset(&s->uv.tcp, closed) == 0)
         s->closed = true;
     else

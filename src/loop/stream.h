@@ -38,6 +38,10 @@ void stream_tell(struct stream *s, void *to);
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
+
+/* What is written is held until the end of the loop's turn (loop/outbox.h), or until somebody
+ * asks stream_queued(). Not for files. `broken` must then neither write nor close. */
+void stream_hold(struct stream *s);
 size_t stream_queued(const struct stream *s); /* bytes the peer has yet to take */
 
 /* Nothing more will be written: the peer of a socket sees the end after what is queued, and

@@ -429,8 +429,8 @@ static void consume(struct http_conn *c, struct str *in)
 
     c->feeding = true;
     while (more) {
-        if (c->state == HTTP_CONN_HEAD && !c->stopping && !is_owed_much(c))
-            more = in->len && read_head(c, in);
+        if (c->state == HTTP_CONN_HEAD && in->len && !c->stopping && !is_owed_much(c))
+            more = read_head(c, in);
         else if (c->state == HTTP_CONN_BODY)
             more = read_body(c, in);
         else

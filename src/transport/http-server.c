@@ -244,6 +244,7 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     if (s->count++ == 0)
         timer_set(s->tick, s->tick_ms);
     stream_tell(stream, g);
+    stream_hold(stream);
     stream_read(stream, true);
     http_conn_init(&g->conn, &s->house, g, ++s->last_number);
     if (scarce || s->count - s->away > s->max) {
