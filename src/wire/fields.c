@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "wire/plain.h"
 
 void fields_release(struct fields *f)
 {
@@ -15,6 +16,7 @@ void fields_release(struct fields *f)
 void fields_clear(struct fields *f)
 {
     f->count = 0;
+    f->names = 0;
 }
 
 void fields_add(struct fields *f, struct str name, struct str value)
@@ -22,6 +24,7 @@ void fields_add(struct fields *f, struct str name, struct str value)
     if (f->count == f->cap)
         f->at = mem_reserve(f->at, &f->cap, f->count + 1, sizeof *f->at);
     f->at[f->count++] = (struct field){ name, value };
+    f->names |= fields_bit(name);
 }
 
 static const bool token[256] = {
@@ -63,21 +66,30 @@ size_t fields_word_length(struct str s)
 
 bool fields_is_value(struct str s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.at[i];
-
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
-    }
-    return true;
+    return plain_run(s) == s.len;
 }
 
-bool fields_same(struct str a, struct str b)
+/* Eight bytes, capitals among them as small letters. The top bit of a byte is no part of the
+ * sums, so that none of them reaches the next byte. */
+static uint64_t in_small(const char *at)
 {
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++) {
-        if (a.at[i] != b.at[i] && ascii_lower(a.at[i]) != ascii_lower(b.at[i]))
+    const uint64_t ones = UINT64_MAX / 0xff;
+    uint64_t w = mem_load64(at), low = w & 0x7f * ones;
+    uint64_t from_a = low + (0x80 - 'A') * ones, past_z = low + (0x7f - 'Z') * ones;
+
+    return w | ((from_a ^ past_z) & ~w & 0x80 * ones) >> 2;
+}
+
+bool fields_same_far(const char *a, const char *b, size_t len)
+{
+    size_t i = 0;
+
+    for (; len - i >= 8; i += 8) {
+        if (in_small(a + i) != in_small(b + i))
+            return false;
+    }
+    for (; i < len; i++) {
+        if (a[i] != b[i] && ascii_lower(a[i]) != ascii_lower(b[i]))
             return false;
     }
     return true;
@@ -98,42 +110,45 @@ static struct str trim(struct str s)
     return s;
 }
 
-static enum refusal parse_line(struct fields *f, struct str line)
+/* Why a line is refused that take_line() did not take; `n` of its bytes are a token. */
+static enum refusal fault_of(struct str line, size_t n)
 {
-    size_t n = fields_token_length(line);
-
     if (line.len && fields_is_blank(line.at[0]))
         return REFUSAL_FOLD;
     if (str_find(line, ':') == line.len)
         return REFUSAL_FIELD_LINE;
+    return n && trim(str_skip(line, n)).at[0] == ':' ? REFUSAL_FIELD_BLANK : REFUSAL_FIELD_NAME;
+}
+
+static enum refusal take_line(struct fields *f, struct str *text)
+{
+    size_t n = fields_token_length(*text);
+    size_t end = n + plain_run(str_n(text->at + n, text->len - n));
+    struct str line = str_n(text->at, end);
+
+    BUG_IF(text->len - end < 2 || text->at[end] != '\r' || text->at[end + 1] != '\n');
+    *text = str_skip(*text, end + 2);
     if (n == 0 || line.at[n] != ':')
-        return n && trim(str_skip(line, n)).at[0] == ':' ? REFUSAL_FIELD_BLANK
-                                                         : REFUSAL_FIELD_NAME;
+        return fault_of(line, n);
     fields_add(f, str_n(line.at, n), trim(str_skip(line, n + 1)));
     return REFUSAL_NONE;
 }
 
 enum refusal fields_parse(struct fields *f, struct str text)
 {
-    while (text.len) {
-        struct str line = str_cut(&text, '\n');
-        enum refusal why;
+    enum refusal why = REFUSAL_NONE;
 
-        BUG_IF(line.len == 0 || line.at[line.len - 1] != '\r');
-        line.len--;
-        why = parse_line(f, line);
-        if (why)
-            return why;
-    }
-    return REFUSAL_NONE;
+    while (text.len && !why)
+        why = take_line(f, &text);
+    return why;
 }
 
-const struct field *fields_next(const struct fields *f, struct str name,
-                                const struct field *prev)
+const struct field *fields_next_far(const struct fields *f, struct str name,
+                                    const struct field *prev)
 {
-    for (size_t i = prev ? (size_t)(prev - f->at) + 1 : 0; i < f->count; i++) {
-        if (fields_same(f->at[i].name, name))
-            return &f->at[i];
+    for (const struct field *at = prev ? prev + 1 : f->at; at < f->at + f->count; at++) {
+        if (fields_same(at->name, name))
+            return at;
     }
     return NULL;
 }
@@ -146,13 +161,6 @@ size_t fields_count(const struct fields *f, struct str name)
     while ((at = fields_next(f, name, at)))
         n++;
     return n;
-}
-
-struct str fields_value(const struct fields *f, struct str name)
-{
-    const struct field *at = fields_next(f, name, NULL);
-
-    return at ? at->value : STR_NONE;
 }
 
 /* Where the list's next comma outside of quotes is. */
@@ -189,11 +197,9 @@ bool fields_item(struct str *rest, struct str *item)
     return false;
 }
 
-bool fields_list(const struct fields *f, struct str name, struct str wanted)
+bool fields_list_far(const struct fields *f, const struct field *at, struct str wanted)
 {
-    const struct field *at = NULL;
-
-    while ((at = fields_next(f, name, at))) {
+    for (; at; at = fields_next_far(f, at->name, at)) {
         struct str rest = at->value, item;
 
         while (fields_item(&rest, &item)) {

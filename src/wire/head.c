@@ -1,5 +1,7 @@
 #include "wire/head.h"
 
+#include "wire/plain.h"
+
 enum {
     USUAL = 512,
     TEXT_KEEP = 4096, /* what one rare request needed must not stay with its connection */
@@ -24,33 +26,6 @@ void head_clear(struct head *h)
         buf_release(&text);
     buf_clear(&text);
     *h = (struct head){ .limits = h->limits, .text = text };
-}
-
-static const bool plain[256] = { ['\t'] = true,
-                                 [0x20 ... 0x7e] = true,
-                                 [0x80 ... 0xff] = true };
-
-/* Whether one of eight bytes is below a blank or 0x7f. That a byte above such a one may be
- * taken for one, too, does not matter: they are looked at one by one then. */
-static bool has_special(const char *at)
-{
-    const uint64_t ones = UINT64_MAX / 0xff;
-    uint64_t eight, del;
-
-    memcpy(&eight, at, sizeof eight);
-    del = eight ^ 0x7f * ones;
-    return (((eight - 0x20 * ones) & ~eight) | ((del - ones) & ~del)) & 0x80 * ones;
-}
-
-static size_t plain_run(struct str in)
-{
-    size_t n = 0;
-
-    while (in.len - n >= 8 && !has_special(in.at + n))
-        n += 8;
-    while (n < in.len && plain[(unsigned char)in.at[n]])
-        n++;
-    return n;
 }
 
 /* Adds bytes that are plain, or one that is not; limits come before anything else, so
@@ -94,20 +69,47 @@ static void take_special(struct head *h, struct str byte)
                                       : REFUSAL_CONTROL;
 }
 
-/* A line that is all there, whose end is known to be `n` bytes away if it is an end, in one
- * go. False: it has to be looked at more closely. */
-static bool take_line(struct head *h, struct str *in, size_t n)
+/* Lines that are all there, up to the empty one, in one go: of most heads that is all of it.
+ * False: what comes first has to be looked at more closely. */
+static bool take_lines(struct head *h, struct str *in)
 {
-    size_t line = h->text.len - h->line_at;
+    size_t room = h->limits->bytes - h->text.len;
+    size_t begun = h->text.len - h->line_at; /* of the line at hand */
+    size_t taken = 0, lines = h->lines, n;
 
-    if (in->len < n + 2 || in->at[n] != '\r' || in->at[n + 1] != '\n' ||
-        n + 2 > h->limits->bytes - h->text.len ||
-        (h->lines == 0 && n > h->limits->first_line - line))
+    if (room > in->len)
+        room = in->len;
+    while (!h->whole && lines < h->limits->lines) {
+        n = plain_run(str_n(in->at + taken, in->len - taken));
+        if (n + 2 > room - taken || in->at[taken + n] != '\r' ||
+            in->at[taken + n + 1] != '\n' || (lines == 0 && n > h->limits->first_line - begun))
+            break;
+        h->whole = begun + n == 0;
+        lines += !h->whole;
+        taken += n + 2;
+        begun = 0;
+    }
+    if (!taken)
         return false;
-    buf_add(&h->text, str_n(in->at, n + 2));
-    *in = str_skip(*in, n + 2);
-    end_line(h);
+    buf_add(&h->text, str_n(in->at, taken));
+    *in = str_skip(*in, taken);
+    h->lines = lines;
+    h->line_at = h->text.len;
     return true;
+}
+
+/* What take_lines() leaves: plain bytes and one that is not, as far as they are there. */
+static void take_piece(struct head *h, struct str *in)
+{
+    size_t n = h->cr ? 0 : plain_run(*in);
+
+    if (n && !add(h, str_n(in->at, n), true))
+        return;
+    *in = str_skip(*in, n);
+    if (!in->len)
+        return;
+    take_special(h, str_n(in->at, 1));
+    *in = str_skip(*in, 1);
 }
 
 /* Most heads come in one piece; the memory does not have to grow line by line then. */
@@ -123,17 +125,8 @@ enum head_next head_feed(struct head *h, struct str *in)
 {
     make_room(h, in->len);
     while (in->len && !h->why && !h->whole) {
-        size_t n = h->cr ? 0 : plain_run(*in);
-
-        if (!h->cr && take_line(h, in, n))
-            continue;
-        if (n && !add(h, str_n(in->at, n), true))
-            break;
-        *in = str_skip(*in, n);
-        if (!in->len)
-            break;
-        take_special(h, str_n(in->at, 1));
-        *in = str_skip(*in, 1);
+        if (h->cr || !take_lines(h, in))
+            take_piece(h, in);
     }
     return h->why ? HEAD_REFUSED : h->whole ? HEAD_WHOLE : HEAD_MORE;
 }

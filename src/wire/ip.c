@@ -157,7 +157,8 @@ struct ip ip_parse(struct str text)
     struct ip ip = { .kind = IP_NONE };
     uint32_t v4;
 
-    if (parse_v4(text, &v4, &ip.usual)) {
+    /* However it is spelled, a V4 address begins with a digit. */
+    if (text.len && ascii_is_digit(text.at[0]) && parse_v4(text, &v4, &ip.usual)) {
         ip.kind = IP_V4;
         memcpy(ip.at, mapped, sizeof mapped);
         put_v4(ip.at + 12, v4);
@@ -170,21 +171,31 @@ struct ip ip_parse(struct str text)
     return ip;
 }
 
+/* The last part that is not empty. */
+static struct str last_part(struct str text)
+{
+    size_t end = text.len, at;
+
+    while (end && text.at[end - 1] == '.')
+        end--;
+    for (at = end; at && text.at[at - 1] != '.';)
+        at--;
+    return str_n(text.at + at, end - at);
+}
+
 bool ip_resembles(struct str text)
 {
-    struct str part = STR_NONE, last = STR_NONE;
+    struct str last = text.len ? last_part(text) : STR_NONE;
     uint64_t n;
     bool usual;
 
-    while (next_part(&text, '.', &part)) {
-        if (part.len)
-            last = part;
-    }
+    if (!last.len || !ascii_is_digit(last.at[0]))
+        return false;
     for (size_t i = 0; i < last.len; i++) {
         if (!ascii_is_digit(last.at[i]))
             return parse_part(last, &n, &usual);
     }
-    return last.len > 0;
+    return true;
 }
 
 static bool is_v4(const struct ip *ip)

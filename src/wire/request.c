@@ -37,26 +37,16 @@ bool request_begun(const struct request *r)
 
 /* The steps below return the reason to refuse, if there is one. */
 
-static enum refusal parse_version(struct request *r, struct str s)
-{
-    if (s.len != 8 || !str_starts(s, STR("HTTP/")) || !ascii_is_digit(s.at[5]) ||
-        s.at[6] != '.' || !ascii_is_digit(s.at[7]))
-        return REFUSAL_VERSION;
-    if (s.at[5] != '1' || s.at[7] > '1')
-        return REFUSAL_VERSION_OTHER;
-    r->minor = s.at[7] - '0';
-    return REFUSAL_NONE;
-}
-
 /* Bytes that a target may hold: browsers leave more of them alone than RFC 3986 does,
  * but never a '#', which would be a fragment. */
-static bool is_target(struct str s)
+static size_t target_length(struct str s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.at[i] <= 0x20 || s.at[i] >= 0x7f || s.at[i] == '#')
-            return false;
-    }
-    return s.len > 0;
+    static const bool good[256] = { ['!' ... '"'] = true, ['$' ... '~'] = true };
+    size_t n = 0;
+
+    while (n < s.len && good[(unsigned char)s.at[n]])
+        n++;
+    return n;
 }
 
 static enum refusal parse_url_target(struct request *r, struct url *u)
@@ -73,12 +63,10 @@ static enum refusal parse_url_target(struct request *r, struct url *u)
 
 static enum refusal parse_target(struct request *r, struct url *u)
 {
-    size_t mark = str_find(r->target, '?');
+    size_t mark;
 
     if (str_eq(r->method, STR("CONNECT")))
         return REFUSAL_CONNECT;
-    if (!is_target(r->target))
-        return REFUSAL_TARGET;
     if (str_eq(r->target, STR("*")) && str_eq(r->method, STR("OPTIONS"))) {
         r->form = REQUEST_ASTERISK;
         r->path = r->target;
@@ -86,6 +74,7 @@ static enum refusal parse_target(struct request *r, struct url *u)
     }
     if (r->target.at[0] != '/')
         return parse_url_target(r, u);
+    mark = str_find(r->target, '?');
     r->form = REQUEST_PATH;
     r->path = str_n(r->target.at, mark);
     if (mark < r->target.len)
@@ -93,23 +82,48 @@ static enum refusal parse_target(struct request *r, struct url *u)
     return REFUSAL_NONE;
 }
 
-/* Exactly two blanks: with more, one reader's target is another one's version. */
-static enum refusal parse_line(struct request *r, struct str line, struct url *u)
+static enum refusal fault_of_version(struct str s)
+{
+    if (s.len != 8 || !str_starts(s, STR("HTTP/")) || !ascii_is_digit(s.at[5]) ||
+        s.at[6] != '.' || !ascii_is_digit(s.at[7]))
+        return REFUSAL_VERSION;
+    return s.at[5] != '1' || s.at[7] > '1' ? REFUSAL_VERSION_OTHER : REFUSAL_NONE;
+}
+
+/* Why a line is refused that is not a method, a target and a version we know, with a blank
+ * between them. Exactly two blanks: with more, one reader's target is another one's version. */
+static enum refusal fault_of_line(struct str line)
 {
     size_t first = str_find(line, ' ');
     struct str rest = str_skip(line, first + 1);
     size_t second = str_find(rest, ' ');
     struct str version = str_skip(rest, second + 1);
-    enum refusal why;
+    enum refusal why = fault_of_version(version);
 
     if (!version.len || str_find(version, ' ') < version.len || !first || !second)
         return REFUSAL_REQUEST_LINE;
-    r->method = str_n(line.at, first);
-    r->target = str_n(rest.at, second);
-    if (!fields_is_token(r->method))
+    if (!fields_is_token(str_n(line.at, first)))
         return REFUSAL_METHOD;
-    why = parse_version(r, version);
-    return why ? why : parse_target(r, u);
+    if (why)
+        return why;
+    return str_starts(line, STR("CONNECT ")) ? REFUSAL_CONNECT : REFUSAL_TARGET;
+}
+
+static enum refusal parse_line(struct request *r, struct str line, struct url *u)
+{
+    static const struct str version = STR_INIT(" HTTP/1."); /* and one digit */
+    size_t method = fields_token_length(line);
+    struct str rest = str_skip(line, method + 1);
+    size_t target = target_length(rest);
+    struct str end = str_skip(rest, target);
+
+    if (!method || line.at[method] != ' ' || !target || end.len != version.len + 1 ||
+        !str_starts(end, version) || (end.at[version.len] & ~1) != '0')
+        return fault_of_line(line);
+    r->method = str_n(line.at, method);
+    r->target = str_n(rest.at, target);
+    r->minor = end.at[version.len] - '0';
+    return parse_target(r, u);
 }
 
 static enum refusal check_host(struct request *r, const struct url *u)

@@ -18,7 +18,8 @@ static bool is_domain(struct str part, struct str *domain)
 /* A name without a dot is no more than a host: what is for all of "com" nobody takes. */
 static bool covers(struct str domain, const struct url_authority *server)
 {
-    struct str host = server->host, above;
+    struct str host = server->host;
+    size_t below; /* bytes of the host before the domain */
 
     if (!domain.len)
         return false;
@@ -27,8 +28,8 @@ static bool covers(struct str domain, const struct url_authority *server)
     if (server->ip.kind != IP_NONE || domain.len >= host.len ||
         str_find(domain, '.') == domain.len)
         return false;
-    above = str_skip(host, host.len - domain.len);
-    return above.at[-1] == '.' && fields_same(above, domain);
+    below = host.len - domain.len;
+    return host.at[below - 1] == '.' && fields_same(str_skip(host, below), domain);
 }
 
 void set_cookie_at_home(struct buf *to, struct str value, const struct url_authority *server)

@@ -83,13 +83,14 @@ static void what_is_set_for_all_replaces_what_one_says(void **state)
 
 static void compose(struct str method, struct str target, struct str name, struct str value)
 {
-    struct field f = { name, value };
-    struct ask a = { .method = method, .target = target, .fields = { &f, 1, 1 } };
+    struct ask a = { .method = method, .target = target };
     struct buf seen;
 
+    fields_add(&a.fields, name, value);
     buf_init(&seen, 4096);
     ask_compose(&seen, &a, &(struct ask_manner){ .host = STR("h") });
     buf_release(&seen);
+    fields_release(&a.fields);
 }
 
 static void with_a_method_of_two_words(void)

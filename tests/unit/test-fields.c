@@ -1,3 +1,4 @@
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "dies.h"
 #include "test.h"
@@ -67,7 +68,7 @@ static void parse_what_no_head_gives(void)
 static void lines_without_their_cr_are_our_own_mistake(void **state)
 {
     (void)state;
-    assert_dies(parse_what_no_head_gives, "line.at[line.len - 1]");
+    assert_dies(parse_what_no_head_gives, "text->at[end] != '\\r'");
 }
 
 static void a_token_has_exactly_the_characters_of_a_name(void **state)
@@ -108,6 +109,28 @@ static void names_are_the_same_but_for_case(void **state)
     assert_true(fields_same(STR(""), STR_NONE));
 }
 
+/* Wherever a byte stands, and whether it is looked at alone or with others. */
+static void every_byte_is_compared_as_it_would_be_alone(void **state)
+{
+    static const size_t places[] = { 0, 3, 7, 8, 15, 16, 18 };
+
+    (void)state;
+    for (int c = 0; c < 256 * 256; c++) {
+        char one = (char)(c >> 8), other = (char)c;
+        bool same = ascii_lower(one) == ascii_lower(other);
+
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            char a[19] = "\xffZz\x80@[`{\x7f\x01\xda\xfa-Z{", b[19];
+
+            memcpy(b, a, sizeof b);
+            a[places[i]] = one;
+            b[places[i]] = other;
+            if (fields_same(str_n(a, sizeof a), str_n(b, sizeof b)) != same)
+                fail_msg("%d and %d at %zu", c >> 8, c & 255, places[i]);
+        }
+    }
+}
+
 static void all_of_a_name_are_found_in_order(void **state)
 {
     struct fields f = { .at = NULL };
@@ -126,6 +149,33 @@ static void all_of_a_name_are_found_in_order(void **state)
     assert_str(fields_value(&f, STR("c")), STR_NONE);
     fields_clear(&f);
     assert_null(fields_next(&f, STR("a"), NULL));
+    fields_release(&f);
+}
+
+/* Those that share a bit with one that is there, too. */
+static void only_what_is_there_is_found(void **state)
+{
+    struct fields f = { .at = NULL };
+    char name[] = "?234567890123456789012345678901234567890";
+
+    (void)state;
+    fields_add(&f, STR("Host"), STR("a"));
+    fields_add(&f, STR("Accept"), STR("b"));
+    fields_add(&f, STR(""), STR("c"));
+    for (size_t len = 1; len < sizeof name; len++) {
+        for (int c = 0; c < 256; c++) {
+            name[0] = (char)c;
+            assert_null(fields_next(&f, str_n(name, len), NULL));
+            fields_add(&f, str_n(name, len), STR("d"));
+            assert_ptr_equal(fields_next(&f, str_n(name, len), NULL), &f.at[3]);
+            f.count--;
+        }
+    }
+    assert_str(fields_value(&f, STR("HOST")), STR("a"));
+    assert_str(fields_value(&f, STR("aCCEPT")), STR("b"));
+    assert_str(fields_value(&f, STR("")), STR("c"));
+    fields_clear(&f);
+    assert_null(fields_next(&f, STR("Host"), NULL));
     fields_release(&f);
 }
 
@@ -214,7 +264,9 @@ int main(void)
         cmocka_unit_test(a_word_is_a_token_or_stands_in_quotes),
         cmocka_unit_test(a_value_may_hold_all_but_control_characters),
         cmocka_unit_test(names_are_the_same_but_for_case),
+        cmocka_unit_test(every_byte_is_compared_as_it_would_be_alone),
         cmocka_unit_test(all_of_a_name_are_found_in_order),
+        cmocka_unit_test(only_what_is_there_is_found),
         cmocka_unit_test(a_list_is_cut_at_commas_but_not_in_quotes),
         cmocka_unit_test(what_is_between_neighbours_only_is_known),
     };

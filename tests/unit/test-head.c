@@ -68,16 +68,16 @@ static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
 
     (void)state;
     for (int c = 0; c < 256; c++) {
-        for (size_t at = 0; at < 24; at++) {
-            char line[25] = "0123456789abcdef01234567";
+        for (size_t at = 0; at < 40; at++) {
+            char line[41] = "0123456789abcdef0123456789abcdef01234567";
             bool plain = c == '\t' || (c >= 0x20 && c != 0x7f);
-            struct str in = str_n(line, 24);
+            struct str in = str_n(line, 40);
             struct head h;
 
             line[at] = (char)c;
             head_init(&h, &wide);
             if (c == '\r') /* good or not: the next byte tells */
-                assert_int_equal(head_feed(&h, &in), at == 23 ? HEAD_MORE : HEAD_REFUSED);
+                assert_int_equal(head_feed(&h, &in), at == 39 ? HEAD_MORE : HEAD_REFUSED);
             else
                 assert_int_equal(head_feed(&h, &in), plain ? HEAD_MORE : HEAD_REFUSED);
             head_release(&h);
@@ -106,6 +106,35 @@ static void all_lines_with_their_ends_have_a_limit(void **state)
     assert_cuts(STR("a\r\n123456789012345678\r\n\r\n"), run, str_z(refused));
     assert_cuts(STR("a\r\n1234567890123456789012"), run, str_z(refused));
     assert_cuts(STR("a\r\n123456789012345678901"), run, STR("more"));
+}
+
+static void a_long_head_may_be_cut_anywhere(void **state)
+{
+    static const char text[] = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+                               "Accept: application/json, text/event-stream\r\n\r\nbody";
+    static const struct head_limits wide = { .first_line = 64, .bytes = 256, .lines = 3 };
+    struct str whole = str_n(text, sizeof text - 1);
+
+    (void)state;
+    for (size_t a = 0; a < whole.len; a++) {
+        for (size_t b = a; b < whole.len; b++) {
+            struct str piece[] = { str_n(text, a), str_n(text + a, b - a),
+                                   str_n(text + b, whole.len - b) };
+            struct head h;
+            size_t left = 0;
+
+            head_init(&h, &wide);
+            for (size_t i = 0; i < 3; i++) {
+                head_feed(&h, &piece[i]);
+                left += piece[i].len;
+            }
+            assert_true(h.whole && !h.why);
+            assert_int_equal(h.lines, 3);
+            assert_int_equal(left, 4);
+            assert_str(buf_str(&h.text), str_n(text, whole.len - 4));
+            head_release(&h);
+        }
+    }
 }
 
 static void so_many_lines_are_taken_and_one_more_is_not(void **state)
@@ -147,6 +176,7 @@ int main(void)
         cmocka_unit_test(every_byte_counts_wherever_it_stands_in_a_long_line),
         cmocka_unit_test(the_first_line_has_a_limit_of_its_own),
         cmocka_unit_test(all_lines_with_their_ends_have_a_limit),
+        cmocka_unit_test(a_long_head_may_be_cut_anywhere),
         cmocka_unit_test(so_many_lines_are_taken_and_one_more_is_not),
         cmocka_unit_test(a_cleared_head_is_as_new),
     };

@@ -145,7 +145,7 @@ static struct fields host_only(void)
 {
     static struct field host = { STR_INIT("Host"), STR_INIT("h") };
 
-    return (struct fields){ .at = &host, .count = 1 };
+    return (struct fields){ .at = &host, .count = 1, .names = fields_bit(host.name) };
 }
 
 static void start_get(struct tap *t, uint64_t lane)
