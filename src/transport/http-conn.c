@@ -18,6 +18,7 @@ const struct http_patience http_conn_patience = {
 
 struct http_conn_intake {
     struct request request;
+    enum place host, origin; /* of the request */
     struct body body;
     bool in_body;
 };
@@ -343,6 +344,15 @@ void http_conn_ended(struct http_conn *c)
 
 /* Reading. */
 
+/* Of a head that has come again both are known: they depend on nothing else. */
+static void find_places(struct http_conn_intake *in, const struct url_authority *self)
+{
+    if (in->request.again)
+        return;
+    in->host = place_of_host(&in->request.host, self);
+    in->origin = place_of_origin(&in->request.fields, self);
+}
+
 static void begin_exchange(struct http_conn *c)
 {
     const struct request *r = &c->intake->request;
@@ -350,8 +360,9 @@ static void begin_exchange(struct http_conn *c)
     bool none = body_is_none(r->body);
 
     exchange_init(&c->exchange, r, &exchange_port, c);
-    c->exchange.host = place_of_host(&r->host, h->self);
-    c->exchange.origin = place_of_origin(&r->fields, h->self);
+    find_places(c->intake, h->self);
+    c->exchange.host = c->intake->host;
+    c->exchange.origin = c->intake->origin;
     c->exchange.connection = c->number;
     c->exchange.whole = none;
     c->used = true;

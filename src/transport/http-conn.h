@@ -22,7 +22,8 @@
  * length, which goes on until it is whole or refused. Who waits and then gives up, too, is
  * noticed with the next thing it is sent.
  *
- * While an answer is under way nothing is kept of its request. */
+ * While an answer is under way nothing is kept of its request. The memory that requests are
+ * read into is shared by all: one that comes again may find itself there (wire/request.h). */
 #ifndef TRANSPORT_HTTP_CONN_H
 #define TRANSPORT_HTTP_CONN_H
 

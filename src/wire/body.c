@@ -12,15 +12,16 @@ bool body_length(struct str text, uint64_t *length)
 
 void body_init(struct body *b, struct body_plan plan)
 {
-    *b = (struct body){ .kind = plan.kind };
-    if (plan.kind == BODY_LENGTH)
-        b->left = plan.length;
-    chunked_init(&b->chunked);
+    b->kind = plan.kind;
+    b->left = plan.kind == BODY_LENGTH ? plan.length : 0;
+    if (plan.kind == BODY_CHUNKED)
+        chunked_init(&b->chunked);
 }
 
 void body_release(struct body *b)
 {
-    chunked_release(&b->chunked);
+    if (b->kind == BODY_CHUNKED)
+        chunked_release(&b->chunked);
 }
 
 static enum body_next next_chunked(struct body *b, struct str *in, struct str *data)

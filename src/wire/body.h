@@ -21,7 +21,7 @@ struct body_plan {
 struct body {
     enum body_kind kind;
     uint64_t left;          /* BODY_LENGTH: bytes still to come */
-    struct chunked chunked; /* BODY_CHUNKED: the reader, with its trailers and `why` */
+    struct chunked chunked; /* only for BODY_CHUNKED: the reader, with its trailers and `why` */
 };
 
 enum body_next {

@@ -2,10 +2,7 @@
 
 #include "wire/plain.h"
 
-enum {
-    USUAL = 512,
-    TEXT_KEEP = 4096, /* what one rare request needed must not stay with its connection */
-};
+enum { USUAL = 512 };
 
 void head_init(struct head *h, const struct head_limits *limits)
 {
@@ -22,7 +19,7 @@ void head_clear(struct head *h)
 {
     struct buf text = h->text;
 
-    if (text.cap > TEXT_KEEP)
+    if (text.cap > HEAD_KEEP)
         buf_release(&text);
     buf_clear(&text);
     *h = (struct head){ .limits = h->limits, .text = text };

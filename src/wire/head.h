@@ -13,6 +13,9 @@
 #include "base/buf.h"
 #include "wire/refusal.h"
 
+/* What one rare head needed must not stay with its connection. */
+enum { HEAD_KEEP = 4096 };
+
 /* Of what is taken; one more is refused. */
 struct head_limits {
     size_t first_line; /* bytes, its end not counted; 414 */
@@ -38,7 +41,7 @@ enum head_next {
 
 void head_init(struct head *h, const struct head_limits *limits); /* borrowed for good */
 void head_release(struct head *h);
-void head_clear(struct head *h); /* as new, but for a moderate amount of memory */
+void head_clear(struct head *h); /* as new, but for up to HEAD_KEEP bytes of memory */
 
 /* Takes from the front of `*in` what belongs to the head. */
 enum head_next head_feed(struct head *h, struct str *in);

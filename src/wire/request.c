@@ -20,7 +20,8 @@ void request_release(struct request *r)
     fields_release(&r->fields);
 }
 
-void request_clear(struct request *r)
+/* As new, but for its memory. */
+static void forget(struct request *r)
 {
     struct head head = r->head;
     struct fields fields = r->fields;
@@ -30,9 +31,17 @@ void request_clear(struct request *r)
     *r = (struct request){ .head = head, .fields = fields, .minor = 1 };
 }
 
+void request_clear(struct request *r)
+{
+    r->kept = r->method.len && !r->why && r->head.text.cap <= HEAD_KEEP;
+    r->empty_line = false;
+    if (!r->kept)
+        forget(r);
+}
+
 bool request_begun(const struct request *r)
 {
-    return r->head.text.len > 0;
+    return !r->kept && r->head.text.len > 0;
 }
 
 /* The steps below return the reason to refuse, if there is one. */
@@ -195,6 +204,7 @@ static enum refusal decide_body(struct request *r)
     if (fields_next(&r->fields, STR("content-length"), length))
         return REFUSAL_LENGTH_TWICE;
     r->body.kind = BODY_LENGTH;
+    r->length = length->value;
     return body_length(length->value, &r->body.length) ? REFUSAL_NONE : REFUSAL_LENGTH_INVALID;
 }
 
@@ -225,12 +235,41 @@ static enum refusal parse(struct request *r)
     return why;
 }
 
+/* Whether what comes is the head that is kept, but for its length, whose digits begin at
+ * `digits`: nothing else depends on them. */
+static bool is_again(struct request *r, struct str in, size_t digits)
+{
+    struct str was = buf_str(&r->head.text);
+    size_t after = digits + r->length.len;
+
+    if (in.len < was.len || memcmp(in.at, was.at, digits) != 0 ||
+        memcmp(in.at + after, was.at + after, was.len - after) != 0)
+        return false;
+    return !r->length.at || body_length(str_n(in.at + digits, r->length.len), &r->body.length);
+}
+
+static bool take_again(struct request *r, struct str *in)
+{
+    struct buf *text = &r->head.text;
+    size_t digits = r->length.at ? (size_t)(r->length.at - text->at) : text->len;
+
+    if (!is_again(r, *in, digits))
+        return false;
+    memcpy(text->at + digits, in->at + digits, r->length.len);
+    *in = str_skip(*in, text->len);
+    r->kept = false;
+    r->again = true;
+    return true;
+}
+
 enum request_next request_feed(struct request *r, struct str *in)
 {
     enum head_next next = HEAD_MORE;
 
     if (r->why)
         return REQUEST_REFUSED;
+    if (r->kept && !take_again(r, in))
+        forget(r);
     if (r->method.len)
         return REQUEST_WHOLE;
     while (in->len && next == HEAD_MORE) {

@@ -12,6 +12,9 @@
  *   with two slashes: whoever puts it behind a host must put the host there first.
  * - Upgrade is a header line like any other: nobody is upgraded.
  * - Where the body ends is decided here and nowhere else.
+ * - Clients send the same head again and again. One that is, byte for byte, the one before it
+ *   in this place is not read anew: the same would come of it. Only its Content-Length may be
+ *   another number of as many digits.
  *
  * Ownership: everything points into the head, which stays until request_clear(). */
 #ifndef WIRE_REQUEST_H
@@ -37,6 +40,7 @@ enum request_form {
 struct request {
     struct head head;
     bool empty_line; /* there was one before it */
+    bool kept;       /* what is here is the request before: the next may be the same */
 
     /* From here on: once it is whole. */
     struct str method, target; /* as they were spelled */
@@ -47,6 +51,8 @@ struct request {
     struct fields fields;      /* all of them */
     struct url_authority host; /* of Host */
     struct body_plan body;
+    struct str length;     /* what Content-Length says; `at` is NULL without one */
+    bool again;            /* all but `length` and `body` is as it was before request_clear() */
     bool keep_alive;       /* the client would send another one on this connection */
     bool expects_continue; /* it waits for 100 before it sends the body */
 

@@ -418,6 +418,126 @@ static void requests_on_one_connection_follow_each_other(void **state)
     request_release(&r);
 }
 
+/* All that came of a head, and what is left behind it. */
+static void tell(struct request *r, struct str first, struct str second, struct buf *seen)
+{
+    enum request_next next = request_feed(r, &first);
+
+    if (next == REQUEST_MORE)
+        next = request_feed(r, &second);
+    buf_clear(seen);
+    if (next == REQUEST_MORE)
+        buf_printf(seen, "...");
+    if (next == REQUEST_REFUSED)
+        buf_printf(seen, "%s", refusal_text(r->why));
+    if (next != REQUEST_WHOLE)
+        return;
+    describe(r, seen);
+    buf_printf(seen, " %.*s", STR_ARG(buf_str(&r->head.text)));
+    for (size_t i = 0; i < r->fields.count; i++)
+        buf_printf(seen, "[%.*s=%.*s]", STR_ARG(r->fields.at[i].name),
+                   STR_ARG(r->fields.at[i].value));
+    buf_add(seen, first);
+    buf_add(seen, second);
+}
+
+/* What comes of `text` after `before`, cut there, is what would come of it alone. Whether it
+ * was taken for the same. */
+static bool is_as_alone(struct str before, struct str text, size_t cut)
+{
+    struct str a = str_n(text.at, cut), b = str_n(text.at + cut, text.len - cut);
+    struct buf want, seen;
+    struct request r;
+    bool again;
+
+    buf_init(&want, 1 << 20);
+    buf_init(&seen, 1 << 20);
+    request_init(&r);
+    tell(&r, text, STR_NONE, &want);
+    request_release(&r);
+    request_init(&r);
+    tell(&r, before, STR_NONE, &seen);
+    request_clear(&r);
+    assert_false(request_begun(&r));
+    tell(&r, a, b, &seen);
+    again = r.again;
+    assert_str(buf_str(&seen), buf_str(&want));
+    request_release(&r);
+    buf_release(&want);
+    buf_release(&seen);
+    return again;
+}
+
+#define AGAIN POST "Content-Length: 200 \r\nAccept: */*\r\n\r\n"
+
+static void a_head_that_differs_in_any_byte_is_read_as_if_it_were_the_first(void **state)
+{
+    char text[] = AGAIN "{}";
+    struct str whole = str_n(text, sizeof text - 1);
+    size_t digits = (size_t)(strstr(text, "200") - text);
+
+    (void)state;
+    for (size_t at = 0; at < whole.len; at++) {
+        char was = text[at];
+
+        for (int c = 0; c < 256; c++) {
+            bool digit = at >= digits && at < digits + 3 && c >= '0' && c <= '9';
+            bool body = at >= whole.len - 2;
+
+            text[at] = (char)c;
+            assert_int_equal(is_as_alone(STR(AGAIN), whole, whole.len),
+                             (char)c == was || digit || body);
+        }
+        text[at] = was;
+        is_as_alone(STR(AGAIN), str_n(text, at), at);
+        assert_int_equal(is_as_alone(STR(AGAIN), whole, at), at >= whole.len - 2);
+    }
+}
+
+static void heads_follow_each_other_in_any_order(void **state)
+{
+    static const char *const heads[] = {
+        AGAIN,
+        POST "Content-Length: 20\r\nAccept: */*\r\n\r\n",
+        POST "Content-Length: 2000\r\nAccept: */*\r\n\r\n",
+        POST "Content-Length: 9223372036854775807\r\n\r\n",
+        POST "Content-Length: 9223372036854775808\r\n\r\n",
+        POST "Content-Length: 0\r\nExpect: 100-continue\r\n\r\n",
+        POST "Content-Length: 1\r\nContent-Length: 1\r\n\r\n",
+        POST "Transfer-Encoding: chunked\r\n\r\n",
+        GET HOST "\r\n",
+        GET HOST "Connection: close\r\n\r\n",
+        "\r\n" GET HOST "\r\n",
+        GET "Host: a@b\r\n\r\n",
+        "\n",
+        "\r\n",
+        "",
+    };
+    size_t count = sizeof heads / sizeof *heads, again = 0;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            if (!strstr(heads[i], "a@b") && heads[i][0] != '\n' && strlen(heads[i]) > 2)
+                again += is_as_alone(str_z(heads[i]), str_z(heads[j]), strlen(heads[j]));
+    assert_int_equal(again,
+                     9); /* itself, but for two that are refused; one without its blank */
+}
+
+static void only_so_much_is_kept_for_the_next_one(void **state)
+{
+    struct buf head;
+
+    (void)state;
+    buf_init(&head, 1 << 20);
+    compose_head(&head, HEAD_KEEP / 2);
+    assert_true(is_as_alone(buf_str(&head), buf_str(&head), head.len));
+    buf_clear(&head);
+    compose_head(&head, HEAD_KEEP);
+    assert_false(is_as_alone(buf_str(&head), buf_str(&head), head.len));
+    buf_release(&head);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +552,9 @@ int main(void)
         cmocka_unit_test(what_was_refused_stays_refused),
         cmocka_unit_test(limits_hold_below_at_and_above),
         cmocka_unit_test(requests_on_one_connection_follow_each_other),
+        cmocka_unit_test(a_head_that_differs_in_any_byte_is_read_as_if_it_were_the_first),
+        cmocka_unit_test(heads_follow_each_other_in_any_order),
+        cmocka_unit_test(only_so_much_is_kept_for_the_next_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

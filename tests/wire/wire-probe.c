@@ -39,6 +39,7 @@ static bool dump_request(const struct request *r, struct str *in, struct buf *to
         buf_printf(to, "! %s", refusal_text(b.chunked.why));
     else
         buf_printf(to, next != BODY_MORE                         ? "\n"
+                       : b.kind != BODY_CHUNKED                  ? "body"
                        : b.chunked.state == CHUNKED_IN_TRAILERS  ? "trailers"
                        : b.chunked.state == CHUNKED_IN_EXTENSION ? "extension"
                                                                  : "body");
