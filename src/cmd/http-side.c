@@ -21,11 +21,12 @@ enum {
 
 /* An exchange that the engine has not ended. */
 struct http_asking {
-    struct http_asking *next; /* among those that were answered */
-    struct exchange *x;       /* NULL: its client has gone */
+    struct http_asking *next, **back; /* among all; `next`: among those that were answered */
+    struct exchange *x;               /* NULL: its client has gone */
     uint64_t number;
     void *seen;    /* by who watches */
     bool told;     /* the engine knows of it */
+    bool waits;    /* it has been told all, and has not answered yet */
     size_t unseen; /* bytes since the last look at what is queued for it */
     struct buf body;
     struct step_request request;
@@ -63,13 +64,38 @@ static struct http_asking *new_asking(struct http_side *s, struct exchange *x)
     }
     buf_clear(&q->body);
     *q = (struct http_asking){ .x = x, .number = ++s->count, .body = q->body };
+    q->next = s->asking;
+    q->back = &s->asking;
+    if (q->next)
+        q->next->back = &q->next;
+    s->asking = q;
     return q;
+}
+
+/* NULL: it is over, or nobody was told of it. Most are answered at once, and need not be
+ * looked for. */
+static struct http_asking *find(const struct http_side *s, uint64_t number)
+{
+    if (s->at_hand && s->at_hand->number == number)
+        return s->at_hand;
+    return map_get(&s->waiting, map_number(&number));
+}
+
+static void take_off(struct http_side *s, struct http_asking *q)
+{
+    *q->back = q->next;
+    if (q->next)
+        q->next->back = q->back;
+    if (s->at_hand == q)
+        s->at_hand = NULL;
+    if (q->waits)
+        map_remove(&s->waiting, map_number(&q->number));
 }
 
 /* The engine may still be looking at what it has just answered. */
 static void forget(struct http_side *s, struct http_asking *q)
 {
-    map_remove(&s->asking, map_number(&q->number));
+    take_off(s, q);
     q->next = s->answered;
     s->answered = q;
     sweep(s);
@@ -134,7 +160,6 @@ static void on_request(void *to, struct exchange *x)
     }
     q = new_asking(s, x);
     q->seen = seen;
-    map_put(&s->asking, map_number(&q->number), q);
     x->user = q;
     exchange_go_on(x);
 }
@@ -175,9 +200,15 @@ static void on_whole(void *to, struct exchange *x)
         .origin = place_admitted(x->origin),
         .body = buf_str(&q->body),
     };
+    s->at_hand = q;
     drive_tell(
         s->drive,
         (struct event){ .kind = EVENT_REQUEST, .exchange = q->number, .request = &q->request });
+    if (s->at_hand) {
+        s->at_hand = NULL;
+        q->waits = true;
+        map_put(&s->waiting, map_number(&q->number), q);
+    }
     sweep(s);
 }
 
@@ -199,9 +230,10 @@ static void on_gone(void *to, struct exchange *x, const struct exchange_fault *w
         s->watch->gone(s->to, q->seen, why);
     number = q->number;
     q->x = NULL;
-    if (q->told)
+    if (q->told) {
         drive_tell(s->drive, (struct event){ .kind = EVENT_GONE, .exchange = number });
-    q = map_get(&s->asking, map_number(&number));
+        q = find(s, number);
+    }
     if (q)
         forget(s, q);
 }
@@ -231,7 +263,7 @@ bool http_side_open(struct http_side *s, struct loop *l, struct drive *drive,
                              .gate = { .remote = at->scope != LISTEN_LOOPBACK },
                              .body_max = LIMIT_MESSAGE,
                              .queue_max = QUEUE_MAX };
-    map_init(&s->asking);
+    map_init(&s->waiting);
     return http_server_open(&s->server, l, &config, &events, s, e);
 }
 
@@ -242,16 +274,17 @@ void http_side_close(struct http_side *s)
 
     http_server_close(s->server);
     sweep(s);
-    for (struct map_entry *e = NULL; (e = map_next(&s->asking, e));) {
-        struct http_asking *q = e->value;
+    while (s->asking) {
+        struct http_asking *q = s->asking;
 
         if (s->watch)
             s->watch->gone(s->to, q->seen, &ended);
+        take_off(s, q);
         free_asking(q);
     }
     free_asking(s->spare);
     fields_release(&s->shared);
-    map_release(&s->asking);
+    map_release(&s->waiting);
 }
 
 /* The engine is done with it. */
@@ -325,7 +358,7 @@ static void write_stream(struct http_side *s, struct http_asking *q, struct str 
 
 void http_side_act(struct http_side *s, const struct action *a)
 {
-    struct http_asking *q = map_get(&s->asking, map_number(&a->way.exchange));
+    struct http_asking *q = find(s, a->way.exchange);
 
     if (!q || !q->x)
         return; /* it has gone, which the engine is about to hear */

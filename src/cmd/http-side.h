@@ -33,7 +33,9 @@ struct http_side {
     struct drive *drive; /* borrowed */
     struct http_server *server;
     struct http_gate gate;
-    struct map asking; /* number of an exchange to struct http_asking */
+    struct http_asking *asking;  /* all that the engine has not ended */
+    struct http_asking *at_hand; /* the one that it is being told of; NULL: none */
+    struct map waiting;          /* those that it will answer later, by number */
     struct http_asking *answered;
     struct http_asking *spare;           /* for the next one; NULL: none */
     struct fields shared;                /* lines of the answer at hand */
