@@ -59,7 +59,7 @@ static struct body_plan plan_body(struct exchange *x, const struct answer *a)
 static bool compose_head(struct exchange *x, struct buf *to, const struct answer *a,
                          struct err *e)
 {
-    struct exchange as_it_was = *x;
+    bool last = x->last, mute = x->mute;
     struct response r = { .status = a->status, .phrase = a->phrase, .fields = a->fields };
 
     BUG_IF(x->over || x->begun || a->status < 200);
@@ -67,7 +67,8 @@ static bool compose_head(struct exchange *x, struct buf *to, const struct answer
     r.body = plan_body(x, a);
     r.close = x->last;
     if (!response_compose(to, &r, e) || !buf_ok(to, e)) {
-        *x = as_it_was;
+        x->last = last;
+        x->mute = mute;
         return false;
     }
     x->begun = true;

@@ -1,51 +1,66 @@
 #include "wire/response.h"
 
-static const struct phrase {
+#include "base/digits.h"
+
+#define LINE(status, phrase)                                                                   \
+    {                                                                                          \
+        status, STR_INIT("HTTP/1.1 " #status " " phrase "\r\n")                                \
+    }
+
+/* Of the usual phrases, all of the first line. */
+static const struct line {
     unsigned status;
     struct str text;
-} phrases[] = {
-    { 100, STR_INIT("Continue") },
-    { 200, STR_INIT("OK") },
-    { 201, STR_INIT("Created") },
-    { 202, STR_INIT("Accepted") },
-    { 204, STR_INIT("No Content") },
-    { 301, STR_INIT("Moved Permanently") },
-    { 302, STR_INIT("Found") },
-    { 303, STR_INIT("See Other") },
-    { 304, STR_INIT("Not Modified") },
-    { 307, STR_INIT("Temporary Redirect") },
-    { 308, STR_INIT("Permanent Redirect") },
-    { 400, STR_INIT("Bad Request") },
-    { 401, STR_INIT("Unauthorized") },
-    { 403, STR_INIT("Forbidden") },
-    { 404, STR_INIT("Not Found") },
-    { 405, STR_INIT("Method Not Allowed") },
-    { 406, STR_INIT("Not Acceptable") },
-    { 408, STR_INIT("Request Timeout") },
-    { 409, STR_INIT("Conflict") },
-    { 410, STR_INIT("Gone") },
-    { 413, STR_INIT("Content Too Large") },
-    { 414, STR_INIT("URI Too Long") },
-    { 415, STR_INIT("Unsupported Media Type") },
-    { 421, STR_INIT("Misdirected Request") },
-    { 422, STR_INIT("Unprocessable Content") },
-    { 429, STR_INIT("Too Many Requests") },
-    { 431, STR_INIT("Request Header Fields Too Large") },
-    { 500, STR_INIT("Internal Server Error") },
-    { 501, STR_INIT("Not Implemented") },
-    { 502, STR_INIT("Bad Gateway") },
-    { 503, STR_INIT("Service Unavailable") },
-    { 504, STR_INIT("Gateway Timeout") },
-    { 505, STR_INIT("HTTP Version Not Supported") },
+} lines[] = {
+    LINE(100, "Continue"),
+    LINE(200, "OK"),
+    LINE(201, "Created"),
+    LINE(202, "Accepted"),
+    LINE(204, "No Content"),
+    LINE(301, "Moved Permanently"),
+    LINE(302, "Found"),
+    LINE(303, "See Other"),
+    LINE(304, "Not Modified"),
+    LINE(307, "Temporary Redirect"),
+    LINE(308, "Permanent Redirect"),
+    LINE(400, "Bad Request"),
+    LINE(401, "Unauthorized"),
+    LINE(403, "Forbidden"),
+    LINE(404, "Not Found"),
+    LINE(405, "Method Not Allowed"),
+    LINE(406, "Not Acceptable"),
+    LINE(408, "Request Timeout"),
+    LINE(409, "Conflict"),
+    LINE(410, "Gone"),
+    LINE(413, "Content Too Large"),
+    LINE(414, "URI Too Long"),
+    LINE(415, "Unsupported Media Type"),
+    LINE(421, "Misdirected Request"),
+    LINE(422, "Unprocessable Content"),
+    LINE(429, "Too Many Requests"),
+    LINE(431, "Request Header Fields Too Large"),
+    LINE(500, "Internal Server Error"),
+    LINE(501, "Not Implemented"),
+    LINE(502, "Bad Gateway"),
+    LINE(503, "Service Unavailable"),
+    LINE(504, "Gateway Timeout"),
+    LINE(505, "HTTP Version Not Supported"),
 };
+
+static struct str usual_line(unsigned status)
+{
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].status == status)
+            return lines[i].text;
+    }
+    return STR_NONE;
+}
 
 struct str response_phrase(unsigned status)
 {
-    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-        if (phrases[i].status == status)
-            return phrases[i].text;
-    }
-    return STR_NONE;
+    struct str line = usual_line(status), before = STR("HTTP/1.1 200 "), after = STR("\r\n");
+
+    return line.len ? str_n(line.at + before.len, line.len - before.len - after.len) : line;
 }
 
 bool response_owns(struct str name)
@@ -82,18 +97,41 @@ static void add_field(struct buf *to, struct str name, struct str value)
     buf_add(to, STR("\r\n"));
 }
 
+static void add_line(struct buf *to, const struct response *r)
+{
+    struct str usual = r->phrase.len ? STR_NONE : usual_line(r->status);
+
+    if (usual.len) {
+        buf_add(to, usual);
+        return;
+    }
+    buf_add(to, STR("HTTP/1.1 "));
+    buf_add_int(to, r->status);
+    buf_add_ch(to, ' ');
+    buf_add(to, r->phrase);
+    buf_add(to, STR("\r\n"));
+}
+
+static void add_length(struct buf *to, uint64_t length)
+{
+    static const struct str name = STR_INIT("Content-Length: ");
+    char line[64], *end = line + sizeof line - 2, *at = digits_put_before(end, length);
+
+    memcpy(end, "\r\n", 2);
+    memcpy(at -= name.len, name.at, name.len);
+    buf_add(to, str_n(at, (size_t)(end + 2 - at)));
+}
+
 static void add_plan(struct buf *to, struct body_plan plan)
 {
     switch (plan.kind) {
     case BODY_NONE:
         break;
     case BODY_LENGTH:
-        buf_add(to, STR("Content-Length: "));
-        buf_add_int(to, (int64_t)plan.length);
-        buf_add(to, STR("\r\n"));
+        add_length(to, plan.length);
         break;
     case BODY_CHUNKED:
-        add_field(to, STR("Transfer-Encoding"), STR("chunked"));
+        buf_add(to, STR("Transfer-Encoding: chunked\r\n"));
         break;
     }
 }
@@ -107,16 +145,12 @@ bool response_compose(struct buf *to, const struct response *r, struct err *e)
     BUG_IF(r->body.kind == BODY_LENGTH && r->body.length > INT64_MAX);
     if (!check(r, e))
         return false;
-    buf_add(to, STR("HTTP/1.1 "));
-    buf_add_int(to, r->status);
-    buf_add_ch(to, ' ');
-    buf_add(to, r->phrase.len ? r->phrase : response_phrase(r->status));
-    buf_add(to, STR("\r\n"));
+    add_line(to, r);
     for (size_t i = 0; i < r->fields.count; i++)
         add_field(to, r->fields.at[i].name, r->fields.at[i].value);
     add_plan(to, r->body);
     if (r->close)
-        add_field(to, STR("Connection"), STR("close"));
+        buf_add(to, STR("Connection: close\r\n"));
     buf_add(to, STR("\r\n"));
     return true;
 }

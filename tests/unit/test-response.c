@@ -38,6 +38,8 @@ static void the_plan_says_how_the_body_ends(void **state)
     check(&r, STR("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"));
     r = (struct response){ .status = 202, .body = { BODY_LENGTH, 0 }, .close = true };
     check(&r, STR("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+    r = (struct response){ .status = 200, .body = { BODY_LENGTH, INT64_MAX } };
+    check(&r, STR("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n"));
     r = (struct response){ .status = 204 };
     check(&r, STR("HTTP/1.1 204 No Content\r\n\r\n"));
     r = (struct response){ .status = 100 };
