@@ -25,12 +25,19 @@ struct http_conn_intake {
 
 /* Memory for reading a request: nobody has it but while one comes. */
 
+/* The same for all requests of a connection, and of few others: what comes on it is like what
+ * came before. */
+static struct http_conn_intake **spare_of(const struct http_conn *c)
+{
+    return &c->house->spare[c->number % HTTP_CONN_SPARES];
+}
+
 static void take_intake(struct http_conn *c)
 {
     if (c->intake)
         return;
-    c->intake = c->house->spare;
-    c->house->spare = NULL;
+    c->intake = *spare_of(c);
+    *spare_of(c) = NULL;
     if (c->intake)
         return;
     c->intake = mem_new(struct http_conn_intake);
@@ -61,16 +68,18 @@ static void give_intake(struct http_conn *c)
         return;
     leave_body(in);
     request_clear(&in->request);
-    if (c->house->spare)
+    if (*spare_of(c))
         free_intake(in);
     else
-        c->house->spare = in;
+        *spare_of(c) = in;
 }
 
 void http_conn_house_release(struct http_conn_house *h)
 {
-    free_intake(h->spare);
-    h->spare = NULL;
+    for (size_t i = 0; i < HTTP_CONN_SPARES; i++) {
+        free_intake(h->spare[i]);
+        h->spare[i] = NULL;
+    }
     buf_release(&h->desk);
 }
 

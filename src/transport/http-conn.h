@@ -23,7 +23,8 @@
  * noticed with the next thing it is sent.
  *
  * While an answer is under way nothing is kept of its request. The memory that requests are
- * read into is shared by all: one that comes again may find itself there (wire/request.h). */
+ * read into is shared by all, however many: one that comes again may find itself there
+ * (wire/request.h). */
 #ifndef TRANSPORT_HTTP_CONN_H
 #define TRANSPORT_HTTP_CONN_H
 
@@ -35,6 +36,7 @@ enum {
     HTTP_CONN_DESK_MAX = 1 << 20,    /* bytes of a head that we compose */
     HTTP_CONN_OWED_MAX = 256 << 10,  /* bytes untaken, before another request is looked at */
     HTTP_CONN_LINGER_MAX = 16 << 20, /* bytes read to no purpose */
+    HTTP_CONN_SPARES = 8,            /* requests whose memory is kept for others */
 };
 
 /* How long others may take, in milliseconds. */
@@ -67,7 +69,7 @@ struct http_conn_house {
     void *to;
     const struct url_authority *self; /* what we listen on */
     const struct http_patience *patience;
-    struct http_conn_intake *spare; /* memory for the next one who needs it; to begin: NULL */
+    struct http_conn_intake *spare[HTTP_CONN_SPARES]; /* memory for the next ones who need it */
     struct buf desk; /* where answers are composed; to begin: empty, HTTP_CONN_DESK_MAX */
 };
 

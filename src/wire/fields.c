@@ -69,30 +69,37 @@ bool fields_is_value(struct str s)
     return plain_run(s) == s.len;
 }
 
-/* Eight bytes, capitals among them as small letters. The top bit of a byte is no part of the
- * sums, so that none of them reaches the next byte. */
-static uint64_t in_small(const char *at)
+/* Whether eight bytes are: letters may differ in the one bit that is their case. The top bit of
+ * a byte is no part of the sums, so that none of them reaches the next byte. */
+static bool same_eight(const char *a, const char *b)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
-    uint64_t w = mem_load64(at), low = w & 0x7f * ones;
-    uint64_t from_a = low + (0x80 - 'A') * ones, past_z = low + (0x7f - 'Z') * ones;
+    uint64_t w = mem_load64(a), small = (w | 0x20 * ones) & 0x7f * ones;
+    uint64_t from_a = small + (0x80 - 'a') * ones, past_z = small + (0x7f - 'z') * ones;
+    uint64_t letters = (from_a ^ past_z) & ~w & 0x80 * ones;
 
-    return w | ((from_a ^ past_z) & ~w & 0x80 * ones) >> 2;
+    return !((w ^ mem_load64(b)) & ~(letters >> 2));
 }
 
-bool fields_same_far(const char *a, const char *b, size_t len)
+static bool same_few(const char *a, const char *b, size_t len)
 {
-    size_t i = 0;
-
-    for (; len - i >= 8; i += 8) {
-        if (in_small(a + i) != in_small(b + i))
-            return false;
-    }
-    for (; i < len; i++) {
+    for (size_t i = 0; i < len; i++) {
         if (a[i] != b[i] && ascii_lower(a[i]) != ascii_lower(b[i]))
             return false;
     }
     return true;
+}
+
+/* The last eight may have been looked at in part. */
+bool fields_same_far(const char *a, const char *b, size_t len)
+{
+    if (len < 8)
+        return same_few(a, b, len);
+    for (size_t i = 0; i + 8 < len; i += 8) {
+        if (!same_eight(a + i, b + i))
+            return false;
+    }
+    return same_eight(a + len - 8, b + len - 8);
 }
 
 struct str fields_skip_blanks(struct str s)
@@ -208,6 +215,14 @@ bool fields_list_far(const struct fields *f, const struct field *at, struct str 
         }
     }
     return false;
+}
+
+bool fields_keep_alive(const struct fields *f, int minor)
+{
+    static const struct str name = STR_INIT("connection");
+
+    return !fields_list(f, name, STR("close")) &&
+           (minor == 1 || fields_list(f, name, STR("keep-alive")));
 }
 
 bool fields_is_hop(const struct fields *f, struct str name)

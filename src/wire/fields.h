@@ -97,6 +97,9 @@ static inline bool fields_list(const struct fields *f, struct str name, struct s
     return at && fields_list_far(f, at, token);
 }
 
+/* Whether the connection stays, by what is said in HTTP/1.`minor`. */
+bool fields_keep_alive(const struct fields *f, int minor);
+
 /* Whether a field is between neighbours only and not passed on: those HTTP knows to be,
  * and those that Connection names. */
 bool fields_is_hop(const struct fields *f, struct str name);

@@ -70,22 +70,23 @@ static void take_special(struct head *h, struct str byte)
  * False: what comes first has to be looked at more closely. */
 static bool take_lines(struct head *h, struct str *in)
 {
-    size_t room = h->limits->bytes - h->text.len;
+    size_t room = h->limits->bytes - h->text.len, lines = h->lines;
     size_t begun = h->text.len - h->line_at; /* of the line at hand */
-    size_t taken = 0, lines = h->lines, n;
+    struct str left = str_n(in->at, room < in->len ? room : in->len);
+    size_t taken, n = 1;
 
-    if (room > in->len)
-        room = in->len;
-    while (!h->whole && lines < h->limits->lines) {
-        n = plain_run(str_n(in->at + taken, in->len - taken));
-        if (n + 2 > room - taken || in->at[taken + n] != '\r' ||
-            in->at[taken + n + 1] != '\n' || (lines == 0 && n > h->limits->first_line - begun))
+    for (; n && lines < h->limits->lines; begun = 0) {
+        size_t run = plain_run(left);
+
+        n = begun + run;
+        if (left.len - run < 2 || left.at[run] != '\r' || left.at[run + 1] != '\n' ||
+            (lines == 0 && n > h->limits->first_line))
             break;
-        h->whole = begun + n == 0;
-        lines += !h->whole;
-        taken += n + 2;
-        begun = 0;
+        lines += n > 0;
+        h->whole = n == 0;
+        left = str_n(left.at + run + 2, left.len - run - 2);
     }
+    taken = (size_t)(left.at - in->at);
     if (!taken)
         return false;
     buf_add(&h->text, str_n(in->at, taken));

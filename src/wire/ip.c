@@ -6,41 +6,35 @@ static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 static const uint8_t loopback6[16] = { [15] = 1 };
 static const uint8_t any6[16] = { 0 };
 
-/* A number as C spells it: decimal, 0octal or 0xhex. '0x' alone is 0, as it is to some. */
-static bool parse_part(struct str s, uint64_t *n, bool *usual)
+/* Cuts a number off as C spells it: decimal, 0octal or 0xhex. '0x' alone is 0, as it is to
+ * some. What follows is up to the caller. */
+static bool take_number(struct str *rest, uint64_t *n, bool *usual)
 {
-    int base = 10;
+    struct str s = *rest;
+    int base = 10, digit;
+    size_t i = 0;
 
-    if (!s.len)
+    if (!s.len || !ascii_is_digit(s.at[0]))
         return false;
-    if (s.len > 1 && s.at[0] == '0') {
+    if (s.len > 1 && s.at[0] == '0' && s.at[1] != '.') {
         base = s.at[1] == 'x' || s.at[1] == 'X' ? 16 : 8;
-        s = str_skip(s, base == 16 ? 2 : 1);
+        i = base == 16 ? 2 : 1;
         *usual = false;
     }
-    *n = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        int digit = ascii_hex(s.at[i]);
-
-        if (digit < 0 || digit >= base)
-            return false;
+    for (*n = 0; i < s.len && (digit = ascii_hex(s.at[i])) >= 0 && digit < base; i++) {
         *n = *n * (unsigned)base + (unsigned)digit;
         if (*n > UINT32_MAX)
             return false;
     }
+    *rest = str_n(s.at + i, s.len - i);
     return true;
 }
 
-/* Cuts a part off; false once the last one was. Unlike str_cut() it tells 'a' from 'a.' */
-static bool next_part(struct str *rest, char separator, struct str *part)
+static bool take_dot(struct str *rest)
 {
-    size_t n;
-
-    if (!rest->at)
+    if (!rest->len || rest->at[0] != '.')
         return false;
-    n = str_find(*rest, separator);
-    *part = str_n(rest->at, n);
-    *rest = n < rest->len ? str_n(rest->at + n + 1, rest->len - n - 1) : STR_NONE;
+    *rest = str_n(rest->at + 1, rest->len - 1);
     return true;
 }
 
@@ -48,15 +42,14 @@ static bool next_part(struct str *rest, char separator, struct str *part)
 static bool parse_v4(struct str text, uint32_t *address, bool *usual)
 {
     uint64_t part[4] = { 0 }, sum = 0;
-    struct str s;
     int n = 0;
 
     *usual = true;
-    for (; next_part(&text, '.', &s); n++) {
-        if (n == 4 || !parse_part(s, &part[n], usual))
+    do {
+        if (n == 4 || !take_number(&text, &part[n++], usual))
             return false;
-    }
-    if (n == 0 || part[n - 1] >= UINT64_C(1) << (8 * (5 - n)))
+    } while (take_dot(&text));
+    if (text.len || part[n - 1] >= UINT64_C(1) << (8 * (5 - n)))
         return false;
     for (int i = 0; i < n - 1; i++) {
         if (part[i] > 255)
@@ -110,6 +103,19 @@ static bool add_v4(struct groups *g, struct str s)
     return true;
 }
 
+/* Cuts a part off; false once the last one was. Unlike str_cut() it tells 'a' from 'a.' */
+static bool next_part(struct str *rest, struct str *part)
+{
+    size_t n;
+
+    if (!rest->at)
+        return false;
+    n = str_find(*rest, ':');
+    *part = str_n(rest->at, n);
+    *rest = n < rest->len ? str_n(rest->at + n + 1, rest->len - n - 1) : STR_NONE;
+    return true;
+}
+
 /* A V4 address may stand at the end of all, in place of two groups. */
 static bool parse_groups(struct groups *g, struct str text, bool last)
 {
@@ -117,7 +123,7 @@ static bool parse_groups(struct groups *g, struct str text, bool last)
 
     if (!text.len)
         return true;
-    while (next_part(&text, ':', &part)) {
+    while (next_part(&text, &part)) {
         bool v4 = last && !text.at && str_find(part, '.') < part.len;
 
         if (!(v4 ? add_v4(g, part) : add_group(g, part)))
@@ -157,8 +163,7 @@ struct ip ip_parse(struct str text)
     struct ip ip = { .kind = IP_NONE };
     uint32_t v4;
 
-    /* However it is spelled, a V4 address begins with a digit. */
-    if (text.len && ascii_is_digit(text.at[0]) && parse_v4(text, &v4, &ip.usual)) {
+    if (parse_v4(text, &v4, &ip.usual)) {
         ip.kind = IP_V4;
         memcpy(ip.at, mapped, sizeof mapped);
         put_v4(ip.at + 12, v4);
@@ -189,11 +194,11 @@ bool ip_resembles(struct str text)
     uint64_t n;
     bool usual;
 
-    if (!last.len || !ascii_is_digit(last.at[0]))
+    if (!last.len)
         return false;
     for (size_t i = 0; i < last.len; i++) {
         if (!ascii_is_digit(last.at[i]))
-            return parse_part(last, &n, &usual);
+            return take_number(&last, &n, &usual) && !last.len;
     }
     return true;
 }

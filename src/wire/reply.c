@@ -104,7 +104,6 @@ static const char *parse(struct reply *r, bool to_head)
     struct str first = str_cut(&lines, '\n');
     enum refusal fault;
     const char *why;
-    bool close, keep;
 
     first.len--; /* its CR */
     why = parse_line(r, first);
@@ -113,9 +112,7 @@ static const char *parse(struct reply *r, bool to_head)
     fault = fields_parse(&r->fields, lines);
     if (fault)
         return refusal_text(fault);
-    close = fields_list(&r->fields, STR("connection"), STR("close"));
-    keep = fields_list(&r->fields, STR("connection"), STR("keep-alive"));
-    r->keep_alive = !close && (r->minor == 1 || keep);
+    r->keep_alive = fields_keep_alive(&r->fields, r->minor);
     return decide_body(r, to_head);
 }
 

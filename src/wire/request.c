@@ -210,10 +210,7 @@ static enum refusal decide_body(struct request *r)
 
 static void note_wishes(struct request *r)
 {
-    bool close = fields_list(&r->fields, STR("connection"), STR("close"));
-    bool keep = fields_list(&r->fields, STR("connection"), STR("keep-alive"));
-
-    r->keep_alive = !close && (r->minor == 1 || keep);
+    r->keep_alive = fields_keep_alive(&r->fields, r->minor);
     r->expects_continue = r->minor == 1 && r->body.kind != BODY_NONE &&
                           fields_list(&r->fields, STR("expect"), STR("100-continue"));
 }
