@@ -239,10 +239,12 @@ static bool is_again(struct request *r, struct str in, size_t digits)
     struct str was = buf_str(&r->head.text);
     size_t after = digits + r->length.len;
 
-    if (in.len < was.len || memcmp(in.at, was.at, digits) != 0 ||
-        memcmp(in.at + after, was.at + after, was.len - after) != 0)
+    if (in.len < was.len || memcmp(in.at, was.at, digits) != 0)
         return false;
-    return !r->length.at || body_length(str_n(in.at + digits, r->length.len), &r->body.length);
+    if (memcmp(in.at + digits, was.at + digits, was.len - digits) == 0)
+        return true;
+    return memcmp(in.at + after, was.at + after, was.len - after) == 0 &&
+           body_length(str_n(in.at + digits, r->length.len), &r->body.length);
 }
 
 static bool take_again(struct request *r, struct str *in)

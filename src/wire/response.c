@@ -89,51 +89,77 @@ static bool check(const struct response *r, struct err *e)
     return true;
 }
 
-static void add_field(struct buf *to, struct str name, struct str value)
+/* What is put goes where there is room for all of it; what follows goes behind it. */
+
+static char *put(char *at, struct str text)
 {
-    buf_add(to, name);
-    buf_add(to, STR(": "));
-    buf_add(to, value);
-    buf_add(to, STR("\r\n"));
+    if (text.len)
+        memcpy(at, text.at, text.len);
+    return at + text.len;
 }
 
-static void add_line(struct buf *to, const struct response *r)
+static char *put_number(char *at, uint64_t n)
+{
+    char text[DIGITS_MOST], *end = text + sizeof text, *first = digits_put_before(end, n);
+
+    return put(at, str_n(first, (size_t)(end - first)));
+}
+
+static char *put_line(char *at, const struct response *r)
 {
     struct str usual = r->phrase.len ? STR_NONE : usual_line(r->status);
 
-    if (usual.len) {
-        buf_add(to, usual);
-        return;
-    }
-    buf_add(to, STR("HTTP/1.1 "));
-    buf_add_int(to, r->status);
-    buf_add_ch(to, ' ');
-    buf_add(to, r->phrase);
-    buf_add(to, STR("\r\n"));
+    if (usual.len)
+        return put(at, usual);
+    at = put_number(put(at, STR("HTTP/1.1 ")), r->status);
+    at = put(put(at, STR(" ")), r->phrase);
+    return put(at, STR("\r\n"));
 }
 
-static void add_length(struct buf *to, uint64_t length)
+static char *put_field(char *at, const struct field *f)
 {
-    static const struct str name = STR_INIT("Content-Length: ");
-    char line[64], *end = line + sizeof line - 2, *at = digits_put_before(end, length);
-
-    memcpy(end, "\r\n", 2);
-    memcpy(at -= name.len, name.at, name.len);
-    buf_add(to, str_n(at, (size_t)(end + 2 - at)));
+    at = put(put(at, f->name), STR(": "));
+    return put(put(at, f->value), STR("\r\n"));
 }
 
-static void add_plan(struct buf *to, struct body_plan plan)
+static char *put_plan(char *at, struct body_plan plan)
 {
     switch (plan.kind) {
     case BODY_NONE:
-        break;
+        return at;
     case BODY_LENGTH:
-        add_length(to, plan.length);
-        break;
+        at = put_number(put(at, STR("Content-Length: ")), plan.length);
+        return put(at, STR("\r\n"));
     case BODY_CHUNKED:
-        buf_add(to, STR("Transfer-Encoding: chunked\r\n"));
-        break;
+        return put(at, STR("Transfer-Encoding: chunked\r\n"));
     }
+    BUG("no such plan");
+}
+
+/* No head is longer: beside what others say the longest lines that we have. */
+static size_t room_for(const struct response *r)
+{
+    size_t room = 256 + r->phrase.len;
+
+    for (size_t i = 0; i < r->fields.count; i++)
+        room += r->fields.at[i].name.len + r->fields.at[i].value.len + strlen(": \r\n");
+    return room;
+}
+
+static void compose(struct buf *to, const struct response *r)
+{
+    char *first = buf_space(to, room_for(r)), *at;
+
+    if (!first)
+        return;
+    at = put_line(first, r);
+    for (size_t i = 0; i < r->fields.count; i++)
+        at = put_field(at, &r->fields.at[i]);
+    at = put_plan(at, r->body);
+    if (r->close)
+        at = put(at, STR("Connection: close\r\n"));
+    at = put(at, STR("\r\n"));
+    buf_grew(to, (size_t)(at - first));
 }
 
 bool response_compose(struct buf *to, const struct response *r, struct err *e)
@@ -145,12 +171,6 @@ bool response_compose(struct buf *to, const struct response *r, struct err *e)
     BUG_IF(r->body.kind == BODY_LENGTH && r->body.length > INT64_MAX);
     if (!check(r, e))
         return false;
-    add_line(to, r);
-    for (size_t i = 0; i < r->fields.count; i++)
-        add_field(to, r->fields.at[i].name, r->fields.at[i].value);
-    add_plan(to, r->body);
-    if (r->close)
-        buf_add(to, STR("Connection: close\r\n"));
-    buf_add(to, STR("\r\n"));
+    compose(to, r);
     return true;
 }

@@ -20,7 +20,8 @@ struct response {
 };
 
 /* Adds the head with its empty line. ERR_INPUT if a field or the phrase is refused, and
- * then `to` is as it was. */
+ * then `to` is as it was. It is full if there is not room for a little more (256 bytes) than
+ * phrase and fields take. */
 bool response_compose(struct buf *to, const struct response *r, struct err *e) MUST_CHECK;
 
 struct str response_phrase(unsigned status); /* "Not Found"; empty: none is usual */

@@ -56,6 +56,25 @@ static void a_phrase_of_ones_own_is_taken(void **state)
     check(&r, STR("HTTP/1.1 299 \r\n\r\n"));
 }
 
+static void a_head_for_which_there_is_no_room_is_not_begun(void **state)
+{
+    struct response r = { .status = 200, .close = true, .body = { BODY_LENGTH, 1 } };
+    struct err e = ERR_NONE;
+    struct buf seen;
+
+    (void)state;
+    fields_add(&r.fields, STR("A"), STR("b"));
+    buf_init(&seen, 256 + 6);
+    assert_true(response_compose(&seen, &r, &e));
+    assert_true(buf_ok(&seen, &e));
+    assert_true(response_compose(&seen, &r, &e));
+    assert_false(buf_ok(&seen, &e));
+    assert_str(buf_str(&seen), STR("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 1\r\n"
+                                   "Connection: close\r\n\r\n"));
+    buf_release(&seen);
+    fields_release(&r.fields);
+}
+
 static void nothing_can_add_a_line(void **state)
 {
     static const struct {
@@ -147,6 +166,7 @@ int main(void)
         cmocka_unit_test(a_head_has_its_lines_in_order),
         cmocka_unit_test(the_plan_says_how_the_body_ends),
         cmocka_unit_test(a_phrase_of_ones_own_is_taken),
+        cmocka_unit_test(a_head_for_which_there_is_no_room_is_not_begun),
         cmocka_unit_test(nothing_can_add_a_line),
         cmocka_unit_test(nobody_else_says_how_the_body_ends),
         cmocka_unit_test(what_http_forbids_is_our_own_mistake),
