@@ -134,10 +134,14 @@ static uint32_t find_greeting(const struct session *s)
     return op;
 }
 
-/* What needs no session is used up for all, also by those who do not say that it needs none. */
+/* What needs no session is used up for all, also by those who do not say that it needs none;
+ * but not by a client that has a session of its own, which begins at its beginning. */
 static struct spent *spent_in(struct session *s, uint32_t session)
 {
-    return script_is_stateless(s->host->script, session) ? &s->host->stateless : &s->spent;
+    bool own = s->greeted && !s->shared;
+
+    return !own && script_is_stateless(s->host->script, session) ? &s->host->stateless
+                                                                 : &s->spent;
 }
 
 /* Who has asked for something before it greets is still the same client. */
