@@ -8,15 +8,9 @@ struct row {
     uint64_t told; /* the first with data; 0: none had any */
 };
 
-static void open_rows(struct http_seen *s)
-{
-    roster_init(&s->rows, sizeof(struct row), HTTP_SEEN_MAX);
-}
-
 void http_seen_init(struct http_seen *s)
 {
-    s->answer = 1;
-    open_rows(s);
+    *s = (struct http_seen){ .answer = 1 };
 }
 
 void http_seen_release(struct http_seen *s)
@@ -29,12 +23,13 @@ void http_seen_again(struct http_seen *s)
     s->answer++;
 }
 
+/* For one event; before the first one there is none. */
 static void make_room(struct http_seen *s)
 {
-    if (s->rows.count + EVENT_ROWS <= HTTP_SEEN_MAX)
+    if (s->rows.count + EVENT_ROWS <= s->rows.max)
         return;
     roster_release(&s->rows);
-    open_rows(s);
+    roster_init(&s->rows, sizeof(struct row), HTTP_SEEN_MAX);
 }
 
 /* Of an id, or of an id with its data. */

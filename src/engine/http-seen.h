@@ -14,7 +14,7 @@
 enum { HTTP_SEEN_MAX = 16 << 10 };
 
 struct http_seen {
-    struct roster rows; /* of ids, and of ids with data */
+    struct roster rows; /* of ids, and of ids with data; all 0 until there is one */
     uint64_t answer;    /* the one that is being read, counted from 1 */
 };
 

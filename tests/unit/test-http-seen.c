@@ -78,6 +78,20 @@ static void within_an_answer_the_same_id_may_stand_everywhere(void **state)
     http_seen_release(&s);
 }
 
+/* Most answers are no streams: they need not pay for it. */
+static void nothing_is_held_before_the_first_id(void **state)
+{
+    struct http_seen s;
+
+    (void)state;
+    http_seen_init(&s);
+    http_seen_again(&s);
+    assert_null(s.rows.rows);
+    check(&s, "1", "a", new_place);
+    assert_non_null(s.rows.rows);
+    http_seen_release(&s);
+}
+
 static void of_very_many_the_latest_are_known(void **state)
 {
     struct http_seen s;
@@ -104,6 +118,7 @@ int main(void)
         cmocka_unit_test(other_data_under_a_known_id_is_not),
         cmocka_unit_test(what_stood_under_an_id_without_data_is_told_once),
         cmocka_unit_test(within_an_answer_the_same_id_may_stand_everywhere),
+        cmocka_unit_test(nothing_is_held_before_the_first_id),
         cmocka_unit_test(of_very_many_the_latest_are_known),
     };
 
