@@ -1,6 +1,7 @@
 #include "engine/endpoints.h"
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "engine/http-endpoint.h"
 #include "trace/limits.h"
 #include "trace/secrets.h"
@@ -26,11 +27,13 @@ void endpoints_init(struct endpoints *p, struct session_ids *ids)
 {
     *p = (struct endpoints){ .ids = ids };
     recall_init(&p->paths, LIMIT_SESSIONS);
+    recall_init(&p->ended, LIMIT_SESSIONS);
 }
 
 void endpoints_release(struct endpoints *p)
 {
     recall_release(&p->paths);
+    recall_release(&p->ended);
 }
 
 /* As no client can write it in a header line: it is no id of that kind. */
@@ -39,30 +42,32 @@ static struct str key_of(struct str target, struct arena *a)
     return arena_printf(a, "\n%.*s", STR_ARG(target));
 }
 
-uint64_t endpoints_named(struct endpoints *p, struct str target)
+static uint64_t begin_session(struct endpoints *p, struct str key)
 {
-    struct arena a = { 0 };
-    struct str key = key_of(target, &a), path = str_n(target.at, str_find(target, '?'));
-    uint64_t number;
     bool minted;
 
     session_ids_end(p->ids, key);
-    number = session_ids_named(p->ids, key, &minted);
+    return session_ids_named(p->ids, key, &minted);
+}
+
+uint64_t endpoints_named(struct endpoints *p, struct str target, uint64_t session)
+{
+    struct arena a = { 0 };
+    struct str key = key_of(target, &a), path = str_n(target.at, str_find(target, '?'));
+
+    if (session)
+        session_ids_also(p->ids, key, session);
+    else
+        session = begin_session(p, key);
     if (!recall_find(&p->paths, path))
         recall_put(&p->paths, path, 1, 0);
     arena_release(&a);
-    return number;
+    return session;
 }
 
-void endpoints_end(struct endpoints *p, struct str target, uint64_t session)
+void endpoints_end(struct endpoints *p, uint64_t session)
 {
-    struct arena a = { 0 };
-    struct str key = key_of(target, &a);
-    uint64_t number;
-
-    if (session_ids_look(p->ids, key, &number) == SESSION_LIVE && number == session)
-        session_ids_end(p->ids, key);
-    arena_release(&a);
+    recall_put(&p->ended, map_number(&session), 1, 0);
 }
 
 enum session_state endpoints_look(const struct endpoints *p, struct str path, struct str query,
@@ -77,6 +82,8 @@ enum session_state endpoints_look(const struct endpoints *p, struct str path, st
         return SESSION_NONE;
     state = session_ids_look(p->ids, key_of(address_target(&at, &a), &a), session);
     arena_release(&a);
+    if (state == SESSION_LIVE && recall_find(&p->ended, map_number(session)))
+        state = SESSION_ENDED;
     return state;
 }
 

@@ -29,17 +29,19 @@ bool endpoints_read(struct endpoint *out, struct str said, const struct url *ser
 struct endpoints {
     struct session_ids *ids; /* borrowed: they are numbered among all sessions */
     struct recall paths;     /* that were named */
+    struct recall ended;     /* numbers of sessions: one may have any number of endpoints */
 };
 
 void endpoints_init(struct endpoints *p, struct session_ids *ids);
 void endpoints_release(struct endpoints *p);
 
-/* A stream has named its endpoint: the number of its session. If another one has named the
- * same, messages are taken for those of the latest. */
-uint64_t endpoints_named(struct endpoints *p, struct str target);
+/* A stream has named an endpoint: the number of its session, which is `session` unless that is
+ * 0: then it begins one. If another stream has named the same, messages are taken for those of
+ * the latest. */
+uint64_t endpoints_named(struct endpoints *p, struct str target, uint64_t session);
 
-/* The stream has ended. */
-void endpoints_end(struct endpoints *p, struct str target, uint64_t session);
+/* The stream of a session has ended, and with it all its endpoints. */
+void endpoints_end(struct endpoints *p, uint64_t session);
 
 /* What is posted to a path with a query. SESSION_NONE: no such path was ever named. */
 enum session_state endpoints_look(const struct endpoints *p, struct str path, struct str query,

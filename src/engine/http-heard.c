@@ -135,16 +135,17 @@ static void note_id(struct http_heard *h, struct str id)
 }
 
 /* Whoever goes on gets again what came without an id, rightly: that is no news, but nobody
- * can tell whether it was told. */
+ * can tell whether it was told. Nor is what comes under a known id, whatever it says: a server
+ * that goes nowhere may put the time into it. */
 static bool is_repeated(struct http_heard *h, const struct sse_item *item, bool data)
 {
-    struct http_seen_event as = { false, false };
+    struct http_seen_event as = { 0 };
     bool named = item->id.at && h->last_event.len;
 
     if (named)
-        as = http_seen_note(&h->seen, buf_str(&h->last_event), data);
+        as = http_seen_note(&h->seen, buf_str(&h->last_event), data ? item->data : STR_NONE);
     h->moved |= as.placed;
-    h->news += data && !as.repeated && (named || !h->goes_on);
+    h->news += data && !as.known && (named || !h->goes_on);
     return as.repeated;
 }
 

@@ -23,7 +23,7 @@ struct http_heard {
     bool names_issuer;    /* and it says where to ask who gives one */
     struct sse_reader *sse;
     bool goes_on;  /* with an answer that broke off */
-    uint64_t news; /* so many of its events, so far, had data that had not come before */
+    uint64_t news; /* so many of its events, so far, had data, and a new place for it */
     bool moved;    /* it has told a place to go on from that is another */
 
     /* Across answers: */
@@ -33,7 +33,7 @@ struct http_heard {
 };
 
 /* An event with data; `name` is "message" if it has no other. `repeated`: an answer that broke
- * off had it already. */
+ * off had it already, with this data. */
 typedef void http_heard_fn(void *to, struct str name, struct str data, bool repeated);
 
 void http_heard_init(struct http_heard *h);

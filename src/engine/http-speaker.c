@@ -232,19 +232,12 @@ static void hear_head(struct http_speaker *s, struct http_talk *t, const struct 
         open_stream(s);
 }
 
-/* Who still waits for an answer has not had it, whatever the id of its event is. */
-static bool was_told(struct http_speaker *s, const struct http_talk *t, struct str data)
-{
-    return http_told_look(&s->told, data) != INTAKE_MESSAGE ||
-           !http_told_is_answer(&s->told, t);
-}
-
 static void hear_event(void *to, struct str name, struct str data, bool repeated)
 {
     struct http_speaker *s = to;
     struct http_talk *t = s->of;
 
-    if (t->over || (repeated && was_told(s, t, data)))
+    if (t->over || repeated)
         return;
     if (t == s->stream && str_eq(name, STR("endpoint")))
         take_endpoint(s, data);

@@ -27,8 +27,8 @@ struct asked {
     struct str id; /* of its message, as JSON; empty: it has none */
     bool deletes;
     bool may_open;                /* a session of HTTP+SSE: */
-    struct address_client client; /* whose it is then, */
-    struct str target;            /* and where its messages are posted; empty: not known */
+    struct address_client client; /* whose it is then; */
+    bool opened;                  /* and so it did: it is known where to post */
 };
 
 /* What is kept of a body. */
@@ -516,8 +516,8 @@ static void put_sse(struct http_seen *x, const struct sse_item *item, struct tap
     check(x->tap, tap_around(x->tap->tap, &at, &r, now, &e), &e);
 }
 
-/* Where messages are to be posted, and with that a session. One that is named elsewhere is
- * none of this server's. */
+/* Where messages are to be posted, and with the first of these a session. One that is named
+ * elsewhere is none of this server's. */
 static void put_endpoint(struct http_seen *x, const struct sse_item *item, struct tap_time now)
 {
     struct asked *asked = x->asked;
@@ -526,12 +526,12 @@ static void put_endpoint(struct http_seen *x, const struct sse_item *item, struc
     struct err e = ERR_NONE;
     struct endpoint found;
 
-    if (asked && !asked->target.len &&
-        endpoints_read(&found, item->data, x->tap->server, &asked->client, &a, &e)) {
-        asked->target = arena_str(&asked->arena, found.target);
-        x->session = endpoints_named(&x->tap->endpoints, found.target);
+    if (asked && endpoints_read(&found, item->data, x->tap->server, &asked->client, &a, &e)) {
+        x->session =
+            endpoints_named(&x->tap->endpoints, found.target, asked->opened ? x->session : 0);
+        asked->opened = true;
     }
-    learn_endpoint(x, item->data, asked && asked->target.len);
+    learn_endpoint(x, item->data, asked && asked->opened);
     told.data = endpoints_masked(item->data, &a);
     put_sse(x, &told, now);
     arena_release(&a);
@@ -675,8 +675,8 @@ void http_tap_end(struct http_seen *x, enum http_tap_by by, bool clean, struct s
     r.http.clean = clean;
     r.http.why = why;
     put_around(x, &r, now);
-    if (x->asked && x->asked->target.len)
-        endpoints_end(&x->tap->endpoints, x->asked->target, x->session);
+    if (x->asked && x->asked->opened)
+        endpoints_end(&x->tap->endpoints, x->session);
     forget_asked(x);
     if (x->tap->learnt)
         learnt_let_go(x->tap->learnt, &x->grip);

@@ -45,6 +45,7 @@ enum match_outcome {
     MATCH_AGAIN,     /* all used up; this one is given once more */
     MATCH_EXHAUSTED, /* recorded, but used up; `used` is the latest of them */
     MATCH_NEVER,     /* nothing like it was recorded */
+    MATCH_UNCROSSED, /* `op` is of the other era, and cannot be said in this: see session.c */
     MATCH_TOO_EARLY, /* total order: another one is to come first; `op` is that */
     MATCH_BROKEN,    /* the recording could not be read; `matcher.trouble` says why */
 };

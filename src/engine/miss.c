@@ -239,6 +239,9 @@ static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *d
 #define RECORD_OR_PASS                                                                         \
     "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
     "SERVER"
+#define RECORD_HERE                                                                            \
+    "record it with a client of this revision, or have the server answer: --on-unmatched "     \
+    "passthrough -- SERVER"
 #define LOOSEN(how) "match less closely with --match " how ", or record it with mcpreel record"
 #define GIVE_AGAIN(how)                                                                        \
     "give answers again with --on-exhausted " how ", or record a longer session"
@@ -302,6 +305,8 @@ static struct str advice(struct inquiry *q, const struct match *found)
     if (found->outcome == MATCH_TOO_EARLY)
         return found->by_order ? STR("let requests come in any order: leave out --order total")
                                : STR(RECORD_OR_PASS);
+    if (found->outcome == MATCH_UNCROSSED)
+        return STR(RECORD_HERE);
     return when_never(q);
 }
 
@@ -312,18 +317,31 @@ const char *miss_reason(enum match_outcome outcome)
         return "exhausted";
     case MATCH_TOO_EARLY:
         return "too early";
+    case MATCH_UNCROSSED:
+        return "other era";
     default:
         return "never recorded";
     }
 }
 
-static const char *in_words(enum match_outcome outcome)
+/* The ways of the eras to answer later; a wish for input asks the client, too. */
+static const char *why_uncrossed(const struct script *s, uint32_t op)
 {
-    switch (outcome) {
+    return s->ops[op].flags & STRAND_TASK
+               ? "answered with a task, which cannot be replayed to this revision: "
+               : "answered only after the client was asked, which cannot be replayed to this "
+                 "revision: ";
+}
+
+static const char *in_words(const struct script *s, const struct match *found)
+{
+    switch (found->outcome) {
     case MATCH_EXHAUSTED:
         return "all recorded answers were given for ";
     case MATCH_TOO_EARLY:
         return "another request was recorded next, before ";
+    case MATCH_UNCROSSED:
+        return why_uncrossed(s, found->op);
     default:
         return "no recorded answer for ";
     }
@@ -348,6 +366,9 @@ static const char *choose_nearest(struct inquiry *q, const struct match *found)
     case MATCH_EXHAUSTED:
         q->nearest.op = found->used;
         return "the last of them";
+    case MATCH_UNCROSSED:
+        q->nearest.op = found->op;
+        return "recorded";
     default:
         find_nearest(q);
         return "nearest";
@@ -368,7 +389,7 @@ void miss_explain(struct miss *why, const struct matcher *matcher, const struct 
     begin(why, live);
     script_text_init(&text);
     q.text = &text;
-    buf_add(&why->message, str_z(in_words(found->outcome)));
+    buf_add(&why->message, str_z(in_words(q.script, found)));
     add_request(&why->message, live->method, why->subject);
     buf_add(&why->report, buf_str(&why->message));
     data = json_out_to(&why->data);

@@ -1,9 +1,10 @@
 /* engine/miss.h - why the recording has no answer, for the client and for the user.
  *
  * Names the recorded request that is most like the live one, where they differ, or the one
- * that was used up; and what would help, only if it would. Long names and values are cut: the
- * answer to a request of megabytes is short. Bounded, too, is how many recorded requests are
- * read for it (MISS_LOOKED_AT, MISS_READ); if there are more, that is told. */
+ * that was used up, or is none in this era; and what would help, only if it would. Long names
+ * and values are cut: the answer to a request of megabytes is short. Bounded, too, is how many
+ * recorded requests are read for it (MISS_LOOKED_AT, MISS_READ); if there are more, that is
+ * told. */
 #ifndef ENGINE_MISS_H
 #define ENGINE_MISS_H
 

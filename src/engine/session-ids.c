@@ -54,6 +54,14 @@ uint64_t session_ids_named(struct session_ids *s, struct str id, bool *minted)
     return number;
 }
 
+void session_ids_also(struct session_ids *s, struct str id, uint64_t number)
+{
+    uint64_t known;
+
+    if (session_ids_look(s, id, &known) != SESSION_LIVE || known != number)
+        recall_put(&s->known, id, number, SESSION_LIVE);
+}
+
 void session_ids_end(struct session_ids *s, struct str id)
 {
     uint64_t number;

@@ -35,6 +35,9 @@ enum session_state session_ids_look(const struct session_ids *s, struct str id,
 /* The server names a session; the number of it. `*minted`: it is new. */
 uint64_t session_ids_named(struct session_ids *s, struct str id, bool *minted);
 
+/* It has this id, too, from now on. */
+void session_ids_also(struct session_ids *s, struct str id, uint64_t number);
+
 void session_ids_end(struct session_ids *s, struct str id);
 
 const char *session_state_name(enum session_state state); /* "none", "live", … */

@@ -9,6 +9,14 @@
 
 enum { OLDER = 1 << 0, NEWER = 1 << 1 }; /* eras */
 
+enum { VAIN_MAX = 256 };
+
+/* Recorded requests of the other era that cannot answer the live one at hand. */
+struct vain {
+    uint32_t ops[VAIN_MAX];
+    size_t count;
+};
+
 /* The first recorded request of a method that succeeded, else the first that was answered at
  * all; 0: none. */
 static uint32_t first_answered(const struct script *s, struct str method, unsigned eras)
@@ -134,10 +142,14 @@ static uint32_t find_greeting(const struct session *s)
     return op;
 }
 
-/* What needs no session is used up for all, also by those who do not say that it needs none. */
+/* What needs no session is used up for all, also by those who do not say that it needs none;
+ * but not by a client that has a session of its own, which begins at its beginning. */
 static struct spent *spent_in(struct session *s, uint32_t session)
 {
-    return script_is_stateless(s->host->script, session) ? &s->host->stateless : &s->spent;
+    bool own = s->greeted && !s->shared;
+
+    return !own && script_is_stateless(s->host->script, session) ? &s->host->stateless
+                                                                 : &s->spent;
 }
 
 /* Who has asked for something before it greets is still the same client. */
@@ -425,17 +437,54 @@ static struct match find_match(struct session *s, const struct mcp_message *live
     return matcher_take(s->host->matcher, tasks.spent, tasks.session, live);
 }
 
-/* What there is of another era is taken only if it can be said in this one. */
-static void check_crossing(struct session *s, struct match *m)
+static bool is_answer(const struct match *m)
 {
-    struct err *e = &s->host->matcher->trouble;
+    return m->outcome == MATCH_FOUND || m->outcome == MATCH_AGAIN;
+}
 
-    if (m->outcome == MATCH_BROKEN || !m->borrowed || !is_of_other_era(s, m->op))
-        return;
-    if (crossing_is_possible(s->host->script, m->op, e))
-        s->stage.crosses = s->stateless;
-    else
-        *m = (struct match){ .outcome = e->kind == ERR_OK ? MATCH_NEVER : MATCH_BROKEN };
+/* From another session, and that of another era. */
+static bool is_foreign(const struct session *s, uint32_t op)
+{
+    return s->host->script->ops[op].session != session_of(s) && is_of_other_era(s, op);
+}
+
+static bool cannot_cross(struct session *s, uint32_t op)
+{
+    return is_foreign(s, op) &&
+           !crossing_is_possible(s->host->script, op, &s->host->matcher->trouble);
+}
+
+/* False: it was among them, or they are too many. */
+static bool add_vain(struct vain *v, uint32_t op)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->ops[i] == op)
+            return false;
+    if (v->count == VAIN_MAX)
+        return false;
+    v->ops[v->count++] = op;
+    return true;
+}
+
+/* What there is of another era is taken only if it can be said in this one; what cannot does
+ * not hide what was recorded after it. */
+static struct match find_answer(struct session *s, const struct mcp_message *live)
+{
+    struct match m = find_match(s, live);
+    bool stuck;
+    struct vain vain; /* filled as far as it is used */
+
+    vain.count = 0;
+    while ((stuck = is_answer(&m) && cannot_cross(s, m.op)) && add_vain(&vain, m.op))
+        m = find_match(s, live);
+    if (m.outcome == MATCH_EXHAUSTED && !vain.count && cannot_cross(s, m.used))
+        add_vain(&vain, m.used);
+    if (s->host->matcher->trouble.kind != ERR_OK)
+        return (struct match){ .outcome = MATCH_BROKEN };
+    if (vain.count && (stuck || !is_answer(&m)))
+        return (struct match){ .outcome = MATCH_UNCROSSED, .op = vain.ops[0] };
+    s->stage.crosses = s->stateless && is_answer(&m) && is_foreign(s, m.op);
+    return m;
 }
 
 static void broken(struct session *s, const struct mcp_message *live, const struct err *e)
@@ -452,11 +501,10 @@ static void answer(struct session *s, const struct mcp_message *live)
     struct match m;
 
     cast_ungreeted(s);
-    m = find_match(s, live);
-    check_crossing(s, &m);
+    m = find_answer(s, live);
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
-    } else if (m.outcome == MATCH_FOUND || m.outcome == MATCH_AGAIN) {
+    } else if (is_answer(&m)) {
         note_served(s);
         review_match(h->review, &m, spent_of(s));
         remark(s, &m, live);

@@ -2,10 +2,10 @@
  *
  * Plays one recorded session (engine/casting.h); what it has used up starts afresh with each
  * initialize. A request that needs no session is answered from those of its era first, and
- * what they have used up is the same for all clients. initialize, server/discover, ping and
- * notifications are answered for any client and use nothing up. A request the recording has no
- * answer for gets an error that says what is nearest to it, or goes to the server behind the
- * recording. */
+ * what they have used up is the same for all clients that have none. initialize,
+ * server/discover, ping and notifications are answered for any client and use nothing up. A
+ * request the recording has no answer for gets an error that says what is nearest to it, or
+ * goes to the server behind the recording. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 

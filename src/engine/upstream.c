@@ -24,15 +24,33 @@ struct upstream_call {
 
 #define GREETING_ID "\"mcpreel-greeting\""
 
-enum { GREETING_S = 60, SILENCE_S = 300, SECOND_US = 1000000, TOLD_MAX = 16 };
+enum {
+    GREETING_S = 60,
+    SILENCE_S = 300,
+    SECOND_US = 1000000,
+    TOLD_MAX = 16,
+    CALLED_OFF_MAX = 1 << 10,
+};
 
 void upstream_init(struct upstream *u, struct say *say, uint64_t *timers, bool returns)
 {
     *u = (struct upstream){ .say = say, .timers = timers, .returns = returns };
     map_init(&u->questions);
+    recall_init(&u->called_off, CALLED_OFF_MAX);
     map_init(&u->told);
     buf_init(&u->hello, LIMIT_MESSAGE);
     buf_init(&u->text, LIMIT_MESSAGE * 2);
+}
+
+/* Whoever is asked may answer all the same, but nobody waits for that. */
+static void call_off_questions(struct upstream *u)
+{
+    for (struct map_entry *at = NULL; (at = map_next(&u->questions, at));) {
+        recall_put(&u->called_off, at->key, 1, 0);
+        free(at->value);
+    }
+    map_release(&u->questions);
+    map_init(&u->questions);
 }
 
 void upstream_release(struct upstream *u)
@@ -42,7 +60,9 @@ void upstream_release(struct upstream *u)
         free(u->calls);
         u->calls = next;
     }
+    call_off_questions(u);
     map_release(&u->questions);
+    recall_release(&u->called_off);
     map_release(&u->told);
     buf_release(&u->hello);
     buf_release(&u->text);
@@ -155,6 +175,7 @@ static void fail(struct upstream *u, enum upstream_state state, struct str why)
     if (u->state == UPSTREAM_GONE)
         return;
     u->state = state;
+    call_off_questions(u);
     complain(u, why);
     while (u->calls) {
         struct upstream_call *c = u->calls;
@@ -322,15 +343,22 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     free(c);
 }
 
+static struct str *kept(struct str id)
+{
+    struct str *copy = mem_alloc(sizeof *copy + id.len);
+    char *at = (char *)(copy + 1);
+
+    *copy = str_keep(&at, id);
+    return copy;
+}
+
 /* Under an id that no recorded question has. */
 static void pass_question(struct upstream *u, const struct mcp_message *m)
 {
-    struct str *theirs = arena_new(&u->arena, struct str);
     struct str name =
         arena_printf(&u->arena, "mcpreel-up-%llu", (unsigned long long)++u->last_id);
 
-    *theirs = arena_str(&u->arena, json_raw(m->id));
-    map_put(&u->questions, arena_printf(&u->arena, "s%s", name.at), theirs);
+    map_put(&u->questions, arena_printf(&u->arena, "s%s", name.at), kept(json_raw(m->id)));
     speak_to(u, u->calls);
     u->say->way.asks = true;
     say_message(u->say,
@@ -373,20 +401,21 @@ void upstream_hear(struct upstream *u, const struct record *r)
         pass_question(u, &m);
     else if (m.kind == MCP_NOTIFICATION)
         pass_notification(u, &m);
+    arena_clear(&u->arena);
 }
 
 bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live)
 {
     struct arena a = { 0 };
-    const struct str *theirs = map_remove(&u->questions, mcp_id_key(live->id, &a));
+    struct str key = mcp_id_key(live->id, &a), *theirs = map_remove(&u->questions, key);
+    bool ours = theirs || recall_find(&u->called_off, key);
 
     arena_release(&a);
     if (!theirs)
-        return false;
-    if (u->state == UPSTREAM_GONE)
-        return true;
+        return ours;
     u->heard = true; /* now it has something to do */
     say_upstream(u->say, with_value(u, live->root, live->id, *theirs));
+    free(theirs);
     return true;
 }
 

@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "engine/say.h"
 #include "mcp/message.h"
+#include "trace/recall.h"
 
 enum upstream_state { UPSTREAM_IDLE, UPSTREAM_GREETING, UPSTREAM_READY, UPSTREAM_GONE };
 
@@ -30,9 +31,10 @@ struct upstream {
     enum upstream_state state;
     struct upstream_call *calls; /* forwarded and not answered, the oldest first */
     struct buf hello;            /* params of the live client's initialize; empty: none */
-    struct map questions;        /* our id of a question of its to its own, as JSON */
+    struct map questions;        /* our id of a question of its to its own, as JSON; owned */
+    struct recall called_off;    /* those of our ids whose answer it waits for no more */
     struct map told;             /* what went wrong since it last answered */
-    struct arena arena;          /* those ids, and that */
+    struct arena arena;          /* for one message */
     struct buf text;
     uint64_t last_id;
     uint64_t forwarded;

@@ -81,6 +81,30 @@ def test_what_came_before_is_recorded_again_but_told_once(upstream, bridge):
     assert [line["msg"] for line in of(recorded(one), "message", dir="s2c")].count(AGAIN) == 2
 
 
+def test_another_message_under_an_id_that_was_there_is_told(upstream, bridge):
+    """Of a server whose events all have the same id. It asks, too: a question that is not told never gets its answer."""
+    def question(n):
+        return {"jsonrpc": "2.0", "id": f"q{n}", "method": "roots/list"}
+
+    asked = []
+
+    def stream(conn, last):
+        asked.append(last)
+        conn.event(question(len(asked)), id="1", retry=0)
+        if len(asked) == 2:
+            conn.event(result(1), id="1")
+
+    server = going_on(upstream, stream)
+    one = greeted(bridge(server))
+    one.say(call(1, "tools/call", name="x"))
+    for n in (1, 2):
+        assert one.hear() == question(n)
+        one.say({"jsonrpc": "2.0", "id": f"q{n}", "result": {"roots": []}})
+    assert one.hear() == result(1)
+    assert one.close() == 0
+    assert [r.json["id"] for r in server.requests if r.method == "POST" and "result" in r.json] == ["q1", "q2"]
+
+
 def test_a_session_of_old_ends_with_its_stream(upstream, bridge):
     streams = queue.Queue()
 

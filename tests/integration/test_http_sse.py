@@ -324,6 +324,31 @@ def test_later_on_the_servers_address_leads_through_us_too(told, before):
     recorded(program)
 
 
+def test_what_is_posted_to_a_later_endpoint_is_of_the_same_session(old, record, start):
+    """Both addresses lead to it."""
+    def says(server, name):
+        return f"/message?sessionId={name}\r\n\r\nevent: endpoint\r\ndata: {server.origin}/later?s={name}"
+
+    program = record(old(says))
+    visitor = Visitor(program)
+    later = visitor.event("endpoint")
+    assert later == f"/later?s={CANARY}-1"
+    heard = [visitor.hello()]
+    visitor.there = urlsplit(urljoin(visitor.url, later))
+    heard += [visitor.tool("a"), visitor.tool("b", "two")]
+    visitor.leave()
+    lines = recorded(program)
+    posts = of(lines, "http", ev="request", method="POST")
+    assert [(p["path"], p["state"], p["session"], p["body"]) for p in posts] == [("/message", "live", 1, "message")] + [
+        ("/later", "live", 1, "message")] * 2
+    assert {m.get("session") for m in of(lines, "message")} == {1}
+    answers = [m for m in of(lines, "message") if "result" in m["msg"]]
+    assert len(answers) == 3 and all("latency_ms" in m for m in answers)
+
+    replay = start("replay", program.file, "--match", "by-request")
+    assert steps(Visitor(replay)) == heard
+
+
 def test_one_who_goes_on_with_a_stream_is_told_too(told):
     """As EventSource does, if events have ids: it is a new session then, at a new address."""
     program, client, go_on = told(b"event: endpoint\ndata: http://evil.example/\n\n", headers=[("Last-Event-ID", "7")])

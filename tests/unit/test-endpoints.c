@@ -1,6 +1,7 @@
 #include "engine/endpoints.h"
 
 #include "test.h"
+#include "trace/limits.h"
 
 /* "TARGET told TEXT", or why not. */
 static struct str came_to(const char *server, const char *host, const char *path,
@@ -128,14 +129,14 @@ static void what_is_posted_belongs_to_the_session_of_the_stream(void **state)
     open_bench(&b);
     assert_int_equal(session_ids_named(&b.ids, STR("another kind"), &minted), 1);
     assert_looks(&b, "/m", STR("s=1"), SESSION_NONE, 0);
-    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1")), 2);
-    assert_int_equal(endpoints_named(&b.known, STR("/m?s=2")), 3);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1"), 0), 2);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=2"), 0), 3);
     assert_looks(&b, "/m", STR("s=1"), SESSION_LIVE, 2);
     assert_looks(&b, "/m", STR("s=2"), SESSION_LIVE, 3);
     assert_looks(&b, "/m", STR("s=3"), SESSION_UNKNOWN, 0);
     assert_looks(&b, "/m", STR_NONE, SESSION_UNKNOWN, 0);
     assert_looks(&b, "/n", STR("s=1"), SESSION_NONE, 0);
-    endpoints_end(&b.known, STR("/m?s=1"), 2);
+    endpoints_end(&b.known, 2);
     assert_looks(&b, "/m", STR("s=1"), SESSION_ENDED, 2);
     assert_looks(&b, "/m", STR("s=2"), SESSION_LIVE, 3);
     close_bench(&b);
@@ -147,13 +148,50 @@ static void of_two_streams_that_name_the_same_the_latest_counts(void **state)
 
     (void)state;
     open_bench(&b);
-    assert_int_equal(endpoints_named(&b.known, STR("/m")), 1);
-    assert_int_equal(endpoints_named(&b.known, STR("/m")), 2);
+    assert_int_equal(endpoints_named(&b.known, STR("/m"), 0), 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/m"), 0), 2);
     assert_looks(&b, "/m", STR_NONE, SESSION_LIVE, 2);
-    endpoints_end(&b.known, STR("/m"), 1);
+    endpoints_end(&b.known, 1);
     assert_looks(&b, "/m", STR_NONE, SESSION_LIVE, 2);
-    endpoints_end(&b.known, STR("/m"), 2);
+    endpoints_end(&b.known, 2);
     assert_looks(&b, "/m", STR_NONE, SESSION_ENDED, 2);
+    close_bench(&b);
+}
+
+static void a_stream_may_name_several(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1"), 0), 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/n?s=2"), 1), 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1"), 1), 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=3"), 0), 2);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=3"), 1), 1); /* the latest counts */
+    assert_looks(&b, "/m", STR("s=1"), SESSION_LIVE, 1);
+    assert_looks(&b, "/n", STR("s=2"), SESSION_LIVE, 1);
+    assert_looks(&b, "/m", STR("s=3"), SESSION_LIVE, 1);
+    endpoints_end(&b.known, 1);
+    assert_looks(&b, "/m", STR("s=1"), SESSION_ENDED, 1);
+    assert_looks(&b, "/n", STR("s=2"), SESSION_ENDED, 1);
+    assert_looks(&b, "/m", STR("s=3"), SESSION_ENDED, 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1"), 0), 3);
+    assert_looks(&b, "/m", STR("s=1"), SESSION_LIVE, 3);
+    close_bench(&b);
+}
+
+static void one_that_is_told_over_and_over_costs_others_nothing(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=1"), 0), 1);
+    assert_int_equal(endpoints_named(&b.known, STR("/m?s=2"), 0), 2);
+    for (size_t i = 0; i < LIMIT_SESSIONS; i++)
+        endpoints_named(&b.known, STR("/m?s=2"), 2);
+    assert_looks(&b, "/m", STR("s=1"), SESSION_LIVE, 1);
     close_bench(&b);
 }
 
@@ -164,7 +202,7 @@ static void an_endpoint_is_no_id_for_a_header(void **state)
 
     (void)state;
     open_bench(&b);
-    endpoints_named(&b.known, STR("/m?s=1"));
+    endpoints_named(&b.known, STR("/m?s=1"), 0);
     assert_int_equal(session_ids_look(&b.ids, STR("/m?s=1"), &n), SESSION_UNKNOWN);
     close_bench(&b);
 }
@@ -202,6 +240,8 @@ int main(void)
         cmocka_unit_test(what_points_elsewhere_is_refused),
         cmocka_unit_test(what_is_posted_belongs_to_the_session_of_the_stream),
         cmocka_unit_test(of_two_streams_that_name_the_same_the_latest_counts),
+        cmocka_unit_test(a_stream_may_name_several),
+        cmocka_unit_test(one_that_is_told_over_and_over_costs_others_nothing),
         cmocka_unit_test(an_endpoint_is_no_id_for_a_header),
         cmocka_unit_test(what_may_be_an_id_is_not_told),
     };

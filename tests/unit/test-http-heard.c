@@ -105,6 +105,8 @@ static void only_what_has_not_come_before_is_news(void **state)
     assert_heard(&b, "message:a|message:b|", 2, true);
     data(&b, "id: 1\nretry: 0\ndata:\n\n: comment\n\nid: 2\ndata: a\n\ndata: without\n\n");
     assert_heard(&b, "again message:a|message:without|", 0, false);
+    data(&b, "id: 2\ndata: other\n\n"); /* told, but no reason to ask for ever */
+    assert_heard(&b, "message:other|", 0, false);
     data(&b, "id: 3\ndata:\n\n");
     assert_heard(&b, "", 0, true);
     data(&b, "id: 3\ndata: c\n\n");

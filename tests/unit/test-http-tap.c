@@ -530,6 +530,40 @@ static void a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it(void **st
     stop(&r);
 }
 
+static void all_endpoints_of_a_stream_are_of_its_session(void **state)
+{
+    struct http_seen *x, *y;
+    struct err e = ERR_NONE;
+    struct recorder r;
+    struct url url;
+
+    (void)state;
+    start(&r);
+    assert_true(url_parse(&url, STR("http://server/mcp"), &e));
+    r.http.server = &url;
+    x = begin(&r, "GET", "/mcp", "Host: here");
+    http_tap_sent_all(x, tick(&r));
+    answer(&r, x, 200, "Content-Type: text/event-stream");
+    say(&r, x, "event: endpoint\ndata: /post?s=canary\n\n");
+    say(&r, x, "event: endpoint\ndata: /later?s=canary\n\n");
+    buf_clear(&r.seen.text);
+    y = posted(&r, "/later", "s=canary", "{'id':1,'method':'ping'}");
+    assert_terse(&r.seen, "@8000 conn=2 session=1 x=2 http POST /later?s=[REDACTED]"
+                          " state=live host=self origin=none body=message headers=[]\n"
+                          "@8000 conn=2 session=1 x=2 #1 c2s {'id':1,'method':'ping'}\n");
+    end(&r, y);
+    y = posted(&r, "/post", "s=canary", "{'id':2,'method':'ping'}");
+    end(&r, y);
+    end(&r, x);
+    buf_clear(&r.seen.text);
+    y = posted(&r, "/later", "s=canary", "{'id':3,'method':'ping'}");
+    assert_terse(&r.seen, "@17000 conn=2 session=1 x=4 http POST /later?s=[REDACTED]"
+                          " state=ended host=self origin=none body=message headers=[]\n"
+                          "@17000 conn=2 session=1 x=4 #3 c2s {'id':3,'method':'ping'}\n");
+    end(&r, y);
+    stop(&r);
+}
+
 static void an_endpoint_elsewhere_makes_no_session(void **state)
 {
     struct err e = ERR_NONE;
@@ -703,6 +737,7 @@ int main(void)
         cmocka_unit_test(of_who_is_answered_by_us_or_leaves_it_is_told_what_it_said),
         cmocka_unit_test(logins_leave_no_body_and_no_query),
         cmocka_unit_test(a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it),
+        cmocka_unit_test(all_endpoints_of_a_stream_are_of_its_session),
         cmocka_unit_test(an_endpoint_elsewhere_makes_no_session),
         cmocka_unit_test(what_is_too_long_leaves_a_gap),
         cmocka_unit_test(what_is_compressed_is_unpacked_for_the_copy),

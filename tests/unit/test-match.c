@@ -57,6 +57,8 @@ static int ask_in(struct bench *b, uint32_t session, const char *request)
         return 3000;
     case MATCH_NEVER:
         return 0;
+    case MATCH_UNCROSSED:
+        fail_msg("what can be said in which era is not for the matcher to tell");
     }
     return 0;
 }

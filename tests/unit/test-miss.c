@@ -328,6 +328,24 @@ static void in_total_order_the_next_one_is_told(void **state)
     forget(&t);
 }
 
+static void what_only_another_era_can_be_told_is_told_so(void **state)
+{
+    static const struct match uncrossed = { .outcome = MATCH_UNCROSSED, .op = 2 };
+    struct told t;
+
+    (void)state;
+    explain_in(&t, MATCH_SEQUENTIAL, recording,
+               "{'id':1,'method':'tools/call','params':{'name':'mul'}}", &uncrossed);
+    assert_str(buf_str(&t.why.message),
+               STR("answered only after the client was asked, which cannot be replayed to this "
+                   "revision: tools/call 'mul'"));
+    assert_non_null(
+        strstr(buf_z(&t.why.data), "\"reason\":\"other era\",\"nearest\":{\"seq\":3,"));
+    assert_non_null(strstr(buf_z(&t.why.report), "; recorded is #3 tools/call 'mul'; record"));
+    assert_int_equal(t.why.nearest, 2);
+    forget(&t);
+}
+
 /* A secret that was taken out of the recording is no reason for a miss, and the live one
  * must not be printed beside it. */
 static void what_was_redacted_is_no_difference(void **state)
@@ -361,6 +379,7 @@ int main(void)
         cmocka_unit_test(all_candidates_are_looked_at),
         cmocka_unit_test(where_that_is_too_much_it_is_told),
         cmocka_unit_test(in_total_order_the_next_one_is_told),
+        cmocka_unit_test(what_only_another_era_can_be_told_is_told_so),
         cmocka_unit_test(what_was_redacted_is_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

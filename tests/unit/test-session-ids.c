@@ -44,6 +44,23 @@ static void one_that_has_ended_keeps_its_number(void **state)
     session_ids_release(&s);
 }
 
+static void a_session_may_have_several_ids(void **state)
+{
+    struct session_ids s;
+    bool minted;
+
+    (void)state;
+    session_ids_init(&s);
+    assert_int_equal(session_ids_named(&s, STR("a"), &minted), 1);
+    session_ids_also(&s, STR("b"), 1);
+    look(&s, "a", SESSION_LIVE, 1);
+    look(&s, "b", SESSION_LIVE, 1);
+    assert_int_equal(session_ids_named(&s, STR("c"), &minted), 2);
+    session_ids_also(&s, STR("b"), 2);
+    look(&s, "b", SESSION_LIVE, 2);
+    session_ids_release(&s);
+}
+
 static void what_the_server_never_said_is_unknown(void **state)
 {
     struct session_ids s;
@@ -78,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_are_numbered_as_they_appear),
         cmocka_unit_test(one_that_has_ended_keeps_its_number),
+        cmocka_unit_test(a_session_may_have_several_ids),
         cmocka_unit_test(what_the_server_never_said_is_unknown),
         cmocka_unit_test(an_id_is_made_of_bytes_that_others_give),
     };

@@ -165,6 +165,47 @@ static void many_are_found_and_those_not_kept_are_not(void **state)
     swarm_release(&s);
 }
 
+static void add_some(struct swarm *s, uint32_t from, uint32_t to)
+{
+    char text[64];
+
+    for (uint32_t i = from; i < to; i++) {
+        snprintf(text, sizeof text, "%08x-%08x", i * 2654435761u, i);
+        swarm_add(s, str_z(text), SWARM_EXACT, i);
+    }
+}
+
+static void assert_same_room(const struct swarm *s, const struct swarm *before)
+{
+    assert_ptr_equal(s->all, before->all);
+    assert_ptr_equal(s->bits, before->bits);
+    assert_ptr_equal(s->chains, before->chains);
+    assert_int_equal(s->cap, before->cap);
+    assert_int_equal(s->log, before->log);
+}
+
+/* Secrets come and go for as long as a program runs: what has gone makes room. */
+static void what_was_forgotten_leaves_its_room_to_what_comes(void **state)
+{
+    enum { MANY = 1 << 12 }; /* so many that one more needs more room, of every kind */
+    struct swarm s, before;
+
+    (void)state;
+    swarm_init(&s);
+    add_some(&s, 0, MANY);
+    before = s;
+    swarm_keep(&s, is_even, NULL);
+    assert_int_equal(s.count, MANY / 2);
+    assert_same_room(&s, &before);
+    add_some(&s, MANY, MANY + MANY / 2);
+    assert_int_equal(s.count, MANY);
+    assert_same_room(&s, &before);
+    add_some(&s, 2 * MANY, 2 * MANY + 1);
+    assert_int_equal(s.cap, 2 * before.cap);
+    assert_int_equal(s.log, before.log + 1);
+    swarm_release(&s);
+}
+
 static void the_search_ends_when_it_is_told_to(void **state)
 {
     struct found f = { .most = 2 };
@@ -189,6 +230,7 @@ int main(void)
         cmocka_unit_test(case_and_blanks_count_only_for_those_that_want_it),
         cmocka_unit_test(what_was_added_is_known_without_being_kept),
         cmocka_unit_test(many_are_found_and_those_not_kept_are_not),
+        cmocka_unit_test(what_was_forgotten_leaves_its_room_to_what_comes),
         cmocka_unit_test(the_search_ends_when_it_is_told_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

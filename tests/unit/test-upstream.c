@@ -451,6 +451,68 @@ static void what_it_refuses_is_not_kept(void **state)
     }
 }
 
+static void why_it_refused_the_greeting_is_not_kept(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, true);
+    for (int i = 0; i < 1000; i++) {
+        tell(&b, CLIENT_ASKS, "{'id':3,'method':'m'}");
+        tell(&b, SERVER,
+             i % 2 ? "{'id':'mcpreel-greeting','error':{'code':-1,'message':'not\\nnow'}}"
+                   : "{'id':'mcpreel-greeting','error':{'code':-32000,'message':'no\\nway'}}");
+    }
+    assert_int_equal(b.up.forwarded, 1000);
+    assert_true(b.up.arena.held <= 1024);
+    tear_down(&b);
+}
+
+static void what_it_asked_is_not_kept(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    for (int i = 0; i < 1000; i++) {
+        char answer[128];
+
+        tell(&b, SERVER, "{'id':'q','method':'roots\\/list'}");
+        snprintf(answer, sizeof answer, "{'id':'mcpreel-up-%d','result':{}}", i + 2);
+        assert_true(tell(&b, CLIENT_ANSWERS, answer));
+    }
+    assert_int_equal(b.up.questions.count, 0);
+    assert_true(b.up.arena.held <= 1024);
+    tear_down(&b);
+}
+
+/* Nobody waits for the answer then, so that it does not excuse silence. */
+static void what_it_asked_before_it_failed_is_called_off(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, true);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    tell(&b, SERVER, "{'id':'q','method':'roots/list'}");
+    upstream_give_up(&b.up, STR("it is slow"));
+    assert_int_equal(b.up.questions.count, 0);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':4,'method':'m'}");
+    buf_clear(&b.stepper.did);
+    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-3','result':{}}"));
+    assert_true(upstream_hear_timer(&b.up, b.up.watch)); /* it was just asked */
+    assert_true(upstream_hear_timer(&b.up, b.up.watch));
+    assert_did(&b.stepper,
+               "timer 2 in 300000000 us\n"
+               "report warn the server behind the recording: it has been silent for 300 s\n"
+               "<< {'jsonrpc':'2.0','id':4,'error':{'code':-32000,'message':'not recorded, and "
+               "the server behind the recording does not answer: it has been silent for 300 "
+               "s'}}\n");
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +533,9 @@ int main(void)
         cmocka_unit_test(an_error_of_its_own_is_no_complaint_whatever_data_it_has),
         cmocka_unit_test(a_late_greeting_that_fails_fails_nobody_else),
         cmocka_unit_test(what_it_refuses_is_not_kept),
+        cmocka_unit_test(why_it_refused_the_greeting_is_not_kept),
+        cmocka_unit_test(what_it_asked_is_not_kept),
+        cmocka_unit_test(what_it_asked_before_it_failed_is_called_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
