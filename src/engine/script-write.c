@@ -696,6 +696,22 @@ static void note_refused(struct script *s, const struct record *r)
     }
 }
 
+/* In the era without sessions nobody can come back for an answer: whoever closes the exchange
+ * gives the request up, and if somebody else does, it is over all the same. */
+static void note_end(struct script *s, const struct record *r)
+{
+    struct pairing *pairs = &s->writing->pairs;
+    struct scope_reach at = scope_of(&pairs->scope, r).at[0];
+    struct pairing_request *q;
+
+    while (at.kind == SCOPE_EXCHANGE && (q = pairing_first(pairs, at, TO_SERVER)) &&
+           !q->parked && script_is_stateless(s, s->ops[script_under_op(q)].session)) {
+        if (str_eq(r->http.by, STR("client")))
+            s->ops[script_under_op(q)].flags |= STRAND_CANCELLED;
+        pairing_park(q);
+    }
+}
+
 static uint64_t exchange_of(const struct script_writing *w, const struct record *r)
 {
     struct scope_reach at = scope_of(&w->pairs.scope, r).at[0];
@@ -716,6 +732,8 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
         name_session(s, r);
     if (r->kind == RECORD_HTTP_RESPONSE && r->http.status >= OPERATION_REFUSED)
         note_refused(s, r);
+    if (r->kind == RECORD_HTTP_END)
+        note_end(s, r);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
     w->seen++;

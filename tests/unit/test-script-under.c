@@ -156,6 +156,41 @@ static void of_very_many_requests_not_all_are_looked_at(void **state)
     buf_release(&text);
 }
 
+#define END(x, who)                                                                            \
+    "| {'type':'http','ev':'end','exchange':" #x ",'by':'" who "','clean':false}\n"
+
+static void check_held(const char *recording, bool held)
+{
+    struct scripted s;
+
+    scripted_init(&s, MATCH_SEQUENTIAL, recording);
+    assert_int_equal((s.script.ops[1].flags & STRAND_CANCELLED) != 0, held);
+    scripted_release(&s);
+}
+
+static void to_close_the_exchange_is_to_cancel_where_there_are_no_sessions(void **state)
+{
+    (void)state;
+    check_held(Z(1) MODERN(1) END(1, "client"), true);
+    check_held(Z(1) MODERN(1) END(1, "server"), false);
+    check_held(Z(1) MODERN(1) END(1, "error"), false);
+    check_held(Z(1) MODERN(1) Z(1) ANSWER(1) END(1, "client"), false);
+    check_held(Z(1) CALL(1) END(1, "client"), false);
+    check_held(X(1) CALL(1) END(1, "client"), false);
+}
+
+/* Whoever ended it: nobody can come back for the answer. */
+static void what_was_closed_is_not_worked_on_any_more(void **state)
+{
+    (void)state;
+    check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) END(2, "client") Z(3) MODERN(3) Z(1)
+              TELL(1, 5) Z(3) ANSWER(3),
+          "1:; 2: 4; 3: 5 .");
+    check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) END(2, "error") Z(3) MODERN(3) Z(1)
+              TELL(1, 5) Z(3) ANSWER(3),
+          "1:; 2: 4; 3: 5 .");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +204,8 @@ int main(void)
         cmocka_unit_test(news_of_a_subscription_are_of_the_only_call_of_its_era),
         cmocka_unit_test(whoever_only_greets_is_of_no_concern_to_others),
         cmocka_unit_test(of_very_many_requests_not_all_are_looked_at),
+        cmocka_unit_test(to_close_the_exchange_is_to_cancel_where_there_are_no_sessions),
+        cmocka_unit_test(what_was_closed_is_not_worked_on_any_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
