@@ -215,6 +215,14 @@ static struct str old_token(struct stage *s, uint32_t op, struct str live)
     return token.len < TELLING ? STR_NONE : token;
 }
 
+/* Who does not say what a subscription is for asks for nothing. */
+static struct str filter_of(struct json_val params)
+{
+    struct json_val filter = json_get(params, STR("notifications"));
+
+    return json_exists(filter) ? json_raw(filter) : STR("{}");
+}
+
 static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mcp_message *live,
                                    struct str topic)
 {
@@ -226,8 +234,7 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     struct json_val version =
         greeting ? json_get(params, STR("protocolVersion")) : JSON_VAL_NONE;
     struct str listens = recorded_id(s, op);
-    struct str filter =
-        listens.len ? json_raw(json_get(params, STR("notifications"))) : STR_NONE;
+    struct str filter = listens.len ? filter_of(params) : STR_NONE;
     struct str old = listens.len ? STR_NONE : old_token(s, op, token);
     size_t texts = id.len + token.len + old.len + json_raw(version).len + filter.len +
                    listens.len + topic.len;
