@@ -368,6 +368,14 @@ static bool counts(const struct mcp_method *known)
     return !known || known->class != MCP_CLASS_SESSION;
 }
 
+/* Pings and probes are answered whoever asks, and nothing but that is played of them: whatever
+ * else is said then, belongs to others. */
+static bool is_only_answered(const struct mcp_method *known)
+{
+    return known && known->class == MCP_CLASS_SESSION &&
+           !str_eq(known->name, STR("initialize"));
+}
+
 static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
                      const struct mcp_message *m, struct err *e)
 {
@@ -377,12 +385,14 @@ static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     l->met = true;
     if (s->writing->exchange)
         recall_put(&s->writing->asked, bytes_of(&op), s->writing->exchange, 0);
-    l->just_heard = STR_NONE; /* what the server says next, it says to this */
+    if (!is_only_answered(method->known))
+        l->just_heard = STR_NONE; /* what the server says next, it says to this */
     if (token.len)
         recall_put(&s->writing->tokens, token, op, 0);
     pairing_ask(&s->writing->pairs, r, m, op);
-    if (method->known && method->known->class == MCP_CLASS_LISTEN)
-        pairing_park(s->writing->pairs.newest); /* nobody waits for its answer */
+    if (is_only_answered(method->known) ||
+        (method->known && method->known->class == MCP_CLASS_LISTEN))
+        pairing_park(s->writing->pairs.newest); /* nothing is sent while it is worked on */
     if (str_eq(m->method, STR("initialize"))) {
         s->sessions[l->session].greeting = op;
         s->sessions[l->session].asked =
@@ -590,7 +600,8 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
         l->last = place_of_unasked(s, l, under(s, l, r));
         return add_step(s, l->last, STEP_EVENT, m->root, e);
     }
-    l->last = op;
+    if (!is_only_answered(script_method(s, op)->known))
+        l->last = op;
     if (!add_step(s, op, STEP_ANSWER, m->root, e))
         return false;
     if (!m->duplicate)
