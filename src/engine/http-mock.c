@@ -226,19 +226,20 @@ static void send_sse(struct http_mock *m, struct http_mock_client *to, struct ht
         drop_call(m, c);
 }
 
-/* What was recorded on another stream goes there; but a question is not left to a stream that
- * this client may never open, and one that takes none at all is not asked. */
+/* What was recorded on another stream goes there; but nothing is left to a stream that this
+ * client may never open if that of its call can be had: a question is worth beginning one for.
+ * A client that takes none at all is not asked. */
 static void send_message(struct http_mock *m, const struct action *a)
 {
     struct http_mock_call *c = find_call(m, a->way.exchange);
     struct http_mock_client *to = c ? c->client : m->at;
-    bool deaf = a->way.asks && c && !c->client->ear;
+    bool deaf = c && !c->client->ear && (a->way.asks || c->stream);
 
     if (to && to->sse) {
         send_sse(m, to, c, a);
         return;
     }
-    if (deaf && !c->takes_sse) {
+    if (deaf && !c->stream && !c->takes_sse) {
         m->unasked = c->number;
         return;
     }

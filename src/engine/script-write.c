@@ -6,6 +6,7 @@
 #include "base/vast.h"
 #include "engine/id-place.h"
 #include "engine/script-mask.h"
+#include "engine/script-under.h"
 #include "engine/suspense.h"
 #include "mcp/code.h"
 #include "mcp/id.h"
@@ -140,11 +141,6 @@ static struct lane *lane_at(struct script *s, struct scope_reach reach)
     return w->latest = l;
 }
 
-static uint32_t op_of(const struct pairing_request *q)
-{
-    return (uint32_t)q->tag;
-}
-
 static enum mcp_version version_of(struct script_writing *w, struct json_val text)
 {
     return mcp_version_parse(json_text(text, &w->scratch));
@@ -166,7 +162,7 @@ static bool needs_no_session(const struct script *s, const struct record *r,
     enum mcp_version v;
 
     if (r->message.dir == TO_CLIENT)
-        return q && script_is_stateless(s, s->ops[op_of(q)].session);
+        return q && script_is_stateless(s, s->ops[script_under_op(q)].session);
     v = version_of(w, json_get(m->meta, MCP_META_VERSION));
     return m->kind == MCP_REQUEST && !is_probe(m->method) &&
            mcp_version_era(v) == MCP_ERA_MODERN;
@@ -273,21 +269,23 @@ static uint32_t last_strand(struct script *s, struct lane *l)
     return l->last;
 }
 
+static struct script_under under(const struct script *s, const struct lane *l,
+                                 const struct record *r)
+{
+    return script_under_of(s, &s->writing->pairs, r, script_is_stateless(s, l->session));
+}
+
 /* Where a message goes that answers nothing: to the one request that is being
  * worked on, or behind what the server sent before. If nobody was being served, a
  * notification that came just before may be the reason for it: wait for it too. */
-static uint32_t place_of_unasked(struct script *s, struct lane *l, const struct record *r)
+static uint32_t place_of_unasked(struct script *s, struct lane *l, struct script_under u)
 {
-    struct pairing *pairs = &s->writing->pairs;
-    struct scope_place place = scope_of(&pairs->scope, r);
-    const struct pairing_request *sole = pairing_sole(pairs, place.at[0], TO_SERVER);
-    const struct pairing_request *any = pairing_first(pairs, place.at[0], TO_SERVER);
     uint32_t op, gate;
 
-    if (sole)
-        return op_of(sole);
+    if (u.sole)
+        return u.sole;
     op = last_strand(s, l);
-    if ((!any || any->parked) && l->just_heard.len) {
+    if (!u.any && l->just_heard.len) {
         gate = new_step(s, STEP_HEAR);
         script_link_step(s, op, gate);
         s->steps[gate].at_low = intern(s, l->just_heard);
@@ -370,6 +368,14 @@ static bool counts(const struct mcp_method *known)
     return !known || known->class != MCP_CLASS_SESSION;
 }
 
+/* Pings and probes are answered whoever asks, and nothing but that is played of them: whatever
+ * else is said then, belongs to others. */
+static bool is_only_answered(const struct mcp_method *known)
+{
+    return known && known->class == MCP_CLASS_SESSION &&
+           !str_eq(known->name, STR("initialize"));
+}
+
 static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct record *r,
                      const struct mcp_message *m, struct err *e)
 {
@@ -379,12 +385,14 @@ static bool enter_op(struct script *s, struct lane *l, uint32_t op, const struct
     l->met = true;
     if (s->writing->exchange)
         recall_put(&s->writing->asked, bytes_of(&op), s->writing->exchange, 0);
-    l->just_heard = STR_NONE; /* what the server says next, it says to this */
+    if (!is_only_answered(method->known))
+        l->just_heard = STR_NONE; /* what the server says next, it says to this */
     if (token.len)
         recall_put(&s->writing->tokens, token, op, 0);
     pairing_ask(&s->writing->pairs, r, m, op);
-    if (method->known && method->known->class == MCP_CLASS_LISTEN)
-        pairing_park(s->writing->pairs.newest); /* nobody waits for its answer */
+    if (is_only_answered(method->known) ||
+        (method->known && method->known->class == MCP_CLASS_LISTEN))
+        pairing_park(s->writing->pairs.newest); /* nothing is sent while it is worked on */
     if (str_eq(m->method, STR("initialize"))) {
         s->sessions[l->session].greeting = op;
         s->sessions[l->session].asked =
@@ -442,7 +450,7 @@ static uint32_t of_subscription(struct script *s, const struct record *r,
         return 0;
     q = pairing_peek(&s->writing->pairs, r, TO_SERVER, json_get(m->meta, MCP_META_SUBSCRIPTION),
                      NULL);
-    return q ? op_of(q) : 0;
+    return q ? script_under_op(q) : 0;
 }
 
 static bool add_server_notification(struct script *s, struct lane *l, const struct record *r,
@@ -459,60 +467,30 @@ static bool add_server_notification(struct script *s, struct lane *l, const stru
         kind = STEP_EVENT;
     }
     if (!op)
-        op = place_of_unasked(s, l, r);
+        op = place_of_unasked(s, l, under(s, l, r));
     l->last = op;
     return add_step(s, op, kind, m->root, e);
-}
-
-/* Who can be meant by a question of the server's. */
-struct askers {
-    uint32_t oldest; /* 0: nobody */
-    bool sole;
-};
-
-/* A question about a task comes while its result is waited for. */
-static bool waits_for_task(const struct pairing_request *q, struct str task)
-{
-    return task.len && str_eq(q->method, STR("tasks/result")) && str_eq(q->subject, task);
-}
-
-static struct askers find_askers(struct script *s, const struct record *r,
-                                 const struct mcp_message *m)
-{
-    struct script_writing *w = s->writing;
-    struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
-    struct str task = json_text(
-        json_get(json_get(m->meta, MCP_META_RELATED_TASK), STR("taskId")), &w->scratch);
-    struct askers found = { .sole = true };
-
-    for (const struct pairing_request *q = pairing_first(&w->pairs, place, TO_SERVER);
-         q && !q->parked; q = pairing_next(q, place)) {
-        if (waits_for_task(q, task))
-            return (struct askers){ op_of(q), true };
-        if (!suspense_may_ask(script_method(s, op_of(q))))
-            continue;
-        found.sole = !found.oldest;
-        if (!found.sole && !task.len)
-            break;
-        found.oldest = found.oldest ? found.oldest : op_of(q);
-    }
-    return found;
 }
 
 /* What the answer to a question is found by: the strand it was asked in, or its suspense. */
 #define IN_SUSPENSE ((uint64_t)1 << 63)
 
+/* Among the requests of one exchange, or of all that goes on in the lane: then whichever of
+ * them it was asked for is answered on another stream. */
 static bool suspend(struct script *s, struct lane *l, const struct record *r,
-                    const struct mcp_message *m, uint32_t oldest, struct err *e)
+                    const struct mcp_message *m, struct scope_reach place, uint32_t oldest,
+                    struct err *e)
 {
     struct script_writing *w = s->writing;
-    struct scope_reach place = scope_of(&w->pairs.scope, r).at[0];
+    bool narrow = place.kind == SCOPE_EXCHANGE;
     uint64_t name;
     uint32_t step;
 
     if (!make_step(s, STEP_ASK, m->root, &step, e))
         return false;
-    name = suspense_ask(&w->suspense, s, place, step, oldest, last_strand(s, l));
+    s->steps[step].apart = w->exchange && !narrow;
+    name = suspense_ask(&w->suspense, s, narrow ? place : l->reach, step, oldest,
+                        l->last ? l->last : oldest);
     pairing_ask(&w->pairs, r, m, name | IN_SUSPENSE);
     return true;
 }
@@ -520,18 +498,22 @@ static bool suspend(struct script *s, struct lane *l, const struct record *r,
 static bool add_server_request(struct script *s, struct lane *l, const struct record *r,
                                const struct mcp_message *m, struct err *e)
 {
-    struct askers askers = find_askers(s, r, m);
+    struct script_writing *w = s->writing;
+    struct script_under u = under(s, l, r);
+    struct json_val task = json_get(json_get(m->meta, MCP_META_RELATED_TASK), STR("taskId"));
+    struct script_askers askers =
+        script_under_askers(s, &w->pairs, &u, json_text(task, &w->scratch));
     uint32_t op;
 
     if (askers.oldest && !askers.sole)
-        return suspend(s, l, r, m, askers.oldest, e);
-    op = askers.oldest ? askers.oldest : place_of_unasked(s, l, r);
+        return suspend(s, l, r, m, u.place, askers.oldest, e);
+    op = askers.oldest ? askers.oldest : place_of_unasked(s, l, u);
     l->last = op;
     if (!add_step(s, op, STEP_ASK, m->root, e))
         return false;
     if (s->ops[op].questions < QUESTIONS_MAX)
         s->ops[op].questions++;
-    pairing_ask(&s->writing->pairs, r, m, op);
+    pairing_ask(&w->pairs, r, m, op);
     return true;
 }
 
@@ -603,17 +585,23 @@ static bool add_server_answer(struct script *s, struct lane *l, const struct rec
                               const struct mcp_message *m, struct err *e)
 {
     const struct pairing_request *asked = pairing_answer(&s->writing->pairs, r, m);
+    struct scope_reach at = scope_of(&s->writing->pairs.scope, r).at[0];
     uint32_t op;
 
     if (!asked)
         return true; /* an answer to nothing has no place to be sent from */
-    op = op_of(asked);
+    op = script_under_op(asked);
     count_again(s, op, m);
-    suspense_answer(&s->writing->suspense, s, scope_of(&s->writing->pairs.scope, r).at[0], op);
+    suspense_answer(&s->writing->suspense, s, at, op);
+    if (at.kind == SCOPE_EXCHANGE)
+        suspense_answer(&s->writing->suspense, s, l->reach, op);
     note_answer(s, op, r, m);
-    if (ends_subscription(s, op))
-        return add_step(s, last_strand(s, l), STEP_EVENT, m->root, e);
-    l->last = op;
+    if (ends_subscription(s, op)) {
+        l->last = place_of_unasked(s, l, under(s, l, r));
+        return add_step(s, l->last, STEP_EVENT, m->root, e);
+    }
+    if (!is_only_answered(script_method(s, op)->known))
+        l->last = op;
     if (!add_step(s, op, STEP_ANSWER, m->root, e))
         return false;
     if (!m->duplicate)
@@ -632,7 +620,7 @@ static void add_client_notification(struct script *s, struct lane *l, const stru
         given_up = pairing_peek(&s->writing->pairs, r, TO_SERVER,
                                 json_get(m->params, STR("requestId")), NULL);
         if (given_up) {
-            s->ops[op_of(given_up)].flags |= STRAND_CANCELLED;
+            s->ops[script_under_op(given_up)].flags |= STRAND_CANCELLED;
             pairing_park(given_up);
         }
         return;
@@ -658,7 +646,7 @@ static bool add_client_answer(struct script *s, const struct record *r,
         suspense_reply(&w->suspense, asked->tag & ~IN_SUSPENSE, step);
         return true;
     }
-    op = op_of(asked);
+    op = script_under_op(asked);
     if (s->ops[op].questions)
         s->ops[op].questions--;
     return add_step(s, op, STEP_REPLY, m->root, e);
@@ -696,7 +684,7 @@ static void name_session(struct script *s, const struct record *r)
     if (!q)
         return;
     l = lane_at(s, scope_widest(&place));
-    l->session = s->ops[op_of(q)].session;
+    l->session = s->ops[script_under_op(q)].session;
     l->met = true;
 }
 
@@ -708,14 +696,30 @@ static void note_refused(struct script *s, const struct record *r)
     const struct pairing_request *q = pairing_first(&s->writing->pairs, at, TO_SERVER);
 
     for (; q && at.kind == SCOPE_EXCHANGE; q = pairing_next(q, at)) {
-        struct script_op *op = &s->ops[op_of(q)];
+        struct script_op *op = &s->ops[script_under_op(q)];
 
-        if (s->sessions[op->session].greeting == op_of(q))
+        if (s->sessions[op->session].greeting == script_under_op(q))
             s->sessions[op->session].greeting = 0;
         if (!(op->flags & STRAND_COUNTS))
             continue;
         op->flags &= (uint8_t)~STRAND_COUNTS;
         s->sessions[op->session].count--;
+    }
+}
+
+/* In the era without sessions nobody can come back for an answer: whoever closes the exchange
+ * gives the request up, and if somebody else does, it is over all the same. */
+static void note_end(struct script *s, const struct record *r)
+{
+    struct pairing *pairs = &s->writing->pairs;
+    struct scope_reach at = scope_of(&pairs->scope, r).at[0];
+    struct pairing_request *q;
+
+    while (at.kind == SCOPE_EXCHANGE && (q = pairing_first(pairs, at, TO_SERVER)) &&
+           !q->parked && script_is_stateless(s, s->ops[script_under_op(q)].session)) {
+        if (str_eq(r->http.by, STR("client")))
+            s->ops[script_under_op(q)].flags |= STRAND_CANCELLED;
+        pairing_park(q);
     }
 }
 
@@ -739,6 +743,8 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
         name_session(s, r);
     if (r->kind == RECORD_HTTP_RESPONSE && r->http.status >= OPERATION_REFUSED)
         note_refused(s, r);
+    if (r->kind == RECORD_HTTP_END)
+        note_end(s, r);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
     w->seen++;

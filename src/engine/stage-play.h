@@ -22,12 +22,12 @@ struct stage_play {
     int64_t since_us;              /* when the latest thing happened in it */
     uint32_t since_ms;             /* when that was recorded */
     bool again;
-    bool crosses;    /* it is of the older era, for a client of the newer one */
-    bool waited;     /* what comes next has waited for its time */
-    bool progressed; /* progress was sent, and nothing since that needs it read first */
-    bool open;       /* a subscription that has not ended */
-    bool listening;  /* it was acknowledged */
-    bool gone;       /* to be removed */
+    bool crosses;   /* it is of the older era, for a client of the newer one */
+    bool waited;    /* what comes next has waited for its time */
+    bool announced; /* something was sent that is to be read before the answer is */
+    bool open;      /* a subscription that has not ended */
+    bool listening; /* it was acknowledged */
+    bool gone;      /* to be removed */
 };
 
 /* A question of the server's that the live client has not answered. */

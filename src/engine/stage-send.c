@@ -109,7 +109,7 @@ static void send_answer(struct stage *s, struct stage_play *p)
         return;
     look_for_token(s, p, buf_str(&s->text));
     s->answered++;
-    p->progressed = p->open = false;
+    p->announced = p->open = false;
     if (p->crosses) /* what came later had nothing to do with the request */
         p->step = s->script->ops[p->op].last;
 }
@@ -128,7 +128,7 @@ static void send_progress(struct stage *s, struct stage_play *p)
     json_splice_init(&edit, root);
     json_splice_replace(&edit, token, p->token);
     send_spliced(s, &edit);
-    p->progressed = true;
+    p->announced = true;
 }
 
 uint64_t stage_send_timer(struct stage *s, int64_t delay_us)
@@ -208,16 +208,16 @@ static void grant(struct stage *s, const struct stage_play *to, struct json_val 
     json_release(&j);
 }
 
-/* What a subscription is for, or its end, to one live client that has it. Nobody hears of
- * changes before it was told that it will. */
-static void tell_subscriber(struct stage *s, struct stage_play *to, struct json_val root)
+/* What a subscription is for, or its end, to one live client that has it, if it is for that:
+ * nobody hears of changes before it was told that it will. */
+static bool tell_subscriber(struct stage *s, struct stage_play *to, struct json_val root)
 {
     struct json_val id = json_get(root, STR("id"));
     struct json_val tag = mcp_meta(json_get(root, STR("params")), MCP_META_SUBSCRIPTION);
     struct json_splice edit;
 
     if (!is_wanted(s, to, root) || (!to->listening && !is_acknowledgement(root)))
-        return;
+        return false;
     json_splice_init(&edit, root);
     json_splice_replace(&edit, json_exists(id) ? id : tag, to->id);
     if (is_acknowledgement(root))
@@ -229,10 +229,11 @@ static void tell_subscriber(struct stage *s, struct stage_play *to, struct json_
     s->say->way.last = json_exists(id);
     send_spliced(s, &edit);
     to->listening = true;
-    if (!json_exists(id))
-        return;
-    s->answered++;
-    to->open = false;
+    if (json_exists(id)) {
+        s->answered++;
+        to->open = false;
+    }
+    return true;
 }
 
 /* To all who took the place of the recorded subscriber. That they are subscribed, and what
@@ -246,7 +247,8 @@ static void send_event(struct stage *s, struct stage_play *p)
 
     for (struct stage_play *to = s->plays; to && key.len; to = to->next)
         if (to->open && str_eq(to->listens, key) && (to == p || !only_p)) {
-            tell_subscriber(s, to, root);
+            if (tell_subscriber(s, to, root) && to->exchange != p->exchange)
+                p->announced = true;
             to->gone = to->gone || (!to->open && to != p);
         }
 }
@@ -264,7 +266,7 @@ static enum audience_level recorded_level(struct stage *s, uint32_t op)
 
 /* Logs that the live client does not ask for are left out if that is why the recorded one
  * got them: a server that sends them to anybody is played as it is. */
-static void send_plain(struct stage *s, const struct stage_play *p)
+static void send_plain(struct stage *s, struct stage_play *p)
 {
     struct json_val root = stage_send_recorded(s, p->step);
 
@@ -279,6 +281,7 @@ static void send_plain(struct stage *s, const struct stage_play *p)
         return;
     say_message(s->say, json_raw(root));
     look_for_token(s, p, json_raw(root));
+    p->announced = p->announced || (s->say->way.apart && p->exchange);
 }
 
 void stage_send_step(struct stage *s, struct stage_play *p)

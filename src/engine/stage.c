@@ -13,9 +13,9 @@
 
 enum {
     /* Clients that drop a request's progress handler as soon as they see its answer lose
-     * progress that arrives together with it: the TypeScript SDK does. Real servers do
-     * not answer in the same instant. */
-    PROGRESS_GAP_US = 5000,
+     * progress that arrives together with it: the TypeScript SDK does. What comes on another
+     * stream is read in any order. Real servers do not answer in the same instant. */
+    ANSWER_GAP_US = 5000,
 
     /* A client that polls a task while it waits for the result of it is to see how the task
      * goes on first. One that has not polled by then only waits. */
@@ -103,8 +103,8 @@ static int64_t time_left(const struct stage *s, struct stage_play *p)
     const struct script_step *step = &s->script->steps[p->step];
     int64_t left = p->since_us + paced(s, p->since_ms, step->ms) - s->now_us;
 
-    if (step->kind == STEP_ANSWER && p->progressed && left < PROGRESS_GAP_US)
-        left = PROGRESS_GAP_US;
+    if (step->kind == STEP_ANSWER && p->announced && left < ANSWER_GAP_US)
+        left = ANSWER_GAP_US;
     if (left > 0)
         p->since_us = s->now_us + left; /* counts from when it is due, not from when it rings */
     return left;
@@ -215,6 +215,14 @@ static struct str old_token(struct stage *s, uint32_t op, struct str live)
     return token.len < TELLING ? STR_NONE : token;
 }
 
+/* Who does not say what a subscription is for asks for nothing. */
+static struct str filter_of(struct json_val params)
+{
+    struct json_val filter = json_get(params, STR("notifications"));
+
+    return json_exists(filter) ? json_raw(filter) : STR("{}");
+}
+
 static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mcp_message *live,
                                    struct str topic)
 {
@@ -226,8 +234,7 @@ static struct stage_play *new_play(struct stage *s, uint32_t op, const struct mc
     struct json_val version =
         greeting ? json_get(params, STR("protocolVersion")) : JSON_VAL_NONE;
     struct str listens = recorded_id(s, op);
-    struct str filter =
-        listens.len ? json_raw(json_get(params, STR("notifications"))) : STR_NONE;
+    struct str filter = listens.len ? filter_of(params) : STR_NONE;
     struct str old = listens.len ? STR_NONE : old_token(s, op, token);
     size_t texts = id.len + token.len + old.len + json_raw(version).len + filter.len +
                    listens.len + topic.len;

@@ -2,11 +2,12 @@
  *
  * A strand starts when its request arrives and sends its messages in order, each as
  * early as it may: a question of the server's holds up what the recorded server
- * sent only after the answer, progress reaches the client a moment before the
- * answer does, and with timing on each message waits as long after the one before it
- * as it did then. No strand waits for another. What the client minted (ids, progress
- * tokens, subscription ids, the revision it asked for) is put in as the live client has
- * it; every other byte is the recorded one. Knows nothing of how requests are matched. */
+ * sent only after the answer; progress, and what goes to another stream, reach the
+ * client a moment before the answer does; and with timing on each message waits as long
+ * after the one before it as it did then. No strand waits for another. What the client minted
+ * (ids, progress tokens, subscription ids, the revision it asked for) is put in as the live
+ * client has it; every other byte is the recorded one. Knows nothing of how requests are
+ * matched. */
 #ifndef ENGINE_STAGE_H
 #define ENGINE_STAGE_H
 

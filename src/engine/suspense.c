@@ -9,7 +9,8 @@ struct suspense_row {
     struct suspense_row *next;
     uint64_t name;
     struct scope_reach place;
-    uint32_t anchor;
+    uint32_t oldest;  /* strand that it may have been asked for */
+    uint32_t anchor;  /* strand of what was sent before it */
     uint32_t before;  /* strands from this one on began after the first question */
     size_t open;      /* questions that were not answered */
     uint64_t replied; /* the turn of the latest answer */
@@ -95,8 +96,10 @@ uint64_t suspense_ask(struct suspense *u, struct script *s, struct scope_reach p
 {
     struct suspense_row *row = longest_waiting(u, place, oldest);
 
-    if (!row)
+    if (!row) {
         row = new_row(u, s, place, anchor);
+        row->oldest = oldest;
+    }
     row->open++;
     add(row, step);
     return row->name;
@@ -162,7 +165,7 @@ void suspense_answer(struct suspense *u, struct script *s, struct scope_reach pl
 void suspense_finish(struct suspense *u, struct script *s)
 {
     while (u->first) {
-        weave(s, u->first->anchor, u->first);
+        weave(s, u->first->oldest, u->first);
         drop(u, u->first);
     }
 }

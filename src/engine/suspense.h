@@ -7,8 +7,9 @@
  * after such an answer, before any of them is, goes on with the same request.
  *
  * Until then a question and its answer are steps of no strand. What nothing ever tells goes
- * behind the message that the server had sent before. Bounded: of more than SUSPENSE_MAX rows
- * of questions the oldest is given up. */
+ * with the oldest of those requests: a client that makes none of them is not asked. Bounded: of
+ * more than SUSPENSE_MAX rows of questions the oldest is given up, and goes behind the message
+ * that the server had sent before it. */
 #ifndef ENGINE_SUSPENSE_H
 #define ENGINE_SUSPENSE_H
 
@@ -40,7 +41,8 @@ void suspense_reply(struct suspense *u, uint64_t name, uint32_t step);
 void suspense_answer(struct suspense *u, struct script *s, struct scope_reach place,
                      uint32_t op);
 
-/* Nothing more comes: what is left goes where it is anchored. */
+/* Nothing more comes: what is left goes with the oldest request each may have been asked for.
+ */
 void suspense_finish(struct suspense *u, struct script *s);
 
 #endif
