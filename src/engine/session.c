@@ -466,7 +466,7 @@ static void answer(struct session *s, const struct mcp_message *live)
                            blocked_by(s, live));
         s->stage.crosses = false;
         tell_task(s, live, m.op);
-    } else if (str_eq(live->method, STR("subscriptions/listen"))) {
+    } else if (is_modern(s, live) && str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
     } else if (is_unrecorded_level(s, live, &m)) {
         set_unrecorded_level(s, live);

@@ -50,6 +50,7 @@ static void check(const struct http_rules *rules, const struct case_ *cases, siz
 #define DONE "{\"id\":1,\"result\":{}}"
 #define MLIST "{\"id\":1,\"method\":\"tools/list\",\"params\":{$META}}"
 #define MCALL "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",$META}}"
+#define LISTEN "{\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{$META}}"
 #define MTOLD "{\"method\":\"notifications/cancelled\",\"params\":{$META}}"
 #define V26 "version=2026-07-28 "
 
@@ -116,6 +117,9 @@ static void a_server_of_the_era_without_sessions(void **state)
         { "POST modern " MCALL, SESSION_UNKNOWN, 0, 0 },
         { "POST " V26 "Mcp-Method:tools/call Mcp-Name:=?base64?dA==?= " MCALL, SESSION_NONE, 0,
           0 },
+        { "POST modern " LISTEN, SESSION_NONE, 0, 0 },
+        { "POST modern accept=sse " LISTEN, SESSION_NONE, 0, 0 },
+        { "POST modern accept=json " LISTEN, SESSION_NONE, 406, -32000 },
         { "POST " V26 MTOLD, SESSION_NONE, 0, 0 },
         { "POST " MTOLD, SESSION_NONE, 0, 0 },
         { "POST " MLIST, SESSION_NONE, 400, -32020 },
