@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/vast.h"
 #include "engine/id-place.h"
+#include "engine/script-event.h"
 #include "engine/script-mask.h"
 #include "engine/suspense.h"
 #include "mcp/code.h"
@@ -730,6 +731,7 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
 {
     struct script *s = (struct script *)self;
     struct script_writing *w = s->writing;
+    size_t steps = s->step_count;
 
     BUG_IF(!w);
     arena_clear(&w->scratch);
@@ -743,5 +745,9 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
         return true;
     w->seen++;
     w->exchange = exchange_of(w, r);
-    return put_message(s, r, e);
+    if (!put_message(s, r, e))
+        return false;
+    if (s->step_count > steps) /* the last is the message, whatever it has to wait for */
+        script_event_note(s, (uint32_t)s->step_count - 1, r->message.event);
+    return true;
 }

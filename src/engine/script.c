@@ -18,6 +18,7 @@ void script_init(struct script *s, struct shelf *shelf, const struct leaf_rules 
     map_init(&s->method_index);
     map_init(&s->masks);
     map_init(&s->hidden);
+    map_init(&s->events);
     script_write_begin(s);
 }
 
@@ -52,6 +53,7 @@ void script_release(struct script *s)
     map_release(&s->method_index);
     map_release(&s->masks);
     map_release(&s->hidden);
+    map_release(&s->events);
     arena_release(&s->arena);
 }
 

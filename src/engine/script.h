@@ -110,6 +110,7 @@ struct script {
     struct map method_index; /* name to index + 1 */
     struct map masks;        /* method and subject key to struct script_mask */
     struct map hidden;       /* number of a strand to its own mask, if only a pointer told */
+    struct map events;       /* number of a step to struct script_event, where one stands out */
     bool modern, legacy;     /* it has requests of that era */
     bool wild;               /* it has requests whose subject was redacted */
     uint32_t versions;       /* of the recorded requests: a bit for each enum mcp_version */
