@@ -35,12 +35,13 @@ void http_mock_init(struct http_mock *m, const struct script *script,
     *m = (struct http_mock){
         .sink = { hear_session }, .out = out, .options = *options, .http = http
     };
-    mock_init(&m->mock, script, fuzzy, &options->mock, &m->sink);
     m->rules = http->rules;
     m->rules.modern = script->modern;
     m->rules.legacy = script->legacy || !script->modern;
     m->rules.sessions = http->rules.sessions && m->rules.legacy;
     m->rules.versions = discover_versions(script, &m->lasting);
+    m->options.mock.shared = !m->rules.sessions;
+    mock_init(&m->mock, script, fuzzy, &m->options.mock, &m->sink);
     session_ids_init(&m->ids);
     map_init(&m->clients);
     map_init(&m->calls);
