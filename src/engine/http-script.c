@@ -382,15 +382,17 @@ static bool add_part(struct http_script *h, struct http_odd *odd, struct json_va
 }
 
 /* A request that was answered after all, be it with an error, is the script's; unless that
- * only says how it was refused. */
+ * only says how it was refused, as does an error that names no request. */
 static void note_answer(struct http_script *h, struct http_pending *p,
                         const struct mcp_message *m)
 {
-    if (p->refused && mcp_error_is(m, MCP_HEADER_MISMATCH))
+    bool same = str_eq(json_raw(m->id), p->told->id);
+
+    if (p->refused && (!same || mcp_error_is(m, MCP_HEADER_MISMATCH)))
         return;
     for (uint32_t i = 0; i < p->told->count; i++)
         fact_of(h, p->told, i)->answered = true;
-    if (p->odd && str_eq(json_raw(m->id), p->told->id)) {
+    if (p->odd && same) {
         map_remove(&h->odd, map_number(&p->key));
         p->odd = NULL;
     }
