@@ -701,6 +701,15 @@ static void name_session(struct script *s, const struct record *r)
     l->met = true;
 }
 
+static void keep_refusal(struct script *s, uint64_t op, const struct record_http *by)
+{
+    struct script_refusal *how = arena_new(&s->arena, struct script_refusal);
+
+    how->status = (unsigned)by->status;
+    how->ours = str_eq(by->by, STR("mcpreel"));
+    map_put(&s->refused, map_number(&op), how);
+}
+
 /* What a server refuses as a request over HTTP, it has not looked at: there is nothing in it
  * to be asked for, unless an answer follows. */
 static void note_refused(struct script *s, const struct record *r)
@@ -717,6 +726,7 @@ static void note_refused(struct script *s, const struct record *r)
             continue;
         op->flags &= (uint8_t)~STRAND_COUNTS;
         s->sessions[op->session].count--;
+        keep_refusal(s, op_of(q), &r->http);
     }
 }
 

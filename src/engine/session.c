@@ -247,7 +247,7 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     struct miss why;
 
     miss_explain(&why, h->matcher, spent_of(s), live, found);
-    review_miss(h->review, live, &why, found->outcome);
+    review_miss(h->review, live, &why);
     if (h->on_miss == ON_MISS_PASS) {
         say_report(h->say, LOG_INFO, "%s; %s", buf_z(&why.message),
                    upstream_is_gone(h->upstream) ? "the server is gone" : "asking the server");
