@@ -227,6 +227,9 @@ static struct http_verdict judge_legacy(const struct http_rules *rules,
         return wrong_version(rules, json_raw(json_get(m->meta, MCP_META_VERSION)), a);
     if (!rules->legacy)
         return judge_modern(rules, c, a);
+    if (c->greets_in_batch) /* what else is in it would come before there is a session */
+        return refuse(BAD_REQUEST, MCP_INVALID_REQUEST,
+                      STR("Invalid Request: initialize must not be part of a batch"));
     v = judge_version_header(c);
     return v.status ? v : judge_session(rules, c);
 }
