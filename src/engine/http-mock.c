@@ -636,7 +636,7 @@ static void hear_request(struct http_mock *m, const struct event *ev)
         return;
     }
     if (call.posted || q.opens) /* that kind of session has no name in a header line */
-        rules.sessions = false, rules.stream = true;
+        rules.sessions = false, rules.stream = rules.unnamed = true;
     v = http_rules_judge(&rules, &call, &m->arena);
     note_era(m, &call, v.status);
     if (v.status)

@@ -93,13 +93,15 @@ static struct http_verdict no_stream_taken(void)
                   STR("Not Acceptable: Client must accept text/event-stream"));
 }
 
+/* A browser that looks for a picture takes anything, and would wait for ever. */
 static struct http_verdict judge_get(const struct http_rules *rules, const struct http_call *c)
 {
+    const struct media_liking *sse = &c->accept.of[MEDIA_SSE];
     struct http_verdict v;
 
     if (!rules->legacy || !rules->stream)
         return not_allowed(rules);
-    if (!c->accept.of[MEDIA_SSE].q)
+    if (!(rules->unnamed ? sse->q > 0 : sse->named))
         return no_stream_taken();
     v = judge_version_header(c);
     return v.status ? v : judge_session(rules, c);

@@ -53,6 +53,7 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
     h->rules = (struct http_rules){ .legacy = true,
                                     .modern = true,
                                     .stream = true,
+                                    .unnamed = true,
                                     .versions = STR("[]"),
                                     .params = &h->params };
 }
@@ -133,6 +134,7 @@ void http_script_finish(struct http_script *h)
     if (!h->seen || h->sse_path.len)
         h->rules.sessions = true;
     h->rules.stream = !h->no_stream;
+    h->rules.unnamed = h->unnamed;
 }
 
 static struct http_pending *find_open(const struct http_script *h, const struct record *r)
@@ -300,6 +302,8 @@ static void learn(struct http_script *h, const struct http_pending *p, const str
         h->no_stream = true;
     if (get && !h->rules.sessions && r->http.status == STATUS_NOT_ALLOWED)
         h->no_stream = true;
+    if (get && str_eq(r->http.media, STR("sse")) && !p->call.accept.of[MEDIA_SSE].named)
+        h->unnamed = true;
     if (str_eq(p->call.method, STR("DELETE")) && p->call.state == SESSION_LIVE &&
         !h->delete_status)
         h->delete_status = (unsigned)r->http.status;

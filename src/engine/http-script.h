@@ -85,6 +85,7 @@ struct http_script {
     struct http_rules rules; /* `legacy`, `modern` and `versions` are the script's to tell */
     bool seen;               /* there was HTTP at all */
     bool no_stream;          /* it refused one to somebody in a session */
+    bool unnamed;            /* it gave one to somebody who did not name that */
     bool stream_primed, stream_retries, stream_has_ids;
     uint32_t stream_retry_ms;
     unsigned delete_status;         /* 0: nobody tried */
