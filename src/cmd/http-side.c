@@ -141,6 +141,15 @@ static void permit(struct http_side *s, struct exchange *x, void *seen)
     fields_release(&a.fields);
 }
 
+static void refuse_large(struct http_side *s, struct exchange *x, void *seen)
+{
+    static const struct http_gate_verdict large = { .status = TOO_LARGE,
+                                                    .text = "the message is too large" };
+    static const struct fields none = { .at = NULL };
+
+    refuse(s, x, seen, shared(s, x, &none), large);
+}
+
 static void on_request(void *to, struct exchange *x)
 {
     struct http_side *s = to;
@@ -158,6 +167,10 @@ static void on_request(void *to, struct exchange *x)
         permit(s, x, seen);
         return;
     }
+    if (x->head->body.kind == BODY_LENGTH && x->head->body.length > s->body_max) {
+        refuse_large(s, x, seen);
+        return;
+    }
     q = new_asking(s, x);
     q->seen = seen;
     x->user = q;
@@ -166,9 +179,6 @@ static void on_request(void *to, struct exchange *x)
 
 static void on_data(void *to, struct exchange *x, struct str bytes)
 {
-    static const struct http_gate_verdict large = { .status = TOO_LARGE,
-                                                    .text = "the message is too large" };
-    static const struct fields none = { .at = NULL };
     struct http_side *s = to;
     struct http_asking *q = x->user;
     void *seen = q->seen;
@@ -180,7 +190,7 @@ static void on_data(void *to, struct exchange *x, struct str bytes)
         return;
     x->user = NULL;
     forget(s, q);
-    refuse(s, x, seen, shared(s, x, &none), large);
+    refuse_large(s, x, seen);
 }
 
 static void on_whole(void *to, struct exchange *x)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/troubles.h"
 #include "cmd/old-server.h"
 #include "cmd/record-oauth.h"
 #include "engine/http-tap.h"
@@ -28,16 +29,16 @@ struct sessions {
     struct http_relay *relay;
     struct signals *signals;
     struct url server;
-    bool ending;       /* somebody wants us to */
-    bool broke_off;    /* the server has, an answer */
-    bool beside;       /* something passed that is not for the endpoint */
-    bool rigid;        /* a stream did that may tell where to post and cannot be changed */
-    bool crowd;        /* somebody was told that there are too many */
-    bool unread;       /* something passed that could not be unpacked */
-    bool found;        /* the endpoint has answered something */
-    bool sent_away;    /* the user was told that it sends clients elsewhere */
-    bool aside;        /* the user was told of a stream that is not the endpoint's */
-    unsigned kept_out; /* why others were not let in, as far as the user was told */
+    bool ending;            /* somebody wants us to */
+    bool beside;            /* something passed that is not for the endpoint */
+    bool rigid;             /* a stream did that may tell where to post and cannot be changed */
+    bool crowd;             /* somebody was told that there are too many */
+    bool unread;            /* something passed that could not be unpacked */
+    bool found;             /* the endpoint has answered something */
+    bool sent_away;         /* the user was told that it sends clients elsewhere */
+    bool aside;             /* the user was told of a stream that is not the endpoint's */
+    unsigned kept_out;      /* why others were not let in, as far as the user was told */
+    struct troubles faults; /* the server's, that the user was told of */
 };
 
 /* One exchange, as far as we look at it. */
@@ -289,16 +290,18 @@ static enum http_tap_by ended_by(enum http_relay_by by)
     return names[by];
 }
 
-/* That clients leave is their right. A server that breaks off is told once: it may do so to
- * a thousand streams. */
-static enum log_level how_loud(struct sessions *s, enum http_relay_by by)
+/* That clients leave is their right. What a server does wrong is told once for each reason: it
+ * may do so to a thousand streams. */
+static enum log_level how_loud(struct sessions *s, const struct http_relay_end *end)
 {
-    bool first = !s->broke_off;
+    enum { FAULT = 1 };
+    struct err e = ERR_NONE;
 
-    if (by != HTTP_RELAY_SERVER && by != HTTP_RELAY_FAULT)
+    if (end->by != HTTP_RELAY_SERVER && end->by != HTTP_RELAY_FAULT)
         return LOG_DEBUG;
-    s->broke_off = true;
-    return first ? LOG_WARN : LOG_DEBUG;
+    err_set(&e, ERR_PEER, "%s", end->text);
+    troubles_add(&s->faults, FAULT, true, &e);
+    return troubles_take(&s->faults, &e) ? LOG_WARN : LOG_DEBUG;
 }
 
 static void on_end(void *to, struct http_passage *p, const struct http_relay_end *end)
@@ -311,7 +314,7 @@ static void on_end(void *to, struct http_passage *p, const struct http_relay_end
     http_tap_end(passing_of(p)->seen, ended_by(end->by), end->clean, why, reel_now(&s->reel));
     passing_free(p->user);
     if (!end->clean && end->text)
-        log_say(s->reel.app->log, how_loud(s, end->by), "request %llu was broken off: %s",
+        log_say(s->reel.app->log, how_loud(s, end), "request %llu was broken off: %s",
                 (unsigned long long)p->number, end->text);
 }
 

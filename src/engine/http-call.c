@@ -23,6 +23,16 @@ static enum intake_kind kind_of(struct json *j, struct str body, struct mcp_mess
     return m->kind == MCP_OTHER || m->kind == MCP_BATCH ? INTAKE_OTHER : INTAKE_MESSAGE;
 }
 
+static bool greets_in(struct json_val batch)
+{
+    struct json_iter it = json_each(batch);
+    bool greets = false;
+
+    while (!greets && json_next(&it))
+        greets = json_is(json_get(it.value, STR("method")), STR("initialize"));
+    return greets;
+}
+
 struct http_call http_call_of(const struct step_request *r)
 {
     return (struct http_call){ .method = r->method,
@@ -36,6 +46,7 @@ void http_call_read(struct http_call *c, struct json *j, struct str body, struct
                     struct arena *a)
 {
     c->kind = kind_of(j, body, m, a);
+    c->greets_in_batch = c->kind == INTAKE_BATCH && greets_in(json_root(j));
     c->message = c->kind == INTAKE_MESSAGE ? m : NULL;
     c->raw = c->kind == INTAKE_OTHER ? str_trim(body) : STR_NONE;
 }

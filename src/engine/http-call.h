@@ -20,6 +20,7 @@ struct http_call {
     enum session_state state;
     bool posted; /* in HTTP+SSE: where it is sent to says of which session it is */
     enum intake_kind kind;
+    bool greets_in_batch;              /* INTAKE_BATCH: there is an initialize in it */
     const struct mcp_message *message; /* INTAKE_MESSAGE */
     struct str raw;                    /* INTAKE_OTHER */
 };

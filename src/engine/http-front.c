@@ -555,6 +555,7 @@ static struct http_verdict judge(struct http_front *f, const struct front_ask *q
         .sessions =
             !sse && (q->call.state != SESSION_NONE || !str_eq(q->call.method, STR("POST"))),
         .stream = true,
+        .unnamed = sse,
         .versions = buf_str(&f->versions),
         .params = &f->params,
     };

@@ -58,10 +58,11 @@ void http_listeners_add(struct http_mock *m, struct http_mock_call *call)
     }
 }
 
-void http_listeners_tell(struct http_mock *m, struct http_mock_client *c, struct str text)
+void http_listeners_tell(struct http_mock *m, struct http_mock_client *c, struct str text,
+                         const struct script_event *as)
 {
     if (c->ear)
-        http_streams_send(&m->streams, c->ear, text);
+        http_streams_tell(&m->streams, c->ear, text, as->name, as->retry_ms);
     else if (c->number)
         unheard_put(&c->unheard, text);
 }

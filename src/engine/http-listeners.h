@@ -11,7 +11,9 @@
 /* A stream begins on which a call listens. */
 void http_listeners_add(struct http_mock *m, struct http_mock_call *call);
 
-void http_listeners_tell(struct http_mock *m, struct http_mock_client *c, struct str text);
+/* `as`: how the recorded event was; who hears it later gets it as any other. */
+void http_listeners_tell(struct http_mock *m, struct http_mock_client *c, struct str text,
+                         const struct script_event *as);
 
 /* Nobody hears a stream any more. What a client can come back for by its ids is kept. */
 void http_listeners_leave(struct http_mock *m, struct http_mock_client *c,

@@ -35,12 +35,13 @@ void http_mock_init(struct http_mock *m, const struct script *script,
     *m = (struct http_mock){
         .sink = { hear_session }, .out = out, .options = *options, .http = http
     };
-    mock_init(&m->mock, script, fuzzy, &options->mock, &m->sink);
     m->rules = http->rules;
     m->rules.modern = script->modern;
     m->rules.legacy = script->legacy || !script->modern;
     m->rules.sessions = http->rules.sessions && m->rules.legacy;
     m->rules.versions = discover_versions(script, &m->lasting);
+    m->options.mock.shared = !m->rules.sessions;
+    mock_init(&m->mock, script, fuzzy, &m->options.mock, &m->sink);
     session_ids_init(&m->ids);
     map_init(&m->clients);
     map_init(&m->calls);
@@ -120,6 +121,39 @@ static void drop_call(struct http_mock *m, struct http_mock_call *c)
     free_call(c);
 }
 
+/* The recorded server closed the stream at this point, for the client to come back. */
+static void cut_off(struct http_mock *m, struct http_mock_call *c)
+{
+    struct http_mock_call *on = find_call(m, c->stream->exchange);
+
+    http_streams_cut(&m->streams, c->stream);
+    if (c->stream->exchange || !on)
+        return;
+    if (on == c)
+        c->gone = true;
+    else
+        drop_call(m, on);
+}
+
+/* What happened on the recorded stream beside its messages, for those who know what it means.
+ */
+static void keep_time(struct http_mock *m, struct http_mock_call *c)
+{
+    struct http_stream *x = c->stream;
+
+    while (c->beat && c->beat->after <= x->messages) {
+        const struct http_beat *b = c->beat;
+
+        c->beat = b->next;
+        if (!x->has_ids || !c->primes)
+            continue;
+        if (b->cut)
+            cut_off(m, c);
+        else
+            http_streams_prime(&m->streams, x, b->retry_ms);
+    }
+}
+
 /* The answer becomes a stream. */
 static void begin_stream(struct http_mock *m, struct http_mock_call *c)
 {
@@ -130,19 +164,7 @@ static void begin_stream(struct http_mock *m, struct http_mock_call *c)
         http_answer_open(&m->answer, c->number, id_of(c->client));
     c->stream =
         http_streams_new(&m->streams, c->client->number, c->gone ? 0 : c->number, has_ids);
-    if (has_ids && f->primed && c->primes)
-        http_streams_prime(&m->streams, c->stream, f->retries ? (int64_t)f->retry_ms : -1);
-}
-
-/* The recorded server closed the stream at this point, for the client to come back. */
-static void cut_off(struct http_mock *m, struct http_mock_call *c)
-{
-    const struct http_fact *f = c->fact;
-
-    if (f && f->cut_off && f->cut == c->stream->messages && c->stream->has_ids && c->primes) {
-        http_streams_hang_up(&m->streams, c->stream);
-        c->gone = true;
-    }
+    keep_time(m, c);
 }
 
 static void begin(struct http_mock *m, const struct action_way *way)
@@ -152,10 +174,9 @@ static void begin(struct http_mock *m, const struct action_way *way)
     if (!c || c->fact)
         return;
     c->fact = http_script_fact(m->http, way->seq);
-    if (!c->fact || !c->fact->sse || !c->takes_sse || c->stream)
-        return;
-    begin_stream(m, c);
-    cut_off(m, c);
+    c->beat = c->fact ? c->fact->beats : NULL;
+    if (c->fact && c->fact->sse && c->takes_sse && !c->stream)
+        begin_stream(m, c);
 }
 
 static unsigned status_of(const struct http_mock_call *c, struct str text)
@@ -186,23 +207,25 @@ static void finish_call(struct http_mock *m, struct http_mock_call *c)
     drop_call(m, c);
 }
 
-static void send_on(struct http_mock *m, struct http_mock_call *c, struct str text, bool last)
+static void send_on(struct http_mock *m, struct http_mock_call *c, const struct action *a)
 {
+    const struct script_event *as = script_event_of(m->mock.script, a->way.step);
+    bool last = a->way.last;
     bool as_stream =
         c->stream || (c->takes_sse && (!last || (c->fact && c->fact->sse))) || !c->takes_json;
 
     if (!last && !c->stream && (!c->takes_sse || (c->fact && c->fact->json))) {
-        http_listeners_tell(m, c->client, text);
+        http_listeners_tell(m, c->client, a->text, as);
         return;
     }
     if (!as_stream) {
-        answer_json(m, c, text);
+        answer_json(m, c, a->text);
     } else {
         if (!c->stream)
             begin_stream(m, c);
-        http_streams_send(&m->streams, c->stream, text);
+        http_streams_tell(&m->streams, c->stream, a->text, as->name, as->retry_ms);
         if (!last)
-            cut_off(m, c);
+            keep_time(m, c);
     }
     if (last && !--c->owed)
         finish_call(m, c);
@@ -246,9 +269,9 @@ static void send_message(struct http_mock *m, const struct action *a)
     if (deaf && !c->stream)
         begin_stream(m, c);
     if (c && (!a->way.apart || deaf))
-        send_on(m, c, a->text, a->way.last);
+        send_on(m, c, a);
     else if (m->at && !a->way.last)
-        http_listeners_tell(m, m->at, a->text);
+        http_listeners_tell(m, m->at, a->text, script_event_of(m->mock.script, a->way.step));
 }
 
 static void end_sse(struct http_mock *m, struct http_mock_client *c)
@@ -511,9 +534,9 @@ static void hear_get(struct http_mock *m, const struct asked *q)
     }
     call->stream = x;
     move_call(m, x, q->exchange);
-    if (x->over)
-        drop_call(m, call);
     http_streams_resume(&m->streams, x, q->exchange, after);
+    if (!x->exchange)
+        drop_call(m, call);
 }
 
 static void hear_delete(struct http_mock *m, const struct asked *q)
@@ -614,7 +637,7 @@ static void hear_request(struct http_mock *m, const struct event *ev)
         return;
     }
     if (call.posted || q.opens) /* that kind of session has no name in a header line */
-        rules.sessions = false, rules.stream = true;
+        rules.sessions = false, rules.stream = rules.unnamed = true;
     v = http_rules_judge(&rules, &call, &m->arena);
     note_era(m, &call, v.status);
     if (v.status)

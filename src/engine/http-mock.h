@@ -21,6 +21,7 @@
 
 #include "engine/http-answer.h"
 #include "engine/mock.h"
+#include "engine/script-event.h"
 #include "engine/sse-sessions.h"
 #include "engine/unheard.h"
 
@@ -48,7 +49,8 @@ struct http_mock_call {
     struct http_mock_client *client;
     struct http_stream *stream; /* NULL: nothing was said yet */
     const struct http_fact *fact;
-    size_t owed; /* answers; 0: it only listens */
+    const struct http_beat *beat; /* of it, that comes next; NULL: none */
+    size_t owed;                  /* answers; 0: it only listens */
     bool listens;
     bool modern, batch;
     bool takes_json, takes_sse;

@@ -87,15 +87,22 @@ static struct http_verdict judge_version_header(const struct http_call *c)
     return fine;
 }
 
+static struct http_verdict no_stream_taken(void)
+{
+    return refuse(NOT_ACCEPTABLE, MCP_SERVER_ERROR,
+                  STR("Not Acceptable: Client must accept text/event-stream"));
+}
+
+/* A browser that looks for a picture takes anything, and would wait for ever. */
 static struct http_verdict judge_get(const struct http_rules *rules, const struct http_call *c)
 {
+    const struct media_liking *sse = &c->accept.of[MEDIA_SSE];
     struct http_verdict v;
 
     if (!rules->legacy || !rules->stream)
         return not_allowed(rules);
-    if (!c->accept.of[MEDIA_SSE].q)
-        return refuse(NOT_ACCEPTABLE, MCP_SERVER_ERROR,
-                      STR("Not Acceptable: Client must accept text/event-stream"));
+    if (!(rules->unnamed ? sse->q > 0 : sse->named))
+        return no_stream_taken();
     v = judge_version_header(c);
     return v.status ? v : judge_session(rules, c);
 }
@@ -222,8 +229,22 @@ static struct http_verdict judge_legacy(const struct http_rules *rules,
         return wrong_version(rules, json_raw(json_get(m->meta, MCP_META_VERSION)), a);
     if (!rules->legacy)
         return judge_modern(rules, c, a);
+    if (c->greets_in_batch) /* what else is in it would come before there is a session */
+        return refuse(BAD_REQUEST, MCP_INVALID_REQUEST,
+                      STR("Invalid Request: initialize must not be part of a batch"));
     v = judge_version_header(c);
     return v.status ? v : judge_session(rules, c);
+}
+
+/* A subscription stays open: nothing that is told in it fits into one JSON text. In HTTP+SSE
+ * there is a stream already. */
+static bool needs_stream(const struct http_call *c)
+{
+    const struct mcp_message *m = c->message;
+    const struct mcp_method *known =
+        m && m->kind == MCP_REQUEST ? mcp_method_find(m->method) : NULL;
+
+    return known && known->class == MCP_CLASS_LISTEN && !c->posted;
 }
 
 static struct http_verdict judge_post(const struct http_rules *rules, const struct http_call *c,
@@ -238,6 +259,8 @@ static struct http_verdict judge_post(const struct http_rules *rules, const stru
                           "text/event-stream"));
     if (c->kind == INTAKE_EMPTY || c->kind == INTAKE_OTHER)
         return refuse(BAD_REQUEST, MCP_PARSE_ERROR, STR("Parse error: no JSON-RPC message"));
+    if (needs_stream(c) && !c->accept.of[MEDIA_SSE].q)
+        return no_stream_taken();
     if (http_call_is_modern(c, a))
         return judge_modern(rules, c, a);
     return judge_legacy(rules, c, a);

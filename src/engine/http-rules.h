@@ -12,7 +12,8 @@
 struct http_rules {
     bool legacy, modern;              /* the eras that it speaks */
     bool sessions;                    /* it names sessions, and wants to hear the names */
-    bool stream;                      /* who GETs it gets a stream */
+    bool stream;                      /* who GETs it gets a stream, */
+    bool unnamed;                     /* also if it does not ask for events by name */
     struct str versions;              /* that it speaks: a JSON array */
     const struct http_params *params; /* borrowed; NULL: nothing is known of its tools */
 };

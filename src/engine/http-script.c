@@ -11,15 +11,23 @@
 
 enum { STATUS_FAILED = 400, STATUS_UNAUTHORIZED = 401, STATUS_NOT_ALLOWED = 405 };
 
+/* How far the stream of an answer is, whatever exchanges it is on. */
+struct http_told {
+    struct str id;         /* of its request, as JSON; empty: it had none, or several */
+    uint32_t first, count; /* facts about its requests */
+    uint32_t messages;     /* of the server's */
+    struct http_beat *last;
+};
+
 /* An exchange that has not ended. */
 struct http_pending {
     struct arena arena;
     struct fields fields;
     struct http_call call;
     uint64_t key;
-    struct str id;        /* of its request, as JSON */
-    struct http_odd *odd; /* it is kept whole */
-    bool judged;          /* whether it is odd */
+    struct http_told *told, own; /* `told`: its own, or that of the stream it goes on with */
+    struct http_odd *odd;        /* it is kept whole */
+    bool judged;                 /* whether it is odd */
     bool is_odd;
     bool ours;               /* mcpreel answered it */
     bool answered;           /* its head was, */
@@ -28,8 +36,6 @@ struct http_pending {
     bool late;               /* the answer began before all of the request was there: */
     struct record_http head; /* in the arena: how */
     struct str path;         /* of its request */
-    uint32_t first, count;   /* facts about its requests */
-    uint16_t messages;       /* of the server's */
     uint64_t events;
 };
 
@@ -42,10 +48,12 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
     map_init(&h->fine);
     http_params_init(&h->params);
     map_init(&h->open);
+    map_init(&h->cut);
     /* While it is written everything may be, but for sessions: see judge(). */
     h->rules = (struct http_rules){ .legacy = true,
                                     .modern = true,
                                     .stream = true,
+                                    .unnamed = true,
                                     .versions = STR("[]"),
                                     .params = &h->params };
 }
@@ -63,12 +71,15 @@ static void close_all(struct http_script *h)
         close_pending(e->value);
     map_release(&h->open);
     map_init(&h->open);
+    map_release(&h->cut);
+    map_init(&h->cut);
 }
 
 void http_script_release(struct http_script *h)
 {
     close_all(h);
     map_release(&h->open);
+    map_release(&h->cut);
     map_release(&h->odd);
     map_release(&h->fine);
     http_params_release(&h->params);
@@ -123,6 +134,7 @@ void http_script_finish(struct http_script *h)
     if (!h->seen || h->sse_path.len)
         h->rules.sessions = true;
     h->rules.stream = !h->no_stream;
+    h->rules.unnamed = h->unnamed;
 }
 
 static struct http_pending *find_open(const struct http_script *h, const struct record *r)
@@ -174,6 +186,7 @@ static void see_request(struct http_script *h, const struct record *r)
         return;
     h->seen = true;
     p = mem_new(struct http_pending);
+    p->told = &p->own;
     read_headers(&p->fields, r->http.headers, &p->arena);
     p->call = (struct http_call){
         .method = arena_str(&p->arena, r->http.method),
@@ -210,13 +223,18 @@ static void judge(struct http_script *h, struct http_pending *p)
     p->call.raw = STR_NONE;
 }
 
+static struct http_fact *fact_of(struct http_script *h, const struct http_told *t, uint32_t i)
+{
+    return &h->facts[t->first + i];
+}
+
 static void add_fact(struct http_script *h, struct http_pending *p, uint64_t seq)
 {
     h->facts = vast_reserve(h->facts, &h->fact_cap, h->fact_count + 1, sizeof *h->facts);
     h->facts[h->fact_count] = (struct http_fact){ .seq = (uint32_t)seq, .key = p->key };
-    if (!p->count)
-        p->first = (uint32_t)h->fact_count;
-    p->count = (uint32_t)(h->fact_count++ - p->first + 1);
+    if (!p->told->count)
+        p->told->first = (uint32_t)h->fact_count;
+    p->told->count = (uint32_t)(h->fact_count++ - p->told->first + 1);
 }
 
 static bool hear_client(struct http_script *h, struct http_pending *p, const struct record *r,
@@ -229,7 +247,7 @@ static bool hear_client(struct http_script *h, struct http_pending *p, const str
     if (p->call.kind != INTAKE_BATCH && !p->judged) {
         p->call.kind = INTAKE_MESSAGE;
         p->call.message = &m;
-        p->id = arena_str(&p->arena, json_raw(m.id));
+        p->told->id = arena_str(&p->arena, json_raw(m.id));
     }
     judge(h, p);
     /* Where something was redacted, header lines and body need not look the same. */
@@ -262,7 +280,7 @@ static void begin_odd(struct http_script *h, struct http_pending *p,
         .wrong = p->is_odd,
         .post = str_eq(p->call.method, STR("POST")) && !p->call.posted,
         .path = arena_str(&h->arena, p->path),
-        .id = arena_str(&h->arena, p->id),
+        .id = arena_str(&h->arena, p->told->id),
         .type = kept_header(h, &f, STR("content-type")),
         .allow = kept_header(h, &f, STR("allow")),
         .challenge = kept_header(h, &f, STR("www-authenticate")),
@@ -284,6 +302,8 @@ static void learn(struct http_script *h, const struct http_pending *p, const str
         h->no_stream = true;
     if (get && !h->rules.sessions && r->http.status == STATUS_NOT_ALLOWED)
         h->no_stream = true;
+    if (get && str_eq(r->http.media, STR("sse")) && !p->call.accept.of[MEDIA_SSE].named)
+        h->unnamed = true;
     if (str_eq(p->call.method, STR("DELETE")) && p->call.state == SESSION_LIVE &&
         !h->delete_status)
         h->delete_status = (unsigned)r->http.status;
@@ -294,8 +314,8 @@ static void see_both(struct http_script *h, struct http_pending *p,
                      const struct record_http *head)
 {
     judge(h, p);
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct http_fact *f = &h->facts[p->first + i];
+    for (uint32_t i = 0; i < p->told->count; i++) {
+        struct http_fact *f = fact_of(h, p->told, i);
 
         f->status = (uint16_t)head->status;
         f->json = str_eq(head->media, STR("json"));
@@ -306,8 +326,29 @@ static void see_both(struct http_script *h, struct http_pending *p,
         begin_odd(h, p, head);
     else if (p->key && p->call.kind == INTAKE_EMPTY)
         map_put(&h->fine, map_number(&p->key), h);
-    else if (p->key && !p->count)
+    else if (p->key && !p->told->count)
         forgive(h, map_number(&p->key));
+}
+
+/* A stream that was cut off goes on: what comes now belongs to what was asked then. */
+static void go_on(struct http_script *h, struct http_pending *p, const struct record *r)
+{
+    uint64_t stream = r->stream;
+    struct http_told *told;
+    struct json_fault fault;
+    int64_t number;
+    struct json j;
+
+    if (!(r->has & HAS_STREAM) || !h->cut.count || p->is_odd)
+        return;
+    json_init(&j);
+    if (r->http.resumes.len && json_scan(&j, r->http.resumes, &fault) &&
+        json_int(json_get(json_root(&j), STR("stream")), &number))
+        stream = (uint64_t)number;
+    json_release(&j);
+    told = map_get(&h->cut, map_number(&stream));
+    if (told)
+        p->told = told;
 }
 
 static void see_response(struct http_script *h, struct http_pending *p, const struct record *r)
@@ -320,6 +361,7 @@ static void see_response(struct http_script *h, struct http_pending *p, const st
     learn(h, p, r);
     if (!p->late) {
         see_both(h, p, &r->http);
+        go_on(h, p, r);
         return;
     }
     p->head = (struct record_http){ .status = r->http.status,
@@ -344,15 +386,17 @@ static bool add_part(struct http_script *h, struct http_odd *odd, struct json_va
 }
 
 /* A request that was answered after all, be it with an error, is the script's; unless that
- * only says how it was refused. */
+ * only says how it was refused, as does an error that names no request. */
 static void note_answer(struct http_script *h, struct http_pending *p,
                         const struct mcp_message *m)
 {
-    if (p->refused && mcp_error_is(m, MCP_HEADER_MISMATCH))
+    bool same = str_eq(json_raw(m->id), p->told->id);
+
+    if (p->refused && (!same || mcp_error_is(m, MCP_HEADER_MISMATCH)))
         return;
-    for (uint32_t i = 0; i < p->count; i++)
-        h->facts[p->first + i].answered = true;
-    if (p->odd && str_eq(json_raw(m->id), p->id)) {
+    for (uint32_t i = 0; i < p->told->count; i++)
+        fact_of(h, p->told, i)->answered = true;
+    if (p->odd && same) {
         map_remove(&h->odd, map_number(&p->key));
         p->odd = NULL;
     }
@@ -376,14 +420,14 @@ static bool hear_server(struct http_script *h, struct http_pending *p, const str
 
     if (p->ours)
         return true;
-    if (p->messages < UINT16_MAX)
-        p->messages++;
+    if (!(r->has & HAS_REDELIVERS))
+        p->told->messages++;
     p->events++;
     if (p->is_odd)
         return !p->odd || add_part(h, p->odd, r->message.msg, STR_NONE, e);
     if (m.kind == MCP_RESULT)
         http_params_learn(&h->params, json_get(m.root, STR("result")));
-    if (mcp_is_response(&m) && p->id.len)
+    if (mcp_is_response(&m) && p->told->id.len)
         note_answer(h, p, &m);
     if (p->odd && !add_part(h, p->odd, r->message.msg, STR_NONE, e))
         return false;
@@ -422,25 +466,36 @@ static void see_endpoint(struct http_script *h, struct http_pending *p, struct s
     h->posts_path = arena_str(&h->arena, meant.path);
 }
 
-/* An event without a message. One with an id before anything else primes the client. */
+static void add_beat(struct http_script *h, struct http_told *t, bool cut, int64_t retry_ms)
+{
+    struct http_beat *b = arena_new(&h->arena, struct http_beat);
+
+    *b = (struct http_beat){ .after = t->messages, .cut = cut, .retry_ms = retry_ms };
+    if (t->last)
+        t->last->next = b;
+    else
+        for (uint32_t i = 0; i < t->count; i++)
+            fact_of(h, t, i)->beats = b;
+    t->last = b;
+}
+
+/* An event without a message. One with an id is for the client to come back to; if it comes
+ * before anything else, it primes it. */
 static void see_event(struct http_script *h, struct http_pending *p, const struct record *r)
 {
-    bool primes = !p->events && r->sse.id.len && !str_trim(r->sse.data).len;
+    bool names_place = r->sse.id.len && !str_trim(r->sse.data).len;
+    bool primes = names_place && !p->events;
 
     if (!(r->has & HAS_N))
         return;
     if (str_eq(r->sse.event, STR("endpoint")))
         see_endpoint(h, p, r->sse.data);
     p->events++;
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct http_fact *f = &h->facts[p->first + i];
-
-        f->has_ids |= r->sse.id.len > 0;
-        f->primed |= primes;
-        f->retries |= primes && r->has & HAS_RETRY;
-        f->retry_ms = primes ? (uint32_t)r->sse.retry : f->retry_ms;
-    }
-    if (!str_eq(p->call.method, STR("GET")) || !primes)
+    for (uint32_t i = 0; i < p->told->count; i++)
+        fact_of(h, p->told, i)->has_ids |= r->sse.id.len > 0;
+    if (p->told->count && names_place)
+        add_beat(h, p->told, false, r->has & HAS_RETRY ? (int64_t)r->sse.retry : -1);
+    if (!str_eq(p->call.method, STR("GET")) || !primes || p->told->count)
         return;
     h->stream_primed = h->stream_has_ids = true;
     h->stream_retries |= (r->has & HAS_RETRY) != 0;
@@ -459,26 +514,37 @@ static void see_event_of(struct http_script *h, const struct http_pending *p,
     json_init(&j);
     if (json_scan(&j, r->message.event, &fault) &&
         json_exists(json_get(json_root(&j), STR("id")))) {
-        for (uint32_t i = 0; i < p->count; i++)
-            h->facts[p->first + i].has_ids = true;
+        for (uint32_t i = 0; i < p->told->count; i++)
+            fact_of(h, p->told, i)->has_ids = true;
         h->stream_has_ids |= str_eq(p->call.method, STR("GET"));
     }
     json_release(&j);
 }
 
 /* A stream that the server ended without an answer is to be resumed. */
+static void see_cut(struct http_script *h, struct http_pending *p, const struct record *r)
+{
+    struct http_told *t = p->told;
+    const struct http_fact *f = t->count ? fact_of(h, t, 0) : NULL;
+
+    if (!f || !f->sse || f->answered || !f->has_ids || !str_eq(r->http.by, STR("server")))
+        return;
+    add_beat(h, t, true, -1);
+    if (!(r->has & HAS_STREAM))
+        return;
+    if (t == &p->own) {
+        t = arena_new(&h->arena, struct http_told);
+        *t = p->own;
+        t->id = arena_str(&h->arena, t->id);
+    }
+    map_put(&h->cut, map_number(&r->stream), t);
+}
+
 static void see_end(struct http_script *h, struct http_pending *p, const struct record *r)
 {
     if (p->late && p->answered && !p->judged) /* nothing came after all */
         see_both(h, p, &p->head);
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct http_fact *f = &h->facts[p->first + i];
-
-        if (f->sse && !f->answered && f->has_ids && str_eq(r->http.by, STR("server"))) {
-            f->cut_off = true;
-            f->cut = p->messages;
-        }
-    }
+    see_cut(h, p, r);
     map_remove(&h->open, map_number(&r->exchange));
     close_pending(p);
 }

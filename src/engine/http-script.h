@@ -2,7 +2,8 @@
  *
  * A sink that stands before a script: pour a recording into it, then http_script_finish().
  * What the script can make strands of goes on to it; of that only how it was sent is kept
- * here: as JSON or as a stream, with which status, primed, or cut off to be resumed.
+ * here: as JSON or as a stream, with which status, primed, or cut off to be resumed, as often
+ * as that was.
  *
  * What no correct client sends (another site's page, headers that contradict the body, a
  * session that has ended) goes no further: such exchanges are kept whole, and are found by
@@ -26,18 +27,23 @@
 
 #define HTTP_SCRIPT_SSE_PATH "/sse"
 
+/* What happened on the stream of an answer beside its messages: an event had an id and no
+ * message, so that the client can come back; or the stream was closed, for it to do so. */
+struct http_beat {
+    struct http_beat *next;
+    uint32_t after; /* so many messages */
+    bool cut;
+    int64_t retry_ms; /* when to come again, by the event; -1: it did not say */
+};
+
 /* How the answer to a recorded request was sent. */
 struct http_fact {
-    uint64_t key;      /* of the exchange; 0: none */
-    uint32_t seq;      /* of the request */
-    uint32_t retry_ms; /* told when it was primed */
-    uint16_t status;   /* 0: never answered */
-    uint16_t cut;      /* messages after which the stream was closed, to be resumed; see `is` */
+    uint64_t key;                  /* of the exchange; 0: none */
+    const struct http_beat *beats; /* in order, over all exchanges that it was on */
+    uint32_t seq;                  /* of the request */
+    uint16_t status;               /* 0: never answered */
     bool json : 1, sse : 1;
-    bool primed : 1;   /* its first event had an id and no message */
-    bool retries : 1;  /* and said when to come again */
     bool has_ids : 1;  /* its events had */
-    bool cut_off : 1;  /* `cut` counts */
     bool answered : 1; /* the message that answers it was seen */
 };
 
@@ -71,6 +77,7 @@ struct http_script {
     struct map odd;       /* key to struct http_odd */
     struct map fine;      /* keys of requests without a body that were not refused */
     struct map open;      /* number of an exchange to struct http_pending */
+    struct map cut;       /* of a stream that may be gone on with, to struct http_told */
     struct arena scratch; /* for one record */
     struct http_params params;
 
@@ -78,6 +85,7 @@ struct http_script {
     struct http_rules rules; /* `legacy`, `modern` and `versions` are the script's to tell */
     bool seen;               /* there was HTTP at all */
     bool no_stream;          /* it refused one to somebody in a session */
+    bool unnamed;            /* it gave one to somebody who did not name that */
     bool stream_primed, stream_retries, stream_has_ids;
     uint32_t stream_retry_ms;
     unsigned delete_status;         /* 0: nobody tried */

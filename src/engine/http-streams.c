@@ -11,6 +11,7 @@ struct http_event {
     struct http_event *next;
     uint64_t n;
     size_t len;
+    unsigned cuts; /* how often whoever comes to its end is still to be sent away */
     char text[];
 };
 
@@ -101,6 +102,7 @@ static void keep(struct http_streams *s, struct http_stream *x, struct str text)
 
     e->n = x->events;
     e->len = text.len;
+    e->cuts = 0;
     memcpy(e->text, text.at, text.len);
     *(x->last ? &x->last->next : &x->first) = e;
     x->last = e;
@@ -138,14 +140,21 @@ void http_streams_prime(struct http_streams *s, struct http_stream *x, int64_t r
     send_event(s, x, &item);
 }
 
-void http_streams_send(struct http_streams *s, struct http_stream *x, struct str message)
+void http_streams_tell(struct http_streams *s, struct http_stream *x, struct str message,
+                       struct str name, int64_t retry_ms)
 {
     struct sse_item item = SSE_ITEM_NONE;
 
-    item.event = STR("message");
+    item.event = name;
     item.data = message;
+    item.retry = retry_ms;
     x->messages++;
     send_event(s, x, &item);
+}
+
+void http_streams_send(struct http_streams *s, struct http_stream *x, struct str message)
+{
+    http_streams_tell(s, x, message, STR("message"), -1);
 }
 
 void http_streams_hang_up(struct http_streams *s, struct http_stream *x)
@@ -153,6 +162,14 @@ void http_streams_hang_up(struct http_streams *s, struct http_stream *x)
     if (x->exchange)
         act(s, ACTION_END, x->exchange, STR_NONE);
     x->exchange = 0;
+}
+
+void http_streams_cut(struct http_streams *s, struct http_stream *x)
+{
+    if (x->exchange && x->last)
+        http_streams_hang_up(s, x);
+    else if (x->last)
+        x->last->cuts++;
 }
 
 void http_streams_finish(struct http_streams *s, struct http_stream *x)
@@ -188,9 +205,14 @@ void http_streams_resume(struct http_streams *s, struct http_stream *x, uint64_t
 {
     http_streams_hang_up(s, x);
     x->exchange = exchange;
-    for (const struct http_event *e = x->first; e; e = e->next)
+    for (struct http_event *e = x->first; e && x->exchange; e = e->next) {
         if (e->n > after)
             act(s, ACTION_WRITE, exchange, str_n(e->text, e->len));
+        if (e->n >= after && e->cuts) {
+            e->cuts--;
+            http_streams_hang_up(s, x);
+        }
+    }
     if (x->over)
         http_streams_hang_up(s, x);
 }

@@ -52,8 +52,17 @@ void http_streams_drop(struct http_streams *s, struct http_stream *x);
 void http_streams_prime(struct http_streams *s, struct http_stream *x, int64_t retry_ms);
 void http_streams_send(struct http_streams *s, struct http_stream *x, struct str message);
 
+/* The same, as an event of another name, which tells when to come again (-1: it does not). */
+void http_streams_tell(struct http_streams *s, struct http_stream *x, struct str message,
+                       struct str name, int64_t retry_ms);
+
 /* Ends the exchange it goes out on, but not the stream. */
 void http_streams_hang_up(struct http_streams *s, struct http_stream *x);
+
+/* The same, for the client to come back; so that one who is away, and comes too late for it, is
+ * sent away here once all the same. Nothing happens before the first event: nobody could come
+ * back to that. */
+void http_streams_cut(struct http_streams *s, struct http_stream *x);
 
 /* Nothing more will come. The caller forgets it: if it has no ids, it is gone. */
 void http_streams_finish(struct http_streams *s, struct http_stream *x);
@@ -62,7 +71,8 @@ void http_streams_finish(struct http_streams *s, struct http_stream *x);
 struct http_stream *http_streams_find(const struct http_streams *s, uint64_t session,
                                       struct str id, uint64_t *n);
 
-/* Goes on after an event, on another exchange that has been opened for it. */
+/* Goes on after an event, on another exchange that has been opened for it; which is over at
+ * once if the stream is, or was to be cut. */
 void http_streams_resume(struct http_streams *s, struct http_stream *x, uint64_t exchange,
                          uint64_t after);
 

@@ -30,6 +30,8 @@ struct inquiry {
         uint32_t op; /* 0: none */
         size_t differences;
     } nearest, free;
+
+    struct script_refusal refusal; /* what became of `nearest`, if it is the same */
 };
 
 static struct json_val params_of(struct inquiry *q, uint32_t op)
@@ -113,6 +115,35 @@ static void find_nearest(struct inquiry *q)
     look_at(q, method, key, true);
     if (!q->nearest.op)
         look_at(q, method, key, false);
+}
+
+/* The same, which was recorded and never answered. Where params do not count, any of its
+ * subject is. */
+static bool find_refused(struct inquiry *q)
+{
+    const struct script *s = q->script;
+    uint32_t method, key = script_subject_key(q->live->method, q->live->params, false);
+    bool any = q->matcher->options.mode == MATCH_SEQUENTIAL;
+    size_t looked_at = 0;
+
+    if (!s->refused.count || !script_find_method(s, q->live->method, &method))
+        return false;
+    for (uint32_t op = 1; op < s->op_count && looked_at < MISS_LOOKED_AT; op++) {
+        struct script_refusal how = script_refusal(s, op);
+        size_t n = 0;
+
+        if (!how.status || s->ops[op].method != method || s->ops[op].subject_key != key)
+            continue;
+        looked_at++;
+        if (!any)
+            compare(q, op, params_of(q, op), count_difference, &n);
+        if (n)
+            continue;
+        q->nearest.op = op;
+        q->refusal = how;
+        return true;
+    }
+    return false;
 }
 
 /* Differences as they are found, in words and as data. */
@@ -210,6 +241,16 @@ static void tell_differences(struct miss *why, struct inquiry *q, struct json_ou
     json_out_end_array(data);
 }
 
+static void tell_refusal(struct miss *why, const struct script_refusal *how,
+                         struct json_out *data)
+{
+    json_out_key_int(data, STR("status"), how->status);
+    buf_printf(&why->report,
+               how->ours ? ", which mcpreel answered with %u in place of the server"
+                         : ", which the server refused with %u",
+               how->status);
+}
+
 static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *data,
                          const char *words)
 {
@@ -233,6 +274,8 @@ static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *d
     add_request(&why->report, method, subject);
     if (q->nearest.differences) /* those that merely follow each other are not compared */
         tell_differences(why, q, data, params);
+    if (q->refusal.status)
+        tell_refusal(why, &q->refusal, data);
     json_out_end_object(data);
 }
 
@@ -310,7 +353,7 @@ static struct str advice(struct inquiry *q, const struct match *found)
     return when_never(q);
 }
 
-const char *miss_reason(enum match_outcome outcome)
+static const char *reason_of(const struct inquiry *q, enum match_outcome outcome)
 {
     switch (outcome) {
     case MATCH_EXHAUSTED:
@@ -320,7 +363,7 @@ const char *miss_reason(enum match_outcome outcome)
     case MATCH_UNCROSSED:
         return "other era";
     default:
-        return "never recorded";
+        return q->refusal.status ? "not answered" : "never recorded";
     }
 }
 
@@ -370,6 +413,8 @@ static const char *choose_nearest(struct inquiry *q, const struct match *found)
         q->nearest.op = found->op;
         return "recorded";
     default:
+        if (find_refused(q))
+            return "the same";
         find_nearest(q);
         return "nearest";
     }
@@ -394,9 +439,10 @@ void miss_explain(struct miss *why, const struct matcher *matcher, const struct 
     buf_add(&why->report, buf_str(&why->message));
     data = json_out_to(&why->data);
     json_out_object(&data);
-    json_out_key_str(&data, STR("reason"), str_z(miss_reason(found->outcome)));
     words = choose_nearest(&q, found);
     why->nearest = q.nearest.op;
+    why->reason = reason_of(&q, found->outcome);
+    json_out_key_str(&data, STR("reason"), str_z(why->reason));
     if (q.nearest.op)
         tell_nearest(why, &q, &data, words);
     help = advice(&q, found);

@@ -1,10 +1,10 @@
 /* engine/miss.h - why the recording has no answer, for the client and for the user.
  *
  * Names the recorded request that is most like the live one, where they differ, or the one
- * that was used up, or is none in this era; and what would help, only if it would. Long names
- * and values are cut: the answer to a request of megabytes is short. Bounded, too, is how many
- * recorded requests are read for it (MISS_LOOKED_AT, MISS_READ); if there are more, that is
- * told. */
+ * that was used up, was refused when it was recorded, or is none in this era; and what would
+ * help, only if it would. Long names and values are cut: the answer to a request of megabytes
+ * is short. Bounded, too, is how many recorded requests are read for it (MISS_LOOKED_AT,
+ * MISS_READ); if there are more, that is told. */
 #ifndef ENGINE_MISS_H
 #define ENGINE_MISS_H
 
@@ -19,6 +19,7 @@ struct miss {
     struct buf report;  /* for the user, on one line */
     struct str subject; /* what the live request is about; in `arena` */
     uint32_t nearest;   /* strand; 0: none */
+    const char *reason; /* "exhausted", "never recorded", … */
     struct arena arena;
 };
 
@@ -26,7 +27,5 @@ struct miss {
 void miss_explain(struct miss *why, const struct matcher *matcher, const struct spent *spent,
                   const struct mcp_message *live, const struct match *found);
 void miss_release(struct miss *why);
-
-const char *miss_reason(enum match_outcome outcome); /* "exhausted", "never recorded", … */
 
 #endif

@@ -7,19 +7,20 @@
 
 enum { STRANDS_SHOWN = 5, LAST_WAIT_US = 60 * 1000000, GRACE_US = 1000000 };
 
-/* The era without sessions has no start that anything could be counted from. */
-static enum match_exhausted when_exhausted(const struct mock_options *options, bool modern)
+/* Without sessions there is no start that anything could be counted from. */
+static enum match_exhausted when_exhausted(const struct mock_options *options, bool stateless)
 {
     if (options->exhausted_given)
         return options->match.exhausted;
-    return modern ? EXHAUSTED_CYCLE : EXHAUSTED_ERROR;
+    return stateless ? EXHAUSTED_CYCLE : EXHAUSTED_ERROR;
 }
 
 void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
                const struct mock_options *options, struct action_sink *out)
 {
     *m = (struct mock){ .script = script, .options = *options };
-    m->options.match.exhausted = when_exhausted(options, script->modern && !script->legacy);
+    m->options.match.exhausted =
+        when_exhausted(options, options->shared || (script->modern && !script->legacy));
     m->options.match.stateless = when_exhausted(options, true);
     say_init(&m->say, out);
     matcher_init(&m->matcher, script, &m->options.match, fuzzy);

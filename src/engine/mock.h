@@ -14,6 +14,7 @@
 struct mock_options {
     struct match_options match; /* `exhausted` counts only if `exhausted_given`, and for all */
     bool exhausted_given;
+    bool shared; /* nothing tells its clients apart: all of them have one session */
     enum session_on_miss on_miss;
     double pace;        /* recorded delays times this; 0: none */
     bool strict_unused; /* recorded requests that nobody asked for are findings, too */

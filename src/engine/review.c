@@ -78,8 +78,7 @@ void review_question(struct review *r, uint32_t op, struct str method,
     };
 }
 
-void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
-                 enum match_outcome outcome)
+void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why)
 {
     struct review_miss *m = &r->misses[r->kept];
 
@@ -89,7 +88,7 @@ void review_miss(struct review *r, const struct mcp_message *live, const struct 
         return;
     m->method = arena_clip(&r->arena, live->method, NAME_KEPT);
     m->subject = arena_clip(&r->arena, why->subject, NAME_KEPT);
-    m->reason = miss_reason(outcome);
+    m->reason = why->reason;
     m->nearest = why->nearest;
     r->kept++;
 }

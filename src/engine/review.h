@@ -55,8 +55,7 @@ void review_release(struct review *r);
 
 /* `spent`: what the client that asked has used up. */
 void review_match(struct review *r, const struct match *m, const struct spent *spent);
-void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why,
-                 enum match_outcome outcome);
+void review_miss(struct review *r, const struct mcp_message *live, const struct miss *why);
 
 /* The recorded client's progress token was sent in a text of a strand. */
 void review_token(struct review *r, uint32_t op);

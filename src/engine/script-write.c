@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/vast.h"
 #include "engine/id-place.h"
+#include "engine/script-event.h"
 #include "engine/script-mask.h"
 #include "engine/script-under.h"
 #include "engine/suspense.h"
@@ -688,6 +689,15 @@ static void name_session(struct script *s, const struct record *r)
     l->met = true;
 }
 
+static void keep_refusal(struct script *s, uint64_t op, const struct record_http *by)
+{
+    struct script_refusal *how = arena_new(&s->arena, struct script_refusal);
+
+    how->status = (unsigned)by->status;
+    how->ours = str_eq(by->by, STR("mcpreel"));
+    map_put(&s->refused, map_number(&op), how);
+}
+
 /* What a server refuses as a request over HTTP, it has not looked at: there is nothing in it
  * to be asked for, unless an answer follows. */
 static void note_refused(struct script *s, const struct record *r)
@@ -704,6 +714,7 @@ static void note_refused(struct script *s, const struct record *r)
             continue;
         op->flags &= (uint8_t)~STRAND_COUNTS;
         s->sessions[op->session].count--;
+        keep_refusal(s, script_under_op(q), &r->http);
     }
 }
 
@@ -734,6 +745,7 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
 {
     struct script *s = (struct script *)self;
     struct script_writing *w = s->writing;
+    size_t steps = s->step_count;
 
     BUG_IF(!w);
     arena_clear(&w->scratch);
@@ -749,5 +761,9 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
         return true;
     w->seen++;
     w->exchange = exchange_of(w, r);
-    return put_message(s, r, e);
+    if (!put_message(s, r, e))
+        return false;
+    if (s->step_count > steps) /* the last is the message, whatever it has to wait for */
+        script_event_note(s, (uint32_t)s->step_count - 1, r->message.event);
+    return true;
 }

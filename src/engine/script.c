@@ -18,6 +18,8 @@ void script_init(struct script *s, struct shelf *shelf, const struct leaf_rules 
     map_init(&s->method_index);
     map_init(&s->masks);
     map_init(&s->hidden);
+    map_init(&s->events);
+    map_init(&s->refused);
     script_write_begin(s);
 }
 
@@ -52,6 +54,8 @@ void script_release(struct script *s)
     map_release(&s->method_index);
     map_release(&s->masks);
     map_release(&s->hidden);
+    map_release(&s->events);
+    map_release(&s->refused);
     arena_release(&s->arena);
 }
 
@@ -182,4 +186,13 @@ uint32_t script_key_about(struct json_val subject, struct json_val params, bool 
 uint32_t script_subject_key(struct str method, struct json_val params, bool wild)
 {
     return script_key_about(mcp_subject(method, params), params, wild);
+}
+
+struct script_refusal script_refusal(const struct script *s, uint32_t op)
+{
+    uint64_t key = op;
+    const struct script_refusal *how =
+        s->ops[op].flags & STRAND_COUNTS ? NULL : map_get(&s->refused, map_number(&key));
+
+    return how ? *how : (struct script_refusal){ .status = 0 };
 }

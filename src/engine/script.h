@@ -81,6 +81,12 @@ struct script_session {
     enum mcp_version agreed;    /* and the one that the server chose */
 };
 
+/* How a request was refused over HTTP. */
+struct script_refusal {
+    unsigned status; /* 0: it was not, or was answered all the same */
+    bool ours;       /* by mcpreel itself, since the server could not */
+};
+
 /* Told about every request that counts while the script is written. */
 struct script_reader {
     bool (*put)(struct script_reader *self, uint32_t op, const struct script_op *of,
@@ -110,6 +116,8 @@ struct script {
     struct map method_index; /* name to index + 1 */
     struct map masks;        /* method and subject key to struct script_mask */
     struct map hidden;       /* number of a strand to its own mask, if only a pointer told */
+    struct map refused;      /* number of a strand to struct script_refusal */
+    struct map events;       /* number of a step to struct script_event, where one stands out */
     bool modern, legacy;     /* it has requests of that era */
     bool wild;               /* it has requests whose subject was redacted */
     uint32_t versions;       /* of the recorded requests: a bit for each enum mcp_version */
@@ -174,6 +182,8 @@ static inline struct str script_heard(const struct script *s, const struct scrip
 }
 
 /* Whether a session is that of all requests that need none. */
+struct script_refusal script_refusal(const struct script *s, uint32_t op);
+
 static inline bool script_is_stateless(const struct script *s, uint32_t session)
 {
     return session + 1 == s->stateless;

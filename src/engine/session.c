@@ -259,7 +259,7 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
     struct miss why;
 
     miss_explain(&why, h->matcher, spent_of(s), live, found);
-    review_miss(h->review, live, &why, found->outcome);
+    review_miss(h->review, live, &why);
     if (h->on_miss == ON_MISS_PASS) {
         say_report(h->say, LOG_INFO, "%s; %s", buf_z(&why.message),
                    upstream_is_gone(h->upstream) ? "the server is gone" : "asking the server");
@@ -514,7 +514,7 @@ static void answer(struct session *s, const struct mcp_message *live)
                            blocked_by(s, live));
         s->stage.crosses = false;
         tell_task(s, live, m.op);
-    } else if (str_eq(live->method, STR("subscriptions/listen"))) {
+    } else if (is_modern(s, live) && str_eq(live->method, STR("subscriptions/listen"))) {
         subscribe_unrecorded(s, live);
     } else if (is_unrecorded_level(s, live, &m)) {
         set_unrecorded_level(s, live);

@@ -29,6 +29,7 @@ void stage_send_for(struct stage *s, const struct stage_play *p)
 
     s->say->way = (struct action_way){ .exchange = p->exchange,
                                        .seq = s->script->ops[p->op].seq,
+                                       .step = p->step,
                                        .apart = p->step && step->apart };
 }
 

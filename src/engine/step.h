@@ -100,6 +100,7 @@ struct step_ask {
 struct action_way {
     uint64_t exchange; /* that brought the request it belongs to; 0: none */
     uint32_t seq;      /* of the recorded request; 0: none */
+    uint32_t step;     /* of the script, that the message is; 0: none */
     bool apart;        /* it was recorded on another stream than that request's */
     bool last;         /* it answers a request */
     bool asks;         /* it is a request, which something waits for the answer of */

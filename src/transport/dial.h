@@ -22,7 +22,7 @@ enum dial_fault {
     DIAL_REFUSED,      /* somebody there, but not on this port */
     DIAL_TIMEOUT,      /* connecting took too long */
     DIAL_TLS,          /* no secure connection, or not to whom we want */
-    DIAL_PROXY,        /* the proxy does not let us */
+    DIAL_PROXY,        /* the proxy is not there, or does not let us */
     DIAL_SCARCE,       /* we have no descriptor left */
     DIAL_FAULTS
 };

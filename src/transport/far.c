@@ -7,6 +7,7 @@
 #include "loop/timer.h"
 #include "loop/watch.h"
 #include "transport/libcurl.h"
+#include "transport/proxy.h"
 
 enum {
     CHUNK = 64 << 10,
@@ -38,6 +39,7 @@ struct far {
     CURL *easy;
     void *to;
     char *words;                /* libcurl's about a failure; NULL once connected */
+    char *proxy;                /* the one between, for people; NULL: none, or connected */
     struct watch *watch;        /* once connected */
     struct timer *soon;         /* NULL: was never needed */
     struct piece *first, *last; /* to be sent */
@@ -96,6 +98,7 @@ static void leave(struct far *f)
     if (--f->inside || !f->closed)
         return;
     free(f->words);
+    free(f->proxy);
     free(f);
 }
 
@@ -220,11 +223,38 @@ static void connected(struct far *f)
     f->house->curl.easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd);
     BUG_IF(fd == CURL_SOCKET_BAD);
     free(f->words);
-    f->words = NULL;
+    free(f->proxy);
+    f->words = f->proxy = NULL;
     set_at(f, CURLOPT_ERRORBUFFER, NULL);
+    set(f, CURLOPT_VERBOSE, 0);
     f->watch = watch_open(f->house->loop, (int)fd, ready, f);
     watch_on(f);
     f->house->events->connected(f->to);
+}
+
+/* It is libcurl's own affair whether there is one: see transport/proxy.h. */
+static int on_remark(CURL *easy, curl_infotype what, char *text, size_t len, void *to)
+{
+    struct far *f = to;
+    char proxy[PROXY_TEXT];
+
+    (void)easy;
+    if (what == CURLINFO_TEXT && f->words && !f->proxy && proxy_told(str_n(text, len), proxy)) {
+        f->proxy = mem_alloc(sizeof proxy);
+        memcpy(f->proxy, proxy, sizeof proxy);
+    }
+    return 0;
+}
+
+/* Whether it did not even come to the proxy. One that is there and cannot go on says so, or
+ * keeps silent after it has taken the connection. */
+static bool missed_proxy(const struct far *f, CURLcode code)
+{
+    curl_off_t reached = 0;
+
+    f->house->curl.easy_getinfo(f->easy, CURLINFO_CONNECT_TIME_T, &reached);
+    return f->proxy && (code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_COULDNT_CONNECT ||
+                        (code == CURLE_OPERATION_TIMEDOUT && !reached));
 }
 
 static enum dial_fault fault_of(const struct far *f, CURLcode code)
@@ -255,6 +285,23 @@ static enum dial_fault fault_of(const struct far *f, CURLcode code)
     }
 }
 
+static void explain_proxy(const struct far *f, CURLcode code, struct err *e)
+{
+    long reason = 0;
+    const char *text = f->words[0] ? f->words : f->house->curl.easy_strerror(code);
+
+    f->house->curl.easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &reason);
+    if (code == CURLE_COULDNT_RESOLVE_PROXY)
+        text = "its name has no address";
+    else if (code == CURLE_OPERATION_TIMEDOUT)
+        text = "it took too long";
+    else if (reason == ECONNREFUSED)
+        text = "connection refused";
+    err_set(e, ERR_PEER, "cannot connect to the proxy %s, on the way to '%s': %s", f->proxy,
+            f->house->config.url, text);
+    err_hint(e, "is the proxy running there? NO_PROXY names the servers that need none");
+}
+
 static void explain(const struct far *f, enum dial_fault fault, CURLcode code, struct err *e)
 {
     static const char *const texts[DIAL_FAULTS] = {
@@ -278,7 +325,12 @@ static void failed(struct far *f, CURLcode code)
     enum dial_fault fault = fault_of(f, code);
     struct err e = ERR_NONE;
 
-    explain(f, fault, code, &e);
+    if (missed_proxy(f, code)) {
+        fault = fault == DIAL_TIMEOUT ? fault : DIAL_PROXY;
+        explain_proxy(f, code, &e);
+    } else {
+        explain(f, fault, code, &e);
+    }
     f->over = true;
     forget(f);
     f->house->events->failed(f->to, fault, &e);
@@ -440,6 +492,9 @@ static void set_up(struct far *f)
     set(f, CURLOPT_TCP_KEEPINTVL, QUIET_S);
     set(f, CURLOPT_CONNECTTIMEOUT_MS, (long)config->connect_ms);
     set_at(f, CURLOPT_ERRORBUFFER, f->words);
+    set(f, CURLOPT_VERBOSE, 1);
+    BUG_IF(f->house->curl.easy_setopt(f->easy, CURLOPT_DEBUGFUNCTION, on_remark) != CURLE_OK);
+    set_at(f, CURLOPT_DEBUGDATA, f);
     if (config->cacert)
         set_at(f, CURLOPT_CAINFO, config->cacert);
     set_at(f, CURLOPT_PRIVATE, f);

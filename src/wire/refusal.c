@@ -33,7 +33,7 @@ static const struct row {
     [REFUSAL_LENGTH_AND_CODING] = { 400, "both Content-Length and Transfer-Encoding" },
     [REFUSAL_CODING_TWICE] = { 400, "chunked more than once" },
     [REFUSAL_CODING_LAST] = { 400, "a Transfer-Encoding that does not end in chunked" },
-    [REFUSAL_CODING_UNKNOWN] = { 501, "a Transfer-Encoding other than chunked" },
+    [REFUSAL_CODING_UNKNOWN] = { 400, "a Transfer-Encoding other than chunked" },
     [REFUSAL_CODING_OLD] = { 400, "a Transfer-Encoding in HTTP/1.0" },
     [REFUSAL_CHUNK_SIZE] = { 400, "a chunk whose size is not a hexadecimal number" },
     [REFUSAL_CHUNK_LARGE] = { 400, "a chunk of more bytes than can be counted" },

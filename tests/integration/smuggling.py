@@ -60,9 +60,10 @@ HEADS = [
     ("TE chunked, chunked", 400, POST + b"Transfer-Encoding: chunked, chunked\r\n" + END + CHUNKS),
     ("TE chunked, identity", 400, POST + b"Transfer-Encoding: chunked, identity\r\n" + END + CHUNKS),
     ("TE chunked, then another", 400, POST + CHUNKED + b"Transfer-Encoding: cow\r\n" + END + CHUNKS),
-    ("TE identity, chunked", 501, POST + b"Transfer-Encoding: identity, chunked\r\n" + END + CHUNKS),
-    ("TE gzip, chunked", 501, POST + b"Transfer-Encoding: gzip, chunked\r\n" + END + CHUNKS),
-    ("TE of an empty item", 501, POST + b"Transfer-Encoding: ,chunked\r\n" + END + CHUNKS),
+    ("TE identity, chunked", 400, POST + b"Transfer-Encoding: identity, chunked\r\n" + END + CHUNKS),
+    ("TE gzip, chunked", 400, POST + b"Transfer-Encoding: gzip, chunked\r\n" + END + CHUNKS),
+    ("TE of an empty item", 400, POST + b"Transfer-Encoding: ,chunked\r\n" + END + CHUNKS),
+    ("TE of a last empty item", 400, POST + b"Transfer-Encoding: chunked,\r\n" + END + CHUNKS),
     ("TE of nothing", 400, POST + b"Transfer-Encoding:\r\n" + END + CHUNKS),
 
     # lines

@@ -276,3 +276,28 @@ def test_who_was_led_elsewhere_is_answered_by_a_replay(upstream, record, mcpreel
                           stderr=subprocess.PIPE) as played:
         out, err = played.communicate(b"".join(json.dumps(call(n)).encode() + b"\n" for n in (1, 2)), timeout=60)
     assert [json.loads(line) for line in out.splitlines()] == [result(1, {"heard": 7}), result(2, {"heard": 7})], err
+
+
+def test_each_way_in_which_a_server_fails_is_told_once(upstream, record):  # noqa: F811
+    """One that has told of a stream that broke off does not keep quiet about other faults; nor does it tell of a thousand streams."""
+    def serve(conn):
+        while request := conn.request():
+            name = request.json["params"]["name"]
+            if name == "cut":
+                conn.sse()
+                conn.event({"jsonrpc": "2.0", "method": "notifications/message"})
+                return
+            conn.sse()
+            conn.send(b"zz\r\n")
+            conn.wait_end()
+            return
+
+    program = record(upstream(serve).url)
+    for number, name in enumerate(["cut", "chunk", "cut", "chunk", "cut"]):
+        client = program.client()
+        client.ask(call(number, "tools/call", name=name))
+        client.rest()
+    assert program.stop() == 0
+    told = [line for line in program.err.splitlines() if "was broken off" in line]
+    assert [line.split(" was")[0].split()[-1] for line in told] == ["1", "2"], program.err
+    assert len({line.split("broken off: ")[1] for line in told}) == 2

@@ -372,6 +372,37 @@ static void a_proxy_that_refuses_is_told(void **state)
     be_told_of_proxy(NULL, 0);
 }
 
+static void a_proxy_that_is_not_there_is_told_as_such(void **state)
+{
+    static const struct peer_step script[] = { PEER(DONE) };
+    char want[256];
+    struct peer p;
+    struct tap t;
+
+    (void)state;
+    peer_start(&p, script);
+    peer_join(&p); /* nobody is on its port any more */
+    be_told_of_proxy("http_proxy", p.port);
+    open_tap(&t, &(struct far_config){ .url = "http://server.example:80", .connect_ms = 5000 });
+    loop_run(t.ear.loop);
+    assert_int_equal(t.ear.fault, DIAL_PROXY);
+    snprintf(want, sizeof want,
+             "cannot connect to the proxy '127.0.0.1:%d' (http_proxy), on the way to "
+             "'http://server.example:80': connection refused",
+             p.port);
+    assert_string_equal(buf_z(&t.ear.seen), want);
+    close_tap(&t);
+    setenv("http_proxy", "http://me:pw@no-such.invalid", 1);
+    open_tap(&t, &(struct far_config){ .url = "http://server.example:80", .connect_ms = 5000 });
+    loop_run(t.ear.loop);
+    assert_int_equal(t.ear.fault, DIAL_PROXY);
+    assert_string_equal(buf_z(&t.ear.seen),
+                        "cannot connect to the proxy 'no-such.invalid' (http_proxy), on the "
+                        "way to 'http://server.example:80': its name has no address");
+    close_tap(&t);
+    be_told_of_proxy(NULL, 0);
+}
+
 /* Its proxy would look for the server on the proxy's own machine. */
 static void nobody_here_is_behind_a_proxy(void **state)
 {
@@ -420,6 +451,7 @@ int main(void)
         cmocka_unit_test(much_goes_whole_through_tls),
         cmocka_unit_test(a_proxy_is_asked_for_a_tunnel),
         cmocka_unit_test(a_proxy_that_refuses_is_told),
+        cmocka_unit_test(a_proxy_that_is_not_there_is_told_as_such),
         cmocka_unit_test(nobody_here_is_behind_a_proxy),
         cmocka_unit_test(a_name_without_an_address_is_told),
     };

@@ -30,6 +30,13 @@ static void close_bench(struct bench *b)
     scribe_release(&b->scribe);
 }
 
+static void tell(struct bench *b, struct str text)
+{
+    static const struct script_event usual = { STR_INIT("message"), -1 };
+
+    http_listeners_tell(&b->mock, &b->client, text, &usual);
+}
+
 static struct http_mock_call *listen(struct bench *b, size_t i)
 {
     struct http_mock_call *c = &b->calls[i];
@@ -54,11 +61,11 @@ static void what_nobody_hears_yet_waits_for_who_listens(void **state)
 
     (void)state;
     open_bench(&b, 1, false);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"a\":1}"));
-    http_listeners_tell(&b.mock, &b.client, STR("{\"b\":2}"));
+    tell(&b, STR("{\"a\":1}"));
+    tell(&b, STR("{\"b\":2}"));
     assert_wrote(&b.scribe, "");
     listen(&b, 0);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"c\":3}"));
+    tell(&b, STR("{\"c\":3}"));
     assert_wrote(&b.scribe, "1 << {\"a\":1}\n1 << {\"b\":2}\n1 << {\"c\":3}\n");
     close_bench(&b);
 }
@@ -70,13 +77,13 @@ static void of_those_who_share_a_session_the_first_hears_it_and_then_the_next(vo
 
     (void)state;
     open_bench(&b, 0, false);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"a\":1}")); /* for nobody in particular */
+    tell(&b, STR("{\"a\":1}")); /* for nobody in particular */
     first = listen(&b, 0);
     listen(&b, 1);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"b\":2}"));
+    tell(&b, STR("{\"b\":2}"));
     assert_wrote(&b.scribe, "1 << {\"b\":2}\n");
     leave(&b, first);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"c\":3}"));
+    tell(&b, STR("{\"c\":3}"));
     assert_wrote(&b.scribe, "2 << {\"c\":3}\n");
     close_bench(&b);
 }
@@ -91,11 +98,11 @@ static void a_stream_that_can_be_gone_on_with_is_kept_until_another_begins(void 
     leave(&b, listen(&b, 0));
     kept = b.client.ear;
     assert_non_null(kept);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"a\":1}"));
+    tell(&b, STR("{\"a\":1}"));
     assert_wrote(&b.scribe, "");
     assert_int_equal(kept->messages, 1);
     listen(&b, 1);
-    http_listeners_tell(&b.mock, &b.client, STR("{\"b\":2}"));
+    tell(&b, STR("{\"b\":2}"));
     assert_wrote(&b.scribe, "2 id=2-1 << {\"b\":2}\n");
     assert_int_equal(b.mock.streams.open.count, 1);
     close_bench(&b);

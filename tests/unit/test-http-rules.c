@@ -50,6 +50,7 @@ static void check(const struct http_rules *rules, const struct case_ *cases, siz
 #define DONE "{\"id\":1,\"result\":{}}"
 #define MLIST "{\"id\":1,\"method\":\"tools/list\",\"params\":{$META}}"
 #define MCALL "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",$META}}"
+#define LISTEN "{\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{$META}}"
 #define MTOLD "{\"method\":\"notifications/cancelled\",\"params\":{$META}}"
 #define V26 "version=2026-07-28 "
 
@@ -66,7 +67,9 @@ static void a_server_with_sessions(void **state)
         { "POST version=2025-03-26 " LIST, SESSION_LIVE, 0, 0 },
         { "POST " LIST, SESSION_NONE, 400, -32000 },
         { "POST " TOLD, SESSION_NONE, 400, -32000 },
-        { "POST [" INIT "]", SESSION_NONE, 400, -32000 },
+        { "POST [" INIT "]", SESSION_NONE, 400, -32600 },
+        { "POST [" LIST "," INIT "]", SESSION_LIVE, 400, -32600 },
+        { "POST [" LIST "]", SESSION_NONE, 400, -32000 },
         { "POST " LIST, SESSION_ENDED, 404, -32001 },
         { "POST " LIST, SESSION_UNKNOWN, 404, -32001 },
         { "POST version=1999-01-01 " LIST, SESSION_LIVE, 400, -32000 },
@@ -84,6 +87,9 @@ static void a_server_with_sessions(void **state)
         { "GET", SESSION_NONE, 400, -32000 },
         { "GET", SESSION_ENDED, 404, -32001 },
         { "GET accept=json", SESSION_LIVE, 406, -32000 },
+        { "GET accept=any", SESSION_LIVE, 406, -32000 },
+        { "GET accept=none", SESSION_LIVE, 406, -32000 },
+        { "GET accept=text/event-stream;q=0.1,*/*", SESSION_LIVE, 0, 0 },
         { "GET version=1999-01-01", SESSION_LIVE, 400, -32000 },
         { "DELETE", SESSION_LIVE, 0, 0 },
         { "DELETE", SESSION_NONE, 400, -32000 },
@@ -116,6 +122,9 @@ static void a_server_of_the_era_without_sessions(void **state)
         { "POST modern " MCALL, SESSION_UNKNOWN, 0, 0 },
         { "POST " V26 "Mcp-Method:tools/call Mcp-Name:=?base64?dA==?= " MCALL, SESSION_NONE, 0,
           0 },
+        { "POST modern " LISTEN, SESSION_NONE, 0, 0 },
+        { "POST modern accept=sse " LISTEN, SESSION_NONE, 0, 0 },
+        { "POST modern accept=json " LISTEN, SESSION_NONE, 406, -32000 },
         { "POST " V26 MTOLD, SESSION_NONE, 0, 0 },
         { "POST " MTOLD, SESSION_NONE, 0, 0 },
         { "POST " MLIST, SESSION_NONE, 400, -32020 },

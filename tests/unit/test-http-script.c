@@ -74,13 +74,50 @@ static void how_an_answer_was_sent_is_known_by_its_request(void **state)
     assert_true(f->status == 200 && f->json && !f->sse && f->answered && !f->has_ids);
     f = http_script_fact(&b.http, 3);
     assert_true(f->status == 200 && f->sse && !f->json && f->answered && f->has_ids);
-    assert_true(f->primed && f->retries && f->retry_ms == 40 && !f->cut_off);
+    assert_true(f->beats && f->beats->retry_ms == 40 && !f->beats->cut && !f->beats->next);
     f = http_script_fact(&b.http, 5);
-    assert_true(f->status == 400 && f->json && f->answered && !f->primed);
+    assert_true(f->status == 400 && f->json && f->answered && !f->beats);
     f = http_script_fact(&b.http, 7);
     assert_true(f->status == 0 && !f->answered);
     assert_null(http_script_fact(&b.http, 2));
     assert_null(http_script_fact(&b.http, 8));
+    close_bench(&b);
+}
+
+static void a_stream_can_be_cut_off_as_often_as_one_likes(void **state)
+{
+    const struct http_beat *beat;
+    const struct http_fact *f;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, SESSION "2 POST session=1 " LIST "\n"
+                           "2 200 sse session=1\n"
+                           "2 id=a << {\"method\":\"notifications/message\"}\n"
+                           "2 end\n"
+                           "3 GET session=1 last=a\n"
+                           "3 200 sse session=1\n"
+                           "3 end\n"
+                           "4 GET session=1 last=a\n"
+                           "4 200 sse session=1\n"
+                           "4 id=b << {\"method\":\"notifications/message\"}\n"
+                           "4 id=c retry=5 <<\n"
+                           "4 end\n"
+                           "5 GET session=1 last=c\n"
+                           "5 200 sse session=1\n"
+                           "5 id=d << {\"id\":1,\"result\":{}}\n"
+                           "5 end\n");
+    f = http_script_fact(&b.http, 3);
+    assert_true(f->answered);
+    beat = f->beats;
+    assert_true(beat->cut && beat->after == 1);
+    beat = beat->next;
+    assert_true(beat->cut && beat->after == 1);
+    beat = beat->next;
+    assert_true(!beat->cut && beat->after == 2 && beat->retry_ms == 5);
+    beat = beat->next;
+    assert_true(beat->cut && beat->after == 2 && !beat->next);
+    assert_false(b.http.stream_primed); /* that was no stream of its own */
     close_bench(&b);
 }
 
@@ -104,9 +141,10 @@ static void a_stream_that_was_cut_off_says_after_how_many_messages(void **state)
                            "4 id=d <<\n"
                            "4 gone\n");
     f = http_script_fact(&b.http, 3);
-    assert_true(f->cut_off && f->cut == 1 && f->primed && !f->retries);
+    assert_true(f->beats && !f->beats->cut && f->beats->after == 0 && f->beats->retry_ms == -1);
+    assert_true(f->beats->next && f->beats->next->cut && f->beats->next->after == 1);
     f = http_script_fact(&b.http, 6);
-    assert_false(f->cut_off); /* the client left, not the server */
+    assert_null(f->beats->next); /* the client left, not the server */
     close_bench(&b);
 }
 
@@ -402,6 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(how_an_answer_was_sent_is_known_by_its_request),
+        cmocka_unit_test(a_stream_can_be_cut_off_as_often_as_one_likes),
         cmocka_unit_test(a_stream_that_was_cut_off_says_after_how_many_messages),
         cmocka_unit_test(what_no_correct_client_sends_is_kept_whole_and_goes_no_further),
         cmocka_unit_test(whom_the_recorder_let_in_is_a_client_as_any_other),

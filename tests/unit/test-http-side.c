@@ -354,7 +354,8 @@ static void who_watches_sees_everything_before_it_happens(void **state)
     dial_hear(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
     tell(&b, WRITE);
     tell(&b, END);
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\n123456789");
+    say(&b,
+        "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n");
     dial_hear(b.loop, b.fd, &b.heard, STR("too large"));
     assert_str(buf_str(&b.told),
                STR("<asked /echo><sent abc><all>[1 POST /echo loopback none<its 200 abc> abc]"
@@ -443,7 +444,8 @@ static void a_page_sees_streams_and_refusals_as_well(void **state)
          "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\n" SEEN "Transfer-Encoding: chunked\r\n\r\n");
     tell(&b, END);
     hear(&b, "0\r\n\r\n", "0\r\n\r\n");
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE "Content-Length: 6\r\n\r\nabcdef");
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE
+            "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
     buf_clear(&b.heard);
     dial_hear(b.loop, b.fd, &b.heard, STR("}"));
     assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
@@ -523,11 +525,35 @@ static void what_is_too_long_never_reaches_the_engine(void **state)
     (void)state;
     open_bench(&b, "127.0.0.1:0");
     b.side.body_max = 5;
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 6\r\n\r\nabcdef");
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
     dial_hear(b.loop, b.fd, &b.heard, STR("}"));
     assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 ")));
     assert_str(buf_str(&b.told), STR(""));
     close_bench(&b);
+}
+
+static void a_message_that_will_be_too_long_is_not_waited_for(void **state)
+{
+    static const char *const expects[] = { "", "Expect: 100-continue\r\n" };
+    struct bench b;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expects / sizeof *expects; i++) {
+        open_bench(&b, "127.0.0.1:0");
+        b.side.watch = &all_of_it;
+        b.side.to = &b;
+        b.side.body_max = 5;
+        say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE);
+        say(&b, expects[i]);
+        say(&b, "Content-Length: 6\r\n\r\n");
+        dial_hear(b.loop, b.fd, &b.heard, STR("}"));
+        assert_true(
+            str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
+        assert_true(str_has(buf_str(&b.heard), STR("Connection: close\r\n")));
+        assert_str(buf_str(&b.told), STR("<asked /echo><refused 413>"));
+        buf_clear(&b.told);
+        close_bench(&b);
+    }
 }
 
 /* A recording may hold anything; it does not get to write lines of its own into a head. */
@@ -593,6 +619,7 @@ int main(void)
         cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once_for_each_reason),
         cmocka_unit_test(what_the_engine_refuses_is_in_the_log_for_who_looks_for_it),
         cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
+        cmocka_unit_test(a_message_that_will_be_too_long_is_not_waited_for),
         cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),
         cmocka_unit_test(garbage_is_refused_and_logged),
         cmocka_unit_test(at_the_end_what_was_said_is_taken_first),

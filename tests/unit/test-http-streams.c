@@ -77,6 +77,32 @@ static void what_was_lost_is_sent_again_and_the_rest_as_it_comes(void **state)
     close_bench(&b);
 }
 
+static void who_is_away_when_a_stream_is_cut_is_sent_away_later_once(void **state)
+{
+    struct http_stream *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    x = http_streams_new(&b.streams, 1, 10, true);
+    http_streams_cut(&b.streams, x); /* nobody could come back to that */
+    http_streams_prime(&b.streams, x, 5);
+    http_streams_cut(&b.streams, x);
+    assert_wrote(&b.scribe, "10 id=1-1 retry=5 <<\n10 end\n");
+    http_streams_cut(&b.streams, x);
+    http_streams_tell(&b.streams, x, STR("{}"), STR("other"), 7);
+    http_streams_cut(&b.streams, x);
+    http_streams_send(&b.streams, x, STR("[]"));
+    http_streams_finish(&b.streams, x);
+    http_streams_resume(&b.streams, x, 11, 1);
+    assert_wrote(&b.scribe, "11 end\n");
+    http_streams_resume(&b.streams, x, 12, 1);
+    assert_wrote(&b.scribe, "12 id=1-2 retry=7 event=other << {}\n12 end\n");
+    http_streams_resume(&b.streams, x, 13, 1);
+    assert_wrote(&b.scribe, "13 id=1-2 retry=7 event=other << {}\n13 id=1-3 << []\n13 end\n");
+    close_bench(&b);
+}
+
 static void an_id_is_good_in_its_session_and_if_it_was_given_out(void **state)
 {
     static const char *const wrong[] = { "1-3",
@@ -222,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_have_ids_of_our_own),
         cmocka_unit_test(what_was_lost_is_sent_again_and_the_rest_as_it_comes),
+        cmocka_unit_test(who_is_away_when_a_stream_is_cut_is_sent_away_later_once),
         cmocka_unit_test(an_id_is_good_in_its_session_and_if_it_was_given_out),
         cmocka_unit_test(a_stream_without_ids_is_gone_when_it_is_over),
         cmocka_unit_test(of_a_long_stream_the_latest_is_kept),

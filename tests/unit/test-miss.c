@@ -363,6 +363,33 @@ static void what_was_redacted_is_no_difference(void **state)
     forget(&t);
 }
 
+static void what_became_of_the_same_is_told(void **state)
+{
+    static const char recorded[] =
+        "x=1 c2s {'id':1,'method':'tools/call','params':{'name':'t'}}\n"
+        "| {'type':'http','ev':'response','status':502,'by':'mcpreel','exchange':1}\n"
+        "x=1 http end server\n"
+        "x=2 c2s {'id':1,'method':'tools/call','params':{'name':'u'}}\n"
+        "| {'type':'http','ev':'response','status':401,'by':'server','exchange':2}\n"
+        "x=2 http end server\n";
+    struct told t;
+
+    (void)state;
+    explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'t'}}", false);
+    assert_string_equal(t.why.reason, "not answered");
+    assert_true(str_starts(buf_str(&t.why.report),
+                           STR("no recorded answer for tools/call 't'; the same is #1 "
+                               "tools/call 't', which mcpreel answered with 502 in place of "
+                               "the server; record it")));
+    forget(&t);
+    explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'u'}}", false);
+    assert_true(str_has(buf_str(&t.why.report), STR("which the server refused with 401; ")));
+    forget(&t);
+    explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'v'}}", false);
+    assert_string_equal(t.why.reason, "never recorded");
+    forget(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +407,7 @@ int main(void)
         cmocka_unit_test(where_that_is_too_much_it_is_told),
         cmocka_unit_test(in_total_order_the_next_one_is_told),
         cmocka_unit_test(what_only_another_era_can_be_told_is_told_so),
+        cmocka_unit_test(what_became_of_the_same_is_told),
         cmocka_unit_test(what_was_redacted_is_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

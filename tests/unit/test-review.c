@@ -11,9 +11,9 @@ static void miss_of(struct review *r, const char *live, uint32_t nearest)
 {
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, live), &s.arena);
-    struct miss why = { .subject = STR("x"), .nearest = nearest };
+    struct miss why = { .subject = STR("x"), .nearest = nearest, .reason = "never recorded" };
 
-    review_miss(r, &m, &why, MATCH_NEVER);
+    review_miss(r, &m, &why);
     terse_scanned_release(&s);
 }
 
