@@ -3,34 +3,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/compare.h"
 #include "engine/script-mask.h"
+#include "engine/wanted.h"
 
 struct leaf_rules matcher_rules(enum match_mode mode, bool number_text)
 {
     return (struct leaf_rules){ .meta = mode == MATCH_STRICT,
                                 .number_text = number_text,
                                 .volatiles = mode == MATCH_FUZZY };
-}
-
-/* A live request, as it is looked for. */
-struct wanted {
-    const struct mcp_message *live;
-    struct spent *spent;
-    uint32_t session, method;
-    enum match_exhausted exhausted;
-};
-
-static struct wanted wanted_by(const struct matcher *m, struct spent *spent, uint32_t session,
-                               const struct mcp_message *live)
-{
-    bool stateless = script_is_stateless(m->script, session);
-
-    return (struct wanted){ .live = live,
-                            .spent = spent,
-                            .session = session,
-                            .exhausted =
-                                stateless ? m->options.stateless : m->options.exhausted };
 }
 
 static enum mcp_class class_of(const struct matcher *m, uint32_t method)
@@ -62,78 +42,6 @@ void matcher_release(struct matcher *m)
     script_text_release(&m->text);
 }
 
-static bool is_masked(const struct matcher *m, uint32_t op)
-{
-    return m->script->ops[op].flags & STRAND_MASKED;
-}
-
-static bool is_broken(const struct matcher *m)
-{
-    return m->trouble.kind != ERR_OK;
-}
-
-static struct json_val recorded_params(struct matcher *m, uint32_t op)
-{
-    struct json_val root = JSON_VAL_NONE;
-
-    if (is_broken(m) || !script_read_op(m->script, op, &m->text, &root, &m->trouble))
-        return JSON_VAL_NONE;
-    return json_get(root, STR("params"));
-}
-
-static bool same_subject(struct matcher *m, const struct wanted *w, struct json_val params)
-{
-    struct json_val subject = mcp_subject(w->live->method, params);
-    struct json_val live = mcp_subject(w->live->method, w->live->params);
-
-    return leaves_is_redacted(subject) || leaves_is_redacted(live) ||
-           str_eq(json_text(subject, &m->text.arena), json_text(live, &m->text.arena));
-}
-
-static bool same_params(struct matcher *m, const struct wanted *w, uint32_t op,
-                        struct json_val params)
-{
-    return compare_same(params, w->live->params, &m->options.rules,
-                        script_mask_hidden(m->script, op));
-}
-
-/* Equal hashes are not yet equal requests. */
-static bool compare(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
-{
-    struct json_val params;
-
-    if (is_broken(m) || !script_fetch_op(m->script, op, &m->text.text, &m->trouble))
-        return true; /* nothing can be said; the search is over */
-    if (compare_same_text(buf_str(&m->text.text), w->live)) {
-        m->insight.same_text = op;
-        return true;
-    }
-    params = recorded_params(m, op);
-    if (is_broken(m))
-        return true;
-    if (goes_by_params(m, w->method))
-        return same_params(m, w, op, params);
-    if (!same_subject(m, w, params))
-        return false;
-    *differs = !same_params(m, w, op, params);
-    return true;
-}
-
-/* The same, without reading again what was read before. */
-static bool fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
-{
-    struct match_insight *known = &m->insight;
-
-    if (known->fits != op) {
-        known->differs = false;
-        known->fits = compare(m, w, op, &known->differs) ? op : 0;
-    }
-    if (known->fits != op)
-        return false;
-    *differs = known->differs;
-    return true;
-}
-
 static void add_place(struct match_places *p, uint32_t head)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -145,48 +53,11 @@ static void add_place(struct match_places *p, uint32_t head)
     p->at[p->count++] = head;
 }
 
-/* The key of a request that was asked in these very words before, by the recorded one that it
- * was: that one has it. */
-static bool recall_key(struct matcher *m, const struct wanted *w)
-{
-    struct match_insight *known = &m->insight;
-    uint32_t op = wording_find(&m->wording, json_raw(w->live->params), &known->hash);
-    bool differs = false;
-
-    if (!op || m->script->ops[op].method != w->method || !fits(m, w, op, &differs) ||
-        known->same_text != op)
-        return false;
-    known->key = m->script->ops[op].params_key;
-    return true;
-}
-
-static uint32_t live_key(struct matcher *m, const struct wanted *w)
-{
-    struct match_insight *known = &m->insight;
-
-    if (!known->keyed && !recall_key(m, w)) {
-        leaves_take(&m->leaves, w->live->params, &m->options.rules,
-                    (struct leaf_mask){ NULL, 0 });
-        known->key = script_fold(leaves_key(&m->leaves));
-    }
-    known->keyed = true;
-    return known->key;
-}
-
-/* What was redacted is left out of the key of the recorded one. */
-static void keep_key(struct matcher *m)
-{
-    const struct match_insight *known = &m->insight;
-
-    if (known->keyed && known->same_text && !is_masked(m, known->same_text))
-        wording_keep(&m->wording, known->hash, known->same_text);
-}
-
 static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t session,
                           uint32_t subject_key, struct match_places *to)
 {
     const struct script_mask *masks = script_mask_find(m->script, w->method, subject_key);
-    uint32_t key = live_key(m, w);
+    uint32_t key = wanted_key(m, w);
 
     add_place(to, queues_find(&m->queues, session, w->method, key));
     for (; masks; masks = masks->next) {
@@ -229,7 +100,7 @@ static uint32_t unused_in(struct matcher *m, const struct wanted *w, uint32_t he
     while (q->next && spent_has(w->spent, q->next))
         q->next = m->queues.next[q->next];
     for (op = q->next; op; op = m->queues.next[op])
-        if (!spent_has(w->spent, op) && fits(m, w, op, differs))
+        if (!spent_has(w->spent, op) && wanted_fits(m, w, op, differs))
             break;
     return op;
 }
@@ -301,7 +172,7 @@ static struct fuzzy_found most_alike(struct matcher *m, const struct wanted *w,
     if (m->fuzzy->trouble.kind != ERR_OK)
         m->trouble = m->fuzzy->trouble;
     /* Whatever was alike by its hashes is read once more. */
-    if (best.op && !same_subject(m, w, recorded_params(m, best.op)))
+    if (best.op && !wanted_same_subject(m, w, wanted_recorded(m, best.op)))
         best.op = 0;
     return best;
 }
@@ -325,7 +196,7 @@ static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t sessi
     if (!best.op)
         return false;
     out->rival = best.rival;
-    fits(m, w, best.op, &out->differs);
+    wanted_fits(m, w, best.op, &out->differs);
     return found(m, w, out, best.op);
 }
 
@@ -340,8 +211,9 @@ static bool goes_by_likeness(const struct matcher *m, uint32_t method)
 /* One that was compared as a whole is better than an older one that could not be. */
 static bool is_better(const struct matcher *m, uint32_t op, uint32_t than)
 {
-    if (goes_by_params(m, m->script->ops[op].method) && is_masked(m, op) != is_masked(m, than))
-        return is_masked(m, than);
+    if (goes_by_params(m, m->script->ops[op].method) &&
+        wanted_is_masked(m, op) != wanted_is_masked(m, than))
+        return wanted_is_masked(m, than);
     return op < than;
 }
 
@@ -367,7 +239,7 @@ static uint32_t find_subscription(struct matcher *m, const struct wanted *w, uin
                                   bool used)
 {
     uint32_t subject = script_subject_key(w->live->method, w->live->params, false);
-    uint32_t key = live_key(m, w), any = 0, same = 0;
+    uint32_t key = wanted_key(m, w), any = 0, same = 0;
 
     for (uint32_t op = queues_find(&m->queues, session, w->method, subject); op;
          op = m->queues.next[op]) {
@@ -386,7 +258,7 @@ static bool take_subscription(struct matcher *m, const struct wanted *w, uint32_
 {
     uint32_t op = find_subscription(m, w, session, used);
 
-    if (!op || !fits(m, w, op, &out->differs))
+    if (!op || !wanted_fits(m, w, op, &out->differs))
         return false;
     found(m, w, out, op);
     if (used)
@@ -436,7 +308,7 @@ static uint32_t last_success(struct matcher *m, const struct wanted *w, uint32_t
 
     if (!last || goes_by_params(m, w->method))
         return last;
-    key = live_key(m, w);
+    key = wanted_key(m, w);
     if (m->script->ops[last].params_key == key)
         return last;
     for (uint32_t op = head; op; op = m->queues.next[op])
@@ -464,7 +336,7 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
     if (!may_repeat(m, w->method) && w->exhausted == EXHAUSTED_ERROR)
         return false;
     op = last_success(m, w, head);
-    if (!op || !fits(m, w, op, &differs))
+    if (!op || !wanted_fits(m, w, op, &differs))
         return false;
     out->outcome = MATCH_AGAIN;
     out->op = op;
@@ -488,7 +360,7 @@ static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
 {
     bool differs;
 
-    while (head && !(spent_has(w->spent, head) && fits(m, w, head, &differs)))
+    while (head && !(spent_has(w->spent, head) && wanted_fits(m, w, head, &differs)))
         head = m->queues.next[head];
     return head != 0;
 }
@@ -537,7 +409,7 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
         return false;
     out->outcome = MATCH_AGAIN;
     out->rival = best.rival == out->op ? best.op : best.rival;
-    fits(m, w, out->op, &out->differs);
+    wanted_fits(m, w, out->op, &out->differs);
     return true;
 }
 
@@ -609,8 +481,8 @@ static bool is_for(struct matcher *m, const struct wanted *w, bool known, uint32
 {
     bool differs = false;
 
-    return op && known && m->script->ops[op].method == w->method && fits(m, w, op, &differs) &&
-           !is_broken(m);
+    return op && known && m->script->ops[op].method == w->method &&
+           wanted_fits(m, w, op, &differs) && !wanted_is_broken(m);
 }
 
 /* The first request of a session that counts; 0: it has none. */
@@ -728,11 +600,11 @@ static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t 
     const struct script *s = m->script;
 
     if (!s->masks.count || m->options.total || class_of(m, w->method) != MCP_CLASS_LIST ||
-        is_masked(m, first))
+        wanted_is_masked(m, first))
         return;
     for (uint32_t op = 1; op < s->op_count; op++)
         if (s->ops[op].method == w->method && s->ops[op].session == s->ops[first].session &&
-            is_masked(m, op) && spent_has(w->spent, op))
+            wanted_is_masked(m, op) && spent_has(w->spent, op))
             start_over(m, w->spent, queues_of(&m->queues, op));
 }
 
@@ -742,13 +614,13 @@ static uint32_t find_blur(struct matcher *m, const struct wanted *w, uint32_t op
     const struct script_op *ops = m->script->ops;
     uint32_t other = queues_of(&m->queues, op);
 
-    if (!is_masked(m, op) || class_of(m, w->method) == MCP_CLASS_LIST)
+    if (!wanted_is_masked(m, op) || class_of(m, w->method) == MCP_CLASS_LIST)
         return 0;
     if (!goes_by_params(m, w->method) && !goes_by_likeness(m, w->method) &&
         ops[op].subject_key != script_subject_key(w->live->method, w->live->params, true))
         return 0; /* what was redacted is not looked at */
-    while (other &&
-           (other == op || !is_masked(m, other) || ops[other].params_key != ops[op].params_key))
+    while (other && (other == op || !wanted_is_masked(m, other) ||
+                     ops[other].params_key != ops[op].params_key))
         other = m->queues.next[other];
     return other;
 }
@@ -790,8 +662,8 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     limit_to_order(m, &w, &out);
     if (out.outcome == MATCH_AGAIN)
         turn_back_pages(m, &w, out.op);
-    keep_key(m);
-    if (is_broken(m)) {
+    wanted_keep_key(m);
+    if (wanted_is_broken(m)) {
         out.outcome = MATCH_BROKEN;
     } else if (out.outcome == MATCH_FOUND) {
         out.blur = find_blur(m, &w, out.op);
@@ -810,7 +682,7 @@ struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t ses
     begin(m);
     if (script_find_method(m->script, live->method, &w.method))
         take_used(m, &w, session, &out);
-    if (is_broken(m))
+    if (wanted_is_broken(m))
         out.outcome = MATCH_BROKEN;
     return out;
 }

@@ -1,8 +1,10 @@
 #include "loop/outbox.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "loop/stream.h"
 #include "loop/timer.h"
 #include "test.h"
 
@@ -12,7 +14,7 @@ struct peer {
     char name;
 };
 
-static void send(void *to, struct str bytes)
+static void note_sent(void *to, struct str bytes)
 {
     struct peer *p = to;
 
@@ -33,7 +35,7 @@ static void set_up(struct room *r)
     buf_init(&r->seen, 1 << 20);
     r->a = (struct peer){ &r->seen, 'a' };
     r->b = (struct peer){ &r->seen, 'b' };
-    r->box = outbox_new(r->loop, send);
+    r->box = outbox_new(r->loop, note_sent);
 }
 
 static void tear_down(struct room *r)
@@ -149,6 +151,157 @@ static void closing_loses_nothing(void **state)
     tear_down(&r);
 }
 
+/* A stream that is held, and its other end. */
+struct wire {
+    struct loop *loop;
+    struct stream *stream;
+    int far, drains, breaks;
+    char seen[OUTBOX_BYTES + 16];
+};
+
+static void note_drained(void *to)
+{
+    struct wire *w = to;
+
+    w->drains++;
+}
+
+static void note_broken(void *to, const struct err *why)
+{
+    struct wire *w = to;
+
+    assert_int_equal(why->kind, ERR_PEER);
+    assert_int_equal(stream_queued(w->stream), 0);
+    w->breaks++;
+}
+
+static void open_wire(struct wire *w)
+{
+    static const struct stream_events events = { .drained = note_drained,
+                                                 .broken = note_broken };
+    struct err e = ERR_NONE;
+    int fds[2];
+
+    *w = (struct wire){ .loop = loop_new() };
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    w->far = fds[1];
+    assert_true(stream_open(&w->stream, w->loop, fds[0], &events, w, &e));
+    stream_hold(w->stream);
+}
+
+static void close_wire(struct wire *w)
+{
+    stream_close(w->stream);
+    close(w->far);
+    loop_free(w->loop);
+}
+
+/* What the other end has now, without waiting. */
+static struct str peek(struct wire *w)
+{
+    ssize_t n = recv(w->far, w->seen, sizeof w->seen, MSG_DONTWAIT);
+
+    return str_n(w->seen, n > 0 ? (size_t)n : 0);
+}
+
+static void stop_loop(void *to)
+{
+    loop_stop(to);
+}
+
+static void turn(struct wire *w)
+{
+    struct timer *t = timer_new(w->loop, stop_loop, w->loop);
+
+    timer_set(t, 5);
+    loop_run(w->loop);
+    timer_close(t);
+}
+
+static void what_a_stream_holds_goes_out_before_the_loop_waits(void **state)
+{
+    struct wire w;
+
+    (void)state;
+    open_wire(&w);
+    stream_write(w.stream, STR("one "));
+    stream_write(w.stream, STR("two"));
+    assert_str(peek(&w), STR(""));
+    turn(&w);
+    assert_str(peek(&w), STR("one two"));
+    assert_int_equal(w.drains, 0); /* nothing was ever queued */
+    close_wire(&w);
+}
+
+static void ask_how_much(struct stream *s)
+{
+    assert_int_equal(stream_queued(s), 0);
+}
+
+static void nothing_overtakes_what_a_stream_holds(void **state)
+{
+    void (*const ways[])(struct stream *) = { ask_how_much, stream_finish };
+    void (*const ends[])(struct stream *) = { stream_close, stream_reset };
+    struct wire w;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        open_wire(&w);
+        stream_write(w.stream, STR("held"));
+        ways[i](w.stream);
+        assert_str(peek(&w), STR("held"));
+        close_wire(&w);
+        open_wire(&w);
+        stream_write(w.stream, STR("held"));
+        ends[i](w.stream);
+        w.stream = NULL;
+        assert_str(peek(&w), STR("held"));
+        close_wire(&w);
+    }
+}
+
+static void what_is_held_for_a_reader_that_is_gone_breaks_once(void **state)
+{
+    struct wire w;
+
+    (void)state;
+    open_wire(&w);
+    shutdown(w.far, SHUT_RD);
+    stream_write(w.stream, STR("held"));
+    assert_int_equal(w.breaks, 0);
+    turn(&w);
+    assert_int_equal(w.breaks, 1);
+    stream_write(w.stream, STR("dropped"));
+    turn(&w);
+    assert_int_equal(w.breaks, 1);
+    close_wire(&w);
+}
+
+/* More than a turn holds goes at once, behind what was held. */
+static void much_does_not_overtake_little(void **state)
+{
+    static char much[OUTBOX_BYTES + 1];
+    static struct wire w;
+    struct buf all;
+
+    (void)state;
+    memset(much, 'm', sizeof much);
+    buf_init(&all, 1 << 20);
+    open_wire(&w);
+    stream_write(w.stream, STR("a"));
+    stream_write(w.stream, str_n(much, sizeof much));
+    stream_write(w.stream, STR("z"));
+    for (int i = 0; i < 1000 && all.len < sizeof much + 2; i++) {
+        turn(&w);
+        buf_add(&all, peek(&w));
+    }
+    assert_int_equal(all.len, sizeof much + 2);
+    assert_true(str_starts(buf_str(&all), STR("am")));
+    assert_str(str_skip(buf_str(&all), all.len - 2), STR("mz"));
+    buf_release(&all);
+    close_wire(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +311,10 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_lets_the_rest_go),
         cmocka_unit_test(many_small_ones_let_each_other_go),
         cmocka_unit_test(closing_loses_nothing),
+        cmocka_unit_test(what_a_stream_holds_goes_out_before_the_loop_waits),
+        cmocka_unit_test(nothing_overtakes_what_a_stream_holds),
+        cmocka_unit_test(what_is_held_for_a_reader_that_is_gone_breaks_once),
+        cmocka_unit_test(much_does_not_overtake_little),
     };
     alarm(60);
     return cmocka_run_group_tests(tests, NULL, NULL);

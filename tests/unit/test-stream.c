@@ -704,119 +704,6 @@ static void our_own_standard_streams_stay_as_they_are(void **state)
     close(sockets[1]);
 }
 
-/* What the other end has now, without waiting. */
-static struct str peek(int fd, char *to, size_t size)
-{
-    ssize_t n = recv(fd, to, size, MSG_DONTWAIT);
-
-    return str_n(to, n > 0 ? (size_t)n : 0);
-}
-
-static void what_is_held_goes_out_before_the_loop_waits(void **state)
-{
-    struct loop *l = loop_new();
-    char seen[64];
-    struct tap t;
-    int fds[2];
-
-    (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    open_tap(&t, l, fds[0], &writing);
-    stream_hold(t.stream);
-    stream_write(t.stream, STR("one "));
-    stream_write(t.stream, STR("two"));
-    assert_str(peek(fds[1], seen, sizeof seen), STR(""));
-    run_a_little(l);
-    assert_str(peek(fds[1], seen, sizeof seen), STR("one two"));
-    assert_int_equal(t.drains, 0); /* nothing was ever queued */
-    close_tap(&t);
-    close(fds[1]);
-    loop_free(l);
-}
-
-static void nothing_overtakes_what_is_held(void **state)
-{
-    enum { ASK, FINISH, CLOSE, RESET, WAYS };
-
-    (void)state;
-    for (int way = 0; way < WAYS; way++) {
-        struct loop *l = loop_new();
-        char seen[64];
-        struct tap t;
-        int fds[2];
-
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-        open_tap(&t, l, fds[0], &writing);
-        stream_hold(t.stream);
-        stream_write(t.stream, STR("held"));
-        if (way == ASK)
-            assert_int_equal(stream_queued(t.stream), 0);
-        else if (way == FINISH)
-            stream_finish(t.stream);
-        else if (way == CLOSE)
-            stream_close(t.stream);
-        else
-            stream_reset(t.stream);
-        assert_str(peek(fds[1], seen, sizeof seen), STR("held"));
-        if (way == ASK || way == FINISH)
-            stream_close(t.stream);
-        buf_release(&t.data);
-        close(fds[1]);
-        loop_free(l);
-    }
-}
-
-static void what_is_held_for_a_reader_that_is_gone_breaks_once(void **state)
-{
-    struct loop *l = loop_new();
-    struct tap t;
-    int fds[2];
-
-    (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    open_tap(&t, l, fds[0], &writing);
-    stream_hold(t.stream);
-    close(fds[1]);
-    stream_write(t.stream, STR("held"));
-    assert_int_equal(t.breaks, 0);
-    run_a_little(l);
-    assert_int_equal(t.breaks, 1);
-    stream_write(t.stream, STR("dropped"));
-    run_a_little(l);
-    assert_int_equal(t.breaks, 1);
-    close_tap(&t);
-    loop_free(l);
-}
-
-/* More than a turn holds goes at once, behind what was held. */
-static void much_does_not_overtake_little(void **state)
-{
-    static char much[(64 << 10) + 1], seen[sizeof much + 8];
-    struct loop *l = loop_new();
-    size_t len = 0;
-    struct tap t;
-    int fds[2];
-
-    (void)state;
-    memset(much, 'm', sizeof much);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    open_tap(&t, l, fds[0], &writing);
-    stream_hold(t.stream);
-    stream_write(t.stream, STR("a"));
-    stream_write(t.stream, str_n(much, sizeof much));
-    stream_write(t.stream, STR("z"));
-    for (int i = 0; i < 1000 && len < sizeof much + 2; i++) {
-        run_a_little(l);
-        len += peek(fds[1], seen + len, sizeof seen - len).len;
-    }
-    assert_int_equal(len, sizeof much + 2);
-    assert_true(seen[0] == 'a' && seen[1] == 'm' && seen[len - 2] == 'm' &&
-                seen[len - 1] == 'z');
-    close_tap(&t);
-    close(fds[1]);
-    loop_free(l);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -837,10 +724,6 @@ int main(void)
         cmocka_unit_test(a_file_that_cannot_be_read_says_why),
         cmocka_unit_test(the_null_device_is_at_its_end_and_takes_all),
         cmocka_unit_test(a_socket_goes_both_ways),
-        cmocka_unit_test(what_is_held_goes_out_before_the_loop_waits),
-        cmocka_unit_test(nothing_overtakes_what_is_held),
-        cmocka_unit_test(what_is_held_for_a_reader_that_is_gone_breaks_once),
-        cmocka_unit_test(much_does_not_overtake_little),
         cmocka_unit_test(a_terminal_is_read_and_written),
         cmocka_unit_test(what_is_no_stream_is_refused),
         cmocka_unit_test(our_own_standard_streams_stay_as_they_are),
