@@ -131,8 +131,7 @@ static const struct option replay_options[] = {
       .at = offsetof(struct replay_args, on_exhausted),
       .help = "a call made more often than recorded: unmatched, the last answer again, or from "
               "the first again; error if not given, cycle where there are no sessions: in "
-              "recordings "
-              "of 2026-07-28, and over HTTP of servers that gave none out" },
+              "recordings of 2026-07-28, and over HTTP of servers that gave none out" },
     { .name = "upstream",
       .arg = "COMMAND",
       .type = OPTION_STRING,

@@ -14,14 +14,16 @@ static bool is_owed(const struct http_mock *m, const struct http_stream *x)
     return false;
 }
 
-/* Of clients that share a session, the next one who listens. */
+/* Of clients that share a session, the next one who listens; not who has come back for the
+ * stream of a call. */
 static struct http_stream *next_ear(const struct http_mock *m, const struct http_mock_client *c,
                                     const struct http_stream *but)
 {
     for (struct map_entry *e = NULL; (e = map_next(&m->calls, e));) {
         const struct http_mock_call *call = e->value;
 
-        if (call->client == c && call->listens && call->stream != but && !call->gone)
+        if (call->client == c && call->listens && call->stream->for_all &&
+            call->stream != but && !call->gone)
             return call->stream;
     }
     return NULL;
@@ -44,6 +46,7 @@ void http_listeners_add(struct http_mock *m, struct http_mock_call *call)
 
     call->stream =
         http_streams_new(&m->streams, c->number, call->number, m->http->stream_has_ids);
+    call->stream->for_all = true;
     if (m->http->stream_primed && call->primes)
         http_streams_prime(&m->streams, call->stream,
                            m->http->stream_retries ? (int64_t)m->http->stream_retry_ms : -1);

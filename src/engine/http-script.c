@@ -502,7 +502,7 @@ static void see_event(struct http_script *h, struct http_pending *p, const struc
     h->stream_retry_ms = (uint32_t)r->sse.retry;
 }
 
-/* Ids of events that carry messages. */
+/* Ids of events that carry messages. A GET may go on with the stream of a call. */
 static void see_event_of(struct http_script *h, const struct http_pending *p,
                          const struct record *r)
 {
@@ -516,7 +516,7 @@ static void see_event_of(struct http_script *h, const struct http_pending *p,
         json_exists(json_get(json_root(&j), STR("id")))) {
         for (uint32_t i = 0; i < p->told->count; i++)
             fact_of(h, p->told, i)->has_ids = true;
-        h->stream_has_ids |= str_eq(p->call.method, STR("GET"));
+        h->stream_has_ids |= !p->told->count && str_eq(p->call.method, STR("GET"));
     }
     json_release(&j);
 }

@@ -22,7 +22,8 @@ struct http_stream {
     uint64_t session;  /* whose it is; 0: nobody's in particular */
     uint64_t exchange; /* on which it goes out; 0: none */
     bool has_ids;
-    bool over; /* nothing more will come */
+    bool for_all; /* it is of no call; who makes it says so */
+    bool over;    /* nothing more will come */
     uint64_t events;
     size_t messages;
     struct http_event *first, *last; /* that are kept */

@@ -181,9 +181,10 @@ static inline struct str script_heard(const struct script *s, const struct scrip
     return s->methods[step->at_low].name;
 }
 
-/* Whether a session is that of all requests that need none. */
+/* How a request was refused when it was recorded, if it was. */
 struct script_refusal script_refusal(const struct script *s, uint32_t op);
 
+/* Whether a session is that of all requests that need none. */
 static inline bool script_is_stateless(const struct script *s, uint32_t session)
 {
     return session + 1 == s->stateless;

@@ -688,6 +688,7 @@ void session_gone(struct session *s, uint64_t exchange, int64_t now_us)
 void session_unasked(struct session *s, uint64_t exchange, int64_t now_us)
 {
     s->stage.now_us = now_us;
+    upstream_unasked(s->host->upstream, s, exchange);
     stage_hear_silence(&s->stage, exchange);
     check_trouble(s);
 }

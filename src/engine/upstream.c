@@ -20,6 +20,14 @@ struct upstream_call {
     struct str text;   /* what is sent */
     const void *of;
     uint64_t exchange;
+    bool deaf; /* whoever made it cannot be asked anything */
+};
+
+/* A question of its that was passed on. */
+struct upstream_question {
+    const void *of; /* whose call it went with; NULL: there was none */
+    uint64_t exchange;
+    struct str id; /* its own, as JSON */
 };
 
 #define GREETING_ID "\"mcpreel-greeting\""
@@ -343,23 +351,37 @@ static void hear_response(struct upstream *u, const struct mcp_message *m)
     free(c);
 }
 
-static struct str *kept(struct str id)
+static struct upstream_question *new_question(const struct upstream_call *c, struct str id)
 {
-    struct str *copy = mem_alloc(sizeof *copy + id.len);
-    char *at = (char *)(copy + 1);
+    struct upstream_question *q = mem_alloc(sizeof *q + id.len);
+    char *at = (char *)(q + 1);
 
-    *copy = str_keep(&at, id);
-    return copy;
+    q->of = c ? c->of : NULL;
+    q->exchange = c ? c->exchange : 0;
+    q->id = str_keep(&at, id);
+    return q;
+}
+
+/* With which call a question goes: the oldest, if possible of somebody who can be asked. */
+static const struct upstream_call *call_to_ask(const struct upstream *u)
+{
+    const struct upstream_call *c = u->calls;
+
+    while (c && c->deaf)
+        c = c->next;
+    return c ? c : u->calls;
 }
 
 /* Under an id that no recorded question has. */
 static void pass_question(struct upstream *u, const struct mcp_message *m)
 {
+    const struct upstream_call *c = call_to_ask(u);
     struct str name =
         arena_printf(&u->arena, "mcpreel-up-%llu", (unsigned long long)++u->last_id);
 
-    map_put(&u->questions, arena_printf(&u->arena, "s%s", name.at), kept(json_raw(m->id)));
-    speak_to(u, u->calls);
+    map_put(&u->questions, arena_printf(&u->arena, "s%s", name.at),
+            new_question(c, json_raw(m->id)));
+    speak_to(u, c);
     u->say->way.asks = true;
     say_message(u->say,
                 with_value(u, m->root, m->id, arena_printf(&u->arena, "\"%s\"", name.at)));
@@ -407,15 +429,16 @@ void upstream_hear(struct upstream *u, const struct record *r)
 bool upstream_hear_answer(struct upstream *u, const struct mcp_message *live)
 {
     struct arena a = { 0 };
-    struct str key = mcp_id_key(live->id, &a), *theirs = map_remove(&u->questions, key);
-    bool ours = theirs || recall_find(&u->called_off, key);
+    struct str key = mcp_id_key(live->id, &a);
+    struct upstream_question *asked = map_remove(&u->questions, key);
+    bool ours = asked || recall_find(&u->called_off, key);
 
     arena_release(&a);
-    if (!theirs)
+    if (!asked)
         return ours;
     u->heard = true; /* now it has something to do */
-    say_upstream(u->say, with_value(u, live->root, live->id, *theirs));
-    free(theirs);
+    say_upstream(u->say, with_value(u, live->root, live->id, asked->id));
+    free(asked);
     return true;
 }
 
@@ -439,8 +462,52 @@ bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live, co
     return true;
 }
 
+/* The first question that went with such a call. */
+static struct map_entry *question_of(const struct upstream *u, const void *of,
+                                     uint64_t exchange)
+{
+    struct map_entry *e = NULL;
+
+    while ((e = map_next(&u->questions, e))) {
+        const struct upstream_question *q = e->value;
+
+        if (q->of == of && (!exchange || q->exchange == exchange))
+            break;
+    }
+    return e;
+}
+
+/* It is told so: else it would wait for ever. */
+static void refuse_questions(struct upstream *u, const void *of, uint64_t exchange)
+{
+    struct map_entry *e;
+
+    while ((e = question_of(u, of, exchange))) {
+        struct upstream_question *q = e->value;
+
+        buf_clear(&u->text);
+        buf_printf(&u->text,
+                   "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,\"message\":"
+                   "\"the client cannot be asked\"}}",
+                   STR_ARG(q->id), MCP_SERVER_ERROR);
+        u->heard = true;
+        say_upstream(u->say, buf_str(&u->text));
+        recall_put(&u->called_off, e->key, 1, 0);
+        map_remove(&u->questions, e->key);
+        free(q);
+    }
+}
+
+void upstream_unasked(struct upstream *u, const void *of, uint64_t exchange)
+{
+    for (struct upstream_call *c = u->calls; c; c = c->next)
+        c->deaf = c->deaf || (c->of == of && c->exchange == exchange);
+    refuse_questions(u, of, exchange);
+}
+
 void upstream_forget(struct upstream *u, const void *of, uint64_t exchange)
 {
+    refuse_questions(u, of, exchange);
     for (struct upstream_call **at = &u->calls, *c; (c = *at);) {
         if (c->of != of || (exchange && c->exchange != exchange)) {
             at = &c->next;

@@ -31,7 +31,7 @@ struct upstream {
     enum upstream_state state;
     struct upstream_call *calls; /* forwarded and not answered, the oldest first */
     struct buf hello;            /* params of the live client's initialize; empty: none */
-    struct map questions;        /* our id of a question of its to its own, as JSON; owned */
+    struct map questions;        /* our id of a question of its to it; owned */
     struct recall called_off;    /* those of our ids whose answer it waits for no more */
     struct map told;             /* what went wrong since it last answered */
     struct arena arena;          /* for one message */
@@ -65,6 +65,10 @@ bool upstream_hear_cancel(struct upstream *u, const struct mcp_message *live, co
 
 /* Nobody waits any longer for what `of` asked with an exchange; 0: with any. */
 void upstream_forget(struct upstream *u, const void *of, uint64_t exchange);
+
+/* Whoever waits with that exchange cannot be asked what it was to be asked: the server is told,
+ * and asks others first from then on. */
+void upstream_unasked(struct upstream *u, const void *of, uint64_t exchange);
 
 /* Any other notification of the client's: a server that is there hears it, too. */
 void upstream_hear_notification(struct upstream *u, const struct mcp_message *live);

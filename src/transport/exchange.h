@@ -6,9 +6,9 @@
  *
  * The course of it: `request`, then `data` and `whole` while the body comes. The owner
  * answers when it likes, before the body is whole, too: exchange_head(), exchange_write()
- * as often as it likes, exchange_end(). Everything goes out at once; what the client does
- * not take is queued, and exchange_queued() tells how much: whoever has a source stops it
- * while that is high and goes on at `drained`.
+ * as often as it likes, exchange_end(). Everything goes out in the same turn of the loop; what
+ * the client does not take is queued, and exchange_queued() tells how much: whoever has a
+ * source stops it while that is high and goes on at `drained`.
  *
  * It is over, and not to be touched again, after exchange_end(), exchange_abort() or the
  * `gone` event, whichever is first: there is just one of them. They may be called from
