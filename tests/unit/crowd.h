@@ -5,13 +5,15 @@
 #ifndef CROWD_H
 #define CROWD_H
 
+#include <stdio.h>
+
 #include "http-line.h"
 #include "test.h"
 
 /* How far an exchange is. */
 enum crowd_state { CROWD_UNUSED, CROWD_ASKED, CROWD_STREAMED, CROWD_OVER };
 
-enum { CROWD_EXCHANGES = 160, CROWD_TIMERS = 256, CROWD_ROUNDS = 300 };
+enum { CROWD_EXCHANGES = 160, CROWD_TIMERS = 256, CROWD_ROUNDS = 300, CROWD_IDS = 8 };
 
 struct crowd {
     struct action_sink out; /* what the engine is given as its sink */
@@ -21,6 +23,8 @@ struct crowd {
     enum crowd_state at[CROWD_EXCHANGES];
     uint64_t timers[CROWD_TIMERS]; /* that were set and did not ring */
     size_t timer_count;
+    char ids[CROWD_IDS][32]; /* of events that they were told lately; empty: none */
+    size_t id_count;         /* ever */
     uint64_t dice;
     int64_t now_us;
     bool finished;
@@ -33,6 +37,18 @@ static inline uint64_t crowd_throw(struct crowd *c, uint64_t sides)
     c->dice ^= c->dice >> 7;
     c->dice ^= c->dice << 17;
     return c->dice % sides;
+}
+
+/* Whoever comes back names the id of an event. */
+static inline void crowd_note_id(struct crowd *c, struct str event)
+{
+    while (event.len) {
+        struct str line = str_cut(&event, '\n');
+
+        if (str_starts(line, STR("id: ")))
+            snprintf(c->ids[c->id_count++ % CROWD_IDS], sizeof c->ids[0], "%.*s",
+                     STR_ARG(str_skip(line, strlen("id: "))));
+    }
 }
 
 static inline void crowd_watch(struct action_sink *self, const struct action *a)
@@ -50,6 +66,7 @@ static inline void crowd_watch(struct action_sink *self, const struct action *a)
     case ACTION_END:
         assert_int_equal(*at, CROWD_STREAMED);
         *at = a->kind == ACTION_END ? CROWD_OVER : CROWD_STREAMED;
+        crowd_note_id(c, a->text);
         break;
     case ACTION_SET_TIMER:
         assert_true(c->timer_count < CROWD_TIMERS);
@@ -90,6 +107,15 @@ static inline void crowd_tell(struct crowd *c, struct event ev)
     c->step(c->engine, &ev);
 }
 
+/* `line` with an id that was told in the place of its '$', if it ends in that. */
+static inline struct str crowd_come_back(struct crowd *c, struct str line, struct arena *a)
+{
+    if (!line.len || line.at[line.len - 1] != '$')
+        return line;
+    return arena_printf(a, "%.*s%s", (int)line.len - 1, line.at,
+                        c->ids[crowd_throw(c, CROWD_IDS)]);
+}
+
 /* One of so many lines, without a number; %d in it is one of so many sessions. */
 static inline void crowd_ask(struct crowd *c, uint64_t exchange, const char *const *lines,
                              size_t count, uint64_t sessions)
@@ -104,7 +130,7 @@ static inline void crowd_ask(struct crowd *c, uint64_t exchange, const char *con
                             (int)crowd_throw(c, sessions) + 1, STR_ARG(str_skip(line, 1)));
     else
         line = arena_printf(&a, "%llu %.*s", (unsigned long long)exchange, STR_ARG(head));
-    http_line_read(&l, line);
+    http_line_read(&l, crowd_come_back(c, line, &a));
     r = http_line_request(&l);
     c->at[exchange] = CROWD_ASKED;
     crowd_tell(c, (struct event){ .kind = EVENT_REQUEST, .exchange = exchange, .request = &r });
@@ -119,6 +145,17 @@ static inline void crowd_leave(struct crowd *c, uint64_t exchange)
         return;
     c->at[exchange] = CROWD_OVER;
     crowd_tell(c, (struct event){ .kind = EVENT_GONE, .exchange = exchange });
+}
+
+/* One that is waited for, any of them; else none. */
+static inline uint64_t crowd_any(struct crowd *c)
+{
+    uint64_t from = crowd_throw(c, CROWD_EXCHANGES), at = from;
+
+    do
+        at = (at + 1) % CROWD_EXCHANGES;
+    while (at != from && c->at[at] != CROWD_ASKED && c->at[at] != CROWD_STREAMED);
+    return at;
 }
 
 /* The oldest timer rings, or the latest; if there is one. */
