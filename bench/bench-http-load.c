@@ -3,9 +3,9 @@
  *     bench-http-load PORT PATH SIZE COUNT CONNECTIONS [HEADER…]
  *
  * Posts COUNT requests of SIZE bytes each to 127.0.0.1, on so many connections, one at a time
- * on each; an answer may have a length or come in chunks. Prints requests per second, and the
- * median and the 99th percentile of the time to an answer in ns. Ends with 1 if anything but
- * 200 comes. */
+ * on each; an answer may have a length or come in chunks. Each connection is another client's,
+ * and says so in its head. Prints requests per second, and the median and the 99th percentile
+ * of the time to an answer in ns. Ends with 1 if anything but 200 comes. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -19,7 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ID_DIGITS = 9, FIRST_ID = 100000000, ANSWER_MAX = 1 << 20, EVENTS = 256 };
+enum {
+    ID_DIGITS = 9,
+    FIRST_ID = 100000000,
+    CLIENT_DIGITS = 5,
+    ANSWER_MAX = 1 << 20,
+    EVENTS = 256
+};
 
 static const char before_id[] = "{\"jsonrpc\":\"2.0\",\"id\":";
 static const char after_id[] = ",\"method\":\"tools/call\","
@@ -35,7 +41,7 @@ struct connection {
 
 struct load {
     char *request;
-    size_t request_len, id_at;
+    size_t request_len, id_at, client_at;
     size_t count, sent, answered;
     uint32_t *took;
     struct connection *connections;
@@ -65,8 +71,10 @@ static void make_request(struct load *l, const char *path, size_t size, char **h
     n = (size_t)snprintf(
         l->request, room,
         "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        "Accept: application/json, text/event-stream\r\nContent-Length: %zu\r\n",
+        "Accept: application/json, text/event-stream\r\nContent-Length: %zu\r\n"
+        "User-Agent: load/00000\r\n",
         path, size);
+    l->client_at = n - 2 - CLIENT_DIGITS;
     for (; *headers && n < 4096; headers++)
         n += (size_t)snprintf(l->request + n, room - n, "%s\r\n", *headers);
     if (n + 2 > 4096)
@@ -83,10 +91,12 @@ static void make_request(struct load *l, const char *path, size_t size, char **h
 
 static void post(struct load *l, struct connection *c)
 {
-    char id[ID_DIGITS + 1];
+    char id[ID_DIGITS + 1], client[CLIENT_DIGITS + 1];
 
     if (l->sent == l->count)
         return;
+    snprintf(client, sizeof client, "%05u", (unsigned)(c - l->connections) % 100000);
+    memcpy(l->request + l->client_at, client, CLIENT_DIGITS);
     snprintf(id, sizeof id, "%zu", FIRST_ID + l->sent++);
     memcpy(l->request + l->id_at, id, ID_DIGITS);
     c->len = 0;

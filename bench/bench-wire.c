@@ -91,26 +91,26 @@ static size_t read_events(struct str text)
 }
 
 /* What the official SDK sends with every message. */
-static size_t add_heads(struct buf *to, size_t bytes)
+/* Of so many sessions, one after the other. */
+static size_t add_heads(struct buf *to, size_t bytes, unsigned sessions)
 {
-    static const struct str head =
-        STR_INIT("POST /mcp HTTP/1.1\r\n"
-                 "host: localhost:8080\r\n"
-                 "connection: keep-alive\r\n"
-                 "content-type: application/json\r\n"
-                 "accept: application/json, text/event-stream\r\n"
-                 "mcp-session-id: 5f0c1d9e-52f0-4a3c-9f43-0b8a6b1b2c77\r\n"
-                 "mcp-protocol-version: 2025-11-25\r\n"
-                 "accept-language: *\r\n"
-                 "sec-fetch-mode: cors\r\n"
-                 "user-agent: node\r\n"
-                 "accept-encoding: gzip, deflate\r\n"
-                 "content-length: 0\r\n"
-                 "\r\n");
+    static const char head[] = "POST /mcp HTTP/1.1\r\n"
+                               "host: localhost:8080\r\n"
+                               "connection: keep-alive\r\n"
+                               "content-type: application/json\r\n"
+                               "accept: application/json, text/event-stream\r\n"
+                               "mcp-session-id: 5f0c1d9e-52f0-4a3c-9f43-0b8a6b1b2c%02x\r\n"
+                               "mcp-protocol-version: 2025-11-25\r\n"
+                               "accept-language: *\r\n"
+                               "sec-fetch-mode: cors\r\n"
+                               "user-agent: node\r\n"
+                               "accept-encoding: gzip, deflate\r\n"
+                               "content-length: 0\r\n"
+                               "\r\n";
     size_t n = 0;
 
     for (; to->len < bytes; n++)
-        buf_add(to, head);
+        buf_printf(to, head, (unsigned)n % sessions);
     return n;
 }
 
@@ -156,8 +156,11 @@ int main(int argc, char **argv)
 
     buf_init(&lines, 2 * bytes + (4 << 20));
     buf_init(&text, 4 * bytes + (4 << 20));
-    n = add_heads(&text, bytes);
+    n = add_heads(&text, bytes, 256);
     race("request heads", "<= 12 x", buf_str(&text), n, read_heads);
+    buf_clear(&text);
+    n = add_heads(&text, bytes, 1);
+    race("the same request head again", "<= 12 x", buf_str(&text), n, read_heads);
     buf_clear(&text);
     traffic_mixed(&lines, bytes);
     n = add_events(&text, buf_str(&lines));
