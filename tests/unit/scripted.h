@@ -55,4 +55,27 @@ static inline struct json_val scripted_step(struct scripted *s, uint32_t step)
     return root;
 }
 
+/* Every strand of a recording with its steps, each as `show` has it; `n` is the member of that
+ * name in the step's message. */
+static inline void scripted_check(const char *recording, const char *want,
+                                  void (*show)(struct buf *to, const struct script_step *step,
+                                               struct str n))
+{
+    struct scripted s;
+    struct buf got;
+
+    buf_init(&got, 1 << 20);
+    scripted_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.script.op_count; op++) {
+        buf_printf(&got, "%s%u:", op > 1 ? "; " : "", op);
+        for (uint32_t step = script_first_step(&s.script, op); step;
+             step = script_next_step(&s.script, op, step))
+            show(&got, &s.script.steps[step],
+                 json_raw(json_get(scripted_step(&s, step), STR("n"))));
+    }
+    assert_str(buf_str(&got), str_z(want));
+    buf_release(&got);
+    scripted_release(&s);
+}
+
 #endif

@@ -2,31 +2,20 @@
 
 #include "scripted.h"
 
-/* Every strand with its steps: a question is "?" and its n, an answer to it "!", with a "~"
- * before what does not wait for answers; the answer of the strand is "." */
+/* A question is "?" and its n, an answer to it "!", with a "~" before what does not wait for
+ * answers; the answer of the strand is "." */
+static void show(struct buf *to, const struct script_step *step, struct str n)
+{
+    buf_printf(to, " %s%s%.*s", step->waits ? "" : "~",
+               step->kind == STEP_ASK     ? "?"
+               : step->kind == STEP_REPLY ? "!"
+                                          : ".",
+               step->kind == STEP_ANSWER ? 0 : (int)n.len, n.at);
+}
+
 static void check(const char *recording, const char *want)
 {
-    struct scripted s;
-    struct buf got;
-
-    buf_init(&got, 1 << 20);
-    scripted_init(&s, MATCH_SEQUENTIAL, recording);
-    for (uint32_t op = 1; op < s.script.op_count; op++) {
-        buf_printf(&got, "%s%u:", op > 1 ? "; " : "", op);
-        for (uint32_t step = script_first_step(&s.script, op); step;
-             step = script_next_step(&s.script, op, step)) {
-            const struct script_step *o = &s.script.steps[step];
-            struct str n = json_raw(json_get(scripted_step(&s, step), STR("n")));
-            buf_printf(&got, " %s%s%.*s", o->waits ? "" : "~",
-                       o->kind == STEP_ASK     ? "?"
-                       : o->kind == STEP_REPLY ? "!"
-                                               : ".",
-                       o->kind == STEP_ANSWER ? 0 : (int)n.len, n.at);
-        }
-    }
-    assert_str(buf_str(&got), str_z(want));
-    buf_release(&got);
-    scripted_release(&s);
+    scripted_check(recording, want, show);
 }
 
 #define CALL(id) "c2s {'id':" #id ",'method':'tools/call','params':{'name':'t'}}\n"
