@@ -14,14 +14,18 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all demo check test interop endurance bench fuzz format install clean help \
 	need-build need-test need-interop need-bench builds fuzz-build
 
-# Meson and Ninja talk a lot; show it only when they fail.
+# Meson prints a lot: show its output only when it fails.
 quietly = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 # The C++ compiler of the same family: the sanitizers of two do not mix.
 cxx = $(patsubst clang%,clang++%,$(patsubst gcc%,g++%,$(1)))
 # $(1): directory, $(2): compiler, $(3): settings
-setup = $(call quietly,CC=$(2) CXX=$(call cxx,$(2)) meson setup $(1) $(3))
-# $(1): directory, $(2): target, all if empty
-compile = $(call quietly,ninja --quiet -C $(1) $(2))
+setup = echo "configuring $(1) for $(2)"; $(call quietly,CC=$(2) CXX=$(call cxx,$(2)) meson setup $(1) $(3))
+# $(1): directory, $(2): target, all if empty. Says how much there is to do; on a terminal Ninja
+# shows its progress, elsewhere its output appears only when it fails.
+compile = steps=$$(ninja -C $(1) -n $(2) | grep -c '^\['); \
+	[ $$steps = 0 ] || echo "compiling $(1): $$steps steps"; \
+	if [ -t 1 ] && [ $$steps != 0 ]; then ninja -C $(1) $(2); \
+	else $(call quietly,ninja --quiet -C $(1) $(2)); fi
 
 all: build/build.ninja ## build build/mcpreel, optimised and hardened
 	@$(call compile,build,shipped)
@@ -29,6 +33,7 @@ all: build/build.ninja ## build build/mcpreel, optimised and hardened
 		"try 'make demo', or 'build/mcpreel help'"
 
 demo: all ## record and replay a real session, and show what to look at
+	@echo "recording and replaying a session of the demo server in build/demo"
 	@mkdir -p build/demo
 	@build/mcpreel demo --force -o build/demo/session.jsonl
 
@@ -75,7 +80,6 @@ help: ## this text
 # as users get it, and so that the tests run under the sanitizers. One of them has what
 # `make bench` runs, too, so that it is not there alone that it fails to compile.
 builds: build/.tests build-asan/build.ninja build-clang/.bench
-	@echo "compiling with gcc, with clang, and with clang's sanitizers"
 	@$(call compile,build)
 	@$(call compile,build-asan)
 	@$(call compile,build-clang)

@@ -1,5 +1,9 @@
 """The commands of the house: all there, and all explained."""
+import contextlib
+import json
+import os
 import pathlib
+import pty
 import re
 import subprocess
 
@@ -31,3 +35,54 @@ def test_clean_keeps_the_downloads(tmp_path):
     subprocess.run(["make", "-f", ROOT / "Makefile", "clean"], cwd=tmp_path, check=True)
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == [
         "build", "build/peers", "build/peers/x"]
+
+
+def test_the_license_is_named_and_installed():
+    text = (ROOT / "LICENSE").read_text()
+    assert text.startswith("MIT License\n") and "the mcpreel authors" in text
+    assert re.search(r"^ *license: 'MIT',$", (ROOT / "meson.build").read_text(), re.M)
+    installed = json.loads(subprocess.run(["meson", "introspect", ROOT / "build", "--installed"], stdout=subprocess.PIPE,
+                                          text=True, check=True).stdout)
+    assert installed[os.fspath(ROOT / "LICENSE")].endswith("/share/doc/mcpreel/LICENSE")
+
+
+FAKES = {
+    "tools/bootstrap": "",
+    "bin/meson": "echo meson prints a lot; mkdir -p $2; touch $2/build.ninja",
+    # Prints its steps with -n; otherwise it does them, unless --quiet was given.
+    "bin/ninja": """case "$*" in
+        *--quiet*) ;;
+        *) echo "ninja: Entering directory"; echo "[1/2] cc a.c"; echo "[2/2] ld a" ;;
+        esac
+        case "$*" in *" -n "*) ;; *) mkdir -p build; printf '#!/bin/sh\\necho mcpreel 1' > build/mcpreel; chmod +x build/mcpreel ;; esac""",
+}
+
+
+@pytest.fixture
+def fake_tools(tmp_path):
+    for name, text in FAKES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    return {"cwd": tmp_path, "env": {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}}
+
+
+def test_a_build_says_what_it_does(fake_tools):
+    done = subprocess.run(["make", "-f", ROOT / "Makefile", "demo"], stdout=subprocess.PIPE, text=True, check=True, **fake_tools)
+    configuring, compiling, built, demo, *_ = done.stdout.splitlines()
+    assert configuring == "configuring build for gcc"
+    assert compiling == "compiling build: 2 steps"
+    assert built.startswith("built build/mcpreel 1")
+    assert demo.startswith("recording and replaying ")
+
+
+def test_on_a_terminal_a_build_shows_its_progress(fake_tools):
+    ours, theirs = pty.openpty()
+    subprocess.run(["make", "-f", ROOT / "Makefile", "all"], stdout=theirs, check=True, **fake_tools)
+    os.close(theirs)
+    shown = b""
+    with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):  # EIO is its end
+        while more := terminal.read(4096):
+            shown += more
+    assert b"[1/2] cc a.c" in shown
