@@ -30,6 +30,8 @@ static bool no_such_name(const struct app *app, const char *name, struct err *e)
     for (const struct topic *t = topic_list; t->name; t++)
         nearest_try(&near, t->name);
     err_set(e, ERR_USAGE, "no help on '%s'", name);
+    if (command_alias(app->commands, name))
+        near.best = command_alias(app->commands, name);
     if (near.best)
         return err_hint(e, "did you mean '%s'?\nsee 'mcpreel help'", near.best);
     return err_hint(e, "see 'mcpreel help'");

@@ -124,7 +124,18 @@ static bool check_one(const struct remote *server, bool has_command, struct err 
            err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
 }
 
-/* The server's command: after "--", or in one string. */
+/* A URL where a command is expected is a mistake with an easy remedy. */
+static bool check_command(const struct operands *in, struct err *e)
+{
+    struct str word = str_z(in->server[0]);
+
+    if (!str_starts(word, STR("http://")) && !str_starts(word, STR("https://")))
+        return true;
+    err_set(e, ERR_USAGE, "'%s' is a URL, not a command", in->server[0]);
+    return err_hint(e, "for a server on HTTP: --url %s", in->server[0]);
+}
+
+/* The server's command: the operands, or in one string. */
 static bool find_server(struct record_settings *how, const struct record_args *args,
                         const struct operands *in, struct arena *a, struct err *e)
 {
@@ -132,9 +143,12 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     char **words;
 
     if (!!in->server + !!args->upstream + !!args->target_stdio > 1)
-        return err_set(e, ERR_USAGE, "two servers to record: '%s' and %s",
+        return err_set(e, ERR_USAGE, "two servers to record: '%s' and %s'%s'",
                        args->upstream ? "--upstream" : "--target-stdio",
-                       in->server ? "what follows '--'" : "'--target-stdio'");
+                       in->server ? "the command " : "",
+                       in->server ? in->server[0] : "--target-stdio");
+    if (in->server && !check_command(in, e))
+        return false;
     if (in->server) {
         how->server = in->server;
         how->server_count = in->server_count;
@@ -149,7 +163,7 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     if (how->server_count)
         return true;
     err_set(e, ERR_USAGE, "no server to record");
-    return err_hint(e, "say how to start it: mcpreel record -o session.jsonl -- COMMAND "
+    return err_hint(e, "say how to start it: mcpreel record -o session.jsonl [--] COMMAND "
                        "ARGS…\nor where it is: --url URL");
 }
 
@@ -351,11 +365,11 @@ static int record_run(const struct app *app, const void *options, const struct o
     return code;
 }
 
-static const char *const record_usage[] = { "[options] -- COMMAND [ARGS…]",
+static const char *const record_usage[] = { "[options] [--] COMMAND [ARGS…]",
                                             "[options] --upstream COMMAND",
                                             "[options] --url URL",
                                             "[options] --url URL --listen [HOST:]PORT",
-                                            "[options] --listen [HOST:]PORT -- COMMAND "
+                                            "[options] --listen [HOST:]PORT [--] COMMAND "
                                             "[ARGS…]",
                                             NULL };
 
@@ -384,6 +398,11 @@ const struct command cmd_record = {
         "output. Every byte passes unchanged in both directions; a copy of every message, "
         "of what is no message and of the server's standard error goes to FILE. A message "
         "is in the file before its receiver has all of it.\n\n"
+        "COMMAND begins with the first word that is no option; all that follows belongs to it, "
+        "also what looks like an option. '--' in front of it makes that plain, and some "
+        "clients "
+        "remove it. If COMMAND itself has a '--', one in front of it is needed, or "
+        "--upstream.\n\n"
         "Without FILE the recording is a new file in $MCPREEL_DIR, or else in "
         "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
         "Trouble with the disk never stops the session: what cannot be written waits in "

@@ -3,22 +3,76 @@
 #include "base/nearest.h"
 #include "cmd/option-value.h"
 
+/* Verbs that other tools use, and the command here that comes closest. A row without effect
+ * once a command has that name. */
+static const struct {
+    const char *verb, *command;
+} other_verbs[] = {
+    { "capture", "record" },  { "intercept", "record" }, { "proxy", "record" },
+    { "tap", "record" },      { "tape", "record" },      { "wrap", "record" },
+    { "mock", "replay" },     { "play", "replay" },      { "playback", "replay" },
+    { "serve", "replay" },    { "simulate", "replay" },  { "analyze", "inspect" },
+    { "info", "inspect" },    { "report", "inspect" },   { "stats", "inspect" },
+    { "summary", "inspect" }, { "cat", "show" },         { "dump", "show" },
+    { "open", "show" },       { "print", "show" },       { "tail", "show" },
+    { "timeline", "show" },   { "view", "show" },        { "dir", "list" },
+    { "ls", "list" },         { "sessions", "list" },    { "traces", "list" },
+    { "export", "convert" },  { "import", "convert" },   { "join", "convert" },
+    { "merge", "convert" },   { "fix", "check" },        { "lint", "check" },
+    { "repair", "check" },    { "validate", "check" },   { "anonymize", "redact" },
+    { "mask", "redact" },     { "sanitize", "redact" },  { "scrub", "redact" },
+    { "man", "help" },
+};
+
+static const struct command *find_exact(const struct command *const *commands, const char *name)
+{
+    for (; *commands; commands++)
+        if (strcmp((*commands)->name, name) == 0)
+            return *commands;
+    return NULL;
+}
+
+const char *command_alias(const struct command *const *commands, const char *name)
+{
+    for (size_t i = 0; i < sizeof other_verbs / sizeof other_verbs[0]; i++)
+        if (strcmp(other_verbs[i].verb, name) == 0 &&
+            find_exact(commands, other_verbs[i].command))
+            return other_verbs[i].command;
+    return NULL;
+}
+
+/* The name of the command to suggest for an unknown one; NULL if none comes close. */
+static const char *suggest(const struct command *const *commands, const char *name)
+{
+    struct nearest near = nearest_to(str_z(name));
+    const char *alias = command_alias(commands, name);
+
+    if (alias)
+        return alias;
+    for (; *commands; commands++)
+        if (!(*commands)->hidden)
+            nearest_try(&near, (*commands)->name);
+    return near.best;
+}
+
 const struct command *command_find(const struct command *const *commands, const char *name,
                                    struct err *e)
 {
-    struct nearest near = nearest_to(str_z(name));
+    const struct command *found = find_exact(commands, name);
+    const char *other = found ? NULL : suggest(commands, name);
 
-    for (; *commands; commands++) {
-        if (strcmp((*commands)->name, name) == 0)
-            return *commands;
-        if (!(*commands)->hidden)
-            nearest_try(&near, (*commands)->name);
-    }
+    if (found)
+        return found;
     err_set(e, ERR_USAGE, "unknown command '%s'", name);
-    if (near.best)
-        err_hint(e, "did you mean '%s'?", near.best);
+    if (other)
+        err_hint(e, "did you mean '%s'?", other);
     option_point_to_help(e, NULL);
     return NULL;
+}
+
+enum option_extent command_extent(const struct command *c)
+{
+    return c->server && !c->operand ? OPTION_SERVER : OPTION_ALL;
 }
 
 static bool check_count(const struct command *c, const struct operands *in, struct err *e)

@@ -36,7 +36,7 @@ struct command {
     enum command_takes takes;
     const struct option_choice *words;
     int min, max; /* how many operands; max may be COMMAND_ANY */
-    bool server;  /* "-- COMMAND ARGS…" may follow */
+    bool server;  /* "-- COMMAND ARGS…" may follow; without operands also "COMMAND ARGS…" */
     bool hidden;  /* works, but is in no list */
 
     /* Returns the exit code: an enum exit_code, or, for a command that stands in
@@ -50,6 +50,12 @@ struct command {
 /* The command of that name; ERR_USAGE with a suggestion if there is none. */
 const struct command *command_find(const struct command *const *commands, const char *name,
                                    struct err *e) MUST_CHECK;
+
+/* The name of the command that does what other tools call `name`; NULL if there is none. */
+const char *command_alias(const struct command *const *commands, const char *name);
+
+/* How its part of the command line is read. */
+enum option_extent command_extent(const struct command *c);
 
 /* Whether the operands are as many and such as the command takes. */
 bool command_check(const struct command *c, const struct operands *in,

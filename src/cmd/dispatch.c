@@ -45,7 +45,8 @@ static void read_words(struct call *c, int argc, char **argv, struct err *e)
     choose(c, strcmp(argv[at], "--") == 0 ? "record" : argv[at++], &unknown);
     if (e->kind == ERR_OK)
         *e = unknown;
-    option_read_line(&c->reader, argc - at, argv + at, OPTION_ALL, &c->operands, e);
+    option_read_line(&c->reader, argc - at, argv + at,
+                     c->command ? command_extent(c->command) : OPTION_ALL, &c->operands, e);
 }
 
 /* The line wins over the environment, also where -q meets MCPREEL_VERBOSE. */

@@ -212,6 +212,23 @@ static void keep_first(struct err *first, const struct err *now)
         *first = *now;
 }
 
+static bool has_end(const struct line *l)
+{
+    for (int i = l->at; i < l->argc; i++)
+        if (strcmp(l->argv[i], "--") == 0)
+            return true;
+    return false;
+}
+
+/* A server's command without "--" in front, but with one further on: "session.jsonl -- npx x"
+ * lacks an option, "npm start -- --stdio" a "--". */
+static void ambiguous(const struct option_reader *r, const char *word, struct err *e)
+{
+    err_set(e, ERR_USAGE, "unexpected '%s' before '--'", word);
+    err_hint(e, "if it begins the server's command, put '--' in front of it");
+    option_point_to_help(e, r->command);
+}
+
 int option_read_line(struct option_reader *r, int argc, char **argv, enum option_extent extent,
                      struct operands *operands, struct err *e)
 {
@@ -229,15 +246,19 @@ int option_read_line(struct option_reader *r, int argc, char **argv, enum option
 
         if (extent == OPTION_LEADING && (operand || end))
             return l.at;
-        if (end) {
-            operands->server = argv + l.at + 1;
-            operands->server_count = (size_t)(argc - l.at - 1);
+        if (end || (operand && extent == OPTION_SERVER && !has_end(&l))) {
+            operands->server = argv + l.at + end;
+            operands->server_count = (size_t)(argc - l.at - end);
             return argc;
         }
-        if (operand)
-            operands->at[operands->count++] = argv[l.at];
-        else if (!(word[1] == '-' ? read_long(r, &l, &now) : read_short(r, &l, &now)))
+        if (operand && extent == OPTION_SERVER) {
+            ambiguous(r, word, &now);
             keep_first(e, &now);
+        } else if (operand) {
+            operands->at[operands->count++] = argv[l.at];
+        } else if (!(word[1] == '-' ? read_long(r, &l, &now) : read_short(r, &l, &now))) {
+            keep_first(e, &now);
+        }
     }
     return argc;
 }

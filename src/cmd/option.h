@@ -89,7 +89,8 @@ struct option_set {
 struct operands {
     char **at; /* in order; "-" is an operand */
     size_t count;
-    char **server;       /* what follows "--", NULL-terminated; NULL: there was no "--" */
+    char **server;       /* what follows "--", or an operand that begins a server's command
+                          * (OPTION_SERVER); NULL-terminated; NULL: neither */
     size_t server_count; /* never 0 with a server */
     const struct option_reader *reader; /* of the options beside them; NULL: there were none */
 };
@@ -112,8 +113,13 @@ void option_reader_init(struct option_reader *r, char *const *env, struct arena 
  * of the set that was added last. */
 void option_reader_add(struct option_reader *r, struct option_set set);
 
-/* How far to read: to the end, or up to the first word that is no option. */
-enum option_extent { OPTION_ALL, OPTION_LEADING };
+/* How far to read. */
+enum option_extent {
+    OPTION_ALL,     /* to the end */
+    OPTION_LEADING, /* up to the first word that is no option */
+    OPTION_SERVER,  /* the first operand begins the server's command, unless a "--" follows: it
+                     * is ambiguous then, and an error */
+};
 
 /* Reads argv[0..argc) and returns how many words were used. Options and operands
  * come in any order; the first "--" ends both. On an error it reads on, so that a

@@ -37,6 +37,15 @@ static void an_unknown_one_is_an_error_that_suggests_the_nearest_shown(void **st
     }
 }
 
+/* Only where the first operand cannot be anything else. */
+static void a_command_without_operands_takes_the_server_as_such(void **state)
+{
+    (void)state;
+    assert_int_equal(command_extent(&cmd_record), OPTION_SERVER);
+    assert_int_equal(command_extent(&cmd_replay), OPTION_ALL);
+    assert_int_equal(command_extent(&cmd_version), OPTION_ALL);
+}
+
 static const struct option_choice fruits[] = { { "apple", 0, false },
                                                { "pear", 1, false },
                                                { 0 } };
@@ -135,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_is_found_by_its_whole_name_only),
         cmocka_unit_test(an_unknown_one_is_an_error_that_suggests_the_nearest_shown),
+        cmocka_unit_test(a_command_without_operands_takes_the_server_as_such),
         cmocka_unit_test(operands_are_as_many_and_such_as_the_table_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

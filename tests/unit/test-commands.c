@@ -159,7 +159,7 @@ static void check_example(const struct command *c, const char *line)
     option_reader_init(&r, NULL, &arena);
     option_reader_add(&r, (struct option_set){ globals_options, &globals });
     option_reader_add(&r, (struct option_set){ c->options, arena_alloc(&arena, c->args_size) });
-    option_read_line(&r, (int)argc - 2, argv + 2, OPTION_ALL, &in, &e);
+    option_read_line(&r, (int)argc - 2, argv + 2, command_extent(c), &in, &e);
     if (e.kind != ERR_OK || !command_check(c, &in, &e))
         fail_msg("%s: %s", line, e.msg);
     arena_release(&arena);
