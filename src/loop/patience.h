@@ -7,9 +7,10 @@
 #define LOOP_PATIENCE_H
 
 enum {
-    PATIENCE_QUIET_MS = 800, /* after the end of its stdin, without a word from it */
-    PATIENCE_BUSY_MS = 4000, /* at most so much longer if it gets no processor */
-    PATIENCE_TERM_MS = 500,  /* from SIGTERM to SIGKILL */
+    PATIENCE_QUIET_MS = 800,   /* after the end of its stdin, without a word from it */
+    PATIENCE_UNREAD_MS = 2000, /* the same, talking, once no client reads its output */
+    PATIENCE_BUSY_MS = 4000,   /* at most so much longer if it gets no processor */
+    PATIENCE_TERM_MS = 500,    /* from SIGTERM to SIGKILL */
 };
 
 #endif

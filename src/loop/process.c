@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "loop/patience.h"
 #include "loop/starved.h"
@@ -18,22 +19,41 @@ struct process {
     const struct process_events *events;
     void *to;
     enum process_state state;
-    uint64_t starved_us; /* when it was last looked at */
-    uint64_t granted_ms; /* what it got because of that */
+    uint64_t starved_us;     /* when it was last looked at */
+    uint64_t granted_ms;     /* what it got because of that */
+    int64_t unread_until_us; /* 0: its output is read */
     int ask_with;
     bool doubted; /* its time is over, unless there is something that we have not read yet */
     bool wanted;  /* its end was asked for: nobody waits for others */
     bool drained; /* all its output was read */
 };
 
+static bool is_unread_time_over(const struct process *p)
+{
+    return p->unread_until_us && clock_mono_us() >= p->unread_until_us;
+}
+
+/* Waits for output: PATIENCE_QUIET_MS, but not beyond the limit for unread output. */
+static void wait_quiet(struct process *p)
+{
+    int64_t ms = PATIENCE_QUIET_MS;
+
+    if (p->unread_until_us) {
+        int64_t left = (p->unread_until_us - clock_mono_us()) / 1000 + 1;
+
+        ms = left < ms ? left : ms;
+    }
+    p->doubted = false;
+    timer_set(p->patience, ms > 0 ? (uint64_t)ms : 0);
+}
+
 static void enter(struct process *p, enum process_state state)
 {
     p->state = state;
     switch (state) {
     case CLOSING:
-        p->doubted = false;
         p->starved_us = starved_us(child_pid(p->child));
-        timer_set(p->patience, PATIENCE_QUIET_MS);
+        wait_quiet(p);
         break;
     case ASKED:
         child_signal(p->child, p->ask_with);
@@ -59,7 +79,7 @@ static void enter(struct process *p, enum process_state state)
 
 static bool is_busy(const struct process *p)
 {
-    return !p->wanted && p->events->busy && p->events->busy(p->to);
+    return !p->wanted && !is_unread_time_over(p) && p->events->busy && p->events->busy(p->to);
 }
 
 /* What it could not use of its time for want of a processor, it gets once more. */
@@ -146,10 +166,15 @@ void process_let_go(struct process *p)
 
 void process_heard(struct process *p)
 {
-    if (p->state != CLOSING)
+    if (p->state == CLOSING && !is_unread_time_over(p))
+        wait_quiet(p);
+}
+
+void process_unread(struct process *p)
+{
+    if (p->state != CLOSING || p->unread_until_us)
         return;
-    p->doubted = false;
-    timer_set(p->patience, PATIENCE_QUIET_MS);
+    p->unread_until_us = clock_mono_us() + (int64_t)PATIENCE_UNREAD_MS * 1000;
 }
 
 void process_ask(struct process *p, int signum)

@@ -2,7 +2,8 @@
  *
  *   RUNNING  -> CLOSING  [process_let_go: nobody will send it anything more]
  *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output, not
- *                         counting what it waited for a processor]
+ *                         counting what it waited for a processor; after 2 s at most,
+ *                         talking or not, from process_unread()]
  *   RUNNING  -> ASKED    [process_ask; from CLOSING too]
  *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
  *   any      -> DRAINING [exited: what it left in its pipes can still be read]
@@ -43,6 +44,10 @@ void process_let_go(struct process *p);
 
 /* It answered: a process that does so after its stdin has ended is at work. */
 void process_heard(struct process *p);
+
+/* No client reads its output any more: from now on output does not prolong its life beyond
+ * PATIENCE_UNREAD_MS. Has no effect before process_let_go(). */
+void process_unread(struct process *p);
 
 /* Its end is wanted now: `signum`, or SIGTERM if that is 0, goes to its family. */
 void process_ask(struct process *p, int signum);

@@ -301,6 +301,7 @@ static void client_lost(void *to, const struct err *why)
 
     (void)why;
     begin_closing(r);
+    process_unread(r->server);
     if (r->down.ended)
         return;
     /* To the server it is as if the client itself had held the pipe. */

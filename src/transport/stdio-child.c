@@ -9,6 +9,8 @@
 #include "transport/outlet.h"
 #include "wire/talk.h"
 
+enum { UNREAD_MAX = 4 << 20 }; /* bytes taken after stdio_child_end() */
+
 struct stdio_child {
     struct process *process;
     struct stream *in, *out, *err; /* as the server calls them; `in` NULL: closed */
@@ -18,7 +20,8 @@ struct stdio_child {
     const struct stdio_child_events *events;
     void *to;
     int code, signum;
-    bool ending;               /* nothing more is sent */
+    size_t unread;             /* bytes it wrote after `ending` was set, stderr included */
+    bool ending;               /* nothing more is sent, and no client reads its output */
     bool out_ended, err_ended; /* all of it was read */
     bool closed;               /* told so */
 };
@@ -53,12 +56,27 @@ static void check_drained(struct stdio_child *c)
         process_drained(c->process);
 }
 
+/* Counts output that no client reads. After UNREAD_MAX bytes the server is not read any
+ * more: it waits in write(2) until its time is over. */
+static void count_unread(struct stdio_child *c, size_t bytes)
+{
+    if (!c->ending || c->unread > UNREAD_MAX)
+        return;
+    c->unread += bytes;
+    if (c->unread <= UNREAD_MAX)
+        return;
+    stream_read(c->out, false);
+    stream_read(c->err, false);
+    process_drained(c->process);
+}
+
 static void out_data(void *to, struct str bytes)
 {
     struct stdio_child *c = to;
 
     process_heard(c->process);
     inlet_feed(&c->said, bytes);
+    count_unread(c, bytes.len);
 }
 
 static void out_end(void *to, const struct err *why)
@@ -77,6 +95,7 @@ static void err_data(void *to, struct str bytes)
     struct stdio_child *c = to;
 
     talk_feed(&c->talk, bytes, c->events->stderr_text, c->to);
+    count_unread(c, bytes.len);
 }
 
 static void err_end(void *to, const struct err *why)
@@ -186,6 +205,7 @@ void stdio_child_end(struct stdio_child *c)
     c->ending = true;
     close_in_if_written(c);
     process_let_go(c->process);
+    process_unread(c->process);
 }
 
 void stdio_child_stop(struct stdio_child *c)

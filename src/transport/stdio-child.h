@@ -2,7 +2,8 @@
  *
  * Messages go out with their newline, lines come in whole, its stderr comes in
  * whole lines too. It is always read, however much it has yet to take: a server
- * that writes before it reads on must not wait for us for ever. Knows no JSON. */
+ * that writes before it reads on must not wait for us for ever. After its end was asked for,
+ * 4 MB more are read of it, not all that it may write. Knows no JSON. */
 #ifndef TRANSPORT_STDIO_CHILD_H
 #define TRANSPORT_STDIO_CHILD_H
 
@@ -38,7 +39,7 @@ void stdio_child_send(struct stdio_child *c, struct str message);
 size_t stdio_child_queued(const struct stdio_child *c); /* bytes it has yet to take */
 
 /* No more will be sent: the server sees the end of its stdin once it was given what
- * came before, and has the time a process has to end. It may go on talking. */
+ * came before, and has the time a process has to end: 2 s at most, if it goes on talking. */
 void stdio_child_end(struct stdio_child *c);
 
 /* Its end is wanted now, whatever it is doing. */

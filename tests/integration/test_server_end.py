@@ -1,0 +1,120 @@
+"""Servers that go on talking when no client reads them: they end within a fixed time, and what they write meanwhile is bounded."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from front_clients import begin, is_alive, recorded, tool, wait_dead
+from http_peers import WAIT, Program, initialize, of
+from test_replay import TALK, write_recording
+
+# SERVER_PACE: seconds between its messages. SERVER_TEXT: bytes in each.
+SERVER = """
+import json, os, sys, threading, time
+
+def say(**message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+    sys.stdout.flush()
+
+def tick():
+    while True:
+        say(method="notifications/message", params={"level": "info", "data": "x" * int(os.environ["SERVER_TEXT"])})
+        time.sleep(float(os.environ["SERVER_PACE"]))
+
+def read():
+    for line in sys.stdin:
+        got = json.loads(line)
+        if got.get("method") == "initialize":
+            say(id=got["id"], result={"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}})
+        elif got.get("method") == "tools/call":
+            say(id=got["id"], result={"pid": os.getpid()})
+            threading.Thread(target=tick, daemon=True).start()
+        elif "id" in got:
+            say(id=got["id"], result={"pid": os.getpid()})
+
+read()
+time.sleep(600)
+"""
+PACES = {"now and then": {"SERVER_PACE": "0.3", "SERVER_TEXT": "1"}, "without pause": {"SERVER_PACE": "0", "SERVER_TEXT": "60000"}}
+UNREAD_MAX = 4 << 20  # bytes that are taken of a server after its end was asked for
+
+
+@pytest.fixture(params=PACES)
+def talker(request, tmp_path):
+    """The command of a server, and its environment."""
+    (tmp_path / "server.py").write_text(SERVER)
+    return [sys.executable, "-u", tmp_path / "server.py"], PACES[request.param]
+
+
+@pytest.fixture
+def record(mcpreel, tmp_path, talker):
+    started = []
+
+    def start(*options):
+        command, env = talker
+        started.append(Program([mcpreel, "record", "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl", *options, "--", *command],
+                               env=env))
+        started[-1].file = tmp_path / "r.jsonl"
+        return started[-1]
+
+    yield start
+    for program in started:
+        program.close()
+
+
+def talking(program):
+    """A client whose server talks from now on: the connection, its headers, and the server's pid."""
+    client, session = begin(program)
+    return client, session, client.post(tool(1, "talk"), headers=session).json["result"]["pid"]
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_one_signal_ends_the_listener_while_its_server_talks(record, signum):
+    program = record()
+    _, _, pid = talking(program)
+    assert program.stop(signum) == 0
+    assert not is_alive(pid)
+    exits = of(recorded(program), "proc", ev="exit")
+    assert exits[0]["why"].endswith("lived on after the end of its input; mcpreel ended it")
+
+
+def test_the_server_of_an_ended_session_ends_while_it_talks(record):
+    program = record()
+    client, session, pid = talking(program)
+    client.ask(method="DELETE", headers=session)
+    assert client.answer().status == 200
+    before = program.file.stat().st_size
+    wait_dead(pid)
+    assert program.file.stat().st_size - before < 4 * UNREAD_MAX
+    assert len(of(recorded(program), "proc", ev="exit")) == 1
+
+
+def test_a_server_that_talks_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, talker):
+    command, env = talker
+    process = subprocess.Popen([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", *command], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env})
+    try:
+        process.stdin.write(json.dumps(tool(1, "talk")).encode() + b"\n")
+        process.stdin.flush()
+        pid = json.loads(process.stdout.readline())["result"]["pid"]
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(WAIT)
+        assert not is_alive(pid)
+    finally:
+        process.kill()
+
+
+def test_a_passthrough_server_that_talks_ends_with_the_client(mcpreel, run, tmp_path, talker):
+    command, env = talker
+    recording = write_recording(tmp_path / "session.jsonl", TALK)
+    lines = [initialize(7),
+             {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool(8, "talk")]
+    ran = run([mcpreel, "replay", "--on-unmatched", "passthrough", recording, "--", *command],
+              stdin=b"".join(json.dumps(line).encode() + b"\n" for line in lines), env=env)
+    answers = [json.loads(line) for line in ran.out.splitlines()]
+    assert ran.code == 0, ran
+    assert not is_alive(next(a["result"]["pid"] for a in answers if a.get("id") == 8))
