@@ -30,7 +30,7 @@ static char *name_beside(const char *path)
 bool draft_open(struct draft *d, struct file *f, const struct sys *sys, const char *path,
                 bool replace, struct err *e)
 {
-    *d = (struct draft){ .replace = replace };
+    *d = (struct draft){ .replace = replace, .old = -1 };
     if (!file_may_create(sys, path, replace, e))
         return false;
     d->at = name_beside(path);
@@ -60,63 +60,75 @@ static bool make_and_lock(struct file *f, const struct sys *sys, const char *pat
     return is_being_written(e, path);
 }
 
-/* Renamed, not linked: what is open shall be known by its name. */
-static bool put_in_place(const struct sys *sys, const char *at, const char *path, struct err *e)
+/* The new file beside the old one, for which `old` (-1: unknown) keeps others away. */
+static bool open_beside(struct draft *d, struct file *f, const struct sys *sys,
+                        const char *path, int old, struct err *e)
 {
-    return retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
-}
+    char *at = name_beside(path);
 
-/* It is no file, may not be read, or is gone by now. */
-static bool replace_unheld(struct file *f, const struct sys *sys, const char *path,
-                           struct err *e)
-{
-    if (!file_create(f, sys, path, true, e))
+    if (!file_create_at(f, sys, at, path, true, e)) {
+        free(at);
         return false;
+    }
     lock_take(sys, f->fd);
+    *d = (struct draft){ .at = at, .replace = true, .old = old };
     return true;
 }
 
-/* Nobody else replaces what is held, and whoever made it a moment ago and has no lock yet
- * sees that it is too late. */
-static bool replace_locked(struct file *f, const struct sys *sys, const char *path,
-                           struct err *e)
+/* A file that cannot be opened for reading cannot be locked; it can be replaced all the same.
+ */
+static bool replace_locked(struct draft *d, struct file *f, const struct sys *sys,
+                           const char *path, struct err *e)
 {
     int old = lock_hold(sys, path);
-    char *at;
-    bool ok;
 
     if (old < 0 && errno == EBUSY)
         return is_being_written(e, path);
-    if (old < 0)
-        return replace_unheld(f, sys, path, e);
-    at = name_beside(path);
-    ok = file_create_at(f, sys, at, path, true, e);
-    if (ok) {
-        lock_take(sys, f->fd);
-        ok = put_in_place(sys, at, path, e);
-        if (!ok)
-            draft_drop(&(struct draft){ .at = at }, f);
-        else
-            free(at);
-    } else {
-        free(at);
-    }
-    sys->close(sys, old);
-    return ok;
+    if (old < 0 && !file_may_create(sys, path, true, e))
+        return false;
+    if (open_beside(d, f, sys, path, old, e))
+        return true;
+    if (old >= 0)
+        sys->close(sys, old);
+    return false;
 }
 
-bool draft_open_locked(struct file *f, const struct sys *sys, const char *path, bool replace,
-                       struct err *e)
+bool draft_open_locked(struct draft *d, struct file *f, const struct sys *sys, const char *path,
+                       bool replace, struct err *e)
 {
     struct err why = ERR_NONE;
 
+    *d = (struct draft){ .old = -1 };
     if (make_and_lock(f, sys, path, &why))
         return true;
     if (!replace || why.kind != ERR_USAGE) {
         *e = why;
         return false;
     }
-    return replace_locked(f, sys, path, e);
+    return replace_locked(d, f, sys, path, e);
+}
+
+void draft_leave(struct draft *d, const struct sys *sys)
+{
+    if (d->old >= 0)
+        sys->close(sys, d->old);
+    free(d->at);
+    *d = (struct draft){ .old = -1 };
+}
+
+/* Renamed, not linked: what is open shall be known by its name. */
+bool draft_replace(struct draft *d, const struct sys *sys, const char *path, struct err *e)
+{
+    if (d->at && retry_rename(sys, d->at, path) != 0)
+        return err_cannot(e, "write", path, errno);
+    draft_leave(d, sys);
+    return true;
+}
+
+void draft_remove(struct draft *d, const struct sys *sys)
+{
+    retry_unlink(sys, d->at);
+    draft_leave(d, sys);
 }
 
 bool draft_keep(struct draft *d, struct file *f, struct err *e)
@@ -128,8 +140,7 @@ bool draft_keep(struct draft *d, struct file *f, struct err *e)
         draft_drop(d, f);
         return false;
     }
-    free(d->at);
-    d->at = NULL;
+    draft_leave(d, f->sys);
     return folder_sync_of(f->sys, f->path, e);
 }
 
@@ -138,7 +149,5 @@ void draft_drop(struct draft *d, struct file *f)
     struct err ignored = ERR_NONE;
 
     file_close(f, &ignored);
-    retry_unlink(f->sys, d->at);
-    free(d->at);
-    d->at = NULL;
+    draft_remove(d, f->sys);
 }

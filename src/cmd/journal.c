@@ -45,7 +45,7 @@ static bool pour(const struct app *app, const char *journal, struct writer *w, s
 }
 
 bool journal_finish(const struct app *app, const char *journal, const char *target,
-                    const struct format *format, bool replace, struct err *e)
+                    const struct format *format, bool replace, bool *empty, struct err *e)
 {
     struct writer w;
 
@@ -55,5 +55,9 @@ bool journal_finish(const struct app *app, const char *journal, const char *targ
         writer_abandon(&w);
         return false;
     }
-    return writer_finish(&w, e);
+    *empty = writer_is_empty(&w);
+    if (!*empty)
+        return writer_finish(&w, e);
+    writer_abandon(&w);
+    return true;
 }

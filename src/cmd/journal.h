@@ -16,8 +16,10 @@ const char *journal_name(struct arena *a, const char *path, const struct format 
 bool journal_is(const char *path, struct arena *a, const char **target,
                 const struct format **format);
 
-/* Makes the document of it, which stays. */
+/* Makes the document of the journal, which stays. A journal that gives no interaction makes no
+ * document and replaces none: `*empty` is true then. */
 bool journal_finish(const struct app *app, const char *journal, const char *target,
-                    const struct format *format, bool replace, struct err *e) MUST_CHECK;
+                    const struct format *format, bool replace, bool *empty,
+                    struct err *e) MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 #include "cmd/reel.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "cmd/journal.h"
 #include "format/recording-line.h"
 #include "trace/limits.h"
@@ -28,10 +29,26 @@ static struct sink *way_to_the_file(struct reel *r)
     return redaction_door(r->how->redaction, &r->counting);
 }
 
+/* Whether there is something that is worth replacing an old file. A client that reaches no
+ * server leaves only its own requests. */
+static bool recorded_anything(const struct reel *r)
+{
+    return r->any_message && r->answered;
+}
+
+static void note_session(struct reel *r, const struct record *record)
+{
+    r->any_message |=
+        record->kind == RECORD_MESSAGE || (record->kind == RECORD_GAP && record->gap.messages);
+    r->answered |=
+        record->kind == RECORD_HTTP_RESPONSE && str_eq(record->http.by, STR("server"));
+}
+
 static bool put_counted(struct sink *self, const struct record *record, struct err *e)
 {
     struct reel *r = (struct reel *)((char *)self - offsetof(struct reel, counting));
 
+    note_session(r, record);
     if (r->place->format != &recording_format && !r->loss.sink.put(&r->loss.sink, record, e))
         return false;
     return r->live.sink.put(&r->live.sink, record, e);
@@ -46,6 +63,7 @@ void reel_init(struct reel *r, const struct app *app, struct record_place *place
         .how = how,
         .started_us = clock_mono_us(),
         .counting = { put_counted },
+        .answered = how->server != NULL,
         .waits = waits,
         .to = to,
     };
@@ -87,6 +105,17 @@ static void tell_trouble(const struct reel *r, enum appender_trouble kind, const
     }
 }
 
+/* Tells the first failure; the next call tries again. */
+static void replace_old(struct reel *r)
+{
+    bool ok = live_replace(&r->live, &r->why);
+
+    if (!ok && !r->replace_failed)
+        log_say(r->app->log, LOG_WARN, "%s; the recording is in '%s' for now", r->why.msg,
+                live_path(&r->live));
+    r->replace_failed = !ok;
+}
+
 /* The file takes it in any case, or says what it lost; what does not even come there is told
  * here, once. */
 void reel_check(struct reel *r, bool kept)
@@ -99,6 +128,8 @@ void reel_check(struct reel *r, bool kept)
     live_flush(&r->live);
     while ((kind = live_trouble(&r->live, &r->why)) != APPENDER_FINE)
         tell_trouble(r, kind, &r->why);
+    if (recorded_anything(r) && !r->live.finished)
+        replace_old(r);
 }
 
 static struct str json_strings(struct arena *a, char *const *at, size_t count)
@@ -227,26 +258,42 @@ static bool lost_said(const struct loss *l)
     return any;
 }
 
-/* What the file is, in one line, with all that there is to be said about it. */
-static void say_result(const struct reel *r, const struct live_end *end, const char *remark)
+/* What is in the file, if there is one. */
+static void add_count(struct buf *text, const struct reel *r, const struct live_end *end,
+                      bool empty)
 {
     unsigned long long lost = end->lost + r->too_long, seen = r->tap.seq + r->too_long;
-    enum log_level level = lost || remark || r->journal_kept ? LOG_WARN : LOG_INFO;
+    struct err ignored = ERR_NONE;
+    const char *path = r->place->path;
+
+    if (lost)
+        buf_printf(text, "recorded only %llu of %llu messages", seen - lost, seen);
+    else if (empty)
+        buf_printf(text, "nothing was recorded");
+    else
+        buf_printf(text, "recorded %llu message%s", seen, seen == 1 ? "" : "s");
+    if (!empty)
+        buf_printf(text, " in %s", path);
+    else
+        buf_printf(text, "; '%s' was not %s", path,
+                   file_may_create(r->app->sys, path, false, &ignored) ? "made" : "changed");
+}
+
+/* The result in one line. `empty`: there was nothing to make a file of. */
+static void say_result(const struct reel *r, const struct live_end *end, const char *remark,
+                       bool empty)
+{
+    bool bad = end->lost || r->too_long || remark || r->journal_kept || empty;
     struct buf text;
 
     buf_init(&text, RESULT_TEXT);
-    if (lost)
-        buf_printf(&text, "recorded only %llu of %llu messages in %s", seen - lost, seen,
-                   r->place->path);
-    else
-        buf_printf(&text, "recorded %llu message%s in %s", seen, seen == 1 ? "" : "s",
-                   r->place->path);
+    add_count(&text, r, end, empty);
     if (end->parts > 1)
         buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
     if (r->too_long)
         buf_printf(&text, "; %llu %s longer than --max-message",
                    (unsigned long long)r->too_long, r->too_long == 1 ? "was" : "were");
-    if (loss_any(&r->loss)) {
+    if (loss_any(&r->loss) && !empty) {
         buf_printf(&text, "; lost in '%s': ", r->place->format->name);
         loss_add(&text, &r->loss);
     }
@@ -254,20 +301,19 @@ static void say_result(const struct reel *r, const struct live_end *end, const c
         buf_printf(&text, "; %s", remark);
     if (r->journal_kept)
         buf_printf(&text, "; everything that was recorded is in %s", r->place->live);
-    log_say(r->app->log, level, "%.*s", STR_ARG(buf_str(&text)));
+    log_say(r->app->log, bad ? LOG_WARN : LOG_INFO, "%.*s", STR_ARG(buf_str(&text)));
     buf_release(&text);
 }
 
-/* The document of a journal; true if there is none to be made. The journal stays as long as
- * it has anything that whoever wants everything would miss. */
-static bool make_document(struct reel *r, const struct live_end *end)
+/* Makes the document of a journal. False: that failed, which was told. `*empty`: there is no
+ * interaction to make one of. The journal stays as long as it has anything that a reader who
+ * wants everything would miss. */
+static bool make_document(struct reel *r, const struct live_end *end, bool *empty)
 {
     const struct record_place *p = r->place;
     struct err e = ERR_NONE;
 
-    if (!record_place_is_journal(p))
-        return true;
-    if (!journal_finish(r->app, p->live, p->path, p->format, p->force, &e)) {
+    if (!journal_finish(r->app, p->live, p->path, p->format, p->force, empty, &e)) {
         err_hint(&e, "everything that was recorded is in '%s'", p->live);
         log_err(r->app->log, &e);
         return false;
@@ -278,18 +324,45 @@ static bool make_document(struct reel *r, const struct live_end *end)
     return true;
 }
 
+/* Whether all that was recorded is lost. */
+static bool is_all_lost(const struct reel *r, const struct live_end *end)
+{
+    return end->lost >= r->tap.seq && live_path(&r->live) != r->place->live;
+}
+
+/* Puts the recording in the place of the old file, if that was not done. False: that failed,
+ * which was told. On a disk that hangs a rename may hang, too. */
+static bool keep_recording(struct reel *r, const struct live_end *end, bool *empty)
+{
+    struct err e = ERR_NONE;
+    bool ok;
+
+    *empty =
+        r->place->force && end->parts == 1 && (!recorded_anything(r) || is_all_lost(r, end));
+    if (*empty) {
+        live_remove(&r->live);
+        return true;
+    }
+    ok = end->late ? live_path(&r->live) == r->place->live : live_replace(&r->live, &e);
+    if (!ok)
+        log_say(r->app->log, LOG_ERROR, "'%s' was not replaced%s%s; the recording is in '%s'",
+                r->place->path, e.msg[0] ? ": " : "", e.msg, live_path(&r->live));
+    return ok;
+}
+
 int reel_end(struct reel *r, int code, const char *remark)
 {
+    bool missing, made, empty = false;
     struct live_end how;
-    bool missing, made;
 
     reel_check(r, tap_end(&r->tap, code, reel_now(r), &r->why));
     live_finish(&r->live, &how);
     reel_check(r, true);
+    made = record_place_is_journal(r->place) ? make_document(r, &how, &empty)
+                                             : keep_recording(r, &how, &empty);
     live_release(&r->live);
-    made = make_document(r, &how);
     if (made)
-        say_result(r, &how, remark);
+        say_result(r, &how, remark, empty);
     missing =
         how.incomplete || how.unsynced || r->left_out || r->too_long || lost_said(&r->loss);
     return made && !(missing && r->how->strict) ? code : RECORD_SESSION_FAILED;

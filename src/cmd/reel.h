@@ -46,6 +46,9 @@ struct reel {
     uint64_t too_long;     /* messages that were, for us */
     const char *aside; /* what an earlier recorder has left here, by its new name; or NULL */
     bool journal_kept; /* it has what the document has not */
+    bool any_message;  /* set by the first message that was put, also one that was too long */
+    bool answered;     /* set by the first HTTP response of the server; at once for a command */
+    bool replace_failed; /* set when the old file could not be replaced, until it could */
     void (*waits)(void *to);
     void *to;
 };
@@ -61,13 +64,17 @@ void reel_abandon(struct reel *r); /* nothing came of it: the file is removed */
 
 struct tap_time reel_now(struct reel *r);
 
-/* After everything that was put: was it kept? `why` has the reason if not. */
+/* After everything that was put: was it kept? `why` has the reason if not. An old file with
+ * the recording's name is replaced here, once something was recorded: a message that passed
+ * to or from a server that was there. */
 void reel_check(struct reel *r, bool kept);
 
 /* The header, for a server that is reached over `transport`. */
 void reel_begin(struct reel *r, struct str transport);
 
-/* The footer and the end of the file. `code` is what the session ended with, `remark` (may
+/* The footer and the end of the file. If nothing was recorded and an old file was to be
+ * replaced or a document was to be made, the old file stays as it was and no new one is made,
+ * which is told. `code` is what the session ended with, `remark` (may
  * be NULL) what else is to be said in the last line; the exit code. */
 int reel_end(struct reel *r, int code, const char *remark);
 

@@ -455,7 +455,7 @@ static void end_one_waiting(struct cassette_gather *g, void *value)
         forget(g, q);
 }
 
-static void end_recording(struct cassette_gather *g)
+void cassette_gather_end(struct cassette_gather *g)
 {
     end_interaction(g);
     for_all(g, &g->exchanges, end_one_exchange);
@@ -464,7 +464,7 @@ static void end_recording(struct cassette_gather *g)
 
 static void take_header(struct cassette_gather *g, const struct record *r)
 {
-    end_recording(g);
+    cassette_gather_end(g);
     if (!g->headed)
         g->told = cassette_model_from_header(r, &g->arena, &g->meta);
     g->headed = true;
@@ -484,7 +484,7 @@ bool cassette_gather_put(struct cassette_gather *g, const struct record *r)
 
 struct cassette_metadata cassette_gather_finish(struct cassette_gather *g)
 {
-    end_recording(g);
+    cassette_gather_end(g);
     if (!g->told && g->facts.protocol.len)
         g->meta.protocol = arena_str(&g->arena, buf_str(&g->facts.protocol));
     if (!g->told && g->facts.server_info.len)

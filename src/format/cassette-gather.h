@@ -25,7 +25,10 @@ struct cassette_gather *cassette_gather_new(struct cassette_sink *to);
 /* False: more is incomplete than can be kept; the gatherer is of no use any more. */
 bool cassette_gather_put(struct cassette_gather *g, const struct record *r) MUST_CHECK;
 
-/* Nothing follows. The metadata is valid until cassette_gather_free(). */
+/* Nothing follows: completes what can be completed without more. */
+void cassette_gather_end(struct cassette_gather *g);
+
+/* The same. The metadata is valid until cassette_gather_free(). */
 struct cassette_metadata cassette_gather_finish(struct cassette_gather *g);
 
 void cassette_gather_free(struct cassette_gather *g);

@@ -370,6 +370,14 @@ static void cassette_put(void *state, struct buf *to, const struct record *r)
     to->full = to->full || s->failed || s->interactions.full;
 }
 
+static bool cassette_is_empty(void *state)
+{
+    struct cassette_writer *s = state;
+
+    cassette_gather_end(s->gather);
+    return !s->interactions.len && !s->failed;
+}
+
 static void cassette_end(void *state, struct buf *to)
 {
     struct cassette_writer *s = state;
@@ -396,4 +404,5 @@ const struct format cassette_format = {
     .begin = cassette_begin,
     .put = cassette_put,
     .end = cassette_end,
+    .is_empty = cassette_is_empty,
 };

@@ -65,6 +65,10 @@ struct format {
     void *(*begin)(void); /* the writer's own state */
     void (*put)(void *state, struct buf *to, const struct record *r);
     void (*end)(void *state, struct buf *to); /* what is left to write; frees the state */
+
+    /* Whether end() would write nothing but metadata; no put() follows. NULL in a format of
+     * lines. */
+    bool (*is_empty)(void *state);
 };
 
 /* The only list of formats, NULL-ended, in probe order. */

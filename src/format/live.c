@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/draft.h"
 #include "trace/limits.h"
 
 enum {
@@ -140,11 +139,13 @@ const char *live_part_name(struct arena *a, const char *path, const struct forma
  * recording. */
 static bool make_next_file(struct live *l, struct file *f, struct err *e)
 {
+    struct draft named;
+
     for (unsigned i = 0; i < NAME_TRIES; i++) {
         const char *name =
             live_part_name(&l->kept, l->config.path, l->config.format, ++l->part);
 
-        if (draft_open_locked(f, l->sys, name, false, e))
+        if (draft_open_locked(&named, f, l->sys, name, false, e))
             return true;
         if (e->kind != ERR_USAGE)
             break;
@@ -188,7 +189,7 @@ static void go_on_in_next_part(struct live *l)
     struct err e = ERR_NONE;
     struct file next;
 
-    if (make_next_file(l, &next, &e)) {
+    if (live_replace(l, &e) && make_next_file(l, &next, &e)) {
         l->turn_at = l->config.rotate;
         turn(l, &next);
     } else {
@@ -344,11 +345,11 @@ static bool open_file(struct live *l, struct err *e)
     c.last = l->config.plain ? compose_plain_footer : NULL;
     c.waits = tell_waiting;
     c.to = l;
-    if (!draft_open_locked(&f, l->sys, l->config.path, l->config.replace, e))
+    if (!draft_open_locked(&l->draft, &f, l->sys, l->config.path, l->config.replace, e))
         return false;
     if (appender_open(&l->file, &f, &c, e))
         return true;
-    l->sys->unlink(l->sys, l->config.path);
+    live_remove(l);
     return false;
 }
 
@@ -377,6 +378,18 @@ enum appender_trouble live_trouble(struct live *l, struct err *e)
     return kind ? (enum appender_trouble)kind : appender_trouble(l->file, e);
 }
 
+bool live_replace(struct live *l, struct err *e)
+{
+    if (!l->draft.at || (!l->finished && !appender_is_well(l->file)))
+        return true;
+    return draft_replace(&l->draft, l->sys, l->config.path, e);
+}
+
+const char *live_path(const struct live *l)
+{
+    return l->draft.at ? l->draft.at : l->config.path;
+}
+
 void live_finish(struct live *l, struct live_end *end)
 {
     struct appender_end how;
@@ -394,17 +407,27 @@ void live_finish(struct live *l, struct live_end *end)
         lines += how.lost.lanes[i].lines;
     }
     end->incomplete = lines || l->left_out || how.late;
+    l->finished = true;
+}
+
+void live_remove(struct live *l)
+{
+    if (l->draft.at)
+        draft_remove(&l->draft, l->sys);
+    else
+        l->sys->unlink(l->sys, l->config.path);
 }
 
 void live_abandon(struct live *l)
 {
     end_text(l, &l->last);
     appender_drop(l->file);
-    l->sys->unlink(l->sys, l->config.path);
+    live_remove(l);
 }
 
 void live_release(struct live *l)
 {
+    draft_leave(&l->draft, l->sys);
     appender_free(l->file);
     buf_release(&l->text);
     buf_release(&l->last);

@@ -16,13 +16,14 @@
 
 #include "base/appender.h"
 #include "base/arena.h"
+#include "base/draft.h"
 #include "base/troubles.h"
 #include "format/format.h"
 
 struct live_config {
     const char *path; /* borrowed until the end */
     const struct format *format;
-    bool replace;     /* as file_create() has it; never what stands in a later part's place */
+    bool replace;     /* an old file, which stays until live_replace(); not of a later part */
     bool plain;       /* only headers, messages and footers */
     bool together;    /* lines wait for live_flush() */
     uint64_t rotate;  /* bytes; 0: never */
@@ -39,7 +40,8 @@ struct live {
     struct live_config config;
     const struct sys *sys;
     struct appender *file;
-    void *state; /* the format's own */
+    struct draft draft; /* of the first part, until live_replace() */
+    void *state;        /* the format's own */
     struct buf text, last;
     struct buf held; /* lines that wait for live_flush() */
     struct backlog_line lines[LIVE_TOGETHER];
@@ -53,6 +55,7 @@ struct live {
     uint64_t came[2];         /* messages, by the way they went */
     uint64_t too_long[2];     /* of these, those whose line was too long */
     bool left_out;            /* they, or anything else */
+    bool finished;            /* set by live_finish() */
     struct troubles troubles; /* of parts that could not be made */
 };
 
@@ -74,11 +77,22 @@ void live_flush(struct live *l);
 /* The next trouble that was not told yet. */
 enum appender_trouble live_trouble(struct live *l, struct err *e);
 
+/* Puts the first part in the place of the old file, if there is one. Before live_finish() only
+ * while the disk is well: lines that wait in memory replace nothing; call it again after the
+ * next line. Does nothing once that is done, and on failure can be called again. */
+bool live_replace(struct live *l, struct err *e) MUST_CHECK;
+
+/* Where the first part stands: beside the old file until live_replace(). */
+const char *live_path(const struct live *l);
+
 /* Writes what is left, syncs, closes; live_release() follows in any case. */
 void live_finish(struct live *l, struct live_end *end);
 
-/* Closes and removes the file: there was nothing to record. */
-void live_abandon(struct live *l);
+/* Removes the file after live_finish(): there was nothing to record. An old file stays as it
+ * was, if live_replace() was not called. */
+void live_remove(struct live *l);
+
+void live_abandon(struct live *l); /* closes and removes the file, instead of live_finish() */
 
 void live_release(struct live *l);
 

@@ -97,6 +97,11 @@ static void end_text(struct writer *w)
         w->format->end(w->state, &w->text);
 }
 
+bool writer_is_empty(struct writer *w)
+{
+    return w->format->is_empty && w->format->is_empty(w->state);
+}
+
 static void release(struct writer *w)
 {
     buf_release(&w->text);

@@ -25,6 +25,10 @@ struct writer {
 bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
                        const struct format *format, struct err *e) MUST_CHECK;
 
+/* Whether no interaction was put, where the format is one document; nothing may be put after
+ * this. */
+bool writer_is_empty(struct writer *w);
+
 /* Writes what the format has left to write, syncs and closes. On failure the file is not
  * there. */
 bool writer_finish(struct writer *w, struct err *e) MUST_CHECK;

@@ -68,45 +68,82 @@ static void the_old_file_is_there_until_the_new_one_is(void **state)
     assert_int_equal(scratch_count("."), 1);
 }
 
+static void assert_taken(void)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct draft d;
+
+    assert_false(draft_open_locked(&d, &f, &sys_real, "file", true, &e));
+    assert_string_equal(e.msg, "cannot write 'file': another process is writing it");
+}
+
 static void of_two_who_replace_a_file_one_gives_way(void **state)
 {
-    struct file first = FILE_CLOSED, second = FILE_CLOSED;
+    struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
+    struct draft d;
     size_t done;
 
     (void)state;
     scratch_put("file", STR("old"));
-    assert_false(draft_open_locked(&first, &sys_real, "file", false, &e));
+    assert_false(draft_open_locked(&d, &f, &sys_real, "file", false, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     for (int i = 0; i < 2; i++) { /* with an old file, and without */
-        assert_true(draft_open_locked(&first, &sys_real, "file", true, &e));
-        assert_false(draft_open_locked(&second, &sys_real, "file", true, &e));
-        assert_string_equal(e.msg, "cannot write 'file': another process is writing it");
-        assert_true(file_write(&first, STR("new"), &done, &e));
+        assert_true(draft_open_locked(&d, &f, &sys_real, "file", true, &e));
+        assert_taken();
+        assert_true(file_write(&f, STR("new"), &done, &e));
+        assert_content("file", i ? STR("new") : STR("old"));
+        assert_true(draft_replace(&d, &sys_real, "file", &e));
+        assert_true(draft_replace(&d, &sys_real, "file", &e)); /* does nothing */
+        assert_taken();
         assert_content("file", STR("new"));
-        assert_true(file_close(&first, &e));
+        assert_true(file_close(&f, &e));
         assert_int_equal(scratch_count("."), 1);
         unlink("file");
     }
 }
 
-static void a_file_that_cannot_be_put_in_place_leaves_nothing(void **state)
+static void a_locked_draft_that_is_removed_leaves_the_old_file_free(void **state)
+{
+    struct file f = FILE_CLOSED;
+    struct err e = ERR_NONE;
+    struct draft d;
+
+    (void)state;
+    scratch_put("file", STR("old"));
+    for (int i = 0; i < 2; i++) {
+        assert_true(draft_open_locked(&d, &f, &sys_real, "file", true, &e));
+        assert_int_equal(scratch_count("."), 2);
+        draft_drop(&d, &f);
+        assert_content("file", STR("old"));
+        assert_int_equal(scratch_count("."), 1);
+    }
+}
+
+static void a_file_that_cannot_be_put_in_place_replaces_nothing(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
     struct fault_sys sys;
+    struct draft d;
 
     (void)state;
     scratch_put("file", STR("old"));
     fault_init(&sys);
     fault_fail(&sys, FAULT_RENAME, 1, 1, EINTR);
     fault_fail(&sys, FAULT_RENAME, 2, 1, EIO);
-    assert_false(draft_open_locked(&f, &sys.sys, "file", true, &e));
+    assert_true(draft_open_locked(&d, &f, &sys.sys, "file", true, &e));
+    assert_false(draft_replace(&d, &sys.sys, "file", &e));
     assert_string_equal(e.msg, "cannot write 'file': Input/output error");
     assert_content("file", STR("old"));
+    assert_int_equal(scratch_count("."), 2);
+    assert_true(draft_replace(&d, &sys.sys, "file", &e)); /* it can be tried again */
+    assert_content("file", STR_NONE);
+    assert_true(file_close(&f, &e));
     assert_int_equal(scratch_count("."), 1);
     assert_int_equal(mkdir("dir", 0700), 0);
-    assert_false(draft_open_locked(&f, &sys_real, "dir", true, &e));
+    assert_false(draft_open_locked(&d, &f, &sys_real, "dir", true, &e));
     assert_string_equal(e.msg, "cannot write 'dir': it is a directory, not a file");
 }
 
@@ -298,7 +335,8 @@ int main(void)
         IN_A_DIRECTORY(a_dropped_draft_leaves_nothing),
         IN_A_DIRECTORY(the_old_file_is_there_until_the_new_one_is),
         IN_A_DIRECTORY(of_two_who_replace_a_file_one_gives_way),
-        IN_A_DIRECTORY(a_file_that_cannot_be_put_in_place_leaves_nothing),
+        IN_A_DIRECTORY(a_file_that_cannot_be_put_in_place_replaces_nothing),
+        IN_A_DIRECTORY(a_locked_draft_that_is_removed_leaves_the_old_file_free),
         IN_A_DIRECTORY(it_stands_in_the_folder_of_its_name),
         IN_A_DIRECTORY(a_long_name_is_no_trouble),
         IN_A_DIRECTORY(what_stands_in_the_way_is_told_at_once),

@@ -26,9 +26,10 @@ static struct app app_at(struct desk *d)
 static bool finish(struct desk *d, bool replace, struct err *e)
 {
     struct app app = app_at(d);
+    bool empty = false;
 
     return journal_finish(&app, "a.json.cassette.journal", "a.json", &cassette_format, replace,
-                          e);
+                          &empty, e);
 }
 
 static void its_name_says_what_it_is_to_become(void **state)
@@ -119,6 +120,22 @@ static void somebody_elses_file_is_replaced_only_when_asked(void **state)
     assert_int_equal(desk_count(d), 2);
 }
 
+static void a_journal_without_an_interaction_makes_no_document(void **state)
+{
+    struct desk *d = *state;
+    struct app app = app_at(d);
+    struct err e = ERR_NONE;
+    bool empty = false;
+
+    desk_put(d, "a.json.cassette.journal", HEADER PING);
+    desk_put(d, "a.json", "theirs");
+    assert_true(journal_finish(&app, "a.json.cassette.journal", "a.json", &cassette_format,
+                               true, &empty, &e));
+    assert_true(empty);
+    assert_string_equal(desk_get(d, "a.json"), "theirs");
+    assert_int_equal(desk_count(d), 2);
+}
+
 static void a_journal_that_breaks_off_gives_what_is_in_it(void **state)
 {
     struct desk *d = *state;
@@ -138,6 +155,7 @@ int main(void)
         AT_A_DESK(if_anything_fails_the_journal_stays),
         AT_A_DESK(if_the_folder_cannot_be_synced_the_journal_stays_too),
         AT_A_DESK(somebody_elses_file_is_replaced_only_when_asked),
+        AT_A_DESK(a_journal_without_an_interaction_makes_no_document),
         AT_A_DESK(a_journal_that_breaks_off_gives_what_is_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
