@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "mcp/code.h"
 
-enum { BAD_REQUEST = 400, BAD_GATEWAY = 502 };
+enum { BAD_REQUEST = 400, BAD_GATEWAY = 502, SECOND_US = 1000000 };
 
 #define WHO_WE_ARE "{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"
 
@@ -128,6 +128,19 @@ struct http_turn *front_server_whom(const struct front_server *s, const struct h
         return open;
     open = find_open(s, t, true, &others);
     return s->ear && (others || !open) ? s->ear : open;
+}
+
+/* `replied_us` is the time at which the next response would be due at one for each second. */
+bool front_server_may_reply(struct front_server *s, int64_t now_us)
+{
+    int64_t burst = (int64_t)FRONT_SERVER_REPLIES * SECOND_US;
+
+    if (s->replied_us < now_us)
+        s->replied_us = now_us;
+    if (s->replied_us + SECOND_US > now_us + burst)
+        return false;
+    s->replied_us += SECOND_US;
+    return true;
 }
 
 struct str front_server_hello(const struct front_server *s)

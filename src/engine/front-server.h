@@ -15,12 +15,14 @@ enum front_role { SPARE, OF_SESSION, SHARED_LEGACY, SHARED_MODERN };
 struct front_server {
     uint64_t number;
     enum front_role role;
+    bool waiting;  /* it has no process yet: all that may run do. What is asked waits */
     bool greeting; /* by us: what is asked waits */
     bool ending;
     struct server_link link; /* unless it is a spare */
-    struct buf asked;        /* while it is greeted: lines */
+    struct buf asked;        /* while it waits or is greeted: lines */
     uint64_t timer;          /* of the greeting */
     int64_t used_us;         /* when somebody last had to do with it */
+    int64_t replied_us;      /* see front_server_may_reply() */
 
     /* Of one that is for a session: */
     uint64_t session; /* 0: it has no name yet */
@@ -63,6 +65,12 @@ struct front_server *front_server_idle(const struct map *servers, const struct h
  * may come back. NULL: there is nobody, or not yet. */
 struct http_turn *front_server_whom(const struct front_server *s, const struct http_turns *t,
                                     bool apart);
+
+/* Whether mcpreel may respond to one more request of the server in the place of its clients.
+ * At most FRONT_SERVER_REPLIES at once, then one more for each second: a server that sends a
+ * request for every response must not keep itself and mcpreel busy. */
+enum { FRONT_SERVER_REPLIES = 100 };
+bool front_server_may_reply(struct front_server *s, int64_t now_us);
 
 /* What one that is shared is greeted with: of the era without sessions it is asked whether it
  * speaks that. Its answer has FRONT_SERVER_HELLO_ID. */

@@ -48,6 +48,14 @@ void front_servers_act(struct front_servers *f, enum action_kind kind,
     f->out->put(f->out, &a);
 }
 
+static void start_process(struct front_servers *f, struct front_server *s)
+{
+    BUG_IF(f->processes >= f->max);
+    f->processes++;
+    s->waiting = false;
+    front_servers_act(f, ACTION_START_UPSTREAM, s, STR_NONE);
+}
+
 static struct front_server *start(struct front_servers *f, int64_t now_us)
 {
     struct front_server *s = front_server_new(++f->started);
@@ -56,7 +64,9 @@ static struct front_server *start(struct front_servers *f, int64_t now_us)
     s->used_us = now_us;
     map_put(&f->all, map_number(&s->number), s);
     f->running++;
-    front_servers_act(f, ACTION_START_UPSTREAM, s, STR_NONE);
+    s->waiting = f->processes >= f->max;
+    if (!s->waiting)
+        start_process(f, s);
     return s;
 }
 
@@ -88,8 +98,10 @@ void front_servers_greet(struct front_servers *f, struct front_server *s)
 {
     struct action a = { .kind = ACTION_SET_TIMER, .delay_us = (int64_t)GREETING_S * SECOND_US };
 
-    front_servers_act(f, ACTION_SEND_UPSTREAM, s, front_server_hello(s));
     s->greeting = true;
+    if (s->waiting)
+        return; /* until it is started */
+    front_servers_act(f, ACTION_SEND_UPSTREAM, s, front_server_hello(s));
     s->timer = a.timer = ++f->alarms;
     map_put(&f->timers, map_number(&s->timer), s);
     f->out->put(f->out, &a);
@@ -121,7 +133,7 @@ void front_servers_send(struct front_servers *f, struct front_server *s, struct 
 {
     if (!text.len)
         return;
-    if (!s->greeting) {
+    if (!s->greeting && !s->waiting) {
         front_servers_act(f, ACTION_SEND_UPSTREAM, s, text);
         return;
     }
@@ -166,10 +178,29 @@ void front_servers_retire(struct front_servers *f, struct front_server *s)
     f->running--;
 }
 
+static void start_waiting(struct front_servers *f)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&f->all, e));) {
+        struct front_server *s = e->value;
+
+        if (!s->waiting)
+            continue;
+        start_process(f, s);
+        if (s->greeting)
+            front_servers_greet(f, s);
+        else
+            front_servers_go_on(f, s);
+        return;
+    }
+}
+
 void front_servers_forget(struct front_servers *f, struct front_server *s)
 {
     BUG_IF(!s->ending);
+    f->processes -= !s->waiting;
     map_remove(&f->all, map_number(&s->number));
     map_remove(&f->timers, map_number(&s->timer));
     front_server_free(s);
+    if (f->processes < f->max)
+        start_waiting(f);
 }

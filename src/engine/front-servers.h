@@ -2,8 +2,10 @@
  * for, and what is said to them.
  *
  * One is nobody's yet (the spare), or that of a session, or shared by those without one: one
- * for each era. There are so many and no more; those that are ending do not count, up to as
- * many again. One that is greeted by us hears what it is asked once it has answered that.
+ * for each era. There are never more than `max` processes. A server that is ending makes room
+ * for another one at once, which waits until the process has ended: what it is asked is sent
+ * then. As many again may be ending. One that is greeted by us hears what it is asked once it
+ * has answered that.
  *
  * Puts wishes into a sink: that a server be started, that it be told something, that something
  * of it is given up. Who waits for an answer of a server is for others to know: with them it
@@ -20,7 +22,8 @@ struct front_servers {
     struct map sessions; /* number to struct front_server */
     struct map timers;   /* to struct front_server, which is being greeted */
     struct session_ids ids;
-    size_t running;                 /* those that do not end */
+    size_t running;                 /* those that do not end; those that wait, too */
+    size_t processes;               /* those that were started and have not ended */
     uint64_t started, alarms;       /* ever */
     struct front_server *spare;     /* NULL: there is none */
     struct front_server *shared[2]; /* of those without a session: legacy, modern; or NULL */
@@ -72,7 +75,7 @@ void front_servers_keep(struct front_servers *f, struct front_server *s, struct 
 /* Nobody is served by it any longer, and who has not heard it by now never will. */
 void front_servers_retire(struct front_servers *f, struct front_server *s);
 
-/* The end of one that has retired. */
+/* The end of one that has retired. The oldest that waits is started in its place. */
 void front_servers_forget(struct front_servers *f, struct front_server *s);
 
 #endif

@@ -101,12 +101,16 @@ static void dismiss(struct http_front *f, struct front_server *s, const struct h
     f->own = STR_NONE;
 }
 
+/* `s` may be freed: one that has no process is forgotten at once. */
 static void end_server(struct http_front *f, struct front_server *s,
                        const struct http_verdict *v)
 {
     dismiss(f, s, v);
     front_servers_retire(&f->servers, s);
-    front_servers_act(&f->servers, ACTION_END_UPSTREAM, s, STR_NONE);
+    if (s->waiting)
+        front_servers_forget(&f->servers, s);
+    else
+        front_servers_act(&f->servers, ACTION_END_UPSTREAM, s, STR_NONE);
 }
 
 /* The place of whoever has been idle longest; false if nobody is. */
@@ -302,6 +306,16 @@ static void say_all(struct http_front *f, struct front_server *s,
         server_link_done(&s->link, said->call);
 }
 
+/* Responds to a request of a server that several clients share. */
+static void reply(struct http_front *f, struct front_server *s, const struct server_said *said,
+                  const struct record *r)
+{
+    if (front_server_may_reply(s, f->now_us))
+        front_servers_act(&f->servers, ACTION_SEND_UPSTREAM, s, said->text);
+    else
+        front_servers_act(&f->servers, ACTION_UNHEARD, s, json_raw(r->message.msg));
+}
+
 static void hear_server(struct http_front *f, const struct event *ev)
 {
     struct front_server *s = front_servers_find(&f->servers, ev->server);
@@ -328,10 +342,10 @@ static void hear_server(struct http_front *f, const struct event *ev)
         say_to_call(f, s, &said, &m);
     else if (said.to == SAID_TO_CLIENT)
         say_to_client(f, s, &said);
+    else if (said.to == SAID_TO_US)
+        reply(f, s, &said, r);
     else
-        front_servers_act(&f->servers,
-                          said.to == SAID_TO_US ? ACTION_SEND_UPSTREAM : ACTION_UNHEARD, s,
-                          said.text);
+        front_servers_act(&f->servers, ACTION_UNHEARD, s, said.text);
 }
 
 static void lose_server(struct http_front *f, uint64_t number, struct str why)
@@ -532,6 +546,10 @@ static void hear_posted(struct http_front *f, const struct front_ask *q)
         refuse(f, q->exchange, &v, q->id);
         return;
     }
+    if (s->asked.len > FRONT_SERVER_ASKED) {
+        refuse_another(f, q);
+        return;
+    }
     sse_sessions_accept(&f->sse, q->exchange);
     pass_values(f, s, s->sse->exchange);
 }
@@ -627,8 +645,10 @@ static void hear_end(struct http_front *f)
     for (struct map_entry *e = NULL; (e = map_next(&f->servers.all, e));) {
         struct front_server *s = e->value;
 
-        if (!s->ending)
-            end_server(f, s, &v);
+        if (s->ending)
+            continue;
+        end_server(f, s, &v);
+        e = NULL; /* the map may have changed */
     }
     f->out->put(f->out, &finish);
 }

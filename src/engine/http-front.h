@@ -13,7 +13,8 @@
  *
  * There are so many servers and no more. Who needs another one then takes the place of the
  * session that has been idle longest, with nobody waiting for anything; if there is none it is
- * told to come back later. Those that are ending do not count, up to as many again.
+ * told to come back later. A server that is ending still counts: the
+ * new one is started when that has ended, and what its client sends waits meanwhile.
  *
  * What a server says goes to the request it belongs to (engine/server-link.h). If that cannot
  * be told, it goes to the only request that is open; else to the stream that the client has

@@ -71,7 +71,7 @@ def come_and_go(mcpreel, path, rounds):
             for kind in KINDS:
                 kind(program)
             now = family(program.process.pid)
-            assert len(now) <= 2 * 2 * SERVERS  # each has a watchdog; as many again may be on their way out
+            assert len(now) <= 2 * SERVERS  # each has a watchdog; those that are ending count
             seen.update((pid, born) for pid in now if (born := birth(pid)))
             took.append((memory(program.process.pid), descriptors(program.process.pid)))
         assert program.stop() == 0, program.err

@@ -4,11 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from front_clients import begin, is_alive, recorded, tool, wait_dead
-from http_peers import WAIT, Program, initialize, of
+from http_peers import WAIT, Program, call, initialize, of
 from test_replay import TALK, write_recording
 
 # SERVER_PACE: seconds between its messages. SERVER_TEXT: bytes in each.
@@ -90,6 +91,48 @@ def test_the_server_of_an_ended_session_ends_while_it_talks(record):
     wait_dead(pid)
     assert program.file.stat().st_size - before < 4 * UNREAD_MAX
     assert len(of(recorded(program), "proc", ev="exit")) == 1
+
+
+def test_max_servers_counts_processes_that_are_still_ending(record):
+    program = record("--max-servers", "2")
+    pids = []
+    for _ in range(4):
+        client, session, pid = talking(program)
+        pids.append(pid)
+        assert sum(map(is_alive, pids)) <= 2
+        client.ask(method="DELETE", headers=session)
+        assert client.answer().status == 200
+    assert len(set(pids)) == 4
+
+
+# Sends a request for each error it gets.
+LOOPER = """
+import json, sys
+
+errors = 0
+for line in sys.stdin:
+    got = json.loads(line)
+    if got.get("method") == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": got["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+                          "serverInfo": {"name": "s", "version": "1"}}}), flush=True)
+    elif "method" in got and "id" in got:
+        print(json.dumps({"jsonrpc": "2.0", "id": got["id"], "result": {"errors": errors}}), flush=True)
+    if "error" in got or got.get("method") == "tools/call":
+        errors += "error" in got
+        print(json.dumps({"jsonrpc": "2.0", "id": errors, "method": "roots/list"}), flush=True)
+"""
+
+
+def test_our_error_responses_do_not_feed_a_loop(mcpreel, tmp_path):
+    (tmp_path / "server.py").write_text(LOOPER)
+    program = Program([mcpreel, "record", "--listen", "0", "-o", tmp_path / "r.jsonl", "--", sys.executable, tmp_path / "server.py"])
+    try:
+        client = program.client()
+        assert client.post(tool(1, "loop")).json["result"] == {"errors": 0}
+        time.sleep(2)
+        assert 0 < client.post(call(2)).json["result"]["errors"] <= 200
+    finally:
+        program.close()
 
 
 def test_a_server_that_talks_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, talker):
