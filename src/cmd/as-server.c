@@ -160,7 +160,8 @@ static bool open_client(struct as_server *s, struct err *e)
 static bool serve(struct as_server *s, struct err *e)
 {
     /* Before anybody is told that we are there: it may be enough to ask us to end. */
-    struct signals *signals = signals_watch(s->loop, on_signal, s);
+    struct signals *signals = s->listen ? signals_watch_listener(s->loop, on_signal, s)
+                                        : signals_watch(s->loop, on_signal, s);
     bool opened = open_client(s, e);
 
     if (opened) {

@@ -330,7 +330,7 @@ static int run(struct sessions *s, const struct record_front_settings *front, st
     tell_tap(s);
     s->http.watch = &http_watch;
     s->http.to = s;
-    s->signals = signals_watch(s->loop, on_signal, s);
+    s->signals = signals_watch_listener(s->loop, on_signal, s);
     code = begin(s, front, e);
     if (!code)
         loop_run(s->loop);

@@ -409,7 +409,7 @@ static int run(struct sessions *s, const struct record_http_settings *http, stru
         return app_exit_code(e);
     record_oauth_init(&s->oauth, s->reel.app, str_z(http->server->url));
     old_server_init(&s->old, s->loop, s->reel.app->log, s->server.path);
-    s->signals = signals_watch(s->loop, on_signal, s);
+    s->signals = signals_watch_listener(s->loop, on_signal, s);
     if (!reel_settle(&s->reel, true, e)) {
         code = app_exit_code(e);
     } else if (!tell(s, http, e)) {

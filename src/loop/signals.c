@@ -52,6 +52,13 @@ struct signals *signals_watch(struct loop *l, signals_fn *fn, void *to)
     return s;
 }
 
+struct signals *signals_watch_listener(struct loop *l, signals_fn *fn, void *to)
+{
+    if (is_ignored(SIGINT))
+        signal(SIGINT, SIG_DFL);
+    return signals_watch(l, fn, to);
+}
+
 static void closed(uv_handle_t *uv)
 {
     struct signals *s = uv->data;

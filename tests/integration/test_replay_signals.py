@@ -145,3 +145,22 @@ def test_what_was_recorded_is_not_kept_back_from_clients_on_http(replay, slow):
     assert other.answer().json["id"] == "p"
     assert ended(program.process, signal.SIGTERM) == 0
     assert client.answer().json == result(2, "one")
+
+
+# --- listeners that a script has started in its background
+
+LISTENERS = {
+    "record -- CMD": ["record", "--listen", "0", "-o", "new.jsonl", "--", "cat"],
+    "record --url": ["record", "--listen", "0", "-o", "new.jsonl", "--url", "http://127.0.0.1:9/mcp"],
+    "replay": ["replay", "--listen", "0", "session.jsonl"],
+}
+
+
+@pytest.mark.parametrize("words", LISTENERS)
+def test_a_listener_in_the_background_of_a_script_ends_on_sigint(mcpreel, recording, tmp_path, words):
+    """A shell without job control has what it starts with '&' ignore SIGINT."""
+    program = Program(["sh", "-c", 'trap "" INT; exec "$0" "$@"', mcpreel, *LISTENERS[words]], cwd=tmp_path)
+    try:
+        assert program.stop(signal.SIGINT) == 0, program.err
+    finally:
+        program.close()
