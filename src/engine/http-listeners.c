@@ -47,9 +47,8 @@ void http_listeners_add(struct http_mock *m, struct http_mock_call *call)
     call->stream =
         http_streams_new(&m->streams, c->number, call->number, m->http->stream_has_ids);
     call->stream->for_all = true;
-    if (m->http->stream_primed && call->primes)
-        http_streams_prime(&m->streams, call->stream,
-                           m->http->stream_retries ? (int64_t)m->http->stream_retry_ms : -1);
+    if (m->http->stream_primed && http_script_primes(call->version, m->http->stream_version))
+        http_streams_prime(&m->streams, call->stream, m->http->stream_retry_ms);
     if (c->ear && c->ear->exchange)
         return; /* of those who share a session the first hears what is for all */
     if (c->ear)

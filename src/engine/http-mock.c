@@ -135,17 +135,18 @@ static void cut_off(struct http_mock *m, struct http_mock_call *c)
         drop_call(m, on);
 }
 
-/* What happened on the recorded stream beside its messages, for those who know what it means.
- */
+/* Repeats what happened on the recorded stream beside its messages, if the recorded server
+ * would have done so for this client. */
 static void keep_time(struct http_mock *m, struct http_mock_call *c)
 {
     struct http_stream *x = c->stream;
+    bool primes = c->fact && http_script_primes(c->version, c->fact->version);
 
     while (c->beat && c->beat->after <= x->messages) {
         const struct http_beat *b = c->beat;
 
         c->beat = b->next;
-        if (!x->has_ids || !c->primes)
+        if (!x->has_ids || !primes)
             continue;
         if (b->cut)
             cut_off(m, c);
@@ -428,7 +429,7 @@ static struct http_mock_call *new_call(struct http_mock *m, const struct asked *
     c->client = client;
     c->takes_json = q->call->accept.of[MEDIA_JSON].q > 0 && !client->sse;
     c->takes_sse = q->call->accept.of[MEDIA_SSE].q > 0 && !client->sse;
-    c->primes = http_call_spoken(q->call, agreed, &m->arena) >= MCP_2025_11_25;
+    c->version = http_call_spoken(q->call, agreed, &m->arena);
     buf_init(&c->answers, LIMIT_LINE * 3);
     map_put(&m->calls, map_number(&c->number), c);
     m->newest = c;

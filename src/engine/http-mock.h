@@ -54,9 +54,9 @@ struct http_mock_call {
     bool listens;
     bool modern, batch;
     bool takes_json, takes_sse;
-    bool primes;        /* its client knows events without a message */
-    bool gone;          /* nobody is there */
-    struct buf answers; /* of a batch */
+    bool gone;                /* nobody is there */
+    enum mcp_version version; /* that its client speaks */
+    struct buf answers;       /* of a batch */
 };
 
 struct http_mock {

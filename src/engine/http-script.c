@@ -25,6 +25,9 @@ struct http_pending {
     struct fields fields;
     struct http_call call;
     uint64_t key;
+    uint64_t session;            /* 0: none */
+    enum mcp_version version;    /* that its client speaks */
+    bool begins;                 /* it is an initialize */
     struct http_told *told, own; /* `told`: its own, or that of the stream it goes on with */
     struct http_odd *odd;        /* it is kept whole */
     bool judged;                 /* whether it is odd */
@@ -49,7 +52,10 @@ void http_script_init(struct http_script *h, struct sink *to, struct shelf *shel
     http_params_init(&h->params);
     map_init(&h->open);
     map_init(&h->cut);
+    map_init(&h->agreed);
+    h->stream_version = MCP_2025_11_25;
     /* While it is written everything may be, but for sessions: see judge(). */
+    h->stream_retry_ms = -1;
     h->rules = (struct http_rules){ .legacy = true,
                                     .modern = true,
                                     .stream = true,
@@ -80,6 +86,7 @@ void http_script_release(struct http_script *h)
     close_all(h);
     map_release(&h->open);
     map_release(&h->cut);
+    map_release(&h->agreed);
     map_release(&h->odd);
     map_release(&h->fine);
     http_params_release(&h->params);
@@ -178,6 +185,11 @@ static void read_headers(struct fields *f, struct str headers, struct arena *a)
     json_release(&j);
 }
 
+static enum mcp_version agreed_version(const struct http_script *h, uint64_t session)
+{
+    return (enum mcp_version)(uintptr_t)map_get(&h->agreed, map_number(&session));
+}
+
 static void see_request(struct http_script *h, const struct record *r)
 {
     struct http_pending *p;
@@ -197,6 +209,8 @@ static void see_request(struct http_script *h, const struct record *r)
         .state = state_by_name(r->http.state),
         .kind = INTAKE_EMPTY,
     };
+    p->session = r->has & HAS_SESSION ? r->session : 0;
+    p->version = http_call_spoken(&p->call, agreed_version(h, p->session), &h->scratch);
     p->path = arena_str(&p->arena, r->http.path);
     p->call.posted =
         h->posts_path.len && str_eq(p->path, h->posts_path) && p->call.state != SESSION_NONE;
@@ -231,7 +245,9 @@ static struct http_fact *fact_of(struct http_script *h, const struct http_told *
 static void add_fact(struct http_script *h, struct http_pending *p, uint64_t seq)
 {
     h->facts = vast_reserve(h->facts, &h->fact_cap, h->fact_count + 1, sizeof *h->facts);
-    h->facts[h->fact_count] = (struct http_fact){ .seq = (uint32_t)seq, .key = p->key };
+    h->facts[h->fact_count] = (struct http_fact){ .seq = (uint32_t)seq,
+                                                  .key = p->key,
+                                                  .version = (uint8_t)p->version };
     if (!p->told->count)
         p->told->first = (uint32_t)h->fact_count;
     p->told->count = (uint32_t)(h->fact_count++ - p->told->first + 1);
@@ -248,6 +264,8 @@ static bool hear_client(struct http_script *h, struct http_pending *p, const str
         p->call.kind = INTAKE_MESSAGE;
         p->call.message = &m;
         p->told->id = arena_str(&p->arena, json_raw(m.id));
+        p->begins = m.kind == MCP_REQUEST && str_eq(m.method, STR("initialize"));
+        p->version = http_call_spoken(&p->call, p->version, &h->scratch);
     }
     judge(h, p);
     /* Where something was redacted, header lines and body need not look the same. */
@@ -402,6 +420,14 @@ static void note_answer(struct http_script *h, struct http_pending *p,
     }
 }
 
+static void note_agreed(struct http_script *h, uint64_t session, struct json_val version)
+{
+    enum mcp_version v = mcp_version_parse(json_text(version, &h->scratch));
+
+    if (v != MCP_VERSION_UNKNOWN)
+        map_put(&h->agreed, map_number(&session), (void *)(uintptr_t)v);
+}
+
 /* A stream of HTTP+SSE is the session's, and no answer to what opened it. */
 static bool put_on(struct http_script *h, const struct http_pending *p, const struct record *r,
                    struct err *e)
@@ -427,6 +453,8 @@ static bool hear_server(struct http_script *h, struct http_pending *p, const str
         return !p->odd || add_part(h, p->odd, r->message.msg, STR_NONE, e);
     if (m.kind == MCP_RESULT)
         http_params_learn(&h->params, json_get(m.root, STR("result")));
+    if (p->begins && m.kind == MCP_RESULT && r->has & HAS_SESSION)
+        note_agreed(h, r->session, json_get(m.result, STR("protocolVersion")));
     if (mcp_is_response(&m) && p->told->id.len)
         note_answer(h, p, &m);
     if (p->odd && !add_part(h, p->odd, r->message.msg, STR_NONE, e))
@@ -498,8 +526,10 @@ static void see_event(struct http_script *h, struct http_pending *p, const struc
     if (!str_eq(p->call.method, STR("GET")) || !primes || p->told->count)
         return;
     h->stream_primed = h->stream_has_ids = true;
-    h->stream_retries |= (r->has & HAS_RETRY) != 0;
-    h->stream_retry_ms = (uint32_t)r->sse.retry;
+    if (p->version != MCP_VERSION_UNKNOWN && p->version < h->stream_version)
+        h->stream_version = p->version;
+    if (r->has & HAS_RETRY)
+        h->stream_retry_ms = (int64_t)r->sse.retry;
 }
 
 /* Ids of events that carry messages. A GET may go on with the stream of a call. */
@@ -615,6 +645,11 @@ const struct http_fact *http_script_fact(const struct http_script *h, uint32_t s
             high = middle;
     }
     return low < h->fact_count && h->facts[low].seq == seq ? &h->facts[low] : NULL;
+}
+
+bool http_script_primes(enum mcp_version live, enum mcp_version recorded)
+{
+    return live >= MCP_2025_11_25 || (recorded != MCP_VERSION_UNKNOWN && live >= recorded);
 }
 
 /* Whether it is the path where the recorded server had streams of HTTP+SSE. Parts of which the

@@ -42,6 +42,7 @@ struct http_fact {
     const struct http_beat *beats; /* in order, over all exchanges that it was on */
     uint32_t seq;                  /* of the request */
     uint16_t status;               /* 0: never answered */
+    uint8_t version;               /* enum mcp_version that its client spoke */
     bool json : 1, sse : 1;
     bool has_ids : 1;  /* its events had */
     bool answered : 1; /* the message that answers it was seen */
@@ -78,6 +79,7 @@ struct http_script {
     struct map fine;      /* keys of requests without a body that were not refused */
     struct map open;      /* number of an exchange to struct http_pending */
     struct map cut;       /* of a stream that may be gone on with, to struct http_told */
+    struct map agreed;    /* number of a session to the enum mcp_version it agreed to */
     struct arena scratch; /* for one record */
     struct http_params params;
 
@@ -86,8 +88,10 @@ struct http_script {
     bool seen;               /* there was HTTP at all */
     bool no_stream;          /* it refused one to somebody in a session */
     bool unnamed;            /* it gave one to somebody who did not name that */
-    bool stream_primed, stream_retries, stream_has_ids;
-    uint32_t stream_retry_ms;
+    bool stream_primed, stream_has_ids;
+    enum mcp_version
+        stream_version;             /* the oldest that a client spoke whose stream was primed */
+    int64_t stream_retry_ms;        /* of the event that primes it; -1: it had no `retry` */
     unsigned delete_status;         /* 0: nobody tried */
     struct str sse_path;            /* where it has streams of HTTP+SSE; empty: it does not */
     struct str posts_path;          /* where their messages are posted */
@@ -100,6 +104,10 @@ void http_script_finish(struct http_script *h);
 
 /* NULL: the request was not recorded over HTTP. */
 const struct http_fact *http_script_fact(const struct http_script *h, uint32_t seq);
+
+/* Whether a client gets the events without a message that a recorded client got. They came with
+ * 2025-11-25; servers that sent them to an older client send them to those that are as old. */
+bool http_script_primes(enum mcp_version live, enum mcp_version recorded);
 
 /* NULL: nothing odd is known of such a request to a path. */
 const struct http_odd *http_script_odd(const struct http_script *h, const struct http_call *c,
