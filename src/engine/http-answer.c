@@ -4,7 +4,7 @@
 #include "json/splice.h"
 #include "json/write.h"
 
-enum { OK = 200 };
+enum { OK = 200, NO_CONTENT = 204, NOT_MODIFIED = 304 };
 
 void http_answer_init(struct http_answer *a, struct action_sink *out)
 {
@@ -43,9 +43,13 @@ static void put(struct http_answer *a, enum action_kind kind, uint64_t exchange,
     a->out->put(a->out, &action);
 }
 
+/* Responses with 204 or 304 have no body. A recording may say otherwise: the body is sent then,
+ * with 200. */
 void http_answer_send(struct http_answer *a, uint64_t exchange, unsigned status,
                       struct str body)
 {
+    if (body.len && (status == NO_CONTENT || status == NOT_MODIFIED))
+        status = OK;
     put(a, ACTION_ANSWER, exchange, status, body);
 }
 

@@ -200,9 +200,9 @@ static enum number number_of(struct json_val v, struct arena *a, int64_t *out)
     }
 }
 
-static bool read_count(const struct window *w, struct json_val in, const char *name,
-                       struct arena *a, uint64_t *out, bool *has, struct json_val *beyond,
-                       struct err *e)
+static bool read_number(const struct window *w, struct json_val in, const char *name,
+                        int64_t least, int64_t most, struct arena *a, uint64_t *out, bool *has,
+                        struct json_val *beyond, struct err *e)
 {
     struct json_val v = json_get(in, str_z(name));
     enum number number;
@@ -214,7 +214,7 @@ static bool read_count(const struct window *w, struct json_val in, const char *n
     number = number_of(v, a, &n);
     if (number == NUMBER_NONE)
         return must_be(w, v, name, "a whole number", e);
-    *has = number == NUMBER_FITS && n >= 0;
+    *has = number == NUMBER_FITS && n >= least && n <= most;
     if (*has)
         *out = (uint64_t)n;
     else
@@ -236,8 +236,10 @@ bool cassette_model_read_interaction(const struct window *w, struct json_val v, 
            read_object(w, v, "request", &out->request, e) &&
            read_object(w, v, "response", &out->response, e) &&
            read_bool(w, v, "response_is_sse", a, &out->sse, e) &&
-           read_count(w, v, "response_status", a, &out->status, &out->has_status, beyond, e) &&
-           read_count(w, v, "latency_ms", a, &out->latency_ms, &out->has_latency, beyond, e) &&
+           read_number(w, v, "response_status", RECORD_STATUS_MIN, RECORD_STATUS_MAX, a,
+                       &out->status, &out->has_status, beyond, e) &&
+           read_number(w, v, "latency_ms", 0, INT64_MAX, a, &out->latency_ms, &out->has_latency,
+                       beyond, e) &&
            read_text(w, v, "http_method", NULL_IS_NONE, a, &out->method, e) &&
            read_text(w, v, "http_path", NULL_IS_NONE, a, &out->path, e);
 }

@@ -20,6 +20,11 @@ enum member_type {
     MEMBER_BYTES,   /* "text", or "base64" when they are not UTF-8 */
     MEMBER_BASE64,  /* reads the latter; never writes */
     MEMBER_FOREIGN, /* what other formats do not know; written with what we do not */
+    MEMBER_STATUS,  /* of a final HTTP response */
+    MEMBER_HEADERS, /* kept as text, as are the objects that follow */
+    MEMBER_EVENT,
+    MEMBER_BATCH,
+    MEMBER_RESUMES,
 };
 
 struct member {
@@ -71,8 +76,8 @@ static const struct member message_members[] = {
     { NAMED("dir"), MEMBER_DIR, AT(message.dir), 0, true, 0 },
     { NAMED("msg"), MEMBER_VALUE, AT(message.msg), 0, true, JSON_OBJECT },
     { NAMED("latency_ms"), MEMBER_COUNT, AT(message.latency_ms), HAS_LATENCY, false, 0 },
-    { NAMED("event"), MEMBER_JSON, AT(message.event), 0, false, JSON_OBJECT },
-    { NAMED("batch"), MEMBER_JSON, AT(message.batch), 0, false, JSON_OBJECT },
+    { NAMED("event"), MEMBER_EVENT, AT(message.event), 0, false, 0 },
+    { NAMED("batch"), MEMBER_BATCH, AT(message.batch), 0, false, 0 },
     { NAMED("redelivers"), MEMBER_COUNT, AT(message.redelivers), HAS_REDELIVERS, false, 0 },
     { NAMED("redacted"), MEMBER_TEXTS, AT(message.redacted), 0, false, 0 },
     END,
@@ -82,13 +87,13 @@ static const struct member raw_members[] = {
     { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
     { NAMED("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
-    { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
+    { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, true, 0 },
     { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,
 };
 
 static const struct member stderr_members[] = {
-    { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, false, 0 },
+    { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, true, 0 },
     { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,
 };
@@ -109,20 +114,20 @@ static const struct member http_request_members[] = {
     { NAMED("query"), MEMBER_TEXT, AT(http.query), 0, false, 0 },
     { NAMED("host"), MEMBER_TEXT, AT(http.host), 0, false, 0 },
     { NAMED("origin"), MEMBER_TEXT, AT(http.origin), 0, false, 0 },
-    { NAMED("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
+    { NAMED("headers"), MEMBER_HEADERS, AT(http.headers), 0, false, 0 },
     { NAMED("auth"), MEMBER_BOOL, AT(http.auth), 0, false, 0 },
     { NAMED("body"), MEMBER_TEXT, AT(http.body), 0, false, 0 },
     END,
 };
 
 static const struct member http_response_members[] = {
-    { NAMED("status"), MEMBER_COUNT, AT(http.status), HAS_STATUS, true, 0 },
+    { NAMED("status"), MEMBER_STATUS, AT(http.status), HAS_STATUS, true, 0 },
     { NAMED("took_ms"), MEMBER_COUNT, AT(http.took_ms), HAS_LATENCY, false, 0 },
     { NAMED("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
     { NAMED("media"), MEMBER_TEXT, AT(http.media), 0, false, 0 },
-    { NAMED("resumes"), MEMBER_JSON, AT(http.resumes), 0, false, JSON_OBJECT },
+    { NAMED("resumes"), MEMBER_RESUMES, AT(http.resumes), 0, false, 0 },
     { NAMED("mints_session"), MEMBER_BOOL, AT(http.mints_session), 0, false, 0 },
-    { NAMED("headers"), MEMBER_JSON, AT(http.headers), 0, false, JSON_ARRAY },
+    { NAMED("headers"), MEMBER_HEADERS, AT(http.headers), 0, false, 0 },
     END,
 };
 
@@ -254,6 +259,60 @@ static bool is_array_of_strings(struct json_val v)
     return json_type(v) == JSON_ARRAY;
 }
 
+static bool is_count(struct json_val v)
+{
+    int64_t n;
+
+    return json_int(v, &n) && n >= 0;
+}
+
+/* Of an optional member of an object. */
+static bool has_no_or(struct json_val object, struct str name, bool (*is)(struct json_val))
+{
+    struct json_val v = json_get(object, name);
+
+    return !json_exists(v) || is(v);
+}
+
+static bool is_string(struct json_val v)
+{
+    return json_type(v) == JSON_STRING;
+}
+
+/* [[name,value],…], with a length in place of a value that was not kept. */
+static bool is_headers(struct json_val v)
+{
+    struct json_iter it = json_each(v);
+
+    while (json_next(&it)) {
+        struct json_val value = json_item(it.value, 1);
+
+        if (json_type(it.value) != JSON_ARRAY || !is_string(json_item(it.value, 0)) ||
+            !(is_string(value) || is_count(value)) || json_exists(json_item(it.value, 2)))
+            return false;
+    }
+    return json_type(v) == JSON_ARRAY;
+}
+
+static bool is_event(struct json_val v)
+{
+    return json_type(v) == JSON_OBJECT && has_no_or(v, STR("n"), is_count) &&
+           has_no_or(v, STR("id"), is_string) && has_no_or(v, STR("event"), is_string) &&
+           has_no_or(v, STR("retry"), is_count);
+}
+
+static bool is_batch(struct json_val v)
+{
+    return json_type(v) == JSON_OBJECT && has_no_or(v, STR("id"), is_count) &&
+           has_no_or(v, STR("index"), is_count) && has_no_or(v, STR("count"), is_count);
+}
+
+static bool is_resumes(struct json_val v)
+{
+    return json_type(v) == JSON_OBJECT && has_no_or(v, STR("stream"), is_count) &&
+           has_no_or(v, STR("after"), is_count);
+}
+
 /* False: the value is not what the member must be. */
 static bool read_value(const struct member *m, struct json_val v, struct record *r,
                        struct arena *a)
@@ -291,6 +350,23 @@ static bool read_value(const struct member *m, struct json_val v, struct record 
         return read_bool(v, to);
     case MEMBER_BASE64:
         return json_type(v) == JSON_STRING && base64_decode(json_text(v, a), a, to);
+    case MEMBER_STATUS:
+        if (!json_int(v, &n) || n < RECORD_STATUS_MIN || n > RECORD_STATUS_MAX)
+            return false;
+        *(uint64_t *)to = (uint64_t)n;
+        return true;
+    case MEMBER_HEADERS:
+        *(struct str *)to = json_raw(v);
+        return is_headers(v);
+    case MEMBER_EVENT:
+        *(struct str *)to = json_raw(v);
+        return is_event(v);
+    case MEMBER_BATCH:
+        *(struct str *)to = json_raw(v);
+        return is_batch(v);
+    case MEMBER_RESUMES:
+        *(struct str *)to = json_raw(v);
+        return is_resumes(v);
     }
     BUG("unknown type of member");
 }
@@ -321,6 +397,16 @@ static const char *must_be(const struct member *m)
         return "true or false";
     case MEMBER_BASE64:
         return "base64 text";
+    case MEMBER_STATUS:
+        return "an HTTP status from 200 to 599";
+    case MEMBER_HEADERS:
+        return "an array of [name, value] pairs";
+    case MEMBER_EVENT:
+        return "an object of 'n', 'id', 'event' and 'retry'";
+    case MEMBER_BATCH:
+        return "an object of the numbers 'id', 'index' and 'count'";
+    case MEMBER_RESUMES:
+        return "an object of the numbers 'stream' and 'after'";
     }
     BUG("unknown type of member");
 }
@@ -340,11 +426,28 @@ static bool knows(const void *self, struct str name)
            find_member(common_members, name, (guess = 0, &guess));
 }
 
+/* The name of a required member that a line does not have; NULL: it has all. Bytes are there as
+ * text or as base64. The lines of an HTTP exchange belong together by its number. */
+static const char *find_missing(const struct line_type *t, const struct record *r,
+                                uint32_t seen)
+{
+    for (const struct member *m = t->members; m->name.len; m++) {
+        bool there = seen & 1u << (m - t->members);
+
+        if (m->type == MEMBER_BYTES)
+            there = r->bytes.bytes.at != NULL;
+        if (m->required && !there)
+            return m->name.at;
+    }
+    return t->ev.len && !(r->has & HAS_EXCHANGE) ? "exchange" : NULL;
+}
+
 static bool read_members(const struct line_type *t, struct json_val line, struct record *r,
                          struct arena *a, size_t *at, struct err *e)
 {
     struct json_iter it = json_each(line);
     size_t own = 0, common = 0;
+    const char *missing;
     uint32_t seen = 0;
     bool unknown = false;
 
@@ -370,11 +473,11 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
         }
         r->has |= m->has;
     }
-    for (const struct member *m = t->members; m->name.len; m++)
-        if (m->required && !(seen & 1u << (m - t->members))) {
-            *at = json_at(line);
-            return err_set(e, ERR_INPUT, "a %s line without '%s'", t->type.at, m->name.at);
-        }
+    missing = find_missing(t, r, seen);
+    if (missing) {
+        *at = json_at(line);
+        return err_set(e, ERR_INPUT, "a %s line without '%s'", t->type.at, missing);
+    }
     if (unknown || r->extra.at)
         r->extra = extra_gather(line, STR(RECORDING_NAME), knows, t, r->extra, a);
     return true;
@@ -395,6 +498,10 @@ bool recording_line_read(struct json_val line, struct record *r, struct arena *a
     *r = (struct record){ .kind = t ? t->kind : RECORD_UNKNOWN };
     if (t)
         return read_members(t, line, r, a, at, e);
+    if (recording_line_knows(json_text(type, a)) &&
+        json_type(json_get(line, STR("ev"))) != JSON_STRING)
+        return err_set(e, ERR_INPUT, "a %.*s line without an 'ev' that is a string",
+                       STR_ARG(json_text(type, a)));
     r->unknown = json_text(type, a);
     return true;
 }
@@ -410,6 +517,10 @@ static bool is_there(const struct member *m, const struct record *r)
     case MEMBER_JSON:
     case MEMBER_TEXTS:
     case MEMBER_BYTES:
+    case MEMBER_HEADERS:
+    case MEMBER_EVENT:
+    case MEMBER_BATCH:
+    case MEMBER_RESUMES:
         return ((const struct str *)from)->at != NULL;
     case MEMBER_BOOL:
         return m->required || *(const bool *)from;
@@ -466,6 +577,10 @@ static void write_value(struct buf *to, const struct member *m, const void *from
         break;
     case MEMBER_JSON:
     case MEMBER_TEXTS:
+    case MEMBER_HEADERS:
+    case MEMBER_EVENT:
+    case MEMBER_BATCH:
+    case MEMBER_RESUMES:
         buf_add(to, *(const struct str *)from);
         break;
     case MEMBER_VALUE:
@@ -473,6 +588,7 @@ static void write_value(struct buf *to, const struct member *m, const void *from
         break;
     case MEMBER_COUNT:
     case MEMBER_NUMBER:
+    case MEMBER_STATUS:
         buf_add_int(to, *(const int64_t *)from);
         break;
     case MEMBER_TIME:

@@ -86,6 +86,9 @@ struct record_proc {
 /* Why what was open had to end when the recording did: nobody's fault. */
 #define RECORD_WHY_ENDED "mcpreel was ended"
 
+/* Statuses of final HTTP responses: readers refuse others, replay sends them. */
+enum { RECORD_STATUS_MIN = 200, RECORD_STATUS_MAX = 599 };
+
 struct record_http {
     struct str method, path, query, state, host, origin, body; /* request */
     struct str kind;                      /* request: what another recorder took it for */

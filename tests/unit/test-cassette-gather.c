@@ -244,7 +244,7 @@ static void messages_of_an_exchange_without_its_http_are_kept(void **state)
           "@0 x=2 c2s {'id':1,'method':'a'}\n"
           "@0 x=2 s2c {'id':1,'result':{}}\n"
           "@0 x=3 c2s {'id':1,'method':'never answered'}\n"
-          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0}\n",
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':4}\n",
           "jsonrpc_request 200 0ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n"
           "notification 202 0ms > {'method':'n'}\n");
 }

@@ -117,6 +117,9 @@ static void an_unknown_type_is_a_record_of_its_own_kind(void **state)
 #define MSG(members) "{\"type\":\"message\"," members "}"
 #define TS "\"ts\":\"2025-02-04T10:00:00Z\","
 
+#define RESPONSE(member) "{\"type\":\"http\",\"ev\":\"response\",\"exchange\":1," member "}"
+#define BAD_STATUS "'status' of a http line must be an HTTP status from 200 to 599"
+
 static const struct {
     const char *line;
     size_t at; /* of the offending value */
@@ -141,10 +144,29 @@ static const struct {
       "'command' of a header line must be an array of strings" },
     { MSG("\"redacted\":[null]"), 29,
       "'redacted' of a message line must be an array of strings" },
-    { MSG("\"event\":[]"), 26, "'event' of a message line must be an object" },
+    { MSG("\"event\":[]"), 26,
+      "'event' of a message line must be an object of 'n', 'id', 'event' and 'retry'" },
+    { MSG("\"event\":{\"retry\":-1}"), 26,
+      "'event' of a message line must be an object of 'n', 'id', 'event' and 'retry'" },
+    { MSG("\"batch\":{\"id\":\"1\"}"), 26,
+      "'batch' of a message line must be an object of the numbers 'id', 'index' and "
+      "'count'" },
     { "{\"type\":\"raw\",\"from\":\"me\"}", 21,
       "'from' of a raw line must be \"client\" or \"server\"" },
     { "{\"type\":\"raw\",\"base64\":\"!\"}", 23, "'base64' of a raw line must be base64 text" },
+    { "{\"type\":\"raw\",\"from\":\"client\"}", 0, "a raw line without 'text'" },
+    { "{\"type\":\"stderr\"}", 0, "a stderr line without 'text'" },
+    { "{\"type\":\"proc\"}", 0, "a proc line without 'ev'" },
+    { "{\"type\":\"http\"}", 0, "a http line without an 'ev' that is a string" },
+    { "{\"type\":\"http\",\"ev\":\"request\"}", 0, "a http line without 'exchange'" },
+    { RESPONSE("\"status\":0"), 53, BAD_STATUS },
+    { RESPONSE("\"status\":199"), 53, BAD_STATUS },
+    { RESPONSE("\"status\":600"), 53, BAD_STATUS },
+    { RESPONSE("\"status\":200.5"), 53, BAD_STATUS },
+    { RESPONSE("\"headers\":[[\"allow\"]]"), 54,
+      "'headers' of a http line must be an array of [name, value] pairs" },
+    { RESPONSE("\"resumes\":{\"stream\":-1}"), 54,
+      "'resumes' of a http line must be an object of the numbers 'stream' and 'after'" },
     { "{\"type\":\"http\",\"ev\":\"end\",\"clean\":1}", 34,
       "'clean' of a http line must be true or false" },
 };

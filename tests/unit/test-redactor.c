@@ -357,23 +357,27 @@ static void the_path_of_the_server_is_not_told_by_requests(void **state)
     start(&d);
     assert_line(&d, HEADER(AT_ ",'upstream':'http://h/key/mcp?k=v'," TJ),
                 HEADER(AT_ ",'upstream':'http://h/[REDACTED]'," TJ));
-    assert_line(&d, "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v'}",
-                "{'type':'http','ev':'request','path':'/[REDACTED]/mcp','query':'[REDACTED]'}");
-    assert_line(&d, "{'type':'http','ev':'request','path':'/.well-known/o/key/mcp'}",
-                "{'type':'http','ev':'request','path':'/.well-known/o/[REDACTED]/mcp'}");
-    assert_line(&d, "{'type':'http','ev':'request','path':'/token'}",
-                "{'type':'http','ev':'request','path':'/token'}");
+    assert_line(&d,
+                "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v','exchange':1}",
+                "{'type':'http','ev':'request','path':'/[REDACTED]/"
+                "mcp','query':'[REDACTED]','exchange':1}");
+    assert_line(
+        &d, "{'type':'http','ev':'request','path':'/.well-known/o/key/mcp','exchange':1}",
+        "{'type':'http','ev':'request','path':'/.well-known/o/[REDACTED]/mcp','exchange':1}");
+    assert_line(&d, "{'type':'http','ev':'request','path':'/token','exchange':1}",
+                "{'type':'http','ev':'request','path':'/token','exchange':1}");
     assert_line(&d,
                 "{'type':'http','ev':'response','status':401,'headers':[['www-authenticate',"
-                "'Bearer x=`'http://h/key/mcp`'']]}",
+                "'Bearer x=`'http://h/key/mcp`'']],'exchange':1}",
                 "{'type':'http','ev':'response','status':401,'headers':[['www-authenticate',"
-                "'Bearer x=`'http://h/[REDACTED]/mcp`'']]}");
+                "'Bearer x=`'http://h/[REDACTED]/mcp`'']],'exchange':1}");
     assert_line(&d, "{'type':'sse','stream':1,'event':'endpoint','data':'/key/messages'}",
                 "{'type':'sse','event':'endpoint','data':'/[REDACTED]/messages','stream':1}");
     assert_line(&d, HEADER(AT_ ",'upstream':'http://h/mcp'," TJ),
                 HEADER(AT_ ",'upstream':'http://h/[REDACTED]'," TJ));
-    assert_line(&d, "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v'}",
-                "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v'}");
+    assert_line(&d,
+                "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v','exchange':1}",
+                "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v','exchange':1}");
     stop(&d);
 }
 
@@ -392,9 +396,9 @@ static void everything_else_that_came_from_outside_is_looked_at(void **state)
     assert_line(
         &d,
         "{'type':'http','ev':'request','path':'/hunter2','query':'k=%68unter2',"
-        "'headers':[['mcp-name','hunter2']],'auth':true}",
+        "'headers':[['mcp-name','hunter2']],'auth':true,'exchange':1}",
         "{'type':'http','ev':'request','path':'/[REDACTED:KEY]','query':'k=[REDACTED:KEY]',"
-        "'headers':[['mcp-name','[REDACTED:KEY]']],'auth':true}");
+        "'headers':[['mcp-name','[REDACTED:KEY]']],'auth':true,'exchange':1}");
     assert_line(&d,
                 "{'type':'footer','total_messages':1,'duration_ms':1,'client_messages':1,"
                 "'server_messages':0,'server_info':{'name':'hunter2'}}",
@@ -420,7 +424,7 @@ static void no_text_of_a_line_is_passed_over(void **state)
         { "{'type':'http','ev':'response','status':200,'media':'%s','exchange':1}", "media" },
         { "{'type':'http','ev':'end','by':'%s','clean':true,'exchange':1}", "by" },
         { "{'type':'proc','ev':'failed','why':'cannot start %s'}", "why" },
-        { MESSAGE("'msg':{'method':'a'},'batch':{'id':'%s'}"), "batch" },
+        { MESSAGE("'msg':{'method':'a'},'batch':{'of':'%s'}"), "batch" },
     };
     struct desk d;
 
@@ -675,7 +679,8 @@ static void what_is_learnt_goes_before_what_only_looks_like_a_secret(void **stat
     stop(&d);
 }
 
-#define ASKED(members) "{'type':'http','ev':'request','method':'POST','path':" members "}"
+#define ASKED(members)                                                                         \
+    "{'type':'http','ev':'request','method':'POST','path':" members ",'exchange':1}"
 
 static void keys_in_addresses_of_requests_are_not_kept(void **state)
 {

@@ -662,9 +662,9 @@ static void http_statuses_from_400_on_are_errors(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "| {'type':'http','ev':'response','status':399}\n"
-                    "| {'type':'http','ev':'response','status':400}\n"
-                    "| {'type':'http','ev':'response','status':503}\n");
+    tell(&s, HEADER "| {'type':'http','ev':'response','status':399,'exchange':1}\n"
+                    "| {'type':'http','ev':'response','status':400,'exchange':1}\n"
+                    "| {'type':'http','ev':'response','status':503,'exchange':1}\n");
     assert_int_equal(s.http_errors, 2);
     assert_int_equal(s.lines[RECORD_HTTP_RESPONSE], 3);
     stats_release(&s);
