@@ -93,7 +93,7 @@ static int show_command(const struct app *app, const void *args, const struct op
 
 static const struct command_example show_examples[] = {
     { "mcpreel show session.jsonl", "every operation, one line each" },
-    { "mcpreel show session.jsonl is:error OR server-dur:>1s", "what went wrong or slow" },
+    { "mcpreel show session.jsonl 'is:error OR server-dur:>1s'", "what went wrong or slow" },
     { "mcpreel show session.jsonl:3", "all about operation 3" },
     { "mcpreel show session.jsonl:#7", "message 7, laid out" },
     { "mcpreel show --raw session.jsonl:3 | jq .result", "its messages, byte for byte" },
