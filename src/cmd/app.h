@@ -26,12 +26,13 @@ struct app {
     char *const *env;                      /* NULL-terminated NAME=value */
     const char *self;                      /* argv[0]: execvp() finds this program by it */
     const struct log *log;
-    bool json;    /* data as JSON on standard output, errors as JSON on standard error */
-    bool color;   /* standard output may be coloured; the log knows about standard error */
-    bool quiet;   /* say only errors; the log knows */
-    int verbose;  /* how often -v was given; from 1 on the log shows debug lines */
-    bool tty;     /* standard output is a terminal */
-    bool watched; /* standard error is a terminal: somebody may like to see progress */
+    bool json;      /* data as JSON on standard output, errors as JSON on standard error */
+    bool color;     /* standard output may be coloured; the log knows about standard error */
+    bool quiet;     /* say only errors; the log knows */
+    int verbose;    /* how often -v was given; from 1 on the log shows debug lines */
+    bool tty;       /* standard output is a terminal */
+    size_t columns; /* of that terminal; 0: it is none */
+    bool watched;   /* standard error is a terminal: somebody may like to see progress */
 };
 
 /* The enum exit_code an error stands for; EXIT_OK without one. */

@@ -1,4 +1,5 @@
 /* cmd/cmd-show.c - what happened, line by line, or one thing whole. */
+#include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/show-run.h"
 
@@ -7,7 +8,7 @@ enum { LAST_MAX = 10000 };
 struct show_args {
     struct option_list filter;
     int64_t count, last;
-    bool messages, raw;
+    bool messages, raw, follow;
 };
 
 static const struct option show_options[] = {
@@ -34,6 +35,12 @@ static const struct option show_options[] = {
       .at = offsetof(struct show_args, messages),
       .line_only = true,
       .help = "list messages, and what else is recorded, not operations" },
+    { .key = 'f',
+      .name = "follow",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct show_args, follow),
+      .line_only = true,
+      .help = "go on while FILE is being recorded, until its footer or Ctrl-C" },
     { .name = "raw",
       .type = OPTION_FLAG,
       .at = offsetof(struct show_args, raw),
@@ -62,6 +69,10 @@ static bool check(const struct app *app, const struct show_args *a,
         return err_hint(e, "without ':%llu' a filter or a count chooses among all",
                         (unsigned long long)wish->pick.number);
     }
+    if (a->follow && a->last)
+        return err_set(e, ERR_USAGE, "'--follow' and '--last' contradict each other");
+    if (a->follow && (wish->pick.number || file_is_standard(wish->pick.path)))
+        return err_set(e, ERR_USAGE, "'--follow' needs the name of a file, and no number");
     if (a->raw && app->tty) {
         err_set(e, ERR_USAGE, "raw bytes could make a terminal do anything");
         return err_hint(e, "write them to a file or a pipe, or leave out '--raw'");
@@ -75,6 +86,7 @@ static int show_command(const struct app *app, const void *args, const struct op
     const struct show_args *a = args;
     struct show_wish wish = { .messages = a->messages || a->raw,
                               .raw = a->raw,
+                              .follow = a->follow,
                               .count = (uint64_t)a->count,
                               .last = (uint64_t)a->last };
     struct filter *filter = NULL;
@@ -96,6 +108,7 @@ static const struct command_example show_examples[] = {
     { "mcpreel show session.jsonl 'is:error OR server-dur:>1s'", "what went wrong or slow" },
     { "mcpreel show session.jsonl:3", "all about operation 3" },
     { "mcpreel show session.jsonl:#7", "message 7, laid out" },
+    { "mcpreel show -f session.jsonl", "while it is being recorded, until it ends" },
     { "mcpreel show --raw session.jsonl:3 | jq .result", "its messages, byte for byte" },
     { 0 },
 };
@@ -103,16 +116,20 @@ static const struct command_example show_examples[] = {
 const struct command cmd_show = {
     .name = "show",
     .summary = "list operations or messages, or show one whole",
-    .usage = (const char *const[]){ "[-m] [-n COUNT] [--json|--raw] FILE [FILTER...]",
+    .usage = (const char *const[]){ "[-m] [-n COUNT] [-f] [--json|--raw] FILE [FILTER...]",
                                     "[--json|--raw] FILE:N | FILE:#SEQ", NULL },
     .about =
         "An operation is a request with all that belongs to it: its answer, progress, logs, "
         "questions of the server's, retries, polls of a task, further pages. Each is one line: "
         "number, seconds since the start, who began it, what it was, how it ended, how long it "
-        "took, bytes. What belongs to another operation stands below it.\n\n"
+        "took, bytes, and its arguments or, if it failed, the error. What belongs to another "
+        "operation stands below it. A column tells sessions apart where there are several. "
+        "Lines fit the terminal; in a pipe names are not cut.\n\n"
         "FILE:N shows operation N with all its messages as they were spelt, and what it came "
         "to at the end. FILE:#SEQ, or FILE:N with --messages, shows the message with that "
-        "number.\n\n"
+        "number. Long base64 is shortened; --raw writes it whole.\n\n"
+        "--follow goes on while FILE is being recorded and shows each operation once it is "
+        "over. It ends with the recording, or with 0 at Ctrl-C.\n\n"
         "Words after FILE are a filter: see 'mcpreel help filters'. An operation matches "
         "by what is known of it as a whole, such as the kind and the way of what began it, and "
         "by what any of its messages carries; what belongs to it is shown with it. --messages "

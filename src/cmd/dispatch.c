@@ -2,9 +2,12 @@
 
 #include "base/buf.h"
 #include "cmd/globals.h"
+#include "cmd/prose.h"
 #include "cmd/redaction.h"
 #include "cmd/usage.h"
 #include "json/write.h"
+
+enum { COLUMNS_MOST = 10000 };
 
 /* One run of the program. */
 struct call {
@@ -65,6 +68,19 @@ static void read_environment(struct call *c, struct err *e)
     }
 }
 
+/* COLUMNS comes before what the terminal says of itself. */
+static size_t columns(const struct dispatch *d)
+{
+    const char *set = option_env_get(d->env, "COLUMNS");
+    uint64_t n;
+
+    if (!d->out_is_tty)
+        return 0;
+    if (set && str_u64(str_z(set), &n) && n && n <= COLUMNS_MOST)
+        return (size_t)n;
+    return d->out_columns ? d->out_columns : PROSE_WIDTH;
+}
+
 static void fill_app(struct call *c, const char *self)
 {
     const struct dispatch *d = c->world;
@@ -84,6 +100,7 @@ static void fill_app(struct call *c, const char *self)
         .quiet = g->quiet,
         .verbose = g->verbose,
         .tty = d->out_is_tty,
+        .columns = columns(d),
         .watched = d->err_is_tty,
     };
 }

@@ -13,6 +13,7 @@ struct dispatch {
     char *const *env;
     struct log log; /* where to talk; level and colour are decided here */
     bool out_is_tty, err_is_tty;
+    size_t out_columns; /* of standard output, if it is a terminal and says so */
 };
 
 /* `argv` as main() has it, argv[argc] being NULL. */

@@ -216,6 +216,7 @@ static void add_outcomes(struct json_out *o, const struct census_row *row)
     key_count(o, STR("cancelled"), row->cancelled);
     key_count(o, STR("late"), row->outcomes[OUTCOME_LATE]);
     key_count(o, STR("pending"), row->outcomes[OUTCOME_PENDING]);
+    key_count(o, STR("server_exited"), row->outcomes[OUTCOME_SERVER_EXITED]);
     key_count(o, STR("unanswered"), row->unanswered);
 }
 

@@ -213,6 +213,7 @@ static void add_outcomes(const struct page *p)
         [OUTCOME_PENDING] = { "pending", "pending" },
         [OUTCOME_CANCELLED] = { "cancelled", "cancelled" },
         [OUTCOME_LATE] = { "late", "late" },
+        [OUTCOME_SERVER_EXITED] = { "server exited", "server exited" },
     };
     const char *before = ": ";
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
@@ -17,6 +18,14 @@ static bool occupy_standard_streams(void)
     return true;
 }
 
+/* Of a terminal; 0 if it does not say. */
+static size_t columns_of(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 int main(int argc, char **argv)
 {
     struct dispatch d = { .sys = &sys_real, .commands = commands, .env = environ };
@@ -24,6 +33,7 @@ int main(int argc, char **argv)
     if (!occupy_standard_streams())
         return EXIT_IO;
     d.out_is_tty = isatty(STDOUT_FILENO);
+    d.out_columns = d.out_is_tty ? columns_of(STDOUT_FILENO) : 0;
     d.err_is_tty = isatty(STDERR_FILENO);
     log_init_fd(&d.log, STDERR_FILENO, LOG_INFO, false);
     return dispatch_run(&d, argc, argv);

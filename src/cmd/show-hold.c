@@ -16,11 +16,30 @@ void show_hold_init(struct show_hold *h, struct show_rows *to)
     *h = (struct show_hold){ .to = to };
 }
 
+static void free_text(struct show_hold *h, struct str *text)
+{
+    h->bytes -= text->len;
+    free((void *)(uintptr_t)text->at);
+    *text = STR_NONE;
+}
+
+void show_hold_keep(struct show_hold *h, struct str *at, struct str text)
+{
+    char *copy = mem_alloc(text.len + 1);
+
+    if (text.len)
+        memcpy(copy, text.at, text.len);
+    free_text(h, at);
+    *at = str_n(copy, text.len);
+    h->bytes += text.len;
+}
+
 static void free_family(struct show_hold *h, struct show_family *f)
 {
     for (size_t i = 0; i < f->count; i++) {
-        h->bytes -= f->rows[i].text.len;
-        free((void *)(uintptr_t)f->rows[i].text.at);
+        free_text(h, &f->rows[i].text);
+        free_text(h, &f->rows[i].detail.arguments);
+        free_text(h, &f->rows[i].detail.error);
     }
     h->rows -= f->count;
     free(f->rows);
@@ -185,15 +204,28 @@ static bool put_family(struct show_hold *h, struct show_family *f, struct err *e
     return ok;
 }
 
-static bool let_first_go(struct show_hold *h, struct err *e)
+static bool let_go(struct show_hold *h, size_t at, struct err *e)
 {
-    struct show_family *f = h->families[h->first++];
+    struct show_family *f = h->families[h->first + at];
     bool ok;
 
+    memmove(&h->families[h->first + 1], &h->families[h->first],
+            at * sizeof(struct show_family *));
+    h->first++;
     h->count--;
     ok = put_family(h, f, e);
     free_family(h, f);
     return ok;
+}
+
+static bool is_over(const struct show_family *f)
+{
+    return !f->open && f->whole;
+}
+
+static bool is_full(const struct show_hold *h)
+{
+    return h->rows > SHOW_HOLD_ROWS || h->bytes > SHOW_HOLD_BYTES;
 }
 
 bool show_hold_end(struct show_hold *h, const struct operation *op, struct str text,
@@ -201,30 +233,24 @@ bool show_hold_end(struct show_hold *h, const struct operation *op, struct str t
 {
     struct show_family *f = family_of(h, op);
     struct show_row *row = row_of(h, f, op);
-    char *copy = mem_alloc(text.len + 1);
 
-    memcpy(copy, text.at, text.len);
-    row->text = str_n(copy, text.len);
+    show_hold_keep(h, &row->text, text);
     row->wanted = wanted;
     row->ended = true;
-    h->bytes += text.len;
     f->open--;
     f->whole |= op->number == f->root;
-    while (h->count) {
-        const struct show_family *first = h->families[h->first];
-        if ((first->open || !first->whole) && h->rows <= SHOW_HOLD_ROWS &&
-            h->bytes <= SHOW_HOLD_BYTES)
-            break;
-        if (!let_first_go(h, e))
+    if (h->eager && is_over(f))
+        return let_go(h, find_family(h, f->root), e);
+    while (h->count && (is_full(h) || is_over(h->families[h->first])))
+        if (!let_go(h, 0, e))
             return false;
-    }
     return true;
 }
 
 bool show_hold_finish(struct show_hold *h, struct err *e)
 {
     while (h->count)
-        if (!let_first_go(h, e))
+        if (!let_go(h, 0, e))
             return false;
     return true;
 }

@@ -2,8 +2,9 @@
  *
  * Operations end in any order. Here their rows wait for those before them: families come
  * in the order of their numbers, children below their parents. Rows are let go earlier,
- * and so out of order, only if more would wait than SHOW_HOLD_ROWS or SHOW_HOLD_BYTES. What
- * belongs to a family that was let go stands alone.
+ * and so out of order, only if more would wait than SHOW_HOLD_ROWS or SHOW_HOLD_BYTES, or if
+ * the owner sets `eager`: then each family goes once it is whole. What belongs to a family that
+ * was let go stands alone.
  *
  * A row is shown if it is wanted, or if one that it belongs to is. */
 #ifndef CMD_SHOW_HOLD_H
@@ -13,11 +14,18 @@
 
 enum { SHOW_HOLD_ROWS = 16384, SHOW_HOLD_BYTES = 8 << 20 };
 
+/* What a list shows of an operation besides its columns, from its messages. */
+struct show_detail {
+    struct str arguments, error;
+};
+
 struct show_row {
     uint64_t number, parent;
-    uint64_t seen; /* for the owner: what a filter has seen of it */
-    int64_t gap;   /* for the owner */
-    bool drifts;   /* for the owner */
+    uint64_t session;          /* for the owner; 0: none */
+    struct show_detail detail; /* see show_hold_keep() */
+    uint64_t seen;             /* for the owner: what a filter has seen of it */
+    int64_t gap;               /* for the owner */
+    bool drifts;               /* for the owner */
     struct str text;
     bool ended, wanted;
 
@@ -41,6 +49,7 @@ struct show_hold {
     size_t first, count, cap;
     size_t rows, bytes;
     uint64_t highest; /* number that was ever heard of */
+    bool eager;       /* set by the owner: rows in the order in which operations end */
 };
 
 void show_hold_init(struct show_hold *h, struct show_rows *to);
@@ -49,6 +58,9 @@ void show_hold_release(struct show_hold *h);
 /* The row of an operation that has not ended; made if it is not there. Valid until the
  * next call. */
 struct show_row *show_hold_row(struct show_hold *h, const struct operation *op);
+
+/* Puts a copy of `text` in the place of `*at`, one of the texts of an open row's detail. */
+void show_hold_keep(struct show_hold *h, struct str *at, struct str text);
 
 /* The operation has ended, and `text`, which is copied, is what to show of it. */
 bool show_hold_end(struct show_hold *h, const struct operation *op, struct str text,

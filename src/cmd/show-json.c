@@ -61,6 +61,15 @@ static void add_messages(struct json_out *o, const struct operation *op)
     json_out_end_array(o);
 }
 
+/* Of a server's process whose end left the operation without a response. */
+static void add_exit(struct json_out *o, const struct operation *op)
+{
+    unsigned has = op->outcome == OUTCOME_SERVER_EXITED ? op->has : 0;
+
+    add_known(o, STR("exit_code"), has & HAS_EXIT_CODE ? op->exit_code : -1);
+    add_known(o, STR("signal"), has & HAS_SIGNAL ? op->signal : -1);
+}
+
 static void add_ending(struct json_out *o, const struct operation *op)
 {
     json_out_key_str(o, STR("outcome"), str_z(operation_outcome_name(op->outcome)));
@@ -71,6 +80,7 @@ static void add_ending(struct json_out *o, const struct operation *op)
         json_out_null(o);
     add_known(o, STR("status"), op->status ? (int64_t)op->status : -1);
     json_out_key_text(o, STR("why"), op->why);
+    add_exit(o, op);
     json_out_key_str(o, STR("answer"), str_z(operation_answer_name(op->answer)));
     add_known(o, STR("start_us"), op->first_us);
     add_known(o, STR("total_us"), op->total_us);
@@ -81,7 +91,8 @@ static void add_ending(struct json_out *o, const struct operation *op)
     json_out_key_int(o, STR("answer_bytes"), (int64_t)op->answer_bytes);
 }
 
-void show_json_operation(struct buf *to, const struct operation *op)
+void show_json_operation(struct buf *to, const struct operation *op,
+                         const struct show_detail *detail)
 {
     struct json_out o = json_out_to(to);
 
@@ -95,6 +106,8 @@ void show_json_operation(struct buf *to, const struct operation *op)
     json_out_key_str(&o, STR("from"), sender(op->dir));
     json_out_key_text(&o, STR("method"), op->method);
     json_out_key_text(&o, STR("subject"), op->subject);
+    json_out_key_text(&o, STR("arguments_text"), detail->arguments);
+    json_out_key_text(&o, STR("error_text"), detail->error);
     add_raw(&o, STR("id"), op->id);
     json_out_key_text(&o, STR("task"), op->task);
     add_known(&o, STR("session"), op->has & HAS_SESSION ? (int64_t)op->session : -1);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd/progress.h"
@@ -10,6 +11,8 @@
 #include "cmd/show-json.h"
 #include "cmd/show-text.h"
 #include "format/reader.h"
+#include "loop/signals.h"
+#include "loop/timer.h"
 #include "trace/drift.h"
 #include "trace/filter-view.h"
 #include "trace/grouping.h"
@@ -21,6 +24,31 @@ enum { CHUNK = 64 << 10, FAMILY_MAX = 65536, VERDICTS_MAX = 1 << 20, LABEL_MAX =
 /* Nothing that is put together at once is larger: a message as JSON, or a long string
  * with everything in it escaped. */
 #define OUT_MAX (2 * LIMIT_LINE)
+
+enum { FOLLOW_MS = 100 }; /* between two looks at a file that is followed */
+
+/* Waiting for a file to grow. */
+struct follow {
+    struct loop *loop;
+    struct timer *timer;
+    struct signals *signals;
+    bool stopped; /* by a signal */
+    bool written; /* a recorder was seen to write it */
+    bool gone;    /* and is not there any more */
+    bool over;    /* the footer has come */
+};
+
+/* Rows wait here until it is known whether there are several sessions. */
+struct undecided {
+    struct waiting {
+        struct show_row row; /* its text is in `text`, at `at` */
+        size_t depth, at;
+    } * rows;
+    size_t count, cap, units;
+    struct buf text;
+    uint64_t session; /* the first that came; 0: none */
+    bool on;
+};
 
 struct show {
     struct operation_sink events;
@@ -45,6 +73,9 @@ struct show {
     struct buf verdicts;
     struct buf *ring; /* of --last: units */
     struct progress progress;
+    struct show_layout layout;
+    struct undecided undecided;
+    struct follow follow;
 };
 
 /* Nobody reads any more: that is no failure, but there is nothing left to do. */
@@ -82,9 +113,9 @@ static void add_head(struct show *s)
         return;
     s->headed = true;
     if (s->wish->messages)
-        show_text_messages_head(&s->out, s->app->color);
+        show_text_messages_head(&s->out, &s->layout);
     else
-        show_text_operations_head(&s->out, s->app->color);
+        show_text_operations_head(&s->out, &s->layout);
 }
 
 /* One row of a list; one of depth 0 begins a unit. */
@@ -111,6 +142,47 @@ static bool put_text(struct show *s, struct str text, size_t depth, struct err *
     return flush_if_much(s, e);
 }
 
+static bool put_text_row(struct show *s, const struct show_row *row, size_t depth,
+                         struct err *e)
+{
+    buf_clear(&s->row);
+    show_text_row(&s->row, row, depth, &s->layout);
+    return put_text(s, buf_str(&s->row), depth, e);
+}
+
+/* Shows the rows that wait, in the layout as it is now. */
+static bool decide(struct show *s, struct err *e)
+{
+    struct undecided *u = &s->undecided;
+    bool ok = buf_ok(&u->text, e);
+
+    u->on = false;
+    for (size_t i = 0; i < u->count && ok; i++) {
+        struct waiting *w = &u->rows[i];
+
+        w->row.text.at = u->text.at + w->at;
+        ok = put_text_row(s, &w->row, w->depth, e);
+    }
+    u->count = 0;
+    buf_clear(&u->text);
+    return ok;
+}
+
+static bool wait_to_decide(struct show *s, const struct show_row *row, size_t depth,
+                           struct err *e)
+{
+    struct undecided *u = &s->undecided;
+
+    u->rows = mem_reserve(u->rows, &u->cap, u->count + 1, sizeof *u->rows);
+    u->rows[u->count++] = (struct waiting){ *row, depth, u->text.len };
+    buf_add(&u->text, row->text);
+    u->units += !depth;
+    if (u->count < SHOW_HOLD_ROWS && u->text.len < SHOW_HOLD_BYTES &&
+        !(s->wish->count && u->units > s->wish->count))
+        return true;
+    return decide(s, e);
+}
+
 static bool put_row(struct show_rows *self, const struct show_row *row, size_t depth,
                     struct err *e)
 {
@@ -118,9 +190,7 @@ static bool put_row(struct show_rows *self, const struct show_row *row, size_t d
 
     if (s->app->json)
         return put_text(s, row->text, depth, e);
-    buf_clear(&s->row);
-    show_text_row(&s->row, row->text, depth, row->parent);
-    return put_text(s, buf_str(&s->row), depth, e);
+    return s->undecided.on ? wait_to_decide(s, row, depth, e) : put_text_row(s, row, depth, e);
 }
 
 /* What a filter may know besides the message or operation itself. */
@@ -155,6 +225,14 @@ static void set_time(struct show *s, struct filter_view *v)
     }
 }
 
+/* Messages go out as they come, so a column for sessions is there if the recording is of HTTP.
+ */
+static void set_message_layout(struct show *s, const struct record *r)
+{
+    if (!s->headed && !s->layout.session && r->has & HAS_EXCHANGE)
+        show_text_sessions(&s->layout);
+}
+
 static bool list_message(struct show *s, const struct operation_event *ev, struct err *e)
 {
     const struct record *r = ev->record;
@@ -176,7 +254,8 @@ static bool list_message(struct show *s, const struct operation_event *ev, struc
     } else if (s->app->json) {
         show_json_message(&s->row, ev, now(s), false);
     } else {
-        show_text_message(&s->row, ev, now(s), s->app->color);
+        set_message_layout(s, r);
+        show_text_message(&s->row, ev, now(s), &s->layout);
     }
     return buf_ok(&s->row, e) && put_text(s, buf_str(&s->row), 0, e);
 }
@@ -197,17 +276,22 @@ static bool list_record(struct show *s, const struct record *r, struct err *e)
             return true;
     }
     buf_clear(&s->row);
+    set_message_layout(s, r);
     if (s->app->json)
         show_json_record(&s->row, r, now(s));
     else
-        show_text_record(&s->row, r, now(s), s->app->color);
+        show_text_record(&s->row, r, now(s), &s->layout);
     return buf_ok(&s->row, e) && put_text(s, buf_str(&s->row), 0, e);
 }
 
 static bool show_whole(struct show *s, const struct operation_event *ev, struct err *e)
 {
     const struct record *r = ev->record;
-    struct json_indent how = { &s->out, s->app->color, drain, s };
+    struct json_indent how = { .to = &s->out,
+                               .color = s->app->color,
+                               .drain = drain,
+                               .arg = s,
+                               .base64_hint = "--raw writes it whole" };
 
     if (s->wish->raw) {
         buf_add(&s->out, r->kind == RECORD_MESSAGE ? json_raw(r->message.msg) : r->bytes.bytes);
@@ -254,6 +338,19 @@ static bool in_family(struct show *s, const struct operation *op)
     return false;
 }
 
+static void keep_detail(struct show *s, struct show_row *row, const struct operation_event *ev)
+{
+    struct str text;
+
+    arena_clear(&s->scratch);
+    text = ev->op->messages.count == 1 ? show_text_arguments(ev, &s->scratch) : STR_NONE;
+    if (text.len)
+        show_hold_keep(&s->hold, &row->detail.arguments, text);
+    text = show_text_error(ev, &s->scratch);
+    if (text.len)
+        show_hold_keep(&s->hold, &row->detail.error, text);
+}
+
 static bool on_message(struct show *s, const struct operation_event *ev, struct err *e)
 {
     const struct show_pick *pick = &s->wish->pick;
@@ -264,11 +361,16 @@ static bool on_message(struct show *s, const struct operation_event *ev, struct 
         s->found = s->done = true;
         return show_whole(s, ev, e);
     }
+    if (pick->number && !in_family(s, ev->op))
+        return true;
+    if (pick->number && s->app->json)
+        keep_detail(s, show_hold_row(&s->hold, ev->op), ev);
     if (pick->number)
-        return !in_family(s, ev->op) || show_whole(s, ev, e);
+        return show_whole(s, ev, e);
     if (s->wish->messages)
         return list_message(s, ev, e);
     struct show_row *row = show_hold_row(&s->hold, ev->op);
+    keep_detail(s, row, ev);
     if (ev->op->messages.count == 1 && s->before >= 0 && now(s) >= s->before)
         row->gap = now(s) - s->before;
     row->drifts |= s->drifts;
@@ -297,27 +399,59 @@ static bool is_wanted(struct show *s, const struct operation *op)
     return filter_decide(s->wish->filter, row->seen | filter_see(s->wish->filter, &v));
 }
 
+/* The number of its session: of HTTP, or of the server's process. 0: it has none. */
+static uint64_t session_of(const struct operation *op)
+{
+    if (op->has & HAS_SESSION)
+        return op->session;
+    return op->has & HAS_CONN && !(op->has & HAS_EXCHANGE) ? op->conn : 0;
+}
+
+/* The second session that comes makes a column for them; where rows do not wait, the first of
+ * HTTP does. */
+static bool note_session(struct show *s, struct show_row *row, const struct operation *op,
+                         struct err *e)
+{
+    struct undecided *u = &s->undecided;
+
+    row->session = session_of(op);
+    if (!u->on && !s->headed && !s->layout.session && op->has & HAS_SESSION)
+        show_text_sessions(&s->layout);
+    if (!row->session || !u->on)
+        return true;
+    if (!u->session)
+        u->session = row->session;
+    if (row->session == u->session)
+        return true;
+    show_text_sessions(&s->layout);
+    return decide(s, e);
+}
+
 static bool on_end(struct show *s, const struct operation *op, struct err *e)
 {
     const struct show_pick *pick = &s->wish->pick;
+    struct show_row *row;
 
     if (pick->number && !pick->message) {
         if (!in_family(s, op))
             return true;
         s->found = true;
         if (s->app->json)
-            show_json_operation(&s->verdicts, op);
+            show_json_operation(&s->verdicts, op, &show_hold_row(&s->hold, op)->detail);
         else if (!s->wish->raw)
             show_text_verdict(&s->verdicts, op, s->app->color);
         return true;
     }
     if (pick->number || s->wish->messages)
         return true;
+    row = show_hold_row(&s->hold, op);
+    if (!note_session(s, row, op, e))
+        return false;
     buf_clear(&s->row);
     if (s->app->json)
-        show_json_operation(&s->row, op);
+        show_json_operation(&s->row, op, &row->detail);
     else
-        show_text_operation(&s->row, op, s->app->color);
+        show_text_operation(&s->row, op, &row->detail, &s->layout);
     return buf_ok(&s->row, e) &&
            show_hold_end(&s->hold, op, buf_str(&s->row), is_wanted(s, op), e);
 }
@@ -367,6 +501,73 @@ static bool put_record(struct show *s, const struct record *r, struct err *e)
     return true;
 }
 
+static void on_timer(void *to)
+{
+    struct follow *f = to;
+
+    loop_stop(f->loop);
+}
+
+static void on_signal(void *to, int signum)
+{
+    struct follow *f = to;
+
+    (void)signum;
+    f->stopped = true;
+    loop_stop(f->loop);
+}
+
+static void follow_begin(struct follow *f)
+{
+    f->loop = loop_new();
+    f->timer = timer_new(f->loop, on_timer, f);
+    f->signals = signals_watch(f->loop, on_signal, f);
+}
+
+static void follow_end(struct follow *f)
+{
+    if (!f->loop)
+        return;
+    signals_close(f->signals);
+    timer_close(f->timer);
+    loop_run(f->loop);
+    loop_free(f->loop);
+}
+
+static void follow_wait(struct follow *f)
+{
+    if (f->stopped)
+        return;
+    timer_set(f->timer, FOLLOW_MS);
+    loop_run(f->loop);
+}
+
+/* At the end of what is there. Nothing more will come after the footer, after a signal, or once
+ * the recorder that was writing it is gone; it may have written until then, so look once more.
+ */
+static bool wait_for_more(struct show *s, struct reader *r, struct err *e)
+{
+    const char *path = s->wish->pick.path;
+    struct follow *f = &s->follow;
+    bool written = lock_is_held(s->app->sys, path);
+
+    if (!flush(s, e))
+        return false;
+    if (reader_size(r) < reader_offset(r))
+        return err_set(e, ERR_INPUT, "'%s' became shorter while it was followed", path);
+    if (f->over || f->stopped || f->gone) {
+        reader_stop_following(r);
+        if (f->gone && !f->over)
+            log_say(s->app->log, LOG_INFO, "'%s' has no footer: its recorder is gone", path);
+        return true;
+    }
+    f->gone = f->written && !written;
+    f->written |= written;
+    if (!f->gone)
+        follow_wait(f);
+    return true;
+}
+
 static bool pour(struct show *s, struct reader *r, struct err *e)
 {
     struct record rec;
@@ -376,10 +577,16 @@ static bool pour(struct show *s, struct reader *r, struct err *e)
         case NEXT_RECORD:
             if (!put_record(s, &rec, e))
                 return false;
+            s->follow.over = rec.kind == RECORD_FOOTER;
             progress_at(&s->progress, reader_offset(r));
             break;
+        case NEXT_MORE:
+            if (!wait_for_more(s, r, e))
+                return false;
+            break;
         case NEXT_END:
-            return grouping_finish(&s->grouping, e) && show_hold_finish(&s->hold, e);
+            return grouping_finish(&s->grouping, e) && show_hold_finish(&s->hold, e) &&
+                   decide(s, e);
         default:
             return false;
         }
@@ -426,17 +633,55 @@ static bool add_rest(struct show *s, struct err *e)
     return true;
 }
 
+/* Until something stands in the file that is followed: a recorder makes it first. */
+static bool wait_for_first(struct show *s, struct err *e)
+{
+    struct follow *f = &s->follow;
+    struct file file = FILE_CLOSED;
+    uint64_t size = 0;
+
+    while (!size && !f->stopped) {
+        struct err ignored = ERR_NONE;
+        bool ok =
+            file_open(&file, s->app->sys, s->wish->pick.path, e) && file_size(&file, &size, e);
+
+        file_close(&file, &ignored);
+        if (!ok)
+            return false;
+        if (!size)
+            follow_wait(f);
+    }
+    return true;
+}
+
+static bool check_followed(const struct reader *r, struct err *e)
+{
+    const struct format *f = reader_format(r);
+
+    return f->lines ||
+           err_set(e, ERR_USAGE, "cannot follow a file of format '%s': it is one document",
+                   f->name);
+}
+
 static bool read_file(struct show *s, struct err *e)
 {
     const char *path = s->wish->pick.path;
+    const struct log *log = progress_log(&s->progress);
+    bool follow = s->wish->follow, ok;
     struct reader *r;
-    bool ok;
 
     progress_init(&s->progress, s->app, "reading", path);
-    if (!reader_open(&r, s->app->sys, path, progress_log(&s->progress), e))
+    if (follow)
+        s->progress.on = false;
+    if (follow && !wait_for_first(s, e))
+        return false;
+    if (s->follow.stopped)
+        return true;
+    if (!(follow ? reader_open_following(&r, s->app->sys, path, log, e)
+                 : reader_open(&r, s->app->sys, path, log, e)))
         return false;
     s->progress.total = reader_size(r);
-    ok = pour(s, r, e);
+    ok = (!follow || check_followed(r, e)) && pour(s, r, e);
     progress_end(&s->progress);
     reader_close(r);
     return ok;
@@ -446,6 +691,13 @@ static void init(struct show *s)
 {
     grouping_init(&s->grouping, &s->events);
     show_hold_init(&s->hold, &s->rows);
+    s->layout = show_text_layout(s->app->columns, s->app->color);
+    s->hold.eager = s->wish->follow;
+    s->undecided.on =
+        !s->wish->follow && !s->app->json && !file_is_standard(s->wish->pick.path);
+    buf_init(&s->undecided.text, 2 * OUT_MAX);
+    if (s->wish->follow)
+        follow_begin(&s->follow);
     drift_init(&s->drift);
     buf_init(&s->out, OUT_MAX);
     buf_init(&s->row, OUT_MAX);
@@ -463,6 +715,9 @@ static void init(struct show *s)
 
 static void release(struct show *s)
 {
+    follow_end(&s->follow);
+    free(s->undecided.rows);
+    buf_release(&s->undecided.text);
     for (size_t i = 0; i < s->wish->last; i++)
         buf_release(&s->ring[i]);
     free(s->ring);
@@ -483,7 +738,7 @@ static void keep_going(struct show *s)
 {
     struct err second = ERR_NONE;
 
-    if (!s->done && show_hold_finish(&s->hold, &second))
+    if (!s->done && show_hold_finish(&s->hold, &second) && decide(s, &second))
         (void)flush(s, &second);
 }
 

@@ -12,6 +12,7 @@ struct show_wish {
     const struct filter *filter; /* NULL: everything */
     bool messages;               /* rather than operations */
     bool raw;
+    bool follow;          /* go on until the recording ends, or a signal */
     uint64_t count, last; /* at most so many, from the front or from the end; 0: all */
 };
 

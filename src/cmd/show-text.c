@@ -6,18 +6,66 @@
 #include "cmd/prose.h"
 #include "mcp/code.h"
 #include "mcp/message.h"
+#include "mcp/method.h"
 
 enum {
-    NUMBER = 6, /* columns */
-    TIME = 11,
-    FROM = 8,
-    ROLE = 10,
-    NAME = 42,
-    OUTCOME = 13,
-    TOOK = 10,
-    SIZE = 10,
-    EXCERPT = 60,
+    ROLE = 10, /* columns */
+    SESSION = 9,
+    WIDE = 110, /* what all columns fit in */
+    NAME_LEAST = 20,
+    NAME_MOST = 42,
+    DETAIL_LEAST = 12,
+    DETAIL_BYTES = 1024, /* what is kept of arguments or an error */
 };
+
+/* Columns before the details. */
+static size_t fixed_columns(const struct show_layout *l)
+{
+    return l->number + l->time + 2 + l->session + l->from + l->name + 1 + l->outcome + l->took +
+           l->size;
+}
+
+struct show_layout show_text_layout(size_t width, bool color)
+{
+    struct show_layout l = { .width = width,
+                             .number = 6,
+                             .time = 11,
+                             .from = 8,
+                             .outcome = 14,
+                             .took = 10,
+                             .size = 10,
+                             .color = color };
+    size_t left;
+
+    if (width && width < WIDE) {
+        l.number = 5;
+        l.time = 8;
+        l.from = 7;
+        l.outcome = 12;
+        l.took = 8;
+        l.size = 0;
+    }
+    left = width > fixed_columns(&l) ? (width - fixed_columns(&l)) * 3 / 5 : 0;
+    l.name = left < NAME_LEAST ? NAME_LEAST : left;
+    if (!width || l.name > NAME_MOST)
+        l.name = NAME_MOST;
+    return l;
+}
+
+void show_text_sessions(struct show_layout *l)
+{
+    l->session = SESSION;
+    if (l->width)
+        l->name = l->name > NAME_LEAST + SESSION ? l->name - SESSION : NAME_LEAST;
+}
+
+/* Columns that are left for details and notes. */
+static size_t tail_columns(const struct show_layout *l)
+{
+    size_t fixed = fixed_columns(l);
+
+    return l->width > fixed ? l->width - fixed : 0;
+}
 
 /* Fills up to so many columns with blanks; `from` is where the column starts. */
 static void pad(struct buf *to, size_t from, size_t columns)
@@ -30,13 +78,23 @@ static void pad(struct buf *to, size_t from, size_t columns)
 }
 
 /* Seconds since the start; nothing if they are not known. */
-static void add_time(struct buf *to, int64_t us)
+static void add_time(struct buf *to, int64_t us, const struct show_layout *l)
 {
     if (us < 0)
-        buf_printf(to, "%*s", TIME, "");
+        buf_printf(to, "%*s", (int)l->time, "");
     else
-        buf_printf(to, "%*lld.%03lld", TIME - 4, (long long)(us / 1000000),
+        buf_printf(to, "%*lld.%03lld", (int)l->time - 4, (long long)(us / 1000000),
                    (long long)(us / 1000 % 1000));
+}
+
+static void add_session(struct buf *to, uint64_t session, const struct show_layout *l)
+{
+    if (!l->session)
+        return;
+    if (session)
+        buf_printf(to, "  %-*llu", (int)l->session - 2, (unsigned long long)session);
+    else
+        buf_printf(to, "%*s", (int)l->session, "");
 }
 
 static const char *sender(enum record_dir dir)
@@ -44,40 +102,58 @@ static const char *sender(enum record_dir dir)
     return dir == TO_SERVER ? "client" : "server";
 }
 
-static void add_took(struct buf *to, int64_t us)
+static void add_took(struct buf *to, int64_t us, const struct show_layout *l)
 {
     char text[CLOCK_TEXT];
     struct str took = us < 0 ? STR_NONE : clock_duration(text, us);
 
-    buf_printf(to, "%*.*s", TOOK, STR_ARG(took));
+    buf_printf(to, "%*.*s", (int)l->took, STR_ARG(took));
 }
 
-static void add_size(struct buf *to, uint64_t bytes)
+static void add_size(struct buf *to, uint64_t bytes, const struct show_layout *l)
 {
     struct buf size;
 
+    if (!l->size)
+        return;
     buf_init(&size, 64);
     amount_bytes(&size, bytes);
-    buf_printf(to, "%*.*s", SIZE, STR_ARG(buf_str(&size)));
+    buf_printf(to, "%*.*s", (int)l->size, STR_ARG(buf_str(&size)));
     buf_release(&size);
 }
 
-void show_text_operations_head(struct buf *to, bool color)
+static void head_start(struct buf *to, const struct show_layout *l)
 {
-    term_style(to, color, TERM_BOLD);
-    buf_printf(to, "%*s%*s  %-*s%-*s %-*s%*s%*s", NUMBER, "#", TIME, "seconds", FROM, "from",
-               NAME, "operation", OUTCOME, "outcome", TOOK, "took", SIZE, "size");
-    term_style(to, color, TERM_PLAIN);
+    term_style(to, l->color, TERM_BOLD);
+    buf_printf(to, "%*s%*s", (int)l->number, "#", (int)l->time, "seconds");
+    if (l->session)
+        buf_printf(to, "  %-*s", (int)l->session - 2, "session");
+    buf_printf(to, "  %-*s", (int)l->from, "from");
+}
+
+static void head_end(struct buf *to, const struct show_layout *l)
+{
+    buf_printf(to, "%*s", (int)l->took, "took");
+    if (l->size)
+        buf_printf(to, "%*s", (int)l->size, "size");
+    if (!l->width || tail_columns(l) >= 2 + sizeof "arguments or error" - 1)
+        buf_add(to, STR("  arguments or error"));
+    term_style(to, l->color, TERM_PLAIN);
     buf_add_ch(to, '\n');
 }
 
-void show_text_messages_head(struct buf *to, bool color)
+void show_text_operations_head(struct buf *to, const struct show_layout *l)
 {
-    term_style(to, color, TERM_BOLD);
-    buf_printf(to, "%*s%*s  %-*s%-*s%-*s%*s%*s", NUMBER, "#", TIME, "seconds", FROM, "from",
-               ROLE, "what", NAME, "about", TOOK, "took", SIZE, "size");
-    term_style(to, color, TERM_PLAIN);
-    buf_add_ch(to, '\n');
+    head_start(to, l);
+    buf_printf(to, "%-*s %-*s", (int)l->name, "operation", (int)l->outcome, "outcome");
+    head_end(to, l);
+}
+
+void show_text_messages_head(struct buf *to, const struct show_layout *l)
+{
+    head_start(to, l);
+    buf_printf(to, "%-*s%-*s", ROLE, "what", (int)l->name, "about");
+    head_end(to, l);
 }
 
 static void add_outcome(struct buf *to, const struct operation *op)
@@ -96,6 +172,9 @@ static void add_outcome(struct buf *to, const struct operation *op)
     case OUTCOME_HTTP_ERROR:
         buf_printf(to, "http %llu", (unsigned long long)op->status);
         break;
+    case OUTCOME_SERVER_EXITED:
+        buf_add(to, STR("server exited"));
+        break;
     case OUTCOME_NONE:
         break;
     default:
@@ -109,6 +188,7 @@ static enum term_style outcome_style(enum operation_outcome outcome)
     case OUTCOME_RPC_ERROR:
     case OUTCOME_HTTP_ERROR:
     case OUTCOME_MALFORMED:
+    case OUTCOME_SERVER_EXITED:
         return TERM_RED;
     case OUTCOME_TOOL_ERROR:
     case OUTCOME_PENDING:
@@ -149,6 +229,10 @@ static void add_notes(struct buf *to, const struct operation *op)
     static const unsigned flags[] = { OP_INFERRED,  OP_ORPHAN, OP_DUPLICATE,
                                       OP_ID_REUSED, OP_GAP,    OP_EVICTED };
 
+    if (op->outcome == OUTCOME_SERVER_EXITED && op->has & HAS_SIGNAL)
+        buf_printf(to, "  signal %lld", (long long)op->signal);
+    else if (op->outcome == OUTCOME_SERVER_EXITED && op->has & HAS_EXIT_CODE)
+        buf_printf(to, "  exit code %lld", (long long)op->exit_code);
     if (op->progress.progress.len)
         buf_printf(to, "  progress %.*s%s%.*s", STR_ARG(op->progress.progress),
                    op->progress.total.len ? "/" : "", STR_ARG(op->progress.total));
@@ -190,63 +274,211 @@ static void add_shares(struct buf *to, const char *before, const struct operatio
     add_duration(to, ", client ", op->wait_us);
 }
 
-static void add_columns(struct buf *to, const struct operation *op, bool color)
+/* Arguments or error, then notes. If a terminal has no room for both, arguments or error. */
+static void add_tail(struct buf *to, struct str text, enum term_style style, struct str notes,
+                     const struct show_layout *l)
 {
-    enum term_style style = outcome_style(op->outcome);
-    size_t from, styled;
+    size_t noted = prose_columns(notes), room = tail_columns(l), columns = SHOW_TEXT_DETAIL;
 
-    term_style(to, color && style != TERM_PLAIN, style);
-    from = to->len;
-    add_outcome(to, op);
-    pad(to, from, OUTCOME);
-    term_style(to, color && style != TERM_PLAIN, TERM_PLAIN);
-    add_took(to, op->total_us);
-    if (op->messages.count)
-        add_size(to, op->bytes);
-    else /* a batch has none of its own */
-        buf_printf(to, "%*s", SIZE, "");
-    from = to->len;
-    term_style(to, color, TERM_DIM);
-    styled = to->len;
-    add_shares(to, "  ", op);
-    add_notes(to, op);
-    if (to->len == styled)
-        to->len = from;
-    else
-        term_style(to, color, TERM_PLAIN);
+    if (l->width) {
+        columns = room > noted + 2 ? room - noted - 2 : 0;
+        if (text.len && columns < DETAIL_LEAST) {
+            notes = STR_NONE;
+            columns = room > 2 ? room - 2 : 0;
+        }
+    }
+    if (text.len && columns) {
+        buf_add(to, STR("  "));
+        term_style(to, l->color && style != TERM_PLAIN, style);
+        term_escape_cut(to, text, columns);
+        term_style(to, l->color && style != TERM_PLAIN, TERM_PLAIN);
+    }
+    if (!notes.len)
+        return;
+    term_style(to, l->color, TERM_DIM);
+    term_escape_cut(to, notes, l->width ? room : notes.len);
+    term_style(to, l->color, TERM_PLAIN);
 }
 
-void show_text_operation(struct buf *to, const struct operation *op, bool color)
+static void add_columns(struct buf *to, const struct operation *op,
+                        const struct show_detail *detail, const struct show_layout *l)
+{
+    enum term_style style = outcome_style(op->outcome);
+    bool styled = l->color && style != TERM_PLAIN;
+    struct buf notes;
+    size_t from;
+
+    term_style(to, styled, style);
+    from = to->len;
+    add_outcome(to, op);
+    pad(to, from, l->outcome);
+    term_style(to, styled, TERM_PLAIN);
+    add_took(to, op->total_us, l);
+    if (op->messages.count)
+        add_size(to, op->bytes, l);
+    else /* a batch has none of its own */
+        buf_printf(to, "%*s", (int)l->size, "");
+    buf_init(&notes, 8 * OPERATION_TEXT);
+    add_shares(&notes, "  ", op);
+    add_notes(&notes, op);
+    add_tail(to, detail->error.len ? detail->error : detail->arguments,
+             detail->error.len ? style : TERM_PLAIN, buf_str(&notes), l);
+    buf_release(&notes);
+}
+
+/* A name in its column; a pipe gets all of it. */
+static void add_name_column(struct buf *to, struct str name, size_t columns,
+                            const struct show_layout *l)
+{
+    if (l->width)
+        term_escape_cut(to, name, columns);
+    else
+        term_escape(to, name, TERM_ONE_LINE);
+}
+
+void show_text_operation(struct buf *to, const struct operation *op,
+                         const struct show_detail *detail, const struct show_layout *l)
 {
     struct buf name;
 
-    buf_printf(to, "%*llu", NUMBER, (unsigned long long)op->number);
-    add_time(to, op->first_us);
-    buf_printf(to, "  %-*s\n", FROM, sender(op->dir));
+    buf_printf(to, "%*llu", (int)l->number, (unsigned long long)op->number);
+    add_time(to, op->first_us, l);
+    buf_printf(to, "\n  %-*s\n", (int)l->from, sender(op->dir));
     buf_init(&name, 4 * OPERATION_TEXT);
     add_name(&name, op);
-    term_escape_cut(to, buf_str(&name), NAME);
+    term_escape(to, buf_str(&name), TERM_ONE_LINE);
     buf_release(&name);
     buf_add_ch(to, '\n');
-    add_columns(to, op, color);
+    add_columns(to, op, detail, l);
 }
 
-void show_text_row(struct buf *to, struct str parts, size_t depth, uint64_t parent)
+void show_text_row(struct buf *to, const struct show_row *row, size_t depth,
+                   const struct show_layout *l)
 {
-    struct str before = str_cut(&parts, '\n'), name = str_cut(&parts, '\n');
-    size_t indent = 2 * (depth < NAME / 4 ? depth : NAME / 4), from;
+    struct str parts = row->text, number = str_cut(&parts, '\n'), from = str_cut(&parts, '\n');
+    struct str name = str_cut(&parts, '\n');
+    size_t most = l->name / 4, indent = 2 * (depth < most ? depth : most), start;
 
-    buf_add(to, before);
-    from = to->len;
+    buf_add(to, number);
+    add_session(to, row->session, l);
+    buf_add(to, from);
+    start = to->len;
     buf_printf(to, "%*s", (int)indent, "");
-    term_escape_cut(to, name, NAME - indent);
-    pad(to, from, NAME + 1);
+    add_name_column(to, name, l->name - indent, l);
+    pad(to, start, l->name + 1);
     buf_add(to, parts);
-    if (parent && !depth)
-        buf_printf(to, "  of %llu", (unsigned long long)parent);
+    if (row->parent && !depth)
+        buf_printf(to, "  of %llu", (unsigned long long)row->parent);
     while (to->len && to->at[to->len - 1] == ' ')
         to->len--;
     buf_add_ch(to, '\n');
+}
+
+/* The front of a text, cut between characters. */
+static struct str clip(struct str text)
+{
+    size_t n = DETAIL_BYTES;
+
+    if (text.len <= n)
+        return text;
+    while (n && ((unsigned char)text.at[n] & 0xC0) == 0x80)
+        n--;
+    return str_n(text.at, n);
+}
+
+/* The front of a JSON text without the blanks between its values. */
+static void add_compact(struct buf *to, struct str json)
+{
+    bool quoted = false;
+
+    json = clip(json);
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.at[i];
+
+        if (!quoted && (c == ' ' || c == '\t' || c == '\n' || c == '\r'))
+            continue;
+        buf_add_ch(to, c);
+        if (quoted && c == '\\' && i + 1 < json.len)
+            buf_add_ch(to, json.at[++i]);
+        else if (c == '"')
+            quoted = !quoted;
+    }
+}
+
+static struct str compact(struct json_val v, struct arena *a)
+{
+    struct str text;
+    struct buf b;
+
+    buf_init(&b, DETAIL_BYTES);
+    add_compact(&b, json_raw(v));
+    text = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return text;
+}
+
+/* An object without the members that the row shows already. */
+static struct str other_members(struct json_val params, struct str subject, struct arena *a)
+{
+    struct json_iter it = json_each(params);
+    struct str text;
+    struct buf b;
+
+    buf_init(&b, 4 * DETAIL_BYTES);
+    while (json_next(&it) && b.len < DETAIL_BYTES)
+        if (!json_is(it.key, STR("_meta")) && !(subject.len && json_is(it.key, subject))) {
+            buf_add_ch(&b, b.len ? ',' : '{');
+            add_compact(&b, json_raw(it.key));
+            buf_add_ch(&b, ':');
+            add_compact(&b, json_raw(it.value));
+        }
+    if (b.len)
+        buf_add_ch(&b, '}');
+    text = arena_str(a, clip(buf_str(&b)));
+    buf_release(&b);
+    return text;
+}
+
+struct str show_text_arguments(const struct operation_event *ev, struct arena *a)
+{
+    const struct record *r = ev->record;
+    const struct mcp_method *known;
+    struct json_val params;
+    struct str method;
+
+    if (r->kind != RECORD_MESSAGE)
+        return clip(r->bytes.bytes);
+    params = json_get(r->message.msg, STR("params"));
+    method = json_text(json_get(r->message.msg, STR("method")), a);
+    if (!method.len || json_type(params) != JSON_OBJECT)
+        return STR_NONE;
+    if (str_eq(method, STR("tools/call")) || str_eq(method, STR("prompts/get"))) {
+        params = json_get(params, STR("arguments"));
+        return json_type(params) == JSON_OBJECT && !json_count(params) ? STR_NONE
+                                                                       : compact(params, a);
+    }
+    known = mcp_method_find(method);
+    return other_members(params, known ? known->subject : STR_NONE, a);
+}
+
+struct str show_text_error(const struct operation_event *ev, struct arena *a)
+{
+    struct json_val msg, result, content;
+    struct json_iter it;
+
+    if (ev->record->kind != RECORD_MESSAGE || ev->message->role != ROLE_ANSWER)
+        return STR_NONE;
+    msg = ev->record->message.msg;
+    result = json_get(msg, STR("result"));
+    if (json_exists(json_get(msg, STR("error"))))
+        return clip(json_text(json_get(json_get(msg, STR("error")), STR("message")), a));
+    if (json_type(json_get(result, STR("isError"))) != JSON_TRUE)
+        return STR_NONE;
+    content = json_get(result, STR("content"));
+    for (it = json_each(content); json_type(content) == JSON_ARRAY && json_next(&it);)
+        if (json_type(json_get(it.value, STR("text"))) == JSON_STRING)
+            return clip(json_text(json_get(it.value, STR("text")), a));
+    return STR_NONE;
 }
 
 /* "rpc -32602" or "tool error" of an answer; nothing if it is fine. */
@@ -284,37 +516,52 @@ static void add_about(struct buf *to, const struct operation_event *ev)
     arena_release(&a);
 }
 
-static void add_start(struct buf *to, uint64_t seq, int64_t us, const char *from,
-                      const char *what)
+/* What a row of a message begins with. */
+struct start {
+    uint64_t seq; /* 0: none */
+    int64_t us;
+    const char *from, *what;
+};
+
+static void add_start(struct buf *to, const struct start *start, const struct record *r,
+                      const struct show_layout *l)
 {
-    if (seq)
-        buf_printf(to, "%*llu", NUMBER, (unsigned long long)seq);
+    if (start->seq)
+        buf_printf(to, "%*llu", (int)l->number, (unsigned long long)start->seq);
     else
-        buf_printf(to, "%*s", NUMBER, "");
-    add_time(to, us);
-    buf_printf(to, "  %-*s%-*s", FROM, from, ROLE, what);
+        buf_printf(to, "%*s", (int)l->number, "");
+    add_time(to, start->us, l);
+    add_session(to, r->has & HAS_SESSION ? r->session : 0, l);
+    buf_printf(to, "  %-*s%-*s", (int)l->from, start->from, ROLE, start->what);
 }
 
-static void add_cut(struct buf *to, struct str text, size_t columns)
+static void add_about_column(struct buf *to, struct str text, const struct show_layout *l)
 {
     size_t from = to->len;
 
-    term_escape_cut(to, text, columns);
-    pad(to, from, columns);
+    add_name_column(to, text, l->name, l);
+    pad(to, from, l->name);
 }
 
-void show_text_message(struct buf *to, const struct operation_event *ev, int64_t us, bool color)
+void show_text_message(struct buf *to, const struct operation_event *ev, int64_t us,
+                       const struct show_layout *l)
 {
+    struct start start = { ev->message->seq, us, sender(ev->message->dir),
+                           operation_role_name(ev->message->role) };
     const struct record *r = ev->record;
+    struct arena a = { 0 };
     struct buf about;
+    struct str error;
     bool failed;
 
-    add_start(to, ev->message->seq, us, sender(ev->message->dir),
-              operation_role_name(ev->message->role));
+    add_start(to, &start, r, l);
     if (r->kind != RECORD_MESSAGE) {
-        add_cut(to, r->bytes.bytes, NAME);
-        buf_printf(to, "%*s", TOOK, "");
-        add_size(to, r->bytes.bytes.len);
+        size_t from = to->len;
+
+        term_escape_cut(to, r->bytes.bytes, l->name);
+        pad(to, from, l->name);
+        buf_printf(to, "%*s", (int)l->took, "");
+        add_size(to, r->bytes.bytes.len, l);
         buf_add_ch(to, '\n');
         return;
     }
@@ -322,12 +569,16 @@ void show_text_message(struct buf *to, const struct operation_event *ev, int64_t
     add_about(&about, ev);
     failed = str_starts(buf_str(&about), STR("rpc ")) ||
              str_starts(buf_str(&about), STR("tool error: "));
-    term_style(to, color && failed, TERM_RED);
-    add_cut(to, buf_str(&about), NAME);
-    term_style(to, color && failed, TERM_PLAIN);
+    term_style(to, l->color && failed, TERM_RED);
+    add_about_column(to, buf_str(&about), l);
+    term_style(to, l->color && failed, TERM_PLAIN);
     buf_release(&about);
-    add_took(to, ev->message->role == ROLE_ANSWER ? ev->op->own_us : -1);
-    add_size(to, json_raw(r->message.msg).len);
+    add_took(to, ev->message->role == ROLE_ANSWER ? ev->op->own_us : -1, l);
+    add_size(to, json_raw(r->message.msg).len, l);
+    error = show_text_error(ev, &a);
+    add_tail(to, error.len ? error : show_text_arguments(ev, &a),
+             error.len ? TERM_RED : TERM_PLAIN, STR_NONE, l);
+    arena_release(&a);
     buf_add_ch(to, '\n');
 }
 
@@ -369,7 +620,8 @@ static void add_record(struct buf *to, const struct record *r)
     }
 }
 
-void show_text_record(struct buf *to, const struct record *r, int64_t us, bool color)
+void show_text_record(struct buf *to, const struct record *r, int64_t us,
+                      const struct show_layout *l)
 {
     static const char *const names[] = {
         [RECORD_STDERR] = "stderr",     [RECORD_PROC] = "process",
@@ -377,15 +629,21 @@ void show_text_record(struct buf *to, const struct record *r, int64_t us, bool c
         [RECORD_HTTP_END] = "http",     [RECORD_SSE] = "sse",
         [RECORD_GAP] = "gap",
     };
+    struct start start = { 0, us, r->kind == RECORD_HTTP_REQUEST ? "client" : "server",
+                           names[r->kind] };
+    size_t before = l->number + l->time + l->session + 2 + l->from + ROLE, columns;
     struct buf text;
 
     buf_init(&text, (size_t)128 << 20);
     add_record(&text, r);
-    term_style(to, color, TERM_DIM);
-    add_start(to, 0, us, r->kind == RECORD_HTTP_REQUEST ? "client" : "server", names[r->kind]);
-    /* What went wrong is worth more than a column. */
-    term_escape_cut(to, buf_str(&text), r->kind == RECORD_HTTP_END ? OPERATION_TEXT : EXCERPT);
-    term_style(to, color, TERM_PLAIN);
+    term_style(to, l->color, TERM_DIM);
+    add_start(to, &start, r, l);
+    if (l->width)
+        columns = l->width > before ? l->width - before : 0;
+    else /* what went wrong is worth more than a column */
+        columns = r->kind == RECORD_HTTP_END ? OPERATION_TEXT : SHOW_TEXT_DETAIL;
+    term_escape_cut(to, buf_str(&text), columns);
+    term_style(to, l->color, TERM_PLAIN);
     buf_add_ch(to, '\n');
     buf_release(&text);
 }

@@ -111,8 +111,9 @@ static void add_call(struct census *c, struct census_row *row, const struct oper
 /* What was given up for want of room may have been answered later. */
 static bool is_unanswered(const struct operation *op, const struct mcp_method *known)
 {
-    return op->outcome == OUTCOME_PENDING && op->answer == ANSWER_NONE &&
-           !(op->flags & OP_EVICTED) && !(known && known->class == MCP_CLASS_LISTEN);
+    return (op->outcome == OUTCOME_PENDING || op->outcome == OUTCOME_SERVER_EXITED) &&
+           op->answer == ANSWER_NONE && !(op->flags & OP_EVICTED) &&
+           !(known && known->class == MCP_CLASS_LISTEN);
 }
 
 void census_add(struct census *c, const struct operation *op)

@@ -22,6 +22,8 @@ struct reader {
     uint64_t line;   /* of held[taken] */
     uint64_t remarks;
     bool ended;
+    bool follows;       /* the file may still grow: nothing read is not the end */
+    bool starved;       /* the last read gave nothing */
     struct ahead again; /* for what is read once more */
 
     /* If it is to be repaired. */
@@ -72,7 +74,8 @@ static bool read_more(struct reader *r, struct err *e)
     if (!read_source(r, to, &got, e))
         return false;
     buf_grew(&r->held, got);
-    r->ended = got == 0;
+    r->starved = got == 0;
+    r->ended = r->starved && !r->follows;
     return true;
 }
 
@@ -121,7 +124,7 @@ static const struct format *probe(struct str head)
 
 static bool find_format(struct reader *r, struct err *e)
 {
-    while (!r->ended && r->held.len < PROBE_HEAD)
+    while (!r->starved && r->held.len < PROBE_HEAD)
         if (!read_more(r, e)) {
             point_to_repair(r, probe(rest(r)), e);
             return false;
@@ -140,19 +143,23 @@ static bool find_format(struct reader *r, struct err *e)
     return true;
 }
 
+/* How a file is opened. */
+enum way { AS_USUAL, TO_SALVAGE, TO_FOLLOW };
+
 static bool open_reader(struct reader **out, const struct sys *sys, const char *path,
-                        const struct log *log, bool salvage, struct err *e)
+                        const struct log *log, enum way way, struct err *e)
 {
     struct reader *r = mem_new(struct reader);
 
     *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
-    r->salvage = salvage;
+    r->salvage = way == TO_SALVAGE;
     buf_init(&r->held, LIMIT_LINE + CHUNK);
     ahead_init(&r->again, &r->source.file);
     if (!source_open(&r->source, sys, path, e)) {
         free(r);
         return false;
     }
+    r->follows = way == TO_FOLLOW && !r->source.unpacker;
     if (!find_format(r, e)) {
         reader_close(r);
         return false;
@@ -164,13 +171,24 @@ static bool open_reader(struct reader **out, const struct sys *sys, const char *
 bool reader_open(struct reader **out, const struct sys *sys, const char *path,
                  const struct log *log, struct err *e)
 {
-    return open_reader(out, sys, path, log, false, e);
+    return open_reader(out, sys, path, log, AS_USUAL, e);
 }
 
 bool reader_open_damaged(struct reader **out, const struct sys *sys, const char *path,
                          const struct log *log, struct err *e)
 {
-    return open_reader(out, sys, path, log, true, e);
+    return open_reader(out, sys, path, log, TO_SALVAGE, e);
+}
+
+bool reader_open_following(struct reader **out, const struct sys *sys, const char *path,
+                           const struct log *log, struct err *e)
+{
+    return open_reader(out, sys, path, log, TO_FOLLOW, e);
+}
+
+void reader_stop_following(struct reader *r)
+{
+    r->follows = false;
 }
 
 void reader_close(struct reader *r)
@@ -215,7 +233,9 @@ static enum next next_record(struct reader *r, struct record *rec, struct taken 
                 point_to_repair(r, r->format, e);
                 return NEXT_ERROR;
             }
-        } while (!r->ended && rest(r).len < t->want);
+        } while (!r->starved && rest(r).len < t->want);
+        if (r->starved && r->follows)
+            return NEXT_MORE;
     }
 }
 

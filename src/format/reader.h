@@ -38,8 +38,16 @@ struct reader_damage {
 
 const struct reader_damage *reader_damage(const struct reader *r);
 
-/* NEXT_RECORD, NEXT_END or NEXT_ERROR, never the others. The record is valid until
- * the next call. */
+/* A file that is still being written: where it ends now is not its end, and reader_next() says
+ * NEXT_MORE there, also in the middle of a line. To be called again once there may be more,
+ * until reader_stop_following() makes the end of the file its end again. The file must not be
+ * empty. A packed file is read as usual. */
+bool reader_open_following(struct reader **out, const struct sys *sys, const char *path,
+                           const struct log *log, struct err *e) MUST_CHECK;
+void reader_stop_following(struct reader *r);
+
+/* NEXT_RECORD, NEXT_END or NEXT_ERROR, of a file that is followed also NEXT_MORE, never
+ * NEXT_SKIP. The record is valid until the next call. */
 enum next reader_next(struct reader *r, struct record *rec, struct err *e);
 
 const struct format *reader_format(const struct reader *r);

@@ -1,8 +1,10 @@
 #include "json/indent.h"
 
+#include "base/amount.h"
+#include "base/ascii.h"
 #include "base/term.h"
 
-enum { STEP = 2 };
+enum { STEP = 2, BASE64_LONG = 256, BASE64_SHOWN = 32 };
 
 /* Keys whose values say that something went wrong. */
 static bool is_trouble(struct json_iter it, size_t depth)
@@ -98,9 +100,48 @@ static bool add_container(const struct json_indent *how, struct json_val v, size
     return drained(how, e);
 }
 
+/* Either alphabet, padding, and the slashes that some encoders escape. */
+static bool is_base64(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+
+        if (!ascii_is_alnum(c) && c != '+' && c != '/' && c != '-' && c != '_' && c != '=' &&
+            !(c == '\\' && i + 1 < text.len && text.at[i + 1] == '/'))
+            return false;
+    }
+    return true;
+}
+
+/* The front of an image or another file, with its size. */
+static void add_base64(const struct json_indent *how, struct str text)
+{
+    size_t encoded = text.len;
+
+    for (size_t i = 0; i < text.len; i++)
+        encoded -= text.at[i] == '\\' || text.at[i] == '=';
+    term_style(how->to, how->color, TERM_GREEN);
+    buf_printf(how->to, "\"%.*s…\"", BASE64_SHOWN, text.at);
+    term_style(how->to, how->color, TERM_DIM);
+    buf_add(how->to, STR(" (base64 of "));
+    amount_bytes(how->to, encoded / 4 * 3 + encoded % 4 * 3 / 4);
+    buf_printf(how->to, "; %s)", how->base64_hint);
+    term_style(how->to, how->color, TERM_PLAIN);
+}
+
+static bool is_long_base64(const struct json_indent *how, struct json_val v)
+{
+    return how->base64_hint && json_type(v) == JSON_STRING &&
+           json_inner(v).len >= BASE64_LONG && is_base64(json_inner(v));
+}
+
 static bool add_value(const struct json_indent *how, struct json_val v, size_t depth,
                       struct err *e)
 {
+    if (is_long_base64(how, v)) {
+        add_base64(how, json_inner(v));
+        return drained(how, e);
+    }
     if (json_type(v) == JSON_OBJECT || json_type(v) == JSON_ARRAY)
         return add_container(how, v, depth, e);
     return add_text(how, json_raw(v), style_of(v), e);

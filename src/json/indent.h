@@ -18,6 +18,8 @@ struct json_indent {
     bool color;
     bool (*drain)(void *arg, struct err *e); /* takes what is in `to`; NULL: it all stays */
     void *arg;
+    const char *base64_hint; /* long base64 is shortened, with this hint after its size; NULL:
+                              * nothing is shortened */
 };
 
 /* Without a newline at the end. False if the drain said so. */

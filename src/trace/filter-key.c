@@ -25,7 +25,7 @@ static const struct filter_word kinds[] = {
 };
 
 static const struct filter_word traits[] = {
-    { "error", IS_RPC_ERROR | IS_TOOL_ERROR | IS_HTTP_ERROR | IS_MALFORMED,
+    { "error", IS_RPC_ERROR | IS_TOOL_ERROR | IS_HTTP_ERROR | IS_MALFORMED | IS_SERVER_EXITED,
       "went wrong in any way" },
     { "ok", IS_OK, "answered, and nothing went wrong" },
     { "rpc-error", IS_RPC_ERROR, "answered with a JSON-RPC error" },
@@ -34,6 +34,7 @@ static const struct filter_word traits[] = {
     { "malformed", IS_MALFORMED, "something came that is not JSON-RPC" },
     { "pending", IS_PENDING, "not over when the recording was" },
     { "running", IS_PENDING, NULL },
+    { "server-exited", IS_SERVER_EXITED, "the server's process ended before the response" },
     { "cancelled", IS_CANCELLED, "whoever asked gave up" },
     { "late", IS_LATE, "answered after it was cancelled" },
     { "slow", IS_SLOW, "the server took a second or longer" },

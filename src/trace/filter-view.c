@@ -49,6 +49,7 @@ static uint64_t traits_of_outcome(enum operation_outcome outcome)
         [OUTCOME_PENDING] = IS_PENDING,
         [OUTCOME_CANCELLED] = IS_CANCELLED,
         [OUTCOME_LATE] = IS_LATE | IS_CANCELLED,
+        [OUTCOME_SERVER_EXITED] = IS_SERVER_EXITED,
     };
 
     return traits[outcome];

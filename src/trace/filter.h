@@ -78,6 +78,7 @@ enum filter_is {
     IS_MARKED = 1u << 17,
     IS_BINARY = 1u << 18,
     IS_INFERRED = 1u << 19,
+    IS_SERVER_EXITED = 1u << 20,
 };
 
 /* What a message holds; see filter_content(). */

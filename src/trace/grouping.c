@@ -673,6 +673,32 @@ static void on_end_of_exchange(struct grouping *g, const struct record *r)
     }
 }
 
+/* Whether an operation waits for the process that a record is about. */
+static bool waits_for(const struct operation *op, const struct record *r)
+{
+    if (op->dir != TO_SERVER)
+        return false;
+    if (r->has & HAS_SESSION)
+        return op->has & HAS_SESSION && op->session == r->session;
+    return r->has & op->has & HAS_CONN && op->conn == r->conn && !(op->has & HAS_EXCHANGE);
+}
+
+/* The server's process has ended: requests without a response have failed. A subscription stays
+ * open by its nature, and so is merely pending. */
+static void on_exit_of_server(struct grouping *g, const struct record *r)
+{
+    for (struct ledger_op *op = g->ledger.lowest; op; op = op->higher) {
+        if (op->op.outcome != OUTCOME_PENDING || op->listens || !waits_for(&op->op, r))
+            continue;
+        op->op.outcome = OUTCOME_SERVER_EXITED;
+        op->op.has |= r->has & (HAS_EXIT_CODE | HAS_SIGNAL);
+        op->op.exit_code = r->proc.exit_code;
+        op->op.signal = r->proc.signal;
+        if (op->op.first_us >= 0)
+            ledger_hear(&g->ledger, op);
+    }
+}
+
 /* A process answers nothing that another was asked. Over HTTP the exchange is about to end, and
  * says why; nobody will go on with it. */
 static void on_process(struct grouping *g, const struct record *r)
@@ -680,6 +706,8 @@ static void on_process(struct grouping *g, const struct record *r)
     struct scope_reach conn = { SCOPE_CONN, r->conn }, session = { SCOPE_SESSION, r->session };
     struct pairing_request *q;
 
+    if (str_eq(r->proc.event, STR("exit")))
+        on_exit_of_server(g, r);
     if (r->has & HAS_SESSION && str_eq(r->proc.event, STR("exit"))) {
         for (q = pairing_first(&g->pairs, session, TO_SERVER); q; q = pairing_next(q, session))
             op_of(q)->forsaken = true;

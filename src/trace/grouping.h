@@ -13,7 +13,8 @@
  *   else, requests and logs only, to the one request in flight if there is exactly one,
  *   which is inferred;
  * - an error that names no request to that of its exchange; on stdio to none.
- * A request whose exchange ends with an HTTP error and no answer has OUTCOME_HTTP_ERROR. What
+ * A request whose exchange ends with an HTTP error and no answer has OUTCOME_HTTP_ERROR, one
+ * whose server's process ends before it is answered OUTCOME_SERVER_EXITED. What
  * else the server says when it refuses an exchange is plain HTTP: bytes (the body of an OAuth
  * challenge, a page) belong to the request if there is one, and an error stands alone with
  * OP_REFUSED if there is none.

@@ -99,6 +99,7 @@ const char *operation_outcome_name(enum operation_outcome outcome)
         [OUTCOME_PENDING] = "pending",
         [OUTCOME_CANCELLED] = "cancelled",
         [OUTCOME_LATE] = "late",
+        [OUTCOME_SERVER_EXITED] = "server-exited",
     };
     return NAME_OF(names, outcome);
 }

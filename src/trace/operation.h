@@ -56,13 +56,14 @@ enum operation_role {
 enum operation_outcome {
     OUTCOME_NONE, /* nothing was asked */
     OUTCOME_OK,
-    OUTCOME_RPC_ERROR,  /* a JSON-RPC error; `code` */
-    OUTCOME_TOOL_ERROR, /* a result with isError: the server works, the tool said no */
-    OUTCOME_HTTP_ERROR, /* an HTTP status and no JSON-RPC answer to it; `status` */
-    OUTCOME_MALFORMED,  /* something came, but it was not JSON-RPC */
-    OUTCOME_PENDING,    /* not over when the recording was */
-    OUTCOME_CANCELLED,  /* whoever asked gave up */
-    OUTCOME_LATE,       /* answered all the same; `answer` */
+    OUTCOME_RPC_ERROR,     /* a JSON-RPC error; `code` */
+    OUTCOME_TOOL_ERROR,    /* a result with isError: the server works, the tool said no */
+    OUTCOME_HTTP_ERROR,    /* an HTTP status and no JSON-RPC answer to it; `status` */
+    OUTCOME_MALFORMED,     /* something came, but it was not JSON-RPC */
+    OUTCOME_PENDING,       /* not over when the recording was */
+    OUTCOME_CANCELLED,     /* whoever asked gave up */
+    OUTCOME_LATE,          /* answered all the same; `answer` */
+    OUTCOME_SERVER_EXITED, /* the server's process ended before the response; `exit_code` */
     OUTCOMES,
 };
 
@@ -138,6 +139,7 @@ struct operation {
     struct str why;             /* what was wrong with its exchange, for people; or empty */
     unsigned has;               /* HAS_CONN, … of record.h: which of these there are */
     uint64_t conn, session, exchange, stream;
+    int64_t exit_code, signal; /* of the server, if it exited meanwhile; see `has` */
 
     /* Of the family if it is a root, else its own. */
     enum operation_outcome outcome;

@@ -361,6 +361,9 @@ struct ledger_op *sequel_end(struct ledger_op *op)
     head->op.outcome = op->op.outcome;
     head->op.code = op->op.code;
     head->op.status = op->op.status;
+    head->op.exit_code = op->op.exit_code;
+    head->op.signal = op->op.signal;
+    head->op.has |= op->op.has & (HAS_EXIT_CODE | HAS_SIGNAL);
     head->op.flags = (head->op.flags & ~(unsigned)OP_CODE) | (op->op.flags & OP_CODE);
     return head;
 }

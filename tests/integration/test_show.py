@@ -1,8 +1,13 @@
 """show on files that no test would keep in the tree, and against its documentation."""
+import contextlib
 import json
+import os
 import pathlib
+import pty
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -142,6 +147,8 @@ def rich_recording():
     lines.append(line(type="http", ev="end", exchange=5, by="server", clean=True, us=9_102_000))
     lines.append(line(type="stderr", text="ready\n", us=9_103_000))
     ask(99_000_000, 12, "ping")                                                                      # 18
+    ask(99_000_100, 13, "ping", conn=7)                                                              # 19
+    lines.append(line(type="proc", ev="exit", exit_code=1, us=99_000_200, conn=7))
     return "".join(lines)
 
 
@@ -149,7 +156,7 @@ def rich_recording():
 FOUND = {
     "method:tools/call": [3, 4, 5, 12, 13, 14],
     "method:tools/*": [3, 4, 5, 12, 13, 14, 15, 16],
-    "method=ping": [17, 18],
+    "method=ping": [17, 18, 19],
     "method!=ping": [1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 14, 15, 16],
     "method~^TOOLS/L": [15, 16],
     "method:/^tools.l/": [15, 16],
@@ -164,8 +171,8 @@ FOUND = {
     "task:t-*": [12, 13, 14],
     "id:q1": [4],
     "id:12": [18],
-    "server:fs": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
-    "trace:nightly": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+    "server:fs": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
+    "trace:nightly": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
     "session:2": [17],
     "dir:s2c": [4, 7, 10, 11],
     "dir:c2s prompt:*": [6],
@@ -179,7 +186,7 @@ FOUND = {
     "kind:request prompt:*": [6],
     "kind:response": [10, 11],
     "kind:notification": [2],
-    "is:error": [5, 6, 7, 17],
+    "is:error": [5, 6, 7, 17, 19],
     "is:ok tool:*": [3, 4, 12, 13, 14],
     "is:rpc-error": [6],
     "is:tool-error": [5],
@@ -187,6 +194,7 @@ FOUND = {
     "is:malformed": [7],
     "is:pending": [18],
     "is:running": [18],
+    "is:server-exited": [19],
     "is:cancelled": [8, 9],
     "is:late": [9],
     "is:slow": [3, 4],
@@ -201,7 +209,7 @@ FOUND = {
     "is:marked": [],
     "is:binary": [3, 4],
     "is:inferred": [4],
-    "is!=ok kind:req": [5, 6, 8, 9, 17, 18],
+    "is!=ok kind:req": [5, 6, 8, 9, 17, 18, 19],
     "code:-32602": [6],
     "code:-32601,-32602": [6],
     "code:-32700..-32600": [6],
@@ -213,7 +221,7 @@ FOUND = {
     "status!=503": [],
     "dur:>5s": [3, 4],
     "dur:1m..": [],
-    "dur<1ms kind:req": [],
+    "dur<1ms kind:req": [19],
     "server-dur:>1s": [3, 4],
     "server-dur:1s..2s": [3, 4],
     "wait:>=5100000us": [3, 4],
@@ -226,9 +234,9 @@ FOUND = {
     "larger-than:300": [3, 4],
     "req-size:>100": [3, 4, 5],
     "res-size:>=0.3KB": [3, 4],
-    "t:1m..": [18],
+    "t:1m..": [18, 19],
     "t:..13ms": [1],
-    "t:>=21:01": [18],
+    "t:>=21:01": [18, 19],
     "t:<2026-11-15T21:00:00.013Z": [1],
     "arg.path": [3, 4, 5],
     "arg.path:/tmp/*": [3, 4],
@@ -259,8 +267,8 @@ FOUND = {
     "tool:ask AND is:retry": [13],
     "prompt:* OR uri:file:///a": [6, 8],
     "prompt:*|uri:file:///a": [6, 8],
-    "is:error -tool:* -kind:malformed": [6, 17],
-    "is:error !tool:* NOT kind:malformed": [6, 17],
+    "is:error -tool:* -kind:malformed": [6, 17, 19],
+    "is:error !tool:* NOT kind:malformed": [6, 17, 19],
     "-(is:ok OR is:error) kind:req": [8, 9, 18],
     "(tool:read_file | prompt:*) code:-32602": [6],
 }
@@ -328,8 +336,171 @@ def test_every_key_and_every_word_is_looked_for(mcpreel, run):
 def test_the_word_of_every_outcome_finds_it(rich, mcpreel, run):
     rows = [json.loads(row) for row in run([mcpreel, "show", "--json", rich]).out.splitlines()]
     outcomes = {row["outcome"] for row in rows} - {"none"}
-    assert len(outcomes) == 8
+    assert len(outcomes) == 9
     for outcome in outcomes:
         found = run([mcpreel, "show", "--json", rich, f"is:{outcome}"]).out.splitlines()
         assert {row["number"] for row in rows if row["outcome"] == outcome} <= \
             {json.loads(row)["number"] for row in found}
+
+
+def on_a_terminal(command, columns):
+    """What a program writes to a terminal of that width, line by line."""
+    ours, theirs = pty.openpty()
+    subprocess.run(["stty", "cols", str(columns)], stdin=theirs, check=True)
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=env)
+    os.close(theirs)
+    shown = b""
+    with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):  # EIO is its end
+        while more := terminal.read(65536):
+            shown += more
+    assert process.wait(60) == 0, process.stderr.read()
+    return re.sub("\x1b\\[[0-9;]*m", "", shown.decode()).splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 100, 132, 200])
+def test_rows_fit_the_terminal_and_a_pipe_gets_the_whole_name(columns, mcpreel, run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    name = "a_tool_whose_name_is_" + "very_" * 9 + "long"
+    path.write_text(HEADER + call(1, name) + answer(2, 1))
+    for words in ([], ["-m"]):
+        lines = on_a_terminal([mcpreel, "show", *words, path], columns)
+        assert all(len(line) <= columns for line in lines) and any("…" in line for line in lines)
+        assert name in run([mcpreel, "show", *words, path]).out.decode()
+
+
+class Followed:
+    """mcpreel show -f, and the rows that it has written so far."""
+
+    def __init__(self, mcpreel, path, *words):
+        self.process = subprocess.Popen([mcpreel, "show", "-f", *words, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.out = b""
+
+    def until(self, text):
+        deadline = time.monotonic() + 30
+        while text not in self.out.decode():
+            assert time.monotonic() < deadline and self.process.poll() is None, (text, self.out, self.process.poll())
+            self.out += self.process.stdout.read() or b""
+            time.sleep(0.02)
+
+    def end(self, code=0):
+        """How it ended, and what it said on standard error."""
+        assert self.process.wait(30) == code
+        os.set_blocking(self.process.stdout.fileno(), True)
+        self.out += self.process.stdout.read()
+        return self.process.stderr.read().decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *why):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def append(path, text):
+    with path.open("a") as file:
+        file.write(text)
+
+
+FOOTER = '{"type":"footer","total_messages":0,"duration_ms":0,"client_messages":0,"server_messages":0}\n'
+
+
+def test_follow_shows_operations_as_they_end_and_ends_with_the_footer(mcpreel, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("")
+    with Followed(mcpreel, path) as followed:
+        append(path, HEADER + call(1, "slow") + call(2, "first"))
+        append(path, answer(3, 2))
+        followed.until("tools/call first")  # though one before it goes on
+        line = call(4, "second") + answer(5, 4)
+        append(path, line[:150])  # a torn line
+        time.sleep(0.3)
+        append(path, line[150:])
+        followed.until("tools/call second")
+        assert "slow" not in followed.out.decode()
+        append(path, answer(6, 1) + FOOTER)
+        assert followed.end() == ""
+    rows = re.findall(r"tools/call (\w+) +(\w+)", followed.out.decode())
+    assert rows == [("first", "ok"), ("second", "ok"), ("slow", "ok")]
+
+
+def test_follow_of_messages_and_as_json(mcpreel, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + call(1, "a"))
+    with Followed(mcpreel, path, "--json", "-m") as followed:
+        followed.until('"role":"request"')
+        append(path, answer(2, 1))
+        followed.until('"role":"answer"')
+        append(path, FOOTER)
+        assert followed.end() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_follow_ends_well_with_a_signal_and_shows_what_is_open(number, mcpreel, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + call(1, "a") + answer(2, 1) + call(3, "b"))
+    with Followed(mcpreel, path) as followed:
+        followed.until("tools/call a")
+        followed.process.send_signal(number)
+        assert followed.end() == ""
+    assert re.search(r"tools/call b +pending", followed.out.decode())
+
+
+def test_follow_ends_when_the_recorder_was_killed(mcpreel, tmp_path):
+    path = tmp_path / "a.jsonl"
+    recorder = subprocess.Popen([mcpreel, "record", "-o", path, "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+    try:
+        recorder.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/x"}\n')
+        recorder.stdin.flush()
+        while not path.exists():
+            time.sleep(0.02)
+        with Followed(mcpreel, path) as followed:
+            followed.until("notifications/x")
+            time.sleep(0.3)  # so that it was seen to be written
+            recorder.kill()
+            recorder.wait()
+            assert "has no footer: its recorder is gone" in followed.end()
+    finally:
+        recorder.kill()
+        recorder.wait()
+
+
+def test_follow_of_a_live_recording_ends_with_it(mcpreel, tmp_path):
+    path = tmp_path / "a.jsonl"
+    recorder = subprocess.Popen([mcpreel, "-q", "record", "-o", path, "--", mcpreel, "demo", "server"], stdin=subprocess.PIPE,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        recorder.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        recorder.stdin.flush()
+        while not path.exists():
+            time.sleep(0.02)
+        with Followed(mcpreel, path) as followed:
+            followed.until("ping")
+            recorder.stdin.close()
+            assert recorder.wait(30) == 0
+            assert followed.end() == ""
+    finally:
+        recorder.kill()
+        recorder.wait()
+
+
+def test_follow_refuses_what_cannot_be_followed(mcpreel, run, tmp_path):
+    recording, cassette = tmp_path / "a.jsonl", tmp_path / "a.json"
+    recording.write_text(HEADER + call(1, "a") + answer(2, 1))
+    assert run([mcpreel, "convert", recording, "-o", cassette]).code == 0
+    for words in (["-f", f"{recording}:1"], ["-f", "--last", "3", recording], ["-f", "-"], ["-f", cassette]):
+        assert run([mcpreel, "show", *words]).code == 2
+    assert run([mcpreel, "show", "-f", tmp_path / "none.jsonl"]).code == 3
+
+
+def test_follow_says_when_the_file_becomes_shorter(mcpreel, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + call(1, "a") + answer(2, 1))
+    with Followed(mcpreel, path) as followed:
+        followed.until("tools/call a")
+        os.truncate(path, 10)
+        assert "became shorter" in followed.end(3)

@@ -113,6 +113,41 @@ static void what_gathers_stays_small(void **state)
     buf_release(&b);
 }
 
+static void long_base64_is_shortened_where_a_hint_is_given(void **state)
+{
+    char text[400], *at = text;
+    struct json_indent how = { .base64_hint = "see there" };
+    struct json_fault fault;
+    struct err e = ERR_NONE;
+    struct json j;
+    struct buf b;
+
+    (void)state;
+    *at++ = '"';
+    for (int i = 0; i < 268; i++)
+        *at++ = "AZaz09+/-_"[i % 10];
+    memcpy(at, "=\"", 3);
+    buf_init(&b, 1 << 16);
+    json_init(&j);
+    how.to = &b;
+    assert_true(json_scan(&j, str_z(text), &fault));
+    assert_true(json_indent_add(&how, json_root(&j), &e));
+    assert_str(buf_str(&b),
+               STR("\"AZaz09+/-_AZaz09+/-_AZaz09+/-_AZ…\" (base64 of 201 bytes; see there)"));
+    buf_clear(&b);
+    how.base64_hint = NULL;
+    assert_true(json_indent_add(&how, json_root(&j), &e));
+    assert_str(buf_str(&b), str_z(text));
+    buf_clear(&b);
+    text[100] = ' ';
+    how.base64_hint = "see there";
+    assert_true(json_scan(&j, str_z(text), &fault));
+    assert_true(json_indent_add(&how, json_root(&j), &e));
+    assert_str(buf_str(&b), str_z(text));
+    json_release(&j);
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +155,7 @@ int main(void)
         cmocka_unit_test(nothing_is_left_for_a_terminal_to_obey),
         cmocka_unit_test(colours_tell_keys_strings_numbers_and_trouble_apart),
         cmocka_unit_test(what_gathers_stays_small),
+        cmocka_unit_test(long_base64_is_shortened_where_a_hint_is_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,16 +123,17 @@ static void a_session_in_numbers(void **state)
                   "[{'client':{'name':'c','version':'1'},'server':{'name':'s','version':null},"
                   "'protocol':'2025-11-25','start_ms':1,'duration_ms':8,'messages':6,"
                   "'requests':2,'errors':1}]");
-    assert_member(
-        &t, "operations",
-        "[{'from':'client','method':'initialize','subject':null,'calls':1,"
-        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
-        "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
-        "'late':0,'pending':0,'unanswered':0,'p50_us':8000,'p95_us':8000,'max_us':8000},"
-        "{'from':'client','method':'tools/call','subject':'t','calls':1,"
-        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
-        "'rpc_errors':1,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
-        "'late':0,'pending':0,'unanswered':0,'p50_us':500,'p95_us':500,'max_us':500}]");
+    assert_member(&t, "operations",
+                  "[{'from':'client','method':'initialize','subject':null,'calls':1,"
+                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+                  "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+                  "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':8000,'p95_us'"
+                  ":8000,'max_us':8000},"
+                  "{'from':'client','method':'tools/call','subject':'t','calls':1,"
+                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+                  "'rpc_errors':1,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+                  "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':500,'p95_us':"
+                  "500,'max_us':500}]");
     assert_member(&t, "notifications",
                   "[{'from':'server','method':'notifications/message','count':1}]");
     assert_member(&t, "tools", "[{'name':'t','advertised':false,'calls':1}]");
@@ -158,23 +159,25 @@ static void where_the_client_was_waited_for_there_are_three_durations(void **sta
              "@2000 s2c {'id':1,'method':'elicitation/create'}\n"
              "@9000 c2s {'id':1,'result':{}}\n"
              "@9500 s2c {'id':1,'result':{}}\n");
-    assert_member(&t, "operations",
-                  "[{'from':'client','method':'tools/call','subject':'a','calls':1,"
-                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
-                  "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
-                  "'late':0,'pending':0,'unanswered':0,'p50_us':8500,'p95_us':8500,"
-                  "'max_us':8500,'server_p50_us':1500,'server_p95_us':1500,"
-                  "'server_max_us':1500,'wait_p50_us':7000,'wait_p95_us':7000,"
-                  "'wait_max_us':7000},"
-                  "{'from':'server','method':'elicitation/create','subject':null,'calls':1,"
-                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
-                  "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
-                  "'late':0,'pending':0,'unanswered':0,'p50_us':7000,'p95_us':7000,"
-                  "'max_us':7000}]");
+    assert_member(
+        &t, "operations",
+        "[{'from':'client','method':'tools/call','subject':'a','calls':1,"
+        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+        "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+        "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':8500,'p95_us':8500,"
+        "'max_us':8500,'server_p50_us':1500,'server_p95_us':1500,"
+        "'server_max_us':1500,'wait_p50_us':7000,'wait_p95_us':7000,"
+        "'wait_max_us':7000},"
+        "{'from':'server','method':'elicitation/create','subject':null,'calls':1,"
+        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+        "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
+        "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':7000,'p95_us':7000,"
+        "'max_us':7000}]");
     assert_str(json_raw(json_get(member(&t, "totals"), STR("operations"))), STR("2"));
-    assert_str(json_raw(json_get(member(&t, "totals"), STR("outcomes"))),
-               STR("{\"none\":0,\"ok\":2,\"rpc-error\":0,\"tool-error\":0,\"http-error\":0,"
-                   "\"malformed\":0,\"pending\":0,\"cancelled\":0,\"late\":0}"));
+    assert_str(
+        json_raw(json_get(member(&t, "totals"), STR("outcomes"))),
+        STR("{\"none\":0,\"ok\":2,\"rpc-error\":0,\"tool-error\":0,\"http-error\":0,"
+            "\"malformed\":0,\"pending\":0,\"cancelled\":0,\"late\":0,\"server-exited\":0}"));
     release(&t);
 }
 

@@ -412,6 +412,43 @@ static void pouring_stops_when_the_sink_or_the_file_does(void **state)
     reader_close(NULL);
 }
 
+/* Also in the middle of a line; what is torn at the end is remarked on once it is the end. */
+static void a_file_that_grows_is_read_as_far_as_it_goes(void **state)
+{
+    static const char first[] =
+        HEAD "{\"type\":\"stderr\",\"text\":\"a\",\"us\":1}\n{\"type\":\"std",
+                      second[] = "err\",\"text\":\"b\",\"us\":2}\n{\"type\"";
+    struct err e = ERR_NONE;
+    struct record rec;
+    struct reader *r;
+    struct heard h;
+    struct buf whole;
+
+    (void)state;
+    heard_init(&h);
+    buf_init(&whole, 4096);
+    buf_add(&whole, STR(first));
+    scratch_put("grows.jsonl", STR(first));
+    assert_true(reader_open_following(&r, &sys_real, "grows.jsonl", &h.log, &e));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_str(rec.bytes.bytes, STR("a"));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_MORE);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_MORE);
+    buf_add(&whole, STR(second));
+    scratch_put("grows.jsonl", buf_str(&whole));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
+    assert_str(rec.bytes.bytes, STR("b"));
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_MORE);
+    assert_int_equal(h.text.len, 0);
+    reader_stop_following(r);
+    assert_int_equal(reader_next(r, &rec, &e), NEXT_END);
+    assert_true(h.text.len > 0);
+    reader_close(r);
+    buf_release(&whole);
+    buf_release(&h.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +464,7 @@ int main(void)
         IN_A_DIRECTORY(text_in_utf16_is_called_that),
         IN_A_DIRECTORY(a_mark_before_utf8_is_passed_over),
         IN_A_DIRECTORY(a_read_that_fails_is_told_wherever_it_does),
+        IN_A_DIRECTORY(a_file_that_grows_is_read_as_far_as_it_goes),
         IN_A_DIRECTORY(pouring_gives_every_record_to_the_sink),
         IN_A_DIRECTORY(pouring_stops_when_the_sink_or_the_file_does),
     };

@@ -208,6 +208,48 @@ static void who_can_take_no_more_is_asked_no_more(void **state)
     end_hearing(&h);
 }
 
+/* For a reader who watches: nobody waits for a call that takes long. */
+static void an_eager_hold_shows_each_family_once_it_is_whole(void **state)
+{
+    struct heard h;
+
+    (void)state;
+    begin_hearing(&h);
+    h.hold.eager = true;
+    begin(&h, 1, 0, 1);
+    begin(&h, 2, 0, 2);
+    begin(&h, 3, 2, 2);
+    end(&h, 2, 0, 2, true);
+    says(&h, "");
+    end(&h, 3, 2, 2, true);
+    says(&h, "2  3 ");
+    end(&h, 4, 0, 4, true);
+    says(&h, "4 ");
+    end(&h, 1, 0, 1, true);
+    says(&h, "1 ");
+    end_hearing(&h);
+}
+
+static void kept_texts_are_copies_and_counted(void **state)
+{
+    struct operation op = an_op(1, 0, 1);
+    struct show_row *row;
+    char text[] = "abc";
+    struct heard h;
+
+    (void)state;
+    begin_hearing(&h);
+    row = show_hold_row(&h.hold, &op);
+    show_hold_keep(&h.hold, &row->detail.error, str_z(text));
+    text[0] = 'x';
+    assert_str(row->detail.error, STR("abc"));
+    assert_int_equal(h.hold.bytes, 3);
+    show_hold_keep(&h.hold, &row->detail.error, STR("no"));
+    assert_int_equal(h.hold.bytes, 2);
+    end_hearing(&h);
+    assert_int_equal(h.hold.bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +260,8 @@ int main(void)
         cmocka_unit_test(what_comes_after_its_family_stands_alone),
         cmocka_unit_test(not_more_than_so_many_wait),
         cmocka_unit_test(bytes_are_counted_too),
+        cmocka_unit_test(an_eager_hold_shows_each_family_once_it_is_whole),
+        cmocka_unit_test(kept_texts_are_copies_and_counted),
         cmocka_unit_test(who_can_take_no_more_is_asked_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

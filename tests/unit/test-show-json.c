@@ -31,7 +31,7 @@ static void what_is_not_known_is_null(void **state)
     (void)state;
     buf_init(&b, 1 << 20);
     json_init(&j);
-    show_json_operation(&b, &op);
+    show_json_operation(&b, &op, &(struct show_detail){ .error = STR("no") });
     v = scan(&j, &b);
     assert_int_equal(json_type(json_get(v, STR("parent"))), JSON_NULL);
     assert_int_equal(json_type(json_get(v, STR("method"))), JSON_NULL);
@@ -40,6 +40,9 @@ static void what_is_not_known_is_null(void **state)
     assert_str(json_raw(json_get(v, STR("code"))), STR("0"));
     assert_str(json_raw(json_get(v, STR("id"))), STR("\"a\""));
     assert_str(json_raw(json_get(v, STR("flags"))), STR("[\"orphan\"]"));
+    assert_int_equal(json_type(json_get(v, STR("arguments_text"))), JSON_NULL);
+    assert_str(json_raw(json_get(v, STR("error_text"))), STR("\"no\""));
+    assert_int_equal(json_type(json_get(v, STR("exit_code"))), JSON_NULL);
     json_release(&j);
     buf_release(&b);
 }
