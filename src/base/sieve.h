@@ -17,7 +17,7 @@ enum {
     SIEVE_PLACES = 64,
     SIEVE_BANKS = 2, /* of eight groups each */
     SIEVE_GROUPS = 8 * SIEVE_BANKS,
-    SIEVE_MOST = 280, /* grams */
+    SIEVE_MOST = 340, /* grams */
 };
 
 /* Empty when it is all zero. */

@@ -29,7 +29,89 @@ struct looked {
     struct leaks leaks;
     struct err trouble; /* with the file */
     bool usable;
+    uint64_t unread[REDACT_JSON_REASONS];
 };
+
+/* Base64 that was not searched. */
+static void tell_unread(struct buf *to, const struct looked *f)
+{
+    static const char *const kinds[][2] = {
+        [REDACT_JSON_BINARY] = { "binary value", "binary values" },
+        [REDACT_JSON_COMPRESSED] = { "compressed value", "compressed values" },
+        [REDACT_JSON_LARGE] = { "value over 16 MiB", "values over 16 MiB" },
+    };
+    const char *sign = "  not searched: ";
+
+    for (size_t i = 0; i < REDACT_JSON_REASONS; i++) {
+        if (!f->unread[i])
+            continue;
+        buf_add(to, str_z(sign));
+        amount_of(to, f->unread[i], kinds[i][0], kinds[i][1]);
+        sign = ", ";
+    }
+    if (*sign == ',')
+        buf_add(to, STR(" in base64\n"));
+}
+
+static void tell_list(struct buf *to, const char *what, const struct option_list *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        buf_add(to, i ? STR(", ") : STR("; "));
+        if (!i)
+            buf_printf(to, "%s ", what);
+        term_escape(to, str_z(names->at[i]), TERM_ONE_LINE);
+    }
+}
+
+/* The last line: which secrets would have been found. */
+static void tell_searched(struct report *r)
+{
+    const struct redaction_args *args = r->args;
+    struct buf *to = &r->text;
+
+    buf_add(to, STR("searched for: "));
+    buf_add(to, args->defaults ? STR("well-known credential formats, values named as secrets")
+                               : STR("no defaults"));
+    tell_list(to, "variables", &args->env);
+    tell_list(to, "members", &args->members);
+    if (args->patterns.count) {
+        buf_add(to, STR("; "));
+        amount_of(to, args->patterns.count, "pattern", "patterns");
+    }
+    buf_add_ch(to, '\n');
+}
+
+static void add_list(struct json_out *o, struct str name, const struct option_list *names)
+{
+    json_out_key(o, name);
+    json_out_array(o);
+    for (size_t i = 0; i < names->count; i++)
+        json_out_str(o, str_z(names->at[i]));
+    json_out_end_array(o);
+}
+
+static void add_searched(struct report *r)
+{
+    struct json_out *o = &r->json;
+
+    json_out_key(o, STR("searched_for"));
+    json_out_object(o);
+    json_out_key_bool(o, STR("defaults"), r->args->defaults);
+    add_list(o, STR("variables"), &r->args->env);
+    add_list(o, STR("members"), &r->args->members);
+    json_out_key_int(o, STR("patterns"), (int64_t)r->args->patterns.count);
+    json_out_end_object(o);
+}
+
+static void add_unread(struct json_out *o, const struct looked *f)
+{
+    json_out_key(o, STR("not_searched"));
+    json_out_object(o);
+    json_out_key_int(o, STR("binary"), (int64_t)f->unread[REDACT_JSON_BINARY]);
+    json_out_key_int(o, STR("compressed"), (int64_t)f->unread[REDACT_JSON_COMPRESSED]);
+    json_out_key_int(o, STR("too_large"), (int64_t)f->unread[REDACT_JSON_LARGE]);
+    json_out_end_object(o);
+}
 
 static void tell(struct report *r, const struct looked *f)
 {
@@ -42,9 +124,10 @@ static void tell(struct report *r, const struct looked *f)
     else if (f->leaks.count)
         amount_of(to, f->leaks.count, "secret", "secrets");
     else
-        buf_add(to, STR("no secrets"));
+        buf_add(to, STR("no secrets found"));
     buf_add_ch(to, '\n');
     leaks_add(to, &f->leaks);
+    tell_unread(to, f);
 }
 
 static void add_json(struct report *r, const struct looked *f)
@@ -58,6 +141,7 @@ static void add_json(struct report *r, const struct looked *f)
         json_out_key_int(o, STR("count"), (int64_t)f->leaks.count);
         json_out_key(o, STR("secrets"));
         leaks_json(o, &f->leaks);
+        add_unread(o, f);
     } else {
         json_out_key_str(o, STR("error"), str_z(f->trouble.msg));
     }
@@ -75,6 +159,7 @@ static void read_file(const struct report *r, struct redaction *redaction, struc
     f->usable = inspect_file_read(&app, &f->file, &stats, redaction_door(redaction, &nowhere),
                                   &f->trouble);
     stats_release(&stats);
+    memcpy(f->unread, redaction->redactor.json.unread, sizeof f->unread);
     redaction_err(redaction, &f->trouble);
 }
 
@@ -121,8 +206,11 @@ static bool look_at_all(struct report *r, const struct operands *in, struct err 
             return false;
     if (r->app->json) {
         json_out_end_array(&r->json);
+        add_searched(r);
         json_out_end_object(&r->json);
         buf_add_ch(&r->text, '\n');
+    } else {
+        tell_searched(r);
     }
     return buf_ok(&r->text, e) && app_write(r->app, buf_str(&r->text), e);
 }
@@ -133,7 +221,7 @@ int check_secrets(const struct app *app, const struct redaction_args *args,
     struct report r = { .app = app, .args = args };
     bool ok;
 
-    if (!args->defaults && !args->env.count && !args->patterns.count) {
+    if (!args->defaults && !args->env.count && !args->patterns.count && !args->members.count) {
         err_set(e, ERR_USAGE, "nothing is secret: there is nothing to look for");
         return EXIT_USAGE;
     }

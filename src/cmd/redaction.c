@@ -89,6 +89,14 @@ static bool add_patterns(struct secrets *s, const struct option_list *patterns, 
     return true;
 }
 
+static bool add_members(struct secrets *s, const struct option_list *members, struct err *e)
+{
+    for (size_t i = 0; i < members->count; i++)
+        if (!secrets_add_member(s, str_z(members->at[i]), e))
+            return err_wrap(e, "'--redact-members'");
+    return true;
+}
+
 /* The passwords of addresses. */
 static void add_passwords(struct secrets *secrets, struct str word)
 {
@@ -147,7 +155,8 @@ static bool add_rules(struct secrets *s, const struct app *app,
         add_arguments(s, known->server);
     }
     add_values(s, known->values);
-    return add_patterns(s, &args->patterns, e) && secrets_seal(s, e);
+    return add_members(s, &args->members, e) && add_patterns(s, &args->patterns, e) &&
+           secrets_seal(s, e);
 }
 
 /* What was too long and was cut may end in the middle of a value: of such a text only what

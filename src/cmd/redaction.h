@@ -13,7 +13,7 @@
 #include "wire/fields.h"
 
 struct redaction_args {
-    struct option_list env, patterns;
+    struct option_list env, patterns, members;
     bool server_url, defaults;
 };
 
@@ -35,6 +35,13 @@ struct redaction_args {
           .group = REDACTION_GROUP,                                                            \
           .at = offsetof(args_type, field.patterns),                                           \
           .help = "what matches REGEX (RE2)" },                                                \
+        { .name = "redact-members",                                                            \
+          .arg = "NAMES",                                                                      \
+          .type = OPTION_LIST,                                                                 \
+          .split = true,                                                                       \
+          .group = REDACTION_GROUP,                                                            \
+          .at = offsetof(args_type, field.members),                                            \
+          .help = "string values of JSON members with these names" },                          \
         { .name = "redact-server-url",                                                         \
           .type = OPTION_FLAG,                                                                 \
           .negatable = true,                                                                   \
@@ -45,7 +52,7 @@ struct redaction_args {
     {                                                                                          \
         .name = "redact-defaults", .type = OPTION_FLAG, .negatable = true, .preset = "true",   \
         .group = REDACTION_GROUP, .at = offsetof(args_type, field.defaults),                   \
-        .help = "credentials of well-known services, by their looks"                           \
+        .help = "well-known credential formats; values named password, token, …"             \
     }
 
 struct redaction {

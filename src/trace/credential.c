@@ -1,6 +1,7 @@
 #include "trace/credential.h"
 
 #include "base/err.h"
+#include "trace/secret-name.h"
 
 #define ALNUM CREDENTIAL_ALNUM
 #define WORD CREDENTIAL_WORD
@@ -44,12 +45,43 @@
                           .any_case = true                                                     \
     }
 
+/* The same, with so many characters of the run before the literal. */
+#define AROUND(before_, ...)                                                                   \
+    {                                                                                          \
+        ROW(__VA_ARGS__), .before = (before_), .anywhere = true                                \
+    }
+
+/* The literal starts the last word of a name. */
+#define NAMED(literal_)                                                                        \
+    {                                                                                          \
+        .name = "named-secret", .literal = STR_INIT(literal_), .kind = CREDENTIAL_NAMED,       \
+        .any_case = true, .bare = true                                                         \
+    }
+
+#define AZURE(digit) AROUND(3, "azure-client-secret", digit "Q~", AZURE_CHARS, 31, 34)
+#define AZURE_CHARS (URL64 | CREDENTIAL_DOT | CREDENTIAL_TILDE)
+#define TWILIO(digit) RUN("twilio-key", "SK" digit, HEX, 31, 31)
+
+/* A token starts with the digits of an id in base64: the first by `two`, the second by one
+ * of ten characters. */
+#define DISCORD(three)                                                                         \
+    {                                                                                          \
+        .name = "discord-token", .literal = STR_INIT(three), .kind = CREDENTIAL_DISCORD        \
+    }
+#define DISCORD_TEN(two)                                                                       \
+    DISCORD(two "A"), DISCORD(two "E"), DISCORD(two "I"), DISCORD(two "M"), DISCORD(two "Q"),  \
+        DISCORD(two "U"), DISCORD(two "Y"), DISCORD(two "c"), DISCORD(two "g"),                \
+        DISCORD(two "k")
+
 const struct credential credential_rows[] = {
     RUN("aws-access-key", "AKIA", UPPER_DIGIT, 16, 16),
     RUN("aws-access-key", "ASIA", UPPER_DIGIT, 16, 16),
     ASSIGNED("aws-secret-key", "secret_access_key", ALNUM | CREDENTIAL_BASE64, 40, 40),
     ASSIGNED("aws-secret-key", "secretaccesskey", ALNUM | CREDENTIAL_BASE64, 40, 40),
     AFTER("aws-session-token", "X-Amz-Security-Token=", URL64 | CREDENTIAL_BASE64, 100, 0),
+    SURE("aws-session-token", "IQoJb3JpZ2luX2Vj", ALNUM | CREDENTIAL_BASE64, 80, 0),
+    SURE("aws-session-token", "FwoGZXIvYXdz", ALNUM | CREDENTIAL_BASE64, 80, 0),
+    SURE("aws-session-token", "FQoGZXIvYXdz", ALNUM | CREDENTIAL_BASE64, 80, 0),
     { ROW("aws-signature", "X-Amz-Signature=", HEX, 64, 64), .bare = true },
     SURE("github-token", "ghp_", ALNUM, 36, 255),
     SURE("github-token", "gho_", ALNUM, 36, 255),
@@ -79,6 +111,15 @@ const struct credential credential_rows[] = {
     SURE("slack-webhook", "hooks.slack.com/services/", ALNUM | CREDENTIAL_BASE64, 30, 0),
     SURE("discord-webhook", "discord.com/api/webhooks/", URL64 | CREDENTIAL_BASE64, 60, 0),
     SURE("discord-webhook", "discordapp.com/api/webhooks/", URL64 | CREDENTIAL_BASE64, 60, 0),
+    DISCORD_TEN("MT"),
+    DISCORD_TEN("Mj"),
+    DISCORD_TEN("Mz"),
+    DISCORD_TEN("ND"),
+    DISCORD_TEN("NT"),
+    DISCORD_TEN("Nj"),
+    DISCORD_TEN("Nz"),
+    DISCORD_TEN("OD"),
+    DISCORD_TEN("OT"),
     SURE("stripe-key", "sk_live_", ALNUM, 16, 0),
     SURE("stripe-key", "rk_live_", ALNUM, 16, 0),
     SURE("stripe-key", "sk_test_", ALNUM, 16, 0),
@@ -90,6 +131,7 @@ const struct credential credential_rows[] = {
     RUN("openai-key", "sk-proj-", URL64, 20, 0),
     RUN("openai-key", "sk-svcacct-", URL64, 20, 0),
     RUN("openai-key", "sk-admin-", URL64, 20, 0),
+    RUN("langfuse-key", "sk-lf-", HEX | CREDENTIAL_DASH, 36, 36),
     RUN("openrouter-key", "sk-or-v1-", HEX, 64, 64),
     RUN("secret-key", "sk-", ALNUM, 20, 0),
     WILD("secret-key", "sk-", URL64, 32, 0),
@@ -102,6 +144,16 @@ const struct credential credential_rows[] = {
     SURE("azure-storage-key", "AccountKey=", ALNUM | CREDENTIAL_BASE64, 80, 96),
     SURE("azure-storage-key", "SharedAccessKey=", ALNUM | CREDENTIAL_BASE64, 40, 96),
     AFTER("azure-signature", "sig=", ALNUM | CREDENTIAL_BASE64, 44, 44),
+    AZURE("0"),
+    AZURE("1"),
+    AZURE("2"),
+    AZURE("3"),
+    AZURE("4"),
+    AZURE("5"),
+    AZURE("6"),
+    AZURE("7"),
+    AZURE("8"),
+    AZURE("9"),
     SURE("digitalocean-token", "dop_v1_", HEX, 64, 64),
     SURE("digitalocean-token", "doo_v1_", HEX, 64, 64),
     SURE("digitalocean-token", "dor_v1_", HEX, 64, 64),
@@ -154,6 +206,28 @@ const struct credential credential_rows[] = {
     RUN("atlassian-token", "ATCTT3", URL64 | CREDENTIAL_BASE64, 60, 0),
     WILD("bitbucket-token", "ATBB", ALNUM, 28, 48),
     RUN("onepassword-token", "ops_eyJ", URL64, 100, 0),
+    AROUND(14, "terraform-token", ".atlasv1.", URL64 | CREDENTIAL_BASE64, 60, 80),
+    RUN("mailgun-key", "key-", HEX, 32, 32),
+    TWILIO("0"),
+    TWILIO("1"),
+    TWILIO("2"),
+    TWILIO("3"),
+    TWILIO("4"),
+    TWILIO("5"),
+    TWILIO("6"),
+    TWILIO("7"),
+    TWILIO("8"),
+    TWILIO("9"),
+    TWILIO("a"),
+    TWILIO("b"),
+    TWILIO("c"),
+    TWILIO("d"),
+    TWILIO("e"),
+    TWILIO("f"),
+    RUN("cloudflare-token", "cfut_", URL64, 40, 56),
+    RUN("cloudflare-token", "cfat_", URL64, 40, 56),
+    RUN("cloudflare-token", "cfk_", URL64, 40, 56),
+    RUN("cloudflare-token", "v1.0-", HEX | CREDENTIAL_DASH, 160, 184),
     RUN("vault-token", "hvs.", URL64, 24, 0),
     RUN("vault-token", "hvb.", URL64, 24, 0),
     RUN("doppler-token", "dp.pt.", ALNUM, 40, 48),
@@ -176,6 +250,16 @@ const struct credential credential_rows[] = {
       .kind = CREDENTIAL_BASIC,
       .any_case = true,
       .bare = true },
+    NAMED("pass"),
+    NAMED("pwd"),
+    NAMED("secret"),
+    NAMED("token"),
+    NAMED("key"),
+    NAMED("cookie"),
+    NAMED("credential"),
+    NAMED("authorization"),
+    NAMED("bearer"),
+    NAMED("jwt"),
     { 0 },
 };
 
@@ -537,6 +621,69 @@ static bool match_basic(struct str text, size_t from, struct credential_place *p
     return memchr(plain, ':', n) != NULL;
 }
 
+/* Whether base64 stands for digits and nothing else. */
+static bool is_number_in_base64(struct str text)
+{
+    enum { ROOM = 32 };
+    unsigned char plain[ROOM];
+    size_t n = decode(text, plain, sizeof plain), i = 0;
+
+    while (i < n && plain[i] >= '0' && plain[i] <= '9')
+        i++;
+    return n && i == n;
+}
+
+static bool match_discord(struct str text, size_t at, struct credential_place *p)
+{
+    enum { ID_SHORTEST = 22, ID_LONGEST = 28, TIME = 6, TIME_LONGEST = 7, CODE = 27 };
+    unsigned ignored = 0;
+    size_t id = run_end(text, at, ALNUM, ID_LONGEST, &ignored), time, end;
+
+    if (id - at < ID_SHORTEST || id == text.len || text.at[id] != '.')
+        return false;
+    time = run_end(text, id + 1, URL64, TIME_LONGEST + 1, &ignored);
+    if (time - id <= TIME || time - id > TIME_LONGEST + 1 || time == text.len ||
+        text.at[time] != '.' || !is_number_in_base64(str_n(text.at + at, id - at)))
+        return false;
+    end = run_end(text, time + 1, URL64, text.len, &ignored);
+    if (end - time <= CODE)
+        return false;
+    p->end = end;
+    return true;
+}
+
+static bool match_named(struct str text, size_t end, struct credential_place *p)
+{
+    enum { LONGEST = 16 }; /* of what follows the literal in the name */
+    struct secret_name_value v;
+    unsigned ignored = 0;
+
+    end = run_end(text, end, URL64, LONGEST, &ignored);
+    if (!secret_name_value(text, end, false, &v)) {
+        p->end = v.end;
+        return false;
+    }
+    p->at = v.at;
+    p->end = v.end;
+    p->member = v.member;
+    return true;
+}
+
+/* What stands before the literal belongs to it. */
+static bool match_around(const struct credential *c, struct str text, size_t at, size_t from,
+                         struct credential_place *p)
+{
+    unsigned chars = c->chars & ~(unsigned)(CREDENTIAL_BASE64 | CREDENTIAL_DASH);
+    size_t start = at;
+
+    while (start && at - start <= c->before && classes_of(text.at[start - 1]) & chars)
+        start--;
+    if (at - start != c->before)
+        return false;
+    p->at = start;
+    return match_run(c, text, from, p);
+}
+
 /* What may be part of a longer word, and is none then. An underscore joins two words. */
 static bool is_inside_word(const struct credential *c, struct str text, size_t at)
 {
@@ -556,6 +703,8 @@ bool credential_match(const struct credential *c, struct str text, size_t at,
     *p = (struct credential_place){ .at = c->bare ? from : at, .end = from };
     switch (c->kind) {
     case CREDENTIAL_RUN:
+        if (c->before)
+            return match_around(c, text, at, from, p);
         return !is_inside_word(c, text, at) && match_run(c, text, from, p);
     case CREDENTIAL_ASSIGNED:
         return match_assigned(c, text, from, p);
@@ -567,6 +716,10 @@ bool credential_match(const struct credential *c, struct str text, size_t at,
         return match_userinfo(text, from, p);
     case CREDENTIAL_BASIC:
         return !is_inside_word(c, text, at) && match_basic(text, from, p);
+    case CREDENTIAL_DISCORD:
+        return !is_inside_word(c, text, at) && match_discord(text, at, p);
+    case CREDENTIAL_NAMED:
+        return match_named(text, from, p);
     }
     BUG("no such kind of credential");
 }

@@ -33,6 +33,8 @@ enum credential_kind {
     CREDENTIAL_PEM,      /* a private key between its BEGIN and END */
     CREDENTIAL_USERINFO, /* the password of scheme://user:password@host */
     CREDENTIAL_BASIC,    /* base64 of user:password */
+    CREDENTIAL_DISCORD,  /* three runs with dots between them; the first is an id in base64 */
+    CREDENTIAL_NAMED,    /* the literal is in a name that says secret: trace/secret-name.h */
 };
 
 struct credential {
@@ -41,6 +43,7 @@ struct credential {
     enum credential_kind kind;
     unsigned chars;  /* of a run: of which characters */
     size_t min, max; /* how many of them; max 0: any number */
+    size_t before;   /* so many of them stand before the literal */
     unsigned must;   /* one of each of these must be among them */
     bool any_case;   /* of the literal */
     bool bare;       /* the literal is no part of the secret */
@@ -52,7 +55,8 @@ extern const struct credential credential_rows[];
 
 struct credential_place {
     size_t at, end;
-    bool open; /* a private key that does not end in this text */
+    bool open;   /* a private key that does not end in this text */
+    bool member; /* see struct secret_name_value */
 };
 
 /* Whether the literal at text[at] is the start of a credential, and where that stands. If it

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "mcp/id.h"
 #include "trace/limits.h"
@@ -23,6 +24,9 @@ void redact_json_release(struct redact_json *j)
     alias_release(&j->alias);
     arena_release(&j->arena);
     free(j->leaves);
+    if (j->inner)
+        secrets_search_release(j->inner);
+    free(j->inner);
 }
 
 static bool is_leaf(struct json_val v)
@@ -49,6 +53,115 @@ static void match_leaves(struct redact_json *j, struct json_val root)
         else
             secrets_match(j->search, json_raw(v), false, at);
     }
+    secrets_settle(j->search);
+}
+
+/* Base64 in the arena as RFC 4648 has it: without line breaks, of the usual alphabet, padded.
+ */
+static struct str plain_base64(struct str text, struct arena *a)
+{
+    char *to = arena_alloc(a, text.len + 4);
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] != '\r' && text.at[i] != '\n')
+            to[n++] = text.at[i] == '-' ? '+' : text.at[i] == '_' ? '/' : text.at[i];
+    while (n % 4)
+        to[n++] = '=';
+    return str_n(to, n);
+}
+
+static bool is_text(struct str bytes)
+{
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char c = (unsigned char)bytes.at[i];
+        if (c == 0x7f || (c < ' ' && (!c || !strchr("\t\n\r\f\b\033", c))))
+            return false;
+    }
+    return true;
+}
+
+static bool is_compressed(struct str bytes)
+{
+    static const struct str starts[] = { STR_INIT("\x1f\x8b"),         STR_INIT("PK\x03\x04"),
+                                         STR_INIT("\x28\xb5\x2f\xfd"), STR_INIT("BZh"),
+                                         STR_INIT("\xfd\x37zXZ"),      STR_INIT("7z\xbc\xaf") };
+
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (str_starts(bytes, starts[i]))
+            return true;
+    return false;
+}
+
+/* Finds a secret in decoded text; `*rule` is that of the first. */
+static bool search_decoded(struct redact_json *j, struct str text, uint32_t *rule)
+{
+    struct secrets_search *f = j->inner;
+
+    if (!f) {
+        f = j->inner = mem_new(struct secrets_search);
+        secrets_search_init(f, j->search->secrets);
+    }
+    f->learnt = j->search->learnt;
+    if (!secrets_find(f, text))
+        return false;
+    if (f->suspect) {
+        secrets_match(f, text, false, 0);
+        secrets_settle(f);
+    }
+    *rule = f->count ? f->hits[0].rule : 0;
+    return f->count || f->overflow;
+}
+
+/* The first bytes; empty if it is no base64. */
+static struct str decode_start(struct redact_json *j, struct str text)
+{
+    enum { START = 4096 };
+    struct str start =
+        plain_base64(str_n(text.at, text.len < START ? text.len : START), &j->arena);
+    struct str bytes;
+
+    if (text.len > START && start.len)
+        start.len -= 4; /* padded where it was cut */
+    return base64_decode(start, &j->arena, &bytes) ? bytes : STR_NONE;
+}
+
+/* Looks into one string that holds base64; what is none was searched as it is. */
+static void look_into(struct redact_json *j, struct json_val v, size_t base)
+{
+    struct str text = json_text(v, &j->arena), start = decode_start(j, text), bytes;
+    size_t at = json_at(v) - base;
+    uint32_t rule;
+
+    if (!start.len)
+        return;
+    if (is_compressed(start))
+        j->unread[REDACT_JSON_COMPRESSED]++;
+    else if (!is_text(start))
+        j->unread[REDACT_JSON_BINARY]++;
+    else if (text.len / 4 * 3 > REDACT_JSON_SEARCHED)
+        j->unread[REDACT_JSON_LARGE]++;
+    else if (base64_decode(plain_base64(text, &j->arena), &j->arena, &bytes) &&
+             search_decoded(j, bytes, &rule))
+        secrets_add(j->search, (struct unravel_span){ at + 1, at + json_raw(v).len - 1 }, rule);
+}
+
+static bool holds_base64(struct json_val object, struct json_val key)
+{
+    return json_is(key, STR("blob")) ||
+           (json_is(key, STR("data")) && json_exists(json_get(object, STR("mimeType"))));
+}
+
+static void look_into_all(struct redact_json *j, struct json_val root)
+{
+    for (struct json_val v = root; v.node < end_node(root); v.node++) {
+        struct json_iter it = json_each(v);
+
+        while (json_type(v) == JSON_OBJECT && json_next(&it))
+            if (json_type(it.value) == JSON_STRING && holds_base64(v, it.key))
+                look_into(j, it.value, json_at(root));
+    }
+    arena_release(&j->arena);
     secrets_settle(j->search);
 }
 
@@ -286,6 +399,8 @@ enum redact_json_outcome redact_json(struct redact_json *j, struct json_val v, b
         untouchable_find(&j->untouchable, v);
     if (f->suspect)
         match_leaves(j, v);
+    if (f->encoded && message)
+        look_into_all(j, v);
     if (f->overflow)
         return REDACT_JSON_UNFIT;
     return f->count ? rewrite(j, v) : REDACT_JSON_CLEAN;

@@ -4,7 +4,11 @@
  * names of members, too, and a number becomes a string. Where something only looks like a
  * secret (a credential, a pattern), what the meaning of a message hangs on is left alone;
  * a declared value goes wherever it stands. Ids that had one stay different from each other,
- * and the same in every message. */
+ * and the same in every message.
+ *
+ * In messages, base64 in `blob`, and in `data` beside a `mimeType`, is decoded and searched if
+ * it holds text: a value with a secret in it goes as a whole. What was not searched is counted.
+ */
 #ifndef TRACE_REDACT_JSON_H
 #define TRACE_REDACT_JSON_H
 
@@ -12,6 +16,16 @@
 #include "trace/marks.h"
 #include "trace/untouchable.h"
 #include "json/write.h"
+
+/* Why base64 was not searched. */
+enum redact_json_unread {
+    REDACT_JSON_BINARY,
+    REDACT_JSON_COMPRESSED,
+    REDACT_JSON_LARGE, /* more than REDACT_JSON_SEARCHED bytes */
+    REDACT_JSON_REASONS,
+};
+
+enum { REDACT_JSON_SEARCHED = 16 << 20 };
 
 struct redact_json {
     struct secrets_search *search; /* borrowed, as is the next */
@@ -25,6 +39,8 @@ struct redact_json {
         uint32_t node, rule;
     } * leaves; /* what was changed; nodes are counted from that of the value */
     size_t count, cap;
+    struct secrets_search *inner;         /* for what was decoded; NULL: nothing was yet */
+    uint64_t unread[REDACT_JSON_REASONS]; /* of all messages */
 };
 
 enum redact_json_outcome {

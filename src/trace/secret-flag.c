@@ -36,8 +36,7 @@ enum trust {
     SURE,
 };
 
-/* Letters and digits, or longer than any word. */
-static bool looks_secret(struct str value)
+bool secret_flag_looks(struct str value)
 {
     enum { SHORTEST = 7, LONG = 20 };
     bool letter = false, digit = false;
@@ -97,7 +96,7 @@ static bool is_file(struct str text)
 static bool is_trusted(enum trust trust, struct str value)
 {
     return trust == SURE || (trust == MAYBE && !is_file(value)) ||
-           (trust == LOOKS && !is_file(value) && looks_secret(value));
+           (trust == LOOKS && !is_file(value) && secret_flag_looks(value));
 }
 
 static size_t skip_blanks(struct str word, size_t at)

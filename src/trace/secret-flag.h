@@ -20,6 +20,9 @@ bool secret_flag_next(struct str before, struct str word, struct unravel_span *o
 /* Whether what goes by that name is a secret, or may well be. */
 bool secret_flag_names(struct str name);
 
+/* Whether a value looks like a secret: letters and digits, or longer than any word. */
+bool secret_flag_looks(struct str value);
+
 /* Whether a word is a password by the -p before it: some programs' is. */
 bool secret_flag_password(struct str program, struct str before, struct str word);
 

@@ -7,18 +7,20 @@
 #include "mcp/method.h"
 #include "trace/forms.h"
 #include "trace/limits.h"
+#include "trace/secret-name.h"
 
 enum { VALUE_LONGEST = 64 << 10, HITS_MOST = 1 << 16 };
 enum { KEEP_LAYER = 1 << 20 }; /* larger buffers are given back */
 
 /* What a needle was put in for, in the upper bits of its id. */
-enum purpose { PLAIN, BASE64, BASE64_TWICE, CREDENTIAL, SUSPICION, MARK };
+enum purpose { PLAIN, BASE64, BASE64_TWICE, CREDENTIAL, SUSPICION, MARK, MEMBER, ENCODED };
 enum { PURPOSE_SHIFT = 28, INDEX_MASK = (1 << PURPOSE_SHIFT) - 1 };
 
 void secrets_init(struct secrets *s)
 {
     *s = (struct secrets){ .regexes = regex_set_new() };
     needles_init(&s->needles);
+    map_init(&s->members);
 }
 
 void secrets_release(struct secrets *s)
@@ -27,6 +29,7 @@ void secrets_release(struct secrets *s)
     regex_set_free(s->regexes);
     free(s->rules);
     free(s->credentials);
+    map_release(&s->members);
     arena_release(&s->arena);
 }
 
@@ -153,6 +156,19 @@ bool secrets_add_pattern(struct secrets *s, struct str pattern, struct err *e)
     return true;
 }
 
+/* password, Password, PASSWORD: a name is seldom spelled otherwise, and each further spelling
+ * makes every search slower. */
+static void add_name(struct secrets *s, struct str word, uint32_t row)
+{
+    char text[SECRET_NAME_LONGEST];
+
+    for (size_t capitals = 0; capitals <= word.len; capitals += capitals ? word.len - 1 : 1) {
+        for (size_t i = 0; i < word.len; i++)
+            text[i] = i < capitals ? ascii_upper(word.at[i]) : word.at[i];
+        add_needle(s, str_n(text, word.len), NEEDLES_EXACT, CREDENTIAL, row);
+    }
+}
+
 void secrets_add_credentials(struct secrets *s)
 {
     const struct credential *rows = credential_rows;
@@ -164,10 +180,47 @@ void secrets_add_credentials(struct secrets *s)
         bool again = i && strcmp(rows[i].name, rows[i - 1].name) == 0;
         s->credentials[i] = again ? s->credentials[i - 1]
                                   : add_rule(s, SECRETS_CREDENTIAL, str_z(rows[i].name));
+        if (rows[i].kind == CREDENTIAL_NAMED) {
+            s->argument = s->credentials[i];
+            add_name(s, rows[i].literal, i);
+            continue;
+        }
         add_needle(s, rows[i].literal, rows[i].any_case ? NEEDLES_ANY_CASE : NEEDLES_EXACT,
                    CREDENTIAL, i);
     }
-    s->argument = add_rule(s, SECRETS_CREDENTIAL, STR("secret-argument"));
+}
+
+/* Needles are the last two bytes of a name and its quote: the last letter may stand behind a
+ * separator, which does not count. */
+static void add_name_ends(struct secrets *s, struct str name)
+{
+    static const char quotes[] = "\"'";
+    const char last = name.at[name.len - 1];
+
+    for (const char *quote = quotes; *quote; quote++) {
+        const char before[] = { '_', '-', '.', name.len > 1 ? name.at[name.len - 2] : *quote };
+
+        for (size_t i = 0; i < sizeof before; i++) {
+            const char end[] = { before[i], last, *quote };
+            add_needle(s, str_n(end, sizeof end), NEEDLES_ANY_CASE, MEMBER, 0);
+        }
+    }
+}
+
+bool secrets_add_member(struct secrets *s, struct str name, struct err *e)
+{
+    struct secret_name n = secret_name_of(name);
+    struct str normal = str_n(n.text, n.len);
+
+    if (!n.len)
+        return err_set(e, ERR_USAGE, "'%.*s' cannot be the name of a member", STR_ARG(name));
+    if (map_get(&s->members, normal))
+        return true;
+    if (!s->members.count)
+        s->member = add_rule(s, SECRETS_CREDENTIAL, STR("named-member"));
+    map_put(&s->members, normal, s);
+    add_name_ends(s, normal);
+    return true;
 }
 
 /* A word such as "production" after --token is no reason to lose it everywhere. */
@@ -205,8 +258,11 @@ bool secrets_seal(struct secrets *s, struct err *e)
     literals = regex_set_literals(s->regexes, &s->always);
     for (size_t i = 0; i < literals; i++)
         add_needle(s, regex_set_literal(s->regexes, i), NEEDLES_ANY_CASE, SUSPICION, 0);
-    if (s->count)
+    if (s->count) {
         add_needle(s, STR(SECRETS_MARK), NEEDLES_EXACT, MARK, 0);
+        add_needle(s, STR("\"blob\""), NEEDLES_EXACT, ENCODED, 0);
+        add_needle(s, STR("\"data\""), NEEDLES_EXACT, ENCODED, 0);
+    }
     return true;
 }
 
@@ -235,7 +291,16 @@ static bool add_hit(struct secrets_search *f, size_t at, size_t end, uint32_t ru
         return false;
     }
     f->hits = mem_reserve(f->hits, &f->cap, f->count + 1, sizeof *f->hits);
-    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule, whole };
+    f->hits[f->count++] = (struct secrets_hit){ { at, end }, rule, whole, false };
+    return true;
+}
+
+static bool add_named_hit(struct secrets_search *f, size_t at, size_t end, uint32_t rule,
+                          bool member)
+{
+    if (!add_hit(f, at, end, rule))
+        return false;
+    f->hits[f->count - 1].member = member;
     return true;
 }
 
@@ -299,6 +364,7 @@ static void settle(struct secrets_search *f, size_t first)
             last->span.end = hits[i].span.end;
         last->rule = first_rule(f, last->rule, hits[i].rule);
         last->whole |= hits[i].whole;
+        last->member |= hits[i].member;
     }
     f->count = first + kept + 1;
 }
@@ -306,6 +372,11 @@ static void settle(struct secrets_search *f, size_t first)
 void secrets_settle(struct secrets_search *f)
 {
     settle(f, 0);
+}
+
+void secrets_add(struct secrets_search *f, struct unravel_span span, uint32_t rule)
+{
+    add_hit(f, span.at, span.end, rule);
 }
 
 bool secrets_has_value(const struct secrets_search *f)
@@ -332,21 +403,51 @@ static bool add_base64(struct secrets_search *f, struct unravel_span s, size_t b
     return add_hit(f, s.at, s.end, rule);
 }
 
-static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
+/* All names share one place: a name inside the value of another is none. */
+static bool try_name(struct secrets_search *f, size_t at, const struct credential *c,
+                     uint32_t rule)
 {
     struct credential_place p;
     bool found;
 
+    if (at < f->named)
+        return true;
+    found = credential_match(c, f->text, at, &p);
+    f->named = p.end;
+    return !found || add_named_hit(f, p.at, p.end, rule, p.member);
+}
+
+static bool try_credential(struct secrets_search *f, size_t at, uint32_t row)
+{
+    const struct credential *c = &credential_rows[row];
+    uint32_t rule = f->secrets->credentials[row];
+    struct credential_place p;
+    bool found;
+
+    if (c->kind == CREDENTIAL_NAMED)
+        return try_name(f, at, c, rule);
     if (!f->trying) {
         memset(f->tried, 0, f->secrets->credential_rows * sizeof *f->tried);
         f->trying = true;
     }
     if (at < f->tried[row])
         return true;
-    found = credential_match(&credential_rows[row], f->text, at, &p);
+    found = credential_match(c, f->text, at, &p);
     f->tried[row] = p.end;
     f->open |= found && p.open;
-    return !found || add_hit(f, p.at, p.end, f->secrets->credentials[row]);
+    return !found || add_hit(f, p.at, p.end, rule);
+}
+
+static bool try_member(struct secrets_search *f, size_t end)
+{
+    struct secret_name_value v;
+    struct secret_name n;
+
+    if (!secret_name_value(f->text, end, true, &v))
+        return true;
+    n = secret_name_of(v.name);
+    return !map_get(&f->secrets->members, str_n(n.text, n.len)) ||
+           add_named_hit(f, v.at, v.end, f->secrets->member, true);
 }
 
 static void note_mark(struct secrets_search *f, size_t at)
@@ -379,6 +480,11 @@ static bool on_needle(void *to, size_t at, size_t end, uint32_t id)
         return true;
     case MARK:
         note_mark(f, end);
+        return true;
+    case MEMBER:
+        return try_member(f, end - 1);
+    case ENCODED:
+        f->encoded = true;
         return true;
     }
     BUG("a needle for nothing");
@@ -418,6 +524,7 @@ static void look(struct secrets_search *f, struct str text, bool patterns)
         return;
     }
     f->trying = false;
+    f->named = 0;
     f->overflow |= !needles_scan(&f->secrets->needles, text, on_needle, f) ||
                    (f->learnt && !learnt_scan(f->learnt, text, on_learnt, f));
 }
@@ -439,14 +546,29 @@ static struct str layer_text(const struct secrets_search *f, struct str text, si
     return layer ? buf_str(&f->layers[layer - 1]) : text;
 }
 
+/* Below an escape, a quote that ends a JSON string of the text can look escaped. */
+static void end_with_string(struct str text, struct unravel_span *s)
+{
+    size_t i = s->at;
+
+    while (i < s->end && text.at[i] != '"')
+        i += text.at[i] == '\\' ? 2 : 1;
+    s->end = i < s->end ? i : s->end;
+}
+
 /* Places in a layer, as places in the text. */
 static void to_origin(struct secrets_search *f, struct str text, const struct way *w,
                       size_t layer, size_t first)
 {
+    bool below = layer > 0;
+
     settle(f, first);
     while (layer--)
         unravel_origin(layer_text(f, text, layer), kinds_of(w, layer), &f->hits[first].span,
                        sizeof *f->hits, f->count - first);
+    for (size_t i = first; below && i < f->count; i++)
+        if (f->hits[i].member)
+            end_with_string(text, &f->hits[i].span);
 }
 
 /* The first place that is escaped still more often: all others are asked for one by one. */
@@ -537,12 +659,12 @@ static void look_at_all(struct secrets_search *f, struct str text, struct way w)
 bool secrets_find(struct secrets_search *f, struct str text)
 {
     f->count = 0;
-    f->overflow = f->open = false;
+    f->overflow = f->open = f->encoded = false;
     f->suspect = f->secrets->always;
     if (f->secrets->needles.count || (f->learnt && f->learnt->known))
         look_at_all(f, text, (struct way){ .kinds = UNRAVEL_ALL });
     settle(f, 0);
-    return f->count || f->overflow || f->suspect;
+    return f->count || f->overflow || f->suspect || f->encoded;
 }
 
 void secrets_match(struct secrets_search *f, struct str text, bool escaped, size_t offset)

@@ -11,6 +11,7 @@
 #ifndef TRACE_SECRETS_H
 #define TRACE_SECRETS_H
 
+#include "base/map.h"
 #include "base/needles.h"
 #include "base/regex.h"
 #include "base/unravel.h"
@@ -43,8 +44,10 @@ struct secrets {
     struct regex_set *regexes;
     uint32_t *credentials; /* by row: its rule; NULL: they are not looked for */
     size_t credential_rows;
-    uint32_t argument; /* the rule for words of a command; with credentials */
-    bool always;       /* there is a pattern that any text may match */
+    uint32_t argument;  /* the rule for what is secret by its name; with credentials */
+    struct map members; /* names added by secrets_add_member(), as secret_name_of() has them */
+    uint32_t member;    /* their rule */
+    bool always;        /* there is a pattern that any text may match */
     struct arena arena;
 };
 
@@ -57,6 +60,10 @@ bool secrets_add_value(struct secrets *s, struct str name, struct str value,
                        struct err *e) MUST_CHECK;
 bool secrets_add_pattern(struct secrets *s, struct str pattern, struct err *e) MUST_CHECK;
 void secrets_add_credentials(struct secrets *s);
+
+/* The name of a JSON member whose string values are secret. ERR_USAGE if it has neither letters
+ * nor digits or is too long. */
+bool secrets_add_member(struct secrets *s, struct str name, struct err *e) MUST_CHECK;
 
 /* A word of a command that is a secret by what stands before it: looked for like a value, if
  * it looks made up. With credentials only. */
@@ -74,7 +81,8 @@ bool secrets_seal(struct secrets *s, struct err *e) MUST_CHECK;
 struct secrets_hit {
     struct unravel_span span;
     uint32_t rule;
-    bool whole; /* the string it stands in has to go with it */
+    bool whole;  /* the string it stands in has to go with it */
+    bool member; /* the value of a JSON member: ends with the string it starts in */
 };
 
 /* Values that were learnt have the numbers behind those of the rules. */
@@ -86,10 +94,12 @@ struct secrets_search {
     bool overflow;   /* more than can be told: all of the text is to go */
     bool suspect;    /* secrets_find() saw what a pattern begins with: see secrets_match() */
     bool open;       /* a private key goes on behind the text */
+    bool encoded;    /* secrets_find() saw the name of a member that may hold base64 */
     uint32_t marked; /* the highest number in a mark that was seen, in any text */
     struct buf layers[SECRETS_LAYERS];
     size_t *tried;   /* by row of credentials: before this place it stands nowhere */
     bool trying;     /* that holds for this layer */
+    size_t named;    /* before this place of the layer no name is looked at */
     struct str text; /* the layer that is being looked at */
 };
 
@@ -103,6 +113,9 @@ bool secrets_find(struct secrets_search *f, struct str text);
 /* Adds what patterns match in one plain text; `escaped`: it is what stands between the
  * quotes of a JSON string that has escapes. Places are counted from `offset`. */
 void secrets_match(struct secrets_search *f, struct str text, bool escaped, size_t offset);
+
+/* Adds a hit that was found in another way. */
+void secrets_add(struct secrets_search *f, struct unravel_span span, uint32_t rule);
 
 /* Brings the hits of several calls into order. */
 void secrets_settle(struct secrets_search *f);

@@ -1,8 +1,8 @@
 /* trace/untouchable.h - the values of a message that its meaning hangs on.
  *
- * Ids, methods, progress tokens, versions and schemas: what only looks like a secret is
- * left alone there, for a recording in which they were changed could not be replayed or
- * compared.
+ * Ids, methods, progress tokens, cursors, requestState, versions and schemas: what only looks
+ * like a secret is left alone there, for a recording in which they were changed could not be
+ * replayed or compared.
  *
  * They are told by where they stand (of which method, beside what) and by what they are: an
  * object where an id belongs is none. */

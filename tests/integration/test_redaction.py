@@ -550,7 +550,9 @@ UNTOUCHED = [
     '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"AKIAIOSFODNN7EXAMPLE","progress":1}}',
     '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"properties":{"token":{"default":'
     '"AKIAIOSFODNN7EXAMPLE"}}},"outputSchema":{"password":{"const":"sk-ant-api03-abcdefghijklmnopqrstuv"}}}]}}',
-    '{ "jsonrpc" : "2.0", "id":1.0, "result":{"b":"\\u0041\\/","a":1e2,"a":"\\ud83d","password":"x","token":""} }',
+    '{ "jsonrpc" : "2.0", "id":1.0, "result":{"b":"\\u0041\\/","a":1e2,"a":"\\ud83d","passwords":"x","token":""} }',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"AKIAIOSFODNN7EXAMPLE","requestState":"token=AKIAIOSFODNN7EXAMPLE"}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":"AKIAIOSFODNN7EXAMPLE","requestState":"AKIAIOSFODNN7EXAMPLE"}}',
 ]
 
 

@@ -57,10 +57,11 @@ static bool row_matches(const struct credential *c, size_t n, const char *before
 
     buf_init(&text, 1 << 16);
     buf_add(&text, str_z(before));
+    fill(&text, c, c->before);
     buf_add(&text, c->literal);
     fill(&text, c, n);
     buf_add(&text, str_z(behind));
-    matches = credential_match(c, buf_str(&text), strlen(before), &p);
+    matches = credential_match(c, buf_str(&text), strlen(before) + c->before, &p);
     if (matches) {
         assert_int_equal(p.at, strlen(before) + (c->bare ? c->literal.len : 0));
         assert_int_equal(p.end, text.len - strlen(behind));
@@ -82,8 +83,9 @@ static void every_row_matches_its_own_length_and_no_other(void **state)
         assert_true(row_matches(c, c->min, "\"", "\""));
         assert_true(row_matches(c, c->max ? c->max : 500, " ", "\\n"));
         assert_false(row_matches(c, c->min - 1, "", ""));
-        assert_int_equal(row_matches(c, c->min, "x", ""), c->anywhere);
-        assert_true(row_matches(c, c->min, "TOKEN_", ""));
+        assert_int_equal(row_matches(c, c->min, "x", ""), c->anywhere && !c->before);
+        assert_int_equal(row_matches(c, c->min, "TOKEN_", ""), !c->before);
+        assert_true(row_matches(c, c->min, "TOKEN=", ""));
         if (c->max)
             assert_false(row_matches(c, c->max + 1, "", ""));
     }
@@ -120,6 +122,43 @@ static void check(const struct looks *rows, size_t count)
 #define JWT_BODY "eyJzdWIiOiIxMjM0In0"
 #define JWE_DIR "eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0"
 #define FORTY "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+
+static void more_tokens_are_told_by_their_looks(void **state)
+{
+    /* 198622483471925248 in base64; in parts, so that no search for tokens finds them here. */
+    static const struct looks rows[] = {
+        { "MTk",
+          "MTk4NjIyNDgzNDcxOTI1MjQ4"
+          ".Cl2FMQ."
+          "ZnCjm1XVW7vRze4b7Cq4se7kKWs",
+          NULL },
+        { "MTk",
+          "MTk4NjIyNDgzNDcxOTI1MjQ4"
+          ".Cl2FMQ."
+          "ZnCjm1XVW7vRze4b7Cq4se7k",
+          "" },
+        { "MTk",
+          "MTkYYYYYYYYYYYYYYYYYYYYYYY"
+          ".Cl2FMQ."
+          "ZnCjm1XVW7vRze4b7Cq4se7kKWs",
+          "" },
+        { "8Q~",
+          "abc"
+          "8Q~"
+          "abcdefghijklmnopqrstuvwxyzABCDE.01",
+          NULL },
+        { "8Q~",
+          "xabc"
+          "8Q~"
+          "abcdefghijklmnopqrstuvwxyzABCDE.01",
+          "" },
+        { "pass", "x {\"password\":\"a b\"}", "a b" },
+        { "key", "keyboard: abc1234", "" },
+    };
+
+    (void)state;
+    CHECK(rows);
+}
 
 static void tokens_are_told_by_their_looks(void **state)
 {
@@ -348,6 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_matches_its_own_length_and_no_other),
+        cmocka_unit_test(more_tokens_are_told_by_their_looks),
         cmocka_unit_test(literals_are_long_enough_to_be_looked_for),
         cmocka_unit_test(tokens_are_told_by_their_looks),
         cmocka_unit_test(what_is_assigned_to_a_name_is_told_by_the_name),

@@ -1,0 +1,363 @@
+#include "trace/secret-name.h"
+
+#include "base/ascii.h"
+#include "trace/secret-flag.h"
+
+struct secret_name secret_name_of(struct str name)
+{
+    struct secret_name n = { .len = 0 };
+
+    if (name.len > SECRET_NAME_LONGEST)
+        return n;
+    for (size_t i = 0; i < name.len; i++)
+        if (ascii_is_alnum(name.at[i]))
+            n.text[n.len++] = ascii_lower(name.at[i]);
+    return n;
+}
+
+static bool is_one_of(struct str name, const struct str *names)
+{
+    for (; names->len; names++)
+        if (str_eq(name, *names))
+            return true;
+    return false;
+}
+
+static bool ends_in_one_of(struct str name, const struct str *ends)
+{
+    for (; ends->len; ends++)
+        if (str_ends(name, *ends))
+            return true;
+    return false;
+}
+
+#define S(text) STR_INIT(text)
+
+/* Cursors, and the words of tokenizers. */
+static bool is_other_token(struct str name)
+{
+    static const struct str ends[] = {
+        S("progresstoken"),     S("pagetoken"),   S("nexttoken"), S("previoustoken"),
+        S("continuationtoken"), S("synctoken"),   S("prevtoken"), S("cursortoken"),
+        S("cancellationtoken"), S("canceltoken"), S(""),
+    };
+    static const struct str whole[] = {
+        S("bostoken"),  S("eostoken"),   S("padtoken"),  S("unktoken"),
+        S("septoken"),  S("clstoken"),   S("masktoken"), S("starttoken"),
+        S("stoptoken"), S("firsttoken"), S("endtoken"),  S(""),
+    };
+
+    return ends_in_one_of(name, ends) || is_one_of(name, whole);
+}
+
+static bool says_secret(struct str name)
+{
+    static const struct str ends[] = {
+        S("password"),   S("passwd"),        S("passphrase"),      S("passcode"),
+        S("secret"),     S("token"),         S("cookie"),          S("cookies"),
+        S("credential"), S("credentials"),   S("authorization"),   S("apikey"),
+        S("accesskey"),  S("secretkey"),     S("privatekey"),      S("authkey"),
+        S("signingkey"), S("encryptionkey"), S("masterkey"),       S("sshkey"),
+        S("sessionkey"), S("sharedkey"),     S("accountkey"),      S("storagekey"),
+        S("servicekey"), S("hmackey"),       S("subscriptionkey"), S("licensekey"),
+        S(""),
+    };
+    static const struct str whole[] = { S("pwd"), S("dbpwd"),    S("pass"),   S("dbpass"),
+                                        S("jwt"), S("xauthkey"), S("bearer"), S("") };
+
+    return (ends_in_one_of(name, ends) && !is_other_token(name)) || is_one_of(name, whole);
+}
+
+bool secret_name_says_secret(struct str name)
+{
+    struct secret_name n = secret_name_of(name);
+
+    return says_secret(str_n(n.text, n.len));
+}
+
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+static bool is_name_char(char c)
+{
+    return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.';
+}
+
+/* Quoted names may have more in them: "//registry/:_authToken". */
+static bool is_quoted_name_char(char c)
+{
+    return is_name_char(c) || (c && strchr(":/@$", c));
+}
+
+static size_t name_start(struct str text, size_t end, bool (*is_char)(char c))
+{
+    size_t at = end;
+
+    while (at && end - at <= SECRET_NAME_LONGEST && is_char(text.at[at - 1]))
+        at--;
+    return at;
+}
+
+/* One name and its value while they are looked at. */
+struct pair {
+    struct str text;
+    struct str name;
+    bool quoted; /* the name is */
+    char sign;   /* '=' or ':' */
+    bool blanks; /* stand beside the sign */
+    size_t at;   /* where the value starts, its quote included */
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_space(char c)
+{
+    return is_blank(c) || c == '\r' || c == '\n';
+}
+
+static size_t skip_spaces(struct str text, size_t at, bool (*is)(char c))
+{
+    while (at < text.len && is(text.at[at]))
+        at++;
+    return at;
+}
+
+static bool has_at(struct str text, size_t at, char c)
+{
+    return at < text.len && text.at[at] == c;
+}
+
+/* = => := : but not == and :: and what follows a scheme. */
+static bool read_sign(struct pair *p, size_t i)
+{
+    bool (*is)(char c) = p->quoted ? is_space : is_blank;
+    size_t sign = skip_spaces(p->text, i, is), at;
+
+    if (!has_at(p->text, sign, '=') && !has_at(p->text, sign, ':'))
+        return false;
+    p->sign = p->text.at[sign];
+    at = sign + 1;
+    if (p->sign == '=' && has_at(p->text, at, '>'))
+        at++;
+    else if (p->sign == ':' && has_at(p->text, at, '='))
+        at++;
+    else if (has_at(p->text, at, '=') || has_at(p->text, at, ':') || has_at(p->text, at, '/'))
+        return false;
+    p->at = skip_spaces(p->text, at, is);
+    p->blanks = sign > i || p->at > at;
+    return p->at < p->text.len;
+}
+
+static bool read_name(struct pair *p, size_t end)
+{
+    size_t start;
+
+    p->quoted = end < p->text.len && is_quote(p->text.at[end]);
+    if (!read_sign(p, end + p->quoted))
+        return false;
+    start = name_start(p->text, end, p->quoted ? is_quoted_name_char : is_name_char);
+    p->name = str_n(p->text.at + start, end - start);
+    return !p->quoted || (start && p->text.at[start - 1] == p->text.at[end]);
+}
+
+/* Where a quoted text ends: at its quote, or with what it stands in. */
+static size_t quoted_end(struct str text, size_t at, char quote)
+{
+    while (at < text.len && text.at[at] != quote && text.at[at] != '"')
+        at += text.at[at] == '\\' ? 2 : 1;
+    return at < text.len ? at : text.len;
+}
+
+static bool is_variable(struct str name)
+{
+    size_t i = 0;
+
+    while (i < name.len &&
+           (ascii_is_upper(name.at[i]) || ascii_is_digit(name.at[i]) || name.at[i] == '_'))
+        i++;
+    return i && i == name.len;
+}
+
+/* What is filled in elsewhere, or was taken out before. */
+static bool is_placeholder(struct str value)
+{
+    static const struct str templates[][2] = {
+        { S("${"), S("}") }, { S("$("), S(")") },  { S("{{"), S("}}") },
+        { S("<"), S(">") },  { S("%("), S(")s") },
+    };
+    size_t stars = 0;
+
+    while (stars < value.len && value.at[stars] == '*')
+        stars++;
+    if (stars == value.len)
+        return true;
+    if (str_starts(value, STR("[REDACTED")) && str_find(value, ']') + 1 == value.len)
+        return true;
+    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++)
+        if (str_starts(value, templates[i][0]) && str_ends(value, templates[i][1]))
+            return true;
+    return value.at[0] == '$' && is_variable(str_skip(value, 1));
+}
+
+/* False if there is nothing to find there; names before `out->end` are no others then. */
+static bool found(const struct pair *p, size_t at, size_t end, bool member,
+                  struct secret_name_value *out)
+{
+    *out = (struct secret_name_value){ p->name, at, end, member };
+    return end > at && !is_placeholder(str_n(p->text.at + at, end - at));
+}
+
+/* From the first string of an array of strings to the last. */
+static bool match_array(const struct pair *p, struct secret_name_value *out)
+{
+    size_t at = skip_spaces(p->text, p->at + 1, is_space), first = at, end = at;
+
+    while (at < p->text.len && is_quote(p->text.at[at])) {
+        end = quoted_end(p->text, at + 1, p->text.at[at]);
+        at = skip_spaces(p->text, end + 1, is_space);
+        if (!has_at(p->text, at, ','))
+            break;
+        at = skip_spaces(p->text, at + 1, is_space);
+    }
+    return has_at(p->text, at, ']') && found(p, first + 1, end, true, out);
+}
+
+static bool match_quoted(const struct pair *p, struct secret_name_value *out)
+{
+    enum { SHORTEST = 4 }; /* where the name is not quoted, too */
+    size_t end = quoted_end(p->text, p->at + 1, p->text.at[p->at]);
+
+    if (!p->quoted && end - p->at <= SHORTEST)
+        return false;
+    return found(p, p->at + 1, end, p->quoted, out);
+}
+
+/* Where text without quotes ends: a word, or with `line` a line. */
+static size_t plain_end(struct str text, size_t at, bool line)
+{
+    for (; at < text.len; at++) {
+        char c = text.at[at];
+
+        if (c == ' ' && line)
+            continue;
+        if ((unsigned char)c <= ' ' || c == 0x7f || strchr("\"'`<>", c) ||
+            (!line && strchr("&;", c)))
+            return at;
+        if (c == '\\' && at + 1 < text.len && strchr("nrt\"'u", text.at[at + 1]))
+            return at;
+    }
+    return at;
+}
+
+/* Where a word of certain characters ends: none of them stands between a name and its value,
+ * so looking at it for each name is not looking at it twice. */
+static size_t word_end(struct str text, size_t at, bool (*is)(char c))
+{
+    while (at < text.len && is(text.at[at]))
+        at++;
+    return at;
+}
+
+static bool is_code_char(char c)
+{
+    return ascii_is_letter(c) || c == '_' || c == '.';
+}
+
+static bool is_number_char(char c)
+{
+    return ascii_is_digit(c) || c == '.';
+}
+
+static bool is_scheme_char(char c)
+{
+    return ascii_is_letter(c) || c == '-';
+}
+
+static bool ends_plain(struct str text, size_t at)
+{
+    return plain_end(str_n(text.at, text.len - at < 2 ? text.len : at + 2), at, false) == at;
+}
+
+/* token=self.token, token=get(), token=None: source code. */
+static bool is_code(struct str text, size_t at)
+{
+    static const struct str words[] = { S("none"), S("null"),  S("nil"),    S("undefined"),
+                                        S("true"), S("false"), S("string"), S("") };
+    size_t end = word_end(text, at, is_code_char);
+    struct secret_name word = secret_name_of(str_n(text.at + at, end - at));
+
+    if (end < text.len && strchr("()[]{},", text.at[end]))
+        return true;
+    return ends_plain(text, end) && is_one_of(str_n(word.text, word.len), words);
+}
+
+static bool is_url(struct str text, size_t at)
+{
+    return str_starts(str_skip(text, word_end(text, at, is_scheme_char)), STR("://"));
+}
+
+static bool ends_in(struct str name, struct str word)
+{
+    struct secret_name n = secret_name_of(name);
+
+    return str_ends(str_n(n.text, n.len), word);
+}
+
+static bool match_assigned(const struct pair *p, struct secret_name_value *out)
+{
+    enum { SHORTEST = 4 };
+    size_t end;
+
+    if (is_code(p->text, p->at) ||
+        (ends_plain(p->text, word_end(p->text, p->at, is_number_char)) &&
+         !ends_in(p->name, STR("password"))))
+        return false;
+    end = plain_end(p->text, p->at, false);
+    if (end - p->at < SHORTEST ||
+        (p->blanks && !secret_flag_looks(str_n(p->text.at + p->at, end - p->at))))
+        return false;
+    return found(p, p->at, end, false, out);
+}
+
+/* Behind the scheme of an Authorization header. */
+static size_t behind_scheme(const struct pair *p)
+{
+    enum { LONGEST = 16 };
+    size_t end = word_end(p->text, p->at, is_scheme_char);
+
+    return end > p->at && end - p->at <= LONGEST && has_at(p->text, end, ' ') ? end + 1 : p->at;
+}
+
+static bool match_header(const struct pair *p, struct secret_name_value *out)
+{
+    size_t at = p->at, end;
+
+    if (ends_in(p->name, STR("cookie")))
+        return has_at(p->text, word_end(p->text, at, is_name_char), '=') &&
+               found(p, at, plain_end(p->text, at, true), false, out);
+    if (ends_in(p->name, STR("authorization")))
+        at = behind_scheme(p);
+    if (is_url(p->text, at) || is_code(p->text, at))
+        return false;
+    end = plain_end(p->text, at, false);
+    return secret_flag_looks(str_n(p->text.at + at, end - at)) && found(p, at, end, false, out);
+}
+
+bool secret_name_value(struct str text, size_t end, bool any, struct secret_name_value *out)
+{
+    struct pair p = { .text = text };
+
+    out->end = end;
+    if (!read_name(&p, end) || (any && !p.quoted) || (!any && !secret_name_says_secret(p.name)))
+        return false;
+    if (is_quote(text.at[p.at]))
+        return match_quoted(&p, out);
+    if (p.quoted)
+        return text.at[p.at] == '[' && match_array(&p, out);
+    return p.sign == '=' ? match_assigned(&p, out) : match_header(&p, out);
+}
