@@ -31,7 +31,7 @@ static bool is_hidden(uint32_t code)
 /* One character, or one byte that is none, and what stands for it on a terminal. */
 struct piece {
     size_t bytes; /* of the text */
-    char shown[12];
+    char shown[16];
     size_t len; /* of shown; 0: the bytes themselves */
 };
 
@@ -51,6 +51,21 @@ static void show_byte(struct piece *p, char c)
         p->len = (size_t)snprintf(p->shown, sizeof p->shown, "\\x%02x", (unsigned char)c);
 }
 
+/* Control characters inside JSON strings are escaped already: a carriage return can only stand
+ * between values. Bytes that are not UTF-8 do not stand in JSON. */
+static void show_json(struct piece *p, char c, uint32_t code)
+{
+    const uint32_t high = 0xD800 - (0x10000 >> 10), low = 0xDC00;
+
+    if (p->bytes == 1 && c == '\r')
+        p->len = (size_t)snprintf(p->shown, sizeof p->shown, " ");
+    else if (code < 0x10000)
+        p->len = (size_t)snprintf(p->shown, sizeof p->shown, "\\u%04" PRIx32, code & 0xFFFF);
+    else
+        p->len = (size_t)snprintf(p->shown, sizeof p->shown, "\\u%04" PRIx32 "\\u%04" PRIx32,
+                                  (high + (code >> 10)) & 0xFFFF, low + (code & 0x3FF));
+}
+
 /* The piece at the front of `text`, which is not empty. */
 static struct piece first_piece(struct str text, enum term_lines lines)
 {
@@ -61,15 +76,20 @@ static struct piece first_piece(struct str text, enum term_lines lines)
 
     if (is_plain_ascii(c))
         return p;
-    if (lines == TERM_MANY_LINES && (c == '\n' || c == '\t'))
+    if (lines != TERM_ONE_LINE && (c == '\n' || c == '\t'))
         return p;
     n = utf8_decode(text, &code);
     if (n <= 1) {
-        show_byte(&p, c);
+        if (lines == TERM_JSON)
+            show_json(&p, c, n ? code : 0xFFFD);
+        else
+            show_byte(&p, c);
         return p;
     }
     p.bytes = n;
-    if (is_hidden(code))
+    if (is_hidden(code) && lines == TERM_JSON)
+        show_json(&p, c, code);
+    else if (is_hidden(code))
         p.len = (size_t)snprintf(p.shown, sizeof p.shown, "<U+%04" PRIX32 ">", code);
     return p;
 }

@@ -11,8 +11,9 @@
 
 #include "base/buf.h"
 
-/* What may pass: nothing beyond a single line, or newlines and tabs too. */
-enum term_lines { TERM_ONE_LINE, TERM_MANY_LINES };
+/* What may pass: nothing beyond a single line, or newlines and tabs too. TERM_JSON is for JSON
+ * text: newlines and tabs pass, the rest becomes \uXXXX, so that the text means the same. */
+enum term_lines { TERM_ONE_LINE, TERM_MANY_LINES, TERM_JSON };
 
 void term_escape(struct buf *to, struct str text, enum term_lines lines);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/term.h"
 #include "cmd/option.h"
 
 enum { LAST_WORDS_MS = 200 };
@@ -48,9 +49,17 @@ bool app_env_has(const struct app *app, const char *option, const char *value)
 bool app_write(const struct app *app, struct str bytes, struct err *e)
 {
     struct file out = file_standard_output(app->sys);
+    struct buf shown;
     size_t done;
+    bool ok;
 
-    return file_write(&out, bytes, &done, e);
+    if (!app->json || !app->tty)
+        return file_write(&out, bytes, &done, e);
+    buf_init(&shown, SIZE_MAX);
+    term_escape(&shown, bytes, TERM_JSON);
+    ok = file_write(&out, buf_str(&shown), &done, e);
+    buf_release(&shown);
+    return ok;
 }
 
 bool app_pour(const struct app *app, struct str bytes, bool *gone, struct err *e)

@@ -44,7 +44,8 @@ const char *app_env(const struct app *app, const char *name); /* NULL: not set o
  * say then comes before it. */
 bool app_env_has(const struct app *app, const char *option, const char *value);
 
-/* All of it to standard output. */
+/* All of it to standard output. JSON goes to a terminal with the characters escaped that a
+ * terminal would obey. */
 bool app_write(const struct app *app, struct str bytes, struct err *e) MUST_CHECK;
 
 /* The same for what is long: if nobody reads any more (`| head`), that is no error, and

@@ -1,6 +1,7 @@
 #include "cmd/dispatch.h"
 
 #include "base/buf.h"
+#include "base/term.h"
 #include "cmd/globals.h"
 #include "cmd/prose.h"
 #include "cmd/redaction.h"
@@ -172,7 +173,7 @@ static struct str kind_name(enum err_kind kind)
 static void report(const struct call *c, const struct err *e)
 {
     struct json_out o;
-    struct buf line;
+    struct buf line, shown;
 
     if (!c->app.json) {
         log_err(&c->log, e);
@@ -190,7 +191,11 @@ static void report(const struct call *c, const struct err *e)
     json_out_end_object(&o);
     json_out_end_object(&o);
     buf_add_ch(&line, '\n');
-    c->log.put(c->log.to, buf_str(&line));
+    buf_init(&shown, 64 * sizeof *e);
+    if (c->app.watched)
+        term_escape(&shown, buf_str(&line), TERM_JSON);
+    c->log.put(c->log.to, buf_str(c->app.watched ? &shown : &line));
+    buf_release(&shown);
     buf_release(&line);
 }
 

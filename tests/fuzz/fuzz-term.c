@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     buf_init(&once, 64 * size + 64);
     buf_init(&twice, 64 * size + 64);
-    for (int many = 0; many <= 1; many++) {
-        enum term_lines lines = many ? TERM_MANY_LINES : TERM_ONE_LINE;
+    for (int many = 0; many <= 2; many++) {
+        enum term_lines lines = (enum term_lines)many;
 
         buf_clear(&once);
         buf_clear(&twice);

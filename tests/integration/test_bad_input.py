@@ -5,8 +5,10 @@ Memory is measured on the optimised build, whatever the program under test is: s
 of their own.
 """
 import gzip
+import json
 import os
 import pathlib
+import pty
 import random
 import re
 import socket
@@ -339,3 +341,45 @@ def test_a_recording_cut_anywhere(command, run, mcpreel, tmp_path):
         else:
             torn = whole[:cut][-1] != "\n" and not whole[:cut].endswith("}")
             assert ran.code == 0 and sum("used up to here" in line for line in said) == torn, (cut, ran)
+
+
+# --- what a terminal would obey
+
+OBEYED = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0001]")
+HOSTILE = "a\x9b2J\u202eb\u2066c\ufeffd\U000e0001e\x7f"
+
+
+def on_terminal(command):
+    """The bytes of a command's standard output and standard error, both a terminal."""
+    ours, theirs = pty.openpty()
+    p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 65536)
+        except OSError:
+            break
+    os.close(ours)
+    return said.decode(), p.wait(SECONDS)
+
+
+@pytest.mark.parametrize("words", [["show"], ["show", "-m"], ["inspect"], ["check"]], ids=" ".join)
+def test_json_on_a_terminal_means_the_same_and_only_shows(words, run, mcpreel, tmp_path):
+    path = tmp_path / f"{HOSTILE}.jsonl"
+    text = (f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{HOSTILE}","arguments":'
+            f'{{"{HOSTILE}":"{HOSTILE}"}}}}}}')
+    path.write_text(HEADER + MESSAGE.replace('{"jsonrpc":"2.0","id":1,"method":"ping"}', text))
+    command = [mcpreel, "-q", "--json", words[0], str(path), *words[1:]]
+    piped = run(command, timeout=SECONDS)
+    shown, _ = on_terminal(command)
+    assert not OBEYED.search(shown), shown
+    assert ([json.loads(line) for line in shown.splitlines()] ==
+            [json.loads(line) for line in piped.out.decode().split("\n") if line])
+
+
+def test_an_error_as_json_on_a_terminal_only_shows(mcpreel, tmp_path):
+    shown, code = on_terminal([mcpreel, "--json", "show", str(tmp_path / HOSTILE)])
+    assert code != 0
+    assert not OBEYED.search(shown), shown
+    assert HOSTILE in json.loads(shown)["error"]["message"]

@@ -42,6 +42,18 @@ static void ordinary_text_stays_as_it_is(void **state)
     assert_escaped(STR_NONE, STR(""));
 }
 
+static void json_text_stays_json_that_means_the_same(void **state)
+{
+    (void)state;
+    assert_escaped_as(STR("{\"a\":\"\u00e9 \\n\\u0041\",\r\n\t\"b\":1}"), TERM_JSON,
+                      STR("{\"a\":\"\u00e9 \\n\\u0041\", \n\t\"b\":1}"));
+    assert_escaped_as(STR("\"\xc2\x9b\u202e\ufeff\x7f\""), TERM_JSON,
+                      STR("\"\\u009b\\u202e\\ufeff\\u007f\""));
+    assert_escaped_as(STR("\"\U000e0001\U0001d173\U0001f600\""), TERM_JSON,
+                      STR("\"\\udb40\\udc01\\ud834\\udd73\U0001f600\""));
+    assert_escaped_as(STR("\x1b\xff"), TERM_JSON, STR("\\u001b\\ufffd"));
+}
+
 static void every_control_byte_is_made_visible(void **state)
 {
     (void)state;
@@ -323,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordinary_text_stays_as_it_is),
+        cmocka_unit_test(json_text_stays_json_that_means_the_same),
         cmocka_unit_test(every_control_byte_is_made_visible),
         cmocka_unit_test(an_escape_sequence_does_nothing_any_more),
         cmocka_unit_test(every_c1_control_is_made_visible),
