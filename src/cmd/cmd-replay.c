@@ -19,14 +19,14 @@ struct replay_args {
     const char *recording, *cassette, *upstream, *report;
     int match, on_unmatched, on_exhausted, order;
     double pace;
-    bool strict_unused, force, stdio;
+    bool strict_unused, fail_at_end, force, stdio;
     struct listening_args listening;
     struct remote_args remote;
 };
 
 static const struct option_choice match_choices[] = {
-    { .name = "sequential", .value = MATCH_SEQUENTIAL },
     { .name = "by-request", .value = MATCH_BY_REQUEST },
+    { .name = "sequential", .value = MATCH_SEQUENTIAL },
     { .name = "fuzzy", .value = MATCH_FUZZY },
     { .name = "strict", .value = MATCH_STRICT },
     { .name = "method_params", .value = MATCH_BY_REQUEST, .also = true },
@@ -99,14 +99,16 @@ static const struct option replay_options[] = {
       .choices = match_choices,
       .seed = true,
       .at = offsetof(struct replay_args, match),
-      .help = "how a live request finds its recorded one; sequential if not given" },
+      .help = "what a request without an equal recorded one gets; by-request if not given, "
+              "sequential with -r" },
     { .name = "order",
       .arg = "ORDER",
       .type = OPTION_CHOICE,
       .choices = order_choices,
       .preset = "any",
       .at = offsetof(struct replay_args, order),
-      .help = "total: sequential requests must come exactly in recorded order" },
+      .help = "total: requests must come exactly in recorded order; implies --match "
+              "sequential" },
     { .name = "timing",
       .arg = "TIMING",
       .type = OPTION_CUSTOM,
@@ -138,6 +140,10 @@ static const struct option replay_options[] = {
       .seed = true,
       .at = offsetof(struct replay_args, upstream),
       .help = "the server for --on-unmatched passthrough, instead of -- COMMAND" },
+    { .name = "fail-at-end",
+      .type = OPTION_FLAG,
+      .at = offsetof(struct replay_args, fail_at_end),
+      .help = "go on after a request that was not recorded, and end with exit code 1" },
     { .name = "strict-unused",
       .type = OPTION_FLAG,
       .at = offsetof(struct replay_args, strict_unused),
@@ -238,15 +244,21 @@ static bool choose_server(const struct replay_args *args, const struct operands 
     return true;
 }
 
-static bool choose_how(const struct replay_args *args, struct mock_options *how, struct err *e)
+/* `seed`: the recording is named as ThoughtJack does, which brings its default mode. */
+static bool choose_how(const struct replay_args *args, bool seed, struct mock_options *how,
+                       struct err *e)
 {
     bool recorder = args->cassette != NULL;
     int match = args->match, on_miss = args->on_unmatched;
 
     if (match < 0)
-        match = recorder ? MATCH_BY_REQUEST : MATCH_SEQUENTIAL;
+        match = seed || args->order == ORDER_TOTAL ? MATCH_SEQUENTIAL : MATCH_BY_REQUEST;
     if (on_miss < 0)
         on_miss = recorder ? ON_MISS_WARN : ON_MISS_ERROR;
+    if (args->fail_at_end && on_miss == ON_MISS_PASS) {
+        err_set(e, ERR_USAGE, "--fail-at-end does not go with --on-unmatched passthrough");
+        return err_hint(e, "with passthrough the server answers what was not recorded");
+    }
     if (args->order == ORDER_TOTAL && match != MATCH_SEQUENTIAL)
         return err_set(e, ERR_USAGE, "--order total goes with --match sequential only");
     *how = (struct mock_options){
@@ -255,6 +267,7 @@ static bool choose_how(const struct replay_args *args, struct mock_options *how,
                    .any_method = recorder && match == MATCH_SEQUENTIAL,
                    .rules = matcher_rules((enum match_mode)match, recorder) },
         .on_miss = (enum session_on_miss)on_miss,
+        .fail_at_end = args->fail_at_end,
         .pace = args->pace,
         .strict_unused = args->strict_unused,
         .recorder = recorder,
@@ -397,9 +410,9 @@ static int serve_http(struct replay *r, struct err *e)
     http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
     code = run(r, &server, &mock.mock, e);
     if (mock.mock.host.over) /* which nobody expects of a server */
-        log_say(
-            r->app->log, LOG_INFO,
-            "ended by the first request that was not recorded; --on-unmatched warn goes on");
+        log_say(r->app->log, LOG_INFO,
+                "stopped at the first unmatched request; --fail-at-end or --on-unmatched warn "
+                "go on");
     http_mock_release(&mock);
     return code;
 }
@@ -505,8 +518,8 @@ static int replay_run(const struct app *app, const void *options, const struct o
     const char *path = choose_path(app, args, in, e);
     int code = EXIT_USAGE;
 
-    if (path && check_report(app, args, path, e) && choose_how(args, &r.how, e) &&
-        choose_side(&r, e))
+    if (path && check_report(app, args, path, e) &&
+        choose_how(args, path == args->recording, &r.how, e) && choose_side(&r, e))
         code = replay_with(&r, path, in, e);
     app_unheld_end(&unheld);
     return code;
@@ -520,10 +533,12 @@ static const char *const replay_usage[] = {
 
 static const struct command_example replay_examples[] = {
     { "mcpreel replay session.jsonl", "a stdio server that gives the recorded answers" },
-    { "mcpreel replay --match by-request session.jsonl",
-      "answer by what is asked, in any order" },
+    { "mcpreel replay --match sequential session.jsonl",
+      "answer in recorded order where params are not the recorded ones" },
     { "mcpreel replay --timing realistic --strict-unused session.jsonl",
       "as slowly as the server was, and every request must come" },
+    { "mcpreel replay --fail-at-end --report replay.json session.jsonl",
+      "for CI: go on after a miss, exit 1, and write what was missed" },
     { "mcpreel replay --listen 8080 session.jsonl",
       "the same over HTTP, at http://127.0.0.1:8080/mcp" },
     { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",
@@ -536,6 +551,16 @@ const struct command cmd_replay = {
     .summary = "serve a recording as a mock server",
     .usage = replay_usage,
     .about =
+        "Serves a recording as an MCP server. --match says which recorded request answers a "
+        "live one:\n\n"
+        "  by-request  one with equal method and params, in any order; without\n"
+        "              one it is a miss (default)\n"
+        "  sequential  the same; without one the oldest unused request of the\n"
+        "              same method and name, with a warning\n"
+        "  fuzzy       the same; without one the unused request most alike\n"
+        "  strict      as by-request, and _meta must be equal, too\n\n"
+        "If weather(Lisbon) was recorded, weather(Oslo) is an error with by-request, and gets "
+        "the weather of Lisbon and a warning with sequential.\n\n"
         "Speaks MCP on standard input and output and answers every request as the recorded "
         "server did. Ids and progress tokens are the live client's; notifications and requests "
         "of the server's come at their place. Contacts nothing and starts nothing, unless "

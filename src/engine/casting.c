@@ -27,7 +27,7 @@ static bool list(struct casting *c, const struct script *script, enum mcp_versio
         if (!s->greeting || is_of(s, v, by_wish))
             at[count++] = c->all.at[i];
     }
-    c->of[v] = (struct casting_parts){ .at = at, .count = count };
+    c->of[v] = (struct casting_list){ .at = at, .count = count };
     return true;
 }
 
@@ -38,6 +38,7 @@ void casting_init(struct casting *c, const struct script *script)
     if (count > 1 && script_is_stateless(script, script->playable[count - 1]))
         count--;
     *c = (struct casting){ .all = { .at = script->playable, .count = count } };
+    spent_init(&c->played, script->session_count);
     if (count == 1)
         return;
     for (unsigned v = MCP_VERSION_UNKNOWN; v <= MCP_VERSION_LATEST; v++)
@@ -47,27 +48,43 @@ void casting_init(struct casting *c, const struct script *script)
 
 void casting_release(struct casting *c)
 {
+    spent_release(&c->played);
     arena_release(&c->arena);
 }
 
-uint32_t casting_peek(const struct casting *c)
+/* Starts the round again if all sessions of a list were played. */
+static struct casting_list *refresh(struct casting *c, struct casting_list *l)
 {
-    return c->all.at[c->all.given % c->all.count];
+    while (l->from < l->count && spent_has(&c->played, l->at[l->from]))
+        l->from++;
+    if (l->from < l->count)
+        return l;
+    for (size_t i = 0; i < l->count; i++)
+        spent_mark(&c->played, l->at[i], false);
+    c->all.from = 0;
+    for (unsigned v = MCP_VERSION_UNKNOWN; v <= MCP_VERSION_LATEST; v++)
+        c->of[v].from = 0;
+    return l;
 }
 
-static uint32_t take(struct casting_parts *p)
+struct casting_list *casting_of(struct casting *c, enum mcp_version asked)
 {
-    return p->at[p->given++ % p->count];
+    return refresh(c, casting_tells_apart(c, asked) ? &c->of[asked] : &c->all);
 }
 
-uint32_t casting_take_any(struct casting *c)
+struct casting_list *casting_of_any(struct casting *c)
 {
-    return take(&c->all);
+    return refresh(c, &c->all);
 }
 
-uint32_t casting_take(struct casting *c, enum mcp_version asked)
+uint32_t casting_next(const struct casting_list *l)
 {
-    return take(casting_tells_apart(c, asked) ? &c->of[asked] : &c->all);
+    return l->at[l->from];
+}
+
+void casting_play(struct casting *c, uint32_t session)
+{
+    spent_mark(&c->played, session, true);
 }
 
 bool casting_tells_apart(const struct casting *c, enum mcp_version asked)

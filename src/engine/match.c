@@ -18,11 +18,6 @@ static enum mcp_class class_of(const struct matcher *m, uint32_t method)
     return queues_class(&m->queues, method);
 }
 
-static bool goes_by_params(const struct matcher *m, uint32_t method)
-{
-    return queues_goes_by_params(&m->queues, method);
-}
-
 void matcher_init(struct matcher *m, const struct script *script,
                   const struct match_options *options, struct fuzzy *fuzzy)
 {
@@ -37,9 +32,23 @@ void matcher_init(struct matcher *m, const struct script *script,
 void matcher_release(struct matcher *m)
 {
     queues_release(&m->queues);
+    queues_release(&m->equal);
     free(m->places.at);
     leaves_release(&m->leaves);
     script_text_release(&m->text);
+}
+
+/* Recorded requests with equal params. Clients that keep to the recorded order in sequential
+ * mode never need an index of their own for that. */
+static const struct queues *by_params(struct matcher *m)
+{
+    if (m->queues.by_params)
+        return &m->queues;
+    if (!m->equal.heads) {
+        queues_init(&m->equal, m->script, true);
+        m->equal.second = true;
+    }
+    return &m->equal;
 }
 
 static void add_place(struct match_places *p, uint32_t head)
@@ -53,54 +62,67 @@ static void add_place(struct match_places *p, uint32_t head)
     p->at[p->count++] = head;
 }
 
-static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t session,
-                          uint32_t subject_key, struct match_places *to)
+static void add_by_params(struct matcher *m, const struct wanted *w, uint32_t subject_key,
+                          struct match_places *to)
 {
     const struct script_mask *masks = script_mask_find(m->script, w->method, subject_key);
     uint32_t key = wanted_key(m, w);
 
-    add_place(to, queues_find(&m->queues, session, w->method, key));
+    add_place(to, queues_find(to->in, to->session, w->method, key));
     for (; masks; masks = masks->next) {
         leaves_take(&m->leaves, w->live->params, &m->options.rules, masks->mask);
         key = queues_masked(script_fold(leaves_key(&m->leaves)));
-        add_place(to, queues_find(&m->queues, session, w->method, key));
+        add_place(to, queues_find(to->in, to->session, w->method, key));
     }
 }
 
 /* `wild`: among requests whose subject was redacted, else among the others. Valid until there
  * is another search. */
 static const struct match_places *find_places(struct matcher *m, const struct wanted *w,
-                                              uint32_t session, bool wild)
+                                              const struct queues *q, uint32_t session,
+                                              bool wild)
 {
     bool masked = m->script->masks.count != 0;
-    bool by_params = goes_by_params(m, w->method);
+    bool params = queues_goes_by_params(q, w->method);
     struct match_places *found = &m->places;
     uint32_t key;
 
-    if (found->known && found->session == session && found->wild == wild)
+    if (found->in == q && found->session == session && found->wild == wild)
         return found;
-    key = masked || !by_params ? script_subject_key(w->live->method, w->live->params, wild) : 0;
+    key = masked || !params ? script_subject_key(w->live->method, w->live->params, wild) : 0;
     *found = (struct match_places){
-        .known = true, .session = session, .wild = wild, .at = found->at, .cap = found->cap
+        .in = q, .session = session, .wild = wild, .at = found->at, .cap = found->cap
     };
-    if (by_params)
-        add_by_params(m, w, session, key, found);
+    if (params)
+        add_by_params(m, w, key, found);
     else
-        add_place(found, queues_find(&m->queues, session, w->method, key));
+        add_place(found, queues_find(q, session, w->method, key));
     return found;
 }
 
-/* The oldest unused one of a queue that fits; 0: none. */
-static uint32_t unused_in(struct matcher *m, const struct wanted *w, uint32_t head,
-                          bool *differs)
+/* The first of a queue that may be unused, and its state. What was used in the second index is
+ * not told to it: its last success is the last one of those before. */
+static struct spent_queue *skip_used(struct matcher *m, const struct wanted *w,
+                                     const struct queues *q, uint32_t head)
 {
-    struct spent_queue *q = spent_queue(w->spent, head);
+    struct spent_queue *state = queues_state(q, w->spent, head);
+
+    while (state->next && spent_has(w->spent, state->next)) {
+        if (q == &m->equal && m->script->ops[state->next].flags & STRAND_SUCCEEDED)
+            state->last = state->next;
+        state->next = q->next[state->next];
+    }
+    return state;
+}
+
+/* The oldest unused one of a queue that fits; 0: none. */
+static uint32_t unused_in(struct matcher *m, const struct wanted *w, const struct queues *q,
+                          uint32_t head, bool *differs)
+{
     uint32_t op;
 
-    while (q->next && spent_has(w->spent, q->next))
-        q->next = m->queues.next[q->next];
-    for (op = q->next; op; op = m->queues.next[op])
-        if (!spent_has(w->spent, op) && wanted_fits(m, w, op, differs))
+    for (op = skip_used(m, w, q, head)->next; op; op = q->next[op])
+        if (!spent_has(w->spent, op) && wanted_fits(m, w, q, op, differs))
             break;
     return op;
 }
@@ -196,22 +218,20 @@ static bool take_alike(struct matcher *m, const struct wanted *w, uint32_t sessi
     if (!best.op)
         return false;
     out->rival = best.rival;
-    wanted_fits(m, w, best.op, &out->differs);
+    wanted_fits(m, w, &m->queues, best.op, &out->differs);
     return found(m, w, out, best.op);
 }
 
 static bool goes_by_likeness(const struct matcher *m, uint32_t method)
 {
-    enum mcp_class class = class_of(m, method);
-
-    return m->options.mode == MATCH_FUZZY && class != MCP_CLASS_POLL &&
-           class != MCP_CLASS_LISTEN;
+    return m->options.mode == MATCH_FUZZY && !queues_is_sequence(&m->queues, method);
 }
 
 /* One that was compared as a whole is better than an older one that could not be. */
-static bool is_better(const struct matcher *m, uint32_t op, uint32_t than)
+static bool is_better(const struct matcher *m, const struct queues *q, uint32_t op,
+                      uint32_t than)
 {
-    if (goes_by_params(m, m->script->ops[op].method) &&
+    if (queues_goes_by_params(q, m->script->ops[op].method) &&
         wanted_is_masked(m, op) != wanted_is_masked(m, than))
         return wanted_is_masked(m, than);
     return op < than;
@@ -224,8 +244,8 @@ static uint32_t best_in(struct matcher *m, const struct wanted *w,
 
     for (size_t i = 0; i < places->count; i++) {
         bool other = false;
-        uint32_t op = unused_in(m, w, places->at[i], &other);
-        if (op && (!best || is_better(m, op, best))) {
+        uint32_t op = unused_in(m, w, places->in, places->at[i], &other);
+        if (op && (!best || is_better(m, places->in, op, best))) {
             best = op;
             *differs = other;
         }
@@ -258,7 +278,7 @@ static bool take_subscription(struct matcher *m, const struct wanted *w, uint32_
 {
     uint32_t op = find_subscription(m, w, session, used);
 
-    if (!op || !wanted_fits(m, w, op, &out->differs))
+    if (!op || !wanted_fits(m, w, &m->queues, op, &out->differs))
         return false;
     found(m, w, out, op);
     if (used)
@@ -266,18 +286,27 @@ static bool take_subscription(struct matcher *m, const struct wanted *w, uint32_
     return true;
 }
 
-static bool take_unused(struct matcher *m, const struct wanted *w, uint32_t session,
-                        struct match *out)
+/* The best unused one of a session that fits; 0: none. */
+static uint32_t find_unused(struct matcher *m, const struct wanted *w, const struct queues *q,
+                            uint32_t session, bool *differs)
 {
     uint32_t best = 0;
 
+    for (int wild = 0; wild <= m->script->wild && !best; wild++)
+        best = best_in(m, w, find_places(m, w, q, session, wild), differs);
+    return best;
+}
+
+static bool take_unused(struct matcher *m, const struct wanted *w, const struct queues *q,
+                        uint32_t session, struct match *out)
+{
+    uint32_t best;
+
     if (class_of(m, w->method) == MCP_CLASS_LISTEN)
         return take_subscription(m, w, session, false, out);
-    if (goes_by_likeness(m, w->method))
+    if (!q->by_params && goes_by_likeness(m, w->method))
         return take_alike(m, w, session, out);
-    for (int wild = 0; wild <= m->script->wild && !best; wild++) {
-        best = best_in(m, w, find_places(m, w, session, wild), &out->differs);
-    }
+    best = find_unused(m, w, q, session, &out->differs);
     return best && found(m, w, out, best);
 }
 
@@ -294,39 +323,47 @@ static bool may_cycle(const struct matcher *m, const struct wanted *w)
     return w->exhausted == EXHAUSTED_CYCLE && class_of(m, w->method) != MCP_CLASS_POLL;
 }
 
-static void start_over(struct matcher *m, struct spent *spent, uint32_t head)
+/* Makes a recorded request unused again. */
+static void renew(struct matcher *m, struct spent *spent, uint32_t op)
 {
-    spent_queue(spent, head)->next = head;
-    for (uint32_t op = head; op; op = m->queues.next[op])
-        spent_mark(spent, op, false);
+    queues_renew(&m->queues, spent, op);
+    queues_renew(&m->equal, spent, op);
+}
+
+static void start_over(struct matcher *m, struct spent *spent, const struct queues *q,
+                       uint32_t head)
+{
+    for (uint32_t op = head; op; op = q->next[op])
+        renew(m, spent, op);
 }
 
 /* The last success, if possible one that was asked for with the same params. */
-static uint32_t last_success(struct matcher *m, const struct wanted *w, uint32_t head)
+static uint32_t last_success(struct matcher *m, const struct wanted *w, const struct queues *q,
+                             uint32_t head)
 {
-    uint32_t last = spent_queue(w->spent, head)->last, alike = 0, key;
+    uint32_t last = queues_state(q, w->spent, head)->last, alike = 0, key;
 
-    if (!last || goes_by_params(m, w->method))
+    if (!last || queues_goes_by_params(q, w->method))
         return last;
     key = wanted_key(m, w);
     if (m->script->ops[last].params_key == key)
         return last;
-    for (uint32_t op = head; op; op = m->queues.next[op])
+    for (uint32_t op = head; op; op = q->next[op])
         if (m->script->ops[op].params_key == key && m->script->ops[op].flags & STRAND_SUCCEEDED)
             alike = op;
     return alike ? alike : last;
 }
 
 /* All of a queue were given. */
-static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
-                       struct match *out)
+static bool take_again(struct matcher *m, const struct wanted *w, const struct queues *q,
+                       uint32_t head, struct match *out)
 {
     bool differs = false;
     uint32_t op;
 
     if (may_cycle(m, w)) {
-        start_over(m, w->spent, head);
-        op = unused_in(m, w, head, &out->differs);
+        start_over(m, w->spent, q, head);
+        op = unused_in(m, w, q, head, &out->differs);
         if (op)
             found(m, w, out, op);
         out->outcome = op ? MATCH_AGAIN : MATCH_EXHAUSTED;
@@ -335,8 +372,8 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
     }
     if (!may_repeat(m, w->method) && w->exhausted == EXHAUSTED_ERROR)
         return false;
-    op = last_success(m, w, head);
-    if (!op || !wanted_fits(m, w, op, &differs))
+    op = last_success(m, w, q, head);
+    if (!op || !wanted_fits(m, w, q, op, &differs))
         return false;
     out->outcome = MATCH_AGAIN;
     out->op = op;
@@ -345,29 +382,37 @@ static bool take_again(struct matcher *m, const struct wanted *w, uint32_t head,
 }
 
 /* What would help whoever has used up a queue. */
-static void note_exhausted(struct matcher *m, const struct wanted *w, uint32_t head,
-                           struct match *out)
+static void note_exhausted(struct matcher *m, const struct wanted *w, const struct queues *q,
+                           uint32_t head, struct match *out)
 {
     out->outcome = MATCH_EXHAUSTED;
-    for (uint32_t op = head; op; op = m->queues.next[op])
+    for (uint32_t op = head; op; op = q->next[op])
         if (spent_has(w->spent, op))
             out->used = op;
-    out->by_last = spent_queue(w->spent, head)->last != 0;
+    out->by_last = queues_state(q, w->spent, head)->last != 0;
     out->by_cycle = class_of(m, w->method) != MCP_CLASS_POLL;
 }
 
-static bool was_given(struct matcher *m, const struct wanted *w, uint32_t head)
+static bool was_given(struct matcher *m, const struct wanted *w, const struct queues *q,
+                      uint32_t head)
 {
     bool differs;
 
-    while (head && !(spent_has(w->spent, head) && wanted_fits(m, w, head, &differs)))
-        head = m->queues.next[head];
+    while (head && !(spent_has(w->spent, head) && wanted_fits(m, w, q, head, &differs)))
+        head = q->next[head];
     return head != 0;
 }
 
+struct renewal {
+    struct matcher *matcher;
+    struct spent *spent;
+};
+
 static void renew_one(void *arg, uint32_t op)
 {
-    spent_mark(arg, op, false);
+    const struct renewal *r = arg;
+
+    renew(r->matcher, r->spent, op);
 }
 
 struct latest {
@@ -390,6 +435,7 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
     struct fuzzy_query q = query_for(m, w, session, true);
     struct fuzzy_found best = most_alike(m, w, &q);
     struct latest last = { .script = m->script };
+    struct renewal renewal = { m, w->spent };
 
     if (!best.op)
         return false;
@@ -399,7 +445,7 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
                            .by_last = last.op != 0,
                            .by_cycle = true };
     if (may_cycle(m, w)) {
-        each_alike(m, w, &q, best.like, renew_one, w->spent);
+        each_alike(m, w, &q, best.like, renew_one, &renewal);
         found(m, w, out, best.op);
         out->anew = !may_repeat(m, w->method);
     } else if (may_repeat(m, w->method) || w->exhausted == EXHAUSTED_LAST) {
@@ -409,58 +455,60 @@ static bool take_alike_again(struct matcher *m, const struct wanted *w, uint32_t
         return false;
     out->outcome = MATCH_AGAIN;
     out->rival = best.rival == out->op ? best.op : best.rival;
-    wanted_fits(m, w, out->op, &out->differs);
+    wanted_fits(m, w, &m->queues, out->op, &out->differs);
     return true;
 }
 
 /* Something like it is in this session, but used up. */
-static bool take_used(struct matcher *m, const struct wanted *w, uint32_t session,
-                      struct match *out)
+static bool take_used(struct matcher *m, const struct wanted *w, const struct queues *q,
+                      uint32_t session, struct match *out)
 {
     bool done = false;
 
     if (class_of(m, w->method) == MCP_CLASS_LISTEN)
         return take_subscription(m, w, session, true, out);
-    if (goes_by_likeness(m, w->method))
+    if (!q->by_params && goes_by_likeness(m, w->method))
         return take_alike_again(m, w, session, out);
     for (int wild = 0; wild <= m->script->wild && !done; wild++) {
-        const struct match_places *places = find_places(m, w, session, wild);
+        const struct match_places *places = find_places(m, w, q, session, wild);
         for (size_t i = 0; i < places->count && !done; i++)
-            if (was_given(m, w, places->at[i])) {
-                done = take_again(m, w, places->at[i], out);
+            if (was_given(m, w, q, places->at[i])) {
+                done = take_again(m, w, q, places->at[i], out);
                 if (!done)
-                    note_exhausted(m, w, places->at[i], out);
+                    note_exhausted(m, w, q, places->at[i], out);
             }
     }
     return done;
 }
 
-static bool borrow_from(struct matcher *m, const struct wanted *w, size_t first, size_t end,
-                        struct match *out)
+static bool borrow_from(struct matcher *m, const struct wanted *w, const struct queues *q,
+                        size_t first, size_t end, struct match *out)
 {
     const uint32_t *from = m->script->playable;
 
     for (size_t i = first; i < end; i++)
-        if (from[i] != w->session && take_unused(m, w, from[i], out))
+        if (from[i] != w->session && take_unused(m, w, q, from[i], out))
             return true;
     for (size_t i = first; i < end; i++)
-        if (from[i] != w->session && take_used(m, w, from[i], out))
+        if (from[i] != w->session && take_used(m, w, q, from[i], out))
             return true;
     return false;
 }
 
 /* Whoever has nothing of its own left looks at the other sessions of its era, in order; at the
  * other era only for what its own was never asked for. */
-static void borrow(struct matcher *m, const struct wanted *w, struct match *out)
+static bool borrow(struct matcher *m, const struct wanted *w, const struct queues *q,
+                   struct match *out)
 {
     const struct script *s = m->script;
     size_t count = s->playable_count;
     size_t older = count - script_is_stateless(s, s->playable[count - 1]);
     bool newer = script_is_stateless(s, w->session);
 
-    out->borrowed = !newer && borrow_from(m, w, 0, older, out);
+    out->borrowed = !newer && borrow_from(m, w, q, 0, older, out);
     if (!out->borrowed && out->outcome == MATCH_NEVER)
-        out->borrowed = borrow_from(m, w, newer ? 0 : older, newer ? older : count, out);
+        out->borrowed = borrow_from(m, w, q, newer ? 0 : older, newer ? older : count, out);
+    return out->borrowed;
 }
 
 /* The oldest strand of a session that nobody has asked for; 0: none is left. */
@@ -477,23 +525,11 @@ static uint32_t oldest_unused(const struct matcher *m, struct spent *spent, uint
     return 0;
 }
 
-static bool is_for(struct matcher *m, const struct wanted *w, bool known, uint32_t op)
+static bool is_for(struct matcher *m, const struct wanted *w, bool known, uint32_t op,
+                   bool *differs)
 {
-    bool differs = false;
-
     return op && known && m->script->ops[op].method == w->method &&
-           wanted_fits(m, w, op, &differs) && !wanted_is_broken(m);
-}
-
-/* The first request of a session that counts; 0: it has none. */
-static uint32_t first_of(const struct matcher *m, uint32_t session)
-{
-    const struct script *s = m->script;
-
-    for (uint32_t op = 1; op < s->op_count; op++)
-        if (s->ops[op].session == session && s->ops[op].flags & STRAND_COUNTS)
-            return op;
-    return 0;
+           wanted_fits(m, w, &m->queues, op, differs) && !wanted_is_broken(m);
 }
 
 /* Whether a session has an answer that may be given, in any order. */
@@ -504,10 +540,10 @@ static bool has_answer(struct matcher *m, const struct wanted *w, uint32_t sessi
     bool differs, has = false;
 
     for (int wild = 0; wild <= m->script->wild && !has; wild++) {
-        const struct match_places *places = find_places(m, w, session, wild);
+        const struct match_places *places = find_places(m, w, &m->queues, session, wild);
         for (size_t i = 0; i < places->count && !has; i++) {
             *recorded = true;
-            has = unused_in(m, w, places->at[i], &differs) || may_cycle(m, w) ||
+            has = unused_in(m, w, places->in, places->at[i], &differs) || may_cycle(m, w) ||
                   (may && spent_queue(w->spent, places->at[i])->last);
         }
     }
@@ -528,46 +564,45 @@ static void note_too_early(struct matcher *m, const struct wanted *w, bool known
     out->op = next;
 }
 
+/* Whether taking a request that differs passes over one with equal params. */
+static bool passes_equal(struct matcher *m, const struct wanted *w, bool differs)
+{
+    return differs && !queues_is_sequence(&m->queues, w->method) &&
+           find_unused(m, w, by_params(m), w->session, &differs);
+}
+
 /* In total order only the next one can be taken, and of a session that is over the first, if
- * it may start over: then all of it does. */
-static bool is_too_early(struct matcher *m, const struct wanted *w, bool known,
-                         struct match *out)
+ * it may start over: then all of it does. True if that decides what is found. */
+static bool take_in_order(struct matcher *m, const struct wanted *w, bool known,
+                          struct match *out)
 {
     uint32_t next = oldest_unused(m, w->spent, w->session);
     bool over = !next && w->exhausted == EXHAUSTED_CYCLE;
 
-    if (!m->options.total)
-        return false;
     if (over)
-        next = first_of(m, w->session);
+        next = queues_first(&m->queues, w->session);
     if (!next)
         return false;
-    if (!is_for(m, w, known, next)) {
+    if (!is_for(m, w, known, next, &out->differs)) {
         note_too_early(m, w, known, next, out);
         return true;
     }
     if (over)
         spent_clear(w->spent);
-    return false;
+    if (passes_equal(m, w, out->differs))
+        *out = (struct match){ .outcome = MATCH_TOO_EARLY, .op = next, .by_order = true };
+    else
+        found(m, w, out, next);
+    return true;
 }
 
 /* When a session in total order is over, only its first request can start it over. */
 static void limit_to_order(struct matcher *m, const struct wanted *w, struct match *out)
 {
+    bool differs;
+
     if (m->options.total && out->outcome == MATCH_EXHAUSTED)
-        out->by_cycle = is_for(m, w, true, first_of(m, w->session));
-}
-
-/* The last request of a session that has all of `flags`; 0: there is none. */
-static uint32_t last_of(const struct matcher *m, uint32_t session, uint8_t flags)
-{
-    const struct script *s = m->script;
-    uint32_t op = (uint32_t)s->op_count;
-
-    while (--op)
-        if (s->ops[op].session == session && (s->ops[op].flags & flags) == flags)
-            break;
-    return op;
+        out->by_cycle = is_for(m, w, true, queues_first(&m->queues, w->session), &differs);
 }
 
 /* mcp-recorder's order: whatever is asked, the next answer is given. */
@@ -576,15 +611,15 @@ static void take_next(struct matcher *m, const struct wanted *w, struct match *o
     uint32_t op = oldest_unused(m, w->spent, w->session);
     bool over = !op;
 
-    out->used = last_of(m, w->session, STRAND_COUNTS);
+    out->used = queues_last(&m->queues, w->session, STRAND_COUNTS);
     out->outcome = out->used ? MATCH_EXHAUSTED : MATCH_NEVER;
-    out->by_last = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED) != 0;
+    out->by_last = queues_last(&m->queues, w->session, STRAND_COUNTS | STRAND_SUCCEEDED) != 0;
     out->by_cycle = out->used != 0;
     if (over && w->exhausted == EXHAUSTED_CYCLE) {
         spent_clear(w->spent);
-        op = first_of(m, w->session);
+        op = queues_first(&m->queues, w->session);
     } else if (over && w->exhausted == EXHAUSTED_LAST) {
-        op = last_of(m, w->session, STRAND_COUNTS | STRAND_SUCCEEDED);
+        op = queues_last(&m->queues, w->session, STRAND_COUNTS | STRAND_SUCCEEDED);
     }
     if (!op)
         return;
@@ -605,7 +640,7 @@ static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t 
     for (uint32_t op = 1; op < s->op_count; op++)
         if (s->ops[op].method == w->method && s->ops[op].session == s->ops[first].session &&
             wanted_is_masked(m, op) && spent_has(w->spent, op))
-            start_over(m, w->spent, queues_of(&m->queues, op));
+            start_over(m, w->spent, &m->queues, queues_of(&m->queues, op));
 }
 
 /* What is compared says as little of another one. Pages of a list come in their order. */
@@ -616,7 +651,7 @@ static uint32_t find_blur(struct matcher *m, const struct wanted *w, uint32_t op
 
     if (!wanted_is_masked(m, op) || class_of(m, w->method) == MCP_CLASS_LIST)
         return 0;
-    if (!goes_by_params(m, w->method) && !goes_by_likeness(m, w->method) &&
+    if (!queues_goes_by_params(&m->queues, w->method) && !goes_by_likeness(m, w->method) &&
         ops[op].subject_key != script_subject_key(w->live->method, w->live->params, true))
         return 0; /* what was redacted is not looked at */
     while (other && (other == op || !wanted_is_masked(m, other) ||
@@ -639,7 +674,42 @@ static void begin(struct matcher *m)
 {
     m->trouble = (struct err)ERR_NONE;
     m->insight = (struct match_insight){ .keyed = false };
-    m->places.known = false;
+    m->places.in = NULL;
+}
+
+/* In the order that the queues `q` know: of its own session, then from the others. */
+static bool take_by(struct matcher *m, const struct wanted *w, const struct queues *q,
+                    struct match *out)
+{
+    return take_unused(m, w, q, w->session, out) || take_used(m, w, q, w->session, out) ||
+           (!m->options.total && borrow(m, w, q, out));
+}
+
+/* Takes the oldest unused request of the same subject if its params are equal: then no other
+ * one has to be looked for. */
+static bool take_oldest_equal(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    uint32_t subject = script_subject_key(w->live->method, w->live->params, false);
+    uint32_t head = queues_find(&m->queues, w->session, w->method, subject);
+    uint32_t op = head ? skip_used(m, w, &m->queues, head)->next : 0;
+    bool differs = false;
+
+    return op && !wanted_is_masked(m, op) && wanted_fits(m, w, &m->queues, op, &differs) &&
+           !differs && found(m, w, out, op);
+}
+
+static void take_any(struct matcher *m, const struct wanted *w, struct match *out)
+{
+    bool sequential = m->options.mode == MATCH_SEQUENTIAL;
+
+    if (m->queues.by_params || queues_is_sequence(&m->queues, w->method)) {
+        take_by(m, w, &m->queues, out);
+        return;
+    }
+    if ((sequential && take_oldest_equal(m, w, out)) || take_by(m, w, by_params(m), out))
+        return;
+    *out = (struct match){ .outcome = MATCH_NEVER };
+    take_by(m, w, &m->queues, out);
 }
 
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
@@ -654,11 +724,8 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
         take_next(m, &w, &out);
         return out;
     }
-    if (is_too_early(m, &w, known, &out) || !known)
-        return out;
-    if (!take_unused(m, &w, session, &out) && !take_used(m, &w, session, &out) &&
-        !m->options.total)
-        borrow(m, &w, &out);
+    if (!(m->options.total && take_in_order(m, &w, known, &out)) && known)
+        take_any(m, &w, &out);
     limit_to_order(m, &w, &out);
     if (out.outcome == MATCH_AGAIN)
         turn_back_pages(m, &w, out.op);
@@ -673,6 +740,32 @@ struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t sessi
     return out;
 }
 
+size_t matcher_find_session(struct matcher *m, const struct match_sessions *among,
+                            const struct mcp_message *live)
+{
+    struct spent unused;
+    struct wanted w = wanted_by(m, &unused, 0, live);
+    bool differs, found = false;
+    size_t i = among->count;
+
+    begin(m);
+    if (m->options.any_method || !script_find_method(m->script, live->method, &w.method))
+        return i;
+    spent_init(&unused, m->script->op_count);
+    for (i = among->from; i < among->count && !found; i++) {
+        uint32_t session = among->at[i], op;
+
+        if (spent_has(among->played, session))
+            continue;
+        differs = false;
+        op = find_unused(m, &w, by_params(m), session, &differs);
+        found =
+            op && !differs && (!m->options.total || op == queues_first(&m->queues, session));
+    }
+    spent_release(&unused);
+    return found && !wanted_is_broken(m) ? i - 1 : among->count;
+}
+
 struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,
                             const struct mcp_message *live)
 {
@@ -681,7 +774,7 @@ struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t ses
 
     begin(m);
     if (script_find_method(m->script, live->method, &w.method))
-        take_used(m, &w, session, &out);
+        take_used(m, &w, &m->queues, session, &out);
     if (wanted_is_broken(m))
         out.outcome = MATCH_BROKEN;
     return out;

@@ -16,10 +16,12 @@
 #include "engine/wording.h"
 #include "mcp/message.h"
 
+/* Every mode takes a recorded request with equal method and params first; sequential and fuzzy
+ * look for another one only if there is none. */
 enum match_mode {
-    MATCH_SEQUENTIAL, /* by method and subject, in recorded order */
-    MATCH_BY_REQUEST, /* by method and params */
-    MATCH_FUZZY,      /* by method, subject and params that are alike */
+    MATCH_SEQUENTIAL, /* else the oldest unused one of the same method and subject */
+    MATCH_BY_REQUEST, /* no other */
+    MATCH_FUZZY,      /* else the one of the same method and subject that is most alike */
     MATCH_STRICT,     /* as by request, and _meta counts */
 };
 
@@ -72,15 +74,16 @@ struct match_insight {
     bool keyed;
     uint32_t key;       /* all its params as a hash; if `keyed` */
     uint64_t hash;      /* their text as one; if `keyed` */
-    uint32_t fits;      /* one that was compared with it, and fits; 0: none */
-    bool differs;       /* its params do, though */
+    uint32_t compared;  /* the recorded one that was compared with it last; 0: none */
+    bool about;         /* it has the same subject */
+    bool equal;         /* it has equal params */
     uint32_t same_text; /* one that is the same letter by letter but for its id; 0: none */
 };
 
 /* Queues that a live request may be found in: there are several only if parts of recorded
  * requests were redacted, and then the one where nothing was comes first. */
 struct match_places {
-    bool known; /* they are those of the live request at hand: */
+    const struct queues *in; /* NULL: they are not those of the live request at hand */
     uint32_t session;
     bool wild;
     uint32_t *at;
@@ -92,6 +95,7 @@ struct matcher {
     struct match_options options;
     struct fuzzy *fuzzy; /* borrowed; fuzzy mode only */
     struct queues queues;
+    struct queues equal; /* by params, if `queues` is not; made when it is needed first */
     struct leaves leaves;
     struct script_text text; /* the recorded request that is being compared */
     struct match_insight insight;
@@ -112,6 +116,19 @@ void matcher_release(struct matcher *m);
  * the session (initialize, ping, …) are not the matcher's: they are never used up. */
 struct match matcher_take(struct matcher *m, struct spent *spent, uint32_t session,
                           const struct mcp_message *live);
+
+/* Recorded sessions that a client may be assigned to. */
+struct match_sessions {
+    const uint32_t *at; /* indices of recorded sessions */
+    size_t count;
+    size_t from;                /* all before it were played */
+    const struct spent *played; /* by index of a session */
+};
+
+/* The first one not yet played that has a request with equal params, in total order as its
+ * first request; `count`: there is none. Marks nothing. */
+size_t matcher_find_session(struct matcher *m, const struct match_sessions *among,
+                            const struct mcp_message *live);
 
 /* Finds among those that were used up only: nothing new is to be told. */
 struct match matcher_repeat(struct matcher *m, struct spent *spent, uint32_t session,

@@ -34,6 +34,11 @@ struct inquiry {
     struct script_refusal refusal; /* what became of `nearest`, if it is the same */
 };
 
+static bool was_refused(const struct inquiry *q)
+{
+    return q->refusal.status || q->refusal.unanswered;
+}
+
 static struct json_val params_of(struct inquiry *q, uint32_t op)
 {
     struct json_val root = JSON_VAL_NONE;
@@ -126,13 +131,15 @@ static bool find_refused(struct inquiry *q)
     bool any = q->matcher->options.mode == MATCH_SEQUENTIAL;
     size_t looked_at = 0;
 
-    if (!s->refused.count || !script_find_method(s, q->live->method, &method))
+    if ((!s->refused.count && !s->unanswered) ||
+        !script_find_method(s, q->live->method, &method))
         return false;
     for (uint32_t op = 1; op < s->op_count && looked_at < MISS_LOOKED_AT; op++) {
         struct script_refusal how = script_refusal(s, op);
         size_t n = 0;
 
-        if (!how.status || s->ops[op].method != method || s->ops[op].subject_key != key)
+        if ((!how.status && !how.unanswered) || s->ops[op].method != method ||
+            s->ops[op].subject_key != key)
             continue;
         looked_at++;
         if (!any)
@@ -148,7 +155,7 @@ static bool find_refused(struct inquiry *q)
 
 /* Differences as they are found, in words and as data. */
 struct telling {
-    struct json_out *data;
+    struct json_out *data; /* NULL: in words only */
     struct buf *words;
     struct arena *arena;
     size_t told;
@@ -197,11 +204,13 @@ static bool tell_difference(void *arg, const struct json_difference *d)
     add_value(t->words, d->left);
     buf_add(t->words, STR(", got "));
     add_value(t->words, d->right);
-    json_out_object(t->data);
-    json_out_key_str(t->data, STR("path"), buf_str(&path));
-    keep_value(t, "recorded", d->left);
-    keep_value(t, "got", d->right);
-    json_out_end_object(t->data);
+    if (t->data) {
+        json_out_object(t->data);
+        json_out_key_str(t->data, STR("path"), buf_str(&path));
+        keep_value(t, "recorded", d->left);
+        keep_value(t, "got", d->right);
+        json_out_end_object(t->data);
+    }
     buf_release(&place);
     buf_release(&path);
     return ++t->told < DIFFERENCES_TOLD;
@@ -244,6 +253,10 @@ static void tell_differences(struct miss *why, struct inquiry *q, struct json_ou
 static void tell_refusal(struct miss *why, const struct script_refusal *how,
                          struct json_out *data)
 {
+    if (how->unanswered) {
+        buf_add(&why->report, STR(", which was recorded without a response"));
+        return;
+    }
     json_out_key_int(data, STR("status"), how->status);
     buf_printf(&why->report,
                how->ours ? ", which mcpreel answered with %u in place of the server"
@@ -274,7 +287,7 @@ static void tell_nearest(struct miss *why, struct inquiry *q, struct json_out *d
     add_request(&why->report, method, subject);
     if (q->nearest.differences) /* those that merely follow each other are not compared */
         tell_differences(why, q, data, params);
-    if (q->refusal.status)
+    if (was_refused(q))
         tell_refusal(why, &q->refusal, data);
     json_out_end_object(data);
 }
@@ -346,7 +359,8 @@ static struct str advice(struct inquiry *q, const struct match *found)
     if (found->outcome == MATCH_EXHAUSTED)
         return when_exhausted(found);
     if (found->outcome == MATCH_TOO_EARLY)
-        return found->by_order ? STR("let requests come in any order: leave out --order total")
+        return found->by_order ? STR("let requests come in any order: leave out --order total, "
+                                     "keep --match sequential")
                                : STR(RECORD_OR_PASS);
     if (found->outcome == MATCH_UNCROSSED)
         return STR(RECORD_HERE);
@@ -363,7 +377,7 @@ static const char *reason_of(const struct inquiry *q, enum match_outcome outcome
     case MATCH_UNCROSSED:
         return "other era";
     default:
-        return q->refusal.status ? "not answered" : "never recorded";
+        return was_refused(q) ? "not answered" : "never recorded";
     }
 }
 
@@ -449,6 +463,20 @@ void miss_explain(struct miss *why, const struct matcher *matcher, const struct 
     json_out_key_str(&data, STR("hint"), help);
     buf_printf(&why->report, "; %.*s", STR_ARG(help));
     json_out_end_object(&data);
+    script_text_release(&text);
+}
+
+void miss_differences(const struct matcher *matcher, uint32_t op,
+                      const struct mcp_message *live, struct buf *to)
+{
+    struct script_text text;
+    struct inquiry q = {
+        .matcher = matcher, .script = matcher->script, .live = live, .text = &text
+    };
+    struct telling t = { .words = to };
+
+    script_text_init(&text);
+    compare(&q, op, params_of(&q, op), tell_difference, &t);
     script_text_release(&text);
 }
 

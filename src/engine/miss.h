@@ -28,4 +28,9 @@ void miss_explain(struct miss *why, const struct matcher *matcher, const struct 
                   const struct mcp_message *live, const struct match *found);
 void miss_release(struct miss *why);
 
+/* Appends where the params of a recorded request differ from those of the live one: the first
+ * paths with both values, cut like everything here. */
+void miss_differences(const struct matcher *matcher, uint32_t op,
+                      const struct mcp_message *live, struct buf *to);
+
 #endif

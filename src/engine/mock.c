@@ -33,6 +33,7 @@ void mock_init(struct mock *m, const struct script *script, struct fuzzy *fuzzy,
         .upstream = &m->upstream,
         .say = &m->say,
         .on_miss = options->on_miss,
+        .fail_at_end = options->fail_at_end,
         .recorder = options->recorder,
         .pace = options->pace,
     };
@@ -128,7 +129,7 @@ static void summarise(struct mock *m)
                (unsigned long long)m->review.missed);
     if (left_unserved(m))
         say_report(&m->say, LOG_ERROR,
-                   "a client got nothing: it speaks another revision than the recorded server");
+                   "a client was not served: its protocol version is not in the recording");
     report_strands(m, LOG_INFO, "a recorded progress token stands in a text and was left there",
                    m->review.token_count, review_next_token);
     report_strands(m, m->options.strict_unused ? LOG_ERROR : LOG_INFO, "never asked for",

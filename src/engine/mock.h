@@ -16,6 +16,7 @@ struct mock_options {
     bool exhausted_given;
     bool shared; /* nothing tells its clients apart: all of them have one session */
     enum session_on_miss on_miss;
+    bool fail_at_end;   /* a miss does not end it, but makes the exit code 1 */
     double pace;        /* recorded delays times this; 0: none */
     bool strict_unused; /* recorded requests that nobody asked for are findings, too */
     bool recorder;      /* errors in the words of mcp-recorder */

@@ -30,10 +30,18 @@ void other_era_tell(struct other_era *o, struct say *say, const struct script *s
     revision.len = revision.len < OTHER_ERA_TEXT ? revision.len : OTHER_ERA_TEXT - 1;
     buf_init(&spoken, 1 << 10);
     add_spoken(&spoken, script);
-    say_report(say, LOG_WARN,
-               "a client speaks %.*s, the recorded server only %s: use a client that speaks "
-               "that, too, or record a server that speaks %.*s",
-               STR_ARG(revision), buf_z(&spoken), STR_ARG(revision));
+    if (modern)
+        say_report(
+            say, LOG_WARN,
+            "a client speaks %.*s, the recorded server only %s: use a client that speaks "
+            "that, too, or record a server that speaks %.*s",
+            STR_ARG(revision), buf_z(&spoken), STR_ARG(revision));
+    else /* the server may support both: in 2026-07-28 the client chooses */
+        say_report(say, LOG_WARN,
+                   "a client speaks %.*s, the recording is of %s, which the recorded client "
+                   "chose: record again with a client that speaks %.*s, or replay to one that "
+                   "speaks %s",
+                   STR_ARG(revision), buf_z(&spoken), STR_ARG(revision), buf_z(&spoken));
     buf_release(&spoken);
 }
 

@@ -12,11 +12,16 @@ enum mcp_class queues_class(const struct queues *q, uint32_t method)
     return known ? known->class : MCP_CLASS_OTHER;
 }
 
-bool queues_goes_by_params(const struct queues *q, uint32_t method)
+bool queues_is_sequence(const struct queues *q, uint32_t method)
 {
     enum mcp_class class = queues_class(q, method);
 
-    return q->by_params && class != MCP_CLASS_POLL && class != MCP_CLASS_LISTEN;
+    return class == MCP_CLASS_POLL || class == MCP_CLASS_LISTEN;
+}
+
+bool queues_goes_by_params(const struct queues *q, uint32_t method)
+{
+    return q->by_params && !queues_is_sequence(q, method);
 }
 
 uint32_t queues_masked(uint32_t params_key)
@@ -89,4 +94,42 @@ uint32_t queues_of(const struct queues *q, uint32_t op)
     const struct script_op *o = &q->script->ops[op];
 
     return queues_find(q, o->session, o->method, key_of(q, op));
+}
+
+uint32_t queues_first(const struct queues *q, uint32_t session)
+{
+    const struct script *s = q->script;
+
+    for (uint32_t op = 1; op < s->op_count; op++)
+        if (s->ops[op].session == session && s->ops[op].flags & STRAND_COUNTS)
+            return op;
+    return 0;
+}
+
+uint32_t queues_last(const struct queues *q, uint32_t session, uint8_t flags)
+{
+    const struct script *s = q->script;
+    uint32_t op = (uint32_t)s->op_count;
+
+    while (--op)
+        if (s->ops[op].session == session && (s->ops[op].flags & flags) == flags)
+            break;
+    return op;
+}
+
+struct spent_queue *queues_state(const struct queues *q, struct spent *spent, uint32_t head)
+{
+    return spent_queue(spent, q->second ? head | SPENT_SECOND : head);
+}
+
+void queues_renew(const struct queues *q, struct spent *spent, uint32_t op)
+{
+    struct spent_queue *state;
+
+    spent_mark(spent, op, false);
+    if (!q->heads)
+        return;
+    state = queues_state(q, spent, queues_of(q, op));
+    if (!state->next || state->next > op)
+        state->next = op;
 }

@@ -35,11 +35,31 @@ static void list_playable(struct script *s)
         s->playable_count = 1; /* the first, if only to greet */
 }
 
+/* A request recorded without a response cannot be matched, unless the client cancelled it (the
+ * live one may do so, too) or it is a subscription, which needs none. */
+static void drop_unanswered(struct script *s)
+{
+    for (uint32_t op = 1; op < s->op_count; op++) {
+        struct script_op *o = &s->ops[op];
+        const struct mcp_method *known;
+
+        if (!(o->flags & STRAND_COUNTS) || o->flags & (STRAND_ANSWERED | STRAND_CANCELLED))
+            continue;
+        known = script_method(s, op)->known;
+        if (known && known->class == MCP_CLASS_LISTEN)
+            continue;
+        o->flags &= (uint8_t)~STRAND_COUNTS;
+        s->sessions[o->session].count--;
+        s->unanswered++;
+    }
+}
+
 void script_finish(struct script *s)
 {
     if (!s->writing)
         return;
     script_write_end(s);
+    drop_unanswered(s);
     list_playable(s);
 }
 
@@ -190,9 +210,13 @@ uint32_t script_subject_key(struct str method, struct json_val params, bool wild
 
 struct script_refusal script_refusal(const struct script *s, uint32_t op)
 {
+    uint8_t flags = s->ops[op].flags;
     uint64_t key = op;
     const struct script_refusal *how =
-        s->ops[op].flags & STRAND_COUNTS ? NULL : map_get(&s->refused, map_number(&key));
+        flags & STRAND_COUNTS ? NULL : map_get(&s->refused, map_number(&key));
 
-    return how ? *how : (struct script_refusal){ .status = 0 };
+    if (how)
+        return *how;
+    return (struct script_refusal){ .unanswered = !(flags & (STRAND_COUNTS | STRAND_ANSWERED |
+                                                             STRAND_OPENING)) };
 }

@@ -50,9 +50,9 @@ enum script_flag {
     STRAND_CANCELLED = 1u << 2,
     STRAND_TASK = 1u << 3,    /* its answer is the handle of a task */
     STRAND_OPENING = 1u << 4, /* no request: what the server sent before anybody asked */
-    STRAND_COUNTS = 1u << 5,  /* can be asked for and used up: not initialize, ping, … */
-    STRAND_MASKED = 1u << 6,  /* part of its params was redacted */
-    STRAND_DUE = 1u << 7,     /* its answer says that a task has ended or wants input */
+    STRAND_COUNTS = 1u << 5, /* can be matched: not initialize, ping, …, nor without response */
+    STRAND_MASKED = 1u << 6, /* part of its params was redacted */
+    STRAND_DUE = 1u << 7,    /* its answer says that a task has ended or wants input */
 };
 
 /* A strand: one request of the client and all that followed from it. */
@@ -81,10 +81,11 @@ struct script_session {
     enum mcp_version agreed;    /* and the one that the server chose */
 };
 
-/* How a request was refused over HTTP. */
+/* Why a request has no response in the recording. */
 struct script_refusal {
-    unsigned status; /* 0: it was not, or was answered all the same */
+    unsigned status; /* it was refused over HTTP; 0: it was not, or was answered all the same */
     bool ours;       /* by mcpreel itself, since the server could not */
+    bool unanswered; /* no response was recorded, nor was it cancelled */
 };
 
 /* Told about every request that counts while the script is written. */
@@ -110,8 +111,9 @@ struct script {
     size_t session_count, session_cap;
     uint32_t *playable; /* sessions that have requests that count; one at least */
     size_t playable_count;
-    uint32_t stateless; /* session of all requests that need none, the last of the playable,
-                         * + 1; 0: there are none */
+    uint64_t unanswered; /* requests recorded without a response */
+    uint32_t stateless;  /* session of all requests that need none, the last of the playable,
+                          * + 1; 0: there are none */
 
     struct map method_index; /* name to index + 1 */
     struct map masks;        /* method and subject key to struct script_mask */
@@ -181,7 +183,7 @@ static inline struct str script_heard(const struct script *s, const struct scrip
     return s->methods[step->at_low].name;
 }
 
-/* How a request was refused when it was recorded, if it was. */
+/* Why a request has no response, if it has none. */
 struct script_refusal script_refusal(const struct script *s, uint32_t op);
 
 /* Whether a session is that of all requests that need none. */

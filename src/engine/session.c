@@ -6,6 +6,7 @@
 #include "engine/tasks.h"
 #include "mcp/code.h"
 #include "mcp/meta.h"
+#include "trace/limits.h"
 
 enum { OLDER = 1 << 0, NEWER = 1 << 1 }; /* eras */
 
@@ -60,7 +61,7 @@ void session_init(struct session *s, struct session_host *host)
     *s = (struct session){ .host = host };
     stage_init(&s->stage, host->script, host->say, host->review, host->pace, &host->timers);
     spent_init(&s->spent, host->script->op_count);
-    s->plays = casting_peek(&host->casting);
+    s->plays = casting_next(casting_of_any(&host->casting));
 }
 
 void session_release(struct session *s)
@@ -152,23 +153,52 @@ static struct spent *spent_in(struct session *s, uint32_t session)
                                                                  : &s->spent;
 }
 
-/* Who has asked for something before it greets is still the same client. */
-static void cast(struct session *s, enum mcp_version asked)
+/* The recorded sessions that this client may be assigned to. */
+static struct casting_list *sessions_for(struct session *s)
 {
     struct casting *c = &s->host->casting;
 
-    if (s->greeted || !s->cast || casting_tells_apart(c, asked))
-        s->plays = casting_take(c, asked);
-    s->cast = true;
+    return s->greeted ? casting_of(c, s->asked) : casting_of_any(c);
 }
 
-/* Who asks without a greeting is a client as well. */
-static void cast_ungreeted(struct session *s)
+/* A new initialize ends the assignment. A client that was assigned before its first initialize
+ * keeps its recorded session, unless the requested version has others. */
+static void unassign(struct session *s, enum mcp_version asked)
 {
-    if (s->cast || s->stateless)
+    if (s->greeted || !s->assigned || casting_tells_apart(&s->host->casting, asked))
+        s->assigned = false;
+    s->greeted = true;
+    s->asked = asked;
+    if (!s->assigned)
+        s->plays = casting_next(sessions_for(s));
+}
+
+/* Chooses the recorded session for a request of a client that has none yet. If the request
+ * does not match, the client remains without. */
+static void choose_session(struct session *s, const struct mcp_message *live)
+{
+    const struct casting_list *l;
+    size_t at;
+    uint32_t plays;
+
+    if (s->assigned || s->stateless)
         return;
-    s->plays = casting_take_any(&s->host->casting);
-    s->cast = true;
+    l = sessions_for(s);
+    at = matcher_find_session(
+        s->host->matcher,
+        &(struct match_sessions){ l->at, l->count, l->from, &s->host->casting.played }, live);
+    plays = at < l->count ? l->at[at] : casting_next(l);
+    if (plays != s->plays)
+        spent_clear(&s->spent);
+    s->plays = plays;
+}
+
+static void assign(struct session *s)
+{
+    if (s->assigned || s->stateless)
+        return;
+    casting_play(&s->host->casting, s->plays);
+    s->assigned = true;
 }
 
 static void greet(struct session *s, const struct mcp_message *live)
@@ -176,8 +206,7 @@ static void greet(struct session *s, const struct mcp_message *live)
     struct json_val version = json_get(live->params, STR("protocolVersion"));
     uint32_t op;
 
-    cast(s, mcp_version_parse(json_text(version, &s->arena)));
-    s->greeted = true;
+    unassign(s, mcp_version_parse(json_text(version, &s->arena)));
     s->blurred = false;
     spent_clear(spent_in(s, s->plays));
     stage_reset(&s->stage, json_get(live->params, STR("capabilities")), s->shared);
@@ -269,10 +298,9 @@ static void miss(struct session *s, const struct mcp_message *live, const struct
         say_report(h->say, LOG_ERROR, "%s", buf_z(&why.report));
     }
     miss_release(&why);
-    if (h->on_miss != ON_MISS_ERROR)
-        return;
-    h->exit_code = 1;
-    h->over = true;
+    if (!h->exit_code && (h->on_miss == ON_MISS_ERROR || h->fail_at_end))
+        h->exit_code = 1;
+    h->over = h->over || (h->on_miss == ON_MISS_ERROR && !h->fail_at_end);
 }
 
 static bool is_of_other_era(const struct session *s, uint32_t op)
@@ -290,6 +318,23 @@ static struct str name_of(struct session *s, const struct mcp_message *live)
     if (!subject.len)
         return live->method;
     return arena_printf(&s->arena, "%.*s %.*s", STR_ARG(live->method), STR_ARG(subject));
+}
+
+/* Reports that the params of the matched request are not the live ones. Only in sequential
+ * mode the user has not asked for that. */
+static void report_difference(struct session *s, uint32_t op, const struct mcp_message *live)
+{
+    const struct matcher *m = s->host->matcher;
+    bool asked_for = m->options.mode != MATCH_SEQUENTIAL ||
+                     queues_is_sequence(&m->queues, m->script->ops[op].method);
+    struct buf where;
+
+    buf_init(&where, LIMIT_MESSAGE);
+    miss_differences(m, op, live, &where);
+    say_report(s->host->say, asked_for ? LOG_INFO : LOG_WARN,
+               "%.*s: matched #%lu, but params differ at %s", STR_ARG(name_of(s, live)),
+               (unsigned long)m->script->ops[op].seq, buf_z(&where));
+    buf_release(&where);
 }
 
 /* What differs from the recording although it was answered from it. */
@@ -318,8 +363,7 @@ static void remark_on(struct session *s, const struct match *m, const struct mcp
                    STR_ARG(name), seq, (unsigned long)script->ops[m->blur].seq);
     s->blurred = s->blurred || m->blur;
     if (m->differs)
-        say_report(say, LOG_INFO, "%.*s answered with #%lu, whose params differ", STR_ARG(name),
-                   seq);
+        report_difference(s, m->op, live);
 }
 
 static void remark(struct session *s, const struct match *m, const struct mcp_message *live)
@@ -337,7 +381,9 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
 
 static struct tasks tasks_of(struct session *s, uint32_t session)
 {
-    return (struct tasks){ &s->host->matcher->queues, spent_of(s), &s->stage, session };
+    const struct matcher *m = s->host->matcher;
+
+    return (struct tasks){ &m->queues, &m->equal, spent_of(s), &s->stage, session };
 }
 
 /* A task that is made once more goes through its states once more. */
@@ -500,12 +546,13 @@ static void answer(struct session *s, const struct mcp_message *live)
     struct session_host *h = s->host;
     struct match m;
 
-    cast_ungreeted(s);
+    choose_session(s, live);
     m = find_answer(s, live);
     if (m.outcome == MATCH_BROKEN) {
         broken(s, live, &h->matcher->trouble);
     } else if (is_answer(&m)) {
         note_served(s);
+        assign(s);
         review_match(h->review, &m, spent_of(s));
         remark(s, &m, live);
         if (m.outcome == MATCH_AGAIN && h->script->ops[m.op].flags & STRAND_TASK)

@@ -1,11 +1,11 @@
 /* engine/session.h - one live client of a mock.
  *
- * Plays one recorded session (engine/casting.h); what it has used up starts afresh with each
- * initialize. A request that needs no session is answered from those of its era first, and
- * what they have used up is the same for all clients that have none. initialize,
- * server/discover, ping and notifications are answered for any client and use nothing up. A
- * request the recording has no answer for gets an error that says what is nearest to it, or
- * goes to the server behind the recording. */
+ * Is assigned one recorded session by its first matched request (engine/casting.h); what it
+ * has used up starts afresh with each initialize. A request that needs no session is answered
+ * from those of its era first, and what they have used up is the same for all clients that have
+ * none. initialize, server/discover, ping and notifications are answered for any client and use
+ * nothing up. A request the recording has no answer for gets an error that says what is nearest
+ * to it, or goes to the server behind the recording. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
@@ -17,7 +17,7 @@
 #include "engine/upstream.h"
 
 enum session_on_miss {
-    ON_MISS_ERROR, /* an error, and the end of all */
+    ON_MISS_ERROR, /* an error, and the end of all unless `fail_at_end` */
     ON_MISS_WARN,  /* an error, and on it goes */
     ON_MISS_PASS,  /* the server behind the recording answers */
 };
@@ -30,7 +30,8 @@ struct session_host {
     struct upstream *upstream;
     struct say *say;
     enum session_on_miss on_miss;
-    bool recorder; /* errors in the words of mcp-recorder */
+    bool fail_at_end; /* goes on after a miss, and ends with exit code 1 */
+    bool recorder;    /* errors in the words of mcp-recorder */
     double pace;
     uint64_t timers; /* set so far */
     struct casting casting;
@@ -48,14 +49,15 @@ struct session {
     struct session_host *host; /* borrowed, as all in it */
     struct stage stage;
     struct spent spent;
-    uint32_t plays; /* index of the recorded session */
-    bool cast;      /* that is its own: until then it is the next client's, too */
-    bool greeted;
-    bool stateless; /* the request at hand needs no session */
-    bool shared;    /* by clients that nothing tells apart */
-    bool refused;   /* it speaks of another era than the recording, and got nothing so far */
-    bool left;      /* the client says no more */
-    bool blurred;   /* it was told that what was redacted would have told requests apart */
+    uint32_t plays;         /* index of the recorded session; until `assigned` the next one's */
+    bool assigned;          /* set by the first matched request, cleared by initialize */
+    bool greeted;           /* set by initialize */
+    enum mcp_version asked; /* the version it requests; once `greeted` */
+    bool stateless;         /* the request at hand needs no session */
+    bool shared;            /* by clients that nothing tells apart */
+    bool refused; /* it speaks of another era than the recording, and got nothing so far */
+    bool left;    /* the client says no more */
+    bool blurred; /* it was told that what was redacted would have told requests apart */
     struct arena arena; /* for one message */
 };
 

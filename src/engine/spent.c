@@ -57,15 +57,13 @@ void spent_mark(struct spent *s, uint32_t strand, bool used)
         (*page)[strand % PAGE / WORD] |= bit;
     else
         (*page)[strand % PAGE / WORD] &= ~bit;
-    if (!used && strand < s->oldest)
-        s->oldest = strand;
 }
 
-static struct spent_queue *find(const struct spent *s, uint32_t head)
+static struct spent_queue *find(const struct spent *s, uint32_t name)
 {
-    size_t at = head * (size_t)0x9e3779b1u & (s->queue_cap - 1);
+    size_t at = name * (size_t)0x9e3779b1u & (s->queue_cap - 1);
 
-    while (s->queues[at].head && s->queues[at].head != head)
+    while (s->queues[at].name && s->queues[at].name != name)
         at = (at + 1) & (s->queue_cap - 1);
     return &s->queues[at];
 }
@@ -77,20 +75,20 @@ static void grow(struct spent *s)
     s->queue_cap = old.queue_cap ? old.queue_cap * 2 : QUEUES_FIRST;
     s->queues = mem_alloc(s->queue_cap * sizeof *s->queues);
     for (size_t i = 0; i < old.queue_cap; i++)
-        if (old.queues[i].head)
-            *find(s, old.queues[i].head) = old.queues[i];
+        if (old.queues[i].name)
+            *find(s, old.queues[i].name) = old.queues[i];
     free(old.queues);
 }
 
-struct spent_queue *spent_queue(struct spent *s, uint32_t head)
+struct spent_queue *spent_queue(struct spent *s, uint32_t name)
 {
     struct spent_queue *q;
 
     if (s->queue_count * 2 >= s->queue_cap)
         grow(s);
-    q = find(s, head);
-    if (!q->head) {
-        *q = (struct spent_queue){ .head = head, .next = head };
+    q = find(s, name);
+    if (!q->name) {
+        *q = (struct spent_queue){ .name = name, .next = name & ~SPENT_SECOND };
         s->queue_count++;
     }
     return q;

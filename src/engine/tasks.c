@@ -203,9 +203,10 @@ void tasks_cancel(const struct tasks *t, struct str task, uint32_t cancel)
 
 static void renew_queue(const struct tasks *t, uint32_t head)
 {
-    spent_queue(t->spent, head)->next = head;
-    for (uint32_t op = head; op; op = t->queues->next[op])
-        spent_mark(t->spent, op, false);
+    for (uint32_t op = head; op; op = t->queues->next[op]) {
+        queues_renew(t->queues, t->spent, op);
+        queues_renew(t->equal, t->spent, op);
+    }
 }
 
 static void renew_method(const struct tasks *t, struct str name, uint32_t key)

@@ -14,6 +14,7 @@
 
 struct tasks {
     const struct queues *queues; /* borrowed, as all here */
+    const struct queues *equal;  /* the matcher's other index; may be empty */
     struct spent *spent;
     const struct stage *stage;
     uint32_t session;

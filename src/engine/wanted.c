@@ -40,40 +40,38 @@ static bool same_params(struct matcher *m, const struct wanted *w, uint32_t op,
                         script_mask_hidden(m->script, op));
 }
 
-/* Equal hashes are not yet equal requests. */
-static bool compare(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
+/* Compares a recorded request with the live one: equal hashes do not prove equal requests. */
+static void compare(struct matcher *m, const struct wanted *w, uint32_t op)
 {
+    struct match_insight *known = &m->insight;
     struct json_val params;
 
+    known->compared = op;
+    known->about = known->equal = true; /* if it cannot be read, the search is over */
     if (wanted_is_broken(m) || !script_fetch_op(m->script, op, &m->text.text, &m->trouble))
-        return true; /* nothing can be said; the search is over */
+        return;
     if (compare_same_text(buf_str(&m->text.text), w->live)) {
-        m->insight.same_text = op;
-        return true;
+        known->same_text = op;
+        return;
     }
     params = wanted_recorded(m, op);
     if (wanted_is_broken(m))
-        return true;
-    if (queues_goes_by_params(&m->queues, w->method))
-        return same_params(m, w, op, params);
-    if (!wanted_same_subject(m, w, params))
-        return false;
-    *differs = !same_params(m, w, op, params);
-    return true;
+        return;
+    known->equal = same_params(m, w, op, params);
+    known->about = known->equal || wanted_same_subject(m, w, params);
 }
 
-/* The same, without reading again what was read before. */
-bool wanted_fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs)
+bool wanted_fits(struct matcher *m, const struct wanted *w, const struct queues *q, uint32_t op,
+                 bool *differs)
 {
     struct match_insight *known = &m->insight;
+    bool by_params = queues_goes_by_params(q, w->method);
 
-    if (known->fits != op) {
-        known->differs = false;
-        known->fits = compare(m, w, op, &known->differs) ? op : 0;
-    }
-    if (known->fits != op)
+    if (known->compared != op)
+        compare(m, w, op);
+    if (by_params ? !known->equal : !known->about)
         return false;
-    *differs = known->differs;
+    *differs = !known->equal;
     return true;
 }
 
@@ -83,10 +81,10 @@ static bool recall_key(struct matcher *m, const struct wanted *w)
 {
     struct match_insight *known = &m->insight;
     uint32_t op = wording_find(&m->wording, json_raw(w->live->params), &known->hash);
-    bool differs = false;
+    bool differs;
 
-    if (!op || m->script->ops[op].method != w->method || !wanted_fits(m, w, op, &differs) ||
-        known->same_text != op)
+    if (!op || m->script->ops[op].method != w->method ||
+        !wanted_fits(m, w, &m->queues, op, &differs) || known->same_text != op)
         return false;
     known->key = m->script->ops[op].params_key;
     return true;

@@ -33,9 +33,11 @@ struct json_val wanted_recorded(struct matcher *m, uint32_t op);
 
 bool wanted_same_subject(struct matcher *m, const struct wanted *w, struct json_val params);
 
-/* Whether a recorded request is one of those that are asked for, by what it says. True, too,
- * if that cannot be read: the search is over then (wanted_is_broken()). */
-bool wanted_fits(struct matcher *m, const struct wanted *w, uint32_t op, bool *differs);
+/* Whether a recorded request can answer the live one: by its params, or where `q` does not go
+ * by params by its subject (`*differs`: its params are others). True, too, if it cannot be
+ * read: the search is over then (wanted_is_broken()). */
+bool wanted_fits(struct matcher *m, const struct wanted *w, const struct queues *q, uint32_t op,
+                 bool *differs);
 
 /* All its params as a hash. */
 uint32_t wanted_key(struct matcher *m, const struct wanted *w);

@@ -19,11 +19,12 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 
 import pytest
 from processes import line_of, started
 from visitor import visit
-from world import HOSTS, UNWELL, World
+from world import HOSTS, UNWELL, VISITOR, World, script
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -106,6 +107,11 @@ def reader(folder, binary, text, peer_home):
             world = stack.enter_context(World(where, hosts, lambda: peer_home("conformance")))
             env |= world.env(binary)
             (folder / "company-ca.pem").write_bytes((where / "company-ca.pem").read_bytes())
+        elif "my-client" in text:
+            tools = folder / "bin"
+            tools.mkdir()
+            script(tools / "my-client", f'exec "{sys.executable}" "{VISITOR}" "$@"\n')
+            env["PATH"] = f"{tools}:{env['PATH']}"
         it = Reader(folder, env)
         with it.serving:
             yield it

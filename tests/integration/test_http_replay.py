@@ -121,7 +121,7 @@ def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recordi
     assert (answer["id"], answer["error"]["code"]) == (5, -32000)
     assert heard() == b""  # somebody else's, which ends all the same
     assert program.stop(None) == 1
-    assert "mcpreel: ended by the first request that was not recorded; --on-unmatched warn goes on\n" in program.err
+    assert "mcpreel: stopped at the first unmatched request; --fail-at-end or --on-unmatched warn go on\n" in program.err
     assert "tools/call" in program.err
 
 

@@ -319,8 +319,9 @@ def test_the_seeds_recipes_work(recording, run, mcpreel, tmp_path):
     merged = tmp_path / "merged.jsonl"
     (tmp_path / "two.jsonl").write_text(recording.read_text() * 2)
     merged.write_text(jq(tmp_path / "two.jsonl", "-c", "."))
-    ran = run([mcpreel, "replay", merged], stdin=(request(1, "tools/call", name="t", arguments={"a": 1}) * 3).encode())
-    assert ran.code == 0 and ran.err.count(b"warning: ") == 1, ran
+    ran = run([mcpreel, "replay", "-r", merged], stdin=(request(1, "tools/call", name="t", arguments={"a": 1}) * 3).encode())
+    assert ran.code == 0 and ran.err.count(b"warning: ") == 2, ran
+    assert b"another header line" in ran.err and b"t: matched #4, but params differ at $.params" in ran.err, ran
 
 
 # --- signals, crashes, trouble

@@ -240,6 +240,23 @@ static void set_exhausted(struct mock_options *o, enum match_exhausted what)
     o->match.exhausted = what;
 }
 
+static bool read_flag(struct mock_options *o, struct str word)
+{
+    if (str_eq(word, STR("order=total")))
+        o->match.total = true;
+    else if (str_eq(word, STR("recorder")))
+        o->recorder = o->match.any_method = o->match.rules.number_text = true;
+    else if (str_eq(word, STR("fail-at-end")))
+        o->fail_at_end = true;
+    else if (str_eq(word, STR("strict-unused")))
+        o->strict_unused = true;
+    else if (str_eq(word, STR("far")))
+        o->far = true;
+    else
+        return false;
+    return true;
+}
+
 static bool read_option(struct mock_options *o, struct str word)
 {
     static const struct {
@@ -268,24 +285,16 @@ static bool read_option(struct mock_options *o, struct str word)
         set_exhausted(o, EXHAUSTED_LAST);
     else if (str_eq(word, STR("exhausted=cycle")))
         set_exhausted(o, EXHAUSTED_CYCLE);
-    else if (str_eq(word, STR("order=total")))
-        o->match.total = true;
-    else if (str_eq(word, STR("recorder")))
-        o->recorder = o->match.any_method = o->match.rules.number_text = true;
-    else if (str_eq(word, STR("strict-unused")))
-        o->strict_unused = true;
-    else if (str_eq(word, STR("far")))
-        o->far = true;
     else if (str_starts(word, STR("pace=")))
         o->pace = (word.at[5] - '0') + (word.len > 7 ? (word.at[7] - '0') / 10.0 : 0);
     else
-        return false;
+        return read_flag(o, word);
     return true;
 }
 
 static bool read_options(struct playbook *p, struct str words)
 {
-    struct mock_options options = { .match = { .mode = MATCH_SEQUENTIAL } };
+    struct mock_options options = { .match = { .mode = MATCH_BY_REQUEST } };
 
     while (words.len) {
         struct str word = str_cut(&words, ' ');
@@ -421,7 +430,7 @@ static void gather_recording(struct playbook *p, struct str text)
 
 static bool run_line(struct playbook *p, struct str line)
 {
-    static const struct mock_options defaults = { .match = { .mode = MATCH_SEQUENTIAL } };
+    static const struct mock_options defaults = { .match = { .mode = MATCH_BY_REQUEST } };
 
     p->line++;
     if (!line.len || line.at[0] == '#' || str_eq(line, STR("recording")))

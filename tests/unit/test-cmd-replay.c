@@ -16,7 +16,8 @@
     "{\"type\":\"footer\",\"total_messages\":4,"                                               \
     "\"duration_ms\":1000,\"client_messages\":2,\"server_messages\":2}\n"
 #define RECORDING                                                                              \
-    HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}")    \
+    HEAD LINE(1, "c2s",                                                                        \
+              "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"n\":1}}")      \
         LINE(2, "s2c", "{\"id\":1,\"result\":{\"is\":\"a\"}}")                                 \
             LINE(3, "c2s",                                                                     \
                  "{\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"b\",\"n\":1}}")   \
@@ -47,13 +48,65 @@ static void check(const char *const *words, const char *in, int code, const char
     "{\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\",\"n\":" n "}}" \
     "\n"
 
+#define HINT                                                                                   \
+    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
+    "SERVER"
+#define MISS                                                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no recorded "      \
+    "answer for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"        \
+    "\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\",\"differences\":[{\"path\":"        \
+    "\"$.params.name\",\"recorded\":\"a\",\"got\":\"c\"}]},\"hint\":\"" HINT "\"}}}\n"
+#define COMPLAINT                                                                              \
+    "mcpreel: no recorded answer for tools/call 'c'; nearest is #1 tools/call 'a', which "     \
+    "differs at $.params.name: recorded \"a\", got \"c\"; " HINT "\n"
+
 static void recorded_answers_go_to_the_live_client(void **state)
 {
     (void)state;
-    check(PROGRAM_WORDS("replay", "file"), ASK("\"x\"", "b", "1") ASK("0", "a", "1"), 0,
+    check(PROGRAM_WORDS("replay", "--match", "sequential", "file"),
+          ASK("\"x\"", "b", "1") ASK("0", "a", "2"), 0,
           "{\"id\":\"x\",\"result\":{\"is\":\"b\"}}\n{\"id\":0,\"result\":{\"is\":\"a\"}}\n",
-          "mcpreel: tools/call a answered with #1, whose params differ\n"
+          "mcpreel: warning: tools/call a: matched #1, but params differ at $.params.n: "
+          "recorded 1, got 2\n"
           "mcpreel: answered 2 requests from the recording, 0 unmatched\n");
+}
+
+/* ThoughtJack's spelling brings its own. */
+static void the_default_is_by_request(void **state)
+{
+    static const struct {
+        const char *const words[4];
+        int code;
+    } rows[] = {
+        { { "-q", "replay", "file", NULL }, 1 },
+        { { "replay", "-r", "file", NULL }, 0 },
+        { { "replay", "--recording", "file", NULL }, 0 },
+    };
+    struct program p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        program_run(&p, NULL, rows[i].words, STR(ASK("1", "b", "2")));
+        assert_int_equal(p.code, rows[i].code);
+        program_release(&p);
+    }
+}
+
+static void with_fail_at_end_it_goes_on_and_ends_with_1(void **state)
+{
+    (void)state;
+    check(PROGRAM_WORDS("replay", "--fail-at-end", "file"),
+          ASK("1", "c", "1") ASK("2", "b", "1"), 1,
+          MISS "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
+          COMPLAINT "mcpreel: answered 1 request from the recording, 1 unmatched\n"
+                    "mcpreel: never asked for: #1 tools/call a\n");
+    check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "file"), ASK("2", "b", "1"), 0,
+          "{\"id\":2,\"result\":{\"is\":\"b\"}}\n", "");
+    check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "--on-unmatched", "passthrough",
+                        "file", "--", "true"),
+          "", 2, "",
+          "mcpreel: --fail-at-end does not go with --on-unmatched passthrough\n"
+          "  with passthrough the server answers what was not recorded\n");
 }
 
 static void a_last_line_without_newline_is_answered(void **state)
@@ -62,18 +115,6 @@ static void a_last_line_without_newline_is_answered(void **state)
     check(PROGRAM_WORDS("-q", "replay", "file"), "{\"id\":7,\"method\":\"ping\"}", 0,
           "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n", "");
 }
-
-#define HINT                                                                                   \
-    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
-    "SERVER"
-#define MISS                                                                                   \
-    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no recorded "      \
-    "answer for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"        \
-    "\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":[{\"path\":"        \
-    "\"$.params.name\",\"recorded\":\"b\",\"got\":\"c\"}]},\"hint\":\"" HINT "\"}}}\n"
-#define COMPLAINT                                                                              \
-    "mcpreel: no recorded answer for tools/call 'c'; nearest is #3 tools/call 'b', which "     \
-    "differs at $.params.name: recorded \"b\", got \"c\"; " HINT "\n"
 
 static void a_miss_is_answered_and_ends_with_1(void **state)
 {
@@ -438,6 +479,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_A_RECORDING(recorded_answers_go_to_the_live_client),
+        WITH_A_RECORDING(the_default_is_by_request),
+        WITH_A_RECORDING(with_fail_at_end_it_goes_on_and_ends_with_1),
         WITH_A_RECORDING(a_last_line_without_newline_is_answered),
         WITH_A_RECORDING(a_miss_is_answered_and_ends_with_1),
         WITH_A_RECORDING(with_warn_it_goes_on_and_ends_with_0),

@@ -323,7 +323,8 @@ static void in_total_order_the_next_one_is_told(void **state)
     assert_non_null(
         strstr(buf_z(&t.why.data), "\"reason\":\"too early\",\"nearest\":{\"seq\":3,"));
     assert_non_null(strstr(buf_z(&t.why.report), "; next is #3 tools/call 'mul'"));
-    assert_non_null(strstr(buf_z(&t.why.report), "leave out --order total"));
+    assert_non_null(
+        strstr(buf_z(&t.why.report), "leave out --order total, keep --match sequential"));
     assert_int_equal(t.why.nearest, 2);
     forget(&t);
 }

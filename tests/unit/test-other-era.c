@@ -58,8 +58,9 @@ static void say_http(struct ear *e, const struct http_rules *rules, const char *
 #define V(version) (1u << (version))
 
 #define OLD_ONE                                                                                \
-    "a client speaks 2025-06-18, the recorded server only 2026-07-28: use a client that "      \
-    "speaks that, too, or record a server that speaks 2025-06-18|"
+    "a client speaks 2025-06-18, the recording is of 2026-07-28, which the recorded client "   \
+    "chose: record again with a client that speaks 2025-06-18, or replay to one that speaks "  \
+    "2026-07-28|"
 #define NEW_ONE                                                                                \
     "a client speaks 2026-07-28, the recorded server only 2025-11-25, 2025-03-26: use a "      \
     "client that speaks that, too, or record a server that speaks 2026-07-28|"
@@ -123,9 +124,10 @@ static void what_nobody_knows_is_told_as_that(void **state)
     (void)state;
     open_ear(&e, 0, true);
     say_http(&e, &new, INIT("5"));
-    close_ear(&e, "a client speaks an older revision, the recorded server only 2026-07-28: use "
-                  "a client that speaks that, too, or record a server that speaks an older "
-                  "revision|");
+    close_ear(&e,
+              "a client speaks an older revision, the recording is of 2026-07-28, which the "
+              "recorded client chose: record again with a client that speaks an older "
+              "revision, or replay to one that speaks 2026-07-28|");
     open_ear(&e, 0, false);
     other_era_tell(&e.era, &e.say, &e.script, true, STR_NONE);
     close_ear(&e, "a client speaks 2026-07-28, the recorded server only an older one: use a "
@@ -140,9 +142,11 @@ static void a_name_is_not_told_at_any_length(void **state)
     open_ear(&e, V(MCP_2026_07_28), true);
     other_era_tell(&e.era, &e.say, &e.script, false,
                    STR("0123456789012345678901234567890123456789"));
-    close_ear(&e, "a client speaks 0123456789012345678901234567890, the recorded server only "
-                  "2026-07-28: use a client that speaks that, too, or record a server that "
-                  "speaks 0123456789012345678901234567890|");
+    close_ear(&e,
+              "a client speaks 0123456789012345678901234567890, the recording is of "
+              "2026-07-28, which the recorded client chose: record again with a client that "
+              "speaks 0123456789012345678901234567890, or replay to one that speaks "
+              "2026-07-28|");
 }
 
 int main(void)

@@ -300,7 +300,7 @@ static void other_lines_of_a_recording_are_passed_over(void **state)
           "| {'type':'stderr','text':'noise'}\n"
           "| {'type':'message','seq':41,'ts':'2025-02-04T10:00:00Z','dir':'c2s',"
           "'msg':{'id':1,'method':'a'}}\n",
-          "a unanswered:\n");
+          "a:\n");
 }
 
 static void messages_that_are_no_json_rpc_are_passed_over(void **state)

@@ -82,13 +82,14 @@ static void a_cancelled_strand_says_nothing_more(void **state)
     theatre_close(&t);
 }
 
+/* An initialize: others cannot be matched. */
 static void a_request_recorded_without_answer_gets_an_error(void **state)
 {
     struct theatre t;
 
     (void)state;
-    theatre_open(&t, "c2s {'id':1,'method':'a'}\ns2c {'method':'n'}\n");
-    theatre_play(&t, 0, "{'id':0,'method':'a'}", false);
+    theatre_open(&t, "c2s {'id':1,'method':'initialize'}\ns2c {'method':'n'}\n");
+    theatre_play(&t, 0, "{'id':0,'method':'initialize'}", false);
     assert_terse(&t, "{'method':'n'}\n"
                      "{'jsonrpc':'2.0','id':0,'error':{'code':-32000,'message':"
                      "'this request was recorded without an answer'}}\n");

@@ -7,7 +7,7 @@
 /* A recording, and a client that plays it without matching anything. */
 struct bench {
     struct scripted of;
-    struct queues queues;
+    struct queues queues, equal;
     struct spent spent;
     struct say say;
     struct review review;
@@ -32,7 +32,7 @@ static void set_up(struct bench *b, bool by_params, const char *recording)
     say_init(&b->say, &b->out);
     review_init(&b->review, &b->of.script);
     stage_init(&b->stage, &b->of.script, &b->say, &b->review, 0, &b->timers);
-    b->tasks = (struct tasks){ &b->queues, &b->spent, &b->stage, 0 };
+    b->tasks = (struct tasks){ &b->queues, &b->equal, &b->spent, &b->stage, 0 };
 }
 
 static void tear_down(struct bench *b)

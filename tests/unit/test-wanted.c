@@ -47,8 +47,9 @@ static int fits(struct bench *b, const char *request)
     bool differs = false, does;
 
     want(b, request);
-    does = wanted_fits(&b->matcher, &b->wanted, 1, &differs);
-    assert_int_equal(wanted_fits(&b->matcher, &b->wanted, 1, &differs), does);
+    does = wanted_fits(&b->matcher, &b->wanted, &b->matcher.queues, 1, &differs);
+    assert_int_equal(wanted_fits(&b->matcher, &b->wanted, &b->matcher.queues, 1, &differs),
+                     does);
     terse_scanned_release(&b->scanned);
     return !does ? NO : differs ? DIFFERS : YES;
 }
@@ -80,7 +81,7 @@ static uint32_t key(struct bench *b, const char *request)
     want(b, request);
     found = wanted_key(&b->matcher, &b->wanted);
     assert_int_equal(wanted_key(&b->matcher, &b->wanted), found);
-    wanted_fits(&b->matcher, &b->wanted, 1, &differs);
+    wanted_fits(&b->matcher, &b->wanted, &b->matcher.queues, 1, &differs);
     wanted_keep_key(&b->matcher);
     terse_scanned_release(&b->scanned);
     return found;
