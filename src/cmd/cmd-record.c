@@ -17,7 +17,7 @@ struct record_args {
     uint64_t rotate, max_message;
     int64_t max_servers;
     int64_t flush_us;
-    bool force, plain, strict;
+    bool force, plain, strict, keep_host;
     struct redaction_args redaction;
     struct remote_args remote;
     struct listening_args listening;
@@ -112,6 +112,11 @@ static const struct option record_options[] = {
         struct record_args, remote,
         "the same; with --port 5555 and --force -o recording.json if not given"),
     REMOTE_OPTIONS(struct record_args, remote),
+    { .name = "keep-host",
+      .type = OPTION_FLAG,
+      .group = REMOTE_GROUP,
+      .at = offsetof(struct record_args, keep_host),
+      .help = "send the server the client's Host header instead of the host in URL" },
     LISTENING_OPTIONS(struct record_args, listening),
     REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
@@ -182,6 +187,7 @@ static bool check_sides(const struct operands *in, const struct record_http_sett
     const struct option_idle rows[] = {
         { "max-servers", "'--listen' and a command", !command || !http->listens },
         { "target-env", "a command", !command },
+        { "keep-host", "'--url' and '--listen'", command || !http->listens },
         REMOTE_IDLE(http->server),
         LISTENING_IDLE(http->listens, &http->at),
         { 0 },
@@ -352,7 +358,9 @@ static int record_run(const struct app *app, const void *options, const struct o
     const struct record_args *args = options;
     struct remote server = { 0 };
     struct server_env env = { .all = NULL };
-    struct record_http_settings http = { .listening = &args->listening, .server = &server };
+    struct record_http_settings http = { .listening = &args->listening,
+                                         .server = &server,
+                                         .keep_host = args->keep_host };
     int code;
 
     if (check_sizes(args, e) && remote_read(&server, app, &args->remote, e) &&
@@ -415,7 +423,7 @@ const struct command cmd_record = {
         "and output all the same: what it says goes to the server over Streamable HTTP, or "
         "over "
         "HTTP+SSE if the server is of old. Ends when the client does, with 0, or with 4 if the "
-        "server never answered.\n\n"
+        "server never answered or is no MCP endpoint.\n\n"
         "With --url and --listen the clients are on HTTP, too: any number "
         "of them, until Ctrl-C, which ends it with 0. The address they are to use is "
         "written to standard output.\n\n"

@@ -177,7 +177,8 @@ static int end(struct bridge *b, struct err *e)
     if (b->lost.kind != ERR_OK) {
         *e = b->lost;
         code = RECORD_SESSION_FAILED;
-    } else if (http_speaker_spoke_in_vain(&b->server.speaker)) {
+    } else if (http_speaker_spoke_in_vain(&b->server.speaker) ||
+               refused_request_all(&b->reel.refused)) {
         code = EXIT_SERVER;
     }
     return code;
@@ -224,6 +225,7 @@ int record_bridge_run(const struct app *app, struct record_place *place,
     }
     reel_init(&b.reel, app, place, how, on_waits, &b);
     b.reel.together = true;
+    b.reel.refused.at_end = true; /* it may speak HTTP+SSE, which is tried next */
     http_tap_init(&b.tap, &b.reel.tap, how->max_message, redaction_learnt(how->redaction));
     if (!how->redaction->redactor.keep_url)
         http_tap_hide_addresses(&b.tap, str_z(server->url));

@@ -15,7 +15,6 @@
 enum {
     GRACE_MS = 500, /* answers under way have, when we are to end */
     OK = 200,
-    NOT_FOUND = 404,
 };
 
 /* The relay's events go through the taps into the file. */
@@ -34,7 +33,6 @@ struct sessions {
     bool rigid;             /* a stream did that may tell where to post and cannot be changed */
     bool crowd;             /* somebody was told that there are too many */
     bool unread;            /* something passed that could not be unpacked */
-    bool found;             /* the endpoint has answered something */
     bool sent_away;         /* the user was told that it sends clients elsewhere */
     bool aside;             /* the user was told of a stream that is not the endpoint's */
     unsigned kept_out;      /* why others were not let in, as far as the user was told */
@@ -216,19 +214,6 @@ static void tell_unread(struct sessions *s)
             s->tap.packed.msg);
 }
 
-/* Later on it may be a session that is not known; at first it is mostly a mistake in the URL.
- */
-static void tell_not_found(struct sessions *s, const struct http_passage *p,
-                           const struct reply *r)
-{
-    if (!p->endpoint || s->found)
-        return;
-    s->found = true;
-    if (r->status == NOT_FOUND)
-        log_say(s->reel.app->log, LOG_INFO,
-                "the first answer of the server is 404: is the path in its URL right?");
-}
-
 static void on_head(void *to, struct http_passage *p, const struct request *asked,
                     const struct reply *r)
 {
@@ -238,7 +223,6 @@ static void on_head(void *to, struct http_passage *p, const struct request *aske
     begin_stream(s, p, asked, r);
     tell_aside(s, p, asked, r);
     see_redirect(s, p, asked, r);
-    tell_not_found(s, p, r);
     tell_unread(s);
     if (p->endpoint && !on_posted(s, asked))
         old_server_answered(&s->old, asked, r->status);
@@ -383,6 +367,7 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
                     .extra = http->server->headers,
                     .cacert = str_z(http->server->cacert) },
         .gate = &s->gate,
+        .keep_host = http->keep_host,
         .changes = &record_oauth_changes,
         .changes_to = &s->oauth,
     };

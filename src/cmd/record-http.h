@@ -10,7 +10,8 @@
 #include "cmd/remote.h"
 
 struct record_http_settings {
-    bool listens; /* else the client is on standard input and output */
+    bool listens;   /* else the client is on standard input and output */
+    bool keep_host; /* the server gets the client's Host */
     struct listen at;
     const struct listening_args *listening; /* borrowed */
     const struct remote *server;            /* borrowed */

@@ -40,6 +40,8 @@ static void note_session(struct reel *r, const struct record *record)
 {
     r->any_message |=
         record->kind == RECORD_MESSAGE || (record->kind == RECORD_GAP && record->gap.messages);
+    if (!r->how->server)
+        refused_request_see(&r->refused, record);
     r->answered |=
         record->kind == RECORD_HTTP_RESPONSE && str_eq(record->http.by, STR("server"));
 }
@@ -70,6 +72,8 @@ void reel_init(struct reel *r, const struct app *app, struct record_place *place
     loss_init(&r->loss, place->format->keeps);
     r->loss.had = recording_format.keeps;
     r->loss.name = str_z(place->format->name);
+    if (!how->server)
+        refused_request_init(&r->refused, app->log, str_z(how->url));
     tap_init(&r->tap, way_to_the_file(r));
 }
 
@@ -358,6 +362,7 @@ int reel_end(struct reel *r, int code, const char *remark)
     reel_check(r, tap_end(&r->tap, code, reel_now(r), &r->why));
     live_finish(&r->live, &how);
     reel_check(r, true);
+    refused_request_end(&r->refused);
     made = record_place_is_journal(r->place) ? make_document(r, &how, &empty)
                                              : keep_recording(r, &how, &empty);
     live_release(&r->live);

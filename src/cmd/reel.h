@@ -9,6 +9,7 @@
 #include "cmd/option.h"
 #include "cmd/record-place.h"
 #include "cmd/redaction.h"
+#include "cmd/refused-request.h"
 #include "engine/tap.h"
 #include "format/live.h"
 #include "trace/loss.h"
@@ -38,6 +39,7 @@ struct reel {
     struct live live;
     struct sink counting; /* before the file, if its format does not keep everything */
     struct loss loss;     /* what it does not keep */
+    struct refused_request refused; /* only of a server at a URL */
     int64_t started_us;
     struct tap_time asked; /* when the wall clock was last */
     struct err why;        /* of what went wrong last; too large to be made for each line */

@@ -20,7 +20,7 @@
  * a browser is sent there. Not if the authorization server names itself in its last redirect:
  * that has to pass through us.
  *
- * A server on this machine is told how its clients call us, and some call themselves so, too.
+ * With --keep-host a server is told how its clients call us, and some call themselves so, too.
  * Then all is right already, and nothing changes in either direction.
  *
  * Origins are compared by scheme, host and port, and only they are replaced; what follows

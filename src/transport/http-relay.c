@@ -61,6 +61,7 @@ struct http_relay {
     struct passage *passages;
     size_t count;
     uint64_t number;
+    bool keep_host;
 };
 
 static void settle(const struct passage *p)
@@ -434,7 +435,6 @@ static void compose_ask(struct passage *p, const struct request *r, struct ask *
                         struct arena *text)
 {
     const struct url *url = http_client_url(p->relay->client);
-    bool keep_host = url_is_loopback(&url->authority);
     struct buf target;
 
     *a = (struct ask){ .method = r->method, .body = r->body };
@@ -447,7 +447,7 @@ static void compose_ask(struct passage *p, const struct request *r, struct ask *
 
         if (p->open.endpoint && fields_same(f->name, STR("accept-encoding")))
             fields_add(&a->fields, f->name, readable(text, p, f->value));
-        else if (keep_host || !fields_same(f->name, STR("host")))
+        else if (p->relay->keep_host || !fields_same(f->name, STR("host")))
             fields_add(&a->fields, f->name, f->value);
     }
 }
@@ -647,6 +647,7 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
     listen.descriptors = 1; /* a client has a connection of its own to the server */
     *r = (struct http_relay){
         .gate = config->gate,
+        .keep_host = config->keep_host,
         .events = events,
         .to = to,
         .changes = config->changes,

@@ -9,7 +9,7 @@
  * - '/' and the target's own path are the target, also in another spelling (wire/same-path.h),
  *   which is passed on as it is; other paths are those of its origin.
  *   The query is kept; one that the target has comes first.
- * - Host is kept for a server on this machine and is the server's own for others.
+ * - The server gets its own Host, or the client's with `keep_host`.
  * - Who is not let in gets an answer of ours, as does everybody while the server cannot be
  *   reached: 502, 504 if it takes too long to connect, 503 if we have no descriptor for it.
  *   Whom the server fails is heard out first, up to LIMIT_MESSAGE bytes, or for as long as any
@@ -119,6 +119,7 @@ struct http_relay_config {
     struct http_server_config listen;
     struct http_client_config server; /* the URL is the target */
     const struct http_gate *gate;     /* borrowed for the relay's life */
+    bool keep_host;                   /* send the server the client's Host */
 };
 
 /* Listens from now on. ERR_USAGE: the URL, a header or the address cannot be used; ERR_IO:

@@ -31,7 +31,7 @@ def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, 
     server = upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>", headers))
     one = bridge(server)
     assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": said, "data": {"httpStatus": status}}}
-    assert one.close() == 0
+    assert one.close() == 4
     assert f"ping: {said}" in one.said
     assert len(server.requests) == 1
     assert "canary" not in one.said + one.file.read_text()
@@ -73,7 +73,7 @@ def test_the_reason_is_in_the_file_before_the_client_has_it(upstream, bridge):
     for n in range(1, 10):
         assert "status 503" in one.ask(call(n))["error"]["message"]
         assert one.file.read_text().count("the server failed at it (status 503)") == n
-    assert one.close() == 0
+    assert one.close() == 4
 
 
 @pytest.mark.parametrize("endpoint, said", [

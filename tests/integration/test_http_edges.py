@@ -226,7 +226,7 @@ def test_who_gives_a_wrong_path_is_asked_about_it_once(upstream, record):  # noq
     client = program.client()
     assert [client.post(call(n)).status for n in range(2)] == [404, 404]
     recorded(program)
-    assert program.err.count("is the path in its URL right?") == 1
+    assert program.err.count("the server answered HTTP 404 to ping: nothing here: is this an MCP endpoint?\n") == 1
 
 
 def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record):  # noqa: F811
@@ -238,7 +238,7 @@ def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record)
     client = program.client()
     assert [client.post(call(n)).status for n in range(2)] == [200, 404]
     recorded(program)
-    assert "right?" not in program.err
+    assert "endpoint?" not in program.err
 
 
 def test_a_stream_that_nobody_asked_anything_on_is_nothing_odd_when_it_ends(upstream, record, mcpreel, run):

@@ -58,7 +58,7 @@ def test_who_is_sent_to_the_servers_own_address_stays(upstream, record, mcpreel,
 @pytest.mark.parametrize("where, at, told", [("/mcp/", "/mcp", "/mcp/"), ("mcp/", "/mcp", "mcp/"), ("/mcp/", "/", "/mcp/"),
                                              ("http://{host}/mcp/", "/mcp", "/mcp/"), ("https://{host}/mcp/", "/", "/mcp/")])
 def test_what_leads_through_us_passes_but_for_who_we_are(upstream, record, where, at, told):  # noqa: F811
-    program = record(upstream(sending(where)).url)
+    program = record(upstream(sending(where)).url, "--keep-host")
     first, second = follow(program, "/mcp/", at)
     assert first.get("location") == told
     assert (first.status, second.json) == (307, result(1))
@@ -72,7 +72,7 @@ def test_what_leads_through_us_passes_but_for_who_we_are(upstream, record, where
 def test_a_client_that_came_by_https_stays_there(upstream, record, where, at):  # noqa: F811
     """A proxy in front of us speaks that to it, and http to us: who we are is for the client to know."""
     server = upstream(lambda conn: sending(where.replace("PORT", str(server.port)))(conn))
-    client = record(server.url, "--allow-host", "mcp.example.org").client()
+    client = record(server.url, "--keep-host", "--allow-host", "mcp.example.org").client()
     client.ask(call(1), path=at, headers=[("Host", "mcp.example.org"), ("X-Forwarded-Proto", "https")])
     answer = client.answer()
     assert (answer.status, urljoin("https://mcp.example.org/mcp", answer.get("location"))) == (307, "https://mcp.example.org/mcp/")

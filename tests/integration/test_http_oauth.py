@@ -216,7 +216,7 @@ def test_pages_of_the_login_stay_with_us(login, record):
 @pytest.mark.parametrize("path", ["/mcp", "/"])
 def test_a_server_that_calls_itself_what_we_are_called_is_left_alone(login, record, path):
     server = login(as_called=True)
-    program = record(server)
+    program = record(server, "--keep-host")
     log_in(Browser(program), path)
     assert server.asked == [program.url] * 2
     recorded(program)

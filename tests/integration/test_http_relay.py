@@ -176,7 +176,9 @@ def server():
 def record(mcpreel, tmp_path):
     started = []
 
-    def start(port, *args, scheme="http", host="127.0.0.1", path="/mcp", **more):
+    def start(port, *args, scheme="http", host="127.0.0.1", path="/mcp", keep_host=True, **more):
+        """With the client's Host, so that heads can be compared as they are; see test_http_refused for the server's own."""
+        args = [*args, *(["--keep-host"] if keep_host else [])]
         r = Recorder(mcpreel, tmp_path / "session.jsonl", f"{scheme}://{host}:{port}{path}", *args, **more)
         started.append(r)
         return r
@@ -631,7 +633,7 @@ def test_tls_to_nobody_else(secure, record):
 def test_a_proxy_of_the_environment_is_gone_through(server, record):
     """The server's name has no address here: only the proxy could know it."""
     proxy = {"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""}
-    r = record(8080, host="server.example", env=proxy)
+    r = record(8080, host="server.example", keep_host=False, env=proxy)
     client = r.connect()
     client.say(post())
     line = server.line()

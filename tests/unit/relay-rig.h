@@ -13,6 +13,7 @@
 
 /* An owner that writes down what it is told, the server behind the relay, and a client. */
 struct rig {
+    bool own_host; /* the server gets its own Host, not the client's */
     struct loop *loop;
     struct http_relay *relay;
     struct http_gate gate;
@@ -162,7 +163,9 @@ static inline int port_of(const struct rig *g)
 /* `path` is the target's, with its query. */
 static inline void open_url(struct rig *g, const char *url)
 {
-    struct http_relay_config config = { .gate = &g->gate, .server.url = str_z(url) };
+    struct http_relay_config config = { .gate = &g->gate,
+                                        .server.url = str_z(url),
+                                        .keep_host = !g->own_host };
     struct err e = ERR_NONE;
 
     if (!http_relay_open(&g->relay, g->loop, &config, &events, g, &e))

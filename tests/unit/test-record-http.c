@@ -25,8 +25,9 @@ static void set(struct bench *b, struct desk *d, const struct peer_step *script)
     snprintf(b->url, sizeof b->url, "http://127.0.0.1:%d/mcp", b->upstream.port);
     b->scene.how.url = b->url;
     b->server = (struct remote){ .url = b->url };
-    b->how =
-        (struct record_http_settings){ .listening = &b->scene.listening, .server = &b->server };
+    b->how = (struct record_http_settings){ .listening = &b->scene.listening,
+                                            .server = &b->server,
+                                            .keep_host = true };
 }
 
 static int record(struct bench *b, struct err *e)
