@@ -1,8 +1,13 @@
 #include "base/appender.h"
 
+/* long file: one object under one lock */
+
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -14,10 +19,12 @@
 
 enum {
     BATCH = 256 << 10, /* so much of what waits is written at once */
-    ACCOUNT = 1024,    /* room for the account of a loss */
+    SPARE = 512,       /* by so much a gap line may get longer when it counts more */
     TEXT_MAX = 1 << 30,
     WHY = 128,
     SECOND = 1000000,
+    BYTES_PER_US = 256, /* so quick a long text is written at least */
+    CLOSE_MAX = 16 << 10,
 };
 
 const struct appender_config appender_defaults = {
@@ -29,6 +36,8 @@ const struct appender_config appender_defaults = {
     .retry_us = SECOND / 4,
     .well_us = SECOND,
     .end_us = SECOND,
+    .close_us = 200,
+    .close_lines = 32,
 };
 
 /* What the rescuer is about to write. */
@@ -40,9 +49,11 @@ struct batch {
 };
 
 /* Who may touch what:
- * - `sick`, `note_due`, `synced`, `latest_us`, `looked_us` and `busy_us` are the owner's.
- * - `file`, `size` and `batch` are the owner's while it is not sick, then the rescuer's as
- *   long as `pending` and not `resting`; `file` and `batch` are changed under the lock.
+ * - `sick`, `note_due`, `synced`, `latest_us`, `looked_us`, `busy_us`, `wrote_us` and `close`
+ *   are the owner's.
+ * - `file`, `size`, `recent` and `batch` are the owner's while it is not sick, then the
+ * rescuer's as long as `pending` and not `resting`; `file` and `batch` are changed under the
+ * lock.
  * - everything else is under the lock; the syncer has its own. Only the syncer closes
  *   files. */
 struct appender {
@@ -54,21 +65,24 @@ struct appender {
     int64_t latest_us; /* of the lines that came */
     int64_t looked_us; /* when the owner's thread was last looked at ... */
     int64_t busy_us;   /* ... and what it had been busy for by then */
+    int64_t wrote_us;  /* when the latest write ended */
+    unsigned close;    /* so many writes in a row each came soon after the one before */
 
     struct file file;
     uint64_t size; /* bytes of whole lines */
     struct batch batch;
+    struct backlog_recent recent; /* the lines that make_room() may cut off */
 
     pthread_mutex_t lock;
     pthread_cond_t work; /* for the rescuer */
     pthread_cond_t gone; /* for the owner: that has ended */
+    pthread_cond_t done; /* for the owner: the batch is written, or a try of it has failed */
 
     struct backlog waiting;
     bool pending;             /* the batch is not empty */
+    int64_t began_us;         /* when the write began that is under way; 0: none is */
+    struct buf *lent;         /* to be given the batch's text back; the owner waits for it */
     bool resting;             /* until it is tried again */
-    size_t room;              /* so much of its next line the file took, and not more */
-    bool none_fits;           /* nor is that enough for any other */
-    int64_t stuck_us;         /* since when that is next; 0: it is not */
     struct backlog_loss lost; /* what the file does not say yet; before what waits */
     struct buf gap;           /* how it is going to say that */
     struct backlog_loss all;  /* everything that is lost */
@@ -79,13 +93,18 @@ struct appender {
     atomic_bool troubled; /* there ever were any; needs no lock */
 
     struct buf last;
-    bool ending;    /* nothing more comes */
-    bool quit;      /* and nothing more is written */
-    int64_t end_at; /* then nobody waits any more */
-    bool given_up;
+    bool ending;                      /* nothing more comes */
+    bool quit;                        /* and nothing more is written */
+    int64_t end_at;                   /* then nobody waits any more */
+    bool given_up;                    /* everything that waited is lost */
+    uint64_t end_size;                /* then: the size of the file, */
+    struct backlog_recent end_recent; /* its latest lines, */
+    struct backlog_loss end_lost;     /* and what the gap lines report */
+    bool made_room;                   /* that was tried */
     pthread_t rescuer;
-    bool rescued; /* that has ended */
-    bool orphan;  /* it has to free all of this */
+    pid_t rescuer_tid; /* set before it writes anything */
+    bool rescued;      /* that has ended */
+    bool orphan;       /* it has to free all of this */
     struct syncer *syncer;
 };
 
@@ -141,24 +160,11 @@ static void compose_gap(struct appender *a)
         a->config.gap(a->config.to, &a->gap, &a->lost, a->why);
 }
 
-/* A line may take the place of those that the file has no room for if that is left for the
- * account of them, and at the end for that. */
-static size_t needed_besides(const struct appender *a)
-{
-    return ACCOUNT + (a->ending ? a->last.len : 0);
-}
-
-static bool would_fit(const struct appender *a, size_t len)
-{
-    return len + needed_besides(a) <= a->room;
-}
-
 static void wait_in_memory(struct appender *a, const struct backlog_line *l)
 {
     struct backlog_loss dropped = { 0 };
 
     backlog_put(&a->waiting, l, &dropped);
-    a->none_fits = a->none_fits && !would_fit(a, l->text.len);
     if (!backlog_loss_any(&dropped))
         return;
     backlog_loss_add(&a->lost, &dropped);
@@ -167,21 +173,22 @@ static void wait_in_memory(struct appender *a, const struct backlog_line *l)
     tell_dropped(a);
 }
 
-/* What goes out with one write: lines, or (none of them) a text that is no loss of anybody's.
- */
+/* What goes out with one write: lines, whose texts are all that `own` holds, or (none of them)
+ * a text that is no record. */
 struct writing {
     struct str text;
     const struct backlog_line *lines;
     size_t count;
+    struct buf *own;
 };
 
 static void hand_over(struct appender *a, const struct writing *w, size_t done)
 {
     struct parcel *p = &a->batch.parcel;
 
-    for (size_t i = 0; i < w->count; i++)
-        parcel_add_line(p, &w->lines[i]);
-    if (!w->count)
+    if (w->count)
+        parcel_own(p, w->own, w->lines, w->count);
+    else
         parcel_add(p, w->text);
     p->torn = done;
     a->pending = true;
@@ -204,14 +211,34 @@ static bool has_waited(struct appender *a, int64_t now, int64_t took)
     return took - (a->busy_us - before) > a->config.slow_us / 2;
 }
 
+/* A record is in the file; it is the latest of those that make_room() may cut off. */
+static void count_line(struct appender *a, const struct backlog_line *line)
+{
+    bool first = !a->size; /* the header stays */
+
+    a->size += line->text.len;
+    if (!first)
+        backlog_recent_add(&a->recent, line);
+}
+
+/* Text that is no record is in the file; nothing before it can be cut off any more. */
+static void count_text(struct appender *a, size_t len)
+{
+    a->size += len;
+    a->recent.count = 0;
+}
+
 /* So many lines count for the next sync, however few writes they took. */
 static void count_written(struct appender *a, const struct writing *w)
 {
-    a->size += w->text.len;
-    for (size_t i = 0; i < w->count; i++)
+    for (size_t i = 0; i < w->count; i++) {
+        count_line(a, &w->lines[i]);
         syncer_wrote(a->syncer, w->lines[i].text.len);
-    if (!w->count)
+    }
+    if (!w->count) {
+        count_text(a, w->text.len);
         syncer_wrote(a->syncer, w->text.len);
+    }
 }
 
 /* After a write that was slow, or failed for `why` (NULL: it did not). */
@@ -229,6 +256,50 @@ static void fall_ill(struct appender *a, const struct writing *w, size_t done,
     pthread_mutex_unlock(&a->lock);
 }
 
+/* Whether this thread may make the write itself: it is one of a run of writes so quick that
+ * another thread would show, and the file took the one before a moment ago. */
+static bool is_close(struct appender *a, const struct writing *w)
+{
+    bool soon = clock_mono_us() - a->wrote_us < a->config.close_us;
+
+    a->close = soon ? a->close + 1 : 0;
+    return a->close > a->config.close_lines && w->text.len <= CLOSE_MAX &&
+           !syncer_is_busy(a->syncer);
+}
+
+/* Waits until the batch is written, a try has failed, or the disk takes too long. A write that
+ * has not begun, or a thread that only wants for a processor, is not the disk's doing. */
+static void wait_for_write(struct appender *a, size_t len)
+{
+    int64_t limit = a->config.slow_us + (int64_t)(len / BYTES_PER_US);
+
+    while (a->pending && !a->resting) {
+        int64_t now = clock_mono_us(), began = a->began_us ? a->began_us : now;
+
+        if (now - began >= limit && thread_is_blocked(a->rescuer_tid)) {
+            tell_slow(a, now - began);
+            return;
+        }
+        thread_wait_until(&a->done, &a->lock, (now - began < limit ? began : now) + limit);
+    }
+}
+
+/* The other thread makes the write; this one waits for it, but not for long. */
+static void write_there(struct appender *a, const struct writing *w)
+{
+    int64_t start = clock_mono_us();
+
+    pthread_mutex_lock(&a->lock);
+    a->lent = w->own;
+    hand_over(a, w, 0);
+    wait_for_write(a, w->text.len);
+    a->lent = NULL;
+    a->sick = a->pending || a->bad_us >= start;
+    pthread_mutex_unlock(&a->lock);
+    a->wrote_us = clock_mono_us();
+    a->note_due = syncer_suspect(a->syncer) > 0;
+}
+
 /* One write on the owner's thread. False: the disk is ill from now on; what is not in the
  * file by then is in the batch. */
 static bool write_now(struct appender *a, const struct writing *w)
@@ -241,8 +312,9 @@ static bool write_now(struct appender *a, const struct writing *w)
     if (start - a->looked_us >= a->config.slow_us / 4)
         look(a, start);
     ok = file_write(&a->file, w->text, &done, &e);
-    took = clock_mono_us() - start;
-    slow = took > a->config.slow_us && has_waited(a, start + took, took);
+    a->wrote_us = clock_mono_us();
+    took = a->wrote_us - start;
+    slow = took > a->config.slow_us && has_waited(a, a->wrote_us, took);
     if (ok)
         count_written(a, w);
     if (!ok || slow)
@@ -257,59 +329,10 @@ static bool has_recovered(const struct appender *a)
     return !a->pending && !a->waiting.first && clock_mono_us() - a->bad_us >= a->config.well_us;
 }
 
-/* Asked with every line that comes, and those that wait may be many. */
-static bool any_would_fit(struct appender *a)
+static void put_lines(struct appender *a, const struct backlog_line *lines, size_t count,
+                      struct buf *own)
 {
-    size_t needed = needed_besides(a);
-
-    if (needed > a->room)
-        return false;
-    if (!a->none_fits)
-        a->none_fits = !parcel_has_short(&a->batch.parcel, a->room - needed) &&
-                       !backlog_has_short(&a->waiting, a->room - needed);
-    return !a->none_fits || a->ending;
-}
-
-/* The lines that do not fit, up to the first one that does. */
-static void take_unfit(struct appender *a, struct backlog_loss *lost)
-{
-    struct parcel *p = &a->batch.parcel;
-    const struct backlog_item *i;
-
-    while (parcel_can_skip(p) && !would_fit(a, parcel_next(p)->len))
-        parcel_skip(p, lost);
-    while (!parcel_next(p) && (i = a->waiting.first) && !would_fit(a, i->line.text.len)) {
-        backlog_loss_add_line(lost, &i->line);
-        free(backlog_take(&a->waiting));
-    }
-}
-
-/* A large line must not keep all those from the file that come after it. One that has
- * waited for a while for more room than there is goes, if that helps any other. */
-static bool skip_lines(struct appender *a)
-{
-    struct parcel *p = &a->batch.parcel;
-    struct backlog_loss lost = { 0 };
-    struct buf text;
-
-    if (!a->room || !a->size || !parcel_can_skip(p) || would_fit(a, parcel_next(p)->len) ||
-        (!a->ending && clock_mono_us() - a->stuck_us < a->config.well_us) || !any_would_fit(a))
-        return false;
-    take_unfit(a, &lost);
-    a->room = 0;
-    backlog_loss_add(&a->all, &lost);
-    buf_init(&text, TEXT_MAX);
-    a->config.gap(a->config.to, &text, &lost, a->why);
-    parcel_tell_skipped(p, buf_str(&text), &lost);
-    buf_release(&text);
-    tell_dropped(a);
-    a->resting = false;
-    return true;
-}
-
-static void put_lines(struct appender *a, const struct backlog_line *lines, size_t count)
-{
-    struct writing w = { lines[0].text, lines, count };
+    struct writing w = { lines[0].text, lines, count, own };
 
     if (a->sick) {
         pthread_mutex_lock(&a->lock);
@@ -318,7 +341,7 @@ static void put_lines(struct appender *a, const struct backlog_line *lines, size
         if (a->sick) {
             for (size_t i = 0; i < count; i++)
                 wait_in_memory(a, &lines[i]);
-            if (!a->pending || (a->resting && skip_lines(a)))
+            if (!a->pending)
                 pthread_cond_signal(&a->work);
         }
         pthread_mutex_unlock(&a->lock);
@@ -329,7 +352,11 @@ static void put_lines(struct appender *a, const struct backlog_line *lines, size
         BUG_IF(lines[i].text.at != w.text.at + w.text.len);
         w.text.len += lines[i].text.len;
     }
-    write_now(a, &w);
+    BUG_IF(w.text.at != own->at || w.text.len != own->len);
+    if (is_close(a, &w))
+        write_now(a, &w);
+    else
+        write_there(a, &w);
 }
 
 /* That a sync failed is said in the file behind what it was about. */
@@ -353,7 +380,8 @@ static void put_sync_note(struct appender *a)
     compose_sync_note(a, &text);
     pthread_mutex_unlock(&a->lock);
     if (text.len)
-        put_lines(a, &(struct backlog_line){ .text = buf_str(&text), .us = a->latest_us }, 1);
+        put_lines(a, &(struct backlog_line){ .text = buf_str(&text), .us = a->latest_us }, 1,
+                  &text);
     buf_release(&text);
 }
 
@@ -369,19 +397,15 @@ static void leave_sync_note(struct appender *a)
     buf_release(&text);
 }
 
-void appender_put_together(struct appender *a, const struct backlog_line *lines, size_t count)
+void appender_put(struct appender *a, const struct backlog_line *lines, size_t count,
+                  struct buf *text)
 {
     for (size_t i = 0; i < count; i++)
         BUG_IF(!lines[i].text.len || lines[i].lane >= BACKLOG_LANES);
     a->latest_us = lines[count - 1].us;
-    put_lines(a, lines, count);
+    put_lines(a, lines, count, text);
     if (a->note_due)
         put_sync_note(a);
-}
-
-void appender_put(struct appender *a, const struct backlog_line *line)
-{
-    appender_put_together(a, line, 1);
 }
 
 bool appender_is_well(const struct appender *a)
@@ -401,6 +425,7 @@ static void change_file(struct appender *a, struct file next)
     syncer_turn(a->syncer, &next);
     a->file = next;
     a->size = 0;
+    a->recent.count = 0;
 }
 
 static struct file take_over(struct appender *a, struct file *f)
@@ -435,7 +460,7 @@ void appender_turn(struct appender *a, struct file *next, struct str foot, struc
 static void take_gap(struct appender *a)
 {
     if (a->gap.len)
-        parcel_add_account(&a->batch.parcel, buf_str(&a->gap), &a->lost);
+        parcel_add_gap(&a->batch.parcel, buf_str(&a->gap), &a->lost);
     buf_clear(&a->gap);
     a->lost = (struct backlog_loss){ 0 };
 }
@@ -480,23 +505,33 @@ static bool has_work(const struct appender *a)
     return a->pending || a->waiting.first || (a->ending && a->last.len && !a->batch.last);
 }
 
-/* So much of the batch is in the file. Of its next line nothing is to stay there. */
+/* The file has the first `done` bytes of the batch. Returns how many of them are whole lines.
+ */
+static size_t count_batch(struct appender *a, size_t done)
+{
+    const struct parcel_line *l;
+    size_t whole = 0;
+
+    while ((l = parcel_advance(&a->batch.parcel, done - whole))) {
+        whole += l->line.text.len;
+        if (l->kind == PARCEL_LINE)
+            count_line(a, &l->line);
+        else
+            count_text(a, l->line.text.len);
+        syncer_wrote(a->syncer, l->line.text.len);
+    }
+    return whole;
+}
+
+/* Keeps the whole lines that a failed write has brought to the file and cuts the torn one. */
 static void keep_what_is_written(struct appender *a)
 {
     struct parcel *p = &a->batch.parcel;
     struct file f = a->file;
-    size_t whole = parcel_advance(p, p->torn);
     struct err ignored = ERR_NONE;
     bool cut;
 
-    p->torn -= whole;
-    a->size += whole;
-    if (whole)
-        syncer_wrote(a->syncer, whole);
-    if (whole || !a->stuck_us)
-        a->stuck_us = clock_mono_us();
-    a->room = p->torn;
-    a->none_fits = false;
+    p->torn -= count_batch(a, p->torn);
     if (!p->torn)
         return;
     pthread_mutex_unlock(&a->lock);
@@ -511,18 +546,18 @@ static void keep_what_is_written(struct appender *a)
 static bool write_batch(struct appender *a, struct err *e)
 {
     struct parcel *p = &a->batch.parcel;
-    struct str rest = str_skip(buf_str(&p->text), p->torn);
+    struct str rest = str_skip(parcel_text(p), p->torn);
     struct file f = a->file;
     int64_t start, took;
     size_t done;
     bool ok;
 
+    start = a->began_us = clock_mono_us();
     pthread_mutex_unlock(&a->lock);
-    start = clock_mono_us();
     ok = file_write(&f, rest, &done, e);
     took = clock_mono_us() - start;
     pthread_mutex_lock(&a->lock);
-    if (ok && took > a->config.slow_us)
+    if (ok && took > a->config.slow_us && !a->lent) /* else the owner judges */
         tell_slow(a, took);
     if (ok)
         return true;
@@ -535,13 +570,13 @@ static void batch_is_written(struct appender *a)
 {
     struct batch *b = &a->batch;
 
-    if (b->parcel.text.len) {
-        a->size += b->parcel.text.len;
-        syncer_wrote(a->syncer, b->parcel.text.len);
-    }
-    a->stuck_us = 0;
-    parcel_clear(&b->parcel);
+    count_batch(a, parcel_text(&b->parcel).len);
+    if (a->lent)
+        parcel_give_back(&b->parcel, a->lent);
+    else
+        parcel_clear(&b->parcel);
     a->pending = b->next.fd >= 0;
+    pthread_cond_signal(&a->done);
     if (!a->pending)
         return;
     change_file(a, b->next);
@@ -550,16 +585,26 @@ static void batch_is_written(struct appender *a)
     buf_clear(&b->head);
 }
 
-/* It is the end, and the file does not take what waits. Maybe it still takes the account
- * of that. False: there is nothing left to try. */
+/* Gap lines for what is lost, and the end. */
+static void fill_end(struct appender *a)
+{
+    a->end_size = a->size;
+    a->end_recent = a->recent;
+    a->end_lost = a->lost;
+    compose_gap(a);
+    take_gap(a);
+    add_last(a);
+    a->pending = parcel_next(&a->batch.parcel) != NULL;
+}
+
+/* Everything that waits is lost; the file may still take gap lines and the end. False: there
+ * is nothing left to try. */
 static bool give_up(struct appender *a)
 {
     struct batch *b = &a->batch;
     struct backlog_loss dropped = { 0 };
     bool torn = b->parcel.torn > 0;
 
-    if (a->given_up || a->quit)
-        return false;
     a->given_up = true;
     parcel_losses(&b->parcel, &dropped, &a->lost);
     for (struct backlog_item *item; (item = backlog_take(&a->waiting)); free(item))
@@ -572,11 +617,52 @@ static bool give_up(struct appender *a)
     a->pending = false;
     if (torn || !a->size || b->next.fd >= 0)
         return false;
-    compose_gap(a);
-    take_gap(a);
-    add_last(a);
-    a->pending = parcel_next(&b->parcel) != NULL;
+    fill_end(a);
     return a->pending;
+}
+
+/* Whether the file has no room, which cutting lines off makes. */
+static bool is_full(const struct appender *a)
+{
+    static const int full[] = { ENOSPC, EDQUOT, EFBIG };
+
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++)
+        if (strcmp(a->why, strerror(full[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Cuts the latest lines off the file, so that the gap lines and the end fit in their place.
+ * False: there is no use in another try. */
+static bool make_room(struct appender *a)
+{
+    struct parcel *p = &a->batch.parcel;
+    struct backlog_loss lost = { .us = a->latest_us };
+    struct file f = a->file;
+    struct err ignored = ERR_NONE;
+    uint64_t bytes, size;
+    bool ok;
+
+    if (a->made_room || p->torn || !is_full(a))
+        return false;
+    a->made_room = true;
+    bytes = backlog_recent_cut(&a->end_recent, p->text.len + SPARE, &lost);
+    if (!bytes)
+        return false;
+    size = a->end_size - bytes;
+    pthread_mutex_unlock(&a->lock);
+    ok = file_truncate(&f, size, &ignored);
+    pthread_mutex_lock(&a->lock);
+    if (!ok)
+        return false;
+    a->size = size;
+    backlog_loss_add(&a->all, &lost);
+    a->lost = a->end_lost;
+    backlog_loss_add(&a->lost, &lost);
+    tell_dropped(a);
+    parcel_clear(p);
+    fill_end(a);
+    return true;
 }
 
 /* New lines do not make a disk that is full any emptier; that the end has come may, if it
@@ -586,6 +672,7 @@ static void wait_to_retry(struct appender *a, bool was_ending)
     int64_t until = clock_mono_us() + a->config.retry_us;
 
     a->resting = true;
+    pthread_cond_signal(&a->done);
     while (a->resting && a->ending == was_ending && !a->quit && clock_mono_us() < until)
         thread_wait_until(&a->work, &a->lock, until);
     a->resting = false;
@@ -600,12 +687,14 @@ static bool rescue(struct appender *a)
     if (!a->pending)
         fill_batch(a);
     if (write_batch(a, &e)) {
+        a->began_us = 0;
         batch_is_written(a);
         return true;
     }
+    a->began_us = 0;
     tell_failed(a, &e);
     if (at_end && clock_mono_us() + a->config.retry_us >= a->end_at)
-        return (!a->quit && skip_lines(a)) || give_up(a);
+        return !a->quit && (a->given_up ? make_room(a) : give_up(a));
     wait_to_retry(a, at_end);
     return true;
 }
@@ -624,6 +713,7 @@ static void release(struct appender *a)
     arena_release(&a->names);
     pthread_cond_destroy(&a->work);
     pthread_cond_destroy(&a->gone);
+    pthread_cond_destroy(&a->done);
     pthread_mutex_destroy(&a->lock);
     free(a);
 }
@@ -634,6 +724,7 @@ static void *run_rescuer(void *of)
     bool alone;
 
     pthread_mutex_lock(&a->lock);
+    a->rescuer_tid = gettid();
     while (!a->quit) {
         if (has_work(a)) {
             if (!rescue(a))
@@ -668,6 +759,7 @@ static struct appender *new_appender(struct file *f, const struct appender_confi
     pthread_mutex_init(&a->lock, NULL);
     thread_init_cond(&a->work);
     thread_init_cond(&a->gone);
+    thread_init_cond(&a->done);
     a->file = take_over(a, f);
     return a;
 }

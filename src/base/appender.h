@@ -1,18 +1,23 @@
-/* base/appender.h - a file that grows by whole lines, for somebody who cannot wait.
+/* base/appender.h - append whole lines to a file without waiting long for the disk.
  *
- * While the disk is well a line is in the file when appender_put() returns: one write(2)
- * on the caller's own thread. After a write that failed or took too long a thread of ours
- * writes instead, and whoever appends never waits for the disk until that has been well
- * for a while. What is appended meanwhile is kept in memory, up to a ceiling; beyond it
- * the oldest lines are dropped and counted, and the file is told what is missing as soon
- * as it takes anything. So is a line that there is no room for, after a while, where there
- * is room for what comes after it.
+ * While the disk is well, a line is in the file when appender_put() returns. A thread of ours
+ * makes the write and the caller waits for it, `slow_us` at most. Only in a run of many writes
+ * that follow one another at once, where the hand-over would cost more than the write, the
+ * caller writes itself.
  *
- * A line that was written in part is cut off again; if not even that works, the rest of
- * it follows: no line ever stands behind half of another one.
+ * After a write that failed or took too long, the caller does not wait any more until the disk
+ * has been well for a while. The lines are kept in memory meanwhile, up to a ceiling; beyond
+ * it the oldest are dropped and counted, and a gap line says so in the file as soon as it
+ * takes anything. No line overtakes another.
  *
- * A second thread syncs. A sync that failed is told and noted in the file, however well
- * the next one goes: the system may have let go of what it could not write.
+ * At the end, lines that the file does not take are lost. If it is full, its latest lines are
+ * cut off to make room for the gap line and the last line.
+ *
+ * A line that was written in part is cut off again; if not even that works, the rest of it
+ * follows: no line stands behind half of another one.
+ *
+ * A second thread syncs. A sync that failed is told and noted in the file, whatever the
+ * result of the next one: the system may have dropped the pages it could not write.
  *
  * Belongs to one thread, knows no format. */
 #ifndef BASE_APPENDER_H
@@ -31,6 +36,8 @@ struct appender_config {
     int64_t retry_us;     /* after a write that failed */
     int64_t well_us;      /* so long without trouble, and it is well again */
     int64_t end_us;       /* how long the end may take */
+    int64_t close_us;     /* writes that follow one another so soon ... */
+    unsigned close_lines; /* ... are made by the caller itself after so many in a row */
 
     /* Appends the line that says in the file what is missing there; maybe nothing. A loss
      * without lines: `bytes` of lane 0 may not survive a power cut. Called while the
@@ -72,10 +79,10 @@ struct appender;
 bool appender_open(struct appender **out, struct file *f, const struct appender_config *config,
                    struct err *e) MUST_CHECK;
 
-void appender_put(struct appender *a, const struct backlog_line *line);
-
-/* One or more with one write; their texts stand one behind the other. */
-void appender_put_together(struct appender *a, const struct backlog_line *lines, size_t count);
+/* One or more lines with one write; their texts are, one behind the other, all that `text`
+ * holds. Its memory may be taken away: then it is empty. */
+void appender_put(struct appender *a, const struct backlog_line *lines, size_t count,
+                  struct buf *text);
 
 /* Whether the next line goes straight to the file, and the bytes that are in it. */
 bool appender_is_well(const struct appender *a);

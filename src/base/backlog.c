@@ -79,10 +79,21 @@ struct backlog_item *backlog_take(struct backlog *b)
     return item;
 }
 
-bool backlog_has_short(const struct backlog *b, size_t max)
+void backlog_recent_add(struct backlog_recent *r, const struct backlog_line *line)
 {
-    for (const struct backlog_item *i = b->first; i; i = i->next)
-        if (i->line.text.len <= max)
-            return true;
-    return false;
+    r->at[r->next] = *line;
+    r->next = (r->next + 1) % BACKLOG_RECENT;
+    r->count += r->count < BACKLOG_RECENT;
+}
+
+uint64_t backlog_recent_cut(struct backlog_recent *r, uint64_t need, struct backlog_loss *lost)
+{
+    uint64_t bytes = 0;
+
+    for (; r->count && bytes < need; r->count--) {
+        r->next = (r->next + BACKLOG_RECENT - 1) % BACKLOG_RECENT;
+        bytes += r->at[r->next].text.len;
+        backlog_loss_add_line(lost, &r->at[r->next]);
+    }
+    return bytes;
 }

@@ -50,7 +50,18 @@ void backlog_put(struct backlog *b, const struct backlog_line *line, struct back
 /* The oldest, which is the caller's to free; NULL: there is none. */
 struct backlog_item *backlog_take(struct backlog *b);
 
-/* Whether any has so few bytes; looks at all of them. */
-bool backlog_has_short(const struct backlog *b, size_t max);
+/* The latest lines of a file, oldest out first, without their texts. */
+enum { BACKLOG_RECENT = 64 };
+
+struct backlog_recent {
+    struct backlog_line at[BACKLOG_RECENT];
+    size_t next, count;
+};
+
+void backlog_recent_add(struct backlog_recent *r, const struct backlog_line *line);
+
+/* Takes the latest lines out until these are `need` bytes or none is left; adds them to `lost`.
+ * Returns their bytes. */
+uint64_t backlog_recent_cut(struct backlog_recent *r, uint64_t need, struct backlog_loss *lost);
 
 #endif

@@ -8,7 +8,10 @@
 #include "base/lock.h"
 #include "base/retry.h"
 
-enum { SLURP_STEP = 65536 };
+enum {
+    SLURP_STEP = 65536,
+    WRITE_TRIES = 100, /* in a row that a write may be interrupted, or find no room */
+};
 
 /* Their addresses, not their texts, mark files as not ours to close. */
 static const char standard_input[] = "standard input";
@@ -233,28 +236,33 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
     }
 }
 
-/* Whoever started us may share a pipe with us that does not block. */
-static void wait_for_room(int fd)
+/* Another process may have made a pipe that we share with it non-blocking. False: there is no
+ * use in waiting, as the file says that there is room. */
+static bool wait_for_room(int fd)
 {
     struct pollfd room = { .fd = fd, .events = POLLOUT };
 
-    poll(&room, 1, -1);
+    return poll(&room, 1, 0) == 0 && poll(&room, 1, -1) > 0;
 }
 
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
 {
+    int in_vain = 0;
+
     *done = 0;
     while (*done < bytes.len) {
         struct str rest = str_skip(bytes, *done);
         ssize_t n = f->sys->write(f->sys, f->fd, rest.at, rest.len);
-        if (n > 0)
+        int why = n < 0 ? errno : EIO; /* nothing written and no reason: EIO */
+
+        if (n > 0) {
             *done += (size_t)n;
-        else if (n == 0) /* nothing written and no reason: going on would never end */
-            return err_cannot(e, "write", f->path, EIO);
-        else if (errno == EAGAIN)
-            wait_for_room(f->fd);
-        else if (errno != EINTR)
-            return err_cannot(e, "write", f->path, errno);
+            in_vain = 0;
+        } else if (why == EAGAIN && wait_for_room(f->fd)) {
+            continue;
+        } else if ((why != EINTR && why != EAGAIN) || ++in_vain == WRITE_TRIES) {
+            return err_cannot(e, "write", f->path, why);
+        }
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* base/file.h - whole-file and streaming access with errors fit to show.
  *
- * Knows no format. Every call retries EINTR; messages name the path.
+ * Knows no format. Every call retries EINTR, a write so often and no more; messages name the
+ * path.
  *
  * A file that cannot be opened for reading is ERR_INPUT; trouble of the machine
  * (out of descriptors, EIO) and everything after opening is ERR_IO. */
@@ -64,8 +65,8 @@ struct file file_standard_output(const struct sys *sys);
 bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
 
 /* One write(2) of all bytes in the normal case; goes on after a short one, and waits
- * for a full pipe that does not block. `*done` says how many bytes reached the file,
- * also on failure. */
+ * for a full pipe that does not block. A file that answers EINTR or EAGAIN without end has
+ * failed. `*done` says how many bytes reached the file, also on failure. */
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
 bool file_sync(struct file *f, struct err *e) MUST_CHECK;

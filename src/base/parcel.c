@@ -25,13 +25,17 @@ void parcel_clear(struct parcel *p)
     parcel_init(p);
 }
 
-static struct parcel_line *add(struct parcel *p, struct str text)
+static struct parcel_line *add_line(struct parcel *p)
 {
-    struct parcel_line *l;
-
     p->lines = mem_reserve(p->lines, &p->cap, p->count + 1, sizeof *p->lines);
-    l = &p->lines[p->count++];
-    *l = (struct parcel_line){ .len = text.len };
+    return &p->lines[p->count++];
+}
+
+static struct parcel_line *add(struct parcel *p, enum parcel_kind kind, struct str text)
+{
+    struct parcel_line *l = add_line(p);
+
+    *l = (struct parcel_line){ .kind = kind, .line.text.len = text.len };
     buf_add(&p->text, text);
     BUG_IF(p->text.full);
     return l;
@@ -40,30 +44,62 @@ static struct parcel_line *add(struct parcel *p, struct str text)
 void parcel_add(struct parcel *p, struct str text)
 {
     if (text.len)
-        add(p, text);
+        add(p, PARCEL_TEXT, text);
 }
 
 void parcel_add_line(struct parcel *p, const struct backlog_line *line)
 {
-    backlog_loss_add_line(&add(p, line->text)->loss, line);
+    struct parcel_line *l = add(p, PARCEL_LINE, line->text);
+
+    l->line = *line;
+    l->line.text.at = NULL;
 }
 
-void parcel_add_account(struct parcel *p, struct str text, const struct backlog_loss *loss)
+void parcel_own(struct parcel *p, struct buf *text, const struct backlog_line *lines,
+                size_t count)
 {
-    struct parcel_line *l = add(p, text);
+    size_t max = text->max;
 
-    l->loss = *loss;
-    l->account = true;
+    BUG_IF(p->text.len || p->count);
+    for (size_t i = 0; i < count; i++) {
+        struct parcel_line *l = add_line(p);
+
+        *l = (struct parcel_line){ .kind = PARCEL_LINE, .line = lines[i] };
+        l->line.text.at = NULL;
+    }
+    buf_release(&p->text);
+    p->text = *text;
+    buf_init(text, max);
 }
 
-size_t parcel_advance(struct parcel *p, size_t done)
+void parcel_give_back(struct parcel *p, struct buf *text)
 {
-    size_t whole = 0;
+    buf_release(text);
+    *text = p->text;
+    buf_clear(text);
+    p->text = (struct buf){ .max = TEXT_MAX };
+    p->written = p->torn = p->first = p->count = 0;
+}
 
-    while (p->first < p->count && whole + p->lines[p->first].len <= done)
-        whole += p->lines[p->first++].len;
-    buf_drop_front(&p->text, whole);
-    return whole;
+void parcel_add_gap(struct parcel *p, struct str text, const struct backlog_loss *told)
+{
+    add(p, PARCEL_GAP, text)->told = *told;
+}
+
+const struct parcel_line *parcel_advance(struct parcel *p, size_t done)
+{
+    const struct parcel_line *l = parcel_next(p);
+
+    if (!l || l->line.text.len > done)
+        return NULL;
+    p->first++;
+    p->written += l->line.text.len;
+    return l;
+}
+
+struct str parcel_text(const struct parcel *p)
+{
+    return str_skip(buf_str(&p->text), p->written);
 }
 
 const struct parcel_line *parcel_next(const struct parcel *p)
@@ -71,47 +107,12 @@ const struct parcel_line *parcel_next(const struct parcel *p)
     return p->first < p->count ? &p->lines[p->first] : NULL;
 }
 
-bool parcel_can_skip(const struct parcel *p)
-{
-    const struct parcel_line *l = parcel_next(p);
-
-    return l && !p->torn && !l->account && backlog_loss_any(&l->loss);
-}
-
-bool parcel_has_short(const struct parcel *p, size_t max)
-{
-    for (size_t i = p->first; i < p->count; i++)
-        if (p->lines[i].len <= max)
-            return true;
-    return false;
-}
-
-void parcel_skip(struct parcel *p, struct backlog_loss *lost)
-{
-    BUG_IF(!parcel_can_skip(p));
-    backlog_loss_add(lost, &p->lines[p->first].loss);
-    buf_drop_front(&p->text, p->lines[p->first++].len);
-}
-
-void parcel_tell_skipped(struct parcel *p, struct str text, const struct backlog_loss *loss)
-{
-    struct buf rest = p->text;
-
-    BUG_IF(!p->first);
-    if (!text.len)
-        return;
-    p->lines[--p->first] =
-        (struct parcel_line){ .len = text.len, .loss = *loss, .account = true };
-    buf_init(&p->text, TEXT_MAX);
-    buf_add(&p->text, text);
-    buf_add(&p->text, buf_str(&rest));
-    BUG_IF(p->text.full);
-    buf_release(&rest);
-}
-
 void parcel_losses(const struct parcel *p, struct backlog_loss *lost,
                    struct backlog_loss *untold)
 {
-    for (size_t i = p->first; i < p->count; i++)
-        backlog_loss_add(p->lines[i].account ? untold : lost, &p->lines[i].loss);
+    for (size_t i = p->first; i < p->count; i++) {
+        if (p->lines[i].kind == PARCEL_LINE)
+            backlog_loss_add_line(lost, &p->lines[i].line);
+        backlog_loss_add(untold, &p->lines[i].told);
+    }
 }

@@ -1,7 +1,7 @@
-/* base/parcel.h - lines that go to a file with one write, and what is known of each.
+/* base/parcel.h - the lines of one write to a file.
  *
- * A write that failed has often brought some of them there: these are done with, and of
- * the next one it is known how much room there was. Knows no file. */
+ * After a write that failed, the lines that reached the file whole are taken out; the rest is
+ * written again, in the same order. Does no I/O. */
 #ifndef BASE_PARCEL_H
 #define BASE_PARCEL_H
 
@@ -9,12 +9,17 @@
 #include "base/buf.h"
 
 struct parcel {
-    struct buf text; /* what is not in the file, from the start of a line on */
-    size_t torn;     /* so much of that is in the file all the same, and could not be cut off */
+    struct buf text;
+    size_t written; /* so many bytes of it: whole lines, taken out */
+    size_t torn; /* so many bytes of the next line are in the file and could not be cut off */
     struct parcel_line {
-        size_t len;               /* of its text */
-        struct backlog_loss loss; /* if it is not written; none: nothing can go without it */
-        bool account;             /* it says what was lost before: that loss */
+        enum parcel_kind {
+            PARCEL_TEXT, /* header or footer of a file: no record */
+            PARCEL_LINE, /* a record */
+            PARCEL_GAP,  /* gap lines that report `told` */
+        } kind;
+        struct backlog_line line; /* of its text only the length */
+        struct backlog_loss told;
     } * lines;
     size_t first, count, cap; /* those before `first` are written */
 };
@@ -23,28 +28,27 @@ void parcel_init(struct parcel *p);
 void parcel_release(struct parcel *p);
 void parcel_clear(struct parcel *p);
 
-/* Text that cannot be left out; `line` with its text, which can; how a loss is told. */
 void parcel_add(struct parcel *p, struct str text);
 void parcel_add_line(struct parcel *p, const struct backlog_line *line);
-void parcel_add_account(struct parcel *p, struct str text, const struct backlog_loss *loss);
+/* All lines at once, with the buffer that holds their texts one behind the other; `p` must be
+ * empty. parcel_give_back() returns the buffer, empty, and clears `p`. */
+void parcel_own(struct parcel *p, struct buf *text, const struct backlog_line *lines,
+                size_t count);
+void parcel_give_back(struct parcel *p, struct buf *text);
+void parcel_add_gap(struct parcel *p, struct str text, const struct backlog_loss *told);
 
-/* The file has so many bytes of the text. What that makes whole is taken out; the bytes of
- * it are returned, and what is left over of `done` belongs to the line that is next. */
-size_t parcel_advance(struct parcel *p, size_t done);
+/* The file has the first `done` bytes of the text. Takes the next line out if it is whole among
+ * them and returns it, else NULL. */
+const struct parcel_line *parcel_advance(struct parcel *p, size_t done);
 
-/* The line that is next, NULL if there is none; whether it can be left out. */
+/* The text of the lines that are not taken out. */
+struct str parcel_text(const struct parcel *p);
+
+/* The line that is next, NULL if there is none. */
 const struct parcel_line *parcel_next(const struct parcel *p);
-bool parcel_can_skip(const struct parcel *p);
 
-/* Whether any line that is not in the file has so few bytes. */
-bool parcel_has_short(const struct parcel *p, size_t max);
-
-/* Takes the next line out; its loss is added to `lost`. Then how that is told can be put
- * in its place. */
-void parcel_skip(struct parcel *p, struct backlog_loss *lost);
-void parcel_tell_skipped(struct parcel *p, struct str text, const struct backlog_loss *loss);
-
-/* What is lost with all of it, and what would not have been told. */
+/* Adds the records that are not written to `lost`, and what unwritten gaps would have reported
+ * to `untold`. */
 void parcel_losses(const struct parcel *p, struct backlog_loss *lost,
                    struct backlog_loss *untold);
 

@@ -36,6 +36,7 @@ struct syncer {
     struct done_file *done;
 
     atomic_bool failed;
+    atomic_bool busy;
     uint64_t suspect;
     struct err why; /* it failed last */
     struct troubles troubles;
@@ -76,9 +77,11 @@ static void sync_file(struct syncer *s)
     bool ok;
 
     s->dirty_bytes = s->dirty_writes = 0;
+    s->busy = true;
     pthread_mutex_unlock(&s->lock);
     ok = file_sync(&f, &e);
     pthread_mutex_lock(&s->lock);
+    s->busy = false;
     s->synced_us = clock_mono_us();
     if (!ok)
         note_failure(s, &e, bytes);
@@ -247,6 +250,11 @@ bool syncer_trouble(struct syncer *s, struct err *e)
 bool syncer_has_failed(struct syncer *s)
 {
     return s->failed;
+}
+
+bool syncer_is_busy(const struct syncer *s)
+{
+    return atomic_load_explicit(&s->busy, memory_order_relaxed);
 }
 
 uint64_t syncer_suspect(struct syncer *s)

@@ -35,7 +35,8 @@ void syncer_turn(struct syncer *s, const struct file *next);
 
 /* The next trouble that was not told yet; each is told once. */
 bool syncer_trouble(struct syncer *s, struct err *e);
-bool syncer_has_failed(struct syncer *s); /* at any time */
+bool syncer_has_failed(struct syncer *s);    /* at any time */
+bool syncer_is_busy(const struct syncer *s); /* a sync is under way */
 
 /* The bytes that are suspect; the second makes them so no more, and says what went wrong
  * last if there are any. */

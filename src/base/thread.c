@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -74,4 +76,22 @@ int64_t thread_busy_us(void)
     if (getrusage(RUSAGE_THREAD, &usage) != 0)
         return queued_us();
     return us_of(usage.ru_utime) + us_of(usage.ru_stime) + queued_us();
+}
+
+/* "pid (name) state ...": the name may hold anything, also parentheses. */
+bool thread_is_blocked(pid_t tid)
+{
+    char text[256] = "", path[64];
+    const char *state;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    state = strrchr(text, ')');
+    return !state || state[1] != ' ' || state[2] != 'R';
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -23,5 +24,9 @@ bool thread_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until);
  * milliseconds; the rest of its time it has waited for something else. Too dear to be asked
  * for every message. Where the system does not count the second, it is the first alone. */
 int64_t thread_busy_us(void);
+
+/* Whether a thread of this process neither runs nor waits for a processor; also if the system
+ * does not say. */
+bool thread_is_blocked(pid_t tid);
 
 #endif

@@ -262,7 +262,7 @@ void live_flush(struct live *l)
         at += l->lines[i].text.len;
     }
     if (l->held_count)
-        appender_put_together(l->file, l->lines, l->held_count);
+        appender_put(l->file, l->lines, l->held_count, &l->held);
     l->held_count = 0;
     buf_clear(&l->held);
 }
@@ -270,13 +270,13 @@ void live_flush(struct live *l)
 static void put_line(struct live *l, const struct backlog_line *line)
 {
     if (!l->config.together) {
-        appender_put(l->file, line);
+        appender_put(l->file, line, 1, &l->text);
         return;
     }
     if (l->held_count == LIVE_TOGETHER || l->held.len + line->text.len > HELD_MAX)
         live_flush(l);
     if (line->text.len > HELD_MAX) {
-        appender_put(l->file, line);
+        appender_put(l->file, line, 1, &l->text);
         return;
     }
     buf_add(&l->held, line->text);

@@ -1,5 +1,7 @@
 #include "base/appender.h"
 
+/* long file: the tests of one object */
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,6 +44,7 @@ static void prepare(struct bench *b)
     b->c.flush_lines = 1000000;
     b->c.rest_us = 0;
     b->c.end_us = 60000000;
+    b->c.close_us = 0;
     fault_init(&b->f);
 }
 
@@ -71,8 +74,10 @@ static void put_in(struct bench *b, const char *text, unsigned lane)
     buf_init(&line, 4096);
     buf_printf(&line, "%s\n", text);
     appender_put(
-        b->a, &(struct backlog_line){
-                  .text = buf_str(&line), .lane = lane, .messages = 1, .bytes = line.len - 1 });
+        b->a,
+        &(struct backlog_line){
+            .text = buf_str(&line), .lane = lane, .messages = 1, .bytes = line.len - 1 },
+        1, &line);
     buf_release(&line);
 }
 
@@ -93,6 +98,17 @@ static void assert_file_starts(const char *path, const char *want)
     buf_init(&got, (size_t)1 << 24);
     scratch_get(&got, path);
     if (!str_starts(buf_str(&got), str_z(want)))
+        fail_msg("it is: %.*s", STR_ARG(buf_str(&got)));
+    buf_release(&got);
+}
+
+static void assert_file_ends(const char *path, const char *want)
+{
+    struct buf got;
+
+    buf_init(&got, (size_t)1 << 24);
+    scratch_get(&got, path);
+    if (!str_ends(buf_str(&got), str_z(want)))
         fail_msg("it is: %.*s", STR_ARG(buf_str(&got)));
     buf_release(&got);
 }
@@ -305,8 +321,8 @@ static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
     assert_int_equal(lost_messages(&b), 1);
 }
 
-/* Whoever appends would wait here for ever if it waited for the disk. */
-static void a_disk_that_hangs_is_waited_for_only_once(void **state)
+/* The caller would wait here for ever if it waited for the write that blocks. */
+static void a_write_that_blocks_holds_nobody_up(void **state)
 {
     struct bench b;
     struct err e = ERR_NONE;
@@ -316,7 +332,6 @@ static void a_disk_that_hangs_is_waited_for_only_once(void **state)
     (void)state;
     assert_int_equal(pipe(gate), 0);
     prepare(&b);
-    fault_slow(&b.f, FAULT_WRITE, 2, 1, 30000);
     fault_gate(&b.f, FAULT_WRITE, 3, 1, gate[0]);
     b.c.slow_us = 20000;
     b.c.well_us = 3600000000;
@@ -335,6 +350,36 @@ static void a_disk_that_hangs_is_waited_for_only_once(void **state)
     assert_true(str_starts(str_z(e.msg), STR("a write to 'file' took ")));
     appender_free(b.a);
     close(gate[0]);
+    assert_int_equal(lost_messages(&b), 0);
+    assert_content("file", buf_str(&want));
+    buf_release(&want);
+}
+
+/* After some writes in quick succession the caller makes them itself. */
+static void lines_in_quick_succession_are_written_one_by_one(void **state)
+{
+    struct bench b;
+    struct buf want;
+
+    (void)state;
+    prepare(&b);
+    b.c.close_us = 3600000000;
+    b.c.close_lines = 3;
+    fault_short(&b.f, FAULT_WRITE, 10, 1, 1);
+    fault_fail(&b.f, FAULT_WRITE, 11, 1, ENOSPC);
+    begin(&b);
+    buf_init(&want, 1 << 20);
+    for (int i = 0; i < 200; i++) {
+        char text[16];
+
+        snprintf(text, sizeof text, "%d", i);
+        put(&b, text);
+        buf_printf(&want, "%d\n", i);
+        if (i == 8)
+            assert_content("file", buf_str(&want));
+    }
+    end(&b, "");
+    appender_free(b.a);
     assert_int_equal(lost_messages(&b), 0);
     assert_content("file", buf_str(&want));
     buf_release(&want);
@@ -439,11 +484,11 @@ static void what_is_given_up_at_the_end_is_accounted_for(void **state)
     fault_short(&b.f, FAULT_WRITE, 2, 1, 2);
     fault_fail(&b.f, FAULT_WRITE, 3, 1, ENOSPC);
     b.c.retry_us = 3600000000;
-    fault_fail(&b.f, FAULT_WRITE, 4, 2, ENOSPC);
+    fault_fail(&b.f, FAULT_WRITE, 4, 1, ENOSPC);
     begin(&b);
     put(&b, "one");
     put_in(&b, "two", 1);
-    fault_wait_for(&b.f, FAULT_WRITE, 4);
+    fault_wait_for(&b.f, FAULT_WRITE, 3);
     put_in(&b, "three", 2);
     end(&b, "last\n");
     assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
@@ -509,7 +554,7 @@ static void the_end_is_not_missed_by_a_try_that_began_before(void **state)
     assert_int_equal(pipe(gate), 0);
     prepare(&b);
     fault_short(&b.f, FAULT_WRITE, 2, 1, 2);
-    fault_fail(&b.f, FAULT_WRITE, 3, 2, ENOSPC);
+    fault_fail(&b.f, FAULT_WRITE, 3, 1, ENOSPC);
     fault_gate(&b.f, FAULT_FTRUNCATE, 1, 1, gate[0]);
     b.c.retry_us = 3600000000; /* but for the end there is no other try */
     b.c.slow_us = 1000;
@@ -550,7 +595,29 @@ static void allow(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
 }
 
-static void a_line_without_room_does_not_keep_others_from_the_file(void **state)
+/* "header", some of `put` lines "message" of lane 1, one gap that counts the others, "last". */
+static void assert_gap_accounts_for(const struct bench *b, unsigned put)
+{
+    char want[128];
+    unsigned kept = put - (unsigned)lost_messages(b);
+
+    snprintf(want, sizeof want, "message\nGAP 0/0 %u/%u 0/0 File too large\nlast\n", put - kept,
+             (put - kept) * 7);
+    assert_true(kept > 0 && kept < put);
+    assert_file_starts("file", "header\nmessage\n");
+    assert_file_ends("file", want);
+    {
+        struct buf got;
+
+        buf_init(&got, 1 << 16);
+        scratch_get(&got, "file");
+        assert_int_equal(got.len, strlen("header\n") + kept * 8 - 8 + strlen(want));
+        buf_release(&got);
+    }
+}
+
+/* A large line that has no room: what follows it waits, and no line overtakes another. */
+static void no_line_overtakes_one_that_has_no_room(void **state)
 {
     struct bench b;
 
@@ -560,60 +627,110 @@ static void a_line_without_room_does_not_keep_others_from_the_file(void **state)
     begin(&b);
     put(&b, "one");
     put_long(&b, 3000);
-    put_long(&b, 2900);
-    while (!appender_is_well(b.a)) {
-        usleep(3000);
-        put_in(&b, "more", 1);
-    }
-    end(&b, "last\n");
+    put(&b, "two");
+    put(&b, "three");
+    fault_wait_for(&b.f, FAULT_WRITE, 10);
+    assert_content("file", STR("one\n"));
     allow(RLIM_INFINITY);
+    end(&b, "last\n");
     assert_told(&b, APPENDER_FAILED, "cannot write 'file': File too large");
-    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': File too large");
     assert_nothing_told(&b);
     appender_free(b.a);
-    assert_int_equal(lost_messages(&b), 2);
-    assert_file_starts("file", "one\nGAP 2/5900 0/0 0/0 File too large\nmore\n");
+    assert_int_equal(lost_messages(&b), 0);
+    assert_file_starts("file", "one\nxxx");
+    assert_file_ends("file", "x\ntwo\nthree\nlast\n");
 }
 
-static void nor_at_the_end(void **state)
+/* The file is full to its last byte: lines at its end make room for the gap and the end. */
+static void a_full_file_still_gets_gap_and_end(void **state)
+{
+    (void)state;
+    for (rlim_t size = 2000; size < 2040; size++) {
+        struct bench b;
+
+        prepare(&b);
+        allow(size);
+        b.c.retry_us = 3600000000; /* longer than the end may take: one try is all there is */
+        begin(&b);
+        put(&b, "header");
+        for (int i = 0; i < 300; i++)
+            put_in(&b, "message", 1);
+        end(&b, "last\n");
+        allow(RLIM_INFINITY);
+        assert_told(&b, APPENDER_FAILED, "cannot write 'file': File too large");
+        assert_told(&b, APPENDER_DROPPED, "cannot write 'file': File too large");
+        appender_free(b.a);
+        assert_false(b.how.late);
+        assert_gap_accounts_for(&b, 300);
+        unlink("file");
+    }
+}
+
+/* All lines fit, only the end does not. */
+static void a_file_without_room_for_its_end_gets_it(void **state)
 {
     struct bench b;
 
     (void)state;
     prepare(&b);
-    allow(2000);
-    b.c.retry_us = b.c.well_us = 3600000000;
+    allow(7 + 200 * 8);
+    b.c.retry_us = 3600000000;
     begin(&b);
-    put(&b, "one");
-    put_long(&b, 3000);
-    put_long(&b, 2900);
-    put(&b, "two");
-    fault_wait_for(&b.f, FAULT_WRITE, 4); /* in vain */
+    put(&b, "header");
+    for (int i = 0; i < 200; i++)
+        put_in(&b, "message", 1);
+    assert_true(appender_is_well(b.a));
     end(&b, "last\n");
     allow(RLIM_INFINITY);
     appender_free(b.a);
-    assert_int_equal(lost_messages(&b), 2);
-    assert_content("file", STR("one\nGAP 2/5900 0/0 0/0 File too large\ntwo\nlast\n"));
+    assert_gap_accounts_for(&b, 200);
 }
 
-static void a_line_waits_for_room_as_long_as_no_other_could_do_with_less(void **state)
+/* Nothing is cut off a file on a disk that takes no write at all. */
+static void a_broken_disk_costs_no_line_that_is_written(void **state)
 {
     struct bench b;
 
     (void)state;
     prepare(&b);
-    allow(2000);
+    fault_fail(&b.f, FAULT_WRITE, 4, FAULT_FOREVER, EIO);
+    b.c.retry_us = 3600000000;
     begin(&b);
     put(&b, "one");
-    put_long(&b, 3000);
-    fault_wait_for(&b.f, FAULT_WRITE, 10);
-    put_long(&b, 2900);
-    put_long(&b, 2901); /* that none fits is known by now */
-    fault_wait_for(&b.f, FAULT_WRITE, 20);
-    allow(RLIM_INFINITY);
-    end(&b, "");
+    put(&b, "two");
+    put(&b, "three");
+    put(&b, "four");
+    end(&b, "last\n");
     appender_free(b.a);
-    assert_int_equal(lost_messages(&b), 0);
+    assert_int_equal(lost_messages(&b), 1);
+    assert_content("file", STR("one\ntwo\nthree\n"));
+}
+
+/* A file that answers EAGAIN or EINTR without end counts as one that failed. */
+static void endless_interruptions_are_a_failed_write(void **state)
+{
+    static const int reasons[] = { EAGAIN, EINTR };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct bench b;
+
+        prepare(&b);
+        fault_fail(&b.f, FAULT_WRITE, 2, FAULT_FOREVER, reasons[i]);
+        b.c.retry_us = 3600000000;
+        begin(&b);
+        put(&b, "one");
+        put(&b, "two");
+        assert_false(appender_is_well(b.a));
+        end(&b, "last\n");
+        assert_told(&b, APPENDER_FAILED,
+                    i ? "cannot write 'file': Interrupted system call"
+                      : "cannot write 'file': Resource temporarily unavailable");
+        appender_free(b.a);
+        assert_int_equal(lost_messages(&b), 1);
+        assert_content("file", STR("one\n"));
+        unlink("file");
+    }
 }
 
 static void a_file_that_never_took_a_line_stays_empty(void **state)
@@ -622,11 +739,11 @@ static void a_file_that_never_took_a_line_stays_empty(void **state)
 
     (void)state;
     prepare(&b);
-    fault_fail(&b.f, FAULT_WRITE, 1, 3, ENOSPC);
+    fault_fail(&b.f, FAULT_WRITE, 1, 2, ENOSPC);
     b.c.retry_us = 3600000000;
     begin(&b);
     put(&b, "header");
-    fault_wait_for(&b.f, FAULT_WRITE, 2);
+    fault_wait_for(&b.f, FAULT_WRITE, 1);
     end(&b, "last\n");
     appender_free(b.a);
     assert_int_equal(lost_messages(&b), 1);
@@ -768,7 +885,8 @@ int main(void)
         IN_A_DIRECTORY(it_is_not_well_before_it_was_so_for_a_while),
         IN_A_DIRECTORY(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
         IN_A_DIRECTORY(a_line_larger_than_the_memory_is_kept_all_the_same),
-        IN_A_DIRECTORY(a_disk_that_hangs_is_waited_for_only_once),
+        IN_A_DIRECTORY(a_write_that_blocks_holds_nobody_up),
+        IN_A_DIRECTORY(lines_in_quick_succession_are_written_one_by_one),
         IN_A_DIRECTORY(a_disk_that_hangs_at_the_end_is_left_behind),
         IN_A_DIRECTORY(that_the_end_takes_its_time_is_told_once),
         IN_A_DIRECTORY(a_sync_that_hangs_at_the_end_is_left_behind),
@@ -776,9 +894,11 @@ int main(void)
         IN_A_DIRECTORY(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
         IN_A_DIRECTORY(the_end_tries_as_long_as_there_is_time),
         IN_A_DIRECTORY(the_end_is_not_missed_by_a_try_that_began_before),
-        IN_A_DIRECTORY(a_line_without_room_does_not_keep_others_from_the_file),
-        IN_A_DIRECTORY(nor_at_the_end),
-        IN_A_DIRECTORY(a_line_waits_for_room_as_long_as_no_other_could_do_with_less),
+        IN_A_DIRECTORY(no_line_overtakes_one_that_has_no_room),
+        IN_A_DIRECTORY(a_full_file_still_gets_gap_and_end),
+        IN_A_DIRECTORY(a_file_without_room_for_its_end_gets_it),
+        IN_A_DIRECTORY(a_broken_disk_costs_no_line_that_is_written),
+        IN_A_DIRECTORY(endless_interruptions_are_a_failed_write),
         IN_A_DIRECTORY(a_file_that_never_took_a_line_stays_empty),
         IN_A_DIRECTORY(it_is_synced_after_so_many_lines_or_so_long),
         IN_A_DIRECTORY(a_sync_is_not_followed_by_another_at_once),

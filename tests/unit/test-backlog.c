@@ -85,20 +85,21 @@ static void one_that_is_too_large_is_kept_alone(void **state)
     assert_null(backlog_take(&b));
 }
 
-static void a_short_one_is_found_wherever_it_is(void **state)
+static void the_latest_lines_can_be_cut_off(void **state)
 {
+    struct backlog_recent r = { .count = 0 };
     struct backlog_loss lost = { 0 };
-    struct backlog b;
 
     (void)state;
-    backlog_init(&b, 1 << 20);
-    assert_false(backlog_has_short(&b, 100));
-    put(&b, STR("333\n"), 0, &lost);
-    put(&b, STR("4444\n"), 0, &lost);
-    assert_false(backlog_has_short(&b, 3));
-    put(&b, STR("22\n"), 0, &lost);
-    assert_true(backlog_has_short(&b, 3));
-    backlog_release(&b);
+    assert_int_equal(backlog_recent_cut(&r, 10, &lost), 0);
+    for (unsigned i = 0; i < 3 * BACKLOG_RECENT; i++)
+        backlog_recent_add(
+            &r, &(struct backlog_line){ .text = str_n(NULL, 5), .lane = i % 2, .messages = 1 });
+    assert_int_equal(backlog_recent_cut(&r, 11, &lost), 15);
+    assert_int_equal(lost.lanes[0].messages, 1);
+    assert_int_equal(lost.lanes[1].messages, 2);
+    assert_int_equal(backlog_recent_cut(&r, 1 << 20, &lost), 5 * (BACKLOG_RECENT - 3));
+    assert_int_equal(backlog_recent_cut(&r, 1, &lost), 0);
 }
 
 static void losses_add_up(void **state)
@@ -121,7 +122,7 @@ int main(void)
         cmocka_unit_test(lines_come_out_as_they_went_in),
         cmocka_unit_test(the_oldest_go_and_are_counted_by_lane),
         cmocka_unit_test(one_that_is_too_large_is_kept_alone),
-        cmocka_unit_test(a_short_one_is_found_wherever_it_is),
+        cmocka_unit_test(the_latest_lines_can_be_cut_off),
         cmocka_unit_test(losses_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,55 +18,67 @@ static void what_the_file_has_whole_is_taken_out(void **state)
     add(&p, STR("one\n"));
     add(&p, STR("two\n"));
     add(&p, STR("three\n"));
-    assert_true(parcel_has_short(&p, 4));
-    assert_false(parcel_has_short(&p, 3));
-    assert_int_equal(parcel_advance(&p, 3), 0);
-    assert_int_equal(parcel_advance(&p, 9), 8);
-    assert_str(buf_str(&p.text), STR("three\n"));
-    assert_int_equal(parcel_next(&p)->len, 6);
-    assert_false(parcel_has_short(&p, 4));
-    assert_int_equal(parcel_advance(&p, 6), 6);
+    assert_null(parcel_advance(&p, 3));
+    assert_int_equal(parcel_advance(&p, 4)->line.text.len, 4);
+    assert_int_equal(parcel_advance(&p, 5)->line.messages, 1);
+    assert_str(parcel_text(&p), STR("three\n"));
+    assert_int_equal(parcel_next(&p)->line.text.len, 6);
+    assert_int_equal(parcel_advance(&p, 6)->kind, PARCEL_LINE);
     assert_null(parcel_next(&p));
     parcel_release(&p);
 }
 
-static void a_line_can_be_left_out_and_that_be_told(void **state)
+static void what_is_not_written_is_lost_or_untold(void **state)
 {
-    struct backlog_loss lost = { 0 }, all = { 0 }, untold = { 0 };
+    struct backlog_loss told = { .lanes[2].lines = 7 }, lost = { 0 }, untold = { 0 };
     struct parcel p;
 
     (void)state;
     parcel_init(&p);
-    add(&p, STR("one\n"));
-    add(&p, STR("two\n"));
-    parcel_skip(&p, &lost);
-    assert_int_equal(lost.lanes[1].messages, 1);
-    parcel_tell_skipped(&p, STR("a gap\n"), &lost);
-    assert_str(buf_str(&p.text), STR("a gap\ntwo\n"));
-    assert_false(parcel_can_skip(&p)); /* what tells of a loss is not to be lost */
-    parcel_losses(&p, &all, &untold);
-    assert_int_equal(all.lanes[1].bytes, 4);
-    assert_int_equal(untold.lanes[1].bytes, 4);
-    assert_int_equal(parcel_advance(&p, 6), 6);
-    assert_true(parcel_can_skip(&p));
-    parcel_release(&p);
-}
-
-static void what_is_torn_or_no_line_of_the_owner_stays(void **state)
-{
-    struct parcel p;
-
-    (void)state;
-    parcel_init(&p);
-    assert_false(parcel_can_skip(&p));
     parcel_add(&p, STR_NONE);
     assert_null(parcel_next(&p));
     parcel_add(&p, STR("head\n"));
-    assert_false(parcel_can_skip(&p));
-    parcel_clear(&p);
     add(&p, STR("one\n"));
-    p.torn = 1;
-    assert_false(parcel_can_skip(&p));
+    parcel_add_gap(&p, STR("gap\n"), &told);
+    add(&p, STR("two\n"));
+    assert_int_equal(parcel_advance(&p, 5)->kind, PARCEL_TEXT);
+    assert_int_equal(parcel_advance(&p, 4)->kind, PARCEL_LINE);
+    parcel_losses(&p, &lost, &untold);
+    assert_int_equal(lost.lanes[1].messages, 1);
+    assert_int_equal(lost.lanes[1].bytes, 4);
+    assert_int_equal(untold.lanes[2].lines, 7);
+    parcel_clear(&p);
+    assert_null(parcel_next(&p));
+    assert_int_equal(parcel_text(&p).len, 0);
+    parcel_release(&p);
+}
+
+static void a_buffer_is_lent_and_given_back(void **state)
+{
+    const struct backlog_line lines[] = { { .text = STR("one\n"), .messages = 1 },
+                                          { .text = STR("two\n") } };
+    struct buf text;
+    const char *memory;
+    struct parcel p;
+
+    (void)state;
+    parcel_init(&p);
+    buf_init(&text, 100);
+    buf_add(&text, STR("one\ntwo\n"));
+    memory = text.at;
+    parcel_own(&p, &text, lines, 2);
+    assert_int_equal(text.len + text.cap, 0);
+    assert_str(parcel_text(&p), STR("one\ntwo\n"));
+    assert_int_equal(parcel_advance(&p, 8)->line.messages, 1);
+    assert_str(parcel_text(&p), STR("two\n"));
+    parcel_give_back(&p, &text);
+    assert_ptr_equal(text.at, memory);
+    assert_int_equal(text.max, 100);
+    assert_int_equal(text.len, 0);
+    assert_null(parcel_next(&p));
+    add(&p, STR("three\n"));
+    assert_str(parcel_text(&p), STR("three\n"));
+    buf_release(&text);
     parcel_release(&p);
 }
 
@@ -74,8 +86,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_file_has_whole_is_taken_out),
-        cmocka_unit_test(a_line_can_be_left_out_and_that_be_told),
-        cmocka_unit_test(what_is_torn_or_no_line_of_the_owner_stays),
+        cmocka_unit_test(what_is_not_written_is_lost_or_untold),
+        cmocka_unit_test(a_buffer_is_lent_and_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

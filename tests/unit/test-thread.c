@@ -1,6 +1,7 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -101,6 +102,29 @@ static void working_is_counted_and_waiting_is_not(void **state)
     assert_true(clock_mono_us() - start - (thread_busy_us() - before) >= 25000);
 }
 
+static void *sleep_long(void *to)
+{
+    *(atomic_int *)to = gettid();
+    pause();
+    return NULL;
+}
+
+static void a_thread_that_sleeps_is_blocked(void **state)
+{
+    struct err e = ERR_NONE;
+    atomic_int tid = 0;
+    pthread_t t;
+
+    (void)state;
+    assert_false(thread_is_blocked(gettid()));
+    assert_true(thread_start(&t, sleep_long, &tid, &e));
+    while (!tid || !thread_is_blocked(tid))
+        usleep(500);
+    pthread_cancel(t);
+    pthread_join(t, NULL);
+    assert_true(thread_is_blocked(tid)); /* there is none */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +132,7 @@ int main(void)
         cmocka_unit_test(a_thread_is_left_without_waiting_for_what_it_does),
         cmocka_unit_test(a_wait_ends_with_its_time),
         cmocka_unit_test(working_is_counted_and_waiting_is_not),
+        cmocka_unit_test(a_thread_that_sleeps_is_blocked),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);
