@@ -103,6 +103,63 @@ bool leaves_is_redacted(struct json_val v)
     return false;
 }
 
+/* Cuts a text before its first placeholder; false if it has none. */
+static bool cut_placeholder(struct str *text, struct str *before)
+{
+    struct str rest = *text;
+
+    while ((rest = str_skip(rest, str_find(rest, '['))).len) {
+        size_t end = str_find(rest, ']');
+
+        if (end < rest.len &&
+            (str_starts(rest, STR("[REDACTED]")) || str_starts(rest, STR("[REDACTED:")))) {
+            *before = str_n(text->at, (size_t)(rest.at - text->at));
+            *text = str_skip(rest, end + 1);
+            return true;
+        }
+        rest = str_skip(rest, 1);
+    }
+    return false;
+}
+
+/* Texts between placeholders are found one behind the other; the first place of each is as good
+ * as any. */
+static bool fits(struct str pattern, struct str text)
+{
+    struct str part;
+    const char *at;
+
+    if (!cut_placeholder(&pattern, &part) || !str_starts(text, part))
+        return false;
+    text = str_skip(text, part.len);
+    while (cut_placeholder(&pattern, &part)) {
+        at = memmem(text.at, text.len, part.at, part.len);
+        if (!at)
+            return false;
+        text = str_skip(text, (size_t)(at - text.at) + part.len);
+    }
+    return str_ends(text, pattern);
+}
+
+static bool is_placeholder(struct str text)
+{
+    struct str before = STR_NONE;
+
+    return cut_placeholder(&text, &before) && !before.len && !text.len;
+}
+
+bool leaves_may_be_same(struct json_val a, struct json_val b)
+{
+    struct arena scratch = { 0 };
+    struct str left = json_text(a, &scratch), right = json_text(b, &scratch);
+    bool same = is_placeholder(left) || is_placeholder(right);
+
+    if (!same && json_type(a) == JSON_STRING && json_type(b) == JSON_STRING)
+        same = fits(left, right) || fits(right, left) || str_eq(left, right);
+    arena_release(&scratch);
+    return same;
+}
+
 static bool is_masked(const struct leaves *l, uint64_t path)
 {
     for (size_t i = 0; i < l->mask.count; i++)

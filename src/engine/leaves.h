@@ -74,4 +74,9 @@ bool leaves_pointer(struct json_val message, struct str pointer, uint64_t *path)
 /* A string that stands for what was redacted, or has such a part. */
 bool leaves_is_redacted(struct json_val v);
 
+/* Whether a string with placeholders can have been the other value: a placeholder stands for
+ * any text, and what is around it must be the same. A placeholder alone stands for any value,
+ * also for none. Either value may have placeholders. */
+bool leaves_may_be_same(struct json_val a, struct json_val b);
+
 #endif

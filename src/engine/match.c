@@ -643,21 +643,37 @@ static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t 
             start_over(m, w->spent, &m->queues, queues_of(&m->queues, op));
 }
 
-/* What is compared says as little of another one. Pages of a list come in their order. */
+/* Whether the live request fits another masked one as well. */
+static bool fits_too(struct matcher *m, const struct wanted *w, uint32_t op)
+{
+    bool differs = false;
+
+    return wanted_fits(m, w, &m->queues, op, &differs) &&
+           (!differs || goes_by_likeness(m, w->method));
+}
+
+/* What is compared says as little of another one; of many only some are read. Pages of a list
+ * come in their order. */
 static uint32_t find_blur(struct matcher *m, const struct wanted *w, uint32_t op)
 {
     const struct script_op *ops = m->script->ops;
     uint32_t other = queues_of(&m->queues, op);
+    unsigned left = 16;
 
     if (!wanted_is_masked(m, op) || class_of(m, w->method) == MCP_CLASS_LIST)
         return 0;
     if (!queues_goes_by_params(&m->queues, w->method) && !goes_by_likeness(m, w->method) &&
         ops[op].subject_key != script_subject_key(w->live->method, w->live->params, true))
         return 0; /* what was redacted is not looked at */
-    while (other && (other == op || !wanted_is_masked(m, other) ||
-                     ops[other].params_key != ops[op].params_key))
-        other = m->queues.next[other];
-    return other;
+    for (; other && left; other = m->queues.next[other]) {
+        if (other == op || !wanted_is_masked(m, other) ||
+            ops[other].params_key != ops[op].params_key)
+            continue;
+        if (fits_too(m, w, other))
+            return other;
+        left--;
+    }
+    return 0;
 }
 
 static void note_passed(struct matcher *m, const struct wanted *w, struct match *out)

@@ -142,10 +142,54 @@ static void what_was_redacted_on_either_side_is_no_difference(void **state)
 {
     (void)state;
     check("{'a':'[REDACTED:X]','b':1}", "{'a':'real','b':2}", &plain, nothing, "$.b ");
-    check("{'a':'Bearer [REDACTED:rule-1]'}", "{'a':{'not':'even','a':'string'}}", &plain,
-          nothing, "");
+    check("{'a':'[REDACTED:rule-1]'}", "{'a':{'not':'even','a':'string'}}", &plain, nothing,
+          "");
     check("{'a':'real'}", "{'a':'[REDACTED]'}", &plain, nothing, "");
     check("{'a':'[REDACTED]'}", "{}", &plain, nothing, "");
+}
+
+static void around_a_placeholder_texts_are_compared(void **state)
+{
+    static const struct {
+        const char *recorded, *live;
+        bool same;
+    } rows[] = {
+        { "Bearer [REDACTED:rule-1]", "Bearer abc", true },
+        { "Bearer [REDACTED:rule-1]", "Bearer ", true },
+        { "Bearer [REDACTED:rule-1]", "Basic abc", false },
+        { "host=x password=[REDACTED:rule-2] port=1", "host=x password=a b port=1", true },
+        { "host=x password=[REDACTED:rule-2] port=1", "host=x password=abc port=2", false },
+        { "host=x password=[REDACTED:rule-2] port=1", "host=y password=abc port=1", false },
+        { "a[REDACTED]b[REDACTED:X]c", "a-b-b-c", true },
+        { "a[REDACTED]b[REDACTED:X]c", "a-c", false },
+        { "a[REDACTED]aa", "aa", false },
+        { "a [REDACTEDX] b", "a x b", false },
+        { "a [REDACTED:x b", "a x b", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char left[128], right[128];
+
+        snprintf(left, sizeof left, "{'a':'%s'}", rows[i].recorded);
+        snprintf(right, sizeof right, "{'a':'%s'}", rows[i].live);
+        check(left, right, &plain, nothing, rows[i].same ? "" : "$.a ");
+        check(right, left, &plain, nothing, rows[i].same ? "" : "$.a ");
+    }
+    check("{'a':'x [REDACTED]'}", "{'a':{'x':1}}", &plain, nothing, "$.a ");
+    check("{'a':'x [REDACTED]'}", "{}", &plain, nothing, "$.a ");
+}
+
+/* The list of redacted places does not hide the text around a placeholder. */
+static void a_masked_text_with_a_placeholder_is_compared(void **state)
+{
+    struct json_step way[] = { { .name = STR("a") } };
+    uint64_t path = leaves_path((struct json_place){ way, 1 });
+
+    (void)state;
+    check("{'a':'x [REDACTED]'}", "{'a':'y z'}", &plain, (struct leaf_mask){ &path, 1 },
+          "$.a ");
+    check("{'a':'x [REDACTED]'}", "{'a':'x z'}", &plain, (struct leaf_mask){ &path, 1 }, "");
 }
 
 static void below_a_masked_path_nothing_is_compared(void **state)
@@ -209,6 +253,8 @@ int main(void)
         cmocka_unit_test(differences_are_told_by_their_places),
         cmocka_unit_test(strict_rules_count_meta_and_texts_of_numbers),
         cmocka_unit_test(what_was_redacted_on_either_side_is_no_difference),
+        cmocka_unit_test(around_a_placeholder_texts_are_compared),
+        cmocka_unit_test(a_masked_text_with_a_placeholder_is_compared),
         cmocka_unit_test(below_a_masked_path_nothing_is_compared),
         cmocka_unit_test(what_a_client_answers_is_its_own_affair),
         cmocka_unit_test(the_same_text_is_known_without_parsing_it),
