@@ -11,6 +11,9 @@
  * HTTP_SCRIPT_SSE_PATH, and names no session, gets one of that kind (engine/sse-sessions.h). At
  * the recorded path nobody is served who posts there, if the recorded server did not.
  *
+ * With mcp-recorder's behaviour (`mock.recorder`) session ids are given out but neither
+ * required nor checked, and every DELETE is answered 200.
+ *
  * There is room for HTTP_MOCK_CLIENTS sessions; whoever comes then takes the place of the
  * oldest, whose client is told to initialize again.
  *

@@ -69,6 +69,8 @@ struct http_verdict http_rules_no_session(void)
 static struct http_verdict judge_session(const struct http_rules *rules,
                                          const struct http_call *c)
 {
+    if (rules->unchecked)
+        return fine;
     if (c->state == SESSION_UNKNOWN || c->state == SESSION_ENDED)
         return rules->sessions ? http_rules_no_session() : fine;
     if (c->state == SESSION_NONE && rules->sessions)
@@ -110,7 +112,7 @@ static struct http_verdict judge_get(const struct http_rules *rules, const struc
 static struct http_verdict judge_delete(const struct http_rules *rules,
                                         const struct http_call *c)
 {
-    if (!rules->legacy || !rules->sessions)
+    if (!rules->unchecked && (!rules->legacy || !rules->sessions))
         return not_allowed(rules);
     return judge_session(rules, c);
 }

@@ -12,6 +12,7 @@
 struct http_rules {
     bool legacy, modern;              /* the eras that it speaks */
     bool sessions;                    /* it names sessions, and wants to hear the names */
+    bool unchecked;                   /* any session id and none is fine, as is any DELETE */
     bool stream;                      /* who GETs it gets a stream, */
     bool unnamed;                     /* also if it does not ask for events by name */
     struct str versions;              /* that it speaks: a JSON array */

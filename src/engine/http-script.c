@@ -620,6 +620,35 @@ static bool put_into(struct http_script *h, struct http_pending *p, const struct
     return odd || h->to->put(h->to, r, e);
 }
 
+static void add_bare_fact(struct http_script *h, const struct record_http *http)
+{
+    if (h->fact_count && h->facts[h->fact_count - 1].seq >= h->bare_seq)
+        return; /* facts are sorted by seq */
+    h->facts = vast_reserve(h->facts, &h->fact_cap, h->fact_count + 1, sizeof *h->facts);
+    h->facts[h->fact_count++] = (struct http_fact){ .seq = (uint32_t)h->bare_seq,
+                                                    .status = (uint16_t)http->status,
+                                                    .json = str_eq(http->media, STR("json")),
+                                                    .sse = str_eq(http->media, STR("sse")) };
+}
+
+/* A record of an exchange whose HTTP request was not recorded. */
+static void see_bare(struct http_script *h, const struct record *r)
+{
+    struct http_fact *last = h->fact_count ? &h->facts[h->fact_count - 1] : NULL;
+    bool same = h->bare_seq && r->exchange == h->bare;
+
+    if (!(r->has & HAS_EXCHANGE))
+        return;
+    if (r->kind == RECORD_MESSAGE && r->message.dir == TO_SERVER) {
+        h->bare = r->exchange;
+        h->bare_seq = r->has & HAS_SEQ && r->message.seq <= UINT32_MAX ? r->message.seq : 0;
+    } else if (r->kind == RECORD_HTTP_RESPONSE && same) {
+        add_bare_fact(h, &r->http);
+    } else if (r->kind == RECORD_MESSAGE && same && last && last->seq == h->bare_seq) {
+        last->answered = true;
+    }
+}
+
 static bool put(struct sink *self, const struct record *r, struct err *e)
 {
     struct http_script *h = (struct http_script *)self;
@@ -629,7 +658,10 @@ static bool put(struct sink *self, const struct record *r, struct err *e)
     if (r->kind == RECORD_HTTP_REQUEST)
         see_request(h, r);
     p = find_open(h, r);
-    return p ? put_into(h, p, r, e) : h->to->put(h->to, r, e);
+    if (p)
+        return put_into(h, p, r, e);
+    see_bare(h, r);
+    return h->to->put(h->to, r, e);
 }
 
 const struct http_fact *http_script_fact(const struct http_script *h, uint32_t seq)

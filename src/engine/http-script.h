@@ -16,6 +16,9 @@
  * not for MCP: a client that tries whether the server speaks Streamable HTTP. One such answer
  * stands for all.
  *
+ * A cassette has no HTTP requests of its calls, only how they were answered: of these exchanges
+ * the status and whether it was a stream is kept.
+ *
  * What mcpreel itself answered while it recorded does not count. */
 #ifndef ENGINE_HTTP_SCRIPT_H
 #define ENGINE_HTTP_SCRIPT_H
@@ -75,11 +78,13 @@ struct http_script {
     struct arena arena;
     struct http_fact *facts; /* by seq */
     size_t fact_count, fact_cap;
-    struct map odd;       /* key to struct http_odd */
-    struct map fine;      /* keys of requests without a body that were not refused */
-    struct map open;      /* number of an exchange to struct http_pending */
-    struct map cut;       /* of a stream that may be gone on with, to struct http_told */
-    struct map agreed;    /* number of a session to the enum mcp_version it agreed to */
+    uint64_t bare;     /* exchange of the latest request without a record of its HTTP request */
+    uint64_t bare_seq; /* of that request; 0: there is none */
+    struct map odd;    /* key to struct http_odd */
+    struct map fine;   /* keys of requests without a body that were not refused */
+    struct map open;   /* number of an exchange to struct http_pending */
+    struct map cut;    /* of a stream that may be gone on with, to struct http_told */
+    struct map agreed; /* number of a session to the enum mcp_version it agreed to */
     struct arena scratch; /* for one record */
     struct http_params params;
 

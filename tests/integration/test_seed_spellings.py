@@ -1,0 +1,88 @@
+"""The spellings of mcp-recorder do what mcp-recorder does (findings M3 to M6)."""
+import json
+import re
+
+import pytest
+
+from http_peers import BOTH, Program, Upstream, call, initialize, lines_of, of, result
+
+
+def interaction(request, response=None, sse=False, status=200):
+    kind = "jsonrpc_request" if "id" in request else "notification"
+    return {"type": kind, "request": request, "response": response, "response_is_sse": sse, "response_status": status, "latency_ms": 1,
+            "http_method": None, "http_path": None}
+
+
+GREETING = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
+CASSETTE = {
+    "version": "1.0",
+    "metadata": {"recorded_at": "2026-02-17T20:25:23.855390+00:00", "server_url": "http://127.0.0.1:8000", "transport_type": "http",
+                 "protocol_version": "2025-11-25", "server_info": GREETING["serverInfo"]},
+    "interactions": [
+        interaction(initialize(), result(0, GREETING), sse=True),
+        interaction({"jsonrpc": "2.0", "method": "notifications/initialized"}, status=202),
+        interaction(call(1, "tools/list"), result(1, {"tools": []}), sse=True),
+        interaction(call(2, "tools/call", name="a", arguments={"n": 1}), result(2, {"content": []})),
+        {"type": "lifecycle", "request": None, "response": None, "response_is_sse": False, "response_status": 405, "latency_ms": 1,
+         "http_method": "DELETE", "http_path": "/mcp"},
+    ],
+}
+
+
+@pytest.fixture
+def program(mcpreel, tmp_path):
+    started = []
+
+    def start(*words):
+        started.append(Program([mcpreel, *words], cwd=tmp_path))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+@pytest.fixture
+def cassette(tmp_path):
+    (tmp_path / "c.json").write_text(json.dumps(CASSETTE))
+    return "c.json"
+
+
+@pytest.fixture
+def upstream():
+    made = []
+
+    def make(*serve):
+        made.append(Upstream(*serve))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.close()
+
+
+# --- M4
+
+def test_a_cassette_is_served_without_a_session(program, cassette):
+    replay = program("replay", "--cassette", cassette, "--listen", "0")
+    client = replay.client()
+    assert client.post(call(5, "tools/call", name="a", arguments={"n": 1})).json == result(5, {"content": []})
+    for headers in [], [("Mcp-Session-Id", "unknown")]:
+        client.ask(method="DELETE", headers=headers)
+        assert client.answer().status == 200
+    listed = client.post(call(6, "tools/list"), headers=[("Mcp-Session-Id", "unknown")])
+    assert (listed.status, listed.get("content-type")) == (200, "text/event-stream")
+    assert replay.stop() == 0
+
+
+def test_what_was_recorded_as_sse_comes_as_sse(program, cassette):
+    replay = program("replay", "--cassette", cassette, "--listen", "0")
+    client = replay.client()
+    for request, value, media in ((initialize(7), GREETING, "text/event-stream"), (call(8, "tools/list"), {"tools": []}, "text/event-stream"),
+                                  (call(9, "tools/call", name="a", arguments={"n": 1}), {"content": []}, "application/json")):
+        answer = client.post(request)
+        assert (answer.status, answer.get("content-type")) == (200, media)
+        text = answer.body.decode()
+        assert json.loads(text.partition("data: ")[2] if media == "text/event-stream" else text) == result(request["id"], value)
+    assert client.post(call(9, "tools/call", name="a", arguments={"n": 2}), headers=[BOTH]).json["error"]["code"] == -32600
+    assert replay.stop() == 0
