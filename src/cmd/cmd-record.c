@@ -236,7 +236,7 @@ static struct record_wish wish_of(const struct record_args *args)
 
     if (!args->remote.target && !args->target_stdio)
         return wish;
-    wish.force = true;
+    wish.force = wish.make_folder = true;
     if (!wish.output)
         wish.output = "recording.json";
     if (!wish.format && !format_by_path(str_z(wish.output)))

@@ -178,6 +178,7 @@ static const struct option replay_options[] = {
     REMOTE_URL_OPTION(struct replay_args, remote,
                       "the server for --on-unmatched passthrough is there; /mcp if it has no "
                       "path"),
+    REMOTE_TARGET_OPTION(struct replay_args, remote, "the same, as mcp-recorder spells it"),
     REMOTE_OPTIONS(struct replay_args, remote),
     { 0 },
 };

@@ -368,6 +368,7 @@ static bool open_relay(struct sessions *s, const struct record_http_settings *ht
                     .cacert = str_z(http->server->cacert) },
         .gate = &s->gate,
         .keep_host = http->keep_host,
+        .base = http->server->base,
         .changes = &record_oauth_changes,
         .changes_to = &s->oauth,
     };

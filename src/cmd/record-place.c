@@ -195,6 +195,15 @@ static void name_in_folder(struct record_place *p, const struct record_wish *wis
     record_place_next(p, 0);
 }
 
+static bool make_folder_of(const struct sys *sys, const char *file, struct arena *a,
+                           struct err *e)
+{
+    const char *slash = strrchr(file, '/');
+
+    return !slash || slash == file ||
+           folder_make(sys, arena_z(a, str_n(file, (size_t)(slash - file))), e);
+}
+
 bool record_place_find(struct record_place *p, const struct app *app,
                        const struct record_wish *wish, struct err *e)
 {
@@ -209,7 +218,7 @@ bool record_place_find(struct record_place *p, const struct app *app,
         return false;
     if (file) {
         set_path(p, file);
-        return true;
+        return !wish->make_folder || make_folder_of(app->sys, file, &p->arena, e);
     }
     if (!p->folder && !user_folder(p, app, e))
         return false;

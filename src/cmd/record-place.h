@@ -16,6 +16,7 @@ struct record_wish {
     const struct format *format; /* NULL: as the name of the file says */
     char *const *server;         /* its command, or the host that it is on */
     bool force, rotate;
+    bool make_folder; /* of `output`, and those above it */
 };
 
 struct record_place {

@@ -96,14 +96,13 @@ static void add_password(struct remote *r, struct str userinfo)
     buf_release(&plain);
 }
 
-static const char *without_user(struct remote *r, struct str userinfo)
+static const char *without_user(struct remote *r, const char *url, struct str userinfo)
 {
-    const char *user = strstr(r->url, "//") + 2;
+    const char *user = strstr(url, "//") + 2;
 
     if (!userinfo.at)
-        return r->url;
-    return arena_printf(&r->arena, "%.*s%s", (int)(user - r->url), r->url,
-                        user + userinfo.len + 1)
+        return url;
+    return arena_printf(&r->arena, "%.*s%s", (int)(user - url), url, user + userinfo.len + 1)
         .at;
 }
 
@@ -133,7 +132,8 @@ static bool refuse_url(const char *option, const char *text, struct err *e)
     return err_wrap(e, "'%s'", option);
 }
 
-static bool read_url(struct remote *r, const char *option, const char *text, struct err *e)
+static bool read_url(struct remote *r, const char *option, const char *text, bool is_target,
+                     struct err *e)
 {
     struct str all = str_z(text), before;
     struct url url;
@@ -151,7 +151,9 @@ static bool read_url(struct remote *r, const char *option, const char *text, str
         before = str_n(text, strcspn(text, "?#"));
         r->url = arena_printf(&r->arena, "%.*s/mcp%s", STR_ARG(before), text + before.len).at;
     }
-    r->shown = without_user(r, url.authority.userinfo);
+    r->shown = without_user(r, is_target ? text : r->url, url.authority.userinfo);
+    if (is_target)
+        r->base = arena_z(&r->arena, url.path);
     return true;
 }
 
@@ -189,7 +191,7 @@ bool remote_read(struct remote *r, const struct app *app, const struct remote_ar
     if (args->url && args->target)
         return err_set(e, ERR_USAGE, "two servers: '--url' and '--target'");
     if (text)
-        return read_url(r, args->url ? "--url" : "--target", text, e) &&
+        return read_url(r, args->url ? "--url" : "--target", text, !args->url, e) &&
                read_headers(r, app, args, e) && check_cacert(app, args->cacert, e);
     return true;
 }

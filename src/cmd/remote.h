@@ -2,7 +2,8 @@
  * told besides.
  *
  * A URL without a path means '/mcp', which is where most servers are; one that is at the
- * root is written with a '/' at the end. No value of a header and no password is ever in an
+ * root is written with a '/' at the end. With --target the paths of clients are appended to
+ * that of the URL, as mcp-recorder does. No value of a header and no password is ever in an
  * error; `secrets` has them for whoever writes something down. */
 #ifndef CMD_REMOTE_H
 #define CMD_REMOTE_H
@@ -63,9 +64,10 @@ struct remote_args {
     }
 
 struct remote {
-    const char *url;       /* with a path; NULL: none was named */
-    const char *shown;     /* the same without user and password */
-    const char *host;      /* of it, with the port if that was said */
+    const char *url;   /* with a path; NULL: none was named */
+    const char *shown; /* the same without user and password; with --target as it was given */
+    const char *base;  /* with --target: its path, which clients' paths follow; else NULL */
+    const char *host;  /* of it, with the port if that was said */
     struct fields headers; /* for every request */
     struct fields secrets; /* names, and values that must not be written down */
     const char *cacert;    /* may be NULL */

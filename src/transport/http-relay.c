@@ -62,6 +62,7 @@ struct http_relay {
     size_t count;
     uint64_t number;
     bool keep_host;
+    const char *base;
 };
 
 static void settle(const struct passage *p)
@@ -388,9 +389,33 @@ static void add_query(struct buf *to, struct str query)
     buf_add(to, query);
 }
 
+/* Whether a path is appended to the base: its last segment is that of an MCP endpoint. */
+static bool is_appended(const struct http_relay *relay, const struct url *url, struct str path)
+{
+    while (path.len && path.at[path.len - 1] == '/')
+        path.len--;
+    return relay->base && !same_path(path, url->path) &&
+           (str_ends(path, STR("/mcp")) || str_ends(path, STR("/sse")));
+}
+
+static void append_path(struct buf *to, const char *base, const struct url *url,
+                        struct str path)
+{
+    struct str before = str_z(base);
+
+    while (before.len && before.at[before.len - 1] == '/')
+        before.len--;
+    if (str_ends(url->path, path) && str_ends(before, path)) {
+        buf_add(to, url->path);
+        return;
+    }
+    buf_add(to, before);
+    buf_add(to, path);
+}
+
 /* The target of the request that goes to the server. */
-static void map_target(struct buf *to, const struct url *url, const struct request *r,
-                       bool endpoint)
+static void map_target(struct buf *to, const struct http_relay *relay, const struct url *url,
+                       const struct request *r, bool endpoint)
 {
     if (!endpoint) {
         buf_add(to, r->path);
@@ -399,6 +424,8 @@ static void map_target(struct buf *to, const struct url *url, const struct reque
     }
     if (str_eq(r->path, STR("/")))
         buf_add(to, url->path.len ? url->path : STR("/"));
+    else if (is_appended(relay, url, r->path))
+        append_path(to, relay->base, url, r->path);
     else
         buf_add(to, r->path); /* as it is spelled: the server may tell it apart */
     add_query(to, url->query);
@@ -406,9 +433,10 @@ static void map_target(struct buf *to, const struct url *url, const struct reque
         add_query(to, r->query);
 }
 
-static bool is_endpoint(const struct url *url, struct str path)
+static bool is_endpoint(const struct http_relay *relay, const struct url *url, struct str path)
 {
-    return str_eq(path, STR("/")) || same_path(path, url->path);
+    return str_eq(path, STR("/")) || same_path(path, url->path) ||
+           is_appended(relay, url, path);
 }
 
 static bool is_posted(const struct http_relay *r, const struct request *head)
@@ -439,7 +467,7 @@ static void compose_ask(struct passage *p, const struct request *r, struct ask *
 
     *a = (struct ask){ .method = r->method, .body = r->body };
     buf_init(&target, TARGET_MAX);
-    map_target(&target, url, r, p->open.endpoint && !p->posted);
+    map_target(&target, p->relay, url, r, p->open.endpoint && !p->posted);
     a->target = arena_str(text, buf_str(&target));
     buf_release(&target);
     for (size_t i = 0; i < r->fields.count; i++) {
@@ -530,7 +558,7 @@ static void client_request(void *to, struct exchange *x)
     struct http_gate_verdict v;
 
     p->posted = is_posted(r, x->head);
-    p->open.endpoint = p->posted || is_endpoint(http_client_url(r->client), x->head->path);
+    p->open.endpoint = p->posted || is_endpoint(r, http_client_url(r->client), x->head->path);
     v = http_gate_judge(r->gate, x->head, x->host, x->origin, p->open.endpoint);
     p->open.verdict = v;
     r->events->request(r->to, &p->open, x->head);
@@ -648,6 +676,7 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
     *r = (struct http_relay){
         .gate = config->gate,
         .keep_host = config->keep_host,
+        .base = config->base,
         .events = events,
         .to = to,
         .changes = config->changes,

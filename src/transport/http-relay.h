@@ -7,7 +7,9 @@
  * its reader before it was with the owner. Knows no JSON and writes no file.
  *
  * - '/' and the target's own path are the target, also in another spelling (wire/same-path.h),
- *   which is passed on as it is; other paths are those of its origin.
+ *   which is passed on as it is; other paths are those of its origin. With `base`, a path whose
+ *   last segment is 'mcp' or 'sse' is the target, too: it is appended to `base`, unless the
+ *   target ends with it ('/mcp' for '/v1/mcp').
  *   The query is kept; one that the target has comes first.
  * - The server gets its own Host, or the client's with `keep_host`.
  * - Who is not let in gets an answer of ours, as does everybody while the server cannot be
@@ -120,6 +122,7 @@ struct http_relay_config {
     struct http_client_config server; /* the URL is the target */
     const struct http_gate *gate;     /* borrowed for the relay's life */
     bool keep_host;                   /* send the server the client's Host */
+    const char *base;                 /* see above; borrowed for the relay's life; or NULL */
 };
 
 /* Listens from now on. ERR_USAGE: the URL, a header or the address cannot be used; ERR_IO:

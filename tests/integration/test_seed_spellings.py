@@ -86,3 +86,63 @@ def test_what_was_recorded_as_sse_comes_as_sse(program, cassette):
         assert json.loads(text.partition("data: ")[2] if media == "text/event-stream" else text) == result(request["id"], value)
     assert client.post(call(9, "tools/call", name="a", arguments={"n": 2}), headers=[BOTH]).json["error"]["code"] == -32600
     assert replay.stop() == 0
+
+
+# --- M5 and M6
+
+@pytest.mark.parametrize("path, asked", [
+    ("", {"/": "/mcp", "/mcp": "/mcp", "/v1/mcp?a=b": "/v1/mcp?a=b"}),
+    ("/api", {"/": "/api", "/mcp": "/api/mcp", "/api": "/api", "/mcp/": "/api/mcp/", "/x/mcp?a=b": "/api/x/mcp?a=b"}),
+    ("/api/", {"/": "/api/", "/mcp": "/api/mcp"}),
+    ("/v1/mcp", {"/": "/v1/mcp", "/mcp": "/v1/mcp", "/v1/mcp": "/v1/mcp"}),
+])
+def test_the_clients_path_is_appended_to_the_target(path, asked, program, upstream, tmp_path):
+    server = upstream()
+    given = f"http://127.0.0.1:{server.port}{path}"
+    record = program("record", "--target", given, "--listen", "0", "--output", "made/on the way/golden.json")
+    client = record.client()
+    for i, at in enumerate(asked):
+        assert client.post(call(i), path=at).json == result(i, {"said": "ping"})
+    client.ask(method="GET", path="/.well-known/oauth-protected-resource")
+    client.answer()
+    assert record.stop() == 0, record.err
+    assert [r.target for r in server.requests] == [*asked.values(), "/.well-known/oauth-protected-resource"]
+    golden = json.loads((tmp_path / "made/on the way/golden.json").read_text())
+    assert [i["request"]["id"] for i in golden["interactions"] if i["request"]] == list(range(len(asked)))
+    assert golden["metadata"]["server_url"] == f"http://127.0.0.1:{server.port}" + ("/[REDACTED]" if path else "")
+
+
+@pytest.mark.parametrize("path", ["", "/api"])
+def test_the_address_is_kept_as_it_was_given(path, program, upstream, tmp_path):
+    server = upstream()
+    given = f"http://127.0.0.1:{server.port}{path}"
+    record = program("record", "--target", given, "--no-redact-server-url", "--listen", "0")
+    record.client().post(call(1))
+    assert record.stop() == 0
+    assert json.loads((tmp_path / "recording.json").read_text())["metadata"]["server_url"] == given
+
+
+def test_with_native_spellings_other_paths_are_those_of_the_server(program, upstream, tmp_path):
+    server = upstream()
+    record = program("record", "--url", f"http://127.0.0.1:{server.port}/api", "--listen", "0", "-o", "r.jsonl")
+    record.client().post(call(1), path="/mcp")
+    assert record.stop() == 0
+    assert [r.target for r in server.requests] == ["/mcp"] and not of(lines_of(tmp_path / "r.jsonl"), "message")
+
+
+def test_missing_folders_are_made_for_a_command_too(program, mcpreel, tmp_path):
+    record = program("record", "--target-stdio", f"'{mcpreel}' demo server", "--listen", "0", "--output", "a/b/golden.json")
+    assert record.client().post(initialize()).status == 200
+    assert record.stop() == 0
+    assert len(json.loads((tmp_path / "a/b/golden.json").read_text())["interactions"]) == 1
+
+
+def test_replay_takes_the_server_for_passthrough_as_a_target(program, cassette, upstream):
+    server = upstream()
+    replay = program("replay", "--cassette", cassette, "--on-unmatched", "passthrough", "--target", f"http://127.0.0.1:{server.port}",
+                     "--listen", "0")
+    client = replay.client()
+    client.post(initialize())
+    assert client.post(call(3, "tools/call", name="b", arguments={})).json == result(3, {"said": "tools/call"})
+    assert {r.target for r in server.requests} == {"/mcp"}
+    assert replay.stop() == 0
