@@ -1,5 +1,6 @@
 #include "base/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -86,4 +87,41 @@ bool folder_sync_of(const struct sys *sys, const char *path, struct err *e)
         sys->close(sys, fd);
     free(folder);
     return ok;
+}
+
+/* What stands there under that name; false if it is no regular file or has just gone. */
+static bool look_at(DIR *folder, const char *name, struct folder_file *f)
+{
+    struct stat st;
+
+    if (name[0] == '.' || fstatat(dirfd(folder), name, &st, 0) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    f->bytes = (uint64_t)st.st_size;
+    f->changed_us = (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000;
+    return true;
+}
+
+bool folder_files(const char *path, struct folder_file **out, size_t *count, struct arena *a,
+                  struct err *e)
+{
+    const char *slash = str_ends(str_z(path), STR("/")) ? "" : "/";
+    DIR *folder = opendir(path);
+    struct folder_file *files = NULL;
+    const struct dirent *entry;
+    size_t cap = 0, n = 0;
+
+    if (!folder) {
+        err_cannot(e, "read the folder", path, errno);
+        e->kind = ERR_INPUT;
+        return false;
+    }
+    while ((entry = readdir(folder))) {
+        files = mem_reserve(files, &cap, n + 1, sizeof *files);
+        if (look_at(folder, entry->d_name, &files[n]))
+            files[n++].path = arena_printf(a, "%s%s%s", path, slash, entry->d_name).at;
+    }
+    closedir(folder);
+    *out = files;
+    *count = n;
+    return true;
 }

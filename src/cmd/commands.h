@@ -11,6 +11,7 @@ extern const struct command cmd_demo;
 extern const struct command cmd_formats;
 extern const struct command cmd_help;
 extern const struct command cmd_inspect;
+extern const struct command cmd_list;
 extern const struct command cmd_record;
 extern const struct command cmd_redact;
 extern const struct command cmd_replay;

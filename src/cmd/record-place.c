@@ -99,24 +99,31 @@ static struct str time_stamp(struct arena *a)
 }
 
 /* Never relative to where a client happened to start us. */
-static bool user_folder(struct record_place *p, const struct app *app, struct err *e)
+bool record_place_folder(const char **out, const struct app *app, struct arena *a,
+                         struct err *e)
 {
     const char *own = app_env(app, "MCPREEL_DIR"), *state = app_env(app, "XDG_STATE_HOME"),
                *home = app_env(app, "HOME");
 
     if (own && *own == '/')
-        p->folder = own;
+        *out = own;
     else if (state && *state == '/')
-        p->folder = arena_printf(&p->arena, "%s/mcpreel/traces", state).at;
+        *out = arena_printf(a, "%s/mcpreel/traces", state).at;
     else if (home && *home == '/')
-        p->folder = arena_printf(&p->arena, "%s/.local/state/mcpreel/traces", home).at;
-    else {
-        err_set(e, ERR_USAGE, "no place to record: neither XDG_STATE_HOME nor HOME is set");
+        *out = arena_printf(a, "%s/.local/state/mcpreel/traces", home).at;
+    else
+        return err_set(e, ERR_USAGE,
+                       "no folder for recordings: neither XDG_STATE_HOME nor HOME is set");
+    return true;
+}
+
+static bool user_folder(struct record_place *p, const struct app *app, struct err *e)
+{
+    if (!record_place_folder(&p->folder, app, &p->arena, e))
         return err_hint(e, "name a file or a folder with -o, or set MCPREEL_DIR");
-    }
     if (!folder_make(app->sys, p->folder, e))
         return false;
-    if (p->folder == own || !folder_is_open_to_all(app->sys, p->folder))
+    if (p->folder == app_env(app, "MCPREEL_DIR") || !folder_is_open_to_all(app->sys, p->folder))
         return true;
     err_set(e, ERR_USAGE, "cannot record to '%s': anybody may change what is in it", p->folder);
     return err_hint(e, "close it with 'chmod 700', or name another place with -o");

@@ -30,6 +30,11 @@ struct record_place {
     struct arena arena;
 };
 
+/* The folder of recordings that were given no name, whether or not it is there yet. In `a`, or
+ * borrowed from the environment; ERR_USAGE if the environment names none. */
+bool record_place_folder(const char **out, const struct app *app, struct arena *a,
+                         struct err *e) MUST_CHECK;
+
 /* Finds the place, makes the folder of this user if need be. */
 bool record_place_find(struct record_place *p, const struct app *app,
                        const struct record_wish *wish, struct err *e) MUST_CHECK;

@@ -135,8 +135,8 @@ def test_the_documented_members_of_a_call_are_what_comes_out(mcpreel, run, tmp_p
                     message(4, "c2s", '{"id":1,"result":{}}') + answer(5, 1))
     seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)["operations"][0]
     page = (ROOT / "docs" / "json-output.md").read_text()
-    assert documented("Calls in numbers") == list(seen)[3:18]
-    assert [name for name in list(seen)[:3] + list(seen)[18:] if f"`{name}`" not in page] == []
+    assert documented("Calls in numbers") == list(seen)[3:19]
+    assert [name for name in list(seen)[:3] + list(seen)[19:] if f"`{name}`" not in page] == []
 
 
 def recordings_of(case):
@@ -232,5 +232,5 @@ def test_rows_on_the_same_terminal_are_not_mixed_with_progress(mcpreel):
     said = watch([mcpreel, "show", "-", "id:1"], out_too=True)
     drawn = re.findall(rb"reading -  [0-9.]+ MB *\r( +\r|reading|)", said)
     assert drawn and all(drawn), drawn  # wiped or drawn again before anything else is said
-    rows = re.findall(rb"^(?:.*\r)? +\d+ +\d+\.\d+  client  tools/call tool-0 +ok .*\r$", said, re.M)
+    rows = re.findall(rb"^(?:.*\r)? +\d+ +\d+\.\d+ +client +tools/call tool-0 +ok .*\r$", said, re.M)
     assert len(rows) == 14 * 2000

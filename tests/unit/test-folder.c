@@ -1,6 +1,7 @@
 #include "base/folder.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,6 +100,38 @@ static void what_is_no_folder_cannot_become_one(void **state)
     assert_string_equal(e.msg, "cannot make folder 'two': Read-only file system");
 }
 
+static void the_files_of_a_folder_are_its_regular_ones(void **state)
+{
+    struct folder_file *files = NULL;
+    struct err e = ERR_NONE;
+    struct arena a = { 0 };
+    size_t count = 0;
+
+    (void)state;
+    assert_int_equal(mkdir("f", 0700), 0);
+    assert_int_equal(mkdir("f/deep", 0700), 0);
+    assert_int_equal(mkfifo("f/fifo", 0600), 0);
+    assert_int_equal(symlink("nowhere", "f/dangling"), 0);
+    scratch_put("f/.hidden", STR("x"));
+    assert_true(folder_files("f", &files, &count, &a, &e));
+    assert_int_equal(count, 0);
+    free(files);
+    scratch_put("f/one", STR("abc"));
+    assert_true(folder_files("f/", &files, &count, &a, &e));
+    assert_int_equal(count, 1);
+    assert_string_equal(files[0].path, "f/one");
+    assert_int_equal(files[0].bytes, 3);
+    assert_true(files[0].changed_us > 1600000000000000);
+    free(files);
+    assert_false(folder_files("f/one", &files, &count, &a, &e));
+    assert_int_equal(e.kind, ERR_INPUT);
+    assert_string_equal(e.msg, "cannot read the folder 'f/one': Not a directory");
+    arena_release(&a);
+    unlink("f/.hidden");
+    unlink("f/fifo");
+    unlink("f/dangling");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +139,7 @@ int main(void)
         IN_A_DIRECTORY(the_folder_of_a_file_can_be_synced),
         IN_A_DIRECTORY(folders_are_made_as_deep_as_need_be_and_for_their_owner),
         IN_A_DIRECTORY(what_is_no_folder_cannot_become_one),
+        IN_A_DIRECTORY(the_files_of_a_folder_are_its_regular_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

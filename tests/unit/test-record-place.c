@@ -202,7 +202,8 @@ static void without_any_place_it_says_what_to_do(void **state)
 
     assert_false(find(*state, &p, &(struct record_wish){ .output = NULL }, NULL, &e));
     assert_int_equal(e.kind, ERR_USAGE);
-    assert_string_equal(e.msg, "no place to record: neither XDG_STATE_HOME nor HOME is set");
+    assert_string_equal(e.msg,
+                        "no folder for recordings: neither XDG_STATE_HOME nor HOME is set");
     record_place_release(&p);
 }
 

@@ -1,0 +1,431 @@
+/* cmd/cmd-list.c - the recordings in a folder, newest first.
+ *
+ * Reads a bounded part of each file: all of a small one, of a large one the front and the
+ * footer, and estimates the number of calls from the front then. */
+#include <stdlib.h>
+
+#include "base/amount.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/folder.h"
+#include "base/lock.h"
+#include "base/term.h"
+#include "cmd/commands.h"
+#include "cmd/prose.h"
+#include "cmd/record-place.h"
+#include "format/reader.h"
+#include "json/write.h"
+
+enum {
+    FRONT = 64 << 10,   /* bytes of a large file that are read */
+    TAIL = 64 << 10,    /* where its footer is looked for */
+    SMALL = 1 << 20,    /* files up to this size are read whole … */
+    BUDGET = 256 << 20, /* … as long as all of them together have no more */
+    TIME = 19,          /* columns */
+    CALLS = 9,
+    SIZE = 11,
+    SERVER = 28,
+    TEXT = 1024, /* bytes of a name that are kept */
+    REPORT_MAX = 1 << 30,
+};
+
+enum state {
+    STATE_COMPLETE,
+    STATE_RECORDING,  /* a recorder is writing it */
+    STATE_UNFINISHED, /* it has no footer */
+    STATE_DAMAGED,    /* it can be read up to some place; `error` */
+    STATE_UNREADABLE, /* `error` */
+};
+
+static const char *const state_names[] = {
+    [STATE_COMPLETE] = "complete",     [STATE_RECORDING] = "recording",
+    [STATE_UNFINISHED] = "unfinished", [STATE_DAMAGED] = "damaged",
+    [STATE_UNREADABLE] = "unreadable",
+};
+
+struct entry {
+    const struct folder_file *file;
+    int64_t time_us;          /* when it was recorded, or last changed if it does not say */
+    bool dated;               /* it says so itself */
+    struct str name, version; /* of the server */
+    struct str upstream;      /* its command or address */
+    uint64_t calls;
+    bool estimated;
+    bool footer;
+    enum state state;
+    struct str error;
+};
+
+struct list_args {
+    int64_t count;
+};
+
+struct list {
+    const struct app *app;
+    const char *folder;
+    struct arena arena;
+    struct folder_file *files;
+    struct entry *entries;
+    size_t file_count, count, others;
+    uint64_t budget;
+    struct buf tail;  /* of the file at hand */
+    struct log quiet; /* remarks on files are for other commands */
+};
+
+static void see_server(struct list *l, struct entry *en, struct json_val info)
+{
+    struct arena *a = &l->arena;
+
+    if (json_type(info) != JSON_OBJECT || en->name.len)
+        return;
+    en->name = arena_clip(a, json_text(json_get(info, STR("name")), a), TEXT);
+    en->version = arena_clip(a, json_text(json_get(info, STR("version")), a), TEXT);
+}
+
+static void see(struct list *l, struct entry *en, const struct record *r)
+{
+    if (r->has & HAS_WALL && !en->dated) {
+        en->dated = true;
+        en->time_us = r->wall_us;
+    }
+    if (r->kind == RECORD_HEADER && !en->upstream.len)
+        en->upstream = arena_clip(&l->arena, r->header.upstream, TEXT);
+    en->footer = r->kind == RECORD_FOOTER;
+    if (r->kind != RECORD_MESSAGE)
+        return;
+    if (r->message.dir == TO_SERVER)
+        en->calls += json_is(json_get(r->message.msg, STR("method")), STR("tools/call"));
+    else
+        see_server(l, en, json_get(json_get(r->message.msg, STR("result")), STR("serverInfo")));
+}
+
+/* The footer of a file that was not read to its end. */
+static void see_tail(struct list *l, struct entry *en, struct reader *r)
+{
+    size_t len = en->file->bytes < TAIL ? (size_t)en->file->bytes : TAIL;
+    struct err ignored = ERR_NONE;
+    struct json_fault fault;
+    struct str last;
+    struct json j;
+    char *text;
+
+    buf_clear(&l->tail);
+    text = buf_space(&l->tail, TAIL);
+    if (!reader_read_at(r, en->file->bytes - len, text, len, &ignored))
+        return;
+    last = str_trim(str_n(text, len));
+    for (size_t i = last.len; i-- > 0;)
+        if (last.at[i] == '\n') {
+            last = str_skip(last, i + 1);
+            break;
+        }
+    json_init(&j);
+    if (json_scan(&j, last, &fault)) {
+        en->footer = json_is(json_get(json_root(&j), STR("type")), STR("footer"));
+        if (en->footer)
+            see_server(l, en, json_get(json_root(&j), STR("server_info")));
+    }
+    json_release(&j);
+}
+
+/* From the front of a file to all of it; of a packed file only the front is known. */
+static void estimate(struct list *l, struct entry *en, struct reader *r)
+{
+    uint64_t seen = reader_offset(r), size = reader_size(r);
+
+    en->estimated = true;
+    if (!size)
+        return;
+    en->calls = (uint64_t)((double)en->calls * (double)size / (double)seen);
+    if (reader_format(r)->lines)
+        see_tail(l, en, r);
+}
+
+static void note_failure(struct list *l, struct entry *en, enum state state,
+                         const struct err *e)
+{
+    en->state = state;
+    en->error = arena_str(&l->arena, str_z(e->msg));
+}
+
+static void read_entry(struct list *l, struct entry *en)
+{
+    bool whole = en->file->bytes <= SMALL && en->file->bytes <= l->budget;
+    struct err e = ERR_NONE;
+    enum next next = NEXT_RECORD;
+    struct record rec;
+    struct reader *r;
+
+    if (!reader_open(&r, l->app->sys, en->file->path, &l->quiet, &e)) {
+        note_failure(l, en, STATE_UNREADABLE, &e);
+        return;
+    }
+    l->budget -= whole ? en->file->bytes : 0;
+    while ((whole || reader_offset(r) < FRONT) &&
+           (next = reader_next(r, &rec, &e)) == NEXT_RECORD)
+        see(l, en, &rec);
+    if (next == NEXT_RECORD)
+        estimate(l, en, r);
+    if (lock_is_held(l->app->sys, en->file->path))
+        en->state = STATE_RECORDING;
+    else if (next == NEXT_ERROR)
+        note_failure(l, en, STATE_DAMAGED, &e);
+    else if (reader_format(r) == &recording_format && !en->footer)
+        en->state = STATE_UNFINISHED;
+    reader_close(r);
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct folder_file *x = a, *y = b;
+
+    return (x->changed_us < y->changed_us) - (x->changed_us > y->changed_us);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->time_us != y->time_us)
+        return x->time_us < y->time_us ? 1 : -1;
+    return strcmp(y->file->path, x->file->path);
+}
+
+/* What cannot be read is listed if its name says that it should be a recording. */
+static void read_entries(struct list *l)
+{
+    if (!l->file_count)
+        return;
+    qsort(l->files, l->file_count, sizeof *l->files, by_change);
+    l->entries = arena_alloc(&l->arena, l->file_count * sizeof *l->entries);
+    for (size_t i = 0; i < l->file_count; i++) {
+        struct entry *en = &l->entries[l->count];
+
+        *en = (struct entry){ .file = &l->files[i], .time_us = l->files[i].changed_us };
+        read_entry(l, en);
+        if (en->state == STATE_UNREADABLE && !format_by_path(str_z(en->file->path)))
+            l->others++;
+        else
+            l->count++;
+    }
+    qsort(l->entries, l->count, sizeof *l->entries, by_time);
+}
+
+/* "2026-11-15 21:00:05" */
+static void add_time(struct buf *to, int64_t us)
+{
+    char text[CLOCK_TEXT];
+    struct str full = clock_format(text, us);
+
+    buf_printf(to, "%.10s %.8s", full.at, full.at + 11);
+}
+
+static void add_server(struct buf *to, const struct entry *en)
+{
+    struct buf name;
+
+    buf_init(&name, 4 * TEXT);
+    buf_add(&name, en->name.len ? en->name : en->upstream);
+    if (en->name.len && en->version.len)
+        buf_printf(&name, " %.*s", STR_ARG(en->version));
+    term_escape_cut(to, buf_str(&name), SERVER);
+    buf_release(&name);
+}
+
+static void add_state(struct buf *to, const struct entry *en)
+{
+    static const char *const notes[] = {
+        [STATE_COMPLETE] = "",
+        [STATE_RECORDING] = "  (being recorded)",
+        [STATE_UNFINISHED] = "  (no footer)",
+        [STATE_DAMAGED] = "  (damaged: ",
+        [STATE_UNREADABLE] = "  (unreadable: ",
+    };
+
+    buf_add(to, str_z(notes[en->state]));
+    if (en->error.len) {
+        term_escape(to, en->error, TERM_ONE_LINE);
+        buf_add_ch(to, ')');
+    }
+}
+
+static void add_row(struct buf *to, const struct entry *en)
+{
+    struct buf cell;
+    size_t from;
+
+    buf_init(&cell, 64);
+    add_time(to, en->time_us);
+    if (en->state == STATE_UNREADABLE)
+        buf_add(&cell, STR("-"));
+    else
+        buf_printf(&cell, "%s%llu", en->estimated ? "~" : "", (unsigned long long)en->calls);
+    buf_printf(to, "%*.*s", CALLS, STR_ARG(buf_str(&cell)));
+    buf_clear(&cell);
+    amount_bytes(&cell, en->file->bytes);
+    buf_printf(to, "%*.*s  ", SIZE, STR_ARG(buf_str(&cell)));
+    buf_release(&cell);
+    from = to->len;
+    add_server(to, en);
+    while (prose_columns(str_n(to->at + from, to->len - from)) < SERVER)
+        buf_add_ch(to, ' ');
+    buf_add(to, STR("  "));
+    term_escape(to, str_z(en->file->path), TERM_ONE_LINE);
+    add_state(to, en);
+    buf_add_ch(to, '\n');
+}
+
+static void add_text(struct buf *to, const struct list *l, size_t shown)
+{
+    if (!shown)
+        return;
+    term_style(to, l->app->color, TERM_BOLD);
+    buf_printf(to, "%-*s%*s%*s  %-*s  %s", TIME, "recorded (UTC)", CALLS, "calls", SIZE, "size",
+               SERVER, "server", "file");
+    term_style(to, l->app->color, TERM_PLAIN);
+    buf_add_ch(to, '\n');
+    for (size_t i = 0; i < shown; i++)
+        add_row(to, &l->entries[i]);
+}
+
+static void add_entry(struct json_out *o, const struct entry *en)
+{
+    char text[CLOCK_TEXT];
+
+    json_out_object(o);
+    json_out_key_str(o, STR("path"), str_z(en->file->path));
+    json_out_key_str(o, STR("state"), str_z(state_names[en->state]));
+    json_out_key_text(o, STR("error"), en->error);
+    json_out_key_text(o, STR("recorded_at"),
+                      en->dated ? clock_format(text, en->time_us) : STR_NONE);
+    json_out_key_str(o, STR("changed_at"), clock_format(text, en->file->changed_us));
+    json_out_key_int(o, STR("bytes"), (int64_t)en->file->bytes);
+    json_out_key_text(o, STR("upstream"), en->upstream);
+    json_out_key_text(o, STR("server_name"), en->name);
+    json_out_key_text(o, STR("server_version"), en->version);
+    json_out_key(o, STR("calls"));
+    if (en->state == STATE_UNREADABLE)
+        json_out_null(o);
+    else
+        json_out_int(o, (int64_t)en->calls);
+    json_out_key_bool(o, STR("calls_estimated"), en->estimated);
+    json_out_end_object(o);
+}
+
+static void add_json(struct buf *to, const struct list *l, size_t shown)
+{
+    struct json_out o = json_out_to(to);
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("command"), STR("list"));
+    json_out_key_str(&o, STR("folder"), str_z(l->folder));
+    json_out_key_int(&o, STR("count"), (int64_t)l->count);
+    json_out_key_int(&o, STR("other_files"), (int64_t)l->others);
+    json_out_key(&o, STR("recordings"));
+    json_out_array(&o);
+    for (size_t i = 0; i < shown; i++)
+        add_entry(&o, &l->entries[i]);
+    json_out_end_array(&o);
+    json_out_end_object(&o);
+    buf_add_ch(to, '\n');
+}
+
+static void say_rest(const struct list *l, bool own)
+{
+    if (l->app->json)
+        return;
+    if (!l->count)
+        log_say(l->app->log, LOG_INFO, "no recordings in '%s'%s", l->folder,
+                own ? "; 'mcpreel record -- COMMAND' without -o puts them there" : "");
+    if (l->others)
+        log_say(l->app->log, LOG_INFO, "%zu other %s there", l->others,
+                l->others == 1 ? "file is" : "files are");
+}
+
+/* The folder of this user need not be there yet. */
+static bool list_folder(struct list *l, bool own, size_t most, struct err *e)
+{
+    struct buf out;
+    size_t shown;
+    bool ok;
+
+    if ((!own || folder_is(l->app->sys, l->folder)) &&
+        !folder_files(l->folder, &l->files, &l->file_count, &l->arena, e))
+        return false;
+    read_entries(l);
+    shown = most && most < l->count ? most : l->count;
+    buf_init(&out, REPORT_MAX);
+    if (l->app->json)
+        add_json(&out, l, shown);
+    else
+        add_text(&out, l, shown);
+    ok = buf_ok(&out, e) && app_write(l->app, buf_str(&out), e);
+    buf_release(&out);
+    if (ok)
+        say_rest(l, own);
+    return ok;
+}
+
+static int list_run(const struct app *app, const void *args, const struct operands *in,
+                    struct err *e)
+{
+    const struct list_args *a = args;
+    struct list l = { .app = app, .budget = BUDGET, .quiet = *app->log };
+    bool own = !in->count, ok;
+
+    buf_init(&l.tail, TAIL);
+    l.quiet.level = LOG_ERROR;
+    ok = own ? record_place_folder(&l.folder, app, &l.arena, e) : true;
+    if (own && !ok)
+        err_hint(e, "name a folder, or set MCPREEL_DIR");
+    if (!own)
+        l.folder = in->at[0];
+    ok = ok && list_folder(&l, own, (size_t)a->count, e);
+    free(l.files);
+    buf_release(&l.tail);
+    arena_release(&l.arena);
+    return ok ? EXIT_OK : app_exit_code(e);
+}
+
+static const struct option list_options[] = {
+    { .key = 'n',
+      .name = "count",
+      .arg = "COUNT",
+      .type = OPTION_INT,
+      .min = 1,
+      .max = INT32_MAX,
+      .at = offsetof(struct list_args, count),
+      .line_only = true,
+      .help = "list at most the newest COUNT" },
+    { 0 },
+};
+
+static const struct command_example list_examples[] = {
+    { "mcpreel list", "recordings that were made without -o" },
+    { "mcpreel list -n 5 traces", "the newest in another folder" },
+    { "mcpreel list --json | jq -r '.recordings[].path'", "for programs" },
+    { 0 },
+};
+
+const struct command cmd_list = {
+    .name = "list",
+    .summary = "list the recordings in a folder, newest first",
+    .usage = (const char *const[]){ "[--json] [-n COUNT] [FOLDER]", NULL },
+    .about = "Lists the recordings in FOLDER, newest first: when each was recorded, how many "
+             "tools/call requests it has, its size, its server and its path. Without FOLDER it "
+             "is the "
+             "folder that 'record' without -o writes to: $MCPREEL_DIR, or else "
+             "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
+             "Files of up to 1 MiB are read whole, up to 256 MiB of them. Of others only the "
+             "front and "
+             "the end are read, and the number of calls is an estimate, marked with '~'. A "
+             "file that "
+             "cannot be read is listed with the reason if its name is that of a recording.",
+    .examples = list_examples,
+    .options = list_options,
+    .args_size = sizeof(struct list_args),
+    .operand = "FOLDER",
+    .max = 1,
+    .run = list_run,
+};
