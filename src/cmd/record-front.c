@@ -157,6 +157,30 @@ static void put_raw(struct sessions *s, uint64_t number, struct str bytes, struc
     put_around(s, number, &r);
 }
 
+/* A message between mcpreel itself and a server. */
+static void put_own(struct sessions *s, const struct action *a, enum record_dir dir)
+{
+    struct record r = { .kind = RECORD_RAW, .has = HAS_FROM };
+
+    r.bytes = (struct record_bytes){ .from_to = dir, .bytes = a->text, .by = STR("mcpreel") };
+    put_around(s, a->server, &r);
+}
+
+static void send(struct sessions *s, const struct action *a)
+{
+    if (a->own)
+        put_own(s, a, TO_SERVER);
+    servers_send(&s->servers, a->server, a->text);
+}
+
+static void put_unheard(struct sessions *s, const struct action *a)
+{
+    if (a->own)
+        put_own(s, a, TO_CLIENT);
+    else
+        put_raw(s, a->server, a->text, STR("for nobody"));
+}
+
 static void on_noise(void *to, uint64_t number, struct str bytes, struct str why)
 {
     put_raw(to, number, bytes, why);
@@ -244,11 +268,11 @@ static void act(void *to, const struct action *a)
     if (a->kind == ACTION_START_UPSTREAM)
         start_server(s, a->server);
     else if (a->kind == ACTION_SEND_UPSTREAM)
-        servers_send(&s->servers, a->server, a->text);
+        send(s, a);
     else if (a->kind == ACTION_END_UPSTREAM)
         servers_end(&s->servers, a->server);
     else if (a->kind == ACTION_UNHEARD)
-        put_raw(s, a->server, a->text, STR("for nobody"));
+        put_unheard(s, a);
     else if (a->kind != ACTION_FINISH)
         http_side_act(&s->http, a);
     if (a->kind != ACTION_FINISH)

@@ -19,7 +19,7 @@ struct front_server {
     bool greeting; /* by us: what is asked waits */
     bool ending;
     struct server_link link; /* unless it is a spare */
-    struct buf asked;        /* while it waits or is greeted: lines */
+    struct buf asked;        /* while it waits or is greeted: lines, after a byte each */
     uint64_t timer;          /* of the greeting */
     int64_t used_us;         /* when somebody last had to do with it */
     int64_t replied_us;      /* see front_server_may_reply() */

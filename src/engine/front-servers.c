@@ -4,6 +4,9 @@
 
 enum { GREETING_S = 60, SECOND_US = 1000000 };
 
+/* The first byte of a line that waits in `asked`: whose it is. */
+enum { OWN = 'm', CLIENTS = 'c' };
+
 void front_servers_init(struct front_servers *f, size_t max, struct action_sink *out)
 {
     *f = (struct front_servers){ .out = out, .max = max };
@@ -44,6 +47,14 @@ void front_servers_act(struct front_servers *f, enum action_kind kind,
                        const struct front_server *s, struct str text)
 {
     struct action a = { .kind = kind, .server = s->number, .text = text };
+
+    f->out->put(f->out, &a);
+}
+
+void front_servers_own(struct front_servers *f, enum action_kind kind,
+                       const struct front_server *s, struct str text)
+{
+    struct action a = { .kind = kind, .server = s->number, .text = text, .own = true };
 
     f->out->put(f->out, &a);
 }
@@ -101,7 +112,7 @@ void front_servers_greet(struct front_servers *f, struct front_server *s)
     s->greeting = true;
     if (s->waiting)
         return; /* until it is started */
-    front_servers_act(f, ACTION_SEND_UPSTREAM, s, front_server_hello(s));
+    front_servers_own(f, ACTION_SEND_UPSTREAM, s, front_server_hello(s));
     s->timer = a.timer = ++f->alarms;
     map_put(&f->timers, map_number(&s->timer), s);
     f->out->put(f->out, &a);
@@ -112,13 +123,22 @@ void front_servers_answered(struct front_servers *f, struct front_server *s)
     map_remove(&f->timers, map_number(&s->timer));
 }
 
+static void send(struct front_servers *f, const struct front_server *s, struct str text,
+                 bool own)
+{
+    (own ? front_servers_own : front_servers_act)(f, ACTION_SEND_UPSTREAM, s, text);
+}
+
 void front_servers_go_on(struct front_servers *f, struct front_server *s)
 {
     struct str rest = buf_str(&s->asked);
 
     s->greeting = false;
-    while (rest.len)
-        front_servers_act(f, ACTION_SEND_UPSTREAM, s, str_cut(&rest, '\n'));
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+
+        send(f, s, str_skip(line, 1), line.at[0] == OWN);
+    }
     buf_release(&s->asked);
 }
 
@@ -129,14 +149,16 @@ struct front_server *front_servers_timer(struct front_servers *f, uint64_t timer
     return s && !s->ending ? s : NULL;
 }
 
-void front_servers_send(struct front_servers *f, struct front_server *s, struct str text)
+void front_servers_send(struct front_servers *f, struct front_server *s, struct str text,
+                        bool own)
 {
     if (!text.len)
         return;
     if (!s->greeting && !s->waiting) {
-        front_servers_act(f, ACTION_SEND_UPSTREAM, s, text);
+        send(f, s, text, own);
         return;
     }
+    buf_add_ch(&s->asked, own ? OWN : CLIENTS);
     buf_add(&s->asked, text);
     buf_add_ch(&s->asked, '\n');
 }

@@ -55,6 +55,11 @@ void front_servers_enter(struct front_servers *f, struct front_server *s);
 void front_servers_act(struct front_servers *f, enum action_kind kind,
                        const struct front_server *s, struct str text);
 
+/* The same for a message between mcpreel itself and a server: ACTION_SEND_UPSTREAM,
+ * ACTION_UNHEARD. */
+void front_servers_own(struct front_servers *f, enum action_kind kind,
+                       const struct front_server *s, struct str text);
+
 /* It is asked who it is, and given some time for that. */
 void front_servers_greet(struct front_servers *f, struct front_server *s);
 
@@ -66,8 +71,9 @@ void front_servers_go_on(struct front_servers *f, struct front_server *s);
 /* Whose time is up; NULL: nobody's any more. */
 struct front_server *front_servers_timer(struct front_servers *f, uint64_t timer);
 
-/* A line for a server; an empty one is none. */
-void front_servers_send(struct front_servers *f, struct front_server *s, struct str text);
+/* A line for a server, of a client's or mcpreel's `own`; an empty one is none. */
+void front_servers_send(struct front_servers *f, struct front_server *s, struct str text,
+                        bool own);
 
 /* Its client may still come for this; what becomes too much for that is given up. */
 void front_servers_keep(struct front_servers *f, struct front_server *s, struct str text);

@@ -216,7 +216,7 @@ static void cancel_calls(struct http_front *f, struct front_server *s, uint64_t 
     struct str cancel;
 
     while ((cancel = server_link_cancel(&s->link, exchange)).len)
-        front_servers_send(&f->servers, s, cancel);
+        front_servers_send(&f->servers, s, cancel, true);
 }
 
 /* A server that takes back what it was asked for says nothing more about it, nor about what
@@ -278,6 +278,7 @@ static void hear_greeting(struct http_front *f, struct front_server *s,
     struct str versions = STR_NONE;
     struct http_verdict v;
 
+    front_servers_own(&f->servers, ACTION_UNHEARD, s, json_raw(m->root));
     front_servers_answered(&f->servers, s);
     if (modern)
         f->modern = MODERN_NO;
@@ -290,7 +291,7 @@ static void hear_greeting(struct http_front *f, struct front_server *s,
         buf_clear(&f->versions);
         buf_add(&f->versions, versions);
     } else {
-        front_servers_act(
+        front_servers_own(
             &f->servers, ACTION_SEND_UPSTREAM, s,
             STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     }
@@ -310,10 +311,9 @@ static void say_all(struct http_front *f, struct front_server *s,
 static void reply(struct http_front *f, struct front_server *s, const struct server_said *said,
                   const struct record *r)
 {
+    front_servers_own(&f->servers, ACTION_UNHEARD, s, json_raw(r->message.msg));
     if (front_server_may_reply(s, f->now_us))
-        front_servers_act(&f->servers, ACTION_SEND_UPSTREAM, s, said->text);
-    else
-        front_servers_act(&f->servers, ACTION_UNHEARD, s, json_raw(r->message.msg));
+        front_servers_own(&f->servers, ACTION_SEND_UPSTREAM, s, said->text);
 }
 
 static void hear_server(struct http_front *f, const struct event *ev)
@@ -393,9 +393,9 @@ static void pass_value(struct http_front *f, struct front_server *s, uint64_t ex
     struct mcp_message m = mcp_classify(v, &f->arena);
 
     if (m.kind == MCP_REQUEST)
-        front_servers_send(&f->servers, s, server_link_ask(&s->link, exchange, &m));
+        front_servers_send(&f->servers, s, server_link_ask(&s->link, exchange, &m), false);
     else
-        front_servers_send(&f->servers, s, server_link_tell(&s->link, &m));
+        front_servers_send(&f->servers, s, server_link_tell(&s->link, &m), false);
 }
 
 static void pass_values(struct http_front *f, struct front_server *s, uint64_t exchange)

@@ -705,7 +705,9 @@ void session_hear_value(struct session *s, uint64_t exchange, struct json_val v,
 
     if (as->kind == MCP_OTHER || as->kind == MCP_BATCH) {
         r.kind = RECORD_RAW;
-        r.bytes = (struct record_bytes){ TO_SERVER, json_raw(v), STR("not JSON-RPC") };
+        r.bytes = (struct record_bytes){ .from_to = TO_SERVER,
+                                         .bytes = json_raw(v),
+                                         .why = STR("not JSON-RPC") };
     } else {
         r.message = (struct record_message){ .dir = TO_SERVER, .msg = v, .as = as };
     }

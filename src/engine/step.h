@@ -69,7 +69,7 @@ enum action_kind {
     ACTION_START_UPSTREAM, /* the server behind us is needed now; each once */
     ACTION_SEND_UPSTREAM,  /* `text` is a message for it */
     ACTION_END_UPSTREAM,   /* nobody needs it any longer */
-    ACTION_UNHEARD,        /* `text`, which it said, reaches nobody */
+    ACTION_UNHEARD,        /* `text`, which it said, reaches no client; `own`: it is for us */
 
     /* Only for peers on HTTP: what is recorded under `seq` begins to answer `exchange`. */
     ACTION_BEGIN,
@@ -112,7 +112,9 @@ struct action {
     struct action_way way; /* ACTION_SEND, ACTION_BEGIN; of others that have one `exchange` */
     unsigned status;
     const struct fields *fields;
-    bool own; /* ACTION_ANSWER, ACTION_WRITE: what no server said, but the engine itself */
+    /* ACTION_ANSWER, ACTION_WRITE: what no server said, but the engine itself;
+     * ACTION_SEND_UPSTREAM: what no client said. */
+    bool own;
     struct str why;             /* if so, and nothing more comes: why */
     uint64_t server;            /* of those that are about one, in an engine that has several */
     const struct step_ask *ask; /* ACTION_ASK */

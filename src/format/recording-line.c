@@ -87,6 +87,7 @@ static const struct member raw_members[] = {
     { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
     { NAMED("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
+    { NAMED("by"), MEMBER_TEXT, AT(bytes.by), 0, false, 0 },
     { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, true, 0 },
     { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,

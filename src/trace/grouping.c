@@ -585,7 +585,7 @@ static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t
 
 bool grouping_is_noise(const struct grouping *g, const struct record *r)
 {
-    if (!r->bytes.bytes.len)
+    if (!r->bytes.bytes.len || r->bytes.by.at)
         return false;
     return r->bytes.from_to != TO_CLIENT || r->has & HAS_STREAM || !status_aside(g, r);
 }
@@ -599,6 +599,8 @@ static void on_noise(struct grouping *g, const struct record *r)
     struct ledger_op *op = NULL;
     bool noise = grouping_is_noise(g, r);
 
+    if (r->bytes.by.at)
+        return;
     if (!noise && status_aside(g, r) == ACCEPTED)
         return;
     l.place = scope_of(&g->pairs.scope, r);

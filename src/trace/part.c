@@ -139,6 +139,8 @@ static unsigned of_kind(const struct record *r)
     case RECORD_MESSAGE:
         return of_message(r);
     case RECORD_RAW:
+        if (r->bytes.by.at)
+            return PART_HTTP;
         return part_is_value(r->bytes.bytes) ? PART_VALUE : PART_RAW;
     case RECORD_STDERR:
         return PART_STDERR;

@@ -18,7 +18,7 @@ enum part {
     PART_RAW = 1u << 6,       /* bytes that are no message, nor JSON otherwise */
     PART_STDERR = 1u << 7,    /* what the server wrote to standard error */
     PART_PROCESS = 1u << 8,   /* when the server started and ended, and how */
-    PART_HTTP = 1u << 9,      /* status, headers, streams and sessions around messages */
+    PART_HTTP = 1u << 9,      /* status, headers, streams, sessions around messages; our own */
     PART_GAP = 1u << 10,      /* that something was not recorded */
     PART_NAME = 1u << 11,     /* name of the recording */
     PART_TAGS = 1u << 12,     /* its tags */

@@ -19,7 +19,7 @@
 enum record_kind {
     RECORD_HEADER,
     RECORD_MESSAGE, /* one JSON-RPC message; a batch is one record per element */
-    RECORD_RAW,     /* bytes that are no JSON-RPC message */
+    RECORD_RAW,     /* bytes that are no JSON-RPC message, or no client's */
     RECORD_STDERR,
     RECORD_PROC, /* a server process started or ended */
     RECORD_HTTP_REQUEST,
@@ -75,6 +75,7 @@ struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */
     enum record_dir from_to; /* RECORD_RAW: the way the bytes went */
     struct str bytes;
     struct str why; /* RECORD_RAW: why it is no message */
+    struct str by;  /* RECORD_RAW: "mcpreel" for messages between mcpreel itself and a server */
 };
 
 struct record_proc {

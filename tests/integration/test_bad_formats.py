@@ -62,7 +62,7 @@ RECORDING = {
     "message": {"seq": (1, COUNT, True), "ts": (TIME, WHEN, True), "dir": ("c2s", DIR, True), "msg": (PING, OBJECT, True),
                 "latency_ms": (1, COUNT, False), "event": ({}, OBJECT, False), "batch": ({}, OBJECT, False),
                 "redelivers": (1, COUNT, False), "redacted": (["/a"], TEXTS, False), **COMMON},
-    "raw": {"from": ("client", FROM, True), "why": ("w", TEXT, False), "text": ("t", TEXT, False),
+    "raw": {"from": ("client", FROM, True), "why": ("w", TEXT, False), "by": ("mcpreel", TEXT, False), "text": ("t", TEXT, False),
             "base64": ("AA==", BASE64, False)},
     "stderr": {"text": ("t", TEXT, False), "base64": ("AA==", BASE64, False)},
     "proc": {"ev": ("exit", TEXT, True), "exit_code": (0, NUMBER, False), "signal": (9, NUMBER, False)},

@@ -323,6 +323,37 @@ def test_what_is_no_message_is_written_down_and_goes_nowhere(record):
     assert [(r["from"], r["text"], r["session"], r["conn"]) for r in raw] == [("server", "not for anybody", 1, 1)]
 
 
+def test_messages_between_mcpreel_and_a_server_are_recorded(record, mcpreel):
+    """Its own initialize, its responses in the place of clients, its cancellations, and the server's part of it."""
+    program = record("--strict")
+    client = program.client()
+    assert client.post(tool(1, "ask")).status == 200
+    left = program.client()
+    left.ask(tool(2, "hang"))
+    wait_text(program, '"name":"hang"')
+    left.close()
+    wait_text(program, "cancelled")
+    lines = recorded(program)
+    said = [(r["from"], json.loads(r["text"]), r["conn"]) for r in of(lines, "raw", by="mcpreel")]
+    assert [(f, m.get("method", m.get("error", m.get("result", {})).get("message", "result"))) for f, m, _ in said] == [
+        ("client", "initialize"), ("server", "result"), ("client", "notifications/initialized"), ("server", "roots/list"),
+        ("client", "clients without a session cannot be asked"), ("client", "notifications/cancelled")]
+    assert {conn for _, _, conn in said} == {1} and of(lines, "raw") == of(lines, "raw", by="mcpreel")
+    assert lines[-1]["total_messages"] == len(of(lines, "message")) == 3
+
+    # Readers pass over them.
+    told = json.loads(subprocess.run([mcpreel, "check", "--json", program.file], capture_output=True, timeout=WAIT).stdout)
+    assert not [name for name in json.dumps(told).split('"') if name.endswith("-noise")], told
+    shown = subprocess.run([mcpreel, "show", "--json", program.file], capture_output=True, timeout=WAIT, check=True).stdout
+    assert b'"noise"' not in shown and b"mcpreel-greeting" not in shown
+    again = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", program.file])
+    try:
+        assert again.client().post(tool(1, "ask")).json["result"]["heard"]["error"]["code"] == -32601
+        assert again.stop() == 0, again.err
+    finally:
+        again.close()
+
+
 def test_a_line_that_cannot_be_kept_ends_the_server(record):
     program = record()
     client, session = begin(program)

@@ -145,7 +145,7 @@ def assert_told(lines, way, conn, session, refusals):
     ends = [e for e in of(lines, "http", ev="end") if e["exchange"] in refused]
     assert len(ends) == refusals
     assert all(e["by"] == "mcpreel" and e["clean"] and says in e["why"] for e in ends)
-    raw = [r["text"] for r in of(lines, "raw") if r["from"] == "server"]
+    raw = [r["text"] for r in of(lines, "raw") if r["from"] == "server" and "by" not in r]
     assert raw == (['{"jsonrpc":"2.0","id":'] if way == "mid-line" else [])
     if way == "stderr":
         assert sum(len(e["text"]) for e in of(lines, "stderr") if e["conn"] == conn) == 64 * (65536 + 1)

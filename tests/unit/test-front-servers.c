@@ -47,7 +47,7 @@ static void there_are_so_many_and_as_many_again_wait_for_those_that_end(void **s
             front_servers_retire(&b.servers, s[i - (MOST - 1)]);
     }
     assert_did(&b.wishes, "start upstream\nstart upstream\n");
-    front_servers_send(&b.servers, s[2], STR("{\"id\":1}"));
+    front_servers_send(&b.servers, s[2], STR("{\"id\":1}"), false);
     assert_did(&b.wishes, "");
     front_servers_forget(&b.servers, s[0]);
     assert_did(&b.wishes, "start upstream\nup<< {'id':1}\n");
@@ -138,13 +138,13 @@ static void what_is_asked_waits_for_the_answer_to_a_greeting(void **state)
     assert_true(stepper_has(&b.wishes.did, "up<< {\"jsonrpc\":\"2.0\",\"id\":"));
     assert_true(stepper_has(&b.wishes.did, "\ntimer 1 in 60000000 us\n"));
     buf_clear(&b.wishes.did);
-    front_servers_send(&b.servers, s, STR("{\"id\":1}"));
-    front_servers_send(&b.servers, s, STR_NONE);
-    front_servers_send(&b.servers, s, STR("{\"id\":2}"));
+    front_servers_send(&b.servers, s, STR("{\"id\":1}"), false);
+    front_servers_send(&b.servers, s, STR_NONE, false);
+    front_servers_send(&b.servers, s, STR("{\"id\":2}"), false);
     assert_did(&b.wishes, "");
     front_servers_answered(&b.servers, s);
     front_servers_go_on(&b.servers, s);
-    front_servers_send(&b.servers, s, STR("{\"id\":3}"));
+    front_servers_send(&b.servers, s, STR("{\"id\":3}"), false);
     assert_did(&b.wishes, "up<< {'id':1}\nup<< {'id':2}\nup<< {'id':3}\n");
     assert_null(front_servers_timer(&b.servers, 1));
     close_bench(&b);

@@ -16,8 +16,9 @@
  *
  * and in return, in this order: "server 1 starts", "server 1 >> {json}", "server 1 ends",
  * "server 1 unheard {json}", "finish", and what is said to clients; "own" stands before what no
- * server said, and "because WHY" after the end of a stream that no server has ended. Each thing
- * happens a millisecond after the one before it. */
+ * server said, before what no client said, and before what a server said to us; and "because
+ * WHY" after the end of a stream that no server has ended. Each thing happens a millisecond
+ * after the one before it. */
 struct story {
     struct action_sink out;
     struct http_front front;
@@ -45,13 +46,13 @@ static void put(struct action_sink *self, const struct action *a)
         buf_printf(&s->got, "server %llu starts\n", server);
         return;
     case ACTION_SEND_UPSTREAM:
-        buf_printf(&s->got, "server %llu >> ", server);
+        buf_printf(&s->got, "%sserver %llu >> ", a->own ? "own " : "", server);
         break;
     case ACTION_END_UPSTREAM:
         buf_printf(&s->got, "server %llu ends\n", server);
         return;
     case ACTION_UNHEARD:
-        buf_printf(&s->got, "server %llu unheard ", server);
+        buf_printf(&s->got, "%sserver %llu unheard ", a->own ? "own " : "", server);
         break;
     case ACTION_SET_TIMER:
         s->timer = a->timer;
