@@ -1,9 +1,10 @@
 /* bench/bench-roundtrip.c - how long a message takes to a stdio server and back.
  *
- *     bench-roundtrip SIZE COUNT COMMAND ARGS…
+ *     bench-roundtrip SIZE[/KINDS] COUNT COMMAND ARGS…
  *
  * Sends COUNT requests of SIZE bytes, one after the other, and prints the median
- * round trip in nanoseconds, and the time from start to the first answer. */
+ * round trip in nanoseconds, and the time from start to the first answer. With KINDS the text
+ * of each begins with a number of six digits, from 0 to KINDS - 1 and from 0 again. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,11 +29,12 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                           "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"";
+
 /* A request of exactly `size` bytes, newline included. */
 static char *make_request(size_t size)
 {
-    static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-                               "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"";
     static const char tail[] = "\"}}}\n";
     char *text = malloc(size);
 
@@ -42,6 +44,14 @@ static char *make_request(size_t size)
     memcpy(text, head, sizeof head - 1);
     memcpy(text + size - sizeof tail + 1, tail, sizeof tail - 1);
     return text;
+}
+
+static void number_request(char *request, size_t number)
+{
+    char *at = request + sizeof head - 1;
+
+    for (int i = 5; i >= 0; i--, number /= 10)
+        at[i] = (char)('0' + number % 10);
 }
 
 static void read_line(int fd)
@@ -58,7 +68,9 @@ static void read_line(int fd)
 
 int main(int argc, char **argv)
 {
-    size_t size = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
+    char *end = NULL;
+    size_t size = argc > 3 ? strtoul(argv[1], &end, 10) : 0;
+    size_t kinds = end && *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
     size_t count = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
     char *request = make_request(size);
     int64_t *took = calloc(count, sizeof *took), started = now_ns(), first = 0;
@@ -75,7 +87,10 @@ int main(int argc, char **argv)
     close(in[0]);
     close(out[1]);
     for (size_t i = 0; i < count; i++) {
-        int64_t t0 = now_ns();
+        int64_t t0;
+        if (kinds)
+            number_request(request, i % kinds);
+        t0 = now_ns();
         if (write(in[1], request, size) != (ssize_t)size)
             return 1;
         read_line(out[0]);

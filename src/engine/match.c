@@ -330,11 +330,13 @@ static void renew(struct matcher *m, struct spent *spent, uint32_t op)
     queues_renew(&m->equal, spent, op);
 }
 
+/* Makes a queue unused again but for one request: its state need not be found out anew. */
 static void start_over(struct matcher *m, struct spent *spent, const struct queues *q,
-                       uint32_t head)
+                       uint32_t head, uint32_t except)
 {
     for (uint32_t op = head; op; op = q->next[op])
-        renew(m, spent, op);
+        if (op != except)
+            renew(m, spent, op);
 }
 
 /* The last success, if possible one that was asked for with the same params. */
@@ -362,8 +364,9 @@ static bool take_again(struct matcher *m, const struct wanted *w, const struct q
     uint32_t op;
 
     if (may_cycle(m, w)) {
-        start_over(m, w->spent, q, head);
-        op = unused_in(m, w, q, head, &out->differs);
+        for (op = head; op && !wanted_fits(m, w, q, op, &out->differs);)
+            op = q->next[op];
+        start_over(m, w->spent, q, head, op);
         if (op)
             found(m, w, out, op);
         out->outcome = op ? MATCH_AGAIN : MATCH_EXHAUSTED;
@@ -640,7 +643,7 @@ static void turn_back_pages(struct matcher *m, const struct wanted *w, uint32_t 
     for (uint32_t op = 1; op < s->op_count; op++)
         if (s->ops[op].method == w->method && s->ops[op].session == s->ops[first].session &&
             wanted_is_masked(m, op) && spent_has(w->spent, op))
-            start_over(m, w->spent, &m->queues, queues_of(&m->queues, op));
+            start_over(m, w->spent, &m->queues, queues_of(&m->queues, op), 0);
 }
 
 /* Whether the live request fits another masked one as well. */
