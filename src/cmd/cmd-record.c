@@ -1,4 +1,5 @@
 /* cmd/cmd-record.c - stand between a client and its server and write down what passes. */
+#include "base/amount.h"
 #include "base/words.h"
 #include "cmd/commands.h"
 #include "cmd/pick-format.h"
@@ -224,6 +225,11 @@ static void name_without_secrets(struct record_wish *wish, struct redaction *r, 
     wish->server = words;
 }
 
+static bool is_as_mcp_recorder(const struct record_args *args)
+{
+    return args->remote.target || args->target_stdio;
+}
+
 /* With mcp-recorder's spelling comes what it does: a cassette of that name, which replaces an
  * older one. */
 static struct record_wish wish_of(const struct record_args *args)
@@ -234,7 +240,7 @@ static struct record_wish wish_of(const struct record_args *args)
                                 .force = args->force,
                                 .rotate = args->rotate > 0 };
 
-    if (!args->remote.target && !args->target_stdio)
+    if (!is_as_mcp_recorder(args))
         return wish;
     wish.force = wish.make_folder = true;
     if (!wish.output)
@@ -279,6 +285,31 @@ static int record_at(const struct app *app, struct record_place *place,
                          : record_bridge_run(app, place, how, http->server, e);
 }
 
+/* Whether --redact-defaults was asked for, on the command line or in the environment. */
+static bool wants_defaults(const struct app *app, const struct record_args *args,
+                           const struct operands *in)
+{
+    return args->redaction.defaults &&
+           (option_given(in, "redact-defaults") || app_env(app, "MCPREEL_REDACT_DEFAULTS"));
+}
+
+/* mcp-recorder never changes requests, and says so. */
+static void warn_of_requests(const struct redaction *r)
+{
+    uint64_t n = r->redactor.requests_kept;
+    struct buf text;
+
+    if (!n)
+        return;
+    buf_init(&text, 128);
+    amount_of(&text, n, "message of the client contains", "messages of the client contain");
+    log_say(&r->log, LOG_WARN,
+            "%s something to redact: with --target they are recorded unchanged (use --url or "
+            "'--' to redact them, or 'mcpreel redact')",
+            buf_z(&text));
+    buf_release(&text);
+}
+
 /* From here on nothing is said or written but through the redaction. */
 static int record_redacted(const struct app *app, const struct record_args *args,
                            const struct operands *in, struct record_settings *how,
@@ -288,7 +319,9 @@ static int record_redacted(const struct app *app, const struct record_args *args
     char *on_host[] = { (char *)(uintptr_t)http->server->host, NULL };
     struct record_wish wish = wish_of(args);
     struct redaction_known known = { .values =
-                                         how->server ? &env->secrets : &http->server->secrets };
+                                         how->server ? &env->secrets : &http->server->secrets,
+                                     .explicit_rules = is_as_mcp_recorder(args),
+                                     .defaults = wants_defaults(app, args, in) };
     struct record_place place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
@@ -309,6 +342,7 @@ static int record_redacted(const struct app *app, const struct record_args *args
     if (record_place_find(&place, &redacted, &wish, e) && check_place(in, &place, e)) {
         redaction_for(&redaction, place.format);
         code = record_at(&redacted, &place, args, how, http, e);
+        warn_of_requests(&redaction);
     } else {
         code = app_exit_code(e);
     }
@@ -334,7 +368,7 @@ static int record_from(const struct app *app, const struct record_args *args,
         .plain = args->plain,
         .strict = args->strict,
     };
-    int usual = args->remote.target || args->target_stdio ? LISTENING_SEED_PORT : 0;
+    int usual = is_as_mcp_recorder(args) ? LISTENING_SEED_PORT : 0;
     bool has_command = in->server || args->upstream || args->target_stdio;
     struct arena a = { 0 };
     int code = EXIT_USAGE;

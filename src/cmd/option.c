@@ -330,7 +330,7 @@ void option_read_env(struct option_reader *r, struct err *e)
         }
 }
 
-static bool was_given(const struct operands *in, const char *name)
+bool option_given(const struct operands *in, const char *name)
 {
     struct found f;
 
@@ -341,7 +341,7 @@ bool option_refuse_idle(const struct operands *in, const struct option_idle *row
                         struct err *e)
 {
     for (; rows->name; rows++)
-        if (rows->idle && was_given(in, rows->name))
+        if (rows->idle && option_given(in, rows->name))
             return err_set(e, ERR_USAGE, "'--%s' only goes with %s", rows->name,
                            rows->goes_with);
     return true;

@@ -141,6 +141,9 @@ struct option_idle {
 bool option_refuse_idle(const struct operands *in, const struct option_idle *rows,
                         struct err *e) MUST_CHECK;
 
+/* Whether the command line had that option. */
+bool option_given(const struct operands *in, const char *name);
+
 enum { OPTION_ENV_NAME = 80 };
 
 /* The variable of an option: "MCPREEL_" and "log-file" give "MCPREEL_LOG_FILE". */

@@ -150,7 +150,7 @@ static bool add_rules(struct secrets *s, const struct app *app,
     for (size_t i = 0; i < args->env.count; i++)
         if (!add_variable(s, app, args->env.at[i], e))
             return false;
-    if (args->defaults) {
+    if (args->defaults && (!known->explicit_rules || known->defaults)) {
         secrets_add_credentials(s);
         add_arguments(s, known->server);
     }
@@ -191,13 +191,18 @@ bool redaction_init(struct redaction *r, const struct app *app,
 {
     static const struct redaction_known nothing = { .server = NULL };
 
+    if (!known)
+        known = &nothing;
     secrets_init(&r->secrets);
-    if (!add_rules(&r->secrets, app, args, known ? known : &nothing, e)) {
+    if (!add_rules(&r->secrets, app, args, known, e)) {
         secrets_release(&r->secrets);
         return false;
     }
     redactor_init(&r->redactor, &r->secrets, NULL);
     r->redactor.keep_url = !args->server_url;
+    r->redactor.keep_requests = r->redactor.whole_path = known->explicit_rules;
+    if (known->explicit_rules && !known->defaults)
+        r->redactor.search.learnt = NULL;
     r->plain = app->log;
     r->log = *app->log;
     r->log.put = put_redacted;

@@ -66,6 +66,9 @@ struct redaction {
 struct redaction_known {
     char *const *server; /* words in which secrets may stand; NULL-terminated, or NULL */
     const struct fields *values; /* by name; NULL: none. Too short ones are not looked for */
+    bool explicit_rules; /* as mcp-recorder does: no defaults unless asked for, nothing learnt,
+                            client messages unchanged, all of the server's path */
+    bool defaults;       /* --redact-defaults was asked for; only with explicit_rules */
 };
 
 /* Fails closed: whatever is wrong with an option is ERR_USAGE, and no value is in it. */

@@ -197,10 +197,11 @@ static bool names_nothing(struct str word)
 }
 
 /* As mcp-tape labels what has no label: by the last word that names something, in small
- * letters. */
+ * letters. If that word was redacted, by the program. */
 static struct str label_of(struct str command, struct arena *a)
 {
-    struct str label = STR(NO_LABEL), word;
+    static const struct str mark = STR_INIT("[REDACTED");
+    struct str label = STR(NO_LABEL), program = STR_NONE, word;
     struct json_fault fault;
     struct json_iter it;
     struct json j;
@@ -210,9 +211,12 @@ static struct str label_of(struct str command, struct arena *a)
         json_each(command.at && json_scan(&j, command, &fault) ? json_root(&j) : JSON_VAL_NONE);
     while (json_next(&it)) {
         word = json_text(it.value, a);
+        program = program.at ? program : word;
         if (!names_nothing(word))
             label = word;
     }
+    if (str_has(label, mark))
+        label = str_has(program, mark) ? STR(NO_LABEL) : program;
     for (size_t i = 0; i < label.len; i++)
         if (label.at[i] == '/' || label.at[i] == '\\') {
             label = str_skip(label, i + 1);

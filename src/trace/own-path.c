@@ -3,11 +3,22 @@
 #include "base/ascii.h"
 #include "trace/marks.h"
 
+/* v1, v2, v10 */
+static bool is_version(struct str part)
+{
+    return part.len >= 2 && part.len <= 3 && part.at[0] == 'v' && ascii_is_digit(part.at[1]) &&
+           ascii_is_digit(part.at[part.len - 1]);
+}
+
 static bool is_name(struct str part)
 {
-    static const struct str names[] = { STR_INIT("mcp"), STR_INIT("sse"), STR_INIT("message"),
-                                        STR_INIT("messages") };
-    bool found = !part.len;
+    static const struct str names[] = {
+        STR_INIT("mcp"),     STR_INIT("sse"),    STR_INIT("message"), STR_INIT("messages"),
+        STR_INIT("api"),     STR_INIT("rpc"),    STR_INIT("http"),    STR_INIT("stream"),
+        STR_INIT("events"),  STR_INIT("server"), STR_INIT("servers"), STR_INIT("tools"),
+        STR_INIT("gateway"), STR_INIT("proxy"),  STR_INIT("public"),  STR_INIT("latest"),
+    };
+    bool found = !part.len || is_version(part);
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++)
         found = str_eq(part, names[i]);

@@ -2,8 +2,9 @@
  *
  * A path may be all that keeps others out, so the parts of it are not written down, however
  * they look, wherever something is a path: in requests, in the addresses for logins that are
- * made of it, in what a server says where its messages are to go. Parts that only name what
- * is there (mcp, sse, message, messages) stay. Knows nothing of texts that are no paths. */
+ * made of it, in what a server says where its messages are to go. Parts that are ordinary words
+ * of such paths (mcp, sse, api, messages, v1, …) stay. Knows nothing of texts that are no
+ * paths. */
 #ifndef TRACE_OWN_PATH_H
 #define TRACE_OWN_PATH_H
 

@@ -241,11 +241,46 @@ static void to_gap(struct record *r, struct str why)
     r->extra = STR_NONE;
 }
 
+/* What is written is not part of the recording, and nobody watches it. */
+struct aside {
+    struct redactor_watch *watch;
+    uint32_t marked;
+};
+
+static struct aside step_aside(struct redactor *r)
+{
+    struct aside a = { r->watch, r->search.marked };
+
+    r->watch = NULL;
+    r->marks.frozen = true;
+    return a;
+}
+
+static void step_back(struct redactor *r, const struct aside *a)
+{
+    r->marks.frozen = false;
+    r->search.marked = a->marked;
+    r->watch = a->watch;
+}
+
+/* Counts a client's message that is kept although it has something to redact. */
+static void count_kept(struct redactor *r, const struct record_message *m)
+{
+    struct aside a = step_aside(r);
+
+    r->requests_kept += redact_json(&r->json, m->msg, true) != REDACT_JSON_CLEAN;
+    step_back(r, &a);
+}
+
 static void clean_message(struct redactor *r, struct record *rec, const struct place *p)
 {
     struct record_message *m = &rec->message;
     struct str *const beside[] = { &m->event, &m->batch, &m->redacted };
 
+    if (r->keep_requests && m->dir == TO_SERVER) {
+        count_kept(r, m);
+        return;
+    }
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
         if (beside[i]->len) /* seldom */
             *beside[i] = clean_json(r, *beside[i], p);
@@ -406,25 +441,30 @@ bool redactor_finish(struct redactor *r, struct err *e)
     return put_held(r, r->held.len, e);
 }
 
-/* Scheme and host: people put keys into everything else. */
+/* Scheme and host, and a path of ordinary words: people put keys into everything else. */
 static struct str clean_url(struct redactor *r, struct str url, const struct place *p)
 {
     size_t host = str_find(url, '/') + 2, end = host;
     struct str rest;
     const char *at;
+    bool kept;
 
     while (end < url.len && !strchr("/?#", url.at[end]))
         end++;
     at = memrchr(url.at + host, '@', end - host);
     rest = str_skip(url, end);
-    if (!at && (rest.len < 2 || str_eq(rest, STR("/[REDACTED]"))))
+    kept = rest.len < 2 || str_eq(rest, STR("/[REDACTED]")) ||
+           (!r->whole_path && own_path_is_plain(rest) && !str_has(rest, STR("[REDACTED")));
+    if (!at && kept)
         return url;
     buf_clear(&r->text);
     buf_add(&r->text, str_n(url.at, host));
     if (at)
         host = (size_t)(at - url.at) + 1;
     buf_add(&r->text, str_n(url.at + host, end - host));
-    if (end < url.len)
+    if (kept)
+        buf_add(&r->text, rest);
+    else
         buf_add(&r->text, STR("/[REDACTED]"));
     tell(r, p, STR_NONE, MARKS_ANY);
     return arena_str(&r->arena, buf_str(&r->text));
@@ -726,28 +766,6 @@ static bool redactor_put(struct sink *self, const struct record *given, struct e
     clean_record(r, &rec);
     r->count++;
     return r->to->put(r->to, &rec, e) && ok;
-}
-
-/* What is written is not part of the recording, and nobody watches it. */
-struct aside {
-    struct redactor_watch *watch;
-    uint32_t marked;
-};
-
-static struct aside step_aside(struct redactor *r)
-{
-    struct aside a = { r->watch, r->search.marked };
-
-    r->watch = NULL;
-    r->marks.frozen = true;
-    return a;
-}
-
-static void step_back(struct redactor *r, const struct aside *a)
-{
-    r->marks.frozen = false;
-    r->search.marked = a->marked;
-    r->watch = a->watch;
 }
 
 void redactor_text(struct redactor *r, struct str text, struct buf *to)

@@ -37,6 +37,9 @@ struct redactor {
     struct learnt learnt;         /* what becomes known as a secret; anybody may add to it */
     struct redactor_watch *watch; /* may be NULL; borrowed */
     bool keep_url;                /* the server's address stays as it is */
+    bool whole_path;              /* no part of its path is kept, not even "/mcp" */
+    bool keep_requests;           /* messages of the client stay as they are; */
+    uint64_t requests_kept;       /* so many of them had something to redact */
     bool live;      /* text comes in pieces that may be put together: see redactor_finish() */
     uint64_t count; /* of records */
     struct secrets_search search;

@@ -371,7 +371,7 @@ def test_the_password_of_a_url_is_sent_and_never_told(upstream, record):
     assert program.client().post(call(1)).json["result"]["echo"] == "canary-pass-42"
     lines = recorded(program)
     assert "canary" not in program.file.read_text() + program.err + program.out + program.first
-    assert lines[0]["upstream"] == f"http://127.0.0.1:{server.port}/[REDACTED]"
+    assert lines[0]["upstream"] == f"http://127.0.0.1:{server.port}/mcp"
 
 
 @pytest.mark.parametrize("path", ["/zqkdhfpwoeirutyal/mcp", "/123456789012/mcp", "/mcp?key=zqkdhfpw", "/a1b2c3d4/sse?k=1234567", "/key"])

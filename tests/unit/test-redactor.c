@@ -317,10 +317,12 @@ static void of_an_address_the_host_is_kept(void **state)
 {
     static const char *const rows[][2] = {
         { "https://h.example/key/mcp?x=1#f", "https://h.example/[REDACTED]" },
-        { "https://u:p@h.example:8/", "https://h.example:8/[REDACTED]" },
+        { "https://u:p@h.example:8/", "https://h.example:8/" },
+        { "https://u:p@h.example/api/v1/mcp", "https://h.example/api/v1/mcp" },
+        { "https://h.example/mcp?x=1", "https://h.example/[REDACTED]" },
         { "http://h?key=1", "http://h/[REDACTED]" },
         { "HTTPS://h.example/KEY", "HTTPS://h.example/[REDACTED]" },
-        { "Https://u:p@h.example/", "Https://h.example/[REDACTED]" },
+        { "Https://u:p@h.example/", "Https://h.example/" },
         { "wss://h/key", "wss://h/[REDACTED]" },
         { "http://h/[REDACTED]", "http://h/[REDACTED]" },
         { "stdio://sh -c x/y", "stdio://sh -c x/y" },
@@ -374,7 +376,7 @@ static void the_path_of_the_server_is_not_told_by_requests(void **state)
     assert_line(&d, "{'type':'sse','stream':1,'event':'endpoint','data':'/key/messages'}",
                 "{'type':'sse','event':'endpoint','data':'/[REDACTED]/messages','stream':1}");
     assert_line(&d, HEADER(AT_ ",'upstream':'http://h/mcp'," TJ),
-                HEADER(AT_ ",'upstream':'http://h/[REDACTED]'," TJ));
+                HEADER(AT_ ",'upstream':'http://h/mcp'," TJ));
     assert_line(&d,
                 "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v','exchange':1}",
                 "{'type':'http','ev':'request','path':'/key/mcp','query':'k=v','exchange':1}");
