@@ -232,5 +232,5 @@ def test_rows_on_the_same_terminal_are_not_mixed_with_progress(mcpreel):
     said = watch([mcpreel, "show", "-", "id:1"], out_too=True)
     drawn = re.findall(rb"reading -  [0-9.]+ MB *\r( +\r|reading|)", said)
     assert drawn and all(drawn), drawn  # wiped or drawn again before anything else is said
-    rows = re.findall(rb"^(?:.*\r)? +\d+ +\d+\.\d+ +client +tools/call tool-0 +ok .*\r$", said, re.M)
+    rows = re.findall(rb"^(?:.*\r)? *\d+ +\d+\.\d+ +client +tools/call tool-0 +ok .*\r$", said, re.M)
     assert len(rows) == 14 * 2000
