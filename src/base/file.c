@@ -149,6 +149,18 @@ static bool remove_old(const struct sys *sys, const char *at, const char *path, 
            err_cannot(e, "write", path, errno);
 }
 
+/* Of a new file only its folder can be missing. */
+static bool cannot_create(struct err *e, const char *path, int errnum)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) : 0;
+
+    if (errnum != ENOENT || !folder)
+        return err_cannot(e, "write", path, errnum);
+    err_set(e, ERR_IO, "cannot write '%s': there is no folder '%.*s'", path, folder, path);
+    return err_hint(e, "make it first: mkdir -p '%.*s'", folder, path);
+}
+
 bool file_create_at(struct file *f, const struct sys *sys, const char *at, const char *path,
                     bool replace, struct err *e)
 {
@@ -164,7 +176,7 @@ bool file_create_at(struct file *f, const struct sys *sys, const char *at, const
     if (fd < 0 && errno == EEXIST)
         return exists_already(e, path);
     if (fd < 0)
-        return err_cannot(e, "write", path, errno);
+        return cannot_create(e, path, errno);
     *f = (struct file){ .sys = sys, .path = path, .fd = fd };
     return true;
 }

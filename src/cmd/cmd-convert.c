@@ -262,17 +262,13 @@ static int write_out(struct conversion *c, const struct convert_args *args, stru
 
 static bool choose_format(struct conversion *c, const struct convert_args *args, struct err *e)
 {
-    struct buf names;
-
     c->format = args->to;
     if (!c->format && !file_is_standard(args->output))
         c->format = format_by_path(str_z(args->output));
     if (c->format)
         return true;
     err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
-    err_hint(e, "say it with --to FORMAT: one of %s", pick_format_list(&names));
-    buf_release(&names);
-    return false;
+    return pick_format_hint(e, "--to");
 }
 
 /* The files in their order; standard input is there only once. */

@@ -10,4 +10,7 @@ bool pick_format_parse(void *field, const char *text, struct err *e);
 /* "recording, trace": those that can be written; `text` is the caller's to release. */
 const char *pick_format_list(struct buf *text);
 
+/* The hint for a name that says no format: the endings that do, and `option`. False. */
+bool pick_format_hint(struct err *e, const char *option);
+
 #endif

@@ -168,7 +168,22 @@ static bool check_name(const struct record_wish *wish, struct err *e)
     return true;
 }
 
-/* `file`: the name that was given, if one was. One that says nothing is that of a recording
+/* Whether a name ends in a dot and a word, as "x.csv" does and "v1.2" does not. */
+static bool has_extension(struct str path)
+{
+    struct str name = last_of_path(path), ext = name;
+
+    for (size_t dot; (dot = str_find(ext, '.')) < ext.len;)
+        ext = str_skip(ext, dot + 1);
+    if (ext.len + 1 >= name.len || !ext.len || ascii_is_digit(ext.at[0]))
+        return false;
+    for (size_t i = 0; i < ext.len; i++)
+        if (!ascii_is_alnum(ext.at[i]))
+            return false;
+    return true;
+}
+
+/* `file`: the name that was given, if one was. One without an extension is that of a recording
  * of our own. */
 static bool choose_format(struct record_place *p, const struct record_wish *wish,
                           const char *file, struct err *e)
@@ -176,6 +191,11 @@ static bool choose_format(struct record_place *p, const struct record_wish *wish
     p->format = wish->format;
     if (!p->format && file)
         p->format = format_by_path(str_z(file));
+    if (!p->format && file && has_extension(str_z(file))) {
+        err_set(e, ERR_USAGE,
+                "cannot record to '%s': its name does not say which format to write", file);
+        return pick_format_hint(e, "--format");
+    }
     if (!p->format)
         p->format = &recording_format;
     if (!p->format->put) {

@@ -140,6 +140,17 @@ static const char *reason(int errnum, const char *file)
     return uv_strerror(uv_translate_sys_error(errnum));
 }
 
+static bool cannot_start(int errnum, const char *command, struct err *e)
+{
+    if (errnum != ENOENT || strchr(command, '/'))
+        return err_set(e, ERR_PEER, "cannot start server '%s': %s", command,
+                       reason(errnum, command));
+    err_set(e, ERR_PEER, "cannot start server '%s': there is no such command in PATH", command);
+    return err_hint(e, strchr(command, ' ')
+                           ? "give the command and its arguments as separate words"
+                           : "install it, or give its path");
+}
+
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
                  child_exit_fn *fn, void *to, int *errnum, struct err *e)
 {
@@ -151,8 +162,7 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
     *errnum = spawn(c, l, argv, pipes);
     if (*errnum) {
         free(c);
-        return err_set(e, ERR_PEER, "cannot start server '%s': %s", argv[0],
-                       reason(*errnum, argv[0]));
+        return cannot_start(*errnum, argv[0], e);
     }
     c->news = watch_open(l, c->watchdog.line, look, c);
     watch_set(c->news, true, false);

@@ -197,7 +197,8 @@ def test_a_server_that_cannot_be_started(command, code, run, mcpreel, tmp_path):
     (tmp_path / "plain").write_text("not executable")
     ran = run([mcpreel, "record", "-o", "r.jsonl", "--", command], cwd=tmp_path)
     assert (ran.code, ran.out) == (code, b"")
-    assert ran.err.startswith(f"mcpreel: cannot start server '{command}': ".encode()) and ran.err.count(b"\n") == 1
+    assert ran.err.startswith(f"mcpreel: cannot start server '{command}': ".encode())
+    assert ran.err.count(b"\n") == (1 if "/" in command or command == "." else 2)  # where to look for it, too
     assert not (tmp_path / "r.jsonl").exists()
 
 
@@ -247,7 +248,7 @@ def test_what_exists_is_refused(what, force, run, mcpreel, tmp_path):
 
 def test_a_directory_that_is_not_there(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "-o", tmp_path / "no/r.jsonl", "--", "touch", tmp_path / "started"])
-    assert ran.code == 5 and ran.err.count(b"\n") == 1, ran
+    assert ran.code == 5 and b"there is no folder" in ran.err, ran
     assert not (tmp_path / "started").exists()
 
 

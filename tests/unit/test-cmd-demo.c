@@ -146,7 +146,8 @@ static void a_directory_that_is_not_there_is_the_systems_no(void **state)
     setup(&b);
     assert_int_equal(fixture_run(&b.with, "mcpreel demo -o /no/such/place/x.jsonl"), EXIT_IO);
     assert_str(buf_str(&b.with.err), STR("mcpreel: cannot write '/no/such/place/x.jsonl': "
-                                         "No such file or directory\n"));
+                                         "there is no folder '/no/such/place'\n"
+                                         "  make it first: mkdir -p '/no/such/place'\n"));
     done(&b);
 }
 

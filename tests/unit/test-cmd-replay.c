@@ -312,7 +312,8 @@ static void how_it_went_is_reported(void **state)
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", REPORT);
     check(PROGRAM_WORDS("-q", "replay", "--report", "no/report", "file"), ASK("1", "b", "1"), 5,
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n",
-          "mcpreel: cannot write 'no/report': No such file or directory\n");
+          "mcpreel: cannot write 'no/report': there is no folder 'no'\n"
+          "  make it first: mkdir -p 'no'\n");
 }
 
 static void a_cassette_is_served_as_its_recorder_does(void **state)

@@ -202,7 +202,7 @@ static void what_stands_in_the_way_is_told_at_once(void **state)
     unlink("link");
     assert_refused(".", true, ERR_USAGE, "cannot write '.': it is a directory, not a file");
     assert_refused("missing/file", false, ERR_IO,
-                   "cannot write 'missing/file': No such file or directory");
+                   "cannot write 'missing/file': there is no folder 'missing'");
     assert_int_equal(scratch_count("."), 1);
 }
 

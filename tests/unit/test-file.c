@@ -394,9 +394,9 @@ static void a_file_that_cannot_be_made_says_why(void **state)
 {
     (void)state;
     assert_not_created(&sys_real, "missing/file", false, ERR_IO,
-                       "cannot write 'missing/file': No such file or directory");
+                       "cannot write 'missing/file': there is no folder 'missing'");
     assert_not_created(&sys_real, "missing/file", true, ERR_IO,
-                       "cannot write 'missing/file': No such file or directory");
+                       "cannot write 'missing/file': there is no folder 'missing'");
     assert_not_created(&sys_real, "", false, ERR_IO,
                        "cannot write '': No such file or directory");
 }
