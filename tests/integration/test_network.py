@@ -79,7 +79,7 @@ def recording(tmp_path):
 # What a file holds may look like an address; nobody goes there.
 @pytest.mark.parametrize("words", [
     "version", "help record", "formats", "completion bash", "check q.jsonl", "check --secrets q.jsonl", "check --fix q.jsonl", "show q.jsonl",
-    "show --json q.jsonl", "inspect q.jsonl", "inspect --json q.jsonl", "convert q.jsonl -o c.json", "convert q.jsonl -o t.trace.jsonl",
+    "list .", "show --json q.jsonl", "inspect q.jsonl", "inspect --json q.jsonl", "convert q.jsonl -o c.json", "convert q.jsonl -o t.trace.jsonl",
     "convert q.jsonl -o z.jsonl.gz", "redact q.jsonl -o clean.jsonl", "demo -o d.jsonl", "replay q.jsonl", "record -o s.jsonl -- cat"])
 def test_commands_that_need_no_network_do_not_touch_it(mcpreel, traced, recording, run, tmp_path, words):
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
