@@ -359,6 +359,13 @@ bool stream_abandoned(const struct stream *s)
     return !s->file && poll(&fd, 1, 0) == 1;
 }
 
+bool stream_pending(const struct stream *s)
+{
+    struct pollfd fd = { .fd = s->fd, .events = POLLIN };
+
+    return poll(&fd, 1, 0) == 1;
+}
+
 bool stream_severed(const struct stream *s)
 {
     struct pollfd fd = { .fd = s->fd };

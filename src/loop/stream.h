@@ -52,6 +52,10 @@ void stream_finish(struct stream *s);
  * tell by itself. There may still be something to read. */
 bool stream_abandoned(const struct stream *s);
 
+/* Whether there is something to read that was not handed over yet, or the end. Not for files.
+ */
+bool stream_pending(const struct stream *s);
+
 /* Whether it is broken both ways, which who neither reads nor writes is not told. */
 bool stream_severed(const struct stream *s);
 

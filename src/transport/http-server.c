@@ -17,6 +17,8 @@ enum {
     AWAY_FEW = 8,
     LOOK_MS = 20,      /* between looks whether those who are not read are still there */
     FAREWELL_MS = 200, /* for those who have been told that we end */
+    SILENT_MS = 250,   /* after that a connection without a byte may be closed for another */
+    RELIEF_MS = 50,    /* between looks for these, while nobody else is taken */
     TICK_MIN_MS = 5,
     TICK_MAX_MS = 1000,
 };
@@ -24,9 +26,11 @@ enum {
 /* A client. It is taken off the lists and freed from the loop only: so whoever walks a list
  * may call others meanwhile. */
 struct guest {
-    struct guest *next, **back;           /* all of them */
-    struct guest *next_deaf, **back_deaf; /* who are not read; `back_deaf` NULL: is */
+    struct guest *next, **back;               /* all of them */
+    struct guest *next_deaf, **back_deaf;     /* who are not read; `back_deaf` NULL: is */
+    struct guest *next_silent, **back_silent; /* see `silent`; `back_silent` NULL: it is not */
     struct guest *next_due;
+    int64_t since_ms; /* when it came */
     struct http_server *server;
     struct stream *stream; /* NULL once it is closed */
     bool due, lost;
@@ -38,13 +42,17 @@ struct guest {
 struct http_server {
     struct loop *loop;
     struct listener *listener; /* NULL once we are stopping */
-    struct timer *tick, *look, *soon, *grace;
+    struct timer *tick, *look, *soon, *grace, *relief;
     struct http_conn_house house;
     struct url_authority self;
     char host[LISTENER_ADDRESS + 256];
     struct guest *guests, *deaf, *due;
+    /* The connections that have not sent a byte, the oldest first. Where there is no room for
+     * another one they are closed, once they are SILENT_MS old. */
+    struct guest *silent, **silent_end;
     size_t count, max;
-    size_t away; /* of `count`, those who take nobody's place */
+    size_t away;   /* of `count`, those who take nobody's place */
+    size_t inside; /* the others, as far as they are open */
     uint64_t last_number;
     unsigned tick_ms;
     bool full; /* nobody else is taken, not even to be told so */
@@ -91,6 +99,28 @@ static void set_deaf(struct guest *g, bool deaf)
     g->back_deaf = NULL;
 }
 
+static void add_silent(struct guest *g)
+{
+    struct http_server *s = g->server;
+
+    g->next_silent = NULL;
+    g->back_silent = s->silent_end;
+    *s->silent_end = g;
+    s->silent_end = &g->next_silent;
+}
+
+static void end_silence(struct guest *g)
+{
+    if (!g->back_silent)
+        return;
+    *g->back_silent = g->next_silent;
+    if (g->next_silent)
+        g->next_silent->back_silent = g->back_silent;
+    else
+        g->server->silent_end = g->back_silent;
+    g->back_silent = NULL;
+}
+
 static void do_write(void *at, struct str bytes)
 {
     struct guest *g = at;
@@ -131,7 +161,9 @@ static void do_close(void *at, bool reset)
     else
         stream_close(g->stream);
     g->stream = NULL;
+    g->server->inside -= !g->away;
     set_deaf(g, false);
+    end_silence(g);
     make_due(g);
 }
 
@@ -163,6 +195,7 @@ static void on_data(void *to, struct str bytes)
 {
     struct guest *g = to;
 
+    end_silence(g);
     http_conn_feed(&g->conn, bytes);
 }
 
@@ -200,10 +233,43 @@ static size_t away_max(const struct http_server *s)
     return s->max > 2 * AWAY_MAX ? AWAY_MAX : AWAY_FEW;
 }
 
+/* The connection that was silent longest, if it may be closed. One whose bytes have come, and
+ * were not read yet, may not. */
+static struct guest *find_silent(const struct http_server *s, bool away)
+{
+    int64_t before = clock_mono_us() / 1000 - SILENT_MS;
+
+    for (struct guest *g = s->silent; g && g->since_ms <= before; g = g->next_silent)
+        if (g->away == away && !stream_pending(g->stream))
+            return g;
+    return NULL;
+}
+
+/* Closes one connection, so that another one has its place. */
+static bool close_silent(struct http_server *s, bool away)
+{
+    struct guest *g = find_silent(s, away);
+
+    if (g)
+        http_conn_lost(&g->conn);
+    return g;
+}
+
+static void on_relief(void *to)
+{
+    struct http_server *s = to;
+
+    while (s->full && close_silent(s, true))
+        ; /* each is freed from the loop, which takes others then */
+    if (s->full)
+        timer_set(s->relief, RELIEF_MS);
+}
+
 static void free_guest(struct guest *g)
 {
     struct http_server *s = g->server;
 
+    end_silence(g);
     *g->back = g->next;
     if (g->next)
         g->next->back = g->back;
@@ -247,14 +313,19 @@ static void on_connection(void *to, struct stream *stream, bool scarce)
     stream_hold(stream);
     stream_read(stream, true);
     http_conn_init(&g->conn, &s->house, g, ++s->last_number);
-    if (scarce || s->count - s->away > s->max) {
-        g->away = true;
+    g->since_ms = clock_mono_us() / 1000;
+    g->away = (scarce || s->inside >= s->max) && !close_silent(s, false);
+    add_silent(g);
+    if (g->away) {
         s->away++;
         http_conn_turn_away(&g->conn);
+    } else {
+        s->inside++;
     }
     if (s->away >= away_max(s)) {
         s->full = true;
         listener_pause(s->listener, true);
+        timer_set(s->relief, RELIEF_MS);
     }
 }
 
@@ -365,6 +436,8 @@ bool http_server_open(struct http_server **out, struct loop *l,
     s->tick = timer_new(l, on_tick, s);
     s->look = timer_new(l, on_look, s);
     s->soon = timer_new(l, on_soon, s);
+    s->relief = timer_new(l, on_relief, s);
+    s->silent_end = &s->silent;
     learn_self(s, config->host);
     *out = s;
     return true;
@@ -419,6 +492,7 @@ void http_server_close(struct http_server *s)
     timer_close(s->look);
     timer_close(s->soon);
     timer_close(s->grace);
+    timer_close(s->relief);
     http_conn_house_release(&s->house);
     free(s);
 }

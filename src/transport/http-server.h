@@ -3,7 +3,8 @@
  * Listens, and makes exchanges of what comes; keeps connections alive, takes pipelined
  * requests one after the other, refuses what cannot be read in one way only, and gives
  * those who are slow a limited time. An answer under way may be silent for ever; that its
- * client has gone is noticed all the same.
+ * client has gone is noticed all the same. Where there is no descriptor for another connection,
+ * one that has not sent a byte for a while is closed for it.
  *
  * Knows no policy: whom a request is for and whose page sent it is told, not judged. */
 #ifndef TRANSPORT_HTTP_SERVER_H

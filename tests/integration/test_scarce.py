@@ -150,3 +150,30 @@ def test_without_a_descriptor_for_the_server_its_client_is_told(mcpreel, tmp_pat
         assert other.head().status == 200
     finally:
         program.close()
+
+
+SILENT = 300  # connections that never send a byte
+
+
+def test_silent_connections_do_not_keep_others_waiting(crowded):
+    """Who asks for something is served or told 503, and who has begun to ask is not closed for those who are silent."""
+    begun = crowded.client()
+    begun.send(b"OPTIONS /mcp HT")
+    silent = [crowded.client() for _ in range(SILENT)]
+    try:
+        client = crowded.client()
+        crowded.ask(client)
+        assert client.head().status in (200, 503)
+        begun.send(b"TP/1.1\r\nHost: localhost\r\n\r\n")
+        assert begun.head().status
+        deadline = time.monotonic() + WAIT
+        while True:
+            served = crowded.client()
+            crowded.ask(served)
+            if status_of(served) == 200:
+                break
+            assert time.monotonic() < deadline
+    finally:
+        for one in silent:
+            one.close()
+    assert crowded.stop() == 0, crowded.err
