@@ -124,10 +124,14 @@ static const struct option record_options[] = {
 };
 
 /* There is one server, wherever its clients are. */
-static bool check_one(const struct remote *server, bool has_command, struct err *e)
+static bool check_one(const struct record_args *args, const struct remote *server,
+                      bool has_command, struct err *e)
 {
-    return !(server->url && has_command) ||
-           err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
+    if (!server->url || !has_command)
+        return true;
+    if (args->remote.target && args->target_stdio)
+        return err_set(e, ERR_USAGE, "'--target' and '--target-stdio' are mutually exclusive");
+    return err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
 }
 
 /* A URL where a command is expected is a mistake with an easy remedy. */
@@ -169,6 +173,8 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     if (how->server_count)
         return true;
     err_set(e, ERR_USAGE, "no server to record");
+    if (args->listening.port || args->target_env.count)
+        return err_hint(e, "Provide either '--target URL' or '--target-stdio COMMAND'");
     return err_hint(e, "say how to start it: mcpreel record -o session.jsonl [--] COMMAND "
                        "ARGS…\nor where it is: --url URL");
 }
@@ -276,7 +282,8 @@ static int record_at(const struct app *app, struct record_place *place,
 {
     struct record_front_settings front = { .at = http->at,
                                            .listening = http->listening,
-                                           .max_servers = (size_t)args->max_servers };
+                                           .max_servers = (size_t)args->max_servers,
+                                           .seed = args->target_stdio != NULL };
 
     if (how->server)
         return http->listens ? record_front_run(app, place, how, &front, e)
@@ -374,7 +381,7 @@ static int record_from(const struct app *app, const struct record_args *args,
     int code = EXIT_USAGE;
 
     if (listening_choose(&args->listening, usual, &http->at, &http->listens, e) &&
-        check_one(http->server, has_command, e) && check_sides(in, http, e) &&
+        check_one(args, http->server, has_command, e) && check_sides(in, http, e) &&
         remote_may_lend(http->server, listening_is_open(http->listening, &http->at), e) &&
         (how.url || find_server(&how, args, in, &a, e))) {
         struct app_unheld unheld;

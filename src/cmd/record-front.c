@@ -367,7 +367,8 @@ int record_front_run(const struct app *app, struct record_place *place,
                      const struct record_front_settings *front, struct err *e)
 {
     struct http_front_options options = { .max_servers = front->max_servers,
-                                          .random = random_bytes };
+                                          .random = random_bytes,
+                                          .seed = front->seed };
     struct sessions s = { .no_server = 0 };
     int code;
 

@@ -14,6 +14,7 @@ struct record_front_settings {
     struct listen at;
     const struct listening_args *listening; /* borrowed */
     size_t max_servers;
+    bool seed; /* as mcp-recorder (engine/http-front.h) */
 };
 
 /* Until a signal ends it, which is how it is meant to end: 0 then. Else why there was no

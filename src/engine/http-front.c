@@ -470,10 +470,14 @@ static void hear_post(struct http_front *f, const struct front_ask *q)
         .code = MCP_INVALID_REQUEST,
         .text = STR_INIT("a member stands there twice, or does not belong there"),
     };
+    struct http_verdict dead = no(BAD_GATEWAY, STR("Transport error: the server has ended"));
     struct front_server *s;
 
     if (tells_nobody(f, q)) {
-        accept(f, q);
+        if (f->options.seed && !f->servers.running)
+            refuse(f, q->exchange, &dead, STR_NONE);
+        else
+            accept(f, q);
         return;
     }
     s = server_for(f, q);
@@ -554,11 +558,13 @@ static void hear_posted(struct http_front *f, const struct front_ask *q)
     pass_values(f, s, s->sse->exchange);
 }
 
+/* Without a session only for `seed`. */
 static void hear_delete(struct http_front *f, const struct front_ask *q)
 {
     struct http_verdict v = http_rules_no_session();
 
-    end_server(f, front_servers_of(&f->servers, q->session), &v);
+    if (q->session)
+        end_server(f, front_servers_of(&f->servers, q->session), &v);
     http_answer_start(&f->turns.answer, STR_NONE, STR_NONE);
     http_answer_send(&f->turns.answer, q->exchange, OK, STR_NONE);
 }
@@ -581,6 +587,11 @@ static struct http_verdict judge(struct http_front *f, const struct front_ask *q
     return http_rules_judge(&rules, &q->call, &f->arena);
 }
 
+static bool is_bare_delete(const struct front_ask *q)
+{
+    return q->call.state == SESSION_NONE && str_eq(q->call.method, STR("DELETE"));
+}
+
 static void hear_request(struct http_front *f, const struct event *ev)
 {
     struct http_verdict v = no(NOT_FOUND, STR("Not Found"));
@@ -589,6 +600,8 @@ static void hear_request(struct http_front *f, const struct event *ev)
     front_ask_read(&q, ev, &f->servers.ids, &f->json, &f->arena);
     if (f->closed)
         v = no(UNAVAILABLE, STR(RECORD_WHY_ENDED));
+    else if (f->options.seed && is_bare_delete(&q))
+        v.status = 0;
     else if (front_ask_is_ours(ev->request->path))
         v = judge(f, &q);
     if (v.status)

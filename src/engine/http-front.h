@@ -33,6 +33,9 @@
 struct http_front_options {
     size_t max_servers;
     void (*random)(void *to, size_t size); /* bytes nobody can guess, for session ids */
+    /* As mcp-recorder: a DELETE without a session is answered 200, and a notification without
+     * one 502 if no server is left. */
+    bool seed;
 };
 
 /* Whether the servers speak the era without sessions. */

@@ -464,6 +464,31 @@ def test_the_recording_is_played_over_http_and_on_stdio(record, mcpreel, tmp_pat
     assert [json.loads(line) for line in ran.stdout.splitlines()][1:] == heard
 
 
+@pytest.mark.parametrize("spelling,deleted,told", [("--target-stdio", 200, 502), ("--upstream", 400, 202)])
+def test_with_mcp_recorders_spelling_its_statuses(mcpreel, tmp_path, server, spelling, deleted, told):
+    """A DELETE without a session, and a notification when the server has ended."""
+    program = Program([mcpreel, "record", spelling, " ".join(map(str, server)), "--listen", "0", "--output", tmp_path / "r.jsonl"])
+    try:
+        client = program.client()
+        client.ask(method="DELETE")
+        assert client.answer().status == deleted
+        assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}).status == 202
+        assert client.post(tool(1, "die")).status == 502
+        assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}).status == told
+        assert program.stop() == 0, program.err
+    finally:
+        program.close()
+
+
+@pytest.mark.parametrize("words,says", [
+    (["--target", "http://127.0.0.1:1/", "--target-stdio", "a"], "'--target' and '--target-stdio' are mutually exclusive"),
+    (["--port", "5555"], "Provide either '--target URL' or '--target-stdio COMMAND'"),
+])
+def test_with_mcp_recorders_spelling_its_words(mcpreel, tmp_path, words, says):
+    ran = subprocess.run([mcpreel, "record", "--output", tmp_path / "r.json", *words], capture_output=True, text=True, timeout=WAIT)
+    assert (ran.returncode, ran.stdout) == (2, "") and says in ran.stderr
+
+
 def test_mcp_recorders_own_command_line(mcpreel, tmp_path, server):
     """Word for word, with the port that it gives as an example in use or not: so with one of our own."""
     command = " ".join(os.fspath(word) for word in server)
