@@ -149,6 +149,8 @@ void show_json_message(struct buf *to, const struct operation_event *ev, int64_t
     add_known(&o, STR("took_us"), ev->message->role == ROLE_ANSWER ? ev->op->own_us : -1);
     json_out_key_int(&o, STR("bytes"),
                      (int64_t)(message ? json_raw(r->message.msg).len : r->bytes.bytes.len));
+    if (!message && r->has & HAS_COUNT)
+        json_out_key_int(&o, STR("count"), (int64_t)r->bytes.count);
     if (whole)
         add_payload(&o, r);
     json_out_end_object(&o);
@@ -181,6 +183,8 @@ void show_json_record(struct buf *to, const struct record *r, int64_t us)
     add_known(&o, STR("us"), us);
     if (r->kind == RECORD_STDERR)
         json_out_key_str(&o, STR("text"), r->bytes.bytes);
+    if (r->kind == RECORD_SSE && r->has & HAS_COUNT)
+        json_out_key_int(&o, STR("count"), (int64_t)r->sse.count);
     if (r->kind == RECORD_HTTP_REQUEST) {
         json_out_key_text(&o, STR("method"), r->http.method);
         json_out_key_text(&o, STR("path"), r->http.path);

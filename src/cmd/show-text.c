@@ -439,6 +439,15 @@ static struct str other_members(struct json_val params, struct str subject, stru
     return text;
 }
 
+/* The bytes of a line that is no message, or how many lines the record stands for. */
+static struct str noise_text(const struct record *r, struct arena *a)
+{
+    if (!(r->has & HAS_COUNT))
+        return r->bytes.bytes;
+    return arena_printf(a, "%llu more lines, %llu bytes", (unsigned long long)r->bytes.count,
+                        (unsigned long long)r->bytes.count_bytes);
+}
+
 struct str show_text_arguments(const struct operation_event *ev, struct arena *a)
 {
     const struct record *r = ev->record;
@@ -447,7 +456,7 @@ struct str show_text_arguments(const struct operation_event *ev, struct arena *a
     struct str method;
 
     if (r->kind != RECORD_MESSAGE)
-        return clip(r->bytes.bytes);
+        return clip(noise_text(r, a));
     params = json_get(r->message.msg, STR("params"));
     method = json_text(json_get(r->message.msg, STR("method")), a);
     if (!method.len || json_type(params) != JSON_OBJECT)
@@ -558,11 +567,12 @@ void show_text_message(struct buf *to, const struct operation_event *ev, int64_t
     if (r->kind != RECORD_MESSAGE) {
         size_t from = to->len;
 
-        term_escape_cut(to, r->bytes.bytes, l->name);
+        term_escape_cut(to, noise_text(r, &a), l->name);
         pad(to, from, l->name);
         buf_printf(to, "%*s", (int)l->took, "");
         add_size(to, r->bytes.bytes.len, l);
         buf_add_ch(to, '\n');
+        arena_release(&a);
         return;
     }
     buf_init(&about, 4 * OPERATION_TEXT);
@@ -609,7 +619,10 @@ static void add_record(struct buf *to, const struct record *r)
             buf_printf(to, ": %.*s", STR_ARG(r->proc.why));
         break;
     case RECORD_SSE:
-        buf_add(to, r->sse.comment.at ? r->sse.comment : r->sse.event);
+        if (r->has & HAS_COUNT)
+            buf_printf(to, "%llu more comments", (unsigned long long)r->sse.count);
+        else
+            buf_add(to, r->sse.comment.at ? r->sse.comment : r->sse.event);
         break;
     case RECORD_GAP:
         buf_printf(to, "%llu messages are missing: %.*s", (unsigned long long)r->gap.messages,

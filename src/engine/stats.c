@@ -531,6 +531,17 @@ static bool is_fault(const struct record *r)
            (!str_eq(h->by, STR("server")) && !str_eq(h->why, STR(RECORD_WHY_ENDED)));
 }
 
+/* A record may stand for several lines. */
+static void see_noise(struct stats *s, const struct record *r)
+{
+    enum stats_odd what =
+        r->bytes.from_to == TO_CLIENT ? STATS_SERVER_NOISE : STATS_CLIENT_NOISE;
+
+    find_odd_text(s, what, r, r->bytes.bytes);
+    if (r->has & HAS_COUNT && r->bytes.count)
+        s->odd[what].count = sum(s->odd[what].count, r->bytes.count - 1);
+}
+
 static void see_line(struct stats *s, const struct record *r)
 {
     switch (r->kind) {
@@ -542,9 +553,7 @@ static void see_line(struct stats *s, const struct record *r)
         break;
     case RECORD_RAW:
         if (grouping_is_noise(&s->grouping, r))
-            find_odd_text(
-                s, r->bytes.from_to == TO_CLIENT ? STATS_SERVER_NOISE : STATS_CLIENT_NOISE, r,
-                r->bytes.bytes);
+            see_noise(s, r);
         break;
     case RECORD_STDERR:
         see_stderr(s, r->bytes.bytes);

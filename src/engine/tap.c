@@ -1,6 +1,19 @@
 #include "engine/tap.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
+
 enum { STDIO_CONN = 1 }; /* one process, one connection */
+
+enum noise_kind { NOISE_NONE, NOISE_COMMENT, NOISE_FROM_CLIENT, NOISE_FROM_SERVER };
+
+/* The noise of one kind in one place. */
+struct tap_noise {
+    struct record like; /* its place and direction */
+    uint64_t kept;      /* records of their own */
+    uint64_t count, bytes;
+};
 
 static bool take_in(struct sink *self, const struct record *r, struct err *e);
 
@@ -10,13 +23,125 @@ void tap_init(struct tap *t, struct sink *to)
     intake_init(&t->intake);
     pairing_init(&t->pairs);
     facts_init(&t->facts);
+    map_init(&t->noise);
 }
 
 void tap_release(struct tap *t)
 {
+    for (struct map_entry *e = NULL; (e = map_next(&t->noise, e));)
+        free(e->value);
+    map_release(&t->noise);
     intake_release(&t->intake);
     pairing_release(&t->pairs);
     facts_release(&t->facts);
+}
+
+static enum noise_kind noise_kind(const struct record *r)
+{
+    if (r->kind == RECORD_SSE && r->sse.comment.at)
+        return NOISE_COMMENT;
+    if (r->kind != RECORD_RAW || r->bytes.by.at ||
+        !(str_eq(r->bytes.why, STR(INTAKE_NOT_JSON)) ||
+          str_eq(r->bytes.why, STR(INTAKE_NOT_JSON_RPC))))
+        return NOISE_NONE;
+    return r->bytes.from_to == TO_SERVER ? NOISE_FROM_CLIENT : NOISE_FROM_SERVER;
+}
+
+struct noise_key {
+    uint64_t kind, on_http, number;
+};
+
+static struct noise_key noise_key(const struct record *r, enum noise_kind kind)
+{
+    bool on_http = r->has & HAS_EXCHANGE;
+
+    return (struct noise_key){ kind, on_http, on_http ? r->exchange : r->conn };
+}
+
+static struct str key_text(const struct noise_key *key)
+{
+    return str_n((const char *)key, sizeof *key);
+}
+
+/* One record for what was counted. */
+static bool put_counted(struct tap *t, struct tap_noise *n, int64_t us, struct err *e)
+{
+    struct record r = n->like;
+
+    if (!n->count)
+        return true;
+    r.us = us;
+    r.has |= HAS_COUNT;
+    if (r.kind == RECORD_SSE)
+        r.sse = (struct record_sse){ .comment = STR(""),
+                                     .count = n->count,
+                                     .count_bytes = n->bytes };
+    else
+        r.bytes = (struct record_bytes){ .from_to = r.bytes.from_to,
+                                         .bytes = STR(""),
+                                         .why = STR("too many to be kept"),
+                                         .count = n->count,
+                                         .count_bytes = n->bytes };
+    n->count = n->bytes = 0;
+    return t->to->put(t->to, &r, e);
+}
+
+static bool put_noise(struct tap *t, const struct record *r, enum noise_kind kind,
+                      struct err *e)
+{
+    struct noise_key key = noise_key(r, kind);
+    struct tap_noise *n = map_get(&t->noise, key_text(&key));
+
+    if (!n) {
+        n = mem_new(struct tap_noise);
+        map_put(&t->noise, key_text(&key), n);
+    }
+    if (n->kept < TAP_NOISE_KEPT) {
+        n->kept++;
+        return t->to->put(t->to, r, e);
+    }
+    n->like = *r;
+    n->count++;
+    n->bytes += kind == NOISE_COMMENT ? r->sse.comment.len : r->bytes.bytes.len;
+    return n->count < TAP_NOISE_COUNTED || put_counted(t, n, r->us, e);
+}
+
+static bool ends_place(const struct record *r)
+{
+    return r->kind == RECORD_HTTP_END || (r->kind == RECORD_PROC && !(r->has & HAS_EXCHANGE));
+}
+
+/* Before a record that has its place in the order of what was counted. */
+static bool put_counted_at(struct tap *t, const struct record *r, struct err *e)
+{
+    bool ok = true;
+
+    if (r->kind == RECORD_STDERR || r->kind == RECORD_GAP || r->kind == RECORD_RAW)
+        return true;
+    for (enum noise_kind k = NOISE_COMMENT; k <= NOISE_FROM_SERVER; k++) {
+        struct noise_key key = noise_key(r, k);
+        struct tap_noise *n = map_get(&t->noise, key_text(&key));
+
+        if (!n)
+            continue;
+        ok = put_counted(t, n, r->us, e) && ok;
+        if (ends_place(r))
+            free(map_remove(&t->noise, key_text(&key)));
+    }
+    return ok;
+}
+
+/* Every record goes out here, but for the header and the footer. */
+static bool put_out(struct tap *t, const struct record *r, struct err *e)
+{
+    enum noise_kind kind = noise_kind(r);
+    bool ok = true;
+
+    if (kind != NOISE_NONE)
+        return put_noise(t, r, kind, e);
+    if (t->noise.count)
+        ok = put_counted_at(t, r, e);
+    return t->to->put(t->to, r, e) && ok;
 }
 
 static struct record record_at(enum record_kind kind, struct tap_time now)
@@ -92,7 +217,7 @@ static bool take_in(struct sink *self, const struct record *bare, struct err *e)
         if (r.message.as->kind == MCP_REQUEST && !r.message.batch.len)
             t->asks = json_raw(r.message.as->id);
     }
-    return t->to->put(t->to, &r, e);
+    return put_out(t, &r, e);
 }
 
 bool tap_line(struct tap *t, enum record_dir dir, struct str line, struct tap_time now,
@@ -132,7 +257,7 @@ bool tap_around(struct tap *t, const struct tap_place *at, struct record *r,
 {
     put_into_place(r, at, now);
     scope_see(&t->pairs.scope, r);
-    return t->to->put(t->to, r, e);
+    return put_out(t, r, e);
 }
 
 bool tap_too_long(struct tap *t, enum record_dir dir, uint64_t bytes, struct tap_time now,
@@ -144,7 +269,7 @@ bool tap_too_long(struct tap *t, enum record_dir dir, uint64_t bytes, struct tap
     r.gap = (struct record_gap){
         .from_to = dir, .messages = 1, .bytes = bytes, .why = STR("too long to be kept")
     };
-    return t->to->put(t->to, &r, e);
+    return put_out(t, &r, e);
 }
 
 bool tap_stderr(struct tap *t, struct str bytes, struct tap_time now, struct err *e)
@@ -152,7 +277,7 @@ bool tap_stderr(struct tap *t, struct str bytes, struct tap_time now, struct err
     struct record r = record_at(RECORD_STDERR, now);
 
     r.bytes.bytes = bytes;
-    return t->to->put(t->to, &r, e);
+    return put_out(t, &r, e);
 }
 
 bool tap_started(struct tap *t, struct tap_time now, struct err *e)
@@ -160,7 +285,7 @@ bool tap_started(struct tap *t, struct tap_time now, struct err *e)
     struct record r = record_at(RECORD_PROC, now);
 
     r.proc.event = STR("start");
-    return t->to->put(t->to, &r, e);
+    return put_out(t, &r, e);
 }
 
 bool tap_exited(struct tap *t, int code, int signum, struct str why, struct tap_time now,
@@ -177,7 +302,7 @@ bool tap_exited(struct tap *t, int code, int signum, struct str why, struct tap_
         r.has |= HAS_EXIT_CODE;
         r.proc.exit_code = code;
     }
-    return t->to->put(t->to, &r, e);
+    return put_out(t, &r, e);
 }
 
 static struct str known(const struct buf *fact)
@@ -188,7 +313,10 @@ static struct str known(const struct buf *fact)
 bool tap_end(struct tap *t, int exit_code, struct tap_time now, struct err *e)
 {
     struct record r = record_at(RECORD_FOOTER, now);
+    bool ok = true;
 
+    for (struct map_entry *n = NULL; (n = map_next(&t->noise, n));)
+        ok = put_counted(t, n->value, now.us, e) && ok;
     r.has = HAS_US | HAS_TOTALS | HAS_EXIT_CODE | HAS_ERRORS;
     r.footer = (struct record_footer){
         .messages = t->seq,
@@ -201,5 +329,5 @@ bool tap_end(struct tap *t, int exit_code, struct tap_time now, struct err *e)
         .server_info = known(&t->facts.server_info),
         .client_info = known(&t->facts.client_info),
     };
-    return t->to->put(t->to, &r, e);
+    return t->to->put(t->to, &r, e) && ok;
 }

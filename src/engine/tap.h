@@ -3,7 +3,13 @@
  * Takes whole lines and what else is seen of a session, makes one record of each,
  * numbers them, measures latencies and keeps count. Does no I/O and knows no
  * format: the records go to a sink. That the sink fails is told, and is no reason
- * to stop: the next record may find the disk healthy again. */
+ * to stop: the next record may find the disk healthy again.
+ *
+ * Comments of a stream, and lines that are no JSON-RPC message, would take up many times their
+ * size in a file. Of each exchange (on stdio: of each direction of a process) the first
+ * TAP_NOISE_KEPT are records of their own; the others are counted, and one record with their
+ * number and size is made before the next message or event of the exchange, at its end, and
+ * after every TAP_NOISE_COUNTED. */
 #ifndef ENGINE_TAP_H
 #define ENGINE_TAP_H
 
@@ -11,6 +17,8 @@
 #include "trace/intake.h"
 #include "trace/pairing.h"
 #include "trace/record.h"
+
+enum { TAP_NOISE_KEPT = 32, TAP_NOISE_COUNTED = 4096 };
 
 struct tap_time {
     int64_t us;      /* monotonic, since the start */
@@ -32,6 +40,7 @@ struct tap {
     struct intake intake;
     struct pairing pairs;
     struct facts facts;
+    struct map noise; /* kind and place to struct tap_noise */
     struct tap_time now;
     uint64_t seq, messages[2], errors;
     struct str asks; /* the id of the text taken in last, as JSON, if that was one request */

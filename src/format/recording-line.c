@@ -88,6 +88,8 @@ static const struct member raw_members[] = {
     { NAMED("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
     { NAMED("by"), MEMBER_TEXT, AT(bytes.by), 0, false, 0 },
+    { NAMED("count"), MEMBER_COUNT, AT(bytes.count), HAS_COUNT, false, 0 },
+    { NAMED("bytes"), MEMBER_COUNT, AT(bytes.count_bytes), HAS_COUNT, false, 0 },
     { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, true, 0 },
     { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,
@@ -146,6 +148,8 @@ static const struct member sse_members[] = {
     { NAMED("retry"), MEMBER_COUNT, AT(sse.retry), HAS_RETRY, false, 0 },
     { NAMED("data"), MEMBER_TEXT, AT(sse.data), 0, false, 0 },
     { NAMED("comment"), MEMBER_TEXT, AT(sse.comment), 0, false, 0 },
+    { NAMED("count"), MEMBER_COUNT, AT(sse.count), HAS_COUNT, false, 0 },
+    { NAMED("bytes"), MEMBER_COUNT, AT(sse.count_bytes), HAS_COUNT, false, 0 },
     END,
 };
 

@@ -1,6 +1,7 @@
 #include "trace/array.h"
 
 #include "base/hash.h"
+#include "trace/moment.h"
 
 struct place {
     uint64_t id;
@@ -42,7 +43,8 @@ bool array_see(struct array_watch *w, const struct record *r)
     bool missing;
 
     if (r->kind == RECORD_RAW) {
-        w->lanes[r->bytes.from_to].raw++;
+        l = &w->lanes[r->bytes.from_to];
+        l->raw = moment_add(l->raw, r->has & HAS_COUNT ? (int64_t)r->bytes.count : 1);
         return false;
     }
     l = &w->lanes[r->message.dir];

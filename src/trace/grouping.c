@@ -585,7 +585,7 @@ static void set_status(struct grouping *g, struct scope_reach exchange, uint64_t
 
 bool grouping_is_noise(const struct grouping *g, const struct record *r)
 {
-    if (!r->bytes.bytes.len || r->bytes.by.at)
+    if ((!r->bytes.bytes.len && !(r->has & HAS_COUNT)) || r->bytes.by.at)
         return false;
     return r->bytes.from_to != TO_CLIENT || r->has & HAS_STREAM || !status_aside(g, r);
 }

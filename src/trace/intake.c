@@ -33,7 +33,7 @@ static bool put_value(struct intake *in, enum record_dir dir, struct json_val v,
     struct record r = { .kind = RECORD_MESSAGE };
 
     if (m.kind == MCP_OTHER || m.kind == MCP_BATCH)
-        return put_raw(dir, json_raw(v), STR("not JSON-RPC"), to, e);
+        return put_raw(dir, json_raw(v), STR(INTAKE_NOT_JSON_RPC), to, e);
     r.message = (struct record_message){ .dir = dir, .msg = v, .batch = batch, .as = &m };
     return to->put(to, &r, e);
 }
@@ -73,7 +73,7 @@ bool intake_line(struct intake *in, enum record_dir dir, struct str line, struct
         return true;
     arena_clear(&in->arena);
     if (!json_scan(&in->json, line, &fault))
-        return put_raw(dir, line, STR("not JSON"), to, e);
+        return put_raw(dir, line, STR(INTAKE_NOT_JSON), to, e);
     return put_scanned(in, dir, to, e);
 }
 

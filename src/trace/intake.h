@@ -10,6 +10,10 @@
 #include "trace/record.h"
 #include "json/json.h"
 
+/* Why a line is no message. */
+#define INTAKE_NOT_JSON "not JSON"
+#define INTAKE_NOT_JSON_RPC "not JSON-RPC"
+
 struct intake {
     struct json json;
     struct arena arena;

@@ -52,6 +52,7 @@ enum record_has {
     HAS_TOTALS = 1u << 15,
     HAS_ERRORS = 1u << 16,
     HAS_PART = 1u << 17,
+    HAS_COUNT = 1u << 18,
 };
 
 struct record_header {
@@ -76,6 +77,8 @@ struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */
     struct str bytes;
     struct str why; /* RECORD_RAW: why it is no message */
     struct str by;  /* RECORD_RAW: "mcpreel" for messages between mcpreel itself and a server */
+    /* RECORD_RAW, with HAS_COUNT: it stands for so many that were not kept. */
+    uint64_t count, count_bytes;
 };
 
 struct record_proc {
@@ -104,6 +107,7 @@ struct record_http {
 struct record_sse {
     uint64_t n, retry;
     struct str id, event, data, comment;
+    uint64_t count, count_bytes; /* with HAS_COUNT: it stands for so many comments */
 };
 
 struct record_gap {

@@ -114,12 +114,17 @@ STREAMS = {
 
 
 def recorded_bytes(path, direction):
-    """What the recording has of one direction, a line each: messages to the byte, batches in one piece."""
+    """What the recording has of one direction, a line each: messages to the byte, batches in one piece. Of lines that are
+    no message, and too many to be kept, their number and size."""
     decoder = json.JSONDecoder()
     batch = []
     for line in path.read_text().splitlines():
         r = json.loads(line)
-        if r["type"] == "raw" and {"client": "c2s", "server": "s2c"}[r["from"]] == direction:
+        if r["type"] == "raw" and {"client": "c2s", "server": "s2c"}[r["from"]] != direction:
+            continue
+        if r["type"] == "raw" and "count" in r:
+            yield r["count"], r["bytes"]
+        elif r["type"] == "raw":
             yield base64.b64decode(r["base64"]) if "base64" in r else r["text"].encode()
         elif r["type"] == "message" and r["dir"] == direction:
             at = line.index('"msg":') + len('"msg":')
@@ -143,9 +148,14 @@ def test_every_byte_passes_both_ways_and_is_recorded(up, down, run, mcpreel, tmp
     for name, direction in ((up, "c2s"), (down, "s2c")):
         if name == "a batch":
             continue
-        want = [line.strip(b" \t\r") for line in STREAMS[name].split(b"\n")]
-        got = [line.strip(b" \t\r") for line in recorded_bytes(tmp_path / "r.jsonl", direction)]
-        assert got == [line for line in want if line], name
+        want = [line for line in STREAMS[name].split(b"\n") if line.strip(b" \t\r")]
+        for kept, got in enumerate(recorded_bytes(tmp_path / "r.jsonl", direction)):
+            if isinstance(got, tuple):
+                assert kept >= 32 and got == (got[0], sum(map(len, want[:got[0]]))), name
+                del want[:got[0]]
+            else:
+                assert want and got.strip(b" \t\r") == want.pop(0).strip(b" \t\r"), name
+        assert not want, name
 
 
 def test_a_message_beyond_the_limit_passes_and_leaves_a_gap(run, mcpreel, tmp_path):
@@ -459,3 +469,28 @@ def test_signals_end_a_replay_that_nobody_reads(mcpreel, tmp_path):
                 assert p.wait(0.1) == 0
                 return
         pytest.fail("it did not end")
+
+
+NOISY = r"""
+import json, sys
+m = json.loads(sys.stdin.readline())
+sys.stdout.write("x\n" * 5000 + json.dumps([1] * 5000) + "\n" + json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {}}) + "\n")
+"""
+
+
+def test_lines_that_are_no_message_are_counted_not_written_one_by_one(run, mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    ran = run([mcpreel, "record", "-o", path, "--", sys.executable, "-c", NOISY], stdin=ping)
+    assert ran.code == 0, ran
+    lines = lines_of(path)
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    assert not [error.message for line in lines for error in validator.iter_errors(line)]
+    raw = [line for line in lines if line["type"] == "raw"]
+    counted = [line for line in raw if "count" in line]
+    assert sum(line.get("count", 1) for line in raw) == 10000
+    assert (len(raw), len(counted)) == (32 + 3, 3)
+    assert sum(line["bytes"] for line in counted) == 10000 - 32
+    at = [line["type"] for line in lines]
+    assert at.index("message", at.index("raw")) > max(i for i, kind in enumerate(at) if kind == "raw")
+    assert path.stat().st_size < 10000

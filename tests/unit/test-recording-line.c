@@ -31,6 +31,10 @@ static const char *const whole_lines[] = {
     "{\"type\":\"raw\",\"from\":\"server\",\"why\":\"not "
     "JSON\",\"text\":\"hello\\n\",\"us\":7}",
     "{\"type\":\"raw\",\"from\":\"client\",\"base64\":\"/w==\",\"us\":7,\"conn\":1}",
+    "{\"type\":\"raw\",\"from\":\"server\",\"why\":\"too many to be "
+    "kept\",\"count\":9,\"bytes\":18,"
+    "\"text\":\"\",\"us\":7,\"conn\":1}",
+    "{\"type\":\"sse\",\"comment\":\"\",\"count\":9,\"bytes\":18,\"us\":7,\"exchange\":1}",
     "{\"type\":\"stderr\",\"text\":\"\",\"us\":8,\"conn\":1}",
     "{\"type\":\"proc\",\"ev\":\"exit\",\"exit_code\":-1,\"signal\":9,\"us\":-1}",
     "{\"type\":\"proc\",\"ev\":\"failed\",\"why\":\"no more processes\",\"us\":9}",
