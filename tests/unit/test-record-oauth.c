@@ -91,7 +91,8 @@ static void open_rig(struct rig *g, const struct peer_step *script)
 {
     struct http_relay_config config = { .gate = &g->gate,
                                         .changes = &record_oauth_changes,
-                                        .changes_to = &g->oauth };
+                                        .changes_to = &g->oauth,
+                                        .keep_host = true };
     struct err e = ERR_NONE;
     char url[64];
 
