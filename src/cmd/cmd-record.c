@@ -97,6 +97,7 @@ static const struct option record_options[] = {
       .arg = "SIZE",
       .type = OPTION_SIZE,
       .preset = "64MiB",
+      .env = "THOUGHTJACK_MAX_MESSAGE_SIZE",
       .at = offsetof(struct record_args, max_message),
       .help = "longer messages pass, but are not kept" },
     { .name = "plain",

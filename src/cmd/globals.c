@@ -7,6 +7,12 @@ static const struct option_choice colors[] = {
     { 0 },
 };
 
+static const struct option_choice levels[] = {
+    { "error", 1 + LOG_ERROR, false }, { "warn", 1 + LOG_WARN, false },
+    { "info", 1 + LOG_INFO, false },   { "debug", 1 + LOG_DEBUG, false },
+    { "trace", 1 + LOG_DEBUG, true },  { 0 },
+};
+
 #define GLOBAL(field) .at = offsetof(struct globals, field), .group = "Global options"
 
 const struct option globals_options[] = {
@@ -20,6 +26,9 @@ const struct option globals_options[] = {
       .help = "write results, and errors too, as JSON" },
     { GLOBAL(color), .name = "color", .arg = "WHEN", .type = OPTION_CHOICE, .choices = colors,
       .preset = "auto", .seed = true, .help = "use colours" },
+    { GLOBAL(level), .name = "log-level", .arg = "LEVEL", .type = OPTION_CHOICE,
+      .choices = levels, .hidden = true, .seed = true,
+      .help = "how much to say on standard error, if neither -v nor -q is given" },
     { GLOBAL(version), .key = 'V', .name = "version", .type = OPTION_FLAG, .line_only = true,
       .help = "show the version and exit" },
     { 0 },
@@ -29,7 +38,9 @@ enum log_level globals_level(const struct globals *g)
 {
     if (g->quiet)
         return LOG_ERROR;
-    return g->verbose ? LOG_DEBUG : LOG_INFO;
+    if (g->verbose)
+        return LOG_DEBUG;
+    return g->level > 0 ? (enum log_level)(g->level - 1) : LOG_INFO;
 }
 
 bool globals_use_color(const struct globals *g, bool is_tty, char *const *env)

@@ -13,6 +13,7 @@ struct globals {
     bool help, version, json, quiet;
     int verbose;
     int color; /* enum term_color */
+    int level; /* 1 + enum log_level; else it was not given */
 };
 
 extern const struct option globals_options[];

@@ -25,6 +25,7 @@ struct listening_args {
       .arg = "[HOST:]PORT",                                                                    \
       .type = OPTION_STRING,                                                                   \
       .seed = true,                                                                            \
+      .env = "THOUGHTJACK_HTTP_BIND",                                                          \
       .group = LISTENING_GROUP,                                                                \
       .at = offsetof(args_type, field.listen),                                                 \
       .help = "clients come over HTTP, to this address; port 0: any that is free" },           \

@@ -1,5 +1,7 @@
 #include "cmd/option.h"
 
+#include <stdio.h>
+
 #include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/str.h"
@@ -292,6 +294,11 @@ static const char *from_env(const struct option *o, char *const *env,
 {
     const char *text = option_env_get(env, option_env_name(name, "MCPREEL_", o->name));
 
+    if (!text && o->env) {
+        text = option_env_get(env, o->env);
+        if (text)
+            snprintf(name, OPTION_ENV_NAME, "%s", o->env);
+    }
     if (text || !o->seed)
         return text;
     text = option_env_get(env, option_env_name(name, "THOUGHTJACK_", o->name));

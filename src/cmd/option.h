@@ -66,6 +66,7 @@ struct option {
     const char *help;                    /* lower case, no full stop */
     const char *group;                   /* heading in help; NULL: "Options" */
     const char *preset;                  /* the default as text; shown in help */
+    const char *env;                     /* a variable that sets it too, by its whole name */
     const struct option_choice *choices; /* OPTION_CHOICE; for others: completions */
     bool (*parse)(void *field, const char *text, struct err *e); /* OPTION_CUSTOM */
     int64_t min, max;                                            /* OPTION_INT; both 0: any */

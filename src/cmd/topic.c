@@ -56,6 +56,8 @@ static void add_variable(struct buf *to, const struct app *app, const struct opt
         add_owners(&about, app, o);
     if (o->seed)
         add_seed_names(&about, o);
+    if (o->env)
+        buf_printf(&about, "%s%s", o->seed ? ", " : "; also ", o->env);
     prose_fill(to, buf_str(&about),
                (struct prose_shape){ PROSE_TABLE, VARIABLE_COLUMN, VARIABLE_COLUMN });
     buf_release(&about);

@@ -9,6 +9,9 @@ static void the_level_follows_quiet_and_verbose(void **state)
     assert_int_equal(globals_level(&(struct globals){ .quiet = true }), LOG_ERROR);
     assert_int_equal(globals_level(&(struct globals){ .verbose = 1 }), LOG_DEBUG);
     assert_int_equal(globals_level(&(struct globals){ .verbose = 2 }), LOG_DEBUG);
+    assert_int_equal(globals_level(&(struct globals){ .level = 1 + LOG_WARN }), LOG_WARN);
+    assert_int_equal(globals_level(&(struct globals){ .level = 1 + LOG_WARN, .quiet = true }),
+                     LOG_ERROR);
 }
 
 static void colour_is_decided_by_option_then_variables_then_terminal(void **state)
