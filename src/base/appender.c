@@ -142,7 +142,9 @@ enum appender_trouble appender_trouble(struct appender *a, struct err *e)
         kind = (enum appender_trouble)troubles_take(&a->troubles, e);
         pthread_mutex_unlock(&a->lock);
     }
-    return !kind && syncer_trouble(a->syncer, e) ? APPENDER_UNSYNCED : kind;
+    if (!kind && syncer_trouble(a->syncer, e))
+        kind = APPENDER_UNSYNCED;
+    return !kind && syncer_loss(a->syncer, e) ? APPENDER_GONE : kind;
 }
 
 static void tell_dropped(struct appender *a)
@@ -269,11 +271,11 @@ static bool is_close(struct appender *a, const struct writing *w)
 
 /* Waits until the batch is written, a try has failed, or the disk takes too long. A write that
  * has not begun, or a thread that only wants for a processor, is not the disk's doing. */
-static void wait_for_write(struct appender *a, size_t len)
+static void wait_for_write(struct appender *a, size_t len, int64_t start)
 {
     int64_t limit = a->config.slow_us + (int64_t)(len / BYTES_PER_US);
 
-    while (a->pending && !a->resting) {
+    while (a->pending && a->bad_us < start) {
         int64_t now = clock_mono_us(), began = a->began_us ? a->began_us : now;
 
         if (now - began >= limit && thread_is_blocked(a->rescuer_tid)) {
@@ -292,7 +294,7 @@ static void write_there(struct appender *a, const struct writing *w)
     pthread_mutex_lock(&a->lock);
     a->lent = w->own;
     hand_over(a, w, 0);
-    wait_for_write(a, w->text.len);
+    wait_for_write(a, w->text.len, start);
     a->lent = NULL;
     a->sick = a->pending || a->bad_us >= start;
     pthread_mutex_unlock(&a->lock);
@@ -465,12 +467,20 @@ static void take_gap(struct appender *a)
     a->lost = (struct backlog_loss){ 0 };
 }
 
-static void take_line(struct appender *a)
+/* False: there is no memory for the line, and it is lost. */
+static bool take_line(struct appender *a)
 {
     struct backlog_item *item = backlog_take(&a->waiting);
+    bool ok = parcel_add_line(&a->batch.parcel, &item->line);
 
-    parcel_add_line(&a->batch.parcel, &item->line);
+    if (!ok) {
+        backlog_loss_add_line(&a->lost, &item->line);
+        backlog_loss_add_line(&a->all, &item->line);
+        compose_gap(a);
+        tell_dropped(a);
+    }
     free(item);
+    return ok;
 }
 
 /* Nothing can go missing any more but the end itself. */
@@ -493,8 +503,11 @@ static void fill_batch(struct appender *a)
     for (const struct backlog_item *i; (i = a->waiting.first);) {
         if (p->text.len && p->text.len + i->line.text.len > BATCH)
             break;
-        take_line(a);
+        if (!take_line(a))
+            break;
     }
+    if (!p->text.len)
+        take_gap(a);
     if (!p->text.len && a->ending && a->last.len)
         add_last(a);
     a->pending = true;
@@ -650,6 +663,7 @@ static bool make_room(struct appender *a)
     if (!bytes)
         return false;
     size = a->end_size - bytes;
+    syncer_cut(a->syncer, a->size - size);
     pthread_mutex_unlock(&a->lock);
     ok = file_truncate(&f, size, &ignored);
     pthread_mutex_lock(&a->lock);
@@ -856,6 +870,7 @@ void appender_finish(struct appender *a, struct str last, struct appender_end *e
     judge_late(a);
     *end = (struct appender_end){ .lost = a->all,
                                   .late = !a->rescued,
+                                  .gone = syncer_has_lost(a->syncer),
                                   .unsynced = syncer_has_failed(a->syncer) || !a->synced };
     pthread_mutex_unlock(&a->lock);
 }

@@ -63,13 +63,15 @@ enum appender_trouble {
     APPENDER_FAILED,   /* a write failed; its line waits in memory */
     APPENDER_DROPPED,  /* lines are lost */
     APPENDER_UNTURNED, /* it goes on in the same file for want of another; its owner's */
-    APPENDER_UNSYNCED  /* what was written may not survive a power cut */
+    APPENDER_UNSYNCED, /* what was written may not survive a power cut */
+    APPENDER_GONE      /* another process has deleted, replaced or truncated the file */
 };
 
 /* How it ended. */
 struct appender_end {
     struct backlog_loss lost;
     bool unsynced; /* a sync failed, or there was no time for the last one */
+    bool gone;     /* another process has deleted, replaced or truncated a file */
     bool late;     /* the disk did not answer in time: what waited for it counts as lost */
 };
 

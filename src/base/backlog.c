@@ -49,7 +49,7 @@ static uint64_t weight(const struct backlog_line *line)
 
 void backlog_put(struct backlog *b, const struct backlog_line *line, struct backlog_loss *lost)
 {
-    struct backlog_item *item = mem_alloc(sizeof *item + line->text.len);
+    struct backlog_item *item;
 
     while (b->first && b->held + weight(line) > b->max) {
         struct backlog_item *old = backlog_take(b);
@@ -57,6 +57,13 @@ void backlog_put(struct backlog *b, const struct backlog_line *line, struct back
         backlog_loss_add_line(lost, &old->line);
         free(old);
     }
+    item =
+        weight(line) < MEM_LARGE ? mem_grow(NULL, weight(line)) : mem_try(NULL, weight(line));
+    if (!item) {
+        backlog_loss_add_line(lost, line);
+        return;
+    }
+    item->next = NULL;
     item->line = *line;
     item->line.text = str_n((const char *)(item + 1), line->text.len);
     memcpy(item + 1, line->text.at, line->text.len);

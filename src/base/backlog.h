@@ -44,7 +44,8 @@ struct backlog {
 void backlog_init(struct backlog *b, uint64_t max);
 void backlog_release(struct backlog *b);
 
-/* Keeps a copy; what has to go for it is added to `lost`. */
+/* Keeps a copy; what has to go for it is added to `lost`, also the line itself if it is large
+ * and there is no memory for it. */
 void backlog_put(struct backlog *b, const struct backlog_line *line, struct backlog_loss *lost);
 
 /* The oldest, which is the caller's to free; NULL: there is none. */

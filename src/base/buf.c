@@ -43,6 +43,26 @@ void buf_give_back(struct buf *b, struct buf *spare)
     buf_release(b);
 }
 
+/* To twice the size, or, if there is no memory for that, by as much as is needed. */
+static bool grow(struct buf *b, size_t need)
+{
+    size_t twice = b->cap > need / 2 ? 2 * b->cap : need;
+    char *at;
+
+    if (need < MEM_LARGE) {
+        b->at = mem_reserve(b->at, &b->cap, need, 1);
+        return true;
+    }
+    at = mem_try(b->at, twice);
+    if (!at)
+        at = mem_try(b->at, twice = need);
+    if (at) {
+        b->at = at;
+        b->cap = twice;
+    }
+    return at != NULL;
+}
+
 char *buf_space(struct buf *b, size_t n)
 {
     if (b->full || n > b->max - b->len) {
@@ -50,8 +70,10 @@ char *buf_space(struct buf *b, size_t n)
         return NULL;
     }
     /* One byte beyond the content always exists, for buf_z(). */
-    if (b->cap <= b->len + n)
-        b->at = mem_reserve(b->at, &b->cap, b->len + n + 1, 1);
+    if (b->cap <= b->len + n && !grow(b, b->len + n + 1)) {
+        b->full = true;
+        return NULL;
+    }
     return b->at + b->len;
 }
 

@@ -1,6 +1,7 @@
 /* base/buf.h - owned, growable bytes with a ceiling given at birth.
  *
- * An addition that would pass the ceiling adds nothing and is remembered: `full`
+ * An addition that would pass the ceiling, or MEM_LARGE bytes when there is no memory for it,
+ * adds nothing and is remembered: `full`
  * stays set, later additions are dropped too, and buf_ok() tells. So a writer can
  * compose a whole line and ask once. */
 #ifndef BASE_BUF_H

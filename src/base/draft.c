@@ -1,14 +1,19 @@
 #include "base/draft.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/folder.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/retry.h"
+#include "base/thread.h"
 
 enum { NAME_KEPT = 64, NAME_ROOM = 128 };
 
@@ -27,6 +32,88 @@ static char *name_beside(const char *path)
     return at;
 }
 
+/* A thread that takes the signals that would end the process while there is a draft. */
+struct draft_guard {
+    const struct sys *sys;
+    const char *at;
+    sigset_t taken, before; /* blocked meanwhile; what was blocked before */
+    int signals, stop[2];
+    pthread_t thread;
+};
+
+static void *run_guard(void *of)
+{
+    struct draft_guard *g = of;
+    struct pollfd fds[] = { { .fd = g->signals, .events = POLLIN },
+                            { .fd = g->stop[0], .events = POLLIN } };
+    struct signalfd_siginfo got;
+
+    while (poll(fds, 2, -1) < 0)
+        continue;
+    if (fds[0].revents && read(g->signals, &got, sizeof got) == sizeof got) {
+        retry_unlink(g->sys, g->at);
+        pthread_sigmask(SIG_UNBLOCK, &g->taken, NULL);
+        kill(getpid(), (int)got.ssi_signo); /* ends the process as it would have */
+    }
+    return NULL;
+}
+
+/* The signals that end the process: nothing handles or ignores them. */
+static void choose_signals(sigset_t *set)
+{
+    static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction now;
+
+        if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaddset(set, ending[i]);
+    }
+}
+
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void free_guard(struct draft_guard *g)
+{
+    pthread_sigmask(SIG_SETMASK, &g->before, NULL);
+    close_if_open(g->signals);
+    close_if_open(g->stop[0]);
+    close_if_open(g->stop[1]);
+    free(g);
+}
+
+/* Without a guard, for want of a thread or a descriptor, a signal leaves the draft behind. */
+static struct draft_guard *start_guard(const struct sys *sys, const char *at)
+{
+    struct draft_guard *g = mem_new(struct draft_guard);
+    struct err ignored = ERR_NONE;
+
+    *g = (struct draft_guard){ .sys = sys, .at = at, .stop = { -1, -1 } };
+    choose_signals(&g->taken);
+    pthread_sigmask(SIG_BLOCK, &g->taken, &g->before);
+    g->signals = signalfd(-1, &g->taken, SFD_CLOEXEC);
+    if (g->signals >= 0 && pipe2(g->stop, O_CLOEXEC) == 0 &&
+        thread_start(&g->thread, run_guard, g, &ignored))
+        return g;
+    free_guard(g);
+    return NULL;
+}
+
+static void stop_guard(struct draft_guard *g)
+{
+    if (!g)
+        return;
+    close(g->stop[1]);
+    g->stop[1] = -1;
+    pthread_join(g->thread, NULL);
+    free_guard(g);
+}
+
 bool draft_open(struct draft *d, struct file *f, const struct sys *sys, const char *path,
                 bool replace, struct err *e)
 {
@@ -35,10 +122,10 @@ bool draft_open(struct draft *d, struct file *f, const struct sys *sys, const ch
         return false;
     d->at = name_beside(path);
     /* What has that name already is what a process of the same number left behind. */
+    d->guard = start_guard(sys, d->at);
     if (file_create_at(f, sys, d->at, path, true, e))
         return true;
-    free(d->at);
-    d->at = NULL;
+    draft_leave(d, sys);
     return false;
 }
 
@@ -112,6 +199,7 @@ void draft_leave(struct draft *d, const struct sys *sys)
 {
     if (d->old >= 0)
         sys->close(sys, d->old);
+    stop_guard(d->guard);
     free(d->at);
     *d = (struct draft){ .old = -1 };
 }

@@ -1,8 +1,9 @@
 /* base/draft.h - a file that gets its name only when it is whole.
  *
  * Until then it stands beside, as ".mcpreel-PID-NAME". Whoever looks under its own name
- * finds what was there before or all of the new file, never a part of it. A process that
- * is killed leaves the draft behind and nothing else. */
+ * finds what was there before or all of the new file, never a part of it. SIGINT, SIGTERM
+ * and SIGHUP remove what draft_open() made before they end the process; a process that is
+ * killed leaves the draft behind and nothing else. */
 #ifndef BASE_DRAFT_H
 #define BASE_DRAFT_H
 
@@ -12,6 +13,7 @@ struct draft {
     char *at; /* where it stands for now; NULL: nowhere */
     bool replace;
     int old; /* draft_open_locked(): descriptor of the file to be replaced, locked; else -1 */
+    struct draft_guard *guard; /* draft_open(): removes the draft on a signal; may be NULL */
 };
 
 /* Opens `f` for writing as file_create() would, with the same errors; messages name

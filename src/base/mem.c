@@ -15,7 +15,10 @@ void *mem_checked(void *p)
 }
 
 /* What is larger does not come out of a thread's own store, and may be zero already. */
-enum { SMALL = 1024 };
+enum {
+    SMALL = 1024,
+    SPARE = 8 << 20, /* what is left for everything else when something large is allocated */
+};
 
 /* glibc's calloc() passes that store by, its malloc() does not. */
 void *mem_alloc(size_t size)
@@ -23,6 +26,14 @@ void *mem_alloc(size_t size)
     if (size > SMALL)
         return mem_checked(calloc(1, size));
     return memset(mem_checked(malloc(size ? size : 1)), 0, size);
+}
+
+void *mem_try(void *old, size_t size)
+{
+    void *spare = malloc(SPARE), *at = spare ? realloc(old, size) : NULL;
+
+    free(spare);
+    return at;
 }
 
 void *mem_grow(void *old, size_t size)

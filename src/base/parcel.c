@@ -37,8 +37,12 @@ static struct parcel_line *add(struct parcel *p, enum parcel_kind kind, struct s
 
     *l = (struct parcel_line){ .kind = kind, .line.text.len = text.len };
     buf_add(&p->text, text);
-    BUG_IF(p->text.full);
-    return l;
+    BUG_IF(p->text.full && text.len < MEM_LARGE);
+    if (!p->text.full)
+        return l;
+    p->text.full = false;
+    p->count--;
+    return NULL;
 }
 
 void parcel_add(struct parcel *p, struct str text)
@@ -47,12 +51,15 @@ void parcel_add(struct parcel *p, struct str text)
         add(p, PARCEL_TEXT, text);
 }
 
-void parcel_add_line(struct parcel *p, const struct backlog_line *line)
+bool parcel_add_line(struct parcel *p, const struct backlog_line *line)
 {
     struct parcel_line *l = add(p, PARCEL_LINE, line->text);
 
+    if (!l)
+        return false;
     l->line = *line;
     l->line.text.at = NULL;
+    return true;
 }
 
 void parcel_own(struct parcel *p, struct buf *text, const struct backlog_line *lines,
@@ -83,7 +90,10 @@ void parcel_give_back(struct parcel *p, struct buf *text)
 
 void parcel_add_gap(struct parcel *p, struct str text, const struct backlog_loss *told)
 {
-    add(p, PARCEL_GAP, text)->told = *told;
+    struct parcel_line *l = add(p, PARCEL_GAP, text);
+
+    BUG_IF(!l);
+    l->told = *told;
 }
 
 const struct parcel_line *parcel_advance(struct parcel *p, size_t done)

@@ -29,7 +29,8 @@ void parcel_release(struct parcel *p);
 void parcel_clear(struct parcel *p);
 
 void parcel_add(struct parcel *p, struct str text);
-void parcel_add_line(struct parcel *p, const struct backlog_line *line);
+/* False: it is large, and there is no memory for it. */
+bool parcel_add_line(struct parcel *p, const struct backlog_line *line) MUST_CHECK;
 /* All lines at once, with the buffer that holds their texts one behind the other; `p` must be
  * empty. parcel_give_back() returns the buffer, empty, and clears `p`. */
 void parcel_own(struct parcel *p, struct buf *text, const struct backlog_line *lines,

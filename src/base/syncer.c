@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/mem.h"
+#include "base/retry.h"
 #include "base/thread.h"
 #include "base/troubles.h"
 
@@ -14,7 +15,7 @@
 struct done_file {
     struct done_file *next;
     struct file file;
-    uint64_t dirty_bytes;
+    uint64_t dirty_bytes, size;
 };
 
 enum { UNSYNCED = 1 }; /* the one kind of trouble */
@@ -31,12 +32,16 @@ struct syncer {
     struct file file;
     bool new_name; /* the folder is not synced */
     uint64_t dirty_writes, dirty_bytes;
+    uint64_t size;     /* of the file at least: what was written */
     int64_t dirty_us;  /* since when */
     int64_t synced_us; /* when it was last synced */
     struct done_file *done;
 
     atomic_bool failed;
     atomic_bool busy;
+    atomic_bool lost; /* `loss` says what */
+    bool loss_told;
+    struct err loss;
     uint64_t suspect;
     struct err why; /* it failed last */
     struct troubles troubles;
@@ -55,6 +60,22 @@ static void note_failure(struct syncer *s, const struct err *e, uint64_t bytes)
     s->failed = true;
 }
 
+/* Whether the file is still under a name, and as long as what was written to it. */
+static void check_file(struct syncer *s, const struct file *f, uint64_t size)
+{
+    struct stat st;
+    bool ok;
+
+    pthread_mutex_unlock(&s->lock);
+    ok = retry_fstat(f->sys, f->fd, &st) == 0 && S_ISREG(st.st_mode);
+    pthread_mutex_lock(&s->lock);
+    if (!ok || s->lost || (st.st_nlink && (uint64_t)st.st_size >= size))
+        return;
+    err_set(&s->loss, ERR_IO, "another process has %s '%s'",
+            st.st_nlink ? "truncated" : "deleted or replaced", f->path);
+    s->lost = true;
+}
+
 static void sync_folder(struct syncer *s)
 {
     const struct file f = s->file;
@@ -71,7 +92,7 @@ static void sync_folder(struct syncer *s)
 
 static void sync_file(struct syncer *s)
 {
-    uint64_t bytes = s->dirty_bytes;
+    uint64_t bytes = s->dirty_bytes, size = s->size;
     struct file f = s->file;
     struct err e = ERR_NONE;
     bool ok;
@@ -85,14 +106,17 @@ static void sync_file(struct syncer *s)
     s->synced_us = clock_mono_us();
     if (!ok)
         note_failure(s, &e, bytes);
+    check_file(s, &f, size);
 }
 
 /* A close that fails has lost what was written before, as a sync that does. */
-static void close_file(struct syncer *s, struct file *f, uint64_t dirty_bytes)
+static void close_file(struct syncer *s, struct file *f, uint64_t dirty_bytes, uint64_t size)
 {
     struct err e = ERR_NONE, later = ERR_NONE;
     bool ok;
 
+    if (!s->quit)
+        check_file(s, f, size);
     pthread_mutex_unlock(&s->lock);
     ok = !dirty_bytes || file_sync(f, &e);
     ok = file_close(f, ok ? &e : &later) && ok;
@@ -106,7 +130,7 @@ static void close_done(struct syncer *s)
     struct done_file *d = s->done;
 
     s->done = d->next;
-    close_file(s, &d->file, s->quit ? 0 : d->dirty_bytes);
+    close_file(s, &d->file, s->quit ? 0 : d->dirty_bytes, d->size);
     free(d);
 }
 
@@ -166,7 +190,7 @@ static void *run(void *of)
     for (bool busy; (busy = do_next(s)) || !s->ending;)
         if (!busy)
             wait_for_work(s);
-    close_file(s, &s->file, 0);
+    close_file(s, &s->file, 0, s->size);
     s->ended = true;
     alone = s->orphan;
     pthread_cond_broadcast(&s->gone);
@@ -214,6 +238,7 @@ void syncer_wrote(struct syncer *s, uint64_t bytes)
         s->dirty_us = clock_mono_us();
     s->dirty_writes++;
     s->dirty_bytes += bytes;
+    s->size += bytes;
     if (was_clean || s->dirty_writes == s->config.writes)
         pthread_cond_signal(&s->work);
     pthread_mutex_unlock(&s->lock);
@@ -226,7 +251,8 @@ void syncer_turn(struct syncer *s, const struct file *next)
     pthread_mutex_lock(&s->lock);
     old->file = s->file;
     old->dirty_bytes = s->dirty_bytes;
-    s->dirty_bytes = s->dirty_writes = 0;
+    old->size = s->size;
+    s->dirty_bytes = s->dirty_writes = s->size = 0;
     old->next = s->done;
     s->done = old;
     s->file = named(s, next);
@@ -250,6 +276,33 @@ bool syncer_trouble(struct syncer *s, struct err *e)
 bool syncer_has_failed(struct syncer *s)
 {
     return s->failed;
+}
+
+bool syncer_loss(struct syncer *s, struct err *e)
+{
+    bool any;
+
+    if (!s->lost)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    any = !s->loss_told;
+    s->loss_told = true;
+    if (any)
+        *e = s->loss;
+    pthread_mutex_unlock(&s->lock);
+    return any;
+}
+
+bool syncer_has_lost(struct syncer *s)
+{
+    return s->lost;
+}
+
+void syncer_cut(struct syncer *s, uint64_t bytes)
+{
+    pthread_mutex_lock(&s->lock);
+    s->size -= bytes;
+    pthread_mutex_unlock(&s->lock);
 }
 
 bool syncer_is_busy(const struct syncer *s)

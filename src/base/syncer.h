@@ -35,7 +35,16 @@ void syncer_turn(struct syncer *s, const struct file *next);
 
 /* The next trouble that was not told yet; each is told once. */
 bool syncer_trouble(struct syncer *s, struct err *e);
-bool syncer_has_failed(struct syncer *s);    /* at any time */
+bool syncer_has_failed(struct syncer *s); /* at any time */
+
+/* Another process has deleted, replaced or truncated a file; seen after a sync and before a
+ * file is closed. The first says so once, and what it is. */
+bool syncer_loss(struct syncer *s, struct err *e);
+bool syncer_has_lost(struct syncer *s);
+
+/* So many bytes are about to be cut off the file by its writer. */
+void syncer_cut(struct syncer *s, uint64_t bytes);
+
 bool syncer_is_busy(const struct syncer *s); /* a sync is under way */
 
 /* The bytes that are suspect; the second makes them so no more, and says what went wrong

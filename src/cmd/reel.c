@@ -99,6 +99,7 @@ static void tell_trouble(const struct reel *r, enum appender_trouble kind, const
         log_say(log, LOG_WARN, "the recording goes on in the same part: %s", e->msg);
         break;
     case APPENDER_DROPPED:
+    case APPENDER_GONE:
         log_say(log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
         break;
     case APPENDER_UNSYNCED:
@@ -287,13 +288,15 @@ static void add_count(struct buf *text, const struct reel *r, const struct live_
 static void say_result(const struct reel *r, const struct live_end *end, const char *remark,
                        bool empty)
 {
-    bool bad = end->lost || r->too_long || remark || r->journal_kept || empty;
+    bool bad = end->lost || r->too_long || remark || r->journal_kept || empty || end->gone;
     struct buf text;
 
     buf_init(&text, RESULT_TEXT);
     add_count(&text, r, end, empty);
     if (end->parts > 1)
         buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
+    if (end->gone)
+        buf_printf(&text, ", which is not complete");
     if (r->too_long)
         buf_printf(&text, "; %llu %s longer than --max-message",
                    (unsigned long long)r->too_long, r->too_long == 1 ? "was" : "were");

@@ -401,12 +401,13 @@ void live_finish(struct live *l, struct live_end *end)
     *end = (struct live_end){ .lost = l->too_long[TO_SERVER] + l->too_long[TO_CLIENT],
                               .unsynced = how.unsynced,
                               .late = how.late,
+                              .gone = how.gone,
                               .parts = l->part };
     for (int i = 0; i < BACKLOG_LANES; i++) {
         end->lost += how.lost.lanes[i].messages;
         lines += how.lost.lanes[i].lines;
     }
-    end->incomplete = lines || l->left_out || how.late;
+    end->incomplete = lines || l->left_out || how.late || how.gone;
     l->finished = true;
 }
 

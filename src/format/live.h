@@ -63,6 +63,7 @@ struct live {
 struct live_end {
     uint64_t lost;   /* messages that are not in the file */
     bool incomplete; /* they, or anything else */
+    bool gone;       /* another process has deleted, replaced or truncated the file */
     bool unsynced;   /* not everything may survive a power cut */
     bool late;       /* the disk hangs, and may still take some of it */
     unsigned parts;

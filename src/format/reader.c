@@ -133,8 +133,11 @@ static bool find_format(struct reader *r, struct err *e)
         *e = r->cut;
         return false;
     }
-    if (!r->held.len)
-        return err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
+    if (!r->held.len) {
+        err_set(e, ERR_INPUT, "cannot read '%s': it is empty", r->path);
+        return err_hint(e, "a recorder that ended before its first line leaves such a file; "
+                           "delete it and record again");
+    }
     skip_mark(r);
     r->format = probe(rest(r));
     if (!r->format)

@@ -397,6 +397,98 @@ def test_a_sync_that_fails_is_told(call, strace, run, tmp_path):
     assert len(messages(path)) == 2
 
 
+# --- a file that another process touches
+
+def delete(path):
+    path.unlink()
+
+
+def replace(path):
+    (path.parent / "other").write_text("other")
+    (path.parent / "other").rename(path)
+
+
+def truncate(path):
+    os.truncate(path, 10)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("touch, done", [(delete, "deleted or replaced"), (replace, "deleted or replaced"),
+                                         (truncate, "truncated")])
+def test_a_recording_that_another_process_touches_is_told(touch, done, strict, mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    with ended(start(mcpreel, "record", *(["--strict"] if strict else []), "-o", path, "--", *ANSWERING)) as p:
+        ask(p, 1)
+        touch(path)
+        ask(p, 2)
+        code, _, err = finish(p)
+    assert code == (125 if strict else 0), err
+    assert err.count(f"mcpreel: the recording is incomplete: another process has {done} '{path}'\n".encode()) == 1, err
+    assert err.endswith(f"warning: recorded 4 messages in {path}, which is not complete\n".encode()), err
+
+
+def test_a_recording_that_is_deleted_is_told_while_the_session_lasts(mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    with ended(start(mcpreel, "record", "-o", path, "--flush-interval", "50ms", "--", *ANSWERING)) as p:
+        ask(p, 0)
+        assert p.stderr.readline().startswith(b"mcpreel: recording to ")
+        path.unlink()
+        told = []
+        reader = threading.Thread(target=lambda: told.append(p.stderr.readline()))
+        reader.start()
+        for i in itertools.count(1):
+            ask(p, i)
+            reader.join(0.02)
+            if not reader.is_alive():
+                break
+        assert b"another process has deleted or replaced" in told[0], told
+        assert finish(p)[0] == 0
+
+
+def test_a_recording_that_is_moved_is_whole(mcpreel, tmp_path):
+    path = tmp_path / "r.jsonl"
+    with ended(start(mcpreel, "record", "--strict", "-o", path, "--", *ANSWERING)) as p:
+        ask(p, 1)
+        path.rename(tmp_path / "moved")
+        ask(p, 2)
+        assert finish(p)[0] == 0
+    assert len(messages(tmp_path / "moved")) == 4
+
+
+HEADER = (b'{"type":"header","version":"1.0","recorded_at":"2026-01-01T00:00:00Z","upstream":"x",'
+          b'"thoughtjack_version":"0.3.0"}\n')
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_no_unfinished_file_behind(name, mcpreel, tmp_path):
+    with ended(start(mcpreel, "convert", "-", "-o", tmp_path / "out.jsonl")) as p:
+        p.stdin.write(HEADER)
+        p.stdin.flush()
+        while not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        p.send_signal(getattr(signal, name))
+        assert p.wait(60) == -getattr(signal, name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ignored_signal_does_not_end_a_conversion(mcpreel, tmp_path):
+    with ended(start("sh", "-c", f'trap "" INT; exec "{mcpreel}" -q convert - -o "{tmp_path}/out.jsonl"')) as p:
+        p.stdin.write(HEADER)
+        p.stdin.flush()
+        while not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        p.send_signal(signal.SIGINT)
+        assert finish(p)[0] == 0
+    assert [f.name for f in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_an_empty_file_is_told_as_such(run, mcpreel, tmp_path):
+    """A recorder that was killed before its header leaves one."""
+    (tmp_path / "r.jsonl").touch()
+    ran = run([mcpreel, "check", "r.jsonl"], cwd=tmp_path)
+    assert ran.code == 3 and b"it is empty" in ran.err and b"a recorder that ended before its first line" in ran.err, ran
+
+
 # --- what passes
 
 def test_a_line_of_200_mb_passes_in_bounded_memory(tmp_path):
@@ -414,6 +506,21 @@ def test_a_line_of_200_mb_passes_in_bounded_memory(tmp_path):
     assert [(g["from"], g["messages"], g["bytes"]) for g in gaps] == [("client", 1, size), ("server", 1, size)]
     (tmp_path / "long").unlink()
     (tmp_path / "out").unlink()
+
+
+@pytest.mark.parametrize("megabytes", [100, 150, 200, 250])
+def test_a_message_that_memory_has_no_room_for_passes_and_is_a_gap(megabytes, tmp_path):
+    """Of the optimised program: a sanitizer takes more address space than there may be."""
+    path, big = tmp_path / "r.jsonl", b'{"jsonrpc":"2.0","method":"x","params":"' + b"y" * (63 << 20) + b'"}\n'
+    (tmp_path / "in").write_bytes(asked(1) + big + asked(2))
+    with open(tmp_path / "in", "rb") as given, open(tmp_path / "out", "wb") as out:
+        ran = subprocess.run(["prlimit", f"--as={megabytes * 1000 * 1024}", OPTIMISED, "record", "-o", path, "--", "cat"],
+                             stdin=given, stdout=out, stderr=subprocess.PIPE)
+    assert ran.returncode == 0, ran
+    assert (tmp_path / "in").read_bytes() == (tmp_path / "out").read_bytes()
+    gaps = [line for line in lines_of(path) if line["type"] == "gap"]
+    assert gaps and all((g["messages"], g["bytes"]) == (1, len(big) - 1) for g in gaps)
+    assert len(messages(path)) == 6 - len(gaps) and lines_of(path)[-1]["type"] == "footer"
 
 
 # --- names

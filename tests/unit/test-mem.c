@@ -94,6 +94,26 @@ static void eight_bytes_are_a_number_wherever_they_lie(void **state)
     assert_true(mem_load64(bytes + 1) == UINT64_C(0xf807060504030201));
 }
 
+/* A sanitizer is to refuse it, too, and not to end the test. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+static void too_much_is_refused_and_what_was_there_stays(void **state)
+{
+    char *at = mem_try(NULL, MEM_LARGE);
+
+    (void)state;
+    assert_non_null(at);
+    at[0] = 'a';
+    assert_null(mem_try(at, SIZE_MAX / 4));
+    assert_int_equal(at[0], 'a');
+    free(at);
+}
+
 static void a_product_that_would_wrap_around_is_out_of_memory(void **state)
 {
     (void)state;
@@ -110,6 +130,7 @@ int main(void)
         cmocka_unit_test(one_leap_is_enough_for_a_large_need),
         cmocka_unit_test(a_typed_allocation_has_the_size_of_its_type),
         cmocka_unit_test(eight_bytes_are_a_number_wherever_they_lie),
+        cmocka_unit_test(too_much_is_refused_and_what_was_there_stays),
         cmocka_unit_test(a_product_that_would_wrap_around_is_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

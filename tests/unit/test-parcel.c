@@ -4,8 +4,9 @@
 
 static void add(struct parcel *p, struct str text)
 {
-    parcel_add_line(
-        p, &(struct backlog_line){ .text = text, .lane = 1, .messages = 1, .bytes = text.len });
+    assert_true(parcel_add_line(
+        p,
+        &(struct backlog_line){ .text = text, .lane = 1, .messages = 1, .bytes = text.len }));
 }
 
 static void what_the_file_has_whole_is_taken_out(void **state)

@@ -289,6 +289,35 @@ static void a_disk_that_hangs_is_left_behind(void **state)
     close(gate[0]);
 }
 
+static void a_file_that_another_process_touched_is_told_once(void **state)
+{
+    static const char *const told[] = { "another process has deleted or replaced 'file'",
+                                        "another process has truncated 'file'" };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct fault_sys f;
+        struct syncer *s;
+        struct err e = ERR_NONE;
+
+        fault_init(&f);
+        s = begin(&f, &patient);
+        scratch_put("file", STR("four"));
+        syncer_wrote(s, 6);
+        syncer_cut(s, i == 1 ? 0 : 2);
+        if (!i)
+            unlink("file");
+        end(s);
+        assert_int_equal(syncer_has_lost(s), i < 2);
+        assert_int_equal(syncer_loss(s, &e), i < 2);
+        if (i < 2)
+            assert_string_equal(e.msg, told[i]);
+        assert_false(syncer_loss(s, &e));
+        syncer_free(s);
+        unlink("file");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +331,7 @@ int main(void)
         IN_A_DIRECTORY(a_complete_file_is_synced_and_closed_and_the_next_one_is_named),
         IN_A_DIRECTORY(whoever_quits_has_files_closed_and_no_more),
         IN_A_DIRECTORY(a_disk_that_hangs_is_left_behind),
+        IN_A_DIRECTORY(a_file_that_another_process_touched_is_told_once),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);
