@@ -206,7 +206,8 @@ static int redact_run(const struct app *app, const void *options, const struct o
 }
 
 static const struct command_example redact_examples[] = {
-    { "mcpreel redact session.jsonl -o clean.jsonl", "credentials of well-known services" },
+    { "mcpreel redact session.jsonl -o clean.jsonl", "well-known credentials, named secrets" },
+    { "mcpreel redact --redact-members email,iban a.jsonl -o b.jsonl", "and members so named" },
     { "mcpreel redact --redact-env API_KEY old.json -o new.json", "and the value of API_KEY" },
     { "mcpreel redact --redact-patterns 'cust-[0-9]+' a.jsonl -o b.jsonl", "and a pattern" },
     { 0 },
@@ -220,7 +221,8 @@ const struct command cmd_redact = {
         "Writes FILE again without the secrets in it: a mark stands in their place, and "
         "everything else stays as it is, to the byte. What was found where is listed; what "
         "it was is not. 'mcpreel record' does the same while it records.\n\n"
-        "Ids, methods, progress tokens and schemas are left alone, except that the value of "
+        "Ids, methods, progress tokens, cursors and schemas are left alone, except that the "
+        "value of "
         "a variable named by --redact-env is taken out wherever it stands.\n\n"
         "OUT is there when it is whole, or not at all. Ends with 3 if FILE cannot be used.",
     .examples = redact_examples,

@@ -92,8 +92,11 @@ static bool add_patterns(struct secrets *s, const struct option_list *patterns, 
 static bool add_members(struct secrets *s, const struct option_list *members, struct err *e)
 {
     for (size_t i = 0; i < members->count; i++)
-        if (!secrets_add_member(s, str_z(members->at[i]), e))
-            return err_wrap(e, "'--redact-members'");
+        if (!secrets_add_member(s, str_z(members->at[i]), e)) {
+            err_set(e, ERR_USAGE,
+                    "what '--redact-members' was given is not the name of a member");
+            return err_hint(e, "give a name, not a value: --redact-members customer_id");
+        }
     return true;
 }
 

@@ -39,6 +39,7 @@ struct redaction_args {
           .arg = "NAMES",                                                                      \
           .type = OPTION_LIST,                                                                 \
           .split = true,                                                                       \
+          .empties = true,                                                                     \
           .group = REDACTION_GROUP,                                                            \
           .at = offsetof(args_type, field.members),                                            \
           .help = "string values of JSON members with these names" },                          \

@@ -3,15 +3,21 @@
 #include "base/ascii.h"
 #include "trace/secret-flag.h"
 
-struct secret_name secret_name_of(struct str name)
+static void normalise(struct str name, struct secret_name *n)
 {
-    struct secret_name n = { .len = 0 };
-
+    n->len = 0;
     if (name.len > SECRET_NAME_LONGEST)
-        return n;
+        return;
     for (size_t i = 0; i < name.len; i++)
         if (ascii_is_alnum(name.at[i]))
-            n.text[n.len++] = ascii_lower(name.at[i]);
+            n->text[n->len++] = ascii_lower(name.at[i]);
+}
+
+struct secret_name secret_name_of(struct str name)
+{
+    struct secret_name n;
+
+    normalise(name, &n);
     return n;
 }
 
@@ -23,10 +29,13 @@ static bool is_one_of(struct str name, const struct str *names)
     return false;
 }
 
+/* By their last characters first: most names end in none of them. */
 static bool ends_in_one_of(struct str name, const struct str *ends)
 {
+    const char last = name.len ? name.at[name.len - 1] : '\0';
+
     for (; ends->len; ends++)
-        if (str_ends(name, *ends))
+        if (ends->at[ends->len - 1] == last && str_ends(name, *ends))
             return true;
     return false;
 }
@@ -36,7 +45,7 @@ static bool ends_in_one_of(struct str name, const struct str *ends)
 /* Cursors, and the words of tokenizers. */
 static bool is_other_token(struct str name)
 {
-    static const struct str ends[] = {
+    static const struct str words[] = {
         S("progresstoken"),     S("pagetoken"),   S("nexttoken"), S("previoustoken"),
         S("continuationtoken"), S("synctoken"),   S("prevtoken"), S("cursortoken"),
         S("cancellationtoken"), S("canceltoken"), S(""),
@@ -47,12 +56,12 @@ static bool is_other_token(struct str name)
         S("stoptoken"), S("firsttoken"), S("endtoken"),  S(""),
     };
 
-    return ends_in_one_of(name, ends) || is_one_of(name, whole);
+    return ends_in_one_of(name, words) || is_one_of(name, whole);
 }
 
 static bool says_secret(struct str name)
 {
-    static const struct str ends[] = {
+    static const struct str words[] = {
         S("password"),   S("passwd"),        S("passphrase"),      S("passcode"),
         S("secret"),     S("token"),         S("cookie"),          S("cookies"),
         S("credential"), S("credentials"),   S("authorization"),   S("apikey"),
@@ -65,7 +74,7 @@ static bool says_secret(struct str name)
     static const struct str whole[] = { S("pwd"), S("dbpwd"),    S("pass"),   S("dbpass"),
                                         S("jwt"), S("xauthkey"), S("bearer"), S("") };
 
-    return (ends_in_one_of(name, ends) && !is_other_token(name)) || is_one_of(name, whole);
+    return (ends_in_one_of(name, words) && !is_other_token(name)) || is_one_of(name, whole);
 }
 
 bool secret_name_says_secret(struct str name)
@@ -104,10 +113,11 @@ static size_t name_start(struct str text, size_t end, bool (*is_char)(char c))
 struct pair {
     struct str text;
     struct str name;
-    bool quoted; /* the name is */
-    char sign;   /* '=' or ':' */
-    bool blanks; /* stand beside the sign */
-    size_t at;   /* where the value starts, its quote included */
+    struct secret_name normal; /* the same name */
+    bool quoted;               /* the name is */
+    char sign;                 /* '=' or ':' */
+    bool blanks;               /* stand beside the sign */
+    size_t at;                 /* where the value starts, its quote included */
 };
 
 static bool is_blank(char c)
@@ -237,18 +247,37 @@ static bool match_quoted(const struct pair *p, struct secret_name_value *out)
     return found(p, p->at + 1, end, p->quoted, out);
 }
 
+enum { ENDS_LINE = 1, ENDS_WORD = 2, MAY_END = 4, ENDS_BOTH = ENDS_LINE | ENDS_WORD };
+
+static const unsigned char ends[256] = {
+    ['\0' ... '\x1f'] = ENDS_BOTH,
+    [' '] = ENDS_WORD,
+    ['\x7f'] = ENDS_BOTH,
+    ['"'] = ENDS_BOTH,
+    ['\''] = ENDS_BOTH,
+    ['`'] = ENDS_BOTH,
+    ['<'] = ENDS_BOTH,
+    ['>'] = ENDS_BOTH,
+    ['&'] = ENDS_WORD,
+    [';'] = ENDS_WORD,
+    ['\\'] = MAY_END,
+};
+
+/* A backslash and what follows it are an escape that ends a text. */
+static bool is_ending_escape(struct str text, size_t at)
+{
+    return at + 1 < text.len && text.at[at + 1] && strchr("nrt\"'u", text.at[at + 1]);
+}
+
 /* Where text without quotes ends: a word, or with `line` a line. */
 static size_t plain_end(struct str text, size_t at, bool line)
 {
-    for (; at < text.len; at++) {
-        char c = text.at[at];
+    const unsigned end = line ? ENDS_LINE : ENDS_WORD;
 
-        if (c == ' ' && line)
-            continue;
-        if ((unsigned char)c <= ' ' || c == 0x7f || strchr("\"'`<>", c) ||
-            (!line && strchr("&;", c)))
-            return at;
-        if (c == '\\' && at + 1 < text.len && strchr("nrt\"'u", text.at[at + 1]))
+    for (; at < text.len; at++) {
+        unsigned its = ends[(unsigned char)text.at[at]];
+
+        if (its & end || (its & MAY_END && is_ending_escape(text, at)))
             return at;
     }
     return at;
@@ -301,11 +330,9 @@ static bool is_url(struct str text, size_t at)
     return str_starts(str_skip(text, word_end(text, at, is_scheme_char)), STR("://"));
 }
 
-static bool ends_in(struct str name, struct str word)
+static bool ends_in(const struct pair *p, struct str word)
 {
-    struct secret_name n = secret_name_of(name);
-
-    return str_ends(str_n(n.text, n.len), word);
+    return str_ends(str_n(p->normal.text, p->normal.len), word);
 }
 
 static bool match_assigned(const struct pair *p, struct secret_name_value *out)
@@ -315,7 +342,7 @@ static bool match_assigned(const struct pair *p, struct secret_name_value *out)
 
     if (is_code(p->text, p->at) ||
         (ends_plain(p->text, word_end(p->text, p->at, is_number_char)) &&
-         !ends_in(p->name, STR("password"))))
+         !ends_in(p, STR("password"))))
         return false;
     end = plain_end(p->text, p->at, false);
     if (end - p->at < SHORTEST ||
@@ -337,10 +364,10 @@ static bool match_header(const struct pair *p, struct secret_name_value *out)
 {
     size_t at = p->at, end;
 
-    if (ends_in(p->name, STR("cookie")))
+    if (ends_in(p, STR("cookie")))
         return has_at(p->text, word_end(p->text, at, is_name_char), '=') &&
                found(p, at, plain_end(p->text, at, true), false, out);
-    if (ends_in(p->name, STR("authorization")))
+    if (ends_in(p, STR("authorization")))
         at = behind_scheme(p);
     if (is_url(p->text, at) || is_code(p->text, at))
         return false;
@@ -350,10 +377,14 @@ static bool match_header(const struct pair *p, struct secret_name_value *out)
 
 bool secret_name_value(struct str text, size_t end, bool any, struct secret_name_value *out)
 {
-    struct pair p = { .text = text };
+    struct pair p;
 
+    p.text = text;
     out->end = end;
-    if (!read_name(&p, end) || (any && !p.quoted) || (!any && !secret_name_says_secret(p.name)))
+    if (!read_name(&p, end) || (any && !p.quoted))
+        return false;
+    normalise(p.name, &p.normal);
+    if (!any && !says_secret(str_n(p.normal.text, p.normal.len)))
         return false;
     if (is_quote(text.at[p.at]))
         return match_quoted(&p, out);

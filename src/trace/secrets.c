@@ -213,7 +213,7 @@ bool secrets_add_member(struct secrets *s, struct str name, struct err *e)
     struct str normal = str_n(n.text, n.len);
 
     if (!n.len)
-        return err_set(e, ERR_USAGE, "'%.*s' cannot be the name of a member", STR_ARG(name));
+        return err_set(e, ERR_USAGE, "this is not the name of a member");
     if (map_get(&s->members, normal))
         return true;
     if (!s->members.count)
@@ -364,7 +364,7 @@ static void settle(struct secrets_search *f, size_t first)
             last->span.end = hits[i].span.end;
         last->rule = first_rule(f, last->rule, hits[i].rule);
         last->whole |= hits[i].whole;
-        last->member |= hits[i].member;
+        last->member = (last->member || hits[i].member) && !secrets_is_value(f, last->rule);
     }
     f->count = first + kept + 1;
 }

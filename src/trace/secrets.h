@@ -62,7 +62,7 @@ bool secrets_add_pattern(struct secrets *s, struct str pattern, struct err *e) M
 void secrets_add_credentials(struct secrets *s);
 
 /* The name of a JSON member whose string values are secret. ERR_USAGE if it has neither letters
- * nor digits or is too long. */
+ * nor digits or is too long; the error does not have it in it. */
 bool secrets_add_member(struct secrets *s, struct str name, struct err *e) MUST_CHECK;
 
 /* A word of a command that is a secret by what stands before it: looked for like a value, if

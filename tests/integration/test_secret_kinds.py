@@ -350,3 +350,11 @@ def test_what_was_redacted_is_not_found_again(mcpreel, run, tmp_path):
     record(mcpreel, tmp_path, lines, [text for text, _ in KINDS.values()])
     ran = run([mcpreel, "check", "--secrets", tmp_path / "a.jsonl"])
     assert ran.code == 0, ran.out[:2000]
+
+
+def test_a_declared_value_goes_as_a_whole_beside_a_name(mcpreel, tmp_path, monkeypatch):
+    """Found only below an escape, it goes beyond the quote that ends the member's value."""
+    monkeypatch.setenv("CANARY", 'ab"cd efgh')
+    recorded = record(mcpreel, tmp_path, [], ['"token":"x%61b"cd efgh"'], options=["--redact-env", "CANARY"])
+    text = "".join(line.get("text", "") for line in recorded if line["type"] == "stderr")
+    assert "REDACTED" in text and "efgh" not in text
