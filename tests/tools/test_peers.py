@@ -1,4 +1,5 @@
 """tools/peers and the fixtures on top of it: what is pinned, and what happens where nothing can be installed."""
+import hashlib
 import json
 import os
 import pathlib
@@ -31,10 +32,10 @@ def on_bare(run, bare, command, ci=""):
     return run(command, cwd=bare, env={"PATH": os.fspath(bare / "bin"), "CI": ci})
 
 
-@pytest.mark.parametrize("folder", [".", "pins", "conformance", "others"])
-def test_every_npm_package_is_pinned_by_hash_and_by_no_address(folder):
+@pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("conformance", 10), ("others", 10), ("browsers", 4)])
+def test_every_npm_package_is_pinned_by_hash_and_by_no_address(folder, least):
     packages = json.loads((LOCKS / folder / "package-lock.json").read_text())["packages"]
-    assert len(packages) > 10
+    assert len(packages) > least
     for path, package in packages.items():
         if path:
             assert package["integrity"].startswith("sha512-"), path
@@ -42,14 +43,14 @@ def test_every_npm_package_is_pinned_by_hash_and_by_no_address(folder):
             assert not package.get("hasInstallScript") or path in SCRIPTED, path
 
 
-@pytest.mark.parametrize("name", ["requirements", "fastmcp", "mcp-recorder"])
+@pytest.mark.parametrize("name", ["requirements", "fastmcp", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite"])
 def test_every_python_package_is_pinned_by_hash_and_by_no_address(name):
     lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
-        assert re.fullmatch(r"[a-z0-9-]+==\S+( +--hash=sha256:[0-9a-f]{64})+ *", requirement), requirement
+        assert re.fullmatch(r"[a-z0-9-]+(\[[a-z]+\])?==\S+( +--hash=sha256:[0-9a-f]{64})+ *", requirement), requirement
     for top in (LOCKS / f"{name}.in").read_text().splitlines():
         if not top.startswith("#"):
-            assert f"\n{top} " in f"\n{lock}"
+            assert any(f"\n{one} " in f"\n{lock}" for one in (top, re.sub(r"\[.*]", "", top))), top
 
 
 def test_every_go_module_is_pinned_by_hash():
@@ -60,7 +61,32 @@ def test_every_go_module_is_pinned_by_hash():
         assert re.search(rf"^{re.escape(module)} {re.escape(version)} h1:\S{{44}}$", hashes, re.M), module
 
 
-@pytest.mark.parametrize("group, program", [("npm", "npm"), ("npm-pins", "npm"), ("conformance", "npm"), ("others", "npm"), ("go", "go")])
+def test_every_crate_is_pinned_by_hash_and_by_no_address():
+    """All but our own, of which there is one."""
+    packages = (LOCKS / "rmcp/Cargo.lock").read_text().split("\n[[package]]\n")[1:]
+    assert len(packages) > 50
+    pinned = [one for one in packages if re.search(r'^name = "\S+"\nversion = "\S+"\nchecksum = "[0-9a-f]{64}"$', one, re.M)]
+    assert len(packages) - len(pinned) == 1
+    assert not any(re.search(r"^source|://", one, re.M) for one in packages)
+    wanted = re.findall(r'^([a-z_-]+) = (?:\{ version = )?"=(\S+)"', (LOCKS / "rmcp/Cargo.toml").read_text(), re.M)
+    assert len(wanted) > 5
+    for name, version in wanted:
+        name = "rmcp" if name == "version" else name  # which has a table of its own
+        assert any(one.startswith(f'name = "{name}"\nversion = "{version}"\n') for one in pinned), name
+
+
+def test_every_jar_is_pinned_by_hash_and_by_no_address():
+    lines = (LOCKS / "java/jars.lock").read_text().splitlines()
+    assert len(lines) > 5
+    for line in lines:
+        assert re.fullmatch(r"[0-9a-f]{64}  [a-z0-9.-]+\.jar", line), line
+    pom = (LOCKS / "java/pom.xml").read_text()
+    assert "repositor" not in pom and re.search(r"<artifactId>mcp</artifactId>\s*<version>[0-9.]+</version>", pom)
+
+
+@pytest.mark.parametrize("group, program", [
+    ("npm", "npm"), ("npm-pins", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("go", "go"),
+    ("rmcp", "cargo"), ("java", "mvn")])
 def test_what_cannot_be_installed_is_said_and_leaves_nothing(run, bare, group, program):
     ran = on_bare(run, bare, [bare / "tools/peers", group])
     assert ran.code == 1 and ran.out == b"", str(ran)
@@ -80,10 +106,59 @@ def test_a_changed_source_of_a_go_peer_is_another_installation(run, bare, change
     assert (before.code, after.code) == (0, 0) and before.out != after.out, f"{before}\n{after}"
 
 
-def test_all_sources_of_the_go_peers_count():
+def test_all_sources_of_the_peers_that_are_compiled_count():
     text = (ROOT / "tools/peers").read_text()
-    for source in (LOCKS / "go").rglob("*.go"):
+    sources = [*(LOCKS / "go").rglob("*.go"), *(LOCKS / "rmcp").rglob("*.rs"), *(LOCKS / "java").rglob("*.java")]
+    assert len(sources) > 5
+    for source in sources:
         assert f'"{source.relative_to(LOCKS)}"' in text
+
+
+@pytest.fixture
+def stand_in(bare):
+    """Puts a shell script in the place of a program."""
+    def put(name, body):
+        (bare / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
+        (bare / "bin" / name).chmod(0o755)
+
+    for name in ("sh", "cat", "cp", "mkdir", "grep"):
+        (bare / "bin" / name).symlink_to(shutil.which(name))
+    return put
+
+
+def test_the_lock_that_cargo_gets_names_its_own_registry(run, bare, stand_in):
+    """Asked for a lock of its own, it says the name; the one it builds with has that for every crate with a checksum."""
+    stand_in("cargo", f"""case $1 in
+generate-lockfile) echo 'source = "some-registry"' >Cargo.lock ;;
+build) cp Cargo.lock {bare}/given && mkdir -p $CARGO_TARGET_DIR/release && echo built >$CARGO_TARGET_DIR/release/rmcp-peer ;;
+esac""")
+    ran = on_bare(run, bare, [bare / "tools/peers", "rmcp"])
+    assert ran.code == 0, str(ran)
+    given, lock = (bare / "given").read_text(), (LOCKS / "rmcp/Cargo.lock").read_text()
+    assert given.replace('source = "some-registry"\n', "") == lock
+    assert given.count('"\nsource = "some-registry"\nchecksum = ') == given.count("source = ") == lock.count("checksum = ")
+    home = pathlib.Path(ran.out.decode().strip())
+    assert (home / "bin/rmcp-peer").read_text() == "built\n"
+
+
+@pytest.mark.parametrize("named", ["", "source = \"one\"\nsource = \"two\""])
+def test_a_cargo_that_names_no_registry_or_two_is_refused(run, bare, stand_in, named):
+    stand_in("cargo", f"printf '%s\\n' '{named}' >Cargo.lock")
+    ran = on_bare(run, bare, [bare / "tools/peers", "rmcp"])
+    assert ran.code == 1 and b"peers: cannot install 'rmcp': Cargo names" in ran.err, str(ran)
+    assert list((bare / "build" / "peers").iterdir()) == []
+
+
+@pytest.mark.parametrize("content, code", [("good", 0), ("forged", 1)])
+def test_a_forged_jar_is_refused(run, bare, stand_in, content, code):
+    stand_in("mvn", f"""for word; do case $word in -DoutputDirectory=*) echo {content} >"${{word#*=}}/one.jar" ;; esac; done""")
+    stand_in("javac", "exit 0")
+    good = hashlib.sha256(b"good\n").hexdigest()
+    (bare / "tests/peers/java/jars.lock").write_text(f"{good}  one.jar\n")
+    ran = on_bare(run, bare, [bare / "tools/peers", "java"])
+    assert ran.code == code, str(ran)
+    assert (b"peers: cannot install 'java': the jars DO NOT MATCH THE HASHES" in ran.err) == bool(code), str(ran)
+    assert len(list((bare / "build" / "peers").iterdir())) == 1 - code
 
 
 def test_a_forged_package_is_refused(run, bare):
@@ -102,7 +177,7 @@ def test_a_forged_package_is_refused(run, bare):
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
 def test_usage_is_explained(run, arguments):
     ran = run([ROOT / "tools" / "peers", *arguments])
-    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|conformance|others|python|fastmcp|mcp-recorder|go|all"), str(ran)
+    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|conformance|others|python|fastmcp|mcp-recorder|go|rmcp|java|agents|"), str(ran)
 
 
 def test_a_missing_peer_is_a_loud_skip(run, bare):
