@@ -224,6 +224,11 @@ LISTENING_TASKS = {
     "ts-tasks": ts_listener("npm", "@modelcontextprotocol/sdk", "--tasks", session="tasks", invents=True)}
 
 
+# One of those that people use, which checks the Host of a request; it says its URL on stderr.
+LISTENING_USED = {
+    "playwright": Server("browsers", lambda home, folder: playwright(home, folder, "--port", "0"), "playwright")}
+
+
 # And over HTTP+SSE.
 OLD_LISTENERS = {
     "ts-1.9-sse": Server("npm-pins", lambda home, folder: node(SCRIPTS / "ts-server.mjs", home / "node_modules/sdk-1.9", "--sse"),
@@ -255,7 +260,7 @@ STRANGERS = [("ts-1.12", "rmcp"), ("ts-1.13", "rmcp"), ("java", "ts-1.13"), ("ja
 
 
 def listener(name):
-    return {**LISTENERS, **LISTENING_TASKS, **OLD_LISTENERS}[name]
+    return {**LISTENERS, **LISTENING_TASKS, **OLD_LISTENERS, **LISTENING_USED}[name]
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,11 @@ def line_of(fd, process):
     return line.decode().rstrip("\n")
 
 
-def url_in(file, process):
-    """The first line of a process' output that is a URL."""
+def url_in(file, process, pattern=r"^(http://\S+)\n"):
+    """The first line of a process' output that is a URL, or that of another pattern."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:
-        if found := re.search(r"^(http://\S+)\n", file.read_text(errors="replace"), re.M):
+        if found := re.search(pattern, file.read_text(errors="replace"), re.M):
             return found[1]
         time.sleep(0.02)
     raise AssertionError(f"{process.args} did not say where it listens")

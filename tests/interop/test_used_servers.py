@@ -1,11 +1,15 @@
-"""Servers that people use, each with a small real session on stdio: recorded, and replayed with the server gone."""
+"""Servers that people use, each with a small real session: recorded, and replayed with the server gone."""
+import contextlib
 import http.server
 import json
+import subprocess
 import threading
 
 import pytest
 
-from peers import USED, assert_same, survivors
+from conformance import listening, recording
+from peers import USED, apart, assert_same, listener, survivors
+from processes import started, url_in
 
 pytestmark = pytest.mark.interop
 
@@ -64,3 +68,22 @@ def test_a_recording_is_whole(recorded, mcpreel, run, server):
     # A busy machine lets some servers take longer to end than the client waits.
     checked = run([mcpreel, "check", "--json", "--ignore", "server-exit", recorded("ts", server).file])
     assert checked.code == 0, str(checked)
+
+
+@contextlib.contextmanager
+def serving(stage, name):
+    """The URL of a server that says it in the configuration that it prints on stderr."""
+    where, peer = stage.fresh(), listener(name)
+    with (where / "err").open("wb") as err, started(peer.words(stage.home(peer.group), where), stdin=subprocess.DEVNULL,
+                                                    stdout=subprocess.DEVNULL, stderr=err) as process:
+        yield url_in(where / "err", process, r'"url": "(http://\S+)"')
+
+
+def test_a_server_that_checks_the_host_is_recorded_over_http(stage, mcpreel, replayed_visit):
+    where, server = stage.fresh(), "playwright"
+    with serving(stage, server) as url:
+        with listening(recording(mcpreel, url, where / "session.jsonl"), where / "err") as address:
+            tape = stage.visit("ts", server, f"{address}/mcp")
+    judge_answers(server, tape)
+    again = replayed_visit("ts", server, where / "session.jsonl", ids="strings")
+    assert_same(apart(tape, server), apart(again, server))
