@@ -375,6 +375,7 @@ static int record_from(const struct app *app, const struct record_args *args,
         .flush_us = args->flush_us,
         .plain = args->plain,
         .strict = args->strict,
+        .log_http = app->verbose && (args->remote.target || args->target_stdio),
     };
     int usual = is_as_mcp_recorder(args) ? LISTENING_SEED_PORT : 0;
     bool has_command = in->server || args->upstream || args->target_stdio;

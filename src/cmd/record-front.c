@@ -57,6 +57,7 @@ static void *on_asked(void *to, const struct exchange *x)
     };
     struct seen *seen = mem_new(struct seen);
 
+    reel_log_request(&s->reel, x->head);
     seen->x = http_tap_begin(&s->tap, &q);
     return seen;
 }
@@ -91,6 +92,8 @@ static void on_answered(void *to, void *at, const struct action *a)
     struct tap_time now = reel_now(&s->reel);
 
     seen->own |= a->own;
+    if (a->kind == ACTION_ANSWER || a->kind == ACTION_OPEN)
+        reel_log_response(&s->reel, a->status, a->fields);
     if (a->kind == ACTION_ANSWER || a->kind == ACTION_OPEN)
         http_tap_answer(seen->x, a->status, a->fields, a->own ? BY_MCPREEL : BY_SERVER, now);
     if (!a->own && a->text.len)

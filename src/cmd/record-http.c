@@ -110,6 +110,7 @@ static void on_request(void *to, struct http_passage *p, const struct request *r
         .body = !body_is_none(r->body),
     };
 
+    reel_log_request(&s->reel, r);
     p->user = passing_new(s, p, r);
     passing_of(p)->seen = http_tap_begin(&s->tap, &q);
     if (p->verdict.status)
@@ -219,6 +220,7 @@ static void on_head(void *to, struct http_passage *p, const struct request *aske
 {
     struct sessions *s = to;
 
+    reel_log_response(&s->reel, r->status, &r->fields);
     http_tap_answer(passing_of(p)->seen, r->status, &r->fields, BY_SERVER, reel_now(&s->reel));
     begin_stream(s, p, asked, r);
     tell_aside(s, p, asked, r);

@@ -5,11 +5,13 @@
 #include "cmd/journal.h"
 #include "format/recording-line.h"
 #include "trace/limits.h"
+#include "trace/secret-name.h"
 #include "json/write.h"
 
 enum {
     RESULT_TEXT = 1 << 16,
-    ASK_US = 10000, /* so long the wall clock is taken to go on as it did */
+    LOGGED_PIECE = 3000, /* bytes of a body in one line of the log */
+    ASK_US = 10000,      /* so long the wall clock is taken to go on as it did */
 };
 
 /* The wall clock is not asked again for every message: in between it goes as the other one
@@ -46,11 +48,82 @@ static void note_session(struct reel *r, const struct record *record)
         record->kind == RECORD_HTTP_RESPONSE && str_eq(record->http.by, STR("server"));
 }
 
+/* Whether no value of a header is logged: it may be a credential, or hold one. */
+static bool is_masked(struct str name)
+{
+    static const struct str names[] = {
+        STR_INIT("authorization"), STR_INIT("proxy-authorization"), STR_INIT("cookie"),
+        STR_INIT("set-cookie"),    STR_INIT("mcp-session-id"),      STR_INIT("location"),
+        STR_INIT("referer"),
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (fields_same(name, names[i]))
+            return true;
+    return secret_name_says_secret(name);
+}
+
+static void log_fields(const struct reel *r, char way, const struct fields *fields)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct field *f = &fields->at[i];
+
+        if (is_masked(f->name))
+            log_say(r->app->log, LOG_DEBUG, "%c %.*s: [masked, %zu bytes]", way,
+                    STR_ARG(f->name), f->value.len);
+        else
+            log_say(r->app->log, LOG_DEBUG, "%c %.*s: %.*s", way, STR_ARG(f->name),
+                    STR_ARG(f->value));
+    }
+}
+
+void reel_log_request(struct reel *r, const struct request *head)
+{
+    struct buf path;
+
+    if (!r->how->log_http)
+        return;
+    buf_init(&path, REQUEST_HEAD_MAX);
+    redactor_path(&r->how->redaction->redactor, head->path, &path);
+    log_say(r->app->log, LOG_DEBUG, "> %.*s %.*s%s", STR_ARG(head->method),
+            STR_ARG(buf_str(&path)), head->query.len ? "?…" : "");
+    buf_release(&path);
+    log_fields(r, '>', &head->fields);
+}
+
+void reel_log_response(const struct reel *r, unsigned status, const struct fields *fields)
+{
+    if (!r->how->log_http)
+        return;
+    log_say(r->app->log, LOG_DEBUG, "< HTTP %u", status);
+    log_fields(r, '<', fields);
+}
+
+/* After redaction, so that no secret is cut in two. */
+static void log_body(const struct reel *r, const struct record *record)
+{
+    bool message = record->kind == RECORD_MESSAGE;
+    struct str text = message ? json_raw(record->message.msg) : record->bytes.bytes;
+    enum record_dir dir = message ? record->message.dir : record->bytes.from_to;
+
+    if (!message && record->kind != RECORD_RAW)
+        return;
+    while (text.len) {
+        struct str piece = str_n(text.at, text.len < LOGGED_PIECE ? text.len : LOGGED_PIECE);
+
+        log_say(r->app->log, LOG_DEBUG, "%c %.*s", dir == TO_SERVER ? '>' : '<',
+                STR_ARG(piece));
+        text = str_skip(text, piece.len);
+    }
+}
+
 static bool put_counted(struct sink *self, const struct record *record, struct err *e)
 {
     struct reel *r = (struct reel *)((char *)self - offsetof(struct reel, counting));
 
     note_session(r, record);
+    if (r->how->log_http)
+        log_body(r, record);
     if (r->place->format != &recording_format && !r->loss.sink.put(&r->loss.sink, record, e))
         return false;
     return r->live.sink.put(&r->live.sink, record, e);

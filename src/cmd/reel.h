@@ -13,6 +13,7 @@
 #include "engine/tap.h"
 #include "format/live.h"
 #include "trace/loss.h"
+#include "wire/request.h"
 
 enum { RECORD_SESSION_FAILED = 125 }; /* exit code: we failed, not the server */
 
@@ -27,7 +28,8 @@ struct record_settings {
     size_t max_message;
     int64_t flush_us;
     bool plain;
-    bool strict; /* anything missing is a failure */
+    bool strict;   /* anything missing is a failure */
+    bool log_http; /* log heads and bodies, as mcp-recorder does with --verbose */
     struct redaction *redaction;
 };
 
@@ -70,6 +72,11 @@ struct tap_time reel_now(struct reel *r);
  * the recording's name is replaced here, once something was recorded: a message that passed
  * to or from a server that was there. */
 void reel_check(struct reel *r, bool kept);
+
+/* Logs the head of an HTTP request or response, if heads are to be logged. Values of headers
+ * that are secret by their names are masked. */
+void reel_log_request(struct reel *r, const struct request *head);
+void reel_log_response(const struct reel *r, unsigned status, const struct fields *fields);
 
 /* The header, for a server that is reached over `transport`. */
 void reel_begin(struct reel *r, struct str transport);

@@ -375,6 +375,9 @@ static void remark(struct session *s, const struct match *m, const struct mcp_me
         say_report(s->host->say, LOG_DEBUG, "#%lu %.*s was passed over: not asked for yet",
                    (unsigned long)script->ops[m->passed].seq,
                    STR_ARG(script_method(script, m->passed)->name));
+    if (s->host->recorder)
+        say_report(s->host->say, LOG_DEBUG, "%.*s: matched #%lu", STR_ARG(name_of(s, live)),
+                   (unsigned long)script->ops[m->op].seq);
     if (m->borrowed || m->rival || m->differs || m->blur || masked)
         remark_on(s, m, live, masked);
 }

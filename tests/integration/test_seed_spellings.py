@@ -146,3 +146,52 @@ def test_replay_takes_the_server_for_passthrough_as_a_target(program, cassette, 
     assert client.post(call(3, "tools/call", name="b", arguments={})).json == result(3, {"said": "tools/call"})
     assert {r.target for r in server.requests} == {"/mcp"}
     assert replay.stop() == 0
+
+
+# --- M3
+
+SECRETS = {"Authorization": "Bearer canary-a", "Cookie": "canary-b", "X-Api-Key": "canary-c", "Mcp-Session-Id": "canary-d"}
+
+
+def test_verbose_logs_headers_and_bodies(program, upstream):
+    def serve(conn):
+        while request := conn.request():
+            conn.answer(json_=result(request.json["id"], {"text": "x" * 5000}), headers=[("Set-Cookie", "canary-e"), ("X-Said", "this")])
+
+    server = upstream(serve)
+    record = program("record", "--target", server.url, "--listen", "0", "--verbose")
+    record.client().post(call(1, "tools/list"), headers=[*SECRETS.items(), ("X-Asked", "that")])
+    assert record.stop() == 0
+    said = record.err.splitlines()
+    for line in ("> POST /mcp", "> X-Asked: that", "< HTTP 200", "< X-Said: this", '> {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'):
+        assert "mcpreel: " + line in said, record.err
+    for name in (*SECRETS, "Set-Cookie"):
+        assert re.search(f"^mcpreel: [<>] {name}: \\[masked, [0-9]+ bytes\\]$", record.err, re.M), record.err
+    assert "canary" not in record.err
+    assert sum(map(len, re.findall("x{500,}", record.err))) == 5000  # in pieces
+
+
+def test_verbose_logs_the_clients_of_a_command_too(program, mcpreel):
+    record = program("record", "--target-stdio", f"'{mcpreel}' demo server", "--listen", "0", "--verbose")
+    record.client().post(initialize(), headers=[(name, value) for name, value in SECRETS.items() if name != "Mcp-Session-Id"])
+    assert record.stop() == 0
+    assert "mcpreel: > POST /mcp\n" in record.err and "mcpreel: < HTTP 200\n" in record.err and "canary" not in record.err
+    assert 'mcpreel: > {"jsonrpc": "2.0", "id": 0, "method": "initialize"' in record.err and '"serverInfo"' in record.err
+
+
+@pytest.mark.parametrize("words", [["--target"], ["--url", "-v"]])
+def test_otherwise_they_are_not_logged(words, program, upstream):
+    record = program("record", words[0], upstream().url, *words[1:], "--listen", "0", "-o", "r.jsonl")
+    record.client().post(call(1))
+    assert record.stop() == 0
+    assert "> POST" not in record.err and "jsonrpc" not in record.err
+
+
+def test_verbose_logs_every_matched_request(program, cassette):
+    for verbose in (["--verbose"], []):
+        replay = program("replay", "--cassette", cassette, *verbose, "--listen", "0")
+        client = replay.client()
+        client.post(call(5, "tools/call", name="a", arguments={"n": 1}))
+        client.post(call(6, "tools/list"))
+        assert replay.stop() == 0
+        assert replay.err.count("tools/call a: matched #6\n") == replay.err.count("tools/list: matched #4\n") == len(verbose), replay.err
