@@ -516,6 +516,7 @@ def test_ordinary_words_of_a_command_stay(session, words):
 
 def test_a_stdio_cassette_is_clean_after_redact(session, run, mcpreel):
     session.argv = [f"a/b={VALUE}/c"]
+    session.add("client", call("x"))
     session.add("server", result('{"x":1}'))
     old, new = session.directory / "a.json", session.directory / "new.json"
     session.run("a.json", "--no-redact-defaults")
