@@ -259,6 +259,11 @@ LEFT_OUT = {
 STRANGERS = [("ts-1.12", "rmcp"), ("ts-1.13", "rmcp"), ("java", "ts-1.13"), ("java", "mcp-lite")]
 
 
+def left_out(client, server):
+    """The kind of step that a client plays the session of a server over HTTP without."""
+    return LEFT_OUT.get((client, server), client_by(client).cannot)
+
+
 def listener(name):
     return {**LISTENERS, **LISTENING_TASKS, **OLD_LISTENERS, **LISTENING_USED}[name]
 
@@ -345,7 +350,7 @@ class Stage:
 
     def visit(self, client, server, url, ids="numbers"):
         """Plays the session of a server with whatever is at the URL: the document."""
-        where, without = self.fresh(), LEFT_OUT.get((client, server), client_by(client).cannot)
+        where, without = self.fresh(), left_out(client, server)
         script = self.script(listener(server), where, where, without)
         alone = ["--no-stream"] if without == "stream" else []
         return document_of(self.run([*self.client(client, ids), *alone, "--url", url, script], timeout=120))

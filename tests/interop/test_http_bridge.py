@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import once
-from peers import CLIENTS, LEFT_OUT, apart, assert_same, document_of, listener
+from peers import CLIENTS, apart, assert_same, document_of, left_out, listener
 from test_http_peers import MATRIX
 
 MAIN = ("ts", "everything")
@@ -24,8 +24,10 @@ def beyond_main(pairs):
     return [pair if pair == MAIN else pytest.param(*pair, marks=pytest.mark.interop) for pair in pairs]
 
 
-# Clients that know both transports.
-BRIDGED = beyond_main(names(pair) for pair in MATRIX if names(pair)[0] in CLIENTS)
+# Clients that know both transports. Not among them: the Java SDK before server-everything, which tells that its tools
+# changed right after the handshake, and only to a stream of the GET. The SDK has opened that by then, others have not.
+BRIDGED = beyond_main(names(pair) for pair in MATRIX
+                      if names(pair)[0] in CLIENTS and names(pair) != ("java", "everything"))
 # Not among them: ts-2-auto, which asks what the server speaks in a process, and so in a recording, of its own.
 PLAYED = [MAIN, ("ts", "ts"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2"), ("ts-2", "ts-2"), ("py-auto", "ts-2"),
           ("fastmcp", "fastmcp"), ("fastmcp-auto", "fastmcp"), ("ts-1.12", "ts"), ("py", "everything"), ("py", "mcp-lite")]
@@ -49,7 +51,7 @@ def on_stdio(stage, run):
     """A session of a client with what a command starts, by the script of a server on HTTP: the document."""
     def make(client, server, command, env=None):
         where = stage.fresh()
-        script = stage.script(listener(server), where, where, LEFT_OUT.get((client, server)))
+        script = stage.script(listener(server), where, where, left_out(client, server))
         return run([*stage.client(client), script, "--", *command], timeout=120, env=env or {})
 
     return make
