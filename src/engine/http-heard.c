@@ -194,8 +194,8 @@ static void complain_of_status(const struct http_heard *h, struct buf *to)
         buf_add(to, buf_str(&h->elsewhere));
     else if (h->status == STATUS_UNAUTHORIZED)
         buf_printf(to,
-                   "the server wants a login (status 401): --header-env "
-                   "Authorization=VARIABLE gives it one%.*s%s",
+                   "the server requires a login (status 401): send credentials with "
+                   "--header-env%.*s%s",
                    STR_ARG(login), h->names_issuer ? "" : "; it does not say who gives one");
     else
         buf_printf(to, "the server %s it (status %u)%.*s",

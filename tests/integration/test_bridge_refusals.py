@@ -6,7 +6,7 @@ import pytest
 from bridging import bridge, echo, initialize, old_server, recorded, serving, stdio, upstream  # noqa: F401
 from http_peers import call, of, result
 
-LOGIN = "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"
+LOGIN = "the server requires a login (status 401): send credentials with --header-env"
 META_AT = "http://login.example/.well-known/oauth-protected-resource"
 
 

@@ -211,8 +211,7 @@ static void every_way_not_to_answer_has_its_words(void **state)
     close_bench(&b);
 }
 
-#define LOGIN                                                                                  \
-    "the server wants a login (status 401): --header-env Authorization=VARIABLE gives it one"
+#define LOGIN "the server requires a login (status 401): send credentials with --header-env"
 
 static void of_a_challenge_is_told_what_helps(void **state)
 {
