@@ -103,16 +103,18 @@ bool leaves_is_redacted(struct json_val v)
     return false;
 }
 
-/* Cuts a text before its first placeholder; false if it has none. */
+/* Cuts a text before its first placeholder; false if it has none. Linear: the search for ']' is
+ * made once, because a text without one has no placeholder at all. */
 static bool cut_placeholder(struct str *text, struct str *before)
 {
     struct str rest = *text;
 
     while ((rest = str_skip(rest, str_find(rest, '['))).len) {
-        size_t end = str_find(rest, ']');
+        if (str_starts(rest, STR("[REDACTED]")) || str_starts(rest, STR("[REDACTED:"))) {
+            size_t end = str_find(rest, ']');
 
-        if (end < rest.len &&
-            (str_starts(rest, STR("[REDACTED]")) || str_starts(rest, STR("[REDACTED:")))) {
+            if (end == rest.len)
+                return false;
             *before = str_n(text->at, (size_t)(rest.at - text->at));
             *text = str_skip(rest, end + 1);
             return true;

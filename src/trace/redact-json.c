@@ -56,7 +56,7 @@ static void match_leaves(struct redact_json *j, struct json_val root)
     secrets_settle(j->search);
 }
 
-/* Base64 in the arena as RFC 4648 has it: without line breaks, of the usual alphabet, padded.
+/* Base64 in the arena as RFC 4648 has it: without white space, of the usual alphabet, padded.
  */
 static struct str plain_base64(struct str text, struct arena *a)
 {
@@ -64,7 +64,7 @@ static struct str plain_base64(struct str text, struct arena *a)
     size_t n = 0;
 
     for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] != '\r' && text.at[i] != '\n')
+        if (!strchr(" \t\r\n", text.at[i]) || !text.at[i])
             to[n++] = text.at[i] == '-' ? '+' : text.at[i] == '_' ? '/' : text.at[i];
     while (n % 4)
         to[n++] = '=';
@@ -146,21 +146,30 @@ static void look_into(struct redact_json *j, struct json_val v, size_t base)
         secrets_add(j->search, (struct unravel_span){ at + 1, at + json_raw(v).len - 1 }, rule);
 }
 
-static bool holds_base64(struct json_val object, struct json_val key)
+/* Looks into the base64 of one object. Whether it has a mimeType is looked up once, however
+ * many members are called `data`. */
+static void look_into_object(struct redact_json *j, struct json_val object, size_t base)
 {
-    return json_is(key, STR("blob")) ||
-           (json_is(key, STR("data")) && json_exists(json_get(object, STR("mimeType"))));
+    struct json_iter it = json_each(object);
+    bool looked_up = false, typed = false;
+
+    while (json_next(&it)) {
+        if (json_type(it.value) != JSON_STRING)
+            continue;
+        if (json_is(it.key, STR("data")) && !looked_up) {
+            typed = json_exists(json_get(object, STR("mimeType")));
+            looked_up = true;
+        }
+        if (json_is(it.key, STR("blob")) || (typed && json_is(it.key, STR("data"))))
+            look_into(j, it.value, base);
+    }
 }
 
 static void look_into_all(struct redact_json *j, struct json_val root)
 {
-    for (struct json_val v = root; v.node < end_node(root); v.node++) {
-        struct json_iter it = json_each(v);
-
-        while (json_type(v) == JSON_OBJECT && json_next(&it))
-            if (json_type(it.value) == JSON_STRING && holds_base64(v, it.key))
-                look_into(j, it.value, json_at(root));
-    }
+    for (struct json_val v = root; v.node < end_node(root); v.node++)
+        if (json_type(v) == JSON_OBJECT)
+            look_into_object(j, v, json_at(root));
     arena_release(&j->arena);
     secrets_settle(j->search);
 }

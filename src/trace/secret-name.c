@@ -71,8 +71,9 @@ static bool says_secret(struct str name)
         S("servicekey"), S("hmackey"),       S("subscriptionkey"), S("licensekey"),
         S(""),
     };
-    static const struct str whole[] = { S("pwd"), S("dbpwd"),    S("pass"),   S("dbpass"),
-                                        S("jwt"), S("xauthkey"), S("bearer"), S("") };
+    static const struct str whole[] = { S("pwd"),      S("dbpwd"),  S("mysqlpwd"),
+                                        S("pass"),     S("dbpass"), S("jwt"),
+                                        S("xauthkey"), S("bearer"), S("") };
 
     return (ends_in_one_of(name, words) && !is_other_token(name)) || is_one_of(name, whole);
 }

@@ -320,6 +320,7 @@ def blobs(mcpreel, tmp_path):
     values["binary"] = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
     values["url-safe"] = base64.urlsafe_b64encode(("\u00ff\u00fe>>>??? pass" + "word=hunter2\n").encode()).decode().rstrip("=")
     values["lines"] = "\n".join([values["text"][:8], values["text"][8:]])
+    values["blanks"] = f" {values['text'][:8]}\t {values['text'][8:]} "
     values["large"] = b64("x" * (17 << 20))
     lines = [message({"id": i, "result": {"contents": [{"uri": "x://y", "blob": v}]}}) for i, v in enumerate(values.values())]
     return values, messages(record(mcpreel, tmp_path, lines)), tmp_path / "a.jsonl"
@@ -328,7 +329,7 @@ def blobs(mcpreel, tmp_path):
 def test_base64_with_a_secret_goes_as_a_whole(blobs):
     values, recorded, _ = blobs
     for (kind, value), line in zip(values.items(), recorded):
-        gone = kind in ("text", "url-safe", "lines")
+        gone = kind in ("text", "url-safe", "lines", "blanks")
         assert line["msg"]["result"]["contents"][0]["blob"] == ("[REDACTED:rule-1]" if gone else value)
         assert line.get("redacted") == (["/result/contents/0/blob"] if gone else None)
 

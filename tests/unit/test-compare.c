@@ -180,6 +180,26 @@ static void around_a_placeholder_texts_are_compared(void **state)
     check("{'a':'x [REDACTED]'}", "{}", &plain, nothing, "$.a ");
 }
 
+/* Quadratic work would run into the time limit of the test. */
+static void many_brackets_take_linear_time(void **state)
+{
+    enum { TIMES = 1 << 20 };
+    static const struct str pieces[] = { STR_INIT("["), STR_INIT("[REDACTED:") };
+    struct buf live;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        buf_init(&live, 32 << 20);
+        buf_add(&live, STR("{'a':'x "));
+        for (int n = 0; n < TIMES; n++)
+            buf_add(&live, pieces[i]);
+        buf_add(&live, STR("'}"));
+        buf_add_ch(&live, '\0');
+        check("{'a':'x [REDACTED:rule-1] y'}", buf_str(&live).at, &plain, nothing, "$.a ");
+        buf_release(&live);
+    }
+}
+
 /* The list of redacted places does not hide the text around a placeholder. */
 static void a_masked_text_with_a_placeholder_is_compared(void **state)
 {
@@ -254,6 +274,7 @@ int main(void)
         cmocka_unit_test(strict_rules_count_meta_and_texts_of_numbers),
         cmocka_unit_test(what_was_redacted_on_either_side_is_no_difference),
         cmocka_unit_test(around_a_placeholder_texts_are_compared),
+        cmocka_unit_test(many_brackets_take_linear_time),
         cmocka_unit_test(a_masked_text_with_a_placeholder_is_compared),
         cmocka_unit_test(below_a_masked_path_nothing_is_compared),
         cmocka_unit_test(what_a_client_answers_is_its_own_affair),

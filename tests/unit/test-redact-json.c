@@ -61,6 +61,26 @@ static void assert_outcome(struct bench *b, const char *message, enum redact_jso
     terse_scanned_release(&s);
 }
 
+/* Quadratic work would run into the time limit of the test. */
+static void many_members_called_data_take_linear_time(void **state)
+{
+    enum { MEMBERS = 400000 };
+    struct bench b;
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, 16 << 20);
+    buf_add(&text, STR("{'x':{"));
+    for (int i = 0; i < MEMBERS; i++)
+        buf_add(&text, STR("'data':'a',"));
+    buf_add(&text, STR("'y':1}}"));
+    buf_add_ch(&text, '\0');
+    start(&b, "hunter2", NULL);
+    assert_outcome(&b, buf_str(&text).at, REDACT_JSON_CLEAN);
+    stop(&b);
+    buf_release(&text);
+}
+
 static void only_the_bytes_of_the_secret_change(void **state)
 {
     struct bench b;
@@ -274,6 +294,7 @@ static void a_string_that_is_too_deep_goes_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_members_called_data_take_linear_time),
         cmocka_unit_test(only_the_bytes_of_the_secret_change),
         cmocka_unit_test(names_and_numbers_are_looked_at_too),
         cmocka_unit_test(places_below_a_changed_name_have_the_new_one),

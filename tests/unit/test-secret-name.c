@@ -10,6 +10,7 @@ static void names_say_secret_in_any_spelling(void **state)
         "PASSWORD",
         "passwd",
         "db_password",
+        "MYSQL_PWD",
         "DB_PASSWORD",
         "userPassword",
         "secret",
