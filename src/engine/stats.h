@@ -114,8 +114,9 @@ struct stats_part {
     bool footed, exited, stderr_open;
     bool on_http; /* there may have been no process */
     uint64_t messages[2], errors, seq;
-    int64_t us, last_us; /* since the start: of the latest line, and the greatest */
-    bool dated;          /* start_wall_us is known */
+    uint64_t gap_messages; /* that gaps stand for */
+    int64_t us, last_us;   /* since the start: of the latest line, and the greatest */
+    bool dated;            /* start_wall_us is known */
     int64_t start_wall_us;
 };
 

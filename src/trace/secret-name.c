@@ -223,19 +223,21 @@ static bool found(const struct pair *p, size_t at, size_t end, bool member,
     return end > at && !is_placeholder(str_n(p->text.at + at, end - at));
 }
 
-/* From the first string of an array of strings to the last. */
+/* From the first string of an array of strings to the last. Placeholders alone are no find. */
 static bool match_array(const struct pair *p, struct secret_name_value *out)
 {
     size_t at = skip_spaces(p->text, p->at + 1, is_space), first = at, end = at;
+    bool any = false;
 
     while (at < p->text.len && is_quote(p->text.at[at])) {
         end = quoted_end(p->text, at + 1, p->text.at[at]);
+        any = any || !is_placeholder(str_n(p->text.at + at + 1, end - at - 1));
         at = skip_spaces(p->text, end + 1, is_space);
         if (!has_at(p->text, at, ','))
             break;
         at = skip_spaces(p->text, at + 1, is_space);
     }
-    return has_at(p->text, at, ']') && found(p, first + 1, end, true, out);
+    return any && has_at(p->text, at, ']') && found(p, first + 1, end, true, out);
 }
 
 static bool match_quoted(const struct pair *p, struct secret_name_value *out)

@@ -265,7 +265,7 @@ def test_values_with_the_name_of_a_secret_are_not_left(mcpreel, tmp_path):
         assert line["result"]["structuredContent"] == {"before": "x", name: "[REDACTED:rule-1]", "after": "y"}
 
 
-def test_lists_of_values_and_names_of_ones_own(mcpreel, tmp_path):
+def test_lists_of_values_and_names_of_ones_own(mcpreel, run, tmp_path):
     own = [{"Customer-Ref": "Ann"}, {"customer_ref": "Ann"}, {"customerRef": "Ann"}, {"CUSTOMERREF": "Ann"},
            {"pin": "Ann"}, {"customer_ref": {"pin": "Ann"}}]
     lines = [message(MEMBER_CARRIERS[c](i, v)) for i, v in enumerate(own) for c in MEMBER_CARRIERS]
@@ -273,6 +273,7 @@ def test_lists_of_values_and_names_of_ones_own(mcpreel, tmp_path):
     recorded = messages(record(mcpreel, tmp_path, lines, options=["--redact-members", "customer_ref,p_i_n"]))
     assert [line["msg"] for line in recorded if any("Ann" in text for text in decoded(line["msg"]))] == []
     assert recorded[-1]["redacted"] == ["/result/headers/Set-Cookie/0", "/result/headers/Set-Cookie/1"]
+    assert run([mcpreel, "check", "--secrets", tmp_path / "a.jsonl"]).code == 0
     assert recorded[-1]["msg"]["result"]["n"] == ["Bob"]
 
 
