@@ -315,6 +315,28 @@ static bool ends_plain(struct str text, size_t at)
     return plain_end(str_n(text.at, text.len - at < 2 ? text.len : at + 2), at, false) == at;
 }
 
+/* self.token, config.db_password: a variable that holds a secret, not the secret. */
+static bool is_secret_variable(struct str value)
+{
+    struct str member = value;
+    bool dotted = false;
+
+    while (str_find(member, '.') < member.len) {
+        str_cut(&member, '.');
+        dotted = true;
+    }
+    return dotted && member.len && secret_name_says_secret(member);
+}
+
+/* The end of an argument: "a, b", "a)", "a[0]". Not the comma of "password=a,ssl=true", which
+ * is a connection string. */
+static bool ends_argument(struct str text, size_t at)
+{
+    if (at >= text.len || !text.at[at] || !strchr("()[]{},", text.at[at]))
+        return false;
+    return text.at[at] != ',' || at + 1 == text.len || !ascii_is_alnum(text.at[at + 1]);
+}
+
 /* token=self.token, token=get(), token=None: source code. */
 static bool is_code(struct str text, size_t at)
 {
@@ -323,9 +345,10 @@ static bool is_code(struct str text, size_t at)
     size_t end = word_end(text, at, is_code_char);
     struct secret_name word = secret_name_of(str_n(text.at + at, end - at));
 
-    if (end < text.len && strchr("()[]{},", text.at[end]))
+    if (ends_argument(text, end))
         return true;
-    return ends_plain(text, end) && is_one_of(str_n(word.text, word.len), words);
+    return ends_plain(text, end) && (is_one_of(str_n(word.text, word.len), words) ||
+                                     is_secret_variable(str_n(text.at + at, end - at)));
 }
 
 static bool is_url(struct str text, size_t at)

@@ -135,7 +135,13 @@ static const struct {
     { "{\"a\":\"password\",\"b\":\"c\"}", "password", NULL },
     { "{\"pageToken\":\"abc\"}", "Token", NULL },
     { "{\"passwordless\":\"yes\"}", "password", NULL },
+    { "{\"tokens_token\":[\"[REDACTED:rule-1]\", \"[REDACTED:rule-1]\"]}", "_token", NULL },
     /* assignments */
+    { "token=self.token", "token", NULL },
+    { "password=config.db_password\n", "password", NULL },
+    { "password=my.pet", "password", "my.pet" },
+    { "host:6379,password=foobared,ssl=True", "password", "foobared,ssl=True" },
+    { "connect(password=secret_of, x)", "password", NULL },
     { "password=hunter", "password", "hunter" },
     { "host=x password=hunter port=1", "password", "hunter" },
     { "Server=h;User ID=u;Password=p@ss,w;Encrypt=1", "Password", "p@ss,w" },
