@@ -316,7 +316,7 @@ class Stage:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         on_stdio(server).prepare(folder)
-        script = self.script(on_stdio(server), where, folder, CLIENTS[client].cannot)
+        script = self.script(on_stdio(server), where, folder, client_by(client).cannot)
         command = command or self.server(server)
         if watched:
             command = self.witness(where / "client-side", command)

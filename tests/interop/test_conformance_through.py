@@ -15,6 +15,18 @@ LEGACY = ["2025-03-26", "2025-06-18", "2025-11-25"]
 OTHER = pytest.param("0.1.16", marks=pytest.mark.interop)
 ALL = [*LEGACY, "2026-07-28", OTHER]
 CLIENT = ["2026-07-28", OTHER]
+POLLING = "server-sse-polling"
+# In this suite a client of 2025-03-26 calls a tool that closes its stream without a response. No client can ask for
+# the rest of such a stream, so the call has no response in the recording, and is a miss in its replay.
+UNANSWERED = {"0.1.16": ["--on-unmatched", "warn"]}
+
+
+def assert_replayed(name, direct, replayed):
+    if name in UNANSWERED:
+        direct, replayed = (Verdict({scenario: checks for scenario, checks in verdict.scenarios.items() if scenario != POLLING})
+                            for verdict in (direct, replayed))
+        assert len(direct.scenarios) >= 25
+    assert_same(direct, replayed)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -25,15 +37,15 @@ def test_the_suite_sees_the_server_through_the_recorder(direct_verdict, recorded
 @pytest.mark.parametrize("name", ALL)
 def test_the_suite_sees_the_server_in_its_replay(direct_verdict, recorded_verdict, replayed_verdict, name, record_property):
     tape = recorded_verdict(name)
-    replayed = replayed_verdict(name, tape.file)
+    replayed = replayed_verdict(name, tape.file, *UNANSWERED.get(name, []))
     record_property("shown", table(name, {"direct": direct_verdict(name), "recorded": tape.verdict, "replayed": replayed}))
-    assert_same(direct_verdict(name), replayed)
+    assert_replayed(name, direct_verdict(name), replayed)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_it_does_so_by_request(direct_verdict, recorded_verdict, replayed_verdict, name):
-    replayed = replayed_verdict(name, recorded_verdict(name).file, "--match", "by-request")
-    assert_same(direct_verdict(name), replayed)
+    replayed = replayed_verdict(name, recorded_verdict(name).file, "--match", "by-request", *UNANSWERED.get(name, []))
+    assert_replayed(name, direct_verdict(name), replayed)
 
 
 def test_a_replay_is_played_to_one_suite_after_the_other(judge, mcpreel, direct_verdict, recorded_verdict):
@@ -60,7 +72,7 @@ def common(verdict, *others):
     """The part of a verdict that is about scenarios the others have, too. Whether a stream can be polled, a server
     decides by the revision that a request names, which 0.1.16 leaves out: there each release sees another server."""
     return Verdict({name: checks for name, checks in verdict.scenarios.items()
-                    if name != "server-sse-polling" and all(name in other.scenarios for other in others)})
+                    if name != POLLING and all(name in other.scenarios for other in others)})
 
 
 @pytest.mark.interop

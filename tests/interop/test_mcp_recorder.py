@@ -162,6 +162,18 @@ def test_invented_cassettes_come_back_byte_for_byte(recorder, convert, run, tmp_
         back.unlink()
 
 
+LEFT_OUT = rb"(mcpreel: warning: \S+:\d+:\d+: a number out of range; left out\n)*"
+
+
+def forget_statuses_out_of_range(its, ours):
+    """mcpreel leaves out a status that HTTP does not have, with a warning, because no response can be sent with it.
+    A native recording keeps the two other members with the HTTP response, which is not there then."""
+    for one, other in zip(its["interactions"], ours["interactions"]):
+        if not 200 <= one["response_status"] <= 599:
+            for name in ("response_status", "response_is_sse", "latency_ms"):
+                one[name] = other[name] = None
+
+
 def test_spoilt_cassettes_are_taken_and_refused_alike(recorder, mcpreel, convert, run, tmp_path):
     spoilt, again = tmp_path / "spoilt", tmp_path / "again"
     spoilt.mkdir()
@@ -173,11 +185,12 @@ def test_spoilt_cassettes_are_taken_and_refused_alike(recorder, mcpreel, convert
         ran = run([mcpreel, "inspect", spoilt / name])
         assert ran.code == (3 if verdict is None else 0), f"{ran}\n{(spoilt / name).read_text()}"
         if verdict is None:
-            assert re.fullmatch(rb"mcpreel: \S+:\d+:\d+: [^\n]+\n(  [^\n]+\n)?", ran.err), str(ran)
+            assert re.fullmatch(LEFT_OUT + rb"mcpreel: \S+:\d+:\d+: [^\n]+\n(  [^\n]+\n)?", ran.err), str(ran)
         else:
             convert(spoilt / name, again / name)
     ours = json.loads(run([*recorder, "judge", again]).out)
     for name, verdict in ours.items():
         if "recorded_at" not in json.loads((spoilt / name).read_text()).get("metadata", {}):
             verdict["metadata"]["recorded_at"] = its[name]["metadata"]["recorded_at"]  # it takes the present moment
+        forget_statuses_out_of_range(its[name], verdict)
         assert verdict == its[name], (spoilt / name).read_text()

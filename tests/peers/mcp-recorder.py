@@ -100,7 +100,7 @@ class Inventor:
     def interaction(self):
         return CassetteInteraction(
             type=self.one(*InteractionType), request=self.maybe(self.message), response=self.maybe(self.message),
-            response_is_sse=self.one(True, False), response_status=self.one(200, 202, 404, 0, 999),
+            response_is_sse=self.one(True, False), response_status=self.one(200, 202, 404, 500, 599),
             latency_ms=self.one(0, 1, 17, 10**12),
             http_method=self.maybe(lambda: self.one("GET", "DELETE", "POST", "", self.text())),
             http_path=self.maybe(lambda: self.one("/mcp", "", self.text())))
