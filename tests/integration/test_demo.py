@@ -113,7 +113,7 @@ def test_a_directory_that_cannot_be_written_is_named(demo):
     ran = demo("-o", "nowhere/x.jsonl")
     assert ran.code == 5
     assert ran.out == b""
-    assert ran.err == b"mcpreel: cannot write 'nowhere/x.jsonl': No such file or directory\n"
+    assert ran.err == b"mcpreel: cannot write 'nowhere/x.jsonl': there is no folder 'nowhere'\n  make it first: mkdir -p 'nowhere'\n"
 
 
 def test_on_a_terminal_it_is_coloured(mcpreel, tmp_path):
