@@ -95,7 +95,7 @@ struct appender {
     struct buf last;
     bool ending;                      /* nothing more comes */
     bool quit;                        /* and nothing more is written */
-    int64_t end_at;                   /* then nobody waits any more */
+    int64_t end_at;                   /* closing gives up at this time */
     bool given_up;                    /* everything that waited is lost */
     uint64_t end_size;                /* then: the size of the file, */
     struct backlog_recent end_recent; /* its latest lines, */

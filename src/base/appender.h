@@ -16,7 +16,7 @@
  * A line that was written in part is cut off again; if not even that works, the rest of it
  * follows: no line stands behind half of another one.
  *
- * A second thread syncs. A sync that failed is told and noted in the file, whatever the
+ * A second thread syncs. A sync that failed is reported and noted in the file, whatever the
  * result of the next one: the system may have dropped the pages it could not write.
  *
  * Belongs to one thread, knows no format. */

@@ -83,7 +83,7 @@ void reel_begin(struct reel *r, struct str transport);
 
 /* The footer and the end of the file. If nothing was recorded and an old file was to be
  * replaced or a document was to be made, the old file stays as it was and no new one is made,
- * which is told. `code` is what the session ended with, `remark` (may
+ * which is reported. `code` is what the session ended with, `remark` (may
  * be NULL) what else is to be said in the last line; the exit code. */
 int reel_end(struct reel *r, int code, const char *remark);
 

@@ -7,8 +7,8 @@
  *   beginning of the body, and where else the MCP endpoint may be;
  * - the JSON-RPC error that an initialize got.
  *
- * The same status or error code is told once. Redirects and a POST that is not allowed (405)
- * are told elsewhere (engine/redirect.h, cmd/old-server.h). */
+ * The same status or error code is reported once. Redirects and a POST that is not allowed
+ * (405) are reported elsewhere (engine/redirect.h, cmd/old-server.h). */
 #ifndef CMD_REFUSED_REQUEST_H
 #define CMD_REFUSED_REQUEST_H
 

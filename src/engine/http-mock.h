@@ -57,7 +57,7 @@ struct http_mock_call {
     bool listens;
     bool modern, batch;
     bool takes_json, takes_sse;
-    bool gone;                /* nobody is there */
+    bool gone;                /* the client has closed */
     enum mcp_version version; /* that its client speaks */
     struct buf answers;       /* of a batch */
 };

@@ -61,7 +61,7 @@ enum operation_outcome {
     OUTCOME_HTTP_ERROR,    /* an HTTP status and no JSON-RPC answer to it; `status` */
     OUTCOME_MALFORMED,     /* something came, but it was not JSON-RPC */
     OUTCOME_PENDING,       /* not over when the recording was */
-    OUTCOME_CANCELLED,     /* whoever asked gave up */
+    OUTCOME_CANCELLED,     /* the requester cancelled it */
     OUTCOME_LATE,          /* answered all the same; `answer` */
     OUTCOME_SERVER_EXITED, /* the server's process ended before the response; `exit_code` */
     OUTCOMES,

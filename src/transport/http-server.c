@@ -18,7 +18,7 @@ enum {
     LOOK_MS = 20,      /* between looks whether those who are not read are still there */
     FAREWELL_MS = 200, /* for those who have been told that we end */
     SILENT_MS = 250,   /* after that a connection without a byte may be closed for another */
-    RELIEF_MS = 50,    /* between looks for these, while nobody else is taken */
+    RELIEF_MS = 50,    /* between looks for these, while no client is accepted */
     TICK_MIN_MS = 5,
     TICK_MAX_MS = 1000,
 };

@@ -1,4 +1,4 @@
-"""Which Host a server gets, and what a user is told when the server refuses to initialize (findings U1 and U9)."""
+"""Which Host a server gets, and the message to the user when the server refuses to initialize (findings U1 and U9)."""
 import json
 
 import pytest

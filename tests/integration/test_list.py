@@ -61,7 +61,7 @@ def test_a_file_without_permission_is_listed_and_the_rest_as_well(mcpreel, run, 
 
 
 def test_gigabytes_are_not_read(mcpreel, run, tmp_path):
-    """Sparse files of 200 GB together: whoever reads them is not done within the minute that a run may take."""
+    """Sparse files of 200 GB together: a program that reads them does not end within the minute that a run may take."""
     for n in range(50):
         with (tmp_path / f"{n}.jsonl").open("w") as file:
             file.write(HEADER + call(1, "a") * 500)

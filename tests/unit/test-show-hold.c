@@ -208,7 +208,7 @@ static void who_can_take_no_more_is_asked_no_more(void **state)
     end_hearing(&h);
 }
 
-/* For a reader who watches: nobody waits for a call that takes long. */
+/* With -f a slow call does not hold up the rows after it. */
 static void an_eager_hold_shows_each_family_once_it_is_whole(void **state)
 {
     struct heard h;
