@@ -11,7 +11,7 @@ endif
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .NOTPARALLEL: # Ninja is; two installers at a time would not do
-.PHONY: all demo check test interop endurance bench fuzz format install clean help \
+.PHONY: all demo check test interop endurance bench fuzz format hooks install clean help \
 	need-build need-test need-interop need-bench builds fuzz-build
 
 # Meson prints a lot: show its output only when it fails.
@@ -58,6 +58,10 @@ fuzz: fuzz-build ## each fuzz target for SECONDS_EACH=60 seconds
 
 format: need-test ## put all C files into the house format
 	@tools/check-format --fix
+
+hooks: ## let git look at the subjects of your commits (tools/hooks)
+	@hooks=$$(git rev-parse --git-path hooks) && install -D -m 755 tools/hooks/commit-msg "$$hooks/commit-msg"
+	@echo "installed the commit-msg hook"
 
 install: all ## install below PREFIX=/usr/local (and DESTDIR=)
 	@$(call setup,build,$(CC),--reconfigure -Dprefix='$(abspath $(PREFIX))')

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "trace/limits.h"
-#include "transport/stdio.h"
+#include "transport/stdio-client.h"
 
 struct fixed {
     struct loop *loop;
-    struct stdio *client;
+    struct stdio_client *client;
     struct str answer;
 };
 
@@ -21,7 +21,7 @@ static void on_line(void *to, struct str line)
     struct fixed *f = to;
 
     (void)line;
-    stdio_send(f->client, f->answer);
+    stdio_client_send(f->client, f->answer);
 }
 
 static void on_too_long(void *to, uint64_t bytes)
@@ -45,14 +45,14 @@ static void on_closed(void *to)
 {
     struct fixed *f = to;
 
-    stdio_finish(f->client, stop, f);
+    stdio_client_finish(f->client, stop, f);
 }
 
-static const struct stdio_events events = {
+static const struct stdio_client_events events = {
     .line = on_line,
     .too_long = on_too_long,
-    .closed = on_closed,
-    .lost = on_lost,
+    .input_closed = on_closed,
+    .write_failed = on_lost,
 };
 
 int main(int argc, char **argv)
@@ -63,12 +63,12 @@ int main(int argc, char **argv)
     char *answer = malloc(size + 1);
 
     if (!answer || !size ||
-        !stdio_open(&f.client, f.loop, 0, 1, LIMIT_MESSAGE, &events, &f, &e))
+        !stdio_client_open(&f.client, f.loop, 0, 1, LIMIT_MESSAGE, &events, &f, &e))
         return 2;
     memset(answer, 'y', size);
     f.answer = str_n(answer, size);
     loop_run(f.loop);
-    stdio_close(f.client);
+    stdio_client_close(f.client);
     loop_free(f.loop);
     free(answer);
     return 0;

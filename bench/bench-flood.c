@@ -84,7 +84,7 @@ static void send_some(struct flood *f)
     }
 }
 
-static void take_some(struct flood *f)
+static void read_some(struct flood *f)
 {
     static char chunk[1 << 20];
     ssize_t n = read(f->out, chunk, sizeof chunk);
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 
         poll(fds, 2, -1);
         if (fds[0].revents)
-            take_some(&f);
+            read_some(&f);
         if (f.answered && began == 0)
             began = seconds(); /* starting up is another matter */
         if (!early && f.answered >= f.count / 16)

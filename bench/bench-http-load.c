@@ -125,7 +125,7 @@ static int is_whole(struct connection *c)
     return c->len >= head + 5 && memcmp(c->answer + c->len - 5, "0\r\n\r\n", 5) == 0;
 }
 
-static void hear(struct load *l, struct connection *c)
+static void read_response(struct load *l, struct connection *c)
 {
     ssize_t n = recv(c->fd, c->answer + c->len, ANSWER_MAX - 1 - c->len, MSG_DONTWAIT);
 
@@ -140,7 +140,7 @@ static void hear(struct load *l, struct connection *c)
     post(l, c);
 }
 
-static void dial(struct connection *c, int port, int epoll)
+static void open_connection(struct connection *c, int port, int epoll)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     if (!l.took || !l.connections)
         fail("no memory");
     for (size_t i = 0; i < connections; i++)
-        dial(&l.connections[i], (int)strtol(argv[1], NULL, 10), epoll);
+        open_connection(&l.connections[i], (int)strtol(argv[1], NULL, 10), epoll);
     began = now_ns();
     for (size_t i = 0; i < connections; i++)
         post(&l, &l.connections[i]);
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
         if (n <= 0)
             fail("no answer for 10 s");
         for (int i = 0; i < n; i++)
-            hear(&l, events[i].data.ptr);
+            read_response(&l, events[i].data.ptr);
     }
     began = now_ns() - began;
     qsort(l.took, l.count, sizeof *l.took, by_size);

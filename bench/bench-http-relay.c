@@ -142,7 +142,7 @@ static void on_closed(uv_handle_t *uv)
     free(c);
 }
 
-static void hang_up(struct client *c)
+static void close_client(struct client *c)
 {
     if (c->closing)
         return;
@@ -221,7 +221,7 @@ static size_t on_body(char *to, size_t one, size_t room, void *from)
     return n;
 }
 
-static void act(curl_socket_t fd, int events);
+static void run_socket(curl_socket_t fd, int events);
 
 static void set_up(struct client *c)
 {
@@ -272,7 +272,7 @@ static void take_body(struct client *c, const char *at, size_t n)
     if (c->paused) {
         c->paused = 0;
         curl_easy_pause(c->easy, CURLPAUSE_CONT);
-        act(CURL_SOCKET_TIMEOUT, 0);
+        run_socket(CURL_SOCKET_TIMEOUT, 0);
     }
 }
 
@@ -285,7 +285,7 @@ static void take_head(struct client *c)
 
     if (!end) {
         if (c->in.len > HEAD_MAX)
-            hang_up(c);
+            close_client(c);
         return;
     }
     head = (size_t)(end + 4 - c->in.at);
@@ -304,7 +304,7 @@ static void take_head(struct client *c)
     c->asking = 1;
     c->sized = c->chunked = c->paused = 0;
     curl_multi_add_handle(relay.multi, c->easy);
-    act(CURL_SOCKET_TIMEOUT, 0);
+    run_socket(CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void give_chunk(uv_handle_t *uv, size_t suggested, uv_buf_t *buf)
@@ -320,7 +320,7 @@ static void on_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
     struct client *c = (struct client *)uv;
 
     if (n < 0 || (n > 0 && c->asking && !c->body)) {
-        hang_up(c);
+        close_client(c);
     } else if (n > 0 && c->asking) {
         take_body(c, buf->base, (size_t)n);
     } else if (n > 0) {
@@ -337,7 +337,7 @@ static void on_connection(uv_stream_t *listener, int status)
         exit(1);
     uv_tcp_init(&relay.loop, &c->uv);
     if (status != 0 || uv_accept(listener, (uv_stream_t *)&c->uv) != 0) {
-        hang_up(c);
+        close_client(c);
         return;
     }
     set_up(c);
@@ -350,7 +350,7 @@ static void finish(struct client *c, CURLcode how)
     curl_multi_remove_handle(relay.multi, c->easy);
     c->asking = 0;
     if (how != CURLE_OK) {
-        hang_up(c);
+        close_client(c);
         return;
     }
     if (c->chunked)
@@ -359,7 +359,7 @@ static void finish(struct client *c, CURLcode how)
 }
 
 /* What libcurl has to do, and then what came of it in one write to each client. */
-static void act(curl_socket_t fd, int events)
+static void run_socket(curl_socket_t fd, int events)
 {
     int running;
     CURLMsg *m;
@@ -384,7 +384,7 @@ static void act(curl_socket_t fd, int events)
 static void on_timer(uv_timer_t *uv)
 {
     (void)uv;
-    act(CURL_SOCKET_TIMEOUT, 0);
+    run_socket(CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int set_timer(CURLM *multi, long ms, void *to)
@@ -402,9 +402,9 @@ static void on_socket(uv_poll_t *uv, int status, int events)
 {
     const struct socket *s = (const struct socket *)uv;
 
-    act(s->fd, status < 0 ? CURL_CSELECT_ERR
-                          : (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
-                                (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0));
+    run_socket(s->fd, status < 0 ? CURL_CSELECT_ERR
+                                 : (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+                                       (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0));
 }
 
 static void on_socket_closed(uv_handle_t *uv)
@@ -412,7 +412,7 @@ static void on_socket_closed(uv_handle_t *uv)
     free(uv);
 }
 
-static int watch(CURL *easy, curl_socket_t fd, int what, void *to, void *of)
+static int set_socket_events(CURL *easy, curl_socket_t fd, int what, void *to, void *of)
 {
     struct socket *s = of;
 
@@ -452,7 +452,7 @@ static void start_curl(void)
     curl_global_init(CURL_GLOBAL_ALL);
     uv_timer_init(&relay.loop, &relay.timer);
     relay.multi = curl_multi_init();
-    curl_multi_setopt(relay.multi, CURLMOPT_SOCKETFUNCTION, watch);
+    curl_multi_setopt(relay.multi, CURLMOPT_SOCKETFUNCTION, set_socket_events);
     curl_multi_setopt(relay.multi, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(relay.multi, CURLMOPT_MAXCONNECTS, (long)BACKLOG);
 }

@@ -14,59 +14,59 @@
 
 struct fixed {
     struct loop *loop;
-    struct answer answer;
+    struct http_exchange_response answer;
     struct str body;
 };
 
-static void on_request(void *to, struct exchange *x)
+static void on_request(void *to, struct http_exchange *x)
 {
     (void)to;
-    exchange_go_on(x);
+    http_exchange_send_continue(x);
 }
 
-static void on_data(void *to, struct exchange *x, struct str bytes)
+static void on_data(void *to, struct http_exchange *x, struct str bytes)
 {
     (void)to;
     (void)x;
     (void)bytes;
 }
 
-static void on_whole(void *to, struct exchange *x)
+static void on_whole(void *to, struct http_exchange *x)
 {
     struct fixed *f = to;
     struct err e = ERR_NONE;
 
-    if (!exchange_answer(x, &f->answer, f->body, &e))
+    if (!http_exchange_respond(x, &f->answer, f->body, &e))
         exit(1);
 }
 
-static void on_drained(void *to, struct exchange *x)
+static void on_drained(void *to, struct http_exchange *x)
 {
     (void)to;
     (void)x;
 }
 
-static void on_gone(void *to, struct exchange *x, const struct exchange_fault *why)
+static void on_gone(void *to, struct http_exchange *x, const struct http_exchange_failure *why)
 {
     (void)to;
     (void)x;
     (void)why;
 }
 
-static void on_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+static void on_refused(void *to, uint64_t connection, const struct http_exchange_failure *why)
 {
     (void)to;
     (void)connection;
     (void)why;
 }
 
-static const struct exchange_events events = {
+static const struct http_exchange_events events = {
     .request = on_request,
     .data = on_data,
-    .whole = on_whole,
+    .request_complete = on_whole,
     .drained = on_drained,
-    .gone = on_gone,
-    .refused = on_refused,
+    .aborted = on_gone,
+    .rejected = on_refused,
 };
 
 static void on_nothing(void *to, struct str bytes)
@@ -100,21 +100,21 @@ int main(int argc, char **argv)
     body = mem_alloc(f.body.len);
     memset(body, 'y', f.body.len);
     f.body.at = body;
-    fields_add(&f.answer.fields, STR("Content-Type"), STR("application/json"));
+    headers_add(&f.answer.headers, STR("Content-Type"), STR("application/json"));
     f.loop = loop_new();
     if (!http_server_open(&server, f.loop, &config, &events, &f, &e) ||
         !stream_open(&end, f.loop, 0, &stdin_events, &f, &e)) {
         fprintf(stderr, "%s\n", e.msg);
         return 1;
     }
-    printf("%d\n", http_server_at(server)->port);
+    printf("%d\n", http_server_address(server)->port);
     fflush(stdout);
     stream_read(end, true);
     loop_run(f.loop);
     stream_close(end);
     http_server_close(server);
     loop_free(f.loop);
-    fields_release(&f.answer.fields);
+    headers_release(&f.answer.headers);
     free(body);
     return 0;
 }

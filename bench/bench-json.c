@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "bench-json-others.h"
+#include "bench-json-libs.h"
 #include "traffic.h"
 #include "json/json.h"
 
 enum { ROUNDS = 5 };
 
-struct contender {
+struct json_parser {
     const char *name;
     void (*run)(struct str text);
     double best; /* seconds */
@@ -30,7 +30,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void must(bool ok, struct str line)
+static void require(bool ok, struct str line)
 {
     if (!ok) {
         fprintf(stderr, "bench-json: refused: %.*s\n", (int)(line.len < 200 ? line.len : 200),
@@ -46,11 +46,11 @@ static void run_memcpy(struct str text)
 
     if (cap < text.len) {
         copy = realloc(copy, cap = text.len);
-        must(copy != NULL, text);
+        require(copy != NULL, text);
         memset(copy, 1, cap);
     }
     memcpy(copy, text.at, text.len);
-    must(copy[text.len - 1] == text.at[text.len - 1], text);
+    require(copy[text.len - 1] == text.at[text.len - 1], text);
 }
 
 static void run_memchr(struct str text)
@@ -66,7 +66,7 @@ static void run_scan(struct str text)
 
     while (text.len) {
         struct str line = str_cut(&text, '\n');
-        must(json_scan(&j, line, &fault), line);
+        require(json_scan(&j, line, &fault), line);
     }
 }
 
@@ -74,7 +74,7 @@ static void run_rapidjson(struct str text)
 {
     while (text.len) {
         struct str line = str_cut(&text, '\n');
-        must(others_rapidjson(line.at, line.len), line);
+        require(bench_rapidjson_parse(line.at, line.len), line);
     }
 }
 
@@ -83,13 +83,13 @@ static void run_simdjson(struct str text)
     while (text.len) {
         struct str line = str_cut(&text, '\n');
         /* It may look a little beyond the end if we say that this is safe. */
-        must(others_simdjson(line.at, line.len, line.len + text.len), line);
+        require(bench_simdjson_parse(line.at, line.len, line.len + text.len), line);
     }
 }
 
 enum { MEMCPY, MEMCHR, RAPIDJSON, SIMDJSON, SCAN, CONTENDERS };
 
-static void race(struct contender *all, struct str text)
+static void compare_parsers(struct json_parser *all, struct str text)
 {
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < CONTENDERS; i++) {
@@ -103,7 +103,7 @@ static void race(struct contender *all, struct str text)
 
 static void report(const char *kind, struct str text)
 {
-    struct contender all[CONTENDERS] = {
+    struct json_parser all[CONTENDERS] = {
         [MEMCPY] = { "memcpy", run_memcpy, 0 },
         [MEMCHR] = { "memchr newline scan", run_memchr, 0 },
         [RAPIDJSON] = { "RapidJSON DOM, UTF-8 checked, numbers as text", run_rapidjson, 0 },
@@ -111,7 +111,7 @@ static void report(const char *kind, struct str text)
         [SCAN] = { "json_scan", run_scan, 0 },
     };
 
-    race(all, text);
+    compare_parsers(all, text);
     for (int i = 0; i < CONTENDERS; i++)
         printf("%s, %zu MB %s | %.2f | GB/s | %.2f | %s\n", all[i].name, text.len / 1000000,
                kind, (double)text.len / all[i].best / 1e9, all[RAPIDJSON].best / all[i].best,

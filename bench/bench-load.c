@@ -46,7 +46,7 @@ static void put_header(struct writer *w)
 
     r.header = (struct record_header){ .version = STR(RECORDING_VERSION),
                                        .upstream = STR("made up"),
-                                       .made_for = STR("0.3.0") };
+                                       .thoughtjack_version = STR("0.3.0") };
     put(w, &r);
 }
 
@@ -72,7 +72,7 @@ static void write_file(const char *path, uint64_t megabytes)
     struct json j;
     uint64_t seq = 0, size = 0;
 
-    if (!writer_open_whole(&w, &sys_real, path, true, &recording_format, &e))
+    if (!writer_open(&w, &sys_real, path, true, &recording_format, &e))
         die(&e);
     buf_init(&batch, BATCH * 2);
     traffic_mixed(&batch, BATCH);
@@ -125,7 +125,7 @@ static void read_file(const char *path, int rounds)
 
     log_init_fd(&quiet, 2, LOG_ERROR, false);
     buf_init(&bytes, (size_t)4 << 30);
-    if (!file_slurp(&bytes, &sys_real, path, &e))
+    if (!file_read_all(&bytes, &sys_real, path, &e))
         die(&e);
     for (int i = 0; i < rounds; i++) {
         struct counter c = { .sink = { count_record } };
@@ -133,7 +133,7 @@ static void read_file(const char *path, int rounds)
 
         lines = count_newlines(buf_str(&bytes));
         t1 = cpu_us();
-        if (!reader_pour(&sys_real, path, &quiet, &c.sink, &e))
+        if (!reader_read_all(&sys_real, path, &quiet, &c.sink, &e))
             die(&e);
         t2 = cpu_us();
         if (c.messages + 1 != lines)

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "trace/redactor.h"
+#include "redact/redactor.h"
 #include "traffic.h"
 
 enum { ROUNDS = 5, VALUES = 20, PATTERNS = 30 };
@@ -32,7 +32,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void must(bool ok, const char *what)
+static void require(bool ok, const char *what)
 {
     if (!ok) {
         fprintf(stderr, "bench-redact: %s\n", what);
@@ -40,23 +40,23 @@ static void must(bool ok, const char *what)
     }
 }
 
-static void add_rules(struct secrets *s)
+static void add_rules(struct secret_rules *s)
 {
     struct err e = ERR_NONE;
     char text[64];
 
-    secrets_init(s);
+    secret_rules_init(s);
     for (unsigned i = 0; i < VALUES; i++) {
         snprintf(text, sizeof text, "v%08x/%08x+%08x=%u", i * 2654435761u, i * 40503u + 7,
                  ~i * 97u, i);
-        must(secrets_add_value(s, STR("KEY"), str_z(text), &e), e.msg);
+        require(secret_rules_add_value(s, STR("KEY"), str_z(text), &e), e.msg);
     }
-    secrets_add_credentials(s);
+    secret_rules_add_credentials(s);
     for (unsigned i = 0; i < PATTERNS; i++) {
         snprintf(text, sizeof text, "cust%c%c-[0-9a-f]{8,32}", 'a' + i / 26, 'a' + i % 26);
-        must(secrets_add_pattern(s, str_z(text), &e), e.msg);
+        require(secret_rules_add_pattern(s, str_z(text), &e), e.msg);
     }
-    must(secrets_seal(s, &e), e.msg);
+    require(secret_rules_seal(s, &e), e.msg);
 }
 
 /* Lines of messages that are nothing but `unit`, up to so many bytes. */
@@ -83,12 +83,12 @@ static void scan(struct kind *k)
         struct str line = str_cut(&rest, '\n');
         k->lines = mem_reserve(k->lines, &cap, k->count + 1, sizeof *k->lines);
         json_init(&k->lines[k->count]);
-        must(json_scan(&k->lines[k->count], line, &fault), fault.what);
+        require(json_scan(&k->lines[k->count], line, &fault), fault.what);
         k->count++;
     }
 }
 
-static bool drop(struct sink *self, const struct record *r, struct err *e)
+static bool discard_record(struct sink *self, const struct record *r, struct err *e)
 {
     (void)self;
     (void)r;
@@ -96,33 +96,33 @@ static bool drop(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-static void learn(struct learnt *l, unsigned sessions)
+static void add_seen_secrets(struct seen_secrets *l, unsigned sessions)
 {
-    struct learnt_grip g = { .at = NULL };
+    struct seen_secrets_refs g = { .values = NULL };
     char text[64];
 
     for (unsigned i = 0; i < sessions; i++) {
         snprintf(text, sizeof text, "%08x-%04x-4938-8271-%08x%04x", i * 2654435761u, i & 0xFFFF,
                  i * 40503u + 7, ~i & 0xFFFF);
-        learnt_add_session(l, &g, i + 1, str_z(text));
+        seen_secrets_add_session(l, &g, i + 1, str_z(text));
     }
-    learnt_let_go(l, &g);
+    seen_secrets_unref(l, &g);
 }
 
-static void run(struct kind *k, const struct secrets *s)
+static void run(struct kind *k, const struct secret_rules *s)
 {
-    struct sink nowhere = { drop };
+    struct sink nowhere = { discard_record };
     struct redactor *r = mem_new(struct redactor);
     double start, took;
 
     redactor_init(r, s, &nowhere);
-    learn(&r->learnt, k->learnt);
+    add_seen_secrets(&r->seen, k->learnt);
     start = cpu_seconds();
     for (size_t i = 0; i < k->count; i++) {
         struct record rec = { .kind = RECORD_MESSAGE };
         struct err e = ERR_NONE;
         rec.message.msg = json_root(&k->lines[i]);
-        must(r->sink.put(&r->sink, &rec, &e), e.msg);
+        require(r->sink.put(&r->sink, &rec, &e), e.msg);
     }
     took = cpu_seconds() - start;
     k->best = k->best == 0 || took < k->best ? took : k->best;
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         { .name = "mixed, 5,000 sessions", .target = ">= 150", .learnt = 5000 },
     };
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
-    struct secrets secrets;
+    struct secret_rules secrets;
 
     add_rules(&secrets);
     for (size_t i = 0; i < KINDS; i++)

@@ -13,30 +13,30 @@
 #include <unistd.h>
 #include <uv.h>
 
-struct way {
+struct direction {
     uv_pipe_t from, into;
     char chunk[65536];
 };
 
 static int file = -1;
 
-static void give(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
+static void alloc_read_buf(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 {
-    struct way *w = h->data;
+    struct direction *w = h->data;
 
     (void)suggested;
     *buf = uv_buf_init(w->chunk, sizeof w->chunk);
 }
 
-static void written(uv_write_t *req, int status)
+static void on_written(uv_write_t *req, int status)
 {
     (void)status;
     free(req);
 }
 
-static void got(uv_stream_t *from, ssize_t n, const uv_buf_t *buf)
+static void on_read(uv_stream_t *from, ssize_t n, const uv_buf_t *buf)
 {
-    struct way *w = from->data;
+    struct direction *w = from->data;
     uv_buf_t out = uv_buf_init(buf->base, (unsigned)(n > 0 ? n : 0));
 
     if (n < 0) {
@@ -54,23 +54,23 @@ static void got(uv_stream_t *from, ssize_t n, const uv_buf_t *buf)
     size_t done = n > 0 ? (size_t)n : 0;
     uv_buf_t rest = uv_buf_init((char *)(req + 1), (unsigned)(out.len - done));
     memcpy(rest.base, out.base + done, rest.len);
-    uv_write(req, (uv_stream_t *)&w->into, &rest, 1, written);
+    uv_write(req, (uv_stream_t *)&w->into, &rest, 1, on_written);
 }
 
-static void start(uv_loop_t *loop, struct way *w, int from, int into)
+static void start(uv_loop_t *loop, struct direction *w, int from, int into)
 {
     uv_pipe_init(loop, &w->from, 0);
     uv_pipe_init(loop, &w->into, 0);
     w->from.data = w;
     uv_pipe_open(&w->from, from);
     uv_pipe_open(&w->into, into);
-    uv_read_start((uv_stream_t *)&w->from, give, got);
+    uv_read_start((uv_stream_t *)&w->from, alloc_read_buf, on_read);
 }
 
 int main(int argc, char **argv)
 {
     uv_loop_t *loop = uv_default_loop();
-    struct way *up = calloc(1, sizeof *up), *down = calloc(1, sizeof *down);
+    struct direction *up = calloc(1, sizeof *up), *down = calloc(1, sizeof *down);
     int in[2], out[2], own_session = 0;
 
     if (argc > 2 && !strcmp(argv[1], "-s")) {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "traffic.h"
-#include "wire/request.h"
+#include "wire/request-read.h"
 #include "wire/sse-reader.h"
 
 enum { ROUNDS = 5, PIECE = 64 << 10, EVENT_MAX = 64 << 20 };
@@ -24,7 +24,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void must(bool ok)
+static void require(bool ok)
 {
     if (!ok) {
         fprintf(stderr, "bench-wire: the traffic is not read as it was written\n");
@@ -51,24 +51,24 @@ static size_t scan_newlines(struct str text)
 
 static size_t read_heads(struct str text)
 {
-    struct request r;
+    struct request_head r;
     size_t n = 0;
 
-    request_init(&r);
+    request_head_init(&r);
     while (text.len) {
         struct str piece = cut_piece(&text);
 
         while (piece.len) {
-            enum request_next next = request_feed(&r, &piece);
+            enum request_head_next next = request_head_feed(&r, &piece);
 
-            must(next != REQUEST_REFUSED);
-            if (next == REQUEST_WHOLE) {
-                request_clear(&r);
+            require(next != REQUEST_HEAD_REJECTED);
+            if (next == REQUEST_HEAD_COMPLETE) {
+                request_head_clear(&r);
                 n++;
             }
         }
     }
-    request_release(&r);
+    request_head_release(&r);
     return n;
 }
 
@@ -82,7 +82,7 @@ static size_t read_events(struct str text)
     while (text.len) {
         sse_reader_feed(&r, cut_piece(&text));
         while (sse_reader_next(&r, &item) != SSE_MORE) {
-            must(item.data.len > 0);
+            require(item.data.len > 0);
             n++;
         }
     }
@@ -126,17 +126,17 @@ static size_t add_events(struct buf *to, struct str lines)
     return n;
 }
 
-static void race(const char *name, const char *target, struct str text, size_t count,
-                 size_t (*read)(struct str text))
+static void compare_speed(const char *name, const char *target, struct str text, size_t count,
+                          size_t (*read)(struct str text))
 {
     double scan = 0, ours = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
         double start = cpu_seconds(), middle, end;
 
-        must(scan_newlines(text) >= count);
+        require(scan_newlines(text) >= count);
         middle = cpu_seconds();
-        must(read(text) == count);
+        require(read(text) == count);
         end = cpu_seconds();
         scan = round == 0 || middle - start < scan ? middle - start : scan;
         ours = round == 0 || end - middle < ours ? end - middle : ours;
@@ -157,19 +157,19 @@ int main(int argc, char **argv)
     buf_init(&lines, 2 * bytes + (4 << 20));
     buf_init(&text, 4 * bytes + (4 << 20));
     n = add_heads(&text, bytes, 256);
-    race("request heads", "<= 12 x", buf_str(&text), n, read_heads);
+    compare_speed("request heads", "<= 12 x", buf_str(&text), n, read_heads);
     buf_clear(&text);
     n = add_heads(&text, bytes, 1);
-    race("the same request head again", "<= 12 x", buf_str(&text), n, read_heads);
+    compare_speed("the same request head again", "<= 12 x", buf_str(&text), n, read_heads);
     buf_clear(&text);
     traffic_mixed(&lines, bytes);
     n = add_events(&text, buf_str(&lines));
-    race("events of mixed traffic", "<= 4 x", buf_str(&text), n, read_events);
+    compare_speed("events of mixed traffic", "<= 4 x", buf_str(&text), n, read_events);
     buf_clear(&text);
     buf_clear(&lines);
     traffic_small(&lines, bytes);
     n = add_events(&text, buf_str(&lines));
-    race("events of small messages", "<= 4 x", buf_str(&text), n, read_events);
+    compare_speed("events of small messages", "<= 4 x", buf_str(&text), n, read_events);
     buf_release(&lines);
     buf_release(&text);
     return 0;

@@ -9,18 +9,18 @@ struct traffic {
     unsigned id;
 };
 
-static uint32_t roll(struct traffic *t, uint32_t sides)
+static uint32_t random_below(struct traffic *t, uint32_t sides)
 {
     t->random = t->random * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)((t->random >> 33) % sides);
 }
 
-static void put(struct traffic *t, const char *text)
+static void add_text(struct traffic *t, const char *text)
 {
     buf_add(t->to, str_z(text));
 }
 
-static void word(struct traffic *t)
+static void add_word(struct traffic *t)
 {
     static const char *const plain[] = {
         "the",     "request", "of",     "server", "returned", "a",        "list", "with",
@@ -33,117 +33,120 @@ static void word(struct traffic *t)
     static const char *const escaped[] = { "caf\\u00e9", "na\\u00efve", "\\u65e5\\u672c",
                                            "\\u201cquoted\\u201d", "\\ud83d\\ude80" };
 
-    if (roll(t, 12))
-        put(t, plain[roll(t, 24)]);
+    if (random_below(t, 12))
+        add_text(t, plain[random_below(t, 24)]);
     else
-        put(t, t->escaped ? escaped[roll(t, 5)] : raw[roll(t, 5)]);
+        add_text(t, t->escaped ? escaped[random_below(t, 5)] : raw[random_below(t, 5)]);
 }
 
-static void prose(struct traffic *t, unsigned words)
+static void add_words(struct traffic *t, unsigned words)
 {
     for (unsigned i = 0; i < words; i++) {
-        uint32_t r = roll(t, 40);
-        word(t);
-        put(t, r < 4 ? "\\n" : r == 4 ? ": \\\"" : r == 5 ? "\\\", " : " ");
+        uint32_t r = random_below(t, 40);
+        add_word(t);
+        add_text(t, r < 4 ? "\\n" : r == 4 ? ": \\\"" : r == 5 ? "\\\", " : " ");
     }
 }
 
-static void begin(struct traffic *t)
+static void begin_message(struct traffic *t)
 {
-    t->escaped = roll(t, 10) < 3;
+    t->escaped = random_below(t, 10) < 3;
     t->id++;
 }
 
-static void request(struct traffic *t)
+static void add_request(struct traffic *t)
 {
-    begin(t);
+    begin_message(t);
     buf_printf(
         t->to,
         "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"tools/call\",\"params\":{\"name\":"
         "\"search_files\",\"arguments\":{\"path\":\"/home/user/project/src\",\"query\":\"",
         t->id);
-    prose(t, 4 + roll(t, 12));
+    add_words(t, 4 + random_below(t, 12));
     buf_printf(t->to,
                "\",\"limit\":%u,\"recursive\":%s,\"ratio\":0.%u},\"_meta\":{\"progressToken\":"
                "%u}}}\n",
-               roll(t, 500), roll(t, 2) ? "true" : "false", roll(t, 10000), t->id);
+               random_below(t, 500), random_below(t, 2) ? "true" : "false",
+               random_below(t, 10000), t->id);
 }
 
-static void progress(struct traffic *t)
+static void add_progress(struct traffic *t)
 {
-    begin(t);
+    begin_message(t);
     buf_printf(t->to,
                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
                "\"progressToken\":%u,\"progress\":%u,\"total\":100,\"message\":\"",
-               t->id, roll(t, 100));
-    prose(t, 2 + roll(t, 8));
-    put(t, "\"}}\n");
+               t->id, random_below(t, 100));
+    add_words(t, 2 + random_below(t, 8));
+    add_text(t, "\"}}\n");
 }
 
-static void text_result(struct traffic *t, unsigned words)
+static void add_text_result(struct traffic *t, unsigned words)
 {
-    begin(t);
+    begin_message(t);
     buf_printf(t->to,
                "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"content\":[{\"type\":\"text\","
                "\"text\":\"",
                t->id);
-    prose(t, words);
-    put(t, "\"}],\"isError\":false}}\n");
+    add_words(t, words);
+    add_text(t, "\"}],\"isError\":false}}\n");
 }
 
-static void tool_list(struct traffic *t)
+static void add_tool_list(struct traffic *t)
 {
-    begin(t);
+    begin_message(t);
     buf_printf(t->to, "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"tools\":[", t->id);
-    for (unsigned i = 0, n = 5 + roll(t, 20); i < n; i++) {
+    for (unsigned i = 0, n = 5 + random_below(t, 20); i < n; i++) {
         buf_printf(t->to, "%s{\"name\":\"tool_%u\",\"description\":\"", i ? "," : "", i);
-        prose(t, 8 + roll(t, 20));
-        put(t, "\",\"inputSchema\":{\"type\":\"object\",\"properties\":{");
-        for (unsigned k = 0, m = 1 + roll(t, 6); k < m; k++) {
+        add_words(t, 8 + random_below(t, 20));
+        add_text(t, "\",\"inputSchema\":{\"type\":\"object\",\"properties\":{");
+        for (unsigned k = 0, m = 1 + random_below(t, 6); k < m; k++) {
             buf_printf(t->to, "%s\"field_%u\":{\"type\":\"%s\",\"description\":\"",
-                       k ? "," : "", k, roll(t, 2) ? "string" : "integer");
-            prose(t, 3 + roll(t, 8));
-            put(t, roll(t, 3) ? "\"}" : "\",\"minimum\":0,\"maximum\":1000}");
+                       k ? "," : "", k, random_below(t, 2) ? "string" : "integer");
+            add_words(t, 3 + random_below(t, 8));
+            add_text(t, random_below(t, 3) ? "\"}" : "\",\"minimum\":0,\"maximum\":1000}");
         }
-        put(t, "},\"required\":[\"field_0\"],\"additionalProperties\":false,"
-               "\"$schema\":\"http://json-schema.org/draft-07/schema#\"}}");
+        add_text(t, "},\"required\":[\"field_0\"],\"additionalProperties\":false,"
+                    "\"$schema\":\"http://json-schema.org/draft-07/schema#\"}}");
     }
-    put(t, "]}}\n");
+    add_text(t, "]}}\n");
 }
 
-static void rows(struct traffic *t)
+static void add_rows(struct traffic *t)
 {
-    begin(t);
+    begin_message(t);
     buf_printf(t->to,
                "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"structuredContent\":{\"rows\":[",
                t->id);
-    for (unsigned i = 0, n = 10 + roll(t, 60); i < n; i++) {
+    for (unsigned i = 0, n = 10 + random_below(t, 60); i < n; i++) {
         buf_printf(t->to,
                    "%s{\"id\":%u,\"name\":\"user %u\",\"score\":%u.%02u,\"active\":%s,"
                    "\"parent\":null,\"tags\":[\"a%u\",\"b\"],\"lat\":-%u.%06u}",
-                   i ? "," : "", roll(t, 1000000), roll(t, 5000), roll(t, 100), roll(t, 100),
-                   roll(t, 2) ? "true" : "false", roll(t, 90), roll(t, 90), roll(t, 1000000));
+                   i ? "," : "", random_below(t, 1000000), random_below(t, 5000),
+                   random_below(t, 100), random_below(t, 100),
+                   random_below(t, 2) ? "true" : "false", random_below(t, 90),
+                   random_below(t, 90), random_below(t, 1000000));
     }
-    put(t, "]},\"content\":[]}}\n");
+    add_text(t, "]},\"content\":[]}}\n");
 }
 
-static void image(struct traffic *t)
+static void add_image(struct traffic *t)
 {
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char chunk[1024];
 
-    begin(t);
+    begin_message(t);
     buf_printf(t->to,
                "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"content\":[{\"type\":\"image\","
                "\"mimeType\":\"image/png\",\"data\":\"",
                t->id);
     for (unsigned i = 0; i < 1024; i++) {
         for (unsigned k = 0; k < sizeof chunk; k++)
-            chunk[k] = digits[roll(t, 64)];
+            chunk[k] = digits[random_below(t, 64)];
         buf_add(t->to, str_n(chunk, sizeof chunk));
     }
-    put(t, "\"}]}}\n");
+    add_text(t, "\"}]}}\n");
 }
 
 void traffic_mixed(struct buf *to, size_t bytes)
@@ -153,16 +156,16 @@ void traffic_mixed(struct buf *to, size_t bytes)
     /* Of the bytes: a quarter tool lists, a third text, a fifth rows, a fifth
      * base64, the rest small messages. */
     for (unsigned line = 0; to->len < bytes && !to->full; line++) {
-        request(&t);
-        progress(&t);
+        add_request(&t);
+        add_progress(&t);
         if (line % 10 == 0)
-            tool_list(&t);
+            add_tool_list(&t);
         if (line % 2 == 0)
-            text_result(&t, 100 + roll(&t, 800));
+            add_text_result(&t, 100 + random_below(&t, 800));
         if (line % 5 == 1)
-            rows(&t);
+            add_rows(&t);
         if (line % 1200 == 600)
-            image(&t);
+            add_image(&t);
     }
 }
 
@@ -171,8 +174,8 @@ void traffic_small(struct buf *to, size_t bytes)
     struct traffic t = { .to = to, .random = 1 };
 
     while (to->len < bytes && !to->full) {
-        request(&t);
-        progress(&t);
-        text_result(&t, 20 + roll(&t, 40));
+        add_request(&t);
+        add_progress(&t);
+        add_text_result(&t, 20 + random_below(&t, 40));
     }
 }

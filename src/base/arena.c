@@ -29,7 +29,7 @@ void *arena_alloc(struct arena *a, size_t size)
         b = mem_grow(NULL, sizeof *b + cap);
         *b = (struct arena_block){ .next = a->blocks, .size = cap };
         a->blocks = b;
-        a->held += cap;
+        a->block_bytes += cap;
     }
     void *p = b->data + b->used;
     b->used += need;
@@ -50,7 +50,7 @@ char *arena_z(struct arena *a, struct str s)
     return at;
 }
 
-struct str arena_clip(struct arena *a, struct str s, size_t max)
+struct str arena_truncated(struct arena *a, struct str s, size_t max)
 {
     const struct str dots = STR("…");
     size_t n, least;
@@ -100,7 +100,7 @@ void arena_clear(struct arena *a)
     arena_release(&rest);
     keep->next = NULL;
     keep->used = 0;
-    a->held = keep->size;
+    a->block_bytes = keep->size;
 }
 
 void arena_release(struct arena *a)
@@ -110,5 +110,5 @@ void arena_release(struct arena *a)
         free(a->blocks);
         a->blocks = next;
     }
-    a->held = 0;
+    a->block_bytes = 0;
 }

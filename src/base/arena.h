@@ -1,4 +1,4 @@
-/* base/arena.h - many small allocations, one lifetime, one release. */
+/* base/arena.h - allocates many small objects that are released together. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -7,16 +7,16 @@
 
 struct arena {
     struct arena_block *blocks;
-    size_t held; /* bytes in blocks, for those who keep an eye on memory */
+    size_t block_bytes; /* size of all blocks */
 };
 
 void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for any type */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_z(struct arena *a, struct str s); /* NUL-terminated copy */
 
-/* A copy of at most `max` bytes: a longer text is cut between characters and ends
- * in "…", which `max` must have room for. */
-struct str arena_clip(struct arena *a, struct str s, size_t max);
+/* Returns a copy of at most `max` bytes. A longer text is cut between characters and ends in
+ * "…", which `max` must have room for. */
+struct str arena_truncated(struct arena *a, struct str s, size_t max);
 
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3); /* NUL-ended too */
 void arena_clear(struct arena *a); /* ends every allocation, keeps one block for the next */

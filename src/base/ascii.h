@@ -1,4 +1,6 @@
-/* base/ascii.h - what a byte is in ASCII, whatever the locale; beyond ASCII it is nothing. */
+/* base/ascii.h - classifies and converts ASCII bytes, independent of the locale.
+ *
+ * Bytes beyond ASCII are in no class. */
 #ifndef BASE_ASCII_H
 #define BASE_ASCII_H
 
@@ -30,7 +32,7 @@ static inline bool ascii_is_alnum(char c)
     return ascii_is_letter(c) || ascii_is_digit(c);
 }
 
-/* The blanks that JSON knows. */
+/* JSON's whitespace. */
 static inline bool ascii_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -46,15 +48,15 @@ static inline char ascii_upper(char c)
     return ascii_is_lower(c) ? (char)(c - 'a' + 'A') : c;
 }
 
-extern const unsigned char ascii_hex_digits[256]; /* one more than each is worth; 0: none */
+extern const unsigned char ascii_hex_digits[256]; /* value of the digit + 1; 0: no digit */
 
-/* What a hexadecimal digit is worth; -1: it is none. */
+/* Returns the value of a hexadecimal digit, -1 if it is none. */
 static inline int ascii_hex(char c)
 {
     return ascii_hex_digits[(unsigned char)c] - 1;
 }
 
-/* What four of them are worth that are known to be such. */
+/* Returns the value of four bytes that are known to be hexadecimal digits. */
 static inline uint32_t ascii_hex4(const char *at)
 {
     uint32_t code = 0;

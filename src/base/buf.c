@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/ascii.h"
-#include "base/digits.h"
 #include "base/mem.h"
 
 void buf_init(struct buf *b, size_t max)
@@ -24,7 +23,7 @@ void buf_clear(struct buf *b)
     b->full = false;
 }
 
-void buf_borrow(struct buf *b, struct buf *spare)
+void buf_take_spare(struct buf *b, struct buf *spare)
 {
     if (b->cap)
         return;
@@ -33,9 +32,9 @@ void buf_borrow(struct buf *b, struct buf *spare)
     *spare = (struct buf){ .max = spare->max };
 }
 
-void buf_give_back(struct buf *b, struct buf *spare)
+void buf_return_spare(struct buf *b, struct buf *spare)
 {
-    if (!spare->cap && b->cap <= BUF_SPARE) {
+    if (!spare->cap && b->cap <= BUF_SPARE_MAX) {
         spare->at = b->at;
         spare->cap = b->cap;
         b->at = NULL;
@@ -53,9 +52,9 @@ static bool grow(struct buf *b, size_t need)
         b->at = mem_reserve(b->at, &b->cap, need, 1);
         return true;
     }
-    at = mem_try(b->at, twice);
+    at = mem_try_grow(b->at, twice);
     if (!at)
-        at = mem_try(b->at, twice = need);
+        at = mem_try_grow(b->at, twice = need);
     if (at) {
         b->at = at;
         b->cap = twice;
@@ -63,7 +62,7 @@ static bool grow(struct buf *b, size_t need)
     return at != NULL;
 }
 
-char *buf_space(struct buf *b, size_t n)
+char *buf_reserve(struct buf *b, size_t n)
 {
     if (b->full || n > b->max - b->len) {
         b->full = true;
@@ -77,15 +76,15 @@ char *buf_space(struct buf *b, size_t n)
     return b->at + b->len;
 }
 
-void buf_grew(struct buf *b, size_t n)
+void buf_commit(struct buf *b, size_t n)
 {
     BUG_IF(n >= b->cap - b->len);
     b->len += n;
 }
 
-void buf_add_far(struct buf *b, struct str bytes)
+void buf_add_slow(struct buf *b, struct str bytes)
 {
-    char *to = buf_space(b, bytes.len);
+    char *to = buf_reserve(b, bytes.len);
 
     if (!to || !bytes.len)
         return;
@@ -95,8 +94,8 @@ void buf_add_far(struct buf *b, struct str bytes)
 
 void buf_add_int(struct buf *b, int64_t n)
 {
-    char text[1 + DIGITS_MOST], *end = text + sizeof text;
-    char *at = digits_put_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+    char text[1 + BUF_DIGITS_MAX], *end = text + sizeof text;
+    char *at = buf_put_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 
     if (n < 0)
         *--at = '-';
@@ -130,7 +129,7 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
     if ((size_t)n < sizeof small) {
         buf_add(b, str_n(small, (size_t)n));
     } else {
-        char *to = buf_space(b, (size_t)n);
+        char *to = buf_reserve(b, (size_t)n);
         if (to) {
             vsnprintf(to, (size_t)n + 1, fmt, again);
             b->len += (size_t)n;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/digits.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 enum { US_PER_MS = 1000, US_PER_S = 1000000, S_PER_DAY = 86400 };
@@ -31,29 +31,29 @@ int64_t clock_wall_us(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-static struct str said(const char *out, int n)
+static struct str printed_str(const char *out, int n)
 {
-    BUG_IF(n < 0 || n >= CLOCK_TEXT);
+    BUG_IF(n < 0 || n >= CLOCK_TEXT_SIZE);
     return str_n(out, (size_t)n);
 }
 
 static char *put_date(char *to, unsigned year, unsigned month, unsigned day)
 {
-    to = digits_put_pair(to, year / 100);
-    to = digits_put_pair(to, year % 100);
+    to = buf_put_two_digits(to, year / 100);
+    to = buf_put_two_digits(to, year % 100);
     *to++ = '-';
-    to = digits_put_pair(to, month);
+    to = buf_put_two_digits(to, month);
     *to++ = '-';
-    return digits_put_pair(to, day);
+    return buf_put_two_digits(to, day);
 }
 
 static char *put_time(char *to, unsigned in_day)
 {
-    to = digits_put_pair(to, in_day / 3600);
+    to = buf_put_two_digits(to, in_day / 3600);
     *to++ = ':';
-    to = digits_put_pair(to, in_day / 60 % 60);
+    to = buf_put_two_digits(to, in_day / 60 % 60);
     *to++ = ':';
-    return digits_put_pair(to, in_day % 60);
+    return buf_put_two_digits(to, in_day % 60);
 }
 
 /* Milliseconds, and what is below them if there is anything. */
@@ -62,18 +62,18 @@ static char *put_fraction(char *to, unsigned us)
     unsigned below_ms = us % US_PER_MS;
 
     *to++ = (char)('0' + us / 100000);
-    to = digits_put_pair(to, us / US_PER_MS % 100);
+    to = buf_put_two_digits(to, us / US_PER_MS % 100);
     if (!below_ms)
         return to;
     *to++ = (char)('0' + below_ms / 100);
-    return digits_put_pair(to, below_ms % 100);
+    return buf_put_two_digits(to, below_ms % 100);
 }
 
 /* The calendar date of a day, counted from 0000-01-01. gmtime_r() asks the time zone data
  * first, and takes a lock for it. Counted from March, so that the leap day is the last of its
  * year, and in eras of 400 years, which all have the same number of days; from an era before
  * the first, which needs no sign. */
-static void take_day(unsigned days, unsigned *year, unsigned *month, unsigned *day)
+static void date_of_day(unsigned days, unsigned *year, unsigned *month, unsigned *day)
 {
     enum { ERA = 146097, TO_MARCH = 60 };
     unsigned since = days + ERA - TO_MARCH, era = since / ERA, in_era = since % ERA;
@@ -86,14 +86,14 @@ static void take_day(unsigned days, unsigned *year, unsigned *month, unsigned *d
     *year = years + era * 400 + (*month <= 2) - 400;
 }
 
-struct str clock_format(char out[CLOCK_TEXT], int64_t wall_us)
+struct str clock_format(char out[CLOCK_TEXT_SIZE], int64_t wall_us)
 {
     int64_t us = wall_us < WALL_FIRST ? WALL_FIRST : wall_us > WALL_LAST ? WALL_LAST : wall_us;
     uint64_t since = (uint64_t)(us - WALL_FIRST), seconds = since / US_PER_S;
     unsigned year, month, day;
     char *to;
 
-    take_day((unsigned)(seconds / S_PER_DAY), &year, &month, &day);
+    date_of_day((unsigned)(seconds / S_PER_DAY), &year, &month, &day);
     to = put_date(out, year, month, day);
     *to++ = 'T';
     to = put_time(to, (unsigned)(seconds % S_PER_DAY));
@@ -103,7 +103,7 @@ struct str clock_format(char out[CLOCK_TEXT], int64_t wall_us)
     return str_n(out, (size_t)(to - out));
 }
 
-static bool take_char(struct str *s, const char *any)
+static bool parse_char(struct str *s, const char *any)
 {
     for (; s->len && *any; any++)
         if (s->at[0] == *any) {
@@ -114,11 +114,11 @@ static bool take_char(struct str *s, const char *any)
 }
 
 /* Exactly `digits` digits that make a number from `least` to `most`. */
-static bool take_number(struct str *s, size_t digits, int least, int most, int *out)
+static bool parse_number(struct str *s, size_t digits, int least, int most, int *out)
 {
     uint64_t n;
 
-    if (s->len < digits || !str_u64(str_n(s->at, digits), &n))
+    if (s->len < digits || !str_parse_u64(str_n(s->at, digits), &n))
         return false;
     *s = str_skip(*s, digits);
     *out = (int)n;
@@ -133,53 +133,53 @@ static int days_in_month(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-static bool take_date(struct str *s, struct tm *tm)
+static bool parse_date(struct str *s, struct tm *tm)
 {
     int year, month;
 
-    if (!take_number(s, 4, 0, 9999, &year) || !take_char(s, "-") ||
-        !take_number(s, 2, 1, 12, &month) || !take_char(s, "-") ||
-        !take_number(s, 2, 1, days_in_month(year, month), &tm->tm_mday))
+    if (!parse_number(s, 4, 0, 9999, &year) || !parse_char(s, "-") ||
+        !parse_number(s, 2, 1, 12, &month) || !parse_char(s, "-") ||
+        !parse_number(s, 2, 1, days_in_month(year, month), &tm->tm_mday))
         return false;
     tm->tm_year = year - 1900;
     tm->tm_mon = month - 1;
     return true;
 }
 
-static bool take_time(struct str *s, struct tm *tm)
+static bool parse_time(struct str *s, struct tm *tm)
 {
-    return take_number(s, 2, 0, 23, &tm->tm_hour) && take_char(s, ":") &&
-           take_number(s, 2, 0, 59, &tm->tm_min) && take_char(s, ":") &&
-           take_number(s, 2, 0, 60, &tm->tm_sec);
+    return parse_number(s, 2, 0, 23, &tm->tm_hour) && parse_char(s, ":") &&
+           parse_number(s, 2, 0, 59, &tm->tm_min) && parse_char(s, ":") &&
+           parse_number(s, 2, 0, 60, &tm->tm_sec);
 }
 
-static bool take_fraction(struct str *s, int64_t *us)
+static bool parse_fraction(struct str *s, int64_t *us)
 {
     int64_t worth = US_PER_S / 10;
     int digit;
 
     *us = 0;
-    if (!take_char(s, "."))
+    if (!parse_char(s, "."))
         return true;
-    if (!take_number(s, 1, 0, 9, &digit))
+    if (!parse_number(s, 1, 0, 9, &digit))
         return false;
     do {
         *us += digit * worth;
         worth /= 10;
-    } while (take_number(s, 1, 0, 9, &digit));
+    } while (parse_number(s, 1, 0, 9, &digit));
     return true;
 }
 
-static bool take_offset(struct str *s, int *seconds)
+static bool parse_offset(struct str *s, int *seconds)
 {
     bool west = s->len && s->at[0] == '-';
     int hours, minutes;
 
     *seconds = 0;
-    if (take_char(s, "Zz"))
+    if (parse_char(s, "Zz"))
         return true;
-    if (!take_char(s, "+-") || !take_number(s, 2, 0, 23, &hours) || !take_char(s, ":") ||
-        !take_number(s, 2, 0, 59, &minutes))
+    if (!parse_char(s, "+-") || !parse_number(s, 2, 0, 23, &hours) || !parse_char(s, ":") ||
+        !parse_number(s, 2, 0, 59, &minutes))
         return false;
     *seconds = (hours * 60 + minutes) * 60 * (west ? -1 : 1);
     return true;
@@ -206,8 +206,8 @@ bool clock_parse(struct str text, int64_t *wall_us)
     int offset;
     bool leap;
 
-    if (!take_date(&text, &tm) || !take_char(&text, "Tt ") || !take_time(&text, &tm) ||
-        !take_fraction(&text, &fraction) || !take_offset(&text, &offset) || text.len)
+    if (!parse_date(&text, &tm) || !parse_char(&text, "Tt ") || !parse_time(&text, &tm) ||
+        !parse_fraction(&text, &fraction) || !parse_offset(&text, &offset) || text.len)
         return false;
     leap = tm.tm_sec == 60; /* counts as the second after */
     seconds = seconds_since_1970(&tm) - offset;
@@ -235,7 +235,7 @@ int64_t clock_since(int64_t us, int64_t start)
     return passed;
 }
 
-int64_t clock_of_ms(uint64_t ms)
+int64_t clock_ms_to_us(uint64_t ms)
 {
     return ms > INT64_MAX / US_PER_MS ? INT64_MAX : (int64_t)ms * US_PER_MS;
 }
@@ -245,7 +245,7 @@ static uint64_t rounded(uint64_t n, uint64_t unit)
     return n / unit + (n % unit >= (unit + 1) / 2);
 }
 
-struct str clock_duration(char out[CLOCK_TEXT], int64_t us)
+struct str clock_format_duration(char out[CLOCK_TEXT_SIZE], int64_t us)
 {
     const char *sign = us < 0 ? "-" : "";
     uint64_t n = us < 0 ? -(uint64_t)us : (uint64_t)us;
@@ -253,18 +253,19 @@ struct str clock_duration(char out[CLOCK_TEXT], int64_t us)
     uint64_t tenths = rounded(n, US_PER_S / 10), s = rounded(n, US_PER_S), min = rounded(s, 60);
 
     if (n < US_PER_MS)
-        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " us", sign, n));
+        return printed_str(out, snprintf(out, CLOCK_TEXT_SIZE, "%s%" PRIu64 " us", sign, n));
     if (tenth_ms < 100)
-        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 ".%" PRIu64 " ms", sign,
-                                  tenth_ms / 10, tenth_ms % 10));
+        return printed_str(out, snprintf(out, CLOCK_TEXT_SIZE, "%s%" PRIu64 ".%" PRIu64 " ms",
+                                         sign, tenth_ms / 10, tenth_ms % 10));
     if (ms < 1000)
-        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " ms", sign, ms));
+        return printed_str(out, snprintf(out, CLOCK_TEXT_SIZE, "%s%" PRIu64 " ms", sign, ms));
     if (tenths < 600)
-        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 ".%" PRIu64 " s", sign,
-                                  tenths / 10, tenths % 10));
+        return printed_str(out, snprintf(out, CLOCK_TEXT_SIZE, "%s%" PRIu64 ".%" PRIu64 " s",
+                                         sign, tenths / 10, tenths % 10));
     if (s < 3600)
-        return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " min %" PRIu64 " s", sign,
-                                  s / 60, s % 60));
-    return said(out, snprintf(out, CLOCK_TEXT, "%s%" PRIu64 " h %" PRIu64 " min", sign,
-                              min / 60, min % 60));
+        return printed_str(out,
+                           snprintf(out, CLOCK_TEXT_SIZE, "%s%" PRIu64 " min %" PRIu64 " s",
+                                    sign, s / 60, s % 60));
+    return printed_str(out, snprintf(out, CLOCK_TEXT_SIZE, "%s%" PRIu64 " h %" PRIu64 " min",
+                                     sign, min / 60, min % 60));
 }

@@ -1,8 +1,8 @@
-/* base/err.h - one error, carried by value, no allocation.
+/* base/err.h - one error, passed by value, without allocation.
  *
- * A fallible function returns bool and takes `struct err *e` last. On true `*e`
- * is untouched; on false it holds a message fit to show as it is: lower case,
- * no full stop, what failed first, the subject in single quotes. */
+ * A function that can fail returns bool and takes `struct err *e` as its last parameter. On
+ * true `*e` is untouched; on false it holds a message fit to show: lower case, no full stop,
+ * first what failed, the subject in single quotes. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -11,14 +11,14 @@
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* The kind decides the exit code, so it says whose trouble it is. */
+/* The kind decides the exit code: it tells where the cause is. */
 enum err_kind {
     ERR_OK,
     ERR_USAGE, /* the command line or the configuration */
     ERR_INPUT, /* a file or a message that cannot be used */
     ERR_LIMIT, /* something larger than we accept */
     ERR_PEER,  /* the server could not be started, reached or spoken to */
-    ERR_IO,    /* the operating system said no */
+    ERR_IO,    /* a system call failed */
 };
 
 struct err {
@@ -40,11 +40,11 @@ bool err_cannot(struct err *e, const char *verb, const char *path, int errnum);
 bool err_wrap(struct err *e, const char *fmt, ...) PRINTF(2, 3); /* "context: message" */
 bool err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
-/* The last part of the message: the words of the system, without what failed. */
+/* Returns the last part of the message: the system's text, without what failed. */
 const char *err_reason(const struct err *e);
 
-/* A mistake of ours, never of the user's or of a peer's: says where, aborts.
- * Stays on in release builds. */
+/* Reports a bug of mcpreel, never an error of the user or a peer, and aborts. Active in release
+ * builds, too. */
 void err_bug(const char *file, int line, const char *what) __attribute__((noreturn));
 
 #define BUG(what) err_bug(__FILE__, __LINE__, what)

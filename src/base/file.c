@@ -2,23 +2,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#include "base/lock.h"
-#include "base/retry.h"
+#include "base/file-lock.h"
 
 enum {
-    SLURP_STEP = 65536,
+    READ_CHUNK = 65536,
     WRITE_TRIES = 100, /* in a row that a write may be interrupted, or find no room */
 };
 
-/* Their addresses, not their texts, mark files as not ours to close. */
+/* Compared by address: such files are not closed. */
 static const char standard_input[] = "standard input";
 static const char standard_output[] = "standard output";
 
-/* Trouble of ours or of the machine, not of the file somebody named. */
-static bool is_machine_trouble(int errnum)
+/* Errors of this process or the machine, not of the named file. */
+static bool is_system_error(int errnum)
 {
     return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EIO;
 }
@@ -26,12 +27,12 @@ static bool is_machine_trouble(int errnum)
 static bool cannot_open(struct err *e, const char *path, int errnum)
 {
     err_cannot(e, "read", path, errnum);
-    if (!is_machine_trouble(errnum))
+    if (!is_system_error(errnum))
         e->kind = ERR_INPUT;
     return false;
 }
 
-static const char *kind_of(mode_t mode)
+static const char *type_name(mode_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFDIR:
@@ -47,9 +48,9 @@ static const char *kind_of(mode_t mode)
     }
 }
 
-static bool not_a_recording(struct err *e, const char *path, mode_t mode)
+static bool reject_non_file(struct err *e, const char *path, mode_t mode)
 {
-    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a file", path, kind_of(mode));
+    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, not a file", path, type_name(mode));
     if (S_ISFIFO(mode))
         err_hint(e, "save it to a file first");
     return false;
@@ -59,15 +60,15 @@ static bool open_stdin(struct file *f, const struct sys *sys, struct err *e)
 {
     struct stat st;
 
-    if (retry_fstat(sys, STDIN_FILENO, &st) != 0)
+    if (sys_retry_fstat(sys, STDIN_FILENO, &st) != 0)
         return cannot_open(e, standard_input, errno);
     if (S_ISDIR(st.st_mode))
-        return not_a_recording(e, standard_input, st.st_mode);
+        return reject_non_file(e, standard_input, st.st_mode);
     *f = (struct file){ .sys = sys, .path = standard_input, .fd = STDIN_FILENO };
     return true;
 }
 
-bool file_is_standard(const char *path)
+bool file_is_stdio(const char *path)
 {
     return strcmp(path, "-") == 0;
 }
@@ -78,18 +79,18 @@ bool file_open(struct file *f, const struct sys *sys, const char *path, struct e
     bool ok;
     int fd;
 
-    if (file_is_standard(path))
+    if (file_is_stdio(path))
         return open_stdin(f, sys, e);
     /* O_NONBLOCK: a FIFO must not make us wait until we have seen that it is one. */
-    fd = retry_open(sys, path, O_RDONLY | O_NONBLOCK, 0);
+    fd = sys_retry_open(sys, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ENXIO) /* the only way a socket says so */
-        return not_a_recording(e, path, S_IFSOCK);
+        return reject_non_file(e, path, S_IFSOCK);
     if (fd < 0)
         return cannot_open(e, path, errno);
-    if (retry_fstat(sys, fd, &st) != 0)
+    if (sys_retry_fstat(sys, fd, &st) != 0)
         ok = cannot_open(e, path, errno);
     else
-        ok = S_ISREG(st.st_mode) || not_a_recording(e, path, st.st_mode);
+        ok = S_ISREG(st.st_mode) || reject_non_file(e, path, st.st_mode);
     if (!ok) {
         sys->close(sys, fd);
         return false;
@@ -98,42 +99,42 @@ bool file_open(struct file *f, const struct sys *sys, const char *path, struct e
     return true;
 }
 
-static bool exists_already(struct err *e, const char *path)
+static bool reject_existing(struct err *e, const char *path)
 {
     err_set(e, ERR_USAGE, "cannot write '%s': it exists already", path);
     return err_hint(e, "choose another name, or add --force to replace it");
 }
 
-/* What stands in the way may only be a regular file. O_PATH looks at it, be it a
- * symbolic link, and touches nothing. */
-static bool look_at_old(const struct sys *sys, const char *at, const char *path, bool *there,
-                        struct err *e)
+/* Only a regular file may be replaced. O_PATH opens it, even a symbolic link, without side
+ * effects. */
+static bool check_old(const struct sys *sys, const char *at, const char *path, bool *there,
+                      struct err *e)
 {
     struct stat st;
-    int fd = retry_open(sys, at, O_PATH | O_NOFOLLOW, 0);
+    int fd = sys_retry_open(sys, at, O_PATH | O_NOFOLLOW, 0);
     bool ok;
 
     *there = fd >= 0;
     if (fd < 0)
         return errno == ENOENT || err_cannot(e, "write", path, errno);
-    ok = retry_fstat(sys, fd, &st) == 0 || err_cannot(e, "write", path, errno);
+    ok = sys_retry_fstat(sys, fd, &st) == 0 || err_cannot(e, "write", path, errno);
     sys->close(sys, fd);
     if (!ok)
         return false;
-    if (S_ISREG(st.st_mode) && lock_is_held(sys, at))
+    if (S_ISREG(st.st_mode) && file_lock_is_held(sys, at))
         return err_set(e, ERR_USAGE, "cannot write '%s': another process is writing it", path);
     return S_ISREG(st.st_mode) ||
            err_set(e, ERR_USAGE, "cannot write '%s': it is %s, not a file", path,
-                   kind_of(st.st_mode));
+                   type_name(st.st_mode));
 }
 
-bool file_may_create(const struct sys *sys, const char *path, bool replace, struct err *e)
+bool file_can_create(const struct sys *sys, const char *path, bool replace, struct err *e)
 {
     struct err odd = ERR_NONE;
-    bool there, ok = look_at_old(sys, path, path, &there, &odd);
+    bool there, ok = check_old(sys, path, path, &there, &odd);
 
     if (there && !replace)
-        return exists_already(e, path);
+        return reject_existing(e, path);
     if (!ok)
         *e = odd;
     return ok;
@@ -143,13 +144,13 @@ static bool remove_old(const struct sys *sys, const char *at, const char *path, 
 {
     bool there;
 
-    if (!look_at_old(sys, at, path, &there, e))
+    if (!check_old(sys, at, path, &there, e))
         return false;
-    return !there || retry_unlink(sys, at) == 0 || errno == ENOENT ||
+    return !there || sys_retry_unlink(sys, at) == 0 || errno == ENOENT ||
            err_cannot(e, "write", path, errno);
 }
 
-/* Of a new file only its folder can be missing. */
+/* For a new file, ENOENT means that its directory is missing. */
 static bool cannot_create(struct err *e, const char *path, int errnum)
 {
     const char *slash = strrchr(path, '/');
@@ -161,20 +162,20 @@ static bool cannot_create(struct err *e, const char *path, int errnum)
     return err_hint(e, "make it first: mkdir -p '%.*s'", folder, path);
 }
 
-bool file_create_at(struct file *f, const struct sys *sys, const char *at, const char *path,
-                    bool replace, struct err *e)
+bool file_create_temp(struct file *f, const struct sys *sys, const char *at, const char *path,
+                      bool replace, struct err *e)
 {
     /* O_APPEND: after file_truncate() the next write goes to the new end. */
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
-    int fd = retry_open(sys, at, flags, 0600);
+    int fd = sys_retry_open(sys, at, flags, 0600);
 
     if (fd < 0 && errno == EEXIST && replace) {
         if (!remove_old(sys, at, path, e))
             return false;
-        fd = retry_open(sys, at, flags, 0600);
+        fd = sys_retry_open(sys, at, flags, 0600);
     }
     if (fd < 0 && errno == EEXIST)
-        return exists_already(e, path);
+        return reject_existing(e, path);
     if (fd < 0)
         return cannot_create(e, path, errno);
     *f = (struct file){ .sys = sys, .path = path, .fd = fd };
@@ -184,33 +185,33 @@ bool file_create_at(struct file *f, const struct sys *sys, const char *at, const
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
                  struct err *e)
 {
-    return file_create_at(f, sys, path, path, replace, e);
+    return file_create_temp(f, sys, path, path, replace, e);
 }
 
-static bool has_no_links(int errnum)
+static bool lacks_hard_links(int errnum)
 {
     return errnum == EPERM || errnum == EOPNOTSUPP || errnum == ENOSYS || errnum == EMLINK;
 }
 
-bool file_give_name(const struct sys *sys, const char *at, const char *path, bool replace,
-                    struct err *e)
+bool file_rename(const struct sys *sys, const char *at, const char *path, bool replace,
+                 struct err *e)
 {
     /* Unlike a renamed file a link never takes another's place. The old name may stay
      * if it must: the file is whole under its new one. */
-    if (!replace && retry_link(sys, at, path) == 0) {
-        retry_unlink(sys, at);
+    if (!replace && sys_retry_link(sys, at, path) == 0) {
+        sys_retry_unlink(sys, at);
         return true;
     }
     if (!replace && errno == EEXIST)
-        return exists_already(e, path);
-    if (!replace && !has_no_links(errno))
+        return reject_existing(e, path);
+    if (!replace && !lacks_hard_links(errno))
         return err_cannot(e, "write", path, errno);
-    if (!file_may_create(sys, path, replace, e))
+    if (!file_can_create(sys, path, replace, e))
         return false;
-    return retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
+    return sys_retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
 }
 
-bool file_may_tell(int fd, struct err *e)
+bool file_can_write_fd(int fd, struct err *e)
 {
     int how = fcntl(fd, F_GETFL);
 
@@ -220,12 +221,12 @@ bool file_may_tell(int fd, struct err *e)
            err_set(e, ERR_USAGE, "descriptor %d cannot be written to", fd);
 }
 
-struct file file_standard_output(const struct sys *sys)
+struct file file_stdout(const struct sys *sys)
 {
     return (struct file){ .sys = sys, .path = standard_output, .fd = STDOUT_FILENO };
 }
 
-/* Standard input may be shared with somebody who made it non-blocking. */
+/* Another process may have made a shared standard input non-blocking. */
 static void wait_readable(int fd)
 {
     struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -281,14 +282,14 @@ bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
 
 bool file_sync(struct file *f, struct err *e)
 {
-    return retry_fdatasync(f->sys, f->fd) == 0 || err_cannot(e, "sync", f->path, errno);
+    return sys_retry_fdatasync(f->sys, f->fd) == 0 || err_cannot(e, "sync", f->path, errno);
 }
 
 bool file_truncate(struct file *f, uint64_t len, struct err *e)
 {
     if (len > INT64_MAX)
         return err_cannot(e, "truncate", f->path, EFBIG);
-    return retry_ftruncate(f->sys, f->fd, (off_t)len) == 0 ||
+    return sys_retry_ftruncate(f->sys, f->fd, (off_t)len) == 0 ||
            err_cannot(e, "truncate", f->path, errno);
 }
 
@@ -296,7 +297,7 @@ bool file_size(struct file *f, uint64_t *size, struct err *e)
 {
     struct stat st;
 
-    if (retry_fstat(f->sys, f->fd, &st) != 0)
+    if (sys_retry_fstat(f->sys, f->fd, &st) != 0)
         return err_cannot(e, "read", f->path, errno);
     *size = (uint64_t)st.st_size;
     return true;
@@ -309,27 +310,27 @@ bool file_close(struct file *f, struct err *e)
     f->fd = -1;
     if (fd < 0 || f->path == standard_input || f->path == standard_output)
         return true;
-    /* After EINTR the descriptor is closed all the same; a second close() could hit
-     * somebody else's. */
+    /* After EINTR the descriptor is closed; a second close() could hit a descriptor of another
+     * thread. */
     if (f->sys->close(f->sys, fd) < 0 && errno != EINTR)
         return err_cannot(e, "close", f->path, errno);
     return true;
 }
 
 /* As much as the buffer takes; then one byte more would be too much. */
-static bool slurp_all(struct buf *to, struct file *f, struct err *e)
+static bool read_to_end(struct buf *to, struct file *f, struct err *e)
 {
     size_t got = 0;
 
     do {
         size_t room = to->full ? 0 : to->max - to->len;
-        size_t ask = room < SLURP_STEP ? room : SLURP_STEP;
+        size_t ask = room < READ_CHUNK ? room : READ_CHUNK;
         char extra;
 
         if (ask) {
-            if (!file_read(f, buf_space(to, ask), ask, &got, e))
+            if (!file_read(f, buf_reserve(to, ask), ask, &got, e))
                 return false;
-            buf_grew(to, got);
+            buf_commit(to, got);
             continue;
         }
         if (!file_read(f, &extra, 1, &got, e))
@@ -341,7 +342,7 @@ static bool slurp_all(struct buf *to, struct file *f, struct err *e)
     return true;
 }
 
-bool file_slurp(struct buf *to, const struct sys *sys, const char *path, struct err *e)
+bool file_read_all(struct buf *to, const struct sys *sys, const char *path, struct err *e)
 {
     struct file f = FILE_CLOSED;
     struct err ignored; /* nothing is lost when closing a file that was read */
@@ -349,7 +350,53 @@ bool file_slurp(struct buf *to, const struct sys *sys, const char *path, struct 
 
     if (!file_open(&f, sys, path, e))
         return false;
-    ok = slurp_all(to, &f, e);
+    ok = read_to_end(to, &f, e);
     file_close(&f, &ignored);
     return ok;
+}
+
+bool file_read_at(struct file *f, uint64_t at, char *to, size_t len, struct err *e)
+{
+    while (len) {
+        ssize_t n = f->sys->pread(f->sys, f->fd, to, len, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_cannot(e, "read", f->path, errno);
+        if (n == 0)
+            return err_set(e, ERR_IO, "cannot read '%s': it has become shorter", f->path);
+        to += n;
+        at += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* Where a file system knows no files without a name: it has one for a moment. */
+static bool create_and_unlink(int *fd, const struct sys *sys, const char *dir, struct err *e)
+{
+    char name[PATH_MAX];
+
+    snprintf(name, sizeof name, "%s/.mcpreel-%ld", dir, (long)getpid());
+    *fd = sys_retry_open(sys, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (*fd < 0)
+        return err_cannot(e, "make a temporary file in", dir, errno);
+    if (sys_retry_unlink(sys, name) == 0)
+        return true;
+    err_cannot(e, "remove", name, errno);
+    sys->close(sys, *fd);
+    return false;
+}
+
+bool file_create_unnamed(struct file *f, const struct sys *sys, const char *dir, struct err *e)
+{
+    int fd = sys_retry_open(sys, dir, O_RDWR | O_TMPFILE, 0600);
+
+    if (fd < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+        return err_cannot(e, "make a temporary file in", dir, errno);
+    if (fd < 0 && !create_and_unlink(&fd, sys, dir, e))
+        return false;
+    *f = (struct file){ .sys = sys, .path = dir, .fd = fd };
+    return true;
 }

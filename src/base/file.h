@@ -1,10 +1,10 @@
-/* base/file.h - whole-file and streaming access with errors fit to show.
+/* base/file.h - opens, reads, writes and creates files, with errors fit to show.
  *
- * Knows no format. Every call retries EINTR, a write so often and no more; messages name the
- * path.
+ * Knows no format. Every call retries EINTR, a write a limited number of times; messages name
+ * the path.
  *
- * A file that cannot be opened for reading is ERR_INPUT; trouble of the machine
- * (out of descriptors, EIO) and everything after opening is ERR_IO. */
+ * A file that cannot be opened for reading is ERR_INPUT; a failure of the machine (no
+ * descriptors, EIO) and every failure after opening is ERR_IO. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -24,49 +24,48 @@ struct file {
         .fd = -1                                                                               \
     }
 
-/* Whether a name means standard input or output. */
-bool file_is_standard(const char *path);
+/* Returns whether a path means standard input or output ("-"). */
+bool file_is_stdio(const char *path);
 
-/* For reading; "-" is standard input, which may be anything but a directory and is
- * never closed. Of names a directory, FIFO, socket or device is
- * refused (ERR_INPUT) without being opened for long: none of them is a recording,
- * and waiting for a FIFO's writer would look like a hang. */
+/* Opens for reading. "-" is standard input, which may be anything but a directory and is never
+ * closed. A path of a directory, FIFO, socket or device is rejected (ERR_INPUT): none of them
+ * is a recording, and waiting for a FIFO's writer would look like a hang. */
 bool file_open(struct file *f, const struct sys *sys, const char *path,
                struct err *e) MUST_CHECK;
 
-/* For writing at the end: made new with mode 0600, never through a symbolic link. An
- * existing path is ERR_USAGE unless `replace`, and then only a regular file that nobody
- * holds a lock on is replaced: it is looked at, unlinked and made new, so whoever has the old
- * one open keeps it, its other hard links live on, and a path that somebody else takes in
- * between is refused, not opened. Until the unlink nothing has touched it. */
+/* Creates a file with mode 0600 for appending, never through a symbolic link. An existing path
+ * is ERR_USAGE unless `replace`, and then only a regular file without a lock is replaced: it is
+ * checked, unlinked and created anew. Processes that have the old file open keep it, its other
+ * hard links stay, and a path that another process creates in between is rejected. Until the
+ * unlink, the old file is untouched. */
 bool file_create(struct file *f, const struct sys *sys, const char *path, bool replace,
                  struct err *e) MUST_CHECK;
 
-/* As file_create() of `at`; messages name `path`, which is borrowed in its place. */
-bool file_create_at(struct file *f, const struct sys *sys, const char *at, const char *path,
-                    bool replace, struct err *e) MUST_CHECK;
+/* Same as file_create() of `at`; messages name `path`, which is borrowed instead. */
+bool file_create_temp(struct file *f, const struct sys *sys, const char *at, const char *path,
+                      bool replace, struct err *e) MUST_CHECK;
 
-/* Whether file_create() would take the path as it is now; errors are the same. */
-bool file_may_create(const struct sys *sys, const char *path, bool replace,
+/* Returns whether file_create() would succeed for the path as it is now; same errors. */
+bool file_can_create(const struct sys *sys, const char *path, bool replace,
                      struct err *e) MUST_CHECK;
 
-/* Gives the file that stands at `at` its name. Somebody else's file of that name is
- * ERR_USAGE unless `replace`; there is no moment in which it is gone. */
-bool file_give_name(const struct sys *sys, const char *at, const char *path, bool replace,
-                    struct err *e) MUST_CHECK;
+/* Renames `at` to `path`. An existing file of that name is ERR_USAGE unless `replace`; then the
+ * exchange is atomic. */
+bool file_rename(const struct sys *sys, const char *at, const char *path, bool replace,
+                 struct err *e) MUST_CHECK;
 
-/* Whether a descriptor that we were given can be written to; else ERR_USAGE. */
-bool file_may_tell(int fd, struct err *e) MUST_CHECK;
+/* Checks that an inherited descriptor can be written to; else ERR_USAGE. */
+bool file_can_write_fd(int fd, struct err *e) MUST_CHECK;
 
-/* Standard output, to be written to; never closed. */
-struct file file_standard_output(const struct sys *sys);
+/* Returns standard output; file_close() does not close it. */
+struct file file_stdout(const struct sys *sys);
 
-/* One read; `*got` 0 means the end. */
+/* Reads once; `*got` is 0 at the end. */
 bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e) MUST_CHECK;
 
-/* One write(2) of all bytes in the normal case; goes on after a short one, and waits
- * for a full pipe that does not block. A file that answers EINTR or EAGAIN without end has
- * failed. `*done` says how many bytes reached the file, also on failure. */
+/* Writes all bytes, normally with one write(2); continues after a short write and waits for a
+ * full non-blocking pipe. Endless EINTR or EAGAIN is a failure. `*done` is the number of bytes
+ * that reached the file, also on failure. */
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
 bool file_sync(struct file *f, struct err *e) MUST_CHECK;
@@ -74,9 +73,18 @@ bool file_truncate(struct file *f, uint64_t len, struct err *e) MUST_CHECK;
 bool file_size(struct file *f, uint64_t *size, struct err *e) MUST_CHECK;
 bool file_close(struct file *f, struct err *e); /* idempotent; the error matters to writers */
 
-/* Appends all of a file to `to`; ERR_LIMIT if it would pass the buffer's ceiling. On
- * failure `to` holds some of it. */
-bool file_slurp(struct buf *to, const struct sys *sys, const char *path,
-                struct err *e) MUST_CHECK;
+/* Appends the content of a file to `to`; ERR_LIMIT if it would exceed the buffer's maximum. On
+ * failure `to` holds a part of it. */
+bool file_read_all(struct buf *to, const struct sys *sys, const char *path,
+                   struct err *e) MUST_CHECK;
+
+/* Reads exactly `len` bytes at an offset of a seekable file; ERR_IO if there are fewer. */
+bool file_read_at(struct file *f, uint64_t at, char *to, size_t len, struct err *e) MUST_CHECK;
+
+/* Creates a file without a name in the directory `dir`, for reading and writing, with mode
+ * 0600. Nothing is left of it when it is closed or the process dies. `dir` is borrowed as its
+ * path. */
+bool file_create_unnamed(struct file *f, const struct sys *sys, const char *dir,
+                         struct err *e) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
-/* base/hash.h - 64-bit hashes of bytes (XXH3); the only place that knows xxHash.
+/* base/hash.h - computes 64-bit hashes of bytes (XXH3); the only module that knows xxHash.
  *
- * Not for secrets. Equal hashes are a hint, never proof: compare afterwards. */
+ * Not for secrets. Equal hashes are only a hint: compare the values afterwards. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

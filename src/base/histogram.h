@@ -1,9 +1,8 @@
-/* base/histogram.h - how numbers are spread, in little memory.
+/* base/histogram.h - counts numbers in buckets and estimates quantiles, in little memory.
  *
- * Buckets grow with the numbers: sixteen for every doubling. A quantile is therefore
- * off by at most 1/32 (3.2 %) of its value; it is exact below 16, and where it is the
- * least or the greatest number of all. From 2^42 on, in microseconds seven weeks, all
- * share the last bucket. Zero it to begin. */
+ * There are sixteen buckets for every doubling. A quantile is therefore off by at most 1/32
+ * (3.2 %) of its value; it is exact below 16, and where it is the minimum or maximum. Numbers
+ * from 2^42 on (in microseconds: seven weeks) share the last bucket. Zero-initialize it. */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
 

@@ -12,7 +12,7 @@
 
 enum { LOG_TEXT_MAX = 4096 }; /* bytes of a message before escaping; longer is cut */
 
-/* What is made visible grows to four bytes at most for each of its own. */
+/* An escaped character takes at most four bytes for each of its own. */
 enum { LOG_LINE_MAX = 8 * LOG_TEXT_MAX };
 
 enum {
@@ -20,7 +20,7 @@ enum {
     STEP_MS = 20, /* how often a queue that is being finished looks at the time */
 };
 
-static void put_fd(void *to, struct str line)
+static void write_fd(void *to, struct str line)
 {
     int fd = (int)(intptr_t)to;
 
@@ -40,53 +40,53 @@ static void put_fd(void *to, struct str line)
 void log_init_fd(struct log *l, int fd, enum log_level level, bool color)
 {
     *l = (struct log){
-        .level = level, .color = color, .put = put_fd, .to = (void *)(intptr_t)fd
+        .level = level, .color = color, .write = write_fd, .arg = (void *)(intptr_t)fd
     };
 }
 
-/* The descriptor may be others', too, so it stays as it is. What says that it can be
- * written has room for PIPE_BUF bytes; what says more than that has lost its reader. */
-static void write_at_once(struct log_queue *q, int wait_ms)
+/* The descriptor may be shared, so its flags stay as they are. POLLOUT means room for PIPE_BUF
+ * bytes; other events mean that the reader is gone. */
+static void flush_queue(struct log_queue *q, int wait_ms)
 {
     struct pollfd room = { .fd = q->fd, .events = POLLOUT };
 
-    while (q->waiting.len && poll(&room, 1, wait_ms) == 1) {
-        size_t most = q->waiting.len < PIPE_BUF ? q->waiting.len : PIPE_BUF;
-        ssize_t n = room.revents == POLLOUT ? write(q->fd, q->waiting.at, most) : 0;
+    while (q->pending.len && poll(&room, 1, wait_ms) == 1) {
+        size_t most = q->pending.len < PIPE_BUF ? q->pending.len : PIPE_BUF;
+        ssize_t n = room.revents == POLLOUT ? write(q->fd, q->pending.at, most) : 0;
         if (n > 0)
-            buf_drop_front(&q->waiting, (size_t)n);
+            buf_drop_front(&q->pending, (size_t)n);
         else if (n == 0 || (errno != EINTR && errno != EAGAIN))
-            buf_clear(&q->waiting);
+            buf_clear(&q->pending);
         else if (errno == EAGAIN)
             return;
     }
 }
 
-static void put_queue(void *to, struct str line)
+static void write_queued(void *to, struct str line)
 {
     struct log_queue *q = to;
 
-    write_at_once(q, 0);
-    if (line.len <= q->waiting.max - q->waiting.len)
-        buf_add(&q->waiting, line);
-    write_at_once(q, 0);
+    flush_queue(q, 0);
+    if (line.len <= q->pending.max - q->pending.len)
+        buf_add(&q->pending, line);
+    flush_queue(q, 0);
 }
 
 void log_queue_init(struct log_queue *q, struct log *l)
 {
-    buf_init(&q->waiting, LOG_QUEUE_MAX);
-    if (l->put != put_fd)
+    buf_init(&q->pending, LOG_QUEUE_MAX);
+    if (l->write != write_fd)
         return;
-    q->fd = (int)(intptr_t)l->to;
-    l->put = put_queue;
-    l->to = q;
+    q->fd = (int)(intptr_t)l->arg;
+    l->write = write_queued;
+    l->arg = q;
 }
 
 void log_queue_finish(struct log_queue *q, int ms)
 {
-    for (; q->waiting.len && ms > 0; ms -= STEP_MS)
-        write_at_once(q, STEP_MS);
-    buf_release(&q->waiting);
+    for (; q->pending.len && ms > 0; ms -= STEP_MS)
+        flush_queue(q, STEP_MS);
+    buf_release(&q->pending);
 }
 
 static enum term_style style_of(enum log_level level)
@@ -119,7 +119,7 @@ static void add_line(struct buf *out, const struct log *l, enum log_level level,
 }
 
 /* Without the last character if it may be half of one. */
-static struct str without_half(struct str text)
+static struct str trim_partial_char(struct str text)
 {
     while (text.len && ((unsigned char)text.at[text.len - 1] & 0xC0) == 0x80)
         text.len--;
@@ -128,7 +128,7 @@ static struct str without_half(struct str text)
     return text;
 }
 
-void log_say(const struct log *l, enum log_level level, const char *fmt, ...)
+void log_printf(const struct log *l, enum log_level level, const char *fmt, ...)
 {
     char text[LOG_TEXT_MAX + sizeof "…"];
     struct str said;
@@ -144,13 +144,13 @@ void log_say(const struct log *l, enum log_level level, const char *fmt, ...)
     BUG_IF(n < 0);
     said = str_n(text, (size_t)n);
     if (n >= LOG_TEXT_MAX) {
-        said = without_half(str_n(text, LOG_TEXT_MAX - 1));
+        said = trim_partial_char(str_n(text, LOG_TEXT_MAX - 1));
         memcpy(text + said.len, "…", sizeof "…");
         said.len += sizeof "…" - 1;
     }
     buf_init(&out, LOG_LINE_MAX);
     add_line(&out, l, level, said);
-    l->put(l->to, buf_str(&out));
+    l->write(l->arg, buf_str(&out));
     buf_release(&out);
 }
 
@@ -166,6 +166,6 @@ void log_err(const struct log *l, const struct err *e)
         term_escape(&out, str_cut(&hint, '\n'), TERM_ONE_LINE);
         buf_add_ch(&out, '\n');
     }
-    l->put(l->to, buf_str(&out));
+    l->write(l->arg, buf_str(&out));
     buf_release(&out);
 }

@@ -14,30 +14,30 @@ void map_init(struct map *m)
     *m = (struct map){ .seed = hash_mix((uintptr_t)m, (uint64_t)clock_mono_us()) };
 }
 
-static bool is_small(const struct map_entry *e)
+static bool is_inline(const struct map_entry *e)
 {
-    return e->key.len <= MAP_KEY_SMALL;
+    return e->key.len <= MAP_INLINE_KEY;
 }
 
-static void keep_key(struct map_entry *e, struct str key)
+static void copy_key(struct map_entry *e, struct str key)
 {
-    char *at = key.len <= MAP_KEY_SMALL ? e->small : mem_alloc(key.len);
+    char *at = key.len <= MAP_INLINE_KEY ? e->inline_key : mem_alloc(key.len);
 
     if (key.len)
         memcpy(at, key.at, key.len);
     e->key = str_n(at, key.len);
 }
 
-static void drop_key(struct map_entry *e)
+static void free_key(struct map_entry *e)
 {
-    if (!is_small(e))
+    if (!is_inline(e))
         free((char *)e->key.at);
 }
 
 void map_release(struct map *m)
 {
     for (size_t i = 0; i < m->used; i++)
-        drop_key(&m->entries[i]);
+        free_key(&m->entries[i]);
     free(m->entries);
     free(m->slots);
     *m = (struct map){ .seed = m->seed };
@@ -52,7 +52,7 @@ static struct map_entry *find(const struct map *m, struct str key, uint64_t hash
     for (size_t at = hash & (m->slot_count - 1); m->slots[at];
          at = (at + 1) & (m->slot_count - 1)) {
         struct map_entry *entry = &m->entries[m->slots[at] - 1];
-        if (!entry->gone && entry->hash == hash && str_eq(entry->key, key))
+        if (!entry->removed && entry->hash == hash && str_eq(entry->key, key))
             return entry;
     }
     return NULL;
@@ -74,7 +74,7 @@ static void rebuild(struct map *m)
     size_t kept = 0;
 
     for (size_t i = 0; i < m->used; i++) {
-        if (!m->entries[i].gone)
+        if (!m->entries[i].removed)
             m->entries[kept++] = m->entries[i];
     }
     m->used = kept;
@@ -89,8 +89,8 @@ static void rebuild(struct map *m)
     for (size_t i = 0; i < m->used; i++) {
         struct map_entry *e = &m->entries[i];
 
-        if (is_small(e))
-            e->key.at = e->small; /* it has moved */
+        if (is_inline(e))
+            e->key.at = e->inline_key; /* it has moved */
         link_entry(m, i);
     }
 }
@@ -115,7 +115,7 @@ void map_put(struct map *m, struct str key, void *value)
     if (m->used == m->entry_cap)
         rebuild(m);
     m->entries[m->used] = (struct map_entry){ .value = value, .hash = hash };
-    keep_key(&m->entries[m->used], key);
+    copy_key(&m->entries[m->used], key);
     link_entry(m, m->used);
     m->used++;
     m->count++;
@@ -129,8 +129,8 @@ void *map_remove(struct map *m, struct str key)
     if (!entry)
         return NULL;
     value = entry->value;
-    drop_key(entry);
-    *entry = (struct map_entry){ .hash = entry->hash, .gone = true };
+    free_key(entry);
+    *entry = (struct map_entry){ .hash = entry->hash, .removed = true };
     m->count--;
     return value;
 }
@@ -138,7 +138,7 @@ void *map_remove(struct map *m, struct str key)
 struct map_entry *map_next(const struct map *m, const struct map_entry *prev)
 {
     for (size_t i = prev ? (size_t)(prev - m->entries) + 1 : 0; i < m->used; i++) {
-        if (!m->entries[i].gone)
+        if (!m->entries[i].removed)
             return &m->entries[i];
     }
     return NULL;

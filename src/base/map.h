@@ -1,9 +1,8 @@
-/* base/map.h - byte strings to pointers, in order of insertion.
+/* base/map.h - maps byte strings to pointers, in order of insertion.
  *
- * Keys are copied in. Walking visits entries in the order they were put, so
- * output made from a map is the same on every run; removal keeps the order of
- * the rest. Hashing is seeded per map from its address and the clock, so a
- * hostile peer cannot aim for collisions. */
+ * Keys are copied. Iteration visits entries in the order they were put, so output made from a
+ * map is the same on every run; removal keeps the order of the rest. The hash is seeded per
+ * map, so a peer cannot cause collisions on purpose. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
@@ -12,14 +11,15 @@
 
 #include "base/str.h"
 
-enum { MAP_KEY_SMALL = 8 };
+enum { MAP_INLINE_KEY = 8 };
 
 struct map_entry {
     struct str key; /* owned by the map */
     void *value;    /* never owned */
     uint64_t hash;
-    char small[MAP_KEY_SMALL]; /* where the key lies if it is no longer; numbers are not */
-    bool gone;                 /* removed; skipped by map_next() */
+    char inline_key[MAP_INLINE_KEY]; /* storage of keys that are no longer than this; numbers
+                                        fit */
+    bool removed;                    /* skipped by map_next() */
 };
 
 struct map {
@@ -34,10 +34,10 @@ void map_release(struct map *m);
 
 void *map_get(const struct map *m, struct str key);       /* NULL: not there */
 void map_put(struct map *m, struct str key, void *value); /* replaces; value not NULL */
-void *map_remove(struct map *m, struct str key);          /* what was there, or NULL */
+void *map_remove(struct map *m, struct str key);          /* returns the old value, or NULL */
 
 /* A number as a key: its bytes. */
-static inline struct str map_number(const uint64_t *number)
+static inline struct str map_number_key(const uint64_t *number)
 {
     return str_n((const char *)number, sizeof *number);
 }

@@ -14,7 +14,7 @@ void *mem_checked(void *p)
     return p;
 }
 
-/* What is larger does not come out of a thread's own store, and may be zero already. */
+/* Larger blocks do not come from the thread cache of malloc() and may be zero already. */
 enum {
     SMALL = 1024,
     SPARE = 8 << 20, /* what is left for everything else when something large is allocated */
@@ -28,7 +28,7 @@ void *mem_alloc(size_t size)
     return memset(mem_checked(malloc(size ? size : 1)), 0, size);
 }
 
-void *mem_try(void *old, size_t size)
+void *mem_try_grow(void *old, size_t size)
 {
     void *spare = malloc(SPARE), *at = spare ? realloc(old, size) : NULL;
 

@@ -1,8 +1,8 @@
-/* base/mem.h - allocation that cannot fail: out of memory ends the process.
+/* base/mem.h - allocates memory; running out of it ends the process.
  *
- * So no code path exists that no test can reach. Size is another matter: what a
- * peer or a file can make large has a ceiling and is an ordinary error, and so is a buffer of
- * MEM_LARGE bytes and more that there is no memory for. */
+ * So there is no code path that no test can reach. Sizes that a peer or a file controls have a
+ * limit and exceeding it is an ordinary error; so is a lack of memory for MEM_LARGE bytes or
+ * more (mem_try_grow()). */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -17,14 +17,13 @@ void *mem_grow(void *old, size_t size);
  * `*cap` counts items. The new items are not zeroed. */
 void *mem_reserve(void *at, size_t *cap, size_t need, size_t item);
 
-/* From so many bytes on, mem_try() may be asked whether there is memory. */
+/* From this size on, callers may use mem_try_grow(). */
 enum { MEM_LARGE = 1 << 20 };
 
-/* As realloc(): NULL if there is no memory, or little more than that, and `old` is as it was.
- */
-void *mem_try(void *old, size_t size);
+/* Same as realloc(): returns NULL if there is no memory, or little left, and keeps `old`. */
+void *mem_try_grow(void *old, size_t size);
 
-/* What was allocated in another way: NULL ends the process. */
+/* Checks memory that another function allocated: NULL ends the process. */
 void *mem_checked(void *p);
 
 /* Eight bytes as a number, the first of them lowest. */

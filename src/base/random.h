@@ -1,4 +1,4 @@
-/* base/random.h - bytes that nobody can guess. */
+/* base/random.h - random bytes that cannot be guessed. */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 

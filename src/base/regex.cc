@@ -62,8 +62,7 @@ bool regex_search(const struct regex *r, struct str text)
 /* The set says quickly which patterns match at all, the patterns say where; the filter
  * knows the literals. */
 struct regex_set {
-    regex_set()
-        : gate(quiet_options(), RE2::UNANCHORED), filter(REGEX_LITERAL_SHORTEST), any(false)
+    regex_set() : gate(quiet_options(), RE2::UNANCHORED), filter(REGEX_LITERAL_MIN), any(false)
     {
     }
 
@@ -87,7 +86,7 @@ void regex_set_free(struct regex_set *s)
 /* Whether it matches between two characters without taking one: at the edge of a word, for
  * what does so elsewhere does so in the empty text. Around each kind of neighbours a boundary
  * can have there is one such place. */
-static bool matches_nothing(const RE2 &re)
+static bool can_match_empty(const RE2 &re)
 {
     static const char *const edges[] = { "a", "a-", "-a", "-", "0", "a\n-", "a-b" };
     re2::StringPiece found;
@@ -116,7 +115,7 @@ bool regex_set_add(struct regex_set *s, struct str pattern, struct err *e)
     }
     if (RE2::PartialMatch("", *re))
         return err_set(e, ERR_USAGE, "it matches the empty text, so it would match everywhere");
-    if (matches_nothing(*re))
+    if (can_match_empty(*re))
         return err_set(e, ERR_USAGE,
                        "it matches where there is no character: '\\b' alone takes nothing");
     if (s->gate.Add(text, nullptr) < 0 ||
@@ -135,7 +134,7 @@ static bool is_ascii(const std::string &text)
     return true;
 }
 
-bool regex_set_seal(struct regex_set *s, struct err *e)
+bool regex_set_compile(struct regex_set *s, struct err *e)
 {
     std::vector<int> without;
 
@@ -166,7 +165,7 @@ struct str regex_set_literal(const struct regex_set *s, size_t index)
 }
 
 static bool search_one(const RE2 &re, size_t pattern, const re2::StringPiece &text,
-                       regex_fn *fn, void *to)
+                       regex_match_fn *fn, void *to)
 {
     re2::StringPiece found;
     size_t from = 0;
@@ -181,7 +180,7 @@ static bool search_one(const RE2 &re, size_t pattern, const re2::StringPiece &te
     return true;
 }
 
-bool regex_set_search(const struct regex_set *s, struct str text, regex_fn *fn, void *to)
+bool regex_set_search(const struct regex_set *s, struct str text, regex_match_fn *fn, void *to)
 {
     re2::StringPiece piece(text.at, text.len);
     RE2::Set::ErrorInfo trouble = { RE2::Set::kNoError };

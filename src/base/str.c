@@ -2,7 +2,7 @@
 
 #include "base/ascii.h"
 
-bool str_u64(struct str s, uint64_t *n)
+bool str_parse_u64(struct str s, uint64_t *n)
 {
     uint64_t value = 0;
 
@@ -14,18 +14,18 @@ bool str_u64(struct str s, uint64_t *n)
     return s.len > 0;
 }
 
-bool str_i64(struct str s, int64_t *n)
+bool str_parse_i64(struct str s, int64_t *n)
 {
     bool negative = str_starts(s, STR("-"));
     uint64_t value;
 
-    if (!str_u64(str_skip(s, negative), &value))
+    if (!str_parse_u64(str_skip(s, negative), &value))
         return false;
     return negative ? !__builtin_sub_overflow(0, value, n)
                     : !__builtin_add_overflow(0, value, n);
 }
 
-bool str_percent(struct str s, char *byte)
+bool str_parse_percent(struct str s, char *byte)
 {
     int high = s.len > 2 && s.at[0] == '%' ? ascii_hex(s.at[1]) : -1;
     int low = high < 0 ? -1 : ascii_hex(s.at[2]);
@@ -60,7 +60,7 @@ struct str str_trim(struct str s)
     return s;
 }
 
-bool str_has(struct str s, struct str part)
+bool str_contains(struct str s, struct str part)
 {
     return !part.len || (part.len <= s.len && memmem(s.at, s.len, part.at, part.len));
 }
@@ -81,7 +81,7 @@ struct str str_cut(struct str *rest, char c)
     return head;
 }
 
-struct str str_keep(char **at, struct str text)
+struct str str_copy_to(char **at, struct str text)
 {
     struct str kept = str_n(*at, text.len);
 
@@ -93,7 +93,7 @@ struct str str_keep(char **at, struct str text)
 
 enum { DISTANCE_MAX = 64 };
 
-static size_t least(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -111,9 +111,9 @@ size_t str_distance(struct str a, struct str b)
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
             size_t best = above[j - 1] + (a.at[i - 1] != b.at[j - 1]);
-            best = least(best, least(above[j], row[j - 1]) + 1);
+            best = min_size(best, min_size(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] && a.at[i - 2] == b.at[j - 1])
-                best = least(best, before[j - 2] + 1);
+                best = min_size(best, before[j - 2] + 1);
             row[j] = best;
         }
         size_t *recycled = before;

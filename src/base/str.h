@@ -52,30 +52,30 @@ static inline struct str str_skip(struct str s, size_t n)
     return n >= s.len ? STR_NONE : str_n(s.at + n, s.len - n);
 }
 
-/* Digits and nothing else, with a '-' in front where it may be negative; false: it is not
- * that, or does not fit. */
-bool str_u64(struct str s, uint64_t *n);
-bool str_i64(struct str s, int64_t *n);
+/* Parse a number that is all digits, with a '-' in front if it may be negative. Return false if
+ * it is none or does not fit. */
+bool str_parse_u64(struct str s, uint64_t *n);
+bool str_parse_i64(struct str s, int64_t *n);
 
-/* Whether it begins with a byte as %41; which one that is. */
-bool str_percent(struct str s, char *byte);
+/* Decodes a percent-encoded byte (%41) at the front; false if there is none. */
+bool str_parse_percent(struct str s, char *byte);
 
 bool str_ends(struct str s, struct str suffix);
 int str_cmp(struct str a, struct str b); /* bytewise, the shorter first */
-struct str str_trim(struct str s);       /* without the blanks JSON knows: space \t \r \n */
+struct str str_trim(struct str s); /* without JSON's whitespace at both ends: space \t \r \n */
 
-/* Whether `part` stands in it; what is empty always does. */
-bool str_has(struct str s, struct str part);
+/* Returns whether `s` contains `part`; every text contains the empty one. */
+bool str_contains(struct str s, struct str part);
 
 /* Offset of the first `c`, or s.len. */
 size_t str_find(struct str s, char c);
 
-/* Cuts `*rest` at the first `c`: returns what stands before it and leaves what
- * follows; without a `c` returns all and leaves nothing. */
+/* Splits `*rest` at the first `c`: returns the text before it and leaves the text behind it.
+ * Without a `c` returns all and leaves nothing. */
 struct str str_cut(struct str *rest, char c);
 
-/* Copies `text` to `*at`, which then stands behind it; what came of it. */
-struct str str_keep(char **at, struct str text);
+/* Copies `text` to `*at`, moves `*at` behind it and returns the copy. */
+struct str str_copy_to(char **at, struct str text);
 
 /* How many edits (insert, delete, replace, swap neighbours) turn `a` into `b`;
  * more than 64 bytes count as unlike. For "did you mean". */

@@ -1,5 +1,6 @@
 #include "base/sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -105,3 +106,56 @@ const struct sys sys_real = {
     .mkdir = real_mkdir,
     .close = real_close,
 };
+
+#define RETRY_EINTR(call)                                                                      \
+    int r;                                                                                     \
+                                                                                               \
+    do                                                                                         \
+        r = (call);                                                                            \
+    while (r < 0 && errno == EINTR);                                                           \
+    return r
+
+int sys_retry_open(const struct sys *sys, const char *path, int flags, mode_t mode)
+{
+    RETRY_EINTR(sys->open(sys, path, flags | O_CLOEXEC | O_NOCTTY, mode));
+}
+
+int sys_retry_fstat(const struct sys *sys, int fd, struct stat *st)
+{
+    RETRY_EINTR(sys->fstat(sys, fd, st));
+}
+
+int sys_retry_fdatasync(const struct sys *sys, int fd)
+{
+    RETRY_EINTR(sys->fdatasync(sys, fd));
+}
+
+int sys_retry_fsync(const struct sys *sys, int fd)
+{
+    RETRY_EINTR(sys->fsync(sys, fd));
+}
+
+int sys_retry_ftruncate(const struct sys *sys, int fd, off_t len)
+{
+    RETRY_EINTR(sys->ftruncate(sys, fd, len));
+}
+
+int sys_retry_rename(const struct sys *sys, const char *from, const char *to)
+{
+    RETRY_EINTR(sys->rename(sys, from, to));
+}
+
+int sys_retry_link(const struct sys *sys, const char *from, const char *to)
+{
+    RETRY_EINTR(sys->link(sys, from, to));
+}
+
+int sys_retry_unlink(const struct sys *sys, const char *path)
+{
+    RETRY_EINTR(sys->unlink(sys, path));
+}
+
+int sys_retry_mkdir(const struct sys *sys, const char *path, mode_t mode)
+{
+    RETRY_EINTR(sys->mkdir(sys, path, mode));
+}

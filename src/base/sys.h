@@ -1,8 +1,8 @@
-/* base/sys.h - the system calls that can fail, as one table.
+/* base/sys.h - the system calls that can fail, as a table of functions.
  *
- * Whoever touches a file takes a `const struct sys *`; main() hands down
- * &sys_real, a test hands down a table whose n-th call fails. Calls return what
- * the system call returns and set errno. Nothing here retries. */
+ * Modules that use files take a `const struct sys *`: main() passes &sys_real, a test passes a
+ * table whose n-th call fails. The functions return what the system call returns and set errno.
+ * The table itself retries nothing. */
 #ifndef BASE_SYS_H
 #define BASE_SYS_H
 
@@ -27,5 +27,20 @@ struct sys {
 };
 
 extern const struct sys sys_real;
+
+/* The same calls, repeated as long as a signal interrupts them (EINTR). They return what the
+ * call returns and leave errno as it left it. There is none for read and write, whose callers
+ * handle more than interruptions, nor for close, which must not be repeated. */
+
+/* Adds O_CLOEXEC and O_NOCTTY. */
+int sys_retry_open(const struct sys *sys, const char *path, int flags, mode_t mode);
+int sys_retry_fstat(const struct sys *sys, int fd, struct stat *st);
+int sys_retry_fdatasync(const struct sys *sys, int fd);
+int sys_retry_fsync(const struct sys *sys, int fd);
+int sys_retry_ftruncate(const struct sys *sys, int fd, off_t len);
+int sys_retry_rename(const struct sys *sys, const char *from, const char *to);
+int sys_retry_link(const struct sys *sys, const char *from, const char *to);
+int sys_retry_unlink(const struct sys *sys, const char *path);
+int sys_retry_mkdir(const struct sys *sys, const char *path, mode_t mode);
 
 #endif

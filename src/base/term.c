@@ -29,7 +29,7 @@ static bool is_hidden(uint32_t code)
 }
 
 /* One character, or one byte that is none, and what stands for it on a terminal. */
-struct piece {
+struct shown_char {
     size_t bytes; /* of the text */
     char shown[16];
     size_t len; /* of shown; 0: the bytes themselves */
@@ -40,7 +40,7 @@ static bool is_plain_ascii(char c)
     return c >= ' ' && c <= '~';
 }
 
-static void show_byte(struct piece *p, char c)
+static void show_byte(struct shown_char *p, char c)
 {
     static const char named[] = "\n\r\t", letters[] = "nrt";
     const char *name = c ? strchr(named, c) : NULL;
@@ -53,7 +53,7 @@ static void show_byte(struct piece *p, char c)
 
 /* Control characters inside JSON strings are escaped already: a carriage return can only stand
  * between values. Bytes that are not UTF-8 do not stand in JSON. */
-static void show_json(struct piece *p, char c, uint32_t code)
+static void show_json(struct shown_char *p, char c, uint32_t code)
 {
     const uint32_t high = 0xD800 - (0x10000 >> 10), low = 0xDC00;
 
@@ -67,9 +67,9 @@ static void show_json(struct piece *p, char c, uint32_t code)
 }
 
 /* The piece at the front of `text`, which is not empty. */
-static struct piece first_piece(struct str text, enum term_lines lines)
+static struct shown_char first_char(struct str text, enum term_lines lines)
 {
-    struct piece p = { .bytes = 1 };
+    struct shown_char p = { .bytes = 1 };
     char c = text.at[0];
     uint32_t code;
     size_t n;
@@ -99,7 +99,7 @@ void term_escape(struct buf *to, struct str text, enum term_lines lines)
     size_t same = 0; /* bytes at the front that go out as they are */
 
     while (same < text.len) {
-        struct piece p = first_piece(str_skip(text, same), lines);
+        struct shown_char p = first_char(str_skip(text, same), lines);
         if (!p.len) {
             same += p.bytes;
             continue;
@@ -117,7 +117,7 @@ void term_escape_cut(struct buf *to, struct str text, size_t columns)
     size_t at = 0, shown = 0, keep = 0;
 
     while (at < text.len && shown <= columns) {
-        struct piece p = first_piece(str_skip(text, at), TERM_ONE_LINE);
+        struct shown_char p = first_char(str_skip(text, at), TERM_ONE_LINE);
         if (shown < columns)
             keep = at; /* the "…" would still fit behind this */
         at += p.bytes;

@@ -1,24 +1,23 @@
-/* base/term.h - everything that reaches a terminal goes through here.
+/* base/term.h - escapes text for a terminal; all output to terminals goes through here.
  *
- * Traffic, file names and peers' error texts may hold escape sequences, bidi
- * controls or invisible characters; shown as they are they could hide or fake
- * what the user sees. Made visible: C0, DEL and bytes that are not UTF-8 (\n, \x1b,
- * \xff); C1, bidi, zero-width and other invisible characters, line and paragraph
- * separators, tag characters (<U+202E>). A backslash stays as it is: the text is
- * for people, not for parsing back. */
+ * Messages, file names and errors of peers may hold escape sequences, bidi controls or
+ * invisible characters, which could hide or fake output. Made visible: C0, DEL and bytes that
+ * are not UTF-8 (\n, \x1b, \xff); C1, bidi, zero-width and other invisible characters, line and
+ * paragraph separators, tag characters (<U+202E>). A backslash stays as it is: the text is for
+ * reading, not for parsing. */
 #ifndef BASE_TERM_H
 #define BASE_TERM_H
 
 #include "base/buf.h"
 
-/* What may pass: nothing beyond a single line, or newlines and tabs too. TERM_JSON is for JSON
- * text: newlines and tabs pass, the rest becomes \uXXXX, so that the text means the same. */
+/* Allowed control characters: none (one line), or newlines and tabs. TERM_JSON is for JSON
+ * text: newlines and tabs are allowed, the rest becomes \uXXXX, which means the same. */
 enum term_lines { TERM_ONE_LINE, TERM_MANY_LINES, TERM_JSON };
 
 void term_escape(struct buf *to, struct str text, enum term_lines lines);
 
-/* The same on one line, cut to at most `columns` characters with "…" at the end; what
- * stands for a hidden one is shown whole or not at all. */
+/* Escapes to one line of at most `columns` characters, cut with "…" at the end. An escape is
+ * written whole or not at all. */
 void term_escape_cut(struct buf *to, struct str text, size_t columns);
 
 enum term_style {

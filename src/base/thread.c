@@ -25,7 +25,7 @@ bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e)
     return err_wrap(e, "cannot start a thread");
 }
 
-void thread_leave(pthread_t t, bool ended)
+void thread_join_or_detach(pthread_t t, bool ended)
 {
     if (ended)
         pthread_join(t, NULL);

@@ -1,4 +1,5 @@
-/* base/utf8.h - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates. */
+/* base/utf8.h - validates, decodes and encodes UTF-8 (RFC 3629: no overlong forms, no
+ * surrogates). */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -16,8 +17,8 @@ static inline bool utf8_valid(struct str s)
     return utf8_valid_prefix(s) == s.len;
 }
 
-/* The code point at the front and how many bytes it takes; 0 bytes if the front
- * is not valid UTF-8 or is cut off. */
+/* Decodes the code point at the front. Returns its number of bytes; 0 if the front is not valid
+ * UTF-8 or is incomplete. */
 size_t utf8_decode(struct str s, uint32_t *code);
 
 /* Writes 1 to 4 bytes; surrogates are encoded as three bytes (WTF-8), because a

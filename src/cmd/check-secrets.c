@@ -1,13 +1,100 @@
 #include "cmd/check-secrets.h"
 
-#include "base/amount.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "base/term.h"
-#include "cmd/inspect-file.h"
-#include "cmd/leaks.h"
+#include "base/units.h"
+#include "report/inspect-file.h"
+
+static const char *const record_names[] = {
+    [RECORD_HEADER] = "header",
+    [RECORD_MESSAGE] = "message",
+    [RECORD_RAW] = "raw",
+    [RECORD_STDERR] = "stderr",
+    [RECORD_PROC] = "proc",
+    [RECORD_HTTP_REQUEST] = "http",
+    [RECORD_HTTP_RESPONSE] = "http",
+    [RECORD_HTTP_END] = "http",
+    [RECORD_SSE] = "sse",
+    [RECORD_GAP] = "gap",
+    [RECORD_FOOTER] = "footer",
+    [RECORD_UNKNOWN] = "unknown",
+};
+
+static void on_hit(struct redactor_observer *self, const struct redactor_hit *hit)
+{
+    struct secret_findings *l = (struct secret_findings *)self;
+    const struct record *r = hit->record;
+
+    if (++l->total > SECRET_FINDINGS_MAX)
+        return;
+    l->rows = mem_reserve(l->rows, &l->cap, l->row_count + 1, sizeof *l->rows);
+    l->rows[l->row_count++] = (struct secret_finding){
+        .kind = r->kind,
+        .record = hit->record_index + 1,
+        .seq = r->kind == RECORD_MESSAGE && r->has & HAS_SEQ ? r->message.seq : 0,
+        .member = hit->member,
+        .pointer = arena_str(&l->arena, hit->pointer),
+        .rule = arena_str(&l->arena, str_z(hit->rule_name)),
+    };
+}
+
+void secret_findings_init(struct secret_findings *l)
+{
+    *l = (struct secret_findings){ .observer = { on_hit } };
+}
+
+void secret_findings_release(struct secret_findings *l)
+{
+    free(l->rows);
+    arena_release(&l->arena);
+}
+
+void secret_findings_add_text(struct buf *to, const struct secret_findings *l)
+{
+    for (size_t i = 0; i < l->row_count; i++) {
+        const struct secret_finding *row = &l->rows[i];
+
+        if (row->seq)
+            buf_printf(to, "  message %" PRIu64, row->seq);
+        else
+            buf_printf(to, "  record %" PRIu64 " (%s)", row->record, record_names[row->kind]);
+        buf_add(to, STR(", "));
+        term_escape(to, row->pointer.len ? row->pointer : str_z(row->member), TERM_ONE_LINE);
+        buf_printf(to, ": %.*s\n", STR_ARG(row->rule));
+    }
+    if (l->total > l->row_count) {
+        buf_add(to, STR("  and "));
+        units_write_count(to, l->total - l->row_count, "more", "more");
+        buf_add_ch(to, '\n');
+    }
+}
+
+void secret_findings_add_json(struct json_out *o, const struct secret_findings *l)
+{
+    json_out_array(o);
+    for (size_t i = 0; i < l->row_count; i++) {
+        const struct secret_finding *row = &l->rows[i];
+
+        json_out_object(o);
+        json_out_key_int(o, STR("record"), (int64_t)row->record);
+        json_out_key_str(o, STR("type"), str_z(record_names[row->kind]));
+        if (row->seq)
+            json_out_key_int(o, STR("seq"), (int64_t)row->seq);
+        json_out_key_str(o, STR("member"), str_z(row->member));
+        if (row->kind == RECORD_MESSAGE)
+            json_out_key_str(o, STR("pointer"), row->pointer);
+        json_out_key_str(o, STR("what"), row->rule);
+        json_out_end_object(o);
+    }
+    json_out_end_array(o);
+}
 
 enum { REPORT_MAX = 256 << 20 };
 
-static bool drop(struct sink *self, const struct record *r, struct err *e)
+static bool discard_record(struct sink *self, const struct record *r, struct err *e)
 {
     (void)self;
     (void)r;
@@ -15,25 +102,25 @@ static bool drop(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-struct report {
+struct secret_report {
     const struct app *app;
     const struct redaction_args *args;
     struct buf text;
     struct json_out json;
-    int worst;
+    int worst_code;
 };
 
-/* One file, to its end. */
-struct looked {
+/* One searched file, and its findings. */
+struct searched_file {
     struct inspect_file file;
-    struct leaks leaks;
-    struct err trouble; /* with the file */
+    struct secret_findings findings;
+    struct err error; /* why it cannot be used */
     bool usable;
-    uint64_t unread[REDACT_JSON_REASONS];
+    uint64_t not_searched[REDACT_JSON_REASONS];
 };
 
-/* Base64 that was not searched. */
-static void tell_unread(struct buf *to, const struct looked *f)
+/* Adds how many base64 values were not searched. */
+static void add_text_not_searched(struct buf *to, const struct searched_file *f)
 {
     static const char *const kinds[][2] = {
         [REDACT_JSON_BINARY] = { "binary value", "binary values" },
@@ -43,17 +130,17 @@ static void tell_unread(struct buf *to, const struct looked *f)
     const char *sign = "  not searched: ";
 
     for (size_t i = 0; i < REDACT_JSON_REASONS; i++) {
-        if (!f->unread[i])
+        if (!f->not_searched[i])
             continue;
         buf_add(to, str_z(sign));
-        amount_of(to, f->unread[i], kinds[i][0], kinds[i][1]);
+        units_write_count(to, f->not_searched[i], kinds[i][0], kinds[i][1]);
         sign = ", ";
     }
     if (*sign == ',')
         buf_add(to, STR(" in base64\n"));
 }
 
-static void tell_list(struct buf *to, const char *what, const struct option_list *names)
+static void add_text_list(struct buf *to, const char *what, const struct str_list *names)
 {
     for (size_t i = 0; i < names->count; i++) {
         buf_add(to, i ? STR(", ") : STR("; "));
@@ -63,8 +150,8 @@ static void tell_list(struct buf *to, const char *what, const struct option_list
     }
 }
 
-/* The last line: which secrets would have been found. */
-static void tell_searched(struct report *r)
+/* Adds the last line: which secrets were searched for. */
+static void add_text_searched(struct secret_report *r)
 {
     const struct redaction_args *args = r->args;
     struct buf *to = &r->text;
@@ -72,16 +159,16 @@ static void tell_searched(struct report *r)
     buf_add(to, STR("searched for: "));
     buf_add(to, args->defaults ? STR("well-known credential formats, values named as secrets")
                                : STR("no defaults"));
-    tell_list(to, "variables", &args->env);
-    tell_list(to, "members", &args->members);
+    add_text_list(to, "variables", &args->env);
+    add_text_list(to, "members", &args->members);
     if (args->patterns.count) {
         buf_add(to, STR("; "));
-        amount_of(to, args->patterns.count, "pattern", "patterns");
+        units_write_count(to, args->patterns.count, "pattern", "patterns");
     }
     buf_add_ch(to, '\n');
 }
 
-static void add_list(struct json_out *o, struct str name, const struct option_list *names)
+static void add_json_list(struct json_out *o, struct str name, const struct str_list *names)
 {
     json_out_key(o, name);
     json_out_array(o);
@@ -90,30 +177,30 @@ static void add_list(struct json_out *o, struct str name, const struct option_li
     json_out_end_array(o);
 }
 
-static void add_searched(struct report *r)
+static void add_json_searched(struct secret_report *r)
 {
     struct json_out *o = &r->json;
 
     json_out_key(o, STR("searched_for"));
     json_out_object(o);
     json_out_key_bool(o, STR("defaults"), r->args->defaults);
-    add_list(o, STR("variables"), &r->args->env);
-    add_list(o, STR("members"), &r->args->members);
+    add_json_list(o, STR("variables"), &r->args->env);
+    add_json_list(o, STR("members"), &r->args->members);
     json_out_key_int(o, STR("patterns"), (int64_t)r->args->patterns.count);
     json_out_end_object(o);
 }
 
-static void add_unread(struct json_out *o, const struct looked *f)
+static void add_json_not_searched(struct json_out *o, const struct searched_file *f)
 {
     json_out_key(o, STR("not_searched"));
     json_out_object(o);
-    json_out_key_int(o, STR("binary"), (int64_t)f->unread[REDACT_JSON_BINARY]);
-    json_out_key_int(o, STR("compressed"), (int64_t)f->unread[REDACT_JSON_COMPRESSED]);
-    json_out_key_int(o, STR("too_large"), (int64_t)f->unread[REDACT_JSON_LARGE]);
+    json_out_key_int(o, STR("binary"), (int64_t)f->not_searched[REDACT_JSON_BINARY]);
+    json_out_key_int(o, STR("compressed"), (int64_t)f->not_searched[REDACT_JSON_COMPRESSED]);
+    json_out_key_int(o, STR("too_large"), (int64_t)f->not_searched[REDACT_JSON_LARGE]);
     json_out_end_object(o);
 }
 
-static void tell(struct report *r, const struct looked *f)
+static void add_text(struct secret_report *r, const struct searched_file *f)
 {
     struct buf *to = &r->text;
 
@@ -121,16 +208,16 @@ static void tell(struct report *r, const struct looked *f)
     buf_add(to, STR(": "));
     if (!f->usable)
         buf_add(to, STR("unusable"));
-    else if (f->leaks.count)
-        amount_of(to, f->leaks.count, "secret", "secrets");
+    else if (f->findings.total)
+        units_write_count(to, f->findings.total, "secret", "secrets");
     else
         buf_add(to, STR("no secrets found"));
     buf_add_ch(to, '\n');
-    leaks_add(to, &f->leaks);
-    tell_unread(to, f);
+    secret_findings_add_text(to, &f->findings);
+    add_text_not_searched(to, f);
 }
 
-static void add_json(struct report *r, const struct looked *f)
+static void add_json(struct secret_report *r, const struct searched_file *f)
 {
     struct json_out *o = &r->json;
 
@@ -138,61 +225,61 @@ static void add_json(struct report *r, const struct looked *f)
     json_out_key_str(o, STR("path"), str_z(f->file.path));
     if (f->usable) {
         json_out_key_str(o, STR("format"), str_z(f->file.format));
-        json_out_key_int(o, STR("count"), (int64_t)f->leaks.count);
+        json_out_key_int(o, STR("count"), (int64_t)f->findings.total);
         json_out_key(o, STR("secrets"));
-        leaks_json(o, &f->leaks);
-        add_unread(o, f);
+        secret_findings_add_json(o, &f->findings);
+        add_json_not_searched(o, f);
     } else {
-        json_out_key_str(o, STR("error"), str_z(f->trouble.msg));
+        json_out_key_str(o, STR("error"), str_z(f->error.msg));
     }
     json_out_end_object(o);
 }
 
-static void read_file(const struct report *r, struct redaction *redaction, struct looked *f)
+static void read_file(const struct secret_report *r, struct redaction *redaction,
+                      struct searched_file *f)
 {
-    struct sink nowhere = { drop };
-    struct app app = *r->app;
+    struct sink nowhere = { discard_record };
     struct stats stats;
 
-    app.log = &redaction->log;
+    f->file.show_progress = app_shows_progress(r->app);
     stats_init(&stats);
-    f->usable = inspect_file_read(&app, &f->file, &stats, redaction_door(redaction, &nowhere),
-                                  &f->trouble);
+    f->usable = inspect_file_read(&f->file, r->app->sys, &redaction->log, &stats,
+                                  redaction_sink(redaction, &nowhere), &f->error);
     stats_release(&stats);
-    memcpy(f->unread, redaction->redactor.json.unread, sizeof f->unread);
-    redaction_err(redaction, &f->trouble);
+    memcpy(f->not_searched, redaction->redactor.json.unsearched, sizeof f->not_searched);
+    redaction_redact_err(redaction, &f->error);
 }
 
-/* False if it is not the file's fault that nothing can be said of it. */
-static bool look_at(struct report *r, const char *path, struct err *e)
+/* Searches a file and adds its result. False: an error that is not about the file. */
+static bool search_file(struct secret_report *r, const char *path, struct err *e)
 {
-    struct looked f = { .file = { .path = path } };
+    struct searched_file f = { .file = { .path = path } };
     struct redaction redaction;
     int code = EXIT_OK;
     bool ok;
 
-    if (!redaction_init(&redaction, r->app, r->args, NULL, e))
+    if (!redact_options_init(&redaction, r->app, r->args, NULL, e))
         return false;
-    leaks_init(&f.leaks);
-    redaction.redactor.watch = &f.leaks.watch;
+    secret_findings_init(&f.findings);
+    redaction.redactor.observer = &f.findings.observer;
     read_file(r, &redaction, &f);
-    ok = f.usable || f.trouble.kind == ERR_INPUT || f.trouble.kind == ERR_LIMIT;
+    ok = f.usable || f.error.kind == ERR_INPUT || f.error.kind == ERR_LIMIT;
     if (!ok)
-        *e = f.trouble;
+        *e = f.error;
     else if (r->app->json)
         add_json(r, &f);
     else
-        tell(r, &f);
+        add_text(r, &f);
     if (ok && !f.usable && !r->app->json)
-        log_err(&redaction.log, &f.trouble);
-    code = !f.usable ? app_exit_code(&f.trouble) : f.leaks.count ? EXIT_FINDINGS : EXIT_OK;
-    r->worst = code > r->worst ? code : r->worst;
-    leaks_release(&f.leaks);
+        log_err(&redaction.log, &f.error);
+    code = !f.usable ? app_exit_code(&f.error) : f.findings.total ? EXIT_FINDINGS : EXIT_OK;
+    r->worst_code = code > r->worst_code ? code : r->worst_code;
+    secret_findings_release(&f.findings);
     redaction_release(&redaction);
     return ok;
 }
 
-static bool look_at_all(struct report *r, const struct operands *in, struct err *e)
+static bool search_files(struct secret_report *r, const struct operands *in, struct err *e)
 {
     if (r->app->json) {
         json_out_object(&r->json);
@@ -202,15 +289,15 @@ static bool look_at_all(struct report *r, const struct operands *in, struct err 
         json_out_array(&r->json);
     }
     for (size_t i = 0; i < in->count; i++)
-        if (!look_at(r, in->at[i], e))
+        if (!search_file(r, in->at[i], e))
             return false;
     if (r->app->json) {
         json_out_end_array(&r->json);
-        add_searched(r);
+        add_json_searched(r);
         json_out_end_object(&r->json);
         buf_add_ch(&r->text, '\n');
     } else {
-        tell_searched(r);
+        add_text_searched(r);
     }
     return buf_ok(&r->text, e) && app_write(r->app, buf_str(&r->text), e);
 }
@@ -218,7 +305,7 @@ static bool look_at_all(struct report *r, const struct operands *in, struct err 
 int check_secrets(const struct app *app, const struct redaction_args *args,
                   const struct operands *in, struct err *e)
 {
-    struct report r = { .app = app, .args = args };
+    struct secret_report r = { .app = app, .args = args };
     bool ok;
 
     if (!args->defaults && !args->env.count && !args->patterns.count && !args->members.count) {
@@ -227,7 +314,7 @@ int check_secrets(const struct app *app, const struct redaction_args *args,
     }
     buf_init(&r.text, REPORT_MAX);
     r.json = json_out_to(&r.text);
-    ok = look_at_all(&r, in, e);
+    ok = search_files(&r, in, e);
     buf_release(&r.text);
-    return ok ? r.worst : app_exit_code(e);
+    return ok ? r.worst_code : app_exit_code(e);
 }

@@ -1,10 +1,42 @@
-/* cmd/check-secrets.h - check --secrets: is there anything in files that must not be? */
+/* cmd/check-secrets.h - check --secrets: find secrets in recordings, and list where they are.
+ *
+ * The findings are also what `redact` reports. They name the place and the rule, never the
+ * secret. */
 #ifndef CMD_CHECK_SECRETS_H
 #define CMD_CHECK_SECRETS_H
 
-#include "cmd/redaction.h"
+#include "cmd/redact-options.h"
+#include "json/write.h"
 
-/* Looks through every file; the exit code of `check`. */
+enum { SECRET_FINDINGS_MAX = 1000 }; /* listed; the others are only counted */
+
+struct secret_finding {
+    enum record_kind kind;
+    uint64_t record; /* index of the record, from 1 */
+    uint64_t seq;    /* of a message; 0: none */
+    const char *member;
+    struct str pointer;
+    struct str rule; /* "GITHUB_TOKEN", "jwt", "pattern 1" */
+};
+
+struct secret_findings {
+    struct redactor_observer observer; /* pass this to a redactor */
+    struct secret_finding *rows;
+    size_t row_count, cap;
+    uint64_t total;
+    struct arena arena;
+};
+
+void secret_findings_init(struct secret_findings *l);
+void secret_findings_release(struct secret_findings *l);
+
+/* Adds an indented line for each finding, and one for those that are only counted. */
+void secret_findings_add_text(struct buf *to, const struct secret_findings *l);
+
+/* Adds an array of objects. */
+void secret_findings_add_json(struct json_out *o, const struct secret_findings *l);
+
+/* Searches every file and writes the report. Returns the exit code of `check`. */
 int check_secrets(const struct app *app, const struct redaction_args *args,
                   const struct operands *in, struct err *e);
 

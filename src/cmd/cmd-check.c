@@ -1,23 +1,23 @@
-/* cmd/cmd-check.c - is a recording whole, and what is odd about it. */
+/* cmd/cmd-check.c - the check command: judges recordings, and repairs them. */
 #include <stdlib.h>
 
-#include "base/amount.h"
+#include "base/file-lock.h"
 #include "base/file.h"
-#include "base/lock.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/term.h"
+#include "base/units.h"
 #include "cmd/check-secrets.h"
-#include "cmd/commands.h"
-#include "cmd/inspect-odd.h"
-#include "cmd/journal.h"
+#include "cmd/command.h"
 #include "cmd/repair.h"
+#include "report/findings.h"
+#include "runtime/record-path.h"
 
-enum { CHECK_FILE = 1 << 20, CHECK_ALL = 256 << 20 };
+enum { CHECK_TEXT_MAX = 1 << 20, CHECK_JSON_MAX = 256 << 20 };
 
 struct check_args {
     const char *output;
-    struct option_list ignore;
+    struct str_list ignore;
     bool fix, force, secrets;
     struct redaction_args redaction;
 };
@@ -25,128 +25,130 @@ struct check_args {
 static const struct option check_options[] = {
     { .name = "fix",
       .type = OPTION_FLAG,
-      .at = offsetof(struct check_args, fix),
+      .offset = offsetof(struct check_args, fix),
       .help = "write a repaired copy to FILE.fixed" },
     { .key = 'o',
       .name = "output",
       .arg = "OUT",
       .type = OPTION_PATH,
-      .at = offsetof(struct check_args, output),
-      .line_only = true,
+      .offset = offsetof(struct check_args, output),
+      .no_env = true,
       .help = "write the repaired copy to OUT" },
     { .name = "force",
       .type = OPTION_FLAG,
-      .at = offsetof(struct check_args, force),
+      .offset = offsetof(struct check_args, force),
       .help = "replace the copy if it exists" },
     { .name = "ignore",
       .arg = "IDS",
       .type = OPTION_LIST,
       .split = true,
-      .at = offsetof(struct check_args, ignore),
+      .offset = offsetof(struct check_args, ignore),
       .help = "pass over these findings, by the ids that --json shows" },
     { .name = "secrets",
       .type = OPTION_FLAG,
-      .at = offsetof(struct check_args, secrets),
+      .offset = offsetof(struct check_args, secrets),
       .help = "look for secrets instead" },
     REDACTION_OPTIONS(struct check_args, redaction),
     { 0 },
 };
 
-/* Oddities of the file, not of what was said. */
-static const bool of_the_file[STATS_ODDS] = {
+/* Findings about the file, not about the recorded traffic. */
+static const bool is_file_finding[STATS_FINDING_COUNT] = {
     [STATS_NO_HEADER] = true,    [STATS_EXTRA_HEADER] = true,   [STATS_NO_FOOTER] = true,
     [STATS_AFTER_FOOTER] = true, [STATS_FOOTER_DIFFERS] = true, [STATS_DAMAGED_END] = true,
     [STATS_GAP] = true,          [STATS_SEQ_ORDER] = true,
 };
 
-enum verdict { VERDICT_WHOLE, VERDICT_ODD, VERDICT_DAMAGED, VERDICT_UNUSABLE };
+enum verdict { VERDICT_WHOLE, VERDICT_FINDINGS, VERDICT_DAMAGED, VERDICT_UNUSABLE };
 
 static const char *const verdict_names[] = { "whole", "odd", "damaged", "unusable" };
 
 struct check {
     const struct app *app;
     const struct check_args *args;
-    bool ignored[STATS_ODDS];
-    struct buf all; /* --json: the report so far */
+    bool ignored[STATS_FINDING_COUNT];
+    struct buf json_text; /* report of --json so far */
     struct json_out json;
-    int worst; /* exit code */
+    int worst_code; /* exit code */
 };
 
-/* One file. */
-struct checked {
+/* One checked file. */
+struct checked_file {
     struct inspect_file file;
     struct stats stats;
     struct repair repair;
-    const char *copy; /* NULL: none is made */
-    bool unfinished;  /* it is the journal of a document; the copy is that document */
-    struct err trouble;
+    const char *copy_path; /* NULL: no copy is made */
+    bool is_journal;       /* of a one-document format: the copy is the document */
+    struct err error;
     bool usable;
 };
 
-static bool is_found(const struct check *c, const struct stats *s, enum stats_odd what)
+static bool has_finding(const struct check *c, const struct stats *s,
+                        enum stats_finding_kind what)
 {
-    return s->odd[what].count && !c->ignored[what];
+    return s->findings[what].count && !c->ignored[what];
 }
 
-static bool any_found(const struct check *c, const struct stats *s)
+static bool has_findings(const struct check *c, const struct stats *s)
 {
     bool any = false;
 
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++)
-        any |= is_found(c, s, what);
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
+        any |= has_finding(c, s, what);
     return any;
 }
 
-/* Some remarks of the readers are about what leaves no other trace. */
-static bool only_remarks(const struct checked *f)
+/* Some warnings of the readers have no finding of their own. */
+static bool has_only_warnings(const struct checked_file *f)
 {
     bool odd = false;
 
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++)
-        odd |= f->stats.odd[what].count > 0;
-    return f->file.remarks && !odd;
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
+        odd |= f->stats.findings[what].count > 0;
+    return f->file.notes && !odd;
 }
 
-/* Only a part of it could be read. */
-static bool is_part(const struct checked *f)
+/* Returns whether only a part of the file could be read. */
+static bool is_incomplete(const struct checked_file *f)
 {
-    return f->file.damage.lines || f->file.damage.packed;
+    return f->file.damage.lines || f->file.damage.decompress_failed;
 }
 
-static enum verdict judge(const struct check *c, const struct checked *f)
+static enum verdict verdict_of(const struct check *c, const struct checked_file *f)
 {
     if (!f->usable)
         return VERDICT_UNUSABLE;
-    if (is_part(f))
+    if (is_incomplete(f))
         return VERDICT_DAMAGED;
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++)
-        if (of_the_file[what] && is_found(c, &f->stats, what))
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
+        if (is_file_finding[what] && has_finding(c, &f->stats, what))
             return VERDICT_DAMAGED;
-    return any_found(c, &f->stats) || only_remarks(f) ? VERDICT_ODD : VERDICT_WHOLE;
+    return has_findings(c, &f->stats) || has_only_warnings(f) ? VERDICT_FINDINGS
+                                                              : VERDICT_WHOLE;
 }
 
-/* With a copy it is the copy that counts. */
-static int exit_code(const struct check *c, const struct checked *f)
+/* Returns the exit code; with a copy, that of the copy. */
+static int exit_code(const struct check *c, const struct checked_file *f)
 {
     if (!f->usable)
-        return app_exit_code(&f->trouble);
-    if (f->copy)
-        return any_found(c, &f->repair.left) || is_part(f) ||
-                       (loss_any(&f->repair.loss) && !f->unfinished)
+        return app_exit_code(&f->error);
+    if (f->copy_path)
+        return has_findings(c, &f->repair.remaining) || is_incomplete(f) ||
+                       (loss_is_any(&f->repair.loss) && !f->is_journal)
                    ? EXIT_FINDINGS
                    : EXIT_OK;
-    return judge(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
+    return verdict_of(c, f) == VERDICT_WHOLE ? EXIT_OK : EXIT_FINDINGS;
 }
 
-static uint64_t messages_of(const struct checked *f)
+static uint64_t message_count(const struct checked_file *f)
 {
     return f->stats.lines[RECORD_MESSAGE];
 }
 
-static void add_verdict(struct buf *to, const struct check *c, const struct checked *f)
+static void add_verdict(struct buf *to, const struct check *c, const struct checked_file *f)
 {
     static const enum term_style styles[] = { TERM_GREEN, TERM_YELLOW, TERM_RED, TERM_RED };
-    enum verdict verdict = judge(c, f);
+    enum verdict verdict = verdict_of(c, f);
 
     term_escape(to, str_z(f->file.path), TERM_ONE_LINE);
     buf_add(to, STR(": "));
@@ -155,189 +157,193 @@ static void add_verdict(struct buf *to, const struct check *c, const struct chec
     term_style(to, c->app->color, TERM_PLAIN);
     if (f->usable) {
         buf_add(to, STR(", "));
-        amount_of(to, messages_of(f), "message", "messages");
+        units_write_count(to, message_count(f), "message", "messages");
     }
     buf_add_ch(to, '\n');
 }
 
-static void add_found(struct buf *to, const struct check *c, const struct checked *f)
+static void add_findings(struct buf *to, const struct check *c, const struct checked_file *f)
 {
     struct buf text;
 
-    buf_init(&text, CHECK_FILE);
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++) {
-        if (!is_found(c, &f->stats, what))
+    buf_init(&text, CHECK_TEXT_MAX);
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++) {
+        if (!has_finding(c, &f->stats, what))
             continue;
         buf_clear(&text);
-        inspect_odd_add(&text, &f->stats, what);
+        findings_write_text(&text, &f->stats, what);
         buf_add(to, STR("  "));
         term_escape(to, buf_str(&text), TERM_ONE_LINE);
         buf_add_ch(to, '\n');
     }
-    if (only_remarks(f)) {
+    if (has_only_warnings(f)) {
         buf_add(to, STR("  "));
-        amount_of(to, f->file.remarks, "warning", "warnings");
+        units_write_count(to, f->file.notes, "warning", "warnings");
         buf_add(to, STR(" while it was read\n"));
     }
     buf_release(&text);
 }
 
 /* "left out: line 4, lines 7 to 9" */
-static void add_left_out(struct buf *to, const struct reader_damage *d)
+static void add_skipped(struct buf *to, const struct reader_damage *d)
 {
-    if (d->packed)
+    if (d->decompress_failed)
         buf_add(to, STR("  left out: what cannot be unpacked\n"));
     if (!d->lines)
         return;
     buf_add(to, STR("  left out: "));
-    for (size_t i = 0; i < d->count && i < READER_PLACES; i++) {
+    for (size_t i = 0; i < d->range_count && i < READER_DAMAGE_RANGES; i++) {
         buf_printf(to, i ? ", line" : "line");
-        if (d->at[i].first < d->at[i].last)
-            buf_printf(to, "s %llu to", (unsigned long long)d->at[i].first);
-        buf_printf(to, " %llu", (unsigned long long)d->at[i].last);
+        if (d->ranges[i].first < d->ranges[i].last)
+            buf_printf(to, "s %llu to", (unsigned long long)d->ranges[i].first);
+        buf_printf(to, " %llu", (unsigned long long)d->ranges[i].last);
     }
-    if (d->count > READER_PLACES)
+    if (d->range_count > READER_DAMAGE_RANGES)
         buf_printf(to, " and others, %llu lines in all", (unsigned long long)d->lines);
     buf_add_ch(to, '\n');
 }
 
-static void left_out_json(struct json_out *o, const struct reader_damage *d)
+static void add_skipped_json(struct json_out *o, const struct reader_damage *d)
 {
     json_out_key(o, STR("left_out"));
     json_out_object(o);
     json_out_key_int(o, STR("lines"), (int64_t)d->lines);
-    json_out_key_bool(o, STR("packed"), d->packed);
+    json_out_key_bool(o, STR("packed"), d->decompress_failed);
     json_out_key(o, STR("at"));
     json_out_array(o);
-    for (size_t i = 0; i < d->count && i < READER_PLACES; i++) {
+    for (size_t i = 0; i < d->range_count && i < READER_DAMAGE_RANGES; i++) {
         json_out_array(o);
-        json_out_int(o, (int64_t)d->at[i].first);
-        json_out_int(o, (int64_t)d->at[i].last);
+        json_out_int(o, (int64_t)d->ranges[i].first);
+        json_out_int(o, (int64_t)d->ranges[i].last);
         json_out_end_array(o);
     }
     json_out_end_array(o);
     json_out_end_object(o);
 }
 
-static void add_copy(struct buf *to, const struct check *c, const struct checked *f)
+static void add_copy(struct buf *to, const struct check *c, const struct checked_file *f)
 {
     const char *before = "; still odd: ";
 
-    buf_add(to, f->unfinished ? STR("  finished: ") : STR("  repaired copy: "));
-    term_escape(to, str_z(f->copy), TERM_ONE_LINE);
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++)
-        if (is_found(c, &f->repair.left, what)) {
-            buf_printf(to, "%s%s", before, inspect_odd_id(what));
+    buf_add(to, f->is_journal ? STR("  finished: ") : STR("  repaired copy: "));
+    term_escape(to, str_z(f->copy_path), TERM_ONE_LINE);
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
+        if (has_finding(c, &f->repair.remaining, what)) {
+            buf_printf(to, "%s%s", before, findings_id(what));
             before = ", ";
         }
-    if (loss_any(&f->repair.loss)) {
+    if (loss_is_any(&f->repair.loss)) {
         buf_add(to, STR("; left out: "));
-        loss_add(to, &f->repair.loss);
+        loss_add_text(to, &f->repair.loss);
     }
     buf_add_ch(to, '\n');
 }
 
-static bool tell(struct check *c, const struct checked *f, struct err *e)
+static bool write_text(struct check *c, const struct checked_file *f, struct err *e)
 {
     struct buf out;
     bool ok;
 
-    buf_init(&out, CHECK_FILE);
+    buf_init(&out, CHECK_TEXT_MAX);
     add_verdict(&out, c, f);
     if (f->usable)
-        add_found(&out, c, f);
-    if (f->usable && f->copy) {
-        add_left_out(&out, &f->file.damage);
+        add_findings(&out, c, f);
+    if (f->usable && f->copy_path) {
+        add_skipped(&out, &f->file.damage);
         add_copy(&out, c, f);
     }
     ok = buf_ok(&out, e) && app_write(c->app, buf_str(&out), e);
     buf_release(&out);
     if (!f->usable)
-        log_err(c->app->log, &f->trouble);
+        log_err(c->app->log, &f->error);
     return ok;
 }
 
-static void add_odd(struct json_out *o, const struct check *c, const struct stats *s)
+static void add_findings_json(struct json_out *o, const struct check *c, const struct stats *s)
 {
     json_out_key(o, STR("odd"));
     json_out_array(o);
-    for (enum stats_odd what = 0; what < STATS_ODDS; what++)
-        if (is_found(c, s, what))
-            inspect_odd_json(o, s, what);
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
+        if (has_finding(c, s, what))
+            findings_write_json(o, s, what);
     json_out_end_array(o);
 }
 
-static void add_usable(struct json_out *o, const struct check *c, const struct checked *f)
+static void add_usable_json(struct json_out *o, const struct check *c,
+                            const struct checked_file *f)
 {
     json_out_key_str(o, STR("format"), str_z(f->file.format));
     json_out_key_int(o, STR("bytes"), (int64_t)f->file.bytes);
-    json_out_key_int(o, STR("messages"), (int64_t)messages_of(f));
-    json_out_key_int(o, STR("remarks"), (int64_t)f->file.remarks);
-    add_odd(o, c, &f->stats);
-    if (!f->copy)
+    json_out_key_int(o, STR("messages"), (int64_t)message_count(f));
+    json_out_key_int(o, STR("remarks"), (int64_t)f->file.notes);
+    add_findings_json(o, c, &f->stats);
+    if (!f->copy_path)
         return;
     json_out_key(o, STR("copy"));
     json_out_object(o);
-    json_out_key_str(o, STR("path"), str_z(f->copy));
-    add_odd(o, c, &f->repair.left);
+    json_out_key_str(o, STR("path"), str_z(f->copy_path));
+    add_findings_json(o, c, &f->repair.remaining);
     json_out_key(o, STR("lost"));
-    loss_json(o, &f->repair.loss);
-    left_out_json(o, &f->file.damage);
+    loss_write_json(o, &f->repair.loss);
+    add_skipped_json(o, &f->file.damage);
     json_out_end_object(o);
 }
 
-static void add_json(struct check *c, const struct checked *f)
+static void add_file_json(struct check *c, const struct checked_file *f)
 {
     struct json_out *o = &c->json;
 
     json_out_object(o);
     json_out_key_str(o, STR("path"), str_z(f->file.path));
-    json_out_key_str(o, STR("verdict"), str_z(verdict_names[judge(c, f)]));
+    json_out_key_str(o, STR("verdict"), str_z(verdict_names[verdict_of(c, f)]));
     if (f->usable)
-        add_usable(o, c, f);
+        add_usable_json(o, c, f);
     else
-        json_out_key_str(o, STR("error"), str_z(f->trouble.msg));
+        json_out_key_str(o, STR("error"), str_z(f->error.msg));
     json_out_end_object(o);
 }
 
-/* The copy that is to be made, if any: of a journal it is what that was to become. */
-static void plan_copy(const struct check *c, struct checked *f, struct arena *a)
+/* Chooses the path of the copy, if one is made: that of the document for a journal. */
+static void plan_copy(const struct check *c, struct checked_file *f, struct arena *a)
 {
     const struct format *as = NULL;
     const char *target = NULL;
 
     if (c->args->fix) {
-        f->unfinished = journal_is(f->file.path, a, &target, &as);
-        if (!f->unfinished)
+        f->is_journal = record_path_parse_journal(f->file.path, a, &target, &as);
+        if (!f->is_journal)
             target = arena_printf(a, "%s.fixed", f->file.path).at;
-        f->copy = c->args->output ? c->args->output : target;
+        f->copy_path = c->args->output ? c->args->output : target;
     }
-    repair_init(&f->repair, c->app, &f->file, f->copy, c->args->force);
-    f->repair.as = as;
+    repair_init(&f->repair, c->app, &f->file, f->copy_path, c->args->force);
+    f->repair.target_format = as;
 }
 
-/* The document is there, under its name: what it was made of would only be in the way of the
- * next one, unless lines had to be left out or somebody still writes it. */
-static void remove_journal(const struct check *c, const struct checked *f)
+/* Removes the journal when its document is complete: it would prevent the next recording.
+ * Keeps it if lines had to be left out or a process still writes it. */
+static void remove_journal(const struct check *c, const struct checked_file *f)
 {
     const struct sys *sys = c->app->sys;
 
-    if (f->unfinished && !c->args->output && !is_part(f) && !lock_is_held(sys, f->file.path))
+    if (f->is_journal && !c->args->output && !is_incomplete(f) &&
+        !file_lock_is_held(sys, f->file.path))
         sys->unlink(sys, f->file.path);
 }
 
-/* Reads the file. False if it is not the file's fault that it cannot be judged. */
-static bool read_file(const struct check *c, struct checked *f, struct err *e)
+/* Reads the file. False: an error that is not about the file. */
+static bool read_file(const struct check *c, struct checked_file *f, struct err *e)
 {
-    struct sink *also = f->copy ? &f->repair.sink : NULL;
+    struct sink *also = f->copy_path ? &f->repair.sink : NULL;
 
-    f->usable = inspect_file_read(c->app, &f->file, &f->stats, also, &f->trouble);
-    if (!f->usable && f->trouble.kind != ERR_INPUT && f->trouble.kind != ERR_LIMIT) {
-        *e = f->trouble;
+    f->file.show_progress = app_shows_progress(c->app);
+    f->usable =
+        inspect_file_read(&f->file, c->app->sys, c->app->log, &f->stats, also, &f->error);
+    if (!f->usable && f->error.kind != ERR_INPUT && f->error.kind != ERR_LIMIT) {
+        *e = f->error;
         return false;
     }
     stats_finish(&f->stats);
-    if (!f->copy || !f->usable)
+    if (!f->copy_path || !f->usable)
         return true;
     if (!repair_finish(&f->repair, e))
         return false;
@@ -347,23 +353,23 @@ static bool read_file(const struct check *c, struct checked *f, struct err *e)
 
 static bool check_file(struct check *c, const char *path, struct err *e)
 {
-    struct checked *f = mem_new(struct checked);
+    struct checked_file *f = mem_new(struct checked_file);
     struct arena a = { 0 };
     bool ok;
     int code;
 
     f->file.path = path;
     plan_copy(c, f, &a);
-    f->file.salvage = f->copy;
+    f->file.salvage = f->copy_path;
     stats_init(&f->stats);
     f->stats.thorough = true;
     ok = read_file(c, f, e);
     if (ok && c->app->json)
-        add_json(c, f);
+        add_file_json(c, f);
     else if (ok)
-        ok = tell(c, f, e);
+        ok = write_text(c, f, e);
     code = exit_code(c, f);
-    c->worst = code > c->worst ? code : c->worst;
+    c->worst_code = code > c->worst_code ? code : c->worst_code;
     repair_release(&f->repair);
     stats_release(&f->stats);
     arena_release(&a);
@@ -371,30 +377,30 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     return ok;
 }
 
-static bool read_ignored(struct check *c, struct err *e)
+static bool parse_ignored(struct check *c, struct err *e)
 {
     for (size_t i = 0; i < c->args->ignore.count; i++) {
         const char *id = c->args->ignore.at[i];
-        enum stats_odd what = inspect_odd_find(str_z(id));
-        struct nearest near = nearest_to(str_z(id));
+        enum stats_finding_kind what = findings_find(str_z(id));
+        struct suggest near = suggest_for(str_z(id));
 
-        if (what < STATS_ODDS) {
+        if (what < STATS_FINDING_COUNT) {
             c->ignored[what] = true;
             continue;
         }
         err_set(e, ERR_USAGE, "no finding is called '%s'", id);
-        for (what = 0; what < STATS_ODDS; what++)
-            nearest_try(&near, inspect_odd_id(what));
+        for (what = 0; what < STATS_FINDING_COUNT; what++)
+            suggest_try(&near, findings_id(what));
         if (near.best)
             err_hint(e, "did you mean '%s'?", near.best);
-        return option_point_to_help(e, "check");
+        return option_hint_help(e, "check");
     }
     return true;
 }
 
-/* Whether the options make sense together. */
-static bool check_options_fit(const struct check_args *args, const struct operands *in,
-                              struct err *e)
+/* Rejects options that exclude each other. */
+static bool check_conflicts(const struct check_args *args, const struct operands *in,
+                            struct err *e)
 {
     if (args->secrets && args->fix) {
         err_set(e, ERR_USAGE, "'--secrets' only looks, it mends nothing");
@@ -404,10 +410,10 @@ static bool check_options_fit(const struct check_args *args, const struct operan
         return err_set(e, ERR_USAGE, "'--output' without '--fix': there is nothing to write");
     if (args->output && in->count > 1)
         return err_set(e, ERR_USAGE, "one OUT for %zu files", in->count);
-    if (args->output && file_is_standard(args->output))
+    if (args->output && file_is_stdio(args->output))
         return err_set(e, ERR_USAGE, "the copy cannot go to standard output: the verdict does");
     for (size_t i = 0; args->fix && !args->output && i < in->count; i++)
-        if (file_is_standard(in->at[i])) {
+        if (file_is_stdio(in->at[i])) {
             err_set(e, ERR_USAGE, "no name for the copy of standard input");
             return err_hint(e, "name one: mcpreel check --fix -o OUT -");
         }
@@ -431,8 +437,8 @@ static bool check_all(struct check *c, const struct operands *in, struct err *e)
         return ok;
     json_out_end_array(&c->json);
     json_out_end_object(&c->json);
-    buf_add_ch(&c->all, '\n');
-    return buf_ok(&c->all, e) && app_write(c->app, buf_str(&c->all), e);
+    buf_add_ch(&c->json_text, '\n');
+    return buf_ok(&c->json_text, e) && app_write(c->app, buf_str(&c->json_text), e);
 }
 
 static int check_run(const struct app *app, const void *options, const struct operands *in,
@@ -441,15 +447,15 @@ static int check_run(const struct app *app, const void *options, const struct op
     struct check c = { .app = app, .args = options };
     bool ok;
 
-    if (!check_options_fit(c.args, in, e) || !read_ignored(&c, e))
+    if (!check_conflicts(c.args, in, e) || !parse_ignored(&c, e))
         return EXIT_USAGE;
     if (c.args->secrets)
         return check_secrets(app, &c.args->redaction, in, e);
-    buf_init(&c.all, CHECK_ALL);
-    c.json = json_out_to(&c.all);
+    buf_init(&c.json_text, CHECK_JSON_MAX);
+    c.json = json_out_to(&c.json_text);
     ok = check_all(&c, in, e);
-    buf_release(&c.all);
-    return ok ? c.worst : app_exit_code(e);
+    buf_release(&c.json_text);
+    return ok ? c.worst_code : app_exit_code(e);
 }
 
 static const struct command_example check_examples[] = {

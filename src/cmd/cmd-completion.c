@@ -1,7 +1,8 @@
-#include "cmd/commands.h"
+/* cmd/cmd-completion.c - prints completions for bash, zsh or fish. */
+#include "cmd/command.h"
 #include "cmd/complete.h"
+#include "cmd/help-text.h"
 #include "cmd/option-value.h"
-#include "cmd/usage.h"
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };
 
@@ -28,7 +29,7 @@ static int run(const struct app *app, const void *args, const struct operands *i
     (void)args;
     if (!option_value_choose(shells, in->at[0], &shell, e))
         return app_exit_code(e);
-    buf_init(&out, USAGE_MAX);
+    buf_init(&out, HELP_TEXT_MAX);
     scripts[shell](&out, app);
     ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);

@@ -1,14 +1,16 @@
-/* cmd/cmd-convert.c - recordings from one format into another, several into one. */
+/* cmd/cmd-convert.c - the convert command: writes recordings in another format, several as
+ * one. */
 #include "base/file.h"
-#include "cmd/commands.h"
-#include "cmd/pick-format.h"
-#include "cmd/progress.h"
+#include "cmd/command.h"
+#include "cmd/format-option.h"
+#include "cmd/option.h"
 #include "format/merge.h"
 #include "format/writer.h"
-#include "trace/join.h"
+#include "report/progress.h"
+#include "trace/combine.h"
 #include "trace/loss.h"
 
-enum { CONVERT_TEXT = 4096, CONVERT_REPORT = 1 << 20 };
+enum { CONVERT_TEXT_MAX = 4096, CONVERT_JSON_MAX = 1 << 20 };
 
 struct convert_args {
     const char *output, *recording;
@@ -21,46 +23,46 @@ static const struct option convert_options[] = {
       .name = "output",
       .arg = "OUT",
       .type = OPTION_PATH,
-      .seed = true,
-      .at = offsetof(struct convert_args, output),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct convert_args, output),
       .help = "write to OUT; '-' is standard output" },
     { .name = "to",
       .arg = "FORMAT",
       .type = OPTION_CUSTOM,
-      .parse = pick_format_parse,
-      .at = offsetof(struct convert_args, to),
+      .parse = format_option_parse,
+      .offset = offsetof(struct convert_args, to),
       .help = "write FORMAT, whatever the name of OUT says" },
     { .name = "lossless",
       .type = OPTION_FLAG,
-      .at = offsetof(struct convert_args, lossless),
+      .offset = offsetof(struct convert_args, lossless),
       .help = "write nothing if FORMAT cannot keep everything" },
     { .name = "force",
       .type = OPTION_FLAG,
-      .at = offsetof(struct convert_args, force),
+      .offset = offsetof(struct convert_args, force),
       .help = "replace OUT if it exists" },
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
       .type = OPTION_PATH,
-      .seed = true,
-      .at = offsetof(struct convert_args, recording),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct convert_args, recording),
       .help = "a file to convert, before the others" },
     { 0 },
 };
 
-/* Files go through merge and join into the writer, past what counts the losses. */
+/* Records pass from merge through combine to the loss counter and the writer. */
 struct conversion {
-    struct sink sink; /* what comes out of join */
+    struct sink sink; /* receives the output of combine */
     const struct app *app;
-    const struct log *log; /* while it is converted */
+    const struct log *log; /* for messages during the conversion */
     const char **paths;
-    const struct format **formats; /* of the files, once they are read */
-    bool *timeless;                /* of the files: whether it was told of each */
+    const struct format **formats; /* of the files, once they are open */
+    bool *warned_no_time;          /* of the files: set when the warning was printed */
     size_t count;
     const char *output;
     const struct format *format;
-    struct writer *writer; /* NULL: only count */
-    struct join join;
+    struct writer *writer; /* NULL: only count losses */
+    struct combine combine;
     struct loss loss;
 };
 
@@ -72,45 +74,46 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
            (!c->writer || c->writer->sink.put(&c->writer->sink, r, e));
 }
 
-/* Whoever puts files together by time should know which have none. */
-static void tell_timeless(struct conversion *c, const struct record *r, size_t from)
+/* Warns once per file that its messages have no time to be merged by. */
+static void warn_no_time(struct conversion *c, const struct record *r, size_t from)
 {
-    if (c->count < 2 || c->timeless[from] || r->kind != RECORD_MESSAGE ||
+    if (c->count < 2 || c->warned_no_time[from] || r->kind != RECORD_MESSAGE ||
         r->has & (HAS_WALL | HAS_US))
         return;
-    c->timeless[from] = true;
-    log_say(c->log, LOG_WARN, "'%s' has messages without a time; they stay together",
-            c->paths[from]);
+    c->warned_no_time[from] = true;
+    log_printf(c->log, LOG_WARN, "'%s' has messages without a time; they stay together",
+               c->paths[from]);
 }
 
-static bool pour(struct conversion *c, struct merge *m, struct progress *progress,
-                 struct err *e)
+static bool copy_records(struct conversion *c, struct merge *m, struct progress *progress,
+                         struct err *e)
 {
     struct record r;
-    enum next next;
+    enum next_result next;
     size_t from;
 
     if (c->count > 1)
-        c->join.dated = merge_start(m, &c->join.start_us);
+        c->combine.start_known = merge_start(m, &c->combine.start_us);
     while ((next = merge_next(m, &r, &from, e)) == NEXT_RECORD) {
-        c->loss.had = c->formats[from]->keeps;
-        c->loss.same = c->formats[from] == c->format;
-        join_from(&c->join, from, c->loss.had);
-        tell_timeless(c, &r, from);
-        if (!c->join.sink.put(&c->join.sink, &r, e))
+        c->loss.source_keeps = c->formats[from]->keeps;
+        c->loss.same_format = c->formats[from] == c->format;
+        combine_select_input(&c->combine, from, c->loss.source_keeps);
+        warn_no_time(c, &r, from);
+        if (!c->combine.sink.put(&c->combine.sink, &r, e))
             return false;
-        progress_at(progress, merge_offset(m));
+        progress_update(progress, merge_offset(m));
     }
     if (next == NEXT_ERROR)
         return false;
     for (size_t i = 0; i < c->count; i++) {
-        c->loss.had |= c->formats[i]->keeps;
-        c->loss.same &= c->formats[i] == c->format;
+        c->loss.source_keeps |= c->formats[i]->keeps;
+        c->loss.same_format &= c->formats[i] == c->format;
     }
-    return join_finish(&c->join, e);
+    return combine_finish(&c->combine, e);
 }
 
-/* Reads everything, writing it if there is a writer; end() follows in any case. */
+/* Reads everything, and writes it if there is a writer. The caller calls release_conversion()
+ * in any case. */
 static bool convert(struct conversion *c, struct err *e)
 {
     struct progress progress;
@@ -119,49 +122,49 @@ static bool convert(struct conversion *c, struct err *e)
 
     loss_init(&c->loss, c->format->keeps);
     c->loss.name = str_z(c->format->name);
-    join_init(&c->join, c->count, &c->sink);
-    progress_init(&progress, c->app, c->writer ? "converting" : "reading", c->paths[0]);
+    combine_init(&c->combine, c->count, &c->sink);
+    progress_init(&progress, c->app->log, app_shows_progress(c->app),
+                  c->writer ? "converting" : "reading", c->paths[0]);
     if (!c->writer)
-        progress.log.level = LOG_ERROR; /* warnings come when it is read for good */
+        progress.log.level = LOG_ERROR; /* warnings are printed in the second pass */
     c->log = progress_log(&progress);
-    memset(c->timeless, 0, c->count * sizeof *c->timeless);
+    memset(c->warned_no_time, 0, c->count * sizeof *c->warned_no_time);
     if (!merge_open(&m, c->app->sys, c->paths, c->count, c->log, e))
         return false;
     progress.total = merge_size(m);
     for (size_t i = 0; i < c->count; i++)
         c->formats[i] = merge_format(m, i);
-    ok = pour(c, m, &progress, e);
+    ok = copy_records(c, m, &progress, e);
     progress_end(&progress);
     merge_close(m);
     return ok;
 }
 
-static void end(struct conversion *c)
+static void release_conversion(struct conversion *c)
 {
-    join_release(&c->join);
+    combine_release(&c->combine);
     loss_release(&c->loss);
 }
 
-static int refuse_loss(const struct conversion *c, struct err *e)
+static int reject_loss(const struct conversion *c, struct err *e)
 {
     struct buf text;
 
-    buf_init(&text, CONVERT_TEXT);
-    loss_add(&text, &c->loss);
+    buf_init(&text, CONVERT_TEXT_MAX);
+    loss_add_text(&text, &c->loss);
     err_set(e, ERR_INPUT, "'%s' cannot keep %.*s", c->format->name, STR_ARG(buf_str(&text)));
     err_hint(e, "nothing was written; without --lossless it is, and this is left out");
     buf_release(&text);
     return EXIT_FINDINGS;
 }
 
-/* What has gone to standard output cannot be taken back: what would be lost must be known
- * before. */
-static int rehearse(struct conversion *c, struct err *e)
+/* Counts losses in a first pass: bytes written to standard output cannot be taken back. */
+static int check_lossless(struct conversion *c, struct err *e)
 {
     int code = EXIT_OK;
 
     for (size_t i = 0; i < c->count; i++)
-        if (file_is_standard(c->paths[i])) {
+        if (file_is_stdio(c->paths[i])) {
             err_set(e, ERR_USAGE,
                     "'--lossless' cannot go from standard input to standard output");
             err_hint(e, "what was written could not be taken back: give OUT a name");
@@ -169,13 +172,13 @@ static int rehearse(struct conversion *c, struct err *e)
         }
     if (!convert(c, e))
         code = app_exit_code(e);
-    else if (loss_any(&c->loss))
-        code = refuse_loss(c, e);
-    end(c);
+    else if (loss_is_any(&c->loss))
+        code = reject_loss(c, e);
+    release_conversion(c);
     return code;
 }
 
-static void add_report(struct buf *to, const struct conversion *c, bool written)
+static void add_json(struct buf *to, const struct conversion *c, bool written)
 {
     struct json_out o = json_out_to(to);
 
@@ -197,97 +200,98 @@ static void add_report(struct buf *to, const struct conversion *c, bool written)
     else
         json_out_null(&o);
     json_out_key_str(&o, STR("format"), str_z(c->format->name));
-    json_out_key_int(&o, STR("records"), (int64_t)c->join.records);
-    json_out_key_int(&o, STR("messages"), (int64_t)join_messages(&c->join));
+    json_out_key_int(&o, STR("records"), (int64_t)c->combine.records);
+    json_out_key_int(&o, STR("messages"), (int64_t)combine_message_count(&c->combine));
     json_out_key(&o, STR("lost"));
-    loss_json(&o, &c->loss);
+    loss_write_json(&o, &c->loss);
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
 
-static void tell(const struct conversion *c)
+static void log_result(const struct conversion *c)
 {
-    unsigned long long messages = join_messages(&c->join);
+    unsigned long long messages = combine_message_count(&c->combine);
     struct buf text;
 
-    if (!file_is_standard(c->output))
-        log_say(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
-                c->format->name, messages, messages == 1 ? "" : "s");
-    if (!loss_any(&c->loss))
+    if (!file_is_stdio(c->output))
+        log_printf(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
+                   c->format->name, messages, messages == 1 ? "" : "s");
+    if (!loss_is_any(&c->loss))
         return;
-    buf_init(&text, CONVERT_TEXT);
-    loss_add(&text, &c->loss);
-    log_say(c->app->log, LOG_INFO, "lost in '%s': %.*s", c->format->name,
-            STR_ARG(buf_str(&text)));
+    buf_init(&text, CONVERT_TEXT_MAX);
+    loss_add_text(&text, &c->loss);
+    log_printf(c->app->log, LOG_INFO, "lost in '%s': %.*s", c->format->name,
+               STR_ARG(buf_str(&text)));
     buf_release(&text);
 }
 
-static bool report(const struct conversion *c, bool written, struct err *e)
+static bool write_report(const struct conversion *c, bool written, struct err *e)
 {
     struct buf out;
     bool ok;
 
-    if (!c->app->json || file_is_standard(c->output)) {
+    if (!c->app->json || file_is_stdio(c->output)) {
         if (written)
-            tell(c);
+            log_result(c);
         return true;
     }
-    buf_init(&out, CONVERT_REPORT);
-    add_report(&out, c, written);
+    buf_init(&out, CONVERT_JSON_MAX);
+    add_json(&out, c, written);
     ok = buf_ok(&out, e) && app_write(c->app, buf_str(&out), e);
     buf_release(&out);
     return ok;
 }
 
-static int write_out(struct conversion *c, const struct convert_args *args, struct err *e)
+static int write_output(struct conversion *c, const struct convert_args *args, struct err *e)
 {
     struct writer w;
     bool ok, keep;
 
-    if (!writer_open_whole(&w, c->app->sys, args->output, args->force, c->format, e))
+    if (!writer_open(&w, c->app->sys, args->output, args->force, c->format, e))
         return app_exit_code(e);
     c->writer = &w;
     ok = convert(c, e);
-    keep = ok && !(args->lossless && loss_any(&c->loss));
+    keep = ok && !(args->lossless && loss_is_any(&c->loss));
     if (keep)
         ok = writer_finish(&w, e);
     else
-        writer_abandon(&w);
-    ok = ok && report(c, keep, e);
-    end(c);
+        writer_abort(&w);
+    ok = ok && write_report(c, keep, e);
+    release_conversion(c);
     if (!ok)
         return app_exit_code(e);
-    return keep ? EXIT_OK : refuse_loss(c, e);
+    return keep ? EXIT_OK : reject_loss(c, e);
 }
 
 static bool choose_format(struct conversion *c, const struct convert_args *args, struct err *e)
 {
     c->format = args->to;
-    if (!c->format && !file_is_standard(args->output))
+    if (!c->format && !file_is_stdio(args->output))
         c->format = format_by_path(str_z(args->output));
     if (c->format)
         return true;
     err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
-    return pick_format_hint(e, "--to");
+    return format_hint_writable(e, "--to");
 }
 
-/* The files in their order; standard input is there only once. */
-static bool gather_paths(struct conversion *c, const struct convert_args *args,
-                         const struct operands *in, struct arena *a, struct err *e)
+/* Collects the files in their order; standard input may be given only once. */
+static bool collect_paths(struct conversion *c, const struct convert_args *args,
+                          const struct operands *in, struct arena *a, struct err *e)
 {
     bool standard = false;
 
     c->paths = arena_alloc(a, (in->count + 1) * sizeof *c->paths);
     c->formats = arena_alloc(a, (in->count + 1) * sizeof *c->formats);
-    c->timeless = arena_alloc(a, (in->count + 1) * sizeof *c->timeless);
-    if (args->recording && !(in->count && app_env_has(c->app, "recording", args->recording)))
+    c->warned_no_time = arena_alloc(a, (in->count + 1) * sizeof *c->warned_no_time);
+    if (args->recording &&
+        !(in->count && option_env_has(c->app->env, "recording", args->recording)))
         c->paths[c->count++] = args->recording;
     for (size_t i = 0; i < in->count; i++)
         c->paths[c->count++] = in->at[i];
     for (size_t i = 0; i < c->count; i++) {
-        if (standard && file_is_standard(c->paths[i]))
+        if (standard && file_is_stdio(c->paths[i]))
             return err_set(e, ERR_USAGE, "standard input is there only once");
-        standard |= file_is_standard(c->paths[i]);
+        standard |= file_is_stdio(c->paths[i]);
     }
     if (c->count)
         return true;
@@ -308,12 +312,12 @@ static int convert_run(const struct app *app, const void *options, const struct 
         err_hint(e, "name one: mcpreel convert FILE -o OUT");
         return EXIT_USAGE;
     }
-    if (gather_paths(&c, args, in, &a, e) && choose_format(&c, args, e)) {
+    if (collect_paths(&c, args, in, &a, e) && choose_format(&c, args, e)) {
         code = EXIT_OK;
-        if (args->lossless && file_is_standard(args->output))
-            code = rehearse(&c, e);
+        if (args->lossless && file_is_stdio(args->output))
+            code = check_lossless(&c, e);
         if (code == EXIT_OK)
-            code = write_out(&c, args, e);
+            code = write_output(&c, args, e);
     }
     arena_release(&a);
     return code;

@@ -1,17 +1,17 @@
-/* cmd/cmd-demo.c - show what mcpreel is for, with peers that need nothing else. */
+/* cmd/cmd-demo.c - the demo command: records and replays a session of built-in peers. */
 #include "base/clock.h"
-#include "cmd/as-client.h"
-#include "cmd/as-server.h"
-#include "cmd/commands.h"
-#include "cmd/demo-story.h"
-#include "engine/demo-client.h"
-#include "engine/demo-server.h"
-#include "loop/self.h"
+#include "cmd/command.h"
+#include "cmd/demo-steps.h"
+#include "demo/demo-client.h"
+#include "demo/demo-server.h"
+#include "loop/process-self.h"
+#include "runtime/run-client.h"
+#include "runtime/run-server.h"
 
 enum {
-    SESSION_MS = 10000, /* each of the two; they take a fraction of a second */
+    SESSION_MS = 10000, /* limit of each session; they take a fraction of a second */
     PATH_LIMIT = 64 << 10,
-    STORY_MAX = 4 << 20,
+    STEPS_TEXT_MAX = 4 << 20,
 };
 
 struct demo_args {
@@ -25,23 +25,23 @@ static const struct option demo_options[] = {
       .arg = "FILE",
       .type = OPTION_PATH,
       .preset = "mcpreel-demo.jsonl",
-      .at = offsetof(struct demo_args, output),
+      .offset = offsetof(struct demo_args, output),
       .help = "write the recording to FILE" },
     { .name = "force",
       .type = OPTION_FLAG,
-      .at = offsetof(struct demo_args, force),
+      .offset = offsetof(struct demo_args, force),
       .help = "replace FILE if it exists" },
     { 0 },
 };
 
-/* The demo under way: the same client twice, at a server and at its recording. */
+/* The same client twice: with the server, and with its recording. */
 struct demo {
     const struct app *app;
     const struct demo_args *args;
-    struct buf program; /* where we lie */
-    struct buf text;    /* of the story */
-    struct demo_story story;
-    struct demo_client first, second;
+    struct buf program; /* path of this program */
+    struct buf text;    /* not yet written */
+    struct demo_steps steps;
+    struct demo_client recorded, replayed;
 };
 
 static void step_client(void *engine, const struct event *ev)
@@ -54,21 +54,21 @@ static void step_server(void *engine, const struct event *ev)
     demo_server_step(engine, ev);
 }
 
-static int serve(const struct app *app, struct err *e)
+static int run_server(const struct app *app, struct err *e)
 {
     struct demo_server engine;
-    struct as_server server;
+    struct run_server server;
     int code;
 
-    as_server_init(&server, app, step_server, &engine, NULL, NULL);
-    demo_server_init(&engine, &server.drive.actions);
-    code = as_server_run(&server, e);
+    run_server_init(&server, app, step_server, &engine, NULL, NULL);
+    demo_server_init(&engine, &server.driver.actions);
+    code = run_server_run(&server, e);
     demo_server_release(&engine);
     return code;
 }
 
-/* The kind of trouble an exit code of ours stands for. */
-static enum err_kind kind_of(int code)
+/* Returns the kind of error that an exit code of mcpreel stands for. */
+static enum err_kind err_kind_of(int code)
 {
     switch (code) {
     case EXIT_USAGE:
@@ -82,13 +82,13 @@ static enum err_kind kind_of(int code)
     }
 }
 
-/* Why a session went wrong. The other mcpreel has said it as JSON in its last line, so
- * that it can be said again as if it were ours; else there is what the client saw. */
-static bool explain(const struct as_client *session, const struct demo_client *client,
-                    struct err *e)
+/* Sets the error of a failed session: the one that the other mcpreel wrote as JSON in its
+ * last line, else the one that the client saw. */
+static bool explain_failure(const struct run_client *session, const struct demo_client *client,
+                            struct err *e)
 {
-    struct str what = client->trouble.len ? client->trouble : STR("the server failed");
-    struct str last = buf_str(&session->server.last_words), message, hint;
+    struct str what = client->failure.len ? client->failure : STR("the server failed");
+    struct str last = buf_str(&session->peer.last_stderr), message, hint;
     struct json_val error = JSON_VAL_NONE;
     struct json_fault fault;
     struct arena a = { 0 };
@@ -100,12 +100,12 @@ static bool explain(const struct as_client *session, const struct demo_client *c
     message = json_text(json_get(error, STR("message")), &a);
     hint = json_text(json_get(error, STR("hint")), &a);
     if (message.len) {
-        err_set(e, kind_of(session->server.code), "%.*s", STR_ARG(message));
+        err_set(e, err_kind_of(session->peer.exit_code), "%.*s", STR_ARG(message));
         err_hint(e, "%.*s", STR_ARG(hint));
     } else {
         err_set(e, ERR_PEER, "%.*s (%s %d)", STR_ARG(what),
-                session->server.signum ? "signal" : "exit code",
-                session->server.signum ? session->server.signum : session->server.code);
+                session->peer.signum ? "signal" : "exit code",
+                session->peer.signum ? session->peer.signum : session->peer.exit_code);
         if (last.len)
             err_hint(e, "its last words: %.*s", STR_ARG(last));
     }
@@ -114,35 +114,36 @@ static bool explain(const struct as_client *session, const struct demo_client *c
     return false;
 }
 
-/* A replay that lacks an answer ends with findings: what was heard tells which. */
-static bool went_well(const struct demo *d, const struct demo_client *client,
-                      const struct as_client *session)
+/* A replay without a matching call exits with EXIT_FINDINGS; the received messages show
+ * which. */
+static bool has_succeeded(const struct demo *d, const struct demo_client *client,
+                          const struct run_client *session)
 {
-    if (session->server.signum)
+    if (session->peer.signum)
         return false;
-    if (session->server.code == EXIT_FINDINGS)
-        return client == &d->second;
-    return session->server.code == EXIT_OK && !client->trouble.len;
+    if (session->peer.exit_code == EXIT_FINDINGS)
+        return client == &d->replayed;
+    return session->peer.exit_code == EXIT_OK && !client->failure.len;
 }
 
-/* One walk of the client, at the server that `argv` starts. */
-static bool walk(struct demo *d, struct demo_client *client, enum demo_names names,
-                 const char *const *argv, struct err *e)
+/* Runs the client once, with the server that `argv` starts. */
+static bool run_session(struct demo *d, struct demo_client *client, enum demo_id_style names,
+                        const char *const *argv, struct err *e)
 {
-    struct as_client session;
+    struct run_client session;
     bool ok;
 
-    as_client_init(&session, d->app, step_client, client);
-    demo_client_init(client, names, &session.drive.actions);
-    ok = as_client_run(&session, (char *const *)(uintptr_t)argv, SESSION_MS, e);
-    if (ok && !went_well(d, client, &session))
-        ok = explain(&session, client, e);
-    as_client_release(&session);
+    run_client_init(&session, d->app, step_client, client);
+    demo_client_init(client, names, &session.driver.actions);
+    ok = run_client_run(&session, (char *const *)(uintptr_t)argv, SESSION_MS, e);
+    if (ok && !has_succeeded(d, client, &session))
+        ok = explain_failure(&session, client, e);
+    run_client_release(&session);
     return ok;
 }
 
-/* What was told so far goes out, so that it is seen before what comes next. */
-static bool tell(struct demo *d, struct err *e)
+/* Writes the text so far, so that it is seen before the next step. */
+static bool flush_text(struct demo *d, struct err *e)
 {
     bool ok = buf_ok(&d->text, e) && app_write(d->app, buf_str(&d->text), e);
 
@@ -150,71 +151,71 @@ static bool tell(struct demo *d, struct err *e)
     return ok;
 }
 
-static bool record(struct demo *d, struct err *e)
+static bool record_session(struct demo *d, struct err *e)
 {
-    const char *self = d->story.program, *file = d->story.file;
+    const char *self = d->steps.program, *file = d->steps.file;
     const char *const plain[] = { self, "--json", "record", "-o",     file,
                                   "--", self,     "demo",   "server", NULL };
     const char *const forced[] = { self, "--json", "record", "--force", "-o", file,
                                    "--", self,     "demo",   "server",  NULL };
 
-    if (!walk(d, &d->first, DEMO_NUMBERS, d->args->force ? forced : plain, e))
+    if (!run_session(d, &d->recorded, DEMO_ID_NUMBERS, d->args->force ? forced : plain, e))
         return false;
     if (d->app->json)
         return true;
-    demo_story_recorded(&d->story, &d->first);
-    return tell(d, e);
+    demo_steps_add_recorded(&d->steps, &d->recorded);
+    return flush_text(d, e);
 }
 
-/* EXIT_FINDINGS if the replay was not what was recorded. */
-static int replay(struct demo *d, struct err *e)
+/* Returns EXIT_FINDINGS if the replay differs from the recording. */
+static int replay_session(struct demo *d, struct err *e)
 {
     const char *const argv[] = {
-        d->story.program, "--json", "replay", "-r", d->story.file, NULL
+        d->steps.program, "--json", "replay", "-r", d->steps.file, NULL
     };
     struct demo_difference where;
     int64_t start = clock_mono_us();
     bool differs;
 
-    if (!walk(d, &d->second, DEMO_STRINGS, argv, e))
+    if (!run_session(d, &d->replayed, DEMO_ID_STRINGS, argv, e))
         return app_exit_code(e);
-    differs = demo_client_differ(&d->first, &d->second, &where);
+    differs = demo_client_find_difference(&d->recorded, &d->replayed, &where);
     if (d->app->json) {
-        demo_story_json(&d->story, &d->first, differs ? &where : NULL);
+        demo_steps_add_json(&d->steps, &d->recorded, differs ? &where : NULL);
     } else if (differs) {
-        demo_story_differs(&d->story, &where);
+        demo_steps_add_difference(&d->steps, &where);
     } else {
-        demo_story_replayed(&d->story, &d->second, clock_mono_us() - start);
-        demo_story_next(&d->story);
+        demo_steps_add_replayed(&d->steps, &d->replayed, clock_mono_us() - start);
+        demo_steps_add_next(&d->steps);
     }
-    if (!tell(d, e))
+    if (!flush_text(d, e))
         return app_exit_code(e);
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int show(const struct app *app, const struct demo_args *args, struct err *e)
+static int run_demo(const struct app *app, const struct demo_args *args, struct err *e)
 {
     const char *home = app_env(app, "HOME");
     struct demo d = { .app = app, .args = args };
     int code;
 
     buf_init(&d.program, PATH_LIMIT);
-    buf_init(&d.text, STORY_MAX);
-    if (self_path(&d.program, e)) {
-        d.story = (struct demo_story){
+    buf_init(&d.text, STEPS_TEXT_MAX);
+    if (process_self_path(&d.program, e)) {
+        d.steps = (struct demo_steps){
             .to = &d.text,
             .color = app->color,
-            .self = app->self,
+            .self = app->argv0,
             .program = buf_z(&d.program),
             .file = args->output,
             .home = home ? home : "/tmp",
         };
-        code = record(&d, e) ? replay(&d, e) : app_exit_code(e);
+        code = record_session(&d, e) ? replay_session(&d, e) : app_exit_code(e);
     } else {
         code = app_exit_code(e);
     }
-    demo_client_release(&d.first);
-    demo_client_release(&d.second);
+    demo_client_release(&d.recorded);
+    demo_client_release(&d.replayed);
     buf_release(&d.program);
     buf_release(&d.text);
     return code;
@@ -223,13 +224,13 @@ static int show(const struct app *app, const struct demo_args *args, struct err 
 static int demo_run(const struct app *app, const void *options, const struct operands *in,
                     struct err *e)
 {
-    struct app_unheld unheld;
+    struct app_queued_log unheld;
     int code;
 
     if (!in->count)
-        return show(app, options, e);
-    code = serve(app_unheld_begin(&unheld, app), e);
-    app_unheld_end(&unheld);
+        return run_demo(app, options, e);
+    code = run_server(app_queued_log_begin(&unheld, app), e);
+    app_queued_log_end(&unheld);
     return code;
 }
 

@@ -1,12 +1,12 @@
-/* cmd/cmd-formats.c - which file formats there are, and what each of them keeps. */
+/* cmd/cmd-formats.c - the formats command: lists file formats and what each of them keeps. */
 #include "base/buf.h"
-#include "cmd/commands.h"
+#include "cmd/command.h"
 #include "format/format.h"
 #include "json/write.h"
 
-enum { FORMATS_MAX = 1 << 20, NAME_WIDTH = 12, WAYS_WIDTH = 15 };
+enum { FORMATS_MAX = 1 << 20, NAME_WIDTH = 12, ACCESS_WIDTH = 15 };
 
-static const char *ways(const struct format *f)
+static const char *access_text(const struct format *f)
 {
     if (!f->open)
         return "written";
@@ -15,27 +15,27 @@ static const char *ways(const struct format *f)
 
 static void add_row(struct buf *to, const struct format *f)
 {
-    buf_printf(to, "%-*s%-*s", NAME_WIDTH, f->name, WAYS_WIDTH, ways(f));
+    buf_printf(to, "%-*s%-*s", NAME_WIDTH, f->name, ACCESS_WIDTH, access_text(f));
     for (const char *const *ext = f->ext; *ext; ext++)
         buf_printf(to, "%s%s", ext == f->ext ? "" : " ", *ext);
     buf_printf(to, "\n%*s%s\n", NAME_WIDTH, "", f->about);
 }
 
-/* The names of the columns below, as steps that lead down to them. */
-static void add_steps(struct buf *to)
+/* Adds the names of the columns below, each with a line down to its column. */
+static void add_feature_names(struct buf *to)
 {
-    for (size_t i = 0; i < PART_COUNT; i++) {
+    for (size_t i = 0; i < FEATURE_COUNT; i++) {
         buf_printf(to, "%-*s", NAME_WIDTH, i ? "" : "keeps");
         for (size_t k = 0; k < i; k++)
             buf_add(to, STR("│ "));
-        buf_printf(to, "%s: %s\n", part_name(1u << i), part_about(1u << i));
+        buf_printf(to, "%s: %s\n", feature_name(1u << i), feature_description(1u << i));
     }
 }
 
-static void add_kept(struct buf *to, const struct format *f)
+static void add_feature_row(struct buf *to, const struct format *f)
 {
     buf_printf(to, "%-*s", NAME_WIDTH, f->name);
-    for (size_t i = 0; i < PART_COUNT; i++)
+    for (size_t i = 0; i < FEATURE_COUNT; i++)
         buf_printf(to, "%s%s", i ? " " : "", f->keeps & 1u << i ? "✔" : "·");
     buf_add_ch(to, '\n');
 }
@@ -45,22 +45,22 @@ static void add_text(struct buf *to)
     for (const struct format *const *f = format_table; *f; f++)
         add_row(to, *f);
     buf_add_ch(to, '\n');
-    add_steps(to);
+    add_feature_names(to);
     for (const struct format *const *f = format_table; *f; f++)
-        add_kept(to, *f);
+        add_feature_row(to, *f);
 }
 
-static void key_parts(struct json_out *o, struct str key, unsigned parts)
+static void add_features_json(struct json_out *o, struct str key, unsigned parts)
 {
     json_out_key(o, key);
     json_out_array(o);
-    for (size_t i = 0; i < PART_COUNT; i++)
+    for (size_t i = 0; i < FEATURE_COUNT; i++)
         if (parts & 1u << i)
-            json_out_str(o, str_z(part_name(1u << i)));
+            json_out_str(o, str_z(feature_name(1u << i)));
     json_out_end_array(o);
 }
 
-static void add_json(struct json_out *o, const struct format *f)
+static void add_format_json(struct json_out *o, const struct format *f)
 {
     json_out_object(o);
     json_out_key_str(o, STR("name"), str_z(f->name));
@@ -72,12 +72,12 @@ static void add_json(struct json_out *o, const struct format *f)
     for (const char *const *ext = f->ext; *ext; ext++)
         json_out_str(o, str_z(*ext));
     json_out_end_array(o);
-    key_parts(o, STR("keeps"), f->keeps);
-    key_parts(o, STR("loses"), ~f->keeps);
+    add_features_json(o, STR("keeps"), f->keeps);
+    add_features_json(o, STR("loses"), ~f->keeps);
     json_out_end_object(o);
 }
 
-static void add_report(struct buf *to)
+static void add_json(struct buf *to)
 {
     struct json_out o = json_out_to(to);
 
@@ -87,7 +87,7 @@ static void add_report(struct buf *to)
     json_out_key(&o, STR("formats"));
     json_out_array(&o);
     for (const struct format *const *f = format_table; *f; f++)
-        add_json(&o, *f);
+        add_format_json(&o, *f);
     json_out_end_array(&o);
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
@@ -103,7 +103,7 @@ static int formats_run(const struct app *app, const void *args, const struct ope
     (void)in;
     buf_init(&out, FORMATS_MAX);
     if (app->json)
-        add_report(&out);
+        add_json(&out);
     else
         add_text(&out);
     ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);

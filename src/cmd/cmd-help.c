@@ -1,10 +1,11 @@
+/* cmd/cmd-help.c - prints help about a command or a topic. */
 #include "base/buf.h"
-#include "base/nearest.h"
-#include "cmd/commands.h"
-#include "cmd/man.h"
-#include "cmd/prose.h"
-#include "cmd/topic.h"
-#include "cmd/usage.h"
+#include "base/suggest.h"
+#include "base/text-wrap.h"
+#include "cmd/command.h"
+#include "cmd/help-man.h"
+#include "cmd/help-text.h"
+#include "cmd/help-topics.h"
 
 struct help_args {
     bool man;
@@ -13,22 +14,22 @@ struct help_args {
 static const struct option help_options[] = {
     { .name = "man",
       .type = OPTION_FLAG,
-      .at = offsetof(struct help_args, man),
+      .offset = offsetof(struct help_args, man),
       .hidden = true, /* for the build, which installs the pages */
-      .line_only = true,
+      .no_env = true,
       .help = "write the manual page" },
     { 0 },
 };
 
-static bool no_such_name(const struct app *app, const char *name, struct err *e)
+static bool reject_name(const struct app *app, const char *name, struct err *e)
 {
-    struct nearest near = nearest_to(str_z(name));
+    struct suggest near = suggest_for(str_z(name));
 
     for (const struct command *const *c = app->commands; *c; c++)
         if (!(*c)->hidden)
-            nearest_try(&near, (*c)->name);
-    for (const struct topic *t = topic_list; t->name; t++)
-        nearest_try(&near, t->name);
+            suggest_try(&near, (*c)->name);
+    for (const struct help_topic *t = help_topics; t->name; t++)
+        suggest_try(&near, t->name);
     err_set(e, ERR_USAGE, "no help on '%s'", name);
     if (command_alias(app->commands, name))
         near.best = command_alias(app->commands, name);
@@ -44,19 +45,19 @@ static bool add_manual(struct buf *to, const struct app *app, const char *name, 
     if (name && !c)
         return false;
     if (c)
-        man_command(to, app, c);
+        help_man_command(to, app, c);
     else
-        man_program(to, app);
+        help_man_program(to, app);
     return true;
 }
 
-static void add_topic(struct buf *to, const struct app *app, const struct topic *t)
+static void add_topic(struct buf *to, const struct app *app, const struct help_topic *t)
 {
     struct buf text;
 
-    buf_init(&text, USAGE_MAX);
-    topic_add(&text, t, app);
-    prose_add(to, buf_str(&text));
+    buf_init(&text, HELP_TEXT_MAX);
+    help_topic_add_text(&text, t, app);
+    text_wrap_add(to, buf_str(&text));
     buf_release(&text);
 }
 
@@ -64,16 +65,16 @@ static bool add_help(struct buf *to, const struct app *app, const char *name, st
 {
     struct err none = ERR_NONE;
     const struct command *c = name ? command_find(app->commands, name, &none) : NULL;
-    const struct topic *t = name ? topic_find(name) : NULL;
+    const struct help_topic *t = name ? help_topic_find(name) : NULL;
 
     if (c)
-        usage_command(to, app, c);
+        help_text_command(to, app, c);
     else if (t)
         add_topic(to, app, t);
     else if (name)
-        return no_such_name(app, name, e);
+        return reject_name(app, name, e);
     else
-        usage_program(to, app);
+        help_text_program(to, app);
     return true;
 }
 
@@ -85,7 +86,7 @@ static int run(const struct app *app, const void *args, const struct operands *i
     struct buf out;
     bool ok;
 
-    buf_init(&out, USAGE_MAX);
+    buf_init(&out, HELP_TEXT_MAX);
     ok = a->man ? add_manual(&out, app, name, e) : add_help(&out, app, name, e);
     ok = ok && buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);

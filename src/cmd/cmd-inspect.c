@@ -1,22 +1,22 @@
-/* cmd/cmd-inspect.c - what is in a recording, and what is odd about it. */
-#include "cmd/commands.h"
-#include "cmd/inspect-cassette.h"
-#include "cmd/inspect-json.h"
-#include "cmd/inspect-text.h"
+/* cmd/cmd-inspect.c - the inspect command: statistics and findings of a recording. */
+#include "cmd/command.h"
+#include "report/inspect-cassette.h"
+#include "report/inspect-json.h"
+#include "report/inspect-text.h"
 
-/* More than the fullest tables and the longest names can make. */
+/* More than the fullest tables with the longest names need. */
 enum { INSPECT_MAX = 8 << 20 };
 
-/* What is gathered: figures about any file, and a cassette as its own tool shows it. */
+/* Statistics of any file, and the contents of a cassette as mcp-recorder shows them. */
 struct inspection {
-    struct sink sink; /* for the latter */
+    struct sink sink; /* for the cassette */
     struct inspect_file file;
     struct stats stats;
     struct inspect_cassette cassette;
     bool json;
 };
 
-static bool as_cassette(const struct inspection *in)
+static bool is_cassette_text(const struct inspection *in)
 {
     return !in->json && strcmp(in->file.format, cassette_format.name) == 0;
 }
@@ -25,21 +25,21 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
     struct inspection *in = (struct inspection *)self;
 
-    return !as_cassette(in) || in->cassette.sink.put(&in->cassette.sink, r, e);
+    return !is_cassette_text(in) || in->cassette.sink.put(&in->cassette.sink, r, e);
 }
 
-static bool show(const struct app *app, struct inspection *in, struct err *e)
+static bool write_report(const struct app *app, struct inspection *in, struct err *e)
 {
     struct buf out;
     bool ok;
 
     buf_init(&out, INSPECT_MAX + in->cassette.lines.text.len);
     if (app->json)
-        inspect_json_add(&out, &in->stats, &in->file);
-    else if (as_cassette(in))
-        inspect_cassette_add(&out, &in->cassette, in->file.path);
+        inspect_json_write(&out, &in->stats, &in->file);
+    else if (is_cassette_text(in))
+        inspect_cassette_write(&out, &in->cassette, in->file.path);
     else
-        inspect_text_add(&out, &in->stats, &in->file, app->color);
+        inspect_text_write(&out, &in->stats, &in->file, app->color);
     ok = buf_ok(&out, e) && app_write(app, buf_str(&out), e);
     buf_release(&out);
     return ok;
@@ -49,16 +49,17 @@ static int inspect_run(const struct app *app, const void *args, const struct ope
                        struct err *e)
 {
     struct inspection in = { .sink = { put_record },
-                             .file = { .path = operands->at[0] },
+                             .file = { .path = operands->at[0],
+                                       .show_progress = app_shows_progress(app) },
                              .json = app->json };
     bool ok;
 
     (void)args;
     stats_init(&in.stats);
     inspect_cassette_init(&in.cassette);
-    ok = inspect_file_read(app, &in.file, &in.stats, &in.sink, e);
+    ok = inspect_file_read(&in.file, app->sys, app->log, &in.stats, &in.sink, e);
     stats_finish(&in.stats);
-    ok = ok && show(app, &in, e);
+    ok = ok && write_report(app, &in, e);
     inspect_cassette_release(&in.cassette);
     stats_release(&in.stats);
     return ok ? EXIT_OK : (int)app_exit_code(e);

@@ -1,27 +1,30 @@
-/* cmd/cmd-record.c - stand between a client and its server and write down what passes. */
-#include "base/amount.h"
-#include "base/words.h"
-#include "cmd/commands.h"
-#include "cmd/pick-format.h"
-#include "cmd/record-bridge.h"
-#include "cmd/record-front.h"
-#include "cmd/record-http.h"
-#include "cmd/record-session.h"
+/* cmd/cmd-record.c - the record command: options of the four kinds of recording sessions. */
+#include "base/shell-split.h"
+#include "base/units.h"
+#include "cmd/command.h"
+#include "cmd/format-option.h"
+#include "cmd/listen-options.h"
+#include "cmd/redact-options.h"
+#include "cmd/remote-options.h"
 #include "cmd/server-env.h"
-#include "loop/dumps.h"
+#include "loop/process-self.h"
+#include "runtime/record-bridge.h"
+#include "runtime/record-front.h"
+#include "runtime/record-http.h"
+#include "runtime/record-stdio.h"
 #include "trace/limits.h"
 
 struct record_args {
     const char *output, *name, *upstream, *target_stdio;
     const struct format *format;
-    struct option_list tags, target_env;
+    struct str_list tags, target_env;
     uint64_t rotate, max_message;
     int64_t max_servers;
     int64_t flush_us;
     bool force, plain, strict, keep_host;
     struct redaction_args redaction;
-    struct remote_args remote;
-    struct listening_args listening;
+    struct remote_config_args remote;
+    struct listen_config listening;
 };
 
 static const struct option record_options[] = {
@@ -29,48 +32,48 @@ static const struct option record_options[] = {
       .name = "output",
       .arg = "FILE",
       .type = OPTION_PATH,
-      .seed = true,
-      .at = offsetof(struct record_args, output),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct record_args, output),
       .help = "write the recording to FILE; in a folder, to a new file there" },
     { .name = "force",
       .type = OPTION_FLAG,
-      .at = offsetof(struct record_args, force),
+      .offset = offsetof(struct record_args, force),
       .help = "replace FILE if it exists" },
     { .name = "format",
       .arg = "FORMAT",
       .type = OPTION_CUSTOM,
-      .parse = pick_format_parse,
-      .at = offsetof(struct record_args, format),
+      .parse = format_option_parse,
+      .offset = offsetof(struct record_args, format),
       .help = "write FORMAT, whatever the name of FILE says" },
     { .name = "name",
-      .also = { "label" },
+      .aliases = { "label" },
       .arg = "NAME",
       .type = OPTION_STRING,
-      .seed = true,
-      .at = offsetof(struct record_args, name),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct record_args, name),
       .help = "a name for the recording, kept in its header" },
     { .name = "tags",
       .arg = "TAGS",
       .type = OPTION_LIST,
       .split = true,
-      .seed = true,
-      .at = offsetof(struct record_args, tags),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct record_args, tags),
       .help = "comma-separated tags, kept in its header" },
     { .name = "upstream",
       .arg = "COMMAND",
       .type = OPTION_STRING,
-      .seed = true,
-      .at = offsetof(struct record_args, upstream),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct record_args, upstream),
       .help = "the server's command line as one word, in place of '-- COMMAND'" },
     { .name = "target-stdio",
       .arg = "COMMAND",
       .type = OPTION_STRING,
-      .at = offsetof(struct record_args, target_stdio),
+      .offset = offsetof(struct record_args, target_stdio),
       .help = "the same; with --port 5555 and --force -o recording.json if not given" },
     { .name = "target-env",
       .arg = "NAME=VALUE",
       .type = OPTION_LIST,
-      .at = offsetof(struct record_args, target_env),
+      .offset = offsetof(struct record_args, target_env),
       .help = "the server has this in its environment" },
     { .name = "max-servers",
       .arg = "N",
@@ -78,55 +81,55 @@ static const struct option record_options[] = {
       .min = 1,
       .max = 4096,
       .preset = "16",
-      .at = offsetof(struct record_args, max_servers),
+      .offset = offsetof(struct record_args, max_servers),
       .help = "start so many at a time, one for each session of clients on HTTP" },
     { .name = "rotate",
       .arg = "SIZE",
       .type = OPTION_SIZE,
       .preset = "0",
-      .at = offsetof(struct record_args, rotate),
+      .offset = offsetof(struct record_args, rotate),
       .help = "go on in another file when one has this size; 0: never" },
     { .name = "flush-interval",
       .arg = "TIME",
       .type = OPTION_DURATION,
       .preset = "1s",
-      .seed = true,
-      .at = offsetof(struct record_args, flush_us),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct record_args, flush_us),
       .help = "sync to the disk this often, and after 100 lines" },
     { .name = "max-message",
       .arg = "SIZE",
       .type = OPTION_SIZE,
       .preset = "64MiB",
       .env = "THOUGHTJACK_MAX_MESSAGE_SIZE",
-      .at = offsetof(struct record_args, max_message),
+      .offset = offsetof(struct record_args, max_message),
       .help = "longer messages pass, but are not kept" },
     { .name = "plain",
       .type = OPTION_FLAG,
-      .at = offsetof(struct record_args, plain),
+      .offset = offsetof(struct record_args, plain),
       .help = "only headers, messages and footers, as ThoughtJack has them" },
     { .name = "strict",
       .type = OPTION_FLAG,
-      .at = offsetof(struct record_args, strict),
+      .offset = offsetof(struct record_args, strict),
       .help = "end with 125 if anything is missing in the recording" },
-    REMOTE_URL_OPTION(struct record_args, remote,
-                      "the server is there, in place of '-- COMMAND'; /mcp if it has no path"),
-    REMOTE_TARGET_OPTION(
+    REMOTE_OPTIONS_URL(struct record_args, remote,
+                       "the server is there, in place of '-- COMMAND'; /mcp if it has no path"),
+    REMOTE_OPTIONS_TARGET(
         struct record_args, remote,
         "the same; with --port 5555 and --force -o recording.json if not given"),
     REMOTE_OPTIONS(struct record_args, remote),
     { .name = "keep-host",
       .type = OPTION_FLAG,
-      .group = REMOTE_GROUP,
-      .at = offsetof(struct record_args, keep_host),
+      .group = REMOTE_OPTIONS_GROUP,
+      .offset = offsetof(struct record_args, keep_host),
       .help = "send the server the client's Host header instead of the host in URL" },
-    LISTENING_OPTIONS(struct record_args, listening),
+    LISTEN_OPTIONS(struct record_args, listening),
     REDACTION_OPTIONS(struct record_args, redaction),
     { 0 },
 };
 
-/* There is one server, wherever its clients are. */
-static bool check_one(const struct record_args *args, const struct remote *server,
-                      bool has_command, struct err *e)
+/* Rejects a URL together with a command: there is one server. */
+static bool check_one_server(const struct record_args *args, const struct remote_config *server,
+                             bool has_command, struct err *e)
 {
     if (!server->url || !has_command)
         return true;
@@ -135,7 +138,7 @@ static bool check_one(const struct record_args *args, const struct remote *serve
     return err_set(e, ERR_USAGE, "two servers to record: a URL and a command");
 }
 
-/* A URL where a command is expected is a mistake with an easy remedy. */
+/* Rejects a URL in place of the command, with a hint. */
 static bool check_command(const struct operands *in, struct err *e)
 {
     struct str word = str_z(in->server[0]);
@@ -146,7 +149,7 @@ static bool check_command(const struct operands *in, struct err *e)
     return err_hint(e, "for a server on HTTP: --url %s", in->server[0]);
 }
 
-/* The server's command: the operands, or in one string. */
+/* Finds the server's command: the operands, or one string to split. */
 static bool find_server(struct record_settings *how, const struct record_args *args,
                         const struct operands *in, struct arena *a, struct err *e)
 {
@@ -161,17 +164,17 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     if (in->server && !check_command(in, e))
         return false;
     if (in->server) {
-        how->server = in->server;
-        how->server_count = in->server_count;
+        how->server_argv = in->server;
+        how->server_argc = in->server_count;
         return true;
     }
     if (line) {
-        if (!words_split(&words, &how->server_count, str_z(line), a, e))
+        if (!shell_split(&words, &how->server_argc, str_z(line), a, e))
             return err_wrap(e, "cannot read the command of '%s'",
                             args->upstream ? "--upstream" : "--target-stdio");
-        how->server = words;
+        how->server_argv = words;
     }
-    if (how->server_count)
+    if (how->server_argc)
         return true;
     err_set(e, ERR_USAGE, "no server to record");
     if (args->listening.port || args->target_env.count)
@@ -187,67 +190,67 @@ static bool check_sizes(const struct record_args *args, struct err *e)
     return true;
 }
 
-/* What was said of a server, or of clients, that there are none of. */
-static bool check_sides(const struct operands *in, const struct record_http_settings *http,
-                        struct err *e)
+/* Rejects options about a server or about clients that this session does not have. */
+static bool check_unused_options(const struct operands *in,
+                                 const struct record_http_settings *http, struct err *e)
 {
     bool command = !http->server->url;
-    const struct option_idle rows[] = {
+    const struct option_unused rows[] = {
         { "max-servers", "'--listen' and a command", !command || !http->listens },
         { "target-env", "a command", !command },
         { "keep-host", "'--url' and '--listen'", command || !http->listens },
-        REMOTE_IDLE(http->server),
-        LISTENING_IDLE(http->listens, &http->at),
+        REMOTE_OPTIONS_UNUSED(http->server),
+        LISTEN_OPTIONS_UNUSED(http->listens, &http->address),
         { 0 },
     };
 
-    return option_refuse_idle(in, rows, e);
+    return option_reject_unused(in, rows, e);
 }
 
-static bool check_place(const struct operands *in, const struct record_place *place,
-                        struct err *e)
+static bool check_path_options(const struct operands *in, const struct record_path *place,
+                               struct err *e)
 {
-    const struct option_idle rows[] = {
+    const struct option_unused rows[] = {
         { "force", "the name of a file, in '-o FILE'", place->folder != NULL },
         { "plain", "the format 'recording'", place->format != &recording_format },
         { 0 },
     };
 
-    return option_refuse_idle(in, rows, e);
+    return option_reject_unused(in, rows, e);
 }
 
-/* A file may be named after the recording or its server. */
-static void name_without_secrets(struct record_wish *wish, struct redaction *r, struct arena *a)
+/* Redacts the name and the command: the file may be named after them. */
+static void redact_names(struct record_path_options *wish, struct redaction *r, struct arena *a)
 {
     size_t count = 0;
     char **words;
 
     if (wish->name)
-        wish->name = redaction_word(r, wish->name, a);
-    while (wish->server[count])
+        wish->name = redaction_redact_word(r, wish->name, a);
+    while (wish->server_argv[count])
         count++;
     words = arena_alloc(a, (count + 1) * sizeof *words);
     for (size_t i = 0; i < count; i++)
-        words[i] = redaction_word(r, wish->server[i], a);
-    wish->server = words;
+        words[i] = redaction_redact_word(r, wish->server_argv[i], a);
+    wish->server_argv = words;
 }
 
-static bool is_as_mcp_recorder(const struct record_args *args)
+static bool is_mcp_recorder_style(const struct record_args *args)
 {
     return args->remote.target || args->target_stdio;
 }
 
-/* With mcp-recorder's spelling comes what it does: a cassette of that name, which replaces an
+/* With mcp-recorder's options the output is a cassette of its default name, which replaces an
  * older one. */
-static struct record_wish wish_of(const struct record_args *args)
+static struct record_path_options requested_output(const struct record_args *args)
 {
-    struct record_wish wish = { .output = args->output,
-                                .name = args->name,
-                                .format = args->format,
-                                .force = args->force,
-                                .rotate = args->rotate > 0 };
+    struct record_path_options wish = { .output = args->output,
+                                        .name = args->name,
+                                        .format = args->format,
+                                        .force = args->force,
+                                        .rotate = args->rotate > 0 };
 
-    if (!is_as_mcp_recorder(args))
+    if (!is_mcp_recorder_style(args))
         return wish;
     wish.force = wish.make_folder = true;
     if (!wish.output)
@@ -257,52 +260,53 @@ static struct record_wish wish_of(const struct record_args *args)
     return wish;
 }
 
-/* Where secrets may stand: the server's address, or its command and environment. */
-static char *const *telling_words(const struct record_settings *how,
-                                  const struct server_env *env, struct arena *a)
+/* Returns the words that may contain secrets: the server's URL, or its command and
+ * environment. */
+static char *const *words_with_secrets(const struct record_settings *how,
+                                       const struct server_env *env, struct arena *a)
 {
     size_t count = 0, more = 0;
     char **words;
 
-    while (env->plain[more])
+    while (env->non_secret[more])
         more++;
-    words = arena_alloc(a, (how->server_count + more + 2) * sizeof *words);
-    if (!how->server)
-        words[count++] = (char *)(uintptr_t)how->url;
-    for (size_t i = 0; i < how->server_count; i++)
-        words[count++] = how->server[i];
+    words = arena_alloc(a, (how->server_argc + more + 2) * sizeof *words);
+    if (!how->server_argv)
+        words[count++] = (char *)(uintptr_t)how->server_url;
+    for (size_t i = 0; i < how->server_argc; i++)
+        words[count++] = how->server_argv[i];
     for (size_t i = 0; i < more; i++)
-        words[count++] = env->plain[i];
+        words[count++] = env->non_secret[i];
     words[count] = NULL;
     return words;
 }
 
-static int record_at(const struct app *app, struct record_place *place,
-                     const struct record_args *args, const struct record_settings *how,
-                     const struct record_http_settings *http, struct err *e)
+static int run_recording(const struct app *app, struct record_path *place,
+                         const struct record_args *args, const struct record_settings *how,
+                         const struct record_http_settings *http, struct err *e)
 {
-    struct record_front_settings front = { .at = http->at,
+    struct record_front_settings front = { .address = http->address,
                                            .listening = http->listening,
                                            .max_servers = (size_t)args->max_servers,
-                                           .seed = args->target_stdio != NULL };
+                                           .mcp_recorder_compat = args->target_stdio != NULL };
 
-    if (how->server)
+    if (how->server_argv)
         return http->listens ? record_front_run(app, place, how, &front, e)
-                             : record_session_run(app, place, how, e);
+                             : record_stdio_run(app, place, how, e);
     return http->listens ? record_http_run(app, place, how, http, e)
                          : record_bridge_run(app, place, how, http->server, e);
 }
 
-/* Whether --redact-defaults was asked for, on the command line or in the environment. */
+/* Returns whether --redact-defaults was given, on the command line or in the environment. */
 static bool wants_defaults(const struct app *app, const struct record_args *args,
                            const struct operands *in)
 {
     return args->redaction.defaults &&
-           (option_given(in, "redact-defaults") || app_env(app, "MCPREEL_REDACT_DEFAULTS"));
+           (option_is_given(in, "redact-defaults") || app_env(app, "MCPREEL_REDACT_DEFAULTS"));
 }
 
-/* mcp-recorder never changes requests, and says so. */
-static void warn_of_requests(const struct redaction *r)
+/* mcp-recorder never redacts requests; warns about it. */
+static void warn_unredacted_requests(const struct redaction *r)
 {
     uint64_t n = r->redactor.requests_kept;
     struct buf text;
@@ -310,86 +314,91 @@ static void warn_of_requests(const struct redaction *r)
     if (!n)
         return;
     buf_init(&text, 128);
-    amount_of(&text, n, "message of the client contains", "messages of the client contain");
-    log_say(&r->log, LOG_WARN,
-            "%s something to redact: with --target they are recorded unchanged (use --url or "
-            "'--' to redact them, or 'mcpreel redact')",
-            buf_z(&text));
+    units_write_count(&text, n, "message of the client contains",
+                      "messages of the client contain");
+    log_printf(
+        &r->log, LOG_WARN,
+        "%s something to redact: with --target they are recorded unchanged (use --url or "
+        "'--' to redact them, or 'mcpreel redact')",
+        buf_z(&text));
     buf_release(&text);
 }
 
-/* From here on nothing is said or written but through the redaction. */
-static int record_redacted(const struct app *app, const struct record_args *args,
-                           const struct operands *in, struct record_settings *how,
-                           const struct record_http_settings *http,
-                           const struct server_env *env, struct err *e)
+/* Records. Everything logged or written from here on passes the redaction. */
+static int record_with_redaction(const struct app *app, const struct record_args *args,
+                                 const struct operands *in, struct record_settings *how,
+                                 const struct record_http_settings *http,
+                                 const struct server_env *env, struct err *e)
 {
     char *on_host[] = { (char *)(uintptr_t)http->server->host, NULL };
-    struct record_wish wish = wish_of(args);
-    struct redaction_known known = { .values =
-                                         how->server ? &env->secrets : &http->server->secrets,
-                                     .explicit_rules = is_as_mcp_recorder(args),
+    struct record_path_options wish = requested_output(args);
+    struct redaction_known known = { .values = how->server_argv ? &env->secrets
+                                                                : &http->server->secrets,
+                                     .explicit_rules = is_mcp_recorder_style(args),
                                      .defaults = wants_defaults(app, args, in) };
-    struct record_place place = { 0 };
+    struct record_path place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
     struct arena a = { 0 };
     int code;
 
-    wish.server = how->server ? how->server : on_host;
-    known.server = telling_words(how, env, &a);
-    if (!redaction_init(&redaction, app, &args->redaction, &known, e)) {
+    wish.server_argv = how->server_argv ? how->server_argv : on_host;
+    known.words = words_with_secrets(how, env, &a);
+    if (!redact_options_init(&redaction, app, &args->redaction, &known, e)) {
         arena_release(&a);
         return app_exit_code(e);
     }
-    dumps_off();
+    process_self_disable_dumps();
     redacted.log = &redaction.log;
-    redaction.redactor.live = true;
+    redaction.redactor.stderr_in_pieces = true;
     how->redaction = &redaction;
-    name_without_secrets(&wish, &redaction, &a);
-    if (record_place_find(&place, &redacted, &wish, e) && check_place(in, &place, e)) {
-        redaction_for(&redaction, place.format);
-        code = record_at(&redacted, &place, args, how, http, e);
-        warn_of_requests(&redaction);
+    redact_names(&wish, &redaction, &a);
+    if (record_path_resolve(&place, &redacted, &wish, e) && check_path_options(in, &place, e)) {
+        redact_options_set_format(&redaction, place.format);
+        code = run_recording(&redacted, &place, args, how, http, e);
+        warn_unredacted_requests(&redaction);
     } else {
         code = app_exit_code(e);
     }
-    redaction_err(&redaction, e);
-    record_place_release(&place);
+    redaction_redact_err(&redaction, e);
+    record_path_release(&place);
     redaction_release(&redaction);
     arena_release(&a);
     return code;
 }
 
-static int record_from(const struct app *app, const struct record_args *args,
-                       const struct operands *in, struct record_http_settings *http,
-                       const struct server_env *env, struct err *e)
+static int check_and_record(const struct app *app, const struct record_args *args,
+                            const struct operands *in, struct record_http_settings *http,
+                            const struct server_env *env, struct err *e)
 {
     struct record_settings how = {
         .name = args->name,
         .tags = args->tags,
-        .rotate = args->rotate,
+        .rotate_bytes = args->rotate,
         .max_message = (size_t)args->max_message,
-        .url = http->server->shown,
-        .env = env->all,
+        .server_url = http->server->display_url,
+        .server_env = env->env,
         .flush_us = args->flush_us,
         .plain = args->plain,
         .strict = args->strict,
         .log_http = app->verbose && (args->remote.target || args->target_stdio),
     };
-    int usual = is_as_mcp_recorder(args) ? LISTENING_SEED_PORT : 0;
+    int usual = is_mcp_recorder_style(args) ? LISTEN_CONFIG_MCP_RECORDER_PORT : 0;
     bool has_command = in->server || args->upstream || args->target_stdio;
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
-    if (listening_choose(&args->listening, usual, &http->at, &http->listens, e) &&
-        check_one(args, http->server, has_command, e) && check_sides(in, http, e) &&
-        remote_may_lend(http->server, listening_is_open(http->listening, &http->at), e) &&
-        (how.url || find_server(&how, args, in, &a, e))) {
-        struct app_unheld unheld;
+    if (listen_config_resolve(&args->listening, usual, &http->address, &http->listens, e) &&
+        check_one_server(args, http->server, has_command, e) &&
+        check_unused_options(in, http, e) &&
+        remote_config_check_credentials(
+            http->server, listen_config_is_public(http->listening, &http->address), e) &&
+        (how.server_url || find_server(&how, args, in, &a, e))) {
+        struct app_queued_log unheld;
 
-        code = record_redacted(app_unheld_begin(&unheld, app), args, in, &how, http, env, e);
-        app_unheld_end(&unheld);
+        code = record_with_redaction(app_queued_log_begin(&unheld, app), args, in, &how, http,
+                                     env, e);
+        app_queued_log_end(&unheld);
     }
     arena_release(&a);
     return code;
@@ -399,20 +408,20 @@ static int record_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct record_args *args = options;
-    struct remote server = { 0 };
-    struct server_env env = { .all = NULL };
+    struct remote_config server = { 0 };
+    struct server_env env = { .env = NULL };
     struct record_http_settings http = { .listening = &args->listening,
                                          .server = &server,
                                          .keep_host = args->keep_host };
     int code;
 
-    if (check_sizes(args, e) && remote_read(&server, app, &args->remote, e) &&
+    if (check_sizes(args, e) && remote_config_read(&server, app, &args->remote, e) &&
         server_env_read(&env, app, &args->target_env, e))
-        code = record_from(app, args, in, &http, &env, e);
+        code = check_and_record(app, args, in, &http, &env, e);
     else
         code = app_exit_code(e);
     server_env_release(&env);
-    remote_release(&server);
+    remote_config_release(&server);
     return code;
 }
 

@@ -1,17 +1,17 @@
-/* cmd/cmd-redact.c - take secrets out of a recording that is there already. */
-#include "base/amount.h"
+/* cmd/cmd-redact.c - the redact command: removes secrets from an existing recording. */
 #include "base/file.h"
 #include "base/term.h"
-#include "cmd/commands.h"
-#include "cmd/inspect-file.h"
-#include "cmd/leaks.h"
-#include "cmd/pick-format.h"
-#include "cmd/redaction.h"
+#include "base/units.h"
+#include "cmd/check-secrets.h"
+#include "cmd/command.h"
+#include "cmd/format-option.h"
+#include "cmd/redact-options.h"
 #include "format/writer.h"
-#include "trace/join.h"
+#include "report/inspect-file.h"
+#include "trace/combine.h"
 #include "trace/loss.h"
 
-enum { REDACT_REPORT = 16 << 20 };
+enum { REDACT_REPORT_MAX = 16 << 20 };
 
 struct redact_args {
     const char *output;
@@ -25,48 +25,49 @@ static const struct option redact_options[] = {
       .name = "output",
       .arg = "OUT",
       .type = OPTION_PATH,
-      .at = offsetof(struct redact_args, output),
+      .offset = offsetof(struct redact_args, output),
       .help = "write to OUT; '-' is standard output" },
     { .name = "to",
       .arg = "FORMAT",
       .type = OPTION_CUSTOM,
-      .parse = pick_format_parse,
-      .at = offsetof(struct redact_args, to),
+      .parse = format_option_parse,
+      .offset = offsetof(struct redact_args, to),
       .help = "write FORMAT instead of that of FILE" },
     { .name = "force",
       .type = OPTION_FLAG,
-      .at = offsetof(struct redact_args, force),
+      .offset = offsetof(struct redact_args, force),
       .help = "replace OUT if it exists" },
     REDACTION_OPTIONS(struct redact_args, redaction),
     { 0 },
 };
 
-/* A file goes through join and the redactor into the writer, past what counts losses. */
-struct redacting {
-    struct sink sink;  /* what is read */
-    struct sink clean; /* what comes out of the redactor */
+/* Records pass from the file through combine and the redactor to the loss counter and the
+ * writer. */
+struct redact_job {
+    struct sink sink;          /* receives the records of the file */
+    struct sink redacted_sink; /* receives the output of the redactor */
     const struct app *app;
     const struct redact_args *args;
     struct inspect_file file;
-    const struct format *format; /* what is written; known with the first record */
-    struct join join;
+    const struct format *format; /* of the output; set with the first record */
+    struct combine combine;
     struct redaction redaction;
-    struct leaks leaks;
+    struct secret_findings findings;
     struct loss loss;
     struct writer writer;
-    bool open;
+    bool output_open;
 };
 
-static bool put_clean(struct sink *self, const struct record *rec, struct err *e)
+static bool write_redacted(struct sink *self, const struct record *rec, struct err *e)
 {
-    struct redacting *r =
-        (struct redacting *)((char *)self - offsetof(struct redacting, clean));
+    struct redact_job *r =
+        (struct redact_job *)((char *)self - offsetof(struct redact_job, redacted_sink));
 
     return r->loss.sink.put(&r->loss.sink, rec, e) &&
            r->writer.sink.put(&r->writer.sink, rec, e);
 }
 
-static bool choose_format(struct redacting *r, struct err *e)
+static bool choose_format(struct redact_job *r, struct err *e)
 {
     const struct format *own = format_by_name(str_z(r->file.format));
 
@@ -75,51 +76,52 @@ static bool choose_format(struct redacting *r, struct err *e)
         err_set(e, ERR_USAGE, "'%s' is only read", own->name);
         return err_hint(e, "say with --to FORMAT what to write; 'mcpreel formats' lists them");
     }
-    r->loss.had = own->keeps;
+    r->loss.source_keeps = own->keeps;
     r->loss.keeps = r->format->keeps;
-    r->loss.same = own == r->format;
-    join_from(&r->join, 0, own->keeps);
-    redaction_for(&r->redaction, r->format);
+    r->loss.same_format = own == r->format;
+    combine_select_input(&r->combine, 0, own->keeps);
+    redact_options_set_format(&r->redaction, r->format);
     return true;
 }
 
-static bool open_output(struct redacting *r, struct err *e)
+static bool open_output(struct redact_job *r, struct err *e)
 {
-    if (r->open)
+    if (r->output_open)
         return true;
-    r->open = choose_format(r, e) && writer_open_whole(&r->writer, r->app->sys, r->args->output,
-                                                       r->args->force, r->format, e);
-    return r->open;
+    r->output_open =
+        choose_format(r, e) &&
+        writer_open(&r->writer, r->app->sys, r->args->output, r->args->force, r->format, e);
+    return r->output_open;
 }
 
-static bool put_read(struct sink *self, const struct record *rec, struct err *e)
+static bool redact_record(struct sink *self, const struct record *rec, struct err *e)
 {
-    struct redacting *r = (struct redacting *)self;
+    struct redact_job *r = (struct redact_job *)self;
 
-    return open_output(r, e) && r->join.sink.put(&r->join.sink, rec, e);
+    return open_output(r, e) && r->combine.sink.put(&r->combine.sink, rec, e);
 }
 
-static bool pour(struct redacting *r, struct err *e)
+static bool redact_file(struct redact_job *r, struct err *e)
 {
-    struct app app = *r->app;
     struct stats stats;
     bool ok;
 
-    app.log = &r->redaction.log;
+    r->file.show_progress = app_shows_progress(r->app);
     stats_init(&stats);
-    ok = inspect_file_read(&app, &r->file, &stats, &r->sink, e) && open_output(r, e) &&
-         join_finish(&r->join, e) && redactor_finish(&r->redaction.redactor, e);
+    ok = inspect_file_read(&r->file, r->app->sys, &r->redaction.log, &stats, &r->sink, e) &&
+         open_output(r, e) && combine_finish(&r->combine, e) &&
+         redactor_finish(&r->redaction.redactor, e);
     stats_release(&stats);
     if (ok) {
-        r->open = false;
+        r->output_open = false;
         ok = writer_finish(&r->writer, e);
-    } else if (r->open) {
-        writer_abandon(&r->writer);
+    } else if (r->output_open) {
+        writer_abort(&r->writer);
     }
     return ok;
 }
 
-static void add_json(struct buf *to, const struct redacting *r)
+static void add_json(struct buf *to, const struct redact_job *r)
 {
     struct json_out o = json_out_to(to);
 
@@ -129,46 +131,47 @@ static void add_json(struct buf *to, const struct redacting *r)
     json_out_key_str(&o, STR("input"), str_z(r->file.path));
     json_out_key_str(&o, STR("output"), str_z(r->args->output));
     json_out_key_str(&o, STR("format"), str_z(r->format->name));
-    json_out_key_int(&o, STR("count"), (int64_t)r->leaks.count);
+    json_out_key_int(&o, STR("count"), (int64_t)r->findings.total);
     json_out_key(&o, STR("secrets"));
-    leaks_json(&o, &r->leaks);
+    secret_findings_add_json(&o, &r->findings);
     json_out_key(&o, STR("lost"));
-    loss_json(&o, &r->loss);
+    loss_write_json(&o, &r->loss);
     json_out_end_object(&o);
     buf_add_ch(to, '\n');
 }
 
-static void say_result(const struct redacting *r)
+static void log_result(const struct redact_job *r)
 {
     struct buf text;
 
-    buf_init(&text, REDACT_REPORT);
-    amount_of(&text, r->leaks.count, "secret", "secrets");
-    log_say(&r->redaction.log, LOG_INFO, "took %s out; wrote '%s' (%s)", buf_z(&text),
-            r->args->output, r->format->name);
+    buf_init(&text, REDACT_REPORT_MAX);
+    units_write_count(&text, r->findings.total, "secret", "secrets");
+    log_printf(&r->redaction.log, LOG_INFO, "took %s out; wrote '%s' (%s)", buf_z(&text),
+               r->args->output, r->format->name);
     buf_clear(&text);
-    if (loss_any(&r->loss)) {
-        loss_add(&text, &r->loss);
-        log_say(&r->redaction.log, LOG_INFO, "lost in '%s': %s", r->format->name, buf_z(&text));
+    if (loss_is_any(&r->loss)) {
+        loss_add_text(&text, &r->loss);
+        log_printf(&r->redaction.log, LOG_INFO, "lost in '%s': %s", r->format->name,
+                   buf_z(&text));
     }
     buf_release(&text);
 }
 
-/* Places go where data goes, unless the recording does. */
-static bool report(const struct redacting *r, struct err *e)
+/* Writes the findings to standard output, unless the recording goes there. */
+static bool write_report(const struct redact_job *r, struct err *e)
 {
     struct buf out;
     bool ok;
 
-    if (file_is_standard(r->args->output) || !r->app->json)
-        say_result(r);
-    if (file_is_standard(r->args->output))
+    if (file_is_stdio(r->args->output) || !r->app->json)
+        log_result(r);
+    if (file_is_stdio(r->args->output))
         return true;
-    buf_init(&out, REDACT_REPORT);
+    buf_init(&out, REDACT_REPORT_MAX);
     if (r->app->json)
         add_json(&out, r);
     else
-        leaks_add(&out, &r->leaks);
+        secret_findings_add_text(&out, &r->findings);
     ok = buf_ok(&out, e) && app_write(r->app, buf_str(&out), e);
     buf_release(&out);
     return ok;
@@ -177,11 +180,11 @@ static bool report(const struct redacting *r, struct err *e)
 static int redact_run(const struct app *app, const void *options, const struct operands *in,
                       struct err *e)
 {
-    struct redacting r = { .sink = { put_read },
-                           .clean = { put_clean },
-                           .app = app,
-                           .args = options,
-                           .file = { .path = in->at[0] } };
+    struct redact_job r = { .sink = { redact_record },
+                            .redacted_sink = { write_redacted },
+                            .app = app,
+                            .args = options,
+                            .file = { .path = in->at[0] } };
     bool ok;
 
     if (!r.args->output) {
@@ -189,18 +192,18 @@ static int redact_run(const struct app *app, const void *options, const struct o
         err_hint(e, "name one: mcpreel redact FILE -o OUT");
         return EXIT_USAGE;
     }
-    if (!redaction_init(&r.redaction, app, &r.args->redaction, NULL, e))
+    if (!redact_options_init(&r.redaction, app, &r.args->redaction, NULL, e))
         return EXIT_USAGE;
-    leaks_init(&r.leaks);
-    r.redaction.redactor.watch = &r.leaks.watch;
+    secret_findings_init(&r.findings);
+    r.redaction.redactor.observer = &r.findings.observer;
     loss_init(&r.loss, 0);
-    join_init(&r.join, 1, redaction_door(&r.redaction, &r.clean));
-    ok = pour(&r, e) && report(&r, e);
+    combine_init(&r.combine, 1, redaction_sink(&r.redaction, &r.redacted_sink));
+    ok = redact_file(&r, e) && write_report(&r, e);
     if (!ok)
-        redaction_err(&r.redaction, e);
-    join_release(&r.join);
+        redaction_redact_err(&r.redaction, e);
+    combine_release(&r.combine);
     loss_release(&r.loss);
-    leaks_release(&r.leaks);
+    secret_findings_release(&r.findings);
     redaction_release(&r.redaction);
     return ok ? EXIT_OK : app_exit_code(e);
 }

@@ -1,15 +1,18 @@
-/* cmd/cmd-replay.c - serve a recording as if the server were there. */
+/* cmd/cmd-replay.c - the replay command: serves a recording in place of its server. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/random.h"
-#include "base/words.h"
-#include "cmd/as-server.h"
-#include "cmd/commands.h"
-#include "engine/http-mock.h"
-#include "format/shelf-file.h"
+#include "base/shell-split.h"
+#include "cmd/command.h"
+#include "cmd/listen-options.h"
+#include "cmd/option.h"
+#include "cmd/remote-options.h"
+#include "format/message-file.h"
+#include "replay/http-replay.h"
+#include "runtime/run-server.h"
 
 enum { REPORT_MAX = 1 << 24 };
 
@@ -18,10 +21,10 @@ enum order { ORDER_ANY, ORDER_TOTAL };
 struct replay_args {
     const char *recording, *cassette, *upstream, *report;
     int match, on_unmatched, on_exhausted, order;
-    double pace;
+    double time_scale;
     bool strict_unused, fail_at_end, force, stdio;
-    struct listening_args listening;
-    struct remote_args remote;
+    struct listen_config listening;
+    struct remote_config_args remote;
 };
 
 static const struct option_choice match_choices[] = {
@@ -29,14 +32,14 @@ static const struct option_choice match_choices[] = {
     { .name = "sequential", .value = MATCH_SEQUENTIAL },
     { .name = "fuzzy", .value = MATCH_FUZZY },
     { .name = "strict", .value = MATCH_STRICT },
-    { .name = "method_params", .value = MATCH_BY_REQUEST, .also = true },
+    { .name = "method_params", .value = MATCH_BY_REQUEST, .is_alias = true },
     { 0 },
 };
 
 static const struct option_choice on_unmatched_choices[] = {
     { .name = "error", .value = ON_MISS_ERROR },
     { .name = "warn", .value = ON_MISS_WARN },
-    { .name = "passthrough", .value = ON_MISS_PASS },
+    { .name = "passthrough", .value = ON_MISS_PASSTHROUGH },
     { 0 },
 };
 
@@ -60,7 +63,7 @@ static const struct option_choice timing_choices[] = {
     { 0 },
 };
 
-/* A number as people write it: digits and a point, nothing else strtod() knows. */
+/* Parses digits and a point; rejects the other forms that strtod() accepts. */
 static bool parse_factor(const char *text, double *out)
 {
     char *end;
@@ -93,12 +96,12 @@ static bool parse_timing(void *field, const char *text, struct err *e)
 
 static const struct option replay_options[] = {
     { .name = "match",
-      .also = { "match-mode" },
+      .aliases = { "match-mode" },
       .arg = "MODE",
       .type = OPTION_CHOICE,
       .choices = match_choices,
-      .seed = true,
-      .at = offsetof(struct replay_args, match),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct replay_args, match),
       .help = "what a request without an equal recorded one gets; by-request if not given, "
               "sequential with -r" },
     { .name = "order",
@@ -106,7 +109,7 @@ static const struct option replay_options[] = {
       .type = OPTION_CHOICE,
       .choices = order_choices,
       .preset = "any",
-      .at = offsetof(struct replay_args, order),
+      .offset = offsetof(struct replay_args, order),
       .help = "total: requests must come exactly in recorded order; implies --match "
               "sequential" },
     { .name = "timing",
@@ -115,91 +118,92 @@ static const struct option replay_options[] = {
       .parse = parse_timing,
       .choices = timing_choices,
       .preset = "instant",
-      .seed = true,
-      .at = offsetof(struct replay_args, pace),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct replay_args, time_scale),
       .help = "answer at once, as slowly as recorded, or in N times that: scaled:N" },
     { .name = "on-unmatched",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
       .choices = on_unmatched_choices,
-      .seed = true,
-      .at = offsetof(struct replay_args, on_unmatched),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct replay_args, on_unmatched),
       .help = "a request that was not recorded: end with exit code 1, go on, or ask the real "
               "server; error if not given" },
     { .name = "on-exhausted",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
       .choices = on_exhausted_choices,
-      .at = offsetof(struct replay_args, on_exhausted),
+      .offset = offsetof(struct replay_args, on_exhausted),
       .help = "a call made more often than recorded: unmatched, the last answer again, or from "
               "the first again; error if not given, cycle where there are no sessions: in "
               "recordings of 2026-07-28, and over HTTP of servers that gave none out" },
     { .name = "upstream",
       .arg = "COMMAND",
       .type = OPTION_STRING,
-      .seed = true,
-      .at = offsetof(struct replay_args, upstream),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct replay_args, upstream),
       .help = "the server for --on-unmatched passthrough, instead of -- COMMAND" },
     { .name = "fail-at-end",
       .type = OPTION_FLAG,
-      .at = offsetof(struct replay_args, fail_at_end),
+      .offset = offsetof(struct replay_args, fail_at_end),
       .help = "go on after a request that was not recorded, and end with exit code 1" },
     { .name = "strict-unused",
       .type = OPTION_FLAG,
-      .at = offsetof(struct replay_args, strict_unused),
+      .offset = offsetof(struct replay_args, strict_unused),
       .help = "exit code 1 if a recorded request was never asked for" },
     { .name = "report",
       .arg = "FILE",
       .type = OPTION_PATH,
-      .at = offsetof(struct replay_args, report),
+      .offset = offsetof(struct replay_args, report),
       .help = "write how it went to FILE as JSON at the end" },
     { .name = "force",
       .type = OPTION_FLAG,
-      .at = offsetof(struct replay_args, force),
+      .offset = offsetof(struct replay_args, force),
       .help = "replace the report if it exists" },
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
       .type = OPTION_PATH,
-      .seed = true,
-      .at = offsetof(struct replay_args, recording),
+      .thoughtjack_env = true,
+      .offset = offsetof(struct replay_args, recording),
       .help = "the recording, instead of FILE" },
     { .name = "cassette",
       .arg = "FILE",
       .type = OPTION_PATH,
-      .at = offsetof(struct replay_args, cassette),
+      .offset = offsetof(struct replay_args, cassette),
       .help = "the recording, served as mcp-recorder does: over HTTP on port 5555, "
               "by-request, warn, its errors" },
     { .name = "stdio",
       .type = OPTION_FLAG,
-      .at = offsetof(struct replay_args, stdio),
+      .offset = offsetof(struct replay_args, stdio),
       .help = "the client is on standard input and output, also with --cassette" },
-    LISTENING_OPTIONS(struct replay_args, listening),
-    REMOTE_URL_OPTION(struct replay_args, remote,
-                      "the server for --on-unmatched passthrough is there; /mcp if it has no "
-                      "path"),
-    REMOTE_TARGET_OPTION(struct replay_args, remote, "the same, as mcp-recorder spells it"),
+    LISTEN_OPTIONS(struct replay_args, listening),
+    REMOTE_OPTIONS_URL(struct replay_args, remote,
+                       "the server for --on-unmatched passthrough is there; /mcp if it has no "
+                       "path"),
+    REMOTE_OPTIONS_TARGET(struct replay_args, remote, "the same, as mcp-recorder spells it"),
     REMOTE_OPTIONS(struct replay_args, remote),
     { 0 },
 };
 
-static void step(void *engine, const struct event *ev)
+static void step_replay(void *engine, const struct event *ev)
 {
-    mock_step(engine, ev);
+    replay_step(engine, ev);
 }
 
-static void step_http(void *engine, const struct event *ev)
+static void step_http_replay(void *engine, const struct event *ev)
 {
-    http_mock_step(engine, ev);
+    http_replay_step(engine, ev);
 }
 
-/* What the command line names wins over the environment; twice is once too often. */
+/* Chooses the recording: the command line wins over the environment; two on the command line
+ * are an error. */
 static const char *choose_path(const struct app *app, const struct replay_args *args,
                                const struct operands *in, struct err *e)
 {
     const char *option = args->recording, *operand = in->count ? in->at[0] : args->cassette;
 
-    if (option && operand && app_env_has(app, "recording", option))
+    if (option && operand && option_env_has(app->env, "recording", option))
         option = NULL;
     if (!option == !operand || (in->count && args->cassette)) {
         err_set(e, ERR_USAGE,
@@ -207,7 +211,7 @@ static const char *choose_path(const struct app *app, const struct replay_args *
         err_hint(e, "name one: mcpreel replay session.jsonl");
         return NULL;
     }
-    if (file_is_standard(option ? option : operand)) {
+    if (file_is_stdio(option ? option : operand)) {
         err_set(e, ERR_USAGE, "cannot read the recording from standard input");
         err_hint(e, "the client speaks there; name a file");
         return NULL;
@@ -215,10 +219,10 @@ static const char *choose_path(const struct app *app, const struct replay_args *
     return option ? option : operand;
 }
 
-/* The server behind the recording; there is one exactly if it can be needed. */
-static bool choose_server(const struct replay_args *args, const struct operands *in,
-                          bool needed, struct arena *a, struct as_server_upstream *server,
-                          struct err *e)
+/* Chooses the passthrough server; an error if there is one without need, or none with need. */
+static bool choose_upstream(const struct replay_args *args, const struct operands *in,
+                            bool needed, struct arena *a, struct run_server_upstream *server,
+                            struct err *e)
 {
     size_t count = in->server_count;
     char **words;
@@ -226,18 +230,18 @@ static bool choose_server(const struct replay_args *args, const struct operands 
     server->argv = in->server;
     if (in->server && args->upstream)
         return err_set(e, ERR_USAGE, "two servers: '--upstream' and what follows '--'");
-    if ((in->server || args->upstream) && server->where)
+    if ((in->server || args->upstream) && server->remote)
         return err_set(e, ERR_USAGE, "two servers: a URL and a command");
     if (args->upstream) {
-        if (!words_split(&words, &count, str_z(args->upstream), a, e))
+        if (!shell_split(&words, &count, str_z(args->upstream), a, e))
             return err_wrap(e, "cannot read the command of '--upstream'");
         server->argv = words;
     }
-    if (((server->argv && count) || server->where) && !needed) {
+    if (((server->argv && count) || server->remote) && !needed) {
         err_set(e, ERR_USAGE, "a server is given that nothing would be asked of");
         return err_hint(e, "add --on-unmatched passthrough, or leave it out");
     }
-    if (needed && (!server->argv || !count) && !server->where) {
+    if (needed && (!server->argv || !count) && !server->remote) {
         err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server to pass to");
         return err_hint(e, "say how to start it: mcpreel replay --on-unmatched passthrough "
                            "session.jsonl -- COMMAND ARGS…\nor where it is: --url URL");
@@ -245,9 +249,10 @@ static bool choose_server(const struct replay_args *args, const struct operands 
     return true;
 }
 
-/* `seed`: the recording is named as ThoughtJack does, which brings its default mode. */
-static bool choose_how(const struct replay_args *args, bool seed, struct mock_options *how,
-                       struct err *e)
+/* `seed`: the recording was given with --recording, as in ThoughtJack, which implies its
+ * default mode. */
+static bool choose_options(const struct replay_args *args, bool seed,
+                           struct replay_options *how, struct err *e)
 {
     bool recorder = args->cassette != NULL;
     int match = args->match, on_miss = args->on_unmatched;
@@ -256,22 +261,22 @@ static bool choose_how(const struct replay_args *args, bool seed, struct mock_op
         match = seed || args->order == ORDER_TOTAL ? MATCH_SEQUENTIAL : MATCH_BY_REQUEST;
     if (on_miss < 0)
         on_miss = recorder ? ON_MISS_WARN : ON_MISS_ERROR;
-    if (args->fail_at_end && on_miss == ON_MISS_PASS) {
+    if (args->fail_at_end && on_miss == ON_MISS_PASSTHROUGH) {
         err_set(e, ERR_USAGE, "--fail-at-end does not go with --on-unmatched passthrough");
         return err_hint(e, "with passthrough the server answers what was not recorded");
     }
     if (args->order == ORDER_TOTAL && match != MATCH_SEQUENTIAL)
         return err_set(e, ERR_USAGE, "--order total goes with --match sequential only");
-    *how = (struct mock_options){
+    *how = (struct replay_options){
         .match = { .mode = (enum match_mode)match,
-                   .total = args->order == ORDER_TOTAL,
+                   .total_order = args->order == ORDER_TOTAL,
                    .any_method = recorder && match == MATCH_SEQUENTIAL,
                    .rules = matcher_rules((enum match_mode)match, recorder) },
         .on_miss = (enum session_on_miss)on_miss,
         .fail_at_end = args->fail_at_end,
-        .pace = args->pace,
+        .pace = args->time_scale,
         .strict_unused = args->strict_unused,
-        .recorder = recorder,
+        .mcp_recorder_errors = recorder,
         .exhausted_given = args->on_exhausted >= 0 || recorder,
     };
     if (args->on_exhausted >= 0)
@@ -279,26 +284,26 @@ static bool choose_how(const struct replay_args *args, bool seed, struct mock_op
     return true;
 }
 
-struct replay {
-    const struct app *app; /* unheld */
-    const struct app *own; /* ours: the result is not talk, and is waited for */
+struct replay_command {
+    const struct app *app;      /* its log does not block */
+    const struct app *sync_app; /* its log blocks: for the result, which must not be lost */
     const struct replay_args *args;
-    struct mock_options how;
-    struct as_server_upstream server;
-    struct shelf_file shelf;
-    struct script script;
-    struct http_script http;
+    struct replay_options options;
+    struct run_server_upstream upstream;
+    struct message_file message_file;
+    struct index index;
+    struct http_index http_index;
     struct fuzzy fuzzy;
-    struct as_server_listen listen;
+    struct run_server_listen listen;
     bool over_http;
 };
 
-/* A recording on its way into the script, looked at for what the user should know. */
+/* Passes records on to the index; notes what the user should know about the file. */
 struct loading {
     struct sink sink;
     struct sink *to;
     uint64_t messages;
-    bool headed, closed;
+    bool has_header, has_footer;
 };
 
 static bool load_record(struct sink *self, const struct record *r, struct err *e)
@@ -306,28 +311,30 @@ static bool load_record(struct sink *self, const struct record *r, struct err *e
     struct loading *l = (struct loading *)self;
 
     l->messages += r->kind == RECORD_MESSAGE;
-    l->headed = l->headed || r->kind == RECORD_HEADER;
-    l->closed = l->closed || r->kind == RECORD_FOOTER;
+    l->has_header = l->has_header || r->kind == RECORD_HEADER;
+    l->has_footer = l->has_footer || r->kind == RECORD_FOOTER;
     return l->to->put(l->to, r, e);
 }
 
-static bool load(struct replay *r, const char *path, struct err *e)
+static bool load_recording(struct replay_command *r, const char *path, struct err *e)
 {
-    struct loading l = { .sink = { load_record }, .to = &r->http.sink };
+    struct loading l = { .sink = { load_record }, .to = &r->http_index.sink };
     const struct app *app = r->app;
 
-    if (!shelf_file_pour(&r->shelf, &l.sink, e))
+    if (!message_file_read_all(&r->message_file, &l.sink, e))
         return false;
-    script_finish(&r->script);
-    http_script_finish(&r->http);
+    index_finish(&r->index);
+    http_index_finish(&r->http_index);
     if (!l.messages)
-        log_say(app->log, LOG_WARN, "'%s' has no messages; no request can be answered", path);
-    if (l.headed && !l.closed && reader_format(r->shelf.reader) == &recording_format)
-        log_say(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
-                path);
-    log_say(app->log, LOG_DEBUG, "'%s': %llu message%s, %zu session%s", path,
-            (unsigned long long)l.messages, l.messages == 1 ? "" : "s", r->script.session_count,
-            r->script.session_count == 1 ? "" : "s");
+        log_printf(app->log, LOG_WARN, "'%s' has no messages; no request can be answered",
+                   path);
+    if (l.has_header && !l.has_footer &&
+        reader_format(r->message_file.reader) == &recording_format)
+        log_printf(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
+                   path);
+    log_printf(app->log, LOG_DEBUG, "'%s': %llu message%s, %zu session%s", path,
+               (unsigned long long)l.messages, l.messages == 1 ? "" : "s",
+               r->index.session_count, r->index.session_count == 1 ? "" : "s");
     return true;
 }
 
@@ -344,106 +351,111 @@ static bool write_report(const struct app *app, const struct replay_args *args, 
     return file_close(&f, e) && ok;
 }
 
-/* Standard output is data, but for a client that is there. */
-static bool show_result(const struct replay *r, struct str text, struct err *e)
+/* Writes the result to standard output, or to the log if a client is on standard output. */
+static bool write_result(const struct replay_command *r, struct str text, struct err *e)
 {
     if (r->over_http)
-        return app_write(r->own, text, e);
-    r->own->log->put(r->own->log->to, text);
+        return app_write(r->sync_app, text, e);
+    r->sync_app->log->write(r->sync_app->log->arg, text);
     return true;
 }
 
-/* To the file if one is named, and said if data is to be JSON. */
-static int tell_result(const struct replay *r, const struct mock *mock, int code, struct err *e)
+/* Writes the report: to the file of --report, and with --json to the user. */
+static int report_result(const struct replay_command *r, const struct replay *mock, int code,
+                         struct err *e)
 {
     struct buf text;
 
-    if (!r->own->json && !r->args->report)
+    if (!r->sync_app->json && !r->args->report)
         return code;
     buf_init(&text, REPORT_MAX);
-    mock_report(mock, &text);
+    replay_write_report(mock, &text);
     buf_add_ch(&text, '\n');
-    if ((r->own->json && !show_result(r, buf_str(&text), e)) ||
-        (r->args->report && !write_report(r->own, r->args, buf_str(&text), e)))
+    if ((r->sync_app->json && !write_result(r, buf_str(&text), e)) ||
+        (r->args->report && !write_report(r->sync_app, r->args, buf_str(&text), e)))
         code = app_exit_code(e);
     buf_release(&text);
     return code;
 }
 
-static struct fuzzy *fuzzy_of(struct replay *r)
+static struct fuzzy *fuzzy_of(struct replay_command *r)
 {
-    return r->how.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL;
+    return r->options.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL;
 }
 
-/* Runs the server; what it says of how it went is the mock's. */
-static int run(struct replay *r, struct as_server *server, struct mock *mock, struct err *e)
+/* Runs the server, then reports the result. */
+static int run_server(struct replay_command *r, struct run_server *server, struct replay *mock,
+                      struct err *e)
 {
-    int code = as_server_run(server, e);
+    int code = run_server_run(server, e);
 
-    mock->exit_code = code; /* which need not be the engine's */
+    mock->exit_code = code; /* may differ from the engine's */
     if (mock->finished)
-        code = tell_result(r, mock, code, e);
+        code = report_result(r, mock, code, e);
     return code;
 }
 
-static int serve_stdio(struct replay *r, struct err *e)
+static int serve_stdio(struct replay_command *r, struct err *e)
 {
-    struct as_server server;
-    struct mock mock;
+    struct run_server server;
+    struct replay mock;
     int code;
 
-    as_server_init(&server, r->app, step, &mock, &r->server, NULL);
-    mock_init(&mock, &r->script, fuzzy_of(r), &r->how, &server.drive.actions);
-    code = run(r, &server, &mock, e);
-    mock_release(&mock);
+    run_server_init(&server, r->app, step_replay, &mock, &r->upstream, NULL);
+    replay_init(&mock, &r->index, fuzzy_of(r), &r->options, &server.driver.actions);
+    code = run_server(r, &server, &mock, e);
+    replay_release(&mock);
     return code;
 }
 
-static int serve_http(struct replay *r, struct err *e)
+static int serve_http(struct replay_command *r, struct err *e)
 {
-    struct http_mock_options how = { .mock = r->how, .random = random_bytes };
-    struct as_server server;
-    struct http_mock mock;
+    struct http_replay_options how = { .replay = r->options, .random = random_bytes };
+    struct run_server server;
+    struct http_replay mock;
     int code;
 
-    r->listen.path = http_script_path(&r->http);
-    as_server_init(&server, r->app, step_http, &mock, &r->server, &r->listen);
-    http_mock_init(&mock, &r->script, &r->http, fuzzy_of(r), &how, &server.drive.actions);
-    code = run(r, &server, &mock.mock, e);
-    if (mock.mock.host.over) /* which nobody expects of a server */
-        log_say(r->app->log, LOG_INFO,
-                "stopped at the first unmatched request; --fail-at-end or --on-unmatched warn "
-                "go on");
-    http_mock_release(&mock);
+    r->listen.path = http_index_sse_path(&r->http_index);
+    run_server_init(&server, r->app, step_http_replay, &mock, &r->upstream, &r->listen);
+    http_replay_init(&mock, &r->index, &r->http_index, fuzzy_of(r), &how,
+                     &server.driver.actions);
+    code = run_server(r, &server, &mock.replay, e);
+    if (mock.replay.shared.must_end) /* a user does not expect a server to stop */
+        log_printf(
+            r->app->log, LOG_INFO,
+            "stopped at the first unmatched request; --fail-at-end or --on-unmatched warn "
+            "go on");
+    http_replay_release(&mock);
     return code;
 }
 
-static int load_and_serve(struct replay *r, const char *path, struct err *e)
+static int load_and_serve(struct replay_command *r, const char *path, struct err *e)
 {
     const char *tmp = app_env(r->app, "TMPDIR");
     int code;
 
-    if (!shelf_file_open(&r->shelf, r->app->sys, path, tmp ? tmp : "/tmp", r->app->log, e)) {
-        shelf_file_close(&r->shelf);
+    if (!message_file_open(&r->message_file, r->app->sys, path, tmp ? tmp : "/tmp", r->app->log,
+                           e)) {
+        message_file_close(&r->message_file);
         return app_exit_code(e);
     }
-    fuzzy_init(&r->fuzzy, &r->script);
-    script_init(&r->script, &r->shelf.shelf, &r->how.match.rules,
-                fuzzy_of(r) ? &r->fuzzy.reader : NULL);
-    http_script_init(&r->http, &r->script.sink, &r->shelf.shelf);
-    if (!load(r, path, e))
+    fuzzy_init(&r->fuzzy, &r->index);
+    index_init(&r->index, &r->message_file.store, &r->options.match.rules,
+               fuzzy_of(r) ? &r->fuzzy.observer : NULL);
+    http_index_init(&r->http_index, &r->index.sink, &r->message_file.store);
+    if (!load_recording(r, path, e))
         code = app_exit_code(e);
     else
         code = r->over_http ? serve_http(r, e) : serve_stdio(r, e);
-    http_script_release(&r->http);
-    script_release(&r->script);
+    http_index_release(&r->http_index);
+    index_release(&r->index);
     fuzzy_release(&r->fuzzy);
-    shelf_file_close(&r->shelf);
+    message_file_close(&r->message_file);
     return code;
 }
 
-/* Before anything is answered: a session whose report has no place is not begun, and a
- * recording is not what a report replaces. */
+/* Checks before the session that the report can be written, and that it does not replace the
+ * recording. */
 static bool check_report(const struct app *app, const struct replay_args *args,
                          const char *path, struct err *e)
 {
@@ -451,58 +463,58 @@ static bool check_report(const struct app *app, const struct replay_args *args,
         return true;
     if (str_eq(str_z(args->report), str_z(path)))
         return err_set(e, ERR_USAGE, "the report cannot go to '%s': it is the recording", path);
-    return file_may_create(app->sys, args->report, args->force, e);
+    return file_can_create(app->sys, args->report, args->force, e);
 }
 
-/* On HTTP or not. With mcp-recorder's spelling comes its port. */
-static bool choose_side(struct replay *r, struct err *e)
+/* Chooses stdio or HTTP; with --cassette HTTP on mcp-recorder's port. */
+static bool choose_transport(struct replay_command *r, struct err *e)
 {
     const struct replay_args *args = r->args;
-    int usual = args->cassette && !args->stdio ? LISTENING_SEED_PORT : 0;
+    int usual = args->cassette && !args->stdio ? LISTEN_CONFIG_MCP_RECORDER_PORT : 0;
 
-    if (!listening_choose(&args->listening, usual, &r->listen.at, &r->over_http, e))
+    if (!listen_config_resolve(&args->listening, usual, &r->listen.address, &r->over_http, e))
         return false;
     if (r->over_http && args->stdio)
         return err_set(e, ERR_USAGE, "the client is either on '--stdio' or on '--listen'");
     return true;
 }
 
-/* What was said of a report, clients or a server that there are none of. */
-static bool check_idle(const struct replay *r, const struct operands *in,
-                       const struct remote *remote, struct err *e)
+/* Rejects options about a report, HTTP clients or a server that this session does not have. */
+static bool check_unused_options(const struct replay_command *r, const struct operands *in,
+                                 const struct remote_config *remote, struct err *e)
 {
-    const struct option_idle rows[] = {
+    const struct option_unused rows[] = {
         { "force", "'--report'", !r->args->report },
-        REMOTE_IDLE(remote),
-        LISTENING_IDLE(r->over_http, &r->listen.at),
+        REMOTE_OPTIONS_UNUSED(remote),
+        LISTEN_OPTIONS_UNUSED(r->over_http, &r->listen.address),
         { 0 },
     };
 
-    return option_refuse_idle(in, rows, e);
+    return option_reject_unused(in, rows, e);
 }
 
-/* Which server, if any, and whether it is needed. */
-static int replay_with(struct replay *r, const char *path, const struct operands *in,
-                       struct err *e)
+/* Checks the options about the server, then replays. */
+static int check_and_replay(struct replay_command *r, const char *path,
+                            const struct operands *in, struct err *e)
 {
-    bool needed = r->how.on_miss == ON_MISS_PASS;
-    struct remote remote = { 0 };
+    bool needed = r->options.on_miss == ON_MISS_PASSTHROUGH;
+    struct remote_config remote = { 0 };
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
-    if (!remote_read(&remote, r->app, &r->args->remote, e)) {
+    if (!remote_config_read(&remote, r->app, &r->args->remote, e)) {
         code = app_exit_code(e);
     } else {
-        r->server.where = remote.url ? &remote : NULL;
-        r->how.far = remote.url != NULL;
-        if (check_idle(r, in, &remote, e) &&
-            choose_server(r->args, in, needed, &a, &r->server, e) &&
+        r->upstream.remote = remote.url ? &remote : NULL;
+        r->options.is_remote = remote.url != NULL;
+        if (check_unused_options(r, in, &remote, e) &&
+            choose_upstream(r->args, in, needed, &a, &r->upstream, e) &&
             (!r->over_http ||
-             remote_may_lend(&remote, listening_is_open(&r->args->listening, &r->listen.at),
-                             e)))
+             remote_config_check_credentials(
+                 &remote, listen_config_is_public(&r->args->listening, &r->listen.address), e)))
             code = load_and_serve(r, path, e);
     }
-    remote_release(&remote);
+    remote_config_release(&remote);
     arena_release(&a);
     return code;
 }
@@ -511,18 +523,18 @@ static int replay_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct replay_args *args = options;
-    struct app_unheld unheld;
-    struct replay r = { .app = app_unheld_begin(&unheld, app),
-                        .own = app,
-                        .args = args,
-                        .listen = { .args = &args->listening } };
+    struct app_queued_log unheld;
+    struct replay_command r = { .app = app_queued_log_begin(&unheld, app),
+                                .sync_app = app,
+                                .args = args,
+                                .listen = { .args = &args->listening } };
     const char *path = choose_path(app, args, in, e);
     int code = EXIT_USAGE;
 
     if (path && check_report(app, args, path, e) &&
-        choose_how(args, path == args->recording, &r.how, e) && choose_side(&r, e))
-        code = replay_with(&r, path, in, e);
-    app_unheld_end(&unheld);
+        choose_options(args, path == args->recording, &r.options, e) && choose_transport(&r, e))
+        code = check_and_replay(&r, path, in, e);
+    app_queued_log_end(&unheld);
     return code;
 }
 

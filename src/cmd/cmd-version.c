@@ -1,5 +1,6 @@
+/* cmd/cmd-version.c - prints the version and the build. */
 #include "base/buf.h"
-#include "cmd/commands.h"
+#include "cmd/command.h"
 #include "json/write.h"
 
 enum { VERSION_MAX = 4096 };

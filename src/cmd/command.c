@@ -1,10 +1,16 @@
 #include "cmd/command.h"
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "cmd/option-value.h"
 
-/* Verbs that other tools use, and the command here that comes closest. A row without effect
- * once a command has that name. */
+const struct command *const command_table[] = {
+    &cmd_record,     &cmd_replay, &cmd_inspect, &cmd_show,    &cmd_list,
+    &cmd_convert,    &cmd_check,  &cmd_redact,  &cmd_formats, &cmd_demo,
+    &cmd_completion, &cmd_help,   &cmd_version, NULL,
+};
+
+/* Verbs of other tools, and the command here that is closest. A row has no effect if a
+ * command has that name. */
 static const struct {
     const char *verb, *command;
 } other_verbs[] = {
@@ -41,17 +47,17 @@ const char *command_alias(const struct command *const *commands, const char *nam
     return NULL;
 }
 
-/* The name of the command to suggest for an unknown one; NULL if none comes close. */
-static const char *suggest(const struct command *const *commands, const char *name)
+/* Returns the command to suggest for an unknown one; NULL if none is close. */
+static const char *suggest_command(const struct command *const *commands, const char *name)
 {
-    struct nearest near = nearest_to(str_z(name));
+    struct suggest near = suggest_for(str_z(name));
     const char *alias = command_alias(commands, name);
 
     if (alias)
         return alias;
     for (; *commands; commands++)
         if (!(*commands)->hidden)
-            nearest_try(&near, (*commands)->name);
+            suggest_try(&near, (*commands)->name);
     return near.best;
 }
 
@@ -59,14 +65,14 @@ const struct command *command_find(const struct command *const *commands, const 
                                    struct err *e)
 {
     const struct command *found = find_exact(commands, name);
-    const char *other = found ? NULL : suggest(commands, name);
+    const char *other = found ? NULL : suggest_command(commands, name);
 
     if (found)
         return found;
     err_set(e, ERR_USAGE, "unknown command '%s'", name);
     if (other)
         err_hint(e, "did you mean '%s'?", other);
-    option_point_to_help(e, NULL);
+    option_hint_help(e, NULL);
     return NULL;
 }
 
@@ -79,21 +85,21 @@ static bool check_count(const struct command *c, const struct operands *in, stru
 {
     if (in->count < (size_t)c->min) {
         err_set(e, ERR_USAGE, "missing %s for '%s'", c->operand, c->name);
-        return option_point_to_help(e, c->name);
+        return option_hint_help(e, c->name);
     }
     if (c->max == COMMAND_ANY || in->count <= (size_t)c->max)
         return true;
     err_set(e, ERR_USAGE, "unexpected '%s' for '%s'", in->at[c->max], c->name);
     if (c->server && !in->server)
         err_hint(e, "the command of a server follows '--'");
-    return option_point_to_help(e, c->name);
+    return option_hint_help(e, c->name);
 }
 
 static bool check_words(const struct command *c, const struct operands *in, struct err *e)
 {
     for (size_t i = 0; c->takes == COMMAND_WORDS && i < in->count; i++)
         if (!option_value_choose(c->words, in->at[i], &(int){ 0 }, e))
-            return option_point_to_help(e, c->name);
+            return option_hint_help(e, c->name);
     return true;
 }
 
@@ -105,7 +111,7 @@ static bool check_server(const struct command *c, const struct operands *in, str
         err_set(e, ERR_USAGE, "'%s' starts no server, so '--' has no meaning", c->name);
     else
         err_set(e, ERR_USAGE, "the command of the server is missing after '--'");
-    return option_point_to_help(e, c->name);
+    return option_hint_help(e, c->name);
 }
 
 bool command_check(const struct command *c, const struct operands *in, struct err *e)

@@ -1,9 +1,10 @@
+/* cmd/complete-bash.c - writes the completion script for bash from the option tables. */
 #include "cmd/complete.h"
-#include "cmd/globals.h"
-#include "cmd/topic.h"
+#include "cmd/global-options.h"
+#include "cmd/help-topics.h"
 
-/* "--color=always" arrives as three words, because '=' breaks words in bash; so
- * the option may stand two words before the one to complete. */
+/* bash splits "--color=always" into three words, so the option may be two words before the
+ * one to complete. */
 static const char head[] =
     "# bash completion for mcpreel, written by 'mcpreel completion bash'\n"
     "\n"
@@ -60,7 +61,7 @@ static const char tail[] = "    esac\n"
                            "\n"
                            "complete -F _mcpreel mcpreel\n";
 
-/* A pattern for "$command $prev"; the command NULL means any. */
+/* Adds a pattern for "$command $prev"; NULL is any command. */
 static void add_pattern(struct buf *to, const char *command, const char *dashes,
                         const char *name)
 {
@@ -79,19 +80,19 @@ static void add_choices(struct buf *to, const struct option_choice *choices)
 
     buf_add_ch(to, '\'');
     for (; choices->name; choices++)
-        if (!choices->also) {
+        if (!choices->is_alias) {
             buf_printf(to, "%s%s", first ? "" : " ", choices->name);
             first = false;
         }
     buf_add_ch(to, '\'');
 }
 
-/* What to offer after an option that wants a value. */
+/* Adds what to offer after an option that takes a value. */
 static void add_value(struct buf *to, const char *command, const struct option *o)
 {
     add_pattern(to, command, "--", o->name);
-    for (size_t i = 0; i < OPTION_ALSO && o->also[i]; i++)
-        add_pattern(to, command, "--", o->also[i]);
+    for (size_t i = 0; i < OPTION_ALIASES && o->aliases[i]; i++)
+        add_pattern(to, command, "--", o->aliases[i]);
     if (o->key)
         add_pattern(to, command, "-", (char[]){ o->key, '\0' });
     buf_add(to, STR(")\n"));
@@ -111,7 +112,7 @@ static void add_values(struct buf *to, const struct app *app)
         for (const struct option *o = (*c)->options; o && o->name; o++)
             if (option_takes_value(o) && !(*c)->hidden && !o->hidden)
                 add_value(to, (*c)->name, o);
-    for (const struct option *o = globals_options; o->name; o++)
+    for (const struct option *o = global_options_table; o->name; o++)
         if (option_takes_value(o))
             add_value(to, NULL, o);
 }
@@ -120,7 +121,7 @@ static void add_option_words(struct buf *to, const struct option *rows,
                              const struct option *over)
 {
     for (const struct option *o = rows; o && o->name; o++) {
-        if (!option_shown(o, over))
+        if (!option_is_shown(o, over))
             continue;
         if (o->key)
             buf_printf(to, "-%c ", o->key);
@@ -135,7 +136,7 @@ static void add_names(struct buf *to, const struct app *app, bool topics)
     for (const struct command *const *c = app->commands; *c; c++)
         if (!(*c)->hidden)
             buf_printf(to, "%s ", (*c)->name);
-    for (const struct topic *t = topic_list; topics && t->name; t++)
+    for (const struct help_topic *t = help_topics; topics && t->name; t++)
         buf_printf(to, "%s ", t->name);
 }
 
@@ -163,15 +164,15 @@ static void add_command(struct buf *to, const struct app *app, const struct comm
         return;
     buf_printf(to, "    \"%s -\"*) _mcpreel_words '", c->name);
     add_option_words(to, c->options, NULL);
-    add_option_words(to, globals_options, c->options);
+    add_option_words(to, global_options_table, c->options);
     buf_add(to, STR("' ;;\n"));
     add_operands(to, app, c);
 }
 
-/* The words between which the name of the command is looked for. */
-static void add_skips(struct buf *to)
+/* Skips global options and their values when the command is searched for. */
+static void add_value_skips(struct buf *to)
 {
-    for (const struct option *o = globals_options; o->name; o++)
+    for (const struct option *o = global_options_table; o->name; o++)
         if (option_takes_value(o))
             buf_printf(to,
                        "        --%s)\n"
@@ -184,14 +185,14 @@ static void add_skips(struct buf *to)
 void complete_bash(struct buf *to, const struct app *app)
 {
     buf_add(to, STR(head));
-    add_skips(to);
+    add_value_skips(to);
     buf_add(to, STR(after_words));
     add_values(to, app);
     buf_add(to, STR(after_values));
     for (const struct command *const *c = app->commands; *c; c++)
         add_command(to, app, *c);
     buf_add(to, STR("    \" -\"*) _mcpreel_words '"));
-    add_option_words(to, globals_options, NULL);
+    add_option_words(to, global_options_table, NULL);
     buf_add(to, STR("' ;;\n    \" \"*) _mcpreel_words '"));
     add_names(to, app, false);
     buf_add(to, STR("' ;;\n"));

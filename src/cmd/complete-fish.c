@@ -1,8 +1,9 @@
+/* cmd/complete-fish.c - writes the completion script for fish from the option tables. */
 #include "cmd/complete.h"
-#include "cmd/globals.h"
-#include "cmd/topic.h"
+#include "cmd/global-options.h"
+#include "cmd/help-topics.h"
 
-/* The functions that find out where on the line we are. */
+/* Functions that find the position on the command line. */
 static const char head[] =
     "# fish completion for mcpreel, written by 'mcpreel completion fish'\n"
     "\n"
@@ -63,7 +64,7 @@ static void add_choices(struct buf *to, const struct option_choice *choices)
 
     buf_add(to, STR(" -a '"));
     for (; choices->name; choices++)
-        if (!choices->also) {
+        if (!choices->is_alias) {
             buf_printf(to, "%s%s", first ? "" : " ", choices->name);
             first = false;
         }
@@ -93,7 +94,7 @@ static void add_options(struct buf *to, const char *command, const struct option
                         const struct option *over)
 {
     for (const struct option *o = rows; o && o->name; o++)
-        if (option_shown(o, over))
+        if (option_is_shown(o, over))
             add_option(to, command, o);
 }
 
@@ -118,7 +119,7 @@ static void add_operands(struct buf *to, const struct app *app, const struct com
         return;
     if (c->takes == COMMAND_NAMES) {
         add_commands(to, app, c->name);
-        for (const struct topic *t = topic_list; t->name; t++)
+        for (const struct help_topic *t = help_topics; t->name; t++)
             add_name(to, c->name, t->name, t->summary);
         return;
     }
@@ -130,11 +131,11 @@ static void add_operands(struct buf *to, const struct app *app, const struct com
     buf_add_ch(to, '\n');
 }
 
-/* The options whose value must not be taken for the command. */
-static void add_valued(struct buf *to)
+/* Adds the options whose value must not be taken for the command. */
+static void add_value_options(struct buf *to)
 {
     buf_add(to, STR("\nset -g __mcpreel_valued"));
-    for (const struct option *o = globals_options; o->name; o++)
+    for (const struct option *o = global_options_table; o->name; o++)
         if (option_takes_value(o))
             buf_printf(to, " --%s", o->name);
     buf_add(to, STR("\n\n"));
@@ -143,14 +144,14 @@ static void add_valued(struct buf *to)
 void complete_fish(struct buf *to, const struct app *app)
 {
     buf_add(to, STR(head));
-    add_valued(to);
+    add_value_options(to);
     add_commands(to, app, "");
-    add_options(to, "", globals_options, NULL);
+    add_options(to, "", global_options_table, NULL);
     for (const struct command *const *c = app->commands; *c; c++) {
         if ((*c)->hidden)
             continue;
         add_operands(to, app, *c);
         add_options(to, (*c)->name, (*c)->options, NULL);
-        add_options(to, (*c)->name, globals_options, (*c)->options);
+        add_options(to, (*c)->name, global_options_table, (*c)->options);
     }
 }

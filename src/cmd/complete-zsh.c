@@ -1,9 +1,10 @@
+/* cmd/complete-zsh.c - writes the completion script for zsh from the option tables. */
 #include "cmd/complete.h"
-#include "cmd/globals.h"
-#include "cmd/topic.h"
+#include "cmd/global-options.h"
+#include "cmd/help-topics.h"
 
-/* Inside a single-quoted spec of _arguments: a quote ends the string for a moment,
- * colons and brackets would end the part of the spec they stand in. */
+/* Escapes text for a single-quoted spec of _arguments: quotes would end the string, colons
+ * and brackets a part of the spec. */
 static void add_quoted(struct buf *to, const char *text)
 {
     for (; *text; text++) {
@@ -23,7 +24,7 @@ static void add_choices(struct buf *to, const struct option_choice *choices)
 
     buf_add_ch(to, '(');
     for (; choices->name; choices++)
-        if (!choices->also) {
+        if (!choices->is_alias) {
             buf_add(to, first ? STR_NONE : STR(" "));
             add_quoted(to, choices->name);
             first = false;
@@ -31,18 +32,18 @@ static void add_choices(struct buf *to, const struct option_choice *choices)
     buf_add_ch(to, ')');
 }
 
-static bool repeats(const struct option *o)
+static bool is_repeatable(const struct option *o)
 {
     return o->type == OPTION_COUNT || o->type == OPTION_LIST;
 }
 
-/* One spec: '(-o --output)'{-o+,--output=}'[help]:FILE:_files'. */
+/* Adds a spec such as '(-o --output)'{-o+,--output=}'[help]:FILE:_files'. */
 static void add_option(struct buf *to, const struct option *o)
 {
     bool value = option_takes_value(o);
 
     buf_add(to, STR("        "));
-    if (repeats(o))
+    if (is_repeatable(o))
         buf_add(to, STR("'*'"));
     else if (o->key)
         buf_printf(to, "'(-%c --%s)'", o->key, o->name);
@@ -75,7 +76,7 @@ static void add_option(struct buf *to, const struct option *o)
 static void add_options(struct buf *to, const struct option *rows, const struct option *over)
 {
     for (const struct option *o = rows; o && o->name; o++)
-        if (option_shown(o, over))
+        if (option_is_shown(o, over))
             add_option(to, o);
 }
 
@@ -107,14 +108,14 @@ static void add_described(struct buf *to, const char *name, const char *summary)
     buf_add(to, STR("'\n"));
 }
 
-/* A function that offers the commands, and the topics too if asked to. */
+/* Adds a function that offers the commands, and with `topics` the help topics. */
 static void add_names(struct buf *to, const struct app *app, const char *function, bool topics)
 {
     buf_printf(to, "%s()\n{\n    local -a names=(\n", function);
     for (const struct command *const *c = app->commands; *c; c++)
         if (!(*c)->hidden)
             add_described(to, (*c)->name, (*c)->summary);
-    for (const struct topic *t = topic_list; topics && t->name; t++)
+    for (const struct help_topic *t = help_topics; topics && t->name; t++)
         add_described(to, t->name, t->summary);
     buf_add(to, STR("    )\n    _describe -t commands 'mcpreel command' names\n}\n\n"));
 }
@@ -123,7 +124,7 @@ static void add_command(struct buf *to, const struct command *c)
 {
     buf_printf(to, "_mcpreel-%s()\n{\n    _arguments -s -S : \\\n", c->name);
     add_options(to, c->options, NULL);
-    add_options(to, globals_options, c->options);
+    add_options(to, global_options_table, c->options);
     add_operands(to, c);
     buf_add(to, STR("}\n\n"));
 }
@@ -149,7 +150,7 @@ void complete_zsh(struct buf *to, const struct app *app)
                     "        return\n"
                     "    fi\n"
                     "    _arguments -s -S -C : \\\n"));
-    add_options(to, globals_options, NULL);
+    add_options(to, global_options_table, NULL);
     buf_add(to, STR("        '1: :_mcpreel_commands' \\\n"
                     "        '*:: :->rest' && return\n"
                     "    [[ $state == rest ]] || return\n"

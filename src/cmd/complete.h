@@ -1,8 +1,7 @@
-/* cmd/complete.h - completion scripts, made from the tables.
+/* cmd/complete.h - writes completion scripts from the tables of commands and options.
  *
- * The scripts are static: pressing TAB never starts mcpreel. They know commands,
- * options, choices and where a file name is meant, and leave what follows "--" to
- * the completion of that command. */
+ * The scripts are static: pressing TAB never starts mcpreel. They complete commands, options,
+ * choices and file names, and leave the words after "--" to the completion of that command. */
 #ifndef CMD_COMPLETE_H
 #define CMD_COMPLETE_H
 

@@ -2,21 +2,22 @@
 
 #include "base/buf.h"
 #include "base/term.h"
-#include "cmd/globals.h"
-#include "cmd/prose.h"
-#include "cmd/redaction.h"
-#include "cmd/usage.h"
+#include "base/text-wrap.h"
+#include "cmd/global-options.h"
+#include "cmd/help-text.h"
+#include "cmd/redact-options.h"
+#include "runtime/app.h"
 #include "json/write.h"
 
-enum { COLUMNS_MOST = 10000 };
+enum { COLUMNS_MAX = 10000 };
 
 /* One run of the program. */
-struct call {
-    const struct dispatch *world;
+struct cli_run {
+    const struct dispatch *dispatch;
     struct arena arena;
-    struct globals globals;
+    struct global_options globals;
     struct option_reader reader;
-    const struct command *command; /* NULL: none was given, or it is unknown */
+    const struct command *command; /* NULL: not given, or unknown */
     bool unknown;
     void *args;
     struct operands operands;
@@ -24,9 +25,9 @@ struct call {
     struct app app;
 };
 
-static void choose(struct call *c, const char *name, struct err *e)
+static void choose_command(struct cli_run *c, const char *name, struct err *e)
 {
-    c->command = command_find(c->world->commands, name, e);
+    c->command = command_find(c->dispatch->commands, name, e);
     c->unknown = !c->command;
     if (c->unknown)
         return;
@@ -35,9 +36,9 @@ static void choose(struct call *c, const char *name, struct err *e)
     option_reader_add(&c->reader, (struct option_set){ c->command->options, c->args });
 }
 
-/* Reads all of the line even when the first word is wrong already: the error must
- * come out in the form the rest of the line asks for. */
-static void read_words(struct call *c, int argc, char **argv, struct err *e)
+/* Parses the whole line even if the first word is wrong: the rest may have --json, which
+ * decides how the error is written. */
+static void parse_args(struct cli_run *c, int argc, char **argv, struct err *e)
 {
     int at =
         1 + option_read_line(&c->reader, argc - 1, argv + 1, OPTION_LEADING, &c->operands, e);
@@ -45,18 +46,18 @@ static void read_words(struct call *c, int argc, char **argv, struct err *e)
 
     if (at >= argc)
         return;
-    /* "mcpreel -- server" stands for "mcpreel record -- server". */
-    choose(c, strcmp(argv[at], "--") == 0 ? "record" : argv[at++], &unknown);
+    /* "mcpreel -- COMMAND" is short for "mcpreel record -- COMMAND". */
+    choose_command(c, strcmp(argv[at], "--") == 0 ? "record" : argv[at++], &unknown);
     if (e->kind == ERR_OK)
         *e = unknown;
     option_read_line(&c->reader, argc - at, argv + at,
                      c->command ? command_extent(c->command) : OPTION_ALL, &c->operands, e);
 }
 
-/* The line wins over the environment, also where -q meets MCPREEL_VERBOSE. */
-static void read_environment(struct call *c, struct err *e)
+/* The command line wins over the environment, also if it has -q and MCPREEL_VERBOSE is set. */
+static void parse_env(struct cli_run *c, struct err *e)
 {
-    const struct globals line = c->globals;
+    const struct global_options line = c->globals;
 
     option_read_env(&c->reader, e);
     if (line.quiet)
@@ -65,51 +66,52 @@ static void read_environment(struct call *c, struct err *e)
         c->globals.quiet = line.quiet;
     if (c->globals.quiet && c->globals.verbose && e->kind == ERR_OK) {
         err_set(e, ERR_USAGE, "'--quiet' and '--verbose' contradict each other");
-        option_point_to_help(e, c->reader.command);
+        option_hint_help(e, c->reader.command);
     }
 }
 
-/* COLUMNS comes before what the terminal says of itself. */
-static size_t columns(const struct dispatch *d)
+/* Returns the width of the terminal; $COLUMNS wins over what the terminal reports. */
+static size_t terminal_columns(const struct dispatch *d)
 {
-    const char *set = option_env_get(d->env, "COLUMNS");
+    const char *set = app_env_get(d->env, "COLUMNS");
     uint64_t n;
 
     if (!d->out_is_tty)
         return 0;
-    if (set && str_u64(str_z(set), &n) && n && n <= COLUMNS_MOST)
+    if (set && str_parse_u64(str_z(set), &n) && n && n <= COLUMNS_MAX)
         return (size_t)n;
-    return d->out_columns ? d->out_columns : PROSE_WIDTH;
+    return d->out_columns ? d->out_columns : TEXT_WRAP_WIDTH;
 }
 
-static void fill_app(struct call *c, const char *self)
+static void fill_app(struct cli_run *c, const char *self)
 {
-    const struct dispatch *d = c->world;
-    const struct globals *g = &c->globals;
+    const struct dispatch *d = c->dispatch;
+    const struct global_options *g = &c->globals;
 
     c->log = d->log;
-    c->log.level = globals_level(g);
-    c->log.color = globals_use_color(g, d->err_is_tty, d->env);
+    c->log.level = global_options_log_level(g);
+    c->log.color = global_options_use_color(g, d->err_is_tty, d->env);
     c->app = (struct app){
         .sys = d->sys,
         .commands = d->commands,
         .env = d->env,
-        .self = self,
+        .argv0 = self,
         .log = &c->log,
         .json = g->json,
-        .color = globals_use_color(g, d->out_is_tty, d->env),
+        .color = global_options_use_color(g, d->out_is_tty, d->env),
         .quiet = g->quiet,
         .verbose = g->verbose,
-        .tty = d->out_is_tty,
-        .columns = columns(d),
-        .watched = d->err_is_tty,
+        .stdout_is_tty = d->out_is_tty,
+        .columns = terminal_columns(d),
+        .stderr_is_tty = d->err_is_tty,
     };
 }
 
-/* What --help and --version stand for. */
-static int stand_in(struct call *c, const char *name, const char *operand, struct err *e)
+/* Runs the command that --help or --version stands for. */
+static int run_other_command(struct cli_run *c, const char *name, const char *operand,
+                             struct err *e)
 {
-    const struct command *command = command_find(c->world->commands, name, e);
+    const struct command *command = command_find(c->dispatch->commands, name, e);
     char *word = arena_z(&c->arena, str_z(operand));
     const struct operands in = { .at = &word, .count = operand ? 1 : 0 };
 
@@ -117,32 +119,32 @@ static int stand_in(struct call *c, const char *name, const char *operand, struc
     return command->run(&c->app, arena_alloc(&c->arena, command->args_size), &in, e);
 }
 
-static int overview(struct call *c, struct err *e)
+static int write_overview(struct cli_run *c, struct err *e)
 {
     struct buf out;
     bool ok;
 
-    buf_init(&out, USAGE_MAX);
-    usage_overview(&out, &c->app);
+    buf_init(&out, HELP_TEXT_MAX);
+    help_text_overview(&out, &c->app);
     ok = buf_ok(&out, e) && app_write(&c->app, buf_str(&out), e);
     buf_release(&out);
     return ok ? EXIT_OK : app_exit_code(e);
 }
 
-static int finish(struct call *c, int argc, struct err *e)
+static int run_command(struct cli_run *c, int argc, struct err *e)
 {
     if (!c->unknown && (c->globals.help || c->globals.version)) {
         *e = (struct err)ERR_NONE;
-        return c->globals.help ? stand_in(c, "help", c->reader.command, e)
-                               : stand_in(c, "version", NULL, e);
+        return c->globals.help ? run_other_command(c, "help", c->reader.command, e)
+                               : run_other_command(c, "version", NULL, e);
     }
     if (e->kind != ERR_OK)
         return app_exit_code(e);
     if (argc <= 1)
-        return overview(c, e);
+        return write_overview(c, e);
     if (!c->command) {
         err_set(e, ERR_USAGE, "a command is missing");
-        option_point_to_help(e, NULL);
+        option_hint_help(e, NULL);
         return EXIT_USAGE;
     }
     if (!command_check(c->command, &c->operands, e))
@@ -169,8 +171,8 @@ static struct str kind_name(enum err_kind kind)
     BUG("an error of no kind");
 }
 
-/* As JSON it is one line and nothing but the line, for programs to read. */
-static void report(const struct call *c, const struct err *e)
+/* Writes the error; with --json as exactly one line. */
+static void report_error(const struct cli_run *c, const struct err *e)
 {
     struct json_out o;
     struct buf line, shown;
@@ -192,29 +194,29 @@ static void report(const struct call *c, const struct err *e)
     json_out_end_object(&o);
     buf_add_ch(&line, '\n');
     buf_init(&shown, 64 * sizeof *e);
-    if (c->app.watched)
+    if (c->app.stderr_is_tty)
         term_escape(&shown, buf_str(&line), TERM_JSON);
-    c->log.put(c->log.to, buf_str(c->app.watched ? &shown : &line));
+    c->log.write(c->log.arg, buf_str(c->app.stderr_is_tty ? &shown : &line));
     buf_release(&shown);
     buf_release(&line);
 }
 
 int dispatch_run(const struct dispatch *d, int argc, char **argv)
 {
-    struct call c = { .world = d };
+    struct cli_run c = { .dispatch = d };
     struct err e = ERR_NONE;
     int code;
 
     option_reader_init(&c.reader, d->env, &c.arena);
-    option_reader_add(&c.reader, (struct option_set){ globals_options, &c.globals });
+    option_reader_add(&c.reader, (struct option_set){ global_options_table, &c.globals });
     if (argc > 0)
-        read_words(&c, argc, argv, &e);
-    read_environment(&c, &e);
+        parse_args(&c, argc, argv, &e);
+    parse_env(&c, &e);
     fill_app(&c, argc ? argv[0] : "mcpreel");
-    code = finish(&c, argc, &e);
+    code = run_command(&c, argc, &e);
     if (e.kind != ERR_OK) {
-        redaction_shield(argv, d->env, &e);
-        report(&c, &e);
+        redact_options_redact_early_err(argv, d->env, &e);
+        report_error(&c, &e);
     }
     BUG_IF(e.kind != ERR_OK && code == EXIT_OK);
     arena_release(&c.arena);

@@ -1,13 +1,15 @@
+/* cmd/main.c - runs the program: makes the log and the application, dispatches the
+ * command line. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cmd/commands.h"
+#include "cmd/command.h"
 #include "cmd/dispatch.h"
 
-/* Whoever starts us may have closed a standard stream; the next file opened would
- * take its place and receive what is meant for it. The stand-in is opened the wrong
- * way round, so that using it is still an error. */
+/* Opens /dev/null for standard streams that are closed: else the next file opened would get
+ * their number and their output. It is opened in the wrong mode, so that using it is still an
+ * error. */
 static bool occupy_standard_streams(void)
 {
     static const int wrong_way[] = { O_WRONLY, O_RDONLY, O_RDONLY };
@@ -18,7 +20,7 @@ static bool occupy_standard_streams(void)
     return true;
 }
 
-/* Of a terminal; 0 if it does not say. */
+/* Returns the width of a terminal; 0 if unknown. */
 static size_t columns_of(int fd)
 {
     struct winsize size;
@@ -28,7 +30,7 @@ static size_t columns_of(int fd)
 
 int main(int argc, char **argv)
 {
-    struct dispatch d = { .sys = &sys_real, .commands = commands, .env = environ };
+    struct dispatch d = { .sys = &sys_real, .commands = command_table, .env = environ };
 
     if (!occupy_standard_streams())
         return EXIT_IO;

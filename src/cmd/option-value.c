@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <strings.h>
 
-#include "base/amount.h"
 #include "base/buf.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
+#include "base/units.h"
 
 static bool set_flag(void *field, const char *text, struct err *e)
 {
@@ -27,7 +27,7 @@ static bool set_count(void *field, const char *text, struct err *e)
 {
     int64_t n;
 
-    if (!str_i64(str_z(text), &n) || n < 0 || n > 9)
+    if (!str_parse_i64(str_z(text), &n) || n < 0 || n > 9)
         return err_set(e, ERR_USAGE, "'%s' is not a number from 0 to 9", text);
     *(int *)field = (int)n;
     return true;
@@ -38,7 +38,7 @@ static bool set_int(const struct option *o, void *field, const char *text, struc
     bool any = !o->min && !o->max;
     int64_t n;
 
-    if (!str_i64(str_z(text), &n))
+    if (!str_parse_i64(str_z(text), &n))
         return err_set(e, ERR_USAGE, "'%s' is not a whole number", text);
     if (!any && (n < o->min || n > o->max))
         return err_set(e, ERR_USAGE, "'%s' is not from %" PRId64 " to %" PRId64, text, o->min,
@@ -49,27 +49,27 @@ static bool set_int(const struct option *o, void *field, const char *text, struc
 
 static bool set_size(void *field, const char *text, struct err *e)
 {
-    if (!amount_parse_bytes(str_z(text), field))
+    if (!units_parse_bytes(str_z(text), field))
         return err_set(e, ERR_USAGE, "'%s' is not a size such as 4096, 64MB or 1GiB", text);
     return true;
 }
 
 static bool set_duration(void *field, const char *text, struct err *e)
 {
-    if (!amount_parse_us(str_z(text), field))
+    if (!units_parse_duration(str_z(text), field))
         return err_set(e, ERR_USAGE, "'%s' is not a time such as 500ms, 1s or 5min", text);
     return true;
 }
 
-static bool no_such_choice(const struct option_choice *choices, const char *text, struct err *e)
+static bool reject_choice(const struct option_choice *choices, const char *text, struct err *e)
 {
-    struct nearest near = nearest_to(str_z(text));
+    struct suggest near = suggest_for(str_z(text));
     struct buf list;
 
     buf_init(&list, sizeof e->msg);
     for (const struct option_choice *c = choices; c->name; c++) {
-        nearest_try(&near, c->name);
-        if (!c->also)
+        suggest_try(&near, c->name);
+        if (!c->is_alias)
             buf_printf(&list, "%s%s", list.len ? ", " : "", c->name);
     }
     err_set(e, ERR_USAGE, "'%s' is none of %s", text, buf_z(&list));
@@ -87,10 +87,10 @@ bool option_value_choose(const struct option_choice *choices, const char *text, 
             *value = c->value;
             return true;
         }
-    return no_such_choice(choices, text, e);
+    return reject_choice(choices, text, e);
 }
 
-static void list_add(struct option_list *list, const char *text, struct arena *arena)
+static void list_add(struct str_list *list, const char *text, struct arena *arena)
 {
     const char **grown = arena_alloc(arena, (list->count + 1) * sizeof *grown);
 
@@ -114,7 +114,7 @@ static bool set_list(const struct option *o, void *field, const char *text, stru
 
         more = rest.len && memchr(rest.at, ',', rest.len);
         item = str_trim(str_cut(&rest, ','));
-        if (item.len || o->empties)
+        if (item.len || o->keep_empty)
             list_add(field, arena_z(arena, item), arena);
     }
     return true;
@@ -157,7 +157,7 @@ bool option_value_set(const struct option *o, void *field, const char *text,
 void option_value_clear(const struct option *o, void *field)
 {
     if (o->type == OPTION_LIST)
-        *(struct option_list *)field = (struct option_list){ 0 };
+        *(struct str_list *)field = (struct str_list){ 0 };
 }
 
 void option_value_preset(const struct option *o, void *field, struct arena *arena)

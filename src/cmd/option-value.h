@@ -1,25 +1,24 @@
-/* cmd/option-value.h - the text of an option's value into its field.
+/* cmd/option-value.h - parses the value of an option into its field.
  *
- * Knows nothing of where the text came from: the caller says which option it was
- * when it is refused. */
+ * Does not know where the text comes from: the caller adds the name of the option to an
+ * error. */
 #ifndef CMD_OPTION_VALUE_H
 #define CMD_OPTION_VALUE_H
 
 #include "cmd/option.h"
 
-/* Fills the row's field; lists are added to. `text` is borrowed for as long as
- * the arena lives. */
+/* Fills the field of a row; adds to a list. `text` is borrowed for as long as the arena
+ * lives. */
 bool option_value_set(const struct option *o, void *field, const char *text,
                       struct arena *arena, struct err *e) MUST_CHECK;
 
-/* Before the first value from a stronger source: empties a list, so that it does
- * not go on after its preset. */
+/* Empties a list, so that the first value from a stronger source replaces its preset. */
 void option_value_clear(const struct option *o, void *field);
 
-/* The field of a row that nobody gave: the preset, or what "not given" is. */
+/* Fills the field of a row with its preset, or with the value for "not given". */
 void option_value_preset(const struct option *o, void *field, struct arena *arena);
 
-/* The value of the choice of that name; otherwise ERR_USAGE that lists them. */
+/* Finds the choice of that name. ERR_USAGE lists the choices if there is none. */
 bool option_value_choose(const struct option_choice *choices, const char *text, int *value,
                          struct err *e) MUST_CHECK;
 

@@ -2,23 +2,23 @@
 
 static struct repair *repair_of(struct sink *mended)
 {
-    return (struct repair *)((char *)mended - offsetof(struct repair, mended));
+    return (struct repair *)((char *)mended - offsetof(struct repair, repaired));
 }
 
-/* No format writes what it does not know, and not every one says where something is
- * missing. */
+/* Returns whether the format writes the record: no unknown ones, and gaps only if it has
+ * them. */
 static bool is_written(const struct repair *r, const struct record *rec)
 {
     if (rec->kind == RECORD_GAP)
-        return r->writer.format->keeps & PART_GAP;
+        return r->writer.format->keeps & FEATURE_GAP;
     return rec->kind != RECORD_UNKNOWN;
 }
 
-static bool put_mended(struct sink *self, const struct record *rec, struct err *e)
+static bool put_repaired(struct sink *self, const struct record *rec, struct err *e)
 {
     struct repair *r = repair_of(self);
 
-    return (!is_written(r, rec) || r->left.sink.put(&r->left.sink, rec, e)) &&
+    return (!is_written(r, rec) || r->remaining.sink.put(&r->remaining.sink, rec, e)) &&
            r->loss.sink.put(&r->loss.sink, rec, e) &&
            r->writer.sink.put(&r->writer.sink, rec, e);
 }
@@ -26,21 +26,21 @@ static bool put_mended(struct sink *self, const struct record *rec, struct err *
 static bool open_copy(struct repair *r, struct err *e)
 {
     const struct format *read = format_by_name(str_z(r->file->format));
-    const struct format *format = r->as ? r->as : read;
+    const struct format *format = r->target_format ? r->target_format : read;
 
     if (r->open)
         return true;
     if (!format->put)
         return err_set(e, ERR_USAGE, "cannot repair '%s': '%s' is only read", r->file->path,
                        format->name);
-    r->left.parts = format->keeps;
-    r->loss.same = format == read;
-    if (r->as) {
-        r->loss.had = read->keeps;
+    r->remaining.features = format->keeps;
+    r->loss.same_format = format == read;
+    if (r->target_format) {
+        r->loss.source_keeps = read->keeps;
         r->loss.keeps = format->keeps;
     }
-    join_from(&r->join, 0, read->keeps);
-    r->open = writer_open_whole(&r->writer, r->app->sys, r->path, r->replace, format, e);
+    combine_select_input(&r->combine, 0, read->keeps);
+    r->open = writer_open(&r->writer, r->app->sys, r->path, r->replace, format, e);
     return r->open;
 }
 
@@ -48,41 +48,41 @@ static bool repair_put(struct sink *self, const struct record *rec, struct err *
 {
     struct repair *r = (struct repair *)self;
 
-    return open_copy(r, e) && r->join.sink.put(&r->join.sink, rec, e);
+    return open_copy(r, e) && r->combine.sink.put(&r->combine.sink, rec, e);
 }
 
 void repair_init(struct repair *r, const struct app *app, const struct inspect_file *file,
                  const char *path, bool replace)
 {
     *r = (struct repair){ .sink = { repair_put },
-                          .mended = { put_mended },
+                          .repaired = { put_repaired },
                           .app = app,
                           .file = file,
                           .path = path,
                           .replace = replace };
-    join_init(&r->join, 1, &r->mended);
-    r->join.whole = true;
-    stats_init(&r->left);
+    combine_init(&r->combine, 1, &r->repaired);
+    r->combine.add_header_footer = true;
+    stats_init(&r->remaining);
     loss_init(&r->loss, 0);
-    r->left.thorough = true;
+    r->remaining.thorough = true;
 }
 
 void repair_release(struct repair *r)
 {
     if (r->open)
-        writer_abandon(&r->writer);
-    join_release(&r->join);
-    stats_release(&r->left);
+        writer_abort(&r->writer);
+    combine_release(&r->combine);
+    stats_release(&r->remaining);
     loss_release(&r->loss);
 }
 
-/* A file without any record, such as a last line that is cut off, becomes one with a
- * header and a footer. */
+/* Writes a header and a footer even for a file without records, such as one cut off in its
+ * first line. */
 bool repair_finish(struct repair *r, struct err *e)
 {
-    if (!open_copy(r, e) || !join_finish(&r->join, e))
+    if (!open_copy(r, e) || !combine_finish(&r->combine, e))
         return false;
-    stats_finish(&r->left);
+    stats_finish(&r->remaining);
     r->open = false;
     return writer_finish(&r->writer, e);
 }

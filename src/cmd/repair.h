@@ -1,27 +1,28 @@
-/* cmd/repair.h - a file written again as it should be: a sink for its records.
+/* cmd/repair.h - writes a repaired copy of a recording.
  *
- * Writes the same format unless told otherwise, through its own writer: with a header and a
- * footer, numbers that rise, and nothing after the end. What the messages say stays as it is.
- * The copy of a copy is the same. */
+ * A sink for the records of the file. Writes the same format unless told otherwise: with a
+ * header and a footer, rising numbers, and nothing after the footer. Messages are not changed.
+ * Repairing a repaired copy gives the same file. */
 #ifndef CMD_REPAIR_H
 #define CMD_REPAIR_H
 
-#include "cmd/inspect-file.h"
 #include "format/writer.h"
-#include "trace/join.h"
+#include "report/inspect-file.h"
+#include "runtime/app.h"
+#include "trace/combine.h"
 #include "trace/loss.h"
 
 struct repair {
-    struct sink sink;                /* put records here */
-    struct sink mended;              /* what comes out of join */
-    const struct app *app;           /* borrowed, as is all that follows */
-    const struct inspect_file *file; /* what is read; its format is known when records come */
-    const char *path;                /* what is written */
-    const struct format *as;         /* in another format than was read; NULL: in the same */
+    struct sink sink;                   /* put records here */
+    struct sink repaired;               /* receives the output of combine */
+    const struct app *app;              /* borrowed, as is all that follows */
+    const struct inspect_file *file;    /* the input; its format is known when records arrive */
+    const char *path;                   /* the output */
+    const struct format *target_format; /* NULL: the format of the input */
     bool replace;
-    struct join join;
-    struct stats left; /* what is odd even so; complete after repair_finish() */
-    struct loss loss;  /* what was read and cannot be written */
+    struct combine combine;
+    struct stats remaining; /* findings about the copy; complete after repair_finish() */
+    struct loss loss;       /* records that the format cannot keep */
     struct writer writer;
     bool open;
 };
@@ -30,7 +31,7 @@ void repair_init(struct repair *r, const struct app *app, const struct inspect_f
                  const char *path, bool replace);
 void repair_release(struct repair *r); /* without repair_finish() there is no copy */
 
-/* All records have come: the copy is there. */
+/* Completes the copy after the last record. */
 bool repair_finish(struct repair *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,26 +1,26 @@
-/* cmd/server-env.h - what a server that we start has in its environment besides ours.
+/* cmd/server-env.h - the environment of a server that we start: ours and --target-env.
  *
- * No value is ever in an error; `secrets` has those that look like one, by their name or by
- * themselves, for whoever writes something down. */
+ * Errors never contain a value. `secrets` has the values that look secret, by their name or by
+ * themselves, for the redactor. */
 #ifndef CMD_SERVER_ENV_H
 #define CMD_SERVER_ENV_H
 
 #include "base/arena.h"
-#include "cmd/app.h"
 #include "cmd/option.h"
-#include "wire/fields.h"
+#include "runtime/app.h"
+#include "wire/headers.h"
 
 struct server_env {
-    char **all;            /* NULL-terminated; NULL: just ours */
-    char **plain;          /* NULL-terminated: those that are not in `secrets`, as given */
-    struct fields secrets; /* names and values */
+    char **env;             /* NULL-terminated; NULL: ours only */
+    char **non_secret;      /* NULL-terminated: the pairs that are not in `secrets` */
+    struct headers secrets; /* names and values */
     struct arena arena;
 };
 
-/* NAME=VALUE each; the last of a name counts. ERR_USAGE if there is no name or no '='. Borrows
- * from the options and the environment. To be released in any case. */
-bool server_env_read(struct server_env *s, const struct app *app,
-                     const struct option_list *pairs, struct err *e) MUST_CHECK;
+/* Parses NAME=VALUE pairs; the last of a name wins. ERR_USAGE if there is no name or no '='.
+ * Borrows from the options and the environment. The caller releases `s` in any case. */
+bool server_env_read(struct server_env *s, const struct app *app, const struct str_list *pairs,
+                     struct err *e) MUST_CHECK;
 void server_env_release(struct server_env *s);
 
 #endif

@@ -3,11 +3,11 @@
 #include <strings.h>
 
 #include "base/clock.h"
-#include "format/pretty.h"
+#include "format/python-json.h"
 #include "trace/limits.h"
 #include "json/write.h"
 
-#define VERSION "1.0" /* what mcp-recorder writes, and what it takes a missing one for */
+#define VERSION "1.0" /* written by mcp-recorder, and its default */
 
 static const struct str type_names[] = {
     STR_INIT("jsonrpc_request"),
@@ -20,7 +20,7 @@ struct str cassette_model_type_name(enum cassette_type type)
     return type_names[type];
 }
 
-bool cassette_model_type(struct str name, enum cassette_type *out)
+bool cassette_model_parse_type(struct str name, enum cassette_type *out)
 {
     for (size_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++)
         if (str_eq(name, type_names[i])) {
@@ -30,7 +30,7 @@ bool cassette_model_type(struct str name, enum cassette_type *out)
     return false;
 }
 
-enum cassette_type cassette_model_usual_type(struct json_val request, struct str method)
+enum cassette_type cassette_model_default_type(struct json_val request, struct str method)
 {
     if (json_exists(request))
         return json_exists(json_get(request, STR("id"))) ? CASSETTE_REQUEST
@@ -40,7 +40,7 @@ enum cassette_type cassette_model_usual_type(struct json_val request, struct str
     return CASSETTE_REQUEST;
 }
 
-/* A text in a decoded string that is there even when it is empty. */
+/* The decoded string; not NULL even if it is empty. */
 static struct str text_of(struct json_val v, struct arena *a)
 {
     struct str text = json_text(v, a);
@@ -48,10 +48,10 @@ static struct str text_of(struct json_val v, struct arena *a)
     return text.at ? text : STR("");
 }
 
-static bool must_be(const struct window *w, struct json_val v, const char *name,
-                    const char *what, struct err *e)
+static bool report_wrong_type(const struct window *w, struct json_val v, const char *name,
+                              const char *what, struct err *e)
 {
-    format_error(w, json_at(v), e, "'%s' must be %s", name, what);
+    format_error(w, json_offset(v), e, "'%s' must be %s", name, what);
     return false;
 }
 
@@ -67,7 +67,8 @@ static bool read_text(const struct window *w, struct json_val in, const char *na
     else if (json_type(v) == JSON_NULL && null == NULL_IS_NONE)
         *out = STR_NONE;
     else if (json_exists(v))
-        return must_be(w, v, name, null == NULL_IS_NONE ? "a string or null" : "a string", e);
+        return report_wrong_type(w, v, name,
+                                 null == NULL_IS_NONE ? "a string or null" : "a string", e);
     return true;
 }
 
@@ -79,7 +80,7 @@ static bool read_object(const struct window *w, struct json_val in, const char *
     if (json_type(v) == JSON_OBJECT)
         *out = json_raw(v);
     else if (json_exists(v) && json_type(v) != JSON_NULL)
-        return must_be(w, v, name, "an object or null", e);
+        return report_wrong_type(w, v, name, "an object or null", e);
     return true;
 }
 
@@ -88,12 +89,12 @@ static bool read_type(const struct window *w, struct json_val in, struct arena *
 {
     struct json_val v = json_get(in, STR("type"));
 
-    if (cassette_model_type(json_text(v, a), out))
+    if (cassette_model_parse_type(json_text(v, a), out))
         return true;
     if (json_exists(v))
-        return must_be(w, v, "type", "\"jsonrpc_request\", \"notification\" or \"lifecycle\"",
-                       e);
-    format_error(w, json_at(in), e, "an interaction without 'type'");
+        return report_wrong_type(w, v, "type",
+                                 "\"jsonrpc_request\", \"notification\" or \"lifecycle\"", e);
+    format_error(w, json_offset(in), e, "an interaction without 'type'");
     return false;
 }
 
@@ -121,7 +122,7 @@ static bool read_bool(const struct window *w, struct json_val in, const char *na
             n = 0;
     }
     if (json_exists(v) && n != 0 && n != 1)
-        return must_be(w, v, name, "true or false", e);
+        return report_wrong_type(w, v, name, "true or false", e);
     *out = n == 1;
     return true;
 }
@@ -152,8 +153,8 @@ static enum number add_digits(struct str digits, bool negative, int64_t *out)
     return after_digit ? fits : NUMBER_NONE;
 }
 
-/* A number in a string, as far as mcp-recorder takes one: blanks around it, a sign, a
- * fraction of zeros. */
+/* A number in a string that mcp-recorder accepts: with blanks around it, a sign, a fraction of
+ * zeros. */
 static enum number number_in_text(struct str s, int64_t *out)
 {
     static const char blanks[] = " \t\n\r\v\f";
@@ -186,7 +187,7 @@ static enum number number_of(struct json_val v, struct arena *a, int64_t *out)
     case JSON_TRUE:
         *out = json_type(v) == JSON_TRUE;
         return NUMBER_FITS;
-    case JSON_NUMBER: /* whole ones of any size, but only small ones with a point */
+    case JSON_NUMBER: /* integers of any size, but only small ones with a point */
         if (json_int(v, out))
             return NUMBER_FITS;
         return number_in_text(json_raw(v), out) == NUMBER_BEYOND &&
@@ -213,7 +214,7 @@ static bool read_number(const struct window *w, struct json_val in, const char *
         return true;
     number = number_of(v, a, &n);
     if (number == NUMBER_NONE)
-        return must_be(w, v, name, "a whole number", e);
+        return report_wrong_type(w, v, name, "a whole number", e);
     *has = number == NUMBER_FITS && n >= least && n <= most;
     if (*has)
         *out = (uint64_t)n;
@@ -229,7 +230,7 @@ bool cassette_model_read_interaction(const struct window *w, struct json_val v, 
     *out = (struct cassette_interaction){ .status = 200 };
     *beyond = JSON_VAL_NONE;
     if (json_type(v) != JSON_OBJECT) {
-        format_error(w, json_at(v), e, "an interaction must be an object");
+        format_error(w, json_offset(v), e, "an interaction must be an object");
         return false;
     }
     return read_type(w, v, a, &out->type, e) &&
@@ -248,7 +249,7 @@ static bool read_metadata(const struct window *w, struct json_val v, struct aren
                           struct cassette_metadata *out, struct err *e)
 {
     if (json_exists(v) && json_type(v) != JSON_OBJECT)
-        return must_be(w, v, "metadata", "an object", e);
+        return report_wrong_type(w, v, "metadata", "an object", e);
     return read_text(w, v, "recorded_at", NULL_REFUSED, a, &out->recorded_at, e) &&
            read_text(w, v, "server_url", NULL_REFUSED, a, &out->server_url, e) &&
            read_text(w, v, "transport_type", NULL_IS_NONE, a, &out->transport, e) &&
@@ -271,7 +272,7 @@ static size_t count_unknown(struct json_val object, const char *const *known)
     return count;
 }
 
-size_t cassette_model_unknown(struct json_val document)
+size_t cassette_model_count_unknown(struct json_val document)
 {
     static const char *const members[] = { "version", "metadata", "interactions", NULL };
     static const char *const of_metadata[] = { "recorded_at",    "server_url",
@@ -282,7 +283,7 @@ size_t cassette_model_unknown(struct json_val document)
            count_unknown(json_get(document, STR("metadata")), of_metadata);
 }
 
-size_t cassette_model_unknown_in(struct json_val interaction)
+size_t cassette_model_count_unknown_in(struct json_val interaction)
 {
     static const char *const members[] = { "type",
                                            "request",
@@ -306,27 +307,27 @@ bool cassette_model_read(const struct window *w, struct json_val document, struc
 
     *out = (struct cassette_metadata){ .version = STR(VERSION), .server_url = STR("") };
     if (json_type(document) != JSON_OBJECT) {
-        format_error(w, json_at(document), e, "a cassette must be an object");
+        format_error(w, json_offset(document), e, "a cassette must be an object");
         return false;
     }
     if (!read_text(w, document, "version", NULL_REFUSED, a, &out->version, e) ||
         !read_metadata(w, json_get(document, STR("metadata")), a, out, e))
         return false;
     if (json_exists(interactions) && json_type(interactions) != JSON_ARRAY)
-        return must_be(w, interactions, "interactions", "an array", e);
+        return report_wrong_type(w, interactions, "interactions", "an array", e);
     major = out->version;
     if (str_eq(str_cut(&major, '.'), STR("1")))
         return true;
-    format_error(w, json_at(version), e,
+    format_error(w, json_offset(version), e,
                  "this is a cassette of version '%.*s'; this program reads version 1",
                  STR_ARG(out->version));
     return err_hint(e, "record it again, or use a newer mcpreel");
 }
 
-struct str cassette_model_date(int64_t wall_us, struct arena *a)
+struct str cassette_model_format_date(int64_t wall_us, struct arena *a)
 {
     int64_t fraction = (wall_us % 1000000 + 1000000) % 1000000;
-    char text[CLOCK_TEXT];
+    char text[CLOCK_TEXT_SIZE];
     struct str second = str_n(clock_format(text, wall_us).at, strlen("2026-02-17T20:25:23"));
 
     if (!fraction)
@@ -351,7 +352,7 @@ static struct str source_of(const struct cassette_metadata *m, bool own_date, st
     if (m->protocol.at)
         json_out_key_str(&o, STR("protocol_version"), m->protocol);
     if (m->server_info.at) {
-        pretty_flatten(&flat, m->server_info);
+        python_json_write_compact(&flat, m->server_info);
         json_out_key_raw(&o, STR("server_info"), buf_str(&flat));
     }
     json_out_end_object(&o);
@@ -367,7 +368,7 @@ void cassette_model_to_header(const struct cassette_metadata *m, struct arena *a
     int64_t wall_us;
     bool dated = m->recorded_at.at && clock_parse(m->recorded_at, &wall_us) && wall_us != 0;
     bool own_date = m->recorded_at.at &&
-                    !(dated && str_eq(cassette_model_date(wall_us, a), m->recorded_at));
+                    !(dated && str_eq(cassette_model_format_date(wall_us, a), m->recorded_at));
 
     *r = (struct record){ .kind = RECORD_HEADER };
     if (dated) {
@@ -379,7 +380,7 @@ void cassette_model_to_header(const struct cassette_metadata *m, struct arena *a
     r->header.source = source_of(m, own_date, a);
 }
 
-/* The member as a text of its own; none if there is none. */
+/* A copy of the member; NULL if there is none. */
 static struct str copy_member(struct json_val in, struct str name, struct arena *a)
 {
     struct json_val v = json_get(in, name);
@@ -387,7 +388,7 @@ static struct str copy_member(struct json_val in, struct str name, struct arena 
     return json_type(v) == JSON_STRING ? arena_str(a, text_of(v, a)) : STR_NONE;
 }
 
-static void from_source(struct json_val source, struct arena *a, struct cassette_metadata *out)
+static void parse_source(struct json_val source, struct arena *a, struct cassette_metadata *out)
 {
     struct str version = copy_member(source, STR("version"), a);
     struct str recorded_at = copy_member(source, STR("recorded_at"), a);
@@ -423,7 +424,7 @@ bool cassette_model_from_header(const struct record *r, struct arena *a,
 
     *out = (struct cassette_metadata){ .version = STR(VERSION) };
     if (r->has & HAS_WALL)
-        out->recorded_at = cassette_model_date(r->wall_us, a);
+        out->recorded_at = cassette_model_format_date(r->wall_us, a);
     if (h->transport.at)
         out->transport = arena_str(a, h->transport);
     out->server_url = arena_str(a, h->upstream);
@@ -431,7 +432,7 @@ bool cassette_model_from_header(const struct record *r, struct arena *a,
     ours = h->source.at && json_scan(&source, h->source, &fault) &&
            json_is(json_get(json_root(&source), STR("format")), STR("cassette"));
     if (ours)
-        from_source(json_root(&source), a, out);
+        parse_source(json_root(&source), a, out);
     else if (str_eq(h->transport, STR("stdio")) && !str_starts(h->upstream, STR("stdio://")))
         out->server_url = stdio_url(h->upstream, a);
     json_release(&source);
@@ -443,7 +444,7 @@ static void write_name(struct buf *to, unsigned level, const char *name, bool fi
 {
     if (!first)
         buf_add_ch(to, ',');
-    pretty_line(to, level);
+    python_json_write_newline(to, level);
     buf_printf(to, "\"%s\": ", name);
 }
 
@@ -451,7 +452,7 @@ static void write_text(struct buf *to, const char *name, unsigned level, struct 
 {
     write_name(to, level, name, false);
     if (text.at)
-        pretty_text(to, text);
+        python_json_write_string(to, text);
     else
         buf_add(to, STR("null"));
 }
@@ -460,7 +461,7 @@ static void write_json(struct buf *to, const char *name, unsigned level, struct 
 {
     write_name(to, level, name, false);
     if (json.at)
-        pretty_add(to, json, level);
+        python_json_write(to, json, level);
     else
         buf_add(to, STR("null"));
 }
@@ -475,17 +476,17 @@ void cassette_model_write_head(struct buf *to, const struct cassette_metadata *m
 {
     buf_add_ch(to, '{');
     write_name(to, 1, "version", true);
-    pretty_text(to, m->version);
+    python_json_write_string(to, m->version);
     write_name(to, 1, "metadata", false);
     buf_add_ch(to, '{');
     write_name(to, 2, "recorded_at", true);
-    pretty_text(to, m->recorded_at);
+    python_json_write_string(to, m->recorded_at);
     write_name(to, 2, "server_url", false);
-    pretty_text(to, m->server_url);
+    python_json_write_string(to, m->server_url);
     write_text(to, "transport_type", 2, m->transport);
     write_text(to, "protocol_version", 2, m->protocol);
     write_json(to, "server_info", 2, m->server_info);
-    pretty_line(to, 1);
+    python_json_write_newline(to, 1);
     buf_add_ch(to, '}');
     write_name(to, 1, "interactions", false);
     buf_add_ch(to, '[');
@@ -496,10 +497,10 @@ void cassette_model_write_interaction(struct buf *to, const struct cassette_inte
 {
     if (!first)
         buf_add_ch(to, ',');
-    pretty_line(to, 2);
+    python_json_write_newline(to, 2);
     buf_add_ch(to, '{');
     write_name(to, 3, "type", true);
-    pretty_text(to, type_names[i->type]);
+    python_json_write_string(to, type_names[i->type]);
     write_json(to, "request", 3, i->request);
     write_json(to, "response", 3, i->response);
     write_name(to, 3, "response_is_sse", false);
@@ -508,13 +509,13 @@ void cassette_model_write_interaction(struct buf *to, const struct cassette_inte
     write_count(to, "latency_ms", i->latency_ms);
     write_text(to, "http_method", 3, i->method);
     write_text(to, "http_path", 3, i->path);
-    pretty_line(to, 2);
+    python_json_write_newline(to, 2);
     buf_add_ch(to, '}');
 }
 
 void cassette_model_write_tail(struct buf *to, bool any)
 {
     if (any)
-        pretty_line(to, 1);
+        python_json_write_newline(to, 1);
     buf_add(to, STR("]\n}\n"));
 }

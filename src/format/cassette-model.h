@@ -1,8 +1,7 @@
-/* format/cassette-model.h - what a cassette consists of, read and written as
- * mcp-recorder 0.5 does: its defaults, what it coerces, what it refuses, its layout.
+/* format/cassette-model.h - reads and writes the parts of a cassette like mcp-recorder 0.5.
  *
- * Knows nothing of records but the header, which carries the metadata: what of it has
- * no member of its own there stands in `source`. */
+ * Has its defaults, coercions, rejections and layout. The only record it knows is the header,
+ * which holds the metadata: parts without a member of their own are in `source`. */
 #ifndef FORMAT_CASSETTE_MODEL_H
 #define FORMAT_CASSETTE_MODEL_H
 
@@ -10,7 +9,7 @@
 
 struct cassette_metadata {
     struct str version;
-    struct str recorded_at; /* NULL: not said */
+    struct str recorded_at; /* NULL: unknown */
     struct str server_url;
     struct str transport, protocol; /* NULL: null */
     struct str server_info;         /* JSON; NULL: null */
@@ -28,40 +27,41 @@ struct cassette_interaction {
 
 struct str cassette_model_type_name(enum cassette_type type);
 
-/* The type named so; false if there is none. */
-bool cassette_model_type(struct str name, enum cassette_type *out);
+/* Parses the name of a type; false if it is unknown. */
+bool cassette_model_parse_type(struct str name, enum cassette_type *out);
 
-/* What mcp-recorder takes an exchange for that carries such a message or none, if
- * that is the method of HTTP; NULL: not known. */
-enum cassette_type cassette_model_usual_type(struct json_val request, struct str method);
+/* The type that mcp-recorder gives to an exchange with this message (or none) and HTTP method
+ * (NULL: unknown). */
+enum cassette_type cassette_model_default_type(struct json_val request, struct str method);
 
-/* A date as datetime.isoformat() writes it: microseconds, or no fraction at all. */
-struct str cassette_model_date(int64_t wall_us, struct arena *a);
+/* Formats a date like datetime.isoformat(): with microseconds, or no fraction at all. */
+struct str cassette_model_format_date(int64_t wall_us, struct arena *a);
 
-/* The whole document: version and metadata. False after format_error(). */
+/* Reads version and metadata of the document. Returns false after format_error(). */
 bool cassette_model_read(const struct window *w, struct json_val document, struct arena *a,
                          struct cassette_metadata *out, struct err *e) MUST_CHECK;
 
-/* One element of "interactions". A number mcp-recorder takes and we cannot hold is left
- * out and given in `*beyond`. */
+/* Reads one element of "interactions". A number that mcp-recorder accepts and a record cannot
+ * hold is dropped, and returned in `*beyond`. */
 bool cassette_model_read_interaction(const struct window *w, struct json_val v, struct arena *a,
                                      struct cassette_interaction *out, struct json_val *beyond,
                                      struct err *e) MUST_CHECK;
 
-/* How many members mcp-recorder passes over: of the document and its metadata, of an
+/* The number of members that mcp-recorder ignores: in the document and its metadata, in an
  * interaction. */
-size_t cassette_model_unknown(struct json_val document);
-size_t cassette_model_unknown_in(struct json_val interaction);
+size_t cassette_model_count_unknown(struct json_val document);
+size_t cassette_model_count_unknown_in(struct json_val interaction);
 
-/* Metadata as a header, and back. True: the header came from a cassette, and the
- * metadata is as it was; else it is what a header can tell. Texts live in `a`. */
+/* Converts metadata to a header, and back. The latter returns true if the header came from a
+ * cassette, and the metadata is the original; else it has what a header holds. Texts are in
+ * `a`. */
 void cassette_model_to_header(const struct cassette_metadata *m, struct arena *a,
                               struct record *r);
 bool cassette_model_from_header(const struct record *r, struct arena *a,
                                 struct cassette_metadata *out);
 
-/* The document in three pieces; `first` is the first interaction, `any` whether there
- * was one. */
+/* Write the document in three pieces. `first`: it is the first interaction; `any`: there was
+ * one. */
 void cassette_model_write_head(struct buf *to, const struct cassette_metadata *m);
 void cassette_model_write_interaction(struct buf *to, const struct cassette_interaction *i,
                                       bool first);

@@ -1,32 +1,39 @@
-/* format/cassette.c - the JSON of mcp-recorder: one document, one object per exchange.
+/* format/cassette.c - the cassette format of mcp-recorder: one JSON document, one object per
+ * exchange.
  *
- * Reading gives each interaction as one exchange: the HTTP request if the cassette
- * says something about it, the client's message, the HTTP response, the server's
- * message. All of the document is checked before the first record comes out.
+ * Reads each interaction as one exchange: the HTTP request if the cassette has details of it,
+ * the client's message, the HTTP response, the server's message. The whole document is checked
+ * before the first record is returned.
  *
- * Python writes and reads numbers that are not JSON: NaN, Infinity, -Infinity. They are
- * read as null, for no record can hold them, and that is told and counted. */
+ * Python accepts numbers that are not JSON: NaN, Infinity, -Infinity. They are read as null,
+ * with a note, and counted: no record can hold them. */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "format/cassette-gather.h"
-#include "format/pretty.h"
+#include "format/cassette-pair.h"
+#include "format/python-json.h"
 #include "trace/limits.h"
 
-/* What an interaction gives, in this order; not each gives all. */
-enum step { STEP_HTTP_REQUEST, STEP_ASK, STEP_HTTP_RESPONSE, STEP_ANSWER, STEP_DONE };
+/* The records of an interaction, in this order; some may be absent. */
+enum cassette_step {
+    CASSETTE_STEP_HTTP_REQUEST,
+    CASSETTE_STEP_CLIENT,
+    CASSETTE_STEP_HTTP_RESPONSE,
+    CASSETTE_STEP_SERVER,
+    CASSETTE_STEP_DONE
+};
 
 struct cassette {
     struct json document;
-    struct buf replaced; /* its text, if there was something in it that is no JSON */
+    struct buf replaced; /* its text with null for numbers that are not JSON; else empty */
     struct json_iter interactions;
     struct arena arena; /* decoded texts of the header or the current interaction */
-    struct cassette_interaction now;
-    enum step step;
+    struct cassette_interaction current;
+    enum cassette_step step;
     uint64_t exchange, seq;
     struct buf text; /* the current message, on one line */
     struct json message;
-    bool open;
+    bool header_read;
 };
 
 static void *cassette_open(void)
@@ -37,7 +44,7 @@ static void *cassette_open(void)
     json_init(&s->message);
     buf_init(&s->text, LIMIT_LINE);
     buf_init(&s->replaced, 2 * LIMIT_LINE);
-    s->step = STEP_DONE;
+    s->step = CASSETTE_STEP_DONE;
     return s;
 }
 
@@ -53,12 +60,12 @@ static void cassette_close(void *state)
     free(s);
 }
 
-/* The names of an object's members, as far as the text goes. */
-struct names {
+/* The member names of an object whose text may be cut off. */
+struct cassette_names {
     bool version, metadata, interactions, other, of_lines;
 };
 
-static void note_name(struct names *n, struct json_val name)
+static void note_name(struct cassette_names *n, struct json_val name)
 {
     if (json_is(name, STR("interactions")))
         n->interactions = true;
@@ -68,16 +75,16 @@ static void note_name(struct names *n, struct json_val name)
         n->metadata = true;
     else
         n->other = true;
-    /* What the lines of other formats are known by. */
+    /* Members that identify the line-based formats. */
     n->of_lines = n->of_lines || json_is(name, STR("type")) || json_is(name, STR("jsonrpc")) ||
                   json_is(name, STR("raw"));
 }
 
-static struct names names_of(struct str object)
+static struct cassette_names names_of(struct str object)
 {
     struct str rest = str_trim(object);
     struct json_fault fault;
-    struct names n = { 0 };
+    struct cassette_names n = { 0 };
     struct json j;
     size_t used;
 
@@ -98,17 +105,16 @@ static struct names names_of(struct str object)
     return n;
 }
 
-/* A cassette may lack anything, but then nothing tells what it is. */
+/* All members are optional, but these identify a cassette. */
 static bool cassette_probe(struct str head)
 {
-    struct names n = names_of(head);
+    struct cassette_names n = names_of(head);
 
     return !n.of_lines && (n.interactions || (n.version && n.metadata && !n.other));
 }
 
-/* The length of one of Python's numbers that are none, at the front of `s`; 0: there is
- * none. */
-static size_t pythons(struct str s)
+/* The length of NaN, Infinity or -Infinity at the front of `s`; 0: none of them. */
+static size_t python_number_len(struct str s)
 {
     static const struct str words[] = { STR_INIT("NaN"), STR_INIT("Infinity"),
                                         STR_INIT("-Infinity") };
@@ -128,15 +134,15 @@ static size_t string_length(struct str s)
     return i < s.len ? i + 1 : s.len;
 }
 
-/* Copies the text with null for them, as long as they are where that is possible: then
- * places stay what they are. Returns how many there were; `*first` is the first. */
-static uint64_t replace_pythons(struct cassette *s, struct str text, size_t *first)
+/* Copies the text with null, padded to the same length where possible so that offsets stay.
+ * Returns the number of replacements; `*first` is the offset of the first. */
+static uint64_t replace_python_numbers(struct cassette *s, struct str text, size_t *first)
 {
     struct str rest = text;
     uint64_t count = 0;
 
     while (rest.len) {
-        size_t len = pythons(rest);
+        size_t len = python_number_len(rest);
 
         if (len) {
             if (!count++)
@@ -151,31 +157,32 @@ static uint64_t replace_pythons(struct cassette *s, struct str text, size_t *fir
     return count;
 }
 
-/* `w` becomes a window on the text that was scanned. `*left_out`: numbers that no record
- * will have. */
-static bool scan(struct cassette *s, struct window *w, uint64_t *left_out, struct err *e)
+/* Scans the document; `w` becomes a window on the scanned text. `*dropped` counts values read
+ * as null. */
+static bool scan_document(struct cassette *s, struct window *w, uint64_t *dropped,
+                          struct err *e)
 {
     struct json_fault fault;
     size_t first = 0;
 
     if (json_scan(&s->document, w->bytes, &fault))
         return true;
-    if (pythons(str_skip(w->bytes, fault.at))) {
-        *left_out = replace_pythons(s, w->bytes, &first);
+    if (python_number_len(str_skip(w->bytes, fault.at))) {
+        *dropped = replace_python_numbers(s, w->bytes, &first);
         format_note(w, first, "NaN and Infinity are not JSON; read as null");
         w->bytes = buf_str(&s->replaced);
         if (json_scan(&s->document, w->bytes, &fault))
             return true;
     }
-    if (fault.kind == JSON_FAULT_END)
+    if (fault.kind == JSON_FAULT_TRUNCATED)
         format_error(w, fault.at, e, "the cassette is cut off");
     else
         format_error(w, fault.at, e, "not valid JSON: %s", fault.what);
     return false;
 }
 
-/* `*left_out`: values that no record will have. */
-static bool check_interactions(struct json_iter it, const struct window *w, uint64_t *left_out,
+/* Checks all interactions; adds to `*dropped` the values that no record can hold. */
+static bool check_interactions(struct json_iter it, const struct window *w, uint64_t *dropped,
                                struct err *e)
 {
     struct cassette_interaction i;
@@ -187,31 +194,31 @@ static bool check_interactions(struct json_iter it, const struct window *w, uint
         arena_clear(&a);
         ok = cassette_model_read_interaction(w, it.value, &a, &i, &beyond, e);
         if (ok && json_exists(beyond))
-            format_note(w, json_at(beyond), "a number out of range; left out");
-        *left_out += (uint64_t)!i.has_status + !i.has_latency;
-        *left_out += cassette_model_unknown_in(it.value);
+            format_note(w, json_offset(beyond), "a number out of range; left out");
+        *dropped += (uint64_t)!i.has_status + !i.has_latency;
+        *dropped += cassette_model_count_unknown_in(it.value);
     }
     arena_release(&a);
     return ok;
 }
 
-static enum next read_header(struct cassette *s, const struct window *shown, struct record *r,
-                             struct err *e)
+static enum next_result read_header(struct cassette *s, const struct window *shown,
+                                    struct record *r, struct err *e)
 {
     struct window w = *shown;
     struct cassette_metadata m;
-    uint64_t left_out = 0;
+    uint64_t dropped = 0;
 
-    if (!scan(s, &w, &left_out, e))
+    if (!scan_document(s, &w, &dropped, e))
         return NEXT_ERROR;
-    left_out += cassette_model_unknown(json_root(&s->document));
-    s->open = true;
+    dropped += cassette_model_count_unknown(json_root(&s->document));
+    s->header_read = true;
     s->interactions = json_each(json_get(json_root(&s->document), STR("interactions")));
     if (!cassette_model_read(&w, json_root(&s->document), &s->arena, &m, e) ||
-        !check_interactions(s->interactions, &w, &left_out, e))
+        !check_interactions(s->interactions, &w, &dropped, e))
         return NEXT_ERROR;
     cassette_model_to_header(&m, &s->arena, r);
-    r->left_out = left_out;
+    r->unread_values = dropped;
     return NEXT_RECORD;
 }
 
@@ -220,47 +227,48 @@ static struct record record_of(const struct cassette *s, enum record_kind kind)
     return (struct record){ .kind = kind, .has = HAS_EXCHANGE, .exchange = s->exchange };
 }
 
-/* Only what does not follow from the rest. */
-static bool http_request(struct cassette *s, struct record *r)
+/* Returns false if the request has nothing that does not follow from the message. */
+static bool make_http_request(struct cassette *s, struct record *r)
 {
     struct json_val request = json_get(s->interactions.value, STR("request"));
     bool usual;
 
     if (json_type(request) != JSON_OBJECT)
         request = JSON_VAL_NONE;
-    usual = cassette_model_usual_type(request, s->now.method) == s->now.type;
+    usual = cassette_model_default_type(request, s->current.method) == s->current.type;
     *r = record_of(s, RECORD_HTTP_REQUEST);
-    r->http.method = s->now.method;
-    r->http.path = s->now.path;
+    r->http.method = s->current.method;
+    r->http.path = s->current.path;
     if (!usual)
-        r->http.kind = cassette_model_type_name(s->now.type);
-    return !usual || s->now.method.at || s->now.path.at;
+        r->http.kind = cassette_model_type_name(s->current.type);
+    return !usual || s->current.method.at || s->current.path.at;
 }
 
-static bool http_response(struct cassette *s, struct record *r)
+static bool make_http_response(struct cassette *s, struct record *r)
 {
     *r = record_of(s, RECORD_HTTP_RESPONSE);
     r->has |= HAS_STATUS;
-    r->http.status = s->now.status;
-    if (s->now.sse)
+    r->http.status = s->current.status;
+    if (s->current.sse)
         r->http.media = STR("sse");
-    else if (s->now.response.at)
+    else if (s->current.response.at)
         r->http.media = STR("json");
-    if (s->now.has_latency && !s->now.response.at) {
+    if (s->current.has_latency && !s->current.response.at) {
         r->has |= HAS_LATENCY;
-        r->http.took_ms = s->now.latency_ms;
+        r->http.took_ms = s->current.latency_ms;
     }
-    return s->now.has_status;
+    return s->current.has_status;
 }
 
-static bool message(struct cassette *s, enum record_dir dir, struct str json, struct record *r)
+static bool make_message(struct cassette *s, enum record_dir dir, struct str json,
+                         struct record *r)
 {
     struct json_fault fault;
 
     if (!json.at)
         return false;
     buf_clear(&s->text);
-    pretty_flatten(&s->text, json);
+    python_json_write_compact(&s->text, json);
     if (!json_scan(&s->message, buf_str(&s->text), &fault))
         BUG("a value is no value on one line");
     *r = record_of(s, RECORD_MESSAGE);
@@ -268,30 +276,30 @@ static bool message(struct cassette *s, enum record_dir dir, struct str json, st
     r->message = (struct record_message){ .seq = ++s->seq,
                                           .dir = dir,
                                           .msg = json_root(&s->message),
-                                          .latency_ms = s->now.latency_ms };
-    if (dir == TO_CLIENT && s->now.has_latency)
+                                          .latency_ms = s->current.latency_ms };
+    if (dir == TO_CLIENT && s->current.has_latency)
         r->has |= HAS_LATENCY;
     return true;
 }
 
-/* The next record of the current interaction; false: there is none. */
+/* The next record of the current interaction; false: no more. */
 static bool next_step(struct cassette *s, struct record *r)
 {
-    while (s->step != STEP_DONE) {
+    while (s->step != CASSETTE_STEP_DONE) {
         bool is_there = false;
 
         switch (s->step++) {
-        case STEP_HTTP_REQUEST:
-            is_there = http_request(s, r);
+        case CASSETTE_STEP_HTTP_REQUEST:
+            is_there = make_http_request(s, r);
             break;
-        case STEP_ASK:
-            is_there = message(s, TO_SERVER, s->now.request, r);
+        case CASSETTE_STEP_CLIENT:
+            is_there = make_message(s, TO_SERVER, s->current.request, r);
             break;
-        case STEP_HTTP_RESPONSE:
-            is_there = http_response(s, r);
+        case CASSETTE_STEP_HTTP_RESPONSE:
+            is_there = make_http_response(s, r);
             break;
         default:
-            is_there = message(s, TO_CLIENT, s->now.response, r);
+            is_there = make_message(s, TO_CLIENT, s->current.response, r);
         }
         if (is_there)
             return true;
@@ -307,17 +315,17 @@ static bool next_interaction(struct cassette *s, const struct window *w)
     if (!json_next(&s->interactions))
         return false;
     arena_clear(&s->arena);
-    if (!cassette_model_read_interaction(w, s->interactions.value, &s->arena, &s->now, &beyond,
-                                         &checked))
+    if (!cassette_model_read_interaction(w, s->interactions.value, &s->arena, &s->current,
+                                         &beyond, &checked))
         BUG("it was fine a moment ago");
     s->exchange++;
-    s->step = STEP_HTTP_REQUEST;
+    s->step = CASSETTE_STEP_HTTP_REQUEST;
     return true;
 }
 
-/* The document stays in the window until all of it is used. */
-static enum next cassette_next(void *state, const struct window *w, struct taken *t,
-                               struct record *r, struct err *e)
+/* The document stays in the window until the end. */
+static enum next_result cassette_next(void *state, const struct window *w, struct consumed *t,
+                                      struct record *r, struct err *e)
 {
     struct cassette *s = state;
 
@@ -325,7 +333,7 @@ static enum next cassette_next(void *state, const struct window *w, struct taken
         t->want = SIZE_MAX;
         return NEXT_MORE;
     }
-    if (!s->open)
+    if (!s->header_read)
         return read_header(s, w, r, e);
     BUG_IF(s->document.text.at != (s->replaced.len ? s->replaced.at : w->bytes.at));
     do {
@@ -339,7 +347,7 @@ static enum next cassette_next(void *state, const struct window *w, struct taken
 /* The metadata comes first in the file, but is known last. */
 struct cassette_writer {
     struct cassette_sink sink;
-    struct cassette_gather *gather;
+    struct cassette_pair *pair;
     struct buf interactions;
     bool failed;
 };
@@ -356,17 +364,17 @@ static void *cassette_begin(void)
     struct cassette_writer *s = mem_new(struct cassette_writer);
 
     s->sink.put = write_interaction;
-    s->gather = cassette_gather_new(&s->sink);
+    s->pair = cassette_pair_new(&s->sink);
     buf_init(&s->interactions, LIMIT_LINE);
     return s;
 }
 
-/* A buffer that is full is how a format says that something is too much. */
+/* A format reports that a limit is exceeded by a full buffer. */
 static void cassette_put(void *state, struct buf *to, const struct record *r)
 {
     struct cassette_writer *s = state;
 
-    s->failed = s->failed || !cassette_gather_put(s->gather, r);
+    s->failed = s->failed || !cassette_pair_put(s->pair, r);
     to->full = to->full || s->failed || s->interactions.full;
 }
 
@@ -374,21 +382,21 @@ static bool cassette_is_empty(void *state)
 {
     struct cassette_writer *s = state;
 
-    cassette_gather_end(s->gather);
+    cassette_pair_end(s->pair);
     return !s->interactions.len && !s->failed;
 }
 
 static void cassette_end(void *state, struct buf *to)
 {
     struct cassette_writer *s = state;
-    struct cassette_metadata m = cassette_gather_finish(s->gather);
+    struct cassette_metadata m = cassette_pair_finish(s->pair);
 
     cassette_model_write_head(to, &m);
     buf_add(to, buf_str(&s->interactions));
     cassette_model_write_tail(to, s->interactions.len);
     to->full = to->full || s->failed || s->interactions.full;
     buf_release(&s->interactions);
-    cassette_gather_free(s->gather);
+    cassette_pair_free(s->pair);
     free(s);
 }
 
@@ -396,7 +404,7 @@ const struct format cassette_format = {
     .name = "cassette",
     .about = "mcp-recorder's JSON: requests with their answers",
     .ext = { ".json" },
-    .keeps = PART_LATENCY | PART_SIDE,
+    .keeps = FEATURE_LATENCY | FEATURE_DIRECTION,
     .probe = cassette_probe,
     .open = cassette_open,
     .next = cassette_next,

@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/pack.h"
+#include "base/compress.h"
 
 const struct format *const format_table[] = {
-    &recording_format, &trace_format, &jsonrpc_format, &cassette_format, NULL,
+    &recording_format, &mcp_replay_trace_format, &jsonrpc_format, &cassette_format, NULL,
 };
 
 const struct format *format_by_name(struct str name)
@@ -17,8 +17,8 @@ const struct format *format_by_name(struct str name)
     return NULL;
 }
 
-/* How much of the name the format's extensions explain. */
-static size_t match_name(const struct format *f, struct str name)
+/* The length of the format's longest extension that the name has. */
+static size_t extension_len(const struct format *f, struct str name)
 {
     size_t longest = 0;
 
@@ -33,9 +33,9 @@ const struct format *format_by_path(struct str path)
     const struct format *best = NULL;
     size_t longest = 0;
 
-    pack_by_name(path, &path);
+    compress_by_suffix(path, &path);
     for (const struct format *const *f = format_table; *f; f++) {
-        size_t match = match_name(*f, path);
+        size_t match = extension_len(*f, path);
         if (match > longest && (*f)->put) {
             longest = match;
             best = *f;
@@ -44,8 +44,9 @@ const struct format *format_by_path(struct str path)
     return best;
 }
 
-/* Line and byte of a place in the window, both from 1. */
-static void find_place(const struct window *w, size_t at, uint64_t *line, uint64_t *byte)
+/* Line and byte of an offset in the window, both from 1. */
+static void find_line_and_byte(const struct window *w, size_t at, uint64_t *line,
+                               uint64_t *byte)
 {
     struct str before = str_n(w->bytes.at, at < w->bytes.len ? at : w->bytes.len);
 
@@ -55,13 +56,14 @@ static void find_place(const struct window *w, size_t at, uint64_t *line, uint64
     *byte = before.len + 1;
 }
 
-enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
+enum next_result format_error(const struct window *w, size_t at, struct err *e, const char *fmt,
+                              ...)
 {
     char text[sizeof e->msg];
     uint64_t line, byte;
     va_list ap;
 
-    find_place(w, at, &line, &byte);
+    find_line_and_byte(w, at, &line, &byte);
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
@@ -75,7 +77,7 @@ bool format_is_foreign(const struct window *w, const struct format *own, struct 
 {
     for (const struct format *const *f = format_table; *f; f++)
         if (*f != own && (*f)->probe(json_raw(v))) {
-            format_error(w, json_at(v), e, "'%s' starts here, in a file of format '%s'",
+            format_error(w, json_offset(v), e, "'%s' starts here, in a file of format '%s'",
                          (*f)->name, own->name);
             err_hint(e, "keep them in two files");
             return true;
@@ -89,9 +91,35 @@ void format_note(const struct window *w, size_t at, const char *fmt, ...)
     uint64_t line, byte;
     va_list ap;
 
-    find_place(w, at, &line, &byte);
+    find_line_and_byte(w, at, &line, &byte);
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     w->notes->put(w->notes, line, byte, text);
+}
+
+enum { LIST_MAX = 4096 };
+
+const char *format_writable_names(struct buf *text)
+{
+    buf_init(text, LIST_MAX);
+    for (const struct format *const *f = format_table; *f; f++)
+        if ((*f)->put)
+            buf_printf(text, "%s%s", text->len ? ", " : "", (*f)->name);
+    return buf_z(text);
+}
+
+bool format_hint_writable(struct err *e, const char *option)
+{
+    struct buf names, ends;
+
+    buf_init(&ends, LIST_MAX);
+    for (const struct format *const *f = format_table; *f; f++)
+        if ((*f)->put)
+            buf_printf(&ends, "%s%s", ends.len ? ", " : "", (*f)->ext[0]);
+    err_hint(e, "say it by the end of the name (%s),\nor with %s FORMAT: one of %s",
+             buf_z(&ends), option, format_writable_names(&names));
+    buf_release(&names);
+    buf_release(&ends);
+    return false;
 }

@@ -1,73 +1,72 @@
-/* format/format.h - what a file format must provide, and the table of them.
+/* format/format.h - the interface of a file format, and the table of formats.
  *
- * A format does no I/O. Reading: it is shown a window on the file and takes the
- * next record off its front. Writing: it appends text to a buffer, with each record
- * or, if it is one document, at the end. A new format is one file and one row in
- * the table. */
+ * A format does no I/O. Reading: it gets a window on the file and consumes the next record from
+ * its front. Writing: it appends text to a buffer, with each record or, if it is one document,
+ * at the end. A new format is one file and one row in the table. */
 #ifndef FORMAT_FORMAT_H
 #define FORMAT_FORMAT_H
 
 #include "base/buf.h"
-#include "trace/part.h"
+#include "trace/features.h"
 
-enum next {
+enum next_result {
     NEXT_RECORD,
-    NEXT_SKIP, /* took something off the front that makes no record: call again */
-    NEXT_MORE, /* the window is too small; only while it is not the last */
+    NEXT_SKIP, /* consumed input without a record: call again */
+    NEXT_MORE, /* the window is too small; only if it is not `last` */
     NEXT_END,
     NEXT_ERROR,
 };
 
-/* Where remarks about odd but usable input go. `byte` counts from 1 in the line. */
+/* Receives notes about unusual but usable input. `byte` counts from 1 in the line. */
 struct notes {
     void (*put)(struct notes *self, uint64_t line, uint64_t byte, const char *text);
 };
 
-/* What is shown stays where it is, even once it is taken, until more is asked for. */
+/* The bytes stay in place, consumed ones included, until the format returns NEXT_MORE. */
 struct window {
     struct str bytes; /* the file from the current position on */
     bool last;        /* nothing follows these bytes */
-    uint64_t line;    /* number of the line the position is in, from 1 */
+    uint64_t line;    /* line number of the position, from 1 */
     const char *path; /* for messages */
     struct notes *notes;
 };
 
-/* What a call to next() did with the window. */
-struct taken {
-    size_t bytes; /* off the front; also when asking for more */
+/* How much of the window a call to next() consumed. */
+struct consumed {
+    size_t bytes; /* from the front; also with NEXT_MORE */
     size_t lines; /* newlines among them */
-    size_t want;  /* NEXT_MORE: how many bytes to show at least; 0: simply more */
-    bool refused; /* NEXT_ERROR: not damage, the file is none that can be read */
+    size_t want;  /* NEXT_MORE: minimum size of the next window; 0: any */
+    bool fatal;   /* NEXT_ERROR: no damage to skip; the file cannot be read */
 };
 
 struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
-    unsigned keeps;     /* enum part: what survives writing and reading again */
-    bool lines;         /* put() makes whole lines, and nothing is left after a footer: a file
-                         * may grow by them while things happen */
+    unsigned keeps;     /* enum feature: kept by writing and reading again */
+    bool line_based;    /* put() writes whole lines, and end() nothing after a footer: can be
+                         * appended to while recording */
 
-    /* Is a file that starts so ours? */
+    /* Whether a file that starts with `head` has this format. */
     bool (*probe)(struct str head);
 
     /* Reading. NULL in a format that is only written. */
     void *(*open)(void); /* the reader's own state */
-    enum next (*next)(void *state, const struct window *w, struct taken *t, struct record *r,
-                      struct err *e);
+    enum next_result (*next)(void *state, const struct window *w, struct consumed *t,
+                             struct record *r, struct err *e);
     void (*close)(void *state);
 
-    /* After an error: whatever it was in the middle of is let go, and reading goes on
-     * with another line. NULL in a format that is one document. */
-    void (*drop)(void *state);
+    /* After an error: drops what was incomplete, and continues with another line. NULL in a
+     * format that is one document. */
+    void (*resync)(void *state);
 
-    /* Writing. NULL in a format that is only read; `begin` and `end` also where
-     * nothing has to be remembered between records. */
+    /* Writing. NULL in a format that is only read; `begin` and `end` also if there is no state
+     * between records. */
     void *(*begin)(void); /* the writer's own state */
     void (*put)(void *state, struct buf *to, const struct record *r);
-    void (*end)(void *state, struct buf *to); /* what is left to write; frees the state */
+    void (*end)(void *state, struct buf *to); /* writes the rest and frees the state */
 
-    /* Whether end() would write nothing but metadata; no put() follows. NULL in a format of
-     * lines. */
+    /* Whether end() would write only metadata; no put() may follow. NULL in a line-based
+     * format. */
     bool (*is_empty)(void *state);
 };
 
@@ -76,25 +75,29 @@ extern const struct format *const format_table[];
 extern const struct format cassette_format;
 extern const struct format jsonrpc_format;
 extern const struct format recording_format;
-extern const struct format trace_format;
+extern const struct format mcp_replay_trace_format;
 
 const struct format *format_by_name(struct str name); /* NULL if unknown */
 
-/* The format that a file of that name is written in: the longest extension decides, with
- * or without that of a packed file after it. NULL if there is none. */
+/* The format for writing a file of that name, by the longest extension; an extension of
+ * compression after it is ignored. NULL if there is none. */
 const struct format *format_by_path(struct str path);
 
-/* An error at a place in the window: "PATH:LINE:BYTE: text", `at` counted from the
- * front of the window. Returns NEXT_ERROR. */
-enum next format_error(const struct window *w, size_t at, struct err *e, const char *fmt, ...)
-    PRINTF(4, 5);
+/* Lists the formats that can be written: "recording, trace". The caller releases `text`. */
+const char *format_writable_names(struct buf *text);
 
-/* A file is of one format: an error if another one claims a value that stands in it,
- * true then. */
+/* Hints at the extensions that name a writable format, and at `option`. Returns false. */
+bool format_hint_writable(struct err *e, const char *option);
+
+/* Sets the error "PATH:LINE:BYTE: text" for offset `at` of the window. Returns NEXT_ERROR. */
+enum next_result format_error(const struct window *w, size_t at, struct err *e, const char *fmt,
+                              ...) PRINTF(4, 5);
+
+/* Returns true, with an error, if the value belongs to another format than `own`. */
 bool format_is_foreign(const struct window *w, const struct format *own, struct json_val v,
                        struct err *e);
 
-/* A remark on a place in the window, in the same way. */
+/* Puts a note on offset `at` of the window. */
 void format_note(const struct window *w, size_t at, const char *fmt, ...) PRINTF(3, 4);
 
 #endif

@@ -3,36 +3,36 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/moment.h"
+#include "trace/timestamp.h"
 
-struct lane {
+struct merge_input {
     struct reader *reader;
-    struct record head; /* if not `ended` */
-    struct moment time; /* of the head */
+    struct record head;    /* next record; valid if not `ended` */
+    struct timestamp time; /* of the head */
     bool ended;
 };
 
 struct merge {
-    struct lane *lanes;
+    struct merge_input *inputs;
     size_t count;
-    struct lane *used; /* its head was handed out */
-    bool amid_batch;   /* and more of the same batch follows */
-    size_t headers;    /* so many lanes were looked at for the header they start with */
+    struct merge_input *current; /* the input of the record returned last */
+    bool in_batch;               /* more of the same batch follows */
+    size_t headers_checked;      /* inputs checked for a header at their start */
     struct json json;
 };
 
-static bool advance(struct lane *l, struct err *e)
+static bool advance(struct merge_input *l, struct err *e)
 {
-    enum next next = reader_next(l->reader, &l->head, e);
+    enum next_result next = reader_next(l->reader, &l->head, e);
 
     l->ended = next == NEXT_END;
     if (next == NEXT_RECORD)
-        moment_see(&l->time, &l->head);
+        timestamp_update(&l->time, &l->head);
     return next != NEXT_ERROR;
 }
 
-static bool open_lane(struct lane *l, const struct sys *sys, const char *path,
-                      const struct log *log, struct err *e)
+static bool open_input(struct merge_input *l, const struct sys *sys, const char *path,
+                       const struct log *log, struct err *e)
 {
     return reader_open(&l->reader, sys, path, log, e) && advance(l, e);
 }
@@ -42,11 +42,11 @@ bool merge_open(struct merge **out, const struct sys *sys, const char *const *pa
 {
     struct merge *m = mem_new(struct merge);
 
-    m->lanes = mem_alloc(count * sizeof *m->lanes);
+    m->inputs = mem_alloc(count * sizeof *m->inputs);
     m->count = count;
     json_init(&m->json);
     for (size_t i = 0; i < count; i++)
-        if (!open_lane(&m->lanes[i], sys, paths[i], log, e)) {
+        if (!open_input(&m->inputs[i], sys, paths[i], log, e)) {
             merge_close(m);
             return false;
         }
@@ -59,13 +59,13 @@ void merge_close(struct merge *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->count; i++)
-        reader_close(m->lanes[i].reader);
+        reader_close(m->inputs[i].reader);
     json_release(&m->json);
-    free(m->lanes);
+    free(m->inputs);
     free(m);
 }
 
-static bool more_of_batch(struct merge *m, const struct record *r)
+static bool has_more_of_batch(struct merge *m, const struct record *r)
 {
     struct json_fault fault;
     int64_t index, count;
@@ -76,53 +76,53 @@ static bool more_of_batch(struct merge *m, const struct record *r)
            json_int(json_get(json_root(&m->json), STR("count")), &count) && index < count - 1;
 }
 
-/* What nobody knows the time of comes before everything that has one. */
-static bool is_earlier(const struct lane *a, const struct lane *b)
+/* Records without a time come first. */
+static bool is_earlier(const struct merge_input *a, const struct merge_input *b)
 {
-    if (!a->time.known || !b->time.known)
-        return !a->time.known && b->time.known;
+    if (!a->time.now_known || !b->time.now_known)
+        return !a->time.now_known && b->time.now_known;
     return a->time.now_us < b->time.now_us;
 }
 
-static struct lane *choose(struct merge *m)
+static struct merge_input *choose_input(struct merge *m)
 {
-    struct lane *first = NULL;
+    struct merge_input *first = NULL;
 
-    if (m->amid_batch && !m->used->ended)
-        return m->used;
-    while (m->headers < m->count) {
-        struct lane *l = &m->lanes[m->headers++];
+    if (m->in_batch && !m->current->ended)
+        return m->current;
+    while (m->headers_checked < m->count) {
+        struct merge_input *l = &m->inputs[m->headers_checked++];
         if (!l->ended && l->head.kind == RECORD_HEADER)
             return l;
     }
-    for (struct lane *l = m->lanes; l < m->lanes + m->count; l++)
+    for (struct merge_input *l = m->inputs; l < m->inputs + m->count; l++)
         if (!l->ended && (!first || is_earlier(l, first)))
             first = l;
     return first;
 }
 
-enum next merge_next(struct merge *m, struct record *rec, size_t *from, struct err *e)
+enum next_result merge_next(struct merge *m, struct record *rec, size_t *from, struct err *e)
 {
-    if (m->used && !advance(m->used, e))
+    if (m->current && !advance(m->current, e))
         return NEXT_ERROR;
-    m->used = choose(m);
-    if (!m->used)
+    m->current = choose_input(m);
+    if (!m->current)
         return NEXT_END;
-    *rec = m->used->head;
-    *from = (size_t)(m->used - m->lanes);
-    m->amid_batch = more_of_batch(m, rec);
+    *rec = m->current->head;
+    *from = (size_t)(m->current - m->inputs);
+    m->in_batch = has_more_of_batch(m, rec);
     return NEXT_RECORD;
 }
 
-/* Before the first merge_next() the heads are still the first of their files. */
+/* Before the first merge_next() the heads are the first records of their files. */
 bool merge_start(const struct merge *m, int64_t *us)
 {
     bool any = false;
 
-    BUG_IF(m->used);
-    for (const struct lane *l = m->lanes; l < m->lanes + m->count; l++) {
-        int64_t start = l->time.started ? l->time.start_us : l->time.now_us;
-        if (l->ended || !l->time.known || (any && start >= *us))
+    BUG_IF(m->current);
+    for (const struct merge_input *l = m->inputs; l < m->inputs + m->count; l++) {
+        int64_t start = l->time.start_known ? l->time.start_us : l->time.now_us;
+        if (l->ended || !l->time.now_known || (any && start >= *us))
             continue;
         *us = start;
         any = true;
@@ -132,7 +132,7 @@ bool merge_start(const struct merge *m, int64_t *us)
 
 const struct format *merge_format(const struct merge *m, size_t from)
 {
-    return reader_format(m->lanes[from].reader);
+    return reader_format(m->inputs[from].reader);
 }
 
 uint64_t merge_offset(const struct merge *m)
@@ -140,7 +140,7 @@ uint64_t merge_offset(const struct merge *m)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < m->count; i++)
-        sum += reader_offset(m->lanes[i].reader);
+        sum += reader_offset(m->inputs[i].reader);
     return sum;
 }
 
@@ -149,7 +149,7 @@ uint64_t merge_size(const struct merge *m)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < m->count; i++) {
-        uint64_t size = reader_size(m->lanes[i].reader);
+        uint64_t size = reader_size(m->inputs[i].reader);
         if (!size)
             return 0;
         sum += size;

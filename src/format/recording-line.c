@@ -3,12 +3,12 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "trace/extra.h"
+#include "trace/unknown-members.h"
 #include "json/write.h"
 
 enum member_type {
     MEMBER_TEXT,
-    MEMBER_JSON,   /* kept as text; `json` says what it must be */
+    MEMBER_JSON,   /* kept as text; `json` is its required type */
     MEMBER_TEXTS,  /* the same: an array of strings */
     MEMBER_VALUE,  /* kept as a value; the message itself */
     MEMBER_COUNT,  /* a whole number from 0 */
@@ -18,21 +18,21 @@ enum member_type {
     MEMBER_FROM, /* "client" or "server" */
     MEMBER_BOOL,
     MEMBER_BYTES,   /* "text", or "base64" when they are not UTF-8 */
-    MEMBER_BASE64,  /* reads the latter; never writes */
-    MEMBER_FOREIGN, /* what other formats do not know; written with what we do not */
+    MEMBER_BASE64,  /* reads "base64"; never written */
+    MEMBER_FOREIGN, /* unknown members of other formats; written by write_unknown_members() */
     MEMBER_STATUS,  /* of a final HTTP response */
-    MEMBER_HEADERS, /* kept as text, as are the objects that follow */
+    MEMBER_HEADERS, /* kept as text, like the objects below */
     MEMBER_EVENT,
     MEMBER_BATCH,
     MEMBER_RESUMES,
 };
 
-struct member {
+struct recording_member {
     struct str name;
-    struct str key; /* as it is written: behind another member */
+    struct str key; /* as written, with a leading comma */
     enum member_type type;
     size_t at;    /* offset in struct record */
-    unsigned has; /* bit that says it is there; 0: it says so itself */
+    unsigned has; /* bit of record.has; 0: the value itself shows whether it is present */
     bool required;
     enum json_type json;
 };
@@ -45,23 +45,23 @@ struct member {
         .name = { NULL, 0 }                                                                    \
     }
 
-static const struct member common_members[] = {
+static const struct recording_member common_members[] = {
     { NAMED("us"), MEMBER_NUMBER, AT(us), HAS_US, false, 0 },
     { NAMED("conn"), MEMBER_COUNT, AT(conn), HAS_CONN, false, 0 },
     { NAMED("session"), MEMBER_COUNT, AT(session), HAS_SESSION, false, 0 },
     { NAMED("exchange"), MEMBER_COUNT, AT(exchange), HAS_EXCHANGE, false, 0 },
     { NAMED("stream"), MEMBER_COUNT, AT(stream), HAS_STREAM, false, 0 },
-    { NAMED(FOREIGN), MEMBER_FOREIGN, AT(extra), 0, false, JSON_OBJECT },
+    { NAMED(FOREIGN), MEMBER_FOREIGN, AT(unknown_members), 0, false, JSON_OBJECT },
     END,
 };
 
-static const struct member header_members[] = {
+static const struct recording_member header_members[] = {
     { NAMED("version"), MEMBER_TEXT, AT(header.version), 0, true, 0 },
     { NAMED("name"), MEMBER_TEXT, AT(header.name), 0, false, 0 },
     { NAMED("tags"), MEMBER_TEXTS, AT(header.tags), 0, false, 0 },
     { NAMED("recorded_at"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
     { NAMED("upstream"), MEMBER_TEXT, AT(header.upstream), 0, true, 0 },
-    { NAMED("thoughtjack_version"), MEMBER_TEXT, AT(header.made_for), 0, true, 0 },
+    { NAMED("thoughtjack_version"), MEMBER_TEXT, AT(header.thoughtjack_version), 0, true, 0 },
     { NAMED("producer"), MEMBER_JSON, AT(header.producer), 0, false, JSON_OBJECT },
     { NAMED("command"), MEMBER_TEXTS, AT(header.command), 0, false, 0 },
     { NAMED("transport"), MEMBER_TEXT, AT(header.transport), 0, false, 0 },
@@ -70,7 +70,7 @@ static const struct member header_members[] = {
     END,
 };
 
-static const struct member message_members[] = {
+static const struct recording_member message_members[] = {
     { NAMED("seq"), MEMBER_COUNT, AT(message.seq), HAS_SEQ, true, 0 },
     { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, true, 0 },
     { NAMED("dir"), MEMBER_DIR, AT(message.dir), 0, true, 0 },
@@ -83,9 +83,9 @@ static const struct member message_members[] = {
     END,
 };
 
-static const struct member raw_members[] = {
+static const struct recording_member raw_members[] = {
     { NAMED("ts"), MEMBER_TIME, AT(wall_us), HAS_WALL, false, 0 },
-    { NAMED("from"), MEMBER_FROM, AT(bytes.from_to), HAS_FROM, true, 0 },
+    { NAMED("from"), MEMBER_FROM, AT(bytes.dir), HAS_FROM, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(bytes.why), 0, false, 0 },
     { NAMED("by"), MEMBER_TEXT, AT(bytes.by), 0, false, 0 },
     { NAMED("count"), MEMBER_COUNT, AT(bytes.count), HAS_COUNT, false, 0 },
@@ -95,13 +95,13 @@ static const struct member raw_members[] = {
     END,
 };
 
-static const struct member stderr_members[] = {
+static const struct recording_member stderr_members[] = {
     { NAMED("text"), MEMBER_BYTES, AT(bytes.bytes), 0, true, 0 },
     { NAMED("base64"), MEMBER_BASE64, AT(bytes.bytes), 0, false, 0 },
     END,
 };
 
-static const struct member proc_members[] = {
+static const struct recording_member proc_members[] = {
     { NAMED("ev"), MEMBER_TEXT, AT(proc.event), 0, true, 0 },
     { NAMED("exit_code"), MEMBER_NUMBER, AT(proc.exit_code), HAS_EXIT_CODE, false, 0 },
     { NAMED("signal"), MEMBER_NUMBER, AT(proc.signal), HAS_SIGNAL, false, 0 },
@@ -109,7 +109,7 @@ static const struct member proc_members[] = {
     END,
 };
 
-static const struct member http_request_members[] = {
+static const struct recording_member http_request_members[] = {
     { NAMED("state"), MEMBER_TEXT, AT(http.state), 0, false, 0 },
     { NAMED("kind"), MEMBER_TEXT, AT(http.kind), 0, false, 0 },
     { NAMED("method"), MEMBER_TEXT, AT(http.method), 0, false, 0 },
@@ -123,7 +123,7 @@ static const struct member http_request_members[] = {
     END,
 };
 
-static const struct member http_response_members[] = {
+static const struct recording_member http_response_members[] = {
     { NAMED("status"), MEMBER_STATUS, AT(http.status), HAS_STATUS, true, 0 },
     { NAMED("took_ms"), MEMBER_COUNT, AT(http.took_ms), HAS_LATENCY, false, 0 },
     { NAMED("by"), MEMBER_TEXT, AT(http.by), 0, false, 0 },
@@ -134,14 +134,14 @@ static const struct member http_response_members[] = {
     END,
 };
 
-static const struct member http_end_members[] = {
+static const struct recording_member http_end_members[] = {
     { NAMED("by"), MEMBER_TEXT, AT(http.by), 0, true, 0 },
     { NAMED("clean"), MEMBER_BOOL, AT(http.clean), 0, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(http.why), 0, false, 0 },
     END,
 };
 
-static const struct member sse_members[] = {
+static const struct recording_member sse_members[] = {
     { NAMED("n"), MEMBER_COUNT, AT(sse.n), HAS_N, false, 0 },
     { NAMED("id"), MEMBER_TEXT, AT(sse.id), 0, false, 0 },
     { NAMED("event"), MEMBER_TEXT, AT(sse.event), 0, false, 0 },
@@ -153,15 +153,15 @@ static const struct member sse_members[] = {
     END,
 };
 
-static const struct member gap_members[] = {
-    { NAMED("from"), MEMBER_FROM, AT(gap.from_to), HAS_FROM, false, 0 },
+static const struct recording_member gap_members[] = {
+    { NAMED("from"), MEMBER_FROM, AT(gap.dir), HAS_FROM, false, 0 },
     { NAMED("messages"), MEMBER_COUNT, AT(gap.messages), HAS_TOTALS, true, 0 },
     { NAMED("bytes"), MEMBER_COUNT, AT(gap.bytes), HAS_TOTALS, true, 0 },
     { NAMED("why"), MEMBER_TEXT, AT(gap.why), 0, true, 0 },
     END,
 };
 
-static const struct member footer_members[] = {
+static const struct recording_member footer_members[] = {
     { NAMED("total_messages"), MEMBER_COUNT, AT(footer.messages), HAS_TOTALS, true, 0 },
     { NAMED("duration_ms"), MEMBER_COUNT, AT(footer.duration_ms), HAS_TOTALS, true, 0 },
     { NAMED("client_messages"), MEMBER_COUNT, AT(footer.client_messages), HAS_TOTALS, true, 0 },
@@ -176,10 +176,10 @@ static const struct member footer_members[] = {
 
 struct line_type {
     struct str type;
-    struct str ev;   /* types that come in several shapes name theirs here */
-    struct str head; /* how a line of it starts */
+    struct str ev;   /* "ev" of types with several variants */
+    struct str head; /* start of the line */
     enum record_kind kind;
-    const struct member *members;
+    const struct recording_member *members;
 };
 
 #define TYPE(text) STR_INIT(text), { NULL, 0 }, STR_INIT("{\"type\":\"" text "\"")
@@ -212,7 +212,7 @@ static const struct line_type *find_type(struct str type, struct json_val line)
     return NULL;
 }
 
-bool recording_line_knows(struct str type)
+bool recording_line_is_known_type(struct str type)
 {
     for (size_t i = 0; i < LINE_TYPES; i++)
         if (str_eq(line_types[i].type, type))
@@ -221,8 +221,8 @@ bool recording_line_knows(struct str type)
 }
 
 /* Members mostly come in the order of the table: `*guess` is where to look first. */
-static const struct member *find_member(const struct member *rows, struct str name,
-                                        size_t *guess)
+static const struct recording_member *find_member(const struct recording_member *rows,
+                                                  struct str name, size_t *guess)
 {
     if (rows[*guess].name.len && str_eq(name, rows[*guess].name))
         return &rows[(*guess)++];
@@ -250,7 +250,7 @@ static bool read_text(struct json_val v, struct arena *a, struct str *out)
 {
     *out = json_text(v, a);
     if (!out->at)
-        out->at = ""; /* there, and empty */
+        out->at = ""; /* present, and empty */
     return json_type(v) == JSON_STRING;
 }
 
@@ -271,8 +271,9 @@ static bool is_count(struct json_val v)
     return json_int(v, &n) && n >= 0;
 }
 
-/* Of an optional member of an object. */
-static bool has_no_or(struct json_val object, struct str name, bool (*is)(struct json_val))
+/* Whether a member is absent or `is` holds for it. */
+static bool optional_member_is(struct json_val object, struct str name,
+                               bool (*is)(struct json_val))
 {
     struct json_val v = json_get(object, name);
 
@@ -301,25 +302,27 @@ static bool is_headers(struct json_val v)
 
 static bool is_event(struct json_val v)
 {
-    return json_type(v) == JSON_OBJECT && has_no_or(v, STR("n"), is_count) &&
-           has_no_or(v, STR("id"), is_string) && has_no_or(v, STR("event"), is_string) &&
-           has_no_or(v, STR("retry"), is_count);
+    return json_type(v) == JSON_OBJECT && optional_member_is(v, STR("n"), is_count) &&
+           optional_member_is(v, STR("id"), is_string) &&
+           optional_member_is(v, STR("event"), is_string) &&
+           optional_member_is(v, STR("retry"), is_count);
 }
 
 static bool is_batch(struct json_val v)
 {
-    return json_type(v) == JSON_OBJECT && has_no_or(v, STR("id"), is_count) &&
-           has_no_or(v, STR("index"), is_count) && has_no_or(v, STR("count"), is_count);
+    return json_type(v) == JSON_OBJECT && optional_member_is(v, STR("id"), is_count) &&
+           optional_member_is(v, STR("index"), is_count) &&
+           optional_member_is(v, STR("count"), is_count);
 }
 
 static bool is_resumes(struct json_val v)
 {
-    return json_type(v) == JSON_OBJECT && has_no_or(v, STR("stream"), is_count) &&
-           has_no_or(v, STR("after"), is_count);
+    return json_type(v) == JSON_OBJECT && optional_member_is(v, STR("stream"), is_count) &&
+           optional_member_is(v, STR("after"), is_count);
 }
 
-/* False: the value is not what the member must be. */
-static bool read_value(const struct member *m, struct json_val v, struct record *r,
+/* Reads a value; false if it has the wrong type. */
+static bool read_value(const struct recording_member *m, struct json_val v, struct record *r,
                        struct arena *a)
 {
     void *to = (char *)r + m->at;
@@ -376,7 +379,7 @@ static bool read_value(const struct member *m, struct json_val v, struct record 
     BUG("unknown type of member");
 }
 
-static const char *must_be(const struct member *m)
+static const char *expected_type(const struct recording_member *m)
 {
     switch (m->type) {
     case MEMBER_TEXT:
@@ -416,27 +419,27 @@ static const char *must_be(const struct member *m)
     BUG("unknown type of member");
 }
 
-/* What tells the types of lines apart. */
-static bool is_of_type(const struct line_type *t, struct str name)
+/* Whether it is a member that identifies the type of a line. */
+static bool is_type_member(const struct line_type *t, struct str name)
 {
     return str_eq(name, STR("type")) || (t->ev.len && str_eq(name, STR("ev")));
 }
 
-static bool knows(const void *self, struct str name)
+static bool is_known_member(const void *self, struct str name)
 {
     const struct line_type *t = self;
     size_t guess = 0;
 
-    return is_of_type(t, name) || find_member(t->members, name, &guess) ||
+    return is_type_member(t, name) || find_member(t->members, name, &guess) ||
            find_member(common_members, name, (guess = 0, &guess));
 }
 
-/* The name of a required member that a line does not have; NULL: it has all. Bytes are there as
- * text or as base64. The lines of an HTTP exchange belong together by its number. */
+/* The name of a required member that is missing; NULL: none is. Bytes may be text or base64.
+ * The lines of an HTTP exchange need its number. */
 static const char *find_missing(const struct line_type *t, const struct record *r,
                                 uint32_t seen)
 {
-    for (const struct member *m = t->members; m->name.len; m++) {
+    for (const struct recording_member *m = t->members; m->name.len; m++) {
         bool there = seen & 1u << (m - t->members);
 
         if (m->type == MEMBER_BYTES)
@@ -458,9 +461,9 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
 
     while (json_next(&it)) {
         struct str name = json_text(it.key, a);
-        const struct member *m;
+        const struct recording_member *m;
 
-        if (is_of_type(t, name))
+        if (is_type_member(t, name))
             continue;
         m = find_member(t->members, name, &own);
         if (m)
@@ -472,19 +475,20 @@ static bool read_members(const struct line_type *t, struct json_val line, struct
             continue;
         }
         if (!read_value(m, it.value, r, a)) {
-            *at = json_at(it.value);
+            *at = json_offset(it.value);
             return err_set(e, ERR_INPUT, "'%s' of a %s line must be %s", m->name.at, t->type.at,
-                           must_be(m));
+                           expected_type(m));
         }
         r->has |= m->has;
     }
     missing = find_missing(t, r, seen);
     if (missing) {
-        *at = json_at(line);
+        *at = json_offset(line);
         return err_set(e, ERR_INPUT, "a %s line without '%s'", t->type.at, missing);
     }
-    if (unknown || r->extra.at)
-        r->extra = extra_gather(line, STR(RECORDING_NAME), knows, t, r->extra, a);
+    if (unknown || r->unknown_members.at)
+        r->unknown_members = unknown_members_collect(line, STR(RECORDING_NAME), is_known_member,
+                                                     t, r->unknown_members, a);
     return true;
 }
 
@@ -494,7 +498,7 @@ bool recording_line_read(struct json_val line, struct record *r, struct arena *a
     struct json_val type = json_get(line, STR("type"));
     const struct line_type *t;
 
-    *at = json_at(line);
+    *at = json_offset(line);
     if (json_type(line) != JSON_OBJECT)
         return err_set(e, ERR_INPUT, "a line of a recording must be an object");
     if (json_type(type) != JSON_STRING)
@@ -503,15 +507,15 @@ bool recording_line_read(struct json_val line, struct record *r, struct arena *a
     *r = (struct record){ .kind = t ? t->kind : RECORD_UNKNOWN };
     if (t)
         return read_members(t, line, r, a, at, e);
-    if (recording_line_knows(json_text(type, a)) &&
+    if (recording_line_is_known_type(json_text(type, a)) &&
         json_type(json_get(line, STR("ev"))) != JSON_STRING)
         return err_set(e, ERR_INPUT, "a %.*s line without an 'ev' that is a string",
                        STR_ARG(json_text(type, a)));
-    r->unknown = json_text(type, a);
+    r->unknown_type = json_text(type, a);
     return true;
 }
 
-static bool is_there(const struct member *m, const struct record *r)
+static bool is_present(const struct recording_member *m, const struct record *r)
 {
     const void *from = (const char *)r + m->at;
 
@@ -538,7 +542,7 @@ static bool is_there(const struct member *m, const struct record *r)
 }
 
 /* Whether the bytes are readable, and not much longer as JSON text than as base64. */
-static bool is_texty(struct str bytes)
+static bool is_readable_text(struct str bytes)
 {
     size_t controls = 0;
 
@@ -547,10 +551,10 @@ static bool is_texty(struct str bytes)
     return controls <= bytes.len / 16 + 16 && utf8_valid(bytes);
 }
 
-/* Under a name of its own if it is no text. */
-static void write_bytes(struct buf *to, const struct member *m, struct str bytes)
+/* Writes bytes as text, else as "base64". */
+static void write_bytes(struct buf *to, const struct recording_member *m, struct str bytes)
 {
-    if (is_texty(bytes)) {
+    if (is_readable_text(bytes)) {
         buf_add(to, m->key);
         json_write_str(to, bytes);
         return;
@@ -562,19 +566,19 @@ static void write_bytes(struct buf *to, const struct member *m, struct str bytes
 
 static void write_time(struct buf *to, int64_t wall_us)
 {
-    char text[CLOCK_TEXT];
+    char text[CLOCK_TEXT_SIZE];
 
     buf_add_ch(to, '"');
     buf_add(to, clock_format(text, wall_us));
     buf_add_ch(to, '"');
 }
 
-static struct str word(const enum record_dir *dir, struct str zero, struct str one)
+static struct str dir_word(const enum record_dir *dir, struct str zero, struct str one)
 {
     return *dir == TO_SERVER ? zero : one;
 }
 
-static void write_value(struct buf *to, const struct member *m, const void *from)
+static void write_value(struct buf *to, const struct recording_member *m, const void *from)
 {
     switch (m->type) {
     case MEMBER_TEXT:
@@ -600,10 +604,10 @@ static void write_value(struct buf *to, const struct member *m, const void *from
         write_time(to, *(const int64_t *)from);
         break;
     case MEMBER_DIR:
-        buf_add(to, word(from, STR("\"c2s\""), STR("\"s2c\"")));
+        buf_add(to, dir_word(from, STR("\"c2s\""), STR("\"s2c\"")));
         break;
     case MEMBER_FROM:
-        buf_add(to, word(from, STR("\"client\""), STR("\"server\"")));
+        buf_add(to, dir_word(from, STR("\"client\""), STR("\"server\"")));
         break;
     case MEMBER_BOOL:
         buf_add(to, *(const bool *)from ? STR("true") : STR("false"));
@@ -615,11 +619,12 @@ static void write_value(struct buf *to, const struct member *m, const void *from
     }
 }
 
-static void write_members(struct buf *to, const struct member *m, const struct record *r)
+static void write_members(struct buf *to, const struct recording_member *m,
+                          const struct record *r)
 {
     for (; m->name.len; m++) {
         const void *from = (const char *)r + m->at;
-        if (!is_there(m, r))
+        if (!is_present(m, r))
             continue;
         if (m->type == MEMBER_BYTES) {
             write_bytes(to, m, *(const struct str *)from);
@@ -630,12 +635,12 @@ static void write_members(struct buf *to, const struct member *m, const struct r
     }
 }
 
-static void write_extra(struct buf *to, struct str extra)
+static void write_unknown_members(struct buf *to, struct str extra)
 {
     struct json_out o = { .to = to, .comma = true };
 
-    extra_add_own(&o, extra, STR(RECORDING_NAME));
-    extra_add_foreign(&o, STR(FOREIGN), extra, STR(RECORDING_NAME));
+    unknown_members_write_own(&o, extra, STR(RECORDING_NAME));
+    unknown_members_write_foreign(&o, STR(FOREIGN), extra, STR(RECORDING_NAME));
 }
 
 void recording_line_write(struct buf *to, const struct record *r)
@@ -646,7 +651,7 @@ void recording_line_write(struct buf *to, const struct record *r)
     buf_add(to, t->head);
     write_members(to, t->members, r);
     write_members(to, common_members, r);
-    if (r->extra.at)
-        write_extra(to, r->extra);
+    if (r->unknown_members.at)
+        write_unknown_members(to, r->unknown_members);
     buf_add(to, STR("}\n"));
 }

@@ -1,8 +1,8 @@
-/* format/recording-line.h - one line of the native recording, both ways.
+/* format/recording-line.h - reads and writes one line of the native recording format.
  *
- * The members of every type of line stand in one table, which reads and writes
- * them; unknown members are kept as they are. Knows nothing of files or of other
- * lines. The format is described in docs/formats/recording.md. */
+ * One table has the members of every type of line, for reading and writing; unknown members are
+ * kept. Knows nothing of files or other lines. The format is specified in
+ * docs/formats/recording.md. */
 #ifndef FORMAT_RECORDING_LINE_H
 #define FORMAT_RECORDING_LINE_H
 
@@ -11,17 +11,17 @@
 
 #define RECORDING_NAME "recording"
 #define RECORDING_VERSION "1.0"
-#define RECORDING_MADE_FOR "0.3.0" /* the specification's own version */
+#define RECORDING_THOUGHTJACK_VERSION "0.3.0" /* version of the specification */
 
-/* `line` is any JSON value; what is decoded goes into `a`. On false `*at` is the
- * offset of the offending value in the line's text. */
+/* Reads a line, which may be any JSON value; decoded texts are in `a`. On failure `*at` is the
+ * offset of the invalid value in the line. */
 bool recording_line_read(struct json_val line, struct record *r, struct arena *a, size_t *at,
                          struct err *e) MUST_CHECK;
 
-/* The line with its newline. */
+/* Writes the line with its newline. */
 void recording_line_write(struct buf *to, const struct record *r);
 
-/* Is this the name of a type of line that we know? */
-bool recording_line_knows(struct str type);
+/* Whether it is the name of a known type of line. */
+bool recording_line_is_known_type(struct str type);
 
 #endif

@@ -11,7 +11,7 @@
 struct recording {
     struct ndjson lines;
     struct arena arena; /* decoded members of the current record */
-    bool any, headed;
+    bool seen_line, seen_header;
 };
 
 static void *recording_open(void)
@@ -31,11 +31,11 @@ static void recording_close(void *state)
     free(s);
 }
 
-static void recording_drop(void *state)
+static void recording_resync(void *state)
 {
     struct recording *s = state;
 
-    ndjson_drop(&s->lines);
+    ndjson_resync(&s->lines);
 }
 
 static bool recording_probe(struct str head)
@@ -49,10 +49,11 @@ static bool recording_probe(struct str head)
     head = str_trim(head);
     json_init(&j);
     if (json_scan_first(&j, head, &used, &fault))
-        ours = recording_line_knows(json_text(json_get(json_root(&j), STR("type")), &a));
-    else /* longer than the head, torn or broken; recorders put the type first */
-        ours = ndjson_starts(&head, STR("{\"type\":\"")) &&
-               recording_line_knows(str_cut(&head, '"'));
+        ours =
+            recording_line_is_known_type(json_text(json_get(json_root(&j), STR("type")), &a));
+    else /* longer than the head, truncated or damaged; recorders write the type first */
+        ours = ndjson_starts_with(&head, STR("{\"type\":\"")) &&
+               recording_line_is_known_type(str_cut(&head, '"'));
     json_release(&j);
     arena_release(&a);
     return ours;
@@ -62,16 +63,16 @@ static void check_header(struct recording *s, const struct window *w, const stru
                          size_t at)
 {
     if (r->kind != RECORD_HEADER) {
-        if (!s->any)
+        if (!s->seen_line)
             format_note(w, at, "no header line; reading on without one");
         return;
     }
-    if (s->headed)
+    if (s->seen_header)
         format_note(w, at, "another header line; its recording is taken as a continuation");
-    s->headed = true;
+    s->seen_header = true;
 }
 
-/* Before anything else about a header: what it must have depends on its version. */
+/* Checked first: the required members depend on the version. */
 static bool check_version(struct recording *s, const struct window *w, struct json_val line,
                           struct err *e)
 {
@@ -81,15 +82,14 @@ static bool check_version(struct recording *s, const struct window *w, struct js
     if (!json_is(json_get(line, STR("type")), STR("header")) ||
         json_type(version) != JSON_STRING || str_eq(str_cut(&major, '.'), STR("1")))
         return true;
-    format_error(w, json_at(line), e,
+    format_error(w, json_offset(line), e,
                  "this is a recording of version %.*s; this program reads version 1",
                  STR_ARG(text));
     return false;
 }
 
-/* Headers and messages must have a date, and headers a server: one that nobody knows is
- * written as zero, or as "unknown". */
-static void forget_made_up(struct record *r)
+/* Removes placeholders: an unknown date is written as 1970, an unknown server as "unknown". */
+static void clear_placeholders(struct record *r)
 {
     if (r->wall_us == 0)
         r->has &= ~(unsigned)HAS_WALL;
@@ -97,42 +97,43 @@ static void forget_made_up(struct record *r)
         r->header.upstream = STR_NONE;
 }
 
-static enum next recording_next(void *state, const struct window *w, struct taken *t,
-                                struct record *r, struct err *e)
+static enum next_result recording_next(void *state, const struct window *w, struct consumed *t,
+                                       struct record *r, struct err *e)
 {
     struct recording *s = state;
-    enum next next = ndjson_next(&s->lines, w, t, e);
+    enum next_result next = ndjson_next(&s->lines, w, t, e);
     struct json_val line = json_root(&s->lines.json);
-    struct err inner; /* said by who refuses a line: to clear it for each would show */
+    struct err
+        inner; /* uninitialised: set on failure only, clearing it for each line costs time */
     size_t at;
     bool ok;
 
     if (next != NEXT_RECORD)
         return next;
     arena_clear(&s->arena);
-    t->refused = !check_version(s, w, line, e);
-    if (t->refused)
+    t->fatal = !check_version(s, w, line, e);
+    if (t->fatal)
         return NEXT_ERROR;
     ok = recording_line_read(line, r, &s->arena, &at, &inner);
-    t->refused =
+    t->fatal =
         (!ok || r->kind == RECORD_UNKNOWN) && format_is_foreign(w, &recording_format, line, e);
-    if (t->refused)
+    if (t->fatal)
         return NEXT_ERROR;
     if (!ok)
         return format_error(w, at, e, "%s", inner.msg);
     check_header(s, w, r, at);
-    forget_made_up(r);
-    s->any = true;
+    clear_placeholders(r);
+    s->seen_line = true;
     return NEXT_RECORD;
 }
 
-/* What other formats do not know but every recording has is filled in: the order as
- * numbers, the totals, a header, and when after its date the last line was written. */
+/* Fills in values that other formats do not have: message numbers, totals, a header, and the
+ * time of the footer. */
 struct recording_writer {
     struct record_footer totals;
-    int64_t started_us; /* wall clock; 0: not known */
-    int64_t last_us;    /* of the latest line that has one */
-    bool headed;
+    int64_t started_us; /* wall clock; 0: unknown */
+    int64_t last_us;    /* `us` of the latest line that has it */
+    bool header_written;
 };
 
 static void *recording_begin(void)
@@ -140,8 +141,8 @@ static void *recording_begin(void)
     return mem_new(struct recording_writer);
 }
 
-/* As if the recording had started with the first thing that is known of it. */
-static void write_made_up_header(struct recording_writer *w, struct buf *to,
+/* Writes a header with the time of the first record. */
+static void write_default_header(struct recording_writer *w, struct buf *to,
                                  const struct record *first)
 {
     struct record r = { .kind = RECORD_HEADER, .has = HAS_WALL };
@@ -149,11 +150,12 @@ static void write_made_up_header(struct recording_writer *w, struct buf *to,
     if (first->has & HAS_WALL)
         r.wall_us = first->wall_us;
     if (first->has & HAS_WALL && first->kind == RECORD_FOOTER)
-        r.wall_us = clock_since(r.wall_us, clock_of_ms(first->footer.duration_ms));
+        r.wall_us = clock_since(r.wall_us, clock_ms_to_us(first->footer.duration_ms));
     w->started_us = r.wall_us;
-    r.header = (struct record_header){ .version = STR(RECORDING_VERSION),
-                                       .upstream = STR(UNKNOWN),
-                                       .made_for = STR(RECORDING_MADE_FOR) };
+    r.header =
+        (struct record_header){ .version = STR(RECORDING_VERSION),
+                                .upstream = STR(UNKNOWN),
+                                .thoughtjack_version = STR(RECORDING_THOUGHTJACK_VERSION) };
     recording_line_write(to, &r);
 }
 
@@ -162,7 +164,7 @@ static void fill_header(struct recording_writer *w, struct record *r)
     w->started_us = r->wall_us;
     r->has |= HAS_WALL;
     r->header.version = STR(RECORDING_VERSION);
-    r->header.made_for = STR(RECORDING_MADE_FOR);
+    r->header.thoughtjack_version = STR(RECORDING_THOUGHTJACK_VERSION);
     if (!r->header.upstream.at)
         r->header.upstream = STR(UNKNOWN);
 }
@@ -188,7 +190,7 @@ static void fill_footer(const struct recording_writer *w, struct record *r)
     if (r->has & HAS_WALL && !(r->has & HAS_US) && w->started_us) {
         r->has |= HAS_US;
         r->us = clock_since(r->wall_us, w->started_us);
-        /* The two clocks drift apart, and `us` never steps back. */
+        /* The two clocks drift, and `us` must not decrease. */
         if (r->us < w->last_us)
             r->us = w->last_us;
     }
@@ -220,8 +222,8 @@ static void write_filled(struct recording_writer *w, struct buf *to, const struc
     write_line(w, to, &r);
 }
 
-/* Nearly every record is a message of our own making, and those lack nothing. */
-static bool lacks_nothing(const struct record *r)
+/* Fast path: messages of the recorder are complete. */
+static bool is_complete(const struct record *r)
 {
     const unsigned all = HAS_SEQ | HAS_WALL;
 
@@ -235,12 +237,12 @@ static void recording_put(void *state, struct buf *to, const struct record *r)
 
     if (r->kind == RECORD_UNKNOWN)
         return;
-    if (r->kind != RECORD_HEADER && !w->headed)
-        write_made_up_header(w, to, r);
-    w->headed = true;
+    if (r->kind != RECORD_HEADER && !w->header_written)
+        write_default_header(w, to, r);
+    w->header_written = true;
     if (r->kind == RECORD_MESSAGE)
         count_message(w, r->message.dir);
-    if (lacks_nothing(r))
+    if (is_complete(r))
         write_line(w, to, r);
     else
         write_filled(w, to, r);
@@ -256,13 +258,13 @@ const struct format recording_format = {
     .name = RECORDING_NAME,
     .about = "mcpreel's own: JSON lines with everything that was seen",
     .ext = { ".jsonl" },
-    .keeps = (1u << PART_COUNT) - 1,
-    .lines = true,
+    .keeps = (1u << FEATURE_COUNT) - 1,
+    .line_based = true,
     .probe = recording_probe,
     .open = recording_open,
     .next = recording_next,
     .close = recording_close,
-    .drop = recording_drop,
+    .resync = recording_resync,
     .begin = recording_begin,
     .put = recording_put,
     .end = recording_end,

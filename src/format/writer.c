@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "trace/limits.h"
 
-enum { PIECE = 256 << 10, PACKED = 4 * PIECE };
+enum { PIECE = 256 << 10, COMPRESSED_MAX = 4 * PIECE };
 
 static bool write_bytes(struct writer *w, struct str bytes, struct err *e)
 {
@@ -12,27 +12,27 @@ static bool write_bytes(struct writer *w, struct str bytes, struct err *e)
     return file_write(&w->file, bytes, &done, e);
 }
 
-/* A document may come as one large text; what is packed never takes much room. */
-static bool write_packed(struct writer *w, struct str text, bool last, struct err *e)
+/* Compresses in pieces: a document may be one large text. */
+static bool write_compressed(struct writer *w, struct str text, bool last, struct err *e)
 {
     bool ok;
 
     do {
         size_t piece = text.len < PIECE ? text.len : PIECE;
 
-        packer_add(w->packer, str_n(text.at, piece), false, &w->packed);
+        compressor_add(w->compressor, str_n(text.at, piece), false, &w->compressed);
         text = str_skip(text, piece);
         if (last && !text.len)
-            packer_end(w->packer, &w->packed);
-        BUG_IF(w->packed.full);
-        ok = write_bytes(w, buf_str(&w->packed), e);
-        buf_clear(&w->packed);
+            compressor_end(w->compressor, &w->compressed);
+        BUG_IF(w->compressed.full);
+        ok = write_bytes(w, buf_str(&w->compressed), e);
+        buf_clear(&w->compressed);
     } while (ok && text.len);
     return ok;
 }
 
-/* What was read is fine: it is the format that was asked for which does not suit it. */
-static bool too_large(const struct writer *w, struct err *e)
+/* The input is fine, but too large for the chosen format. */
+static bool report_too_large(const struct writer *w, struct err *e)
 {
     err_set(e, ERR_USAGE,
             "cannot write '%s': one document or line of format '%s' has %zu MB at most",
@@ -43,9 +43,9 @@ static bool too_large(const struct writer *w, struct err *e)
 static bool write_text(struct writer *w, bool last, struct err *e)
 {
     if (w->text.full)
-        return too_large(w, e);
-    if (w->packer)
-        return write_packed(w, buf_str(&w->text), last, e);
+        return report_too_large(w, e);
+    if (w->compressor)
+        return write_compressed(w, buf_str(&w->text), last, e);
     return write_bytes(w, buf_str(&w->text), e);
 }
 
@@ -62,36 +62,36 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
     return ok;
 }
 
-static bool begin(struct writer *w)
+static bool begin_format(struct writer *w)
 {
     if (w->format->begin)
         w->state = w->format->begin();
     return true;
 }
 
-bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
-                       const struct format *format, struct err *e)
+bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
+                 const struct format *format, struct err *e)
 {
-    enum pack_kind kind;
+    enum compress_kind kind;
     struct str stem;
 
     *w = (struct writer){ .sink = { writer_put }, .format = format };
     buf_init(&w->text, LIMIT_LINE + PIECE);
-    buf_init(&w->packed, PACKED);
-    if (file_is_standard(path)) {
-        w->file = file_standard_output(sys);
-        return begin(w);
+    buf_init(&w->compressed, COMPRESSED_MAX);
+    if (file_is_stdio(path)) {
+        w->file = file_stdout(sys);
+        return begin_format(w);
     }
-    if (!draft_open(&w->draft, &w->file, sys, path, replace, e))
+    if (!atomic_file_open(&w->draft, &w->file, sys, path, replace, e))
         return false;
-    kind = pack_by_name(str_z(path), &stem);
-    if (kind != PACK_NONE)
-        w->packer = packer_new(kind);
-    return begin(w);
+    kind = compress_by_suffix(str_z(path), &stem);
+    if (kind != COMPRESS_NONE)
+        w->compressor = compressor_new(kind);
+    return begin_format(w);
 }
 
-/* What the format has left to write. */
-static void end_text(struct writer *w)
+/* Writes the rest of the format. */
+static void end_format(struct writer *w)
 {
     if (w->format->end)
         w->format->end(w->state, &w->text);
@@ -102,21 +102,21 @@ bool writer_is_empty(struct writer *w)
     return w->format->is_empty && w->format->is_empty(w->state);
 }
 
-static void release(struct writer *w)
+static void release_buffers(struct writer *w)
 {
     buf_release(&w->text);
-    buf_release(&w->packed);
-    packer_free(w->packer);
+    buf_release(&w->compressed);
+    compressor_free(w->compressor);
 }
 
 /* Standard output is neither synced nor closed: it may be a pipe, and is not ours. */
-static bool close_whole(struct writer *w, bool ok, struct err *e)
+static bool close_file(struct writer *w, bool ok, struct err *e)
 {
-    if (!w->draft.at)
+    if (!w->draft.temp_path)
         return ok;
     if (ok)
-        return draft_keep(&w->draft, &w->file, e);
-    draft_drop(&w->draft, &w->file);
+        return atomic_file_commit(&w->draft, &w->file, e);
+    atomic_file_abort(&w->draft, &w->file);
     return false;
 }
 
@@ -124,17 +124,17 @@ bool writer_finish(struct writer *w, struct err *e)
 {
     bool ok;
 
-    end_text(w);
+    end_format(w);
     ok = write_text(w, true, e);
-    release(w);
-    return close_whole(w, ok, e);
+    release_buffers(w);
+    return close_file(w, ok, e);
 }
 
-void writer_abandon(struct writer *w)
+void writer_abort(struct writer *w)
 {
     struct err ignored = ERR_NONE;
 
-    end_text(w);
-    release(w);
-    close_whole(w, false, &ignored);
+    end_format(w);
+    release_buffers(w);
+    close_file(w, false, &ignored);
 }

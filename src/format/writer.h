@@ -1,39 +1,38 @@
-/* format/writer.h - records into a file that is made at one go, in some format.
+/* format/writer.h - writes records to a complete file, in any format.
  *
- * Written in large pieces, packed if its name ends so; it gets that name only when all of
- * it is there. What is larger than its format can be is ERR_USAGE: another format would do.
- * For one that grows while things happen see format/live.h. */
+ * Writes in large pieces, compressed if the name has such an extension; the file gets its name
+ * only when it is complete. A document that is too large for its format is ERR_USAGE: another
+ * format can hold it. For files that grow while recording see format/live-writer.h. */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 
-#include "base/draft.h"
-#include "base/pack.h"
+#include "base/atomic-file.h"
+#include "base/compress.h"
 #include "format/format.h"
 
 struct writer {
     struct sink sink; /* put records here */
     const struct format *format;
-    void *state; /* the format's own */
+    void *state; /* of the format */
     struct file file;
-    struct draft draft;
-    struct buf text, packed;
-    struct packer *packer; /* NULL: it is written as it is */
+    struct atomic_file draft;
+    struct buf text, compressed;
+    struct compressor *compressor; /* NULL: not compressed */
 };
 
-/* Makes the file new, as file_create() does, packed with what the end of its name says;
- * "-" is standard output. `path` is borrowed until the end. */
-bool writer_open_whole(struct writer *w, const struct sys *sys, const char *path, bool replace,
-                       const struct format *format, struct err *e) MUST_CHECK;
+/* Creates the file, as file_create() does, compressed by its extension; "-" is standard output.
+ * Borrows `path` until the end. */
+bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
+                 const struct format *format, struct err *e) MUST_CHECK;
 
-/* Whether no interaction was put, where the format is one document; nothing may be put after
- * this. */
+/* Whether no interaction was put, for formats of one document. Nothing may be put afterwards.
+ */
 bool writer_is_empty(struct writer *w);
 
-/* Writes what the format has left to write, syncs and closes. On failure the file is not
- * there. */
+/* Writes the rest, syncs and closes. On failure the file does not exist. */
 bool writer_finish(struct writer *w, struct err *e) MUST_CHECK;
 
-/* Closes and removes the file: there was nothing to write, or it went wrong. */
-void writer_abandon(struct writer *w);
+/* Closes and removes the file. */
+void writer_abort(struct writer *w);
 
 #endif

@@ -1,19 +1,19 @@
 #include "json/diff.h"
 
-#include "json/members.h"
+#include "json/member-index.h"
 
 struct diff {
     const struct json_rules *rules;
     bool (*found)(void *arg, const struct json_difference *d);
     void *arg;
-    struct json_members members;
+    struct json_member_index members;
     struct json_step steps[JSON_MAX_DEPTH];
 };
 
 static const struct json_rules no_rules;
 
-static bool tell(struct diff *d, enum json_diff_kind kind, size_t depth, struct json_val left,
-                 struct json_val right)
+static bool report_difference(struct diff *d, enum json_diff_kind kind, size_t depth,
+                              struct json_val left, struct json_val right)
 {
     const struct json_difference found = { kind, { d->steps, depth }, left, right };
 
@@ -41,20 +41,20 @@ static bool compare_arrays(struct diff *d, struct json_val left, struct json_val
 
 /* The members of `v` that count, in the order of the text, each with the one of the
  * same name in `other`. With `only_new`, those that `other` does not have. */
-static bool compare_members(struct diff *d, struct json_val v, struct json_list own,
-                            struct json_list other, bool only_new, size_t depth)
+static bool compare_members(struct diff *d, struct json_val v, struct json_member_list own,
+                            struct json_member_list other, bool only_new, size_t depth)
 {
     struct json_iter it = json_each(v);
 
     while (json_next(&it)) {
         struct str name = json_text(it.key, &d->members.names);
-        uint64_t hash = json_members_hash(name);
-        struct json_val last = json_members_find(&d->members, own, name, hash);
+        uint64_t hash = json_member_hash(name);
+        struct json_val last = json_member_index_find(&d->members, own, name, hash);
         struct json_val match;
 
         if (!json_exists(last) || last.node != it.value.node)
             continue;
-        match = json_members_find(&d->members, other, name, hash);
+        match = json_member_index_find(&d->members, other, name, hash);
         d->steps[depth] = (struct json_step){ .name = name };
         if (only_new) {
             if (!json_exists(match) && !compare(d, JSON_VAL_NONE, it.value, depth + 1))
@@ -70,12 +70,12 @@ static bool compare_objects(struct diff *d, struct json_val left, struct json_va
                             size_t depth)
 {
     size_t skip = depth ? 0 : d->rules->skip_count;
-    struct json_list a = json_members_add(&d->members, left, d->rules->skip, skip);
-    struct json_list b = json_members_add(&d->members, right, d->rules->skip, skip);
+    struct json_member_list a = json_member_index_add(&d->members, left, d->rules->skip, skip);
+    struct json_member_list b = json_member_index_add(&d->members, right, d->rules->skip, skip);
     bool go_on = compare_members(d, left, a, b, false, depth) &&
                  compare_members(d, right, b, a, true, depth);
 
-    json_members_drop(&d->members, a);
+    json_member_index_drop(&d->members, a);
     return go_on;
 }
 
@@ -91,17 +91,19 @@ static bool compare(struct diff *d, struct json_val left, struct json_val right,
 
     if (a != b) {
         if (a == JSON_ABSENT)
-            return tell(d, JSON_DIFF_ADDED, depth, left, right);
+            return report_difference(d, JSON_DIFF_ADDED, depth, left, right);
         if (b == JSON_ABSENT)
-            return tell(d, JSON_DIFF_REMOVED, depth, left, right);
-        return tell(d, is_bool(a) && is_bool(b) ? JSON_DIFF_CHANGED : JSON_DIFF_RETYPED, depth,
-                    left, right);
+            return report_difference(d, JSON_DIFF_REMOVED, depth, left, right);
+        return report_difference(
+            d, is_bool(a) && is_bool(b) ? JSON_DIFF_CHANGED : JSON_DIFF_TYPE_CHANGED, depth,
+            left, right);
     }
     if (a == JSON_OBJECT)
         return compare_objects(d, left, right, depth);
     if (a == JSON_ARRAY)
         return compare_arrays(d, left, right, depth);
-    return json_equal(left, right, d->rules) || tell(d, JSON_DIFF_CHANGED, depth, left, right);
+    return json_equal(left, right, d->rules) ||
+           report_difference(d, JSON_DIFF_CHANGED, depth, left, right);
 }
 
 bool json_diff(struct json_val left, struct json_val right, const struct json_rules *rules,
@@ -113,8 +115,8 @@ bool json_diff(struct json_val left, struct json_val right, const struct json_ru
     d.rules = rules ? rules : &no_rules;
     d.found = found;
     d.arg = arg;
-    json_members_init(&d.members);
+    json_member_index_init(&d.members);
     all = compare(&d, left, right, 0);
-    json_members_release(&d.members);
+    json_member_index_release(&d.members);
     return all;
 }

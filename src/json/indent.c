@@ -1,13 +1,13 @@
 #include "json/indent.h"
 
-#include "base/amount.h"
 #include "base/ascii.h"
 #include "base/term.h"
+#include "base/units.h"
 
 enum { STEP = 2, BASE64_LONG = 256, BASE64_SHOWN = 32 };
 
 /* Keys whose values say that something went wrong. */
-static bool is_trouble(struct json_iter it, size_t depth)
+static bool is_error_key(struct json_iter it, size_t depth)
 {
     return (depth == 0 && json_is(it.key, STR("error"))) ||
            (json_is(it.key, STR("isError")) && json_type(it.value) == JSON_TRUE);
@@ -29,13 +29,13 @@ static enum term_style style_of(struct json_val v)
     }
 }
 
-static bool drained(const struct json_indent *how, struct err *e)
+static bool drain_if_full(const struct json_indent *how, struct err *e)
 {
     return !how->drain || how->to->len < JSON_INDENT_CHUNK || how->drain(how->arg, e);
 }
 
 /* At most a chunk of the text, and no character is torn. */
-static struct str piece_of(struct str text)
+static struct str next_chunk(struct str text)
 {
     size_t n = text.len < JSON_INDENT_CHUNK ? text.len : JSON_INDENT_CHUNK;
 
@@ -49,17 +49,17 @@ static bool add_text(const struct json_indent *how, struct str text, enum term_s
 {
     term_style(how->to, how->color, style);
     while (text.len) {
-        struct str piece = piece_of(text);
+        struct str piece = next_chunk(text);
         term_escape(how->to, piece, TERM_ONE_LINE);
         text = str_skip(text, piece.len);
-        if (!drained(how, e))
+        if (!drain_if_full(how, e))
             return false;
     }
     term_style(how->to, how->color, TERM_PLAIN);
     return true;
 }
 
-static void add_line(const struct json_indent *how, size_t depth)
+static void add_newline(const struct json_indent *how, size_t depth)
 {
     buf_add_ch(how->to, '\n');
     for (size_t i = 0; i < depth * STEP; i++)
@@ -72,7 +72,7 @@ static bool add_value(const struct json_indent *how, struct json_val v, size_t d
 static bool add_key(const struct json_indent *how, struct json_iter it, size_t depth,
                     struct err *e)
 {
-    if (!add_text(how, json_raw(it.key), is_trouble(it, depth) ? TERM_RED : TERM_CYAN, e))
+    if (!add_text(how, json_raw(it.key), is_error_key(it, depth) ? TERM_RED : TERM_CYAN, e))
         return false;
     buf_add(how->to, STR(": "));
     return true;
@@ -90,14 +90,14 @@ static bool add_container(const struct json_indent *how, struct json_val v, size
         if (!first)
             buf_add_ch(how->to, ',');
         first = false;
-        add_line(how, depth + 1);
+        add_newline(how, depth + 1);
         if ((object && !add_key(how, it, depth, e)) || !add_value(how, it.value, depth + 1, e))
             return false;
     }
     if (!first)
-        add_line(how, depth);
+        add_newline(how, depth);
     buf_add_ch(how->to, object ? '}' : ']');
-    return drained(how, e);
+    return drain_if_full(how, e);
 }
 
 /* Either alphabet, padding, and the slashes that some encoders escape. */
@@ -124,7 +124,7 @@ static void add_base64(const struct json_indent *how, struct str text)
     buf_printf(how->to, "\"%.*s…\"", BASE64_SHOWN, text.at);
     term_style(how->to, how->color, TERM_DIM);
     buf_add(how->to, STR(" (base64 of "));
-    amount_bytes(how->to, encoded / 4 * 3 + encoded % 4 * 3 / 4);
+    units_write_bytes(how->to, encoded / 4 * 3 + encoded % 4 * 3 / 4);
     buf_printf(how->to, "; %s)", how->base64_hint);
     term_style(how->to, how->color, TERM_PLAIN);
 }
@@ -132,15 +132,15 @@ static void add_base64(const struct json_indent *how, struct str text)
 static bool is_long_base64(const struct json_indent *how, struct json_val v)
 {
     return how->base64_hint && json_type(v) == JSON_STRING &&
-           json_inner(v).len >= BASE64_LONG && is_base64(json_inner(v));
+           json_unquoted(v).len >= BASE64_LONG && is_base64(json_unquoted(v));
 }
 
 static bool add_value(const struct json_indent *how, struct json_val v, size_t depth,
                       struct err *e)
 {
     if (is_long_base64(how, v)) {
-        add_base64(how, json_inner(v));
-        return drained(how, e);
+        add_base64(how, json_unquoted(v));
+        return drain_if_full(how, e);
     }
     if (json_type(v) == JSON_OBJECT || json_type(v) == JSON_ARRAY)
         return add_container(how, v, depth, e);

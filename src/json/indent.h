@@ -1,7 +1,7 @@
-/* json/indent.h - a JSON value laid out for people, as it was spelt.
+/* json/indent.h - writes a JSON value indented, for a reader.
  *
- * Order, duplicates, numbers and escapes stay as they are; only blanks between values are
- * ours. What a terminal might obey is made visible, so this is for reading, not for
+ * Order, duplicates, numbers and escapes stay as they are; only the blanks between values
+ * change. Control characters are made visible (base/term.h), so the output is not for
  * parsing. */
 #ifndef JSON_INDENT_H
 #define JSON_INDENT_H
@@ -9,20 +9,19 @@
 #include "base/buf.h"
 #include "json/json.h"
 
-/* A laid out value may be far larger than the value: whenever so much has gathered, it is
- * drained. */
+/* The output may be far larger than the value: it is drained whenever it has this size. */
 enum { JSON_INDENT_CHUNK = 64 << 10 };
 
 struct json_indent {
-    struct buf *to; /* needs room for a few chunks */
+    struct buf *to; /* with room for a few chunks */
     bool color;
-    bool (*drain)(void *arg, struct err *e); /* takes what is in `to`; NULL: it all stays */
+    bool (*drain)(void *arg, struct err *e); /* empties `to`; NULL: all output stays there */
     void *arg;
-    const char *base64_hint; /* long base64 is shortened, with this hint after its size; NULL:
-                              * nothing is shortened */
+    const char *base64_hint; /* long base64 is shortened and followed by its size and this hint;
+                                NULL: not shortened */
 };
 
-/* Without a newline at the end. False if the drain said so. */
+/* Appends no newline at the end. Returns false if `drain` did. */
 bool json_indent_add(const struct json_indent *how, struct json_val v,
                      struct err *e) MUST_CHECK;
 

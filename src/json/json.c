@@ -21,14 +21,14 @@ void json_release(struct json *j)
     json_init(j);
 }
 
-static struct json_val at_node(const struct json *doc, uint32_t node)
+static struct json_val value_at(const struct json *doc, uint32_t node)
 {
     return (struct json_val){ doc, node };
 }
 
 struct json_val json_root(const struct json *j)
 {
-    return j->count ? at_node(j, 0) : JSON_VAL_NONE;
+    return j->count ? value_at(j, 0) : JSON_VAL_NONE;
 }
 
 struct str json_raw(struct json_val v)
@@ -41,7 +41,7 @@ struct str json_raw(struct json_val v)
     return str_n(v.doc->text.at + n->at, n->end - n->at);
 }
 
-size_t json_at(struct json_val v)
+size_t json_offset(struct json_val v)
 {
     return v.doc ? json_node_of(v)->at : 0;
 }
@@ -86,7 +86,7 @@ struct json_val json_item(struct json_val array, size_t index)
     return it.value;
 }
 
-struct str json_inner(struct json_val string)
+struct str json_unquoted(struct json_val string)
 {
     struct str raw = json_raw(string);
 
@@ -157,7 +157,7 @@ struct str json_text(struct json_val string, struct arena *a)
 }
 
 /* A string with escapes that is equal to `text` after decoding. */
-RARE bool is_after_decoding(struct str s, struct str text)
+RARE bool equals_decoded(struct str s, struct str text)
 {
     while (s.len) {
         size_t plain = str_find(s, '\\'), len;
@@ -177,19 +177,20 @@ RARE bool is_after_decoding(struct str s, struct str text)
 }
 
 /* Every lookup asks this of every key, so most must be over after one glance. */
-static inline bool node_is(const struct json *doc, const struct json_node *n, struct str text)
+static inline bool node_equals(const struct json *doc, const struct json_node *n,
+                               struct str text)
 {
     const char *inner = doc->text.at + n->at + 1;
     size_t len = n->end - n->at - 2;
 
     if (n->info & JSON_INFO_ESCAPES)
-        return is_after_decoding(str_n(inner, len), text);
+        return equals_decoded(str_n(inner, len), text);
     return str_eq(str_n(inner, len), text);
 }
 
 bool json_is(struct json_val v, struct str text)
 {
-    return json_type(v) == JSON_STRING && node_is(v.doc, json_node_of(v), text);
+    return json_type(v) == JSON_STRING && node_equals(v.doc, json_node_of(v), text);
 }
 
 struct json_val json_get(struct json_val object, struct str key)
@@ -201,9 +202,9 @@ struct json_val json_get(struct json_val object, struct str key)
     n = json_node_of(object);
     end = n + n->size;
     for (n++; n < end; n += 1 + n[1].size)
-        if (node_is(object.doc, n, key))
+        if (node_equals(object.doc, n, key))
             found = n + 1;
-    return found ? at_node(object.doc, (uint32_t)(found - object.doc->nodes)) : JSON_VAL_NONE;
+    return found ? value_at(object.doc, (uint32_t)(found - object.doc->nodes)) : JSON_VAL_NONE;
 }
 
 bool json_int(struct json_val v, int64_t *out)

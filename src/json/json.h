@@ -1,17 +1,16 @@
-/* json/json.h - a JSON text as a list of spans.
+/* json/json.h - parses a JSON text into a list of spans.
  *
- * json_scan() validates everything (RFC 8259, UTF-8 included) and notes for every
- * value where it stands; it converts nothing and copies nothing. Numbers stay
- * text, keys stay in order, duplicate keys stay, escapes stay. A lone surrogate
- * escape ("\ud83d") is accepted: JSON.stringify and json.dumps emit it.
+ * json_scan() validates everything (RFC 8259, UTF-8 included) and notes the position of every
+ * value; it converts and copies nothing. Numbers stay text; the order of keys, duplicate keys
+ * and escapes stay. A lone surrogate escape ("\ud83d") is accepted: JSON.stringify and
+ * json.dumps emit it.
  *
- * Linear time and no recursion on any input; nesting and the number of values
- * have a ceiling.
+ * Linear time and no recursion on any input; nesting and the number of values are limited.
  *
- * Ownership: `struct json` borrows the text and owns its nodes. A `struct
- * json_val` is a handle into one `struct json`, valid until that is scanned into
- * again or released. The absent value (JSON_VAL_NONE) may be passed anywhere and
- * gives absent, empty or false back, so lookups chain without checks. */
+ * Ownership: `struct json` borrows the text and owns its nodes. A `struct json_val` refers to
+ * one `struct json` and is valid until that is scanned into again or released. The absent value
+ * (JSON_VAL_NONE) may be passed anywhere and results in absent, empty or false, so lookups
+ * chain without checks. */
 #ifndef JSON_JSON_H
 #define JSON_JSON_H
 
@@ -39,16 +38,16 @@ enum json_type {
 /* One value or key. Keys and values of an object alternate as its children. */
 struct json_node {
     uint32_t at, end; /* text[at..end), quotes and brackets included */
-    uint32_t size;    /* how many nodes it takes: itself and all inside it */
+    uint32_t size;    /* number of its nodes: itself and all inside it */
     uint32_t info;    /* type, flags, number of children; for json/ alone */
 };
 
 enum { JSON_INFO_TYPE = 7 }; /* the bits of the type */
 
 struct json {
-    struct str text; /* borrowed */
-    uint32_t
-        deeper; /* levels allowed beyond JSON_MAX_DEPTH: an envelope around others' values */
+    struct str text;      /* borrowed */
+    uint32_t extra_depth; /* levels allowed beyond JSON_MAX_DEPTH: for an envelope around a
+                             received value */
     struct json_node *nodes;
     size_t count, cap;
 };
@@ -63,8 +62,8 @@ struct json_val {
 /* Why a text is not JSON. */
 enum json_fault_kind {
     JSON_FAULT_NONE,
-    JSON_FAULT_END,    /* the text ends inside a value: more bytes might mend it */
-    JSON_FAULT_SYNTAX, /* no continuation can mend it */
+    JSON_FAULT_TRUNCATED, /* the text ends inside a value: more bytes might complete it */
+    JSON_FAULT_SYNTAX,    /* no continuation can make it valid */
     JSON_FAULT_UTF8,
     JSON_FAULT_DEPTH,
     JSON_FAULT_SIZE,
@@ -72,19 +71,19 @@ enum json_fault_kind {
 
 struct json_fault {
     enum json_fault_kind kind;
-    size_t at;        /* offset of the first byte that cannot be right, or the length */
+    size_t at;        /* offset of the first wrong byte, or the length */
     const char *what; /* static text: "expected ',' or '}'" */
 };
 
 void json_init(struct json *j);
 void json_release(struct json *j);
 
-/* `text` is one value and blanks around it. On true `*fault` is untouched; on false
- * it says why and `*j` holds no value. */
+/* Parses a text that is one value and blanks around it. On success `*fault` is untouched; on
+ * failure it says why, and `*j` holds no value. */
 bool json_scan(struct json *j, struct str text, struct json_fault *fault) MUST_CHECK;
 
-/* The first value of `text`; `*used` is where it ends. What follows is not looked
- * at. (A number at the very end of `text` counts as ended.) */
+/* Parses the first value of `text` and sets `*used` to its end. Bytes behind it are not read.
+ * (A number at the very end of `text` counts as complete.) */
 bool json_scan_first(struct json *j, struct str text, size_t *used,
                      struct json_fault *fault) MUST_CHECK;
 
@@ -101,20 +100,20 @@ static inline enum json_type json_type(struct json_val v)
 }
 
 struct str json_raw(struct json_val v); /* its bytes, untouched; empty if absent */
-size_t json_at(struct json_val v);      /* offset of those bytes in the text */
+size_t json_offset(struct json_val v);  /* offset of those bytes in the text */
 size_t json_count(struct json_val v);   /* elements or members; 0 for the rest */
 
-/* Member by its decoded name. Of duplicates the last, as JSON.parse has it. */
+/* Returns the member with a decoded name; the last of duplicates, as JSON.parse does. */
 struct json_val json_get(struct json_val object, struct str key);
 
-/* How often a name occurs: 2 or more is a duplicate. */
+/* Returns how often a name occurs: 2 or more is a duplicate. */
 size_t json_occurrences(struct json_val object, struct str key);
 
-/* Walks there: to see all of a long array use json_each(). */
+/* Linear in `index`: to iterate over a long array use json_each(). */
 struct json_val json_item(struct json_val array, size_t index);
 
-/* Walks an array or object: while (json_next(&it)) use it.key (absent in arrays)
- * and it.value. Anything else has nothing to walk. */
+/* Iterates over an array or object: while (json_next(&it)) use it.key (absent in arrays) and
+ * it.value. Other values have no items. */
 struct json_iter {
     struct json_val key, value;
     struct json_val in;
@@ -135,19 +134,18 @@ static inline bool json_next(struct json_iter *it)
     return true;
 }
 
-/* A string without its quotes, still escaped; empty if not a string. */
-struct str json_inner(struct json_val string);
+/* Returns a string without its quotes, still escaped; empty if it is no string. */
+struct str json_unquoted(struct json_val string);
 bool json_has_escapes(struct json_val string);
 
-/* The decoded string: points into the text when nothing was escaped, else is
- * copied into the arena. Lone surrogates become three bytes (WTF-8). Empty if not
- * a string. */
+/* Returns the decoded string: it points into the text if nothing was escaped, else into the
+ * arena. Lone surrogates become three bytes (WTF-8). Empty if it is no string. */
 struct str json_text(struct json_val string, struct arena *a);
 
-/* A string equal to `text` after decoding. */
+/* Returns whether it is a string equal to `text` after decoding. */
 bool json_is(struct json_val v, struct str text);
 
-/* An integer that fits, written in any way (5, 5.0, 50e-1); false otherwise. */
+/* Parses an integer that fits, in any spelling (5, 5.0, 50e-1); false otherwise. */
 bool json_int(struct json_val v, int64_t *out);
 
 #endif

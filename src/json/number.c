@@ -7,7 +7,7 @@
 enum { EXPONENT_DIGITS = 18 };
 
 /* value = (-1)^negative * WHOLE FRACTION * 10^(EXPONENT + shift) */
-struct number {
+struct decimal {
     bool negative;
     struct str whole, fraction; /* together: no zero at either end; empty for zero */
     bool exponent_negative;
@@ -15,7 +15,7 @@ struct number {
     int64_t shift;
 };
 
-static struct str digits(struct str *rest)
+static struct str read_digits(struct str *rest)
 {
     size_t n = 0;
 
@@ -26,7 +26,7 @@ static struct str digits(struct str *rest)
     return found;
 }
 
-static bool take(struct str *rest, char c)
+static bool skip_char(struct str *rest, char c)
 {
     if (!rest->len || rest->at[0] != c)
         return false;
@@ -48,18 +48,18 @@ static struct str without_end_zeros(struct str s)
     return s;
 }
 
-static struct number parse(struct str text)
+static struct decimal parse_decimal(struct str text)
 {
-    struct number n = { .negative = take(&text, '-') };
+    struct decimal n = { .negative = skip_char(&text, '-') };
     size_t written;
 
-    n.whole = without_front_zeros(digits(&text));
-    if (take(&text, '.'))
-        n.fraction = digits(&text);
-    if (take(&text, 'e') || take(&text, 'E')) {
-        n.exponent_negative = take(&text, '-');
-        take(&text, '+');
-        n.exponent = without_front_zeros(digits(&text));
+    n.whole = without_front_zeros(read_digits(&text));
+    if (skip_char(&text, '.'))
+        n.fraction = read_digits(&text);
+    if (skip_char(&text, 'e') || skip_char(&text, 'E')) {
+        n.exponent_negative = skip_char(&text, '-');
+        skip_char(&text, '+');
+        n.exponent = without_front_zeros(read_digits(&text));
     }
     n.shift = -(int64_t)n.fraction.len;
     written = n.whole.len + n.fraction.len;
@@ -72,13 +72,13 @@ static struct number parse(struct str text)
     return n;
 }
 
-static bool is_zero(const struct number *n)
+static bool is_zero(const struct decimal *n)
 {
     return !n->whole.len && !n->fraction.len;
 }
 
 /* The exponent with the shift in it; false if it has too many digits for that. */
-static bool small_exponent(const struct number *n, int64_t *out)
+static bool small_exponent(const struct decimal *n, int64_t *out)
 {
     int64_t e = 0;
 
@@ -90,7 +90,7 @@ static bool small_exponent(const struct number *n, int64_t *out)
     return true;
 }
 
-static bool append(uint64_t *value, struct str more)
+static bool append_digits(uint64_t *value, struct str more)
 {
     for (size_t i = 0; i < more.len; i++)
         if (__builtin_mul_overflow(*value, (uint64_t)10, value) ||
@@ -100,7 +100,7 @@ static bool append(uint64_t *value, struct str more)
 }
 
 /* Nearly every number: a few digits and nothing else. */
-static bool plain_int(struct str number, int64_t *out)
+static bool parse_plain_int(struct str number, int64_t *out)
 {
     int64_t value = 0;
 
@@ -115,9 +115,9 @@ static bool plain_int(struct str number, int64_t *out)
     return true;
 }
 
-static bool any_int(struct str number, int64_t *out)
+static bool parse_any_int(struct str number, int64_t *out)
 {
-    struct number n = parse(number);
+    struct decimal n = parse_decimal(number);
     uint64_t value = 0, most = (uint64_t)INT64_MAX + n.negative;
     int64_t exponent;
 
@@ -127,8 +127,8 @@ static bool any_int(struct str number, int64_t *out)
     }
     if (!small_exponent(&n, &exponent) || exponent < 0 || exponent > 19)
         return false;
-    if (!append(&value, n.whole) || !append(&value, n.fraction) ||
-        !append(&value, str_n("0000000000000000000", (size_t)exponent)) || value > most)
+    if (!append_digits(&value, n.whole) || !append_digits(&value, n.fraction) ||
+        !append_digits(&value, str_n("0000000000000000000", (size_t)exponent)) || value > most)
         return false;
     *out = n.negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
@@ -136,14 +136,14 @@ static bool any_int(struct str number, int64_t *out)
 
 bool json_number_int(struct str number, int64_t *out)
 {
-    return plain_int(number, out) || any_int(number, out);
+    return parse_plain_int(number, out) || parse_any_int(number, out);
 }
 
 /* EXPONENT + shift by hand. The exponent is so much larger that its sign stays. */
-static void add_large_exponent(const struct number *n, struct buf *to)
+static void add_large_exponent(const struct decimal *n, struct buf *to)
 {
     size_t len = n->exponent.len;
-    char *sum = buf_space(to, len + 1);
+    char *sum = buf_reserve(to, len + 1);
     int64_t carry = n->exponent_negative ? -n->shift : n->shift;
     struct str result;
 
@@ -157,15 +157,15 @@ static void add_large_exponent(const struct number *n, struct buf *to)
     sum[0] = (char)('0' + carry);
     result = without_front_zeros(str_n(sum, len + 1));
     memmove(sum, result.at, result.len);
-    buf_grew(to, result.len);
+    buf_commit(to, result.len);
 }
 
-/* Nearly every number, as in plain_int(): its end zeros are its exponent. */
+/* Writes a plain integer: its trailing zeros become the exponent. */
 static bool add_plain(struct str number, struct buf *to)
 {
     struct str rest = number, short_of_zeros = without_end_zeros(number);
 
-    if (number.at[0] == '0' || digits(&rest).len < number.len)
+    if (number.at[0] == '0' || read_digits(&rest).len < number.len)
         return false;
     buf_add(to, short_of_zeros);
     buf_add_ch(to, 'e');
@@ -173,14 +173,14 @@ static bool add_plain(struct str number, struct buf *to)
     return true;
 }
 
-void json_number_normal(struct str number, struct buf *to)
+void json_number_normalize(struct str number, struct buf *to)
 {
-    struct number n;
+    struct decimal n;
     int64_t exponent;
 
     if (add_plain(number, to))
         return;
-    n = parse(number);
+    n = parse_decimal(number);
     if (is_zero(&n)) {
         buf_add_ch(to, '0');
         return;

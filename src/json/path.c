@@ -20,9 +20,9 @@ static size_t name_run(struct str s)
     return n;
 }
 
-/* Printable ASCII that needs no escape in quotes of either kind. What is beyond goes
- * through the JSON writer, which knows what is safe to write. */
-static bool is_quiet(struct str name)
+/* Printable ASCII that needs no escape in quotes of either kind. Other names go through the
+ * JSON writer, which knows what is safe. */
+static bool needs_no_escape(struct str name)
 {
     for (size_t i = 0; i < name.len; i++)
         if (name.at[i] < 0x20 || name.at[i] == 0x7F || strchr("'\"\\", name.at[i]))
@@ -32,13 +32,13 @@ static bool is_quiet(struct str name)
 
 static void write_name(struct str name, struct buf *to)
 {
-    if (name.len && is_quiet(name) && name_run(name) == name.len) {
+    if (name.len && needs_no_escape(name) && name_run(name) == name.len) {
         buf_add_ch(to, '.');
         buf_add(to, name);
         return;
     }
     buf_add_ch(to, '[');
-    if (is_quiet(name)) {
+    if (needs_no_escape(name)) {
         buf_add_ch(to, '\'');
         buf_add(to, name);
         buf_add_ch(to, '\'');
@@ -48,31 +48,31 @@ static void write_name(struct str name, struct buf *to)
     buf_add_ch(to, ']');
 }
 
-void json_place_write(struct json_place place, struct buf *to)
+void json_location_write(struct json_location location, struct buf *to)
 {
     buf_add_ch(to, '$');
-    for (size_t i = 0; i < place.count; i++) {
-        if (place.steps[i].is_index)
-            buf_printf(to, "[%zu]", place.steps[i].index);
+    for (size_t i = 0; i < location.count; i++) {
+        if (location.steps[i].is_index)
+            buf_printf(to, "[%zu]", location.steps[i].index);
         else
-            write_name(place.steps[i].name, to);
+            write_name(location.steps[i].name, to);
     }
 }
 
 /* A pattern being read. */
-struct reader {
+struct path_parser {
     struct str text, rest;
     struct arena *names;
     struct err *e;
 };
 
-static bool refuse(struct reader *r, const char *what)
+static bool syntax_error(struct path_parser *r, const char *what)
 {
     return err_set(r->e, ERR_USAGE, "bad path '%.*s': %s at byte %zu", STR_ARG(r->text), what,
                    r->text.len - r->rest.len + 1);
 }
 
-static bool take(struct reader *r, char c)
+static bool skip_char(struct path_parser *r, char c)
 {
     if (!r->rest.len || r->rest.at[0] != c)
         return false;
@@ -82,7 +82,7 @@ static bool take(struct reader *r, char c)
 
 /* A quoted name as a JSON string: 'it\'s "x"' becomes "it's \"x\"". Returns how
  * many bytes of the pattern it is, 0 if it has no end. */
-static size_t requote(struct str quoted, struct buf *json)
+static size_t quote_as_json(struct str quoted, struct buf *json)
 {
     char quote = quoted.at[0];
 
@@ -105,7 +105,7 @@ static size_t requote(struct str quoted, struct buf *json)
     return 0;
 }
 
-static bool quoted_name(struct reader *r, struct str *name)
+static bool parse_quoted_name(struct path_parser *r, struct str *name)
 {
     struct json_fault fault;
     struct json j;
@@ -115,11 +115,11 @@ static bool quoted_name(struct reader *r, struct str *name)
 
     json_init(&j);
     buf_init(&b, 2 * r->rest.len + 2);
-    used = requote(r->rest, &b);
+    used = quote_as_json(r->rest, &b);
     if (!used) {
-        refuse(r, "name without an end");
+        syntax_error(r, "name without an end");
     } else if (!json_scan(&j, buf_str(&b), &fault)) {
-        refuse(r, fault.what);
+        syntax_error(r, fault.what);
     } else {
         *name = arena_str(r->names, json_text(json_root(&j), r->names));
         r->rest = str_n(r->rest.at + used, r->rest.len - used);
@@ -130,91 +130,91 @@ static bool quoted_name(struct reader *r, struct str *name)
     return ok;
 }
 
-static bool index_number(struct reader *r, size_t *index)
+static bool parse_index(struct path_parser *r, size_t *index)
 {
     size_t n = 0;
 
     if (!r->rest.len || !ascii_is_digit(r->rest.at[0]))
-        return refuse(r, "expected an index, a quoted name or '*'");
+        return syntax_error(r, "expected an index, a quoted name or '*'");
     while (r->rest.len && ascii_is_digit(r->rest.at[0])) {
         if (n > JSON_MAX_VALUES)
-            return refuse(r, "index too large");
+            return syntax_error(r, "index too large");
         n = n * 10 + (size_t)(r->rest.at[0] - '0');
-        take(r, r->rest.at[0]);
+        skip_char(r, r->rest.at[0]);
     }
     *index = n;
     return true;
 }
 
-/* What stands between brackets; the opening one is taken. */
-static bool bracket(struct reader *r, struct json_path_part *part)
+/* Parses the content of brackets; the opening one is skipped already. */
+static bool parse_bracket(struct path_parser *r, struct json_path_part *part)
 {
-    if (take(r, '*')) {
-        part->want = JSON_PATH_ANY;
+    if (skip_char(r, '*')) {
+        part->kind = JSON_PATH_ANY;
     } else if (r->rest.len && (r->rest.at[0] == '\'' || r->rest.at[0] == '"')) {
-        part->want = JSON_PATH_NAME;
-        if (!quoted_name(r, &part->name))
+        part->kind = JSON_PATH_NAME;
+        if (!parse_quoted_name(r, &part->name))
             return false;
     } else {
-        part->want = JSON_PATH_INDEX;
-        if (!index_number(r, &part->index))
+        part->kind = JSON_PATH_INDEX;
+        if (!parse_index(r, &part->index))
             return false;
     }
-    return take(r, ']') || refuse(r, "expected ']'");
+    return skip_char(r, ']') || syntax_error(r, "expected ']'");
 }
 
-static bool plain_name(struct reader *r, struct json_path_part *part)
+static bool parse_plain_name(struct path_parser *r, struct json_path_part *part)
 {
     size_t n = name_run(r->rest);
 
-    if (take(r, '*')) {
-        part->want = JSON_PATH_ANY;
+    if (skip_char(r, '*')) {
+        part->kind = JSON_PATH_ANY;
         return true;
     }
     if (!n)
-        return refuse(r, "expected a name or '*'");
-    part->want = JSON_PATH_NAME;
+        return syntax_error(r, "expected a name or '*'");
+    part->kind = JSON_PATH_NAME;
     part->name = arena_str(r->names, str_n(r->rest.at, n));
     r->rest = str_n(r->rest.at + n, r->rest.len - n);
     return true;
 }
 
-static bool next_part(struct reader *r, struct json_path_part *part)
+static bool parse_part(struct path_parser *r, struct json_path_part *part)
 {
-    *part = (struct json_path_part){ .deep = false };
-    if (take(r, '['))
-        return bracket(r, part);
-    if (!take(r, '.'))
-        return refuse(r, "expected '.' or '['");
-    part->deep = take(r, '.');
-    if (part->deep && take(r, '['))
-        return bracket(r, part);
-    return plain_name(r, part);
+    *part = (struct json_path_part){ .any_depth = false };
+    if (skip_char(r, '['))
+        return parse_bracket(r, part);
+    if (!skip_char(r, '.'))
+        return syntax_error(r, "expected '.' or '['");
+    part->any_depth = skip_char(r, '.');
+    if (part->any_depth && skip_char(r, '['))
+        return parse_bracket(r, part);
+    return parse_plain_name(r, part);
 }
 
 bool json_path_compile(struct json_path *p, struct str text, struct arena *names, struct err *e)
 {
-    struct reader r = { text, text, names, e };
+    struct path_parser r = { text, text, names, e };
 
     p->count = 0;
-    if (!take(&r, '$'))
-        return refuse(&r, "expected '$'");
+    if (!skip_char(&r, '$'))
+        return syntax_error(&r, "expected '$'");
     while (r.rest.len) {
         if (p->count == JSON_PATH_MAX)
-            return refuse(&r, "too many parts");
-        if (!next_part(&r, &p->parts[p->count]))
+            return syntax_error(&r, "too many parts");
+        if (!parse_part(&r, &p->parts[p->count]))
             return false;
         p->count++;
     }
     return true;
 }
 
-/* How far a place has come in the pattern: bit i means that the first i parts are
- * behind it. Several at once are possible where parts match at any depth. */
+/* How much of the pattern a location has matched: bit i means that the first i parts are
+ * matched. Several bits are possible if parts match at any depth. */
 
-static bool fits(const struct json_path_part *part, const struct json_step *step)
+static bool part_matches(const struct json_path_part *part, const struct json_step *step)
 {
-    switch (part->want) {
+    switch (part->kind) {
     case JSON_PATH_NAME:
         return !step->is_index && str_eq(part->name, step->name);
     case JSON_PATH_INDEX:
@@ -233,9 +233,9 @@ static uint64_t advance(const struct json_path *p, uint64_t reached,
     for (size_t i = 0; i < p->count; i++) {
         if (!(reached >> i & 1))
             continue;
-        if (fits(&p->parts[i], step))
+        if (part_matches(&p->parts[i], step))
             next |= UINT64_C(2) << i;
-        if (p->parts[i].deep)
+        if (p->parts[i].any_depth)
             next |= UINT64_C(1) << i;
     }
     return next;
@@ -246,42 +246,42 @@ static bool is_end(const struct json_path *p, uint64_t reached)
     return reached >> p->count & 1;
 }
 
-bool json_path_matches(const struct json_path *p, struct json_place place)
+bool json_path_matches(const struct json_path *p, struct json_location location)
 {
     uint64_t reached = 1;
 
-    for (size_t i = 0; i < place.count; i++)
-        reached = advance(p, reached, &place.steps[i]);
+    for (size_t i = 0; i < location.count; i++)
+        reached = advance(p, reached, &location.steps[i]);
     return is_end(p, reached);
 }
 
-bool json_path_covers(const struct json_path *p, struct json_place place)
+bool json_path_covers(const struct json_path *p, struct json_location location)
 {
     uint64_t reached = 1;
     size_t i = 0;
 
-    while (!is_end(p, reached) && i < place.count)
-        reached = advance(p, reached, &place.steps[i++]);
+    while (!is_end(p, reached) && i < location.count)
+        reached = advance(p, reached, &location.steps[i++]);
     return is_end(p, reached);
 }
 
-struct search {
+struct path_search {
     const struct json_path *path;
-    bool (*found)(void *arg, struct json_place place, struct json_val value);
+    bool (*found)(void *arg, struct json_location location, struct json_val value);
     void *arg;
     struct arena names;
     struct json_step steps[JSON_MAX_DEPTH];
 };
 
 /* Goes as deep as the value is nested, which the scanner has bounded. */
-static bool search(struct search *s, struct json_val v, size_t depth, uint64_t reached)
+static bool search(struct path_search *s, struct json_val v, size_t depth, uint64_t reached)
 {
     struct json_iter it = json_each(v);
     struct json_step *step = &s->steps[depth];
     size_t index = 0;
 
     if (is_end(s->path, reached) &&
-        !s->found(s->arg, (struct json_place){ s->steps, depth }, v))
+        !s->found(s->arg, (struct json_location){ s->steps, depth }, v))
         return false;
     while (json_next(&it)) {
         *step = (struct json_step){ .is_index = !json_exists(it.key), .index = index++ };
@@ -295,10 +295,11 @@ static bool search(struct search *s, struct json_val v, size_t depth, uint64_t r
 }
 
 bool json_path_select(const struct json_path *p, struct json_val root,
-                      bool (*found)(void *arg, struct json_place place, struct json_val value),
+                      bool (*found)(void *arg, struct json_location location,
+                                    struct json_val value),
                       void *arg)
 {
-    struct search s;
+    struct path_search s;
     bool all;
 
     if (!json_exists(root))

@@ -1,8 +1,7 @@
-/* json/path.h - places inside a JSON value, and patterns that match them.
+/* json/path.h - locations inside a JSON value, and patterns that match them.
  *
- * A place is the way down from the root: names of members, indexes of elements.
- * As text it is `$.params.arguments['odd key'][3]`. A pattern looks the same and
- * may leave things open:
+ * A location is the path from the root: names of members, indexes of elements. As text it is
+ * `$.params.arguments['odd key'][3]`. A pattern looks the same and has wildcards:
  *
  *     $                          the root
  *     .name  ['name']  ["name"]  a member; in quotes as JSON has it, or with \'
@@ -10,7 +9,7 @@
  *     .*  [*]                    every member or element
  *     ..name  ..*  ..[3]         the same at any depth below
  *
- * Every place as text is a pattern that matches this place and no other. */
+ * Every location as text is a pattern that matches this location and no other. */
 #ifndef JSON_PATH_H
 #define JSON_PATH_H
 
@@ -23,41 +22,41 @@ struct json_step {
     struct str name; /* of a member, decoded */
 };
 
-struct json_place {
+struct json_location {
     const struct json_step *steps; /* borrowed */
     size_t count;
 };
 
-/* Appends the place as text. */
-void json_place_write(struct json_place place, struct buf *to);
+/* Appends the location as text. */
+void json_location_write(struct json_location location, struct buf *to);
 
-enum { JSON_PATH_MAX = 63 }; /* parts of a pattern */
+enum { JSON_PATH_MAX = 63 }; /* maximum parts of a pattern */
 
 struct json_path {
     struct json_path_part {
-        enum json_path_want { JSON_PATH_NAME, JSON_PATH_INDEX, JSON_PATH_ANY } want;
-        bool deep;       /* at any depth below */
-        struct str name; /* lives in the arena given to json_path_compile() */
+        enum json_path_kind { JSON_PATH_NAME, JSON_PATH_INDEX, JSON_PATH_ANY } kind;
+        bool any_depth;  /* at any depth below */
+        struct str name; /* in the arena given to json_path_compile() */
         size_t index;
     } parts[JSON_PATH_MAX];
     size_t count;
 };
 
-/* Reads a pattern; ERR_USAGE says what is wrong with it and where. */
+/* Parses a pattern; ERR_USAGE tells the error and its position. */
 bool json_path_compile(struct json_path *p, struct str text, struct arena *names,
                        struct err *e) MUST_CHECK;
 
-bool json_path_matches(const struct json_path *p, struct json_place place);
+bool json_path_matches(const struct json_path *p, struct json_location location);
 
-/* The place, or one that contains it, matches. */
-bool json_path_covers(const struct json_path *p, struct json_place place);
+/* Returns whether the location, or one that contains it, matches. */
+bool json_path_covers(const struct json_path *p, struct json_location location);
 
-/* Calls `found` once for every value that matches, in the order of the text and
- * with all duplicates of a name: what is looked for may hide in each of them.
- * The place is valid during the call; false from `found` ends the search, and
- * then false is returned. Looks at each value at most once. */
+/* Calls `found` once for every value that matches, in the order of the text and with all
+ * duplicates of a name, until it returns false; then returns false. The location is valid
+ * during the call. Visits each value at most once. */
 bool json_path_select(const struct json_path *p, struct json_val root,
-                      bool (*found)(void *arg, struct json_place place, struct json_val value),
+                      bool (*found)(void *arg, struct json_location location,
+                                    struct json_val value),
                       void *arg);
 
 #endif

@@ -1,8 +1,6 @@
-/* json/scan.h - how the scanner packs what it knows of a value into a node.
+/* json/scan.h - layout of the scanner's nodes, for the modules of this folder.
  *
- * For the modules of this folder; everybody else asks through json.h. The
- * functions that fill nodes, json_scan() and json_scan_first(), are declared
- * there too. */
+ * Other folders use json.h, which also declares json_scan() and json_scan_first(). */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 

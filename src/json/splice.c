@@ -15,12 +15,12 @@ static bool is_insertion(const struct json_splice_edit *e)
 
 /* Edits stand in the order of the text; insertions at one place in the order in
  * which they were asked for. */
-static void add(struct json_splice *s, struct json_splice_edit e)
+static void add_edit(struct json_splice *s, struct json_splice_edit e)
 {
     size_t i = s->count;
 
     BUG_IF(s->count == JSON_SPLICE_MAX);
-    BUG_IF(e.at < json_at(s->root) || e.end > json_at(s->root) + json_raw(s->root).len);
+    BUG_IF(e.at < json_offset(s->root) || e.end > json_offset(s->root) + json_raw(s->root).len);
     while (i && s->edits[i - 1].at > e.at)
         i--;
     BUG_IF(i && s->edits[i - 1].end > e.at);
@@ -35,11 +35,11 @@ void json_splice_replace(struct json_splice *s, struct json_val value, struct st
     if (!json_exists(value))
         return;
     BUG_IF(value.doc != s->root.doc);
-    add(s, (struct json_splice_edit){
-               .at = json_at(value),
-               .end = json_at(value) + json_raw(value).len,
-               .raw = raw,
-           });
+    add_edit(s, (struct json_splice_edit){
+                    .at = json_offset(value),
+                    .end = json_offset(value) + json_raw(value).len,
+                    .raw = raw,
+                });
 }
 
 /* After the last member, so that what follows it (a line break, say) keeps its
@@ -47,10 +47,10 @@ void json_splice_replace(struct json_splice *s, struct json_val value, struct st
 static size_t insertion_point(struct json_val object)
 {
     struct json_iter it = json_each(object);
-    size_t at = json_at(object) + 1;
+    size_t at = json_offset(object) + 1;
 
     while (json_next(&it))
-        at = json_at(it.value) + json_raw(it.value).len;
+        at = json_offset(it.value) + json_raw(it.value).len;
     return at;
 }
 
@@ -83,26 +83,26 @@ void json_splice_set(struct json_splice *s, struct json_val object, struct str k
     BUG_IF(object.doc != s->root.doc);
     at = insertion_point(object);
     follows = inserts_at(s, at, key) || json_count(object);
-    add(s, (struct json_splice_edit){
-               .at = at,
-               .end = at,
-               .before = follows ? STR(",") : STR_NONE,
-               .key = key,
-               .raw = raw,
-           });
+    add_edit(s, (struct json_splice_edit){
+                    .at = at,
+                    .end = at,
+                    .separator = follows ? STR(",") : STR_NONE,
+                    .key = key,
+                    .raw = raw,
+                });
 }
 
 void json_splice_apply(struct json_splice *s, struct buf *to)
 {
     struct str rest = json_raw(s->root);
-    size_t at = json_at(s->root);
+    size_t at = json_offset(s->root);
 
     for (size_t i = 0; i < s->count; i++) {
         const struct json_splice_edit *e = &s->edits[i];
         buf_add(to, str_n(rest.at, e->at - at));
         rest = str_skip(rest, e->end - at);
         at = e->end;
-        buf_add(to, e->before);
+        buf_add(to, e->separator);
         if (is_insertion(e)) {
             json_write_str(to, e->key);
             buf_add_ch(to, ':');

@@ -7,21 +7,21 @@ struct json_out json_out_to(struct buf *to)
     return (struct json_out){ .to = to };
 }
 
-static void separate(struct json_out *o)
+static void add_comma(struct json_out *o)
 {
     if (o->comma)
         buf_add_ch(o->to, ',');
     o->comma = true;
 }
 
-static void begin(struct json_out *o, char bracket)
+static void open_bracket(struct json_out *o, char bracket)
 {
-    separate(o);
+    add_comma(o);
     buf_add_ch(o->to, bracket);
     o->comma = false;
 }
 
-static void end(struct json_out *o, char bracket)
+static void close_bracket(struct json_out *o, char bracket)
 {
     buf_add_ch(o->to, bracket);
     o->comma = true;
@@ -29,22 +29,22 @@ static void end(struct json_out *o, char bracket)
 
 void json_out_object(struct json_out *o)
 {
-    begin(o, '{');
+    open_bracket(o, '{');
 }
 
 void json_out_end_object(struct json_out *o)
 {
-    end(o, '}');
+    close_bracket(o, '}');
 }
 
 void json_out_array(struct json_out *o)
 {
-    begin(o, '[');
+    open_bracket(o, '[');
 }
 
 void json_out_end_array(struct json_out *o)
 {
-    end(o, ']');
+    close_bracket(o, ']');
 }
 
 void json_out_key(struct json_out *o, struct str key)
@@ -56,13 +56,13 @@ void json_out_key(struct json_out *o, struct str key)
 
 void json_out_str(struct json_out *o, struct str text)
 {
-    separate(o);
+    add_comma(o);
     json_write_str(o->to, text);
 }
 
 void json_out_int(struct json_out *o, int64_t n)
 {
-    separate(o);
+    add_comma(o);
     buf_add_int(o->to, n);
 }
 
@@ -78,7 +78,7 @@ void json_out_null(struct json_out *o)
 
 void json_out_raw(struct json_out *o, struct str json)
 {
-    separate(o);
+    add_comma(o);
     buf_add(o->to, json);
 }
 
@@ -88,7 +88,7 @@ void json_out_key_str(struct json_out *o, struct str key, struct str text)
     json_out_str(o, text);
 }
 
-void json_out_key_text(struct json_out *o, struct str key, struct str text)
+void json_out_key_str_or_null(struct json_out *o, struct str key, struct str text)
 {
     json_out_key(o, key);
     if (text.len)
@@ -152,7 +152,7 @@ static bool is_surrogate(struct str s)
            (s.at[2] & 0xC0) == 0x80;
 }
 
-/* What is not ASCII at the front of `s`; returns how many bytes it was. */
+/* Writes the character at the front of `s`, which is not ASCII; returns its number of bytes. */
 static size_t write_wide(struct buf *to, struct str s)
 {
     uint32_t code;

@@ -1,4 +1,4 @@
-/* json/write.h - compose JSON text into a buffer; commas take care of themselves.
+/* json/write.h - composes JSON text in a buffer and adds the commas.
  *
  *     struct json_out o = json_out_to(&b);
  *     json_out_object(&o);
@@ -6,8 +6,7 @@
  *     json_out_raw(&o, id);
  *     json_out_end_object(&o);
  *
- * Checks nothing: what is nested wrongly comes out wrongly. The buffer's ceiling
- * is the only way to fail; see buf_ok(). */
+ * Does not check nesting. Only the buffer's maximum can make it fail; see buf_ok(). */
 #ifndef JSON_WRITE_H
 #define JSON_WRITE_H
 
@@ -15,8 +14,8 @@
 
 #include "base/buf.h"
 
-/* JSON spelled as it is, as an initialiser of a struct str: JSON_TEXT({ "a" : [1] }). */
-#define JSON_TEXT(...) STR_INIT(#__VA_ARGS__)
+/* JSON spelled as it is, as an initialiser of a struct str: JSON_LITERAL({ "a" : [1] }). */
+#define JSON_LITERAL(...) STR_INIT(#__VA_ARGS__)
 
 struct json_out {
     struct buf *to; /* borrowed */
@@ -39,7 +38,8 @@ void json_out_raw(struct json_out *o, struct str json); /* text that is JSON alr
 
 /* key and value in one: the members one writes most. */
 void json_out_key_str(struct json_out *o, struct str key, struct str text);
-void json_out_key_text(struct json_out *o, struct str key, struct str text); /* null if empty */
+void json_out_key_str_or_null(struct json_out *o, struct str key,
+                              struct str text); /* null if empty */
 void json_out_key_int(struct json_out *o, struct str key, int64_t n);
 void json_out_key_bool(struct json_out *o, struct str key, bool b);
 void json_out_key_raw(struct json_out *o, struct str key, struct str json);

@@ -10,43 +10,44 @@
 
 #include "base/mem.h"
 #include "loop/loop-uv.h"
-#include "loop/watch.h"
+#include "loop/poll.h"
 #include "loop/watchdog.h"
 
-/* Of three pipes in a row. */
-static const bool is_childs[6] = { [0] = true, [3] = true, [5] = true };
+/* Which ends of three pipes belong to the child. */
+static const bool is_child_end[6] = { [0] = true, [3] = true, [5] = true };
 
 struct child {
     child_exit_fn *fn;
-    void *to;
+    void *arg;
     struct watchdog watchdog;
-    struct watch *news; /* of it; NULL: there will be none */
-    bool noticed;       /* that there are some */
+    struct fd_poll *exit_poll; /* NULL: closed, the exit was reported */
+    bool exit_seen;            /* set when the poll reports the first time */
 };
 
-static void stop_listening(struct child *c)
+static void close_exit_poll(struct child *c)
 {
-    watch_close(c->news);
-    c->news = NULL;
+    fd_poll_close(c->exit_poll);
+    c->exit_poll = NULL;
 }
 
-/* Whoever kills the watchdog has killed what it watches. The first time nothing is done: what
- * the child said before its end is there, too, and has its turn until the second. */
-static void look(void *to, bool can_read, bool can_write)
+/* Reports the exit. The first call does nothing: output that the child wrote before its end
+ * is read before the second call. If the watchdog was killed, the child counts as killed,
+ * too. */
+static void on_exit_readable(void *to, bool can_read, bool can_write)
 {
     struct child *c = to;
     int code = 0, signum = SIGKILL;
 
     (void)can_read;
     (void)can_write;
-    if (!c->noticed) {
-        c->noticed = true;
+    if (!c->exit_seen) {
+        c->exit_seen = true;
         return;
     }
-    stop_listening(c);
-    if (!watchdog_hear(&c->watchdog, &code, &signum))
-        family_kill(&c->watchdog.family);
-    c->fn(c->to, code, signum);
+    close_exit_poll(c);
+    if (!watchdog_read_exit(&c->watchdog, &code, &signum))
+        process_tree_kill(&c->watchdog.tree);
+    c->fn(c->arg, code, signum);
 }
 
 static bool open_pipes(int fds[6])
@@ -59,9 +60,9 @@ static bool open_pipes(int fds[6])
     return true;
 }
 
-/* As they were when we were started: what we catch is not the child's to ignore, and
- * what we were told to ignore is not ours to turn on again. */
-static void restore(const struct loop *l)
+/* Restores the signals as they were when we were started: the child does not inherit our
+ * handlers, and signals that were ignored then stay ignored. */
+static void restore_signals(const struct loop *l)
 {
     struct sigaction now, standard = { .sa_handler = SIG_DFL };
 
@@ -71,32 +72,32 @@ static void restore(const struct loop *l)
     loop_restore(l);
 }
 
-/* What the new process needs to become another program. */
-struct start {
+/* Everything the new process needs to execute the program. */
+struct exec_args {
     const struct loop *loop;
     char *const *argv;
     const int *fds;
-    int report; /* exec closes it: what comes through it is why there was none */
+    int error_fd; /* gets the errno if exec fails; exec closes it */
 };
 
-/* In the new process, which shares nothing with us but may have been copied while a
- * thread held a lock: only system calls. */
-static void become(const void *of)
+/* Runs in the new process, which may have been copied while a thread held a lock: only system
+ * calls are allowed. */
+static void exec_program(const void *of)
 {
-    const struct start *s = of;
+    const struct exec_args *s = of;
     int why;
 
     if (dup2(s->fds[0], 0) >= 0 && dup2(s->fds[3], 1) >= 0 && dup2(s->fds[5], 2) >= 0) {
-        restore(s->loop);
+        restore_signals(s->loop);
         if (s->loop->env)
             environ = (char **)(uintptr_t)s->loop->env;
         execvp(s->argv[0], s->argv);
     }
     why = errno;
-    _exit(write(s->report, &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
+    _exit(write(s->error_fd, &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
 }
 
-static bool hear(int fd, int *why)
+static bool read_exec_error(int fd, int *why)
 {
     ssize_t n;
 
@@ -106,7 +107,7 @@ static bool hear(int fd, int *why)
     return n == (ssize_t)sizeof *why;
 }
 
-/* 0, or why there is no child. */
+/* Returns 0, or the errno why there is no child. */
 static int start_process(struct child *c, const struct loop *l, char *const *argv,
                          const int fds[6])
 {
@@ -114,10 +115,11 @@ static int start_process(struct child *c, const struct loop *l, char *const *arg
 
     if (pipe2(report, O_CLOEXEC) != 0)
         return errno;
-    why = watchdog_start(&c->watchdog, become, &(struct start){ l, argv, fds, report[1] });
+    why = watchdog_start(&c->watchdog, exec_program,
+                         &(struct exec_args){ l, argv, fds, report[1] });
     close(report[1]);
-    if (!why && hear(report[0], &why))
-        watchdog_dismiss(&c->watchdog);
+    if (!why && read_exec_error(report[0], &why))
+        watchdog_close(&c->watchdog);
     close(report[0]);
     return why;
 }
@@ -127,24 +129,24 @@ static int spawn(struct child *c, const struct loop *l, char *const *argv, int f
     int why = open_pipes(fds) ? start_process(c, l, argv, fds) : errno;
 
     for (int i = 0; i < 6; i++)
-        if (fds[i] >= 0 && (why || is_childs[i]))
+        if (fds[i] >= 0 && (why || is_child_end[i]))
             close(fds[i]);
     return why;
 }
 
-/* The system has the same words for a script and for its interpreter. */
-static const char *reason(int errnum, const char *file)
+/* ENOENT may be about a script or about its interpreter. */
+static const char *start_error_text(int errnum, const char *file)
 {
     if (errnum == ENOENT && strchr(file, '/') && access(file, F_OK) == 0)
         return "it is there, but its interpreter is not";
     return uv_strerror(uv_translate_sys_error(errnum));
 }
 
-static bool cannot_start(int errnum, const char *command, struct err *e)
+static bool set_start_error(int errnum, const char *command, struct err *e)
 {
     if (errnum != ENOENT || strchr(command, '/'))
         return err_set(e, ERR_PEER, "cannot start server '%s': %s", command,
-                       reason(errnum, command));
+                       start_error_text(errnum, command));
     err_set(e, ERR_PEER, "cannot start server '%s': there is no such command in PATH", command);
     return err_hint(e, strchr(command, ' ')
                            ? "give the command and its arguments as separate words"
@@ -158,14 +160,14 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
     int pipes[6];
 
     c->fn = fn;
-    c->to = to;
+    c->arg = to;
     *errnum = spawn(c, l, argv, pipes);
     if (*errnum) {
         free(c);
-        return cannot_start(*errnum, argv[0], e);
+        return set_start_error(*errnum, argv[0], e);
     }
-    c->news = watch_open(l, c->watchdog.line, look, c);
-    watch_set(c->news, true, false);
+    c->exit_poll = fd_poll_open(l, c->watchdog.sock, on_exit_readable, c);
+    fd_poll_set(c->exit_poll, true, false);
     *fds = (struct child_fds){ .in = pipes[1], .out = pipes[2], .err = pipes[4] };
     *out = c;
     return true;
@@ -174,19 +176,19 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
 void child_signal(struct child *c, int signum)
 {
     if (signum == SIGKILL)
-        family_kill(&c->watchdog.family);
+        process_tree_kill(&c->watchdog.tree);
     else
-        family_signal(&c->watchdog.family, signum);
+        process_tree_signal(&c->watchdog.tree, signum);
 }
 
-void child_withhold(int fd)
+void child_set_cloexec(int fd)
 {
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 pid_t child_pid(const struct child *c)
 {
-    return c->watchdog.family.leader;
+    return c->watchdog.tree.leader;
 }
 
 void child_close(struct child *c)
@@ -194,7 +196,7 @@ void child_close(struct child *c)
     if (!c)
         return;
     child_signal(c, SIGKILL);
-    stop_listening(c);
-    watchdog_dismiss(&c->watchdog);
+    close_exit_poll(c);
+    watchdog_close(&c->watchdog);
     free(c);
 }

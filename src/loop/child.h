@@ -1,10 +1,11 @@
-/* loop/child.h - a process with pipes to its three standard streams.
+/* loop/child.h - starts a process with pipes to its three standard streams.
  *
- * To a server it must look as if its client had started it: it gets our environment (or that
- * of loop_env()), directory, limits, signal mask, ignored signals and inherited descriptors as
- * we were given them, and real pipes. Only its process group is its own, and its parent is a
- * watchdog, so that it can be ended with its family: at the latest when it is closed, and by
- * the watchdog if we are killed. Knows nothing of what flows through the pipes. */
+ * A server must not notice that mcpreel started it: it gets our environment (or that of
+ * loop_set_env()), directory, limits, signal mask, ignored signals and inherited descriptors
+ * as we got them, and real pipes. Two things differ: it leads a process group of its own, and
+ * its parent is a watchdog (loop/watchdog.h). So it can be ended with all its descendants: at
+ * the latest by child_close(), and by the watchdog if we are killed. Does not read or write
+ * the pipes. */
 #ifndef LOOP_CHILD_H
 #define LOOP_CHILD_H
 
@@ -14,27 +15,28 @@
 
 struct child;
 
-/* `code` if it exited, `signum` (not 0) if a signal ended it. */
+/* Called once when the process ends: `code` if it exited, `signum` (not 0) if a signal ended
+ * it. */
 typedef void child_exit_fn(void *to, int code, int signum);
 
 struct child_fds {
-    int in, out, err; /* our ends; the caller's to close */
+    int in, out, err; /* our ends of the pipes; the caller closes them */
 };
 
-/* ERR_PEER if it cannot be started; `*errnum` is then the system's reason. */
+/* Starts `argv`. ERR_PEER if it cannot be started; `*errnum` is then the system's reason. */
 bool child_start(struct child **out, struct loop *l, char *const *argv, struct child_fds *fds,
                  child_exit_fn *fn, void *to, int *errnum, struct err *e) MUST_CHECK;
 
-/* To its whole family, also after it has exited itself; never to others that came to the
- * same number. After SIGKILL nobody is left. */
+/* Signals the whole process tree, also after the process itself has exited; never a process
+ * that got the same number later. After SIGKILL none of the tree is left. */
 void child_signal(struct child *c, int signum);
 
-/* No child that is started from now on is to have this descriptor. */
-void child_withhold(int fd);
+/* Keeps `fd` from all children that are started from now on. */
+void child_set_cloexec(int fd);
 
 pid_t child_pid(const struct child *c);
 
-/* Kills what is left of it. No event comes after this. NULL is fine. */
+/* Kills what is left of the process tree. No event comes after this. NULL is fine. */
 void child_close(struct child *c);
 
 #endif

@@ -13,14 +13,14 @@
 #include "loop/loop-uv.h"
 
 enum {
-    BACKLOG = 4096, /* the system may have a lower idea of it */
-    AT_ONCE = 64,   /* connections taken in a row: the others want their turn, too */
-    TRIES = 16,     /* for a port that is free on both addresses */
-    RETRY_MS = 100, /* without descriptors */
+    BACKLOG = 4096,    /* the system may limit it */
+    ACCEPT_BATCH = 64, /* connections accepted in a row before other events get their turn */
+    PORT_TRIES = 16,   /* for a port that is free on both addresses */
+    RETRY_MS = 100,    /* while there is no descriptor */
 };
 
 /* One address that is listened on. */
-struct port {
+struct listen_socket {
     uv_poll_t uv; /* first: libuv's handle is ours */
     struct listener *listener;
     int fd;
@@ -29,15 +29,15 @@ struct port {
 struct listener {
     struct loop *loop;
     const struct listener_events *events;
-    void *to;
-    struct port *ports[2];
+    void *arg;
+    struct listen_socket *sockets[2];
     size_t count;
-    uv_timer_t *retry; /* when to look for descriptors again */
-    int spare;         /* the descriptor for those who come when there is none; -1: lent */
+    uv_timer_t *retry_timer; /* runs while there is no descriptor */
+    int spare_fd; /* to accept a connection with when there is no other; -1: in use */
     bool closed;
     bool paused; /* by the owner */
-    char host[LISTENER_ADDRESS];
-    int number;
+    char host[LISTENER_HOST_SIZE];
+    int port;
 };
 
 static int open_spare(void)
@@ -45,34 +45,34 @@ static int open_spare(void)
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Whoever is told to go again needs a descriptor for that: ours. */
-static int accept_scarce(struct listener *s, int fd)
+/* A client can only be rejected over a connection: uses the spare descriptor for it. */
+static int accept_with_spare(struct listener *s, int fd)
 {
     int got;
 
-    if (s->spare < 0)
+    if (s->spare_fd < 0)
         return -1;
-    close(s->spare);
+    close(s->spare_fd);
     got = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    s->spare = got < 0 ? open_spare() : -1;
+    s->spare_fd = got < 0 ? open_spare() : -1;
     return got;
 }
 
-static void poll_all(struct listener *s, bool on);
+static void set_polling(struct listener *s, bool on);
 
-static void look_again(uv_timer_t *uv)
+static void retry_accept(uv_timer_t *uv)
 {
     struct listener *s = uv->data;
 
-    if (s->spare < 0)
-        s->spare = open_spare();
-    if (s->spare < 0)
-        BUG_IF(uv_timer_start(uv, look_again, RETRY_MS, 0) != 0);
+    if (s->spare_fd < 0)
+        s->spare_fd = open_spare();
+    if (s->spare_fd < 0)
+        BUG_IF(uv_timer_start(uv, retry_accept, RETRY_MS, 0) != 0);
     else
-        poll_all(s, true);
+        set_polling(s, true);
 }
 
-static void hand_over(struct listener *s, int fd, bool scarce)
+static void open_connection(struct listener *s, int fd, bool scarce)
 {
     struct err e = ERR_NONE;
     struct stream *stream;
@@ -81,46 +81,46 @@ static void hand_over(struct listener *s, int fd, bool scarce)
         close(fd);
         return;
     }
-    s->events->connection(s->to, stream, scarce);
+    s->events->connection(s->arg, stream, scarce);
 }
 
-static void come(uv_poll_t *uv, int status, int what)
+static void on_connection(uv_poll_t *uv, int status, int what)
 {
-    struct port *p = (struct port *)uv;
+    struct listen_socket *p = (struct listen_socket *)uv;
     struct listener *s = p->listener;
     int fd = -1, why = 0;
 
     (void)status;
     (void)what;
-    for (int i = 0; i < AT_ONCE && !s->closed && !s->paused; i++) {
+    for (int i = 0; i < ACCEPT_BATCH && !s->closed && !s->paused; i++) {
         fd = accept4(p->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         why = fd < 0 ? errno : 0;
         if (fd >= 0)
-            hand_over(s, fd, false);
+            open_connection(s, fd, false);
         else if (why != ECONNABORTED && why != EINTR)
             break;
     }
     if (s->closed || s->paused || fd >= 0 || why == EAGAIN)
         return;
-    /* Nothing to take one with: asking again at once would be asking for ever. */
-    poll_all(s, false);
-    BUG_IF(uv_timer_start(s->retry, look_again, RETRY_MS, 0) != 0);
-    fd = accept_scarce(s, p->fd);
+    /* No descriptor is left: polling on would report the same connection for ever. */
+    set_polling(s, false);
+    BUG_IF(uv_timer_start(s->retry_timer, retry_accept, RETRY_MS, 0) != 0);
+    fd = accept_with_spare(s, p->fd);
     if (fd >= 0)
-        hand_over(s, fd, true);
+        open_connection(s, fd, true);
 }
 
-static void poll_all(struct listener *s, bool on)
+static void set_polling(struct listener *s, bool on)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (on && !s->paused)
-            BUG_IF(uv_poll_start(&s->ports[i]->uv, UV_READABLE, come) != 0);
+            BUG_IF(uv_poll_start(&s->sockets[i]->uv, UV_READABLE, on_connection) != 0);
         else
-            uv_poll_stop(&s->ports[i]->uv);
+            uv_poll_stop(&s->sockets[i]->uv);
     }
 }
 
-/* Opening. Returns the descriptor, or what went wrong as -errno. */
+/* Opens a socket. Returns the descriptor, or -errno. */
 
 static int listen_at(const struct sockaddr *at, socklen_t len)
 {
@@ -130,8 +130,7 @@ static int listen_at(const struct sockaddr *at, socklen_t len)
     if (fd < 0)
         return -errno;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (at->sa_family ==
-        AF_INET6) /* every interface is every interface, of the older kind too */
+    if (at->sa_family == AF_INET6) /* accepts IPv4, too */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(fd, at, len) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
@@ -140,33 +139,33 @@ static int listen_at(const struct sockaddr *at, socklen_t len)
     return -why;
 }
 
-static void add_port(struct listener *s, int fd)
+static void add_socket(struct listener *s, int fd)
 {
-    struct port *p = mem_new(struct port);
+    struct listen_socket *p = mem_new(struct listen_socket);
 
     p->listener = s;
     p->fd = fd;
     BUG_IF(uv_poll_init(&s->loop->uv, &p->uv, fd) != 0);
-    s->ports[s->count++] = p;
+    s->sockets[s->count++] = p;
 }
 
-static void port_closed(uv_handle_t *uv)
+static void on_socket_closed(uv_handle_t *uv)
 {
     free(uv);
 }
 
-static void drop_ports(struct listener *s)
+static void close_sockets(struct listener *s)
 {
     while (s->count) {
-        struct port *p = s->ports[--s->count];
+        struct listen_socket *p = s->sockets[--s->count];
 
-        uv_close((uv_handle_t *)&p->uv, port_closed);
+        uv_close((uv_handle_t *)&p->uv, on_socket_closed);
         close(p->fd);
     }
 }
 
-/* The address in numbers, and the port that the system has chosen. */
-static void learn_name(struct listener *s, int fd)
+/* Reads the address, in numbers, and the port that the system has chosen. */
+static void read_bound_address(struct listener *s, int fd)
 {
     struct sockaddr_storage at;
     socklen_t len = sizeof at;
@@ -175,10 +174,10 @@ static void learn_name(struct listener *s, int fd)
     BUG_IF(getsockname(fd, (struct sockaddr *)&at, &len) != 0);
     BUG_IF(getnameinfo((struct sockaddr *)&at, len, s->host, sizeof s->host, port, sizeof port,
                        NI_NUMERICHOST | NI_NUMERICSERV) != 0);
-    s->number = (int)strtol(port, NULL, 10);
+    s->port = (int)strtol(port, NULL, 10);
 }
 
-static int find(const char *host, int port, int flags, struct addrinfo **found)
+static int resolve_host(const char *host, int port, int flags, struct addrinfo **found)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV };
     char text[16];
@@ -187,99 +186,100 @@ static int find(const char *host, int port, int flags, struct addrinfo **found)
     return getaddrinfo(host, text, &hints, found);
 }
 
-static int open_one(struct listener *s, const char *host, int port)
+static int open_address(struct listener *s, const char *host, int port)
 {
     struct addrinfo *found;
     int fd;
 
-    if (find(host, port, AI_NUMERICHOST, &found) != 0)
+    if (resolve_host(host, port, AI_NUMERICHOST, &found) != 0)
         BUG("an address of our own is none");
     fd = listen_at(found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     if (fd < 0)
         return fd;
     if (!s->count)
-        learn_name(s, fd);
-    add_port(s, fd);
+        read_bound_address(s, fd);
+    add_socket(s, fd);
     return 0;
 }
 
-/* Whether a machine has no such address, rather than somebody else has it. */
-static bool is_absent(int code)
+/* Returns whether the machine lacks the address, as opposed to its being in use. */
+static bool is_address_missing(int code)
 {
     return code == -EADDRNOTAVAIL || code == -EAFNOSUPPORT || code == -EPROTONOSUPPORT;
 }
 
-/* Clients differ in which of the two they try first, and not all of them try both. */
+/* Opens both loopback addresses on one port: clients differ in which they try first, and not
+ * all of them try both. */
 static int open_loopback(struct listener *s, int port)
 {
     int code = 0;
 
-    for (int i = 0; i < TRIES; i++) {
-        code = open_one(s, "127.0.0.1", port);
-        if (code != 0 && !is_absent(code))
+    for (int i = 0; i < PORT_TRIES; i++) {
+        code = open_address(s, "127.0.0.1", port);
+        if (code != 0 && !is_address_missing(code))
             return code;
-        code = open_one(s, "::1", s->count ? s->number : port);
-        if (code == 0 || (is_absent(code) && s->count))
+        code = open_address(s, "::1", s->count ? s->port : port);
+        if (code == 0 || (is_address_missing(code) && s->count))
             return 0;
-        drop_ports(s);
+        close_sockets(s);
         if (port != 0)
             return code;
     }
     return code;
 }
 
-static int open_every(struct listener *s, int port)
+static int open_all_interfaces(struct listener *s, int port)
 {
-    int code = open_one(s, "::", port);
+    int code = open_address(s, "::", port);
 
-    return is_absent(code) ? open_one(s, "0.0.0.0", port) : code;
+    return is_address_missing(code) ? open_address(s, "0.0.0.0", port) : code;
 }
 
-static int open_found(struct listener *s, const struct addrinfo *found)
+static int open_resolved(struct listener *s, const struct addrinfo *found)
 {
     int fd = listen_at(found->ai_addr, found->ai_addrlen);
 
     if (fd < 0)
         return fd;
-    learn_name(s, fd);
-    add_port(s, fd);
+    read_bound_address(s, fd);
+    add_socket(s, fd);
     return 0;
 }
 
-/* In every spelling that the system knows, which is why it is asked. */
-static bool open_named(struct listener *s, const char *host, int port, int *code, struct err *e)
+/* Lets the system resolve the host, so that it may be spelled in any way. */
+static bool open_host(struct listener *s, const char *host, int port, int *code, struct err *e)
 {
     struct addrinfo *found;
-    int why = find(host, port, AI_PASSIVE, &found);
+    int why = resolve_host(host, port, AI_PASSIVE, &found);
 
     if (why != 0) {
         err_set(e, ERR_USAGE, "cannot listen on '%s': %s", host, gai_strerror(why));
         return err_hint(e, "name an address of this machine, such as 127.0.0.1");
     }
-    *code = open_found(s, found);
+    *code = open_resolved(s, found);
     freeaddrinfo(found);
     return true;
 }
 
-static bool say_why(const char *host, int port, int code, struct err *e)
+static bool set_listen_error(const char *host, int port, int code, struct err *e)
 {
     bool six = strchr(host, ':') != NULL;
 
-    loop_fault(e, code);
-    if (is_absent(code))
+    loop_set_err(e, code);
+    if (is_address_missing(code))
         e->kind = ERR_USAGE;
     err_wrap(e, "cannot listen on '%s%s%s:%d'", six ? "[" : "", host, six ? "]" : "", port);
     if (code == -EADDRINUSE)
         return err_hint(e, "choose another port, or 0 for any that is free");
     if (code == -EACCES)
         return err_hint(e, "ports below 1024 may be reserved: choose a higher one");
-    if (is_absent(code))
+    if (is_address_missing(code))
         return err_hint(e, "name an address of this machine, such as 127.0.0.1");
     return false;
 }
 
-static bool open_ports(struct listener *s, struct str text, int port, struct err *e)
+static bool open_sockets(struct listener *s, struct str text, int port, struct err *e)
 {
     char host[256];
     int code = 0;
@@ -291,11 +291,11 @@ static bool open_ports(struct listener *s, struct str text, int port, struct err
         code = open_loopback(s, port);
         snprintf(host, sizeof host, "localhost");
     } else if (str_eq(text, STR("*"))) {
-        code = open_every(s, port);
-    } else if (!open_named(s, host, port, &code, e)) {
+        code = open_all_interfaces(s, port);
+    } else if (!open_host(s, host, port, &code, e)) {
         return false;
     }
-    return code == 0 || say_why(host, port, code, e);
+    return code == 0 || set_listen_error(host, port, code, e);
 }
 
 bool listener_open(struct listener **out, struct loop *l, struct str host, int port,
@@ -305,16 +305,16 @@ bool listener_open(struct listener **out, struct loop *l, struct str host, int p
 
     s->loop = l;
     s->events = events;
-    s->to = to;
-    if (!open_ports(s, host, port, e)) {
+    s->arg = to;
+    if (!open_sockets(s, host, port, e)) {
         free(s);
         return false;
     }
-    s->spare = open_spare();
-    s->retry = mem_new(uv_timer_t);
-    s->retry->data = s;
-    BUG_IF(uv_timer_init(&l->uv, s->retry) != 0);
-    poll_all(s, true);
+    s->spare_fd = open_spare();
+    s->retry_timer = mem_new(uv_timer_t);
+    s->retry_timer->data = s;
+    BUG_IF(uv_timer_init(&l->uv, s->retry_timer) != 0);
+    set_polling(s, true);
     *out = s;
     return true;
 }
@@ -326,17 +326,17 @@ const char *listener_host(const struct listener *s)
 
 int listener_port(const struct listener *s)
 {
-    return s->number;
+    return s->port;
 }
 
 void listener_pause(struct listener *s, bool paused)
 {
     s->paused = paused;
-    if (paused || !uv_is_active((uv_handle_t *)s->retry))
-        poll_all(s, !paused);
+    if (paused || !uv_is_active((uv_handle_t *)s->retry_timer))
+        set_polling(s, !paused);
 }
 
-static void timer_closed(uv_handle_t *uv)
+static void on_timer_closed(uv_handle_t *uv)
 {
     free(uv->data);
     free(uv);
@@ -347,8 +347,8 @@ void listener_close(struct listener *s)
     if (!s || s->closed)
         return;
     s->closed = true;
-    drop_ports(s);
-    if (s->spare >= 0)
-        close(s->spare);
-    uv_close((uv_handle_t *)s->retry, timer_closed);
+    close_sockets(s);
+    if (s->spare_fd >= 0)
+        close(s->spare_fd);
+    uv_close((uv_handle_t *)s->retry_timer, on_timer_closed);
 }

@@ -1,8 +1,7 @@
-/* loop/listener.h - a port that others connect to.
+/* loop/listener.h - listens on a TCP port; every connection becomes a stream.
  *
- * Every connection becomes a stream. When the process has no descriptor left, one is kept
- * for telling whoever comes next so, now and then; the others wait until the system has
- * one again. */
+ * When the process has no descriptor left, a spare one is used to accept a connection now and
+ * then, so that its client can be told; the others wait in the backlog. */
 #ifndef LOOP_LISTENER_H
 #define LOOP_LISTENER_H
 
@@ -12,29 +11,31 @@
 struct listener;
 
 struct listener_events {
-    /* Somebody has come; the stream is the receiver's, who says with stream_tell() to whom
-     * its events go. `scarce`: there is no descriptor left, so it should go again soon. */
+    /* A client has connected. The receiver owns the stream and sets the receiver of its events
+     * with stream_set_receiver(). `scarce`: it is on the spare descriptor and should be closed
+     * soon. */
     void (*connection)(void *to, struct stream *s, bool scarce);
-    struct stream_events stream; /* what all of the streams tell */
+    struct stream_events stream; /* events of all the streams */
 };
 
-enum { LISTENER_ADDRESS = 64 };
+enum { LISTENER_HOST_SIZE = 64 };
 
-/* `host` is an address in any spelling, a name, '*' for every interface, or empty, which is
- * this machine alone, as is 'localhost': both of its addresses then, if it has two. Port 0 is
- * any that is free. `events` is borrowed for the listener's life. ERR_USAGE: there is no such
- * address here. ERR_IO: it is not to be had; the hint says what to do. */
+/* `host` is an address in any spelling, a name, '*' (all interfaces), or empty or 'localhost'
+ * (loopback: both of its addresses, if there are two). Port 0 is any free port. `events` is
+ * borrowed for the listener's life. ERR_USAGE: this machine has no such address. ERR_IO: it
+ * cannot be used; the hint says what to do. */
 bool listener_open(struct listener **out, struct loop *l, struct str host, int port,
                    const struct listener_events *events, void *to, struct err *e) MUST_CHECK;
 
-/* The first of its addresses, as numbers and without brackets, and the port, which all of them
- * share. */
+/* Returns the first address, in numbers and without brackets, and the port, which all
+ * addresses share. */
 const char *listener_host(const struct listener *s);
 int listener_port(const struct listener *s);
 
-/* Whoever comes meanwhile waits, so many as the system lets. */
+/* Stops or resumes accepting; new connections wait in the system's backlog meanwhile. */
 void listener_pause(struct listener *s, bool paused);
 
-void listener_close(struct listener *s); /* the streams stay; NULL is fine */
+/* Stops listening; the streams stay open. NULL is fine. */
+void listener_close(struct listener *s);
 
 #endif

@@ -1,9 +1,8 @@
-/* loop/loop.h - the one event loop; this folder is the only one that knows libuv.
+/* loop/loop.h - the event loop; only this folder uses libuv.
  *
- * Everything here runs on one thread. Callbacks read, feed and hand over; they may
- * close what called them, memory is given back after they return. While there is a
- * loop, SIGPIPE and SIGXFSZ are ignored, children are ours to wait for, and we may have as
- * many descriptors as the system lets us; after it, all is as it was before. */
+ * Everything here runs on one thread. A callback may close the object that called it; memory
+ * is freed after it returns. While a loop exists, SIGPIPE and SIGXFSZ are ignored, SIGCHLD is
+ * ours, and the limit of descriptors is raised; loop_free() restores all of it. */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
 
@@ -14,12 +13,12 @@ struct loop;
 struct loop *loop_new(void);
 void loop_free(struct loop *l); /* everything opened on it must be closed; NULL is fine */
 
-/* Until loop_stop() or nothing is left to wait for. */
+/* Runs until loop_stop(), or until nothing is left to wait for. */
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
-/* The environment of the children that are started from now on; borrowed. NULL: ours, as at
- * first. */
-void loop_env(struct loop *l, char *const *env);
+/* Sets the environment of children that are started from now on; borrowed. NULL, the default:
+ * ours. */
+void loop_set_env(struct loop *l, char *const *env);
 
 #endif

@@ -5,27 +5,27 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "loop/patience.h"
-#include "loop/starved.h"
+#include "loop/cpu-wait.h"
+#include "loop/process-tree.h"
 #include "loop/timer.h"
 
-enum { LOOK_MS = 1 }; /* a round of the loop, in which all is read that has come */
+enum { FINAL_READ_MS = 1 }; /* one loop iteration, in which all pending output is read */
 
-enum process_state { RUNNING, CLOSING, ASKED, KILLED, DRAINING, DONE };
+enum process_state { RUNNING, AWAITING_EXIT, TERM_SENT, KILL_SENT, DRAINING, DONE };
 
 struct process {
     struct child *child;
-    struct timer *patience;
+    struct timer *timer;
     const struct process_events *events;
-    void *to;
+    void *arg;
     enum process_state state;
-    uint64_t starved_us;     /* when it was last looked at */
-    uint64_t granted_ms;     /* what it got because of that */
+    uint64_t cpu_wait_us;    /* as of the last check */
+    uint64_t extra_ms;       /* given so far for waiting for a processor */
     int64_t unread_until_us; /* 0: its output is read */
-    int ask_with;
-    bool doubted; /* its time is over, unless there is something that we have not read yet */
-    bool wanted;  /* its end was asked for: nobody waits for others */
-    bool drained; /* all its output was read */
+    int term_signal;
+    bool final_read;    /* its time is over; set while pending output is read a last time */
+    bool end_requested; /* set by process_terminate(): `busy` no longer counts */
+    bool drained;       /* set by process_note_drained() */
 };
 
 static bool is_unread_time_over(const struct process *p)
@@ -33,44 +33,44 @@ static bool is_unread_time_over(const struct process *p)
     return p->unread_until_us && clock_mono_us() >= p->unread_until_us;
 }
 
-/* Waits for output: PATIENCE_QUIET_MS, but not beyond the limit for unread output. */
-static void wait_quiet(struct process *p)
+/* Waits PROCESS_TREE_QUIET_MS for output, but not beyond the limit for unread output. */
+static void start_quiet_timer(struct process *p)
 {
-    int64_t ms = PATIENCE_QUIET_MS;
+    int64_t ms = PROCESS_TREE_QUIET_MS;
 
     if (p->unread_until_us) {
         int64_t left = (p->unread_until_us - clock_mono_us()) / 1000 + 1;
 
         ms = left < ms ? left : ms;
     }
-    p->doubted = false;
-    timer_set(p->patience, ms > 0 ? (uint64_t)ms : 0);
+    p->final_read = false;
+    timer_set(p->timer, ms > 0 ? (uint64_t)ms : 0);
 }
 
-static void enter(struct process *p, enum process_state state)
+static void enter_state(struct process *p, enum process_state state)
 {
     p->state = state;
     switch (state) {
-    case CLOSING:
-        p->starved_us = starved_us(child_pid(p->child));
-        wait_quiet(p);
+    case AWAITING_EXIT:
+        p->cpu_wait_us = cpu_wait_us(child_pid(p->child));
+        start_quiet_timer(p);
         break;
-    case ASKED:
-        child_signal(p->child, p->ask_with);
-        timer_set(p->patience, PATIENCE_TERM_MS);
+    case TERM_SENT:
+        child_signal(p->child, p->term_signal);
+        timer_set(p->timer, PROCESS_TREE_TERM_MS);
         break;
-    case KILLED:
+    case KILL_SENT:
         child_signal(p->child, SIGKILL);
-        timer_set(p->patience, PATIENCE_TERM_MS);
+        timer_set(p->timer, PROCESS_TREE_TERM_MS);
         break;
     case DRAINING:
-        timer_set(p->patience, PATIENCE_TERM_MS);
+        timer_set(p->timer, PROCESS_TREE_TERM_MS);
         break;
     case DONE:
-        timer_stop(p->patience);
-        /* Whoever is left of its family must not outlive the session. */
+        timer_stop(p->timer);
+        /* Remaining processes of the tree must not outlive the session. */
         child_signal(p->child, SIGKILL);
-        p->events->done(p->to);
+        p->events->done(p->arg);
         break;
     case RUNNING:
         BUG("a process does not start twice");
@@ -79,67 +79,68 @@ static void enter(struct process *p, enum process_state state)
 
 static bool is_busy(const struct process *p)
 {
-    return !p->wanted && !is_unread_time_over(p) && p->events->busy && p->events->busy(p->to);
+    return !p->end_requested && !is_unread_time_over(p) && p->events->busy &&
+           p->events->busy(p->arg);
 }
 
-/* What it could not use of its time for want of a processor, it gets once more. */
-static bool grant_more_time(struct process *p)
+/* Extends the time by what the process waited for a processor. */
+static bool extend_for_cpu_wait(struct process *p)
 {
-    uint64_t now_us = starved_us(child_pid(p->child)), ms = 0;
+    uint64_t now_us = cpu_wait_us(child_pid(p->child)), ms = 0;
 
-    if (now_us > p->starved_us) /* else those who had waited may be gone */
-        ms = (now_us - p->starved_us) / 1000;
-    if (ms > PATIENCE_QUIET_MS)
-        ms = PATIENCE_QUIET_MS; /* several at once */
-    if (!ms || p->granted_ms + ms > PATIENCE_BUSY_MS)
+    if (now_us > p->cpu_wait_us) /* else processes that had waited may have ended */
+        ms = (now_us - p->cpu_wait_us) / 1000;
+    if (ms > PROCESS_TREE_QUIET_MS)
+        ms = PROCESS_TREE_QUIET_MS; /* several processes waited at once */
+    if (!ms || p->extra_ms + ms > PROCESS_CPU_WAIT_MS)
         return false;
-    p->starved_us = now_us;
-    p->granted_ms += ms;
-    timer_set(p->patience, ms);
+    p->cpu_wait_us = now_us;
+    p->extra_ms += ms;
+    timer_set(p->timer, ms);
     return true;
 }
 
-/* If it was silent because we ourselves got no processor, its words are there by now. */
-static bool look_once_more(struct process *p)
+/* If we ourselves got no processor, its output may be there but unread: reads once more. */
+static bool allow_final_read(struct process *p)
 {
-    if (p->doubted)
+    if (p->final_read)
         return false;
-    p->doubted = true;
-    timer_set(p->patience, LOOK_MS);
+    p->final_read = true;
+    timer_set(p->timer, FINAL_READ_MS);
     return true;
 }
 
-static void hurry(struct process *p)
+static void terminate_if_quiet(struct process *p)
 {
-    if (grant_more_time(p) || look_once_more(p))
+    if (extend_for_cpu_wait(p) || allow_final_read(p))
         return;
-    enter(p, ASKED);
-    if (p->events->hurried)
-        p->events->hurried(p->to);
+    enter_state(p, TERM_SENT);
+    if (p->events->term_sent)
+        p->events->term_sent(p->arg);
 }
 
-static void patience_over(void *to)
+static void on_timeout(void *to)
 {
     struct process *p = to;
 
-    if (p->state == ASKED)
-        enter(p, KILLED);
-    else if (p->state != KILLED && is_busy(p))
-        enter(p, p->state);
-    else if (p->state == CLOSING)
-        hurry(p);
+    if (p->state == TERM_SENT)
+        enter_state(p, KILL_SENT);
+    else if (p->state != KILL_SENT && is_busy(p))
+        enter_state(p, p->state);
+    else if (p->state == AWAITING_EXIT)
+        terminate_if_quiet(p);
     else
-        enter(p, DONE);
+        enter_state(p, DONE);
 }
 
-static void exited(void *to, int code, int signum)
+static void on_exited(void *to, int code, int signum)
 {
     struct process *p = to;
 
     if (p->state == DONE)
         return;
-    p->events->exited(p->to, code, signum);
-    enter(p, p->drained ? DONE : DRAINING);
+    p->events->exited(p->arg, code, signum);
+    enter_state(p, p->drained ? DONE : DRAINING);
 }
 
 bool process_start(struct process **out, struct loop *l, char *const *argv,
@@ -148,58 +149,58 @@ bool process_start(struct process **out, struct loop *l, char *const *argv,
 {
     struct process *p = mem_new(struct process);
 
-    *p = (struct process){ .events = events, .to = to, .ask_with = SIGTERM };
-    if (!child_start(&p->child, l, argv, fds, exited, p, errnum, e)) {
+    *p = (struct process){ .events = events, .arg = to, .term_signal = SIGTERM };
+    if (!child_start(&p->child, l, argv, fds, on_exited, p, errnum, e)) {
         free(p);
         return false;
     }
-    p->patience = timer_new(l, patience_over, p);
+    p->timer = timer_new(l, on_timeout, p);
     *out = p;
     return true;
 }
 
-void process_let_go(struct process *p)
+void process_expect_exit(struct process *p)
 {
     if (p->state == RUNNING)
-        enter(p, CLOSING);
+        enter_state(p, AWAITING_EXIT);
 }
 
-void process_heard(struct process *p)
+void process_note_output(struct process *p)
 {
-    if (p->state == CLOSING && !is_unread_time_over(p))
-        wait_quiet(p);
+    if (p->state == AWAITING_EXIT && !is_unread_time_over(p))
+        start_quiet_timer(p);
 }
 
-void process_unread(struct process *p)
+void process_note_unread(struct process *p)
 {
-    if (p->state != CLOSING || p->unread_until_us)
+    if (p->state != AWAITING_EXIT || p->unread_until_us)
         return;
-    p->unread_until_us = clock_mono_us() + (int64_t)PATIENCE_UNREAD_MS * 1000;
+    p->unread_until_us = clock_mono_us() + (int64_t)PROCESS_UNREAD_MS * 1000;
 }
 
-void process_ask(struct process *p, int signum)
+void process_terminate(struct process *p, int signum)
 {
-    p->wanted = true;
+    p->end_requested = true;
     if (signum)
-        p->ask_with = signum;
-    if (p->state == RUNNING || p->state == CLOSING)
-        enter(p, ASKED);
+        p->term_signal = signum;
+    if (p->state == RUNNING || p->state == AWAITING_EXIT)
+        enter_state(p, TERM_SENT);
     else if (p->state == DRAINING)
-        enter(p, DONE);
+        enter_state(p, DONE);
 }
 
-void process_drained(struct process *p)
+void process_note_drained(struct process *p)
 {
     p->drained = true;
     if (p->state == DRAINING)
-        enter(p, DONE);
+        enter_state(p, DONE);
 }
 
 void process_close(struct process *p)
 {
     if (!p)
         return;
-    timer_close(p->patience);
+    timer_close(p->timer);
     child_close(p->child);
     free(p);
 }

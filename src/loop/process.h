@@ -1,19 +1,19 @@
-/* loop/process.h - a child process, from its start to its sure end.
+/* loop/process.h - runs a child process and makes sure that it ends.
  *
- *   RUNNING  -> CLOSING  [process_let_go: nobody will send it anything more]
- *   CLOSING  -> ASKED    [patience_over: SIGTERM after 0.8 s without output, not
- *                         counting what it waited for a processor; after 2 s at most,
- *                         talking or not, from process_unread()]
- *   RUNNING  -> ASKED    [process_ask; from CLOSING too]
- *   ASKED    -> KILLED   [patience_over: SIGKILL after 0.5 s more]
- *   any      -> DRAINING [exited: what it left in its pipes can still be read]
- *   DRAINING -> DONE     [process_drained; patience_over: after 0.5 s pipes that others
- *                         hold open are not waited for; process_ask: nobody is]
- *   KILLED   -> DONE     [patience_over: not even that helped]
+ *   RUNNING       -> AWAITING_EXIT [process_expect_exit: its stdin was closed]
+ *   AWAITING_EXIT -> TERM_SENT     [on_timeout: SIGTERM after 0.8 s without output, not
+ *                                   counting the time it waited for a processor; at the latest
+ *                                   2 s after process_note_unread(), output or not]
+ *   RUNNING       -> TERM_SENT     [process_terminate; from AWAITING_EXIT, too]
+ *   TERM_SENT     -> KILL_SENT     [on_timeout: SIGKILL 0.5 s later]
+ *   any           -> DRAINING      [on_exited: its pipes may still hold output]
+ *   DRAINING      -> DONE          [process_note_drained; on_timeout: 0.5 s later, if other
+ *                                   processes hold the pipes open; process_terminate: at once]
+ *   KILL_SENT     -> DONE          [on_timeout: it survived even SIGKILL]
  *
- * In CLOSING and DRAINING all wait on while others hold it up, but not once its end
- * was asked for. Signals go to the child's family, and whoever is left of it is killed
- * when all is done. The pipes are the caller's, who says what becomes of them. */
+ * In AWAITING_EXIT and DRAINING the `busy` event can extend the time, but not after
+ * process_terminate(). Signals go to the whole process tree; in DONE what is left of it is
+ * killed. The caller owns the pipes and reports what happens to them. */
 #ifndef LOOP_PROCESS_H
 #define LOOP_PROCESS_H
 
@@ -21,17 +21,23 @@
 
 struct process;
 
+/* Limits of the end of a process, beside PROCESS_TREE_QUIET_MS (process-tree.h). */
+enum {
+    PROCESS_UNREAD_MS = 2000,   /* total, if it writes on but no client reads its output */
+    PROCESS_CPU_WAIT_MS = 4000, /* at most this much more if it gets no processor */
+};
+
 struct process_events {
-    /* `code` if it exited, `signum` (not 0) if a signal ended it. Not for a process
-     * that outlives even SIGKILL. */
+    /* The process ended: `code` if it exited, `signum` (not 0) if a signal ended it. Not
+     * called for a process that survives SIGKILL. */
     void (*exited)(void *to, int code, int signum);
-    /* It was silent for too long after it should have ended: SIGTERM is on its way.
-     * May be NULL. */
-    void (*hurried)(void *to);
-    /* Whether its silence is not its own: what it said is on its way to somebody slow,
-     * or it is still taking what it was sent. May be NULL. */
+    /* SIGTERM was sent because the process was silent for too long. May be NULL. */
+    void (*term_sent)(void *to);
+    /* Returns whether the process is silent for a reason outside of it: its output waits for
+     * a slow reader, or it is still reading its input. May be NULL. */
     bool (*busy)(void *to);
-    void (*done)(void *to); /* nothing more will come of it; once, and last */
+    /* No other event follows. Called once. */
+    void (*done)(void *to);
 };
 
 /* As child_start(). `events` is borrowed for the process's life. */
@@ -39,23 +45,24 @@ bool process_start(struct process **out, struct loop *l, char *const *argv,
                    struct child_fds *fds, const struct process_events *events, void *to,
                    int *errnum, struct err *e) MUST_CHECK;
 
-/* Nobody will send it anything more, so it should end by itself. */
-void process_let_go(struct process *p);
+/* Says that its stdin was closed: it should exit by itself. */
+void process_expect_exit(struct process *p);
 
-/* It answered: a process that does so after its stdin has ended is at work. */
-void process_heard(struct process *p);
+/* Says that it wrote something: a process that does so after its stdin has ended is working,
+ * and its time starts again. */
+void process_note_output(struct process *p);
 
-/* No client reads its output any more: from now on output does not prolong its life beyond
- * PATIENCE_UNREAD_MS. Has no effect before process_let_go(). */
-void process_unread(struct process *p);
+/* Says that no client reads its output any more: from now on output does not extend its life
+ * beyond PROCESS_UNREAD_MS. No effect before process_expect_exit(). */
+void process_note_unread(struct process *p);
 
-/* Its end is wanted now: `signum`, or SIGTERM if that is 0, goes to its family. */
-void process_ask(struct process *p, int signum);
+/* Ends it now: sends `signum`, or SIGTERM if that is 0, to the process tree. */
+void process_terminate(struct process *p, int signum);
 
-/* All its output has been read to the end. */
-void process_drained(struct process *p);
+/* Says that all its output has been read to the end. */
+void process_note_drained(struct process *p);
 
-/* Forget it; if it is not done, its family is killed. NULL is fine. */
+/* Frees it; kills the process tree if it is not done. NULL is fine. */
 void process_close(struct process *p);
 
 #endif

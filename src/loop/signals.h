@@ -1,4 +1,4 @@
-/* loop/signals.h - the signals that ask us to end, as events of the loop. */
+/* loop/signals.h - SIGINT, SIGTERM and SIGHUP as events of the loop. */
 #ifndef LOOP_SIGNALS_H
 #define LOOP_SIGNALS_H
 
@@ -7,14 +7,13 @@
 struct signals;
 typedef void signals_fn(void *to, int signum);
 
-/* SIGINT, SIGTERM and SIGHUP go to `fn` until signals_close(); one that is ignored
- * now stays so: whoever started us wants it that way. They do not keep the loop
- * running. */
+/* Calls `fn` for these signals until signals_close(). A signal that is ignored now stays
+ * ignored: the process that started us wants it so. Does not keep the loop running. */
 struct signals *signals_watch(struct loop *l, signals_fn *fn, void *to);
 
-/* The same for a process that listens: SIGINT is handled although it was ignored. A shell
- * without job control has every command behind '&' ignore it, and it is how users end a
- * listener. */
+/* The same for a process that listens: handles SIGINT even if it is ignored. A shell without
+ * job control ignores it for every command started with '&', and users end a listener with
+ * it. */
 struct signals *signals_watch_listener(struct loop *l, signals_fn *fn, void *to);
 
 void signals_close(struct signals *s); /* NULL is fine */

@@ -1,8 +1,8 @@
-/* loop/stream.h - bytes in or out of a descriptor: pipe, socket, terminal or file.
+/* loop/stream.h - reads from and writes to a descriptor: pipe, socket, terminal or file.
  *
- * Knows no framing. Writing takes what the descriptor accepts at once and queues a
- * copy of the rest; whoever writes watches stream_queued() and stops its own source
- * while it is high, which is all back-pressure needs. */
+ * Knows no framing. A write takes what the descriptor accepts at once and queues a copy of the
+ * rest. For back-pressure the writer watches stream_queued() and stops its own source while
+ * that is high. */
 #ifndef LOOP_STREAM_H
 #define LOOP_STREAM_H
 
@@ -14,60 +14,64 @@ struct stream;
 struct stream_events {
     /* Some bytes arrived; borrowed. May be NULL in a stream that is only written. */
     void (*data)(void *to, struct str bytes);
-    /* Nothing more will arrive: the end (`why` NULL) or a failure. Once. */
+    /* Nothing more will arrive: end of file (`why` NULL) or an error. Once. */
     void (*end)(void *to, const struct err *why);
-    /* All that was queued has been written. May be NULL. */
+    /* All queued bytes have been written. May be NULL. */
     void (*drained)(void *to);
-    /* Writing failed: the peer is gone (ERR_PEER), or something else (ERR_IO). What is
-     * written from now on is dropped. Once, maybe before stream_write() returns. May be
-     * NULL. */
+    /* Writing failed: the peer is gone (ERR_PEER), or another error (ERR_IO). Bytes written
+     * from now on are dropped. Once, maybe before stream_write() returns. May be NULL. */
     void (*broken)(void *to, const struct err *why);
 };
 
-/* Takes the descriptor over: it is closed with the stream, unless it is one of our
- * own standard streams, which others may have open, too: these stay open, and
- * blocking. (A socket cannot be opened anew, so one of these is non-blocking for all who
- * have it until the stream is closed, and stays so if we are killed before.) To be read if
- * there is a `data` event, else to be written; refused, and still the caller's, if it cannot
- * be. A socket that is read can be written, too. `events` is borrowed for the stream's life. */
+/* Takes over the descriptor: it is closed with the stream, unless it is one of our own standard
+ * streams, which other processes may have open, too: these stay open, and blocking. (A socket
+ * cannot be reopened, so such a one is non-blocking for all processes that have it until the
+ * stream is closed, and stays so if we are killed before.) With a `data` event it is opened to
+ * be read, else to be written. Fails, and the descriptor stays the caller's, if its access mode
+ * does not fit. A socket that is read can be written, too. `events` is borrowed for the
+ * stream's life. */
 bool stream_open(struct stream **out, struct loop *l, int fd,
                  const struct stream_events *events, void *to, struct err *e) MUST_CHECK;
 
-/* To whom its events go, from now on. */
-void stream_tell(struct stream *s, void *to);
+/* Sets the first argument of all events from now on. */
+void stream_set_receiver(struct stream *s, void *to);
 
 void stream_read(struct stream *s, bool on);
 void stream_write(struct stream *s, struct str bytes);
 
-/* What is written is held until the end of the loop's turn (loop/outbox.h), or until somebody
- * asks stream_queued(). Not for files. `broken` must then neither write nor close. */
-void stream_hold(struct stream *s);
-size_t stream_queued(const struct stream *s); /* bytes the peer has yet to take */
-
-/* Nothing more will be written: the peer of a socket sees the end after what is queued, and
- * may itself go on. Not for files. */
-void stream_finish(struct stream *s);
-
-/* Whether whoever writes to us has gone, which a stream that is not being read does not
- * tell by itself. There may still be something to read. */
-bool stream_abandoned(const struct stream *s);
-
-/* Whether there is something to read that was not handed over yet, or the end. Not for files.
+/* From now on keeps written bytes until the end of the loop iteration (loop/write-batch.h), or
+ * until stream_queued() is called. Not for files. `broken` must then neither write nor close.
  */
-bool stream_pending(const struct stream *s);
+void stream_batch_writes(struct stream *s);
 
-/* Whether it is broken both ways, which who neither reads nor writes is not told. */
-bool stream_severed(const struct stream *s);
+/* Returns how many bytes the peer has yet to take. */
+size_t stream_queued(const struct stream *s);
 
-/* As stream_close(), and whoever is at the other end sees that nothing more comes, also of
- * one of our own standard streams: in its place is nothing then. NULL is fine. */
+/* Shuts down the writing side: the peer of a socket sees the end after the queued bytes, and
+ * may go on sending. Not for files. */
+void stream_shutdown(struct stream *s);
+
+/* Returns whether the peer has closed its side, which a stream that is not being read does not
+ * report. There may still be bytes to read. */
+bool stream_is_peer_closed(const struct stream *s);
+
+/* Returns whether there are bytes to read that were not reported yet, or the end. Not for
+ * files. */
+bool stream_has_input(const struct stream *s);
+
+/* Returns whether it is broken in both directions, which a stream that is neither read nor
+ * written does not report. */
+bool stream_is_broken(const struct stream *s);
+
+/* As stream_close(), but the peer sees the end even of one of our own standard streams, which
+ * is replaced by /dev/null. NULL is fine. */
 void stream_hang_up(struct stream *s);
 
-/* As stream_close(), but the peer of a TCP connection sees that it was broken, not ended.
- * After stream_finish() it has seen the end already. NULL is fine. */
+/* As stream_close(), but resets a TCP connection instead of ending it. After stream_shutdown()
+ * the peer has seen the end already. NULL is fine. */
 void stream_reset(struct stream *s);
 
-/* Close now; what is queued is lost. No event comes after this. NULL is fine. */
+/* Closes it now; queued bytes are lost. No event comes after this. NULL is fine. */
 void stream_close(struct stream *s);
 
 #endif

@@ -8,17 +8,17 @@
 struct timer {
     uv_timer_t uv; /* first: libuv's handle is ours */
     timer_fn *fn;
-    void *to;
+    void *arg;
 };
 
-static void fired(uv_timer_t *uv)
+static void on_timer(uv_timer_t *uv)
 {
     struct timer *t = (struct timer *)uv;
 
-    t->fn(t->to);
+    t->fn(t->arg);
 }
 
-static void closed(uv_handle_t *uv)
+static void on_closed(uv_handle_t *uv)
 {
     free(uv);
 }
@@ -28,17 +28,17 @@ struct timer *timer_new(struct loop *l, timer_fn *fn, void *to)
     struct timer *t = mem_new(struct timer);
 
     t->fn = fn;
-    t->to = to;
+    t->arg = to;
     BUG_IF(uv_timer_init(&l->uv, &t->uv) != 0);
     return t;
 }
 
 void timer_set(struct timer *t, uint64_t ms)
 {
-    /* libuv counts from the loop's last look at the clock, which may be long ago. */
+    /* libuv counts from the loop's cached time, which may be old. */
     uv_update_time(t->uv.loop);
-    /* And its clock has only whole milliseconds: the one that has begun does not count. */
-    BUG_IF(uv_timer_start(&t->uv, fired, ms ? ms + 1 : 0, 0) != 0);
+    /* Its clock has whole milliseconds only: the current one does not count. */
+    BUG_IF(uv_timer_start(&t->uv, on_timer, ms ? ms + 1 : 0, 0) != 0);
 }
 
 void timer_stop(struct timer *t)
@@ -49,5 +49,5 @@ void timer_stop(struct timer *t)
 void timer_close(struct timer *t)
 {
     if (t)
-        uv_close((uv_handle_t *)&t->uv, closed);
+        uv_close((uv_handle_t *)&t->uv, on_closed);
 }

@@ -1,4 +1,4 @@
-/* loop/timer.h - call me once, after a while. */
+/* loop/timer.h - calls a function once, after a delay. */
 #ifndef LOOP_TIMER_H
 #define LOOP_TIMER_H
 

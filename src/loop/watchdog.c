@@ -10,56 +10,55 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "loop/patience.h"
-
 enum {
-    STEP_MS = 20,     /* how often it looks whether all are gone */
-    DISMISS_MS = 500, /* so long it is waited for */
+    CHECK_MS = 20,  /* interval of checks whether the tree has ended */
+    CLOSE_MS = 500, /* how long watchdog_close() waits */
 };
 
-/* What comes over the line: first who was started, by that one itself, so that we know of it
- * whatever becomes of the watchdog; then how it ended. */
-struct started {
+/* Sent over the socket: first the start report, by the started process itself, so that it
+ * arrives even if the watchdog is killed; then the exit report. */
+struct start_report {
     pid_t pid;
-    int why; /* there is none */
+    int errnum; /* if there is none */
 };
 
-struct ended {
+struct exit_report {
     int code, signum;
 };
 
-/* Everything from here to be_watchdog() is done by the watchdog. It may not need a lock: it
- * is the copy of a program that may have threads. All signals are blocked, and stay so. */
+/* Everything from here to run_watchdog() runs in the watchdog. It may not need a lock: it is
+ * the copy of a program that may have threads. All signals are blocked, and stay so. */
 
-static bool is_gone_within(const struct family *f, int ms)
+static bool has_exited_within(const struct process_tree *f, int ms)
 {
-    for (; family_signal(f, 0); ms -= STEP_MS) {
+    for (; process_tree_signal(f, 0); ms -= CHECK_MS) {
         if (ms <= 0)
             return false;
-        poll(NULL, 0, STEP_MS);
+        poll(NULL, 0, CHECK_MS);
     }
     return true;
 }
 
-static void end_family(const struct family *f)
+static void end_tree(const struct process_tree *f)
 {
-    if (is_gone_within(f, PATIENCE_QUIET_MS))
+    if (has_exited_within(f, PROCESS_TREE_QUIET_MS))
         return;
-    family_signal(f, SIGTERM);
-    if (!is_gone_within(f, PATIENCE_TERM_MS))
-        family_kill(f);
+    process_tree_signal(f, SIGTERM);
+    if (!has_exited_within(f, PROCESS_TREE_TERM_MS))
+        process_tree_kill(f);
 }
 
-/* Whether the leader has ended. It stays as it is, so that its number does; others who have
- * been given to us are let go. */
-static bool has_ended(pid_t leader, struct ended *how)
+/* Reaps orphans; returns whether the leader has ended. The leader stays a zombie, so that its
+ * number is not reused. */
+static bool reap_until_leader(pid_t leader, struct exit_report *how)
 {
     siginfo_t end = { 0 };
 
     while (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid) {
         if (end.si_pid == leader) {
             bool exited = end.si_code == CLD_EXITED;
-            *how = (struct ended){ exited ? end.si_status : 0, exited ? 0 : end.si_status };
+            *how =
+                (struct exit_report){ exited ? end.si_status : 0, exited ? 0 : end.si_status };
             return true;
         }
         waitpid(end.si_pid, NULL, 0);
@@ -68,83 +67,83 @@ static bool has_ended(pid_t leader, struct ended *how)
     return false;
 }
 
-/* Until whoever is at the other end of the line is gone. */
-static void watch(pid_t leader)
+/* Reports the exit of the leader, and returns when the other end of the socket is closed. */
+static void watch_leader(pid_t leader)
 {
     struct pollfd line = { .fd = 0, .events = POLLIN };
-    struct ended how;
+    struct exit_report how;
     sigset_t mask;
     bool told = false;
 
     sigfillset(&mask);
     sigdelset(&mask, SIGCHLD);
     do {
-        if (!told && has_ended(leader, &how))
+        if (!told && reap_until_leader(leader, &how))
             told = write(line.fd, &how, sizeof how) == (ssize_t)sizeof how;
     } while (ppoll(&line, 1, NULL, &mask) < 0);
 }
 
-static void be_woken(int signum)
+static void on_sigchld(int signum)
 {
     (void)signum;
 }
 
-static bool say_started(int line, pid_t pid, int why)
+static bool send_start_report(int line, pid_t pid, int why)
 {
-    struct started s = { pid, why };
+    struct start_report s = { pid, why };
 
     return write(line, &s, sizeof s) == (ssize_t)sizeof s;
 }
 
 static pid_t start_leader(int line, watchdog_fn *become, const void *of)
 {
-    static const struct sigaction wake = { .sa_handler = be_woken };
+    static const struct sigaction wake = { .sa_handler = on_sigchld };
     pid_t pid;
 
-    sigaction(SIGCHLD, &wake, NULL); /* or the system might wait in our place */
-    /* Past the C library, whose function a sanitizer puts a lock around. */
+    sigaction(SIGCHLD, &wake, NULL); /* an ignored SIGCHLD would reap our children */
+    /* A direct system call: a sanitizer puts a lock around the function of the C library. */
     syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
-        if (say_started(line, getpid(), 0))
+        if (send_start_report(line, getpid(), 0))
             become(of);
         _exit(127);
     }
     return pid;
 }
 
-static _Noreturn void be_watchdog(int line, watchdog_fn *become, const void *of)
+static _Noreturn void run_watchdog(int line, watchdog_fn *become, const void *of)
 {
-    struct family f = { .ancestor = getpid(), .session = getsid(0) };
+    struct process_tree f = { .watchdog = getpid(), .session = getsid(0) };
 
     f.leader = start_leader(line, become, of);
     if (f.leader < 0)
-        _exit(!say_started(line, -1, errno));
+        _exit(!send_start_report(line, -1, errno));
     setsid();
     if (dup2(line, 0) != 0 || chdir("/") != 0)
         _exit(1);
     closefrom(1);
-    /* Not to be taken for what it watches. */
+    /* Shown by ps(1): must not look like the server. */
     syscall(SYS_prctl, PR_SET_NAME, "reel-watchdog", 0, 0, 0);
-    watch(f.leader);
-    end_family(&f);
+    watch_leader(f.leader);
+    end_tree(&f);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
     _exit(0);
 }
 
-static bool hear(const struct watchdog *w, void *to, size_t len)
+static bool read_report(const struct watchdog *w, void *to, size_t len)
 {
     ssize_t n;
 
     do
-        n = read(w->line, to, len);
+        n = read(w->sock, to, len);
     while (n < 0 && errno == EINTR);
     return n == (ssize_t)len;
 }
 
-static int start(struct watchdog *w, int line, watchdog_fn *become, const void *of)
+static int fork_watchdog(struct watchdog *w, int line, watchdog_fn *become, const void *of)
 {
     sigset_t all, before;
     int why;
@@ -154,7 +153,7 @@ static int start(struct watchdog *w, int line, watchdog_fn *become, const void *
     w->pid = fork();
     why = errno;
     if (w->pid == 0)
-        be_watchdog(line, become, of);
+        run_watchdog(line, become, of);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(line);
     return w->pid < 0 ? why : 0;
@@ -162,31 +161,31 @@ static int start(struct watchdog *w, int line, watchdog_fn *become, const void *
 
 int watchdog_start(struct watchdog *w, watchdog_fn *become, const void *of)
 {
-    struct started s = { -1, ESRCH }; /* should nobody live to say a word */
+    struct start_report s = { -1, ESRCH }; /* if nothing is received */
     int ends[2], why;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return errno;
-    w->line = ends[0];
-    why = start(w, ends[1], become, of);
+    w->sock = ends[0];
+    why = fork_watchdog(w, ends[1], become, of);
     if (why) {
-        close(w->line);
+        close(w->sock);
         return why;
     }
-    if (!hear(w, &s, sizeof s) || s.pid < 0) {
-        watchdog_dismiss(w);
-        return s.why;
+    if (!read_report(w, &s, sizeof s) || s.pid < 0) {
+        watchdog_close(w);
+        return s.errnum;
     }
-    w->family = (struct family){ s.pid, w->pid, getsid(0) };
+    w->tree = (struct process_tree){ s.pid, w->pid, getsid(0) };
     return 0;
 }
 
-bool watchdog_hear(struct watchdog *w, int *code, int *signum)
+bool watchdog_read_exit(struct watchdog *w, int *code, int *signum)
 {
-    struct ended how;
+    struct exit_report how;
 
-    if (!hear(w, &how, sizeof how)) {
-        w->family.ancestor = w->family.leader;
+    if (!read_report(w, &how, sizeof how)) {
+        w->tree.watchdog = w->tree.leader;
         return false;
     }
     *code = how.code;
@@ -194,9 +193,9 @@ bool watchdog_hear(struct watchdog *w, int *code, int *signum)
     return true;
 }
 
-void watchdog_dismiss(struct watchdog *w)
+void watchdog_close(struct watchdog *w)
 {
-    close(w->line);
-    for (int ms = 0; ms < DISMISS_MS && waitpid(w->pid, NULL, WNOHANG) == 0; ms++)
+    close(w->sock);
+    for (int ms = 0; ms < CLOSE_MS && waitpid(w->pid, NULL, WNOHANG) == 0; ms++)
         poll(NULL, 0, 1);
 }

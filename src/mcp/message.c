@@ -3,15 +3,15 @@
 #include "base/err.h"
 #include "mcp/meta.h"
 
-/* The members that make an envelope; any other is none of our business. */
+/* The members of the envelope; all others are ignored. */
 enum member { MEMBER_ID, MEMBER_METHOD, MEMBER_PARAMS, MEMBER_RESULT, MEMBER_ERROR, MEMBERS };
 
 struct envelope {
-    struct json_val at[MEMBERS]; /* of duplicates the last, as json_get() has it */
-    bool duplicate;
+    struct json_val at[MEMBERS]; /* the last of duplicates, as json_get() has it */
+    bool duplicate_member;
 };
 
-/* By its length first, which tells nearly all: every message is looked at like this. */
+/* Compares the length first, which decides nearly always: this runs for every message. */
 static enum member find_member(struct str name)
 {
     switch (name.len) {
@@ -29,22 +29,22 @@ static enum member find_member(struct str name)
     }
 }
 
-static struct envelope open_envelope(struct json_val root, struct arena *a)
+static struct envelope parse_envelope(struct json_val root, struct arena *a)
 {
-    struct envelope env = { .duplicate = false };
+    struct envelope env = { .duplicate_member = false };
     struct json_iter it = json_each(root);
 
     while (json_next(&it)) {
         enum member i = find_member(json_text(it.key, a));
         if (i == MEMBERS)
             continue;
-        env.duplicate |= json_exists(env.at[i]);
+        env.duplicate_member |= json_exists(env.at[i]);
         env.at[i] = it.value;
     }
     return env;
 }
 
-static bool is_given(struct json_val v)
+static bool is_non_null(struct json_val v)
 {
     return json_exists(v) && json_type(v) != JSON_NULL;
 }
@@ -54,20 +54,20 @@ static bool is_usable_id(struct json_val id)
     return json_type(id) == JSON_STRING || json_type(id) == JSON_NUMBER;
 }
 
-/* A method decides before a result does: that is how the SDKs' readers see it. */
+/* A method decides before a result, as in the SDKs' readers. */
 static enum mcp_kind kind_of(const struct envelope *env)
 {
     struct json_val id = env->at[MEMBER_ID], error = env->at[MEMBER_ERROR];
 
-    if (is_given(id) && !is_usable_id(id))
+    if (is_non_null(id) && !is_usable_id(id))
         return MCP_OTHER;
     if (json_type(env->at[MEMBER_METHOD]) == JSON_STRING)
-        return is_given(id) ? MCP_REQUEST : MCP_NOTIFICATION;
-    /* Who answers to nobody in particular must at least look like an error: OAuth's
+        return is_non_null(id) ? MCP_REQUEST : MCP_NOTIFICATION;
+    /* An error without id must be an object: OAuth's
      * {"error":"invalid_token"} is not one of ours. */
-    if (is_given(error))
-        return is_given(id) || json_type(error) == JSON_OBJECT ? MCP_ERROR : MCP_OTHER;
-    if (json_exists(env->at[MEMBER_RESULT]) && is_given(id))
+    if (is_non_null(error))
+        return is_non_null(id) || json_type(error) == JSON_OBJECT ? MCP_ERROR : MCP_OTHER;
+    if (json_exists(env->at[MEMBER_RESULT]) && is_non_null(id))
         return MCP_RESULT;
     return MCP_OTHER;
 }
@@ -81,9 +81,9 @@ struct mcp_message mcp_classify(struct json_val root, struct arena *a)
         m.kind = MCP_BATCH;
     if (json_type(root) != JSON_OBJECT)
         return m;
-    env = open_envelope(root, a);
+    env = parse_envelope(root, a);
     m.kind = kind_of(&env);
-    m.duplicate = env.duplicate;
+    m.duplicate_member = env.duplicate_member;
     switch (m.kind) {
     case MCP_REQUEST:
         m.id = env.at[MEMBER_ID];
@@ -108,7 +108,7 @@ struct mcp_message mcp_classify(struct json_val root, struct arena *a)
     return m;
 }
 
-bool mcp_error_is(const struct mcp_message *m, int64_t code)
+bool mcp_error_has_code(const struct mcp_message *m, int64_t code)
 {
     int64_t its;
 

@@ -1,4 +1,4 @@
-/* mcp/meta.h - the members of params that belong to the protocol, not to the call. */
+/* mcp/meta.h - reads the members of _meta that the protocol defines. */
 #ifndef MCP_META_H
 #define MCP_META_H
 
@@ -13,10 +13,10 @@
 #define MCP_META_SUBSCRIPTION STR("io.modelcontextprotocol/subscriptionId")
 #define MCP_META_RELATED_TASK STR("io.modelcontextprotocol/related-task")
 
-/* params._meta.NAME or result._meta.NAME; absent if any of it is. */
+/* params._meta.NAME or result._meta.NAME; absent if one of them is. */
 struct json_val mcp_meta(struct json_val params_or_result, struct str name);
 
-/* Of a request's _meta: the token its progress will carry. */
+/* The progress token in a request's _meta; absent if it is neither string nor number. */
 struct json_val mcp_progress_token(struct json_val meta);
 
 #endif

@@ -1,7 +1,7 @@
 #include "mcp/method.h"
 
 #define FIRST MCP_2024_10_07
-#define LAST_LEGACY MCP_2025_11_25
+#define LAST_STATEFUL MCP_2025_11_25
 #define LAST MCP_VERSION_LATEST
 
 #define REQUEST(text, way, what, from, to, ...)                                                \
@@ -18,12 +18,11 @@
 #define NEEDS(what) .capability = STR(what)
 
 /* From 2026-07-28 on a server sends no requests: roots/list, sampling/createMessage and
- * elicitation/create live on inside results only. Tasks left the core then and came
- * back as an extension. */
+ * elicitation/create occur inside results only. Tasks moved from the core to an extension. */
 const struct mcp_method mcp_methods[] = {
-    REQUEST("initialize", MCP_C2S, SESSION, FIRST, LAST_LEGACY),
+    REQUEST("initialize", MCP_C2S, SESSION, FIRST, LAST_STATEFUL),
     REQUEST("server/discover", MCP_C2S, SESSION, MCP_2026_07_28, LAST),
-    REQUEST("ping", MCP_BOTH, SESSION, FIRST, LAST_LEGACY),
+    REQUEST("ping", MCP_BOTH, SESSION, FIRST, LAST_STATEFUL),
 
     REQUEST("tools/list", MCP_C2S, LIST, FIRST, LAST),
     REQUEST("tools/call", MCP_C2S, CALL, FIRST, LAST, NAMED_BY("name")),
@@ -32,27 +31,27 @@ const struct mcp_method mcp_methods[] = {
     REQUEST("resources/list", MCP_C2S, LIST, FIRST, LAST),
     REQUEST("resources/templates/list", MCP_C2S, LIST, FIRST, LAST),
     REQUEST("resources/read", MCP_C2S, READ, FIRST, LAST, NAMED_BY("uri")),
-    REQUEST("resources/subscribe", MCP_C2S, OTHER, FIRST, LAST_LEGACY, NAMED_BY("uri")),
-    REQUEST("resources/unsubscribe", MCP_C2S, OTHER, FIRST, LAST_LEGACY, NAMED_BY("uri")),
+    REQUEST("resources/subscribe", MCP_C2S, OTHER, FIRST, LAST_STATEFUL, NAMED_BY("uri")),
+    REQUEST("resources/unsubscribe", MCP_C2S, OTHER, FIRST, LAST_STATEFUL, NAMED_BY("uri")),
     REQUEST("subscriptions/listen", MCP_C2S, LISTEN, MCP_2026_07_28, LAST),
     REQUEST("completion/complete", MCP_C2S, READ, FIRST, LAST, NAMED_BY("ref")),
-    REQUEST("logging/setLevel", MCP_C2S, OTHER, FIRST, LAST_LEGACY),
+    REQUEST("logging/setLevel", MCP_C2S, OTHER, FIRST, LAST_STATEFUL),
 
-    REQUEST("roots/list", MCP_S2C, OTHER, FIRST, LAST_LEGACY, NEEDS("roots")),
-    REQUEST("sampling/createMessage", MCP_S2C, OTHER, FIRST, LAST_LEGACY, NEEDS("sampling")),
-    REQUEST("elicitation/create", MCP_S2C, OTHER, MCP_2025_06_18, LAST_LEGACY,
+    REQUEST("roots/list", MCP_S2C, OTHER, FIRST, LAST_STATEFUL, NEEDS("roots")),
+    REQUEST("sampling/createMessage", MCP_S2C, OTHER, FIRST, LAST_STATEFUL, NEEDS("sampling")),
+    REQUEST("elicitation/create", MCP_S2C, OTHER, MCP_2025_06_18, LAST_STATEFUL,
             NEEDS("elicitation")),
 
     REQUEST("tasks/get", MCP_BOTH, POLL, MCP_2025_11_25, LAST, NAMED_BY("taskId"),
             NEEDS("tasks")),
-    REQUEST("tasks/result", MCP_BOTH, POLL, MCP_2025_11_25, LAST_LEGACY, NAMED_BY("taskId"),
+    REQUEST("tasks/result", MCP_BOTH, POLL, MCP_2025_11_25, LAST_STATEFUL, NAMED_BY("taskId"),
             NEEDS("tasks")),
-    REQUEST("tasks/list", MCP_BOTH, POLL, MCP_2025_11_25, LAST_LEGACY, NEEDS("tasks")),
+    REQUEST("tasks/list", MCP_BOTH, POLL, MCP_2025_11_25, LAST_STATEFUL, NEEDS("tasks")),
     REQUEST("tasks/update", MCP_C2S, OTHER, MCP_2026_07_28, LAST, NAMED_BY("taskId")),
     REQUEST("tasks/cancel", MCP_BOTH, OTHER, MCP_2025_11_25, LAST, NAMED_BY("taskId"),
             NEEDS("tasks")),
 
-    NOTIFICATION("initialized", MCP_C2S, FIRST, LAST_LEGACY),
+    NOTIFICATION("initialized", MCP_C2S, FIRST, LAST_STATEFUL),
     NOTIFICATION("cancelled", MCP_BOTH, MCP_2024_11_05, LAST),
     NOTIFICATION("progress", MCP_BOTH, FIRST, LAST),
     NOTIFICATION("message", MCP_S2C, FIRST, LAST),
@@ -60,10 +59,10 @@ const struct mcp_method mcp_methods[] = {
     NOTIFICATION("prompts/list_changed", MCP_S2C, FIRST, LAST),
     NOTIFICATION("resources/list_changed", MCP_S2C, FIRST, LAST),
     NOTIFICATION("resources/updated", MCP_S2C, FIRST, LAST, NAMED_BY("uri")),
-    NOTIFICATION("roots/list_changed", MCP_C2S, FIRST, LAST_LEGACY),
-    NOTIFICATION("elicitation/complete", MCP_S2C, MCP_2025_11_25, LAST_LEGACY,
+    NOTIFICATION("roots/list_changed", MCP_C2S, FIRST, LAST_STATEFUL),
+    NOTIFICATION("elicitation/complete", MCP_S2C, MCP_2025_11_25, LAST_STATEFUL,
                  NAMED_BY("elicitationId")),
-    NOTIFICATION("tasks/status", MCP_BOTH, MCP_2025_11_25, LAST_LEGACY, NAMED_BY("taskId")),
+    NOTIFICATION("tasks/status", MCP_BOTH, MCP_2025_11_25, LAST_STATEFUL, NAMED_BY("taskId")),
     NOTIFICATION("tasks", MCP_S2C, MCP_2026_07_28, LAST, NAMED_BY("taskId")),
     NOTIFICATION("subscriptions/acknowledged", MCP_S2C, MCP_2026_07_28, LAST),
     { .name = { NULL, 0 } },

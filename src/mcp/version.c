@@ -21,9 +21,9 @@ struct str mcp_version_text(enum mcp_version v)
     return str_z(texts[v]);
 }
 
-enum mcp_era mcp_version_era(enum mcp_version v)
+enum mcp_protocol mcp_version_protocol(enum mcp_version v)
 {
     if (v == MCP_VERSION_UNKNOWN)
-        return MCP_ERA_UNKNOWN;
-    return v < MCP_2026_07_28 ? MCP_ERA_LEGACY : MCP_ERA_MODERN;
+        return MCP_PROTOCOL_UNKNOWN;
+    return v < MCP_2026_07_28 ? MCP_PROTOCOL_STATEFUL : MCP_PROTOCOL_STATELESS;
 }

@@ -7,138 +7,140 @@
 #include "mcp/method.h"
 #include "trace/limits.h"
 
-/* Where requests wait: an exchange, a session, a connection. */
-struct pairing_place {
-    struct scope_reach reach;
-    size_t count; /* all lanes together */
-    struct pairing_lane {
-        struct pairing_stay *first, *last;
-    } lanes[2][2]; /* by direction; in flight or parked */
+/* The open requests of one scope. */
+struct pairing_scope {
+    struct scope_ref scope;
+    size_t count; /* of all lists */
+    struct pairing_list {
+        struct pairing_entry *first, *last;
+    } lists[2][2]; /* by direction; in flight or detached */
 };
 
 void pairing_init(struct pairing *p)
 {
-    *p = (struct pairing){ .evicted = NULL };
-    scope_init(&p->scope);
-    claim_init(&p->open);
-    map_init(&p->places);
+    *p = (struct pairing){ .on_evict = NULL };
+    scope_tracker_init(&p->tracker);
+    multimap_init(&p->open_ids);
+    map_init(&p->by_scope);
     buf_init(&p->key, JSON_MAX_TEXT);
 }
 
-static void forget_answered(struct pairing *p)
+static void free_answered(struct pairing *p)
 {
-    free(p->answered);
-    p->answered = NULL;
+    free(p->last_answered);
+    p->last_answered = NULL;
 }
 
 void pairing_release(struct pairing *p)
 {
     while (p->oldest)
-        pairing_forget(p, p->oldest);
-    forget_answered(p);
-    free(p->latest);
-    map_release(&p->places);
-    claim_release(&p->open);
-    scope_release(&p->scope);
+        pairing_remove(p, p->oldest);
+    free_answered(p);
+    free(p->latest_scope);
+    map_release(&p->by_scope);
+    multimap_release(&p->open_ids);
+    scope_tracker_release(&p->tracker);
     buf_release(&p->key);
 }
 
 /* Valid until the next call. */
-static struct str key_in(struct pairing *p, struct scope_reach reach, enum record_dir dir,
-                         struct json_val id)
+static struct str key_for_scope(struct pairing *p, struct scope_ref ref, enum record_dir dir,
+                                struct json_val id)
 {
     buf_clear(&p->key);
-    scope_key(&p->key, reach, dir);
-    mcp_id_add(&p->key, id);
+    scope_add_key(&p->key, ref, dir);
+    mcp_id_add_key(&p->key, id);
     return buf_str(&p->key);
 }
 
 struct str pairing_key(struct pairing *p, const struct record *r, enum record_dir dir,
                        struct json_val id)
 {
-    return key_in(p, scope_of(&p->scope, r).at[0], dir, id);
+    return key_for_scope(p, scope_of(&p->tracker, r).levels[0], dir, id);
 }
 
-static struct str place_key(const struct scope_reach *reach, char key[9])
+static struct str scope_map_key(const struct scope_ref *ref, char key[9])
 {
-    key[0] = (char)reach->kind;
-    memcpy(key + 1, &reach->number, sizeof reach->number);
-    return str_n(key, 1 + sizeof reach->number);
+    key[0] = (char)ref->kind;
+    memcpy(key + 1, &ref->number, sizeof ref->number);
+    return str_n(key, 1 + sizeof ref->number);
 }
 
-static bool is_at(const struct pairing_place *place, struct scope_reach reach)
+static bool is_same_scope(const struct pairing_scope *group, struct scope_ref ref)
 {
-    return place && place->reach.kind == reach.kind && place->reach.number == reach.number;
+    return group && group->scope.kind == ref.kind && group->scope.number == ref.number;
 }
 
-static struct pairing_place *find_place(const struct pairing *p, struct scope_reach reach)
+static struct pairing_scope *find_scope(const struct pairing *p, struct scope_ref ref)
 {
     char key[9];
 
-    return is_at(p->latest, reach) ? p->latest : map_get(&p->places, place_key(&reach, key));
+    return is_same_scope(p->latest_scope, ref)
+               ? p->latest_scope
+               : map_get(&p->by_scope, scope_map_key(&ref, key));
 }
 
-/* The latest place stays when it is empty: on stdio there is no other, and it would come
- * and go with every request. */
-static struct pairing_place *make_place(struct pairing *p, struct scope_reach reach)
+/* Finds or adds the requests of a scope. The latest one stays when it is empty: on stdio it is
+ * the only one, and would be freed and allocated with every request. */
+static struct pairing_scope *add_scope(struct pairing *p, struct scope_ref ref)
 {
-    struct pairing_place *place = find_place(p, reach), *idle = p->latest;
+    struct pairing_scope *group = find_scope(p, ref), *idle = p->latest_scope;
     char key[9];
 
-    if (!place) {
-        place = mem_new(struct pairing_place);
-        place->reach = reach;
-        map_put(&p->places, place_key(&reach, key), place);
+    if (!group) {
+        group = mem_new(struct pairing_scope);
+        group->scope = ref;
+        map_put(&p->by_scope, scope_map_key(&ref, key), group);
     }
-    p->latest = place;
-    if (idle && idle != place && !idle->count) {
-        map_remove(&p->places, place_key(&idle->reach, key));
+    p->latest_scope = group;
+    if (idle && idle != group && !idle->count) {
+        map_remove(&p->by_scope, scope_map_key(&idle->scope, key));
         free(idle);
     }
-    return place;
+    return group;
 }
 
-static void leave_place(struct pairing *p, struct pairing_place *place)
+static void leave_scope(struct pairing *p, struct pairing_scope *group)
 {
     char key[9];
 
-    if (--place->count || place == p->latest)
+    if (--group->count || group == p->latest_scope)
         return;
-    map_remove(&p->places, place_key(&place->reach, key));
-    free(place);
+    map_remove(&p->by_scope, scope_map_key(&group->scope, key));
+    free(group);
 }
 
-static struct pairing_request *owner_of(const struct pairing_stay *stay)
+static struct pairing_request *owner_of(const struct pairing_entry *entry)
 {
-    return stay ? stay->claim.owner : NULL;
+    return entry ? entry->node.value : NULL;
 }
 
-static struct pairing_lane *lane_of(const struct pairing_stay *stay)
+static struct pairing_list *list_of(const struct pairing_entry *entry)
 {
-    const struct pairing_request *q = owner_of(stay);
+    const struct pairing_request *q = owner_of(entry);
 
-    return &stay->place->lanes[q->dir][q->parked];
+    return &entry->scope->lists[q->dir][q->detached];
 }
 
-static void enter_lane(struct pairing_stay *stay)
+static void list_append(struct pairing_entry *entry)
 {
-    struct pairing_lane *lane = lane_of(stay);
+    struct pairing_list *list = list_of(entry);
 
-    stay->before = lane->last;
-    stay->after = NULL;
-    *(stay->before ? &stay->before->after : &lane->first) = stay;
-    lane->last = stay;
+    entry->prev = list->last;
+    entry->next = NULL;
+    *(entry->prev ? &entry->prev->next : &list->first) = entry;
+    list->last = entry;
 }
 
-static void leave_lane(struct pairing_stay *stay)
+static void list_remove(struct pairing_entry *entry)
 {
-    struct pairing_lane *lane = lane_of(stay);
+    struct pairing_list *list = list_of(entry);
 
-    *(stay->before ? &stay->before->after : &lane->first) = stay->after;
-    *(stay->after ? &stay->after->before : &lane->last) = stay->before;
+    *(entry->prev ? &entry->prev->next : &list->first) = entry->next;
+    *(entry->next ? &entry->next->prev : &list->last) = entry->prev;
 }
 
-static char *put_text(char *to, struct str *text)
+static char *copy_text(char *to, struct str *text)
 {
     if (text->len)
         memcpy(to, text->at, text->len);
@@ -146,182 +148,185 @@ static char *put_text(char *to, struct str *text)
     return to + text->len;
 }
 
-/* One allocation holds the request and its texts. The keys of all levels differ in
- * nothing but what stands before the id. */
-static struct pairing_request *new_request(struct pairing *p, const struct scope_place *scope,
+/* One allocation holds the request and its texts. The keys of all scopes differ only in the
+ * bytes before the id. */
+static struct pairing_request *new_request(struct pairing *p, const struct scope_chain *scope,
                                            enum record_dir dir, struct json_val id,
                                            struct str method, struct str subject)
 {
-    struct str key = key_in(p, scope->at[0], dir, id);
+    struct str key = key_for_scope(p, scope->levels[0], dir, id);
     struct pairing_request *q =
-        mem_grow(NULL, sizeof *q + scope->count * sizeof q->at[0] + scope->count * key.len +
-                           method.len + subject.len);
-    char *at = (char *)(q->at + scope->count);
+        mem_grow(NULL, sizeof *q + scope->count * sizeof q->entries[0] +
+                           scope->count * key.len + method.len + subject.len);
+    char *at = (char *)(q->entries + scope->count);
 
     *q = (struct pairing_request){
-        .dir = dir, .count = scope->count, .method = method, .subject = subject
+        .dir = dir, .level_count = scope->count, .method = method, .subject = subject
     };
-    at = put_text(put_text(at, &q->method), &q->subject);
+    at = copy_text(copy_text(at, &q->method), &q->subject);
     for (size_t i = 0; i < scope->count; i++) {
         if (i > 0)
-            key = key_in(p, scope->at[i], dir, id);
-        at = put_text(at, &key);
-        q->at[i] = (struct pairing_stay){ .claim = { .key = key, .owner = q } };
+            key = key_for_scope(p, scope->levels[i], dir, id);
+        at = copy_text(at, &key);
+        q->entries[i] = (struct pairing_entry){ .node = { .key = key, .value = q } };
     }
-    q->key = q->at[0].claim.key;
-    q->id = str_skip(q->key, SCOPE_KEY);
+    q->key = q->entries[0].node.key;
+    q->id = str_skip(q->key, SCOPE_KEY_LEN);
     return q;
 }
 
-static size_t text_of(const struct pairing_request *q)
+static size_t text_size(const struct pairing_request *q)
 {
-    return q->count * q->key.len + q->method.len + q->subject.len;
+    return q->level_count * q->key.len + q->method.len + q->subject.len;
 }
 
 static void unlink_request(struct pairing *p, struct pairing_request *q)
 {
-    for (size_t i = 0; i < q->count; i++) {
-        claim_drop(&p->open, &q->at[i].claim);
-        leave_lane(&q->at[i]);
-        leave_place(p, q->at[i].place);
+    for (size_t i = 0; i < q->level_count; i++) {
+        multimap_remove(&p->open_ids, &q->entries[i].node);
+        list_remove(&q->entries[i]);
+        leave_scope(p, q->entries[i].scope);
     }
     *(q->older ? &q->older->newer : &p->oldest) = q->newer;
     *(q->newer ? &q->newer->older : &p->newest) = q->older;
     p->count--;
-    p->text -= text_of(q);
+    p->text_bytes -= text_size(q);
 }
 
-void pairing_forget(struct pairing *p, struct pairing_request *q)
+void pairing_remove(struct pairing *p, struct pairing_request *q)
 {
     unlink_request(p, q);
     free(q);
 }
 
-static void make_room(struct pairing *p)
+static void evict_oldest(struct pairing *p)
 {
     while (p->count > LIMIT_OPEN_REQUESTS ||
-           (p->text > LIMIT_OPEN_TEXT && p->oldest != p->newest)) {
+           (p->text_bytes > LIMIT_OPEN_TEXT && p->oldest != p->newest)) {
         struct pairing_request *q = p->oldest;
 
         unlink_request(p, q);
-        if (p->evicted)
-            p->evicted(p, q);
+        if (p->on_evict)
+            p->on_evict(p, q);
         free(q);
     }
 }
 
-/* An id is taken if somebody of the same session or connection waits under it. */
-static bool decides_on_ids(struct scope_reach reach)
+/* Ids are unique in a session or on a connection, but not among all clients of a server. */
+static bool ids_are_unique_in(struct scope_ref ref)
 {
-    return reach.kind != SCOPE_SERVER;
+    return ref.kind != SCOPE_SERVER;
 }
 
-bool pairing_ask(struct pairing *p, const struct record *r, const struct mcp_message *m,
-                 uint64_t tag)
+bool pairing_add_request(struct pairing *p, const struct record *r, const struct mcp_message *m,
+                         uint64_t tag)
 {
-    struct scope_place scope = scope_of(&p->scope, r);
+    struct scope_chain scope = scope_of(&p->tracker, r);
     struct arena a = { 0 };
     struct str subject = json_text(mcp_subject(m->method, m->params), &a);
     struct pairing_request *q =
         new_request(p, &scope, r->message.dir, m->id, m->method, subject);
-    bool fresh = true;
+    bool is_new = true;
 
     arena_release(&a);
     q->tag = tag;
-    q->us = r->us;
+    q->sent_us = r->us;
     q->older = p->newest;
     *(p->newest ? &p->newest->newer : &p->oldest) = q;
     p->newest = q;
-    for (size_t i = 0; i < q->count; i++) {
-        q->at[i].place = make_place(p, scope.at[i]);
-        q->at[i].place->count++;
-        enter_lane(&q->at[i]);
-        fresh = (claim_add(&p->open, &q->at[i].claim) || !decides_on_ids(scope.at[i])) && fresh;
+    for (size_t i = 0; i < q->level_count; i++) {
+        q->entries[i].scope = add_scope(p, scope.levels[i]);
+        q->entries[i].scope->count++;
+        list_append(&q->entries[i]);
+        is_new = (multimap_add(&p->open_ids, &q->entries[i].node) ||
+                  !ids_are_unique_in(scope.levels[i])) &&
+                 is_new;
     }
     p->count++;
-    p->text += text_of(q);
-    make_room(p);
-    return fresh;
+    p->text_bytes += text_size(q);
+    evict_oldest(p);
+    return is_new;
 }
 
-/* The oldest request under an id, looked for from the narrowest level on. Among those
- * who share nothing but the server it must be the only one, and then is not sure. */
-static struct pairing_request *find(struct pairing *p, const struct record *r,
-                                    enum record_dir dir, struct json_val id, bool *sure)
+/* Finds the oldest request with an id, in the narrowest scope first. In SCOPE_SERVER it must be
+ * the only one, and `*sure` is false. */
+static struct pairing_request *find_request(struct pairing *p, const struct record *r,
+                                            enum record_dir dir, struct json_val id, bool *sure)
 {
-    struct scope_place scope = scope_of(&p->scope, r);
+    struct scope_chain scope = scope_of(&p->tracker, r);
 
     for (size_t i = 0; i < scope.count; i++) {
-        const struct claim *claim = claim_find(&p->open, key_in(p, scope.at[i], dir, id));
+        const struct multimap_entry *node =
+            multimap_find(&p->open_ids, key_for_scope(p, scope.levels[i], dir, id));
 
-        *sure = decides_on_ids(scope.at[i]);
-        if (claim && (*sure || !claim->after))
-            return claim->owner;
+        *sure = ids_are_unique_in(scope.levels[i]);
+        if (node && (*sure || !node->same_key_next))
+            return node->value;
     }
     return NULL;
 }
 
-const struct pairing_request *pairing_answer(struct pairing *p, const struct record *r,
-                                             const struct mcp_message *m)
+const struct pairing_request *pairing_match_response(struct pairing *p, const struct record *r,
+                                                     const struct mcp_message *m)
 {
-    enum record_dir asked = r->message.dir == TO_CLIENT ? TO_SERVER : TO_CLIENT;
+    enum record_dir request_dir = r->message.dir == TO_CLIENT ? TO_SERVER : TO_CLIENT;
     struct pairing_request *q;
     bool sure;
 
-    forget_answered(p);
-    q = find(p, r, asked, m->id, &sure);
-    /* Of clients without a session each counts for itself; the server counts for all. */
-    if (!q || (!sure && asked == TO_SERVER))
+    free_answered(p);
+    q = find_request(p, r, request_dir, m->id, &sure);
+    /* Ids of clients without a session are valid in their exchange only. */
+    if (!q || (!sure && request_dir == TO_SERVER))
         return NULL;
     unlink_request(p, q);
-    p->answered = q;
+    p->last_answered = q;
     return q;
 }
 
-struct pairing_request *pairing_peek(struct pairing *p, const struct record *r,
+struct pairing_request *pairing_find(struct pairing *p, const struct record *r,
                                      enum record_dir dir, struct json_val id, bool *sure)
 {
     bool unused;
 
-    return find(p, r, dir, id, sure ? sure : &unused);
+    return find_request(p, r, dir, id, sure ? sure : &unused);
 }
 
-void pairing_park(struct pairing_request *q)
+void pairing_detach(struct pairing_request *q)
 {
-    if (q->parked)
+    if (q->detached)
         return;
-    for (size_t i = 0; i < q->count; i++)
-        leave_lane(&q->at[i]);
-    q->parked = true;
-    for (size_t i = 0; i < q->count; i++)
-        enter_lane(&q->at[i]);
+    for (size_t i = 0; i < q->level_count; i++)
+        list_remove(&q->entries[i]);
+    q->detached = true;
+    for (size_t i = 0; i < q->level_count; i++)
+        list_append(&q->entries[i]);
 }
 
-struct pairing_request *pairing_first(const struct pairing *p, struct scope_reach place,
+struct pairing_request *pairing_first(const struct pairing *p, struct scope_ref scope,
                                       enum record_dir dir)
 {
-    const struct pairing_place *found = find_place(p, place);
-    const struct pairing_lane *lanes = found ? found->lanes[dir] : NULL;
+    const struct pairing_scope *found = find_scope(p, scope);
+    const struct pairing_list *lists = found ? found->lists[dir] : NULL;
 
-    return lanes ? owner_of(lanes[false].first ? lanes[false].first : lanes[true].first) : NULL;
+    return lists ? owner_of(lists[false].first ? lists[false].first : lists[true].first) : NULL;
 }
 
-struct pairing_request *pairing_next(const struct pairing_request *q, struct scope_reach place)
+struct pairing_request *pairing_next(const struct pairing_request *q, struct scope_ref scope)
 {
-    const struct pairing_stay *stay = q->at;
+    const struct pairing_entry *entry = q->entries;
 
-    while (!is_at(stay->place, place))
-        stay++;
-    if (stay->after || q->parked)
-        return owner_of(stay->after);
-    return owner_of(stay->place->lanes[q->dir][true].first);
+    while (!is_same_scope(entry->scope, scope))
+        entry++;
+    if (entry->next || q->detached)
+        return owner_of(entry->next);
+    return owner_of(entry->scope->lists[q->dir][true].first);
 }
 
-struct pairing_request *pairing_sole(const struct pairing *p, struct scope_reach place,
-                                     enum record_dir dir)
+struct pairing_request *pairing_only_in_flight(const struct pairing *p, struct scope_ref scope,
+                                               enum record_dir dir)
 {
-    const struct pairing_place *found = find_place(p, place);
-    const struct pairing_lane *lane = found ? &found->lanes[dir][false] : NULL;
+    const struct pairing_scope *found = find_scope(p, scope);
+    const struct pairing_list *list = found ? &found->lists[dir][false] : NULL;
 
-    return lane && lane->first == lane->last ? owner_of(lane->first) : NULL;
+    return list && list->first == list->last ? owner_of(list->first) : NULL;
 }

@@ -1,92 +1,92 @@
-/* trace/pairing.h - which request an answer belongs to.
+/* trace/pairing.h - finds the request that a response belongs to.
  *
- * Ids of the two directions are separate, and each is good as far as trace/scope.h says:
- * on stdio for its connection; on HTTP an answer belongs to the request of its exchange
- * or of the stream it resumes, else to one of its session. Without a session a client's
- * answer belongs to what the server asked, if only one such id waits. Of several open
- * requests with the same id the oldest is answered first. What waits is bounded
- * (LIMIT_OPEN_REQUESTS, LIMIT_OPEN_TEXT): beyond that the oldest counts as never answered.
+ * Ids of the two directions are separate, and valid in the scopes of trace/id-scope.h: on stdio
+ * the connection; over HTTP the exchange or the stream it resumes, then the session. Without a
+ * session, a client's response belongs to a server request if only one open request has its
+ * id. Several open requests with one id are answered oldest first. Bounded by
+ * LIMIT_OPEN_REQUESTS and LIMIT_OPEN_TEXT: beyond them the oldest request counts as never
+ * answered.
  *
- * Whoever has records of HTTP shows all of them to scope_see() first. */
+ * Callers with HTTP records pass all of them to scope_track() first. */
 #ifndef TRACE_PAIRING_H
 #define TRACE_PAIRING_H
 
 #include "base/map.h"
+#include "base/multimap.h"
 #include "mcp/message.h"
-#include "trace/claim.h"
-#include "trace/scope.h"
+#include "trace/id-scope.h"
 
-struct pairing_place;
+struct pairing_scope;
 
-/* A request that waits, or has just been answered. */
+/* A request that is open, or was answered last. */
 struct pairing_request {
-    uint64_t tag; /* the caller's: what to find again */
-    int64_t us;   /* when it was sent */
+    uint64_t tag;    /* of the caller */
+    int64_t sent_us; /* `us` of its record */
     enum record_dir dir;
-    struct str method, subject;            /* tool, URI, …; empty if it names none */
-    struct pairing_request *older, *newer; /* among all that wait */
-    struct str key;                        /* as pairing_key() has it */
-    struct str id;                         /* as mcp_id_key() has it */
-    bool parked;                           /* see pairing_park() */
-    size_t count;
-    struct pairing_stay {
-        struct claim claim; /* of the answer; its owner is the request */
-        struct pairing_place *place;
-        struct pairing_stay *before, *after; /* in its lane of that place */
-    } at[];                                  /* one for each level of its scope */
+    struct str method, subject;            /* subject: tool, URI, …; may be empty */
+    struct pairing_request *older, *newer; /* in the list of all open requests */
+    struct str key;                        /* see pairing_key() */
+    struct str id;                         /* see mcp_id_key() */
+    bool detached;                         /* see pairing_detach() */
+    size_t level_count;
+    struct pairing_entry {
+        struct multimap_entry node; /* by key; its value is the request */
+        struct pairing_scope *scope;
+        struct pairing_entry *prev, *next; /* in a list of that scope */
+    } entries[];                           /* one for each of its scopes */
 };
 
 struct pairing {
-    struct scope scope;
-    struct claims open;
-    struct map places;
-    struct pairing_place *latest;
-    struct pairing_request *oldest, *newest, *answered;
-    size_t count, text;
+    struct scope_tracker tracker;
+    struct multimap open_ids;
+    struct map by_scope;
+    struct pairing_scope *latest_scope;
+    struct pairing_request *oldest, *newest, *last_answered;
+    size_t count, text_bytes;
     struct buf key;
 
-    /* If set: a request that is given up for want of room; it is gone on return. */
-    void (*evicted)(struct pairing *p, struct pairing_request *q);
+    /* If set: called for a request that is evicted for lack of room; freed on return. */
+    void (*on_evict)(struct pairing *p, struct pairing_request *q);
 };
 
 void pairing_init(struct pairing *p);
 void pairing_release(struct pairing *p);
 
-/* A request passed; it is `newest` now. False: another with its id waits already. */
-bool pairing_ask(struct pairing *p, const struct record *r, const struct mcp_message *m,
-                 uint64_t tag);
+/* Adds a request, as `newest`. Returns false if another open request has its id. */
+bool pairing_add_request(struct pairing *p, const struct record *r, const struct mcp_message *m,
+                         uint64_t tag);
 
-/* An answer passed: its request, which no longer waits; valid until the next call.
- * NULL if nobody asked. */
-const struct pairing_request *pairing_answer(struct pairing *p, const struct record *r,
-                                             const struct mcp_message *m);
+/* Finds the request of a response and removes it from the open ones; valid until the next call.
+ * NULL: there is none. */
+const struct pairing_request *pairing_match_response(struct pairing *p, const struct record *r,
+                                                     const struct mcp_message *m);
 
-/* The request of a direction that waits under an id where `r` stands, without answering
- * it; NULL if none does. Its tag may be changed. `*sure` (may be NULL) is false if all
- * that speaks for it is that nobody else who talks to the server uses the id. */
-struct pairing_request *pairing_peek(struct pairing *p, const struct record *r,
+/* Finds an open request by direction and id in the scopes of `r`; it stays open. NULL: there is
+ * none. Its tag may be changed. `*sure` (may be NULL) is false if it was found only because no
+ * other client of the server uses the id. */
+struct pairing_request *pairing_find(struct pairing *p, const struct record *r,
                                      enum record_dir dir, struct json_val id, bool *sure);
 
-/* What tells a request from all others: direction, scope and id, as bytes; the `key` of
- * its pairing_request. Valid until the next call. */
+/* Direction, narrowest scope and id as bytes, unique among open requests: the `key` of a
+ * pairing_request. Valid until the next call. */
 struct str pairing_key(struct pairing *p, const struct record *r, enum record_dir dir,
                        struct json_val id);
 
-/* Whoever asked does not wait for it any longer, or never did: it can still be answered,
- * but is not in flight. */
-void pairing_park(struct pairing_request *q);
+/* The requester does not wait for the response (cancelled, subscription): the request can still
+ * be answered, but is not in flight. */
+void pairing_detach(struct pairing_request *q);
 
-/* It will not be answered any more. */
-void pairing_forget(struct pairing *p, struct pairing_request *q);
+/* Removes and frees a request that will not be answered. */
+void pairing_remove(struct pairing *p, struct pairing_request *q);
 
-/* The first request of a direction that waits in a place, and the one after it: those in
- * flight, then the parked ones. */
-struct pairing_request *pairing_first(const struct pairing *p, struct scope_reach place,
+/* Iterates over the open requests of a direction in a scope: those in flight, then the detached
+ * ones. */
+struct pairing_request *pairing_first(const struct pairing *p, struct scope_ref scope,
                                       enum record_dir dir);
-struct pairing_request *pairing_next(const struct pairing_request *q, struct scope_reach place);
+struct pairing_request *pairing_next(const struct pairing_request *q, struct scope_ref scope);
 
-/* The only request in flight there; NULL if there is none or more than one. */
-struct pairing_request *pairing_sole(const struct pairing *p, struct scope_reach place,
-                                     enum record_dir dir);
+/* The only request in flight in a scope; NULL: none or more than one. */
+struct pairing_request *pairing_only_in_flight(const struct pairing *p, struct scope_ref scope,
+                                               enum record_dir dir);
 
 #endif

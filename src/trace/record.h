@@ -1,12 +1,11 @@
-/* trace/record.h - the one thing every part of the program exchanges.
+/* trace/record.h - struct record: one recorded event, passed between all parts of the program.
  *
- * Live transports and file readers produce records; writers, the mock, the
- * verifier and the viewer consume them. What a source cannot know is absent, never
- * invented: numbers are there when their bit is in `has`, texts when `at` is not
- * NULL, JSON values when json_exists().
+ * Transports and file readers produce records; writers, replay, statistics and reports consume
+ * them. A value that a source does not know is absent, never invented: a number is present if
+ * its bit is in `has`, a text if `at` is not NULL, a JSON value if json_exists().
  *
- * Ownership: a record and all it points to are valid only during the call that
- * hands it over. */
+ * Ownership: a record and everything it points to is valid only during the call that passes
+ * it. */
 #ifndef TRACE_RECORD_H
 #define TRACE_RECORD_H
 
@@ -19,16 +18,16 @@
 enum record_kind {
     RECORD_HEADER,
     RECORD_MESSAGE, /* one JSON-RPC message; a batch is one record per element */
-    RECORD_RAW,     /* bytes that are no JSON-RPC message, or no client's */
+    RECORD_RAW,     /* bytes that are no JSON-RPC message, or not of a client */
     RECORD_STDERR,
     RECORD_PROC, /* a server process started or ended */
     RECORD_HTTP_REQUEST,
     RECORD_HTTP_RESPONSE,
     RECORD_HTTP_END,
     RECORD_SSE, /* an event or comment that carries no message */
-    RECORD_GAP, /* the recorder lost something here */
+    RECORD_GAP, /* messages were not recorded here */
     RECORD_FOOTER,
-    RECORD_UNKNOWN, /* a line of a type we do not know */
+    RECORD_UNKNOWN, /* a line of an unknown type */
 };
 
 enum record_dir { TO_SERVER, TO_CLIENT };
@@ -56,10 +55,10 @@ enum record_has {
 };
 
 struct record_header {
-    struct str version, name, tags /* JSON */, upstream, made_for, producer /* JSON */,
-        command /* JSON */, transport;
+    struct str version, name, tags /* JSON */, upstream, thoughtjack_version,
+        producer /* JSON */, command /* JSON */, transport;
     struct str source; /* JSON: what it was converted from, see recording.md */
-    uint64_t part;     /* which file of several, from 1; all have the same date */
+    uint64_t part;     /* number of a rotated file, from 1; all have the same date */
 };
 
 struct mcp_message;
@@ -69,36 +68,37 @@ struct record_message {
     enum record_dir dir;
     struct json_val msg;               /* an object; no line break in its text */
     struct str event, batch, redacted; /* JSON */
-    const struct mcp_message *as;      /* what `msg` is; NULL if nobody has looked yet */
+    const struct mcp_message *parsed;  /* `msg` classified; NULL: not done yet */
 };
 
-struct record_bytes {        /* RECORD_RAW and RECORD_STDERR */
-    enum record_dir from_to; /* RECORD_RAW: the way the bytes went */
+struct record_bytes {    /* RECORD_RAW and RECORD_STDERR */
+    enum record_dir dir; /* RECORD_RAW */
     struct str bytes;
     struct str why; /* RECORD_RAW: why it is no message */
     struct str by;  /* RECORD_RAW: "mcpreel" for messages between mcpreel itself and a server */
-    /* RECORD_RAW, with HAS_COUNT: it stands for so many that were not kept. */
+    /* RECORD_RAW, with HAS_COUNT: the record stands for this many lines, which were not kept.
+     */
     uint64_t count, count_bytes;
 };
 
 struct record_proc {
     struct str event; /* "start", "exit", or "failed": it could not be started */
     int64_t exit_code, signal;
-    struct str why; /* what else is known of its end */
+    struct str why; /* further details of its end */
 };
 
-/* Why what was open had to end when the recording did: nobody's fault. */
-#define RECORD_WHY_ENDED "mcpreel was ended"
+/* `why` of exchanges and processes that ended because recording stopped. */
+#define RECORD_WHY_STOPPED "mcpreel was ended"
 
-/* Statuses of final HTTP responses: readers refuse others, replay sends them. */
+/* Statuses of final HTTP responses: readers reject others, replay sends them. */
 enum { RECORD_STATUS_MIN = 200, RECORD_STATUS_MAX = 599 };
 
 struct record_http {
     struct str method, path, query, state, host, origin, body; /* request */
-    struct str kind;                      /* request: what another recorder took it for */
+    struct str kind;                      /* request: its kind in the format it was read from */
     struct str media, resumes /* JSON */; /* response */
     struct str by, headers /* JSON */;
-    struct str why; /* end: what broke it off */
+    struct str why; /* end: why it was aborted */
     uint64_t status;
     uint64_t took_ms; /* response, with HAS_LATENCY */
     bool auth, mints_session, clean;
@@ -107,11 +107,11 @@ struct record_http {
 struct record_sse {
     uint64_t n, retry;
     struct str id, event, data, comment;
-    uint64_t count, count_bytes; /* with HAS_COUNT: it stands for so many comments */
+    uint64_t count, count_bytes; /* with HAS_COUNT: the record stands for this many comments */
 };
 
 struct record_gap {
-    enum record_dir from_to;
+    enum record_dir dir;
     uint64_t messages, bytes;
     struct str why;
 };
@@ -137,13 +137,14 @@ struct record {
         struct record_sse sse;
         struct record_gap gap;
         struct record_footer footer;
-        struct str unknown; /* the type's name */
+        struct str unknown_type; /* the type's name */
     };
-    struct str extra;  /* JSON: members its format does not know, see trace/extra.h */
-    uint64_t left_out; /* values its reader could not take, and has remarked on */
+    struct str unknown_members; /* JSON: members unknown to its format, see
+                                   trace/unknown-members.h */
+    uint64_t unread_values;     /* values the reader could not use; a note was printed */
 };
 
-/* A consumer. Returning false means it can take no more. */
+/* A consumer of records. Returns false, with an error, if it cannot take more. */
 struct sink {
     bool (*put)(struct sink *self, const struct record *r, struct err *e);
 };

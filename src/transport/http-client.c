@@ -11,109 +11,109 @@
 
 enum {
     CONNECT_MS = 30 * 1000,
-    /* Most servers close a connection that was idle for 5 s. A request that crosses with
-     * that is lost, so none is sent so late; where a server says how long it waits, the
-     * margin is the same. */
+    /* Most servers close a connection that was idle for 5 s. A request sent at that moment is
+     * lost, so a connection is not reused that late. The margin is the same if the server
+     * announces its timeout (Keep-Alive). */
     IDLE_MS = 4000,
     IDLE_MARGIN_MS = 1000,
     IDLE_MAX_MS = 60 * 1000,
     SWEEP_MS = 500,
-    SLOTS = 256, /* lanes are numbered one after the other */
+    IDLE_SLOTS = 256, /* keys are numbered consecutively */
     CREDENTIALS_MAX = 8 << 10,
     HEAD_USUAL = 512,
-    HEAD_MAX = 1 << 20, /* of a request; heads that were read are smaller */
+    HEAD_MAX = 1 << 20, /* of a request; parsed heads are smaller */
 };
 
-/* A connection, in use by a transfer or idle. */
-struct link {
+/* A connection, used by a transfer or idle. */
+struct pooled_conn {
     struct http_client *client;
-    struct dial *dial;
-    uint64_t lane;
-    struct http_transfer *transfer; /* NULL: it is idle */
-    struct link *prev, *next;       /* among the idle ones of its slot */
-    int64_t until_us;               /* when it is idle no more */
+    struct upstream_conn *conn;
+    uint64_t reuse_key;
+    struct http_transfer *transfer;  /* NULL: idle */
+    struct pooled_conn *prev, *next; /* in the idle list of its slot */
+    int64_t expires_us;              /* when an idle connection is closed */
 };
 
 struct http_client {
     struct loop *loop;
-    struct dialer *dialer;
-    struct arena text; /* what the rest is borrowed from */
+    struct upstream_connector *connector;
+    struct arena text; /* texts of the other members */
     struct url url;
-    struct ask_manner manner;
-    struct link *idle[SLOTS]; /* by lane */
+    struct request_write_config write_config;
+    struct pooled_conn *idle[IDLE_SLOTS]; /* lists, by reuse_key modulo IDLE_SLOTS */
     size_t idle_count;
-    struct timer *sweep;
+    struct timer *expiry_timer;
     size_t transfers;
 };
 
 struct http_transfer {
     struct http_client *client;
-    struct link *link; /* NULL once it is over */
-    const struct http_events *events;
+    struct pooled_conn *conn; /* NULL once the transfer is over */
+    const struct http_transfer_events *events;
     void *to;
-    struct reply reply;    /* until it was told */
-    struct body body;      /* from then on */
-    int64_t keep_ms;       /* how long the connection is good for another one; 0: not */
-    unsigned inside;       /* calls of ours that are under way */
-    bool to_head, chunked; /* the request: is HEAD; goes out in chunks */
-    bool finished;         /* all of the request was given */
+    struct response_head head; /* until it was reported */
+    struct body body;          /* from then on */
+    int64_t reuse_ms;          /* how long the connection may idle afterwards; 0: close it */
+    unsigned call_depth;       /* calls on the stack: it is freed when the last one returns */
+    bool is_head_request, chunked; /* of the request */
+    bool finished;                 /* the request is complete */
     bool in_body, until_close;
     bool closed;
 };
 
-static struct link **slot_of(struct http_client *c, uint64_t lane)
+static struct pooled_conn **idle_slot(struct http_client *c, uint64_t reuse_key)
 {
-    return &c->idle[lane % SLOTS];
+    return &c->idle[reuse_key % IDLE_SLOTS];
 }
 
-static void unlist(struct link *k)
+static void remove_idle(struct pooled_conn *k)
 {
     if (k->prev)
         k->prev->next = k->next;
     else
-        *slot_of(k->client, k->lane) = k->next;
+        *idle_slot(k->client, k->reuse_key) = k->next;
     if (k->next)
         k->next->prev = k->prev;
     k->prev = k->next = NULL;
     k->client->idle_count--;
 }
 
-static void link_close(struct link *k)
+static void pooled_conn_close(struct pooled_conn *k)
 {
     if (!k->transfer)
-        unlist(k);
-    dial_close(k->dial);
+        remove_idle(k);
+    upstream_conn_close(k->conn);
     free(k);
 }
 
-/* Those that are idle since long, or, if that is INT64_MAX, all of them. */
-static void close_idle(struct http_client *c, int64_t now_us)
+/* Closes the idle connections that have expired; all of them if `now_us` is INT64_MAX. */
+static void close_expired(struct http_client *c, int64_t now_us)
 {
-    for (size_t i = 0; i < SLOTS; i++) {
-        for (struct link *k = c->idle[i], *next; k; k = next) {
+    for (size_t i = 0; i < IDLE_SLOTS; i++) {
+        for (struct pooled_conn *k = c->idle[i], *next; k; k = next) {
             next = k->next;
-            if (k->until_us <= now_us)
-                link_close(k);
+            if (k->expires_us <= now_us)
+                pooled_conn_close(k);
         }
     }
 }
 
-static void sweep(void *to)
+static void on_expiry_timer(void *to)
 {
     struct http_client *c = to;
 
-    close_idle(c, clock_mono_us());
+    close_expired(c, clock_mono_us());
     if (c->idle_count)
-        timer_set(c->sweep, SWEEP_MS);
+        timer_set(c->expiry_timer, SWEEP_MS);
 }
 
-/* "timeout=5, max=1000", in seconds; -1: it does not say. */
-static int64_t said_patience_ms(const struct fields *f)
+/* Parses Keep-Alive: "timeout=5, max=1000", in seconds; -1 without a timeout. */
+static int64_t keep_alive_timeout_ms(const struct headers *f)
 {
-    const struct field *at = fields_next(f, STR("keep-alive"), NULL);
+    const struct header *at = headers_next(f, STR("keep-alive"), NULL);
     struct str rest = at ? at->value : STR_NONE, item;
 
-    while (fields_item(&rest, &item)) {
+    while (headers_next_item(&rest, &item)) {
         int64_t s = 0;
 
         if (!str_starts(item, STR("timeout=")))
@@ -129,63 +129,64 @@ static int64_t said_patience_ms(const struct fields *f)
     return -1;
 }
 
-static int64_t idle_ms(const struct fields *f)
+static int64_t reuse_limit_ms(const struct headers *f)
 {
-    int64_t said = said_patience_ms(f);
+    int64_t announced_ms = keep_alive_timeout_ms(f);
 
-    if (said < 0)
+    if (announced_ms < 0)
         return IDLE_MS;
-    said -= IDLE_MARGIN_MS;
-    return said > IDLE_MAX_MS ? IDLE_MAX_MS : said;
+    announced_ms -= IDLE_MARGIN_MS;
+    return announced_ms > IDLE_MAX_MS ? IDLE_MAX_MS : announced_ms;
 }
 
-static void go_idle(struct link *k, int64_t ms)
+static void add_idle(struct pooled_conn *k, int64_t ms)
 {
     struct http_client *c = k->client;
-    struct link **slot = slot_of(c, k->lane);
+    struct pooled_conn **slot = idle_slot(c, k->reuse_key);
 
     if (!c->idle_count++)
-        timer_set(c->sweep, SWEEP_MS);
+        timer_set(c->expiry_timer, SWEEP_MS);
     k->transfer = NULL;
-    k->until_us = clock_mono_us() + ms * 1000;
+    k->expires_us = clock_mono_us() + ms * 1000;
     k->next = *slot;
     if (k->next)
         k->next->prev = k;
     *slot = k;
-    dial_read(k->dial, true); /* to see its end */
+    upstream_conn_read(k->conn, true); /* to notice when the server closes it */
 }
 
 static void enter(struct http_transfer *t)
 {
-    t->inside++;
+    t->call_depth++;
 }
 
 static void leave(struct http_transfer *t)
 {
-    if (--t->inside || !t->closed)
+    if (--t->call_depth || !t->closed)
         return;
     if (t->in_body)
         body_release(&t->body);
     else
-        reply_release(&t->reply);
+        response_head_release(&t->head);
     free(t);
 }
 
-/* The connection is the transfer's no more. */
-static void let_go(struct http_transfer *t, bool reusable)
+/* Detaches the connection from the transfer: keeps it for reuse or closes it. */
+static void release_conn(struct http_transfer *t, bool reusable)
 {
-    struct link *k = t->link;
+    struct pooled_conn *k = t->conn;
 
-    t->link = NULL;
-    if (reusable && t->keep_ms > 0 && t->finished && !dial_queued(k->dial))
-        go_idle(k, t->keep_ms);
+    t->conn = NULL;
+    if (reusable && t->reuse_ms > 0 && t->finished && !upstream_conn_queued(k->conn))
+        add_idle(k, t->reuse_ms);
     else
-        link_close(k);
+        pooled_conn_close(k);
 }
 
-static void fail(struct http_transfer *t, enum http_fault fault, const struct err *why)
+static void fail_transfer(struct http_transfer *t, enum http_client_error fault,
+                          const struct err *why)
 {
-    let_go(t, false);
+    release_conn(t, false);
     t->events->failed(t->to, fault, why);
 }
 
@@ -194,53 +195,54 @@ static void fail_invalid(struct http_transfer *t, const char *what)
     struct err e = ERR_NONE;
 
     err_set(&e, ERR_PEER, "the server's answer is not HTTP: %s", what);
-    fail(t, HTTP_INVALID, &e);
+    fail_transfer(t, HTTP_CLIENT_INVALID_RESPONSE, &e);
 }
 
-static void be_whole(struct http_transfer *t, bool nothing_left)
+static void complete_transfer(struct http_transfer *t, bool nothing_left)
 {
-    let_go(t, nothing_left);
-    t->events->whole(t->to);
+    release_conn(t, nothing_left);
+    t->events->complete(t->to);
 }
 
-/* All of the body, if it lies behind the head: so small answers can go on in one piece. */
-static struct str whole_body(const struct reply *r, struct str in)
+/* Returns the complete body if it came with the head, so that small responses are forwarded in
+ * one piece. */
+static struct str complete_body(const struct response_head *r, struct str in)
 {
     if (r->bodiless || r->body.kind != BODY_LENGTH || in.len < r->body.length)
         return STR_NONE;
     return str_n(in.at, (size_t)r->body.length);
 }
 
-/* The head is told, and its memory given back: what follows it may last for hours. */
-static void begin(struct http_transfer *t, struct str *in)
+/* Reports the head and frees its memory: the body may be a stream that lasts for hours. */
+static void deliver_head(struct http_transfer *t, struct str *in)
 {
-    struct reply r = t->reply;
-    struct str body = whole_body(&r, *in);
+    struct response_head r = t->head;
+    struct str body = complete_body(&r, *in);
 
     t->in_body = true;
     t->until_close = r.until_close;
-    t->keep_ms = r.keep_alive ? idle_ms(&r.fields) : 0;
-    body_init(&t->body, r.bodiless ? (struct body_plan){ .kind = BODY_NONE } : r.body);
+    t->reuse_ms = r.keep_alive ? reuse_limit_ms(&r.headers) : 0;
+    body_init(&t->body, r.bodiless ? (struct body_framing){ .kind = BODY_NONE } : r.body);
     if (body.len) {
-        t->body.left = 0;
+        t->body.remaining = 0;
         *in = str_skip(*in, body.len);
     }
     t->events->head(t->to, &r, body);
-    reply_release(&r);
+    response_head_release(&r);
 }
 
 static void feed_head(struct http_transfer *t, struct str *in)
 {
-    enum reply_next next = reply_feed(&t->reply, in, t->to_head);
+    enum response_head_next next = response_head_feed(&t->head, in, t->is_head_request);
 
-    if (next == REPLY_REFUSED)
-        fail_invalid(t, t->reply.why);
-    else if (next == REPLY_WHOLE && t->reply.status == 101)
+    if (next == RESPONSE_HEAD_REJECTED)
+        fail_invalid(t, t->head.reason);
+    else if (next == RESPONSE_HEAD_COMPLETE && t->head.status == 101)
         fail_invalid(t, "a change of protocols that nobody asked for");
-    else if (next == REPLY_WHOLE && t->reply.status < 200)
-        reply_clear(&t->reply);
-    else if (next == REPLY_WHOLE)
-        begin(t, in);
+    else if (next == RESPONSE_HEAD_COMPLETE && t->head.status < 200)
+        response_head_clear(&t->head);
+    else if (next == RESPONSE_HEAD_COMPLETE)
+        deliver_head(t, in);
 }
 
 static void feed_body(struct http_transfer *t, struct str *in)
@@ -255,27 +257,27 @@ static void feed_body(struct http_transfer *t, struct str *in)
     if (next == BODY_DATA && data.len)
         t->events->data(t->to, data);
     else if (next == BODY_END)
-        be_whole(t, in->len == 0);
-    else if (next == BODY_REFUSED)
-        fail_invalid(t, refusal_text(t->body.chunked.why));
+        complete_transfer(t, in->len == 0);
+    else if (next == BODY_REJECTED)
+        fail_invalid(t, reject_reason_text(t->body.chunked.reason));
 }
 
-/* A body of no bytes is whole without any. */
-static bool is_pending(const struct http_transfer *t, struct str in)
+/* Returns whether to go on parsing: there is input, or the body is complete without any. */
+static bool has_input(const struct http_transfer *t, struct str in)
 {
-    if (!t->link || t->closed)
+    if (!t->conn || t->closed)
         return false;
-    return in.len ||
-           (t->in_body && !t->until_close && t->body.kind != BODY_CHUNKED && t->body.left == 0);
+    return in.len || (t->in_body && !t->until_close && t->body.kind != BODY_CHUNKED &&
+                      t->body.remaining == 0);
 }
 
-static void link_data(void *to, struct str bytes)
+static void conn_data(void *to, struct str bytes)
 {
-    struct link *k = to;
+    struct pooled_conn *k = to;
     struct http_transfer *t = k->transfer;
 
-    if (!t) { /* nobody asked */
-        link_close(k);
+    if (!t) { /* data on an idle connection */
+        pooled_conn_close(k);
         return;
     }
     enter(t);
@@ -284,46 +286,46 @@ static void link_data(void *to, struct str bytes)
             feed_body(t, &bytes);
         else
             feed_head(t, &bytes);
-    } while (is_pending(t, bytes));
+    } while (has_input(t, bytes));
     leave(t);
 }
 
-static void link_end(void *to, bool clean)
+static void conn_end(void *to, bool clean)
 {
-    struct link *k = to;
+    struct pooled_conn *k = to;
     struct http_transfer *t = k->transfer;
     struct err e = ERR_NONE;
 
     if (!t) {
-        link_close(k);
+        pooled_conn_close(k);
         return;
     }
     enter(t);
     if (!t->in_body) {
         err_set(&e, ERR_PEER, "the server closed the connection without an answer");
-        fail(t, HTTP_CLOSED, &e);
+        fail_transfer(t, HTTP_CLIENT_NO_RESPONSE, &e);
     } else if (t->until_close && clean) {
-        be_whole(t, false);
+        complete_transfer(t, false);
     } else {
         err_set(&e, ERR_PEER, "the server closed the connection before its answer was whole");
-        fail(t, HTTP_CUT, &e);
+        fail_transfer(t, HTTP_CLIENT_TRUNCATED, &e);
     }
     leave(t);
 }
 
-static void link_failed(void *to, enum dial_fault fault, const struct err *why)
+static void conn_failed(void *to, enum upstream_conn_error fault, const struct err *why)
 {
-    struct link *k = to;
+    struct pooled_conn *k = to;
     struct http_transfer *t = k->transfer;
 
     enter(t);
-    fail(t, (enum http_fault)fault, why);
+    fail_transfer(t, (enum http_client_error)fault, why);
     leave(t);
 }
 
-static void link_drained(void *to)
+static void conn_drained(void *to)
 {
-    struct link *k = to;
+    struct pooled_conn *k = to;
     struct http_transfer *t = k->transfer;
 
     if (!t || !t->events->drained)
@@ -333,26 +335,26 @@ static void link_drained(void *to)
     leave(t);
 }
 
-static const struct dial_events link_events = {
-    .failed = link_failed, .data = link_data, .end = link_end, .drained = link_drained
+static const struct upstream_conn_events conn_events = {
+    .failed = conn_failed, .data = conn_data, .end = conn_end, .drained = conn_drained
 };
 
-static struct link *link_of_lane(struct http_client *c, uint64_t lane)
+static struct pooled_conn *acquire_conn(struct http_client *c, uint64_t reuse_key)
 {
     int64_t now = clock_mono_us();
-    struct link *k;
+    struct pooled_conn *k;
 
-    for (k = *slot_of(c, lane); k; k = k->next) {
-        if (k->lane == lane && k->until_us > now)
+    for (k = *idle_slot(c, reuse_key); k; k = k->next) {
+        if (k->reuse_key == reuse_key && k->expires_us > now)
             break;
     }
     if (k) {
-        unlist(k);
+        remove_idle(k);
         return k;
     }
-    k = mem_new(struct link);
-    *k = (struct link){ .client = c, .lane = lane };
-    k->dial = dial_open(c->dialer, &link_events, k);
+    k = mem_new(struct pooled_conn);
+    *k = (struct pooled_conn){ .client = c, .reuse_key = reuse_key };
+    k->conn = upstream_conn_open(c->connector, &conn_events, k);
     return k;
 }
 
@@ -361,17 +363,18 @@ static void add_decoded(struct buf *to, struct str s)
     while (s.len) {
         char c = s.at[0];
 
-        s = str_skip(s, str_percent(s, &c) ? 3 : 1);
+        s = str_skip(s, str_parse_percent(s, &c) ? 3 : 1);
         buf_add_ch(to, c);
     }
 }
 
-/* What stands before '@' in the URL, as the header it becomes. */
+/* Adds the userinfo of the URL as Authorization. */
 static void add_credentials(struct http_client *c, struct str userinfo)
 {
     struct buf plain, value;
 
-    if (!userinfo.at || fields_next(&c->manner.extra, STR("authorization"), NULL))
+    if (!userinfo.at ||
+        headers_next(&c->write_config.extra_headers, STR("authorization"), NULL))
         return;
     buf_init(&plain, CREDENTIALS_MAX);
     buf_init(&value, CREDENTIALS_MAX * 2);
@@ -380,47 +383,51 @@ static void add_credentials(struct http_client *c, struct str userinfo)
         buf_add_ch(&plain, ':');
     buf_add(&value, STR("Basic "));
     base64_encode(&value, buf_str(&plain));
-    fields_add(&c->manner.extra, STR("Authorization"), arena_str(&c->text, buf_str(&value)));
+    headers_add(&c->write_config.extra_headers, STR("Authorization"),
+                arena_str(&c->text, buf_str(&value)));
     buf_release(&plain);
     buf_release(&value);
 }
 
-/* Those that say how a message ends, or are between neighbours, are ours to say. */
-static bool take_extra(struct http_client *c, const struct fields *extra, struct err *e)
+/* Rejects framing and hop-by-hop headers: the client composes those itself. */
+static bool add_extra_headers(struct http_client *c, const struct headers *extra, struct err *e)
 {
     for (size_t i = 0; i < extra->count; i++) {
-        const struct field *f = &extra->at[i];
-        struct fields none = { .at = NULL };
+        const struct header *f = &extra->at[i];
+        struct headers none = { .at = NULL };
 
-        if (!fields_is_token(f->name))
+        if (!headers_is_token(f->name))
             return err_set(e, ERR_USAGE, "a header name is not a word");
-        if (!fields_is_value(f->value))
+        if (!headers_is_value(f->value))
             return err_set(e, ERR_USAGE, "header '%.*s' holds a control character",
                            STR_ARG(f->name));
-        if (fields_is_hop(&none, f->name) || fields_same(f->name, STR("content-length")) ||
-            fields_same(f->name, STR("expect")))
+        if (headers_is_hop_by_hop(&none, f->name) ||
+            headers_equal_nocase(f->name, STR("content-length")) ||
+            headers_equal_nocase(f->name, STR("expect")))
             return err_set(e, ERR_USAGE, "header '%.*s' cannot be set", STR_ARG(f->name));
-        fields_add(&c->manner.extra, arena_str(&c->text, f->name),
-                   arena_str(&c->text, f->value));
+        headers_add(&c->write_config.extra_headers, arena_str(&c->text, f->name),
+                    arena_str(&c->text, f->value));
     }
     return true;
 }
 
-static bool open_dialer(struct http_client *c, const struct http_client_config *config,
-                        struct err *e)
+static bool open_connector(struct http_client *c, const struct http_client_config *config,
+                           struct err *e)
 {
     const struct url_authority *a = &c->url.authority;
     bool bracketed = a->ip.kind == IP_V6;
-    struct dialer_config where = { .url = &c->url,
-                                   .cacert = config->cacert,
-                                   .connect_ms =
-                                       config->connect_ms ? config->connect_ms : CONNECT_MS };
+    struct upstream_connector_config where = { .url = &c->url,
+                                               .cacert = config->cacert,
+                                               .connect_ms = config->connect_ms
+                                                                 ? config->connect_ms
+                                                                 : CONNECT_MS };
 
-    c->manner.host = arena_printf(&c->text, "%s%.*s%s", bracketed ? "[" : "", STR_ARG(a->host),
-                                  bracketed ? "]" : "");
+    c->write_config.host = arena_printf(&c->text, "%s%.*s%s", bracketed ? "[" : "",
+                                        STR_ARG(a->host), bracketed ? "]" : "");
     if (a->port >= 0)
-        c->manner.host = arena_printf(&c->text, "%.*s:%d", STR_ARG(c->manner.host), a->port);
-    return dialer_new(&c->dialer, c->loop, &where, e);
+        c->write_config.host =
+            arena_printf(&c->text, "%.*s:%d", STR_ARG(c->write_config.host), a->port);
+    return upstream_connector_new(&c->connector, c->loop, &where, e);
 }
 
 bool http_client_new(struct http_client **out, struct loop *l,
@@ -430,12 +437,12 @@ bool http_client_new(struct http_client **out, struct loop *l,
 
     c->loop = l;
     if (!url_parse(&c->url, arena_str(&c->text, config->url), e) ||
-        !take_extra(c, &config->extra, e) || !open_dialer(c, config, e)) {
+        !add_extra_headers(c, &config->extra_headers, e) || !open_connector(c, config, e)) {
         http_client_free(c);
         return false;
     }
     add_credentials(c, c->url.authority.userinfo);
-    c->sweep = timer_new(l, sweep, c);
+    c->expiry_timer = timer_new(l, on_expiry_timer, c);
     *out = c;
     return true;
 }
@@ -445,10 +452,10 @@ void http_client_free(struct http_client *c)
     if (!c)
         return;
     BUG_IF(c->transfers);
-    close_idle(c, INT64_MAX);
-    timer_close(c->sweep);
-    dialer_free(c->dialer);
-    fields_release(&c->manner.extra);
+    close_expired(c, INT64_MAX);
+    timer_close(c->expiry_timer);
+    upstream_connector_free(c->connector);
+    headers_release(&c->write_config.extra_headers);
     arena_release(&c->text);
     free(c);
 }
@@ -458,29 +465,29 @@ const struct url *http_client_url(const struct http_client *c)
     return &c->url;
 }
 
-struct http_transfer *http_transfer_start(struct http_client *c, uint64_t lane,
-                                          const struct ask *ask,
-                                          const struct http_events *events, void *to)
+struct http_transfer *http_transfer_start(struct http_client *c, uint64_t reuse_key,
+                                          const struct outgoing_request *request,
+                                          const struct http_transfer_events *events, void *to)
 {
     struct http_transfer *t = mem_new(struct http_transfer);
     struct buf head;
 
     *t = (struct http_transfer){ .client = c, .events = events, .to = to };
-    t->to_head = str_eq(ask->method, STR("HEAD"));
-    t->chunked = ask->body.kind == BODY_CHUNKED;
-    t->finished = ask->body.kind == BODY_NONE;
-    reply_init(&t->reply);
-    t->link = link_of_lane(c, lane);
-    t->link->transfer = t;
+    t->is_head_request = str_eq(request->method, STR("HEAD"));
+    t->chunked = request->body.kind == BODY_CHUNKED;
+    t->finished = request->body.kind == BODY_NONE;
+    response_head_init(&t->head);
+    t->conn = acquire_conn(c, reuse_key);
+    t->conn->transfer = t;
     c->transfers++;
     buf_init(&head, HEAD_MAX);
-    buf_space(&head, HEAD_USUAL);
-    ask_compose(&head, ask, &c->manner);
+    buf_reserve(&head, HEAD_USUAL);
+    request_write(&head, request, &c->write_config);
     BUG_IF(head.full);
-    dial_write(t->link->dial, buf_str(&head));
+    upstream_conn_write(t->conn->conn, buf_str(&head));
     buf_release(&head);
     if (t->finished)
-        dial_flush(t->link->dial);
+        upstream_conn_flush(t->conn->conn);
     return t;
 }
 
@@ -488,18 +495,18 @@ void http_transfer_send(struct http_transfer *t, struct str bytes)
 {
     struct buf open;
 
-    if (!t->link || !bytes.len)
+    if (!t->conn || !bytes.len)
         return;
     BUG_IF(t->finished);
     if (!t->chunked) {
-        dial_write(t->link->dial, bytes);
+        upstream_conn_write(t->conn->conn, bytes);
         return;
     }
     buf_init(&open, 64);
-    chunked_open(&open, bytes.len);
-    dial_write(t->link->dial, buf_str(&open));
-    dial_write(t->link->dial, bytes);
-    dial_write(t->link->dial, STR(CHUNKED_CLOSE));
+    chunked_write_size(&open, bytes.len);
+    upstream_conn_write(t->conn->conn, buf_str(&open));
+    upstream_conn_write(t->conn->conn, bytes);
+    upstream_conn_write(t->conn->conn, STR(CHUNKED_CHUNK_END));
     buf_release(&open);
 }
 
@@ -508,22 +515,22 @@ void http_transfer_finish(struct http_transfer *t)
     if (t->finished)
         return;
     t->finished = true;
-    if (!t->link)
+    if (!t->conn)
         return;
     if (t->chunked)
-        dial_write(t->link->dial, STR(CHUNKED_LAST));
-    dial_flush(t->link->dial);
+        upstream_conn_write(t->conn->conn, STR(CHUNKED_LAST_CHUNK));
+    upstream_conn_flush(t->conn->conn);
 }
 
 size_t http_transfer_queued(const struct http_transfer *t)
 {
-    return t->link ? dial_queued(t->link->dial) : 0;
+    return t->conn ? upstream_conn_queued(t->conn->conn) : 0;
 }
 
 void http_transfer_read(struct http_transfer *t, bool on)
 {
-    if (t->link)
-        dial_read(t->link->dial, on);
+    if (t->conn)
+        upstream_conn_read(t->conn->conn, on);
 }
 
 void http_transfer_close(struct http_transfer *t)
@@ -531,18 +538,18 @@ void http_transfer_close(struct http_transfer *t)
     if (!t || t->closed)
         return;
     enter(t);
-    if (t->link)
-        let_go(t, false);
+    if (t->conn)
+        release_conn(t, false);
     t->client->transfers--;
     t->closed = true;
     leave(t);
 }
 
-void http_client_leave(struct http_client *c, uint64_t lane)
+void http_client_close_idle(struct http_client *c, uint64_t reuse_key)
 {
-    for (struct link *k = *slot_of(c, lane), *next; k; k = next) {
+    for (struct pooled_conn *k = *idle_slot(c, reuse_key), *next; k; k = next) {
         next = k->next;
-        if (k->lane == lane)
-            link_close(k);
+        if (k->reuse_key == reuse_key)
+            pooled_conn_close(k);
     }
 }

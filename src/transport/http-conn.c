@@ -5,179 +5,179 @@
 #include "base/mem.h"
 #include "trace/record.h"
 
-/* Heads and bodies as others have it; a keep-alive that ends before its clients' own is a
- * request lost now and then, so it is long. */
-const struct http_patience http_conn_patience = {
+/* Heads and bodies as in other servers. The idle time is long: if it ends before the client's,
+ * a request is lost now and then. */
+const struct http_conn_timeouts http_conn_default_timeouts = {
     .head_ms = 10000,
     .idle_ms = 120000,
     .body_ms = 30000,
     .body_rate = 1024,
-    .take_ms = 120000,
+    .write_ms = 120000,
     .linger_ms = 2000,
 };
 
-struct http_conn_intake {
-    struct request request;
-    enum place host, origin; /* of the request */
+struct http_conn_parser {
+    struct request_head request;
+    enum origin_kind host, origin; /* of the request */
     struct body body;
     bool in_body;
 };
 
-/* Memory for reading a request: nobody has it but while one comes. */
+/* Parsers. A connection has one only while a request comes. */
 
-/* The same for all requests of a connection, and of few others: what comes on it is like what
- * came before. */
-static struct http_conn_intake **spare_of(const struct http_conn *c)
+/* The slot depends on the connection: its next head probably equals the one before, which is
+ * then still in the parser. */
+static struct http_conn_parser **spare_slot(const struct http_conn *c)
 {
-    return &c->house->spare[c->number % HTTP_CONN_SPARES];
+    return &c->shared->spare_parsers[c->number % HTTP_CONN_SPARE_PARSERS];
 }
 
-static void take_intake(struct http_conn *c)
+static void acquire_parser(struct http_conn *c)
 {
-    if (c->intake)
+    if (c->parser)
         return;
-    c->intake = *spare_of(c);
-    *spare_of(c) = NULL;
-    if (c->intake)
+    c->parser = *spare_slot(c);
+    *spare_slot(c) = NULL;
+    if (c->parser)
         return;
-    c->intake = mem_new(struct http_conn_intake);
-    request_init(&c->intake->request);
+    c->parser = mem_new(struct http_conn_parser);
+    request_head_init(&c->parser->request);
 }
 
-static void free_intake(struct http_conn_intake *in)
+static void free_parser(struct http_conn_parser *in)
 {
     if (!in)
         return;
-    request_release(&in->request);
+    request_head_release(&in->request);
     free(in);
 }
 
-static void leave_body(struct http_conn_intake *in)
+static void release_body(struct http_conn_parser *in)
 {
     if (in->in_body)
         body_release(&in->body);
     in->in_body = false;
 }
 
-static void give_intake(struct http_conn *c)
+static void release_parser(struct http_conn *c)
 {
-    struct http_conn_intake *in = c->intake;
+    struct http_conn_parser *in = c->parser;
 
-    c->intake = NULL;
+    c->parser = NULL;
     if (!in)
         return;
-    leave_body(in);
-    request_clear(&in->request);
-    if (*spare_of(c))
-        free_intake(in);
+    release_body(in);
+    request_head_clear(&in->request);
+    if (*spare_slot(c))
+        free_parser(in);
     else
-        *spare_of(c) = in;
+        *spare_slot(c) = in;
 }
 
-void http_conn_house_release(struct http_conn_house *h)
+void http_conn_shared_release(struct http_conn_shared *h)
 {
-    for (size_t i = 0; i < HTTP_CONN_SPARES; i++) {
-        free_intake(h->spare[i]);
-        h->spare[i] = NULL;
+    for (size_t i = 0; i < HTTP_CONN_SPARE_PARSERS; i++) {
+        free_parser(h->spare_parsers[i]);
+        h->spare_parsers[i] = NULL;
     }
-    buf_release(&h->desk);
+    buf_release(&h->compose_buf);
 }
 
-/* Where it stands. */
+/* State. */
 
 static bool has_exchange(const struct http_conn *c)
 {
-    return c->state == HTTP_CONN_BODY || c->state == HTTP_CONN_ANSWER;
+    return c->state == HTTP_CONN_BODY || c->state == HTTP_CONN_RESPONSE;
 }
 
-static void enter(struct http_conn *c, enum http_conn_state state)
+static void set_state(struct http_conn *c, enum http_conn_state state)
 {
     c->state = state;
     c->since_ms = -1;
 }
 
-static void send(struct http_conn *c, struct str bytes)
+static void send_bytes(struct http_conn *c, struct str bytes)
 {
     c->written += bytes.len;
-    c->house->port->write(c->at, bytes);
+    c->shared->io->write(c->io_arg, bytes);
 }
 
-static void forget_input(struct http_conn *c)
+static void discard_pending_input(struct http_conn *c)
 {
-    give_intake(c);
-    buf_release(&c->ahead);
-    buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
-    if (c->paused)
-        c->house->port->read(c->at, true);
-    c->paused = false;
+    release_parser(c);
+    buf_release(&c->pipelined);
+    buf_init(&c->pipelined, HTTP_CONN_PIPELINED_MAX);
+    if (c->body_paused)
+        c->shared->io->read(c->io_arg, true);
+    c->body_paused = false;
 }
 
 static void close_now(struct http_conn *c, bool reset)
 {
-    forget_input(c);
-    enter(c, HTTP_CONN_OVER);
-    c->house->port->close(c->at, reset);
+    discard_pending_input(c);
+    set_state(c, HTTP_CONN_CLOSED);
+    c->shared->io->close(c->io_arg, reset);
 }
 
-static void linger(struct http_conn *c)
+static void start_linger(struct http_conn *c)
 {
-    forget_input(c);
-    c->house->port->finish(c->at);
-    enter(c, HTTP_CONN_LINGER);
+    discard_pending_input(c);
+    c->shared->io->finish(c->io_arg);
+    set_state(c, HTTP_CONN_LINGER);
 }
 
-static void break_off(struct http_conn *c)
+static void abort_connection(struct http_conn *c)
 {
-    forget_input(c);
-    if (c->house->port->queued(c->at))
-        enter(c, HTTP_CONN_FLUSH);
+    discard_pending_input(c);
+    if (c->shared->io->queued(c->io_arg))
+        set_state(c, HTTP_CONN_FLUSH);
     else
         close_now(c, true);
 }
 
-/* What the exchange wants of us. */
+/* Functions for the exchange. */
 
 static void on_write(void *at, struct str bytes)
 {
-    send(at, bytes);
+    send_bytes(at, bytes);
 }
 
-/* What one rare answer needed must not stay for good. */
-static struct buf *on_desk(void *at)
+/* Frees the memory of a rare, large response. */
+static struct buf *on_compose_buf(void *at)
 {
     const struct http_conn *c = at;
-    struct buf *desk = &c->house->desk;
+    struct buf *compose = &c->shared->compose_buf;
 
-    if (desk->cap > BUF_SPARE)
-        buf_release(desk);
-    buf_clear(desk);
-    return desk;
+    if (compose->cap > BUF_SPARE_MAX)
+        buf_release(compose);
+    buf_clear(compose);
+    return compose;
 }
 
 static void on_read(void *at, bool on)
 {
     struct http_conn *c = at;
 
-    if (c->paused == !on)
+    if (c->body_paused == !on)
         return;
-    c->paused = !on;
+    c->body_paused = !on;
     c->since_ms = -1;
-    c->house->port->read(c->at, on);
+    c->shared->io->read(c->io_arg, on);
 }
 
-static void on_begun(void *at)
+static void on_response_begun(void *at)
 {
     struct http_conn *c = at;
 
-    if (c->state == HTTP_CONN_ANSWER)
-        give_intake(c);
+    if (c->state == HTTP_CONN_RESPONSE)
+        release_parser(c);
 }
 
-/* It says no more, and has been told everything. */
-static void part(struct http_conn *c)
+/* Closes a connection whose both sides have ended, once the queue is sent. */
+static void close_when_sent(struct http_conn *c)
 {
-    if (c->house->port->queued(c->at))
-        c->deaf = true;
+    if (c->shared->io->queued(c->io_arg))
+        c->discard_input = true;
     else
         close_now(c, false);
 }
@@ -186,19 +186,19 @@ static void on_ended(void *at)
 {
     struct http_conn *c = at;
 
-    if (c->ended && !c->ahead.len && !c->feeding) {
-        linger(c);
-        part(c);
+    if (c->input_closed && !c->pipelined.len && !c->feeding) {
+        start_linger(c);
+        close_when_sent(c);
         return;
     }
-    if (c->exchange.last || c->stopping || c->deaf) {
-        linger(c);
+    if (c->exchange.close_after || c->stopping || c->discard_input) {
+        start_linger(c);
         return;
     }
-    BUG_IF(c->state != HTTP_CONN_ANSWER);
-    enter(c, HTTP_CONN_HEAD);
-    if (c->ahead.len && !c->feeding)
-        c->house->port->soon(c->at);
+    BUG_IF(c->state != HTTP_CONN_RESPONSE);
+    set_state(c, HTTP_CONN_HEAD);
+    if (c->pipelined.len && !c->feeding)
+        c->shared->io->resume_later(c->io_arg);
 }
 
 static void on_aborted(void *at, bool unframed)
@@ -206,197 +206,198 @@ static void on_aborted(void *at, bool unframed)
     struct http_conn *c = at;
 
     if (unframed)
-        break_off(c);
+        abort_connection(c);
     else
-        linger(c);
+        start_linger(c);
 }
 
 static size_t on_queued(const void *at)
 {
     const struct http_conn *c = at;
 
-    return c->house->port->queued(c->at);
+    return c->shared->io->queued(c->io_arg);
 }
 
-static const struct exchange_port exchange_port = {
+static const struct http_exchange_io exchange_io = {
     .write = on_write,
-    .desk = on_desk,
+    .compose_buf = on_compose_buf,
     .read = on_read,
-    .begun = on_begun,
+    .response_begun = on_response_begun,
     .ended = on_ended,
     .aborted = on_aborted,
     .queued = on_queued,
 };
 
-/* Ends that the owner has not chosen. The state is left first: so the owner may do what it
- * likes when it is told, but for touching the exchange. */
+/* Ends not chosen by the owner. The state changes before the event, so that the owner may call
+ * anything in it, except functions of this exchange. */
 
-static void lose_exchange(struct http_conn *c, const struct exchange_fault *why)
+static void fail_exchange(struct http_conn *c, const struct http_exchange_failure *why)
 {
-    c->exchange.over = true;
+    c->exchange.done = true;
     c->exchange.head = NULL;
-    c->house->events->gone(c->house->to, &c->exchange, why);
+    c->shared->events->aborted(c->shared->to, &c->exchange, why);
 }
 
-/* Tells the client as far as it can still be told, and whoever keeps the log. */
-static void refuse(struct http_conn *c, struct exchange_fault why)
+/* Sends an error response unless a response has begun, and reports the failure. */
+static void reject_request(struct http_conn *c, struct http_exchange_failure why)
 {
-    bool there = has_exchange(c), begun = there && c->exchange.begun;
+    bool there = has_exchange(c), begun = there && c->exchange.response_begun;
     struct buf text;
 
     if (begun) {
         why.status = 0;
-        exchange_abort(&c->exchange);
+        http_exchange_abort(&c->exchange);
     } else {
         buf_init(&text, 4096);
-        exchange_compose_refusal(&text, why.status, there ? c->exchange.id : STR_NONE,
-                                 str_z(why.text));
-        send(c, buf_str(&text));
+        http_exchange_write_error(&text, why.status, there ? c->exchange.rpc_id : STR_NONE,
+                                  str_z(why.text));
+        send_bytes(c, buf_str(&text));
         buf_release(&text);
-        linger(c);
+        start_linger(c);
     }
     if (there)
-        lose_exchange(c, &why);
+        fail_exchange(c, &why);
     else
-        c->house->events->refused(c->house->to, c->number, &why);
+        c->shared->events->rejected(c->shared->to, c->number, &why);
 }
 
-static void refuse_input(struct http_conn *c, enum refusal why)
+static void reject_invalid(struct http_conn *c, enum reject_reason why)
 {
-    refuse(c, (struct exchange_fault){ .kind = EXCHANGE_INVALID,
-                                       .status = refusal_status(why),
-                                       .text = refusal_text(why) });
+    reject_request(c, (struct http_exchange_failure){ .kind = HTTP_EXCHANGE_INVALID_REQUEST,
+                                                      .status = reject_reason_status(why),
+                                                      .text = reject_reason_text(why) });
 }
 
-void http_conn_turn_away(struct http_conn *c)
+void http_conn_reject_overload(struct http_conn *c)
 {
-    refuse(c, (struct exchange_fault){
-                  .kind = EXCHANGE_CROWD, .status = 503, .text = "too many connections" });
+    reject_request(c, (struct http_exchange_failure){ .kind = HTTP_EXCHANGE_OVERLOAD,
+                                                      .status = 503,
+                                                      .text = "too many connections" });
 }
 
-/* Whether the owner has an answer for who will not send all of its request. */
-static bool is_answered_short(struct http_conn *c)
+/* Reports an incomplete body; returns whether the owner has ended the exchange. */
+static bool handle_short_body(struct http_conn *c)
 {
-    const struct http_conn_house *h = c->house;
+    const struct http_conn_shared *h = c->shared;
 
-    if (h->events->cut)
-        h->events->cut(h->to, &c->exchange);
-    return c->exchange.over;
+    if (h->events->request_incomplete)
+        h->events->request_incomplete(h->to, &c->exchange);
+    return c->exchange.done;
 }
 
 void http_conn_lost(struct http_conn *c)
 {
-    static const struct exchange_fault why = {
-        .kind = EXCHANGE_LEFT,
+    static const struct http_exchange_failure why = {
+        .kind = HTTP_EXCHANGE_CLIENT_CLOSED,
         .text = "the client has closed the connection",
     };
     bool there = has_exchange(c);
-    bool halfway = c->state == HTTP_CONN_HEAD && c->intake;
+    bool halfway = c->state == HTTP_CONN_HEAD && c->parser;
 
-    if (c->state == HTTP_CONN_OVER)
+    if (c->state == HTTP_CONN_CLOSED)
         return;
     close_now(c, false);
     if (there)
-        lose_exchange(c, &why);
+        fail_exchange(c, &why);
     else if (halfway)
-        c->house->events->refused(c->house->to, c->number, &why);
+        c->shared->events->rejected(c->shared->to, c->number, &why);
 }
 
-/* Whether a client that closed its side still waits for the answer, as far as can be told
- * now. */
-static bool still_waits(struct http_conn *c)
+/* Returns whether a client that closed its side may still wait for the response; sends 100
+ * Continue to find out. */
+static bool is_still_waiting(struct http_conn *c)
 {
-    const struct exchange *x = &c->exchange;
+    const struct http_exchange *x = &c->exchange;
 
-    if (x->begun)
-        return x->sized || c->doubted;
-    if (x->old)
+    if (x->response_begun)
+        return x->sized || c->half_closed;
+    if (x->is_http10)
         return false;
-    if (!c->doubted)
-        send(c, STR("HTTP/1.1 100 Continue\r\n\r\n"));
-    c->doubted = true;
+    if (!c->half_closed)
+        send_bytes(c, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+    c->half_closed = true;
     return true;
 }
 
-void http_conn_abandoned(struct http_conn *c)
+void http_conn_closed_unread(struct http_conn *c)
 {
-    if (c->doubted)
+    if (c->half_closed)
         return;
-    if (has_exchange(c) && still_waits(c)) {
-        c->doubted = true;
-        c->house->port->watch(c->at);
+    if (has_exchange(c) && is_still_waiting(c)) {
+        c->half_closed = true;
+        c->shared->io->watch_reset(c->io_arg);
     } else {
         http_conn_lost(c);
     }
 }
 
-/* Who has its answer may close its side before it has taken all of it. */
-void http_conn_ended(struct http_conn *c)
+/* A client may close its side before it has taken all of the response. */
+void http_conn_input_closed(struct http_conn *c)
 {
-    bool more = c->state == HTTP_CONN_HEAD && c->ahead.len;
+    bool more = c->state == HTTP_CONN_HEAD && c->pipelined.len;
 
-    c->ended = true;
-    if (c->state == HTTP_CONN_BODY && is_answered_short(c))
+    c->input_closed = true;
+    if (c->state == HTTP_CONN_BODY && handle_short_body(c))
         return;
-    if (more || (c->state == HTTP_CONN_ANSWER && still_waits(c))) {
-        c->exchange.last = c->exchange.last || !c->ahead.len;
-        c->house->port->watch(c->at);
+    if (more || (c->state == HTTP_CONN_RESPONSE && is_still_waiting(c))) {
+        c->exchange.close_after = c->exchange.close_after || !c->pipelined.len;
+        c->shared->io->watch_reset(c->io_arg);
         return;
     }
-    if (c->state == HTTP_CONN_HEAD && !c->intake && c->house->port->queued(c->at))
-        linger(c);
+    if (c->state == HTTP_CONN_HEAD && !c->parser && c->shared->io->queued(c->io_arg))
+        start_linger(c);
     if (c->state == HTTP_CONN_LINGER)
-        part(c);
+        close_when_sent(c);
     else if (c->state != HTTP_CONN_FLUSH)
         http_conn_lost(c);
 }
 
-/* Reading. */
+/* Input. */
 
-/* Of a head that has come again both are known: they depend on nothing else. */
-static void find_places(struct http_conn_intake *in, const struct url_authority *self)
+/* A repeated head has the same classes: they depend on nothing else. */
+static void classify_origin(struct http_conn_parser *in, const struct url_authority *self)
 {
-    if (in->request.again)
+    if (in->request.same_as_previous)
         return;
-    in->host = place_of_host(&in->request.host, self);
-    in->origin = place_of_origin(&in->request.fields, self);
+    in->host = origin_classify_host(&in->request.host, self);
+    in->origin = origin_classify(&in->request.headers, self);
 }
 
 static void begin_exchange(struct http_conn *c)
 {
-    const struct request *r = &c->intake->request;
-    const struct http_conn_house *h = c->house;
-    bool none = body_is_none(r->body);
+    const struct request_head *r = &c->parser->request;
+    const struct http_conn_shared *h = c->shared;
+    bool none = body_is_empty(r->body);
 
-    exchange_init(&c->exchange, r, &exchange_port, c);
-    find_places(c->intake, h->self);
-    c->exchange.host = c->intake->host;
-    c->exchange.origin = c->intake->origin;
+    http_exchange_init(&c->exchange, r, &exchange_io, c);
+    classify_origin(c->parser, h->self);
+    c->exchange.host = c->parser->host;
+    c->exchange.origin = c->parser->origin;
     c->exchange.connection = c->number;
-    c->exchange.whole = none;
-    c->used = true;
-    c->got = 0;
+    c->exchange.request_complete = none;
+    c->had_request = true;
+    c->body_bytes = 0;
     if (!none) {
-        body_init(&c->intake->body, r->body);
-        c->intake->in_body = true;
+        body_init(&c->parser->body, r->body);
+        c->parser->in_body = true;
     }
-    enter(c, none ? HTTP_CONN_ANSWER : HTTP_CONN_BODY);
+    set_state(c, none ? HTTP_CONN_RESPONSE : HTTP_CONN_BODY);
     h->events->request(h->to, &c->exchange);
     if (none && has_exchange(c))
-        h->events->whole(h->to, &c->exchange);
+        h->events->request_complete(h->to, &c->exchange);
 }
 
 static bool read_head(struct http_conn *c, struct str *in)
 {
-    take_intake(c);
-    switch (request_feed(&c->intake->request, in)) {
-    case REQUEST_MORE:
+    acquire_parser(c);
+    switch (request_head_feed(&c->parser->request, in)) {
+    case REQUEST_HEAD_MORE:
         return false;
-    case REQUEST_WHOLE:
+    case REQUEST_HEAD_COMPLETE:
         begin_exchange(c);
         return true;
-    case REQUEST_REFUSED:
-        refuse_input(c, c->intake->request.why);
+    case REQUEST_HEAD_REJECTED:
+        reject_invalid(c, c->parser->request.reason);
         return false;
     }
     BUG("no such answer");
@@ -404,52 +405,52 @@ static bool read_head(struct http_conn *c, struct str *in)
 
 static void end_body(struct http_conn *c)
 {
-    leave_body(c->intake);
-    if (c->paused)
+    release_body(c->parser);
+    if (c->body_paused)
         on_read(c, true);
-    enter(c, HTTP_CONN_ANSWER);
-    c->exchange.whole = true;
-    if (c->exchange.begun)
-        give_intake(c);
-    c->house->events->whole(c->house->to, &c->exchange);
+    set_state(c, HTTP_CONN_RESPONSE);
+    c->exchange.request_complete = true;
+    if (c->exchange.response_begun)
+        release_parser(c);
+    c->shared->events->request_complete(c->shared->to, &c->exchange);
 }
 
 static bool read_body(struct http_conn *c, struct str *in)
 {
     struct str data;
 
-    switch (body_next(&c->intake->body, in, &data)) {
+    switch (body_next(&c->parser->body, in, &data)) {
     case BODY_MORE:
         return false;
     case BODY_DATA:
-        c->exchange.waiting = false;
-        c->got += data.len;
-        c->house->events->data(c->house->to, &c->exchange, data);
+        c->exchange.awaits_continue = false;
+        c->body_bytes += data.len;
+        c->shared->events->data(c->shared->to, &c->exchange, data);
         return true;
     case BODY_END:
         end_body(c);
         return true;
-    case BODY_REFUSED:
-        refuse_input(c, c->intake->body.chunked.why);
+    case BODY_REJECTED:
+        reject_invalid(c, c->parser->body.chunked.reason);
         return false;
     }
     BUG("no such answer");
 }
 
-/* Answers are there for it that it does not take. */
-static bool is_owed_much(const struct http_conn *c)
+/* Returns whether too much of earlier responses is unsent to parse the next request. */
+static bool has_unsent_responses(const struct http_conn *c)
 {
-    return c->state == HTTP_CONN_HEAD && !c->intake &&
-           c->house->port->queued(c->at) > HTTP_CONN_OWED_MAX;
+    return c->state == HTTP_CONN_HEAD && !c->parser &&
+           c->shared->io->queued(c->io_arg) > HTTP_CONN_UNSENT_MAX;
 }
 
-static void consume(struct http_conn *c, struct str *in)
+static void parse_input(struct http_conn *c, struct str *in)
 {
     bool more = true;
 
     c->feeding = true;
     while (more) {
-        if (c->state == HTTP_CONN_HEAD && in->len && !c->stopping && !is_owed_much(c))
+        if (c->state == HTTP_CONN_HEAD && in->len && !c->stopping && !has_unsent_responses(c))
             more = read_head(c, in);
         else if (c->state == HTTP_CONN_BODY)
             more = read_body(c, in);
@@ -457,99 +458,101 @@ static void consume(struct http_conn *c, struct str *in)
             more = false;
     }
     c->feeding = false;
-    if (c->state == HTTP_CONN_HEAD && c->intake && !request_begun(&c->intake->request) &&
-        !c->intake->request.empty_line)
-        give_intake(c);
+    if (c->state == HTTP_CONN_HEAD && c->parser &&
+        !request_head_has_begun(&c->parser->request) && !c->parser->request.empty_line)
+        release_parser(c);
 }
 
-static void drop(struct http_conn *c, size_t n)
+static void count_discarded(struct http_conn *c, size_t n)
 {
     c->dropped += n;
     if (c->state == HTTP_CONN_LINGER && c->dropped > HTTP_CONN_LINGER_MAX)
         close_now(c, false);
 }
 
-/* What comes too early, or for nobody. */
-static void put_aside(struct http_conn *c, struct str bytes)
+/* Queues input after the current request, or drops it. */
+static void queue_pipelined(struct http_conn *c, struct str bytes)
 {
-    if (!bytes.len || c->state == HTTP_CONN_OVER)
+    if (!bytes.len || c->state == HTTP_CONN_CLOSED)
         return;
-    if ((!has_exchange(c) && !is_owed_much(c)) || c->deaf) {
-        drop(c, bytes.len);
+    if ((!has_exchange(c) && !has_unsent_responses(c)) || c->discard_input) {
+        count_discarded(c, bytes.len);
         return;
     }
-    buf_add(&c->ahead, bytes);
-    if (!c->ahead.full)
+    buf_add(&c->pipelined, bytes);
+    if (!c->pipelined.full)
         return;
     if (!has_exchange(c)) {
-        linger(c);
+        start_linger(c);
         return;
     }
-    c->deaf = true;
-    buf_release(&c->ahead);
-    buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
+    c->discard_input = true;
+    buf_release(&c->pipelined);
+    buf_init(&c->pipelined, HTTP_CONN_PIPELINED_MAX);
 }
 
-static void take(struct http_conn *c, struct str bytes)
+static void handle_input(struct http_conn *c, struct str bytes)
 {
     BUG_IF(c->feeding);
-    if (!c->ahead.len && !c->deaf)
-        consume(c, &bytes);
-    put_aside(c, bytes);
+    if (!c->pipelined.len && !c->discard_input)
+        parse_input(c, &bytes);
+    queue_pipelined(c, bytes);
 }
 
-void http_conn_go_on(struct http_conn *c)
+void http_conn_resume(struct http_conn *c)
 {
-    struct buf ahead = c->ahead;
+    struct buf ahead = c->pipelined;
 
-    if (c->state != HTTP_CONN_HEAD || !ahead.len || is_owed_much(c))
+    if (c->state != HTTP_CONN_HEAD || !ahead.len || has_unsent_responses(c))
         return;
-    buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
-    take(c, buf_str(&ahead));
+    buf_init(&c->pipelined, HTTP_CONN_PIPELINED_MAX);
+    handle_input(c, buf_str(&ahead));
     buf_release(&ahead);
-    if (c->ended)
-        http_conn_ended(c);
+    if (c->input_closed)
+        http_conn_input_closed(c);
 }
 
 void http_conn_feed(struct http_conn *c, struct str bytes)
 {
-    http_conn_go_on(c);
-    take(c, bytes);
+    http_conn_resume(c);
+    handle_input(c, bytes);
 }
 
 void http_conn_drained(struct http_conn *c)
 {
     if (c->state == HTTP_CONN_FLUSH)
         close_now(c, true);
-    else if (c->state == HTTP_CONN_LINGER && c->deaf)
+    else if (c->state == HTTP_CONN_LINGER && c->discard_input)
         close_now(c, false);
     else if (has_exchange(c))
-        c->house->events->drained(c->house->to, &c->exchange);
-    else if (c->state == HTTP_CONN_HEAD && c->ahead.len)
-        c->house->port->soon(c->at);
+        c->shared->events->drained(c->shared->to, &c->exchange);
+    else if (c->state == HTTP_CONN_HEAD && c->pipelined.len)
+        c->shared->io->resume_later(c->io_arg);
 }
 
-/* Time. */
+/* Timeouts. */
 
-static void expire(struct http_conn *c, unsigned status, const char *text)
+static void time_out(struct http_conn *c, unsigned status, const char *text)
 {
-    struct exchange_fault why = { .kind = EXCHANGE_SLOW, .status = status, .text = text };
+    struct http_exchange_failure why = { .kind = HTTP_EXCHANGE_TIMEOUT,
+                                         .status = status,
+                                         .text = text };
 
-    if (status && !(has_exchange(c) && c->exchange.begun)) {
-        refuse(c, why);
+    if (status && !(has_exchange(c) && c->exchange.response_begun)) {
+        reject_request(c, why);
         return;
     }
     why.status = 0;
     if (has_exchange(c)) {
         close_now(c, true);
-        lose_exchange(c, &why);
+        fail_exchange(c, &why);
     } else {
         close_now(c, c->state == HTTP_CONN_FLUSH);
     }
 }
 
-/* Whether `limit` has passed since it last moved. */
-static bool is_stuck(struct http_conn *c, int64_t now, uint64_t progress, unsigned limit)
+/* Returns whether `progress` has not changed for `limit` ms. */
+static bool has_stalled(struct http_conn *c, int64_t now, uint64_t progress, unsigned limit)
 {
     if (c->since_ms < 0 || progress != c->progress) {
         c->since_ms = now;
@@ -558,97 +561,98 @@ static bool is_stuck(struct http_conn *c, int64_t now, uint64_t progress, unsign
     return now - c->since_ms >= limit;
 }
 
-/* Every byte buys time, but nobody can save it. */
-static bool is_behind(struct http_conn *c, int64_t now)
+/* Returns whether the body is too slow. Every byte adds time, but no more than up to now: a
+ * fast start does not allow a slow end. */
+static bool is_body_slow(struct http_conn *c, int64_t now)
 {
-    const struct http_patience *p = c->house->patience;
+    const struct http_conn_timeouts *p = c->shared->timeouts;
 
     if (c->since_ms < 0) {
         c->since_ms = now;
     } else {
-        uint64_t bought = (c->got - c->progress) * 1000 / p->body_rate;
+        uint64_t bought = (c->body_bytes - c->progress) * 1000 / p->body_rate;
 
         c->since_ms =
             bought > (uint64_t)(now - c->since_ms) ? now : c->since_ms + (int64_t)bought;
     }
-    c->progress = c->got;
+    c->progress = c->body_bytes;
     return now - c->since_ms >= p->body_ms;
 }
 
-static enum http_conn_wait what_for(const struct http_conn *c)
+static enum http_conn_wait current_wait(const struct http_conn *c)
 {
-    if (c->state == HTTP_CONN_OVER)
-        return HTTP_CONN_FOR_NOTHING;
-    if (c->house->port->queued(c->at))
-        return HTTP_CONN_FOR_TAKING;
+    if (c->state == HTTP_CONN_CLOSED)
+        return HTTP_CONN_WAIT_NONE;
+    if (c->shared->io->queued(c->io_arg))
+        return HTTP_CONN_WAIT_WRITE;
     if (c->state == HTTP_CONN_HEAD)
-        return c->intake || !c->used ? HTTP_CONN_FOR_HEAD : HTTP_CONN_FOR_REQUEST;
-    if (c->state == HTTP_CONN_BODY && !c->paused && !c->exchange.waiting)
-        return HTTP_CONN_FOR_BODY;
-    return c->state == HTTP_CONN_LINGER ? HTTP_CONN_FOR_GOODBYE : HTTP_CONN_FOR_NOTHING;
+        return c->parser || !c->had_request ? HTTP_CONN_WAIT_HEAD : HTTP_CONN_WAIT_REQUEST;
+    if (c->state == HTTP_CONN_BODY && !c->body_paused && !c->exchange.awaits_continue)
+        return HTTP_CONN_WAIT_BODY;
+    return c->state == HTTP_CONN_LINGER ? HTTP_CONN_WAIT_CLOSE : HTTP_CONN_WAIT_NONE;
 }
 
 void http_conn_tick(struct http_conn *c, int64_t now_ms)
 {
-    const struct http_patience *p = c->house->patience;
-    enum http_conn_wait wait = what_for(c);
+    const struct http_conn_timeouts *p = c->shared->timeouts;
+    enum http_conn_wait wait = current_wait(c);
 
     if (wait != c->wait)
         c->since_ms = -1;
     c->wait = wait;
-    if (wait == HTTP_CONN_FOR_TAKING) {
-        if (is_stuck(c, now_ms, c->written - c->house->port->queued(c->at), p->take_ms))
-            expire(c, 0, "the client does not take its answer");
-    } else if (wait == HTTP_CONN_FOR_HEAD) {
-        if (is_stuck(c, now_ms, 0, p->head_ms))
-            expire(c, c->intake ? 408 : 0, "the head of a request took too long");
-    } else if (wait == HTTP_CONN_FOR_REQUEST) {
-        if (is_stuck(c, now_ms, 0, p->idle_ms))
-            expire(c, 0, "no request came");
-    } else if (wait == HTTP_CONN_FOR_BODY) {
-        if (is_behind(c, now_ms) && !is_answered_short(c))
-            expire(c, 408, "the body of a request comes too slowly");
-    } else if (wait == HTTP_CONN_FOR_GOODBYE) {
-        if (is_stuck(c, now_ms, 0, p->linger_ms))
-            expire(c, 0, "the client does not hang up");
+    if (wait == HTTP_CONN_WAIT_WRITE) {
+        if (has_stalled(c, now_ms, c->written - c->shared->io->queued(c->io_arg), p->write_ms))
+            time_out(c, 0, "the client does not take its answer");
+    } else if (wait == HTTP_CONN_WAIT_HEAD) {
+        if (has_stalled(c, now_ms, 0, p->head_ms))
+            time_out(c, c->parser ? 408 : 0, "the head of a request took too long");
+    } else if (wait == HTTP_CONN_WAIT_REQUEST) {
+        if (has_stalled(c, now_ms, 0, p->idle_ms))
+            time_out(c, 0, "no request came");
+    } else if (wait == HTTP_CONN_WAIT_BODY) {
+        if (is_body_slow(c, now_ms) && !handle_short_body(c))
+            time_out(c, 408, "the body of a request comes too slowly");
+    } else if (wait == HTTP_CONN_WAIT_CLOSE) {
+        if (has_stalled(c, now_ms, 0, p->linger_ms))
+            time_out(c, 0, "the client does not hang up");
     }
 }
 
-/* Our own end. */
+/* Shutdown. */
 
 void http_conn_stop(struct http_conn *c)
 {
     c->stopping = true;
     if (has_exchange(c))
-        c->exchange.last = true;
-    else if (c->state == HTTP_CONN_HEAD && c->house->port->queued(c->at))
-        linger(c);
+        c->exchange.close_after = true;
+    else if (c->state == HTTP_CONN_HEAD && c->shared->io->queued(c->io_arg))
+        start_linger(c);
     else if (c->state == HTTP_CONN_HEAD)
         close_now(c, false);
 }
 
 void http_conn_abort(struct http_conn *c)
 {
-    static const struct exchange_fault why = {
-        .kind = EXCHANGE_STOPPED,
+    static const struct http_exchange_failure why = {
+        .kind = HTTP_EXCHANGE_SHUTDOWN,
         .status = 503,
-        .text = RECORD_WHY_ENDED,
+        .text = RECORD_WHY_STOPPED,
     };
 
     if (has_exchange(c))
-        refuse(c, why);
-    else if (c->state != HTTP_CONN_OVER)
+        reject_request(c, why);
+    else if (c->state != HTTP_CONN_CLOSED)
         close_now(c, false);
 }
 
-void http_conn_init(struct http_conn *c, struct http_conn_house *h, void *at, uint64_t number)
+void http_conn_init(struct http_conn *c, struct http_conn_shared *h, void *at, uint64_t number)
 {
-    *c = (struct http_conn){ .house = h, .at = at, .number = number, .since_ms = -1 };
-    buf_init(&c->ahead, HTTP_CONN_AHEAD_MAX);
+    *c = (struct http_conn){ .shared = h, .io_arg = at, .number = number, .since_ms = -1 };
+    buf_init(&c->pipelined, HTTP_CONN_PIPELINED_MAX);
 }
 
 void http_conn_release(struct http_conn *c)
 {
-    give_intake(c);
-    buf_release(&c->ahead);
+    release_parser(c);
+    buf_release(&c->pipelined);
 }

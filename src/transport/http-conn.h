@@ -1,146 +1,150 @@
-/* transport/http-conn.h - one HTTP/1.1 client's connection, without its socket.
+/* transport/http-conn.h - the server side of one HTTP/1.1 connection, without its socket.
  *
- * In go bytes, the end, the time and what the owner of an exchange does; out go bytes and
- * wishes through the port, and events to the owner. However the bytes are cut, the same
- * comes of them.
+ * Input: bytes, the end of input, the time, and calls of the owner of the exchange. Output:
+ * calls of `struct http_conn_io` and events to the owner. The result does not depend on how the
+ * bytes are split.
  *
- * One exchange at a time: what is sent before the answer is whole waits, so much and no
- * more; who sends more than that loses it, and the connection with the answer. So there is
- * always somebody reading, who notices that the client goes, unless the owner itself has
- * stopped a body. Nor is a client asked what else it wants that does not take what it was
- * given.
+ * One exchange at a time. Pipelined bytes wait, up to HTTP_CONN_PIPELINED_MAX; beyond that they
+ * are dropped and the connection closes after the response. So the socket is always read, and a
+ * client that leaves is noticed, unless the owner has paused a body. No further request is
+ * parsed while more than HTTP_CONN_UNSENT_MAX bytes of responses are unsent.
  *
- * After a refusal, or an answer to a request of which not all was read, the client is told
- * that nothing more comes, and is read for a while to no purpose: if we just closed, what
- * we told it could get lost.
+ * After a rejection, or a response to a request that was not read to its end, we close our side
+ * and read and drop input for a while (linger): closing at once could lose the response.
  *
- * A client may close its side once its request is whole, and still wait for the answer; who
- * has given up looks the same. What tells them apart is whether it still takes what it is
- * sent, so it is sent 100 Continue, which means nothing to who waits, and has a connection
- * that nobody holds any more reset. Where that cannot be sent, to HTTP/1.0 or after the answer
- * has begun, it counts as gone, as it does with others' servers; but for an answer of known
- * length, which goes on until it is whole or refused. Who waits and then gives up, too, is
- * noticed with the next thing it is sent.
+ * A client may close its side after its request and still wait for the response (half-closed);
+ * a client that has given up looks the same. To tell them apart it is sent 100 Continue: a
+ * waiting client ignores that, a closed socket answers with a reset. Where that is impossible
+ * (HTTP/1.0, or the response has begun) the client counts as gone, as with other servers,
+ * except for a response of known length, which continues until it is complete or the client
+ * resets.
  *
- * While an answer is under way nothing is kept of its request. The memory that requests are
- * read into is shared by all, however many: one that comes again may find itself there
- * (wire/request.h). */
+ * While a response is sent, nothing of its request is kept. The parsers are shared by all
+ * connections; a repeated head may find itself in one (wire/request-read.h).
+ *
+ * HEAD -> BODY, RESPONSE        [begin_exchange]
+ * BODY -> RESPONSE              [end_body]
+ * RESPONSE -> HEAD              [on_ended: keep-alive]
+ * HEAD, BODY, RESPONSE -> LINGER [start_linger: close, reject, stop]
+ * BODY, RESPONSE -> FLUSH       [abort_connection: unframed response aborted]
+ * any of them -> CLOSED         [close_now] */
 #ifndef TRANSPORT_HTTP_CONN_H
 #define TRANSPORT_HTTP_CONN_H
 
 #include "base/buf.h"
-#include "transport/exchange.h"
+#include "transport/http-exchange.h"
 
 enum {
-    HTTP_CONN_AHEAD_MAX = 64 << 10,  /* bytes of the requests after this one */
-    HTTP_CONN_DESK_MAX = 1 << 20,    /* bytes of a head that we compose */
-    HTTP_CONN_OWED_MAX = 256 << 10,  /* bytes untaken, before another request is looked at */
-    HTTP_CONN_LINGER_MAX = 16 << 20, /* bytes read to no purpose */
-    HTTP_CONN_SPARES = 8,            /* requests whose memory is kept for others */
+    HTTP_CONN_PIPELINED_MAX = 64 << 10, /* bytes of requests after the current one */
+    HTTP_CONN_COMPOSE_MAX = 1 << 20,    /* bytes of a response head, or of a small response */
+    HTTP_CONN_UNSENT_MAX = 256 << 10,   /* bytes of responses not taken by the client */
+    HTTP_CONN_LINGER_MAX = 16 << 20,    /* bytes dropped while lingering */
+    HTTP_CONN_SPARE_PARSERS = 8,        /* unused parsers kept for the next requests */
 };
 
-/* How long others may take, in milliseconds. */
-struct http_patience {
-    unsigned head_ms;   /* for a head, and for its first byte after they connected */
+/* Limits of time for clients, in milliseconds. */
+struct http_conn_timeouts {
+    unsigned head_ms;   /* for a head, and for its first byte after connecting */
     unsigned idle_ms;   /* between requests */
-    unsigned body_ms;   /* a body may fall so far behind `body_rate` */
+    unsigned body_ms;   /* how far a body may fall behind `body_rate` */
     unsigned body_rate; /* bytes per second */
-    unsigned take_ms;   /* without taking a byte of an answer that is there for them */
-    unsigned linger_ms; /* to hang up once they have been told everything */
+    unsigned write_ms;  /* without taking a byte of a response */
+    unsigned linger_ms; /* to close the connection after we closed our side */
 };
 
-extern const struct http_patience http_conn_patience; /* the usual one */
+extern const struct http_conn_timeouts http_conn_default_timeouts;
 
-/* What the connection makes happen. None of it may call back before it returns. */
-struct http_conn_port {
+/* Functions of the socket that the connection calls. They must not call back before they
+ * return. */
+struct http_conn_io {
     void (*write)(void *at, struct str bytes);
     void (*read)(void *at, bool on);
-    void (*finish)(void *at); /* nothing more is written: after it the client sees the end */
-    void (*close)(void *at, bool reset); /* it is over; nothing else comes after this */
-    void (*soon)(void *at);              /* http_conn_go_on(), but not now */
-    size_t (*queued)(const void *at);    /* bytes the client has yet to take */
-    void (*watch)(void *at); /* whether it breaks, which reading would tell otherwise */
+    void (*finish)(void *at);            /* shuts our side down after the queue */
+    void (*close)(void *at, bool reset); /* last call */
+    void (*resume_later)(void *at);      /* call http_conn_resume() from the loop */
+    size_t (*queued)(const void *at);    /* bytes not taken by the client */
+    void (*watch_reset)(void *at); /* watch for a reset: the socket is not read any more */
 };
 
-/* What the connections of a server share. */
-struct http_conn_house {
-    const struct http_conn_port *port;
-    const struct exchange_events *events;
+/* Shared by all connections of a server. */
+struct http_conn_shared {
+    const struct http_conn_io *io;
+    const struct http_exchange_events *events;
     void *to;
-    const struct url_authority *self; /* what we listen on */
-    const struct http_patience *patience;
-    struct http_conn_intake *spare[HTTP_CONN_SPARES]; /* memory for the next ones who need it */
-    struct buf desk; /* where answers are composed; to begin: empty, HTTP_CONN_DESK_MAX */
+    const struct url_authority *self; /* the address that we listen on */
+    const struct http_conn_timeouts *timeouts;
+    struct http_conn_parser *spare_parsers[HTTP_CONN_SPARE_PARSERS]; /* each NULL or unused */
+    struct buf compose_buf; /* for responses; initialize with HTTP_CONN_COMPOSE_MAX */
 };
 
-void http_conn_house_release(struct http_conn_house *h);
+void http_conn_shared_release(struct http_conn_shared *h);
 
 enum http_conn_state {
-    HTTP_CONN_HEAD,   /* between requests, or in the head of one */
-    HTTP_CONN_BODY,   /* there is an exchange, and its body is coming */
-    HTTP_CONN_ANSWER, /* there is an exchange, and its body was all there */
-    HTTP_CONN_FLUSH,  /* what was written goes out, then it is broken */
-    HTTP_CONN_LINGER, /* it has been told everything */
-    HTTP_CONN_OVER,
+    HTTP_CONN_HEAD,     /* between requests, or in a head */
+    HTTP_CONN_BODY,     /* an exchange whose request body is coming */
+    HTTP_CONN_RESPONSE, /* an exchange whose request is complete */
+    HTTP_CONN_FLUSH,    /* sends the queue, then resets the connection */
+    HTTP_CONN_LINGER,   /* our side is closed; drops input until the client closes */
+    HTTP_CONN_CLOSED,
 };
 
-/* What is limited in time. */
+/* The reason to wait; each has its limit in `struct http_conn_timeouts`. */
 enum http_conn_wait {
-    HTTP_CONN_FOR_NOTHING,
-    HTTP_CONN_FOR_HEAD,
-    HTTP_CONN_FOR_REQUEST,
-    HTTP_CONN_FOR_BODY,
-    HTTP_CONN_FOR_TAKING,  /* what was written is still queued */
-    HTTP_CONN_FOR_GOODBYE, /* it is for the client to hang up */
+    HTTP_CONN_WAIT_NONE,
+    HTTP_CONN_WAIT_HEAD,
+    HTTP_CONN_WAIT_REQUEST,
+    HTTP_CONN_WAIT_BODY,
+    HTTP_CONN_WAIT_WRITE, /* the client has to take queued bytes */
+    HTTP_CONN_WAIT_CLOSE, /* the client has to close */
 };
 
-/* For the owner of the socket to read: `state`, `number`. */
+/* The owner of the socket may read `state`, `number`, `input_closed` and `half_closed`. */
 struct http_conn {
-    struct http_conn_house *house;
-    void *at; /* for the port */
+    struct http_conn_shared *shared;
+    void *io_arg; /* argument of the io functions */
     uint64_t number;
     enum http_conn_state state;
-    bool feeding;  /* the bytes are being looked at */
-    bool used;     /* there was a request before */
-    bool paused;   /* the owner does not want more of the body now */
-    bool deaf;     /* what comes is dropped; when lingering: nothing will come */
-    bool ended;    /* the client has closed its side */
-    bool doubted;  /* it was, and seems to be there still */
-    bool stopping; /* no other request is taken */
-    struct http_conn_intake *intake; /* the request that is being read */
-    struct exchange exchange;
-    struct buf ahead; /* what came too early */
-    uint64_t dropped; /* bytes read to no purpose */
-    uint64_t written; /* bytes in all */
-    uint64_t got;     /* bytes of the body */
+    bool feeding;       /* set while input is parsed */
+    bool had_request;   /* set by the first request */
+    bool body_paused;   /* the owner has turned reading of the body off */
+    bool discard_input; /* input is dropped; when lingering: close once the queue is sent */
+    bool input_closed;  /* set when the client closed its side */
+    bool half_closed;   /* set when it closed its side and seems to wait for the response */
+    bool stopping;      /* set by http_conn_stop(): no further request */
+    struct http_conn_parser *parser; /* of the current request; NULL if none */
+    struct http_exchange exchange;
+    struct buf pipelined; /* input after the current request */
+    uint64_t dropped;     /* bytes of input dropped */
+    uint64_t written;     /* bytes, in all */
+    uint64_t body_bytes;  /* bytes of the current request body */
 
-    enum http_conn_wait wait; /* as of the last look, as are these: */
-    uint64_t progress;        /* how far it was */
-    int64_t since_ms;         /* how long it has been so; -1: not looked yet */
+    enum http_conn_wait wait; /* at the last tick, like the next two */
+    uint64_t progress;        /* bytes by then */
+    int64_t since_ms;         /* start of the wait; -1: at the next tick */
 };
 
-void http_conn_init(struct http_conn *c, struct http_conn_house *h, void *at, uint64_t number);
+void http_conn_init(struct http_conn *c, struct http_conn_shared *h, void *at, uint64_t number);
 void http_conn_release(struct http_conn *c);
 
-/* Instead of being fed: there are too many, and this one is told so. */
-void http_conn_turn_away(struct http_conn *c);
+/* Rejects the client with 503: there are too many connections. Call instead of feeding. */
+void http_conn_reject_overload(struct http_conn *c);
 
 void http_conn_feed(struct http_conn *c, struct str bytes);
-void http_conn_go_on(struct http_conn *c); /* as was asked for by `soon` */
+void http_conn_resume(struct http_conn *c); /* after `resume_later` */
 void http_conn_drained(struct http_conn *c);
-void http_conn_ended(struct http_conn *c); /* the client has closed its side */
+void http_conn_input_closed(struct http_conn *c); /* end of input: the client closed its side */
 
-/* The same, but it is not being read, so that there may be more to come before. */
-void http_conn_abandoned(struct http_conn *c);
-void http_conn_lost(struct http_conn *c); /* nothing more can be read or written */
+/* The same for a connection that is not read: there may be unread input before the end. */
+void http_conn_closed_unread(struct http_conn *c);
+void http_conn_lost(struct http_conn *c); /* the connection is broken */
 
-/* What time it is, now and then: several times in what it has patience for. */
+/* Checks the timeouts. Call several times in the shortest of them. */
 void http_conn_tick(struct http_conn *c, int64_t now_ms);
 
-/* No other request; ends at once if there is none. */
+/* Accepts no further request; closes at once if there is no exchange. */
 void http_conn_stop(struct http_conn *c);
 
-/* Whatever is under way is aborted; the second time also what is being told of that. */
+/* Aborts the exchange; called again, closes without waiting for the client. */
 void http_conn_abort(struct http_conn *c);
 
 #endif

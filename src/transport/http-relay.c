@@ -5,10 +5,9 @@
 #include "base/mem.h"
 #include "trace/limits.h"
 #include "trace/record.h"
-#include "wire/coding.h"
 #include "wire/cors.h"
-#include "wire/response.h"
-#include "wire/same-path.h"
+#include "wire/media-type.h"
+#include "wire/response-write.h"
 
 enum {
     HIGH_WATER = 256 << 10,
@@ -16,370 +15,383 @@ enum {
     TEXT_MAX = 512,
     FOUND = 302,
     FORBIDDEN = 403,
-    CHANGED_MAX = 4 * HTTP_RELAY_HELD_MAX, /* of a body */
+    REWRITTEN_MAX = 4 * HTTP_RELAY_BUFFERED_MAX, /* bytes of a body */
 };
 
-/* A body that waits until it is whole, and the head of the answer that it belongs to. */
-struct held {
+/* A body that is held until it is complete; of a response, with its head. */
+struct buffered_body {
     struct buf body;
-    struct answer answer;
+    struct http_exchange_response response;
     struct arena text;
 };
 
-/* An answer of ours that waits until the request is whole. */
-struct owed {
+/* An error response that is sent when the request is complete. */
+struct deferred_error {
     unsigned status;
     struct err why;
 };
 
-/* What the owner sees of it is its beginning. */
-struct passage {
-    struct http_passage open;
+/* The owner sees the first member. */
+struct relayed_exchange {
+    struct http_relay_exchange info;
     struct http_relay *relay;
-    struct exchange *exchange; /* NULL: it was all answered */
+    struct http_exchange *exchange; /* NULL once the response was sent completely */
     struct http_transfer *transfer;
-    struct held *asking;    /* not NULL: the request is held, and there is no transfer yet */
-    struct held *answering; /* not NULL: the answer is, and the client has nothing of it */
-    struct owed *owed;      /* not NULL: the server has failed, and there is no transfer more */
-    struct passage *prev, *next;
-    bool begun;    /* there is the head of an answer, for the client */
-    bool sized;    /* `left` says how much of it is missing */
-    bool posted;   /* its target is kept */
-    bool told_end; /* to the owner */
-    uint64_t left;
-    uint64_t sent; /* bytes of the request */
+    struct buffered_body
+        *held_request; /* set while the request is held; there is no transfer yet */
+    struct buffered_body
+        *held_response; /* set while the response is held; nothing of it was sent */
+    struct deferred_error
+        *deferred_error; /* set when the server has failed; there is no transfer any more */
+    struct relayed_exchange *prev, *next;
+    bool response_begun;  /* the head of the response has come */
+    bool sized;           /* the response has a length; `remaining` is valid */
+    bool to_sse_endpoint; /* its target is forwarded unchanged */
+    bool end_reported;    /* the owner got the `end` event */
+    uint64_t remaining;
+    uint64_t request_bytes; /* of its body, so far */
 };
 
 struct http_relay {
     struct http_server *server;
     struct http_client *client;
-    const struct http_gate *gate;
+    const struct http_access *access;
     const struct http_relay_events *events;
     void *to;
-    const struct http_relay_changes *changes; /* may be NULL */
-    void *changes_to;
-    struct passage *passages;
+    const struct http_relay_rewriter *rewriter; /* may be NULL */
+    void *rewriter_to;
+    struct relayed_exchange *exchanges;
     size_t count;
-    uint64_t number;
+    uint64_t last_number;
     bool keep_host;
-    const char *base;
+    const char *base_path;
 };
 
-static void settle(const struct passage *p)
+static void commit_record(const struct relayed_exchange *p)
 {
-    p->relay->events->settle(p->relay->to);
+    p->relay->events->commit_records(p->relay->to);
 }
 
-static void tell_end(struct passage *p, enum http_relay_by by, bool clean, const char *text)
+static void report_end(struct relayed_exchange *p, enum http_relay_cause by, bool clean,
+                       const char *text)
 {
-    struct http_relay_end end = { .by = by, .clean = clean, .text = text };
+    struct http_relay_end end = { .cause = by, .complete = clean, .text = text };
 
-    if (p->told_end)
+    if (p->end_reported)
         return;
-    p->told_end = true;
-    p->relay->events->end(p->relay->to, &p->open, &end);
-    settle(p);
+    p->end_reported = true;
+    p->relay->events->end(p->relay->to, &p->info, &end);
+    commit_record(p);
 }
 
-static struct passage *passage_new(struct http_relay *r, struct exchange *x)
+static struct relayed_exchange *relayed_exchange_new(struct http_relay *r,
+                                                     struct http_exchange *x)
 {
-    struct passage *p = mem_new(struct passage);
+    struct relayed_exchange *p = mem_new(struct relayed_exchange);
 
     p->relay = r;
     p->exchange = x;
-    p->open.number = ++r->number;
-    p->open.connection = x->connection;
-    p->open.host = x->host;
-    p->open.origin = x->origin;
-    p->next = r->passages;
+    p->info.number = ++r->last_number;
+    p->info.connection = x->connection;
+    p->info.host = x->host;
+    p->info.origin = x->origin;
+    p->next = r->exchanges;
     if (p->next)
         p->next->prev = p;
-    r->passages = p;
+    r->exchanges = p;
     r->count++;
     x->user = p;
     return p;
 }
 
-static struct held *held_new(void)
+static struct buffered_body *buffered_body_new(void)
 {
-    struct held *h = mem_new(struct held);
+    struct buffered_body *h = mem_new(struct buffered_body);
 
-    *h = (struct held){ .answer = { .status = 0 } };
-    buf_init(&h->body, HTTP_RELAY_HELD_MAX);
+    *h = (struct buffered_body){ .response = { .status = 0 } };
+    buf_init(&h->body, HTTP_RELAY_BUFFERED_MAX);
     return h;
 }
 
-static void held_free(struct held *h)
+static void buffered_body_free(struct buffered_body *h)
 {
     if (!h)
         return;
-    fields_release(&h->answer.fields);
+    headers_release(&h->response.headers);
     arena_release(&h->text);
     buf_release(&h->body);
     free(h);
 }
 
-static bool held_has_room(const struct held *h, struct str bytes)
+static bool buffered_body_has_room(const struct buffered_body *h, struct str bytes)
 {
-    return bytes.len <= HTTP_RELAY_HELD_MAX - h->body.len;
+    return bytes.len <= HTTP_RELAY_BUFFERED_MAX - h->body.len;
 }
 
-static void passage_free(struct passage *p)
+static void relayed_exchange_free(struct relayed_exchange *p)
 {
     if (p->prev)
         p->prev->next = p->next;
     else
-        p->relay->passages = p->next;
+        p->relay->exchanges = p->next;
     if (p->next)
         p->next->prev = p->prev;
     p->relay->count--;
     http_transfer_close(p->transfer);
-    held_free(p->asking);
-    held_free(p->answering);
-    free(p->owed);
+    buffered_body_free(p->held_request);
+    buffered_body_free(p->held_response);
+    free(p->deferred_error);
     free(p);
 }
 
-/* An answer of ours, which a page can see, unless it is the page that is kept out. What others
- * say about a failure may hold what JSON would escape. */
-static void answer_ourselves(struct passage *p, enum http_relay_by by, unsigned status,
-                             const char *text)
+/* Sends an error response with CORS headers, unless the origin itself was rejected. Replaces
+ * characters of the text that JSON would escape: it may come from libcurl. Frees `p`. */
+static void send_local_error(struct relayed_exchange *p, enum http_relay_cause by,
+                             unsigned status, const char *text)
 {
-    struct fields shared = { .at = NULL };
-    struct exchange *x = p->exchange;
+    struct headers shared = { .at = NULL };
+    struct http_exchange *x = p->exchange;
     char plain[TEXT_MAX];
     struct buf id;
     size_t n = 0;
 
-    buf_init(&id, EXCHANGE_ID_MAX);
-    buf_add(&id, x->id);
-    x->id = buf_str(&id);
+    buf_init(&id, HTTP_EXCHANGE_ID_MAX);
+    buf_add(&id, x->rpc_id);
+    x->rpc_id = buf_str(&id);
     for (; text[n] && n < sizeof plain - 1; n++)
         plain[n] = (unsigned char)text[n] < 0x20 || text[n] == '\\' ? ' '
                    : text[n] == '"'                                 ? '\''
                                                                     : text[n];
     plain[n] = '\0';
-    p->relay->events->own(p->relay->to, &p->open, status, plain);
-    tell_end(p, by, true, NULL);
-    passage_free(p);
+    p->relay->events->local_response(p->relay->to, &p->info, status, plain);
+    report_end(p, by, true, NULL);
+    relayed_exchange_free(p);
     if (status != FORBIDDEN)
-        cors_share(&shared, &x->head->fields);
-    http_gate_add_lines(&shared, status);
-    exchange_refuse(x, status, &shared, str_z(plain));
+        cors_add_headers(&shared, &x->head->headers);
+    http_access_add_headers(&shared, status);
+    http_exchange_send_error(x, status, &shared, str_z(plain));
     buf_release(&id);
-    fields_release(&shared);
+    headers_release(&shared);
 }
 
-/* The answer as the client gets it; its fields are to be released. */
-static struct answer answer_of(const struct reply *r)
+/* Returns the head for the client; the caller releases its headers. */
+static struct http_exchange_response response_to_client(const struct response_head *r)
 {
-    struct answer a = { .status = r->status, .phrase = r->phrase, .length = r->body.length };
+    struct http_exchange_response a = { .status = r->status,
+                                        .phrase = r->phrase,
+                                        .length = r->body.length };
 
-    a.body = r->body.kind == BODY_LENGTH                      ? EXCHANGE_SIZED
-             : r->body.kind == BODY_CHUNKED || r->until_close ? EXCHANGE_STREAM
-                                                              : EXCHANGE_EMPTY;
-    for (size_t i = 0; i < r->fields.count; i++) {
-        const struct field *f = &r->fields.at[i];
+    a.body = r->body.kind == BODY_LENGTH                      ? HTTP_EXCHANGE_SIZED
+             : r->body.kind == BODY_CHUNKED || r->until_close ? HTTP_EXCHANGE_STREAM
+                                                              : HTTP_EXCHANGE_EMPTY;
+    for (size_t i = 0; i < r->headers.count; i++) {
+        const struct header *f = &r->headers.at[i];
 
-        if (!fields_is_hop(&r->fields, f->name) && !response_owns(f->name))
-            fields_add(&a.fields, f->name, f->value);
+        if (!headers_is_hop_by_hop(&r->headers, f->name) &&
+            !response_is_reserved_header(f->name))
+            headers_add(&a.headers, f->name, f->value);
     }
     return a;
 }
 
-/* The answer and all of its body; `held`: somebody may want that changed. The passage may end
- * with it. */
-static void answer_whole(struct passage *p, const struct answer *a, struct str body, bool held)
+/* Sends the response with its complete body; `held`: the rewriter may change the body. */
+static void send_full_response(struct relayed_exchange *p,
+                               const struct http_exchange_response *a, struct str body,
+                               bool held)
 {
     const struct http_relay *r = p->relay;
-    struct exchange *x = p->exchange;
+    struct http_exchange *x = p->exchange;
     struct err e = ERR_NONE;
     struct buf changed;
     bool ok;
 
-    buf_init(&changed, CHANGED_MAX);
+    buf_init(&changed, REWRITTEN_MAX);
     if (held)
-        r->changes->answer_body(r->changes_to, &p->open, x->head, body, &changed);
+        r->rewriter->response_body(r->rewriter_to, &p->info, x->head, body, &changed);
     p->exchange = NULL;
-    ok = exchange_answer(x, a, changed.len ? buf_str(&changed) : body, &e);
-    BUG_IF(!ok); /* it was read by the same rules */
+    ok = http_exchange_respond(x, a, changed.len ? buf_str(&changed) : body, &e);
+    BUG_IF(!ok); /* the parser checks the same rules */
     buf_release(&changed);
 }
 
-static void answer_head(struct passage *p, const struct answer *a)
+static void send_response_head(struct relayed_exchange *p,
+                               const struct http_exchange_response *a)
 {
     struct err e = ERR_NONE;
-    bool ok = exchange_head(p->exchange, a, &e);
+    bool ok = http_exchange_send_head(p->exchange, a, &e);
 
     BUG_IF(!ok);
 }
 
-/* The head stays for as long as its body comes. */
-static void hold_answer(struct passage *p, const struct answer *a)
+/* Copies the head: it is sent with the body. */
+static void buffer_response(struct relayed_exchange *p, const struct http_exchange_response *a)
 {
-    struct held *h = held_new();
+    struct buffered_body *h = buffered_body_new();
 
-    h->answer = *a;
-    h->answer.phrase = arena_str(&h->text, a->phrase);
-    h->answer.fields = (struct fields){ .at = NULL };
-    for (size_t i = 0; i < a->fields.count; i++)
-        fields_add(&h->answer.fields, arena_str(&h->text, a->fields.at[i].name),
-                   arena_str(&h->text, a->fields.at[i].value));
-    p->answering = h;
+    h->response = *a;
+    h->response.phrase = arena_str(&h->text, a->phrase);
+    h->response.headers = (struct headers){ .at = NULL };
+    for (size_t i = 0; i < a->headers.count; i++)
+        headers_add(&h->response.headers, arena_str(&h->text, a->headers.at[i].name),
+                    arena_str(&h->text, a->headers.at[i].value));
+    p->held_response = h;
 }
 
-/* It will not be whole, or is too long: what there is goes on as it came. */
-static void let_answer_go(struct passage *p)
+/* Forwards a held response unchanged: it is too long, or will not be complete. */
+static void send_buffered_response(struct relayed_exchange *p)
 {
-    if (!p->answering)
+    if (!p->held_response)
         return;
-    answer_head(p, &p->answering->answer);
-    exchange_write(p->exchange, buf_str(&p->answering->body));
-    held_free(p->answering);
-    p->answering = NULL;
+    send_response_head(p, &p->held_response->response);
+    http_exchange_write(p->exchange, buf_str(&p->held_response->body));
+    buffered_body_free(p->held_response);
+    p->held_response = NULL;
 }
 
-static void server_head(void *to, const struct reply *r, struct str body)
+static void server_head(void *to, const struct response_head *r, struct str body)
 {
-    struct passage *p = to;
+    struct relayed_exchange *p = to;
     const struct http_relay *relay = p->relay;
-    struct answer a = answer_of(r);
+    struct http_exchange_response a = response_to_client(r);
     struct arena text = { .blocks = NULL };
     bool wanted =
-        relay->changes &&
-        relay->changes->answer(relay->changes_to, &p->open, p->exchange->head, &a, &text) &&
+        relay->rewriter &&
+        relay->rewriter->response(relay->rewriter_to, &p->info, p->exchange->head, &a, &text) &&
         !r->bodiless;
 
-    p->begun = true;
-    p->exchange->id = STR_NONE;
+    p->response_begun = true;
+    p->exchange->rpc_id = STR_NONE;
     p->sized = !r->bodiless && r->body.kind == BODY_LENGTH;
-    p->left = r->body.length;
-    relay->events->head(relay->to, &p->open, p->exchange->head, r);
+    p->remaining = r->body.length;
+    relay->events->response_head(relay->to, &p->info, p->exchange->head, r);
     if (body.len) {
-        relay->events->answer(relay->to, &p->open, body);
-        tell_end(p, HTTP_RELAY_SERVER, true, NULL);
-        answer_whole(p, &a, body, wanted && body.len <= HTTP_RELAY_HELD_MAX);
+        relay->events->response_body(relay->to, &p->info, body);
+        report_end(p, HTTP_RELAY_BY_SERVER, true, NULL);
+        send_full_response(p, &a, body, wanted && body.len <= HTTP_RELAY_BUFFERED_MAX);
     } else {
-        settle(p);
+        commit_record(p);
         if (wanted)
-            hold_answer(p, &a);
+            buffer_response(p, &a);
         else
-            answer_head(p, &a);
+            send_response_head(p, &a);
     }
-    fields_release(&a.fields);
+    headers_release(&a.headers);
     arena_release(&text);
 }
 
-/* False: nothing more of it may go on, and the passage is gone. */
-static bool edit(struct passage *p, struct str *bytes, bool last)
+/* Has the owner rewrite bytes. False: the response was aborted and `p` freed. */
+static bool rewrite_bytes(struct relayed_exchange *p, struct str *bytes, bool last)
 {
-    struct exchange *x = p->exchange;
+    struct http_exchange *x = p->exchange;
     const char *why = NULL;
 
-    if (!p->open.edited || p->sized ||
-        p->relay->events->edit(p->relay->to, &p->open, bytes, last, &why))
+    if (!p->info.is_rewritten || p->sized ||
+        p->relay->events->rewrite_stream(p->relay->to, &p->info, bytes, last, &why))
         return true;
-    settle(p);
-    exchange_write(x, *bytes);
-    tell_end(p, HTTP_RELAY_SELF, false, why);
-    passage_free(p);
-    exchange_abort(x);
+    commit_record(p);
+    http_exchange_write(x, *bytes);
+    report_end(p, HTTP_RELAY_BY_RELAY, false, why);
+    relayed_exchange_free(p);
+    http_exchange_abort(x);
     return false;
 }
 
 static void server_data(void *to, struct str bytes)
 {
-    struct passage *p = to;
+    struct relayed_exchange *p = to;
 
-    p->relay->events->answer(p->relay->to, &p->open, bytes);
-    if (!edit(p, &bytes, false))
+    p->relay->events->response_body(p->relay->to, &p->info, bytes);
+    if (!rewrite_bytes(p, &bytes, false))
         return;
-    p->left -= p->sized ? bytes.len : 0;
-    if (p->sized && p->left == 0) /* with these bytes its reader has all */
-        tell_end(p, HTTP_RELAY_SERVER, true, NULL);
+    p->remaining -= p->sized ? bytes.len : 0;
+    if (p->sized && p->remaining == 0) /* these are the last bytes */
+        report_end(p, HTTP_RELAY_BY_SERVER, true, NULL);
     else
-        settle(p);
-    if (p->answering && held_has_room(p->answering, bytes)) {
-        buf_add(&p->answering->body, bytes);
+        commit_record(p);
+    if (p->held_response && buffered_body_has_room(p->held_response, bytes)) {
+        buf_add(&p->held_response->body, bytes);
         return;
     }
-    let_answer_go(p);
-    exchange_write(p->exchange, bytes);
-    if (exchange_queued(p->exchange) > HIGH_WATER)
+    send_buffered_response(p);
+    http_exchange_write(p->exchange, bytes);
+    if (http_exchange_queued(p->exchange) > HIGH_WATER)
         http_transfer_read(p->transfer, false);
 }
 
-static void server_whole(void *to)
+static void server_complete(void *to)
 {
-    struct passage *p = to;
+    struct relayed_exchange *p = to;
     struct str rest = STR_NONE;
-    struct exchange *x;
+    struct http_exchange *x;
 
-    if (!edit(p, &rest, true))
+    if (!rewrite_bytes(p, &rest, true))
         return;
     if (rest.len)
-        exchange_write(p->exchange, rest);
-    tell_end(p, HTTP_RELAY_SERVER, true, NULL);
-    if (p->answering)
-        answer_whole(p, &p->answering->answer, buf_str(&p->answering->body), true);
+        http_exchange_write(p->exchange, rest);
+    report_end(p, HTTP_RELAY_BY_SERVER, true, NULL);
+    if (p->held_response)
+        send_full_response(p, &p->held_response->response, buf_str(&p->held_response->body),
+                           true);
     x = p->exchange;
-    passage_free(p);
+    relayed_exchange_free(p);
     if (x)
-        exchange_end(x);
+        http_exchange_end(x);
 }
 
-static unsigned status_of(enum http_fault fault)
+static unsigned status_of(enum http_client_error fault)
 {
-    return fault == HTTP_SCARCE ? 503 : fault == HTTP_TIMEOUT ? 504 : 502;
+    return fault == HTTP_CLIENT_NO_FDS ? 503 : fault == HTTP_CLIENT_TIMEOUT ? 504 : 502;
 }
 
-static void pay(struct passage *p)
+static void send_deferred_error(struct relayed_exchange *p)
 {
-    answer_ourselves(p, HTTP_RELAY_FAULT, p->owed->status, p->owed->why.msg);
+    send_local_error(p, HTTP_RELAY_BY_SERVER_ERROR, p->deferred_error->status,
+                     p->deferred_error->why.msg);
 }
 
-/* What the client has to say is worth keeping, though there is nobody to hear it: the rest of
- * it is read before it is told so. */
-static void owe(struct passage *p, unsigned status, const struct err *why)
+/* Reads the rest of the request before the error is sent, so that the request is recorded. */
+static void defer_error(struct relayed_exchange *p, unsigned status, const struct err *why)
 {
-    p->owed = mem_new(struct owed);
-    *p->owed = (struct owed){ .status = status, .why = *why };
+    p->deferred_error = mem_new(struct deferred_error);
+    *p->deferred_error = (struct deferred_error){ .status = status, .why = *why };
     http_transfer_close(p->transfer);
     p->transfer = NULL;
-    if (p->exchange->whole || p->sent > LIMIT_MESSAGE)
-        pay(p);
+    if (p->exchange->request_complete || p->request_bytes > LIMIT_MESSAGE)
+        send_deferred_error(p);
     else
-        exchange_read(p->exchange, true);
+        http_exchange_read(p->exchange, true);
 }
 
-static void server_failed(void *to, enum http_fault fault, const struct err *why)
+static void server_failed(void *to, enum http_client_error fault, const struct err *why)
 {
-    struct passage *p = to;
-    struct exchange *x = p->exchange;
+    struct relayed_exchange *p = to;
+    struct http_exchange *x = p->exchange;
 
-    if (!p->begun) {
-        owe(p, status_of(fault), why);
+    if (!p->response_begun) {
+        defer_error(p, status_of(fault), why);
         return;
     }
-    tell_end(p, fault == HTTP_CUT ? HTTP_RELAY_SERVER : HTTP_RELAY_FAULT, false, why->msg);
-    let_answer_go(p);
-    passage_free(p);
-    exchange_abort(x);
+    report_end(
+        p, fault == HTTP_CLIENT_TRUNCATED ? HTTP_RELAY_BY_SERVER : HTTP_RELAY_BY_SERVER_ERROR,
+        false, why->msg);
+    send_buffered_response(p);
+    relayed_exchange_free(p);
+    http_exchange_abort(x);
 }
 
 static void server_drained(void *to)
 {
-    struct passage *p = to;
+    struct relayed_exchange *p = to;
 
-    if (!p->exchange->whole)
-        exchange_read(p->exchange, true);
+    if (!p->exchange->request_complete)
+        http_exchange_read(p->exchange, true);
 }
 
-static const struct http_events server_events = { .head = server_head,
-                                                  .data = server_data,
-                                                  .drained = server_drained,
-                                                  .whole = server_whole,
-                                                  .failed = server_failed };
+static const struct http_transfer_events server_events = { .head = server_head,
+                                                           .data = server_data,
+                                                           .drained = server_drained,
+                                                           .complete = server_complete,
+                                                           .failed = server_failed };
 
 static void add_query(struct buf *to, struct str query)
 {
@@ -389,12 +401,13 @@ static void add_query(struct buf *to, struct str query)
     buf_add(to, query);
 }
 
-/* Whether a path is appended to the base: its last segment is that of an MCP endpoint. */
+/* Returns whether a path is appended to the base: its last segment is that of an MCP endpoint.
+ */
 static bool is_appended(const struct http_relay *relay, const struct url *url, struct str path)
 {
     while (path.len && path.at[path.len - 1] == '/')
         path.len--;
-    return relay->base && !same_path(path, url->path) &&
+    return relay->base_path && !url_same_path(path, url->path) &&
            (str_ends(path, STR("/mcp")) || str_ends(path, STR("/sse")));
 }
 
@@ -413,9 +426,9 @@ static void append_path(struct buf *to, const char *base, const struct url *url,
     buf_add(to, path);
 }
 
-/* The target of the request that goes to the server. */
+/* Adds the target of the request to the server. */
 static void map_target(struct buf *to, const struct http_relay *relay, const struct url *url,
-                       const struct request *r, bool endpoint)
+                       const struct request_head *r, bool endpoint)
 {
     if (!endpoint) {
         buf_add(to, r->path);
@@ -425,9 +438,9 @@ static void map_target(struct buf *to, const struct http_relay *relay, const str
     if (str_eq(r->path, STR("/")))
         buf_add(to, url->path.len ? url->path : STR("/"));
     else if (is_appended(relay, url, r->path))
-        append_path(to, relay->base, url, r->path);
+        append_path(to, relay->base_path, url, r->path);
     else
-        buf_add(to, r->path); /* as it is spelled: the server may tell it apart */
+        buf_add(to, r->path); /* in its spelling: the server may distinguish them */
     add_query(to, url->query);
     if (!str_eq(r->query, url->query))
         add_query(to, r->query);
@@ -435,234 +448,243 @@ static void map_target(struct buf *to, const struct http_relay *relay, const str
 
 static bool is_endpoint(const struct http_relay *relay, const struct url *url, struct str path)
 {
-    return str_eq(path, STR("/")) || same_path(path, url->path) ||
+    return str_eq(path, STR("/")) || url_same_path(path, url->path) ||
            is_appended(relay, url, path);
 }
 
-static bool is_posted(const struct http_relay *r, const struct request *head)
+static bool is_to_sse_endpoint(const struct http_relay *r, const struct request_head *head)
 {
-    return r->events->posted && r->events->posted(r->to, head);
+    return r->events->is_to_sse_endpoint && r->events->is_to_sse_endpoint(r->to, head);
 }
 
-static struct str readable(struct arena *a, const struct passage *p, struct str codings)
+static struct str supported_encodings(struct arena *a, const struct relayed_exchange *p,
+                                      struct str codings)
 {
     struct buf text;
     struct str left;
 
-    if (p->open.unpacked)
+    if (p->info.no_compression)
         return STR("identity");
     buf_init(&text, TARGET_MAX);
-    coding_narrow(&text, codings);
+    media_type_supported_encodings(&text, codings);
     left = arena_str(a, buf_str(&text));
     buf_release(&text);
     return left;
 }
 
-/* The head for the server, but for changes. */
-static void compose_ask(struct passage *p, const struct request *r, struct ask *a,
-                        struct arena *text)
+/* Composes the head for the server, before the rewriter changes it. */
+static void compose_request(struct relayed_exchange *p, const struct request_head *r,
+                            struct outgoing_request *a, struct arena *text)
 {
     const struct url *url = http_client_url(p->relay->client);
     struct buf target;
 
-    *a = (struct ask){ .method = r->method, .body = r->body };
+    *a = (struct outgoing_request){ .method = r->method, .body = r->body };
     buf_init(&target, TARGET_MAX);
-    map_target(&target, p->relay, url, r, p->open.endpoint && !p->posted);
+    map_target(&target, p->relay, url, r, p->info.is_endpoint && !p->to_sse_endpoint);
     a->target = arena_str(text, buf_str(&target));
     buf_release(&target);
-    for (size_t i = 0; i < r->fields.count; i++) {
-        const struct field *f = &r->fields.at[i];
+    for (size_t i = 0; i < r->headers.count; i++) {
+        const struct header *f = &r->headers.at[i];
 
-        if (p->open.endpoint && fields_same(f->name, STR("accept-encoding")))
-            fields_add(&a->fields, f->name, readable(text, p, f->value));
-        else if (p->relay->keep_host || !fields_same(f->name, STR("host")))
-            fields_add(&a->fields, f->name, f->value);
+        if (p->info.is_endpoint && headers_equal_nocase(f->name, STR("accept-encoding")))
+            headers_add(&a->headers, f->name, supported_encodings(text, p, f->value));
+        else if (p->relay->keep_host || !headers_equal_nocase(f->name, STR("host")))
+            headers_add(&a->headers, f->name, f->value);
     }
 }
 
-/* `body`: what was held of the request's; `whole`: that is all. Holds it now if it is wanted
- * and was not. */
-static void ask_server(struct passage *p, const struct request *r, const struct held *body,
-                       bool whole)
+/* Sends the request, or starts to hold it if the rewriter wants the body. `body`: the held part
+ * of the body, or NULL; `whole`: it is complete. */
+static void send_to_server(struct relayed_exchange *p, const struct request_head *r,
+                           const struct buffered_body *body, bool whole)
 {
     const struct http_relay *relay = p->relay;
     struct arena text = { .blocks = NULL };
     struct buf changed;
-    struct ask a;
+    struct outgoing_request a;
     bool wanted;
 
-    compose_ask(p, r, &a, &text);
-    wanted = relay->changes && relay->changes->ask(relay->changes_to, &p->open, r, &a, &text) &&
+    compose_request(p, r, &a, &text);
+    wanted = relay->rewriter &&
+             relay->rewriter->request(relay->rewriter_to, &p->info, r, &a, &text) &&
              r->body.kind != BODY_NONE;
-    buf_init(&changed, CHANGED_MAX);
+    buf_init(&changed, REWRITTEN_MAX);
     if (wanted && whole)
-        relay->changes->ask_body(relay->changes_to, &p->open, r, buf_str(&body->body),
-                                 &changed);
+        relay->rewriter->request_body(relay->rewriter_to, &p->info, r, buf_str(&body->body),
+                                      &changed);
     if (changed.len && a.body.kind == BODY_LENGTH)
         a.body.length = changed.len;
     if (wanted && !body)
-        p->asking = held_new();
+        p->held_request = buffered_body_new();
     else
         p->transfer =
-            http_transfer_start(relay->client, p->open.connection, &a, &server_events, p);
+            http_transfer_start(relay->client, p->info.connection, &a, &server_events, p);
     if (body)
         http_transfer_send(p->transfer, changed.len ? buf_str(&changed) : buf_str(&body->body));
     buf_release(&changed);
-    fields_release(&a.fields);
+    headers_release(&a.headers);
     arena_release(&text);
 }
 
-/* What was held of the request goes, changed if it is whole. */
-static void let_request_go(struct passage *p, const struct request *r, bool whole)
+/* Sends the held request, rewritten if it is complete. */
+static void send_buffered_request(struct relayed_exchange *p, const struct request_head *r,
+                                  bool whole)
 {
-    struct held *h = p->asking;
+    struct buffered_body *h = p->held_request;
 
     if (!h)
         return;
-    p->asking = NULL;
-    ask_server(p, r, h, whole);
-    held_free(h);
+    p->held_request = NULL;
+    send_to_server(p, r, h, whole);
+    buffered_body_free(h);
 }
 
-/* Sends the client elsewhere, if it has to go there; the passage is over then. */
-static bool send_away(struct passage *p, const struct request *head)
+/* Redirects the client if the rewriter wants that; returns true and frees `p` then. */
+static bool redirect_client(struct relayed_exchange *p, const struct request_head *head)
 {
     const struct http_relay *r = p->relay;
-    struct answer a = { .status = FOUND };
-    struct exchange *x = p->exchange;
+    struct http_exchange_response a = { .status = FOUND };
+    struct http_exchange *x = p->exchange;
     struct err e = ERR_NONE;
     struct buf location;
     bool ok;
 
     buf_init(&location, TARGET_MAX);
-    if (r->changes)
-        r->changes->detour(r->changes_to, &p->open, head, &location);
+    if (r->rewriter)
+        r->rewriter->redirect(r->rewriter_to, &p->info, head, &location);
     if (location.len) {
-        fields_add(&a.fields, STR("Location"), buf_str(&location));
-        r->events->own(r->to, &p->open, FOUND, "it goes on at the server's own address");
-        tell_end(p, HTTP_RELAY_SELF, true, NULL);
-        passage_free(p);
-        ok = exchange_answer(x, &a, STR_NONE, &e);
-        BUG_IF(!ok); /* it consists of what was read */
-        fields_release(&a.fields);
+        headers_add(&a.headers, STR("Location"), buf_str(&location));
+        r->events->local_response(r->to, &p->info, FOUND,
+                                  "it goes on at the server's own address");
+        report_end(p, HTTP_RELAY_BY_RELAY, true, NULL);
+        relayed_exchange_free(p);
+        ok = http_exchange_respond(x, &a, STR_NONE, &e);
+        BUG_IF(!ok); /* it is made of parsed texts */
+        headers_release(&a.headers);
     }
     ok = location.len > 0;
     buf_release(&location);
     return ok;
 }
 
-static void client_request(void *to, struct exchange *x)
+static void client_request(void *to, struct http_exchange *x)
 {
     struct http_relay *r = to;
-    struct passage *p = passage_new(r, x);
-    struct http_gate_verdict v;
+    struct relayed_exchange *p = relayed_exchange_new(r, x);
+    struct http_access_decision v;
 
-    p->posted = is_posted(r, x->head);
-    p->open.endpoint = p->posted || is_endpoint(r, http_client_url(r->client), x->head->path);
-    v = http_gate_judge(r->gate, x->head, x->host, x->origin, p->open.endpoint);
-    p->open.verdict = v;
-    r->events->request(r->to, &p->open, x->head);
+    p->to_sse_endpoint = is_to_sse_endpoint(r, x->head);
+    p->info.is_endpoint =
+        p->to_sse_endpoint || is_endpoint(r, http_client_url(r->client), x->head->path);
+    v = http_access_check(r->access, x->head, x->host, x->origin, p->info.is_endpoint);
+    p->info.access = v;
+    r->events->request(r->to, &p->info, x->head);
     if (v.status) {
-        answer_ourselves(p, HTTP_RELAY_SELF, v.status, v.text);
+        send_local_error(p, HTTP_RELAY_BY_RELAY, v.status, v.text);
         return;
     }
-    if (send_away(p, x->head))
+    if (redirect_client(p, x->head))
         return;
-    settle(p);
-    ask_server(p, x->head, NULL, false);
-    exchange_go_on(x);
+    commit_record(p);
+    send_to_server(p, x->head, NULL, false);
+    http_exchange_send_continue(x);
 }
 
-static void client_data(void *to, struct exchange *x, struct str bytes)
+static void client_data(void *to, struct http_exchange *x, struct str bytes)
 {
     struct http_relay *r = to;
-    struct passage *p = x->user;
+    struct relayed_exchange *p = x->user;
 
-    p->sent += bytes.len;
-    r->events->body(r->to, &p->open, bytes);
-    settle(p);
-    if (p->owed) {
-        if (p->sent > LIMIT_MESSAGE)
-            pay(p);
+    p->request_bytes += bytes.len;
+    r->events->request_body(r->to, &p->info, bytes);
+    commit_record(p);
+    if (p->deferred_error) {
+        if (p->request_bytes > LIMIT_MESSAGE)
+            send_deferred_error(p);
         return;
     }
-    if (p->asking && held_has_room(p->asking, bytes)) {
-        buf_add(&p->asking->body, bytes);
+    if (p->held_request && buffered_body_has_room(p->held_request, bytes)) {
+        buf_add(&p->held_request->body, bytes);
         return;
     }
-    let_request_go(p, x->head, false);
+    send_buffered_request(p, x->head, false);
     http_transfer_send(p->transfer, bytes);
     if (http_transfer_queued(p->transfer) > HIGH_WATER)
-        exchange_read(x, false);
+        http_exchange_read(x, false);
 }
 
-static void client_whole(void *to, struct exchange *x)
+static void client_complete(void *to, struct http_exchange *x)
 {
     struct http_relay *r = to;
-    struct passage *p = x->user;
+    struct relayed_exchange *p = x->user;
 
-    x->id = r->events->asked(r->to, &p->open);
-    settle(p);
-    if (p->owed) {
-        pay(p);
+    x->rpc_id = r->events->request_complete(r->to, &p->info);
+    commit_record(p);
+    if (p->deferred_error) {
+        send_deferred_error(p);
         return;
     }
-    let_request_go(p, x->head, true);
+    send_buffered_request(p, x->head, true);
     http_transfer_finish(p->transfer);
 }
 
-static void client_cut(void *to, struct exchange *x)
+static void client_incomplete(void *to, struct http_exchange *x)
 {
-    struct passage *p = x->user;
+    struct relayed_exchange *p = x->user;
 
     (void)to;
-    if (p->owed)
-        pay(p);
+    if (p->deferred_error)
+        send_deferred_error(p);
 }
 
-static void client_drained(void *to, struct exchange *x)
+static void client_drained(void *to, struct http_exchange *x)
 {
-    struct passage *p = x->user;
+    struct relayed_exchange *p = x->user;
 
     (void)to;
     if (p->transfer)
         http_transfer_read(p->transfer, true);
 }
 
-static void client_gone(void *to, struct exchange *x, const struct exchange_fault *why)
+static void client_aborted(void *to, struct http_exchange *x,
+                           const struct http_exchange_failure *why)
 {
-    struct passage *p = x->user;
+    struct relayed_exchange *p = x->user;
 
     (void)to;
-    tell_end(p, why->kind == EXCHANGE_LEFT ? HTTP_RELAY_CLIENT : HTTP_RELAY_SELF, false,
-             why->text);
-    passage_free(p);
+    report_end(p,
+               why->kind == HTTP_EXCHANGE_CLIENT_CLOSED ? HTTP_RELAY_BY_CLIENT
+                                                        : HTTP_RELAY_BY_RELAY,
+               false, why->text);
+    relayed_exchange_free(p);
 }
 
-/* What it left idle at the server is of no use to anybody else. */
-static void client_left(void *to, uint64_t connection)
+/* Its idle connections to the server are not reused for other clients. */
+static void client_conn_closed(void *to, uint64_t connection)
 {
     struct http_relay *r = to;
 
-    http_client_leave(r->client, connection);
+    http_client_close_idle(r->client, connection);
 }
 
-static void client_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+static void client_rejected(void *to, uint64_t connection,
+                            const struct http_exchange_failure *why)
 {
     struct http_relay *r = to;
 
-    r->events->refused(r->to, connection, why);
+    r->events->rejected(r->to, connection, why);
 }
 
-static const struct exchange_events client_events = {
+static const struct http_exchange_events client_events = {
     .request = client_request,
     .data = client_data,
-    .whole = client_whole,
-    .cut = client_cut,
+    .request_complete = client_complete,
+    .request_incomplete = client_incomplete,
     .drained = client_drained,
-    .gone = client_gone,
-    .refused = client_refused,
-    .left = client_left,
+    .aborted = client_aborted,
+    .rejected = client_rejected,
+    .conn_closed = client_conn_closed,
 };
 
 bool http_relay_open(struct http_relay **out, struct loop *l,
@@ -672,15 +694,15 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
     struct http_relay *r = mem_new(struct http_relay);
     struct http_server_config listen = config->listen;
 
-    listen.descriptors = 1; /* a client has a connection of its own to the server */
+    listen.fds_per_client = 1; /* each client has its own connection to the server */
     *r = (struct http_relay){
-        .gate = config->gate,
+        .access = config->access,
         .keep_host = config->keep_host,
-        .base = config->base,
+        .base_path = config->base_path,
         .events = events,
         .to = to,
-        .changes = config->changes,
-        .changes_to = config->changes_to,
+        .rewriter = config->rewriter,
+        .rewriter_to = config->rewriter_to,
     };
     if (!http_client_new(&r->client, l, &config->server, e) ||
         !http_server_open(&r->server, l, &listen, &client_events, r, e)) {
@@ -691,12 +713,12 @@ bool http_relay_open(struct http_relay **out, struct loop *l,
     return true;
 }
 
-const struct url_authority *http_relay_at(const struct http_relay *r)
+const struct url_authority *http_relay_address(const struct http_relay *r)
 {
-    return http_server_at(r->server);
+    return http_server_address(r->server);
 }
 
-size_t http_relay_open_count(const struct http_relay *r)
+size_t http_relay_active_count(const struct http_relay *r)
 {
     return r->count;
 }
@@ -711,9 +733,9 @@ void http_relay_close(struct http_relay *r)
     if (!r)
         return;
     http_server_close(r->server);
-    while (r->passages) {
-        tell_end(r->passages, HTTP_RELAY_SELF, false, RECORD_WHY_ENDED);
-        passage_free(r->passages);
+    while (r->exchanges) {
+        report_end(r->exchanges, HTTP_RELAY_BY_RELAY, false, RECORD_WHY_STOPPED);
+        relayed_exchange_free(r->exchanges);
     }
     http_client_free(r->client);
     free(r);

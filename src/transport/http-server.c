@@ -5,101 +5,103 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "loop/descriptors.h"
+#include "loop/fd-limit.h"
 #include "loop/listener.h"
 #include "loop/timer.h"
 #include "transport/http-conn.h"
 
 enum {
-    /* Who are told that there are too many, at once; the others wait. They take descriptors,
-     * too: fewer where there are few. */
-    AWAY_MAX = 32,
-    AWAY_FEW = 8,
-    LOOK_MS = 20,      /* between looks whether those who are not read are still there */
-    FAREWELL_MS = 200, /* for those who have been told that we end */
-    SILENT_MS = 250,   /* after that a connection without a byte may be closed for another */
-    RELIEF_MS = 50,    /* between looks for these, while no client is accepted */
+    /* Connections that are rejected with 503 at the same time; others wait to be accepted. They
+     * take descriptors, too: fewer if the limit is low. */
+    REJECT_MAX = 32,
+    REJECT_MAX_FEW = 8,
+    CLOSE_POLL_MS = 20, /* interval to check whether clients that are not read have closed */
+    DRAIN_MS = 200,     /* for clients to read an aborted response and to close, at shutdown */
+    SILENT_MS = 250, /* age from which a connection without a byte may be closed for another */
+    ACCEPT_RETRY_MS = 50, /* interval to look for those while accepting is paused */
     TICK_MIN_MS = 5,
     TICK_MAX_MS = 1000,
 };
 
-/* A client. It is taken off the lists and freed from the loop only: so whoever walks a list
- * may call others meanwhile. */
-struct guest {
-    struct guest *next, **back;               /* all of them */
-    struct guest *next_deaf, **back_deaf;     /* who are not read; `back_deaf` NULL: is */
-    struct guest *next_silent, **back_silent; /* see `silent`; `back_silent` NULL: it is not */
-    struct guest *next_due;
-    int64_t since_ms; /* when it came */
+/* A client. It is removed from the lists and freed only by a timer of the loop, so that events
+ * may be called while a list is walked. */
+struct client_conn {
+    struct client_conn *next, **back; /* list of all */
+    struct client_conn *next_paused,
+        **back_paused; /* those not read; `back_paused` NULL: not in it */
+    struct client_conn *next_silent,
+        **back_silent; /* see `silent`; `back_silent` NULL: not in it */
+    struct client_conn *next_pending;
+    int64_t connected_ms; /* monotonic time */
     struct http_server *server;
-    struct stream *stream; /* NULL once it is closed */
-    bool due, lost;
-    bool away; /* it is only told that there are too many */
-    bool left; /* it has closed its side, though more may have to be read */
+    struct stream *stream; /* NULL once closed */
+    bool is_pending, lost;
+    bool rejected;    /* it only gets 503: there are too many */
+    bool half_closed; /* it closed its side; there may be unread input */
     struct http_conn conn;
 };
 
 struct http_server {
     struct loop *loop;
-    struct listener *listener; /* NULL once we are stopping */
-    struct timer *tick, *look, *soon, *grace, *relief;
-    struct http_conn_house house;
-    struct url_authority self;
-    char host[LISTENER_ADDRESS + 256];
-    struct guest *guests, *deaf, *due;
-    /* The connections that have not sent a byte, the oldest first. Where there is no room for
-     * another one they are closed, once they are SILENT_MS old. */
-    struct guest *silent, **silent_end;
+    struct listener *listener; /* NULL while stopping */
+    struct timer *tick_timer, *poll_timer, *work_timer, *grace_timer, *accept_timer;
+    struct http_conn_shared shared;
+    struct url_authority address;
+    char host[LISTENER_HOST_SIZE + 256];
+    struct client_conn *clients, *read_paused, *pending;
+    /* Connections that have not sent a byte, the oldest first. From SILENT_MS on they are
+     * closed if there is no room for another one. */
+    struct client_conn *silent, **silent_end;
     size_t count, max;
-    size_t away;   /* of `count`, those who take nobody's place */
-    size_t inside; /* the others, as far as they are open */
+    size_t rejected; /* of `count`, those that get 503 */
+    size_t accepted; /* of the others, those that are open */
     uint64_t last_number;
     unsigned tick_ms;
-    bool full; /* nobody else is taken, not even to be told so */
+    bool accept_paused; /* too many are being rejected: no further one is accepted */
     bool stopping;
     void (*done)(void *to);
     void *done_to;
 };
 
-/* What has to be done, but not by whoever notices. */
-static void make_due(struct guest *g)
+/* Has on_work_timer() look at the client: it may free it, unlike the caller. */
+static void schedule_work(struct client_conn *g)
 {
     struct http_server *s = g->server;
 
-    if (g->due)
+    if (g->is_pending)
         return;
-    if (!s->due)
-        timer_set(s->soon, 0);
-    g->due = true;
-    g->next_due = s->due;
-    s->due = g;
+    if (!s->pending)
+        timer_set(s->work_timer, 0);
+    g->is_pending = true;
+    g->next_pending = s->pending;
+    s->pending = g;
 }
 
-/* What the connection wants of its socket. */
+/* Functions for the connection. */
 
-static void set_deaf(struct guest *g, bool deaf)
+static void set_read_paused(struct client_conn *g, bool deaf)
 {
     struct http_server *s = g->server;
 
-    if (deaf == (g->back_deaf != NULL))
+    if (deaf == (g->back_paused != NULL))
         return;
     if (deaf) {
-        if (!s->deaf)
-            timer_set(s->look, LOOK_MS);
-        g->next_deaf = s->deaf;
-        g->back_deaf = &s->deaf;
-        if (s->deaf)
-            s->deaf->back_deaf = &g->next_deaf;
-        s->deaf = g;
+        if (!s->read_paused)
+            timer_set(s->poll_timer, CLOSE_POLL_MS);
+        g->next_paused = s->read_paused;
+        g->back_paused = &s->read_paused;
+        if (s->read_paused)
+            s->read_paused->back_paused = &g->next_paused;
+        s->read_paused = g;
         return;
     }
-    *g->back_deaf = g->next_deaf;
-    if (g->next_deaf)
-        g->next_deaf->back_deaf = g->back_deaf;
-    g->back_deaf = NULL;
+    *g->back_paused = g->next_paused;
+    if (g->next_paused)
+        g->next_paused->back_paused = g->back_paused;
+    g->back_paused = NULL;
 }
 
-static void add_silent(struct guest *g)
+static void add_silent(struct client_conn *g)
 {
     struct http_server *s = g->server;
 
@@ -109,7 +111,7 @@ static void add_silent(struct guest *g)
     s->silent_end = &g->next_silent;
 }
 
-static void end_silence(struct guest *g)
+static void remove_silent(struct client_conn *g)
 {
     if (!g->back_silent)
         return;
@@ -123,209 +125,208 @@ static void end_silence(struct guest *g)
 
 static void do_write(void *at, struct str bytes)
 {
-    struct guest *g = at;
+    struct client_conn *g = at;
 
     stream_write(g->stream, bytes);
 }
 
 static void do_read(void *at, bool on)
 {
-    struct guest *g = at;
+    struct client_conn *g = at;
 
     stream_read(g->stream, on);
-    set_deaf(g, !on || g->conn.ended);
+    set_read_paused(g, !on || g->conn.input_closed);
 }
 
-/* What it was sent may have come back already. */
-static void do_watch(void *at)
+/* The reset may have come already. */
+static void do_watch_reset(void *at)
 {
-    struct guest *g = at;
+    struct client_conn *g = at;
 
-    set_deaf(g, true);
-    make_due(g);
+    set_read_paused(g, true);
+    schedule_work(g);
 }
 
 static void do_finish(void *at)
 {
-    struct guest *g = at;
+    struct client_conn *g = at;
 
-    stream_finish(g->stream);
+    stream_shutdown(g->stream);
 }
 
 static void do_close(void *at, bool reset)
 {
-    struct guest *g = at;
+    struct client_conn *g = at;
 
     if (reset)
         stream_reset(g->stream);
     else
         stream_close(g->stream);
     g->stream = NULL;
-    g->server->inside -= !g->away;
-    set_deaf(g, false);
-    end_silence(g);
-    make_due(g);
+    g->server->accepted -= !g->rejected;
+    set_read_paused(g, false);
+    remove_silent(g);
+    schedule_work(g);
 }
 
-static void do_soon(void *at)
+static void do_resume_later(void *at)
 {
-    make_due(at);
+    schedule_work(at);
 }
 
 static size_t get_queued(const void *at)
 {
-    const struct guest *g = at;
+    const struct client_conn *g = at;
 
     return g->stream ? stream_queued(g->stream) : 0;
 }
 
-static const struct http_conn_port port = {
+static const struct http_conn_io conn_io = {
     .write = do_write,
     .read = do_read,
     .finish = do_finish,
     .close = do_close,
-    .soon = do_soon,
+    .resume_later = do_resume_later,
     .queued = get_queued,
-    .watch = do_watch,
+    .watch_reset = do_watch_reset,
 };
 
-/* What its socket tells. */
+/* Events of the socket. */
 
 static void on_data(void *to, struct str bytes)
 {
-    struct guest *g = to;
+    struct client_conn *g = to;
 
-    end_silence(g);
+    remove_silent(g);
     http_conn_feed(&g->conn, bytes);
 }
 
 static void on_end(void *to, const struct err *why)
 {
-    struct guest *g = to;
+    struct client_conn *g = to;
 
     if (why)
         http_conn_lost(&g->conn);
     else
-        http_conn_ended(&g->conn);
+        http_conn_input_closed(&g->conn);
 }
 
 static void on_drained(void *to)
 {
-    struct guest *g = to;
+    struct client_conn *g = to;
 
     http_conn_drained(&g->conn);
 }
 
-/* Maybe in the middle of what the owner is just writing. */
+/* May come while the owner is writing. */
 static void on_broken(void *to, const struct err *why)
 {
-    struct guest *g = to;
+    struct client_conn *g = to;
 
     (void)why;
     g->lost = true;
-    make_due(g);
+    schedule_work(g);
 }
 
-/* Coming and going. */
+/* Connections. */
 
-static size_t away_max(const struct http_server *s)
+static size_t reject_max(const struct http_server *s)
 {
-    return s->max > 2 * AWAY_MAX ? AWAY_MAX : AWAY_FEW;
+    return s->max > 2 * REJECT_MAX ? REJECT_MAX : REJECT_MAX_FEW;
 }
 
-/* The connection that was silent longest, if it may be closed. One whose bytes have come, and
- * were not read yet, may not. */
-static struct guest *find_silent(const struct http_server *s, bool away)
+/* Returns the oldest silent connection that may be closed: one with unread input may not. */
+static struct client_conn *find_silent(const struct http_server *s, bool rejected)
 {
     int64_t before = clock_mono_us() / 1000 - SILENT_MS;
 
-    for (struct guest *g = s->silent; g && g->since_ms <= before; g = g->next_silent)
-        if (g->away == away && !stream_pending(g->stream))
+    for (struct client_conn *g = s->silent; g && g->connected_ms <= before; g = g->next_silent)
+        if (g->rejected == rejected && !stream_has_input(g->stream))
             return g;
     return NULL;
 }
 
-/* Closes one connection, so that another one has its place. */
-static bool close_silent(struct http_server *s, bool away)
+/* Closes one silent connection to make room for another. */
+static bool close_silent(struct http_server *s, bool rejected)
 {
-    struct guest *g = find_silent(s, away);
+    struct client_conn *g = find_silent(s, rejected);
 
     if (g)
         http_conn_lost(&g->conn);
     return g;
 }
 
-static void on_relief(void *to)
+static void on_accept_timer(void *to)
 {
     struct http_server *s = to;
 
-    while (s->full && close_silent(s, true))
-        ; /* each is freed from the loop, which takes others then */
-    if (s->full)
-        timer_set(s->relief, RELIEF_MS);
+    while (s->accept_paused && close_silent(s, true))
+        ; /* each is freed by the timer, which resumes accepting */
+    if (s->accept_paused)
+        timer_set(s->accept_timer, ACCEPT_RETRY_MS);
 }
 
-static void free_guest(struct guest *g)
+static void free_client(struct client_conn *g)
 {
     struct http_server *s = g->server;
 
-    end_silence(g);
+    remove_silent(g);
     *g->back = g->next;
     if (g->next)
         g->next->back = g->back;
-    s->away -= g->away;
+    s->rejected -= g->rejected;
     http_conn_release(&g->conn);
     free(g);
     if (--s->count == 0)
-        timer_stop(s->tick);
-    if (s->full && s->away < away_max(s)) {
-        s->full = false;
+        timer_stop(s->tick_timer);
+    if (s->accept_paused && s->rejected < reject_max(s)) {
+        s->accept_paused = false;
         if (s->listener)
             listener_pause(s->listener, false);
     }
 }
 
-static void say_goodbye(struct guest *g)
+static void end_client(struct client_conn *g)
 {
-    const struct http_conn_house *h = &g->server->house;
+    const struct http_conn_shared *h = &g->server->shared;
 
-    if (h->events->left)
-        h->events->left(h->to, g->conn.number);
-    free_guest(g);
+    if (h->events->conn_closed)
+        h->events->conn_closed(h->to, g->conn.number);
+    free_client(g);
 }
 
 static void on_connection(void *to, struct stream *stream, bool scarce)
 {
     struct http_server *s = to;
-    struct guest *g;
+    struct client_conn *g;
 
-    g = mem_new(struct guest);
+    g = mem_new(struct client_conn);
     g->server = s;
     g->stream = stream;
-    g->next = s->guests;
-    g->back = &s->guests;
-    if (s->guests)
-        s->guests->back = &g->next;
-    s->guests = g;
+    g->next = s->clients;
+    g->back = &s->clients;
+    if (s->clients)
+        s->clients->back = &g->next;
+    s->clients = g;
     if (s->count++ == 0)
-        timer_set(s->tick, s->tick_ms);
-    stream_tell(stream, g);
-    stream_hold(stream);
+        timer_set(s->tick_timer, s->tick_ms);
+    stream_set_receiver(stream, g);
+    stream_batch_writes(stream);
     stream_read(stream, true);
-    http_conn_init(&g->conn, &s->house, g, ++s->last_number);
-    g->since_ms = clock_mono_us() / 1000;
-    g->away = (scarce || s->inside >= s->max) && !close_silent(s, false);
+    http_conn_init(&g->conn, &s->shared, g, ++s->last_number);
+    g->connected_ms = clock_mono_us() / 1000;
+    g->rejected = (scarce || s->accepted >= s->max) && !close_silent(s, false);
     add_silent(g);
-    if (g->away) {
-        s->away++;
-        http_conn_turn_away(&g->conn);
+    if (g->rejected) {
+        s->rejected++;
+        http_conn_reject_overload(&g->conn);
     } else {
-        s->inside++;
+        s->accepted++;
     }
-    if (s->away >= away_max(s)) {
-        s->full = true;
+    if (s->rejected >= reject_max(s)) {
+        s->accept_paused = true;
         listener_pause(s->listener, true);
-        timer_set(s->relief, RELIEF_MS);
+        timer_set(s->accept_timer, ACCEPT_RETRY_MS);
     }
 }
 
@@ -334,63 +335,63 @@ static const struct listener_events listener_events = {
     .stream = { .data = on_data, .end = on_end, .drained = on_drained, .broken = on_broken },
 };
 
-static void on_soon(void *to)
+static void on_work_timer(void *to)
 {
     struct http_server *s = to;
-    struct guest *due = s->due;
+    struct client_conn *due = s->pending;
 
-    s->due = NULL;
+    s->pending = NULL;
     while (due) {
-        struct guest *g = due;
+        struct client_conn *g = due;
 
-        due = g->next_due;
-        g->due = false;
+        due = g->next_pending;
+        g->is_pending = false;
         if (!g->stream)
-            say_goodbye(g);
-        else if (g->lost || stream_severed(g->stream))
+            end_client(g);
+        else if (g->lost || stream_is_broken(g->stream))
             http_conn_lost(&g->conn);
-        else if (g->left && !g->conn.doubted)
-            http_conn_abandoned(&g->conn);
+        else if (g->half_closed && !g->conn.half_closed)
+            http_conn_closed_unread(&g->conn);
         else
-            http_conn_go_on(&g->conn);
+            http_conn_resume(&g->conn);
     }
     if (s->stopping && !s->count && s->done) {
         void (*done)(void *) = s->done;
 
         s->done = NULL;
-        timer_stop(s->grace);
+        timer_stop(s->grace_timer);
         done(s->done_to);
     }
 }
 
-static void on_look(void *to)
+static void on_poll_timer(void *to)
 {
     struct http_server *s = to;
 
-    for (struct guest *g = s->deaf; g; g = g->next_deaf) {
-        g->lost = g->lost || stream_severed(g->stream);
-        g->left = stream_abandoned(g->stream);
-        if (g->lost || (g->left && !g->conn.doubted))
-            make_due(g);
+    for (struct client_conn *g = s->read_paused; g; g = g->next_paused) {
+        g->lost = g->lost || stream_is_broken(g->stream);
+        g->half_closed = stream_is_peer_closed(g->stream);
+        if (g->lost || (g->half_closed && !g->conn.half_closed))
+            schedule_work(g);
     }
-    if (s->deaf)
-        timer_set(s->look, LOOK_MS);
+    if (s->read_paused)
+        timer_set(s->poll_timer, CLOSE_POLL_MS);
 }
 
-static void on_tick(void *to)
+static void on_tick_timer(void *to)
 {
     struct http_server *s = to;
     int64_t now = clock_mono_us() / 1000;
 
-    for (struct guest *g = s->guests; g; g = g->next)
+    for (struct client_conn *g = s->clients; g; g = g->next)
         http_conn_tick(&g->conn, now);
-    timer_set(s->tick, s->tick_ms);
+    timer_set(s->tick_timer, s->tick_ms);
 }
 
-/* Several looks in the shortest time that anybody has. */
-static unsigned tick_of(const struct http_patience *p)
+/* Returns a quarter of the shortest timeout. */
+static unsigned tick_interval(const struct http_conn_timeouts *p)
 {
-    const unsigned all[] = { p->head_ms, p->idle_ms, p->body_ms, p->take_ms, p->linger_ms };
+    const unsigned all[] = { p->head_ms, p->idle_ms, p->body_ms, p->write_ms, p->linger_ms };
     unsigned ms = 4 * TICK_MAX_MS;
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -398,22 +399,22 @@ static unsigned tick_of(const struct http_patience *p)
     return ms / 4 > TICK_MIN_MS ? ms / 4 : TICK_MIN_MS;
 }
 
-/* A name stays a name: it is what clients will write, too. */
-static void learn_self(struct http_server *s, struct str host)
+/* Keeps a name as the address: clients use the name in Host, too. */
+static void set_address(struct http_server *s, struct str host)
 {
     bool named = host.len && host.len < sizeof s->host && ip_parse(host).kind == IP_NONE &&
                  !str_eq(host, STR("*")) && !str_eq(host, STR("localhost"));
 
     snprintf(s->host, sizeof s->host, "%.*s",
              STR_ARG(named ? host : str_z(listener_host(s->listener))));
-    s->self.host = str_z(s->host);
-    s->self.ip = ip_parse(s->self.host);
-    s->self.port = listener_port(s->listener);
+    s->address.host = str_z(s->host);
+    s->address.ip = ip_parse(s->address.host);
+    s->address.port = listener_port(s->listener);
 }
 
 bool http_server_open(struct http_server **out, struct loop *l,
                       const struct http_server_config *config,
-                      const struct exchange_events *events, void *to, struct err *e)
+                      const struct http_exchange_events *events, void *to, struct err *e)
 {
     struct http_server *s = mem_new(struct http_server);
 
@@ -423,29 +424,29 @@ bool http_server_open(struct http_server **out, struct loop *l,
     }
     s->loop = l;
     s->max = config->max_connections ? config->max_connections
-                                     : descriptors_room(1 + config->descriptors);
-    s->house = (struct http_conn_house){
-        .port = &port,
+                                     : fd_limit_capacity(1 + config->fds_per_client);
+    s->shared = (struct http_conn_shared){
+        .io = &conn_io,
         .events = events,
         .to = to,
-        .self = &s->self,
-        .patience = config->patience ? config->patience : &http_conn_patience,
+        .self = &s->address,
+        .timeouts = config->timeouts ? config->timeouts : &http_conn_default_timeouts,
     };
-    buf_init(&s->house.desk, HTTP_CONN_DESK_MAX);
-    s->tick_ms = tick_of(s->house.patience);
-    s->tick = timer_new(l, on_tick, s);
-    s->look = timer_new(l, on_look, s);
-    s->soon = timer_new(l, on_soon, s);
-    s->relief = timer_new(l, on_relief, s);
+    buf_init(&s->shared.compose_buf, HTTP_CONN_COMPOSE_MAX);
+    s->tick_ms = tick_interval(s->shared.timeouts);
+    s->tick_timer = timer_new(l, on_tick_timer, s);
+    s->poll_timer = timer_new(l, on_poll_timer, s);
+    s->work_timer = timer_new(l, on_work_timer, s);
+    s->accept_timer = timer_new(l, on_accept_timer, s);
     s->silent_end = &s->silent;
-    learn_self(s, config->host);
+    set_address(s, config->host);
     *out = s;
     return true;
 }
 
-const struct url_authority *http_server_at(const struct http_server *s)
+const struct url_authority *http_server_address(const struct http_server *s)
 {
-    return &s->self;
+    return &s->address;
 }
 
 size_t http_server_connections(const struct http_server *s)
@@ -453,14 +454,14 @@ size_t http_server_connections(const struct http_server *s)
     return s->count;
 }
 
-/* First what is under way is aborted, then whoever does not take that, or not hang up. */
-static void on_grace(void *to)
+/* First aborts the exchanges, then the connections of clients that do not close. */
+static void on_grace_timer(void *to)
 {
     struct http_server *s = to;
 
-    for (struct guest *g = s->guests; g; g = g->next)
+    for (struct client_conn *g = s->clients; g; g = g->next)
         http_conn_abort(&g->conn);
-    timer_set(s->grace, FAREWELL_MS);
+    timer_set(s->grace_timer, DRAIN_MS);
 }
 
 void http_server_stop(struct http_server *s, uint64_t grace_ms, void (*done)(void *to),
@@ -472,10 +473,10 @@ void http_server_stop(struct http_server *s, uint64_t grace_ms, void (*done)(voi
     s->done_to = to;
     listener_close(s->listener);
     s->listener = NULL;
-    s->grace = timer_new(s->loop, on_grace, s);
-    timer_set(s->grace, grace_ms);
-    timer_set(s->soon, 0);
-    for (struct guest *g = s->guests; g; g = g->next)
+    s->grace_timer = timer_new(s->loop, on_grace_timer, s);
+    timer_set(s->grace_timer, grace_ms);
+    timer_set(s->work_timer, 0);
+    for (struct client_conn *g = s->clients; g; g = g->next)
         http_conn_stop(&g->conn);
 }
 
@@ -484,15 +485,15 @@ void http_server_close(struct http_server *s)
     if (!s)
         return;
     listener_close(s->listener);
-    while (s->guests) {
-        stream_reset(s->guests->stream);
-        free_guest(s->guests);
+    while (s->clients) {
+        stream_reset(s->clients->stream);
+        free_client(s->clients);
     }
-    timer_close(s->tick);
-    timer_close(s->look);
-    timer_close(s->soon);
-    timer_close(s->grace);
-    timer_close(s->relief);
-    http_conn_house_release(&s->house);
+    timer_close(s->tick_timer);
+    timer_close(s->poll_timer);
+    timer_close(s->work_timer);
+    timer_close(s->grace_timer);
+    timer_close(s->accept_timer);
+    http_conn_shared_release(&s->shared);
     free(s);
 }

@@ -1,20 +1,20 @@
 #include "wire/body.h"
 
-bool body_is_none(struct body_plan plan)
+bool body_is_empty(struct body_framing framing)
 {
-    return plan.kind == BODY_NONE || (plan.kind == BODY_LENGTH && !plan.length);
+    return framing.kind == BODY_NONE || (framing.kind == BODY_LENGTH && !framing.length);
 }
 
-bool body_length(struct str text, uint64_t *length)
+bool body_parse_length(struct str text, uint64_t *length)
 {
-    return str_u64(text, length) && *length <= INT64_MAX;
+    return str_parse_u64(text, length) && *length <= INT64_MAX;
 }
 
-void body_init(struct body *b, struct body_plan plan)
+void body_init(struct body *b, struct body_framing framing)
 {
-    b->kind = plan.kind;
-    b->left = plan.kind == BODY_LENGTH ? plan.length : 0;
-    if (plan.kind == BODY_CHUNKED)
+    b->kind = framing.kind;
+    b->remaining = framing.kind == BODY_LENGTH ? framing.length : 0;
+    if (framing.kind == BODY_CHUNKED)
         chunked_init(&b->chunked);
 }
 
@@ -33,8 +33,8 @@ static enum body_next next_chunked(struct body *b, struct str *in, struct str *d
         return BODY_DATA;
     case CHUNKED_END:
         return BODY_END;
-    case CHUNKED_REFUSED:
-        return BODY_REFUSED;
+    case CHUNKED_REJECTED:
+        return BODY_REJECTED;
     }
     BUG("no such answer");
 }
@@ -43,14 +43,14 @@ enum body_next body_next(struct body *b, struct str *in, struct str *data)
 {
     if (b->kind == BODY_CHUNKED)
         return next_chunked(b, in, data);
-    if (b->left == 0)
+    if (b->remaining == 0)
         return BODY_END;
     if (in->len == 0)
         return BODY_MORE;
     *data = *in;
-    if (data->len > b->left)
-        data->len = (size_t)b->left;
-    b->left -= data->len;
+    if (data->len > b->remaining)
+        data->len = (size_t)b->remaining;
+    b->remaining -= data->len;
     *in = str_skip(*in, data->len);
     return BODY_DATA;
 }

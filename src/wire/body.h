@@ -1,7 +1,7 @@
-/* wire/body.h - where the body of a message ends, and its bytes until there.
+/* wire/body.h - reads the body of an HTTP message up to its end.
  *
- * Decides nothing: what the head says is decided where heads are read. Ownership as
- * in chunked: data points into what was fed. */
+ * The framing (none, a length, chunks) is decided by the parser of the head and only applied
+ * here. Does no I/O. Data points into the bytes that were fed. */
 #ifndef WIRE_BODY_H
 #define WIRE_BODY_H
 
@@ -9,38 +9,38 @@
 
 enum body_kind {
     BODY_NONE,
-    BODY_LENGTH, /* so many bytes */
+    BODY_LENGTH, /* Content-Length */
     BODY_CHUNKED,
 };
 
-struct body_plan {
+struct body_framing {
     enum body_kind kind;
     uint64_t length; /* for BODY_LENGTH */
 };
 
 struct body {
     enum body_kind kind;
-    uint64_t left;          /* BODY_LENGTH: bytes still to come */
-    struct chunked chunked; /* only for BODY_CHUNKED: the reader, with its trailers and `why` */
+    uint64_t remaining;     /* BODY_LENGTH: bytes not read yet */
+    struct chunked chunked; /* BODY_CHUNKED: the reader, with trailers and `reason` */
 };
 
 enum body_next {
-    BODY_MORE,    /* feed me */
-    BODY_DATA,    /* some of its bytes */
-    BODY_END,     /* it is whole; what follows it is still in `*in` */
-    BODY_REFUSED, /* only in chunks; see chunked.why */
+    BODY_MORE,     /* needs more input */
+    BODY_DATA,     /* `*data` is the next part of the body */
+    BODY_END,      /* the body is complete; `*in` holds what follows it */
+    BODY_REJECTED, /* invalid chunks; see chunked.reason */
 };
 
-/* Whether no byte of it is to come. */
-bool body_is_none(struct body_plan plan);
+/* Returns whether the body has no bytes. */
+bool body_is_empty(struct body_framing framing);
 
-/* What a length says: digits and nothing else, up to what a signed number holds. */
-bool body_length(struct str text, uint64_t *length);
+/* Parses a Content-Length: decimal digits only, at most INT64_MAX. */
+bool body_parse_length(struct str text, uint64_t *length);
 
-void body_init(struct body *b, struct body_plan plan);
+void body_init(struct body *b, struct body_framing framing);
 void body_release(struct body *b);
 
-/* Takes from the front of `*in`. A body of no bytes ends at the first call. */
+/* Consumes bytes from the front of `*in`. An empty body ends with the first call. */
 enum body_next body_next(struct body *b, struct str *in, struct str *data);
 
 #endif

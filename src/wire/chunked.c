@@ -2,15 +2,15 @@
 
 #include "base/ascii.h"
 
-/* IN_SIZE -> IN_EXTENSION, AT_SIZE_LF   [take_size]
- * IN_EXTENSION -> AT_SIZE_LF            [take_extension]
- * AT_SIZE_LF -> IN_DATA, IN_TRAILERS    [take_size_end]
- * IN_DATA -> AT_DATA_CR                 [take_data]
- * AT_DATA_CR -> AT_DATA_LF -> IN_SIZE   [take_data_end]
- * IN_TRAILERS -> OVER                   [take_trailers]
- * any of them -> BROKEN                 [refuse] */
+/* IN_SIZE -> IN_EXTENSION, AT_SIZE_LF   [parse_size]
+ * IN_EXTENSION -> AT_SIZE_LF            [parse_extension]
+ * AT_SIZE_LF -> IN_DATA, IN_TRAILERS    [parse_size_end]
+ * IN_DATA -> AT_DATA_CR                 [parse_data]
+ * AT_DATA_CR -> AT_DATA_LF -> IN_SIZE   [parse_data_end]
+ * IN_TRAILERS -> DONE                   [parse_trailers]
+ * any of them -> FAILED                 [reject_input] */
 
-/* So many that no sum of ours can overflow, and leading zeros have an end. */
+/* Hexadecimal digits of a size: no sum can overflow, and leading zeros are limited. */
 enum { DIGITS_MAX = 15 };
 
 static const struct head_limits trailer_limits = {
@@ -28,47 +28,48 @@ void chunked_init(struct chunked *c)
 void chunked_release(struct chunked *c)
 {
     head_release(&c->trailer_lines);
-    fields_release(&c->trailers);
+    headers_release(&c->trailers);
 }
 
-static void refuse(struct chunked *c, enum refusal why)
+static void reject_input(struct chunked *c, enum reject_reason why)
 {
-    c->why = why;
-    c->state = CHUNKED_BROKEN;
+    c->reason = why;
+    c->state = CHUNKED_FAILED;
 }
 
-static void take_size(struct chunked *c, char byte)
+static void parse_size(struct chunked *c, char byte)
 {
     int digit = ascii_hex(byte);
 
     if (digit >= 0 && c->digits == DIGITS_MAX) {
-        refuse(c, REFUSAL_CHUNK_LARGE);
+        reject_input(c, REJECT_CHUNK_TOO_LARGE);
     } else if (digit >= 0) {
         c->digits++;
-        c->left = c->left << 4 | (unsigned)digit;
+        c->remaining = c->remaining << 4 | (unsigned)digit;
     } else if (c->digits == 0) {
-        refuse(c, REFUSAL_CHUNK_SIZE);
+        reject_input(c, REJECT_CHUNK_SIZE);
     } else if (byte == ';') {
         c->state = CHUNKED_IN_EXTENSION;
     } else if (byte == '\r') {
         c->state = CHUNKED_AT_SIZE_LF;
     } else {
-        refuse(c, byte == '\n' ? REFUSAL_BARE_LF : REFUSAL_CHUNK_SIZE);
+        reject_input(c, byte == '\n' ? REJECT_BARE_LF : REJECT_CHUNK_SIZE);
     }
 }
 
-/* What follows the first semicolon: names, each with a word or a quoted string or none. */
+/* Returns whether the text after the first semicolon is valid: names, each alone or with a
+ * token or quoted string. */
 static bool is_extension(struct str s)
 {
     for (;;) {
-        size_t n = fields_token_length(s);
+        size_t n = headers_token_length(s);
 
         if (!n)
             return false;
         s = str_skip(s, n);
         if (str_starts(s, STR("="))) {
             s = str_skip(s, 1);
-            n = fields_word_length(s);
+            n = headers_word_length(s);
             if (!n)
                 return false;
             s = str_skip(s, n);
@@ -81,137 +82,137 @@ static bool is_extension(struct str s)
     }
 }
 
-static void take_extension(struct chunked *c, char byte)
+static void parse_extension(struct chunked *c, char byte)
 {
     if (byte == '\r') {
         c->state = CHUNKED_AT_SIZE_LF;
         if (!is_extension(str_n(c->extension, c->extension_len)))
-            refuse(c, REFUSAL_EXTENSION);
-    } else if (!fields_is_value(str_n(&byte, 1))) {
-        refuse(c, byte == '\n'   ? REFUSAL_BARE_LF
-                  : byte == '\0' ? REFUSAL_NUL
-                                 : REFUSAL_CONTROL);
+            reject_input(c, REJECT_CHUNK_EXTENSION);
+    } else if (!headers_is_value(str_n(&byte, 1))) {
+        reject_input(c, byte == '\n'   ? REJECT_BARE_LF
+                        : byte == '\0' ? REJECT_NUL
+                                       : REJECT_CONTROL_CHAR);
     } else if (c->extension_len == CHUNKED_EXTENSION_MAX ||
                c->extensions_len + c->extension_len == CHUNKED_EXTENSIONS_MAX) {
-        refuse(c, REFUSAL_EXTENSION_LONG);
+        reject_input(c, REJECT_CHUNK_EXTENSION_TOO_LONG);
     } else {
         c->extension[c->extension_len++] = byte;
     }
 }
 
-static void take_size_end(struct chunked *c, char byte)
+static void parse_size_end(struct chunked *c, char byte)
 {
     if (byte != '\n') {
-        refuse(c, REFUSAL_BARE_CR);
+        reject_input(c, REJECT_BARE_CR);
         return;
     }
-    c->state = c->left ? CHUNKED_IN_DATA : CHUNKED_IN_TRAILERS;
+    c->state = c->remaining ? CHUNKED_IN_DATA : CHUNKED_IN_TRAILERS;
     c->digits = 0;
     c->extensions_len += c->extension_len;
     c->extension_len = 0;
 }
 
-static void take_data_end(struct chunked *c, char byte)
+static void parse_data_end(struct chunked *c, char byte)
 {
     if (c->state == CHUNKED_AT_DATA_CR && byte == '\r')
         c->state = CHUNKED_AT_DATA_LF;
     else if (c->state == CHUNKED_AT_DATA_LF && byte == '\n')
         c->state = CHUNKED_IN_SIZE;
     else
-        refuse(c, REFUSAL_CHUNK_END);
+        reject_input(c, REJECT_CHUNK_END);
 }
 
-static struct str take_data(struct chunked *c, struct str *in)
+static struct str parse_data(struct chunked *c, struct str *in)
 {
     struct str data = *in;
 
-    if (data.len > c->left)
-        data.len = (size_t)c->left;
-    c->left -= data.len;
+    if (data.len > c->remaining)
+        data.len = (size_t)c->remaining;
+    c->remaining -= data.len;
     *in = str_skip(*in, data.len);
-    if (c->left == 0)
+    if (c->remaining == 0)
         c->state = CHUNKED_AT_DATA_CR;
     return data;
 }
 
-static void take_trailers(struct chunked *c, struct str *in)
+static void parse_trailers(struct chunked *c, struct str *in)
 {
     struct head *h = &c->trailer_lines;
-    enum refusal why;
+    enum reject_reason why;
 
     switch (head_feed(h, in)) {
     case HEAD_MORE:
         return;
-    case HEAD_REFUSED:
-        refuse(c, h->why);
+    case HEAD_REJECTED:
+        reject_input(c, h->reason);
         return;
-    case HEAD_WHOLE:
+    case HEAD_COMPLETE:
         break;
     }
-    why = fields_parse(&c->trailers, str_n(h->text.at, h->text.len - 2));
-    if (!why && (fields_next(&c->trailers, STR("content-length"), NULL) ||
-                 fields_next(&c->trailers, STR("transfer-encoding"), NULL)))
-        why = REFUSAL_TRAILER;
+    why = headers_parse(&c->trailers, str_n(h->text.at, h->text.len - 2));
+    if (!why && (headers_next(&c->trailers, STR("content-length"), NULL) ||
+                 headers_next(&c->trailers, STR("transfer-encoding"), NULL)))
+        why = REJECT_TRAILER;
     if (why)
-        refuse(c, why);
+        reject_input(c, why);
     else
-        c->state = CHUNKED_OVER;
+        c->state = CHUNKED_DONE;
 }
 
-static void take_byte(struct chunked *c, char byte)
+static void parse_byte(struct chunked *c, char byte)
 {
     switch (c->state) {
     case CHUNKED_IN_SIZE:
-        take_size(c, byte);
+        parse_size(c, byte);
         break;
     case CHUNKED_IN_EXTENSION:
-        take_extension(c, byte);
+        parse_extension(c, byte);
         break;
     case CHUNKED_AT_SIZE_LF:
-        take_size_end(c, byte);
+        parse_size_end(c, byte);
         break;
     case CHUNKED_AT_DATA_CR:
     case CHUNKED_AT_DATA_LF:
-        take_data_end(c, byte);
+        parse_data_end(c, byte);
         break;
     case CHUNKED_IN_DATA:
     case CHUNKED_IN_TRAILERS:
-    case CHUNKED_OVER:
-    case CHUNKED_BROKEN:
+    case CHUNKED_DONE:
+    case CHUNKED_FAILED:
         BUG("not taken byte by byte");
     }
 }
 
 enum chunked_next chunked_next(struct chunked *c, struct str *in, struct str *data)
 {
-    while (in->len && c->state < CHUNKED_OVER) {
+    while (in->len && c->state < CHUNKED_DONE) {
         if (c->state == CHUNKED_IN_DATA) {
-            *data = take_data(c, in);
+            *data = parse_data(c, in);
             return CHUNKED_DATA;
         }
         if (c->state == CHUNKED_IN_TRAILERS) {
-            take_trailers(c, in);
+            parse_trailers(c, in);
             continue;
         }
-        take_byte(c, in->at[0]);
+        parse_byte(c, in->at[0]);
         *in = str_skip(*in, 1);
     }
-    return c->state == CHUNKED_OVER     ? CHUNKED_END
-           : c->state == CHUNKED_BROKEN ? CHUNKED_REFUSED
+    return c->state == CHUNKED_DONE     ? CHUNKED_END
+           : c->state == CHUNKED_FAILED ? CHUNKED_REJECTED
                                         : CHUNKED_MORE;
 }
 
-void chunked_open(struct buf *to, size_t size)
+void chunked_write_size(struct buf *to, size_t size)
 {
     BUG_IF(size == 0);
     buf_printf(to, "%zx\r\n", size);
 }
 
-void chunked_add(struct buf *to, struct str data)
+void chunked_write(struct buf *to, struct str data)
 {
     if (!data.len)
         return;
-    chunked_open(to, data.len);
+    chunked_write_size(to, data.len);
     buf_add(to, data);
-    buf_add(to, STR(CHUNKED_CLOSE));
+    buf_add(to, STR(CHUNKED_CHUNK_END));
 }

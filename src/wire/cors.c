@@ -1,57 +1,57 @@
 #include "wire/cors.h"
 
-/* What MCP has clients send and read. Of Mcp-Param-* nobody knows all names. */
-#define SENT                                                                                   \
+/* Headers that MCP clients send and read, except Mcp-Param-*, whose names are not fixed. */
+#define ALLOWED_HEADERS                                                                        \
     "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, "              \
     "Last-Event-ID, Mcp-Method, Mcp-Name"
-#define READ "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
+#define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 
-#define KEPT_S "7200" /* as long as browsers keep it at most */
+#define MAX_AGE_S "7200" /* the most that browsers accept */
 
-bool cors_asks(const struct request *r)
+bool cors_is_preflight(const struct request_head *r)
 {
     return str_eq(r->method, STR("OPTIONS")) &&
-           fields_value(&r->fields, STR("access-control-request-method")).len &&
-           fields_value(&r->fields, STR("origin")).len;
+           headers_value(&r->headers, STR("access-control-request-method")).len &&
+           headers_value(&r->headers, STR("origin")).len;
 }
 
-static void add_origin(struct fields *to, const struct fields *asked)
+static void add_origin(struct headers *to, const struct headers *asked)
 {
-    fields_add(to, STR("Access-Control-Allow-Origin"), fields_value(asked, STR("origin")));
+    headers_add(to, STR("Access-Control-Allow-Origin"), headers_value(asked, STR("origin")));
 }
 
-/* The names that it asks for, if they are names. */
-static struct str headers_of(const struct fields *f)
+/* Returns the header names that the preflight requests, or the defaults if one is invalid. */
+static struct str requested_headers(const struct headers *f)
 {
-    struct str asked = fields_value(f, STR("access-control-request-headers"));
+    struct str asked = headers_value(f, STR("access-control-request-headers"));
     struct str rest = asked, name;
     size_t count = 0;
 
-    for (; fields_item(&rest, &name); count++)
-        if (!fields_is_token(name))
-            return STR(SENT);
-    return count ? asked : STR(SENT);
+    for (; headers_next_item(&rest, &name); count++)
+        if (!headers_is_token(name))
+            return STR(ALLOWED_HEADERS);
+    return count ? asked : STR(ALLOWED_HEADERS);
 }
 
-void cors_permit(struct fields *to, const struct request *r)
+void cors_add_preflight_headers(struct headers *to, const struct request_head *r)
 {
-    const struct fields *f = &r->fields;
+    const struct headers *f = &r->headers;
 
     add_origin(to, f);
-    fields_add(to, STR("Access-Control-Allow-Methods"), STR("GET, POST, DELETE"));
-    fields_add(to, STR("Access-Control-Allow-Headers"), headers_of(f));
-    if (str_eq(fields_value(f, STR("access-control-request-private-network")), STR("true")))
-        fields_add(to, STR("Access-Control-Allow-Private-Network"), STR("true"));
-    fields_add(to, STR("Access-Control-Max-Age"), STR(KEPT_S));
-    fields_add(to, STR("Vary"),
-               STR("Origin, Access-Control-Request-Method, Access-Control-Request-Headers"));
+    headers_add(to, STR("Access-Control-Allow-Methods"), STR("GET, POST, DELETE"));
+    headers_add(to, STR("Access-Control-Allow-Headers"), requested_headers(f));
+    if (str_eq(headers_value(f, STR("access-control-request-private-network")), STR("true")))
+        headers_add(to, STR("Access-Control-Allow-Private-Network"), STR("true"));
+    headers_add(to, STR("Access-Control-Max-Age"), STR(MAX_AGE_S));
+    headers_add(to, STR("Vary"),
+                STR("Origin, Access-Control-Request-Method, Access-Control-Request-Headers"));
 }
 
-void cors_share(struct fields *to, const struct fields *asked)
+void cors_add_headers(struct headers *to, const struct headers *request)
 {
-    if (!fields_value(asked, STR("origin")).len)
+    if (!headers_value(request, STR("origin")).len)
         return;
-    add_origin(to, asked);
-    fields_add(to, STR("Access-Control-Expose-Headers"), STR(READ));
-    fields_add(to, STR("Vary"), STR("Origin"));
+    add_origin(to, request);
+    headers_add(to, STR("Access-Control-Expose-Headers"), STR(EXPOSED_HEADERS));
+    headers_add(to, STR("Vary"), STR("Origin"));
 }

@@ -1,23 +1,22 @@
-/* wire/cors.h - what a browser wants to be told before it lets a page of another origin ask us,
- * and see what it is answered (CORS, as the Fetch standard has it).
+/* wire/cors.h - adds the CORS headers of responses that mcpreel composes itself.
  *
- * For whoever answers itself; answers of others pass with the lines that they have. Who may
- * come in is judged before, by others: here whoever asks is answered, by its own name and
- * never with '*', and so that nobody keeps the answer for another. Cookies are not spoken of,
- * so that none are sent. */
+ * Follows the Fetch standard. Responses of an upstream server keep their own CORS headers. The
+ * access check (transport/http-access.h) has accepted the origin before, so every origin is
+ * allowed here: by its name, never with '*', and with Vary, so that no cache serves the
+ * response to another origin. Credentials are not allowed: browsers send no cookies. */
 #ifndef WIRE_CORS_H
 #define WIRE_CORS_H
 
-#include "wire/request.h"
+#include "wire/request-read.h"
 
-/* Whether the browser only asks what a page may send here. It wants to be told with 204. */
-bool cors_asks(const struct request *r);
+/* Returns whether the request is a CORS preflight, to be answered with 204. */
+bool cors_is_preflight(const struct request_head *r);
 
-/* Adds the lines of that answer. They borrow from the request. */
-void cors_permit(struct fields *to, const struct request *r);
+/* Adds the headers of the response to a preflight. They borrow from the request. */
+void cors_add_preflight_headers(struct headers *to, const struct request_head *r);
 
-/* Adds the lines of any other answer; none if it was not a page that asked. They borrow from
- * the request's. */
-void cors_share(struct fields *to, const struct fields *asked);
+/* Adds the headers of any other response; none if the request has no Origin. They borrow from
+ * the headers of the request. */
+void cors_add_headers(struct headers *to, const struct headers *request);
 
 #endif

@@ -1,49 +1,49 @@
-/* wire/head.h - lines until an empty one: the head of a request, or the trailers of a body.
+/* wire/head.h - collects lines up to an empty one: the head of a message, or trailers.
  *
- * Cuts nothing but lines and knows nothing of what they say. Every line ends in CR LF;
- * a CR or LF alone and every other control character but the tab are refused at once,
- * as is the first byte beyond a limit. However the input is cut, the same head or the
- * same refusal comes of it.
+ * Splits lines and does not look into them. Every line must end in CR LF. A CR or LF alone, any
+ * other control character but the tab, and the first byte beyond a limit are rejected at once.
+ * The result does not depend on how the input is split.
  *
- * Ownership: what is fed is copied; `text` is the whole head, empty line included,
- * from HEAD_WHOLE until head_clear(). */
+ * Copies what is fed. `text` is the complete head with its empty line from HEAD_COMPLETE until
+ * head_clear(). */
 #ifndef WIRE_HEAD_H
 #define WIRE_HEAD_H
 
 #include "base/buf.h"
-#include "wire/refusal.h"
+#include "wire/reject-reason.h"
 
-/* What one rare head needed must not stay with its connection. */
+/* Bytes of memory that head_clear() keeps: a connection must not keep those of a rare, long
+ * head. */
 enum { HEAD_KEEP = 4096 };
 
-/* Of what is taken; one more is refused. */
+/* The largest values that are accepted. */
 struct head_limits {
-    size_t first_line; /* bytes, its end not counted; 414 */
-    size_t bytes;      /* of all lines with their ends; 431 */
-    size_t lines;      /* the empty one not counted; 431 */
+    size_t first_line; /* bytes without CR LF; else 414 */
+    size_t bytes;      /* of all lines with CR LF; else 431 */
+    size_t lines;      /* without the empty one; else 431 */
 };
 
 struct head {
     const struct head_limits *limits;
     struct buf text;
-    size_t line_at; /* where the unfinished line begins */
-    size_t lines;   /* whole ones */
-    bool cr;        /* the last byte was one */
-    bool whole;
-    enum refusal why;
+    size_t line_at; /* start of the unfinished line */
+    size_t lines;   /* complete ones */
+    bool after_cr;  /* the last byte was CR */
+    bool complete;
+    enum reject_reason reason;
 };
 
 enum head_next {
-    HEAD_MORE,    /* feed me */
-    HEAD_WHOLE,   /* the empty line was there; what follows it is still in `*in` */
-    HEAD_REFUSED, /* see `why`; more changes nothing */
+    HEAD_MORE,     /* needs more input */
+    HEAD_COMPLETE, /* the empty line was read; `*in` holds what follows it */
+    HEAD_REJECTED, /* see `reason`; every later call returns the same */
 };
 
-void head_init(struct head *h, const struct head_limits *limits); /* borrowed for good */
+void head_init(struct head *h, const struct head_limits *limits); /* borrows `limits` */
 void head_release(struct head *h);
-void head_clear(struct head *h); /* as new, but for up to HEAD_KEEP bytes of memory */
+void head_clear(struct head *h); /* resets; keeps up to HEAD_KEEP bytes of memory */
 
-/* Takes from the front of `*in` what belongs to the head. */
+/* Consumes the bytes of the head from the front of `*in`. */
 enum head_next head_feed(struct head *h, struct str *in);
 
 #endif

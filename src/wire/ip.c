@@ -6,9 +6,9 @@ static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 static const uint8_t loopback6[16] = { [15] = 1 };
 static const uint8_t any6[16] = { 0 };
 
-/* Cuts a number off as C spells it: decimal, 0octal or 0xhex. '0x' alone is 0, as it is to
- * some. What follows is up to the caller. */
-static bool take_number(struct str *rest, uint64_t *n, bool *usual)
+/* Cuts off a number as in C: decimal, 0octal or 0xhex. '0x' alone is 0, as in some parsers. The
+ * caller checks the rest. */
+static bool parse_number(struct str *rest, uint64_t *n, bool *usual)
 {
     struct str s = *rest;
     int base = 10, digit;
@@ -30,7 +30,7 @@ static bool take_number(struct str *rest, uint64_t *n, bool *usual)
     return true;
 }
 
-static bool take_dot(struct str *rest)
+static bool skip_dot(struct str *rest)
 {
     if (!rest->len || rest->at[0] != '.')
         return false;
@@ -38,7 +38,7 @@ static bool take_dot(struct str *rest)
     return true;
 }
 
-/* One to four numbers; the last fills what the others leave. */
+/* Parses one to four numbers; the last one fills the remaining bytes. */
 static bool parse_v4(struct str text, uint32_t *address, bool *usual)
 {
     uint64_t part[4] = { 0 }, sum = 0;
@@ -46,9 +46,9 @@ static bool parse_v4(struct str text, uint32_t *address, bool *usual)
 
     *usual = true;
     do {
-        if (n == 4 || !take_number(&text, &part[n++], usual))
+        if (n == 4 || !parse_number(&text, &part[n++], usual))
             return false;
-    } while (take_dot(&text));
+    } while (skip_dot(&text));
     if (text.len || part[n - 1] >= UINT64_C(1) << (8 * (5 - n)))
         return false;
     for (int i = 0; i < n - 1; i++) {
@@ -103,7 +103,8 @@ static bool add_v4(struct groups *g, struct str s)
     return true;
 }
 
-/* Cuts a part off; false once the last one was. Unlike str_cut() it tells 'a' from 'a.' */
+/* Cuts off the next group; false after the last one. Unlike str_cut() it tells 'a' from 'a:'.
+ */
 static bool next_part(struct str *rest, struct str *part)
 {
     size_t n;
@@ -116,7 +117,7 @@ static bool next_part(struct str *rest, struct str *part)
     return true;
 }
 
-/* A V4 address may stand at the end of all, in place of two groups. */
+/* `last`: the text ends the address, where a V4 address may replace two groups. */
 static bool parse_groups(struct groups *g, struct str text, bool last)
 {
     struct str part;
@@ -163,20 +164,20 @@ struct ip ip_parse(struct str text)
     struct ip ip = { .kind = IP_NONE };
     uint32_t v4;
 
-    if (parse_v4(text, &v4, &ip.usual)) {
+    if (parse_v4(text, &v4, &ip.canonical)) {
         ip.kind = IP_V4;
-        memcpy(ip.at, mapped, sizeof mapped);
-        put_v4(ip.at + 12, v4);
-    } else if (str_find(text, ':') < text.len && parse_v6(text, ip.at)) {
+        memcpy(ip.bytes, mapped, sizeof mapped);
+        put_v4(ip.bytes + 12, v4);
+    } else if (str_find(text, ':') < text.len && parse_v6(text, ip.bytes)) {
         ip.kind = IP_V6;
-        ip.usual = true;
+        ip.canonical = true;
     } else {
-        ip.usual = false;
+        ip.canonical = false;
     }
     return ip;
 }
 
-/* The last part that is not empty. */
+/* Returns the last label that is not empty. */
 static struct str last_part(struct str text)
 {
     size_t end = text.len, at;
@@ -188,7 +189,7 @@ static struct str last_part(struct str text)
     return str_n(text.at + at, end - at);
 }
 
-bool ip_resembles(struct str text)
+bool ip_looks_numeric(struct str text)
 {
     struct str last = text.len ? last_part(text) : STR_NONE;
     uint64_t n;
@@ -198,26 +199,26 @@ bool ip_resembles(struct str text)
         return false;
     for (size_t i = 0; i < last.len; i++) {
         if (!ascii_is_digit(last.at[i]))
-            return take_number(&last, &n, &usual) && !last.len;
+            return parse_number(&last, &n, &usual) && !last.len;
     }
     return true;
 }
 
 static bool is_v4(const struct ip *ip)
 {
-    return memcmp(ip->at, mapped, sizeof mapped) == 0;
+    return memcmp(ip->bytes, mapped, sizeof mapped) == 0;
 }
 
 bool ip_is_loopback(const struct ip *ip)
 {
     if (ip->kind == IP_NONE)
         return false;
-    return is_v4(ip) ? ip->at[12] == 127 : memcmp(ip->at, loopback6, 16) == 0;
+    return is_v4(ip) ? ip->bytes[12] == 127 : memcmp(ip->bytes, loopback6, 16) == 0;
 }
 
 bool ip_is_any(const struct ip *ip)
 {
     if (ip->kind == IP_NONE)
         return false;
-    return is_v4(ip) ? memcmp(ip->at + 12, any6, 4) == 0 : memcmp(ip->at, any6, 16) == 0;
+    return is_v4(ip) ? memcmp(ip->bytes + 12, any6, 4) == 0 : memcmp(ip->bytes, any6, 16) == 0;
 }

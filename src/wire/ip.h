@@ -1,7 +1,7 @@
-/* wire/ip.h - IP addresses as text, in every spelling that reaches the same address.
+/* wire/ip.h - parses IP addresses in every spelling that a resolver accepts.
  *
- * The system takes '127.1', '0x7f000001' and '017700000001' for 127.0.0.1; who asks
- * whether an address is harmless has to know them all. Resolves no names. */
+ * Resolvers take '127.1', '0x7f000001' and '017700000001' for 127.0.0.1, so a check whether an
+ * address is local must know them all. Resolves no names. */
 #ifndef WIRE_IP_H
 #define WIRE_IP_H
 
@@ -17,15 +17,15 @@ enum ip_kind {
 
 struct ip {
     enum ip_kind kind;
-    bool usual;     /* a V4 address as four decimal numbers; V6 always */
-    uint8_t at[16]; /* a V4 address is kept as ::ffff:a.b.c.d */
+    bool canonical;    /* V4: spelled as four decimal numbers; V6: always set */
+    uint8_t bytes[16]; /* V4 as ::ffff:a.b.c.d */
 };
 
-struct ip ip_parse(struct str text); /* V6 without brackets and zone */
+struct ip ip_parse(struct str text); /* V6 without brackets and zone; IP_NONE if invalid */
 
-/* Whether text that is no address would be taken for one by some readers: its last
- * part is a number. No name of a host looks like that. */
-bool ip_resembles(struct str text);
+/* Returns whether some parsers would take the text for an address although ip_parse() does not:
+ * its last label is a number. Such a text is no valid host name. */
+bool ip_looks_numeric(struct str text);
 
 bool ip_is_loopback(const struct ip *ip); /* 127.0.0.0/8 or ::1 */
 bool ip_is_any(const struct ip *ip);      /* 0.0.0.0 or :: */

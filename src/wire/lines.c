@@ -11,10 +11,10 @@ void lines_release(struct lines *l)
     buf_release(&l->pending);
 }
 
-/* A line of megabytes must not keep its memory for the rest of the session. */
+/* Bytes of memory kept between lines: those of a long line are freed. */
 enum { PENDING_KEEP = 1 << 20 };
 
-static void forget_pending(struct lines *l)
+static void clear_pending(struct lines *l)
 {
     if (l->pending.cap > PENDING_KEEP)
         buf_release(&l->pending);
@@ -26,24 +26,24 @@ void lines_feed(struct lines *l, struct str bytes)
 {
     BUG_IF(l->input.len);
     if (l->handed_out)
-        forget_pending(l);
+        clear_pending(l);
     l->input = bytes;
 }
 
-/* Keeps `part` of the unfinished line, or only counts it once it is too long. */
-static void keep(struct lines *l, struct str part)
+/* Adds to the unfinished line, or only counts once the line is too long. */
+static void append_pending(struct lines *l, struct str part)
 {
     if (!l->skipped) {
         buf_add(&l->pending, part);
         if (!l->pending.full)
             return;
         l->skipped = l->pending.len;
-        forget_pending(l);
+        clear_pending(l);
     }
     l->skipped += part.len;
 }
 
-static enum lines_next finish(struct lines *l, struct str *line, uint64_t *skipped)
+static enum lines_next finish_line(struct lines *l, struct str *line, uint64_t *skipped)
 {
     if (l->skipped) {
         *skipped = l->skipped;
@@ -61,10 +61,10 @@ enum lines_next lines_next(struct lines *l, struct str *line, uint64_t *skipped)
     struct str part;
 
     if (l->handed_out)
-        forget_pending(l);
+        clear_pending(l);
     newline = l->input.len ? memchr(l->input.at, '\n', l->input.len) : NULL;
     if (!newline) {
-        keep(l, l->input);
+        append_pending(l, l->input);
         l->input = STR_NONE;
         return LINES_MORE;
     }
@@ -74,16 +74,16 @@ enum lines_next lines_next(struct lines *l, struct str *line, uint64_t *skipped)
         *line = part;
         return LINES_LINE;
     }
-    keep(l, part);
-    return finish(l, line, skipped);
+    append_pending(l, part);
+    return finish_line(l, line, skipped);
 }
 
 enum lines_next lines_end(struct lines *l, struct str *line, uint64_t *skipped)
 {
     BUG_IF(l->input.len);
     if (l->handed_out)
-        forget_pending(l);
+        clear_pending(l);
     if (!l->pending.len && !l->skipped)
         return LINES_MORE;
-    return finish(l, line, skipped);
+    return finish_line(l, line, skipped);
 }

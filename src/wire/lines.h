@@ -1,11 +1,10 @@
-/* wire/lines.h - cut a byte stream into newline-ended messages (MCP stdio).
+/* wire/lines.h - splits a byte stream into lines (the messages of MCP over stdio).
  *
- * Pure: knows no descriptor, no JSON, no clock. However the input is chunked, the
- * same lines come out in the same order. A line that would need more than `max`
- * bytes to be kept is not kept: its length is told instead.
+ * Does no I/O and knows no JSON. The lines do not depend on how the input is split. A line of
+ * more than `max` bytes is dropped and only its length is reported.
  *
- * Ownership: fed bytes are borrowed until lines_next() says LINES_MORE. A line
- * points into them or into the framer and is valid until the next call. */
+ * Fed bytes are borrowed until lines_next() returns LINES_MORE. A line points into them or into
+ * this struct and is valid until the next call. */
 #ifndef WIRE_LINES_H
 #define WIRE_LINES_H
 
@@ -14,16 +13,16 @@
 #include "base/buf.h"
 
 struct lines {
-    struct buf pending; /* the unfinished line, from earlier chunks */
-    struct str input;   /* what is left of the chunk; borrowed */
-    uint64_t skipped;   /* bytes of the line that is too long; 0: none is */
-    bool handed_out;    /* pending was given to the caller as a line */
+    struct buf pending; /* the unfinished line of earlier calls */
+    struct str input;   /* the fed bytes not consumed yet; borrowed */
+    uint64_t skipped;   /* bytes of the current line if it is too long; else 0 */
+    bool handed_out; /* set when `pending` was returned as a line; cleared by the next call */
 };
 
 enum lines_next {
-    LINES_MORE,    /* feed me */
-    LINES_LINE,    /* a whole line, without its newline */
-    LINES_TOO_LONG /* a line ended that was not kept; its length was `skipped` */
+    LINES_MORE,    /* needs more input */
+    LINES_LINE,    /* a complete line, without its newline */
+    LINES_TOO_LONG /* a dropped line ended; `*skipped` is its length */
 };
 
 void lines_init(struct lines *l, size_t max);
@@ -32,8 +31,7 @@ void lines_release(struct lines *l);
 void lines_feed(struct lines *l, struct str bytes);
 enum lines_next lines_next(struct lines *l, struct str *line, uint64_t *skipped);
 
-/* The stream is over: the line without a newline, if there is one. LINES_MORE
- * means there is none. */
+/* Ends the stream. Returns the last line if it has no newline; LINES_MORE if there is none. */
 enum lines_next lines_end(struct lines *l, struct str *line, uint64_t *skipped);
 
 #endif

@@ -1,13 +1,13 @@
 #include "wire/set-cookie.h"
 
-#include "wire/fields.h"
+#include "wire/headers.h"
 
-/* The value of an attribute, if it is a Domain; else false. */
+/* Returns whether an attribute is a Domain, and its value. */
 static bool is_domain(struct str part, struct str *domain)
 {
     struct str name = str_cut(&part, '=');
 
-    if (!fields_same(str_trim(name), STR("domain")))
+    if (!headers_equal_nocase(str_trim(name), STR("domain")))
         return false;
     *domain = str_trim(part);
     if (str_starts(*domain, STR(".")))
@@ -15,7 +15,8 @@ static bool is_domain(struct str part, struct str *domain)
     return true;
 }
 
-/* A name without a dot is no more than a host: what is for all of "com" nobody takes. */
+/* Returns whether the server is in the domain. A domain without a dot must be the host itself:
+ * clients drop a cookie for all of "com". */
 static bool covers(struct str domain, const struct url_authority *server)
 {
     struct str host = server->host;
@@ -23,16 +24,17 @@ static bool covers(struct str domain, const struct url_authority *server)
 
     if (!domain.len)
         return false;
-    if (fields_same(domain, host))
+    if (headers_equal_nocase(domain, host))
         return true;
     if (server->ip.kind != IP_NONE || domain.len >= host.len ||
         str_find(domain, '.') == domain.len)
         return false;
     below = host.len - domain.len;
-    return host.at[below - 1] == '.' && fields_same(str_skip(host, below), domain);
+    return host.at[below - 1] == '.' && headers_equal_nocase(str_skip(host, below), domain);
 }
 
-void set_cookie_at_home(struct buf *to, struct str value, const struct url_authority *server)
+void set_cookie_drop_domain(struct buf *to, struct str value,
+                            const struct url_authority *server)
 {
     struct str rest = value, domain = STR_NONE, ignored;
 

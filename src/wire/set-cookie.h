@@ -1,18 +1,18 @@
-/* wire/set-cookie.h - Set-Cookie: whom a cookie is for, when it comes by way of somebody else.
+/* wire/set-cookie.h - removes Domain from a Set-Cookie header.
  *
- * A cookie that names the server's domain is dropped by whoever got it from another host, as is
- * everybody who asks through a proxy. Without that name it is for the host it came from, which
- * is what is meant. Nothing else of it changes: name, value, path and the rest pass byte for
- * byte. Pure. */
+ * A client behind the proxy gets the cookie from mcpreel's address and would drop one that
+ * names the server's domain. Without Domain the cookie belongs to the address it came from.
+ * Name, value, path and other attributes are kept byte for byte. */
 #ifndef WIRE_SET_COOKIE_H
 #define WIRE_SET_COOKIE_H
 
 #include "base/buf.h"
 #include "wire/url.h"
 
-/* Adds the value of a header line without Domain, if a client would take the cookie from this
- * server; nothing if it has none, or would not be taken there either. Of several Domains the
- * last counts, as in browsers. */
-void set_cookie_at_home(struct buf *to, struct str value, const struct url_authority *server);
+/* Adds the value without Domain. Adds nothing if there is no Domain, or if a client of `server`
+ * itself would drop the cookie because the Domain does not cover the server. The last of
+ * several Domains counts, as in browsers. */
+void set_cookie_drop_domain(struct buf *to, struct str value,
+                            const struct url_authority *server);
 
 #endif

@@ -1,14 +1,15 @@
 #include "wire/sse-reader.h"
 
-static const char mark[3] = { '\xef', '\xbb', '\xbf' }; /* the byte order mark */
+static const char bom[3] = { '\xef', '\xbb', '\xbf' }; /* the byte order mark */
 
-/* An event of megabytes must not keep its memory for the rest of the stream. */
+/* Bytes of memory kept per part between events: those of a large event are freed. */
 enum { PART_KEEP = 64 << 10 };
 
 void sse_reader_init(struct sse_reader *r, size_t max)
 {
     *r = (struct sse_reader){ .max = max, .retry = -1 };
-    /* Never reached: what is kept is less than the bytes of its lines, which are counted. */
+    /* The limits of the buffers are never reached: the sizes of the lines are checked before.
+     */
     for (int i = 0; i < SSE_PARTS; i++)
         buf_init(&r->part[i], max);
 }
@@ -26,40 +27,40 @@ void sse_reader_feed(struct sse_reader *r, struct str bytes)
     r->lf = NULL;
 }
 
-static void forget_part(struct sse_reader *r, enum sse_part p)
+static void clear_part(struct sse_reader *r, enum sse_part p)
 {
     if (r->part[p].cap > PART_KEEP)
         buf_release(&r->part[p]);
     buf_clear(&r->part[p]);
 }
 
-static void forget_texts(struct sse_reader *r)
+static void clear_texts(struct sse_reader *r)
 {
-    forget_part(r, SSE_DATA);
-    forget_part(r, SSE_TYPE);
-    forget_part(r, SSE_ID);
-    forget_part(r, SSE_SCRATCH);
+    clear_part(r, SSE_DATA);
+    clear_part(r, SSE_TYPE);
+    clear_part(r, SSE_ID);
+    clear_part(r, SSE_SCRATCH);
 }
 
-static void forget_block(struct sse_reader *r)
+static void clear_block(struct sse_reader *r)
 {
-    forget_texts(r);
-    r->has_data = r->has_type = r->has_id = r->has_known = false;
+    clear_texts(r);
+    r->has_data = r->has_type = r->has_id = r->has_known_field = false;
     r->retry = -1;
-    r->block = (struct sse_measure){ .bytes = 0 };
+    r->block = (struct sse_size){ .bytes = 0 };
 }
 
-static void forget_handed_out(struct sse_reader *r)
+static void clear_handed_out(struct sse_reader *r)
 {
     if (r->block.handed_out)
-        forget_block(r);
-    if (r->remark.handed_out) {
-        forget_part(r, SSE_REMARK);
-        r->remark = (struct sse_measure){ .bytes = 0 };
+        clear_block(r);
+    if (r->comment.handed_out) {
+        clear_part(r, SSE_COMMENT_TEXT);
+        r->comment = (struct sse_size){ .bytes = 0 };
     }
 }
 
-static enum sse_field known(struct str name)
+static enum sse_field field_by_name(struct str name)
 {
     if (str_eq(name, STR("data")))
         return SSE_FIELD_DATA;
@@ -72,35 +73,35 @@ static enum sse_field known(struct str name)
     return SSE_FIELD_UNKNOWN;
 }
 
-static struct sse_measure *measure(struct sse_reader *r)
+static struct sse_size *current_size(struct sse_reader *r)
 {
-    return r->field == SSE_FIELD_COMMENT ? &r->remark : &r->block;
+    return r->field == SSE_FIELD_COMMENT ? &r->comment : &r->block;
 }
 
-static void count(struct sse_reader *r, size_t n)
+static void add_size(struct sse_reader *r, size_t n)
 {
-    struct sse_measure *m = measure(r);
+    struct sse_size *m = current_size(r);
 
     m->bytes += n;
     if (m->too_long || m->bytes <= r->max)
         return;
     m->too_long = true;
-    if (m == &r->remark)
-        forget_part(r, SSE_REMARK);
+    if (m == &r->comment)
+        clear_part(r, SSE_COMMENT_TEXT);
     else
-        forget_texts(r);
+        clear_texts(r);
 }
 
-/* The name is whole. */
+/* Ends the field name. */
 static void begin_value(struct sse_reader *r)
 {
     r->in_value = true;
     if (r->field == SSE_FIELD_COMMENT)
         return;
     if (r->name_len <= sizeof r->name)
-        r->field = known(str_n(r->name, r->name_len));
-    r->at_blank = true;
-    r->has_known = r->has_known || r->field != SSE_FIELD_UNKNOWN;
+        r->field = field_by_name(str_n(r->name, r->name_len));
+    r->skip_blank = true;
+    r->has_known_field = r->has_known_field || r->field != SSE_FIELD_UNKNOWN;
     if (r->field == SSE_FIELD_DATA && r->has_data && !r->block.too_long)
         buf_add_ch(&r->part[SSE_DATA], '\n');
     r->has_data = r->has_data || r->field == SSE_FIELD_DATA;
@@ -116,30 +117,30 @@ static void add_name(struct sse_reader *r, struct str s)
 
 static void add_value(struct sse_reader *r, struct str s)
 {
-    enum sse_part to = r->field == SSE_FIELD_COMMENT ? SSE_REMARK
+    enum sse_part to = r->field == SSE_FIELD_COMMENT ? SSE_COMMENT_TEXT
                        : r->field == SSE_FIELD_DATA  ? SSE_DATA
                                                      : SSE_SCRATCH;
 
     if (!s.len)
         return;
-    if (r->at_blank && s.at[0] == ' ')
+    if (r->skip_blank && s.at[0] == ' ')
         s = str_skip(s, 1);
-    r->at_blank = false;
-    if (r->field != SSE_FIELD_UNKNOWN && !measure(r)->too_long)
+    r->skip_blank = false;
+    if (r->field != SSE_FIELD_UNKNOWN && !current_size(r)->too_long)
         buf_add(&r->part[to], s);
 }
 
-/* Bytes of a line, none of which ends it. */
-static void take(struct sse_reader *r, struct str s)
+/* Parses bytes of a line, without its end. */
+static void parse_line_bytes(struct sse_reader *r, struct str s)
 {
     if (!s.len)
         return;
-    if (!r->begun) {
-        r->begun = true;
+    if (!r->line_begun) {
+        r->line_begun = true;
         if (s.at[0] == ':')
             r->field = SSE_FIELD_COMMENT;
     }
-    count(r, s.len);
+    add_size(r, s.len);
     if (!r->in_value) {
         size_t n = str_find(s, ':');
 
@@ -166,7 +167,7 @@ static int64_t parse_retry(struct str s, int64_t before)
     return s.len ? n : before;
 }
 
-static void swap(struct sse_reader *r, enum sse_part p)
+static void swap_scratch(struct sse_reader *r, enum sse_part p)
 {
     struct buf b = r->part[p];
 
@@ -174,8 +175,8 @@ static void swap(struct sse_reader *r, enum sse_part p)
     r->part[SSE_SCRATCH] = b;
 }
 
-/* The line's value is whole: what overwrites what was there before does so now. */
-static void commit(struct sse_reader *r)
+/* Ends the value of a line: replaces the earlier value of the field. */
+static void commit_field(struct sse_reader *r)
 {
     struct str value = buf_str(&r->part[SSE_SCRATCH]);
 
@@ -183,10 +184,10 @@ static void commit(struct sse_reader *r)
         r->retry = parse_retry(value, r->retry);
     } else if (r->field == SSE_FIELD_EVENT) {
         r->has_type = true;
-        swap(r, SSE_TYPE);
+        swap_scratch(r, SSE_TYPE);
     } else if (r->field == SSE_FIELD_ID && str_find(value, '\0') == value.len) {
         r->has_id = true;
-        swap(r, SSE_ID);
+        swap_scratch(r, SSE_ID);
     }
     buf_clear(&r->part[SSE_SCRATCH]);
 }
@@ -203,10 +204,10 @@ static struct str text_of(const struct sse_reader *r, enum sse_part p, bool ther
 static enum sse_next hand_out_comment(struct sse_reader *r, struct sse_item *item)
 {
     *item = SSE_ITEM_NONE;
-    item->bytes = r->remark.bytes;
-    item->too_long = r->remark.too_long;
-    item->comment = text_of(r, SSE_REMARK, !item->too_long);
-    r->remark.handed_out = true;
+    item->bytes = r->comment.bytes;
+    item->too_long = r->comment.too_long;
+    item->comment = text_of(r, SSE_COMMENT_TEXT, !item->too_long);
+    r->comment.handed_out = true;
     return SSE_COMMENT;
 }
 
@@ -226,41 +227,42 @@ static enum sse_next hand_out_block(struct sse_reader *r, struct sse_item *item)
     return SSE_EVENT;
 }
 
-/* Returns what the line was; a line that was nothing yet is unknown. */
+/* Ends the line and returns its field. */
 static enum sse_field finish_line(struct sse_reader *r)
 {
     enum sse_field field;
 
     if (!r->in_value)
         begin_value(r);
-    commit(r);
+    commit_field(r);
     field = r->field;
     r->name_len = 0;
     r->field = SSE_FIELD_UNKNOWN;
-    r->begun = r->in_value = r->at_blank = false;
+    r->line_begun = r->in_value = r->skip_blank = false;
     return field;
 }
 
-/* Of a block that was not kept it cannot be told whether its id or retry counted. */
-static bool has_something(const struct sse_reader *r)
+/* A dropped block with a known field counts as an event: its id or retry may have been valid.
+ */
+static bool has_event(const struct sse_reader *r)
 {
     return r->has_data || r->has_type || r->has_id || r->retry >= 0 ||
-           (r->has_known && r->block.too_long);
+           (r->has_known_field && r->block.too_long);
 }
 
 static enum sse_next end_line(struct sse_reader *r, struct sse_item *item)
 {
-    if (r->begun) {
-        count(r, 1);
+    if (r->line_begun) {
+        add_size(r, 1);
         return finish_line(r) == SSE_FIELD_COMMENT ? hand_out_comment(r, item) : SSE_MORE;
     }
-    if (has_something(r))
+    if (has_event(r))
         return hand_out_block(r, item);
-    forget_block(r);
+    clear_block(r);
     return SSE_MORE;
 }
 
-/* Up to the next line end, or all there is. */
+/* Returns the input up to the next end of a line, or all of it. */
 static struct str line_piece(struct sse_reader *r)
 {
     const char *at = r->input.at, *cr;
@@ -274,18 +276,18 @@ static struct str line_piece(struct sse_reader *r)
     return str_n(at, (size_t)((cr ? cr : r->lf) - at));
 }
 
-/* The front of the stream, until it is known whether it is a byte order mark. */
-static void take_mark(struct sse_reader *r)
+/* Parses the start of the stream until it is or is not a byte order mark. */
+static void skip_bom(struct sse_reader *r)
 {
     unsigned seen = r->bom;
 
-    if (r->input.at[0] == mark[seen]) {
+    if (r->input.at[0] == bom[seen]) {
         r->bom++;
         r->input = str_skip(r->input, 1);
         return;
     }
-    r->bom = sizeof mark;
-    take(r, str_n(mark, seen));
+    r->bom = sizeof bom;
+    parse_line_bytes(r, str_n(bom, seen));
 }
 
 static void skip_lf(struct sse_reader *r)
@@ -301,14 +303,14 @@ enum sse_next sse_reader_next(struct sse_reader *r, struct sse_item *item)
 {
     enum sse_next next = SSE_MORE;
 
-    forget_handed_out(r);
-    while (r->input.len && r->bom < sizeof mark)
-        take_mark(r);
+    clear_handed_out(r);
+    while (r->input.len && r->bom < sizeof bom)
+        skip_bom(r);
     skip_lf(r);
     while (r->input.len && next == SSE_MORE) {
         struct str piece = line_piece(r);
 
-        take(r, piece);
+        parse_line_bytes(r, piece);
         r->input = str_skip(r->input, piece.len);
         if (!r->input.len)
             break;
@@ -325,12 +327,12 @@ enum sse_next sse_reader_end(struct sse_reader *r, struct sse_item *item)
     bool comment = false;
 
     BUG_IF(r->input.len);
-    forget_handed_out(r);
-    if (r->bom < sizeof mark) {
-        take(r, str_n(mark, r->bom));
-        r->bom = sizeof mark;
+    clear_handed_out(r);
+    if (r->bom < sizeof bom) {
+        parse_line_bytes(r, str_n(bom, r->bom));
+        r->bom = sizeof bom;
     }
-    if (r->begun)
+    if (r->line_begun)
         comment = finish_line(r) == SSE_FIELD_COMMENT;
     if (comment)
         return hand_out_comment(r, item);

@@ -1,6 +1,6 @@
 #include "wire/sse-writer.h"
 
-static bool one_line(struct str s)
+static bool is_one_line(struct str s)
 {
     return str_find(s, '\n') == s.len && str_find(s, '\r') == s.len;
 }
@@ -12,7 +12,8 @@ static void add_line(struct buf *to, struct str name, struct str value)
     buf_add_ch(to, '\n');
 }
 
-/* Cuts a line off; false: that was all. The text behind a last line break is a line, too. */
+/* Cuts off the next line; false at the end. The text after the last line break is a line, too.
+ */
 static bool next_line(struct str *rest, struct str *line)
 {
     size_t n = 0, end;
@@ -39,9 +40,9 @@ static void add_lines(struct buf *to, struct str name, struct str text)
 
 bool sse_writer_add(struct buf *to, const struct sse_item *item, struct err *e)
 {
-    if (!one_line(item->event))
+    if (!is_one_line(item->event))
         return err_set(e, ERR_INPUT, "the name of an event holds a line break");
-    if (!one_line(item->id) || str_find(item->id, '\0') < item->id.len)
+    if (!is_one_line(item->id) || str_find(item->id, '\0') < item->id.len)
         return err_set(e, ERR_INPUT, "the id of an event holds a line break or NUL");
     add_lines(to, STR(":"), item->comment);
     if (item->event.at)

@@ -1,16 +1,16 @@
-/* wire/sse-writer.h - server-sent events, written.
+/* wire/sse-writer.h - writes server-sent events.
  *
- * What a reader gets of it is what was given, with one exception that the format has:
- * a line break inside data is a line break, and CR and CRLF come out as LF. */
+ * A reader gets the item that was written, with one exception of the format: CR and CRLF in
+ * data become LF. */
 #ifndef WIRE_SSE_WRITER_H
 #define WIRE_SSE_WRITER_H
 
 #include "base/buf.h"
 #include "wire/sse.h"
 
-/* Adds a block: event, id, retry, data, as far as they are there, and its empty line; or
- * a comment, which may have several lines. ERR_INPUT, and nothing added, for a line
- * break in an event or id, or a NUL in an id: it would be another one. */
+/* Adds a block (the comment, event, id, retry and data that are present, and an empty line).
+ * Comment and data may have several lines. ERR_INPUT, with nothing added, for a line break in
+ * an event or id, or a NUL in an id: readers would see another value. */
 bool sse_writer_add(struct buf *to, const struct sse_item *item, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* wire/sse.h - what a stream of server-sent events consists of. */
+/* wire/sse.h - the items of a stream of server-sent events. */
 #ifndef WIRE_SSE_H
 #define WIRE_SSE_H
 
@@ -6,14 +6,14 @@
 
 #include "base/str.h"
 
-/* A block of fields, or a comment. A text that is not there has `at` NULL, one that is
- * there and empty has not. */
+/* A block of fields, or a comment. The `at` of a text is NULL if it is absent, and not if it is
+ * empty. */
 struct sse_item {
     struct str event, data, id;
-    int64_t retry;      /* milliseconds; -1: not there */
-    struct str comment; /* what follows the colon, blanks too */
-    uint64_t bytes;     /* read: its lines, each line end counted as one */
-    bool too_long;      /* read: none of the above was kept */
+    int64_t retry;      /* milliseconds; -1: absent */
+    struct str comment; /* the text after the colon, blanks included */
+    uint64_t bytes;     /* set by the reader: size of its lines, each line end counted as 1 */
+    bool too_long;      /* set by the reader: the texts were dropped */
 };
 
 #define SSE_ITEM_NONE ((struct sse_item){ .retry = -1 })

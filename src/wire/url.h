@@ -1,8 +1,8 @@
-/* wire/url.h - an http or https URL taken apart, and the authority that Host and Origin share.
+/* wire/url.h - parses http and https URLs, and the authority of URL, Host and Origin.
  *
- * Strict: what browsers mend (backslashes, blanks, other alphabets) is refused, since
- * two readers could mend it differently. Everything is borrowed from the text. An
- * error never repeats the URL: it may hold a password. */
+ * Strict: rejects what browsers repair (backslashes, blanks, non-ASCII), since two parsers
+ * could repair it differently. Everything is borrowed from the text. Errors never contain the
+ * URL: it may hold a password. */
 #ifndef WIRE_URL_H
 #define WIRE_URL_H
 
@@ -14,7 +14,7 @@ struct url_authority {
     struct str userinfo; /* `at` is NULL without one */
     struct str host;     /* without brackets; never empty */
     struct ip ip;        /* IP_NONE: the host is a name */
-    int port;            /* -1: not said */
+    int port;            /* -1: not given */
 };
 
 struct url {
@@ -25,25 +25,32 @@ struct url {
     struct str fragment; /* without its '#'; `at` is NULL without one */
 };
 
-/* [userinfo@]host[:port]; a V6 address stands in brackets. */
-bool url_authority(struct url_authority *a, struct str text);
+/* Parses [userinfo@]host[:port]; a V6 address is in brackets. */
+bool url_parse_authority(struct url_authority *a, struct str text);
 
-/* Nothing in it but what can be seen in ASCII, and no backslash. */
-bool url_is_visible(struct str text);
+/* Returns whether the text is visible ASCII without backslashes. */
+bool url_has_valid_chars(struct str text);
 
-/* Decimal digits up to 65535; -1 if there are none. */
+/* Parses decimal digits up to 65535. The port of an empty text is -1. */
 bool url_parse_port(struct str text, int *port);
 
-/* ERR_USAGE, without telling the URL. */
+/* Parses a URL. ERR_USAGE; the message does not contain the URL. */
 bool url_parse(struct url *u, struct str text, struct err *e) MUST_CHECK;
 
-/* The port that is meant: the scheme's own if none was said. */
+/* Returns the port, or the default of the scheme if none was given. */
 int url_port(const struct url *u);
 
-/* The same host, but for case and, of an address, spelling. */
+/* Returns whether two hosts are equal, without regard to case and to the spelling of addresses.
+ */
 bool url_same_host(const struct url_authority *a, const struct url_authority *b);
 
-/* 'localhost' or an address of this machine alone, written as one usually does. */
+/* Returns whether the host is 'localhost' or a loopback address in canonical spelling. */
 bool url_is_loopback(const struct url_authority *a);
+
+/* Returns whether a server may take two paths for the same: to HTTP '/mcp', '/mcp/', '//mcp'
+ * and
+ * '/%6dcp' are different, to many servers they are not. Ignores unnecessary escapes, empty
+ * segments, '.' and '..', and a '/' at the end. An escaped '/' is not a separator. */
+bool url_same_path(struct str a, struct str b);
 
 #endif

@@ -27,7 +27,7 @@ from visitor import visit
 from world import HOSTS, UNWELL, VISITOR, World, script
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
 RUN = ("sh", "sh server", "console", "json config")
@@ -141,15 +141,15 @@ WANTED = {"COMMAND": "mcpreel demo server", "FILE": "session.jsonl"}
 
 
 def choices():
-    """The table of which command somebody needs: (row, where a client goes, command)."""
-    table = re.search(r"## Which command do I need\n+((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
+    """The table of commands: (row, path of the client, command)."""
+    table = re.search(r"## Choose a command\n+((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
     for line in table.splitlines()[2:]:
         name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
         for path, cell in zip(COLUMNS, cells, strict=True):
             yield name.strip("*"), path, re.fullmatch(r"`(mcpreel .*)`", cell)[1]
 
 
-def test_whatever_command_somebody_needs_works(tmp_path, mcpreel, peer_home):
+def test_each_command_of_the_table_works(tmp_path, mcpreel, peer_home):
     """Each one of the table, with a real client of its column and a real server of its row."""
     with reader(tmp_path, mcpreel, "https://mcp.example.com https://old.example.com", peer_home) as it:
         it.env["MCPREEL_DIR"] = os.fspath(tmp_path)
@@ -171,8 +171,8 @@ HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
     "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}}
 
 
-def test_the_words_about_certificates_are_those_that_are_said(tmp_path, mcpreel, peer_home, run):
-    table = re.search(r"\| it says \| because \|\n.*\n((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
+def test_the_table_has_the_messages_about_certificates(tmp_path, mcpreel, peer_home, run):
+    table = re.search(r"\| message \| cause \|\n.*\n((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
     words = [re.findall(r"`([^`]*)`", line.split("|")[1]) for line in table.splitlines()]
     with reader(tmp_path, mcpreel, " ".join(f"https://{host}" for host in DISTRUSTED), peer_home) as it:
         said = [run([tmp_path / "world/bin/mcpreel", "record", "--url", f"https://{host}/mcp", "-o", f"{host}.jsonl"],
@@ -210,22 +210,19 @@ def test_the_page_about_http_has_all_options_for_it(command, mcpreel, run):
     assert not missing
 
 
-def test_the_map_names_every_module_and_none_that_is_gone():
+def test_the_architecture_names_only_modules_that_exist():
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
-    rooms = dict(re.findall(r"^### (\w+) — .*?\n(.*?)(?=^##)", text, re.M | re.S))
-    for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
-        modules = {p.stem for p in folder.iterdir() if p.suffix in (".c", ".cc") and not p.stem.startswith("cmd-")}
-        modules |= {p.name for p in folder.glob("*.h") if not list(folder.glob(p.stem + ".c*"))}
-        listed = re.findall(r"`([\w-]+(?:\.h)?)`", rooms[folder.name])
-        named = set(listed)
-        assert len(listed) == len(named), f"{folder.name}: on the map twice: {sorted(listed)}"
-        assert modules <= named, f"{folder.name}: not on the map: {modules - named}"
-        assert named <= modules, f"{folder.name}: on the map, but gone: {named - modules}"
+    folders = [p.name for p in (ROOT / "src").iterdir() if p.is_dir()]
+    named = re.findall(rf"\b(?:{'|'.join(folders)})/[a-z][a-z0-9-]*\b", re.sub(r"src/\S+", "", text))
+    gone = [name for name in named if not list((ROOT / "src").glob(f"{name}.[ch]*"))]
+    assert len(named) > 40 and not gone
+    assert text.count("\n") <= 300
+    assert all(f"{folder} " in text for folder in folders)
 
 
 def test_the_example_of_a_format_is_in_the_house_format(tmp_path):
     source, header = tmp_path / "arrows.c", tmp_path / "arrows.h"
-    subprocess.run([ROOT / "tests/formats/extract-example", ROOT / "docs/ARCHITECTURE.md", source, header, tmp_path],
+    subprocess.run([ROOT / "tests/formats/extract-example", ROOT / "docs/adding-a-format.md", source, header, tmp_path],
                    check=True)
     done = subprocess.run(["clang-format", f"--style=file:{ROOT}/.clang-format", "--dry-run", "-Werror", source],
                           capture_output=True, text=True)

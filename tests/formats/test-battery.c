@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "account.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "pieces.h"
+#include "memory-file.h"
+#include "record-summary.h"
 #include "test.h"
 
 enum { SAMPLES_LEAST = 3, SAMPLE_SIZE = 4096, FORMATS_MAX = 64 };
@@ -56,7 +56,7 @@ static void load_sample(struct battery *b, const struct format *f, const char *d
     *s = (struct sample){ .format = f, .battery = b };
     s->name = arena_z(&b->arena, str_skip(path, strlen(directory) + 1));
     buf_init(&text, SAMPLE_SIZE);
-    if (!file_slurp(&text, &sys_real, path.at, &e))
+    if (!file_read_all(&text, &sys_real, path.at, &e))
         fail_msg("%s", e.msg);
     s->text = str_n(mem_grow(text.at, text.len), text.len); /* ASan watches its end */
 }
@@ -93,29 +93,30 @@ static void for_each_sample(void **state, void (*check)(const struct sample *s))
 /* Readings. */
 
 struct outcome {
-    struct account account;
-    struct pieces pieces;
+    struct record_summary account;
+    struct memory_reader pieces;
     struct buf view; /* of everything, or of what a format without exact bytes can tell */
 };
 
 /* All that a file of this format can say. */
 static unsigned all_of(const struct format *f)
 {
-    return f->keeps & PART_BYTES ? ACCOUNT_ALL : ACCOUNT_ALL & ~(unsigned)PART_BYTES;
+    return f->keeps & FEATURE_BYTES ? RECORD_SUMMARY_ALL
+                                    : RECORD_SUMMARY_ALL & ~(unsigned)FEATURE_BYTES;
 }
 
 static void read_as(struct outcome *o, const struct format *f, struct str text, size_t step)
 {
-    account_init(&o->account);
-    pieces_read(&o->pieces, f, text, step, &o->account.sink);
+    record_summary_init(&o->account);
+    memory_reader_run(&o->pieces, f, text, step, &o->account.sink);
     buf_init(&o->view, (size_t)1 << 30);
-    account_view(&o->account, all_of(f), &o->view);
+    record_summary_write(&o->account, all_of(f), &o->view);
 }
 
 static void outcome_release(struct outcome *o)
 {
-    account_release(&o->account);
-    pieces_release(&o->pieces);
+    record_summary_release(&o->account);
+    memory_reader_release(&o->pieces);
     buf_release(&o->view);
 }
 
@@ -142,7 +143,7 @@ static void same_in_steps_of(const struct sample *s, const char *when, struct st
 
     read_as(&o, s->format, text, step);
     must_be_equal(s, when, buf_str(&o.view), buf_str(&whole->view));
-    must_be_equal(s, when, buf_str(&o.pieces.remarks), buf_str(&whole->pieces.remarks));
+    must_be_equal(s, when, buf_str(&o.pieces.warnings), buf_str(&whole->pieces.warnings));
     must_be_equal(s, when, str_z(o.pieces.error.msg), str_z(whole->pieces.error.msg));
     outcome_release(&o);
 }
@@ -183,17 +184,18 @@ static void a_file_is_the_same_in_windows_of_any_size(void **state)
     for_each_sample(state, same_in_all_windows);
 }
 
-/* What a conversion loses is counted by asking part_of(); and who writes a message as it
+/* What a conversion loses is counted by asking features_of(); and who writes a message as it
  * is must be able to rely on its being one line. */
 static void records_are_sound(const struct sample *s)
 {
     struct outcome o;
 
     must_read(&o, s->name, s->format, s->text);
-    if (o.account.spread)
+    if (o.account.has_line_break)
         fail_msg("%s: a message with a line break", s->name);
-    if (account_parts(&o.account) != o.account.parts)
-        fail_msg("%s: says %#x, has %#x", s->name, o.account.parts, account_parts(&o.account));
+    if (record_summary_features(&o.account) != o.account.features)
+        fail_msg("%s: says %#x, has %#x", s->name, o.account.features,
+                 record_summary_features(&o.account));
     outcome_release(&o);
 }
 
@@ -205,17 +207,17 @@ static void records_say_which_parts_they_have_on_one_line(void **state)
 /* Writing. */
 
 static void convert(const char *what, const struct format *from, struct str text,
-                    const struct format *to, struct pieces_file *out)
+                    const struct format *to, struct memory_writer *out)
 {
-    struct pieces p;
+    struct memory_reader p;
 
-    pieces_create(out, to);
-    pieces_read(&p, from, text, WHOLE, &out->sink);
+    memory_writer_init(out, to);
+    memory_reader_run(&p, from, text, WHOLE, &out->sink);
     if (p.failed)
         fail_msg("%s, read as '%s': %s in:\n%.*s", what, from->name, p.error.msg,
                  STR_ARG(text));
-    pieces_finish(out);
-    pieces_release(&p);
+    memory_writer_finish(out);
+    memory_reader_release(&p);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -249,17 +251,18 @@ static void sort_lines(struct buf *view)
 /* What is left of two readings under some parts. A header that was made up because
  * the format must have one does not count. */
 static void nothing_kept_is_lost(const struct sample *s, const char *when, unsigned parts,
-                                 const struct account *before, struct account *after)
+                                 const struct record_summary *before,
+                                 struct record_summary *after)
 {
     struct buf a, b;
 
-    if (!account_headed(before) && account_headed(after))
-        account_behead(after);
+    if (!record_summary_has_header(before) && record_summary_has_header(after))
+        record_summary_drop_header(after);
     buf_init(&a, (size_t)1 << 30);
     buf_init(&b, (size_t)1 << 30);
-    account_view(before, parts, &a);
-    account_view(after, parts, &b);
-    if (!(parts & PART_ORDER)) {
+    record_summary_write(before, parts, &a);
+    record_summary_write(after, parts, &b);
+    if (!(parts & FEATURE_ORDER)) {
         sort_lines(&a);
         sort_lines(&b);
     }
@@ -272,14 +275,14 @@ static void nothing_kept_is_lost(const struct sample *s, const char *when, unsig
 static void written_and_read_again(const struct sample *s)
 {
     const struct format *f = s->format;
-    struct pieces_file once, twice;
+    struct memory_writer once, twice;
     struct outcome before, after;
 
     if (!f->put)
         return;
     must_read(&before, s->name, f, s->text);
     convert(s->name, f, s->text, f, &once);
-    if (once.text.len && pieces_format(s->battery->table, buf_str(&once.text)) != f)
+    if (once.text.len && memory_reader_detect(s->battery->table, buf_str(&once.text)) != f)
         fail_msg("%s: does not recognise what it has written:\n%.*s", s->name,
                  STR_ARG(buf_str(&once.text)));
     must_read(&after, s->name, f, buf_str(&once.text));
@@ -288,8 +291,8 @@ static void written_and_read_again(const struct sample *s)
     must_be_equal(s, "written again", buf_str(&twice.text), buf_str(&once.text));
     outcome_release(&before);
     outcome_release(&after);
-    pieces_discard(&once);
-    pieces_discard(&twice);
+    memory_writer_release(&once);
+    memory_writer_release(&twice);
 }
 
 static void what_was_read_can_be_written_and_read_again(void **state)
@@ -302,7 +305,7 @@ static void there_and_back(const struct sample *s, const struct format *other)
     const struct format *own = s->format;
     unsigned parts = own->keeps & other->keeps;
     struct outcome before, between, after;
-    struct pieces_file there, back;
+    struct memory_writer there, back;
 
     must_read(&before, s->name, own, s->text);
     convert(s->name, own, s->text, other, &there);
@@ -314,8 +317,8 @@ static void there_and_back(const struct sample *s, const struct format *other)
     outcome_release(&before);
     outcome_release(&between);
     outcome_release(&after);
-    pieces_discard(&there);
-    pieces_discard(&back);
+    memory_writer_release(&there);
+    memory_writer_release(&back);
 }
 
 static void to_every_format_and_back(const struct sample *s)
@@ -372,15 +375,15 @@ static void must_start(const struct sample *s, const char *when, struct str whol
 static void read_as_another(const struct sample *s, const char *when, const struct format *f,
                             struct str text, const struct outcome *good)
 {
-    unsigned messages = PART_SERVER | PART_PENDING;
+    unsigned messages = FEATURE_SERVER_MESSAGES | FEATURE_UNPAIRED;
     struct buf was, is;
     struct outcome o;
 
     buf_init(&was, (size_t)1 << 30);
     buf_init(&is, (size_t)1 << 30);
     read_as(&o, f, text, WHOLE);
-    account_view(&good->account, messages, &was);
-    account_view(&o.account, messages, &is);
+    record_summary_write(&good->account, messages, &was);
+    record_summary_write(&o.account, messages, &is);
     must_start(s, when, buf_str(&was), buf_str(&is));
     outcome_release(&o);
     buf_release(&was);
@@ -392,7 +395,7 @@ static void read_as_another(const struct sample *s, const char *when, const stru
 static bool read_damaged(struct outcome *o, const struct sample *s, const char *when,
                          struct str text, const struct outcome *good)
 {
-    const struct format *f = pieces_format(s->battery->table, text);
+    const struct format *f = memory_reader_detect(s->battery->table, text);
 
     if (f && f != s->format)
         read_as_another(s, when, f, text, good);
@@ -401,9 +404,9 @@ static bool read_damaged(struct outcome *o, const struct sample *s, const char *
     read_as(o, f, text, WHOLE);
     same_in_steps_of(s, when, text, 7, o);
     must_start(s, when, buf_str(&good->view), buf_str(&o->view));
-    if (o->pieces.remark_count > good->pieces.remark_count + 1)
-        fail_msg("%s, %s: %zu remarks:\n%.*s", s->name, when, o->pieces.remark_count,
-                 STR_ARG(buf_str(&o->pieces.remarks)));
+    if (o->pieces.warning_count > good->pieces.warning_count + 1)
+        fail_msg("%s, %s: %zu remarks:\n%.*s", s->name, when, o->pieces.warning_count,
+                 STR_ARG(buf_str(&o->pieces.warnings)));
     if (o->pieces.failed && o->pieces.error.kind != ERR_INPUT)
         fail_msg("%s, %s: no error of the input: %s", s->name, when, o->pieces.error.msg);
     return true;
@@ -431,7 +434,7 @@ static void cut_everywhere(const struct sample *s)
 
         snprintf(when, sizeof when, "cut to %zu bytes", cut);
         if (read_damaged(&o, s, when, text, &good)) {
-            if (!whole_lines && !o.pieces.failed && !o.pieces.remark_count)
+            if (!whole_lines && !o.pieces.failed && !o.pieces.warning_count)
                 fail_msg("%s, %s: nothing is said of it", s->name, when);
             if (o.view.len < said && !o.pieces.failed)
                 fail_msg("%s, %s: less than of a shorter piece", s->name, when);
@@ -449,7 +452,7 @@ static void cut_at_any_byte_a_file_gives_what_stands_before(void **state)
 }
 
 /* The error must say where: in the line of the damage, and not behind it. */
-static void error_is_at(const struct sample *s, const char *when, const struct pieces *p,
+static void error_is_at(const struct sample *s, const char *when, const struct memory_reader *p,
                         size_t at)
 {
     unsigned long long line, byte;
@@ -510,7 +513,7 @@ static void spoil_byte(const struct spoilt *x, size_t at, size_t before)
             fail_msg("%s, %s: what stands before it is lost", s->name, when);
         if (o.pieces.failed && x->bad != '\n')
             error_is_at(s, when, &o.pieces, at);
-        if (!unharmed && !o.pieces.failed && !o.pieces.remark_count)
+        if (!unharmed && !o.pieces.failed && !o.pieces.warning_count)
             fail_msg("%s, %s: nothing is said of it", s->name, when);
         outcome_release(&o);
     }

@@ -3,7 +3,7 @@
  * hostile/ holds recordings that have lines of every type. In each of them every member of
  * every type of line, also inside the objects of a line, is replaced by each of the values
  * below and removed, where it first stands and where it stands next. The recording is refused
- * then, or all requests are answered (http-replay.h).
+ * then, or all requests are answered (http-replay-rig.h).
  *
  *     test-hostile DIRECTORY */
 #include <dirent.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "http-replay.h"
+#include "http-replay-rig.h"
 #include "test.h"
 #include "json/splice.h"
 
@@ -52,12 +52,12 @@ struct hostile {
 
 static void check_one(struct hostile *h, struct str changed)
 {
-    static const struct mock_options how = {
+    static const struct replay_options how = {
         .match = { .mode = MATCH_BY_REQUEST },
         .on_miss = ON_MISS_WARN,
         .exhausted_given = true,
     };
-    struct http_replay r;
+    struct http_replay_rig r;
 
     buf_clear(&h->text);
     buf_add(&h->text, h->before);
@@ -65,11 +65,11 @@ static void check_one(struct hostile *h, struct str changed)
     buf_add_ch(&h->text, '\n');
     buf_add(&h->text, h->after);
     h->tried++;
-    if (!http_replay_run(&r, buf_str(&h->text), &how)) {
+    if (!http_replay_rig_run(&r, buf_str(&h->text), &how)) {
         h->refused++;
         assert_int_equal(r.error.kind, ERR_INPUT);
     }
-    http_replay_release(&r);
+    http_replay_rig_release(&r);
 }
 
 static void replace(struct hostile *h, struct json_val root, struct json_val at,
@@ -90,7 +90,7 @@ static void replace(struct hostile *h, struct json_val root, struct json_val at,
 static void rename_member(struct hostile *h, struct json_val root, struct json_val key)
 {
     struct buf line;
-    size_t at = json_at(key), len = json_raw(key).len;
+    size_t at = json_offset(key), len = json_raw(key).len;
     struct str text = json_raw(root);
 
     buf_init(&line, TEXT_MAX);

@@ -1,4 +1,4 @@
-#include "cuts.h"
+#include "split-input.h"
 #include "wire/chunked.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -6,25 +6,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { SEEN_MAX = 16 << 20 };
 
 /* The bytes of the body, and how it ended. */
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
     enum chunked_next next = CHUNKED_MORE;
     struct chunked k;
     struct str in = STR_NONE, data;
 
     chunked_init(&k);
-    while ((next == CHUNKED_MORE || next == CHUNKED_DATA) && cuts_next(c, &in)) {
+    while ((next == CHUNKED_MORE || next == CHUNKED_DATA) && split_input_next(c, &in)) {
         while ((next = chunked_next(&k, &in, &data)) == CHUNKED_DATA)
             buf_add(seen, data);
         BUG_IF(next == CHUNKED_MORE && in.len);
     }
-    if (next == CHUNKED_REFUSED)
-        buf_printf(seen, "! %s", refusal_text(k.why));
+    if (next == CHUNKED_REJECTED)
+        buf_printf(seen, "! %s", reject_reason_text(k.reason));
     if (next == CHUNKED_END)
         buf_printf(seen, "| %zu left, %zu trailers", in.len + c->left.len, k.trailers.count);
     for (size_t i = 0; i < k.trailers.count; i++)
-        BUG_IF(!fields_is_token(k.trailers.at[i].name) ||
-               !fields_is_value(k.trailers.at[i].value));
+        BUG_IF(!headers_is_token(k.trailers.at[i].name) ||
+               !headers_is_value(k.trailers.at[i].value));
     chunked_release(&k);
 }
 
@@ -40,11 +40,11 @@ static void must_survive(struct str text, size_t step)
     while (rest.len) {
         size_t n = step < rest.len ? step : rest.len;
 
-        chunked_add(&framed, str_n(rest.at, n));
+        chunked_write(&framed, str_n(rest.at, n));
         rest = str_skip(rest, n);
     }
-    buf_add(&framed, STR(CHUNKED_LAST));
-    cuts_once(buf_str(&framed), step, 1, 1 + step / 2, run, &seen);
+    buf_add(&framed, STR(CHUNKED_LAST_CHUNK));
+    split_input_once(buf_str(&framed), step, 1, 1 + step / 2, run, &seen);
     buf_add(&want, text);
     buf_printf(&want, "| 0 left, 0 trailers");
     BUG_IF(!str_eq(buf_str(&seen), buf_str(&want)));
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf seen;
 
     buf_init(&seen, SEEN_MAX);
-    cuts_agree(text, run, &seen);
+    split_input_agree(text, run, &seen);
     must_survive(text, size ? data[size / 2] % 61 + 1 : 1);
     buf_release(&seen);
     return 0;

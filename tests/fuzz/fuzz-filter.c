@@ -1,4 +1,4 @@
-#include "trace/filter.h"
+#include "filter/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -6,7 +6,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = str_n((const char *)data, size), query = str_cut(&text, '\n');
-    struct filter_view v = { .has = 0x7FF, .kind = KIND_OP, .is = IS_OK, .method = text };
+    struct filter_view v = {
+        .has = 0x7FF, .kind = FILTER_KIND_OP, .is = FILTER_IS_OK, .method = text
+    };
     struct filter_fault fault = { SIZE_MAX, SIZE_MAX };
     struct json_fault bad;
     struct err e = ERR_NONE;
@@ -25,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         v.bytes = text;
     /* A verdict depends on nothing but the terms. */
-    BUG_IF(filter_matches(f, &v) != filter_decide(f, filter_see(f, &v)));
-    (void)filter_decide(f, UINT64_MAX);
+    BUG_IF(filter_matches(f, &v) != filter_eval(f, filter_match_terms(f, &v)));
+    (void)filter_eval(f, UINT64_MAX);
     json_release(&j);
     filter_free(f);
     return 0;

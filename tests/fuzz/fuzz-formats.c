@@ -6,8 +6,8 @@
  * the same to the byte. */
 #include <stdint.h>
 
-#include "account.h"
-#include "pieces.h"
+#include "memory-file.h"
+#include "record-summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,24 +23,24 @@ static void same_in_pieces(const struct format *f, struct str text)
 {
     struct buf whole = new_buf(), pieces = new_buf();
 
-    account_told(&whole, f, text, text.len + 1, ACCOUNT_ALL);
-    account_told(&pieces, f, text, text.len % 13 + 1, ACCOUNT_ALL);
+    record_summary_of_file(&whole, f, text, text.len + 1, RECORD_SUMMARY_ALL);
+    record_summary_of_file(&pieces, f, text, text.len % 13 + 1, RECORD_SUMMARY_ALL);
     BUG_IF(!str_eq(buf_str(&whole), buf_str(&pieces)));
     buf_release(&whole);
     buf_release(&pieces);
 }
 
 /* Reads as far as it goes, and writes that; false if not all could be read. */
-static bool rewrite(const struct format *f, struct str text, struct pieces_file *to)
+static bool rewrite(const struct format *f, struct str text, struct memory_writer *to)
 {
-    struct pieces p;
+    struct memory_reader p;
     bool ok;
 
-    pieces_create(to, f);
-    pieces_read(&p, f, text, text.len + 1, &to->sink);
-    pieces_finish(to);
+    memory_writer_init(to, f);
+    memory_reader_run(&p, f, text, text.len + 1, &to->sink);
+    memory_writer_finish(to);
     ok = !p.failed;
-    pieces_release(&p);
+    memory_reader_release(&p);
     return ok;
 }
 
@@ -48,23 +48,24 @@ static bool rewrite(const struct format *f, struct str text, struct pieces_file 
  * message the others move up. */
 static struct buf messages_of(const struct format *f, struct str text)
 {
-    unsigned parts = f->keeps & (PART_BYTES | PART_SIDE | PART_SERVER | PART_PENDING);
+    unsigned parts = f->keeps & (FEATURE_BYTES | FEATURE_DIRECTION | FEATURE_SERVER_MESSAGES |
+                                 FEATURE_UNPAIRED);
     struct buf seen = new_buf();
-    struct account l;
-    struct pieces p;
+    struct record_summary l;
+    struct memory_reader p;
 
-    account_init(&l);
-    pieces_read(&p, f, text, text.len + 1, &l.sink);
-    account_view(&l, parts, &seen);
-    account_release(&l);
-    pieces_release(&p);
+    record_summary_init(&l);
+    memory_reader_run(&p, f, text, text.len + 1, &l.sink);
+    record_summary_write(&l, parts, &seen);
+    record_summary_release(&l);
+    memory_reader_release(&p);
     return seen;
 }
 
 static void survives_writing(const struct format *f, struct str text)
 {
     struct buf before, after;
-    struct pieces_file once, twice;
+    struct memory_writer once, twice;
 
     rewrite(f, text, &once);
     BUG_IF(!rewrite(f, buf_str(&once.text), &twice));
@@ -74,8 +75,8 @@ static void survives_writing(const struct format *f, struct str text)
     BUG_IF(!str_eq(buf_str(&before), buf_str(&after)));
     buf_release(&before);
     buf_release(&after);
-    pieces_discard(&once);
-    pieces_discard(&twice);
+    memory_writer_release(&once);
+    memory_writer_release(&twice);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

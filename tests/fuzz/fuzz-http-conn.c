@@ -1,6 +1,6 @@
 #include "base/mem.h"
-#include "cuts.h"
-#include "obedient.h"
+#include "path-responder.h"
+#include "split-input.h"
 #include "transport/http-conn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -8,11 +8,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A connection that checks what is asked of its socket: nothing after it was closed, nothing
  * written after it was finished, nothing lost. */
 struct rig {
-    struct http_conn_house house;
+    struct http_conn_shared shared;
     struct http_conn conn;
-    struct obedient owner;
+    struct path_responder owner;
     size_t queued;
-    bool stuck, soon, finished, closed;
+    bool never_reads, soon, finished, closed;
     int64_t now;
 };
 
@@ -21,8 +21,8 @@ static void do_write(void *at, struct str bytes)
     struct rig *r = at;
 
     BUG_IF(r->finished || r->closed);
-    r->queued += r->stuck ? bytes.len : 0;
-    buf_add(&r->owner.seen, bytes);
+    r->queued += r->never_reads ? bytes.len : 0;
+    buf_add(&r->owner.text, bytes);
 }
 
 static void do_read(void *at, bool on)
@@ -30,7 +30,7 @@ static void do_read(void *at, bool on)
     struct rig *r = at;
 
     BUG_IF(r->closed);
-    buf_add(&r->owner.seen, on ? STR("<read>") : STR("<pause>"));
+    buf_add(&r->owner.text, on ? STR("<read>") : STR("<pause>"));
 }
 
 static void do_finish(void *at)
@@ -39,7 +39,7 @@ static void do_finish(void *at)
 
     BUG_IF(r->finished || r->closed);
     r->finished = true;
-    buf_add(&r->owner.seen, STR("<finish>"));
+    buf_add(&r->owner.text, STR("<finish>"));
 }
 
 static void do_close(void *at, bool reset)
@@ -48,7 +48,7 @@ static void do_close(void *at, bool reset)
 
     BUG_IF(r->closed);
     r->closed = true;
-    buf_add(&r->owner.seen, reset ? STR("<reset>") : STR("<close>"));
+    buf_add(&r->owner.text, reset ? STR("<reset>") : STR("<close>"));
 }
 
 static void do_soon(void *at)
@@ -71,21 +71,21 @@ static void do_watch(void *at)
     (void)at;
 }
 
-static const struct http_conn_port port = { do_write, do_read,    do_finish, do_close,
-                                            do_soon,  get_queued, do_watch };
+static const struct http_conn_io port = { do_write, do_read,    do_finish, do_close,
+                                          do_soon,  get_queued, do_watch };
 static const struct url_authority self = { .host = STR_INIT("localhost"), .port = 8080 };
 
 static void open_rig(struct rig *r)
 {
     *r = (struct rig){ .now = 0 };
-    obedient_init(&r->owner);
-    r->house = (struct http_conn_house){ .port = &port,
-                                         .events = &obedient_events,
-                                         .to = &r->owner,
-                                         .self = &self,
-                                         .patience = &http_conn_patience };
-    buf_init(&r->house.desk, HTTP_CONN_DESK_MAX);
-    http_conn_init(&r->conn, &r->house, r, 1);
+    path_responder_init(&r->owner);
+    r->shared = (struct http_conn_shared){ .io = &port,
+                                           .events = &path_responder_events,
+                                           .to = &r->owner,
+                                           .self = &self,
+                                           .timeouts = &http_conn_default_timeouts };
+    buf_init(&r->shared.compose_buf, HTTP_CONN_COMPOSE_MAX);
+    http_conn_init(&r->conn, &r->shared, r, 1);
 }
 
 static void close_rig(struct rig *r)
@@ -93,21 +93,21 @@ static void close_rig(struct rig *r)
     http_conn_lost(&r->conn);
     BUG_IF(!r->closed || r->owner.open);
     http_conn_release(&r->conn);
-    http_conn_house_release(&r->house);
-    obedient_release(&r->owner);
+    http_conn_shared_release(&r->shared);
+    path_responder_release(&r->owner);
 }
 
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
     struct rig r;
     struct str piece;
 
     open_rig(&r);
-    while (cuts_next(c, &piece)) {
+    while (split_input_next(c, &piece)) {
         http_conn_feed(&r.conn, piece);
-        http_conn_go_on(&r.conn);
+        http_conn_resume(&r.conn);
     }
-    buf_add(seen, buf_str(&r.owner.seen));
+    buf_add(seen, buf_str(&r.owner.text));
     close_rig(&r);
 }
 
@@ -117,8 +117,8 @@ static void must_not_depend_on_cuts(struct str text)
 
     buf_init(&one, 16 << 20);
     buf_init(&two, 16 << 20);
-    cuts_once(text, text.len, 0, 1, run, &one);
-    cuts_once(text, 1, 2, 3, run, &two);
+    split_input_once(text, text.len, 0, 1, run, &one);
+    split_input_once(text, 1, 2, 3, run, &two);
     BUG_IF(!str_eq(buf_str(&one), buf_str(&two)));
     buf_release(&one);
     buf_release(&two);
@@ -127,22 +127,22 @@ static void must_not_depend_on_cuts(struct str text)
 enum { OPERATIONS = 240 };
 
 /* What else can happen, in any order. */
-static void happen(struct rig *r, unsigned char what)
+static void apply_operation(struct rig *r, unsigned char what)
 {
-    struct exchange *x = r->owner.latest;
+    struct http_exchange *x = r->owner.latest;
 
     switch (what - OPERATIONS) {
     case 0:
-        http_conn_ended(&r->conn);
+        http_conn_input_closed(&r->conn);
         break;
     case 1:
         http_conn_tick(&r->conn, r->now += 7000);
         break;
     case 2:
-        r->stuck = true;
+        r->never_reads = true;
         break;
     case 3:
-        r->stuck = false;
+        r->never_reads = false;
         r->queued = 0;
         http_conn_drained(&r->conn);
         break;
@@ -154,22 +154,22 @@ static void happen(struct rig *r, unsigned char what)
         break;
     case 6:
         if (x)
-            exchange_read(x, true);
+            http_exchange_read(x, true);
         break;
     case 7:
-        if (x && x->begun)
-            exchange_write(x, STR("more"));
+        if (x && x->response_begun)
+            http_exchange_write(x, STR("more"));
         break;
     case 8:
-        if (x && x->begun)
-            obedient_end(&r->owner);
+        if (x && x->response_begun)
+            path_responder_end(&r->owner);
         break;
     case 9:
         if (x)
-            exchange_go_on(x);
+            http_exchange_send_continue(x);
         break;
     default:
-        http_conn_go_on(&r->conn);
+        http_conn_resume(&r->conn);
     }
 }
 
@@ -184,7 +184,7 @@ static void must_survive(struct str text)
             continue;
         http_conn_feed(&r.conn, str_n(text.at + from, i - from));
         if (i < text.len && !r.closed)
-            happen(&r, (unsigned char)text.at[i]);
+            apply_operation(&r, (unsigned char)text.at[i]);
         from = i + 1;
     }
     close_rig(&r);

@@ -1,10 +1,10 @@
-#include "json/canon.h"
 #include "json/diff.h"
+#include "json/equal.h"
 #include "json/splice.h"
 #include "json/write.h"
 
 /* The scanner once more, without SSE2, under other names: the two must agree. */
-#define JSON_PORTABLE
+#define JSON_NO_SIMD
 #define json_scan portable_scan
 #define json_scan_first portable_scan_first
 bool portable_scan(struct json *j, struct str text, struct json_fault *fault);
@@ -49,9 +49,10 @@ static void check_fault(struct str text, const struct json_fault *fault)
 
     json_init(&j);
     BUG_IF(fault->kind == JSON_FAULT_NONE || !fault->what || fault->at > text.len);
-    BUG_IF((fault->kind == JSON_FAULT_END) != (fault->at == text.len));
-    if (fault->kind != JSON_FAULT_END) {
-        BUG_IF(!scan_both(&j, str_n(text.at, fault->at), &cut) && cut.kind != JSON_FAULT_END);
+    BUG_IF((fault->kind == JSON_FAULT_TRUNCATED) != (fault->at == text.len));
+    if (fault->kind != JSON_FAULT_TRUNCATED) {
+        BUG_IF(!scan_both(&j, str_n(text.at, fault->at), &cut) &&
+               cut.kind != JSON_FAULT_TRUNCATED);
         BUG_IF(scan_both(&j, str_n(text.at, fault->at + 1), &cut));
         BUG_IF(cut.kind != fault->kind || cut.at != fault->at);
     }
@@ -64,18 +65,18 @@ static size_t check_spans(struct json_val v, bool rescan)
 {
     struct json_iter it = json_each(v);
     struct json_fault fault;
-    size_t at = json_at(v), end = at + json_raw(v).len, nodes = 1, children = 0;
+    size_t at = json_offset(v), end = at + json_raw(v).len, nodes = 1, children = 0;
     struct json alone;
 
     for (; json_next(&it); children++) {
         if (json_exists(it.key)) {
-            BUG_IF(json_at(it.key) <= at || json_type(it.key) != JSON_STRING);
-            at = json_at(it.key) + json_raw(it.key).len;
+            BUG_IF(json_offset(it.key) <= at || json_type(it.key) != JSON_STRING);
+            at = json_offset(it.key) + json_raw(it.key).len;
             nodes++;
         }
-        BUG_IF(json_at(it.value) <= at && json_exists(it.key));
-        BUG_IF(json_at(it.value) < at || json_type(it.value) == JSON_ABSENT);
-        at = json_at(it.value) + json_raw(it.value).len;
+        BUG_IF(json_offset(it.value) <= at && json_exists(it.key));
+        BUG_IF(json_offset(it.value) < at || json_type(it.value) == JSON_ABSENT);
+        at = json_offset(it.value) + json_raw(it.value).len;
         BUG_IF(at >= end);
         nodes += check_spans(it.value, rescan);
     }

@@ -1,9 +1,9 @@
-#include "engine/oauth.h"
+#include "record/oauth-rewrite.h"
 
 #include "base/buf.h"
-#include "wire/challenge.h"
-#include "wire/fields.h"
-#include "wire/form.h"
+#include "wire/headers.h"
+#include "wire/query.h"
+#include "wire/www-authenticate.h"
 #include "json/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,28 +16,28 @@ static bool within(struct str part, struct str text)
     return !part.at || (part.at >= text.at && part.at + part.len <= text.at + text.len);
 }
 
-static void take_challenge(struct str text)
+static void check_challenge(struct str text)
 {
-    struct challenge c = challenge_of(text);
-    struct challenge_param p;
+    struct www_authenticate c = www_authenticate_begin(text);
+    struct www_authenticate_param p;
 
-    while (challenge_next(&c, &p)) {
+    while (www_authenticate_next(&c, &p)) {
         BUG_IF(!within(p.name, text) || !within(p.value, text) || !within(p.scheme, text));
-        BUG_IF(!fields_is_token(p.name));
+        BUG_IF(!headers_is_token(p.name));
         BUG_IF(p.value.at < p.name.at + p.name.len);
     }
 }
 
 /* All pairs of a form are the form, and what is encoded means the same again. */
-static void take_form(struct str text)
+static void check_form(struct str text)
 {
     struct str rest = text;
-    struct form_pair p;
+    struct query_param p;
     struct buf whole, plain, again;
     size_t pairs = 0;
 
     buf_init(&whole, 1 << 20);
-    while (form_next(&rest, &p)) {
+    while (query_next(&rest, &p)) {
         if (pairs++)
             buf_add_ch(&whole, '&');
         buf_add(&whole, p.text);
@@ -45,16 +45,17 @@ static void take_form(struct str text)
     BUG_IF(!str_eq(buf_str(&whole), text));
     buf_init(&plain, 1 << 20);
     buf_init(&again, 4 << 20);
-    form_decode(&plain, text);
+    query_decode(&plain, text);
     buf_add_percent(&again, buf_str(&plain));
-    BUG_IF(!form_is(buf_str(&again), buf_str(&plain)) || !form_is(text, buf_str(&plain)));
+    BUG_IF(!query_equals(buf_str(&again), buf_str(&plain)) ||
+           !query_equals(text, buf_str(&plain)));
     buf_release(&whole);
     buf_release(&plain);
     buf_release(&again);
 }
 
 /* What was changed once has nothing left to change. */
-static void take_metadata(struct oauth *o, enum oauth_document kind, struct str text)
+static void check_metadata(struct oauth *o, enum oauth_document kind, struct str text)
 {
     struct buf once, twice;
     struct json json;
@@ -62,34 +63,34 @@ static void take_metadata(struct oauth *o, enum oauth_document kind, struct str 
 
     buf_init(&once, OAUTH_DOCUMENT_MAX);
     buf_init(&twice, OAUTH_DOCUMENT_MAX);
-    oauth_metadata(o, kind, STR(US), text, &once);
+    oauth_rewrite_metadata(o, kind, STR(US), text, &once);
     if (once.len) {
         json_init(&json);
         BUG_IF(!json_scan(&json, buf_str(&once), &fault));
         json_release(&json);
-        oauth_metadata(o, kind, STR(US), buf_str(&once), &twice);
+        oauth_rewrite_metadata(o, kind, STR(US), buf_str(&once), &twice);
         BUG_IF(twice.len);
     }
     buf_release(&once);
     buf_release(&twice);
 }
 
-static void take_lines(struct oauth *o, struct str text)
+static void check_headers(struct oauth *o, struct str text)
 {
     struct buf out;
     bool named;
 
     buf_init(&out, 16 << 10);
-    oauth_challenge(o, STR(US), text, &out, &named);
+    oauth_rewrite_challenge(o, STR(US), text, &out, &named);
     BUG_IF(out.len && !named);
-    BUG_IF(fields_is_value(text) && !fields_is_value(buf_str(&out)));
+    BUG_IF(headers_is_value(text) && !headers_is_value(buf_str(&out)));
     buf_clear(&out);
-    oauth_location(o, STR(US), text, &out);
-    BUG_IF(fields_is_value(text) && !fields_is_value(buf_str(&out)));
+    oauth_rewrite_location(o, STR(US), text, &out);
+    BUG_IF(headers_is_value(text) && !headers_is_value(buf_str(&out)));
     buf_clear(&out);
-    oauth_form(o, STR(US), text, &out);
-    BUG_IF(fields_is_value(text) && !fields_is_value(buf_str(&out)));
-    oauth_document(o, text);
+    oauth_rewrite_form(o, STR(US), text, &out);
+    BUG_IF(headers_is_value(text) && !headers_is_value(buf_str(&out)));
+    oauth_document_kind(o, text);
     buf_release(&out);
 }
 
@@ -102,12 +103,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     oauth_init(&o, STR(SERVER "/mcp"));
     if (data[0] & 1)
-        oauth_endpoint(&o, STR("/"));
-    take_challenge(text);
-    take_form(text);
-    take_metadata(&o, OAUTH_RESOURCE, text);
-    take_metadata(&o, OAUTH_SERVER, text);
-    take_lines(&o, text);
+        oauth_note_endpoint_path(&o, STR("/"));
+    check_challenge(text);
+    check_form(text);
+    check_metadata(&o, OAUTH_RESOURCE_METADATA, text);
+    check_metadata(&o, OAUTH_SERVER_METADATA, text);
+    check_headers(&o, text);
     oauth_release(&o);
     return 0;
 }

@@ -9,9 +9,9 @@ struct seen {
     size_t count;
 };
 
-static bool same_place(void *arg, struct json_place place, struct json_val value)
+static bool same_place(void *arg, struct json_location place, struct json_val value)
 {
-    const struct json_place *want = arg;
+    const struct json_location *want = arg;
 
     (void)value;
     BUG_IF(place.count != want->count);
@@ -19,7 +19,7 @@ static bool same_place(void *arg, struct json_place place, struct json_val value
 }
 
 /* What a search finds, its pattern matches, and so does its place as text. */
-static bool check(void *arg, struct json_place place, struct json_val value)
+static bool check(void *arg, struct json_location place, struct json_val value)
 {
     struct seen *s = arg;
     struct err e = ERR_NONE;
@@ -29,7 +29,7 @@ static bool check(void *arg, struct json_place place, struct json_val value)
     BUG_IF(!json_exists(value));
     BUG_IF(!json_path_matches(s->path, place) || !json_path_covers(s->path, place));
     buf_init(&b, 1 << 20);
-    json_place_write(place, &b);
+    json_location_write(place, &b);
     if (place.count <= JSON_PATH_MAX && !b.full) {
         BUG_IF(!json_path_compile(&again, buf_str(&b), &s->arena, &e));
         BUG_IF(!json_path_matches(&again, place));

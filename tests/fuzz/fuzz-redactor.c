@@ -7,21 +7,21 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
-#include "trace/intake.h"
+#include "redact/redactor.h"
 #include "trace/limits.h"
-#include "trace/redactor.h"
+#include "trace/parse-messages.h"
 
 #define VALUE "v4lue/+\"\\ %41&x"
 
-struct desk {
+struct redaction_run {
     struct sink sink;
-    struct secrets_search again;
+    struct secret_search again;
     struct redactor redactor;
 };
 
-static void check_text(struct desk *d, struct str text)
+static void check_text(struct redaction_run *d, struct str text)
 {
-    if (secrets_find(&d->again, text) && secrets_has_value(&d->again))
+    if (secret_search_find(&d->again, text) && secret_search_has_value(&d->again))
         abort();
     if (text.len && memmem(text.at, text.len, VALUE, sizeof VALUE - 1))
         abort();
@@ -30,7 +30,7 @@ static void check_text(struct desk *d, struct str text)
 /* Nodes keep their places, and only strings that were listed have changed. */
 static bool check_record(struct sink *self, const struct record *r, struct err *e)
 {
-    struct desk *d = (struct desk *)self;
+    struct redaction_run *d = (struct redaction_run *)self;
 
     (void)e;
     if (r->kind == RECORD_MESSAGE) {
@@ -49,34 +49,34 @@ static bool check_record(struct sink *self, const struct record *r, struct err *
 }
 
 /* Made once: the rules take longer than what is done with them. */
-static const struct secrets *rules(void)
+static const struct secret_rules *rules(void)
 {
-    static struct secrets s;
+    static struct secret_rules s;
     struct err e = ERR_NONE;
 
     if (s.count)
         return &s;
-    secrets_init(&s);
-    if (!secrets_add_value(&s, STR("KEY"), STR(VALUE), &e))
+    secret_rules_init(&s);
+    if (!secret_rules_add_value(&s, STR("KEY"), STR(VALUE), &e))
         abort();
-    secrets_add_credentials(&s);
-    if (!secrets_add_pattern(&s, STR("c[0-9]+d"), &e) ||
-        !secrets_add_pattern(&s, STR("^only this$"), &e) || !secrets_seal(&s, &e))
+    secret_rules_add_credentials(&s);
+    if (!secret_rules_add_pattern(&s, STR("c[0-9]+d"), &e) ||
+        !secret_rules_add_pattern(&s, STR("^only this$"), &e) || !secret_rules_seal(&s, &e))
         abort();
     return &s;
 }
 
-static void start(struct desk *d)
+static void start(struct redaction_run *d)
 {
-    *d = (struct desk){ .sink = { check_record } };
-    secrets_search_init(&d->again, rules());
+    *d = (struct redaction_run){ .sink = { check_record } };
+    secret_search_init(&d->again, rules());
     redactor_init(&d->redactor, rules(), &d->sink);
 }
 
-static void stop(struct desk *d)
+static void stop(struct redaction_run *d)
 {
     redactor_release(&d->redactor);
-    secrets_search_release(&d->again);
+    secret_search_release(&d->again);
 }
 
 static void add_escaped(struct buf *to, struct str text, uint8_t how)
@@ -159,24 +159,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str rest = size > 2 ? str_n((const char *)data + 2, size - 2) : STR_NONE;
-    struct intake intake;
+    struct message_parser intake;
     struct err e = ERR_NONE;
     struct buf line;
-    struct desk d;
+    struct redaction_run d;
     size_t at;
 
     if (!rest.len || memchr(rest.at, '\n', rest.len))
         return 0;
     at = data[1] * rest.len / 256;
     start(&d);
-    intake_init(&intake);
+    message_parser_init(&intake);
     buf_init(&line, LIMIT_LINE);
     buf_add(&line, str_n(rest.at, at));
     add_value(&line, data[0]);
     buf_add(&line, str_skip(rest, at));
-    if (!intake_line(&intake, TO_CLIENT, buf_str(&line), &d.redactor.sink, &e))
+    if (!message_parser_line(&intake, TO_CLIENT, buf_str(&line), &d.redactor.sink, &e))
         abort();
-    d.redactor.live = true;
+    d.redactor.stderr_in_pieces = true;
     for (size_t i = 0; i < line.len; i += 3) {
         struct record r = { .kind = RECORD_STDERR };
         r.bytes.bytes = str_n(line.at + i, line.len - i < 3 ? line.len - i : 3);
@@ -186,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!redactor_finish(&d.redactor, &e))
         abort();
     buf_release(&line);
-    intake_release(&intake);
+    message_parser_release(&intake);
     stop(&d);
     return 0;
 }

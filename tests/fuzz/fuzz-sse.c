@@ -1,6 +1,6 @@
-#include "cuts.h"
-#include "sse-shown.h"
-#include "wire/sse-endpoint.h"
+#include "split-input.h"
+#include "sse-text.h"
+#include "wire/sse-endpoint-filter.h"
 #include "wire/sse-reader.h"
 #include "wire/sse-writer.h"
 
@@ -26,8 +26,8 @@ static void must_survive(const struct sse_item *item, enum sse_next kind)
     sse_reader_feed(&r, buf_str(&text));
     BUG_IF(sse_reader_next(&r, &again) != kind);
     again.bytes = item->bytes;
-    sse_shown(&one, kind, item);
-    sse_shown(&two, kind, &again);
+    sse_text(&one, kind, item);
+    sse_text(&two, kind, &again);
     BUG_IF(!str_eq(buf_str(&one), buf_str(&two)));
     BUG_IF(sse_reader_next(&r, &again) != SSE_MORE);
     sse_reader_release(&r);
@@ -36,7 +36,7 @@ static void must_survive(const struct sse_item *item, enum sse_next kind)
     buf_release(&two);
 }
 
-static void run_max(struct cuts *c, struct buf *seen, size_t max)
+static void run_max(struct split_input *c, struct buf *seen, size_t max)
 {
     struct sse_reader r;
     struct sse_item item;
@@ -44,10 +44,10 @@ static void run_max(struct cuts *c, struct buf *seen, size_t max)
     struct str piece;
 
     sse_reader_init(&r, max);
-    while (cuts_next(c, &piece)) {
+    while (split_input_next(c, &piece)) {
         sse_reader_feed(&r, piece);
         while ((next = sse_reader_next(&r, &item)) != SSE_MORE) {
-            sse_shown(seen, next, &item);
+            sse_text(seen, next, &item);
             BUG_IF(item.too_long != (item.bytes > max));
             if (!item.too_long)
                 must_survive(&item, next);
@@ -55,55 +55,55 @@ static void run_max(struct cuts *c, struct buf *seen, size_t max)
     }
     while ((next = sse_reader_end(&r, &item)) != SSE_MORE) {
         buf_add(seen, STR(" cut off: "));
-        sse_shown(seen, next, &item);
+        sse_text(seen, next, &item);
     }
     sse_reader_release(&r);
 }
 
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
     run_max(c, seen, MAX);
 }
 
-static void run_short(struct cuts *c, struct buf *seen)
+static void run_short(struct split_input *c, struct buf *seen)
 {
     run_max(c, seen, SHORT_MAX);
 }
 
 /* `mark`: what is put in place of what an event says; NULL: that itself. */
-static void run_endpoints(struct cuts *c, struct buf *seen, const char *mark)
+static void run_endpoints(struct split_input *c, struct buf *seen, const char *mark)
 {
-    enum sse_endpoint_next next = SSE_ENDPOINT_MORE;
-    struct sse_endpoint f;
+    enum sse_endpoint_filter_next next = SSE_ENDPOINT_MORE;
+    struct sse_endpoint_filter f;
     struct str piece;
     struct buf said;
 
-    sse_endpoint_init(&f);
+    sse_endpoint_filter_init(&f);
     buf_init(&said, SEEN_MAX);
-    while (cuts_next(c, &piece)) {
-        if (next == SSE_ENDPOINT_LATE)
+    while (split_input_next(c, &piece)) {
+        if (next == SSE_ENDPOINT_TOO_LATE)
             continue;
-        sse_endpoint_feed(&f, piece);
-        while ((next = sse_endpoint_next(&f, seen)) == SSE_ENDPOINT_FOUND) {
+        sse_endpoint_filter_feed(&f, piece);
+        while ((next = sse_endpoint_filter_next(&f, seen)) == SSE_ENDPOINT_FOUND) {
             buf_clear(&said);
-            buf_add(&said, mark ? str_z(mark) : sse_endpoint_said(&f));
-            sse_endpoint_replace(&f, buf_str(&said), seen);
+            buf_add(&said, mark ? str_z(mark) : sse_endpoint_filter_data(&f));
+            sse_endpoint_filter_replace(&f, buf_str(&said), seen);
         }
     }
-    if (next != SSE_ENDPOINT_LATE)
-        sse_endpoint_end(&f, seen);
-    sse_endpoint_release(&f);
+    if (next != SSE_ENDPOINT_TOO_LATE)
+        sse_endpoint_filter_end(&f, seen);
+    sse_endpoint_filter_release(&f);
     buf_release(&said);
 }
 
 /* With what it says put in place of what it says, a stream is what it was. */
-static void run_endpoint(struct cuts *c, struct buf *seen)
+static void run_endpoint(struct split_input *c, struct buf *seen)
 {
     run_endpoints(c, seen, NULL);
 }
 
 /* With that a reader never hears of an endpoint that was not looked at. */
-static void run_marked(struct cuts *c, struct buf *seen)
+static void run_marked(struct split_input *c, struct buf *seen)
 {
     run_endpoints(c, seen, MARK);
 }
@@ -180,7 +180,7 @@ static void plain_end(struct plain *p, struct buf *seen)
     if (p->item.data.at && p->data.len)
         p->item.data = buf_str(&p->data);
     if (p->item.data.at || p->item.event.at || p->item.id.at || p->item.retry >= 0)
-        sse_shown(seen, SSE_EVENT, &p->item);
+        sse_text(seen, SSE_EVENT, &p->item);
     p->item = SSE_ITEM_NONE;
     buf_clear(&p->data);
 }
@@ -207,7 +207,7 @@ static void plain_run(struct str text, struct buf *seen)
 
             comment.comment = str_n(line.at + 1, line.len - 1);
             comment.bytes = line.len + 1;
-            sse_shown(seen, SSE_COMMENT, &comment);
+            sse_text(seen, SSE_COMMENT, &comment);
             continue;
         }
         p.item.bytes += line.len + 1;
@@ -226,12 +226,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     buf_init(&whole, SEEN_MAX);
     buf_init(&pieces, SEEN_MAX);
-    cuts_agree(text, run_short, &whole);
-    cuts_agree(text, run, &whole);
-    cuts_once(text, odd, 1, odd, run_endpoint, &pieces);
+    split_input_agree(text, run_short, &whole);
+    split_input_agree(text, run, &whole);
+    split_input_once(text, odd, 1, odd, run_endpoint, &pieces);
     BUG_IF(!str_starts(text, buf_str(&pieces)));
     buf_clear(&pieces);
-    cuts_agree(text, run_marked, &pieces);
+    split_input_agree(text, run_marked, &pieces);
     must_be_marked(buf_str(&pieces));
     buf_clear(&pieces);
     plain_run(text, &pieces);

@@ -1,7 +1,7 @@
 """Completion scripts, sourced by the shells they are for.
 
 The scripts come from fixture-program, which has a command "record" with every kind of option;
-see tests/unit/fixture.h. The scripts of the real program are checked for syntax.
+see tests/unit/fake-cli.h. The scripts of the real program are checked for syntax.
 """
 import os
 import pathlib

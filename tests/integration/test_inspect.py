@@ -179,7 +179,7 @@ def test_there_are_recordings_to_compare():
 
 
 def test_the_documented_oddities_are_those_of_the_program():
-    source = (ROOT / "src" / "cmd" / "inspect-odd.c").read_text()
+    source = (ROOT / "src" / "report" / "findings.c").read_text()
     assert documented("What may be odd")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
 
 

@@ -21,6 +21,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -40,6 +41,7 @@ class Client:
     strings: bool = True  # it can be told to use ids of its own making
     siblings: bool = False  # it starts the command a second time, to see what it speaks
     cannot: str = None  # the kind of step that its SDK has no call for; the session is played without those
+    signals: bool = False  # its SDK sends SIGTERM when it closes stdin: either may end the server
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def java_client():
         return [shutil.which("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
                 f"{home / 'classes'}:{home / 'jars'}/*", "Client"]
 
-    return Client("java", words, strings=False, cannot="cancel")
+    return Client("java", words, strings=False, cannot="cancel", signals=True)
 
 
 # "-auto" finds out what the server speaks and takes the newest; the others open with initialize.
@@ -121,6 +123,11 @@ OLD_VISITORS = {
 
 def client_by(name):
     return {**CLIENTS, **VISITORS, **OLD_VISITORS}[name]
+
+
+def ended_well(client, status):
+    """Whether a server whose stdin `client` closed ended as it should; None: the witness saw no end."""
+    return status in (0, None) or (client_by(client).signals and status == 128 + signal.SIGTERM)
 
 
 UNLISTED = ("unlisted-tool",)

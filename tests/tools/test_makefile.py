@@ -5,13 +5,14 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import subprocess
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMANDS = ["all", "demo", "check", "test", "interop", "endurance", "bench", "fuzz", "format",
-            "install", "clean", "help"]
+            "hooks", "install", "clean", "help"]
 
 
 def make(*args):
@@ -35,6 +36,34 @@ def test_clean_keeps_the_downloads(tmp_path):
     subprocess.run(["make", "-f", ROOT / "Makefile", "clean"], cwd=tmp_path, check=True)
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == [
         "build", "build/peers", "build/peers/x"]
+
+
+@pytest.mark.parametrize("subject, why", [
+    ("match: cache the last match by raw params text", None),
+    ("base, json: say what each header promises\n\nWhy.", None),
+    ("# a comment\n\nloop: batch socket writes", None),
+    ("Merge branch 'x'", None),
+    ("cache the last match", "names no area"),
+    ("replay: who comes back is not the one who hears", "begins with 'who'"),
+    ("map: What half of the room would do for", "begins with 'what'"),
+    ("transport: nobody loses a connection", "begins with 'nobody'"),
+    ("tests: shorter", "one word"),
+    ("tests: wip on streams", "not finished"),
+    ("a: " + "b " * 60, "longer than"),
+])
+def test_the_hook_judges_subjects(tmp_path, subject, why):
+    (tmp_path / "message").write_text(subject + "\n")
+    hook = subprocess.run([ROOT / "tools/hooks/commit-msg", tmp_path / "message"], stderr=subprocess.PIPE, text=True)
+    assert hook.returncode == (1 if why else 0)
+    assert not why or why in hook.stderr
+
+
+def test_hooks_are_installed_where_git_looks(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "tools/hooks").mkdir(parents=True)
+    shutil.copy(ROOT / "tools/hooks/commit-msg", tmp_path / "tools/hooks")
+    subprocess.run(["make", "-f", ROOT / "Makefile", "hooks"], cwd=tmp_path, check=True)
+    assert os.access(tmp_path / ".git/hooks/commit-msg", os.X_OK)
 
 
 def test_the_license_is_named_and_installed():

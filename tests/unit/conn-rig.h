@@ -1,35 +1,35 @@
-/* tests/unit/conn-rig.h - a connection without a socket, for tests of it. */
+/* tests/unit/conn-rig.h - an http_conn without a socket. */
 #ifndef CONN_RIG_H
 #define CONN_RIG_H
 
-#include "obedient.h"
+#include "path-responder.h"
 #include "test.h"
 #include "transport/http-conn.h"
 
 /* A connection without a socket, and an owner that does what it is told. What goes out and what
  * happens is written down where the owner writes. */
 struct rig {
-    struct http_conn_house house;
+    struct http_conn_shared shared;
     struct http_conn conn;
-    struct obedient owner;
-    size_t queued; /* what the client has not taken */
-    bool stuck;    /* it takes nothing */
+    struct path_responder owner;
+    size_t queued;    /* what the client has not taken */
+    bool never_reads; /* it takes nothing */
     bool soon, reading;
     int64_t now;
 };
 
 static const struct url_authority rig_self = {
     .host = STR_INIT("127.0.0.1"),
-    .ip = { .kind = IP_V4, .usual = true, .at = { [10] = 255, 255, 127, 0, 0, 1 } },
+    .ip = { .kind = IP_V4, .canonical = true, .bytes = { [10] = 255, 255, 127, 0, 0, 1 } },
     .port = 8080,
 };
 
-static const struct http_patience rig_patience = {
+static const struct http_conn_timeouts rig_timeouts = {
     .head_ms = 100,
     .idle_ms = 1000,
     .body_ms = 300,
     .body_rate = 1000,
-    .take_ms = 500,
+    .write_ms = 500,
     .linger_ms = 50,
 };
 
@@ -37,11 +37,11 @@ static inline void rig_write(void *at, struct str bytes)
 {
     struct rig *r = at;
 
-    if (r->stuck)
+    if (r->never_reads)
         r->queued += bytes.len;
     for (size_t i = 0; i < bytes.len; i++) {
         if (bytes.at[i] != '\r')
-            buf_add_ch(&r->owner.seen, bytes.at[i]);
+            buf_add_ch(&r->owner.text, bytes.at[i]);
     }
 }
 
@@ -50,21 +50,21 @@ static inline void rig_read(void *at, bool on)
     struct rig *r = at;
 
     r->reading = on;
-    buf_printf(&r->owner.seen, "<%s>", on ? "read" : "pause");
+    buf_printf(&r->owner.text, "<%s>", on ? "read" : "pause");
 }
 
 static inline void rig_finish(void *at)
 {
     struct rig *r = at;
 
-    buf_add(&r->owner.seen, STR("<finish>"));
+    buf_add(&r->owner.text, STR("<finish>"));
 }
 
 static inline void rig_close(void *at, bool reset)
 {
     struct rig *r = at;
 
-    buf_add(&r->owner.seen, reset ? STR("<reset>") : STR("<close>"));
+    buf_add(&r->owner.text, reset ? STR("<reset>") : STR("<close>"));
 }
 
 static inline void rig_soon(void *at)
@@ -78,7 +78,7 @@ static inline void rig_watch(void *at)
 {
     struct rig *r = at;
 
-    buf_add(&r->owner.seen, STR("<watch>"));
+    buf_add(&r->owner.text, STR("<watch>"));
 }
 
 static inline size_t rig_queued(const void *at)
@@ -88,20 +88,20 @@ static inline size_t rig_queued(const void *at)
     return r->queued;
 }
 
-static const struct http_conn_port rig_port = { rig_write, rig_read,   rig_finish, rig_close,
-                                                rig_soon,  rig_queued, rig_watch };
+static const struct http_conn_io rig_port = { rig_write, rig_read,   rig_finish, rig_close,
+                                              rig_soon,  rig_queued, rig_watch };
 
 static inline void open_rig(struct rig *r)
 {
     *r = (struct rig){ .reading = true };
-    obedient_init(&r->owner);
-    r->house = (struct http_conn_house){ .port = &rig_port,
-                                         .events = &obedient_events,
-                                         .to = &r->owner,
-                                         .self = &rig_self,
-                                         .patience = &rig_patience };
-    buf_init(&r->house.desk, HTTP_CONN_DESK_MAX);
-    http_conn_init(&r->conn, &r->house, r, 7);
+    path_responder_init(&r->owner);
+    r->shared = (struct http_conn_shared){ .io = &rig_port,
+                                           .events = &path_responder_events,
+                                           .to = &r->owner,
+                                           .self = &rig_self,
+                                           .timeouts = &rig_timeouts };
+    buf_init(&r->shared.compose_buf, HTTP_CONN_COMPOSE_MAX);
+    http_conn_init(&r->conn, &r->shared, r, 7);
 }
 
 static inline void close_rig(struct rig *r)
@@ -109,8 +109,8 @@ static inline void close_rig(struct rig *r)
     http_conn_lost(&r->conn);
     assert_int_equal(r->owner.open, 0);
     http_conn_release(&r->conn);
-    http_conn_house_release(&r->house);
-    obedient_release(&r->owner);
+    http_conn_shared_release(&r->shared);
+    path_responder_release(&r->owner);
 }
 
 static inline void feed(struct rig *r, struct str bytes)
@@ -125,10 +125,10 @@ static inline void tick(struct rig *r, int64_t ms)
 }
 
 /* What was written down since the last time. */
-static inline void saw(struct rig *r, const char *want)
+static inline void assert_rig_saw(struct rig *r, const char *want)
 {
-    assert_str(buf_str(&r->owner.seen), str_z(want));
-    buf_clear(&r->owner.seen);
+    assert_str(buf_str(&r->owner.text), str_z(want));
+    buf_clear(&r->owner.text);
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 /* What only takes its time is no fault to the caller. */
-static const struct fault *suffer(const struct fault *fault)
+static const struct fault *apply_fault(const struct fault *fault)
 {
     struct pollfd gate = { .fd = fault->gate, .events = POLLIN };
 
@@ -39,7 +39,7 @@ static const struct fault *next_call(const struct sys *s, enum fault_call call)
     for (size_t i = 0; i < f->count; i++) {
         const struct fault *fault = &f->faults[i];
         if (fault->call == call && number >= fault->nth && number - fault->nth < fault->times)
-            return suffer(fault);
+            return apply_fault(fault);
     }
     return NULL;
 }
@@ -60,7 +60,7 @@ static int fault_open(const struct sys *s, const char *path, int flags, mode_t m
 }
 
 /* False if the call fails; else `*n` may have become less. */
-static bool may_move(const struct sys *s, enum fault_call call, size_t *n)
+static bool clip_size(const struct sys *s, enum fault_call call, size_t *n)
 {
     const struct fault *fault = next_call(s, call);
 
@@ -74,17 +74,17 @@ static bool may_move(const struct sys *s, enum fault_call call, size_t *n)
 
 static ssize_t fault_read(const struct sys *s, int fd, void *to, size_t n)
 {
-    return may_move(s, FAULT_READ, &n) ? sys_real.read(&sys_real, fd, to, n) : -1;
+    return clip_size(s, FAULT_READ, &n) ? sys_real.read(&sys_real, fd, to, n) : -1;
 }
 
 static ssize_t fault_pread(const struct sys *s, int fd, void *to, size_t n, off_t at)
 {
-    return may_move(s, FAULT_PREAD, &n) ? sys_real.pread(&sys_real, fd, to, n, at) : -1;
+    return clip_size(s, FAULT_PREAD, &n) ? sys_real.pread(&sys_real, fd, to, n, at) : -1;
 }
 
 static ssize_t fault_write(const struct sys *s, int fd, const void *from, size_t n)
 {
-    return may_move(s, FAULT_WRITE, &n) ? sys_real.write(&sys_real, fd, from, n) : -1;
+    return clip_size(s, FAULT_WRITE, &n) ? sys_real.write(&sys_real, fd, from, n) : -1;
 }
 
 static int fault_fstat(const struct sys *s, int fd, struct stat *st)
@@ -162,7 +162,7 @@ void fault_init(struct fault_sys *f)
     f->count = 0;
 }
 
-static void plan(struct fault_sys *f, struct fault fault)
+static void add_fault(struct fault_sys *f, struct fault fault)
 {
     BUG_IF(f->count == FAULT_MAX || fault.nth == 0);
     f->faults[f->count++] = fault;
@@ -172,29 +172,31 @@ void fault_fail(struct fault_sys *f, enum fault_call call, unsigned nth, unsigne
                 int errnum)
 {
     BUG_IF(!errnum);
-    plan(f, (struct fault){ .call = call, .nth = nth, .times = times, .errnum = errnum });
+    add_fault(f, (struct fault){ .call = call, .nth = nth, .times = times, .errnum = errnum });
 }
 
 void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                  size_t most)
 {
     BUG_IF(call != FAULT_READ && call != FAULT_PREAD && call != FAULT_WRITE);
-    plan(f, (struct fault){
-                .call = call, .nth = nth, .times = times, .kind = FAULT_SHORT, .most = most });
+    add_fault(
+        f, (struct fault){
+               .call = call, .nth = nth, .times = times, .kind = FAULT_SHORT, .most = most });
 }
 
 void fault_slow(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                 int64_t us)
 {
-    plan(f, (struct fault){
-                .call = call, .nth = nth, .times = times, .kind = FAULT_SLOW, .us = us });
+    add_fault(f, (struct fault){
+                     .call = call, .nth = nth, .times = times, .kind = FAULT_SLOW, .us = us });
 }
 
 void fault_gate(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                 int gate)
 {
-    plan(f, (struct fault){
-                .call = call, .nth = nth, .times = times, .kind = FAULT_GATE, .gate = gate });
+    add_fault(f,
+              (struct fault){
+                  .call = call, .nth = nth, .times = times, .kind = FAULT_GATE, .gate = gate });
 }
 
 void fault_wait_for(struct fault_sys *f, enum fault_call call, unsigned count)
@@ -205,5 +207,5 @@ void fault_wait_for(struct fault_sys *f, enum fault_call call, unsigned count)
 
 void fault_kill(struct fault_sys *f, enum fault_call call, unsigned nth)
 {
-    plan(f, (struct fault){ .call = call, .nth = nth, .times = 1, .kind = FAULT_KILL });
+    add_fault(f, (struct fault){ .call = call, .nth = nth, .times = 1, .kind = FAULT_KILL });
 }

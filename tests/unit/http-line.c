@@ -24,7 +24,7 @@ struct str http_line_session(uint64_t n, struct arena *a)
     return arena_str(a, str_n(id, sizeof id - 1));
 }
 
-static bool take_number(struct str word, uint64_t *number)
+static bool parse_number(struct str word, uint64_t *number)
 {
     *number = 0;
     for (size_t i = 0; i < word.len; i++) {
@@ -36,7 +36,7 @@ static bool take_number(struct str word, uint64_t *number)
 }
 
 /* "NAME=" off the front of a word. */
-static bool takes(struct str *word, const char *name)
+static bool skip_prefix(struct str *word, const char *name)
 {
     struct str key = str_z(name);
 
@@ -62,7 +62,7 @@ static struct str expand_session(struct str text, struct arena *a)
     size_t at = find_session(text);
     uint64_t n;
 
-    if (at == text.len || !take_number(str_skip(text, at), &n))
+    if (at == text.len || !parse_number(str_skip(text, at), &n))
         return text;
     return arena_printf(a, "%.*s%.*s", (int)at, text.at, STR_ARG(http_line_session(n, a)));
 }
@@ -79,13 +79,13 @@ struct str http_line_expand(struct str text, struct arena *a)
     return arena_printf(a, "%.*s" META "%.*s", (int)before, text.at, STR_ARG(rest));
 }
 
-static enum place place_named(struct str name)
+static enum origin_kind origin_named(struct str name)
 {
-    enum place p = PLACE_NONE;
+    enum origin_kind p = ORIGIN_NONE;
 
-    while (p <= PLACE_NULL && !str_eq(name, str_z(place_name(p))))
+    while (p <= ORIGIN_NULL && !str_eq(name, str_z(origin_kind_name(p))))
         p++;
-    if (p > PLACE_NULL)
+    if (p > ORIGIN_NULL)
         fail_msg("no such place: %.*s", STR_ARG(name));
     return p;
 }
@@ -109,20 +109,20 @@ static struct str media_named(struct str name)
 static void add_unless_none(struct http_line *l, const char *name, struct str value)
 {
     if (!str_eq(value, STR("none")))
-        fields_add(&l->fields, str_z(name), value);
+        headers_add(&l->fields, str_z(name), value);
 }
 
 static void add_session(struct http_line *l, struct str value)
 {
     uint64_t n;
 
-    if (take_number(value, &n))
+    if (parse_number(value, &n))
         value = http_line_session(n, &l->arena);
-    fields_add(&l->fields, STR("Mcp-Session-Id"), value);
+    headers_add(&l->fields, STR("Mcp-Session-Id"), value);
 }
 
 /* What the revision without sessions wants to hear twice. */
-static void add_modern(struct http_line *l)
+static void add_stateless(struct http_line *l)
 {
     struct json_fault fault;
     struct mcp_message m;
@@ -134,10 +134,10 @@ static void add_modern(struct http_line *l)
         fail_msg("not JSON: %.*s", STR_ARG(l->body));
     m = mcp_classify(json_root(&j), &l->arena);
     subject = json_text(mcp_subject(m.method, m.params), &l->arena);
-    fields_add(&l->fields, STR("MCP-Protocol-Version"), STR("2026-07-28"));
-    fields_add(&l->fields, STR("Mcp-Method"), arena_str(&l->arena, m.method));
+    headers_add(&l->fields, STR("MCP-Protocol-Version"), STR("2026-07-28"));
+    headers_add(&l->fields, STR("Mcp-Method"), arena_str(&l->arena, m.method));
     if (subject.len)
-        fields_add(&l->fields, STR("Mcp-Name"), arena_str(&l->arena, subject));
+        headers_add(&l->fields, STR("Mcp-Name"), arena_str(&l->arena, subject));
     json_release(&j);
 }
 
@@ -145,9 +145,9 @@ static void add_named(struct http_line *l, struct str word)
 {
     struct str name = str_cut(&word, ':');
 
-    if (!fields_is_token(name) || !word.len)
+    if (!headers_is_token(name) || !word.len)
         fail_msg("no such word in a story about HTTP: %.*s", STR_ARG(name));
-    fields_add(&l->fields, name, word);
+    headers_add(&l->fields, name, word);
 }
 
 struct request_words {
@@ -166,21 +166,21 @@ static void read_path(struct http_line *l, struct str word)
 
 static void read_request_word(struct http_line *l, struct request_words *w, struct str word)
 {
-    if (takes(&word, "session="))
+    if (skip_prefix(&word, "session="))
         add_session(l, word);
-    else if (takes(&word, "version="))
-        fields_add(&l->fields, STR("MCP-Protocol-Version"), word);
-    else if (takes(&word, "last="))
-        fields_add(&l->fields, STR("Last-Event-ID"), word);
-    else if (takes(&word, "accept="))
+    else if (skip_prefix(&word, "version="))
+        headers_add(&l->fields, STR("MCP-Protocol-Version"), word);
+    else if (skip_prefix(&word, "last="))
+        headers_add(&l->fields, STR("Last-Event-ID"), word);
+    else if (skip_prefix(&word, "accept="))
         w->accept = media_named(word);
-    else if (takes(&word, "type="))
+    else if (skip_prefix(&word, "type="))
         w->type = media_named(word);
-    else if (takes(&word, "host="))
-        l->host = place_named(word);
-    else if (takes(&word, "origin="))
-        l->origin = place_named(word);
-    else if (takes(&word, "path="))
+    else if (skip_prefix(&word, "host="))
+        l->host = origin_named(word);
+    else if (skip_prefix(&word, "origin="))
+        l->origin = origin_named(word);
+    else if (skip_prefix(&word, "path="))
         read_path(l, word);
     else if (str_eq(word, STR("modern")))
         w->modern = true;
@@ -203,8 +203,8 @@ static void read_request(struct http_line *l, struct str rest)
 
     l->kind = HTTP_LINE_REQUEST;
     l->path = STR("/mcp");
-    l->host = PLACE_SELF;
-    l->origin = PLACE_NONE;
+    l->host = ORIGIN_SELF;
+    l->origin = ORIGIN_NONE;
     while (rest.len && !begins_json(rest)) {
         struct str word = str_cut(&rest, ' ');
 
@@ -216,18 +216,18 @@ static void read_request(struct http_line *l, struct str rest)
     add_unless_none(l, "Accept", w.accept);
     add_unless_none(l, "Content-Type", w.type);
     if (w.modern)
-        add_modern(l);
+        add_stateless(l);
 }
 
-static void read_answer(struct http_line *l, struct str rest)
+static void read_response(struct http_line *l, struct str rest)
 {
-    l->kind = HTTP_LINE_ANSWER;
+    l->kind = HTTP_LINE_RESPONSE;
     while (rest.len && !begins_json(rest)) {
         struct str word = str_cut(&rest, ' ');
 
         if (!str_eq(media_named(word), word))
-            fields_add(&l->fields, STR("Content-Type"), media_named(word));
-        else if (takes(&word, "session="))
+            headers_add(&l->fields, STR("Content-Type"), media_named(word));
+        else if (skip_prefix(&word, "session="))
             add_session(l, word);
         else
             add_named(l, word);
@@ -245,11 +245,11 @@ static void read_event(struct http_line *l, struct str word, struct str rest)
     l->kind = HTTP_LINE_EVENT;
     l->event = SSE_ITEM_NONE;
     for (; !str_eq(word, STR("<<")); word = str_cut(&rest, ' ')) {
-        if (takes(&word, "id="))
+        if (skip_prefix(&word, "id="))
             l->event.id = word;
-        else if (takes(&word, "retry=") && take_number(word, &n))
+        else if (skip_prefix(&word, "retry=") && parse_number(word, &n))
             l->event.retry = (int64_t)n;
-        else if (takes(&word, "event="))
+        else if (skip_prefix(&word, "event="))
             l->event.event = word;
         else
             fail_msg("no such word of an event: %.*s", STR_ARG(word));
@@ -267,17 +267,17 @@ void http_line_read(struct http_line *l, struct str text)
     uint64_t status;
 
     *l = (struct http_line){ .kind = HTTP_LINE_NONE };
-    if (!take_number(word, &l->number) || !rest.len)
+    if (!parse_number(word, &l->number) || !rest.len)
         return;
     word = str_cut(&rest, ' ');
     l->method = word;
     if (str_eq(word, STR("end"))) {
         l->kind = HTTP_LINE_END;
     } else if (str_eq(word, STR("gone"))) {
-        l->kind = HTTP_LINE_GONE;
-    } else if (take_number(word, &status)) {
+        l->kind = HTTP_LINE_CLIENT_CLOSED;
+    } else if (parse_number(word, &status)) {
         l->status = (unsigned)status;
-        read_answer(l, rest);
+        read_response(l, rest);
     } else if (word.at[0] >= 'A' && word.at[0] <= 'Z') {
         read_request(l, rest);
     } else {
@@ -287,19 +287,19 @@ void http_line_read(struct http_line *l, struct str text)
 
 void http_line_release(struct http_line *l)
 {
-    fields_release(&l->fields);
+    headers_release(&l->fields);
     arena_release(&l->arena);
 }
 
-struct step_request http_line_request(const struct http_line *l)
+struct event_request http_line_request(const struct http_line *l)
 {
-    return (struct step_request){ .method = l->method,
-                                  .path = l->path,
-                                  .query = l->query,
-                                  .fields = &l->fields,
-                                  .host = l->host,
-                                  .origin = l->origin,
-                                  .body = l->body };
+    return (struct event_request){ .method = l->method,
+                                   .path = l->path,
+                                   .query = l->query,
+                                   .headers = &l->fields,
+                                   .host = l->host,
+                                   .origin = l->origin,
+                                   .body = l->body };
 }
 
 static bool is_text(struct str type)
@@ -316,10 +316,10 @@ static unsigned number_of(struct str id)
 }
 
 /* What is written for a header line; those that every stream has are taken for granted. */
-static void write_field(struct buf *to, const struct field *f, bool stream)
+static void write_field(struct buf *to, const struct header *f, bool stream)
 {
 
-    if (fields_same(f->name, STR("Content-Type"))) {
+    if (headers_equal_nocase(f->name, STR("Content-Type"))) {
         if (str_eq(f->value, STR("application/json")))
             buf_add(to, STR(" json"));
         else if (str_eq(f->value, STR("text/event-stream")))
@@ -328,12 +328,12 @@ static void write_field(struct buf *to, const struct field *f, bool stream)
             buf_add(to, STR(" other"));
         return;
     }
-    if (fields_same(f->name, STR("Mcp-Session-Id"))) {
+    if (headers_equal_nocase(f->name, STR("Mcp-Session-Id"))) {
         buf_printf(to, " session=%u", number_of(f->value));
         return;
     }
-    if (stream && (fields_same(f->name, STR("Cache-Control")) ||
-                   fields_same(f->name, STR("X-Accel-Buffering"))))
+    if (stream && (headers_equal_nocase(f->name, STR("Cache-Control")) ||
+                   headers_equal_nocase(f->name, STR("X-Accel-Buffering"))))
         return;
     buf_printf(to, " %.*s:", STR_ARG(f->name));
     for (size_t i = 0; i < f->value.len; i++)
@@ -343,14 +343,14 @@ static void write_field(struct buf *to, const struct field *f, bool stream)
 
 static void write_head(struct buf *to, const struct action *a, bool stream)
 {
-    const struct field *type = fields_next(a->fields, STR("Content-Type"), NULL);
+    const struct header *type = headers_next(a->headers, STR("Content-Type"), NULL);
 
     buf_printf(to, " %u", a->status);
-    for (size_t i = 0; i < a->fields->count; i++)
-        write_field(to, &a->fields->at[i], stream);
+    for (size_t i = 0; i < a->headers->count; i++)
+        write_field(to, &a->headers->at[i], stream);
     if (stream) {
-        assert_int_equal(fields_count(a->fields, STR("cache-control")), 1);
-        assert_int_equal(fields_count(a->fields, STR("x-accel-buffering")), 1);
+        assert_int_equal(headers_count(a->headers, STR("cache-control")), 1);
+        assert_int_equal(headers_count(a->headers, STR("x-accel-buffering")), 1);
     }
     if (type && is_text(type->value))
         buf_add(to, STR(" text")); /* what follows is the body */
@@ -388,10 +388,10 @@ static void write_event(struct buf *to, struct str bytes)
 
 void http_line_write(struct buf *to, const struct action *a)
 {
-    buf_printf(to, "%llu", (unsigned long long)a->way.exchange);
-    if (a->kind == ACTION_ANSWER || a->kind == ACTION_OPEN)
-        write_head(to, a, a->kind == ACTION_OPEN);
-    else if (a->kind == ACTION_WRITE)
+    buf_printf(to, "%llu", (unsigned long long)a->route.exchange);
+    if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_OPEN)
+        write_head(to, a, a->kind == ACTION_STREAM_OPEN);
+    else if (a->kind == ACTION_STREAM_WRITE)
         write_event(to, a->text);
     else
         buf_add(to, STR(" end"));

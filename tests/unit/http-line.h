@@ -1,4 +1,4 @@
-/* tests/unit/http-line.h - a line of a story about HTTP, both ways.
+/* tests/unit/http-line.h - HTTP requests and responses as lines of text, parsed and written.
  *
  *     1 POST session=2 version=2025-11-25 {"id":1,"method":"ping"}
  *     1 200 json session=2 {"id":1,"result":{}}
@@ -26,25 +26,25 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "engine/step.h"
-#include "wire/fields.h"
+#include "engine/engine.h"
+#include "wire/headers.h"
 #include "wire/sse.h"
 
 enum http_line_kind {
     HTTP_LINE_NONE, /* it is no such line */
     HTTP_LINE_REQUEST,
-    HTTP_LINE_ANSWER, /* all of it, or the head of a stream */
+    HTTP_LINE_RESPONSE, /* all of it, or the head of a stream */
     HTTP_LINE_EVENT,
     HTTP_LINE_END,
-    HTTP_LINE_GONE, /* the client does not wait any longer */
+    HTTP_LINE_CLIENT_CLOSED, /* the client does not wait any longer */
 };
 
 struct http_line {
     enum http_line_kind kind;
     uint64_t number;
     struct str method, path, query;
-    struct fields fields;
-    enum place host, origin;
+    struct headers fields;
+    enum origin_kind host, origin;
     struct str body; /* of a request or an answer */
     unsigned status;
     bool stream; /* the answer is one */
@@ -57,7 +57,7 @@ void http_line_read(struct http_line *l, struct str text);
 void http_line_release(struct http_line *l);
 
 /* A line that is a request, as an engine gets it; borrows from the line. */
-struct step_request http_line_request(const struct http_line *l);
+struct event_request http_line_request(const struct http_line *l);
 
 /* An action for a client on HTTP, as the line above; without a newline. */
 void http_line_write(struct buf *to, const struct action *a);

@@ -2,26 +2,26 @@
 
 #include <stdlib.h>
 
-#include "engine/http-mock.h"
-#include "http-tape.h"
+#include "line-recorder.h"
+#include "replay/http-replay.h"
 #include "terse.h"
 #include "test.h"
-#include "trace/intake.h"
+#include "trace/parse-messages.h"
 
 enum { TIMERS = 64 };
 
 struct playbook {
     struct action_sink out;
     struct sink from_client, from_server;
-    struct shelf_memory shelf;
+    struct message_store_memory shelf;
     struct fuzzy fuzzy;
-    struct script script;
-    struct http_script http;
-    struct intake intake, upstream;
-    struct mock mock;
-    struct http_mock http_mock; /* instead of `mock`, if the client is on HTTP */
-    struct buf recording;       /* its lines */
-    struct buf got;             /* what the mock did and nobody has expected yet, a line each */
+    struct index script;
+    struct http_index http;
+    struct message_parser intake, upstream;
+    struct replay mock;
+    struct http_replay http_mock; /* instead of `replay`, if the client is on HTTP */
+    struct buf recording;         /* its lines */
+    struct buf got; /* what the mock did and nobody has expected yet, a line each */
     struct buf *why;
     size_t line;
     int64_t now_us;
@@ -35,22 +35,22 @@ struct playbook {
     bool playing;
 };
 
-static void take_step(struct playbook *p, const struct event *ev)
+static void step_engine(struct playbook *p, const struct event *ev)
 {
     if (p->over_http)
-        http_mock_step(&p->http_mock, ev);
+        http_replay_step(&p->http_mock, ev);
     else
-        mock_step(&p->mock, ev);
+        replay_step(&p->mock, ev);
 }
 
-static void note_timer(struct playbook *p, const struct action *a)
+static void add_timer(struct playbook *p, const struct action *a)
 {
     assert_true(p->timer_count < TIMERS);
     p->timers[p->timer_count].timer = a->timer;
     p->timers[p->timer_count++].due_us = p->now_us + a->delay_us;
 }
 
-static void write_down(struct action_sink *self, const struct action *a)
+static void write_action(struct action_sink *self, const struct action *a)
 {
     static const char *const levels[] = { "error", "warn", "info", "debug" };
     struct playbook *p = (struct playbook *)self;
@@ -66,23 +66,24 @@ static void write_down(struct action_sink *self, const struct action *a)
         break;
     case ACTION_SET_TIMER:
         buf_printf(&p->got, "wait %lld us", (long long)a->delay_us);
-        note_timer(p, a);
+        add_timer(p, a);
         break;
     case ACTION_FINISH:
         buf_printf(&p->got, "finish %d", a->exit_code);
         break;
-    case ACTION_BEGIN:
-    case ACTION_DROP:
-        buf_printf(&p->got, "%s #%u for %llu", a->kind == ACTION_BEGIN ? "begin" : "drop",
-                   a->way.seq, (unsigned long long)a->way.exchange);
+    case ACTION_CALL_STARTED:
+    case ACTION_CANCELLED:
+        buf_printf(&p->got, "%s #%u for %llu",
+                   a->kind == ACTION_CALL_STARTED ? "begin" : "drop", a->route.seq,
+                   (unsigned long long)a->route.exchange);
         break;
-    case ACTION_ANSWER:
-    case ACTION_OPEN:
-    case ACTION_WRITE:
-    case ACTION_END:
-    case ACTION_ASK:
-    case ACTION_ABANDON:
-    case ACTION_FAULT:
+    case ACTION_HTTP_RESPONSE:
+    case ACTION_STREAM_OPEN:
+    case ACTION_STREAM_WRITE:
+    case ACTION_STREAM_END:
+    case ACTION_HTTP_REQUEST:
+    case ACTION_HTTP_ABORT:
+    case ACTION_INVALID_RESPONSE:
         http_line_write(&p->got, a);
         break;
     case ACTION_START_UPSTREAM:
@@ -93,22 +94,22 @@ static void write_down(struct action_sink *self, const struct action *a)
         buf_add(&p->got, a->text);
         break;
     case ACTION_END_UPSTREAM:
-    case ACTION_UNHEARD:
+    case ACTION_UNDELIVERED:
         buf_add(&p->got, STR("of several servers"));
         break;
     }
     buf_add_ch(&p->got, '\n');
 }
 
-static void step(struct playbook *p, enum event_kind kind, const struct record *r)
+static void send_event(struct playbook *p, enum event_kind kind, const struct record *r)
 {
     struct event ev = { .kind = kind, .record = r, .now_us = p->now_us };
 
-    take_step(p, &ev);
+    step_engine(p, &ev);
 }
 
 /* The timer that is due first rings; false: none is set. */
-static bool ring(struct playbook *p)
+static bool run_timer(struct playbook *p)
 {
     struct event ev = { .kind = EVENT_TIMER };
     size_t first = 0;
@@ -121,36 +122,36 @@ static bool ring(struct playbook *p)
     ev.now_us = p->now_us = p->timers[first].due_us;
     ev.timer = p->timers[first].timer;
     p->timers[first] = p->timers[--p->timer_count];
-    take_step(p, &ev);
+    step_engine(p, &ev);
     return true;
 }
 
-static void upstream_ends(struct playbook *p, enum event_kind how, struct str why)
+static void end_upstream(struct playbook *p, enum event_kind how, struct str why)
 {
     struct event ev = { .kind = how, .why = why, .now_us = p->now_us };
 
-    take_step(p, &ev);
+    step_engine(p, &ev);
 }
 
-static bool hear_upstream(struct sink *self, const struct record *r, struct err *e)
+static bool put_upstream(struct sink *self, const struct record *r, struct err *e)
 {
     (void)e;
-    step((struct playbook *)((char *)self - offsetof(struct playbook, from_server)),
-         EVENT_UPSTREAM, r);
+    send_event((struct playbook *)((char *)self - offsetof(struct playbook, from_server)),
+               EVENT_UPSTREAM_RECORD, r);
     return true;
 }
 
-static bool hear(struct sink *self, const struct record *r, struct err *e)
+static bool put_client(struct sink *self, const struct record *r, struct err *e)
 {
     struct playbook *p =
         (struct playbook *)((char *)self - offsetof(struct playbook, from_client));
 
     (void)e;
-    step(p, EVENT_RECORD, r);
+    send_event(p, EVENT_RECORD, r);
     return true;
 }
 
-static bool fails(struct playbook *p, const char *what, struct str got, struct str want)
+static bool set_mismatch(struct playbook *p, const char *what, struct str got, struct str want)
 {
     buf_printf(p->why, "%zu: %s", p->line, what);
     if (got.len)
@@ -160,32 +161,32 @@ static bool fails(struct playbook *p, const char *what, struct str got, struct s
     return false;
 }
 
-static bool nothing_is_left(struct playbook *p)
+static bool check_no_actions(struct playbook *p)
 {
     struct str rest = buf_str(&p->got);
 
-    return !rest.len || fails(p, "not expected", str_cut(&rest, '\n'), STR_NONE);
+    return !rest.len || set_mismatch(p, "not expected", str_cut(&rest, '\n'), STR_NONE);
 }
 
-static void end_play(struct playbook *p)
+static void end_replay(struct playbook *p)
 {
     if (p->playing) {
         if (p->over_http)
-            http_mock_release(&p->http_mock);
+            http_replay_release(&p->http_mock);
         else
-            mock_release(&p->mock);
-        intake_release(&p->intake);
-        intake_release(&p->upstream);
-        http_script_release(&p->http);
-        script_release(&p->script);
+            replay_release(&p->mock);
+        message_parser_release(&p->intake);
+        message_parser_release(&p->upstream);
+        http_index_release(&p->http);
+        index_release(&p->script);
         fuzzy_release(&p->fuzzy);
-        shelf_memory_release(&p->shelf);
+        message_store_memory_release(&p->shelf);
     }
     p->playing = false;
 }
 
 /* Every session has a byte of its own. */
-static void not_random(void *to, size_t size)
+static void fill_fixed(void *to, size_t size)
 {
     static unsigned char last;
 
@@ -197,67 +198,67 @@ static void not_random(void *to, size_t size)
 static void read_recording(struct playbook *p)
 {
     struct str rest = buf_str(&p->recording);
-    struct http_tape tape;
+    struct line_recorder tape;
 
     if (!p->taped) {
-        terse_pour_plain(&p->http.sink, rest);
+        terse_feed_plain(&p->http.sink, rest);
         return;
     }
-    http_tape_init(&tape, &p->http.sink);
+    line_recorder_init(&tape, &p->http.sink);
     while (rest.len)
-        http_tape_line(&tape, str_cut(&rest, '\n'));
-    http_tape_release(&tape);
+        line_recorder_add(&tape, str_cut(&rest, '\n'));
+    line_recorder_release(&tape);
 }
 
-static void begin_play(struct playbook *p, const struct mock_options *options)
+static void start_replay(struct playbook *p, const struct replay_options *options)
 {
-    struct http_mock_options over_http = { .mock = *options, .random = not_random };
+    struct http_replay_options over_http = { .replay = *options, .random = fill_fixed };
 
-    end_play(p);
+    end_replay(p);
     p->playing = true;
     p->now_us = 0;
     p->timer_count = 0;
-    shelf_memory_init(&p->shelf);
+    message_store_memory_init(&p->shelf);
     fuzzy_init(&p->fuzzy, &p->script);
-    script_init(&p->script, &p->shelf.shelf, &options->match.rules, &p->fuzzy.reader);
-    http_script_init(&p->http, &p->script.sink, &p->shelf.shelf);
+    index_init(&p->script, &p->shelf.store, &options->match.rules, &p->fuzzy.observer);
+    http_index_init(&p->http, &p->script.sink, &p->shelf.store);
     read_recording(p);
-    script_finish(&p->script);
-    http_script_finish(&p->http);
-    intake_init(&p->intake);
-    intake_init(&p->upstream);
-    not_random(NULL, 0);
+    index_finish(&p->script);
+    http_index_finish(&p->http);
+    message_parser_init(&p->intake);
+    message_parser_init(&p->upstream);
+    fill_fixed(NULL, 0);
     if (p->over_http)
-        http_mock_init(&p->http_mock, &p->script, &p->http, &p->fuzzy, &over_http, &p->out);
+        http_replay_init(&p->http_mock, &p->script, &p->http, &p->fuzzy, &over_http, &p->out);
     else
-        mock_init(&p->mock, &p->script, &p->fuzzy, options, &p->out);
-    step(p, EVENT_OPENED, NULL);
+        replay_init(&p->mock, &p->script, &p->fuzzy, options, &p->out);
+    send_event(p, EVENT_OPENED, NULL);
 }
 
-static void set_exhausted(struct mock_options *o, enum match_exhausted what)
+static void set_exhausted(struct replay_options *o, enum match_exhausted what)
 {
     o->exhausted_given = true;
     o->match.exhausted = what;
 }
 
-static bool read_flag(struct mock_options *o, struct str word)
+static bool read_flag(struct replay_options *o, struct str word)
 {
     if (str_eq(word, STR("order=total")))
-        o->match.total = true;
+        o->match.total_order = true;
     else if (str_eq(word, STR("recorder")))
-        o->recorder = o->match.any_method = o->match.rules.number_text = true;
+        o->mcp_recorder_errors = o->match.any_method = o->match.rules.numbers_as_text = true;
     else if (str_eq(word, STR("fail-at-end")))
         o->fail_at_end = true;
     else if (str_eq(word, STR("strict-unused")))
         o->strict_unused = true;
     else if (str_eq(word, STR("far")))
-        o->far = true;
+        o->is_remote = true;
     else
         return false;
     return true;
 }
 
-static bool read_option(struct mock_options *o, struct str word)
+static bool read_option(struct replay_options *o, struct str word)
 {
     static const struct {
         const char *word;
@@ -270,7 +271,7 @@ static bool read_option(struct mock_options *o, struct str word)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (str_eq(word, str_z(modes[i].word))) {
             o->match.mode = modes[i].mode;
-            o->match.rules = matcher_rules(modes[i].mode, o->recorder);
+            o->match.rules = matcher_rules(modes[i].mode, o->mcp_recorder_errors);
             return true;
         }
     if (str_eq(word, STR("on-miss=error")))
@@ -278,7 +279,7 @@ static bool read_option(struct mock_options *o, struct str word)
     else if (str_eq(word, STR("on-miss=warn")))
         o->on_miss = ON_MISS_WARN;
     else if (str_eq(word, STR("on-miss=pass")))
-        o->on_miss = ON_MISS_PASS;
+        o->on_miss = ON_MISS_PASSTHROUGH;
     else if (str_eq(word, STR("exhausted=error")))
         set_exhausted(o, EXHAUSTED_ERROR);
     else if (str_eq(word, STR("exhausted=last")))
@@ -294,18 +295,18 @@ static bool read_option(struct mock_options *o, struct str word)
 
 static bool read_options(struct playbook *p, struct str words)
 {
-    struct mock_options options = { .match = { .mode = MATCH_BY_REQUEST } };
+    struct replay_options options = { .match = { .mode = MATCH_BY_REQUEST } };
 
     while (words.len) {
         struct str word = str_cut(&words, ' ');
 
         if (!read_option(&options, word))
-            return fails(p, "no such option", word, STR_NONE);
+            return set_mismatch(p, "no such option", word, STR_NONE);
     }
     /* mcp-recorder has a sequence of its own; its other ways are ours. */
     options.match.any_method =
         options.match.any_method && options.match.mode == MATCH_SEQUENTIAL;
-    begin_play(p, &options);
+    start_replay(p, &options);
     return true;
 }
 
@@ -314,7 +315,7 @@ static bool expect(struct playbook *p, struct str want)
     struct str rest = buf_str(&p->got), got = str_cut(&rest, '\n');
 
     if (!str_eq(got, want))
-        return fails(p, got.len ? "something else" : "nothing came", got, want);
+        return set_mismatch(p, got.len ? "something else" : "nothing came", got, want);
     buf_drop_front(&p->got, p->got.len - rest.len);
     return true;
 }
@@ -334,7 +335,7 @@ static bool is_expected(struct str line)
 {
     enum http_line_kind kind = http_kind(line);
 
-    return kind == HTTP_LINE_ANSWER || kind == HTTP_LINE_EVENT || kind == HTTP_LINE_END ||
+    return kind == HTTP_LINE_RESPONSE || kind == HTTP_LINE_EVENT || kind == HTTP_LINE_END ||
            str_starts(line, STR("<< ")) || str_starts(line, STR("report ")) ||
            str_starts(line, STR("wait ")) || str_starts(line, STR("finish ")) ||
            str_starts(line, STR("up<< ")) || str_eq(line, STR("start upstream"));
@@ -343,61 +344,63 @@ static bool is_expected(struct str line)
 static void write_report(struct playbook *p)
 {
     buf_add(&p->got, STR("<< "));
-    mock_report(p->over_http ? &p->http_mock.mock : &p->mock, &p->got);
+    replay_write_report(p->over_http ? &p->http_mock.replay : &p->mock, &p->got);
     buf_add_ch(&p->got, '\n');
 }
 
 /* A client on HTTP asks for something, or has gone. */
-static void hear_http(struct playbook *p, struct str line)
+static void send_http_line(struct playbook *p, struct str line)
 {
-    struct step_request request;
-    struct event ev = { .kind = EVENT_GONE, .now_us = p->now_us };
+    struct event_request request;
+    struct event ev = { .kind = EVENT_CLIENT_CLOSED, .now_us = p->now_us };
     struct http_line l;
 
     http_line_read(&l, line);
     ev.exchange = l.number;
     if (l.kind == HTTP_LINE_REQUEST) {
         request = http_line_request(&l);
-        ev.kind = EVENT_REQUEST;
+        ev.kind = EVENT_HTTP_REQUEST;
         ev.request = &request;
     }
-    take_step(p, &ev);
+    step_engine(p, &ev);
     http_line_release(&l);
 }
 
 /* A line after those of the recording. */
-static bool act(struct playbook *p, struct str line)
+static bool run_command(struct playbook *p, struct str line)
 {
     struct err e = ERR_NONE;
 
     if (is_expected(line))
         return expect(p, line);
-    if (!nothing_is_left(p))
+    if (!check_no_actions(p))
         return false;
     if (str_starts(line, STR("options ")))
         return read_options(p, str_skip(line, 8));
     if (str_eq(line, STR("close")))
-        step(p, EVENT_CLOSED, NULL);
+        send_event(p, EVENT_INPUT_CLOSED, NULL);
     else if (str_eq(line, STR("hurry")))
-        take_step(p,
-                  &(struct event){ .kind = EVENT_CLOSED, .now_us = p->now_us, .hurry = true });
+        step_engine(p, &(struct event){ .kind = EVENT_INPUT_CLOSED,
+                                        .now_us = p->now_us,
+                                        .shutting_down = true });
     else if (str_eq(line, STR("time")))
-        return ring(p) || fails(p, "nobody waits", STR_NONE, STR_NONE);
+        return run_timer(p) || set_mismatch(p, "nobody waits", STR_NONE, STR_NONE);
     else if (str_eq(line, STR("report")))
         write_report(p);
     else if (str_starts(line, STR("up closed ")))
-        upstream_ends(p, EVENT_UPSTREAM_CLOSED, str_skip(line, strlen("up closed ")));
+        end_upstream(p, EVENT_UPSTREAM_CLOSED, str_skip(line, strlen("up closed ")));
     else if (str_starts(line, STR("up lost ")))
-        upstream_ends(p, EVENT_UPSTREAM_LOST, str_skip(line, strlen("up lost ")));
+        end_upstream(p, EVENT_UPSTREAM_LOST, str_skip(line, strlen("up lost ")));
     else if (str_starts(line, STR("up>> ")))
-        assert_true(intake_line(&p->upstream, TO_CLIENT, str_skip(line, strlen("up>> ")),
-                                &p->from_server, &e));
+        assert_true(message_parser_line(&p->upstream, TO_CLIENT,
+                                        str_skip(line, strlen("up>> ")), &p->from_server, &e));
     else if (http_kind(line) != HTTP_LINE_NONE)
-        hear_http(p, line);
+        send_http_line(p, line);
     else if (!str_starts(line, STR(">> ")))
-        return fails(p, "no such line in a playbook", line, STR_NONE);
-    else if (!intake_line(&p->intake, TO_SERVER, str_skip(line, 3), &p->from_client, &e))
-        return fails(p, e.msg, STR_NONE, STR_NONE);
+        return set_mismatch(p, "no such line in a playbook", line, STR_NONE);
+    else if (!message_parser_line(&p->intake, TO_SERVER, str_skip(line, 3), &p->from_client,
+                                  &e))
+        return set_mismatch(p, e.msg, STR_NONE, STR_NONE);
     return true;
 }
 
@@ -410,7 +413,7 @@ static bool is_recorded(struct str line)
 
 /* The recording is poured in one piece, so that its lines are numbered. What is about HTTP
  * is recorded up to the first options, and played from there. */
-static void gather_recording(struct playbook *p, struct str text)
+static void collect_recording(struct playbook *p, struct str text)
 {
     bool played = false;
 
@@ -430,35 +433,35 @@ static void gather_recording(struct playbook *p, struct str text)
 
 static bool run_line(struct playbook *p, struct str line)
 {
-    static const struct mock_options defaults = { .match = { .mode = MATCH_BY_REQUEST } };
+    static const struct replay_options defaults = { .match = { .mode = MATCH_BY_REQUEST } };
 
     p->line++;
     if (!line.len || line.at[0] == '#' || str_eq(line, STR("recording")))
         return true;
     if (is_recorded(line) || (!p->playing && http_kind(line) != HTTP_LINE_NONE))
-        return !p->playing || fails(p, "the recording comes first", line, STR_NONE);
+        return !p->playing || set_mismatch(p, "the recording comes first", line, STR_NONE);
     if (!p->playing && !str_starts(line, STR("options ")))
-        begin_play(p, &defaults);
-    return act(p, line);
+        start_replay(p, &defaults);
+    return run_command(p, line);
 }
 
 bool playbook_run(struct str text, struct buf *why)
 {
-    struct playbook p = { .out = { write_down },
-                          .from_client = { hear },
-                          .from_server = { hear_upstream },
+    struct playbook p = { .out = { write_action },
+                          .from_client = { put_client },
+                          .from_server = { put_upstream },
                           .why = why };
     bool ok = true;
 
     buf_init(&p.got, (size_t)1 << 26);
     buf_init(&p.recording, (size_t)1 << 26);
-    gather_recording(&p, text);
+    collect_recording(&p, text);
     while (ok && text.len)
         ok = run_line(&p, str_cut(&text, '\n'));
     p.line++;
-    ok = ok && nothing_is_left(&p) &&
-         (p.playing || fails(&p, "nothing happens in it", STR_NONE, STR_NONE));
-    end_play(&p);
+    ok = ok && check_no_actions(&p) &&
+         (p.playing || set_mismatch(&p, "nothing happens in it", STR_NONE, STR_NONE));
+    end_replay(&p);
     buf_release(&p.recording);
     buf_release(&p.got);
     return ok;

@@ -1,4 +1,4 @@
-/* tests/unit/playbook.h - stories about the mock, told in text files.
+/* tests/unit/playbook.h - runs tests of the replay engine that are text files.
  *
  *     # What it is about, in a sentence or two.
  *     recording

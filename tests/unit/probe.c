@@ -27,7 +27,7 @@ static void write_answer(struct str text)
     fflush(stdout);
 }
 
-int probe_serve(probe_answer *answer, void *with)
+int probe_serve(probe_fn *answer, void *with)
 {
     struct buf out;
     uint32_t len;

@@ -8,15 +8,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/commands.h"
+#include "cmd/command.h"
 #include "cmd/dispatch.h"
 #include "test.h"
 
 enum { MAX_WORDS = 32 };
 
-static _Noreturn void be_the_program(const struct sys *sys, const char *const *words)
+static _Noreturn void run_child(const struct sys *sys, const char *const *words)
 {
-    struct dispatch d = { .sys = sys ? sys : &sys_real, .commands = commands, .env = environ };
+    struct dispatch d = { .sys = sys ? sys : &sys_real,
+                          .commands = command_table,
+                          .env = environ };
     char *argv[MAX_WORDS + 2] = { (char *)(uintptr_t) "mcpreel" };
     int argc = 1;
 
@@ -35,7 +37,7 @@ static void set_up_pipes(int fds[3][2])
 }
 
 /* Feeds and collects at once, so that nobody waits for the other. */
-static void converse(struct program *p, int in, int out, int err, struct str bytes)
+static void exchange_streams(struct program *p, int in, int out, int err, struct str bytes)
 {
     struct pollfd fds[] = { { in, POLLOUT, 0 }, { out, POLLIN, 0 }, { err, POLLIN, 0 } };
     struct buf *to[] = { NULL, &p->out, &p->err };
@@ -84,13 +86,13 @@ void program_run(struct program *p, const struct sys *sys, const char *const *wo
         dup2(fds[2][1], STDERR_FILENO);
         for (int i = 0; i < 6; i++)
             close(fds[i / 2][i % 2]);
-        be_the_program(sys, words);
+        run_child(sys, words);
     }
     close(fds[0][0]);
     close(fds[1][1]);
     close(fds[2][1]);
     before = signal(SIGPIPE, SIG_IGN); /* it may end without reading all */
-    converse(p, fds[0][1], fds[1][0], fds[2][0], in);
+    exchange_streams(p, fds[0][1], fds[1][0], fds[2][0], in);
     signal(SIGPIPE, before);
     close(fds[1][0]);
     close(fds[2][0]);

@@ -1,4 +1,4 @@
-/* tests/unit/program.h - the whole program in a process of its own.
+/* tests/unit/program.h - runs the whole program in a process of its own.
  *
  * For commands that speak on standard input and output. System calls may be made to
  * fail; the memory checkers of the build watch the process to its end. */

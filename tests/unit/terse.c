@@ -20,7 +20,7 @@ void terse_check_probe(bool (*probe)(struct str head), const struct terse_head *
     for (size_t i = 0; i < count; i++) {
         struct arena a = { 0 };
 
-        if (probe(terse_json(&a, heads[i].text)) != heads[i].ours)
+        if (probe(terse_json(&a, heads[i].text)) != heads[i].is_own)
             fail_msg("%s", heads[i].text);
         arena_release(&a);
     }
@@ -46,7 +46,7 @@ void terse_scanned_release(struct terse_scanned *s)
 }
 
 /* "NAME123 " off the front of `line`. */
-static bool take_number(struct str *line, struct str name, unsigned long long *number)
+static bool parse_number(struct str *line, struct str name, unsigned long long *number)
 {
     struct str word;
     char digits[32];
@@ -62,30 +62,30 @@ static bool take_number(struct str *line, struct str name, unsigned long long *n
 }
 
 /* A number that is a mark, and says so by its bit. */
-static void take_mark(struct str *line, struct str name, struct record *r, uint64_t *to,
-                      unsigned has)
+static void parse_mark(struct str *line, struct str name, struct record *r, uint64_t *to,
+                       unsigned has)
 {
     unsigned long long number;
 
-    if (!take_number(line, name, &number))
+    if (!parse_number(line, name, &number))
         return;
     *to = number;
     r->has |= has;
 }
 
-static void take_place(struct str *line, struct record *r)
+static void parse_exchange(struct str *line, struct record *r)
 {
     uint64_t us = 0;
 
-    take_mark(line, STR("@"), r, &us, HAS_US);
+    parse_mark(line, STR("@"), r, &us, HAS_US);
     r->us = (int64_t)us;
-    take_mark(line, STR("conn="), r, &r->conn, HAS_CONN);
-    take_mark(line, STR("session="), r, &r->session, HAS_SESSION);
-    take_mark(line, STR("x="), r, &r->exchange, HAS_EXCHANGE);
-    take_mark(line, STR("stream="), r, &r->stream, HAS_STREAM);
+    parse_mark(line, STR("conn="), r, &r->conn, HAS_CONN);
+    parse_mark(line, STR("session="), r, &r->session, HAS_SESSION);
+    parse_mark(line, STR("x="), r, &r->exchange, HAS_EXCHANGE);
+    parse_mark(line, STR("stream="), r, &r->stream, HAS_STREAM);
 }
 
-static enum record_dir take_dir(struct str *line)
+static enum record_dir parse_dir(struct str *line)
 {
     struct str word = str_cut(line, ' ');
 
@@ -95,7 +95,7 @@ static enum record_dir take_dir(struct str *line)
 }
 
 /* "batch=1:0/2 " as the recording has it. */
-static struct str take_batch(struct str *line, struct arena *a)
+static struct str parse_batch(struct str *line, struct arena *a)
 {
     struct str rest, id, index;
 
@@ -108,7 +108,7 @@ static struct str take_batch(struct str *line, struct arena *a)
                         STR_ARG(index), STR_ARG(rest));
 }
 
-static void pour_message(struct sink *to, struct record *r, struct str line, uint64_t seq)
+static void feed_message(struct sink *to, struct record *r, struct str line, uint64_t seq)
 {
     struct err e = ERR_NONE;
     struct arena a = { 0 };
@@ -118,10 +118,10 @@ static void pour_message(struct sink *to, struct record *r, struct str line, uin
     r->kind = RECORD_MESSAGE;
     r->has |= HAS_SEQ;
     r->message.seq = seq;
-    take_mark(&line, STR("redelivers="), r, &r->message.redelivers, HAS_REDELIVERS);
-    take_mark(&line, STR("latency="), r, &r->message.latency_ms, HAS_LATENCY);
-    r->message.batch = take_batch(&line, &a);
-    r->message.dir = take_dir(&line);
+    parse_mark(&line, STR("redelivers="), r, &r->message.redelivers, HAS_REDELIVERS);
+    parse_mark(&line, STR("latency="), r, &r->message.latency_ms, HAS_LATENCY);
+    r->message.batch = parse_batch(&line, &a);
+    r->message.dir = parse_dir(&line);
     json_init(&j);
     if (!json_scan(&j, line, &fault))
         fail_msg("not JSON at %zu, %s: %.*s", fault.at, fault.what, STR_ARG(line));
@@ -131,18 +131,18 @@ static void pour_message(struct sink *to, struct record *r, struct str line, uin
     arena_release(&a);
 }
 
-static void pour_raw(struct sink *to, struct record *r, struct str line)
+static void feed_raw(struct sink *to, struct record *r, struct str line)
 {
     struct err e = ERR_NONE;
 
     r->kind = RECORD_RAW;
     r->has |= HAS_FROM;
-    r->bytes.from_to = take_dir(&line);
+    r->bytes.dir = parse_dir(&line);
     r->bytes.bytes = line;
     assert_true(to->put(to, r, &e));
 }
 
-static void pour_http(struct sink *to, struct record *r, struct str line)
+static void feed_http(struct sink *to, struct record *r, struct str line)
 {
     struct arena a = { 0 };
     struct err e = ERR_NONE;
@@ -157,7 +157,7 @@ static void pour_http(struct sink *to, struct record *r, struct str line)
     } else {
         r->kind = RECORD_HTTP_RESPONSE;
         r->has |= HAS_STATUS;
-        take_number(&line, STR_NONE, &status);
+        parse_number(&line, STR_NONE, &status);
         r->http.status = status;
         if (str_starts(line, STR("resumes ")))
             r->http.resumes = arena_printf(&a, "{\"stream\":%.*s,\"after\":\"e\"}",
@@ -168,21 +168,21 @@ static void pour_http(struct sink *to, struct record *r, struct str line)
 }
 
 /* True if it was a message, which `seq` is the number of. */
-static bool pour_line(struct sink *to, struct str line, uint64_t seq)
+static bool feed_line(struct sink *to, struct str line, uint64_t seq)
 {
     struct record r = { .has = 0 };
 
-    take_place(&line, &r);
+    parse_exchange(&line, &r);
     if (str_starts(line, STR("raw ")))
-        pour_raw(to, &r, str_skip(line, 4));
+        feed_raw(to, &r, str_skip(line, 4));
     else if (str_starts(line, STR("http ")))
-        pour_http(to, &r, str_skip(line, 5));
+        feed_http(to, &r, str_skip(line, 5));
     else
-        pour_message(to, &r, line, seq);
+        feed_message(to, &r, line, seq);
     return r.kind == RECORD_MESSAGE;
 }
 
-static void pour_native(struct sink *to, struct str line)
+static void feed_native(struct sink *to, struct str line)
 {
     struct arena a = { 0 };
     struct err e = ERR_NONE;
@@ -201,7 +201,7 @@ static void pour_native(struct sink *to, struct str line)
     arena_release(&a);
 }
 
-void terse_pour_plain(struct sink *to, struct str text)
+void terse_feed_plain(struct sink *to, struct str text)
 {
     uint64_t seq = 0;
 
@@ -209,21 +209,21 @@ void terse_pour_plain(struct sink *to, struct str text)
         struct str line = str_cut(&text, '\n');
 
         if (str_starts(line, STR("| ")))
-            pour_native(to, str_skip(line, 2));
+            feed_native(to, str_skip(line, 2));
         else if (str_trim(line).len)
-            seq += pour_line(to, line, seq + 1);
+            seq += feed_line(to, line, seq + 1);
     }
 }
 
-void terse_pour(struct sink *to, const char *text)
+void terse_feed(struct sink *to, const char *text)
 {
     struct arena a = { 0 };
 
-    terse_pour_plain(to, terse_json(&a, text));
+    terse_feed_plain(to, terse_json(&a, text));
     arena_release(&a);
 }
 
-static const char *way(enum record_dir dir)
+static const char *dir_name(enum record_dir dir)
 {
     return dir == TO_SERVER ? "c2s" : "s2c";
 }
@@ -244,7 +244,7 @@ static void put_message(struct buf *to, const struct record *r)
         buf_printf(to, "#%llu ", (unsigned long long)m->seq);
     if (r->has & HAS_REDELIVERS)
         buf_printf(to, "redelivers=%llu ", (unsigned long long)m->redelivers);
-    buf_printf(to, "%s ", way(m->dir));
+    buf_printf(to, "%s ", dir_name(m->dir));
     buf_add(to, json_raw(m->msg));
     if (r->has & HAS_LATENCY)
         buf_printf(to, " latency=%llu", (unsigned long long)m->latency_ms);
@@ -329,7 +329,7 @@ static void put_body(struct buf *to, const struct record *r)
         put_message(to, r);
         break;
     case RECORD_RAW:
-        buf_printf(to, "raw %s ", way(r->bytes.from_to));
+        buf_printf(to, "raw %s ", dir_name(r->bytes.dir));
         buf_add(to, r->bytes.bytes);
         buf_printf(to, " (%.*s)", STR_ARG(r->bytes.why));
         break;
@@ -341,7 +341,7 @@ static void put_body(struct buf *to, const struct record *r)
         put_proc(to, r);
         break;
     case RECORD_GAP:
-        buf_printf(to, "gap %s messages=%llu bytes=%llu (%.*s)", way(r->gap.from_to),
+        buf_printf(to, "gap %s messages=%llu bytes=%llu (%.*s)", dir_name(r->gap.dir),
                    (unsigned long long)r->gap.messages, (unsigned long long)r->gap.bytes,
                    STR_ARG(r->gap.why));
         break;
@@ -379,7 +379,7 @@ static bool terse_put(struct sink *self, const struct record *r, struct err *e)
     struct terse *t = (struct terse *)self;
     size_t from = t->text.len;
 
-    if (t->refuses)
+    if (t->fails)
         return err_set(e, ERR_IO, "no room");
     if (r->has & HAS_US)
         buf_printf(&t->text, "@%lld ", (long long)r->us);

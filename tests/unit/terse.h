@@ -1,4 +1,4 @@
-/* tests/unit/terse.h - records as short lines of text, both ways.
+/* tests/unit/terse.h - records as short lines of text, parsed and written.
  *
  *     c2s {'id':1,'method':'ping'}
  *     @2000 conn=2 s2c {'id':1,'result':{}}
@@ -24,7 +24,7 @@ struct str terse_json(struct arena *a, const char *text);
 /* How a file may start, in terse_json()'s manner; the probe of a format must know its own. */
 struct terse_head {
     const char *text;
-    bool ours;
+    bool is_own;
 };
 void terse_check_probe(bool (*probe)(struct str head), const struct terse_head *heads,
                        size_t count);
@@ -39,14 +39,14 @@ void terse_scanned_release(struct terse_scanned *s);
 
 /* Every line of `text` as a message into `to`, numbered from 1. Lines that start
  * with "| " are lines of a native recording. */
-void terse_pour(struct sink *to, const char *text);
-void terse_pour_plain(struct sink *to, struct str text); /* with " and \ as they are */
+void terse_feed(struct sink *to, const char *text);
+void terse_feed_plain(struct sink *to, struct str text); /* with " and \ as they are */
 
 /* A sink that writes down what it is given, one line per record. */
 struct terse {
     struct sink sink;
     struct buf text;
-    bool refuses; /* takes nothing and says so */
+    bool fails; /* takes nothing and says so */
 };
 
 void terse_init(struct terse *t);

@@ -1,4 +1,4 @@
-#include "cmd/app.h"
+#include "runtime/app.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,12 +68,12 @@ static void a_reader_that_went_away_is_gone_not_wrong(void **state)
     (void)state;
 
     buf_init(&f.got, 100);
-    assert_true(app_pour(&app, STR("a whole sentence"), &gone, &e));
+    assert_true(app_write_pipe(&app, STR("a whole sentence"), &gone, &e));
     assert_true(gone);
     assert_int_equal(e.kind, ERR_OK);
     f.fail_with = ENOSPC;
     gone = false;
-    assert_false(app_pour(&app, STR("a whole sentence"), &gone, &e));
+    assert_false(app_write_pipe(&app, STR("a whole sentence"), &gone, &e));
     assert_false(gone);
     assert_int_equal(e.kind, ERR_IO);
     buf_release(&f.got);
@@ -106,24 +106,11 @@ static void the_environment_is_the_one_handed_over(void **state)
     assert_null(app_env(&app, "PATH"));
 }
 
-static void whether_the_environment_says_so_is_known(void **state)
-{
-    char *env[] = { (char *)(uintptr_t) "MCPREEL_LOG_FILE=a",
-                    (char *)(uintptr_t) "THOUGHTJACK_B=c", NULL };
-    const struct app app = { .env = env };
-
-    (void)state;
-    assert_true(app_env_has(&app, "log-file", "a"));
-    assert_false(app_env_has(&app, "log-file", "b"));
-    assert_true(app_env_has(&app, "b", "c"));
-    assert_false(app_env_has(&app, "c", "c"));
-}
-
 static void a_log_that_nobody_reads_holds_nobody_up(void **state)
 {
     const char want[] = "mcpreel: one\nmcpreel: two\n";
     char at[4096] = "";
-    struct app_unheld u;
+    struct app_queued_log u;
     struct log log;
     struct app app = { .quiet = true, .log = &log };
     const struct app *unheld;
@@ -135,17 +122,29 @@ static void a_log_that_nobody_reads_holds_nobody_up(void **state)
         ;
     assert_int_equal(fcntl(fds[1], F_SETFL, 0), 0);
     log_init_fd(&log, fds[1], LOG_INFO, false);
-    unheld = app_unheld_begin(&u, &app);
+    unheld = app_queued_log_begin(&u, &app);
     assert_true(unheld->quiet);
-    log_say(unheld->log, LOG_INFO, "one");
+    log_printf(unheld->log, LOG_INFO, "one");
     while (read(fds[0], at, sizeof at) > 0)
         ;
-    log_say(unheld->log, LOG_INFO, "two");
-    app_unheld_end(&u);
+    log_printf(unheld->log, LOG_INFO, "two");
+    app_queued_log_end(&u);
     assert_int_equal(read(fds[0], at, sizeof at), sizeof want - 1);
     assert_memory_equal(at, want, sizeof want - 1);
     close(fds[0]);
     close(fds[1]);
+}
+
+static void progress_is_for_a_terminal_that_is_not_quiet(void **state)
+{
+    const struct app piped = { .stderr_is_tty = false };
+    const struct app quiet = { .stderr_is_tty = true, .quiet = true };
+    const struct app terminal = { .stderr_is_tty = true };
+
+    (void)state;
+    assert_false(app_shows_progress(&piped));
+    assert_false(app_shows_progress(&quiet));
+    assert_true(app_shows_progress(&terminal));
 }
 
 int main(void)
@@ -156,8 +155,8 @@ int main(void)
         cmocka_unit_test(a_reader_that_went_away_is_gone_not_wrong),
         cmocka_unit_test(every_kind_of_error_has_its_exit_code),
         cmocka_unit_test(the_environment_is_the_one_handed_over),
-        cmocka_unit_test(whether_the_environment_says_so_is_known),
         cmocka_unit_test(a_log_that_nobody_reads_holds_nobody_up),
+        cmocka_unit_test(progress_is_for_a_terminal_that_is_not_quiet),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,5 @@
 #include "base/appender.h"
 
-/* long file: the tests of one object */
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,17 +8,18 @@
 #include <unistd.h>
 
 #include "fault-sys.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 /* "GAP 2/14 0/0 1/3 why": messages and bytes of each lane. */
-static void add_gap(void *to, struct buf *text, const struct backlog_loss *l, const char *why)
+static void add_gap(void *to, struct buf *text, const struct line_queue_loss *l,
+                    const char *why)
 {
     (void)to;
     buf_printf(text, "GAP");
-    for (int i = 0; i < BACKLOG_LANES; i++)
-        buf_printf(text, " %llu/%llu", (unsigned long long)l->lanes[i].messages,
-                   (unsigned long long)l->lanes[i].bytes);
+    for (int i = 0; i < LINE_QUEUE_DIRECTIONS; i++)
+        buf_printf(text, " %llu/%llu", (unsigned long long)l->by_direction[i].messages,
+                   (unsigned long long)l->by_direction[i].bytes);
     buf_printf(text, " %s\n", why);
 }
 
@@ -36,15 +35,15 @@ struct bench {
 static void prepare(struct bench *b)
 {
     *b = (struct bench){ .c = appender_defaults };
-    b->c.gap = add_gap;
+    b->c.write_gap = add_gap;
     b->c.slow_us = 10000000;
     b->c.retry_us = 1000;
-    b->c.well_us = 0;
+    b->c.recover_us = 0;
     b->c.flush_us = 3600000000;
     b->c.flush_lines = 1000000;
-    b->c.rest_us = 0;
-    b->c.end_us = 60000000;
-    b->c.close_us = 0;
+    b->c.min_sync_gap_us = 0;
+    b->c.finish_us = 60000000;
+    b->c.inline_lines = UINT64_MAX;
     fault_init(&b->f);
 }
 
@@ -73,10 +72,10 @@ static void put_in(struct bench *b, const char *text, unsigned lane)
 
     buf_init(&line, 4096);
     buf_printf(&line, "%s\n", text);
-    appender_put(
+    appender_add_lines(
         b->a,
-        &(struct backlog_line){
-            .text = buf_str(&line), .lane = lane, .messages = 1, .bytes = line.len - 1 },
+        &(struct line_queue_line){
+            .text = buf_str(&line), .direction = lane, .messages = 1, .bytes = line.len - 1 },
         1, &line);
     buf_release(&line);
 }
@@ -96,7 +95,7 @@ static void assert_file_starts(const char *path, const char *want)
     struct buf got;
 
     buf_init(&got, (size_t)1 << 24);
-    scratch_get(&got, path);
+    temp_dir_get(&got, path);
     if (!str_starts(buf_str(&got), str_z(want)))
         fail_msg("it is: %.*s", STR_ARG(buf_str(&got)));
     buf_release(&got);
@@ -107,32 +106,32 @@ static void assert_file_ends(const char *path, const char *want)
     struct buf got;
 
     buf_init(&got, (size_t)1 << 24);
-    scratch_get(&got, path);
+    temp_dir_get(&got, path);
     if (!str_ends(buf_str(&got), str_z(want)))
         fail_msg("it is: %.*s", STR_ARG(buf_str(&got)));
     buf_release(&got);
 }
 
-static void assert_told(struct bench *b, enum appender_trouble kind, const char *msg)
+static void assert_told(struct bench *b, enum appender_problem kind, const char *msg)
 {
     struct err e = ERR_NONE;
 
-    assert_int_equal(appender_trouble(b->a, &e), kind);
+    assert_int_equal(appender_next_problem(b->a, &e), kind);
     if (kind)
         assert_string_equal(e.msg, msg);
 }
 
 static void assert_nothing_told(struct bench *b)
 {
-    assert_told(b, APPENDER_FINE, NULL);
+    assert_told(b, APPENDER_OK, NULL);
 }
 
 static uint64_t lost_messages(const struct bench *b)
 {
     uint64_t n = 0;
 
-    for (int i = 0; i < BACKLOG_LANES; i++)
-        n += b->how.lost.lanes[i].messages;
+    for (int i = 0; i < LINE_QUEUE_DIRECTIONS; i++)
+        n += b->how.lost.by_direction[i].messages;
     return n;
 }
 
@@ -149,13 +148,13 @@ static void a_line_is_in_the_file_when_it_was_put(void **state)
     put(&b, "two");
     assert_content("file", STR("one\ntwo\n"));
     assert_int_equal(b.f.calls[FAULT_WRITE], 2);
-    assert_true(appender_is_well(b.a));
+    assert_true(appender_is_healthy(b.a));
     assert_int_equal(appender_size(b.a), 8);
     end(&b, "last\n");
     assert_nothing_told(&b);
     appender_free(b.a);
     assert_content("file", STR("one\ntwo\nlast\n"));
-    assert_false(b.how.unsynced || b.how.late);
+    assert_false(b.how.unsynced || b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
     assert_true(b.f.calls[FAULT_FDATASYNC] >= 1);
     assert_int_equal(b.f.calls[FAULT_FSYNC], 1); /* the folder: the file's name is safe */
@@ -188,7 +187,7 @@ static void whatever_fails_the_file_gets_every_line(void **state)
         fault_wait_for(&b.f, FAULT_WRITE, at + 3 + (fits > 0)); /* it has gone well again */
         end(&b, "last\n");
         assert_int_equal(lost_messages(&b), 0);
-        assert_int_equal(appender_trouble(b.a, &e), APPENDER_FAILED);
+        assert_int_equal(appender_next_problem(b.a, &e), APPENDER_FAILED);
         assert_true(str_starts(str_z(e.msg), STR("cannot write 'file': ")));
         assert_nothing_told(&b);
         appender_free(b.a);
@@ -208,7 +207,7 @@ static void interruptions_and_short_writes_are_no_trouble(void **state)
     begin(&b);
     put(&b, "one");
     assert_content("file", STR("one\n"));
-    assert_true(appender_is_well(b.a));
+    assert_true(appender_is_healthy(b.a));
     end(&b, "last\n");
     assert_nothing_told(&b);
     appender_free(b.a);
@@ -225,7 +224,7 @@ static void what_waits_is_written_without_any_further_line(void **state)
     begin(&b);
     put(&b, "one");
     put(&b, "two");
-    assert_false(appender_is_well(b.a));
+    assert_false(appender_is_healthy(b.a));
     fault_wait_for(&b.f, FAULT_WRITE, 22); /* twenty in vain, "one", "two" */
     end(&b, "");
     appender_free(b.a);
@@ -241,7 +240,7 @@ static void it_is_well_again_when_all_is_written(void **state)
     fault_fail(&b.f, FAULT_WRITE, 1, 2, ENOSPC);
     begin(&b);
     put(&b, "one");
-    for (unsigned i = 0; !appender_is_well(b.a); i++) {
+    for (unsigned i = 0; !appender_is_healthy(b.a); i++) {
         usleep(1000);
         put(&b, "more");
     }
@@ -257,12 +256,12 @@ static void it_is_not_well_before_it_was_so_for_a_while(void **state)
     (void)state;
     prepare(&b);
     fault_fail(&b.f, FAULT_WRITE, 1, 1, ENOSPC);
-    b.c.well_us = 3600000000;
+    b.c.recover_us = 3600000000;
     begin(&b);
     put(&b, "one");
     fault_wait_for(&b.f, FAULT_WRITE, 2);
     put(&b, "two");
-    assert_false(appender_is_well(b.a));
+    assert_false(appender_is_healthy(b.a));
     end(&b, "");
     appender_free(b.a);
     assert_content("file", STR("one\ntwo\n"));
@@ -279,7 +278,7 @@ static void what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts(void 
     prepare(&b);
     fault_fail(&b.f, FAULT_WRITE, 1, 1, ENOSPC);
     fault_gate(&b.f, FAULT_WRITE, 2, 1, gate[0]);
-    b.c.memory = 240; /* three lines, with what it takes to keep them */
+    b.c.max_memory = 240; /* three lines, with what it takes to keep them */
     begin(&b);
     put(&b, "first");
     fault_wait_for(&b.f, FAULT_WRITE, 2); /* it hangs in the disk now */
@@ -299,7 +298,7 @@ static void what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts(void 
     assert_content("file", STR("first\nGAP 1/2 1/3 1/4 No space left on device\n"
                                "ddddd\neeeeee\nfffffff\nlast\n"));
     assert_int_equal(lost_messages(&b), 3);
-    assert_int_equal(b.how.lost.lanes[1].bytes, 3);
+    assert_int_equal(b.how.lost.by_direction[1].bytes, 3);
 }
 
 static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
@@ -309,7 +308,7 @@ static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
     (void)state;
     prepare(&b);
     fault_fail(&b.f, FAULT_WRITE, 1, 50, EIO);
-    b.c.memory = 1;
+    b.c.max_memory = 1;
     begin(&b);
     put(&b, "first");
     put(&b, "second");
@@ -334,7 +333,7 @@ static void a_write_that_blocks_holds_nobody_up(void **state)
     prepare(&b);
     fault_gate(&b.f, FAULT_WRITE, 3, 1, gate[0]);
     b.c.slow_us = 20000;
-    b.c.well_us = 3600000000;
+    b.c.recover_us = 3600000000;
     begin(&b);
     buf_init(&want, 1 << 20);
     for (int i = 0; i < 1000; i++) {
@@ -346,7 +345,7 @@ static void a_write_that_blocks_holds_nobody_up(void **state)
     }
     close(gate[1]);
     end(&b, "");
-    assert_int_equal(appender_trouble(b.a, &e), APPENDER_SLOW);
+    assert_int_equal(appender_next_problem(b.a, &e), APPENDER_SLOW);
     assert_true(str_starts(str_z(e.msg), STR("a write to 'file' took ")));
     appender_free(b.a);
     close(gate[0]);
@@ -363,8 +362,8 @@ static void lines_in_quick_succession_are_written_one_by_one(void **state)
 
     (void)state;
     prepare(&b);
-    b.c.close_us = 3600000000;
-    b.c.close_lines = 3;
+    b.c.inline_us = 3600000000;
+    b.c.inline_lines = 3;
     fault_short(&b.f, FAULT_WRITE, 10, 1, 1);
     fault_fail(&b.f, FAULT_WRITE, 11, 1, ENOSPC);
     begin(&b);
@@ -395,7 +394,7 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     prepare(&b);
     fault_fail(&b.f, FAULT_WRITE, 2, 1, EIO);
     fault_gate(&b.f, FAULT_WRITE, 3, 1, gate[0]);
-    b.c.end_us = 1000;
+    b.c.finish_us = 1000;
     begin(&b);
     put(&b, "one");
     fault_wait_for(&b.f, FAULT_CLOSE, 1); /* of the folder */
@@ -403,7 +402,7 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     fault_wait_for(&b.f, FAULT_WRITE, 3);
     put(&b, "three");
     end(&b, "last\n");
-    assert_true(b.how.late && b.how.unsynced);
+    assert_true(b.how.timed_out && b.how.unsynced);
     assert_int_equal(lost_messages(&b), 2);
     assert_told(&b, APPENDER_FAILED, "cannot write 'file': Input/output error");
     assert_told(&b, APPENDER_DROPPED, "cannot write 'file': no answer from the disk");
@@ -432,14 +431,14 @@ static void that_the_end_takes_its_time_is_told_once(void **state)
         if (hangs) {
             fault_gate(&b.f, FAULT_WRITE, 2, 1, gate[0]);
             b.c.slow_us = 1000;
-            b.c.end_us = 5000;
+            b.c.finish_us = 5000;
         }
-        b.c.waits = count_it;
-        b.c.to = &told;
+        b.c.on_slow_finish = count_it;
+        b.c.arg = &told;
         begin(&b);
         put(&b, "one");
         end(&b, "last\n");
-        assert_int_equal(b.how.late, hangs);
+        assert_int_equal(b.how.timed_out, hangs);
         assert_int_equal(told, hangs);
         fault_wait_for(&b.f, FAULT_FSYNC, 1);
         appender_free(b.a);
@@ -459,13 +458,13 @@ static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
     assert_int_equal(pipe(gate), 0);
     prepare(&b);
     fault_gate(&b.f, FAULT_FDATASYNC, 1, 1, gate[0]);
-    b.c.end_us = 2000000; /* the write has this long; the sync does not come back */
+    b.c.finish_us = 2000000; /* the write has this long; the sync does not come back */
     begin(&b);
     put(&b, "one");
     fault_wait_for(&b.f, FAULT_CLOSE, 1); /* of the folder */
     end(&b, "last\n");
     assert_told(&b, APPENDER_UNSYNCED, "cannot sync 'file': no answer from the disk");
-    assert_true(b.how.unsynced && !b.how.late);
+    assert_true(b.how.unsynced && !b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
     appender_free(b.a);
     assert_content("file", STR("one\nlast\n"));
@@ -515,7 +514,7 @@ static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void
     end(&b, "last\n");
     appender_free(b.a);
     assert_int_equal(lost_messages(&b), 2);
-    assert_false(b.how.late);
+    assert_false(b.how.timed_out);
     assert_content("file", STR("one\n"));
 }
 
@@ -534,7 +533,7 @@ static void the_end_tries_as_long_as_there_is_time(void **state)
     assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
     assert_nothing_told(&b);
     appender_free(b.a);
-    assert_false(b.how.late);
+    assert_false(b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
     assert_content("file", STR("one\ntwo\nthree\nlast\n"));
 }
@@ -558,8 +557,8 @@ static void the_end_is_not_missed_by_a_try_that_began_before(void **state)
     fault_gate(&b.f, FAULT_FTRUNCATE, 1, 1, gate[0]);
     b.c.retry_us = 3600000000; /* but for the end there is no other try */
     b.c.slow_us = 1000;
-    b.c.waits = open_gate;
-    b.c.to = &gate[1];
+    b.c.on_slow_finish = open_gate;
+    b.c.arg = &gate[1];
     begin(&b);
     put(&b, "one");
     put(&b, "two");
@@ -567,7 +566,7 @@ static void the_end_is_not_missed_by_a_try_that_began_before(void **state)
     end(&b, "last\n");
     appender_free(b.a);
     close(gate[0]);
-    assert_false(b.how.late);
+    assert_false(b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
     assert_content("file", STR("one\ntwo\nlast\n"));
 }
@@ -610,7 +609,7 @@ static void assert_gap_accounts_for(const struct bench *b, unsigned put)
         struct buf got;
 
         buf_init(&got, 1 << 16);
-        scratch_get(&got, "file");
+        temp_dir_get(&got, "file");
         assert_int_equal(got.len, strlen("header\n") + kept * 8 - 8 + strlen(want));
         buf_release(&got);
     }
@@ -660,7 +659,7 @@ static void a_full_file_still_gets_gap_and_end(void **state)
         assert_told(&b, APPENDER_FAILED, "cannot write 'file': File too large");
         assert_told(&b, APPENDER_DROPPED, "cannot write 'file': File too large");
         appender_free(b.a);
-        assert_false(b.how.late);
+        assert_false(b.how.timed_out);
         assert_gap_accounts_for(&b, 300);
         unlink("file");
     }
@@ -679,7 +678,7 @@ static void a_file_without_room_for_its_end_gets_it(void **state)
     put(&b, "header");
     for (int i = 0; i < 200; i++)
         put_in(&b, "message", 1);
-    assert_true(appender_is_well(b.a));
+    assert_true(appender_is_healthy(b.a));
     end(&b, "last\n");
     allow(RLIM_INFINITY);
     appender_free(b.a);
@@ -721,7 +720,7 @@ static void endless_interruptions_are_a_failed_write(void **state)
         begin(&b);
         put(&b, "one");
         put(&b, "two");
-        assert_false(appender_is_well(b.a));
+        assert_false(appender_is_healthy(b.a));
         end(&b, "last\n");
         assert_told(&b, APPENDER_FAILED,
                     i ? "cannot write 'file': Interrupted system call"
@@ -781,7 +780,7 @@ static void a_sync_is_not_followed_by_another_at_once(void **state)
     (void)state;
     prepare(&b);
     b.c.flush_lines = 1;
-    b.c.rest_us = 10000000;
+    b.c.min_sync_gap_us = 10000000;
     begin(&b);
     put(&b, "line");
     fault_wait_for(&b.f, FAULT_FDATASYNC, 1);
@@ -806,7 +805,7 @@ static void a_sync_that_failed_is_told_and_noted_and_stays_so(void **state)
     begin(&b);
     put(&b, "one");
     put(&b, "two");
-    while (appender_trouble(b.a, &(struct err)ERR_NONE) != APPENDER_UNSYNCED)
+    while (appender_next_problem(b.a, &(struct err)ERR_NONE) != APPENDER_UNSYNCED)
         usleep(500);
     put(&b, "three");
     put(&b, "four");
@@ -824,7 +823,7 @@ static void turn(struct bench *b)
 {
     struct file next = create(b, "file.2");
 
-    appender_turn(b->a, &next, STR("foot\n"), STR("head\n"));
+    appender_rotate(b->a, &next, STR("foot\n"), STR("head\n"));
 }
 
 /* With every write on the way failing once, in part, and with a file that cannot be cut. */
@@ -843,7 +842,7 @@ static void it_goes_on_in_another_file(void **state)
             fault_fail(&b.f, FAULT_FTRUNCATE, 1, FAULT_FOREVER, EPERM);
         begin(&b);
         put(&b, "one");
-        while (!appender_is_well(b.a))
+        while (!appender_is_healthy(b.a))
             put(&b, "more");
         turn(&b);
         put(&b, "two");
@@ -867,7 +866,7 @@ static void what_is_dropped_writes_no_more(void **state)
     prepare(&b);
     begin(&b);
     put(&b, "one");
-    appender_drop(b.a);
+    appender_abort(b.a);
     appender_free(b.a);
     appender_free(NULL);
     assert_content("file", STR("one\n"));
@@ -877,34 +876,34 @@ static void what_is_dropped_writes_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(a_line_is_in_the_file_when_it_was_put),
-        IN_A_DIRECTORY(whatever_fails_the_file_gets_every_line),
-        IN_A_DIRECTORY(interruptions_and_short_writes_are_no_trouble),
-        IN_A_DIRECTORY(what_waits_is_written_without_any_further_line),
-        IN_A_DIRECTORY(it_is_well_again_when_all_is_written),
-        IN_A_DIRECTORY(it_is_not_well_before_it_was_so_for_a_while),
-        IN_A_DIRECTORY(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
-        IN_A_DIRECTORY(a_line_larger_than_the_memory_is_kept_all_the_same),
-        IN_A_DIRECTORY(a_write_that_blocks_holds_nobody_up),
-        IN_A_DIRECTORY(lines_in_quick_succession_are_written_one_by_one),
-        IN_A_DIRECTORY(a_disk_that_hangs_at_the_end_is_left_behind),
-        IN_A_DIRECTORY(that_the_end_takes_its_time_is_told_once),
-        IN_A_DIRECTORY(a_sync_that_hangs_at_the_end_is_left_behind),
-        IN_A_DIRECTORY(what_is_given_up_at_the_end_is_accounted_for),
-        IN_A_DIRECTORY(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
-        IN_A_DIRECTORY(the_end_tries_as_long_as_there_is_time),
-        IN_A_DIRECTORY(the_end_is_not_missed_by_a_try_that_began_before),
-        IN_A_DIRECTORY(no_line_overtakes_one_that_has_no_room),
-        IN_A_DIRECTORY(a_full_file_still_gets_gap_and_end),
-        IN_A_DIRECTORY(a_file_without_room_for_its_end_gets_it),
-        IN_A_DIRECTORY(a_broken_disk_costs_no_line_that_is_written),
-        IN_A_DIRECTORY(endless_interruptions_are_a_failed_write),
-        IN_A_DIRECTORY(a_file_that_never_took_a_line_stays_empty),
-        IN_A_DIRECTORY(it_is_synced_after_so_many_lines_or_so_long),
-        IN_A_DIRECTORY(a_sync_is_not_followed_by_another_at_once),
-        IN_A_DIRECTORY(a_sync_that_failed_is_told_and_noted_and_stays_so),
-        IN_A_DIRECTORY(it_goes_on_in_another_file),
-        IN_A_DIRECTORY(what_is_dropped_writes_no_more),
+        IN_TEMP_DIR(a_line_is_in_the_file_when_it_was_put),
+        IN_TEMP_DIR(whatever_fails_the_file_gets_every_line),
+        IN_TEMP_DIR(interruptions_and_short_writes_are_no_trouble),
+        IN_TEMP_DIR(what_waits_is_written_without_any_further_line),
+        IN_TEMP_DIR(it_is_well_again_when_all_is_written),
+        IN_TEMP_DIR(it_is_not_well_before_it_was_so_for_a_while),
+        IN_TEMP_DIR(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
+        IN_TEMP_DIR(a_line_larger_than_the_memory_is_kept_all_the_same),
+        IN_TEMP_DIR(a_write_that_blocks_holds_nobody_up),
+        IN_TEMP_DIR(lines_in_quick_succession_are_written_one_by_one),
+        IN_TEMP_DIR(a_disk_that_hangs_at_the_end_is_left_behind),
+        IN_TEMP_DIR(that_the_end_takes_its_time_is_told_once),
+        IN_TEMP_DIR(a_sync_that_hangs_at_the_end_is_left_behind),
+        IN_TEMP_DIR(what_is_given_up_at_the_end_is_accounted_for),
+        IN_TEMP_DIR(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
+        IN_TEMP_DIR(the_end_tries_as_long_as_there_is_time),
+        IN_TEMP_DIR(the_end_is_not_missed_by_a_try_that_began_before),
+        IN_TEMP_DIR(no_line_overtakes_one_that_has_no_room),
+        IN_TEMP_DIR(a_full_file_still_gets_gap_and_end),
+        IN_TEMP_DIR(a_file_without_room_for_its_end_gets_it),
+        IN_TEMP_DIR(a_broken_disk_costs_no_line_that_is_written),
+        IN_TEMP_DIR(endless_interruptions_are_a_failed_write),
+        IN_TEMP_DIR(a_file_that_never_took_a_line_stays_empty),
+        IN_TEMP_DIR(it_is_synced_after_so_many_lines_or_so_long),
+        IN_TEMP_DIR(a_sync_is_not_followed_by_another_at_once),
+        IN_TEMP_DIR(a_sync_that_failed_is_told_and_noted_and_stays_so),
+        IN_TEMP_DIR(it_goes_on_in_another_file),
+        IN_TEMP_DIR(what_is_dropped_writes_no_more),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,10 @@
 
 #include <stdalign.h>
 
-#include "dies.h"
+#include "assert-aborts.h"
 #include "test.h"
 
-enum { BLOCK = 16384 }; /* as the arena has it: the tests go around its edge */
+enum { BLOCK_BYTES = 16384 }; /* as the arena has it: the tests go around its edge */
 
 static bool is_zero(const char *at, size_t n)
 {
@@ -18,7 +18,9 @@ static bool is_zero(const char *at, size_t n)
 
 static void memory_is_zeroed_aligned_and_apart(void **state)
 {
-    static const size_t sizes[] = { 0, 1, 7, 15, 16, 17, 100, BLOCK - 1, BLOCK, BLOCK + 1, 3 };
+    static const size_t sizes[] = {
+        0, 1, 7, 15, 16, 17, 100, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3
+    };
     enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 20 };
     struct arena a = { NULL, 0 };
     unsigned char *at[ROUNDS * SIZES];
@@ -57,7 +59,7 @@ static void a_copy_is_its_own_and_nul_ended(void **state)
 
 static void printing_takes_any_length(void **state)
 {
-    static const int widths[] = { 1, 15, 16, 255, 256, BLOCK, 3 * BLOCK };
+    static const int widths[] = { 1, 15, 16, 255, 256, BLOCK_BYTES, 3 * BLOCK_BYTES };
     struct arena a = { NULL, 0 };
 
     (void)state;
@@ -92,13 +94,14 @@ static void clearing_keeps_one_block_and_hands_it_out_zeroed(void **state)
     (void)state;
     arena_clear(&a); /* nothing in it yet */
     for (int i = 0; i < 10; i++)
-        memset(arena_alloc(&a, BLOCK / 2), 'x', BLOCK / 2);
-    assert_int_equal(a.held, BLOCK / 2 + 5 * BLOCK); /* the first as small as may be */
+        memset(arena_alloc(&a, BLOCK_BYTES / 2), 'x', BLOCK_BYTES / 2);
+    assert_int_equal(a.block_bytes,
+                     BLOCK_BYTES / 2 + 5 * BLOCK_BYTES); /* the first as small as may be */
     arena_clear(&a);
-    assert_int_equal(a.held, BLOCK);
-    first = arena_alloc(&a, BLOCK);
-    assert_true(is_zero(first, BLOCK));
-    assert_int_equal(a.held, BLOCK);
+    assert_int_equal(a.block_bytes, BLOCK_BYTES);
+    first = arena_alloc(&a, BLOCK_BYTES);
+    assert_true(is_zero(first, BLOCK_BYTES));
+    assert_int_equal(a.block_bytes, BLOCK_BYTES);
     arena_clear(&a);
     assert_ptr_equal(arena_alloc(&a, 1), first);
     arena_release(&a);
@@ -109,10 +112,10 @@ static void clearing_does_not_sit_on_a_huge_block(void **state)
     struct arena a = { NULL, 0 };
 
     (void)state;
-    arena_alloc(&a, 100 * BLOCK);
-    assert_int_equal(a.held, 100 * BLOCK);
+    arena_alloc(&a, 100 * BLOCK_BYTES);
+    assert_int_equal(a.block_bytes, 100 * BLOCK_BYTES);
     arena_clear(&a);
-    assert_int_equal(a.held, 0);
+    assert_int_equal(a.block_bytes, 0);
     assert_non_null(arena_alloc(&a, 1));
     arena_release(&a);
 }
@@ -124,11 +127,11 @@ static void little_takes_little(void **state)
     (void)state;
     for (int i = 0; i < 10; i++)
         arena_str(&a, STR("application/json"));
-    assert_true(a.held <= 1024);
+    assert_true(a.block_bytes <= 1024);
     arena_alloc(&a, 1024);
-    assert_true(a.held > BLOCK);
+    assert_true(a.block_bytes > BLOCK_BYTES);
     arena_clear(&a);
-    assert_int_equal(a.held, BLOCK);
+    assert_int_equal(a.block_bytes, BLOCK_BYTES);
     arena_release(&a);
 }
 
@@ -140,7 +143,7 @@ static void a_released_arena_can_be_used_again(void **state)
     arena_alloc(&a, 5);
     arena_release(&a);
     arena_release(&a);
-    assert_int_equal(a.held, 0);
+    assert_int_equal(a.block_bytes, 0);
     assert_str(arena_str(&a, STR("again")), STR("again"));
     arena_release(&a);
 }
@@ -167,8 +170,9 @@ static void a_clipped_copy_ends_between_characters(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_str(arena_clip(&a, str_z(cases[i].text), cases[i].max), str_z(cases[i].want));
-    assert_str(arena_clip(&a, STR("a\0bcdef"), 5), STR("a\0…"));
+        assert_str(arena_truncated(&a, str_z(cases[i].text), cases[i].max),
+                   str_z(cases[i].want));
+    assert_str(arena_truncated(&a, STR("a\0bcdef"), 5), STR("a\0…"));
     arena_release(&a);
 }
 
@@ -176,13 +180,13 @@ static void clip_to_nothing(void)
 {
     struct arena a = { NULL, 0 };
 
-    arena_clip(&a, STR("long"), 2);
+    arena_truncated(&a, STR("long"), 2);
 }
 
 static void a_clip_without_room_for_its_dots_is_a_bug(void **state)
 {
     (void)state;
-    assert_dies(clip_to_nothing, "bug at");
+    assert_aborts(clip_to_nothing, "bug at");
 }
 
 static void ask_for_too_much(void)
@@ -195,7 +199,7 @@ static void ask_for_too_much(void)
 static void a_size_that_would_wrap_around_is_a_bug(void **state)
 {
     (void)state;
-    assert_dies(ask_for_too_much, "bug at");
+    assert_aborts(ask_for_too_much, "bug at");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-#include "trace/batch.h"
+#include "ops/batch.h"
 
-#include "tally.h"
+#include "op-lines.h"
 #include "terse.h"
 #include "test.h"
 
@@ -11,7 +11,7 @@ static void check(const char *traffic, const char *want)
     struct buf got;
 
     buf_init(&got, 1 << 16);
-    tally_traffic(terse_json(&a, traffic), &got);
+    op_lines_of_traffic(terse_json(&a, traffic), &got);
     assert_str(buf_str(&got), str_z(want));
     buf_release(&got);
     arena_release(&a);
@@ -62,6 +62,62 @@ static void what_names_no_batch_is_in_none(void **state)
     check(line, "1 c2s a id=1 pending | 1:request\n");
 }
 
+struct watcher {
+    struct sink sink;
+    struct batch_check watch;
+    unsigned missing;
+};
+
+static bool watch_put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct watcher *w = (struct watcher *)self;
+
+    (void)e;
+    w->missing += batch_check_record(&w->watch, r);
+    return true;
+}
+
+static unsigned missing_in(const char *story)
+{
+    struct watcher w = { .sink = { watch_put } };
+
+    terse_feed(&w.sink, story);
+    return w.missing + batch_check_finish(&w.watch);
+}
+
+#define AT(place) "batch=" place " c2s {'method':'n'}\n"
+#define FROM_SERVER(place) "batch=" place " s2c {'method':'n'}\n"
+#define RAW "raw c2s 7\n"
+#define ALONE "c2s {'method':'n'}\n"
+
+static void a_batch_that_is_whole_lacks_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(missing_in(ALONE AT("1:0/2") AT("1:1/2") ALONE AT("2:0/1") ALONE), 0);
+    assert_int_equal(missing_in(AT("1:0/2") FROM_SERVER("2:0/1") AT("1:1/2")), 0);
+    assert_int_equal(missing_in(AT("1:0/2") AT("1:1/2") AT("2:0/2") AT("2:1/2")), 0);
+}
+
+static void elements_that_are_no_messages_have_their_places(void **state)
+{
+    (void)state;
+    assert_int_equal(missing_in(RAW AT("1:1/4") RAW AT("1:3/4")), 0);
+    assert_int_equal(missing_in(AT("1:0/3") RAW RAW ALONE), 0);
+    assert_int_equal(missing_in(AT("1:0/3") RAW ALONE), 1);
+    assert_int_equal(missing_in(AT("1:0/4") RAW AT("1:3/4")), 1);
+}
+
+static void what_is_missing_is_found_wherever_it_was(void **state)
+{
+    (void)state;
+    assert_int_equal(missing_in(AT("1:0/3") AT("1:2/3") ALONE), 1);
+    assert_int_equal(missing_in(AT("1:1/2") ALONE), 1);
+    assert_int_equal(missing_in(AT("1:0/2") ALONE), 1);
+    assert_int_equal(missing_in(AT("1:0/2")), 1);
+    assert_int_equal(missing_in(AT("1:0/2") AT("2:0/1")), 1);
+    assert_int_equal(missing_in(AT("1:0/2") FROM_SERVER("2:0/2")), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -69,6 +125,9 @@ int main(void)
         cmocka_unit_test(the_last_member_may_be_answered_first),
         cmocka_unit_test(numbers_may_be_used_again),
         cmocka_unit_test(what_names_no_batch_is_in_none),
+        cmocka_unit_test(a_batch_that_is_whole_lacks_nothing),
+        cmocka_unit_test(elements_that_are_no_messages_have_their_places),
+        cmocka_unit_test(what_is_missing_is_found_wherever_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "dies.h"
+#include "assert-aborts.h"
 #include "test.h"
 
 static void what_is_added_stands_there_in_order(void **state)
@@ -75,7 +75,7 @@ static void any_byte_may_be_added_in_percent(void **state)
     for (int i = 0; i < 256; i++) {
         char c = rest.at[0];
 
-        rest = str_skip(rest, str_percent(rest, &c) ? 3 : 1);
+        rest = str_skip(rest, str_parse_percent(rest, &c) ? 3 : 1);
         assert_int_equal(c, all[i]);
     }
     assert_int_equal(rest.len, 0);
@@ -118,7 +118,7 @@ static void an_addition_that_does_not_fit_adds_nothing_and_is_remembered(void **
     buf_add_ch(&b, '4'); /* would fit, but then the text had a hole */
     buf_printf(&b, "%d", 5);
     buf_printf(&b, "%0300d", 5);
-    assert_null(buf_space(&b, 0));
+    assert_null(buf_reserve(&b, 0));
     assert_str(buf_str(&b), STR("123"));
     assert_false(buf_ok(&b, &e));
     buf_clear(&b);
@@ -151,7 +151,7 @@ static void a_huge_addition_does_not_wrap_around(void **state)
     (void)state;
     buf_init(&b, 100);
     buf_add(&b, STR("12345"));
-    assert_null(buf_space(&b, SIZE_MAX));
+    assert_null(buf_reserve(&b, SIZE_MAX));
     assert_true(b.full);
     buf_release(&b);
 }
@@ -164,13 +164,13 @@ static void a_caller_may_fill_space_itself(void **state)
     (void)state;
     buf_init(&b, 10);
     buf_add(&b, STR("ab"));
-    at = buf_space(&b, 8);
+    at = buf_reserve(&b, 8);
     assert_non_null(at);
     memcpy(at, "cdef", 4);
     assert_str(buf_str(&b), STR("ab")); /* not before it says so */
-    buf_grew(&b, 4);
+    buf_commit(&b, 4);
     assert_str(buf_str(&b), STR("abcdef"));
-    assert_null(buf_space(&b, 5));
+    assert_null(buf_reserve(&b, 5));
     buf_release(&b);
 }
 
@@ -179,14 +179,14 @@ static void claim_more_than_was_given(void)
     struct buf b;
 
     buf_init(&b, 1000);
-    buf_space(&b, 4);
-    buf_grew(&b, 1000);
+    buf_reserve(&b, 4);
+    buf_commit(&b, 1000);
 }
 
 static void growing_beyond_the_space_is_a_bug(void **state)
 {
     (void)state;
-    assert_dies(claim_more_than_was_given, "bug at");
+    assert_aborts(claim_more_than_was_given, "bug at");
 }
 
 static void the_front_can_be_dropped(void **state)
@@ -219,7 +219,7 @@ static void drop_more_than_there_is(void)
 static void dropping_more_than_there_is_is_a_bug(void **state)
 {
     (void)state;
-    assert_dies(drop_more_than_there_is, "n > b->len");
+    assert_aborts(drop_more_than_there_is, "n > b->len");
 }
 
 static void a_nul_can_be_put_behind_even_a_full_buffer(void **state)
@@ -261,23 +261,23 @@ static void memory_passes_from_one_buffer_to_the_next(void **state)
     buf_init(&a, 5);
     buf_init(&b, 3);
     buf_init(&spare, 0);
-    buf_borrow(&a, &spare);
+    buf_take_spare(&a, &spare);
     buf_add(&a, STR("abcde"));
     memory = a.at;
-    buf_give_back(&a, &spare);
+    buf_return_spare(&a, &spare);
     assert_int_equal(a.len, 0);
     assert_null(a.at);
-    buf_borrow(&b, &spare);
+    buf_take_spare(&b, &spare);
     assert_null(spare.at);
     buf_add(&b, STR("xyz"));
     assert_ptr_equal(b.at, memory);
-    buf_borrow(&b, &spare);
+    buf_take_spare(&b, &spare);
     assert_string_equal(buf_z(&b), "xyz");
     buf_add(&b, STR("x"));
     assert_true(b.full); /* the ceiling is its own */
-    buf_borrow(&b, &spare);
+    buf_take_spare(&b, &spare);
     assert_true(b.full);
-    buf_give_back(&b, &spare);
+    buf_return_spare(&b, &spare);
     assert_false(b.full);
     buf_add(&a, STR("abcde"));
     assert_false(a.full);
@@ -295,14 +295,14 @@ static void much_memory_and_a_second_piece_are_not_kept(void **state)
     buf_init(&a, 1 << 20);
     buf_init(&b, 3);
     buf_init(&spare, 0);
-    buf_space(&a, BUF_SPARE);
-    buf_give_back(&a, &spare);
+    buf_reserve(&a, BUF_SPARE_MAX);
+    buf_return_spare(&a, &spare);
     assert_null(spare.at);
     buf_add(&a, STR("abc"));
     buf_add(&b, STR("abc"));
     memory = a.at;
-    buf_give_back(&a, &spare);
-    buf_give_back(&b, &spare);
+    buf_return_spare(&a, &spare);
+    buf_return_spare(&b, &spare);
     assert_ptr_equal(spare.at, memory);
     assert_null(b.at);
     buf_release(&spare);

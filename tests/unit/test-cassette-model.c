@@ -325,8 +325,8 @@ static void exchanges_are_classified_as_mcp_recorder_does(void **state)
 
         doc_open(&d, cases[n].request ? cases[n].request : "0");
         assert_int_equal(
-            cassette_model_usual_type(cases[n].request ? json_root(&d.json) : JSON_VAL_NONE,
-                                      str_z(cases[n].method)),
+            cassette_model_default_type(cases[n].request ? json_root(&d.json) : JSON_VAL_NONE,
+                                        str_z(cases[n].method)),
             cases[n].want);
         doc_close(&d);
     }
@@ -339,11 +339,11 @@ static void types_have_their_names(void **state)
     (void)state;
     for (int t = CASSETTE_REQUEST; t <= CASSETTE_LIFECYCLE; t++) {
         assert_true(
-            cassette_model_type(cassette_model_type_name((enum cassette_type)t), &type));
+            cassette_model_parse_type(cassette_model_type_name((enum cassette_type)t), &type));
         assert_int_equal(type, t);
     }
-    assert_false(cassette_model_type(STR("request"), &type));
-    assert_false(cassette_model_type(STR_NONE, &type));
+    assert_false(cassette_model_parse_type(STR("request"), &type));
+    assert_false(cassette_model_parse_type(STR_NONE, &type));
 }
 
 static void dates_are_written_as_isoformat_does(void **state)
@@ -362,7 +362,7 @@ static void dates_are_written_as_isoformat_does(void **state)
     for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++) {
         struct arena a = { 0 };
 
-        assert_str(cassette_model_date(cases[n].us, &a), str_z(cases[n].want));
+        assert_str(cassette_model_format_date(cases[n].us, &a), str_z(cases[n].want));
         arena_release(&a);
     }
 }

@@ -35,7 +35,7 @@ static void transcribe(struct seen *s, const struct format *from, const struct f
     size_t at = 0, shown = 0;
     struct err e = ERR_NONE;
     uint64_t line = 1;
-    enum next next;
+    enum next_result next;
 
     *s = (struct seen){ .notes = { put_note } };
     buf_init(&s->lines, LIMIT_LINE);
@@ -43,14 +43,14 @@ static void transcribe(struct seen *s, const struct format *from, const struct f
     do {
         struct window w = { str_n(text.at + at, shown - at), shown == text.len, line, "f",
                             &s->notes };
-        struct taken t = { 0 };
+        struct consumed t = { 0 };
         struct record r;
 
         next = from->next(reading, &w, &t, &r, &e);
         at += t.bytes;
         line += t.lines;
         if (next == NEXT_RECORD) {
-            s->left_out += r.left_out;
+            s->left_out += r.unread_values;
             to->put(writing, &s->lines, &r);
         } else if (next == NEXT_MORE) {
             shown += step < text.len - shown ? step : text.len - shown;
@@ -436,7 +436,7 @@ static void a_recording_becomes_a_cassette_and_loses_what_is_declared(void **sta
     transcribe(&cassette, &recording_format, &cassette_format, terse_json(&a, text), 1 << 20);
     to_recording(&back, buf_str(&cassette.lines), 1 << 20);
     assert_str(buf_str(&back.lines), terse_json(&a, want));
-    assert_int_equal(cassette_format.keeps, PART_LATENCY | PART_SIDE);
+    assert_int_equal(cassette_format.keeps, FEATURE_LATENCY | FEATURE_DIRECTION);
     seen_release(&cassette);
     seen_release(&back);
     arena_release(&a);

@@ -1,6 +1,6 @@
 #include "cmd/check-secrets.h"
 
-#include "desk.h"
+#include "cli.h"
 #include "test.h"
 
 #define HEADER                                                                                 \
@@ -16,18 +16,18 @@ static char *const env[] = { "KEY=hunter2hunter2", NULL };
 
 static void a_file_without_secrets_passes(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER CALL("plain"));
+    cli_put_file(d, "a", HEADER CALL("plain"));
     assert_run(d, "mcpreel check --secrets a", 0, "a: no secrets found\n" SEARCHED, "");
 }
 
 static void secrets_are_told_by_their_places(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     d->env = env;
-    desk_put(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE hunter2hunter2"));
+    cli_put_file(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE hunter2hunter2"));
     assert_run(d, "mcpreel check --secrets a", 1,
                "a: 1 secret\n  message 1, /params/x: aws-access-key\n" SEARCHED, "");
     assert_run(d, "mcpreel check --secrets --redact-env KEY --no-redact-defaults a", 1,
@@ -46,41 +46,97 @@ static void secrets_are_told_by_their_places(void **state)
 
 static void an_unusable_file_is_not_clean(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     d->env = env;
-    desk_put(d, "a", HEADER CALL("plain"));
-    desk_put(d, "b", HEADER "{'type':'message','seq':'hunter2hunter2'}\n" CALL("x"));
-    assert_int_equal(desk_run(d, "mcpreel check --secrets --redact-env KEY a b"), 3);
+    cli_put_file(d, "a", HEADER CALL("plain"));
+    cli_put_file(d, "b", HEADER "{'type':'message','seq':'hunter2hunter2'}\n" CALL("x"));
+    assert_int_equal(cli_run(d, "mcpreel check --secrets --redact-env KEY a b"), 3);
     assert_str(buf_str(&d->out),
                STR("a: no secrets found\nb: unusable\nsearched for: well-known credential "
                    "formats, values named as secrets; variables KEY\n"));
     assert_null(strstr(buf_z(&d->err), "hunter2"));
-    assert_int_equal(desk_run(d, "mcpreel check --secrets --json b"), 3);
+    assert_int_equal(cli_run(d, "mcpreel check --secrets --json b"), 3);
     assert_non_null(strstr(buf_z(&d->out), "\"error\":"));
-    assert_int_equal(desk_run(d, "mcpreel check --secrets nowhere"), 3);
+    assert_int_equal(cli_run(d, "mcpreel check --secrets nowhere"), 3);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER);
+    cli_put_file(d, "a", HEADER);
     assert_run(d, "mcpreel check --secrets --no-redact-defaults a", 2, "",
                "mcpreel: nothing is secret: there is nothing to look for\n");
     assert_run(d, "mcpreel check --secrets --fix a", 2, "",
                "mcpreel: '--secrets' only looks, it mends nothing\n"
                "  take them out: mcpreel redact FILE -o OUT\n");
-    assert_int_equal(desk_run(d, "mcpreel check --secrets --redact-env KEY a"), 2);
+    assert_int_equal(cli_run(d, "mcpreel check --secrets --redact-env KEY a"), 2);
+}
+
+static void hit(struct secret_findings *l, enum record_kind kind, const char *member,
+                const char *pointer, const char *what)
+{
+    struct record r = { .kind = kind, .has = HAS_SEQ, .message = { .seq = 4 } };
+    struct redactor_hit h = { .record = &r,
+                              .member = member,
+                              .pointer = str_z(pointer),
+                              .rule_name = what,
+                              .record_index = 6 };
+
+    l->observer.hit(&l->observer, &h);
+}
+
+static void places_are_told_in_words_and_as_json(void **state)
+{
+    struct secret_findings l;
+    struct buf b;
+    struct json_out o = json_out_to(&b);
+
+    (void)state;
+    secret_findings_init(&l);
+    buf_init(&b, 1 << 12);
+    hit(&l, RECORD_MESSAGE, "msg", "/params/\x1b[1m", "KEY");
+    hit(&l, RECORD_STDERR, "text", "", "jwt");
+    secret_findings_add_text(&b, &l);
+    assert_string_equal(buf_z(&b), "  message 4, /params/\\x1b[1m: KEY\n"
+                                   "  record 7 (stderr), text: jwt\n");
+    buf_clear(&b);
+    secret_findings_add_json(&o, &l);
+    assert_string_equal(
+        buf_z(&b), "[{\"record\":7,\"type\":\"message\",\"seq\":4,\"member\":\"msg\","
+                   "\"pointer\":\"/params/\\u001b[1m\",\"what\":\"KEY\"},"
+                   "{\"record\":7,\"type\":\"stderr\",\"member\":\"text\",\"what\":\"jwt\"}]");
+    buf_release(&b);
+    secret_findings_release(&l);
+}
+
+static void only_so_many_are_kept_but_all_are_counted(void **state)
+{
+    struct secret_findings l;
+    struct buf b;
+
+    (void)state;
+    secret_findings_init(&l);
+    buf_init(&b, 1 << 20);
+    for (int i = 0; i < SECRET_FINDINGS_MAX + 5; i++)
+        hit(&l, RECORD_RAW, "text", "", "jwt");
+    assert_int_equal(l.total, SECRET_FINDINGS_MAX + 5);
+    secret_findings_add_text(&b, &l);
+    assert_true(str_ends(buf_str(&b), STR("\n  and 5 more\n")));
+    buf_release(&b);
+    secret_findings_release(&l);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(a_file_without_secrets_passes),
-        AT_A_DESK(secrets_are_told_by_their_places),
-        AT_A_DESK(an_unusable_file_is_not_clean),
-        AT_A_DESK(what_makes_no_sense_is_refused),
+        WITH_CLI(a_file_without_secrets_passes),
+        WITH_CLI(secrets_are_told_by_their_places),
+        WITH_CLI(an_unusable_file_is_not_clean),
+        WITH_CLI(what_makes_no_sense_is_refused),
+        cmocka_unit_test(places_are_told_in_words_and_as_json),
+        cmocka_unit_test(only_so_many_are_kept_but_all_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "loop/timer.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 /* A child, its pipes, and how it ended. */
@@ -131,12 +131,12 @@ static void it_has_the_environment_that_was_set_for_children(void **state)
 
     (void)state;
     setenv("MCPREEL_TEST", "ours", 1);
-    loop_env(l, env);
+    loop_set_env(l, env);
     start(&r, l, "echo \"$MCPREEL_TEST\"; env | grep -c .");
     loop_run(l);
     assert_output(r.fds.out, "its own\n3\n"); /* the shell adds PWD */
     finish(&r);
-    loop_env(l, NULL);
+    loop_set_env(l, NULL);
     start(&r, l, "echo \"$MCPREEL_TEST\"");
     loop_run(l);
     assert_output(r.fds.out, "ours\n");
@@ -157,7 +157,7 @@ static void it_has_no_descriptor_that_is_withheld(void **state)
     loop_run(l);
     assert_output(r.fds.out, "has\n");
     finish(&r);
-    child_withhold(fd);
+    child_set_cloexec(fd);
     start(&r, l, ask);
     loop_run(l);
     assert_output(r.fds.out, "not\n");
@@ -361,7 +361,7 @@ static void what_cannot_be_started_says_why_and_leaves_nothing_behind(void **sta
         char *const argv[] = { (char *)(uintptr_t)rows[i].file, NULL };
         struct loop *l = loop_new();
         struct child_fds fds = { -7, -7, -7 };
-        int before = open_descriptors(), errnum = 0;
+        int before = open_fd_count(), errnum = 0;
         struct child *c = NULL;
         struct err e = ERR_NONE;
 
@@ -372,7 +372,7 @@ static void what_cannot_be_started_says_why_and_leaves_nothing_behind(void **sta
         assert_null(c);
         loop_run(l);
         /* The loop itself may have opened what it needs to hear of children. */
-        assert_in_range(open_descriptors(), before, before + 2);
+        assert_in_range(open_fd_count(), before, before + 2);
         loop_free(l);
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no process */
     }
@@ -396,9 +396,9 @@ static bool starts_within(struct run *r, rlim_t limit, int *errnum, struct err *
 static void out_of_descriptors_it_says_so(void **state)
 {
     enum { STREAMS = 6, ENOUGH = 100 }; /* three pipes; what else it needs is its own affair */
-    int without = open_descriptors();
+    int without = open_fd_count();
     struct run r = { .loop = loop_new() };
-    int before = open_descriptors(), last = dup(0), errnum = 0;
+    int before = open_fd_count(), last = dup(0), errnum = 0;
     struct err e = ERR_NONE;
     rlim_t spare = 0;
 
@@ -406,7 +406,7 @@ static void out_of_descriptors_it_says_so(void **state)
     close(last);
     while (spare < ENOUGH && !starts_within(&r, (rlim_t)last + spare, &errnum, &e)) {
         assert_int_equal(errnum, EMFILE);
-        assert_in_range(open_descriptors(), before, before + 2);
+        assert_in_range(open_fd_count(), before, before + 2);
         assert_string_equal(e.msg, "cannot start server 'true': too many open files");
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no process */
         spare++;
@@ -415,7 +415,7 @@ static void out_of_descriptors_it_says_so(void **state)
     loop_run(r.loop);
     finish(&r);
     loop_free(r.loop);
-    assert_int_equal(open_descriptors(), without);
+    assert_int_equal(open_fd_count(), without);
 }
 
 /* Nobody who may not have processes: the limit is none for root. */

@@ -1,24 +1,24 @@
-#include "cuts.h"
-#include "dies.h"
+#include "assert-aborts.h"
+#include "split-input.h"
 #include "test.h"
 #include "wire/chunked.h"
 
 /* The bytes of the body, then how it ended, its trailers and what is left behind it. */
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
     enum chunked_next next = CHUNKED_MORE;
     struct str piece = STR_NONE, data;
     struct chunked k;
 
     chunked_init(&k);
-    while (next != CHUNKED_END && next != CHUNKED_REFUSED && cuts_next(c, &piece)) {
+    while (next != CHUNKED_END && next != CHUNKED_REJECTED && split_input_next(c, &piece)) {
         while ((next = chunked_next(&k, &piece, &data)) == CHUNKED_DATA) {
             assert_true(data.len > 0);
             buf_add(seen, data);
         }
     }
-    if (next == CHUNKED_REFUSED)
-        buf_printf(seen, "! %s", refusal_text(k.why));
+    if (next == CHUNKED_REJECTED)
+        buf_printf(seen, "! %s", reject_reason_text(k.reason));
     else if (next == CHUNKED_MORE)
         buf_printf(seen, "...");
     else
@@ -36,46 +36,46 @@ static void run(struct cuts *c, struct buf *seen)
 static void every_cut_gives_the_same_bytes_and_leaves_what_follows(void **state)
 {
     (void)state;
-    assert_cuts(STR("5\r\nhello\r\n3\r\n wo\r\n3\r\nrld\r\n0\r\n\r\nPOST"), run,
-                STR("hello world|POST"));
-    assert_cuts(STR("0\r\n\r\n"), run, STR("|"));
-    assert_cuts(STR("A\r\n0123456789\r\n0a\r\nabcdefghij\r\n000\r\n\r\n\0"), run,
-                STR("0123456789abcdefghij|\0"));
-    assert_cuts(STR("4\r\n\r\n\r\n\r\n0\r\n\r\n"), run, STR("\r\n\r\n|"));
+    assert_splits(STR("5\r\nhello\r\n3\r\n wo\r\n3\r\nrld\r\n0\r\n\r\nPOST"), run,
+                  STR("hello world|POST"));
+    assert_splits(STR("0\r\n\r\n"), run, STR("|"));
+    assert_splits(STR("A\r\n0123456789\r\n0a\r\nabcdefghij\r\n000\r\n\r\n\0"), run,
+                  STR("0123456789abcdefghij|\0"));
+    assert_splits(STR("4\r\n\r\n\r\n\r\n0\r\n\r\n"), run, STR("\r\n\r\n|"));
 }
 
 static void an_unfinished_body_waits_for_more(void **state)
 {
     (void)state;
-    assert_cuts(STR("5\r\nhel"), run, STR("hel..."));
-    assert_cuts(STR("5\r\nhello\r\n0\r\n"), run, STR("hello..."));
-    assert_cuts(STR("5\r\nhello\r\n0\r\na: b\r\n\r"), run, STR("hello..."));
+    assert_splits(STR("5\r\nhel"), run, STR("hel..."));
+    assert_splits(STR("5\r\nhello\r\n0\r\n"), run, STR("hello..."));
+    assert_splits(STR("5\r\nhello\r\n0\r\na: b\r\n\r"), run, STR("hello..."));
 }
 
 static void trailers_are_kept_apart(void **state)
 {
     (void)state;
-    assert_cuts(STR("1\r\nx\r\n0\r\nA: b\r\na: c\r\n\r\nnext"), run, STR("x|A=b|a=c|next"));
+    assert_splits(STR("1\r\nx\r\n0\r\nA: b\r\na: c\r\n\r\nnext"), run, STR("x|A=b|a=c|next"));
 }
 
 static void bad_trailers_are_refused_as_header_lines_are(void **state)
 {
     (void)state;
-    assert_cuts(STR("0\r\na b\r\n\r\n"), run, STR("! a header line without a colon"));
-    assert_cuts(STR("0\r\na: b\n\r\n"), run, STR("! a line that ends in LF alone"));
-    assert_cuts(STR("0\r\na: b\r\n c\r\n\r\n"), run,
-                STR("! a header line that begins with a blank"));
-    assert_cuts(STR("0\r\nContent-Length: 5\r\n\r\n"), run,
-                STR("! a trailer that says where the body ends"));
-    assert_cuts(STR("0\r\na: b\r\ntransfer-encoding: chunked\r\n\r\n"), run,
-                STR("! a trailer that says where the body ends"));
-    assert_cuts(STR("0\r\na\0: b\r\n\r\n"), run, STR("! a NUL byte"));
+    assert_splits(STR("0\r\na b\r\n\r\n"), run, STR("! a header line without a colon"));
+    assert_splits(STR("0\r\na: b\n\r\n"), run, STR("! a line that ends in LF alone"));
+    assert_splits(STR("0\r\na: b\r\n c\r\n\r\n"), run,
+                  STR("! a header line that begins with a blank"));
+    assert_splits(STR("0\r\nContent-Length: 5\r\n\r\n"), run,
+                  STR("! a trailer that says where the body ends"));
+    assert_splits(STR("0\r\na: b\r\ntransfer-encoding: chunked\r\n\r\n"), run,
+                  STR("! a trailer that says where the body ends"));
+    assert_splits(STR("0\r\na\0: b\r\n\r\n"), run, STR("! a NUL byte"));
 }
 
 static void extensions_are_dropped(void **state)
 {
     (void)state;
-    assert_cuts(STR("1;a=b;c=\"\t; d\\\"\";e\r\nx\r\n0;last\r\n\r\n"), run, STR("x|"));
+    assert_splits(STR("1;a=b;c=\"\t; d\\\"\";e\r\nx\r\n0;last\r\n\r\n"), run, STR("x|"));
 }
 
 static void extensions_that_are_none_are_refused(void **state)
@@ -88,7 +88,7 @@ static void extensions_that_are_none_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_cuts(str_z(bad[i]), run, STR("! a chunk extension that is not 'name=value'"));
+        assert_splits(str_z(bad[i]), run, STR("! a chunk extension that is not 'name=value'"));
 }
 
 static void sizes_that_are_not_just_hexadecimal_digits_are_refused(void **state)
@@ -100,44 +100,44 @@ static void sizes_that_are_not_just_hexadecimal_digits_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_cuts(str_z(bad[i]), run,
-                    STR("! a chunk whose size is not a hexadecimal number"));
+        assert_splits(str_z(bad[i]), run,
+                      STR("! a chunk whose size is not a hexadecimal number"));
 }
 
 static void half_line_ends_are_refused(void **state)
 {
     (void)state;
-    assert_cuts(STR("5\nhello\r\n"), run, STR("! a line that ends in LF alone"));
-    assert_cuts(STR("5;a\nhello\r\n"), run, STR("! a line that ends in LF alone"));
-    assert_cuts(STR("5\rhello\r\n"), run, STR("! a CR that no LF follows"));
-    assert_cuts(STR("5;a\rb\r\n"), run, STR("! a CR that no LF follows"));
-    assert_cuts(STR("5;a\0b\r\n"), run, STR("! a NUL byte"));
-    assert_cuts(STR("5;a\x7f\r\n"), run, STR("! a control character"));
+    assert_splits(STR("5\nhello\r\n"), run, STR("! a line that ends in LF alone"));
+    assert_splits(STR("5;a\nhello\r\n"), run, STR("! a line that ends in LF alone"));
+    assert_splits(STR("5\rhello\r\n"), run, STR("! a CR that no LF follows"));
+    assert_splits(STR("5;a\rb\r\n"), run, STR("! a CR that no LF follows"));
+    assert_splits(STR("5;a\0b\r\n"), run, STR("! a NUL byte"));
+    assert_splits(STR("5;a\x7f\r\n"), run, STR("! a control character"));
 }
 
 static void data_must_end_where_the_size_says(void **state)
 {
     (void)state;
-    assert_cuts(STR("3\r\nhello\r\n"), run,
-                STR("hel! a chunk that does not end where its size says"));
-    assert_cuts(STR("5\r\nhello\n0\r\n\r\n"), run,
-                STR("hello! a chunk that does not end where its size says"));
-    assert_cuts(STR("5\r\nhello\r0\r\n\r\n"), run,
-                STR("hello! a chunk that does not end where its size says"));
-    assert_cuts(STR("7\r\nhello\r\n0\r\n\r\n"), run,
-                STR("hello\r\n! a chunk that does not end where its size says"));
+    assert_splits(STR("3\r\nhello\r\n"), run,
+                  STR("hel! a chunk that does not end where its size says"));
+    assert_splits(STR("5\r\nhello\n0\r\n\r\n"), run,
+                  STR("hello! a chunk that does not end where its size says"));
+    assert_splits(STR("5\r\nhello\r0\r\n\r\n"), run,
+                  STR("hello! a chunk that does not end where its size says"));
+    assert_splits(STR("7\r\nhello\r\n0\r\n\r\n"), run,
+                  STR("hello\r\n! a chunk that does not end where its size says"));
 }
 
 static void sizes_that_cannot_be_counted_are_refused(void **state)
 {
     (void)state;
-    assert_cuts(STR("fffffffffffffff\r\nabc"), run, STR("abc..."));
-    assert_cuts(STR("1000000000000000\r\nabc"), run,
-                STR("! a chunk of more bytes than can be counted"));
-    assert_cuts(STR("10000000000000005\r\nhello"), run,
-                STR("! a chunk of more bytes than can be counted"));
-    assert_cuts(STR("0000000000000005\r\nhello"), run,
-                STR("! a chunk of more bytes than can be counted"));
+    assert_splits(STR("fffffffffffffff\r\nabc"), run, STR("abc..."));
+    assert_splits(STR("1000000000000000\r\nabc"), run,
+                  STR("! a chunk of more bytes than can be counted"));
+    assert_splits(STR("10000000000000005\r\nhello"), run,
+                  STR("! a chunk of more bytes than can be counted"));
+    assert_splits(STR("0000000000000005\r\nhello"), run,
+                  STR("! a chunk of more bytes than can be counted"));
 }
 
 static void add_many(struct buf *to, char c, size_t n)
@@ -155,11 +155,11 @@ static void an_extension_has_a_limit(void **state)
     buf_add(&text, STR("1;"));
     add_many(&text, 'x', CHUNKED_EXTENSION_MAX);
     buf_add(&text, STR("\r\na\r\n0\r\n\r\n"));
-    assert_cuts(buf_str(&text), run, STR("a|"));
+    assert_splits(buf_str(&text), run, STR("a|"));
     buf_clear(&text);
     buf_add(&text, STR("1;"));
     add_many(&text, 'x', CHUNKED_EXTENSION_MAX + 1);
-    assert_cuts(buf_str(&text), run, STR("! chunk extensions that are too long"));
+    assert_splits(buf_str(&text), run, STR("! chunk extensions that are too long"));
     buf_release(&text);
 }
 
@@ -176,10 +176,10 @@ static void all_extensions_together_have_a_limit(void **state)
         add_many(&text, 'x', CHUNKED_EXTENSION_MAX);
         buf_add(&text, STR("\r\na\r\n"));
     }
-    cuts_once(buf_str(&text), 7, 7, 7, run, &seen);
+    split_input_once(buf_str(&text), 7, 7, 7, run, &seen);
     assert_int_equal(seen.len, full + 3);
     buf_add(&text, STR("1;x"));
-    cuts_once(buf_str(&text), 7, 7, 7, run, &seen);
+    split_input_once(buf_str(&text), 7, 7, 7, run, &seen);
     assert_str(str_skip(buf_str(&seen), (size_t)full),
                STR("! chunk extensions that are too long"));
     buf_release(&text);
@@ -196,32 +196,32 @@ static void trailers_have_a_limit(void **state)
     buf_add(&text, STR("0\r\na:"));
     add_many(&text, 'x', CHUNKED_TRAILERS_MAX - 6);
     buf_add(&text, STR("\r\n\r\n"));
-    cuts_once(buf_str(&text), 100, 100, 100, run, &seen);
+    split_input_once(buf_str(&text), 100, 100, 100, run, &seen);
     assert_int_equal(seen.at[seen.len - 1], '|');
     buf_clear(&text);
     buf_add(&text, STR("0\r\na:"));
     add_many(&text, 'x', CHUNKED_TRAILERS_MAX - 5);
     buf_add(&text, STR("\r\n\r\n"));
-    cuts_once(buf_str(&text), 100, 100, 100, run, &seen);
+    split_input_once(buf_str(&text), 100, 100, 100, run, &seen);
     assert_str(buf_str(&seen), STR("! more bytes of header lines than are taken"));
     buf_release(&text);
     buf_release(&seen);
 }
 
-static void what_is_written_is_read_again(void **state)
+static void written_chunks_are_parsed_again(void **state)
 {
     struct buf text;
 
     (void)state;
     buf_init(&text, 4096);
-    chunked_add(&text, STR("hello"));
-    chunked_add(&text, STR(""));
-    chunked_add(&text, STR(" of sixteen bytes"));
-    chunked_open(&text, 3);
-    buf_add(&text, STR("end" CHUNKED_CLOSE CHUNKED_LAST));
+    chunked_write(&text, STR("hello"));
+    chunked_write(&text, STR(""));
+    chunked_write(&text, STR(" of sixteen bytes"));
+    chunked_write_size(&text, 3);
+    buf_add(&text, STR("end" CHUNKED_CHUNK_END CHUNKED_LAST_CHUNK));
     assert_str(buf_str(&text),
                STR("5\r\nhello\r\n11\r\n of sixteen bytes\r\n3\r\nend\r\n0\r\n\r\n"));
-    assert_cuts(buf_str(&text), run, STR("hello of sixteen bytesend|"));
+    assert_splits(buf_str(&text), run, STR("hello of sixteen bytesend|"));
     buf_release(&text);
 }
 
@@ -230,13 +230,13 @@ static void open_an_empty_one(void)
     struct buf text;
 
     buf_init(&text, 4096);
-    chunked_open(&text, 0);
+    chunked_write_size(&text, 0);
 }
 
 static void a_chunk_of_nothing_would_end_the_body(void **state)
 {
     (void)state;
-    assert_dies(open_an_empty_one, "size == 0");
+    assert_aborts(open_an_empty_one, "size == 0");
 }
 
 int main(void)
@@ -255,7 +255,7 @@ int main(void)
         cmocka_unit_test(an_extension_has_a_limit),
         cmocka_unit_test(all_extensions_together_have_a_limit),
         cmocka_unit_test(trailers_have_a_limit),
-        cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(written_chunks_are_parsed_again),
         cmocka_unit_test(a_chunk_of_nothing_would_end_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void the_monotonic_clock_does_not_go_back(void **state)
 
 static void the_wall_clock_shows_a_date_of_our_time(void **state)
 {
-    char out[CLOCK_TEXT];
+    char out[CLOCK_TEXT_SIZE];
 
     (void)state;
     assert_true(str_cmp(clock_format(out, clock_wall_us()), STR("2024")) > 0);
@@ -49,7 +49,7 @@ static void moments_are_written_in_utc(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char out[CLOCK_TEXT];
+        char out[CLOCK_TEXT_SIZE];
         int64_t back = 0;
         assert_str(clock_format(out, rows[i].us), str_z(rows[i].text));
         assert_true(clock_parse(str_z(rows[i].text), &back));
@@ -59,7 +59,7 @@ static void moments_are_written_in_utc(void **state)
 
 static void what_no_four_digits_can_say_becomes_the_nearest_moment(void **state)
 {
-    char out[CLOCK_TEXT];
+    char out[CLOCK_TEXT_SIZE];
 
     (void)state;
     assert_str(clock_format(out, INT64_MAX), STR("9999-12-31T23:59:59.999999Z"));
@@ -77,7 +77,7 @@ static void what_was_written_is_read_back(void **state)
 
     (void)state;
     for (int64_t us = first; us < last; us += INT64_C(1000003) * 3600 * 1013 + 1) {
-        char out[CLOCK_TEXT];
+        char out[CLOCK_TEXT_SIZE];
         int64_t back = 0;
         struct str text = clock_format(out, us);
         if (!clock_parse(text, &back) || back != us)
@@ -96,7 +96,7 @@ static void every_day_of_two_leap_cycles_follows_the_one_before(void **state)
         for (int month = 1; month <= 12; month++) {
             int count = days[month - 1] + (month == 2 && leap);
             for (int day = 1; day <= 32; day++) {
-                char text[64], out[CLOCK_TEXT];
+                char text[64], out[CLOCK_TEXT_SIZE];
                 int64_t us;
                 int n = snprintf(text, sizeof text, "%04d-%02d-%02dT00:00:00.000Z", year, month,
                                  day);
@@ -269,8 +269,8 @@ static void durations_read_well(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char out[CLOCK_TEXT];
-        assert_str(clock_duration(out, rows[i].us), str_z(rows[i].text));
+        char out[CLOCK_TEXT_SIZE];
+        assert_str(clock_format_duration(out, rows[i].us), str_z(rows[i].text));
     }
 }
 
@@ -283,10 +283,10 @@ static void times_a_file_made_up_do_not_wrap_around(void **state)
     assert_int_equal(clock_since(5, 7), -2);
     assert_int_equal(clock_since(INT64_MAX, -1), INT64_MAX);
     assert_int_equal(clock_since(-2, INT64_MAX), INT64_MIN);
-    assert_int_equal(clock_of_ms(7), 7000);
-    assert_int_equal(clock_of_ms(INT64_MAX / 1000), INT64_MAX / 1000 * 1000);
-    assert_int_equal(clock_of_ms(INT64_MAX / 1000 + 1), INT64_MAX);
-    assert_int_equal(clock_of_ms(UINT64_MAX), INT64_MAX);
+    assert_int_equal(clock_ms_to_us(7), 7000);
+    assert_int_equal(clock_ms_to_us(INT64_MAX / 1000), INT64_MAX / 1000 * 1000);
+    assert_int_equal(clock_ms_to_us(INT64_MAX / 1000 + 1), INT64_MAX);
+    assert_int_equal(clock_ms_to_us(UINT64_MAX), INT64_MAX);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "desk.h"
+#include "cli.h"
 #include "terse.h"
 #include "test.h"
 
@@ -19,33 +19,33 @@
 
 static void a_whole_file_is_called_so(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", WHOLE);
+    cli_put_file(d, "a", WHOLE);
     assert_run(d, "mcpreel check a", 0, "a: whole, 2 messages\n", "");
 }
 
 static void a_file_that_broke_off_is_damaged(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER PING PONG "{'type':'foo");
+    cli_put_file(d, "a", HEADER PING PONG "{'type':'foo");
     assert_run(d, "mcpreel check a", 1,
                "a: damaged, 2 messages\n"
                "  there is no footer: the recorder did not end well\n"
                "  12 bytes at the end are damaged; all before them counts\n",
                "mcpreel: warning: a:4:13: the last line is cut off; used up to here\n");
-    desk_put(d, "a",
-             HEADER PING PONG "{'type':'gap','messages':1,'bytes':5,'why':'w'}\n" FOOTER);
+    cli_put_file(d, "a",
+                 HEADER PING PONG "{'type':'gap','messages':1,'bytes':5,'why':'w'}\n" FOOTER);
     assert_run(d, "mcpreel check a", 1,
                "a: damaged, 2 messages\n  1 gap: 1 message (5 bytes) not kept: w\n", "");
 }
 
 static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(
+    cli_put_file(
         d, "a",
         HEADER PING PONG MESSAGE(
             "3", "s2c", "{'id':2,'result':'`ud800'}") "{'type':'footer','total_messages':3,'"
@@ -58,7 +58,7 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
                "");
     assert_run(d, "mcpreel check --ignore unasked-answer,lone-surrogate a", 0,
                "a: whole, 3 messages\n", "");
-    assert_int_equal(desk_run(d, "mcpreel check --ignore unasked-answer a"), 1);
+    assert_int_equal(cli_run(d, "mcpreel check --ignore unasked-answer a"), 1);
     assert_run(d, "mcpreel check --ignore unaskd-answer a", 2, "",
                "mcpreel: no finding is called 'unaskd-answer'\n"
                "  did you mean 'unasked-answer'?\n  see 'mcpreel check --help'\n");
@@ -66,9 +66,9 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
 
 static void a_line_of_an_unknown_type_is_odd(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(
+    cli_put_file(
         d, "a",
         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:00Z','label':'l','command':[]}\n"
         "{'type':'news'}\n"
@@ -80,10 +80,10 @@ static void a_line_of_an_unknown_type_is_odd(void **state)
 
 static void one_unusable_file_does_not_hide_the_others(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER "{'type':'message'}\n");
-    desk_put(d, "b", WHOLE);
+    cli_put_file(d, "a", HEADER "{'type':'message'}\n");
+    cli_put_file(d, "b", WHOLE);
     assert_run(d, "mcpreel check a missing b", 3,
                "a: unusable\nmissing: unusable\nb: whole, 2 messages\n",
                "mcpreel: a:2:1: a message line without 'seq'\n"
@@ -95,19 +95,19 @@ static void one_unusable_file_does_not_hide_the_others(void **state)
 
 static void names_cannot_fake_a_verdict(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a\033", WHOLE "{'type':'x`u001b[2K'}\n");
-    desk_run(d, "mcpreel check a\033");
+    cli_put_file(d, "a\033", WHOLE "{'type':'x`u001b[2K'}\n");
+    cli_run(d, "mcpreel check a\033");
     assert_null(strchr(buf_z(&d->out), '\033'));
     assert_non_null(strstr(buf_z(&d->out), "a\\x1b: damaged"));
 }
 
 static void the_copy_is_whole_and_counts(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", PING PONG "{'type'");
+    cli_put_file(d, "a", PING PONG "{'type'");
     assert_run(d, "mcpreel -q check --fix a", 0,
                "a: damaged, 2 messages\n"
                "  the file does not start with a header (seq 1)\n"
@@ -119,48 +119,48 @@ static void the_copy_is_whole_and_counts(void **state)
     assert_run(d, "mcpreel -q check --fix a", 2, "",
                "mcpreel: cannot write 'a.fixed': it exists already\n"
                "  choose another name, or add --force to replace it\n");
-    assert_int_equal(desk_run(d, "mcpreel -q check --fix --force a"), 0);
-    assert_int_equal(desk_run(d, "mcpreel -q check --fix -o b a"), 0);
-    assert_int_equal(desk_count(d), 3);
+    assert_int_equal(cli_run(d, "mcpreel -q check --fix --force a"), 0);
+    assert_int_equal(cli_run(d, "mcpreel -q check --fix -o b a"), 0);
+    assert_int_equal(cli_count_files(d), 3);
 }
 
 static void what_the_copy_cannot_mend_is_named(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER PING);
+    cli_put_file(d, "a", HEADER PING);
     assert_run(d, "mcpreel check --fix -o b a", 1,
                "a: damaged, 1 message\n"
                "  there is no footer: the recorder did not end well\n"
                "  1 request without an answer\n"
                "  repaired copy: b; still odd: unanswered\n",
                "");
-    assert_int_equal(desk_run(d, "mcpreel check --ignore unanswered --fix -o c a"), 0);
-    desk_put(d, "a", HEADER PING PONG "{'type':'new'}\n");
-    assert_int_equal(desk_run(d, "mcpreel check --fix -o e a"), 1);
+    assert_int_equal(cli_run(d, "mcpreel check --ignore unanswered --fix -o c a"), 0);
+    cli_put_file(d, "a", HEADER PING PONG "{'type':'new'}\n");
+    assert_int_equal(cli_run(d, "mcpreel check --fix -o e a"), 1);
     assert_non_null(strstr(buf_z(&d->out), "copy: e; left out: 1 line of unknown types\n"));
 }
 
 static void an_unusable_file_has_no_copy(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", "{'version':'1.0','interactions':[");
-    assert_int_equal(desk_run(d, "mcpreel check --fix a"), 3);
-    assert_int_equal(desk_count(d), 1);
-    desk_put(d, "a", HEADER PING);
+    cli_put_file(d, "a", "{'version':'1.0','interactions':[");
+    assert_int_equal(cli_run(d, "mcpreel check --fix a"), 3);
+    assert_int_equal(cli_count_files(d), 1);
+    cli_put_file(d, "a", HEADER PING);
     fault_fail(&d->faults, FAULT_FDATASYNC, 1, 1, EIO);
     assert_run(d, "mcpreel check --fix a", 5, "",
                "mcpreel: cannot sync 'a.fixed': Input/output error\n");
-    assert_int_equal(desk_count(d), 1);
+    assert_int_equal(cli_count_files(d), 1);
 }
 
 static void the_report_has_every_file(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", WHOLE);
-    desk_put(d, "b", HEADER);
+    cli_put_file(d, "a", WHOLE);
+    cli_put_file(d, "b", HEADER);
     assert_run(d, "mcpreel -q --json check a missing b", 3,
                "{\"v\":1,\"command\":\"check\",\"files\":["
                "{\"path\":\"a\",\"verdict\":\"whole\",\"format\":\"recording\",\"bytes\":413,"
@@ -171,7 +171,7 @@ static void the_report_has_every_file(void **state)
                "\"messages\":0,\"remarks\":0,\"odd\":[{\"id\":\"no-footer\",\"count\":1,"
                "\"text\":\"there is no footer: the recorder did not end well\"}]}]}\n",
                "");
-    assert_int_equal(desk_run(d, "mcpreel -q --json check --fix b"), 0);
+    assert_int_equal(cli_run(d, "mcpreel -q --json check --fix b"), 0);
     assert_non_null(strstr(buf_z(&d->out),
                            "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{},"
                            "\"left_out\":{\"lines\":0,\"packed\":false,\"at\":[]}}}]}\n"));
@@ -179,9 +179,9 @@ static void the_report_has_every_file(void **state)
 
 static void what_cannot_be_meant_is_refused(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", WHOLE);
+    cli_put_file(d, "a", WHOLE);
     assert_run(d, "mcpreel check", 2, "",
                "mcpreel: missing FILE for 'check'\n  see 'mcpreel check --help'\n");
     assert_run(d, "mcpreel check a -o b", 2, "",
@@ -192,23 +192,23 @@ static void what_cannot_be_meant_is_refused(void **state)
     assert_run(d, "mcpreel check --fix -", 2, "",
                "mcpreel: no name for the copy of standard input\n"
                "  name one: mcpreel check --fix -o OUT -\n");
-    assert_int_equal(desk_count(d), 1);
+    assert_int_equal(cli_count_files(d), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(a_whole_file_is_called_so),
-        AT_A_DESK(a_file_that_broke_off_is_damaged),
-        AT_A_DESK(odd_traffic_in_a_whole_file_is_only_odd),
-        AT_A_DESK(a_line_of_an_unknown_type_is_odd),
-        AT_A_DESK(one_unusable_file_does_not_hide_the_others),
-        AT_A_DESK(names_cannot_fake_a_verdict),
-        AT_A_DESK(the_copy_is_whole_and_counts),
-        AT_A_DESK(what_the_copy_cannot_mend_is_named),
-        AT_A_DESK(an_unusable_file_has_no_copy),
-        AT_A_DESK(the_report_has_every_file),
-        AT_A_DESK(what_cannot_be_meant_is_refused),
+        WITH_CLI(a_whole_file_is_called_so),
+        WITH_CLI(a_file_that_broke_off_is_damaged),
+        WITH_CLI(odd_traffic_in_a_whole_file_is_only_odd),
+        WITH_CLI(a_line_of_an_unknown_type_is_odd),
+        WITH_CLI(one_unusable_file_does_not_hide_the_others),
+        WITH_CLI(names_cannot_fake_a_verdict),
+        WITH_CLI(the_copy_is_whole_and_counts),
+        WITH_CLI(what_the_copy_cannot_mend_is_named),
+        WITH_CLI(an_unusable_file_has_no_copy),
+        WITH_CLI(the_report_has_every_file),
+        WITH_CLI(what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "fixture.h"
+#include "fake-cli.h"
 #include "test.h"
 
 static void each_shell_gets_its_own_script(void **state)
@@ -11,14 +11,14 @@ static void each_shell_gets_its_own_script(void **state)
         { "mcpreel completion fish", "# fish completion for mcpreel" },
     };
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        fixture_init(&f, env);
-        assert_int_equal(fixture_run(&f, rows[i].line), 0);
+        fake_cli_init(&f, env);
+        assert_int_equal(fake_cli_run(&f, rows[i].line), 0);
         assert_true(str_starts(buf_str(&f.out), str_z(rows[i].starts)));
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 
@@ -38,15 +38,15 @@ static void another_shell_or_none_is_an_error(void **state)
           "mcpreel: unexpected 'zsh' for 'completion'\n  see 'mcpreel completion --help'\n" },
     };
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        fixture_init(&f, env);
-        assert_int_equal(fixture_run(&f, rows[i].line), 2);
+        fake_cli_init(&f, env);
+        assert_int_equal(fake_cli_run(&f, rows[i].line), 2);
         assert_str(buf_str(&f.err), str_z(rows[i].err));
         assert_int_equal(f.out.len, 0);
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "fixture.h"
+#include "fake-cli.h"
 #include "test.h"
 #include "json/json.h"
 
@@ -23,7 +23,7 @@ static void replace(const char *path, struct str old, struct str new)
     int fd;
 
     buf_init(&text, 1 << 20);
-    BUG_IF(old.len != new.len || !file_slurp(&text, &sys_real, path, &e));
+    BUG_IF(old.len != new.len || !file_read_all(&text, &sys_real, path, &e));
     at = memmem(text.at, text.len, old.at, old.len);
     fd = open(path, O_WRONLY);
     BUG_IF(!at || pwrite(fd, new.at, new.len, at - text.at) != (ssize_t) new.len);
@@ -50,7 +50,7 @@ static void suffer(const char *command, const char *path)
 
 static int act_as_mcpreel(int argc, char **argv)
 {
-    struct dispatch d = { .sys = &sys_real, .commands = commands, .env = environ };
+    struct dispatch d = { .sys = &sys_real, .commands = command_table, .env = environ };
     bool dies =
         str_eq(str_z(getenv("MISHAP")), STR("die")) && str_eq(str_z(argv[2]), STR("replay"));
     int code;
@@ -65,7 +65,7 @@ static int act_as_mcpreel(int argc, char **argv)
 
 /* A demo in a directory of its own. */
 struct bench {
-    struct fixture with;
+    struct fake_cli with;
     char dir[32], file[64];
 };
 
@@ -73,8 +73,8 @@ static void setup(struct bench *b)
 {
     static char *no_env[] = { NULL };
 
-    fixture_init(&b->with, no_env);
-    b->with.dispatch.commands = commands;
+    fake_cli_init(&b->with, no_env);
+    b->with.dispatch.commands = command_table;
     memcpy(b->dir, "/tmp/demo-XXXXXX", sizeof "/tmp/demo-XXXXXX");
     assert_non_null(mkdtemp(b->dir));
     snprintf(b->file, sizeof b->file, "%s/x.jsonl", b->dir);
@@ -85,7 +85,7 @@ static void done(struct bench *b)
 {
     unlink(b->file);
     assert_int_equal(rmdir(b->dir), 0);
-    fixture_release(&b->with);
+    fake_cli_release(&b->with);
 }
 
 static int run(struct bench *b, const char *options, const char *mishap)
@@ -97,7 +97,7 @@ static int run(struct bench *b, const char *options, const char *mishap)
     else
         unsetenv("MISHAP");
     snprintf(line, sizeof line, "mcpreel demo %s -o %s", options, b->file);
-    return fixture_run(&b->with, line);
+    return fake_cli_run(&b->with, line);
 }
 
 static bool has(const struct buf *in, const char *text)
@@ -144,7 +144,7 @@ static void a_directory_that_is_not_there_is_the_systems_no(void **state)
 
     (void)state;
     setup(&b);
-    assert_int_equal(fixture_run(&b.with, "mcpreel demo -o /no/such/place/x.jsonl"), EXIT_IO);
+    assert_int_equal(fake_cli_run(&b.with, "mcpreel demo -o /no/such/place/x.jsonl"), EXIT_IO);
     assert_str(buf_str(&b.with.err), STR("mcpreel: cannot write '/no/such/place/x.jsonl': "
                                          "there is no folder '/no/such/place'\n"
                                          "  make it first: mkdir -p '/no/such/place'\n"));
@@ -253,8 +253,8 @@ static void it_takes_no_other_operand_than_server(void **state)
 
     (void)state;
     setup(&b);
-    assert_int_equal(fixture_run(&b.with, "mcpreel demo client"), EXIT_USAGE);
-    assert_int_equal(fixture_run(&b.with, "mcpreel demo server server"), EXIT_USAGE);
+    assert_int_equal(fake_cli_run(&b.with, "mcpreel demo client"), EXIT_USAGE);
+    assert_int_equal(fake_cli_run(&b.with, "mcpreel demo server server"), EXIT_USAGE);
     done(&b);
 }
 

@@ -1,35 +1,35 @@
-#include "desk.h"
+#include "cli.h"
 #include "format/format.h"
 #include "test.h"
 #include "json/json.h"
 
 static void every_format_and_every_part_is_shown(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    assert_int_equal(desk_run(d, "mcpreel formats"), 0);
+    assert_int_equal(cli_run(d, "mcpreel formats"), 0);
     assert_int_equal(d->err.len, 0);
     for (const struct format *const *f = format_table; *f; f++) {
         assert_non_null(strstr(buf_z(&d->out), (*f)->name));
         assert_non_null(strstr(buf_z(&d->out), (*f)->about));
         assert_non_null(strstr(buf_z(&d->out), (*f)->ext[0]));
     }
-    for (unsigned i = 0; i < PART_COUNT; i++)
-        assert_non_null(strstr(buf_z(&d->out), part_about(1u << i)));
+    for (unsigned i = 0; i < FEATURE_COUNT; i++)
+        assert_non_null(strstr(buf_z(&d->out), feature_description(1u << i)));
 }
 
 /* "recording   ✔ ✔ · …" */
 static void a_row_says_what_its_format_keeps(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_run(d, "mcpreel formats");
+    cli_run(d, "mcpreel formats");
     for (const struct format *const *f = format_table; *f; f++) {
         struct buf want;
 
         buf_init(&want, 4096);
         buf_printf(&want, "\n%-12s", (*f)->name);
-        for (unsigned i = 0; i < PART_COUNT; i++)
+        for (unsigned i = 0; i < FEATURE_COUNT; i++)
             buf_printf(&want, "%s%s", i ? " " : "", (*f)->keeps & 1u << i ? "✔" : "·");
         buf_add_ch(&want, '\n');
         assert_non_null(strstr(buf_z(&d->out), buf_z(&want)));
@@ -39,18 +39,18 @@ static void a_row_says_what_its_format_keeps(void **state)
 
 static size_t count_parts(unsigned parts)
 {
-    return (size_t)__builtin_popcount(parts & ((1u << PART_COUNT) - 1));
+    return (size_t)__builtin_popcount(parts & ((1u << FEATURE_COUNT) - 1));
 }
 
 static void as_json_it_is_the_table(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct json_fault fault;
     struct json_iter it;
     struct json j;
     size_t n = 0;
 
-    assert_int_equal(desk_run(d, "mcpreel formats --json"), 0);
+    assert_int_equal(cli_run(d, "mcpreel formats --json"), 0);
     json_init(&j);
     assert_true(json_scan(&j, buf_str(&d->out), &fault));
     assert_true(json_is(json_get(json_root(&j), STR("command")), STR("formats")));
@@ -75,7 +75,7 @@ static void as_json_it_is_the_table(void **state)
 
 static void it_takes_no_operands(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     assert_run(d, "mcpreel formats x", 2, "",
                "mcpreel: unexpected 'x' for 'formats'\n  see 'mcpreel formats --help'\n");
@@ -84,10 +84,10 @@ static void it_takes_no_operands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(every_format_and_every_part_is_shown),
-        AT_A_DESK(a_row_says_what_its_format_keeps),
-        AT_A_DESK(as_json_it_is_the_table),
-        AT_A_DESK(it_takes_no_operands),
+        WITH_CLI(every_format_and_every_part_is_shown),
+        WITH_CLI(a_row_says_what_its_format_keeps),
+        WITH_CLI(as_json_it_is_the_table),
+        WITH_CLI(it_takes_no_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,28 +1,28 @@
-#include "fixture.h"
+#include "fake-cli.h"
 #include "test.h"
 
-struct row {
+struct seen_row {
     const char *line, *starts;
 };
 
-static void check_rows(const struct row *rows, size_t count)
+static void check_rows(const struct seen_row *rows, size_t count)
 {
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
 
     for (size_t i = 0; i < count; i++) {
-        fixture_init(&f, env);
-        assert_int_equal(fixture_run(&f, rows[i].line), 0);
+        fake_cli_init(&f, env);
+        assert_int_equal(fake_cli_run(&f, rows[i].line), 0);
         if (!str_starts(buf_str(&f.out), str_z(rows[i].starts)))
             fail_msg("'%s' starts\n%s", rows[i].line, buf_z(&f.out));
         assert_int_equal(f.err.len, 0);
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 
 static void a_name_is_a_command_or_a_topic(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel help", "mcpreel records the traffic" },
         { "mcpreel help record", "Tapes what is said." },
         { "mcpreel help help", "Explains a command or a topic." },
@@ -39,7 +39,7 @@ static void a_name_is_a_command_or_a_topic(void **state)
 
 static void an_unknown_name_is_an_error_with_a_suggestion(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel help exit-code",
           "mcpreel: no help on 'exit-code'\n  did you mean 'exit-codes'?\n"
           "  see 'mcpreel help'\n" },
@@ -50,16 +50,16 @@ static void an_unknown_name_is_an_error_with_a_suggestion(void **state)
         { "mcpreel help a b", "mcpreel: unexpected 'b' for 'help'\n" },
     };
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        fixture_init(&f, env);
-        assert_int_equal(fixture_run(&f, rows[i].line), 2);
+        fake_cli_init(&f, env);
+        assert_int_equal(fake_cli_run(&f, rows[i].line), 2);
         if (!str_starts(buf_str(&f.err), str_z(rows[i].starts)))
             fail_msg("'%s' says\n%s", rows[i].line, buf_z(&f.err));
         assert_int_equal(f.out.len, 0);
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 

@@ -1,8 +1,8 @@
 #include <errno.h>
 
+#include "cli.h"
 #include "cmd/dispatch.h"
-#include "desk.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 #define HEADER                                                                                 \
@@ -17,15 +17,15 @@
 
 static void a_recording_is_told_on_standard_output(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(HEADER PING FOOTER));
-    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+    temp_dir_put("tape", STR(HEADER PING FOOTER));
+    assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_OK);
     assert_int_equal(d->err.len, 0);
     assert_non_null(strstr(buf_z(&d->out), "recording 1.0, "));
     assert_non_null(strstr(buf_z(&d->out), "\nping  "));
     assert_non_null(strstr(buf_z(&d->out), "\nOdd        1 request without an answer\n"));
-    assert_int_equal(desk_run(d, "mcpreel inspect --json tape"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel inspect --json tape"), EXIT_OK);
     assert_non_null(
         strstr(buf_z(&d->out), "{\"v\":1,\"command\":\"inspect\",\"file\":{\"path\":\"tape\""));
     assert_non_null(strstr(buf_z(&d->out), "\"remarks\":0}"));
@@ -42,11 +42,11 @@ static void a_damaged_end_is_a_finding_with_its_size(void **state)
         { STR_INIT(HEADER PING FOOTER "\0\0\0"), "3 bytes at the end are damaged" },
         { STR_INIT(HEADER PING "{\"a\"\0\0\0"), "7 bytes at the end are damaged" },
     };
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        scratch_put("tape", cases[i].content);
-        assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+        temp_dir_put("tape", cases[i].content);
+        assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_OK);
         assert_non_null(strstr(buf_z(&d->out), cases[i].finding));
         assert_non_null(strstr(buf_z(&d->err), "used up to here\n"));
     }
@@ -54,10 +54,10 @@ static void a_damaged_end_is_a_finding_with_its_size(void **state)
 
 static void a_remark_about_another_place_is_no_damaged_end(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(PING FOOTER));
-    assert_int_equal(desk_run(d, "mcpreel inspect --json tape"), EXIT_OK);
+    temp_dir_put("tape", STR(PING FOOTER));
+    assert_int_equal(cli_run(d, "mcpreel inspect --json tape"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), "\"remarks\":1}"));
     assert_non_null(strstr(buf_z(&d->out), "\"no-header\""));
     assert_null(strstr(buf_z(&d->out), "\"damaged-end\""));
@@ -65,20 +65,20 @@ static void a_remark_about_another_place_is_no_damaged_end(void **state)
 
 static void blank_lines_at_the_end_are_no_damage(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(HEADER PING FOOTER "\n \n"));
-    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+    temp_dir_put("tape", STR(HEADER PING FOOTER "\n \n"));
+    assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_OK);
     assert_null(strstr(buf_z(&d->out), "damaged"));
 }
 
 static void formats_that_have_no_header_are_not_odd_for_it(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
-                            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
-    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_OK);
+    temp_dir_put("tape", STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
+                             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+    assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), ": jsonrpc, "));
     assert_non_null(strstr(buf_z(&d->out), "\nOdd        nothing\n"));
 }
@@ -91,54 +91,54 @@ static void what_cannot_be_read_ends_with_3_and_no_output(void **state)
         STR_INIT(HEADER "{\"type\":}\n" PING),
         STR_INIT(HEADER "{\"type\":\"message\"}\n"),
     };
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        scratch_put("tape", broken[i]);
-        assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_INPUT);
+        temp_dir_put("tape", broken[i]);
+        assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_INPUT);
         assert_int_equal(d->out.len, 0);
         assert_non_null(strstr(buf_z(&d->err), "tape"));
     }
-    assert_int_equal(desk_run(d, "mcpreel inspect /nowhere/at/all"), EXIT_INPUT);
-    assert_int_equal(desk_run(d, "mcpreel inspect /tmp"), EXIT_INPUT);
+    assert_int_equal(cli_run(d, "mcpreel inspect /nowhere/at/all"), EXIT_INPUT);
+    assert_int_equal(cli_run(d, "mcpreel inspect /tmp"), EXIT_INPUT);
     assert_int_equal(d->out.len, 0);
 }
 
 static void it_takes_exactly_one_file(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(HEADER));
-    assert_int_equal(desk_run(d, "mcpreel inspect"), EXIT_USAGE);
-    assert_int_equal(desk_run(d, "mcpreel inspect tape tape"), EXIT_USAGE);
+    temp_dir_put("tape", STR(HEADER));
+    assert_int_equal(cli_run(d, "mcpreel inspect"), EXIT_USAGE);
+    assert_int_equal(cli_run(d, "mcpreel inspect tape tape"), EXIT_USAGE);
     assert_int_equal(d->out.len, 0);
 }
 
 static void trouble_of_the_machine_ends_with_5(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(HEADER PING FOOTER));
+    temp_dir_put("tape", STR(HEADER PING FOOTER));
     d->out_fails = ENOSPC;
-    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_IO);
+    assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_IO);
     assert_non_null(strstr(buf_z(&d->err), "standard output"));
     d->out_fails = 0;
     fault_fail(&d->faults, FAULT_READ, 1, FAULT_FOREVER, EIO);
-    assert_int_equal(desk_run(d, "mcpreel inspect tape"), EXIT_IO);
+    assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_IO);
     assert_int_equal(d->out.len, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(a_recording_is_told_on_standard_output),
-        AT_A_DESK(a_damaged_end_is_a_finding_with_its_size),
-        AT_A_DESK(a_remark_about_another_place_is_no_damaged_end),
-        AT_A_DESK(blank_lines_at_the_end_are_no_damage),
-        AT_A_DESK(formats_that_have_no_header_are_not_odd_for_it),
-        AT_A_DESK(what_cannot_be_read_ends_with_3_and_no_output),
-        AT_A_DESK(it_takes_exactly_one_file),
-        AT_A_DESK(trouble_of_the_machine_ends_with_5),
+        WITH_CLI(a_recording_is_told_on_standard_output),
+        WITH_CLI(a_damaged_end_is_a_finding_with_its_size),
+        WITH_CLI(a_remark_about_another_place_is_no_damaged_end),
+        WITH_CLI(blank_lines_at_the_end_are_no_damage),
+        WITH_CLI(formats_that_have_no_header_are_not_odd_for_it),
+        WITH_CLI(what_cannot_be_read_ends_with_3_and_no_output),
+        WITH_CLI(it_takes_exactly_one_file),
+        WITH_CLI(trouble_of_the_machine_ends_with_5),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

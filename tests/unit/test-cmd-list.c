@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "desk.h"
+#include "cli.h"
 #include "test.h"
 
 #define HEAD(date)                                                                             \
@@ -22,11 +22,11 @@
 
 static void recordings_are_listed_newest_first(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     assert_int_equal(mkdir("t", 0700), 0);
-    desk_put(d, "t/a.jsonl", HEAD("2026-11-14") INFO CALL CALL FOOT);
-    desk_put(d, "t/b.jsonl", HEAD("2026-11-15") CALL);
+    cli_put_file(d, "t/a.jsonl", HEAD("2026-11-14") INFO CALL CALL FOOT);
+    cli_put_file(d, "t/b.jsonl", HEAD("2026-11-15") CALL);
     assert_run(
         d, "mcpreel list t", 0,
         TITLE "2026-11-15 21:00:00        1  260 bytes  python s.py                   t/b.jsonl"
@@ -34,7 +34,7 @@ static void recordings_are_listed_newest_first(void **state)
               "2026-11-14 21:00:00        2  627 bytes  fs\\x1b 2                      "
               "t/a.jsonl\n",
         "");
-    assert_int_equal(desk_run(d, "mcpreel list -n 1 t/"), 0);
+    assert_int_equal(cli_run(d, "mcpreel list -n 1 t/"), 0);
     assert_null(strstr(buf_z(&d->out), "a.jsonl"));
     assert_non_null(strstr(buf_z(&d->out), "t/b.jsonl"));
     unlink("t/a.jsonl");
@@ -44,15 +44,15 @@ static void recordings_are_listed_newest_first(void **state)
 
 static void what_cannot_be_read_is_listed_and_other_files_are_counted(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     assert_int_equal(mkdir("t", 0700), 0);
     assert_int_equal(mkdir("t/folder.jsonl", 0700), 0);
-    desk_put(d, "t/empty.jsonl", "");
-    desk_put(d, "t/broken.jsonl", HEAD("2026-11-14") CALL "{'type':'message'}\n" CALL);
-    desk_put(d, "t/notes.txt", "buy milk\n");
-    desk_put(d, "t/.hidden.jsonl", "x");
-    assert_int_equal(desk_run(d, "mcpreel list t"), 0);
+    cli_put_file(d, "t/empty.jsonl", "");
+    cli_put_file(d, "t/broken.jsonl", HEAD("2026-11-14") CALL "{'type':'message'}\n" CALL);
+    cli_put_file(d, "t/notes.txt", "buy milk\n");
+    cli_put_file(d, "t/.hidden.jsonl", "x");
+    assert_int_equal(cli_run(d, "mcpreel list t"), 0);
     assert_str(buf_str(&d->err), STR("mcpreel: 1 other file is there\n"));
     assert_non_null(strstr(buf_z(&d->out),
                            "        -    0 bytes                                "
@@ -72,7 +72,7 @@ static void what_cannot_be_read_is_listed_and_other_files_are_counted(void **sta
 /* Its front and its footer are read; the rest is estimated. */
 static void a_large_file_is_not_read_whole(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     const char *estimate;
     struct buf text;
 
@@ -84,14 +84,14 @@ static void a_large_file_is_not_read_whole(void **state)
             STR("{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':1,"
                 "'server_messages':1,'server_info':{'name':'big','version':'1'}}\n"));
     assert_int_equal(mkdir("t", 0700), 0);
-    desk_put(d, "t/a.jsonl", buf_z(&text));
-    assert_int_equal(desk_run(d, "mcpreel list t"), 0);
+    cli_put_file(d, "t/a.jsonl", buf_z(&text));
+    assert_int_equal(cli_run(d, "mcpreel list t"), 0);
     assert_non_null(strstr(buf_z(&d->out), "     1.3 MB  big 1  "));
     estimate = strchr(buf_z(&d->out), '~');
     assert_non_null(estimate);
     assert_in_range(strtol(estimate + 1, NULL, 10), 9900, 10100);
     assert_null(strstr(buf_z(&d->out), "no footer"));
-    assert_int_equal(desk_run(d, "mcpreel list --json t"), 0);
+    assert_int_equal(cli_run(d, "mcpreel list --json t"), 0);
     assert_non_null(strstr(buf_z(&d->out), "\"calls_estimated\":true"));
     unlink("t/a.jsonl");
     assert_int_equal(rmdir("t"), 0);
@@ -100,16 +100,16 @@ static void a_large_file_is_not_read_whole(void **state)
 
 static void where_nothing_is_that_is_said(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     char home[600], *env[] = { home, NULL };
 
     snprintf(home, sizeof home, "XDG_STATE_HOME=%s", d->dir);
     d->env = env;
-    assert_int_equal(desk_run(d, "mcpreel list"), 0);
+    assert_int_equal(cli_run(d, "mcpreel list"), 0);
     assert_int_equal(d->out.len, 0);
     assert_non_null(strstr(buf_z(&d->err), "mcpreel: no recordings in '"));
     assert_non_null(strstr(buf_z(&d->err), "without -o puts them there\n"));
-    assert_int_equal(desk_run(d, "mcpreel list --json"), 0);
+    assert_int_equal(cli_run(d, "mcpreel list --json"), 0);
     assert_true(
         str_ends(buf_str(&d->out), STR("\"count\":0,\"other_files\":0,\"recordings\":[]}\n")));
     assert_int_equal(d->err.len, 0);
@@ -124,10 +124,10 @@ static void where_nothing_is_that_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(recordings_are_listed_newest_first),
-        AT_A_DESK(what_cannot_be_read_is_listed_and_other_files_are_counted),
-        AT_A_DESK(a_large_file_is_not_read_whole),
-        AT_A_DESK(where_nothing_is_that_is_said),
+        WITH_CLI(recordings_are_listed_newest_first),
+        WITH_CLI(what_cannot_be_read_is_listed_and_other_files_are_counted),
+        WITH_CLI(a_large_file_is_not_read_whole),
+        WITH_CLI(where_nothing_is_that_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

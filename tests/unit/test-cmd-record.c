@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "format/reader.h"
 #include "program.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "terse.h"
 #include "test.h"
 
@@ -44,13 +44,13 @@ static void assert_recorded(const char *want)
         struct sink sink;
         struct terse *to;
     } filter = { .sink = { without_times } };
-    struct log log = { .level = LOG_ERROR, .put = ignore };
+    struct log log = { .level = LOG_ERROR, .write = ignore };
     struct err e = ERR_NONE;
     struct terse t;
 
     terse_init(&t);
     filter.to = &t;
-    if (!reader_pour(&sys_real, "file", &log, &filter.sink, &e))
+    if (!reader_read_all(&sys_real, "file", &log, &filter.sink, &e))
         fail_msg("%s", e.msg);
     assert_terse(&t, want);
     terse_release(&t);
@@ -223,16 +223,16 @@ static void plain_recordings_have_three_kinds_of_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(a_session_passes_and_is_recorded),
-        IN_A_DIRECTORY(the_servers_standard_error_passes_and_is_recorded),
-        IN_A_DIRECTORY(a_server_that_a_signal_ended_is_128_and_the_signal),
-        IN_A_DIRECTORY(a_server_that_cannot_be_started_leaves_no_file),
-        IN_A_DIRECTORY(an_existing_file_is_kept_and_no_server_started),
-        IN_A_DIRECTORY(there_must_be_one_server),
-        IN_A_DIRECTORY(the_server_may_be_one_string),
-        IN_A_DIRECTORY(sizes_have_their_bounds),
-        IN_A_DIRECTORY(a_message_may_be_so_long_and_no_longer),
-        IN_A_DIRECTORY(plain_recordings_have_three_kinds_of_lines),
+        IN_TEMP_DIR(a_session_passes_and_is_recorded),
+        IN_TEMP_DIR(the_servers_standard_error_passes_and_is_recorded),
+        IN_TEMP_DIR(a_server_that_a_signal_ended_is_128_and_the_signal),
+        IN_TEMP_DIR(a_server_that_cannot_be_started_leaves_no_file),
+        IN_TEMP_DIR(an_existing_file_is_kept_and_no_server_started),
+        IN_TEMP_DIR(there_must_be_one_server),
+        IN_TEMP_DIR(the_server_may_be_one_string),
+        IN_TEMP_DIR(sizes_have_their_bounds),
+        IN_TEMP_DIR(a_message_may_be_so_long_and_no_longer),
+        IN_TEMP_DIR(plain_recordings_have_three_kinds_of_lines),
     };
     alarm(60); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

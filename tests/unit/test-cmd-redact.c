@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "desk.h"
+#include "cli.h"
 #include "test.h"
 
 #define HEADER                                                                                 \
@@ -17,39 +17,40 @@ static char *const env[] = { "KEY=hunter2hunter2", NULL };
 
 static void a_copy_without_the_secrets_is_made(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     d->env = env;
-    desk_put(d, "a", HEADER CALL("a hunter2hunter2 b", "") FOOTER);
+    cli_put_file(d, "a", HEADER CALL("a hunter2hunter2 b", "") FOOTER);
     assert_run(d, "mcpreel redact --redact-env KEY a -o b", 0, "  message 1, /params/x: KEY\n",
                "mcpreel: took 1 secret out; wrote 'b' (recording)\n");
-    assert_string_equal(desk_get(d, "b"),
+    assert_string_equal(cli_get_file(d, "b"),
                         HEADER CALL("a [REDACTED:KEY] b", ",'redacted':['/params/x']") FOOTER);
-    assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY b -o c"), 0);
-    assert_string_equal(desk_get(d, "c"),
+    assert_int_equal(cli_run(d, "mcpreel redact --redact-env KEY b -o c"), 0);
+    assert_string_equal(cli_get_file(d, "c"),
                         HEADER CALL("a [REDACTED:KEY] b", ",'redacted':['/params/x']") FOOTER);
 }
 
 static void a_cassette_gets_plain_marks(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     d->env = env;
-    desk_put(d, "a",
-             HEADER CALL("hunter2hunter2", "") "{'type':'message','seq':2,'ts':"
-                                               "'2026-01-01T00:00:03.000Z','dir':'s2c','msg':"
-                                               "{'id':1,'result':'hunter2hunter2'}}\n" FOOTER);
-    assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY --to cassette a -o b"), 0);
-    assert_non_null(strstr(desk_get(d, "b"), "[REDACTED]"));
-    assert_null(strstr(desk_get(d, "b"), "REDACTED:"));
-    assert_null(strstr(desk_get(d, "b"), "hunter2"));
+    cli_put_file(
+        d, "a",
+        HEADER CALL("hunter2hunter2", "") "{'type':'message','seq':2,'ts':"
+                                          "'2026-01-01T00:00:03.000Z','dir':'s2c','msg':"
+                                          "{'id':1,'result':'hunter2hunter2'}}\n" FOOTER);
+    assert_int_equal(cli_run(d, "mcpreel redact --redact-env KEY --to cassette a -o b"), 0);
+    assert_non_null(strstr(cli_get_file(d, "b"), "[REDACTED]"));
+    assert_null(strstr(cli_get_file(d, "b"), "REDACTED:"));
+    assert_null(strstr(cli_get_file(d, "b"), "hunter2"));
 }
 
 static void the_report_can_be_json(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") FOOTER);
+    cli_put_file(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") FOOTER);
     assert_run(
         d, "mcpreel redact --json a -o b", 0,
         "{\"v\":1,\"command\":\"redact\",\"input\":\"a\",\"output\":\"b\",\"format\":"
@@ -61,37 +62,37 @@ static void the_report_can_be_json(void **state)
 
 static void nothing_is_left_of_a_copy_that_failed(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") "{'type':'message'}\n" FOOTER);
-    assert_int_equal(desk_run(d, "mcpreel redact a -o b"), 3);
-    assert_int_equal(desk_count(d), 1);
-    desk_put(d, "b", "old\n");
-    assert_int_equal(desk_run(d, "mcpreel redact a -o b"), 2);
-    assert_string_equal(desk_get(d, "b"), "old\n");
+    cli_put_file(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") "{'type':'message'}\n" FOOTER);
+    assert_int_equal(cli_run(d, "mcpreel redact a -o b"), 3);
+    assert_int_equal(cli_count_files(d), 1);
+    cli_put_file(d, "b", "old\n");
+    assert_int_equal(cli_run(d, "mcpreel redact a -o b"), 2);
+    assert_string_equal(cli_get_file(d, "b"), "old\n");
 }
 
 static void what_makes_no_sense_is_refused(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    desk_put(d, "a", HEADER);
+    cli_put_file(d, "a", HEADER);
     assert_run(d, "mcpreel redact a", 2, "",
                "mcpreel: no file to write\n  name one: mcpreel redact FILE -o OUT\n");
-    assert_int_equal(desk_run(d, "mcpreel redact --to nothing a -o b"), 2);
+    assert_int_equal(cli_run(d, "mcpreel redact --to nothing a -o b"), 2);
     assert_non_null(strstr(buf_z(&d->err), "'nothing' is none of "));
-    assert_int_equal(desk_run(d, "mcpreel redact --redact-env KEY a -o b"), 2);
-    assert_int_equal(desk_count(d), 1);
+    assert_int_equal(cli_run(d, "mcpreel redact --redact-env KEY a -o b"), 2);
+    assert_int_equal(cli_count_files(d), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(a_copy_without_the_secrets_is_made),
-        AT_A_DESK(a_cassette_gets_plain_marks),
-        AT_A_DESK(the_report_can_be_json),
-        AT_A_DESK(nothing_is_left_of_a_copy_that_failed),
-        AT_A_DESK(what_makes_no_sense_is_refused),
+        WITH_CLI(a_copy_without_the_secrets_is_made),
+        WITH_CLI(a_cassette_gets_plain_marks),
+        WITH_CLI(the_report_can_be_json),
+        WITH_CLI(nothing_is_left_of_a_copy_that_failed),
+        WITH_CLI(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/pack.h"
+#include "base/compress.h"
 #include "program.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 #define HEAD                                                                                   \
@@ -26,9 +26,9 @@
 /* Each test stands in a directory for itself, with a recording in it. */
 static int with_a_recording(void **state)
 {
-    int r = scratch_enter(state);
+    int r = temp_dir_enter(state);
 
-    scratch_put("file", STR(RECORDING));
+    temp_dir_put("file", STR(RECORDING));
     return r;
 }
 
@@ -174,8 +174,8 @@ static void a_line_beyond_all_measure_is_an_error_and_told(void **state)
 
     (void)state;
     buf_init(&in, SIZE + 100);
-    memset(buf_space(&in, SIZE), 'x', SIZE);
-    buf_grew(&in, SIZE);
+    memset(buf_reserve(&in, SIZE), 'x', SIZE);
+    buf_commit(&in, SIZE);
     buf_add(&in, STR("\n{\"id\":7,\"method\":\"ping\"}\n"));
     program_run(&p, NULL, PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
                 buf_str(&in));
@@ -343,7 +343,7 @@ static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
     struct program p;
 
     (void)state;
-    scratch_put("file", STR(HEAD));
+    temp_dir_put("file", STR(HEAD));
     program_run(&p, NULL, PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
                 STR(ASK("1", "a", "1") ASK("2", "b", "1")));
     assert_int_equal(p.code, 0);
@@ -357,7 +357,7 @@ static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
 static void ec_rec_002_a_torn_last_line_is_left_out(void **state)
 {
     (void)state;
-    scratch_put(
+    temp_dir_put(
         "file",
         STR(HEAD LINE(1, "c2s",
                       "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}")
@@ -373,7 +373,7 @@ static void ec_rec_002_a_torn_last_line_is_left_out(void **state)
 static void ec_rec_008_another_version_is_an_error(void **state)
 {
     (void)state;
-    scratch_put(
+    temp_dir_put(
         "file",
         STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","
             "\"upstream\":\"x\",\"thoughtjack_version\":\"0.9.0\"}\n"));
@@ -381,12 +381,12 @@ static void ec_rec_008_another_version_is_an_error(void **state)
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
     /* Whatever else a header of that version may have. */
-    scratch_put("file", STR("{\"type\":\"header\",\"version\":\"2.0\",\"upstream\":[]}\n"));
+    temp_dir_put("file", STR("{\"type\":\"header\",\"version\":\"2.0\",\"upstream\":[]}\n"));
     check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
-    scratch_put("file", STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
-                            "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\"}\n"));
+    temp_dir_put("file", STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+                             "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\"}\n"));
     check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: a header line without 'thoughtjack_version'\n"
           "  to save what can be read: mcpreel check --fix file\n");
@@ -445,8 +445,8 @@ static void a_server_behind_that_dies_is_told_and_ends_with_4(void **state)
 static void ec_rec_011_a_missing_footer_is_mentioned(void **state)
 {
     (void)state;
-    scratch_put("file", STR(HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/list\"}")
-                                LINE(2, "s2c", "{\"id\":1,\"result\":{}}")));
+    temp_dir_put("file", STR(HEAD LINE(1, "c2s", "{\"id\":1,\"method\":\"tools/list\"}")
+                                 LINE(2, "s2c", "{\"id\":1,\"result\":{}}")));
     check(PROGRAM_WORDS("replay", "file"), "{\"id\":1,\"method\":\"tools/list\"}\n", 0,
           "{\"id\":1,\"result\":{}}\n",
           "mcpreel: 'file' has no footer; its recorder did not end properly\n"
@@ -456,15 +456,15 @@ static void ec_rec_011_a_missing_footer_is_mentioned(void **state)
 static void a_packed_recording_replays(void **state)
 {
     static const char bytes[] = RECORDING;
-    struct packer *p = packer_new(PACK_ZSTD);
+    struct compressor *p = compressor_new(COMPRESS_ZSTD);
     struct buf packed;
     int fd;
 
     (void)state;
     buf_init(&packed, 1 << 16);
-    packer_add(p, str_n(bytes, sizeof bytes - 1), false, &packed);
-    packer_end(p, &packed);
-    packer_free(p);
+    compressor_add(p, str_n(bytes, sizeof bytes - 1), false, &packed);
+    compressor_end(p, &packed);
+    compressor_free(p);
     fd = open("file", O_WRONLY | O_TRUNC);
     assert_int_equal(write(fd, packed.at, packed.len), packed.len);
     close(fd);
@@ -474,7 +474,7 @@ static void a_packed_recording_replays(void **state)
 }
 
 #define WITH_A_RECORDING(test)                                                                 \
-    cmocka_unit_test_setup_teardown(test, with_a_recording, scratch_leave)
+    cmocka_unit_test_setup_teardown(test, with_a_recording, temp_dir_leave)
 
 int main(void)
 {

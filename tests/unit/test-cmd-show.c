@@ -1,8 +1,8 @@
 #include <errno.h>
 
+#include "cli.h"
 #include "cmd/dispatch.h"
-#include "desk.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 #define HEADER                                                                                 \
@@ -18,58 +18,58 @@
 
 static void operations_are_listed_and_one_is_shown(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(SESSION));
-    assert_int_equal(desk_run(d, "mcpreel show tape"), EXIT_OK);
+    temp_dir_put("tape", STR(SESSION));
+    assert_int_equal(cli_run(d, "mcpreel show tape"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), "ping"));
     assert_non_null(strstr(buf_z(&d->out), "pending"));
-    assert_int_equal(desk_run(d, "mcpreel show tape:1"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel show tape:1"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), "\"result\": {}"));
     assert_null(strstr(buf_z(&d->out), "tools/list"));
-    assert_int_equal(desk_run(d, "mcpreel show tape:#3"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel show tape:#3"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), "\"method\": \"tools/list\""));
-    assert_int_equal(desk_run(d, "mcpreel show tape:3 -m"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel show tape:3 -m"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), "\"method\": \"tools/list\""));
-    assert_int_equal(desk_run(d, "mcpreel show tape:3"), EXIT_USAGE);
+    assert_int_equal(cli_run(d, "mcpreel show tape:3"), EXIT_USAGE);
     assert_non_null(strstr(buf_z(&d->err), "has no operation 3, only 2"));
 }
 
 static void raw_bytes_never_reach_a_terminal(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(SESSION));
+    temp_dir_put("tape", STR(SESSION));
     d->tty = true;
-    assert_int_equal(desk_run(d, "mcpreel show tape --raw"), EXIT_USAGE);
-    assert_int_equal(desk_run(d, "mcpreel show tape:1 --raw"), EXIT_USAGE);
+    assert_int_equal(cli_run(d, "mcpreel show tape --raw"), EXIT_USAGE);
+    assert_int_equal(cli_run(d, "mcpreel show tape:1 --raw"), EXIT_USAGE);
     assert_int_equal(d->out.len, 0);
     d->tty = false;
-    assert_int_equal(desk_run(d, "mcpreel show tape:1 --raw"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel show tape:1 --raw"), EXIT_OK);
     assert_str(buf_str(&d->out),
                STR("{\"id\":1,\"method\":\"ping\"}\n{\"id\":1,\"result\":{}}\n"));
 }
 
 static void a_reader_that_went_away_is_no_error(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(SESSION));
+    temp_dir_put("tape", STR(SESSION));
     d->out_fails = EPIPE;
-    assert_int_equal(desk_run(d, "mcpreel show tape"), EXIT_OK);
-    assert_int_equal(desk_run(d, "mcpreel show tape:1"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel show tape"), EXIT_OK);
+    assert_int_equal(cli_run(d, "mcpreel show tape:1"), EXIT_OK);
     assert_int_equal(d->err.len, 0);
     d->out_fails = ENOSPC;
-    assert_int_equal(desk_run(d, "mcpreel show tape"), EXIT_IO);
+    assert_int_equal(cli_run(d, "mcpreel show tape"), EXIT_IO);
     assert_non_null(strstr(buf_z(&d->err), "standard output"));
 }
 
 static void what_can_be_read_is_shown_before_the_error(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
 
-    scratch_put("tape", STR(SESSION "{\"type\":}\n" MESSAGE("4", "c2s", "{}")));
-    assert_int_equal(desk_run(d, "mcpreel show tape"), EXIT_INPUT);
+    temp_dir_put("tape", STR(SESSION "{\"type\":}\n" MESSAGE("4", "c2s", "{}")));
+    assert_int_equal(cli_run(d, "mcpreel show tape"), EXIT_INPUT);
     assert_non_null(strstr(buf_z(&d->err), ":5:"));
     assert_non_null(strstr(buf_z(&d->out), "ping"));
 }
@@ -77,10 +77,10 @@ static void what_can_be_read_is_shown_before_the_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(operations_are_listed_and_one_is_shown),
-        AT_A_DESK(raw_bytes_never_reach_a_terminal),
-        AT_A_DESK(a_reader_that_went_away_is_no_error),
-        AT_A_DESK(what_can_be_read_is_shown_before_the_error),
+        WITH_CLI(operations_are_listed_and_one_is_shown),
+        WITH_CLI(raw_bytes_never_reach_a_terminal),
+        WITH_CLI(a_reader_that_went_away_is_no_error),
+        WITH_CLI(what_can_be_read_is_shown_before_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,18 @@
-#include "fixture.h"
+#include "fake-cli.h"
 #include "test.h"
 
 static void the_version_is_one_line(void **state)
 {
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
-    fixture_init(&f, env);
-    assert_int_equal(fixture_run(&f, "mcpreel version"), 0);
+    fake_cli_init(&f, env);
+    assert_int_equal(fake_cli_run(&f, "mcpreel version"), 0);
     assert_str(buf_str(&f.out), STR("mcpreel " MCPREEL_VERSION "\n"));
-    assert_int_equal(fixture_run(&f, "mcpreel version x"), 2);
+    assert_int_equal(fake_cli_run(&f, "mcpreel version x"), 2);
     assert_int_equal(f.out.len, 0);
-    fixture_release(&f);
+    fake_cli_release(&f);
 }
 
 static void as_json_it_is_an_object(void **state)
@@ -22,14 +22,14 @@ static void as_json_it_is_an_object(void **state)
     static const char *const lines[] = { "mcpreel version --json", "mcpreel --json version",
                                          "mcpreel --json --version", "mcpreel -V --json" };
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        fixture_init(&f, env);
-        assert_int_equal(fixture_run(&f, lines[i]), 0);
+        fake_cli_init(&f, env);
+        assert_int_equal(fake_cli_run(&f, lines[i]), 0);
         assert_str(buf_str(&f.out), STR(want));
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 

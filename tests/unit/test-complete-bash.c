@@ -1,4 +1,4 @@
-#include "scripts.h"
+#include "completion-check.h"
 #include "test.h"
 
 static void every_shown_option_is_offered_and_values_by_their_kind(void **state)
@@ -18,7 +18,7 @@ static void every_shown_option_is_offered_and_values_by_their_kind(void **state)
     static const char *const absent[] = { "odd", "recorder", "method_params", "--no-force",
                                           NULL };
     (void)state;
-    scripts_check(complete_bash, there, absent);
+    completion_check(complete_bash, there, absent);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "scripts.h"
+#include "completion-check.h"
 #include "test.h"
 
 static void every_shown_option_is_a_spec_with_its_texts_quoted(void **state)
@@ -21,7 +21,7 @@ static void every_shown_option_is_a_spec_with_its_texts_quoted(void **state)
     static const char *const absent[] = { "odd", "recorder", "method_params", "no-force",
                                           NULL };
     (void)state;
-    scripts_check(complete_zsh, there, absent);
+    completion_check(complete_zsh, there, absent);
 }
 
 int main(void)

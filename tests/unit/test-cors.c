@@ -4,7 +4,7 @@
 #include "test.h"
 
 /* The lines, each as "Name: value|". */
-static void show(struct buf *to, const struct fields *f)
+static void show(struct buf *to, const struct headers *f)
 {
     for (size_t i = 0; i < f->count; i++)
         buf_printf(to, "%.*s: %.*s|", STR_ARG(f->at[i].name), STR_ARG(f->at[i].value));
@@ -13,11 +13,11 @@ static void show(struct buf *to, const struct fields *f)
 #define HEAD "Host: a\r\n"
 #define ASKS "Origin: http://b:1\r\nAccess-Control-Request-Method: POST\r\n"
 
-#define SENT                                                                                   \
+#define ALLOWED_HEADERS                                                                        \
     "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, "              \
     "Last-Event-ID, Mcp-Method, Mcp-Name"
 
-static void read_head(struct request *r, const char *line, const char *lines)
+static void read_head(struct request_head *r, const char *line, const char *lines)
 {
     struct buf text;
     struct str in;
@@ -25,21 +25,21 @@ static void read_head(struct request *r, const char *line, const char *lines)
     buf_init(&text, 1 << 16);
     buf_printf(&text, "%s HTTP/1.1\r\n" HEAD "%s\r\n", line, lines);
     in = buf_str(&text);
-    request_init(r);
-    assert_int_equal(request_feed(r, &in), REQUEST_WHOLE);
+    request_head_init(r);
+    assert_int_equal(request_head_feed(r, &in), REQUEST_HEAD_COMPLETE);
     buf_release(&text);
 }
 
 static void assert_asks(const char *line, const char *lines, bool want)
 {
-    struct request r;
+    struct request_head r;
 
     read_head(&r, line, lines);
-    assert_int_equal(cors_asks(&r), want);
-    request_release(&r);
+    assert_int_equal(cors_is_preflight(&r), want);
+    request_head_release(&r);
 }
 
-static void a_question_of_the_browsers_has_an_origin_and_a_method(void **state)
+static void a_preflight_has_an_origin_and_a_method(void **state)
 {
     (void)state;
     assert_asks("OPTIONS /mcp", ASKS, true);
@@ -53,14 +53,14 @@ static void a_question_of_the_browsers_has_an_origin_and_a_method(void **state)
 
 static void assert_permits(const char *lines, const char *headers, const char *network)
 {
-    struct fields f = { .at = NULL };
+    struct headers f = { .at = NULL };
     struct buf all, want;
-    struct request r;
+    struct request_head r;
 
     buf_init(&all, 1 << 16);
     buf_init(&want, 1 << 16);
     read_head(&r, "OPTIONS /mcp", lines);
-    cors_permit(&f, &r);
+    cors_add_preflight_headers(&f, &r);
     show(&all, &f);
     buf_printf(&want,
                "Access-Control-Allow-Origin: http://b:1|"
@@ -69,54 +69,54 @@ static void assert_permits(const char *lines, const char *headers, const char *n
                "Vary: Origin, Access-Control-Request-Method, Access-Control-Request-Headers|",
                headers, network);
     assert_str(buf_str(&all), buf_str(&want));
-    request_release(&r);
-    fields_release(&f);
+    request_head_release(&r);
+    headers_release(&f);
     buf_release(&want);
     buf_release(&all);
 }
 
-static void a_page_may_send_what_it_asks_for(void **state)
+static void requested_headers_are_allowed(void **state)
 {
     (void)state;
     assert_permits(ASKS "Access-Control-Request-Headers: content-type,mcp-param-city\r\n",
                    "content-type,mcp-param-city", "");
 }
 
-static void who_asks_for_no_names_is_told_those_of_mcp(void **state)
+static void without_requested_headers_those_of_mcp_are_allowed(void **state)
 {
     (void)state;
-    assert_permits(ASKS, SENT, "");
-    assert_permits(ASKS "Access-Control-Request-Headers: \r\n", SENT, "");
-    assert_permits(ASKS "Access-Control-Request-Headers: ,,\r\n", SENT, "");
-    assert_permits(ASKS "Access-Control-Request-Headers: a, b c\r\n", SENT, "");
-    assert_permits(ASKS "Access-Control-Request-Headers: \"a\"\r\n", SENT, "");
+    assert_permits(ASKS, ALLOWED_HEADERS, "");
+    assert_permits(ASKS "Access-Control-Request-Headers: \r\n", ALLOWED_HEADERS, "");
+    assert_permits(ASKS "Access-Control-Request-Headers: ,,\r\n", ALLOWED_HEADERS, "");
+    assert_permits(ASKS "Access-Control-Request-Headers: a, b c\r\n", ALLOWED_HEADERS, "");
+    assert_permits(ASKS "Access-Control-Request-Headers: \"a\"\r\n", ALLOWED_HEADERS, "");
 }
 
-static void a_page_of_the_internet_may_be_told_that_it_may_come_here(void **state)
+static void private_network_access_is_allowed(void **state)
 {
     (void)state;
-    assert_permits(ASKS "Access-Control-Request-Private-Network: true\r\n", SENT,
+    assert_permits(ASKS "Access-Control-Request-Private-Network: true\r\n", ALLOWED_HEADERS,
                    "Access-Control-Allow-Private-Network: true|");
-    assert_permits(ASKS "Access-Control-Request-Private-Network: no\r\n", SENT, "");
+    assert_permits(ASKS "Access-Control-Request-Private-Network: no\r\n", ALLOWED_HEADERS, "");
 }
 
 static void assert_shares(const char *lines, const char *want)
 {
-    struct fields f = { .at = NULL };
-    struct request r;
+    struct headers f = { .at = NULL };
+    struct request_head r;
     struct buf all;
 
     buf_init(&all, 1 << 16);
     read_head(&r, "POST /mcp", lines);
-    cors_share(&f, &r.fields);
+    cors_add_headers(&f, &r.headers);
     show(&all, &f);
     assert_str(buf_str(&all), str_z(want));
-    request_release(&r);
-    fields_release(&f);
+    request_head_release(&r);
+    headers_release(&f);
     buf_release(&all);
 }
 
-static void an_answer_names_the_page_that_may_see_it(void **state)
+static void a_response_names_the_origin(void **state)
 {
     (void)state;
     assert_shares("Origin: https://app.example.org\r\n",
@@ -125,7 +125,7 @@ static void an_answer_names_the_page_that_may_see_it(void **state)
                   "WWW-Authenticate, Retry-After|Vary: Origin|");
 }
 
-static void who_is_no_page_is_told_nothing(void **state)
+static void without_origin_no_headers_are_added(void **state)
 {
     (void)state;
     assert_shares("", "");
@@ -135,12 +135,12 @@ static void who_is_no_page_is_told_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_question_of_the_browsers_has_an_origin_and_a_method),
-        cmocka_unit_test(a_page_may_send_what_it_asks_for),
-        cmocka_unit_test(who_asks_for_no_names_is_told_those_of_mcp),
-        cmocka_unit_test(a_page_of_the_internet_may_be_told_that_it_may_come_here),
-        cmocka_unit_test(an_answer_names_the_page_that_may_see_it),
-        cmocka_unit_test(who_is_no_page_is_told_nothing),
+        cmocka_unit_test(a_preflight_has_an_origin_and_a_method),
+        cmocka_unit_test(requested_headers_are_allowed),
+        cmocka_unit_test(without_requested_headers_those_of_mcp_are_allowed),
+        cmocka_unit_test(private_network_access_is_allowed),
+        cmocka_unit_test(a_response_names_the_origin),
+        cmocka_unit_test(without_origin_no_headers_are_added),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,28 +1,28 @@
-#include "engine/demo-client.h"
+#include "demo/demo-client.h"
 
-#include "demo-walk.h"
+#include "demo-run.h"
 
 static void add_heard(struct buf *to, const struct demo_client *c)
 {
     static const char *const kinds[] = { "=",   "tool error", "error", "progress",
                                          "log", "question",   "odd" };
 
-    for (size_t i = 0; i < c->count; i++) {
-        const struct demo_exchange *x = &c->exchanges[i];
+    for (size_t i = 0; i < c->sent_count; i++) {
+        const struct demo_call *x = &c->calls[i];
 
         buf_printf(to, "%.*s %.*s\n", STR_ARG(x->method), STR_ARG(x->about));
-        for (const struct demo_heard *h = x->heard; h; h = h->next)
-            buf_printf(to, "  %s %.*s\n", kinds[h->kind], STR_ARG(h->words));
+        for (const struct demo_message *h = x->received; h; h = h->next)
+            buf_printf(to, "  %s %.*s\n", kinds[h->kind], STR_ARG(h->summary));
     }
 }
 
 static void the_walk_goes_through_all_the_server_has(void **state)
 {
     struct buf told;
-    struct walk p;
+    struct demo_run p;
 
     (void)state;
-    walk_through(&p, DEMO_NUMBERS);
+    demo_run_all(&p, DEMO_ID_NUMBERS);
     buf_init(&told, 1 << 16);
     add_heard(&told, &p.client.client);
     assert_str(buf_str(&told),
@@ -51,51 +51,53 @@ static void the_walk_goes_through_all_the_server_has(void **state)
                    "prompts/get postcard\n"
                    "  = Write a postcard from Lisbon, weather and all.\n"));
     buf_release(&told);
-    walk_release(&p);
+    demo_run_release(&p);
 }
 
 static void ids_and_tokens_are_numbers_in_one_walk_and_strings_in_the_other(void **state)
 {
-    struct walker b;
+    struct demo_client_run b;
 
     (void)state;
-    walker_init(&b, DEMO_NUMBERS);
-    assert_true(str_starts(buf_str(&b.with.did),
+    demo_client_run_init(&b, DEMO_ID_NUMBERS);
+    assert_true(str_starts(buf_str(&b.engine.actions),
                            STR("<< {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"")));
-    walker_release(&b);
-    walker_init(&b, DEMO_STRINGS);
-    assert_true(
-        str_starts(buf_str(&b.with.did), STR("<< {\"jsonrpc\":\"2.0\",\"id\":\"again-1\",")));
-    stepper_hear(&b.with, "{'id':'again-1','result':{'protocolVersion':'2025-06-18'}}");
-    stepper_hear(&b.with, "{'id':'again-2','result':{}}");
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, "{'id':'again-3','result':{}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'again-4','method':'tools/call','params':"
-                        "{'_meta':{'progressToken':'again-4'}, 'name' : 'count', "
-                        "'arguments' : { 'to' : 3 } }}\n");
-    walker_release(&b);
+    demo_client_run_release(&b);
+    demo_client_run_init(&b, DEMO_ID_STRINGS);
+    assert_true(str_starts(buf_str(&b.engine.actions),
+                           STR("<< {\"jsonrpc\":\"2.0\",\"id\":\"again-1\",")));
+    engine_run_terse(&b.engine, "{'id':'again-1','result':{'protocolVersion':'2025-06-18'}}");
+    engine_run_terse(&b.engine, "{'id':'again-2','result':{}}");
+    buf_clear(&b.engine.actions);
+    engine_run_terse(&b.engine, "{'id':'again-3','result':{}}");
+    assert_actions(&b.engine,
+                   "<< {'jsonrpc':'2.0','id':'again-4','method':'tools/call','params':"
+                   "{'_meta':{'progressToken':'again-4'}, 'name' : 'count', "
+                   "'arguments' : { 'to' : 3 } }}\n");
+    demo_client_run_release(&b);
 }
 
 static void two_walks_are_the_same_whatever_the_ids(void **state)
 {
     struct demo_difference where;
-    struct walk one, other;
+    struct demo_run one, other;
 
     (void)state;
-    walk_through(&one, DEMO_NUMBERS);
-    walk_through(&other, DEMO_STRINGS);
-    assert_false(str_eq(buf_str(&one.heard), buf_str(&other.heard)));
-    assert_false(demo_client_differ(&one.client.client, &other.client.client, &where));
-    walk_release(&one);
-    walk_release(&other);
+    demo_run_all(&one, DEMO_ID_NUMBERS);
+    demo_run_all(&other, DEMO_ID_STRINGS);
+    assert_false(str_eq(buf_str(&one.received), buf_str(&other.received)));
+    assert_false(demo_client_find_difference(&one.client.client, &other.client.client, &where));
+    demo_run_release(&one);
+    demo_run_release(&other);
 }
 
 /* Plays what the server has said once more, with one change, to a new client. */
-static void play_changed(struct walker *b, struct str heard, const char *old, const char *new)
+static void play_changed(struct demo_client_run *b, struct str heard, const char *old,
+                         const char *new)
 {
     struct str found;
 
-    walker_init(b, DEMO_NUMBERS);
+    demo_client_run_init(b, DEMO_ID_NUMBERS);
     found = str_n(memmem(heard.at, heard.len, old, strlen(old)), strlen(old));
     assert_non_null(found.at);
     while (heard.len) {
@@ -108,7 +110,7 @@ static void play_changed(struct walker *b, struct str heard, const char *old, co
             line = arena_printf(&a, "%.*s%s%.*s", (int)before, line.at, new,
                                 STR_ARG(str_skip(line, before + found.len)));
         }
-        stepper_hear_line(&b->with, line);
+        engine_run_line(&b->engine, line);
         arena_release(&a);
     }
 }
@@ -130,76 +132,76 @@ static void any_other_answer_is_a_difference(void **state)
         { "text/plain", "text/html", "demo://manual" },
         { "weather and all", "weather or not", "postcard" },
     };
-    struct walk p;
+    struct demo_run p;
 
     (void)state;
-    walk_through(&p, DEMO_NUMBERS);
+    demo_run_all(&p, DEMO_ID_NUMBERS);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct demo_difference where = { 0 };
-        struct walker b;
+        struct demo_client_run b;
 
-        play_changed(&b, buf_str(&p.heard), rows[i].old, rows[i].new);
+        play_changed(&b, buf_str(&p.received), rows[i].old, rows[i].new);
         assert_true(b.client.finished);
-        assert_true(demo_client_differ(&p.client.client, &b.client, &where));
-        assert_str(where.exchange->about, str_z(rows[i].after));
+        assert_true(demo_client_find_difference(&p.client.client, &b.client, &where));
+        assert_str(where.call->about, str_z(rows[i].after));
         assert_non_null(where.left);
         assert_non_null(where.right);
-        walker_release(&b);
+        demo_client_run_release(&b);
     }
-    walk_release(&p);
+    demo_run_release(&p);
 }
 
 /* A replay that does not put the live ids and tokens in would be caught. */
 static void progress_with_another_token_is_odd(void **state)
 {
     struct demo_difference where;
-    struct walker b;
-    struct walk p;
+    struct demo_client_run b;
+    struct demo_run p;
 
     (void)state;
-    walk_through(&p, DEMO_NUMBERS);
-    play_changed(&b, buf_str(&p.heard), "\"progressToken\":4", "\"progressToken\":\"4\"");
-    assert_true(demo_client_differ(&p.client.client, &b.client, &where));
+    demo_run_all(&p, DEMO_ID_NUMBERS);
+    play_changed(&b, buf_str(&p.received), "\"progressToken\":4", "\"progressToken\":\"4\"");
+    assert_true(demo_client_find_difference(&p.client.client, &b.client, &where));
     assert_int_equal(where.left->kind, DEMO_PROGRESS);
-    assert_int_equal(where.right->kind, DEMO_ODD);
-    walker_release(&b);
-    walk_release(&p);
+    assert_int_equal(where.right->kind, DEMO_UNEXPECTED);
+    demo_client_run_release(&b);
+    demo_run_release(&p);
 }
 
 static void an_answer_with_another_id_is_odd_and_the_client_goes_on_waiting(void **state)
 {
-    struct walker b;
+    struct demo_client_run b;
 
     (void)state;
-    walker_init(&b, DEMO_NUMBERS);
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, "{'id':'1','result':{'protocolVersion':'2025-11-25'}}");
-    stepper_hear(&b.with, "{'id':2,'result':{'protocolVersion':'2025-11-25'}}");
-    stepper_hear(&b.with, "{'id':null,'error':{'code':-32700,'message':'what?'}}");
-    assert_did(&b.with, "");
-    assert_int_equal(b.client.exchanges[0].heard->kind, DEMO_ODD);
-    stepper_hear(&b.with, "{'id':1.0,'result':{'protocolVersion':'2025-11-25'}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/initialized'}\n"
-                        "<< {'jsonrpc':'2.0','id':2,'method':'tools/list'}\n");
-    walker_release(&b);
+    demo_client_run_init(&b, DEMO_ID_NUMBERS);
+    buf_clear(&b.engine.actions);
+    engine_run_terse(&b.engine, "{'id':'1','result':{'protocolVersion':'2025-11-25'}}");
+    engine_run_terse(&b.engine, "{'id':2,'result':{'protocolVersion':'2025-11-25'}}");
+    engine_run_terse(&b.engine, "{'id':null,'error':{'code':-32700,'message':'what?'}}");
+    assert_actions(&b.engine, "");
+    assert_int_equal(b.client.calls[0].received->kind, DEMO_UNEXPECTED);
+    engine_run_terse(&b.engine, "{'id':1.0,'result':{'protocolVersion':'2025-11-25'}}");
+    assert_actions(&b.engine, "<< {'jsonrpc':'2.0','method':'notifications/initialized'}\n"
+                              "<< {'jsonrpc':'2.0','id':2,'method':'tools/list'}\n");
+    demo_client_run_release(&b);
 }
 
 static void what_is_heard_less_or_more_is_a_difference(void **state)
 {
     struct demo_difference where;
-    struct walk one, other;
+    struct demo_run one, other;
 
     (void)state;
-    walk_through(&one, DEMO_NUMBERS);
-    walk_through(&other, DEMO_STRINGS);
-    stepper_hear(&other.client.with, "{'method':'notifications/tools/list_changed'}");
-    assert_true(demo_client_differ(&one.client.client, &other.client.client, &where));
+    demo_run_all(&one, DEMO_ID_NUMBERS);
+    demo_run_all(&other, DEMO_ID_STRINGS);
+    engine_run_terse(&other.client.engine, "{'method':'notifications/tools/list_changed'}");
+    assert_true(demo_client_find_difference(&one.client.client, &other.client.client, &where));
     assert_null(where.left);
-    assert_str(where.right->words, STR("notifications/tools/list_changed"));
-    assert_true(demo_client_differ(&other.client.client, &one.client.client, &where));
+    assert_str(where.right->summary, STR("notifications/tools/list_changed"));
+    assert_true(demo_client_find_difference(&other.client.client, &one.client.client, &where));
     assert_null(where.right);
-    walk_release(&one);
-    walk_release(&other);
+    demo_run_release(&one);
+    demo_run_release(&other);
 }
 
 static void what_nobody_asked_for_is_heard_as_odd(void **state)
@@ -210,38 +212,38 @@ static void what_nobody_asked_for_is_heard_as_odd(void **state)
         "just text",
         "[1]",
     };
-    struct walker b;
-    const struct demo_heard *h;
+    struct demo_client_run b;
+    const struct demo_message *h;
 
     (void)state;
-    walker_init(&b, DEMO_NUMBERS);
-    buf_clear(&b.with.did);
+    demo_client_run_init(&b, DEMO_ID_NUMBERS);
+    buf_clear(&b.engine.actions);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        stepper_hear(&b.with, lines[i]);
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':9,'error':"
-                        "{'code':-32601,'message':'Method not found'}}\n");
-    h = b.client.exchanges[0].heard;
+        engine_run_terse(&b.engine, lines[i]);
+    assert_actions(&b.engine, "<< {'jsonrpc':'2.0','id':9,'error':"
+                              "{'code':-32601,'message':'Method not found'}}\n");
+    h = b.client.calls[0].received;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++, h = h->next)
-        assert_int_equal(h->kind, DEMO_ODD);
+        assert_int_equal(h->kind, DEMO_UNEXPECTED);
     assert_null(h);
-    walker_release(&b);
+    demo_client_run_release(&b);
 }
 
 static void assert_trouble(const char *answer, const char *trouble)
 {
-    struct walker b;
+    struct demo_client_run b;
 
-    walker_init(&b, DEMO_NUMBERS);
-    buf_clear(&b.with.did);
+    demo_client_run_init(&b, DEMO_ID_NUMBERS);
+    buf_clear(&b.engine.actions);
     if (answer)
-        stepper_hear(&b.with, answer);
+        engine_run_terse(&b.engine, answer);
     else
-        stepper_feed(&b.with, EVENT_CLOSED, NULL);
-    assert_did(&b.with, "finish 1\n");
-    assert_str(b.client.trouble, str_z(trouble));
-    stepper_feed(&b.with, EVENT_CLOSED, NULL);
-    assert_did(&b.with, "");
-    walker_release(&b);
+        engine_run_event(&b.engine, EVENT_INPUT_CLOSED, NULL);
+    assert_actions(&b.engine, "finish 1\n");
+    assert_str(b.client.failure, str_z(trouble));
+    engine_run_event(&b.engine, EVENT_INPUT_CLOSED, NULL);
+    assert_actions(&b.engine, "");
+    demo_client_run_release(&b);
 }
 
 static void without_a_session_there_is_no_walk(void **state)
@@ -257,16 +259,16 @@ static void without_a_session_there_is_no_walk(void **state)
 
 static void a_server_that_talks_without_end_is_left(void **state)
 {
-    struct walker b;
+    struct demo_client_run b;
 
     (void)state;
-    walker_init(&b, DEMO_NUMBERS);
-    buf_clear(&b.with.did);
+    demo_client_run_init(&b, DEMO_ID_NUMBERS);
+    buf_clear(&b.engine.actions);
     for (int i = 0; i < 2000; i++)
-        stepper_hear(&b.with, "{'method':'notifications/message','params':{}}");
-    assert_did(&b.with, "finish 1\n");
-    assert_str(b.client.trouble, STR("the server talks without end"));
-    walker_release(&b);
+        engine_run_terse(&b.engine, "{'method':'notifications/message','params':{}}");
+    assert_actions(&b.engine, "finish 1\n");
+    assert_str(b.client.failure, STR("the server talks without end"));
+    demo_client_run_release(&b);
 }
 
 int main(void)

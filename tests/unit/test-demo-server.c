@@ -1,9 +1,9 @@
-#include "engine/demo-server.h"
+#include "demo/demo-server.h"
 
-#include "stepper.h"
+#include "engine-run.h"
 
 struct bench {
-    struct stepper with;
+    struct engine_run with;
     struct demo_server server;
 };
 
@@ -14,28 +14,28 @@ static void step(void *engine, const struct event *ev)
 
 static void open_bench(struct bench *b)
 {
-    stepper_init(&b->with, TO_SERVER, step, &b->server);
+    engine_run_init(&b->with, TO_SERVER, step, &b->server);
     demo_server_init(&b->server, &b->with.out);
-    stepper_feed(&b->with, EVENT_OPENED, NULL);
+    engine_run_event(&b->with, EVENT_OPENED, NULL);
 }
 
 static void close_bench(struct bench *b)
 {
     demo_server_release(&b->server);
-    stepper_release(&b->with);
+    engine_run_release(&b->with);
 }
 
 /* The one message that came, as JSON; valid until terse_scanned_release(). */
 static struct json_val only_message(struct bench *b, struct terse_scanned *s)
 {
-    struct str text = buf_str(&b->with.did), line = str_cut(&text, '\n');
+    struct str text = buf_str(&b->with.actions), line = str_cut(&text, '\n');
     struct json_fault fault;
 
     assert_int_equal(text.len, 0);
     assert_true(str_starts(line, STR("<< ")));
     json_init(&s->json);
     line = arena_str(&s->arena, str_skip(line, 3));
-    buf_clear(&b->with.did);
+    buf_clear(&b->with.actions);
     if (!json_scan(&s->json, line, &fault))
         fail_msg("%s: %.*s", fault.what, STR_ARG(line));
     return json_root(&s->json);
@@ -49,7 +49,7 @@ static void assert_refused(struct bench *b, const char *request, int64_t code,
     struct json_val root, error;
     int64_t got;
 
-    stepper_hear(&b->with, request);
+    engine_run_terse(&b->with, request);
     root = only_message(b, &s);
     error = json_get(root, STR("error"));
     assert_true(json_int(json_get(error, STR("code")), &got));
@@ -66,15 +66,16 @@ static void initialize_tells_what_the_server_is(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, "{'jsonrpc':'2.0','id':'a','method':'initialize','params':"
-                          "{'protocolVersion':'2025-11-25','capabilities':{},"
-                          "'clientInfo':{'name':'me','version':'1'}}}");
-    assert_did(&b.with, "report info demo server: hello, me\n"
-                        "<< {'jsonrpc':'2.0','id':'a','result':{'protocolVersion':'2025-11-25',"
-                        "'capabilities':{'tools':{},'resources':{},'prompts':{},'logging':{}},"
-                        "'serverInfo':{'name':'mcpreel-demo','title':'mcpreel demo server',"
-                        "'version':'" MCPREEL_VERSION "'},"
-                        "'instructions':'Everything is explained in demo://manual'}}\n");
+    engine_run_terse(&b.with, "{'jsonrpc':'2.0','id':'a','method':'initialize','params':"
+                              "{'protocolVersion':'2025-11-25','capabilities':{},"
+                              "'clientInfo':{'name':'me','version':'1'}}}");
+    assert_actions(&b.with,
+                   "report info demo server: hello, me\n"
+                   "<< {'jsonrpc':'2.0','id':'a','result':{'protocolVersion':'2025-11-25',"
+                   "'capabilities':{'tools':{},'resources':{},'prompts':{},'logging':{}},"
+                   "'serverInfo':{'name':'mcpreel-demo','title':'mcpreel demo server',"
+                   "'version':'" MCPREEL_VERSION "'},"
+                   "'instructions':'Everything is explained in demo://manual'}}\n");
     close_bench(&b);
 }
 
@@ -96,15 +97,15 @@ static void a_known_legacy_revision_is_echoed_and_others_get_the_newest(void **s
         struct str report, all;
 
         open_bench(&b);
-        stepper_hear(&b.with, arena_printf(&s.arena,
-                                           "{'id':1,'method':'initialize','params':"
-                                           "{'protocolVersion':'%s'}}",
-                                           rows[i].asked)
-                                  .at);
-        all = buf_str(&b.with.did);
+        engine_run_terse(&b.with, arena_printf(&s.arena,
+                                               "{'id':1,'method':'initialize','params':"
+                                               "{'protocolVersion':'%s'}}",
+                                               rows[i].asked)
+                                      .at);
+        all = buf_str(&b.with.actions);
         report = str_cut(&all, '\n');
         assert_true(str_starts(report, STR("report ")));
-        buf_drop_front(&b.with.did, report.len + 1);
+        buf_drop_front(&b.with.actions, report.len + 1);
         version =
             json_get(json_get(only_message(&b, &s), STR("result")), STR("protocolVersion"));
         assert_true(json_is(version, str_z(rows[i].given)));
@@ -132,14 +133,14 @@ static void ping_is_answered_and_notifications_are_not(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, "{'id':0,'method':'ping'}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':0,'result':{}}\n");
-    stepper_hear(&b.with, "{'method':'notifications/initialized'}");
-    stepper_hear(&b.with, "{'method':'notifications/unheard-of','params':{}}");
-    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':5}}");
-    stepper_hear(&b.with, "{'id':99,'result':{}}");
-    stepper_hear(&b.with, "{'id':'x','error':{'code':1,'message':'m'}}");
-    assert_did(&b.with, "");
+    engine_run_terse(&b.with, "{'id':0,'method':'ping'}");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':0,'result':{}}\n");
+    engine_run_terse(&b.with, "{'method':'notifications/initialized'}");
+    engine_run_terse(&b.with, "{'method':'notifications/unheard-of','params':{}}");
+    engine_run_terse(&b.with, "{'method':'notifications/cancelled','params':{'requestId':5}}");
+    engine_run_terse(&b.with, "{'id':99,'result':{}}");
+    engine_run_terse(&b.with, "{'id':'x','error':{'code':1,'message':'m'}}");
+    assert_actions(&b.with, "");
     close_bench(&b);
 }
 
@@ -162,13 +163,13 @@ static void what_is_no_message_gets_the_error_the_protocol_has_for_it(void **sta
 
     (void)state;
     open_bench(&b);
-    stepper_hear_line(&b.with, STR("{oops"));
-    stepper_hear_line(&b.with, STR("\"hello\""));
-    stepper_hear_line(&b.with, STR(""));
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':null,'error':"
-                        "{'code':-32700,'message':'not valid JSON'}}\n"
-                        "<< {'jsonrpc':'2.0','id':null,'error':"
-                        "{'code':-32600,'message':'not a JSON-RPC message'}}\n");
+    engine_run_line(&b.with, STR("{oops"));
+    engine_run_line(&b.with, STR("\"hello\""));
+    engine_run_line(&b.with, STR(""));
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':null,'error':"
+                            "{'code':-32700,'message':'not valid JSON'}}\n"
+                            "<< {'jsonrpc':'2.0','id':null,'error':"
+                            "{'code':-32600,'message':'not a JSON-RPC message'}}\n");
     assert_refused(&b, "{'id':1,'method':'ping','method':'tools/list'}", -32600,
                    "a member of the request stands there twice");
     close_bench(&b);
@@ -180,10 +181,11 @@ static void every_request_of_a_batch_is_answered(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, "[{'id':1,'method':'ping'},{'method':'notifications/initialized'},"
-                          "{'id':2,'method':'ping'}]");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{}}\n"
-                        "<< {'jsonrpc':'2.0','id':2,'result':{}}\n");
+    engine_run_terse(&b.with,
+                     "[{'id':1,'method':'ping'},{'method':'notifications/initialized'},"
+                     "{'id':2,'method':'ping'}]");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{}}\n"
+                            "<< {'jsonrpc':'2.0','id':2,'result':{}}\n");
     close_bench(&b);
 }
 
@@ -209,7 +211,7 @@ static void the_lists_are_complete(void **state)
         struct buf names;
 
         buf_init(&names, 4096);
-        stepper_hear(
+        engine_run_terse(
             &b.with,
             arena_printf(&s.arena, "{'id':1,'method':'%s','params':{}}", rows[i].method).at);
         it = json_each(
@@ -218,8 +220,8 @@ static void the_lists_are_complete(void **state)
             struct str name = json_text(json_get(it.value, str_z(rows[i].key)), &s.arena);
 
             buf_printf(&names, "%.*s ", STR_ARG(name));
-            assert_true(json_inner(json_get(it.value, STR("name"))).len > 0);
-            assert_true(json_inner(json_get(it.value, STR("description"))).len > 0);
+            assert_true(json_unquoted(json_get(it.value, STR("name"))).len > 0);
+            assert_true(json_unquoted(json_get(it.value, STR("description"))).len > 0);
         }
         assert_string_equal(buf_z(&names), rows[i].names);
         buf_release(&names);
@@ -263,12 +265,12 @@ static void the_log_level_decides_whether_tools_log(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct arena a = { 0 };
 
-        stepper_hear(&b.with, arena_printf(&a,
-                                           "{'id':1,'method':'logging/setLevel',"
-                                           "'params':{'level':'%s'}}",
-                                           rows[i].level)
-                                  .at);
-        assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{}}\n");
+        engine_run_terse(&b.with, arena_printf(&a,
+                                               "{'id':1,'method':'logging/setLevel',"
+                                               "'params':{'level':'%s'}}",
+                                               rows[i].level)
+                                      .at);
+        assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{}}\n");
         assert_int_equal(b.server.tools.wants_info, rows[i].logs);
         arena_release(&a);
     }
@@ -291,23 +293,24 @@ static void calls_and_what_follows_from_them_reach_the_tools(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, HELLO("{'sampling':{}}"));
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, CALL("divide", "{'a':4,'b':2}"));
-    assert_true(stepper_has(&b.with.did, "4 divided by 2 is 2"));
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, CALL("count", "{'to':1}"));
-    assert_did(&b.with, "timer 1 in 20000 us\n");
-    stepper_ring(&b.with, 1);
-    assert_true(stepper_has(&b.with.did, "counted to one"));
-    stepper_hear(&b.with, CALL("haiku", "{'about':'it'}"));
-    assert_true(stepper_has(&b.with.did, "sampling/createMessage"));
-    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'so be it'}}}");
-    assert_true(stepper_has(&b.with.did, "so be it"));
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, CALL("haiku", "{'about':'it'}"));
-    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':1}}");
-    assert_true(stepper_has(&b.with.did, "notifications/cancelled"));
+    engine_run_terse(&b.with, HELLO("{'sampling':{}}"));
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with, CALL("divide", "{'a':4,'b':2}"));
+    assert_true(engine_run_has(&b.with.actions, "4 divided by 2 is 2"));
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with, CALL("count", "{'to':1}"));
+    assert_actions(&b.with, "timer 1 in 20000 us\n");
+    engine_run_timer(&b.with, 1);
+    assert_true(engine_run_has(&b.with.actions, "counted to one"));
+    engine_run_terse(&b.with, CALL("haiku", "{'about':'it'}"));
+    assert_true(engine_run_has(&b.with.actions, "sampling/createMessage"));
+    engine_run_terse(&b.with,
+                     "{'id':1,'result':{'content':{'type':'text','text':'so be it'}}}");
+    assert_true(engine_run_has(&b.with.actions, "so be it"));
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with, CALL("haiku", "{'about':'it'}"));
+    engine_run_terse(&b.with, "{'method':'notifications/cancelled','params':{'requestId':1}}");
+    assert_true(engine_run_has(&b.with.actions, "notifications/cancelled"));
     close_bench(&b);
 }
 
@@ -318,9 +321,9 @@ static void what_the_client_can_do_is_what_it_said_last(void **state)
     (void)state;
     open_bench(&b);
     assert_false(b.server.tools.can_sample);
-    stepper_hear(&b.with, HELLO("{'sampling':{}}"));
+    engine_run_terse(&b.with, HELLO("{'sampling':{}}"));
     assert_true(b.server.tools.can_sample);
-    stepper_hear(&b.with, HELLO("{'sampling':null}"));
+    engine_run_terse(&b.with, HELLO("{'sampling':null}"));
     assert_false(b.server.tools.can_sample);
     close_bench(&b);
 }
@@ -345,20 +348,21 @@ static void resources_are_read_by_their_uri(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(
+    engine_run_terse(
         &b.with,
         "{'id':1,'method':'resources/read','params':{'uri':'demo://greeting/J%C3%BCrgen%2'}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{'contents':[{"
-                        "'uri':'demo://greeting/J%C3%BCrgen%2','mimeType':'text/plain',"
-                        "'text':'Hello, Jürgen%2!'}]}}\n");
-    stepper_hear(&b.with,
-                 "{'id':1,'method':'resources/read','params':{'uri':'demo://manual'}}");
-    assert_true(stepper_has(&b.with.did, "weather  has structured output"));
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with,
-                 "{'id':1,'method':'resources/read','params':{'uri':'demo://greeting/'}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'error':{'code':-32002,"
-                        "'message':'Resource not found','data':{'uri':'demo://greeting/'}}}\n");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{'contents':[{"
+                            "'uri':'demo://greeting/J%C3%BCrgen%2','mimeType':'text/plain',"
+                            "'text':'Hello, Jürgen%2!'}]}}\n");
+    engine_run_terse(&b.with,
+                     "{'id':1,'method':'resources/read','params':{'uri':'demo://manual'}}");
+    assert_true(engine_run_has(&b.with.actions, "weather  has structured output"));
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with,
+                     "{'id':1,'method':'resources/read','params':{'uri':'demo://greeting/'}}");
+    assert_actions(&b.with,
+                   "<< {'jsonrpc':'2.0','id':1,'error':{'code':-32002,"
+                   "'message':'Resource not found','data':{'uri':'demo://greeting/'}}}\n");
     assert_refused(&b, "{'id':1,'method':'resources/read','params':{}}", -32602,
                    "resources/read needs a 'uri'");
     close_bench(&b);
@@ -370,12 +374,12 @@ static void a_prompt_is_made_of_its_argument(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, "{'id':1,'method':'prompts/get','params':"
-                          "{'name':'postcard','arguments':{'city':'Lima'}}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':"
-                        "{'description':'Write a postcard from somewhere.','messages':"
-                        "[{'role':'user','content':{'type':'text','text':"
-                        "'Write a postcard from Lima, weather and all.'}}]}}\n");
+    engine_run_terse(&b.with, "{'id':1,'method':'prompts/get','params':"
+                              "{'name':'postcard','arguments':{'city':'Lima'}}}");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':"
+                            "{'description':'Write a postcard from somewhere.','messages':"
+                            "[{'role':'user','content':{'type':'text','text':"
+                            "'Write a postcard from Lima, weather and all.'}}]}}\n");
     assert_refused(&b, "{'id':1,'method':'prompts/get','params':{'name':'postcard'}}", -32602,
                    "the prompt needs the argument 'city'");
     assert_refused(&b, "{'id':1,'method':'prompts/get','params':{'name':'poem'}}", -32602,
@@ -389,13 +393,13 @@ static void when_the_client_is_gone_it_ends(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, HELLO("{'sampling':{}}"));
-    stepper_hear(&b.with, CALL("haiku", "{'about':'it'}"));
-    buf_clear(&b.with.did);
-    stepper_feed(&b.with, EVENT_CLOSED, NULL);
-    stepper_feed(&b.with, EVENT_CLOSED, NULL);
-    stepper_hear(&b.with, "{'id':1,'method':'ping'}");
-    assert_did(&b.with, "finish 0\n");
+    engine_run_terse(&b.with, HELLO("{'sampling':{}}"));
+    engine_run_terse(&b.with, CALL("haiku", "{'about':'it'}"));
+    buf_clear(&b.with.actions);
+    engine_run_event(&b.with, EVENT_INPUT_CLOSED, NULL);
+    engine_run_event(&b.with, EVENT_INPUT_CLOSED, NULL);
+    engine_run_terse(&b.with, "{'id':1,'method':'ping'}");
+    assert_actions(&b.with, "finish 0\n");
     close_bench(&b);
 }
 
@@ -405,12 +409,12 @@ static void what_only_takes_time_is_still_answered(void **state)
 
     (void)state;
     open_bench(&b);
-    stepper_hear(&b.with, CALL("count", "{'to':2}"));
-    stepper_feed(&b.with, EVENT_CLOSED, NULL);
-    stepper_ring(&b.with, 1);
-    assert_did(&b.with, "timer 1 in 20000 us\ntimer 2 in 20000 us\n");
-    stepper_ring(&b.with, 2);
-    assert_true(stepper_has(&b.with.did, "counted to two\"}]}}\nfinish 0\n"));
+    engine_run_terse(&b.with, CALL("count", "{'to':2}"));
+    engine_run_event(&b.with, EVENT_INPUT_CLOSED, NULL);
+    engine_run_timer(&b.with, 1);
+    assert_actions(&b.with, "timer 1 in 20000 us\ntimer 2 in 20000 us\n");
+    engine_run_timer(&b.with, 2);
+    assert_true(engine_run_has(&b.with.actions, "counted to two\"}]}}\nfinish 0\n"));
     close_bench(&b);
 }
 

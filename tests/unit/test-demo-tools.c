@@ -1,11 +1,11 @@
-#include "engine/demo-tools.h"
+#include "demo/demo-tools.h"
 
-#include "stepper.h"
+#include "engine-run.h"
 
 /* The tools alone: requests are calls with these params, the rest is as in a server. */
 struct bench {
-    struct stepper with;
-    struct say say;
+    struct engine_run with;
+    struct actions say;
     struct demo_tools tools;
     struct arena arena;
 };
@@ -16,23 +16,24 @@ static void step(void *engine, const struct event *ev)
     struct mcp_message m;
 
     if (ev->kind == EVENT_TIMER) {
-        demo_tools_hear_timer(&b->tools, ev->timer);
+        demo_tools_handle_timer(&b->tools, ev->timer);
         return;
     }
     m = mcp_classify(ev->record->message.msg, &b->arena);
     if (m.kind == MCP_REQUEST)
-        buf_add(&b->with.did, demo_tools_call(&b->tools, &m) ? STR("") : STR("no such tool\n"));
+        buf_add(&b->with.actions,
+                demo_tools_call(&b->tools, &m) ? STR("") : STR("no such tool\n"));
     else if (m.kind == MCP_NOTIFICATION)
-        demo_tools_hear_cancelled(&b->tools, json_get(m.params, STR("requestId")));
+        demo_tools_handle_cancelled(&b->tools, json_get(m.params, STR("requestId")));
     else
-        demo_tools_hear_answer(&b->tools, &m);
+        demo_tools_handle_response(&b->tools, &m);
 }
 
 static void open_bench(struct bench *b)
 {
     *b = (struct bench){ 0 };
-    stepper_init(&b->with, TO_SERVER, step, b);
-    say_init(&b->say, &b->with.out);
+    engine_run_init(&b->with, TO_SERVER, step, b);
+    actions_init(&b->say, &b->with.out);
     demo_tools_init(&b->tools, &b->say);
     b->tools.can_sample = true;
 }
@@ -40,8 +41,8 @@ static void open_bench(struct bench *b)
 static void close_bench(struct bench *b)
 {
     demo_tools_release(&b->tools);
-    say_release(&b->say);
-    stepper_release(&b->with);
+    actions_release(&b->say);
+    engine_run_release(&b->with);
     arena_release(&b->arena);
 }
 
@@ -49,7 +50,7 @@ static void call(struct bench *b, const char *id, const char *params)
 {
     struct arena a = { 0 };
 
-    stepper_hear(
+    engine_run_terse(
         &b->with,
         arena_printf(&a, "{'id':%s,'method':'tools/call','params':%s}", id, params).at);
     arena_release(&a);
@@ -65,8 +66,8 @@ static void assert_call(struct bench *b, const char *params, bool is_error, cons
                                    text, is_error ? ",\"isError\":true" : "");
 
     call(b, "1", params);
-    assert_str(buf_str(&b->with.did), want);
-    buf_clear(&b->with.did);
+    assert_str(buf_str(&b->with.actions), want);
+    buf_clear(&b->with.actions);
     arena_release(&a);
 }
 
@@ -90,13 +91,13 @@ static void every_tool_has_a_name_a_description_and_a_schema(void **state)
         struct json_iter required = json_each(json_get(schema, STR("required")));
         bool weather = json_is(json_get(it.value, STR("name")), STR("weather"));
 
-        assert_true(json_inner(json_get(it.value, STR("name"))).len > 0);
-        assert_true(json_inner(json_get(it.value, STR("description"))).len > 0);
+        assert_true(json_unquoted(json_get(it.value, STR("name"))).len > 0);
+        assert_true(json_unquoted(json_get(it.value, STR("description"))).len > 0);
         assert_true(json_is(json_get(schema, STR("type")), STR("object")));
         assert_true(json_count(json_get(schema, STR("required"))) > 0);
         while (json_next(&required))
             assert_true(json_exists(
-                json_get(json_get(schema, STR("properties")), json_inner(required.value))));
+                json_get(json_get(schema, STR("properties")), json_unquoted(required.value))));
         assert_int_equal(json_exists(json_get(it.value, STR("outputSchema"))), weather);
     }
     assert_int_equal(count, 4);
@@ -113,7 +114,7 @@ static void an_unknown_tool_is_the_servers_to_refuse(void **state)
     call(&b, "1", "{'name':'teleport'}");
     call(&b, "1", "{}");
     call(&b, "1", "[1]");
-    assert_did(&b.with, "no such tool\nno such tool\nno such tool\n");
+    assert_actions(&b.with, "no such tool\nno such tool\nno such tool\n");
     close_bench(&b);
 }
 
@@ -125,14 +126,15 @@ static void the_weather_is_structured_and_always_the_same(void **state)
     open_bench(&b);
     for (int i = 0; i < 2; i++) {
         call(&b, "1", "{'name':'weather','arguments':{'city':'Lisbon'}}");
-        assert_did(&b.with, "<< {'jsonrpc':'2.0','id':1,'result':{'content':[{'type':'text',"
-                            "'text':'{`'city`':`'Lisbon`',`'celsius`':20,`'sky`':`'windy`'}'}],"
-                            "'structuredContent':"
-                            "{'city':'Lisbon','celsius':20,'sky':'windy'}}}\n");
+        assert_actions(&b.with,
+                       "<< {'jsonrpc':'2.0','id':1,'result':{'content':[{'type':'text',"
+                       "'text':'{`'city`':`'Lisbon`',`'celsius`':20,`'sky`':`'windy`'}'}],"
+                       "'structuredContent':"
+                       "{'city':'Lisbon','celsius':20,'sky':'windy'}}}\n");
     }
     call(&b, "1", "{'name':'weather','arguments':{'city':'Oslo'}}");
-    assert_false(stepper_has(&b.with.did, "\"celsius\":20,\"sky\":\"windy\""));
-    buf_clear(&b.with.did);
+    assert_false(engine_run_has(&b.with.actions, "\"celsius\":20,\"sky\":\"windy\""));
+    buf_clear(&b.with.actions);
     assert_call(&b, "{'name':'weather'}", true, "which city? 'city' must be its name");
     assert_call(&b, "{'name':'weather','arguments':{'city':5}}", true,
                 "which city? 'city' must be its name");
@@ -146,23 +148,23 @@ static void counting_takes_time_reports_progress_and_logs(void **state)
     (void)state;
     open_bench(&b);
     call(&b, "1", "{'name':'count','arguments':{'to':2},'_meta':{'progressToken':'t'}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/progress','params':"
-                        "{'progressToken':'t','progress':1,'total':2,'message':'one'}}\n"
-                        "timer 1 in 20000 us\n");
-    assert_true(demo_tools_need_time(&b.tools));
-    stepper_ring(&b.with, 1);
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/progress','params':"
-                        "{'progressToken':'t','progress':2,'total':2,'message':'two'}}\n"
-                        "timer 2 in 20000 us\n");
-    stepper_ring(&b.with, 2);
-    assert_did(&b.with,
-               "<< {'jsonrpc':'2.0','method':'notifications/message','params':"
-               "{'level':'info','logger':'count','data':'got to two without a slip'}}\n"
-               "<< {'jsonrpc':'2.0','id':1,'result':"
-               "{'content':[{'type':'text','text':'counted to two'}]}}\n");
-    assert_false(demo_tools_need_time(&b.tools));
-    stepper_ring(&b.with, 2);
-    assert_did(&b.with, "");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/progress','params':"
+                            "{'progressToken':'t','progress':1,'total':2,'message':'one'}}\n"
+                            "timer 1 in 20000 us\n");
+    assert_true(demo_tools_has_timers(&b.tools));
+    engine_run_timer(&b.with, 1);
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/progress','params':"
+                            "{'progressToken':'t','progress':2,'total':2,'message':'two'}}\n"
+                            "timer 2 in 20000 us\n");
+    engine_run_timer(&b.with, 2);
+    assert_actions(&b.with,
+                   "<< {'jsonrpc':'2.0','method':'notifications/message','params':"
+                   "{'level':'info','logger':'count','data':'got to two without a slip'}}\n"
+                   "<< {'jsonrpc':'2.0','id':1,'result':"
+                   "{'content':[{'type':'text','text':'counted to two'}]}}\n");
+    assert_false(demo_tools_has_timers(&b.tools));
+    engine_run_timer(&b.with, 2);
+    assert_actions(&b.with, "");
     close_bench(&b);
 }
 
@@ -174,14 +176,14 @@ static void two_can_count_at_once(void **state)
     open_bench(&b);
     call(&b, "1", "{'name':'count','arguments':{'to':1},'_meta':{'progressToken':7}}");
     call(&b, "'1'", "{'name':'count','arguments':{'to':1},'_meta':{'progressToken':'7'}}");
-    buf_clear(&b.with.did);
+    buf_clear(&b.with.actions);
     b.tools.wants_info = false;
-    stepper_ring(&b.with, 2);
-    stepper_ring(&b.with, 1);
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'1','result':"
-                        "{'content':[{'type':'text','text':'counted to one'}]}}\n"
-                        "<< {'jsonrpc':'2.0','id':1,'result':"
-                        "{'content':[{'type':'text','text':'counted to one'}]}}\n");
+    engine_run_timer(&b.with, 2);
+    engine_run_timer(&b.with, 1);
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':'1','result':"
+                            "{'content':[{'type':'text','text':'counted to one'}]}}\n"
+                            "<< {'jsonrpc':'2.0','id':1,'result':"
+                            "{'content':[{'type':'text','text':'counted to one'}]}}\n");
     close_bench(&b);
 }
 
@@ -192,7 +194,7 @@ static void without_a_token_there_is_no_progress(void **state)
     (void)state;
     open_bench(&b);
     call(&b, "1", "{'name':'count','arguments':{'to':1},'_meta':{'progressToken':null}}");
-    assert_did(&b.with, "timer 1 in 20000 us\n");
+    assert_actions(&b.with, "timer 1 in 20000 us\n");
     close_bench(&b);
 }
 
@@ -211,7 +213,7 @@ static void only_numbers_from_one_to_ten_are_counted_to(void **state)
         arena_release(&a);
     }
     call(&b, "1", "{'name':'count','arguments':{'to':10.0}}");
-    assert_did(&b.with, "timer 1 in 20000 us\n");
+    assert_actions(&b.with, "timer 1 in 20000 us\n");
     close_bench(&b);
 }
 
@@ -248,14 +250,14 @@ static void a_haiku_comes_from_the_clients_model(void **state)
     (void)state;
     open_bench(&b);
     call(&b, "'h'", HAIKU("tape"));
-    assert_did(&b.with, ASKS_FOR_HAIKU("1", "tape"));
-    assert_false(demo_tools_need_time(&b.tools));
-    stepper_hear(&b.with, "{'id':1,'result':{'role':'assistant','model':'m',"
-                          "'content':{'type':'text','text':'so it goes'}}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'h','result':"
-                        "{'content':[{'type':'text','text':'so it goes'}]}}\n");
-    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'again'}}}");
-    assert_did(&b.with, "");
+    assert_actions(&b.with, ASKS_FOR_HAIKU("1", "tape"));
+    assert_false(demo_tools_has_timers(&b.tools));
+    engine_run_terse(&b.with, "{'id':1,'result':{'role':'assistant','model':'m',"
+                              "'content':{'type':'text','text':'so it goes'}}}");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':'h','result':"
+                            "{'content':[{'type':'text','text':'so it goes'}]}}\n");
+    engine_run_terse(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'again'}}}");
+    assert_actions(&b.with, "");
     close_bench(&b);
 }
 
@@ -269,17 +271,17 @@ static void several_calls_at_once_do_not_get_mixed_up(void **state)
     call(&b, "0", "{'name':'count','arguments':{'to':1}}");
     call(&b, "1", HAIKU("tea"));
     call(&b, "'1'", HAIKU("rain"));
-    assert_did(&b.with,
-               "timer 1 in 20000 us\n" ASKS_FOR_HAIKU("1", "tea") ASKS_FOR_HAIKU("2", "rain"));
-    stepper_hear(&b.with, "{'id':'2','result':{'content':{'type':'text','text':'stray'}}}");
-    stepper_hear(&b.with, "{'id':0,'result':{'content':{'type':'text','text':'stray'}}}");
-    stepper_hear(&b.with, "{'id':-1,'result':{'content':{'type':'text','text':'stray'}}}");
-    stepper_hear(&b.with, "{'id':2,'result':{'content':[{'type':'text','text':'wet'}]}}");
-    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'hot'}}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'1','result':"
-                        "{'content':[{'type':'text','text':'wet'}]}}\n"
-                        "<< {'jsonrpc':'2.0','id':1,'result':"
-                        "{'content':[{'type':'text','text':'hot'}]}}\n");
+    assert_actions(&b.with, "timer 1 in 20000 us\n" ASKS_FOR_HAIKU("1", "tea")
+                                ASKS_FOR_HAIKU("2", "rain"));
+    engine_run_terse(&b.with, "{'id':'2','result':{'content':{'type':'text','text':'stray'}}}");
+    engine_run_terse(&b.with, "{'id':0,'result':{'content':{'type':'text','text':'stray'}}}");
+    engine_run_terse(&b.with, "{'id':-1,'result':{'content':{'type':'text','text':'stray'}}}");
+    engine_run_terse(&b.with, "{'id':2,'result':{'content':[{'type':'text','text':'wet'}]}}");
+    engine_run_terse(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'hot'}}}");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':'1','result':"
+                            "{'content':[{'type':'text','text':'wet'}]}}\n"
+                            "<< {'jsonrpc':'2.0','id':1,'result':"
+                            "{'content':[{'type':'text','text':'hot'}]}}\n");
     close_bench(&b);
 }
 
@@ -291,13 +293,14 @@ static void a_model_that_says_nothing_makes_the_tool_fail(void **state)
     open_bench(&b);
     call(&b, "7", HAIKU("it"));
     call(&b, "8", HAIKU("it"));
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, "{'id':1,'error':{'code':-1,'message':'the user said no'}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':7,'result':{'content':[{'type':'text','text':"
-                        "'the client would not ask its model: the user said no'}],"
-                        "'isError':true}}\n");
-    stepper_hear(&b.with, "{'id':2,'result':{'content':{'type':'image','data':''}}}");
-    assert_true(stepper_has(&b.with.did, "the client's model had no words for it"));
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with, "{'id':1,'error':{'code':-1,'message':'the user said no'}}");
+    assert_actions(&b.with,
+                   "<< {'jsonrpc':'2.0','id':7,'result':{'content':[{'type':'text','text':"
+                   "'the client would not ask its model: the user said no'}],"
+                   "'isError':true}}\n");
+    engine_run_terse(&b.with, "{'id':2,'result':{'content':{'type':'image','data':''}}}");
+    assert_true(engine_run_has(&b.with.actions, "the client's model had no words for it"));
     close_bench(&b);
 }
 
@@ -322,18 +325,20 @@ static void a_cancelled_call_takes_its_question_back(void **state)
     open_bench(&b);
     call(&b, "'x'", HAIKU("it"));
     call(&b, "'y'", HAIKU("it"));
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':'z'}}");
-    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{}}");
-    assert_did(&b.with, "");
-    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':'x'}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/cancelled','params':"
-                        "{'requestId':1}}\n");
-    stepper_hear(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'late'}}}");
-    assert_did(&b.with, "");
-    stepper_hear(&b.with, "{'id':2,'result':{'content':{'type':'text','text':'fine'}}}");
-    assert_did(&b.with, "<< {'jsonrpc':'2.0','id':'y','result':"
-                        "{'content':[{'type':'text','text':'fine'}]}}\n");
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with,
+                     "{'method':'notifications/cancelled','params':{'requestId':'z'}}");
+    engine_run_terse(&b.with, "{'method':'notifications/cancelled','params':{}}");
+    assert_actions(&b.with, "");
+    engine_run_terse(&b.with,
+                     "{'method':'notifications/cancelled','params':{'requestId':'x'}}");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','method':'notifications/cancelled','params':"
+                            "{'requestId':1}}\n");
+    engine_run_terse(&b.with, "{'id':1,'result':{'content':{'type':'text','text':'late'}}}");
+    assert_actions(&b.with, "");
+    engine_run_terse(&b.with, "{'id':2,'result':{'content':{'type':'text','text':'fine'}}}");
+    assert_actions(&b.with, "<< {'jsonrpc':'2.0','id':'y','result':"
+                            "{'content':[{'type':'text','text':'fine'}]}}\n");
     close_bench(&b);
 }
 
@@ -344,11 +349,11 @@ static void a_cancelled_count_stops(void **state)
     (void)state;
     open_bench(&b);
     call(&b, "5", "{'name':'count','arguments':{'to':9}}");
-    buf_clear(&b.with.did);
-    stepper_hear(&b.with, "{'method':'notifications/cancelled','params':{'requestId':5}}");
-    stepper_ring(&b.with, 1);
-    assert_did(&b.with, "");
-    assert_false(demo_tools_need_time(&b.tools));
+    buf_clear(&b.with.actions);
+    engine_run_terse(&b.with, "{'method':'notifications/cancelled','params':{'requestId':5}}");
+    engine_run_timer(&b.with, 1);
+    assert_actions(&b.with, "");
+    assert_false(demo_tools_has_timers(&b.tools));
     close_bench(&b);
 }
 
@@ -362,7 +367,7 @@ static void so_many_calls_and_no_more_wait_at_once(void **state)
         call(&b, "5", HAIKU("it"));
         call(&b, "5", "{'name':'count','arguments':{'to':9}}");
     }
-    buf_clear(&b.with.did);
+    buf_clear(&b.with.actions);
     assert_call(&b, HAIKU("it"), true, "too many calls at once");
     assert_call(&b, "{'name':'count','arguments':{'to':9}}", true, "too many calls at once");
     assert_call(&b, "{'name':'divide','arguments':{'a':4,'b':2}}", false,

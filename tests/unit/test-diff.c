@@ -10,7 +10,7 @@ static bool note(void *arg, const struct json_difference *d)
     struct buf *to = arg;
 
     buf_add(to, str_z(marks[d->kind]));
-    json_place_write(d->place, to);
+    json_location_write(d->location, to);
     if (json_exists(d->left)) {
         buf_add_ch(to, ' ');
         buf_add(to, json_raw(d->left));

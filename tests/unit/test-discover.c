@@ -1,16 +1,16 @@
-#include "engine/discover.h"
+#include "replay/discover.h"
 
-#include "scripted.h"
+#include "loaded-index.h"
 
 static void check(const char *recording, const char *versions, const char *capabilities)
 {
     struct arena a = { 0 };
-    struct scripted s;
+    struct loaded_index s;
 
-    scripted_init(&s, MATCH_SEQUENTIAL, recording);
-    assert_str(discover_versions(&s.script, &a), terse_json(&a, versions));
-    assert_str(discover_capabilities(&s.script, &a), terse_json(&a, capabilities));
-    scripted_release(&s);
+    loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
+    assert_str(discover_versions(&s.index, &a), terse_json(&a, versions));
+    assert_str(discover_capabilities(&s.index, &a), terse_json(&a, capabilities));
+    loaded_index_release(&s);
     arena_release(&a);
 }
 
@@ -42,15 +42,15 @@ static void the_revisions_it_spoke_are_named_the_latest_first(void **state)
 static void a_result_has_all_a_client_looks_for(void **state)
 {
     struct arena a = { 0 };
-    struct scripted s;
+    struct loaded_index s;
 
     (void)state;
-    scripted_init(&s, MATCH_SEQUENTIAL,
-                  "c2s {'id':1,'method':'tools/list','params':{" MODERN "}}\n");
-    assert_str(discover_result(&s.script, &a),
+    loaded_index_init(&s, MATCH_SEQUENTIAL,
+                      "c2s {'id':1,'method':'tools/list','params':{" MODERN "}}\n");
+    assert_str(discover_result(&s.index, &a),
                terse_json(&a, "{'resultType':'complete','supportedVersions':['2026-07-28'],"
                               "'capabilities':{'tools':{}},'ttlMs':0,'cacheScope':'private'}"));
-    scripted_release(&s);
+    loaded_index_release(&s);
     arena_release(&a);
 }
 

@@ -1,29 +1,29 @@
 #include "cmd/dispatch.h"
 
-#include "fixture.h"
+#include "fake-cli.h"
 #include "test.h"
 
-struct row {
+struct seen_row {
     const char *line, *env, *out, *err;
     int code;
 };
 
-static void check_rows(const struct row *rows, size_t count)
+static void check_rows(const struct seen_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct row *r = &rows[i];
+        const struct seen_row *r = &rows[i];
         char *env[] = { (char *)(uintptr_t)r->env, NULL };
-        struct fixture f;
+        struct fake_cli f;
         int code;
 
-        fixture_init(&f, env);
-        code = fixture_run(&f, r->line);
+        fake_cli_init(&f, env);
+        code = fake_cli_run(&f, r->line);
         if (code != r->code || !str_eq(buf_str(&f.out), str_z(r->out)) ||
             !str_eq(buf_str(&f.err), str_z(r->err)))
             fail_msg("'%s' with %s:\ngot  %d out '%s' err '%s'\nwant %d out '%s' err '%s'",
                      r->line, r->env ? r->env : "no variable", code, buf_z(&f.out),
                      buf_z(&f.err), r->code, r->out, r->err);
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 
@@ -32,7 +32,7 @@ static void check_rows(const struct row *rows, size_t count)
 
 static void global_options_stand_before_and_after_the_command(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel record", NULL, "\n", TAPING, 0 },
         { "mcpreel -q record", NULL, "quiet \n", "", 0 },
         { "mcpreel record -q", NULL, "quiet \n", "", 0 },
@@ -46,7 +46,7 @@ static void global_options_stand_before_and_after_the_command(void **state)
 
 static void the_line_wins_over_the_environment(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel record", "MCPREEL_LABEL=x", "label=x \n", TAPING, 0 },
         { "mcpreel record --label y", "MCPREEL_LABEL=x", "label=y \n", TAPING, 0 },
         { "mcpreel record", "MCPREEL_QUIET=1", "quiet \n", "", 0 },
@@ -68,7 +68,7 @@ static void the_line_wins_over_the_environment(void **state)
 
 static void the_words_after_two_dashes_are_the_server(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel record -- sh -q --json", NULL, "-- sh -q --json\n", TAPING, 0 },
         { "mcpreel -- sh -q", NULL, "-- sh -q\n", TAPING, 0 },
         { "mcpreel -q -- sh -- x", NULL, "quiet -- sh -- x\n", "", 0 },
@@ -88,7 +88,7 @@ static void the_words_after_two_dashes_are_the_server(void **state)
 
 static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel recrod", NULL, "",
           "mcpreel: unknown command 'recrod'\n  did you mean 'record'?\n"
           "  see 'mcpreel --help'\n",
@@ -116,7 +116,7 @@ static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
 
 static void errors_are_json_when_the_line_asks_for_it_anywhere(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel recrod --json", NULL, "",
           "{\"error\":{\"kind\":\"usage\",\"message\":\"unknown command 'recrod'\","
           "\"hint\":\"did you mean 'record'?\\nsee 'mcpreel --help'\"}}\n",
@@ -144,7 +144,7 @@ static void errors_are_json_when_the_line_asks_for_it_anywhere(void **state)
 
 static void the_command_decides_the_exit_code(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel record --label findings", NULL, "", "", 1 },
         { "mcpreel record --label trouble", NULL, "",
           "mcpreel: cannot start 'it'\n  say \"please\"\n  twice\n", 4 },
@@ -155,7 +155,7 @@ static void the_command_decides_the_exit_code(void **state)
 
 static void an_option_of_the_command_hides_the_global_one(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel plain -v a -q", NULL, "a", "", 0 },
         { "mcpreel plain --verbose a", NULL, "a", "", 0 },
     };
@@ -179,22 +179,22 @@ static void help_and_version_work_whatever_else_is_wrong(void **state)
         { "mcpreel record --version", "mcpreel " MCPREEL_VERSION "\n" },
     };
     char *env[] = { "MCPREEL_PORT=x", "MCPREEL_COLOR=never", NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        fixture_init(&f, env);
-        assert_int_equal(fixture_run(&f, rows[i].line), 0);
+        fake_cli_init(&f, env);
+        assert_int_equal(fake_cli_run(&f, rows[i].line), 0);
         if (!str_starts(buf_str(&f.out), str_z(rows[i].starts)))
             fail_msg("'%s' starts '%s'", rows[i].line, buf_z(&f.out));
         assert_int_equal(f.err.len, 0);
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 
 static void help_does_not_hide_an_unknown_command(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "mcpreel xyzzy --help", NULL, "",
           "mcpreel: unknown command 'xyzzy'\n  see 'mcpreel --help'\n", 2 },
         { "mcpreel -V xyzzy", NULL, "",
@@ -216,47 +216,47 @@ static void output_that_cannot_be_written_is_an_error(void **state)
         "mcpreel --json version",
     };
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        fixture_init(&f, env);
+        fake_cli_init(&f, env);
         f.out_fails = true;
-        assert_int_equal(fixture_run(&f, lines[i]), EXIT_IO);
+        assert_int_equal(fake_cli_run(&f, lines[i]), EXIT_IO);
         assert_non_null(strstr(buf_z(&f.err), "cannot write 'standard output': "));
-        fixture_release(&f);
+        fake_cli_release(&f);
     }
 }
 
 static void each_stream_is_coloured_by_what_it_is(void **state)
 {
     char *env[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
-    fixture_init(&f, env);
+    fake_cli_init(&f, env);
     f.dispatch.out_is_tty = true;
-    assert_int_equal(fixture_run(&f, "mcpreel record"), 0);
+    assert_int_equal(fake_cli_run(&f, "mcpreel record"), 0);
     assert_str(buf_str(&f.out), STR("color \n"));
     f.dispatch.out_is_tty = false;
     f.dispatch.err_is_tty = true;
-    assert_int_equal(fixture_run(&f, "mcpreel record --bad"), 2);
+    assert_int_equal(fake_cli_run(&f, "mcpreel record --bad"), 2);
     assert_non_null(strstr(buf_z(&f.err), "\x1b["));
-    assert_int_equal(fixture_run(&f, "mcpreel record --bad --color=never"), 2);
+    assert_int_equal(fake_cli_run(&f, "mcpreel record --bad --color=never"), 2);
     assert_null(strstr(buf_z(&f.err), "\x1b["));
-    fixture_release(&f);
+    fake_cli_release(&f);
 }
 
 static void a_call_without_any_word_is_like_one_without_arguments(void **state)
 {
     char *env[] = { NULL }, *argv[] = { NULL };
-    struct fixture f;
+    struct fake_cli f;
     (void)state;
 
-    fixture_init(&f, env);
+    fake_cli_init(&f, env);
     assert_int_equal(dispatch_run(&f.dispatch, 0, argv), 0);
     assert_true(str_starts(buf_str(&f.out), STR("mcpreel - ")));
-    fixture_release(&f);
+    fake_cli_release(&f);
 }
 
 int main(void)

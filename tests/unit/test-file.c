@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fault-sys.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 static void assert_err(const struct err *e, enum err_kind kind, const char *msg)
@@ -22,27 +22,27 @@ static void assert_err(const struct err *e, enum err_kind kind, const char *msg)
 static void assert_unreadable(const struct sys *sys, const char *path, enum err_kind kind,
                               const char *msg)
 {
-    int before = open_descriptors();
+    int before = open_fd_count();
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
 
     assert_false(file_open(&f, sys, path, &e));
     assert_err(&e, kind, msg);
     assert_int_equal(f.fd, -1);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(open_fd_count(), before);
 }
 
 static void assert_not_created(const struct sys *sys, const char *path, bool replace,
                                enum err_kind kind, const char *msg)
 {
-    int before = open_descriptors();
+    int before = open_fd_count();
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
 
     assert_false(file_create(&f, sys, path, replace, &e));
     assert_err(&e, kind, msg);
     assert_int_equal(f.fd, -1);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(open_fd_count(), before);
 }
 
 static void what_was_written_is_read_back(void **state)
@@ -143,7 +143,7 @@ static void a_link_to_a_file_can_be_read_and_one_to_itself_cannot(void **state)
     struct err e = ERR_NONE;
 
     (void)state;
-    scratch_put("file", STR("x"));
+    temp_dir_put("file", STR("x"));
     assert_int_equal(symlink("file", "link"), 0);
     assert_true(file_open(&f, &sys_real, "link", &e));
     assert_true(file_close(&f, &e));
@@ -165,7 +165,7 @@ static void whose_trouble_an_unreadable_file_is_depends_on_the_reason(void **sta
     };
 
     (void)state;
-    scratch_put("file", STR("x"));
+    temp_dir_put("file", STR("x"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fault_sys sys;
         char want[100];
@@ -200,10 +200,10 @@ static void give_stdin_back(int kept)
 static void only_a_dash_means_a_standard_stream(void **state)
 {
     (void)state;
-    assert_true(file_is_standard("-"));
-    assert_false(file_is_standard("./-"));
-    assert_false(file_is_standard("--"));
-    assert_false(file_is_standard(""));
+    assert_true(file_is_stdio("-"));
+    assert_false(file_is_stdio("./-"));
+    assert_false(file_is_stdio("--"));
+    assert_false(file_is_stdio(""));
 }
 
 static void a_dash_is_standard_input_and_stays_open(void **state)
@@ -286,7 +286,7 @@ static void a_file_that_happens_to_be_descriptor_0_is_closed(void **state)
     int kept = dup(STDIN_FILENO);
 
     (void)state;
-    scratch_put("file", STR("x"));
+    temp_dir_put("file", STR("x"));
     close(STDIN_FILENO);
     assert_true(file_open(&f, &sys_real, "file", &e));
     assert_int_equal(f.fd, 0);
@@ -319,7 +319,7 @@ static void what_exists_is_not_overwritten(void **state)
     struct err e = ERR_NONE;
 
     (void)state;
-    scratch_put("file", STR("precious"));
+    temp_dir_put("file", STR("precious"));
     assert_not_created(&sys_real, "file", false, ERR_USAGE,
                        "cannot write 'file': it exists already");
     assert_false(file_create(&f, &sys_real, "file", false, &e));
@@ -333,7 +333,7 @@ static void what_exists_is_not_overwritten(void **state)
 static void no_link_is_followed(void **state)
 {
     (void)state;
-    scratch_put("file", STR("precious"));
+    temp_dir_put("file", STR("precious"));
     assert_int_equal(symlink("file", "link"), 0);
     assert_not_created(&sys_real, "link", false, ERR_USAGE,
                        "cannot write 'link': it exists already");
@@ -374,7 +374,7 @@ static void a_replaced_file_is_a_new_one(void **state)
     size_t n;
 
     (void)state;
-    scratch_put("file", STR("old content"));
+    temp_dir_put("file", STR("old content"));
     assert_int_equal(link("file", "other"), 0);
     assert_true(file_open(&old, &sys_real, "file", &e));
     assert_true(file_create(&f, &sys_real, "file", true, &e));
@@ -416,7 +416,7 @@ static void a_replacement_that_fails_leaves_the_old_file(void **state)
     };
 
     (void)state;
-    scratch_put("file", STR("precious"));
+    temp_dir_put("file", STR("precious"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fault_sys sys;
         char want[100];
@@ -434,7 +434,7 @@ static void somebody_quicker_is_not_overwritten_by_a_replacement(void **state)
     struct fault_sys sys;
 
     (void)state;
-    scratch_put("file", STR("old"));
+    temp_dir_put("file", STR("old"));
     fault_init(&sys);
     fault_fail(&sys, FAULT_OPEN, 4, 1, EEXIST); /* as if made between unlink and open */
     assert_not_created(&sys.sys, "file", true, ERR_USAGE,
@@ -469,7 +469,7 @@ static void interrupted_calls_are_made_again(void **state)
     size_t n;
 
     (void)state;
-    scratch_put("file", STR("old"));
+    temp_dir_put("file", STR("old"));
     fault_init(&sys);
     for (enum fault_call call = FAULT_OPEN; call <= FAULT_UNLINK; call++)
         fault_fail(&sys, call, 1, 3, EINTR);
@@ -622,11 +622,11 @@ static void slurping_takes_all_of_it(void **state)
         struct err e = ERR_NONE;
         struct buf b;
 
-        scratch_put("file", str_n(content, sizes[i]));
+        temp_dir_put("file", str_n(content, sizes[i]));
         for (size_t extra = 0; extra < 2; extra++) { /* with and without room to spare */
             buf_init(&b, 4 + sizes[i] + extra);
             buf_add(&b, STR("head"));
-            assert_true(file_slurp(&b, &sys_real, "file", &e));
+            assert_true(file_read_all(&b, &sys_real, "file", &e));
             assert_int_equal(b.len, 4 + sizes[i]);
             assert_memory_equal(b.at, "head", 4);
             assert_true(str_eq(str_skip(buf_str(&b), 4), str_n(content, sizes[i])));
@@ -639,22 +639,22 @@ static void slurping_stops_at_the_ceiling(void **state)
 {
     static char content[65537];
     static const size_t ceilings[] = { 0, 1, 65535, 65536 };
-    int before = open_descriptors();
+    int before = open_fd_count();
 
     (void)state;
-    scratch_put("file", str_n(content, sizeof content));
+    temp_dir_put("file", str_n(content, sizeof content));
     for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings; i++) {
         struct err e = ERR_NONE;
         struct buf b;
         char want[100];
 
         buf_init(&b, ceilings[i]);
-        assert_false(file_slurp(&b, &sys_real, "file", &e));
+        assert_false(file_read_all(&b, &sys_real, "file", &e));
         snprintf(want, sizeof want, "cannot read 'file': more than %zu bytes", ceilings[i]);
         assert_err(&e, ERR_LIMIT, want);
         buf_release(&b);
     }
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(open_fd_count(), before);
 }
 
 static void slurping_into_a_full_buffer_fails(void **state)
@@ -663,27 +663,27 @@ static void slurping_into_a_full_buffer_fails(void **state)
     struct buf b;
 
     (void)state;
-    scratch_put("file", STR("x"));
+    temp_dir_put("file", STR("x"));
     buf_init(&b, 1);
     buf_add(&b, STR("too much"));
-    assert_false(file_slurp(&b, &sys_real, "file", &e));
+    assert_false(file_read_all(&b, &sys_real, "file", &e));
     assert_int_equal(e.kind, ERR_LIMIT);
     buf_release(&b);
 }
 
 static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
 {
-    int before = open_descriptors();
+    int before = open_fd_count();
     struct err e = ERR_NONE;
     struct fault_sys sys;
     struct buf b;
 
     (void)state;
-    scratch_put("file", STR("abcdef"));
+    temp_dir_put("file", STR("abcdef"));
     fault_init(&sys);
     fault_short(&sys, FAULT_READ, 1, FAULT_FOREVER, 1);
     buf_init(&b, 100);
-    assert_true(file_slurp(&b, &sys.sys, "file", &e));
+    assert_true(file_read_all(&b, &sys.sys, "file", &e));
     assert_str(buf_str(&b), STR("abcdef"));
     assert_int_equal(sys.calls[FAULT_READ], 7);
 
@@ -692,7 +692,7 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
         fault_fail(&sys, FAULT_READ, nth, 1, EIO);
         fault_short(&sys, FAULT_READ, 1, FAULT_FOREVER, 1);
         buf_clear(&b);
-        assert_false(file_slurp(&b, &sys.sys, "file", &e));
+        assert_false(file_read_all(&b, &sys.sys, "file", &e));
         assert_err(&e, ERR_IO, "cannot read 'file': Input/output error");
         assert_int_equal(b.len, nth - 1);
     }
@@ -701,13 +701,13 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
     fault_init(&sys);
     fault_fail(&sys, FAULT_READ, 2, 1, EIO); /* the one that would find the end */
     buf_init(&b, 6);
-    assert_false(file_slurp(&b, &sys.sys, "file", &e));
+    assert_false(file_read_all(&b, &sys.sys, "file", &e));
     assert_err(&e, ERR_IO, "cannot read 'file': Input/output error");
     buf_release(&b);
 
-    assert_false(file_slurp(&b, &sys_real, "missing", &e));
+    assert_false(file_read_all(&b, &sys_real, "missing", &e));
     assert_err(&e, ERR_INPUT, "cannot read 'missing': No such file or directory");
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(open_fd_count(), before);
 }
 
 static void a_descriptor_that_was_given_must_be_there_and_take_something(void **state)
@@ -718,52 +718,128 @@ static void a_descriptor_that_was_given_must_be_there_and_take_something(void **
 
     (void)state;
     assert_int_equal(pipe(ends), 0);
-    assert_true(file_may_tell(ends[1], &e));
-    assert_false(file_may_tell(ends[0], &e));
+    assert_true(file_can_write_fd(ends[1], &e));
+    assert_false(file_can_write_fd(ends[0], &e));
     snprintf(want, sizeof want, "descriptor %d cannot be written to", ends[0]);
     assert_string_equal(e.msg, want);
     close(ends[0]);
     close(ends[1]);
-    assert_false(file_may_tell(ends[1], &e));
+    assert_false(file_can_write_fd(ends[1], &e));
     snprintf(want, sizeof want, "descriptor %d is not open", ends[1]);
     assert_string_equal(e.msg, want);
     assert_int_equal(e.kind, ERR_USAGE);
 }
 
+static void bytes_can_be_read_anywhere(void **state)
+{
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct file file;
+    char got[8];
+
+    (void)state;
+    temp_dir_put("file", STR("0123456789"));
+    fault_init(&f);
+    fault_short(&f, FAULT_PREAD, 1, 2, 2);
+    fault_fail(&f, FAULT_PREAD, 3, 1, EINTR);
+    assert_true(file_open(&file, &f.sys, "file", &e));
+    assert_true(file_read_at(&file, 2, got, 6, &e));
+    assert_memory_equal(got, "234567", 6);
+    assert_true(file_read_at(&file, 0, got, 1, &e));
+    assert_memory_equal(got, "0", 1);
+    assert_true(file_read_at(&file, 99, got, 0, &e));
+    assert_false(file_read_at(&file, 8, got, 3, &e));
+    assert_int_equal(e.kind, ERR_IO);
+    assert_string_equal(e.msg, "cannot read 'file': it has become shorter");
+    file_close(&file, &e);
+}
+
+static void a_nameless_file_leaves_nothing_behind(void **state)
+{
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_OPEN, 2, 1, EOPNOTSUPP);
+    for (int named = 0; named < 2; named++) {
+        struct file file;
+        struct stat st;
+        size_t done;
+        char got[3];
+
+        assert_true(file_create_unnamed(&file, &f.sys, ".", &e));
+        assert_true(file_write(&file, STR("abc"), &done, &e));
+        assert_true(file_read_at(&file, 1, got, 2, &e));
+        assert_memory_equal(got, "bc", 2);
+        assert_int_equal(fstat(file.fd, &st), 0);
+        assert_int_equal(st.st_nlink, 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+        assert_true(file_close(&file, &e));
+    }
+}
+
+static void a_nameless_file_that_cannot_be_made_says_where(void **state)
+{
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct file file;
+
+    (void)state;
+    assert_false(file_create_unnamed(&file, &sys_real, "nowhere", &e));
+    assert_string_equal(e.msg,
+                        "cannot make a temporary file in 'nowhere': No such file or directory");
+    fault_init(&f);
+    fault_fail(&f, FAULT_OPEN, 1, 1, EOPNOTSUPP);
+    fault_fail(&f, FAULT_UNLINK, 1, 1, EACCES);
+    e = (struct err)ERR_NONE;
+    assert_false(file_create_unnamed(&file, &f.sys, ".", &e));
+    assert_int_equal(e.kind, ERR_IO);
+    assert_non_null(strstr(e.msg, "cannot remove './.mcpreel-"));
+    {
+        char name[64];
+        snprintf(name, sizeof name, "./.mcpreel-%ld", (long)getpid());
+        assert_int_equal(unlink(name), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(what_was_written_is_read_back),
-        IN_A_DIRECTORY(closing_twice_or_never_opened_is_fine),
-        IN_A_DIRECTORY(descriptors_are_not_inherited),
+        IN_TEMP_DIR(what_was_written_is_read_back),
+        IN_TEMP_DIR(closing_twice_or_never_opened_is_fine),
+        IN_TEMP_DIR(descriptors_are_not_inherited),
         cmocka_unit_test(a_descriptor_that_was_given_must_be_there_and_take_something),
-        IN_A_DIRECTORY(what_is_no_file_cannot_be_read),
-        IN_A_DIRECTORY(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
-        IN_A_DIRECTORY(whose_trouble_an_unreadable_file_is_depends_on_the_reason),
+        IN_TEMP_DIR(what_is_no_file_cannot_be_read),
+        IN_TEMP_DIR(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
+        IN_TEMP_DIR(whose_trouble_an_unreadable_file_is_depends_on_the_reason),
         cmocka_unit_test(only_a_dash_means_a_standard_stream),
-        IN_A_DIRECTORY(a_dash_is_standard_input_and_stays_open),
-        IN_A_DIRECTORY(standard_input_may_not_be_a_directory_or_closed),
-        IN_A_DIRECTORY(standard_input_that_does_not_block_is_waited_for),
-        IN_A_DIRECTORY(a_file_that_happens_to_be_descriptor_0_is_closed),
-        IN_A_DIRECTORY(a_new_file_is_for_its_owner_only),
-        IN_A_DIRECTORY(what_exists_is_not_overwritten),
-        IN_A_DIRECTORY(no_link_is_followed),
-        IN_A_DIRECTORY(only_a_file_is_replaced),
-        IN_A_DIRECTORY(a_replaced_file_is_a_new_one),
-        IN_A_DIRECTORY(a_file_that_cannot_be_made_says_why),
-        IN_A_DIRECTORY(a_replacement_that_fails_leaves_the_old_file),
-        IN_A_DIRECTORY(somebody_quicker_is_not_overwritten_by_a_replacement),
-        IN_A_DIRECTORY(a_file_that_vanishes_while_it_is_replaced_is_no_trouble),
-        IN_A_DIRECTORY(interrupted_calls_are_made_again),
-        IN_A_DIRECTORY(a_whole_write_is_one_call),
-        IN_A_DIRECTORY(short_writes_go_on_where_they_stopped),
-        IN_A_DIRECTORY(a_failing_write_says_how_far_it_came),
-        IN_A_DIRECTORY(a_write_of_nothing_without_a_reason_does_not_go_on_for_ever),
-        IN_A_DIRECTORY(each_failure_names_the_file),
-        IN_A_DIRECTORY(slurping_takes_all_of_it),
-        IN_A_DIRECTORY(slurping_stops_at_the_ceiling),
-        IN_A_DIRECTORY(slurping_into_a_full_buffer_fails),
-        IN_A_DIRECTORY(slurping_survives_short_reads_and_reports_failing_ones),
+        IN_TEMP_DIR(a_dash_is_standard_input_and_stays_open),
+        IN_TEMP_DIR(standard_input_may_not_be_a_directory_or_closed),
+        IN_TEMP_DIR(standard_input_that_does_not_block_is_waited_for),
+        IN_TEMP_DIR(a_file_that_happens_to_be_descriptor_0_is_closed),
+        IN_TEMP_DIR(a_new_file_is_for_its_owner_only),
+        IN_TEMP_DIR(what_exists_is_not_overwritten),
+        IN_TEMP_DIR(no_link_is_followed),
+        IN_TEMP_DIR(only_a_file_is_replaced),
+        IN_TEMP_DIR(a_replaced_file_is_a_new_one),
+        IN_TEMP_DIR(a_file_that_cannot_be_made_says_why),
+        IN_TEMP_DIR(a_replacement_that_fails_leaves_the_old_file),
+        IN_TEMP_DIR(somebody_quicker_is_not_overwritten_by_a_replacement),
+        IN_TEMP_DIR(a_file_that_vanishes_while_it_is_replaced_is_no_trouble),
+        IN_TEMP_DIR(interrupted_calls_are_made_again),
+        IN_TEMP_DIR(a_whole_write_is_one_call),
+        IN_TEMP_DIR(short_writes_go_on_where_they_stopped),
+        IN_TEMP_DIR(a_failing_write_says_how_far_it_came),
+        IN_TEMP_DIR(a_write_of_nothing_without_a_reason_does_not_go_on_for_ever),
+        IN_TEMP_DIR(each_failure_names_the_file),
+        IN_TEMP_DIR(slurping_takes_all_of_it),
+        IN_TEMP_DIR(slurping_stops_at_the_ceiling),
+        IN_TEMP_DIR(slurping_into_a_full_buffer_fails),
+        IN_TEMP_DIR(slurping_survives_short_reads_and_reports_failing_ones),
+        IN_TEMP_DIR(bytes_can_be_read_anywhere),
+        IN_TEMP_DIR(a_nameless_file_leaves_nothing_behind),
+        IN_TEMP_DIR(a_nameless_file_that_cannot_be_made_says_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-#include "trace/filter-parse.h"
+#include "filter/filter-parse.h"
 
 #include "test.h"
 
-/* What is wrong, and the span that is. */
+/* The error message and the span of the error. */
 static const struct {
     const char *query;
     size_t at, len;

@@ -1,9 +1,9 @@
-#include "trace/filter-view.h"
+#include "filter/filter-view.h"
 
 #include "base/buf.h"
+#include "ops/op-builder.h"
 #include "terse.h"
 #include "test.h"
-#include "trace/grouping.h"
 
 /* Asks a query of every message and of every operation, and writes down which satisfy
  * it: "m3 o1 ". */
@@ -46,17 +46,17 @@ static void check(const char *query, const char *want)
 {
     struct asked a = { .sink = { ask } };
     struct filter_fault fault;
-    struct grouping g;
+    struct op_builder g;
     struct err e = ERR_NONE;
 
     assert_true(filter_new(&a.filter, str_z(query), &fault, &e));
     buf_init(&a.text, 4096);
-    grouping_init(&g, &a.sink);
-    terse_pour(&g.sink, traffic);
-    assert_true(grouping_finish(&g, &e));
+    op_builder_init(&g, &a.sink);
+    terse_feed(&g.sink, traffic);
+    assert_true(op_builder_finish(&g, &e));
     if (!str_eq(buf_str(&a.text), str_z(want)))
         fail_msg("%s: '%s', want '%s'", query, buf_z(&a.text), want);
-    grouping_release(&g);
+    op_builder_release(&g);
     filter_free(a.filter);
     buf_release(&a.text);
     arena_release(&a.arena);
@@ -121,12 +121,12 @@ static void other_records_have_their_kinds(void **state)
 
     (void)state;
     filter_view_record(&v, &r);
-    assert_int_equal(v.kind, KIND_STDERR);
+    assert_int_equal(v.kind, FILTER_KIND_STDERR);
     assert_int_equal(v.size, 5);
     r = (struct record){ .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS, .http.status = 401 };
     filter_view_record(&v, &r);
-    assert_int_equal(v.kind, KIND_HTTP);
-    assert_int_equal(v.is, IS_HTTP_ERROR);
+    assert_int_equal(v.kind, FILTER_KIND_HTTP);
+    assert_int_equal(v.is, FILTER_IS_HTTP_ERROR);
     assert_int_equal(v.status, 401);
     r = (struct record){ .kind = RECORD_PROC };
     filter_view_record(&v, &r);

@@ -1,4 +1,4 @@
-#include "trace/filter.h"
+#include "filter/filter.h"
 
 #include "base/buf.h"
 #include "terse.h"
@@ -15,12 +15,12 @@ static const char answer[] =
     "'structuredContent':{'n':1},'_meta':{'traceparent':'00-1'}}}";
 
 /* Query and whether it is satisfied. */
-struct row {
+struct seen_row {
     const char *query;
     bool want;
 };
 
-static void check_rows(const struct filter_view *v, const struct row *rows, size_t count)
+static void check_rows(const struct filter_view *v, const struct seen_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct err e = ERR_NONE;
@@ -38,12 +38,12 @@ static void check_rows(const struct filter_view *v, const struct row *rows, size
 #define CHECK_ROWS(v, rows) check_rows((v), (rows), sizeof(rows) / sizeof *(rows))
 
 static const struct filter_view operation = {
-    .has = FILTER_CODE | FILTER_STATUS | FILTER_DUR | FILTER_SERVER_DUR | FILTER_WAIT |
-           FILTER_GAP | FILTER_SIZE | FILTER_REQ_SIZE | FILTER_RES_SIZE | FILTER_T |
-           FILTER_WALL,
-    .kind = KIND_OP | KIND_REQ,
-    .dir = DIR_C2S,
-    .is = IS_RPC_ERROR | IS_SLOW | IS_PROGRESS,
+    .has = FILTER_HAS_CODE | FILTER_HAS_STATUS | FILTER_HAS_DUR | FILTER_HAS_SERVER_DUR |
+           FILTER_HAS_WAIT | FILTER_HAS_GAP | FILTER_HAS_SIZE | FILTER_HAS_REQ_SIZE |
+           FILTER_HAS_RES_SIZE | FILTER_HAS_T | FILTER_HAS_WALL,
+    .kind = FILTER_KIND_OP | FILTER_KIND_REQ,
+    .dir = FILTER_DIR_C2S,
+    .is = FILTER_IS_RPC_ERROR | FILTER_IS_SLOW | FILTER_IS_PROGRESS,
     .method = STR_INIT("tools/call"),
     .tool = STR_INIT("read_file"),
     .id = STR_INIT("7"),
@@ -65,7 +65,7 @@ static const struct filter_view operation = {
 
 static void texts_are_whole_or_have_stars(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "method:tools/call", true },
         { "method:tools", false },
         { "method:tools/*", true },
@@ -107,7 +107,7 @@ static void texts_are_whole_or_have_stars(void **state)
 
 static void numbers_are_compared_with_their_units(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "code:-32602", true },
         { "code:-32602,-32601", true },
         { "code:-32603..-32601", true },
@@ -149,7 +149,7 @@ static void numbers_are_compared_with_their_units(void **state)
         { "t:2026-11-15T21:01:15Z", true },
         { "t:>2026-11-15T21:01:15Z", false },
     };
-    static const struct row nothing[] = {
+    static const struct seen_row nothing[] = {
         { "code:0", false }, { "code!=5", false }, { "status<500", false },
         { "dur:0", false },  { "t:..1h", false },  { "t:00:00..", false },
         { "size:0", false },
@@ -163,7 +163,7 @@ static void numbers_are_compared_with_their_units(void **state)
 
 static void words_stand_for_what_a_thing_is(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "is:error", true },    { "is:rpc-error", true }, { "is:tool-error", false },
         { "is:running", false }, { "is:pending", false },  { "is:ok,slow", true },
         { "is!=error", false },  { "is!=pending", true },  { "is:progress", true },
@@ -171,8 +171,8 @@ static void words_stand_for_what_a_thing_is(void **state)
         { "dir:out", false },    { "kind:op", true },      { "kind:req", true },
         { "kind:notif", false }, { "has:image", false },   { "kind:res,op", true },
     };
-    static const struct filter_view late = { .is = IS_PENDING | IS_TASK };
-    static const struct row others[] = {
+    static const struct filter_view late = { .is = FILTER_IS_PENDING | FILTER_IS_TASK };
+    static const struct seen_row others[] = {
         { "is:running", true },
         { "is:task", true },
         { "kind:op", false },
@@ -186,7 +186,7 @@ static void words_stand_for_what_a_thing_is(void **state)
 
 static void terms_go_together(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "", true },
         { "  ", true },
         { "id:7 tool:read_file", true },
@@ -221,7 +221,7 @@ static void terms_go_together(void **state)
     CHECK_ROWS(&operation, rows);
 }
 
-static const struct row places_in_a_call[] = {
+static const struct seen_row places_in_a_call[] = {
     { "arg.path", true },
     { "arg.nothing", false },
     { "-arg.nothing", true },
@@ -274,7 +274,7 @@ static const struct row places_in_a_call[] = {
 
 static void paths_lead_into_the_message(void **state)
 {
-    static const struct row of_answer[] = {
+    static const struct seen_row of_answer[] = {
         { "result.content[1].type:image", true },
         { "result.content[0].type:image", false },
         { "result.content[*].type:image,audio", true },
@@ -303,7 +303,7 @@ static void paths_lead_into_the_message(void **state)
 
 static void a_bare_text_is_looked_for_everywhere(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "passwd", true },
         { "PASSWD", true },
         { "pass*etc", false },
@@ -326,7 +326,7 @@ static void a_bare_text_is_looked_for_everywhere(void **state)
         { "arg", true },
         { "~", false },
     };
-    static const struct row of_view[] = {
+    static const struct seen_row of_view[] = {
         { "call", true },
         { "READ_", true },
         { "7", true },
@@ -334,9 +334,9 @@ static void a_bare_text_is_looked_for_everywhere(void **state)
     };
     static const struct filter_view noise = { .bytes = STR_INIT("\xff"
                                                                 "Listening on 80\n") };
-    static const struct row of_noise[] = { { "listening", true },
-                                           { "on*80", true },
-                                           { "x", false } };
+    static const struct seen_row of_noise[] = { { "listening", true },
+                                                { "on*80", true },
+                                                { "x", false } };
     struct terse_scanned s = { 0 };
     struct filter_view v = { .has = 0 };
 
@@ -362,9 +362,9 @@ static void a_thing_may_be_seen_in_pieces(void **state)
     assert_true(filter_new(&f, STR("arg.limit:10 is:slow -is:pending"), &fault, &e));
     assert_false(filter_matches(f, &piece));
     assert_false(filter_matches(f, &operation));
-    seen = filter_see(f, &piece) | filter_see(f, &operation);
-    assert_true(filter_decide(f, seen));
-    assert_false(filter_decide(f, seen | 4));
+    seen = filter_match_terms(f, &piece) | filter_match_terms(f, &operation);
+    assert_true(filter_eval(f, seen));
+    assert_false(filter_eval(f, seen | 4));
     filter_free(f);
     filter_free(NULL);
     terse_scanned_release(&s);
@@ -379,17 +379,62 @@ static void as_many_terms_as_there_are_bits(void **state)
 
     (void)state;
     buf_init(&b, 4096);
-    for (int i = 0; i < FILTER_TERMS - 1; i++)
+    for (int i = 0; i < FILTER_MAX_TERMS - 1; i++)
         buf_add(&b, i % 2 ? STR("id:8 OR ") : STR("id:8 "));
     buf_add(&b, STR("OR id:7"));
     assert_true(filter_new(&f, buf_str(&b), &fault, &e));
     assert_true(filter_matches(f, &operation));
-    assert_int_equal(filter_see(f, &operation), UINT64_C(1) << 63);
+    assert_int_equal(filter_match_terms(f, &operation), UINT64_C(1) << 63);
     filter_free(f);
     buf_add(&b, STR(" x"));
     assert_false(filter_new(&f, buf_str(&b), &fault, &e));
     assert_string_equal(strchr(e.msg, ':'), ": too many terms");
     buf_release(&b);
+}
+
+static void content_is_found_where_the_protocol_puts_it(void **state)
+{
+    static const struct {
+        const char *message;
+        uint64_t want;
+    } cases[] = {
+        { "{}", 0 },
+        { "5", 0 },
+        { "{'result':{'content':[{'type':'text','text':'image'}]}}", 0 },
+        { "{'result':{'content':[{'type':'image'}]}}",
+          FILTER_CONTENT_IMAGE | FILTER_CONTENT_BINARY },
+        { "{'result':{'content':{'type':'audio'}}}",
+          FILTER_CONTENT_AUDIO | FILTER_CONTENT_BINARY },
+        { "{'result':{'content':[1,null,{'type':5},[]]}}", 0 },
+        { "{'result':{'content':[{'type':'resource_link','annotations':{}}]}}",
+          FILTER_CONTENT_LINK | FILTER_CONTENT_ANNOTATIONS },
+        { "{'result':{'content':[{'type':'resource','resource':{'text':''}}]}}",
+          FILTER_CONTENT_RESOURCE },
+        { "{'result':{'content':[{'type':'resource','resource':{'blob':''}}]}}",
+          FILTER_CONTENT_RESOURCE | FILTER_CONTENT_BINARY },
+        { "{'result':{'structuredContent':{'type':'image'}}}", FILTER_CONTENT_STRUCTURED },
+        { "{'result':{'contents':[{'uri':'a','blob':''}]}}",
+          FILTER_CONTENT_RESOURCE | FILTER_CONTENT_BINARY },
+        { "{'result':{'messages':[{'content':{'type':'image'}}]}}",
+          FILTER_CONTENT_IMAGE | FILTER_CONTENT_BINARY },
+        { "{'params':{'messages':[{'content':[{'type':'audio'}]}]}}",
+          FILTER_CONTENT_AUDIO | FILTER_CONTENT_BINARY },
+        { "{'params':{'arguments':{'content':[{'type':'image'}]}}}", 0 },
+        { "{'params':{'_meta':{'traceparent':'00'}}}", FILTER_CONTENT_TRACEPARENT },
+        { "{'result':{'tools':[{'name':'a'},{'annotations':{}}]}}",
+          FILTER_CONTENT_ANNOTATIONS },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct terse_scanned s = { 0 };
+        uint64_t got = filter_content(terse_scan(&s, cases[i].message));
+
+        if (got != cases[i].want)
+            fail_msg("%s: %llx", cases[i].message, (unsigned long long)got);
+        terse_scanned_release(&s);
+    }
+    assert_int_equal(filter_content(JSON_VAL_NONE), 0);
 }
 
 int main(void)
@@ -403,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_bare_text_is_looked_for_everywhere),
         cmocka_unit_test(a_thing_may_be_seen_in_pieces),
         cmocka_unit_test(as_many_terms_as_there_are_bits),
+        cmocka_unit_test(content_is_found_where_the_protocol_puts_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void write_session(const struct format *f, struct buf *to)
     void *state = f->begin ? f->begin() : NULL;
     struct terse_scanned s;
 
-    head.header.version = head.header.upstream = head.header.made_for = STR("1.0");
+    head.header.version = head.header.upstream = head.header.thoughtjack_version = STR("1.0");
     request.message.msg = terse_scan(&s, "{'jsonrpc':'2.0','id':1,'method':'tools/list'}");
     f->put(state, to, &head);
     f->put(state, to, &request);
@@ -118,9 +118,30 @@ static void an_error_has_path_line_and_byte(void **state)
     check_place(STR(""), 0, "a b:7:1: why 5");
 }
 
+static void the_list_has_every_format_with_a_writer_and_no_other(void **state)
+{
+    struct str rest;
+    struct buf names;
+    size_t writable = 0, listed = 0;
+
+    (void)state;
+    rest = str_z(format_writable_names(&names));
+    for (const struct format *const *f = format_table; *f; f++)
+        writable += (*f)->put != NULL;
+    while (rest.len) {
+        const struct format *f = format_by_name(str_trim(str_cut(&rest, ',')));
+
+        assert_true(f && f->put);
+        listed++;
+    }
+    assert_int_equal(listed, writable);
+    buf_release(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_list_has_every_format_with_a_writer_and_no_other),
         cmocka_unit_test(every_format_is_found_by_its_name),
         cmocka_unit_test(no_other_name_finds_one),
         cmocka_unit_test(of_all_formats_the_one_that_wrote_it_claims_a_file_first),

@@ -1,48 +1,49 @@
-#include "engine/fuzzy.h"
+#include "match/fuzzy.h"
 
 #include <stdio.h>
 
-#include "engine/script-mask.h"
-#include "scripted.h"
+#include "index/redacted-params.h"
+#include "loaded-index.h"
 
 /* Whether the only recorded request is alike, without a search. */
-static bool alone_is_alike(struct scripted *s, const struct leaves *live)
+static bool alone_is_alike(struct loaded_index *s, const struct params_leaves *live)
 {
-    static const struct leaf_rules rules = { .volatiles = true };
-    struct leaves recorded;
+    static const struct params_rules rules = { .detect_volatile = true };
+    struct params_leaves recorded;
     bool alike;
 
-    leaves_init(&recorded);
-    leaves_take(&recorded, json_get(scripted_op(s, 1), STR("params")), &rules,
-                script_mask_hidden(&s->script, 1));
-    alike = fuzzy_are_alike(script_method(&s->script, 1)->known, &recorded, live);
-    leaves_release(&recorded);
+    params_leaves_init(&recorded);
+    params_leaves_read(&recorded, json_get(loaded_index_call(s, 1), STR("params")), &rules,
+                       redacted_params_unmarked(&s->index, 1));
+    alike = fuzzy_are_similar(index_method(&s->index, 1)->known, &recorded, live);
+    params_leaves_release(&recorded);
     return alike;
 }
 
-static struct fuzzy_found ask(struct scripted *s, const char *params)
+static struct fuzzy_found ask(struct loaded_index *s, const char *params)
 {
-    static const struct leaf_rules plain = { .volatiles = true };
+    static const struct params_rules plain = { .detect_volatile = true };
     struct fuzzy_query q = { .session = 0 };
     struct fuzzy_found found;
     struct terse_scanned live;
-    struct leaves leaves;
-    struct spent spent;
+    struct params_leaves leaves;
+    struct used_set spent;
 
-    spent_init(&spent, s->script.op_count);
-    leaves_init(&leaves);
-    leaves_take(&leaves, terse_scan(&live, params), &plain, (struct leaf_mask){ NULL, 0 });
+    used_set_init(&spent, s->index.call_count);
+    params_leaves_init(&leaves);
+    params_leaves_read(&leaves, terse_scan(&live, params), &plain,
+                       (struct params_mask){ NULL, 0 });
     q.live = &leaves;
-    q.spent = &spent;
+    q.used_set = &spent;
     q.method = 0;
-    q.subject_key = script_subject_key(s->script.methods[0].name, json_root(&live.json), false);
+    q.subject_key = index_subject_key(s->index.methods[0].name, json_root(&live.json), false);
     found = fuzzy_find(&s->fuzzy, &q);
-    if (s->script.op_count == 2 && s->script.ops[1].subject_key == q.subject_key &&
-        alone_is_alike(s, &leaves) != (found.op != 0))
+    if (s->index.call_count == 2 && s->index.calls[1].subject_key == q.subject_key &&
+        alone_is_alike(s, &leaves) != (found.call != 0))
         fail_msg("%s: is alike or not, by who asks", params);
-    leaves_release(&leaves);
+    params_leaves_release(&leaves);
     terse_scanned_release(&live);
-    spent_release(&spent);
+    used_set_release(&spent);
     return found;
 }
 
@@ -50,19 +51,19 @@ static struct fuzzy_found ask(struct scripted *s, const char *params)
 static void check(const char *recording, const char *params, const char *want)
 {
     struct fuzzy_found found;
-    struct scripted s;
+    struct loaded_index s;
     char got[32] = "-";
 
-    scripted_init(&s, MATCH_FUZZY, recording);
+    loaded_index_init(&s, MATCH_FUZZY, recording);
     found = ask(&s, params);
-    if (found.op && found.rival)
-        snprintf(got, sizeof got, "%u~%u", s.script.ops[found.op].seq,
-                 s.script.ops[found.rival].seq);
-    else if (found.op)
-        snprintf(got, sizeof got, "%u", s.script.ops[found.op].seq);
+    if (found.call && found.tie)
+        snprintf(got, sizeof got, "%u~%u", s.index.calls[found.call].seq,
+                 s.index.calls[found.tie].seq);
+    else if (found.call)
+        snprintf(got, sizeof got, "%u", s.index.calls[found.call].seq);
     if (strcmp(got, want) != 0)
         fail_msg("%s: got %s, want %s", params, got, want);
-    scripted_release(&s);
+    loaded_index_release(&s);
 }
 
 #define CALL(args)                                                                             \
@@ -126,11 +127,11 @@ static const char *many_calls(struct buf *text)
 static void candidates_that_were_put_away_are_found(void **state)
 {
     static const int numbers[] = { 1, 2, 1001, 1002, 2999, 3000 };
-    struct scripted s;
+    struct loaded_index s;
     struct buf text;
 
     (void)state;
-    scripted_init(&s, MATCH_FUZZY, many_calls(&text));
+    loaded_index_init(&s, MATCH_FUZZY, many_calls(&text));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct fuzzy_found found;
         char params[100];
@@ -138,16 +139,16 @@ static void candidates_that_were_put_away_are_found(void **state)
         snprintf(params, sizeof params, "{'name':'t','arguments':{'%s':'same','n':%d}}",
                  numbers[i] % 2 ? "odd" : "even", numbers[i]);
         found = ask(&s, params);
-        assert_int_equal(s.script.ops[found.op].seq, numbers[i]);
-        assert_int_equal(found.rival, 0);
-        assert_int_equal(found.like.equal, 2);
+        assert_int_equal(s.index.calls[found.call].seq, numbers[i]);
+        assert_int_equal(found.tie, 0);
+        assert_int_equal(found.similarity.equal, 2);
     }
-    assert_int_equal(s.fuzzy.trouble.kind, ERR_OK);
-    scripted_release(&s);
+    assert_int_equal(s.fuzzy.error.kind, ERR_OK);
+    loaded_index_release(&s);
     buf_release(&text);
 }
 
-static bool fetch_nothing(struct shelf *self, struct shelf_place where, struct buf *to,
+static bool fetch_nothing(struct message_store *self, struct message_ref where, struct buf *to,
                           struct err *e)
 {
     (void)self;
@@ -158,15 +159,15 @@ static bool fetch_nothing(struct shelf *self, struct shelf_place where, struct b
 
 static void candidates_that_cannot_be_got_back_are_told(void **state)
 {
-    struct scripted s;
+    struct loaded_index s;
     struct buf text;
 
     (void)state;
-    scripted_init(&s, MATCH_FUZZY, many_calls(&text));
-    s.shelf.shelf.fetch = fetch_nothing;
+    loaded_index_init(&s, MATCH_FUZZY, many_calls(&text));
+    s.store.store.fetch = fetch_nothing;
     ask(&s, "{'name':'t','arguments':{'odd':'same','n':1}}");
-    assert_string_equal(s.fuzzy.trouble.msg, "it is gone");
-    scripted_release(&s);
+    assert_string_equal(s.fuzzy.error.msg, "it is gone");
+    loaded_index_release(&s);
     buf_release(&text);
 }
 

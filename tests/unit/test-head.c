@@ -1,31 +1,33 @@
-#include "cuts.h"
+#include "split-input.h"
 #include "test.h"
 #include "wire/head.h"
 
 static const struct head_limits limits = { .first_line = 8, .bytes = 24, .lines = 3 };
 
 /* The head in brackets or the reason to refuse it, and what is left behind it. */
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
     struct str piece, rest = STR_NONE;
     enum head_next next = HEAD_MORE;
     struct head h;
 
     head_init(&h, &limits);
-    while (next == HEAD_MORE && cuts_next(c, &piece)) {
+    while (next == HEAD_MORE && split_input_next(c, &piece)) {
         next = head_feed(&h, &piece);
         rest = piece;
     }
-    if (next == HEAD_WHOLE)
+    if (next == HEAD_COMPLETE)
         buf_printf(seen, "[%.*s] %zu lines, ", STR_ARG(buf_str(&h.text)), h.lines);
-    buf_printf(seen, next == HEAD_MORE ? "more" : next == HEAD_WHOLE ? "left " : "refused: ");
-    if (next == HEAD_REFUSED) {
+    buf_printf(seen, next == HEAD_MORE       ? "more"
+                     : next == HEAD_COMPLETE ? "left "
+                                             : "refused: ");
+    if (next == HEAD_REJECTED) {
         struct str more = STR("\r\n\r\n");
 
-        buf_printf(seen, "%s", refusal_text(h.why));
-        assert_int_equal(head_feed(&h, &more), HEAD_REFUSED);
+        buf_printf(seen, "%s", reject_reason_text(h.reason));
+        assert_int_equal(head_feed(&h, &more), HEAD_REJECTED);
     }
-    if (next == HEAD_WHOLE) {
+    if (next == HEAD_COMPLETE) {
         buf_add(seen, rest);
         buf_add(seen, c->left);
     }
@@ -35,31 +37,32 @@ static void run(struct cuts *c, struct buf *seen)
 static void every_cut_gives_the_same_head_and_leaves_what_follows(void **state)
 {
     (void)state;
-    assert_cuts(STR("a\r\nb c\r\n\r\nrest\n"), run,
-                STR("[a\r\nb c\r\n\r\n] 2 lines, left rest\n"));
-    assert_cuts(STR("\r\n\0"), run, STR("[\r\n] 0 lines, left \0"));
-    assert_cuts(STR("a\r\nb\r\n"), run, STR("more"));
-    assert_cuts(STR("a\r\nb\r\n\r"), run, STR("more"));
+    assert_splits(STR("a\r\nb c\r\n\r\nrest\n"), run,
+                  STR("[a\r\nb c\r\n\r\n] 2 lines, left rest\n"));
+    assert_splits(STR("\r\n\0"), run, STR("[\r\n] 0 lines, left \0"));
+    assert_splits(STR("a\r\nb\r\n"), run, STR("more"));
+    assert_splits(STR("a\r\nb\r\n\r"), run, STR("more"));
 }
 
 static void tabs_and_bytes_beyond_ascii_are_plain(void **state)
 {
     (void)state;
-    assert_cuts(STR("a\tb\x80\xff\r\n\r\n"), run, STR("[a\tb\x80\xff\r\n\r\n] 1 lines, left "));
+    assert_splits(STR("a\tb\x80\xff\r\n\r\n"), run,
+                  STR("[a\tb\x80\xff\r\n\r\n] 1 lines, left "));
 }
 
 static void control_characters_and_half_line_ends_are_refused_at_once(void **state)
 {
     (void)state;
-    assert_cuts(STR("a\n"), run, STR("refused: a line that ends in LF alone"));
-    assert_cuts(STR("\n"), run, STR("refused: a line that ends in LF alone"));
-    assert_cuts(STR("a\rb"), run, STR("refused: a CR that no LF follows"));
-    assert_cuts(STR("a\r\r\n"), run, STR("refused: a CR that no LF follows"));
-    assert_cuts(STR("a\r\0"), run, STR("refused: a CR that no LF follows"));
-    assert_cuts(STR("a\0"), run, STR("refused: a NUL byte"));
-    assert_cuts(STR("a\x0b"), run, STR("refused: a control character"));
-    assert_cuts(STR("a\x7f"), run, STR("refused: a control character"));
-    assert_cuts(STR("\x16\x03\x01"), run, STR("refused: a control character"));
+    assert_splits(STR("a\n"), run, STR("refused: a line that ends in LF alone"));
+    assert_splits(STR("\n"), run, STR("refused: a line that ends in LF alone"));
+    assert_splits(STR("a\rb"), run, STR("refused: a CR that no LF follows"));
+    assert_splits(STR("a\r\r\n"), run, STR("refused: a CR that no LF follows"));
+    assert_splits(STR("a\r\0"), run, STR("refused: a CR that no LF follows"));
+    assert_splits(STR("a\0"), run, STR("refused: a NUL byte"));
+    assert_splits(STR("a\x0b"), run, STR("refused: a control character"));
+    assert_splits(STR("a\x7f"), run, STR("refused: a control character"));
+    assert_splits(STR("\x16\x03\x01"), run, STR("refused: a control character"));
 }
 
 static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
@@ -77,9 +80,9 @@ static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
             line[at] = (char)c;
             head_init(&h, &wide);
             if (c == '\r') /* good or not: the next byte tells */
-                assert_int_equal(head_feed(&h, &in), at == 39 ? HEAD_MORE : HEAD_REFUSED);
+                assert_int_equal(head_feed(&h, &in), at == 39 ? HEAD_MORE : HEAD_REJECTED);
             else
-                assert_int_equal(head_feed(&h, &in), plain ? HEAD_MORE : HEAD_REFUSED);
+                assert_int_equal(head_feed(&h, &in), plain ? HEAD_MORE : HEAD_REJECTED);
             head_release(&h);
         }
     }
@@ -88,12 +91,13 @@ static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
 static void the_first_line_has_a_limit_of_its_own(void **state)
 {
     (void)state;
-    assert_cuts(STR("1234567\r\n\r\n"), run, STR("[1234567\r\n\r\n] 1 lines, left "));
-    assert_cuts(STR("12345678\r\n\r\n"), run, STR("[12345678\r\n\r\n] 1 lines, left "));
-    assert_cuts(STR("123456789\r\n\r\n"), run, STR("refused: a request line that is too long"));
-    assert_cuts(STR("123456789\0"), run, STR("refused: a request line that is too long"));
-    assert_cuts(STR("a\r\n123456789\r\n\r\n"), run,
-                STR("[a\r\n123456789\r\n\r\n] 2 lines, left "));
+    assert_splits(STR("1234567\r\n\r\n"), run, STR("[1234567\r\n\r\n] 1 lines, left "));
+    assert_splits(STR("12345678\r\n\r\n"), run, STR("[12345678\r\n\r\n] 1 lines, left "));
+    assert_splits(STR("123456789\r\n\r\n"), run,
+                  STR("refused: a request line that is too long"));
+    assert_splits(STR("123456789\0"), run, STR("refused: a request line that is too long"));
+    assert_splits(STR("a\r\n123456789\r\n\r\n"), run,
+                  STR("[a\r\n123456789\r\n\r\n] 2 lines, left "));
 }
 
 static void all_lines_with_their_ends_have_a_limit(void **state)
@@ -101,11 +105,11 @@ static void all_lines_with_their_ends_have_a_limit(void **state)
     static const char refused[] = "refused: more bytes of header lines than are taken";
 
     (void)state;
-    assert_cuts(STR("a\r\n12345678901234567\r\n\r\n"), run, /* 24 bytes */
-                STR("[a\r\n12345678901234567\r\n\r\n] 2 lines, left "));
-    assert_cuts(STR("a\r\n123456789012345678\r\n\r\n"), run, str_z(refused));
-    assert_cuts(STR("a\r\n1234567890123456789012"), run, str_z(refused));
-    assert_cuts(STR("a\r\n123456789012345678901"), run, STR("more"));
+    assert_splits(STR("a\r\n12345678901234567\r\n\r\n"), run, /* 24 bytes */
+                  STR("[a\r\n12345678901234567\r\n\r\n] 2 lines, left "));
+    assert_splits(STR("a\r\n123456789012345678\r\n\r\n"), run, str_z(refused));
+    assert_splits(STR("a\r\n1234567890123456789012"), run, str_z(refused));
+    assert_splits(STR("a\r\n123456789012345678901"), run, STR("more"));
 }
 
 static void a_long_head_may_be_cut_anywhere(void **state)
@@ -128,7 +132,7 @@ static void a_long_head_may_be_cut_anywhere(void **state)
                 head_feed(&h, &piece[i]);
                 left += piece[i].len;
             }
-            assert_true(h.whole && !h.why);
+            assert_true(h.complete && !h.reason);
             assert_int_equal(h.lines, 3);
             assert_int_equal(left, 4);
             assert_str(buf_str(&h.text), str_n(text, whole.len - 4));
@@ -140,9 +144,9 @@ static void a_long_head_may_be_cut_anywhere(void **state)
 static void so_many_lines_are_taken_and_one_more_is_not(void **state)
 {
     (void)state;
-    assert_cuts(STR("a\r\nb\r\nc\r\n\r\n"), run, STR("[a\r\nb\r\nc\r\n\r\n] 3 lines, left "));
-    assert_cuts(STR("a\r\nb\r\nc\r\nd\r\n"), run,
-                STR("refused: more header lines than are taken"));
+    assert_splits(STR("a\r\nb\r\nc\r\n\r\n"), run, STR("[a\r\nb\r\nc\r\n\r\n] 3 lines, left "));
+    assert_splits(STR("a\r\nb\r\nc\r\nd\r\n"), run,
+                  STR("refused: more header lines than are taken"));
 }
 
 static void a_cleared_head_is_as_new(void **state)
@@ -152,17 +156,17 @@ static void a_cleared_head_is_as_new(void **state)
 
     (void)state;
     head_init(&h, &limits);
-    assert_int_equal(head_feed(&h, &first), HEAD_WHOLE);
+    assert_int_equal(head_feed(&h, &first), HEAD_COMPLETE);
     assert_str(first, STR("b\r\n\r\n"));
-    assert_int_equal(head_feed(&h, &first), HEAD_WHOLE); /* takes nothing more */
+    assert_int_equal(head_feed(&h, &first), HEAD_COMPLETE); /* takes nothing more */
     assert_str(first, STR("b\r\n\r\n"));
     head_clear(&h);
-    assert_int_equal(head_feed(&h, &first), HEAD_WHOLE);
+    assert_int_equal(head_feed(&h, &first), HEAD_COMPLETE);
     assert_str(buf_str(&h.text), STR("b\r\n\r\n"));
     head_clear(&h);
-    assert_int_equal(head_feed(&h, &bad), HEAD_REFUSED);
+    assert_int_equal(head_feed(&h, &bad), HEAD_REJECTED);
     head_clear(&h);
-    assert_int_equal(head_feed(&h, &again), HEAD_WHOLE);
+    assert_int_equal(head_feed(&h, &again), HEAD_COMPLETE);
     assert_int_equal(h.lines, 1);
     head_release(&h);
 }

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "dial.h"
-#include "peer.h"
+#include "fake-server.h"
+#include "raw-client.h"
 #include "test.h"
 
 /* A transfer that writes down what it is told, and does in an event what the test says. */
-struct tap {
+struct http_client_test {
     struct loop *loop;
     struct http_client *client;
     struct http_transfer *transfer;
@@ -18,12 +18,12 @@ struct tap {
     int drains;
     bool over, quiet; /* quiet: bytes are counted, not kept */
     bool close_on_head, close_on_data, close_on_over, pause_on_data;
-    enum http_fault fault;
+    enum http_client_error fault;
 };
 
 static void take_data(void *to, struct str bytes)
 {
-    struct tap *t = to;
+    struct http_client_test *t = to;
 
     t->bytes += bytes.len;
     if (!t->quiet)
@@ -38,14 +38,14 @@ static void take_data(void *to, struct str bytes)
     }
 }
 
-static void take_head(void *to, const struct reply *r, struct str body)
+static void take_head(void *to, const struct response_head *r, struct str body)
 {
-    struct tap *t = to;
+    struct http_client_test *t = to;
 
     buf_printf(&t->seen, "%u %.*s", r->status, STR_ARG(r->phrase));
-    for (size_t i = 0; i < r->fields.count; i++)
-        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->fields.at[i].name),
-                   STR_ARG(r->fields.at[i].value));
+    for (size_t i = 0; i < r->headers.count; i++)
+        buf_printf(&t->seen, "|%.*s=%.*s", STR_ARG(r->headers.at[i].name),
+                   STR_ARG(r->headers.at[i].value));
     buf_printf(&t->seen, "\n");
     if (body.len)
         take_data(t, body);
@@ -57,12 +57,12 @@ static void take_head(void *to, const struct reply *r, struct str body)
 
 static void take_drained(void *to)
 {
-    struct tap *t = to;
+    struct http_client_test *t = to;
 
     t->drains++;
 }
 
-static void be_over(struct tap *t)
+static void be_over(struct http_client_test *t)
 {
     assert_false(t->over);
     t->over = true;
@@ -73,15 +73,15 @@ static void be_over(struct tap *t)
 
 static void take_whole(void *to)
 {
-    struct tap *t = to;
+    struct http_client_test *t = to;
 
     buf_printf(&t->seen, "\nwhole");
     be_over(t);
 }
 
-static void take_failed(void *to, enum http_fault fault, const struct err *why)
+static void take_failed(void *to, enum http_client_error fault, const struct err *why)
 {
-    struct tap *t = to;
+    struct http_client_test *t = to;
 
     assert_int_equal(why->kind, ERR_PEER);
     t->fault = fault;
@@ -89,24 +89,24 @@ static void take_failed(void *to, enum http_fault fault, const struct err *why)
     be_over(t);
 }
 
-static const struct http_events events = { .head = take_head,
-                                           .data = take_data,
-                                           .drained = take_drained,
-                                           .whole = take_whole,
-                                           .failed = take_failed };
+static const struct http_transfer_events events = { .head = take_head,
+                                                    .data = take_data,
+                                                    .drained = take_drained,
+                                                    .complete = take_whole,
+                                                    .failed = take_failed };
 
-static void open_url(struct tap *t, const char *url)
+static void open_url(struct http_client_test *t, const char *url)
 {
     struct http_client_config config = { .url = str_z(url) };
     struct err e = ERR_NONE;
 
-    *t = (struct tap){ .loop = loop_new() };
+    *t = (struct http_client_test){ .loop = loop_new() };
     buf_init(&t->seen, 1 << 20);
     if (!http_client_new(&t->client, t->loop, &config, &e))
         fail_msg("%s", e.msg);
 }
 
-static void open_tap(struct tap *t, const struct peer *p)
+static void open_client(struct http_client_test *t, const struct fake_server *p)
 {
     char url[64];
 
@@ -114,26 +114,27 @@ static void open_tap(struct tap *t, const struct peer *p)
     open_url(t, url);
 }
 
-static void close_tap(struct tap *t)
+static void close_client(struct http_client_test *t)
 {
     http_client_free(t->client);
     loop_free(t->loop);
     buf_release(&t->seen);
 }
 
-static void meet(struct tap *t, struct peer *p, const struct peer_step *script)
+static void meet(struct http_client_test *t, struct fake_server *p,
+                 const struct fake_server_step *script)
 {
-    peer_start(p, script);
-    open_tap(t, p);
+    fake_server_start(p, script);
+    open_client(t, p);
 }
 
-static void part(struct tap *t, struct peer *p)
+static void part(struct http_client_test *t, struct fake_server *p)
 {
-    peer_join(p);
-    close_tap(t);
+    fake_server_join(p);
+    close_client(t);
 }
 
-static void start(struct tap *t, uint64_t lane, const struct ask *ask)
+static void start(struct http_client_test *t, uint64_t lane, const struct outgoing_request *ask)
 {
     buf_clear(&t->seen);
     t->over = false;
@@ -141,28 +142,30 @@ static void start(struct tap *t, uint64_t lane, const struct ask *ask)
 }
 
 /* GET with a Host of our own, so that the port does not matter. */
-static struct fields host_only(void)
+static struct headers host_only(void)
 {
-    static struct field host = { STR_INIT("Host"), STR_INIT("h") };
+    static struct header host = { STR_INIT("Host"), STR_INIT("h") };
 
-    return (struct fields){ .at = &host, .count = 1, .names = fields_bit(host.name) };
+    return (
+        struct headers){ .at = &host, .count = 1, .name_bits = headers_name_bit(host.name) };
 }
 
-static void start_get(struct tap *t, uint64_t lane)
+static void start_get(struct http_client_test *t, uint64_t lane)
 {
     start(t, lane,
-          &(struct ask){ .method = STR("GET"), .target = STR("/a"), .fields = host_only() });
+          &(struct outgoing_request){
+              .method = STR("GET"), .target = STR("/a"), .headers = host_only() });
 }
 
-static void start_post(struct tap *t, uint64_t lane, struct body_plan plan)
+static void start_post(struct http_client_test *t, uint64_t lane, struct body_framing plan)
 {
     start(
         t, lane,
-        &(struct ask){
-            .method = STR("POST"), .target = STR("/a"), .fields = host_only(), .body = plan });
+        &(struct outgoing_request){
+            .method = STR("POST"), .target = STR("/a"), .headers = host_only(), .body = plan });
 }
 
-static void finish(struct tap *t, struct str want)
+static void finish(struct http_client_test *t, struct str want)
 {
     loop_run(t->loop);
     assert_true(t->over);
@@ -175,41 +178,41 @@ static void finish(struct tap *t, struct str want)
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 #define OK_SEEN "200 OK|Content-Length=2\nok\nwhole"
 
-static void what_is_asked_and_answered_passes_unchanged(void **state)
+static void requests_and_responses_pass_unchanged(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /mcp?a=%20b HTTP/1.1\r\nhOSt: example:1\r\nX-Two: a\r\nx-two: "
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /mcp?a=%20b HTTP/1.1\r\nhOSt: example:1\r\nX-Two: a\r\nx-two: "
                         "\r\nX-Two: b\r\n"
                         "User-Agent: mine\r\nContent-Length: 5\r\n\r\nhello"),
-        PEER_TEXT(
+        FAKE_TEXT(
             SAYS,
             "HTTP/1.1 299 Quite Fine\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Encoding: "
             "gzip\r\n"
             "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: r\r\n\r\n"),
-        PEER(DONE)
+        FAKE(DONE)
     };
-    struct fields f = { .at = NULL };
-    struct peer p;
-    struct tap t;
+    struct headers f = { .at = NULL };
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
-    fields_add(&f, STR("hOSt"), STR("example:1"));
-    fields_add(&f, STR("Connection"), STR("keep-alive, x-hop"));
-    fields_add(&f, STR("X-Hop"), STR("1"));
-    fields_add(&f, STR("X-Two"), STR("a"));
-    fields_add(&f, STR("x-two"), STR(""));
-    fields_add(&f, STR("Expect"), STR("100-continue"));
-    fields_add(&f, STR("X-Two"), STR("b"));
-    fields_add(&f, STR("User-Agent"), STR("mine"));
-    fields_add(&f, STR("content-length"), STR("5"));
+    headers_add(&f, STR("hOSt"), STR("example:1"));
+    headers_add(&f, STR("Connection"), STR("keep-alive, x-hop"));
+    headers_add(&f, STR("X-Hop"), STR("1"));
+    headers_add(&f, STR("X-Two"), STR("a"));
+    headers_add(&f, STR("x-two"), STR(""));
+    headers_add(&f, STR("Expect"), STR("100-continue"));
+    headers_add(&f, STR("X-Two"), STR("b"));
+    headers_add(&f, STR("User-Agent"), STR("mine"));
+    headers_add(&f, STR("content-length"), STR("5"));
     start(&t, 1,
-          &(struct ask){ .method = STR("POST"),
-                         .target = STR("/mcp?a=%20b"),
-                         .fields = f,
-                         .body = { BODY_LENGTH, 5 } });
-    fields_release(&f);
+          &(struct outgoing_request){ .method = STR("POST"),
+                                      .target = STR("/mcp?a=%20b"),
+                                      .headers = f,
+                                      .body = { BODY_LENGTH, 5 } });
+    headers_release(&f);
     http_transfer_send(t.transfer, STR("hel"));
     http_transfer_send(t.transfer, STR("lo"));
     http_transfer_finish(t.transfer);
@@ -220,18 +223,18 @@ static void what_is_asked_and_answered_passes_unchanged(void **state)
 
 static void a_body_of_unknown_length_goes_in_chunks(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
                         "3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n"),
-        PEER_TEXT(SAYS, OK), PEER(DONE)
+        FAKE_TEXT(SAYS, OK), FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
-    start_post(&t, 1, (struct body_plan){ .kind = BODY_CHUNKED });
+    start_post(&t, 1, (struct body_framing){ .kind = BODY_CHUNKED });
     http_transfer_send(t.transfer, STR("abc"));
     http_transfer_send(t.transfer, STR(""));
     http_transfer_send(t.transfer, STR("0123456789"));
@@ -240,26 +243,26 @@ static void a_body_of_unknown_length_goes_in_chunks(void **state)
     part(&t, &p);
 }
 
-static void a_connection_is_used_again_by_its_own_lane_only(void **state)
+static void a_connection_is_reused_for_the_same_key_only(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, GET),
-        PEER_TEXT(SAYS, OK),
-        PEER_TEXT(SEES, GET), /* lane 1 again */
-        PEER_TEXT(SAYS, OK),
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, GET), /* lane 257, which has the same slot */
-        PEER_TEXT(SAYS, OK),
-        PEER_N(BACK, 1),
-        PEER_TEXT(SEES, GET),
-        PEER_TEXT(SAYS, OK),
-        PEER(EOF), /* lane 1 has left */
-        PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SEES, GET), /* lane 1 again */
+        FAKE_TEXT(SAYS, OK),
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, GET), /* lane 257, which has the same slot */
+        FAKE_TEXT(SAYS, OK),
+        FAKE_N(BACK, 1),
+        FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, OK),
+        FAKE(EOF), /* lane 1 has left */
+        FAKE(DONE)
     };
     static const uint64_t lanes[] = { 1, 1, 257, 1 };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
@@ -267,23 +270,23 @@ static void a_connection_is_used_again_by_its_own_lane_only(void **state)
         start_get(&t, lanes[i]);
         finish(&t, STR(OK_SEEN));
     }
-    http_client_leave(t.client, 1);
+    http_client_close_idle(t.client, 1);
     part(&t, &p);
 }
 
 /* Two at once cannot share one. */
-static void a_lane_may_ask_twice_at_once(void **state)
+static void a_key_may_have_two_requests_at_once(void **state)
 {
-    static const struct peer_step script[] = { PEER(ACCEPT),        PEER_TEXT(SEES, GET),
-                                               PEER(ACCEPT),        PEER_TEXT(SEES, GET),
-                                               PEER_TEXT(SAYS, OK), PEER_N(BACK, 1),
-                                               PEER_TEXT(SAYS, OK), PEER(DONE) };
-    struct peer p;
-    struct tap t, u;
+    static const struct fake_server_step script[] = { FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
+                                                      FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
+                                                      FAKE_TEXT(SAYS, OK), FAKE_N(BACK, 1),
+                                                      FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+    struct fake_server p;
+    struct http_client_test t, u;
 
     (void)state;
     meet(&t, &p, script);
-    u = (struct tap){ .loop = t.loop, .client = t.client };
+    u = (struct http_client_test){ .loop = t.loop, .client = t.client };
     buf_init(&u.seen, 1000);
     start_get(&t, 1);
     start_get(&u, 1);
@@ -298,28 +301,28 @@ static void a_lane_may_ask_twice_at_once(void **state)
 }
 
 /* The heart of it: a request whose answer never comes is not sent again. */
-static void a_reused_connection_that_is_dropped_unanswered_is_an_error(void **state)
+static void a_reused_connection_closed_without_response_is_an_error(void **state)
 {
-    static const enum peer_does ways[] = { PEER_CLOSE, PEER_RESET };
+    static const enum fake_server_action ways[] = { FAKE_CLOSE, FAKE_RESET };
 
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const struct peer_step script[] = { PEER(ACCEPT),
-                                            PEER_TEXT(SEES, GET),
-                                            PEER_TEXT(SAYS, OK),
-                                            PEER_TEXT(SEES, GET),
-                                            { ways[i], NULL, 0 },
-                                            PEER(LONE),
-                                            PEER(DONE) };
-        struct peer p;
-        struct tap t;
+        const struct fake_server_step script[] = { FAKE(ACCEPT),
+                                                   FAKE_TEXT(SEES, GET),
+                                                   FAKE_TEXT(SAYS, OK),
+                                                   FAKE_TEXT(SEES, GET),
+                                                   { ways[i], NULL, 0 },
+                                                   FAKE(LONE),
+                                                   FAKE(DONE) };
+        struct fake_server p;
+        struct http_client_test t;
 
         meet(&t, &p, script);
         start_get(&t, 1);
         finish(&t, STR(OK_SEEN));
         start_get(&t, 1);
         finish(&t, STR("\nfailed: the server closed the connection without an answer"));
-        assert_int_equal(t.fault, HTTP_CLOSED);
+        assert_int_equal(t.fault, HTTP_CLIENT_NO_RESPONSE);
         part(&t, &p);
     }
 }
@@ -327,17 +330,17 @@ static void a_reused_connection_that_is_dropped_unanswered_is_an_error(void **st
 static void run_for(struct loop *l, int ms)
 {
     while (ms-- > 0)
-        dial_pause(l);
+        raw_client_run_briefly(l);
 }
 
-static void one_that_is_closed_while_idle_is_not_used_again(void **state)
+static void a_connection_closed_while_idle_is_not_reused(void **state)
 {
-    static const struct peer_step script[] = { PEER(ACCEPT),        PEER_TEXT(SEES, GET),
-                                               PEER_TEXT(SAYS, OK), PEER(CLOSE),
-                                               PEER(ACCEPT),        PEER_TEXT(SEES, GET),
-                                               PEER_TEXT(SAYS, OK), PEER(DONE) };
-    struct peer p;
-    struct tap t;
+    static const struct fake_server_step script[] = { FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
+                                                      FAKE_TEXT(SAYS, OK), FAKE(CLOSE),
+                                                      FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
+                                                      FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
@@ -352,16 +355,16 @@ static void one_that_is_closed_while_idle_is_not_used_again(void **state)
 /* Whether the second request comes on the same connection as the first. */
 static void check_reuse(const char *answer, const char *seen, bool reused)
 {
-    const struct peer_step same[] = {
-        PEER(ACCEPT),         PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, answer),
-        PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, OK),  PEER(DONE)
+    const struct fake_server_step same[] = {
+        FAKE(ACCEPT),         FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, answer),
+        FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, OK),  FAKE(DONE)
     };
-    const struct peer_step other[] = {
-        PEER(ACCEPT), PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, answer), PEER(EOF),
-        PEER(ACCEPT), PEER_TEXT(SEES, GET), PEER_TEXT(SAYS, OK),     PEER(DONE)
+    const struct fake_server_step other[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, answer), FAKE(EOF),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, OK),     FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     meet(&t, &p, reused ? same : other);
     start_get(&t, 1);
@@ -371,7 +374,7 @@ static void check_reuse(const char *answer, const char *seen, bool reused)
     part(&t, &p);
 }
 
-static void only_a_connection_that_is_sure_to_be_good_is_used_again(void **state)
+static void only_a_clean_connection_is_reused(void **state)
 {
     (void)state;
     check_reuse("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
@@ -396,19 +399,19 @@ static void only_a_connection_that_is_sure_to_be_good_is_used_again(void **state
 }
 
 /* The answer came before the body was sent: nobody knows what the server made of it. */
-static void an_early_answer_counts_and_the_connection_does_not(void **state)
+static void an_early_response_counts_but_its_connection_is_closed(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc"),
-        PEER_TEXT(SAYS, OK), PEER(EOF), PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc"),
+        FAKE_TEXT(SAYS, OK), FAKE(EOF), FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
-    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 100 });
+    start_post(&t, 1, (struct body_framing){ BODY_LENGTH, 100 });
     http_transfer_send(t.transfer, STR("abc"));
     loop_run(t.loop);
     http_transfer_send(t.transfer, STR("more")); /* harmless */
@@ -418,16 +421,18 @@ static void an_early_answer_counts_and_the_connection_does_not(void **state)
     part(&t, &p);
 }
 
-static void an_answer_that_ends_with_its_connection_is_whole(void **state)
+static void a_response_that_ends_with_its_connection_is_complete(void **state)
 {
-    static const struct peer_step script[] = { PEER(ACCEPT),
-                                               PEER_TEXT(SEES, GET),
-                                               PEER_TEXT(SAYS, "HTTP/1.1 200\r\n\r\nall of "),
-                                               PEER_TEXT(SAYS, "it"),
-                                               PEER(CLOSE),
-                                               PEER(DONE) };
-    struct peer p;
-    struct tap t;
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200\r\n\r\nall of "),
+        FAKE_TEXT(SAYS, "it"),
+        FAKE(CLOSE),
+        FAKE(DONE)
+    };
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
@@ -436,23 +441,24 @@ static void an_answer_that_ends_with_its_connection_is_whole(void **state)
     part(&t, &p);
 }
 
-static void the_answer_to_head_has_no_body(void **state)
+static void the_response_to_head_has_no_body(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n"),
-        PEER_TEXT(SEES, GET),
-        PEER_TEXT(SAYS, OK),
-        PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n"),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n"),
+        FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, OK),
+        FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
     start(&t, 1,
-          &(struct ask){ .method = STR("HEAD"), .target = STR("/a"), .fields = host_only() });
+          &(struct outgoing_request){
+              .method = STR("HEAD"), .target = STR("/a"), .headers = host_only() });
     finish(&t, STR("200 OK|Content-Length=77\n\nwhole"));
     start_get(&t, 1);
     finish(&t, STR(OK_SEEN));
@@ -462,20 +468,21 @@ static void the_answer_to_head_has_no_body(void **state)
 struct fault_row {
     const char *said;
     bool reset;
-    enum http_fault fault;
+    enum http_client_error fault;
     const char *seen;
 };
 
 static void check_fault(const struct fault_row *row)
 {
-    const struct peer_step script[] = { PEER(ACCEPT),
-                                        PEER_TEXT(SEES, GET),
-                                        PEER_TEXT(SAYS, row->said),
-                                        { row->reset ? PEER_RESET : PEER_CLOSE, NULL, 0 },
-                                        PEER(LONE),
-                                        PEER(DONE) };
-    struct peer p;
-    struct tap t;
+    const struct fake_server_step script[] = { FAKE(ACCEPT),
+                                               FAKE_TEXT(SEES, GET),
+                                               FAKE_TEXT(SAYS, row->said),
+                                               { row->reset ? FAKE_RESET : FAKE_CLOSE, NULL,
+                                                 0 },
+                                               FAKE(LONE),
+                                               FAKE(DONE) };
+    struct fake_server p;
+    struct http_client_test t;
 
     meet(&t, &p, script);
     start_get(&t, 1);
@@ -489,24 +496,25 @@ static void check_fault(const struct fault_row *row)
 #define NOT_HTTP "\nfailed: the server's answer is not HTTP: "
 #define NO_FIRST_LINE "a first line that is not 'HTTP/1.1' and a status"
 
-static void what_goes_wrong_is_told_by_its_kind(void **state)
+static void failures_are_reported_by_kind(void **state)
 {
     static const struct fault_row rows[] = {
-        { "", false, HTTP_CLOSED, NO_ANSWER },
-        { "HTTP/1.1 200 OK\r\nContent-", false, HTTP_CLOSED, NO_ANSWER },
-        { "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", false, HTTP_CUT,
+        { "", false, HTTP_CLIENT_NO_RESPONSE, NO_ANSWER },
+        { "HTTP/1.1 200 OK\r\nContent-", false, HTTP_CLIENT_NO_RESPONSE, NO_ANSWER },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", false, HTTP_CLIENT_TRUNCATED,
           "200 OK|Content-Length=3\nab" NOT_WHOLE },
-        { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", false, HTTP_CUT,
-          "200 OK|Transfer-Encoding=chunked\nab" NOT_WHOLE },
+        { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", false,
+          HTTP_CLIENT_TRUNCATED, "200 OK|Transfer-Encoding=chunked\nab" NOT_WHOLE },
         { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n", false,
-          HTTP_INVALID,
+          HTTP_CLIENT_INVALID_RESPONSE,
           "200 OK|Transfer-Encoding=chunked\nab" NOT_HTTP
           "a chunk whose size is not a hexadecimal number" },
-        { "HTTP/2 200\r\n\r\n", false, HTTP_INVALID, NOT_HTTP NO_FIRST_LINE },
-        { "SSH-2.0-OpenSSH_9.2\r\n", false, HTTP_INVALID, NOT_HTTP NO_FIRST_LINE },
-        { "HTTP/1.1 200 OK\nA: b\n\n", false, HTTP_INVALID,
+        { "HTTP/2 200\r\n\r\n", false, HTTP_CLIENT_INVALID_RESPONSE, NOT_HTTP NO_FIRST_LINE },
+        { "SSH-2.0-OpenSSH_9.2\r\n", false, HTTP_CLIENT_INVALID_RESPONSE,
+          NOT_HTTP NO_FIRST_LINE },
+        { "HTTP/1.1 200 OK\nA: b\n\n", false, HTTP_CLIENT_INVALID_RESPONSE,
           NOT_HTTP "a line that ends in LF alone" },
-        { "HTTP/1.1 101 Switching\r\n\r\n", false, HTTP_INVALID,
+        { "HTTP/1.1 101 Switching\r\n\r\n", false, HTTP_CLIENT_INVALID_RESPONSE,
           NOT_HTTP "a change of protocols that nobody asked for" },
     };
 
@@ -515,111 +523,111 @@ static void what_goes_wrong_is_told_by_its_kind(void **state)
         check_fault(&rows[i]);
 }
 
-static void nobody_there_is_told_by_its_kind(void **state)
+static void a_refused_connection_is_reported(void **state)
 {
-    struct peer p;
-    struct tap t;
-    static const struct peer_step nothing[] = { PEER(DONE) };
+    struct fake_server p;
+    struct http_client_test t;
+    static const struct fake_server_step nothing[] = { FAKE(DONE) };
     char want[128];
 
     (void)state;
-    peer_start(&p, nothing);
-    peer_join(&p); /* nobody listens on its port any more */
-    open_tap(&t, &p);
-    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 3 });
+    fake_server_start(&p, nothing);
+    fake_server_join(&p); /* its port is closed */
+    open_client(&t, &p);
+    start_post(&t, 1, (struct body_framing){ BODY_LENGTH, 3 });
     http_transfer_send(t.transfer, STR("abc"));
     http_transfer_finish(t.transfer);
     snprintf(want, sizeof want,
              "\nfailed: cannot connect to 'http://127.0.0.1:%d': connection refused", p.port);
     finish(&t, str_z(want));
-    assert_int_equal(t.fault, HTTP_REFUSED);
-    close_tap(&t);
+    assert_int_equal(t.fault, HTTP_CLIENT_REFUSED);
+    close_client(&t);
 
     open_url(&t, "http://no-such-host.invalid/");
     start_get(&t, 1);
     finish(&t, STR("\nfailed: cannot connect to 'http://no-such-host.invalid:80': its name has "
                    "no address"));
-    assert_int_equal(t.fault, HTTP_UNKNOWN_HOST);
-    close_tap(&t);
+    assert_int_equal(t.fault, HTTP_CLIENT_UNKNOWN_HOST);
+    close_client(&t);
 }
 
-static void somebody_who_speaks_no_tls_is_told(void **state)
+static void a_server_without_tls_is_reported(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT), PEER_TEXT(SAYS, "HTTP/1.1 400 Bad Request\r\n\r\n"), PEER_N(REST, 20),
-        PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SAYS, "HTTP/1.1 400 Bad Request\r\n\r\n"), FAKE_N(REST, 20),
+        FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
     char url[64];
 
     (void)state;
-    peer_start(&p, script);
+    fake_server_start(&p, script);
     snprintf(url, sizeof url, "https://127.0.0.1:%d/", p.port);
     open_url(&t, url);
     start_get(&t, 1);
     loop_run(t.loop);
     assert_true(t.over);
-    assert_int_equal(t.fault, HTTP_TLS);
+    assert_int_equal(t.fault, HTTP_CLIENT_TLS);
     http_transfer_close(t.transfer);
     part(&t, &p);
 }
 
 static void an_aborted_transfer_closes_its_connection_at_once(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT), PEER_TEXT(SEES, GET),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), PEER(EOF),
-        PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
+        FAKE(DONE)
     };
-    static const struct peer_step with_data[] = {
-        PEER(ACCEPT), PEER_TEXT(SEES, GET),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc"), PEER(EOF),
-        PEER(DONE)
+    static const struct fake_server_step with_data[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc"), FAKE(EOF),
+        FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
     t.close_on_head = true;
     start_get(&t, 1);
     loop_run(t.loop);
-    peer_join(&p); /* the loop does not run: it is closed already */
+    fake_server_join(&p); /* the loop does not run: it is closed already */
     assert_str(buf_str(&t.seen), STR("200 OK|Transfer-Encoding=chunked\n"));
-    close_tap(&t);
+    close_client(&t);
 
     meet(&t, &p, with_data);
     t.close_on_data = true;
     start_get(&t, 1);
     loop_run(t.loop);
-    peer_join(&p);
+    fake_server_join(&p);
     assert_str(buf_str(&t.seen), STR("200 OK|Content-Length=90\nabc"));
-    close_tap(&t);
+    close_client(&t);
 }
 
-static void one_may_be_closed_at_any_moment(void **state)
+static void a_transfer_may_be_closed_in_any_event(void **state)
 {
-    static const struct peer_step script[] = { PEER(ACCEPT), PEER(EOF), PEER(DONE) };
-    static const struct peer_step answered[] = { PEER(ACCEPT), PEER_TEXT(SEES, GET),
-                                                 PEER_TEXT(SAYS, OK), PEER(DONE) };
-    struct peer p;
-    struct tap t;
+    static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE(EOF), FAKE(DONE) };
+    static const struct fake_server_step answered[] = { FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
+                                                        FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     open_url(&t, "http://127.0.0.1:9/");
     start_get(&t, 1);
     http_transfer_close(t.transfer); /* before anything was done */
     http_transfer_close(NULL);
-    close_tap(&t);
+    close_client(&t);
 
     meet(&t, &p, script);
-    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, 3 });
+    start_post(&t, 1, (struct body_framing){ BODY_LENGTH, 3 });
     run_for(t.loop, 30);
     http_transfer_close(t.transfer);
-    assert_true(peer_end(&p) || p.trouble.len); /* the head was on its way, or not */
-    peer_release(&p);
-    close_tap(&t);
+    assert_true(fake_server_end(&p) || p.mismatch.len); /* the head was on its way, or not */
+    fake_server_release(&p);
+    close_client(&t);
 
     meet(&t, &p, answered);
     t.close_on_over = true;
@@ -631,15 +639,15 @@ static void one_may_be_closed_at_any_moment(void **state)
 
 enum { MUCH = 8 << 20 };
 
-static void who_does_not_read_makes_the_server_wait(void **state)
+static void pausing_makes_the_server_wait(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT), PEER_TEXT(SEES, GET),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
-        PEER_N(FLOOD, MUCH), PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
+        FAKE_N(FLOOD, MUCH), FAKE(DONE)
     };
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
@@ -657,65 +665,67 @@ static void who_does_not_read_makes_the_server_wait(void **state)
 
 static void a_server_that_does_not_read_is_seen_in_the_queue(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n"),
-        PEER(HOLD),
-        PEER_N(GULP, MUCH),
-        PEER_TEXT(SAYS, OK),
-        PEER(DONE)
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n"),
+        FAKE(HOLD),
+        FAKE_N(GULP, MUCH),
+        FAKE_TEXT(SAYS, OK),
+        FAKE(DONE)
     };
     char *much = calloc(1, MUCH);
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
     meet(&t, &p, script);
-    start_post(&t, 1, (struct body_plan){ BODY_LENGTH, MUCH });
+    start_post(&t, 1, (struct body_framing){ BODY_LENGTH, MUCH });
     http_transfer_send(t.transfer, str_n(much, MUCH));
     assert_true(http_transfer_queued(t.transfer) >= MUCH);
     run_for(t.loop, 20);
     assert_true(http_transfer_queued(t.transfer) > 0);
     assert_int_equal(t.drains, 0);
     http_transfer_finish(t.transfer);
-    peer_go(&p);
+    fake_server_continue(&p);
     finish(&t, STR(OK_SEEN));
     assert_int_equal(t.drains, 1);
     free(much);
     part(&t, &p);
 }
 
-static void what_is_said_of_the_server_is_sent(void **state)
+static void userinfo_and_extra_headers_are_sent(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "GET /a HTTP/1.1\r\nHost: other\r\nB: c\r\nX-Key: k\r\nX-Key: l\r\n"
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "GET /a HTTP/1.1\r\nHost: other\r\nB: c\r\nX-Key: k\r\nX-Key: l\r\n"
                         "Authorization: Basic dTpwQHc=\r\n\r\n"),
-        PEER_TEXT(SAYS, OK), PEER(DONE)
+        FAKE_TEXT(SAYS, OK), FAKE(DONE)
     };
     struct http_client_config config = { .connect_ms = 1000 };
-    struct fields f = { .at = NULL };
+    struct headers f = { .at = NULL };
     struct err e = ERR_NONE;
-    struct peer p;
-    struct tap t;
+    struct fake_server p;
+    struct http_client_test t;
     char url[64];
 
     (void)state;
-    peer_start(&p, script);
+    fake_server_start(&p, script);
     snprintf(url, sizeof url, "http://u:p%%40w@127.0.0.1:%d/", p.port);
-    t = (struct tap){ .loop = loop_new() };
+    t = (struct http_client_test){ .loop = loop_new() };
     buf_init(&t.seen, 1000);
     config.url = str_z(url);
-    fields_add(&config.extra, STR("X-Key"), STR("k"));
-    fields_add(&config.extra, STR("X-Key"), STR("l"));
+    headers_add(&config.extra_headers, STR("X-Key"), STR("k"));
+    headers_add(&config.extra_headers, STR("X-Key"), STR("l"));
     assert_true(http_client_new(&t.client, t.loop, &config, &e));
-    fields_release(&config.extra);
-    fields_add(&f, STR("Host"), STR("other"));
-    fields_add(&f, STR("x-key"), STR("theirs"));
-    fields_add(&f, STR("authorization"), STR("theirs"));
-    fields_add(&f, STR("B"), STR("c"));
-    start(&t, 1, &(struct ask){ .method = STR("GET"), .target = STR("/a"), .fields = f });
-    fields_release(&f);
+    headers_release(&config.extra_headers);
+    headers_add(&f, STR("Host"), STR("other"));
+    headers_add(&f, STR("x-key"), STR("theirs"));
+    headers_add(&f, STR("authorization"), STR("theirs"));
+    headers_add(&f, STR("B"), STR("c"));
+    start(
+        &t, 1,
+        &(struct outgoing_request){ .method = STR("GET"), .target = STR("/a"), .headers = f });
+    headers_release(&f);
     finish(&t, STR(OK_SEEN));
     part(&t, &p);
 }
@@ -723,22 +733,23 @@ static void what_is_said_of_the_server_is_sent(void **state)
 static void the_servers_own_host_is_the_default(void **state)
 {
     char url[64], want[128];
-    const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, want), /* known by then */
-                                        PEER_TEXT(SAYS, OK), PEER(DONE) };
-    struct peer p;
-    struct tap t;
+    const struct fake_server_step script[] = { FAKE(ACCEPT),
+                                               FAKE_TEXT(SEES, want), /* known by then */
+                                               FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+    struct fake_server p;
+    struct http_client_test t;
 
     (void)state;
-    peer_start_v6(&p, script);
+    fake_server_start_v6(&p, script);
     snprintf(url, sizeof url, "http://[::1]:%d/", p.port);
     snprintf(want, sizeof want, "GET /a HTTP/1.1\r\nHost: [::1]:%d\r\n\r\n", p.port);
     open_url(&t, url);
-    start(&t, 1, &(struct ask){ .method = STR("GET"), .target = STR("/a") });
+    start(&t, 1, &(struct outgoing_request){ .method = STR("GET"), .target = STR("/a") });
     finish(&t, STR(OK_SEEN));
     part(&t, &p);
 }
 
-static void headers_and_urls_that_cannot_be_are_refused(void **state)
+static void invalid_headers_and_urls_are_rejected(void **state)
 {
     static const struct {
         const char *url;
@@ -762,11 +773,11 @@ static void headers_and_urls_that_cannot_be_are_refused(void **state)
         struct http_client *c = NULL;
         struct err e = ERR_NONE;
 
-        fields_add(&config.extra, rows[i].name, rows[i].value);
+        headers_add(&config.extra_headers, rows[i].name, rows[i].value);
         assert_false(http_client_new(&c, l, &config, &e));
         assert_int_equal(e.kind, ERR_USAGE);
         assert_string_equal(e.msg, rows[i].says);
-        fields_release(&config.extra);
+        headers_release(&config.extra_headers);
     }
     loop_free(l);
 }
@@ -774,26 +785,26 @@ static void headers_and_urls_that_cannot_be_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_and_answered_passes_unchanged),
+        cmocka_unit_test(requests_and_responses_pass_unchanged),
         cmocka_unit_test(a_body_of_unknown_length_goes_in_chunks),
-        cmocka_unit_test(a_connection_is_used_again_by_its_own_lane_only),
-        cmocka_unit_test(a_lane_may_ask_twice_at_once),
-        cmocka_unit_test(a_reused_connection_that_is_dropped_unanswered_is_an_error),
-        cmocka_unit_test(one_that_is_closed_while_idle_is_not_used_again),
-        cmocka_unit_test(only_a_connection_that_is_sure_to_be_good_is_used_again),
-        cmocka_unit_test(an_early_answer_counts_and_the_connection_does_not),
-        cmocka_unit_test(an_answer_that_ends_with_its_connection_is_whole),
-        cmocka_unit_test(the_answer_to_head_has_no_body),
-        cmocka_unit_test(what_goes_wrong_is_told_by_its_kind),
-        cmocka_unit_test(nobody_there_is_told_by_its_kind),
-        cmocka_unit_test(somebody_who_speaks_no_tls_is_told),
+        cmocka_unit_test(a_connection_is_reused_for_the_same_key_only),
+        cmocka_unit_test(a_key_may_have_two_requests_at_once),
+        cmocka_unit_test(a_reused_connection_closed_without_response_is_an_error),
+        cmocka_unit_test(a_connection_closed_while_idle_is_not_reused),
+        cmocka_unit_test(only_a_clean_connection_is_reused),
+        cmocka_unit_test(an_early_response_counts_but_its_connection_is_closed),
+        cmocka_unit_test(a_response_that_ends_with_its_connection_is_complete),
+        cmocka_unit_test(the_response_to_head_has_no_body),
+        cmocka_unit_test(failures_are_reported_by_kind),
+        cmocka_unit_test(a_refused_connection_is_reported),
+        cmocka_unit_test(a_server_without_tls_is_reported),
         cmocka_unit_test(an_aborted_transfer_closes_its_connection_at_once),
-        cmocka_unit_test(one_may_be_closed_at_any_moment),
-        cmocka_unit_test(who_does_not_read_makes_the_server_wait),
+        cmocka_unit_test(a_transfer_may_be_closed_in_any_event),
+        cmocka_unit_test(pausing_makes_the_server_wait),
         cmocka_unit_test(a_server_that_does_not_read_is_seen_in_the_queue),
-        cmocka_unit_test(what_is_said_of_the_server_is_sent),
+        cmocka_unit_test(userinfo_and_extra_headers_are_sent),
         cmocka_unit_test(the_servers_own_host_is_the_default),
-        cmocka_unit_test(headers_and_urls_that_cannot_be_are_refused),
+        cmocka_unit_test(invalid_headers_and_urls_are_rejected),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,23 +4,23 @@
 #include <stdlib.h>
 
 #include "conn-rig.h"
-#include "cuts.h"
+#include "split-input.h"
 #include "test.h"
 
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
     struct rig r;
     struct str piece;
 
     open_rig(&r);
-    while (cuts_next(c, &piece)) {
+    while (split_input_next(c, &piece)) {
         feed(&r, piece);
         while (r.soon) {
             r.soon = false;
-            http_conn_go_on(&r.conn);
+            http_conn_resume(&r.conn);
         }
     }
-    buf_add(seen, buf_str(&r.owner.seen));
+    buf_add(seen, buf_str(&r.owner.text));
     close_rig(&r);
 }
 
@@ -98,14 +98,14 @@ static const struct {
       "POST /silent self none\nwhole 1:a\n" },
 };
 
-static void requests_are_answered_however_they_are_cut(void **state)
+static void requests_are_parsed_at_every_split(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof answered / sizeof *answered; i++)
-        assert_cuts(str_z(answered[i].in), run, str_z(answered[i].seen));
+        assert_splits(str_z(answered[i].in), run, str_z(answered[i].seen));
 }
 
-static void what_cannot_be_read_in_one_way_is_refused_however_it_is_cut(void **state)
+static void ambiguous_input_is_rejected_at_every_split(void **state)
 {
     static const struct {
         const char *in, *seen;
@@ -130,10 +130,10 @@ static void what_cannot_be_read_in_one_way_is_refused_however_it_is_cut(void **s
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_cuts(str_z(cases[i].in), run, str_z(cases[i].seen));
+        assert_splits(str_z(cases[i].in), run, str_z(cases[i].seen));
 }
 
-static void the_next_request_waits_until_the_answer_is_whole(void **state)
+static void the_next_request_waits_for_the_response(void **state)
 {
     struct rig r;
 
@@ -141,76 +141,76 @@ static void the_next_request_waits_until_the_answer_is_whole(void **state)
     open_rig(&r);
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\nGET /no"));
     feed(&r, STR("ne HTTP/1.1\r\n" H "\r\n"));
-    saw(&r, "GET /hold self none\n" N KIND CHUNKED "\nwhole 0:\n");
-    exchange_write(r.owner.latest, STR("x"));
-    saw(&r, "1\nx\n");
+    assert_rig_saw(&r, "GET /hold self none\n" N KIND CHUNKED "\nwhole 0:\n");
+    http_exchange_write(r.owner.latest, STR("x"));
+    assert_rig_saw(&r, "1\nx\n");
     /* Not from inside the call that ends the one before. */
-    obedient_end(&r.owner);
-    saw(&r, "0\n\n");
+    path_responder_end(&r.owner);
+    assert_rig_saw(&r, "0\n\n");
     assert_true(r.soon);
-    http_conn_go_on(&r.conn);
-    saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n");
-    http_conn_go_on(&r.conn);
-    saw(&r, "");
+    http_conn_resume(&r.conn);
+    assert_rig_saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n");
+    http_conn_resume(&r.conn);
+    assert_rig_saw(&r, "");
     close_rig(&r);
 }
 
-static void more_may_come_before_one_gets_round_to_what_has_waited(void **state)
+static void input_may_come_before_pipelined_input_is_parsed(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\nGET /no"));
-    obedient_end(&r.owner);
-    buf_clear(&r.owner.seen);
+    path_responder_end(&r.owner);
+    buf_clear(&r.owner.text);
     feed(&r, STR("ne HTTP/1.1\r\n" H "\r\n"));
-    saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n");
+    assert_rig_saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n");
     close_rig(&r);
 }
 
-static void who_sends_too_much_ahead_loses_it_and_the_connection(void **state)
+static void too_much_pipelined_input_is_dropped(void **state)
 {
-    static char much[HTTP_CONN_AHEAD_MAX];
+    static char much[HTTP_CONN_PIPELINED_MAX];
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\nG"));
     feed(&r, str_n(much, sizeof much - 1));
-    assert_int_equal(r.conn.ahead.len, sizeof much);
+    assert_int_equal(r.conn.pipelined.len, sizeof much);
     feed(&r, STR("x"));
-    assert_int_equal(r.conn.ahead.cap, 0);
+    assert_int_equal(r.conn.pipelined.cap, 0);
     feed(&r, str_n(much, sizeof much));
-    assert_int_equal(r.conn.ahead.cap, 0);
-    buf_clear(&r.owner.seen);
-    obedient_end(&r.owner);
-    saw(&r, "0\n\n<finish>");
+    assert_int_equal(r.conn.pipelined.cap, 0);
+    buf_clear(&r.owner.text);
+    path_responder_end(&r.owner);
+    assert_rig_saw(&r, "0\n\n<finish>");
     close_rig(&r);
 }
 
-static void who_takes_nothing_is_not_asked_what_else_it_wants(void **state)
+static void unsent_responses_stop_parsing(void **state)
 {
     static const char small[] = "GET /a HTTP/1.1\r\n" H "\r\n";
-    static char much[HTTP_CONN_AHEAD_MAX];
+    static char much[HTTP_CONN_PIPELINED_MAX];
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    r.stuck = true;
-    r.queued = HTTP_CONN_OWED_MAX;
+    r.never_reads = true;
+    r.queued = HTTP_CONN_UNSENT_MAX;
     feed(&r, STR(small)); /* it is not owed more than that yet */
     feed(&r, STR(small));
     feed(&r, STR(small));
     assert_int_equal(r.owner.requests, 1);
-    assert_int_equal(r.conn.ahead.len, 2 * strlen(small));
+    assert_int_equal(r.conn.pipelined.len, 2 * strlen(small));
     r.queued = 0;
-    r.stuck = false;
+    r.never_reads = false;
     http_conn_drained(&r.conn);
     assert_true(r.soon);
-    http_conn_go_on(&r.conn);
+    http_conn_resume(&r.conn);
     assert_int_equal(r.owner.requests, 3);
-    r.queued = HTTP_CONN_OWED_MAX + 1;
+    r.queued = HTTP_CONN_UNSENT_MAX + 1;
     feed(&r, str_n(much, sizeof much));
     assert_int_equal(r.conn.state, HTTP_CONN_HEAD);
     feed(&r, STR("x")); /* there is an end to what is kept */
@@ -219,67 +219,68 @@ static void who_takes_nothing_is_not_asked_what_else_it_wants(void **state)
     close_rig(&r);
 }
 
-static void nothing_is_kept_of_a_request_while_its_answer_is_under_way(void **state)
+static void a_response_keeps_nothing_of_its_request(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /hold HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\na"));
-    assert_non_null(r.conn.intake);
+    assert_non_null(r.conn.parser);
     feed(&r, STR("b"));
-    assert_null(r.conn.intake);
+    assert_null(r.conn.parser);
     assert_null(r.owner.latest->head);
-    assert_null(r.conn.ahead.at);
+    assert_null(r.conn.pipelined.at);
     close_rig(&r);
 }
 
-static void between_requests_nothing_is_kept_either(void **state)
+static void nothing_is_kept_between_requests(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    assert_null(r.conn.intake);
+    assert_null(r.conn.parser);
     feed(&r, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
-    assert_null(r.conn.intake);
+    assert_null(r.conn.parser);
     feed(&r, STR("G"));
-    assert_non_null(r.conn.intake);
+    assert_non_null(r.conn.parser);
     close_rig(&r);
 }
 
-static void a_body_that_is_not_wanted_now_is_not_read(void **state)
+static void a_paused_body_is_not_read(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /pause HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\nab"));
-    saw(&r, "POST /pause self none\n<pause>");
+    assert_rig_saw(&r, "POST /pause self none\n<pause>");
     tick(&r, 0);
     tick(&r, 100000); /* nor does its time pass */
-    saw(&r, "");
-    exchange_read(r.owner.latest, true);
-    exchange_read(r.owner.latest, true);
-    saw(&r, "<read>");
+    assert_rig_saw(&r, "");
+    http_exchange_read(r.owner.latest, true);
+    http_exchange_read(r.owner.latest, true);
+    assert_rig_saw(&r, "<read>");
     feed(&r, STR("cd"));
-    saw(&r, "whole 4:abcd\n" N "Content-Length: 4\n\nabcd");
+    assert_rig_saw(&r, "whole 4:abcd\n" N "Content-Length: 4\n\nabcd");
     close_rig(&r);
 }
 
-static void after_a_body_one_always_reads_on(void **state)
+static void reading_resumes_after_a_body(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /pause HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\nab"));
-    saw(&r, "POST /pause self none\n<pause><read>whole 2:ab\n" N "Content-Length: 2\n\nab");
+    assert_rig_saw(&r, "POST /pause self none\n<pause><read>whole 2:ab\n" N
+                       "Content-Length: 2\n\nab");
     assert_true(r.reading);
     close_rig(&r);
 }
 
-static void a_client_that_closes_while_it_is_owed_something_is_gone(void **state)
+static void a_client_that_closes_during_a_response_is_gone(void **state)
 {
     static const char *const owed[] = {
         "GET /hold HTTP/1.1\r\n" H "\r\n",
@@ -295,151 +296,154 @@ static void a_client_that_closes_while_it_is_owed_something_is_gone(void **state
 
         open_rig(&r);
         feed(&r, str_z(owed[i / 2]));
-        r.stuck = true;
+        r.never_reads = true;
         r.queued = i % 2 ? 10 : 0; /* whether it has taken all so far or not */
         assert_int_equal(r.owner.open, 1);
-        http_conn_ended(&r.conn);
-        assert_int_equal(r.owner.gone, 1);
-        assert_true(str_ends(buf_str(&r.owner.seen),
+        http_conn_input_closed(&r.conn);
+        assert_int_equal(r.owner.aborted, 1);
+        assert_true(str_ends(buf_str(&r.owner.text),
                              STR("<close>gone: left, 0, the client has closed the "
                                  "connection\n")));
-        buf_clear(&r.owner.seen);
+        buf_clear(&r.owner.text);
         http_conn_lost(&r.conn);
-        saw(&r, "");
+        assert_rig_saw(&r, "");
         close_rig(&r);
     }
 }
 
-static const struct answer empty = { .status = 200, .body = EXCHANGE_EMPTY };
+static const struct http_exchange_response empty = { .status = 200,
+                                                     .body = HTTP_EXCHANGE_EMPTY };
 
 /* It is asked, and whoever has the socket looks whether that comes back. */
-static void who_closes_its_side_after_its_request_is_answered(void **state)
+static void a_half_closed_client_gets_its_response(void **state)
 {
     struct err e = ERR_NONE;
-    struct exchange *x;
+    struct http_exchange *x;
     struct rig r;
 
     (void)state;
     for (int taken = 0; taken < 2; taken++) {
         open_rig(&r);
         feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
-        http_conn_ended(&r.conn);
-        saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
-        r.stuck = !taken;
+        http_conn_input_closed(&r.conn);
+        assert_rig_saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
+        r.never_reads = !taken;
         x = r.owner.latest;
-        obedient_forget(&r.owner);
-        assert_true(exchange_answer(x, &empty, STR("abc"), &e));
+        path_responder_forget(&r.owner);
+        assert_true(http_exchange_respond(x, &empty, STR("abc"), &e));
         if (!taken) {
             r.queued = 0;
             http_conn_drained(&r.conn);
         }
-        saw(&r, N "Content-Length: 3\n" CLOSE "\nabc<finish><close>");
+        assert_rig_saw(&r, N "Content-Length: 3\n" CLOSE "\nabc<finish><close>");
         close_rig(&r);
     }
 }
 
-static void who_was_asked_and_has_gone_is_gone(void **state)
+static void a_half_closed_client_that_resets_is_gone(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
-    http_conn_ended(&r.conn);
-    buf_clear(&r.owner.seen);
+    http_conn_input_closed(&r.conn);
+    buf_clear(&r.owner.text);
     http_conn_lost(&r.conn);
-    saw(&r, "<close>gone: left, 0, the client has closed the connection\n");
+    assert_rig_saw(&r, "<close>gone: left, 0, the client has closed the connection\n");
     close_rig(&r);
 }
 
 /* It may have sent all of its body before; nobody knows while that is not read. */
-static void who_seems_to_go_while_it_is_not_read_is_asked_once(void **state)
+static void an_unread_client_that_closes_is_probed_once(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /pause HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\na"));
-    saw(&r, "POST /pause self none\n<pause>");
-    http_conn_abandoned(&r.conn);
-    saw(&r, "HTTP/1.1 100 Continue\n\n<watch>");
-    http_conn_abandoned(&r.conn);
-    saw(&r, "");
-    exchange_read(r.owner.latest, true);
+    assert_rig_saw(&r, "POST /pause self none\n<pause>");
+    http_conn_closed_unread(&r.conn);
+    assert_rig_saw(&r, "HTTP/1.1 100 Continue\n\n<watch>");
+    http_conn_closed_unread(&r.conn);
+    assert_rig_saw(&r, "");
+    http_exchange_read(r.owner.latest, true);
     feed(&r, STR("b"));
-    http_conn_ended(&r.conn);
-    saw(&r, "<read>whole 2:ab\n" N "Content-Length: 2\n\nab<close>");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "<read>whole 2:ab\n" N "Content-Length: 2\n\nab<close>");
     close_rig(&r);
     open_rig(&r);
     feed(&r, STR("POST /pause HTTP/1.0\r\n" H "Content-Length: 2\r\n\r\na"));
-    buf_clear(&r.owner.seen);
-    http_conn_abandoned(&r.conn);
-    saw(&r, "<read><close>gone: left, 0, the client has closed the connection\n");
+    buf_clear(&r.owner.text);
+    http_conn_closed_unread(&r.conn);
+    assert_rig_saw(&r, "<read><close>gone: left, 0, the client has closed the connection\n");
     close_rig(&r);
 }
 
-static void an_answer_of_known_length_goes_on(void **state)
+static void a_sized_response_continues_after_half_close(void **state)
 {
-    static const struct answer four = { .status = 200, .body = EXCHANGE_SIZED, .length = 4 };
+    static const struct http_exchange_response four = { .status = 200,
+                                                        .body = HTTP_EXCHANGE_SIZED,
+                                                        .length = 4 };
     struct err e = ERR_NONE;
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
-    assert_true(exchange_head(r.owner.latest, &four, &e));
-    exchange_write(r.owner.latest, STR("ab"));
-    http_conn_ended(&r.conn);
-    exchange_write(r.owner.latest, STR("cd"));
-    obedient_end(&r.owner);
-    saw(&r, N "Content-Length: 4\n\nab<watch>cd<finish><close>");
+    buf_clear(&r.owner.text);
+    assert_true(http_exchange_send_head(r.owner.latest, &four, &e));
+    http_exchange_write(r.owner.latest, STR("ab"));
+    http_conn_input_closed(&r.conn);
+    http_exchange_write(r.owner.latest, STR("cd"));
+    path_responder_end(&r.owner);
+    assert_rig_saw(&r, N "Content-Length: 4\n\nab<watch>cd<finish><close>");
     close_rig(&r);
 }
 
-static void all_that_was_asked_for_before_the_end_is_answered(void **state)
+static void pipelined_requests_before_the_end_are_answered(void **state)
 {
     struct err e = ERR_NONE;
-    struct exchange *x;
+    struct http_exchange *x;
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\nGET /none HTTP/1.1\r\n" H
                  "\r\nGET /none HTTP/1.1\r\n" H "\r\nGET /to"));
-    http_conn_ended(&r.conn);
-    saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "GET /silent self none\nwhole 0:\nHTTP/1.1 100 Continue\n\n<watch>");
     x = r.owner.latest;
-    obedient_forget(&r.owner);
-    assert_true(exchange_answer(x, &empty, STR_NONE, &e));
-    saw(&r, N "Content-Length: 0\n\n");
+    path_responder_forget(&r.owner);
+    assert_true(http_exchange_respond(x, &empty, STR_NONE, &e));
+    assert_rig_saw(&r, N "Content-Length: 0\n\n");
     assert_true(r.soon);
-    http_conn_ended(&r.conn);
-    saw(&r, "<watch>");
-    http_conn_go_on(&r.conn);
-    saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n"
-            "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n"
-            "<close>refused: left, 0, the client has closed the connection\n");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "<watch>");
+    http_conn_resume(&r.conn);
+    assert_rig_saw(&r, "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n"
+                       "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n"
+                       "<close>refused: left, 0, the client has closed the connection\n");
     close_rig(&r);
 }
 
-static void a_client_that_closes_between_requests_is_not_worth_a_word(void **state)
+static void closing_between_requests_is_not_reported(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    http_conn_ended(&r.conn);
-    saw(&r, "<close>");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
     open_rig(&r);
     feed(&r, STR("GET /"));
-    http_conn_ended(&r.conn);
-    saw(&r, "<close>refused: left, 0, the client has closed the connection\n");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "<close>refused: left, 0, the client has closed the connection\n");
     close_rig(&r);
 }
 
-static void who_has_closed_its_side_still_gets_what_is_queued(void **state)
+static void queued_bytes_are_sent_after_half_close(void **state)
 {
     static const char *const requests[] = {
         "GET /none HTTP/1.1\r\n" H "\r\n",
@@ -451,58 +455,58 @@ static void who_has_closed_its_side_still_gets_what_is_queued(void **state)
         struct rig r;
 
         open_rig(&r);
-        r.stuck = true;
+        r.never_reads = true;
         feed(&r, str_z(requests[i]));
-        http_conn_ended(&r.conn);
-        assert_true(str_ends(buf_str(&r.owner.seen), STR("<finish>")));
-        buf_clear(&r.owner.seen);
+        http_conn_input_closed(&r.conn);
+        assert_true(str_ends(buf_str(&r.owner.text), STR("<finish>")));
+        buf_clear(&r.owner.text);
         r.queued = 0;
         http_conn_drained(&r.conn);
-        saw(&r, "<close>");
+        assert_rig_saw(&r, "<close>");
         close_rig(&r);
     }
 }
 
-static void an_answer_without_an_end_of_its_own_is_broken_off_once_it_was_taken(void **state)
+static void an_unframed_response_is_reset_after_the_queue(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    r.stuck = true;
+    r.never_reads = true;
     feed(&r, STR("GET /abort HTTP/1.0\r\n" H "\r\n"));
-    saw(&r, "GET /abort self none\nwhole 0:\n" N KIND CLOSE "\none");
+    assert_rig_saw(&r, "GET /abort self none\nwhole 0:\n" N KIND CLOSE "\none");
     feed(&r, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
-    http_conn_ended(&r.conn);
-    saw(&r, "");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "");
     r.queued = 0;
     http_conn_drained(&r.conn);
-    saw(&r, "<reset>");
+    assert_rig_saw(&r, "<reset>");
     close_rig(&r);
 }
 
-static void the_owner_hears_that_everything_was_taken(void **state)
+static void drained_is_reported(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    r.stuck = true;
+    r.never_reads = true;
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    assert_int_equal(exchange_queued(r.owner.latest), r.queued);
+    assert_int_equal(http_exchange_queued(r.owner.latest), r.queued);
     assert_true(r.queued > 0);
     r.queued = 0;
     http_conn_drained(&r.conn);
-    assert_int_equal(r.owner.drained, 1);
-    obedient_end(&r.owner);
+    assert_int_equal(r.owner.drain_count, 1);
+    path_responder_end(&r.owner);
     http_conn_drained(&r.conn);
-    assert_int_equal(r.owner.drained, 1);
+    assert_int_equal(r.owner.drain_count, 1);
     close_rig(&r);
 }
 
 /* Time */
 
-static void a_head_has_its_time(void **state)
+static void a_slow_head_times_out(void **state)
 {
     struct rig r;
 
@@ -510,9 +514,9 @@ static void a_head_has_its_time(void **state)
     open_rig(&r);
     tick(&r, 0);
     tick(&r, 99);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     tick(&r, 1);
-    saw(&r, "<close>"); /* nothing was said, so there is nothing to answer */
+    assert_rig_saw(&r, "<close>"); /* nothing was said, so there is nothing to answer */
     close_rig(&r);
 
     open_rig(&r);
@@ -521,45 +525,46 @@ static void a_head_has_its_time(void **state)
     tick(&r, 60);
     feed(&r, STR("Host: x\r\n")); /* dripping does not help */
     tick(&r, 39);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     tick(&r, 1);
-    saw(&r, "HTTP/1.1 408 Request Timeout\n" JSON "Content-Length: 99\n" CLOSE "\n" ERROR(
+    assert_rig_saw(
+        &r, "HTTP/1.1 408 Request Timeout\n" JSON "Content-Length: 99\n" CLOSE "\n" ERROR(
                 "the head of a request took too long") "<finish>refused: slow, 408, the head "
                                                        "of a request took too long\n");
     tick(&r, 0);
     tick(&r, 49);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     tick(&r, 1);
-    saw(&r, "<close>");
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
 }
 
-static void between_requests_there_is_more_of_it(void **state)
+static void an_idle_connection_times_out_later(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     tick(&r, 999);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     feed(&r, STR("G"));
     tick(&r, 1); /* the time of the head starts now */
     tick(&r, 99);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     feed(&r, STR("ET /none HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 50);
     tick(&r, 999);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     tick(&r, 1);
-    saw(&r, "<close>");
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
 }
 
-static void a_body_may_not_fall_behind(void **state)
+static void a_slow_body_times_out(void **state)
 {
     static char bytes[1000];
     struct rig r;
@@ -567,7 +572,7 @@ static void a_body_may_not_fall_behind(void **state)
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 100000\r\n\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     for (int i = 0; i < 20; i++) { /* just fast enough */
         feed(&r, str_n(bytes, 200));
@@ -576,31 +581,31 @@ static void a_body_may_not_fall_behind(void **state)
     feed(&r, str_n(bytes, 1000)); /* time cannot be saved */
     tick(&r, 1);
     tick(&r, 299);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     tick(&r, 1);
-    assert_true(str_ends(buf_str(&r.owner.seen),
+    assert_true(str_ends(buf_str(&r.owner.text),
                          STR("<finish>gone: slow, 408, the body of a request comes too "
                              "slowly\n")));
     close_rig(&r);
 
     open_rig(&r);
     feed(&r, STR("POST /hold HTTP/1.1\r\n" H "Content-Length: 100000\r\n\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     for (int i = 0; i < 4; i++) { /* half as fast as it should be */
         feed(&r, str_n(bytes, 50));
         tick(&r, 100);
     }
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     for (int i = 0; i < 2; i++) {
         feed(&r, str_n(bytes, 50));
         tick(&r, 100);
     }
-    saw(&r, "<reset>gone: slow, 0, the body of a request comes too slowly\n");
+    assert_rig_saw(&r, "<reset>gone: slow, 0, the body of a request comes too slowly\n");
     close_rig(&r);
 }
 
-static void who_waits_for_a_word_of_ours_is_not_slow(void **state)
+static void waiting_for_100_is_not_slow(void **state)
 {
     struct rig r;
 
@@ -608,65 +613,65 @@ static void who_waits_for_a_word_of_ours_is_not_slow(void **state)
     open_rig(&r);
     feed(&r,
          STR("POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 1\r\n\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     tick(&r, 100000);
-    saw(&r, "");
-    exchange_go_on(r.owner.latest);
-    exchange_go_on(r.owner.latest);
-    saw(&r, "HTTP/1.1 100 Continue\n\n");
+    assert_rig_saw(&r, "");
+    http_exchange_send_continue(r.owner.latest);
+    http_exchange_send_continue(r.owner.latest);
+    assert_rig_saw(&r, "HTTP/1.1 100 Continue\n\n");
     tick(&r, 0);
     tick(&r, 300);
-    assert_int_equal(r.owner.gone, 1);
+    assert_int_equal(r.owner.aborted, 1);
     close_rig(&r);
 }
 
-static void an_answer_may_be_silent_for_ever(void **state)
+static void a_silent_response_does_not_time_out(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     for (int i = 0; i < 10; i++)
         tick(&r, 1000000000);
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     close_rig(&r);
 }
 
-static void who_takes_nothing_is_given_up(void **state)
+static void a_client_that_does_not_read_times_out(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    r.stuck = true;
+    r.never_reads = true;
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     tick(&r, 499);
     r.queued--; /* a byte is enough */
     tick(&r, 1);
     tick(&r, 499);
-    exchange_write(r.owner.latest, STR("more")); /* but of theirs, not of ours */
-    saw(&r, "4\nmore\n");
+    http_exchange_write(r.owner.latest, STR("more")); /* but of theirs, not of ours */
+    assert_rig_saw(&r, "4\nmore\n");
     tick(&r, 1);
-    saw(&r, "<reset>gone: slow, 0, the client does not take its answer\n");
+    assert_rig_saw(&r, "<reset>gone: slow, 0, the client does not take its answer\n");
     close_rig(&r);
 
     open_rig(&r); /* also of an answer that we are done with */
-    r.stuck = true;
+    r.never_reads = true;
     feed(&r, STR("GET /abort HTTP/1.0\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     tick(&r, 0);
     tick(&r, 500);
-    saw(&r, "<reset>");
+    assert_rig_saw(&r, "<reset>");
     close_rig(&r);
 }
 
-static void who_sends_on_and_on_after_its_answer_is_heard_for_a_while(void **state)
+static void lingering_is_limited(void **state)
 {
     static char much[1 << 20];
     struct rig r;
@@ -674,124 +679,126 @@ static void who_sends_on_and_on_after_its_answer_is_heard_for_a_while(void **sta
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /early HTTP/1.1\r\n" H "Content-Length: 1000000000\r\n\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     for (size_t i = 0; i < HTTP_CONN_LINGER_MAX / sizeof much; i++)
         feed(&r, str_n(much, sizeof much));
-    saw(&r, "");
+    assert_rig_saw(&r, "");
     feed(&r, STR("x"));
-    saw(&r, "<close>");
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
 }
 
 /* Our own end */
 
-static void who_has_nothing_under_way_is_stopped_at_once(void **state)
+static void stop_closes_idle_connections_at_once(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     http_conn_stop(&r.conn);
-    saw(&r, "<close>");
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
     open_rig(&r);
-    r.stuck = true;
+    r.never_reads = true;
     feed(&r, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     http_conn_stop(&r.conn);
-    saw(&r, "<finish>"); /* it has not taken its answer yet */
+    assert_rig_saw(&r, "<finish>"); /* it has not taken its answer yet */
     close_rig(&r);
 }
 
-static void what_is_under_way_may_end_before_one_stops(void **state)
+static void stop_lets_an_exchange_end(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 1\r\n\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     http_conn_stop(&r.conn);
     feed(&r, STR("aGET /none HTTP/1.1\r\n" H "\r\n"));
-    saw(&r, "whole 1:a\n" N "Content-Length: 1\n" CLOSE "\na<finish>");
+    assert_rig_saw(&r, "whole 1:a\n" N "Content-Length: 1\n" CLOSE "\na<finish>");
     close_rig(&r);
 }
 
-static void what_does_not_end_is_aborted(void **state)
+static void abort_ends_an_exchange(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
     feed(&r, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     http_conn_stop(&r.conn);
     http_conn_abort(&r.conn);
-    saw(&r,
+    assert_rig_saw(
+        &r,
         "HTTP/1.1 503 Service Unavailable\n" JSON "Retry-After: 1\nContent-Length: 81\n" CLOSE
         "\n" ERROR("mcpreel was ended") "<finish>gone: stopped, 503, mcpreel was ended\n");
     http_conn_abort(&r.conn);
-    saw(&r, "<close>");
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
     open_rig(&r);
     feed(&r, STR("GET /hold HTTP/1.1\r\n" H "\r\n"));
-    buf_clear(&r.owner.seen);
+    buf_clear(&r.owner.text);
     http_conn_abort(&r.conn);
-    saw(&r, "<finish>gone: stopped, 0, mcpreel was ended\n");
+    assert_rig_saw(&r, "<finish>gone: stopped, 0, mcpreel was ended\n");
     close_rig(&r);
 }
 
-static void who_is_one_too_many_is_told_so(void **state)
+static void overload_is_rejected_with_503(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r);
-    http_conn_turn_away(&r.conn);
-    saw(&r, "HTTP/1.1 503 Service Unavailable\n" JSON
+    http_conn_reject_overload(&r.conn);
+    assert_rig_saw(
+        &r, "HTTP/1.1 503 Service Unavailable\n" JSON
             "Retry-After: 1\nContent-Length: 84\n" CLOSE "\n" ERROR(
                 "too many connections") "<finish>refused: crowd, 503, too many connections\n");
     feed(&r, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
-    saw(&r, "");
-    http_conn_ended(&r.conn);
-    saw(&r, "<close>");
+    assert_rig_saw(&r, "");
+    http_conn_input_closed(&r.conn);
+    assert_rig_saw(&r, "<close>");
     close_rig(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_answered_however_they_are_cut),
-        cmocka_unit_test(what_cannot_be_read_in_one_way_is_refused_however_it_is_cut),
-        cmocka_unit_test(the_next_request_waits_until_the_answer_is_whole),
-        cmocka_unit_test(more_may_come_before_one_gets_round_to_what_has_waited),
-        cmocka_unit_test(who_sends_too_much_ahead_loses_it_and_the_connection),
-        cmocka_unit_test(who_takes_nothing_is_not_asked_what_else_it_wants),
-        cmocka_unit_test(nothing_is_kept_of_a_request_while_its_answer_is_under_way),
-        cmocka_unit_test(between_requests_nothing_is_kept_either),
-        cmocka_unit_test(a_body_that_is_not_wanted_now_is_not_read),
-        cmocka_unit_test(after_a_body_one_always_reads_on),
-        cmocka_unit_test(a_client_that_closes_while_it_is_owed_something_is_gone),
-        cmocka_unit_test(who_closes_its_side_after_its_request_is_answered),
-        cmocka_unit_test(who_was_asked_and_has_gone_is_gone),
-        cmocka_unit_test(who_seems_to_go_while_it_is_not_read_is_asked_once),
-        cmocka_unit_test(an_answer_of_known_length_goes_on),
-        cmocka_unit_test(all_that_was_asked_for_before_the_end_is_answered),
-        cmocka_unit_test(a_client_that_closes_between_requests_is_not_worth_a_word),
-        cmocka_unit_test(who_has_closed_its_side_still_gets_what_is_queued),
-        cmocka_unit_test(an_answer_without_an_end_of_its_own_is_broken_off_once_it_was_taken),
-        cmocka_unit_test(the_owner_hears_that_everything_was_taken),
-        cmocka_unit_test(a_head_has_its_time),
-        cmocka_unit_test(between_requests_there_is_more_of_it),
-        cmocka_unit_test(a_body_may_not_fall_behind),
-        cmocka_unit_test(who_waits_for_a_word_of_ours_is_not_slow),
-        cmocka_unit_test(an_answer_may_be_silent_for_ever),
-        cmocka_unit_test(who_takes_nothing_is_given_up),
-        cmocka_unit_test(who_sends_on_and_on_after_its_answer_is_heard_for_a_while),
-        cmocka_unit_test(who_has_nothing_under_way_is_stopped_at_once),
-        cmocka_unit_test(what_is_under_way_may_end_before_one_stops),
-        cmocka_unit_test(what_does_not_end_is_aborted),
-        cmocka_unit_test(who_is_one_too_many_is_told_so),
+        cmocka_unit_test(requests_are_parsed_at_every_split),
+        cmocka_unit_test(ambiguous_input_is_rejected_at_every_split),
+        cmocka_unit_test(the_next_request_waits_for_the_response),
+        cmocka_unit_test(input_may_come_before_pipelined_input_is_parsed),
+        cmocka_unit_test(too_much_pipelined_input_is_dropped),
+        cmocka_unit_test(unsent_responses_stop_parsing),
+        cmocka_unit_test(a_response_keeps_nothing_of_its_request),
+        cmocka_unit_test(nothing_is_kept_between_requests),
+        cmocka_unit_test(a_paused_body_is_not_read),
+        cmocka_unit_test(reading_resumes_after_a_body),
+        cmocka_unit_test(a_client_that_closes_during_a_response_is_gone),
+        cmocka_unit_test(a_half_closed_client_gets_its_response),
+        cmocka_unit_test(a_half_closed_client_that_resets_is_gone),
+        cmocka_unit_test(an_unread_client_that_closes_is_probed_once),
+        cmocka_unit_test(a_sized_response_continues_after_half_close),
+        cmocka_unit_test(pipelined_requests_before_the_end_are_answered),
+        cmocka_unit_test(closing_between_requests_is_not_reported),
+        cmocka_unit_test(queued_bytes_are_sent_after_half_close),
+        cmocka_unit_test(an_unframed_response_is_reset_after_the_queue),
+        cmocka_unit_test(drained_is_reported),
+        cmocka_unit_test(a_slow_head_times_out),
+        cmocka_unit_test(an_idle_connection_times_out_later),
+        cmocka_unit_test(a_slow_body_times_out),
+        cmocka_unit_test(waiting_for_100_is_not_slow),
+        cmocka_unit_test(a_silent_response_does_not_time_out),
+        cmocka_unit_test(a_client_that_does_not_read_times_out),
+        cmocka_unit_test(lingering_is_limited),
+        cmocka_unit_test(stop_closes_idle_connections_at_once),
+        cmocka_unit_test(stop_lets_an_exchange_end),
+        cmocka_unit_test(abort_ends_an_exchange),
+        cmocka_unit_test(overload_is_rejected_with_503),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

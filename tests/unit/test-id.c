@@ -9,7 +9,7 @@ static void check_added(struct json_val id, struct str key)
 
     buf_init(&b, JSON_MAX_TEXT);
     buf_add(&b, STR("before "));
-    mcp_id_add(&b, id);
+    mcp_id_add_key(&b, id);
     assert_str(str_skip(buf_str(&b), 7), key);
     buf_release(&b);
 }

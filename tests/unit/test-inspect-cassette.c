@@ -1,4 +1,4 @@
-#include "cmd/inspect-cassette.h"
+#include "report/inspect-cassette.h"
 #include "terse.h"
 #include "test.h"
 
@@ -7,7 +7,7 @@ static void no_note(struct notes *self, uint64_t line, uint64_t byte, const char
     (void)self, (void)line, (void)byte, (void)text;
 }
 
-/* What `inspect` prints for a cassette; ' and ` as in terse. */
+/* Checks the output of `inspect` for a cassette; ' and ` as in terse. */
 static void check(const char *path, const char *cassette, const char *want)
 {
     struct notes notes = { no_note };
@@ -17,12 +17,12 @@ static void check(const char *path, const char *cassette, const char *want)
     struct arena a = { 0 };
     struct window w = { terse_json(&a, cassette), true, 1, "f", &notes };
     struct record r;
-    enum next next;
+    enum next_result next;
     struct buf out;
 
     inspect_cassette_init(&c);
     do {
-        struct taken t = { 0 };
+        struct consumed t = { 0 };
 
         next = cassette_format.next(reading, &w, &t, &r, &e);
         if (next == NEXT_RECORD)
@@ -31,7 +31,7 @@ static void check(const char *path, const char *cassette, const char *want)
             fail_msg("%s", e.msg);
     } while (next != NEXT_END);
     buf_init(&out, 1 << 16);
-    inspect_cassette_add(&out, &c, path);
+    inspect_cassette_write(&out, &c, path);
     assert_str(buf_str(&out), str_z(want));
     buf_release(&out);
     inspect_cassette_release(&c);

@@ -1,6 +1,6 @@
-#include "cmd/inspect-file.h"
+#include "report/inspect-file.h"
 
-#include "desk.h"
+#include "cli.h"
 #include "terse.h"
 #include "test.h"
 
@@ -18,78 +18,77 @@ static const struct log *quiet(void)
     return &none;
 }
 
-static bool look(const struct desk *d, struct inspect_file *file, struct stats *s,
+static bool look(const struct cli *d, struct inspect_file *file, struct stats *s,
                  struct sink *also, struct err *e)
 {
-    const struct app app = { .sys = &d->faults.sys, .log = quiet() };
     bool ok;
 
     *file = (struct inspect_file){ .path = "a" };
     stats_init(s);
-    ok = inspect_file_read(&app, file, s, also, e);
+    ok = inspect_file_read(file, &d->faults.sys, quiet(), s, also, e);
     stats_finish(s);
     return ok;
 }
 
 static void everything_is_read_and_told(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct inspect_file file;
     struct err e = ERR_NONE;
     struct stats s;
 
-    desk_put(d, "a", HEADER PING);
+    cli_put_file(d, "a", HEADER PING);
     assert_true(look(d, &file, &s, NULL, &e));
     assert_string_equal(file.format, "recording");
     assert_int_equal(file.bytes, sizeof HEADER PING - 1);
-    assert_int_equal(file.remarks, 0);
+    assert_int_equal(file.notes, 0);
     assert_int_equal(s.lines[RECORD_MESSAGE], 1);
-    assert_int_equal(s.odd[STATS_DAMAGED_END].count, 0);
+    assert_int_equal(s.findings[STATS_DAMAGED_END].count, 0);
     stats_release(&s);
 }
 
 static void a_torn_end_is_told(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct inspect_file file;
     struct err e = ERR_NONE;
     struct stats s;
 
-    desk_put(d, "a", HEADER PING "{'type':'mess");
+    cli_put_file(d, "a", HEADER PING "{'type':'mess");
     assert_true(look(d, &file, &s, NULL, &e));
-    assert_int_equal(file.remarks, 1);
-    assert_int_equal(s.odd[STATS_DAMAGED_END].count, 13);
+    assert_int_equal(file.notes, 1);
+    assert_int_equal(s.findings[STATS_DAMAGED_END].count, 13);
     stats_release(&s);
 }
 
 static void what_its_format_cannot_hold_is_not_missed(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct inspect_file file;
     struct err e = ERR_NONE;
     struct stats s;
 
-    desk_put(d, "a", "{'jsonrpc':'2.0','method':'x'}\n");
+    cli_put_file(d, "a", "{'jsonrpc':'2.0','method':'x'}\n");
     assert_true(look(d, &file, &s, NULL, &e));
     assert_string_equal(file.format, "jsonrpc");
-    assert_int_equal(s.odd[STATS_NO_HEADER].count + s.odd[STATS_NO_FOOTER].count, 0);
+    assert_int_equal(s.findings[STATS_NO_HEADER].count + s.findings[STATS_NO_FOOTER].count, 0);
     stats_release(&s);
 }
 
 static void whoever_else_listens_gets_every_record(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct inspect_file file;
     struct err e = ERR_NONE;
     struct stats s;
     struct terse t;
 
-    desk_put(d, "a", HEADER PING);
+    cli_put_file(d, "a", HEADER PING);
     terse_init(&t);
     assert_true(look(d, &file, &s, &t.sink, &e));
     assert_terse(&t, "header version=1.0 name= upstream=u\n#1 c2s {'id':1,'method':'ping'}\n");
     stats_release(&s);
-    t.refuses = true;
+    t.fails = true;
     assert_false(look(d, &file, &s, &t.sink, &e));
     assert_string_equal(e.msg, "no room");
     stats_release(&s);
@@ -98,7 +97,7 @@ static void whoever_else_listens_gets_every_record(void **state)
 
 static void a_file_that_cannot_be_used_is_an_error(void **state)
 {
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct inspect_file file;
     struct err e = ERR_NONE;
     struct stats s;
@@ -106,7 +105,7 @@ static void a_file_that_cannot_be_used_is_an_error(void **state)
     assert_false(look(d, &file, &s, NULL, &e));
     assert_string_equal(e.msg, "cannot read 'a': No such file or directory");
     stats_release(&s);
-    desk_put(d, "a", HEADER "{'type':'message'}\n");
+    cli_put_file(d, "a", HEADER "{'type':'message'}\n");
     assert_false(look(d, &file, &s, NULL, &e));
     assert_string_equal(e.msg, "a:2:1: a message line without 'seq'");
     stats_release(&s);
@@ -115,11 +114,11 @@ static void a_file_that_cannot_be_used_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(everything_is_read_and_told),
-        AT_A_DESK(a_torn_end_is_told),
-        AT_A_DESK(what_its_format_cannot_hold_is_not_missed),
-        AT_A_DESK(whoever_else_listens_gets_every_record),
-        AT_A_DESK(a_file_that_cannot_be_used_is_an_error),
+        WITH_CLI(everything_is_read_and_told),
+        WITH_CLI(a_torn_end_is_told),
+        WITH_CLI(what_its_format_cannot_hold_is_not_missed),
+        WITH_CLI(whoever_else_listens_gets_every_record),
+        WITH_CLI(a_file_that_cannot_be_used_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

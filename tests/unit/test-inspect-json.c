@@ -1,10 +1,10 @@
-#include "cmd/inspect-json.h"
+#include "report/inspect-json.h"
 
 #include "terse.h"
 #include "test.h"
 
 static const struct inspect_file file = {
-    .path = "a.jsonl", .format = "recording", .bytes = 4100, .remarks = 2
+    .path = "a.jsonl", .format = "recording", .bytes = 4100, .notes = 2
 };
 
 struct shown {
@@ -18,7 +18,7 @@ static void scan(struct shown *t)
     struct json_fault fault;
 
     buf_clear(&t->text);
-    inspect_json_add(&t->text, &t->s, &file);
+    inspect_json_write(&t->text, &t->s, &file);
     assert_int_equal(str_find(buf_str(&t->text), '\n'), t->text.len - 1);
     if (!json_scan(&t->json, buf_str(&t->text), &fault))
         fail_msg("not JSON at %zu, %s: %s", fault.at, fault.what, buf_z(&t->text));
@@ -34,7 +34,7 @@ static void begin(struct shown *t)
 static void show(struct shown *t, const char *story)
 {
     begin(t);
-    terse_pour(&t->s.sink, story);
+    terse_feed(&t->s.sink, story);
     stats_finish(&t->s);
     scan(t);
 }
@@ -204,7 +204,7 @@ static void what_shares_a_row_says_so(void **state)
     begin(&t);
     for (int i = 0; i < STATS_TOOLS + 1; i++) {
         arena_clear(&a);
-        terse_pour(&t.s.sink, arena_printf(&a,
+        terse_feed(&t.s.sink, arena_printf(&a,
                                            "c2s {'id':0,'method':'initialize'}\n"
                                            "c2s {'id':%d,'method':'tools/call',"
                                            "'params':{'name':'t%d'}}\n"
@@ -221,7 +221,7 @@ static void what_shares_a_row_says_so(void **state)
     last = json_item(member(&t, "sessions"), STATS_SESSIONS);
     assert_int_equal(json_count(member(&t, "sessions")), STATS_SESSIONS + 1);
     assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
-    last = json_item(member(&t, "operations"), CENSUS_ROWS);
+    last = json_item(member(&t, "operations"), OP_STATS_ROWS);
     assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
     assert_false(json_exists(json_get(last, STR("method"))));
     last = json_item(member(&t, "notifications"), STATS_NOTIFICATIONS);

@@ -1,10 +1,10 @@
-#include "cmd/inspect-text.h"
+#include "report/inspect-text.h"
 
 #include "terse.h"
 #include "test.h"
 
 static const struct inspect_file file = {
-    .path = "a.jsonl", .format = "recording", .bytes = 4100, .remarks = 0
+    .path = "a.jsonl", .format = "recording", .bytes = 4100, .notes = 0
 };
 
 struct shown {
@@ -21,13 +21,13 @@ static void begin(struct shown *t)
 static void finish(struct shown *t, bool color)
 {
     stats_finish(&t->s);
-    inspect_text_add(&t->text, &t->s, &file, color);
+    inspect_text_write(&t->text, &t->s, &file, color);
 }
 
 static void show(struct shown *t, const char *story, bool color)
 {
     begin(t);
-    terse_pour(&t->s.sink, story);
+    terse_feed(&t->s.sink, story);
     finish(t, color);
 }
 
@@ -54,7 +54,7 @@ static void many_pings(struct shown *t, const char *method, int first, int count
 
     for (int i = first; i < first + count; i++) {
         arena_clear(&a);
-        terse_pour(&t->s.sink, arena_printf(&a, "c2s {'id':%d,'method':'%s'}", i, method).at);
+        terse_feed(&t->s.sink, arena_printf(&a, "c2s {'id':%d,'method':'%s'}", i, method).at);
     }
     arena_release(&a);
 }
@@ -107,7 +107,7 @@ static void of_many_only_the_first_are_shown(void **state)
     assert_holds(&t, "\nand 4 more                                5      0\n");
     release(&t);
     begin(&t);
-    for (int i = 0; i < CENSUS_ROWS + 2; i++)
+    for (int i = 0; i < OP_STATS_ROWS + 2; i++)
         many_pings(&t, arena_printf(&a, "own/%d", i).at, i * 10, i < 3 || i >= 20 ? 1 : 2);
     finish(&t, false);
     assert_holds(&t, "\nand more than 496 others                499      0\n");
@@ -227,7 +227,7 @@ static void sessions_are_listed_when_there_are_several(void **state)
     release(&t);
     begin(&t);
     for (int i = 0; i < 7; i++)
-        terse_pour(&t.s.sink, one);
+        terse_feed(&t.s.sink, one);
     finish(&t, false);
     assert_holds(&t, "\nSessions   7\n           1: cli 1 -> unknown, 1 message\n");
     assert_holds(&t, "           5: cli 1 -> unknown, 1 message\n"

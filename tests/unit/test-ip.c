@@ -5,7 +5,7 @@ static void check(const char *text, enum ip_kind kind, const char *bytes, size_t
 {
     struct ip ip = ip_parse(str_z(text));
 
-    if (ip.kind != kind || memcmp(ip.at + 16 - n, bytes, n))
+    if (ip.kind != kind || memcmp(ip.bytes + 16 - n, bytes, n))
         fail_msg("'%s' is not read as it should be", text);
 }
 
@@ -16,10 +16,10 @@ static void four_decimal_numbers_are_the_usual_spelling(void **state)
     (void)state;
     CHECK("127.0.0.1", IP_V4, "\xff\xff\x7f\0\0\1");
     CHECK("255.255.255.255", IP_V4, "\xff\xff\xff\xff\xff\xff");
-    assert_true(ip_parse(STR("10.0.0.1")).usual);
-    assert_false(ip_parse(STR("10.1")).usual);
-    assert_false(ip_parse(STR("10.0.0.01")).usual);
-    assert_false(ip_parse(STR("0xa.0.0.1")).usual);
+    assert_true(ip_parse(STR("10.0.0.1")).canonical);
+    assert_false(ip_parse(STR("10.1")).canonical);
+    assert_false(ip_parse(STR("10.0.0.01")).canonical);
+    assert_false(ip_parse(STR("0xa.0.0.1")).canonical);
 }
 
 static void every_spelling_the_system_takes_is_understood(void **state)
@@ -50,7 +50,7 @@ static void v6_addresses_are_understood_with_and_without_a_gap(void **state)
     CHECK("0:0:0:0:0:0:0:0", IP_V6, "\0\0\0\0");
 }
 
-static void what_is_no_address_is_none(void **state)
+static void invalid_addresses_are_rejected(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -98,16 +98,16 @@ static void what_is_no_address_is_none(void **state)
 static void a_name_that_ends_in_a_number_resembles_an_address(void **state)
 {
     (void)state;
-    assert_true(ip_resembles(STR("1.2.3.256")));
-    assert_true(ip_resembles(STR("a.b.09")));
-    assert_true(ip_resembles(STR("127.0.0.1.")));
-    assert_true(ip_resembles(STR("a.0x")));
-    assert_true(ip_resembles(STR("a.0xF")));
-    assert_false(ip_resembles(STR("1.example")));
-    assert_false(ip_resembles(STR("a.0xg")));
-    assert_false(ip_resembles(STR("a1")));
-    assert_false(ip_resembles(STR("")));
-    assert_false(ip_resembles(STR("...")));
+    assert_true(ip_looks_numeric(STR("1.2.3.256")));
+    assert_true(ip_looks_numeric(STR("a.b.09")));
+    assert_true(ip_looks_numeric(STR("127.0.0.1.")));
+    assert_true(ip_looks_numeric(STR("a.0x")));
+    assert_true(ip_looks_numeric(STR("a.0xF")));
+    assert_false(ip_looks_numeric(STR("1.example")));
+    assert_false(ip_looks_numeric(STR("a.0xg")));
+    assert_false(ip_looks_numeric(STR("a1")));
+    assert_false(ip_looks_numeric(STR("")));
+    assert_false(ip_looks_numeric(STR("...")));
 }
 
 static void loopback_and_any_are_known_in_every_spelling(void **state)
@@ -151,7 +151,7 @@ int main(void)
         cmocka_unit_test(four_decimal_numbers_are_the_usual_spelling),
         cmocka_unit_test(every_spelling_the_system_takes_is_understood),
         cmocka_unit_test(v6_addresses_are_understood_with_and_without_a_gap),
-        cmocka_unit_test(what_is_no_address_is_none),
+        cmocka_unit_test(invalid_addresses_are_rejected),
         cmocka_unit_test(a_name_that_ends_in_a_number_resembles_an_address),
         cmocka_unit_test(loopback_and_any_are_known_in_every_spelling),
     };

@@ -23,13 +23,13 @@ static void the_absent_value_answers_every_question(void **state)
     assert_false(json_exists(none));
     assert_int_equal(json_type(none), JSON_ABSENT);
     assert_int_equal(json_raw(none).len, 0);
-    assert_int_equal(json_at(none), 0);
+    assert_int_equal(json_offset(none), 0);
     assert_int_equal(json_count(none), 0);
     assert_false(json_exists(json_get(none, STR("a"))));
     assert_false(json_exists(json_item(none, 0)));
     assert_int_equal(json_occurrences(none, STR("a")), 0);
     assert_false(json_next(&it));
-    assert_int_equal(json_inner(none).len, 0);
+    assert_int_equal(json_unquoted(none).len, 0);
     assert_false(json_has_escapes(none));
     assert_int_equal(json_text(none, &arena).len, 0);
     assert_false(json_is(none, STR("")));
@@ -46,11 +46,11 @@ static void raw_bytes_and_offsets_are_those_of_the_text(void **state)
     (void)state;
     root = given("  { \"a\" : [ 1.50 , {} , \"x\" ] , \"b\":null}\n");
     assert_str(json_raw(root), STR("{ \"a\" : [ 1.50 , {} , \"x\" ] , \"b\":null}"));
-    assert_int_equal(json_at(root), 2);
+    assert_int_equal(json_offset(root), 2);
     assert_int_equal(json_count(root), 2);
     a = json_get(root, STR("a"));
     assert_int_equal(json_type(a), JSON_ARRAY);
-    assert_int_equal(json_at(a), 10);
+    assert_int_equal(json_offset(a), 10);
     assert_int_equal(json_count(a), 3);
     assert_str(json_raw(json_item(a, 0)), STR("1.50"));
     assert_str(json_raw(json_item(a, 1)), STR("{}"));
@@ -151,7 +151,7 @@ static void strings_are_decoded(void **state)
     assert_false(json_is(given("\"\\u0061\""), STR("ab")));
     assert_false(json_is(given("\"\\u0061b\""), STR("ac")));
     assert_false(json_is(given("5"), STR("5")));
-    assert_int_equal(json_inner(given("[\"x\"]")).len, 0);
+    assert_int_equal(json_unquoted(given("[\"x\"]")).len, 0);
 }
 
 static void escapes_are_noticed_wherever_they_stand(void **state)

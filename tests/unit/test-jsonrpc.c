@@ -1,5 +1,5 @@
-#include "account.h"
-#include "pieces.h"
+#include "memory-file.h"
+#include "record-summary.h"
 #include "terse.h"
 #include "test.h"
 
@@ -15,8 +15,8 @@ static void check_parts(const char *terse, unsigned parts, const char *want)
         struct buf seen;
 
         buf_init(&seen, 1 << 20);
-        account_told(&seen, &jsonrpc_format, text, steps[i],
-                     parts | PART_PENDING | PART_SERVER);
+        record_summary_of_file(&seen, &jsonrpc_format, text, steps[i],
+                               parts | FEATURE_UNPAIRED | FEATURE_SERVER_MESSAGES);
         assert_str(buf_str(&seen), str_z(want));
         buf_release(&seen);
     }
@@ -25,7 +25,7 @@ static void check_parts(const char *terse, unsigned parts, const char *want)
 
 static void check(const char *terse, const char *want)
 {
-    check_parts(terse, PART_SIDE | PART_BYTES, want);
+    check_parts(terse, FEATURE_DIRECTION | FEATURE_BYTES, want);
 }
 
 #define REQUEST(id, method) "{'jsonrpc':'2.0','id':" #id ",'method':'" method "'}"
@@ -131,16 +131,16 @@ static void a_time_is_in_milliseconds_and_else_not_there(void **state)
 
     (void)state;
     check_parts(
-        TIMED("'timestamp':5,'timestamp_ms':1700000000250") "\n", PART_TIME | PART_BYTES,
+        TIMED("'timestamp':5,'timestamp_ms':1700000000250") "\n", FEATURE_TIME | FEATURE_BYTES,
         TIMED(
             "'timestamp':5,'timestamp_ms':1700000000250") " at=2023-11-14T22:13:20.250Z \nend");
-    check_parts(TIMED("'timestamp':1700000000250") "\n", PART_TIME | PART_BYTES,
+    check_parts(TIMED("'timestamp':1700000000250") "\n", FEATURE_TIME | FEATURE_BYTES,
                 TIMED("'timestamp':1700000000250") " at=2023-11-14T22:13:20.250Z \nend");
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         struct arena a = { 0 };
         const char *line = arena_printf(&a, TIMED("%s") "\n", none[i]).at;
 
-        check_parts(line, PART_TIME | PART_BYTES,
+        check_parts(line, FEATURE_TIME | FEATURE_BYTES,
                     arena_printf(&a, TIMED("%s") " \nend", none[i]).at);
         arena_release(&a);
     }
@@ -197,20 +197,20 @@ static void the_probe_knows_its_own(void **state)
 
 static void messages_are_written_as_they_are_and_nothing_else_is(void **state)
 {
-    struct pieces_file f;
+    struct memory_writer f;
     struct arena a = { 0 };
 
     (void)state;
-    pieces_create(&f, &jsonrpc_format);
-    terse_pour(&f.sink, "c2s { 'id' : 1.0, 'method':'p`u0069ng' }\n"
+    memory_writer_init(&f, &jsonrpc_format);
+    terse_feed(&f.sink, "c2s { 'id' : 1.0, 'method':'p`u0069ng' }\n"
                         "| {'type':'stderr','text':'x'}\n"
                         "| {'type':'raw','from':'client','text':'7'}\n"
                         "c2s {'hello':'world'}\n"
                         "s2c {'id':1.0,'result':1e400}\n");
-    pieces_finish(&f);
+    memory_writer_finish(&f);
     assert_str(buf_str(&f.text), terse_json(&a, "{ 'id' : 1.0, 'method':'p`u0069ng' }\n"
                                                 "{'id':1.0,'result':1e400}\n"));
-    pieces_discard(&f);
+    memory_writer_release(&f);
     arena_release(&a);
 }
 

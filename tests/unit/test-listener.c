@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "dial.h"
+#include "raw-client.h"
 #include "test.h"
 
 /* Who has come, and what the first of them said. */
@@ -26,7 +26,7 @@ static void on_connection(void *to, struct stream *s, bool scarce)
 {
     struct hall *h = to;
 
-    stream_tell(s, h);
+    stream_set_receiver(s, h);
     h->scarce += scarce;
     if (scarce) {
         stream_write(s, STR("no room"));
@@ -109,7 +109,7 @@ static bool has_ended(void *to)
 static void wait_for(struct hall *h, size_t count)
 {
     h->wanted = count;
-    assert_true(dial_until(h->loop, have_come, h));
+    assert_true(raw_client_run_until(h->loop, have_come, h));
 }
 
 static void one_is_connected_and_talks_both_ways(void **state)
@@ -123,20 +123,20 @@ static void one_is_connected_and_talks_both_ways(void **state)
     buf_init(&heard, 100);
     assert_string_equal(listener_host(h.listener), "127.0.0.1");
     assert_in_range(listener_port(h.listener), 1024, 65535);
-    fd = dial_port(listener_port(h.listener));
+    fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     stream_write(h.streams[0], STR("welcome"));
-    assert_string_equal(dial_hear(h.loop, fd, &heard, STR("welcome")), "");
-    dial_say(fd, STR("thanks"));
+    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR("welcome")), "");
+    raw_client_send(fd, STR("thanks"));
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
-    assert_true(dial_until(h.loop, has_ended, &h));
+    assert_true(raw_client_run_until(h.loop, has_ended, &h));
     assert_str(buf_str(&h.data), STR("thanks"));
     assert_int_equal(h.why.kind, ERR_OK);
     /* It may have closed its side and still listen. */
     stream_write(h.streams[0], STR("bye"));
-    stream_finish(h.streams[0]);
-    stream_finish(h.streams[0]);
-    assert_string_equal(dial_hear(h.loop, fd, &heard, STR_NONE), "end");
+    stream_shutdown(h.streams[0]);
+    stream_shutdown(h.streams[0]);
+    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR_NONE), "end");
     assert_str(buf_str(&heard), STR("welcomebye"));
     close(fd);
     close_hall(&h);
@@ -154,12 +154,12 @@ static void what_is_queued_goes_out_before_the_end(void **state)
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
     buf_init(&heard, SIZE);
-    fd = dial_port(listener_port(h.listener));
+    fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     stream_write(h.streams[0], str_n(much, SIZE));
     assert_true(stream_queued(h.streams[0]) > 0);
-    stream_finish(h.streams[0]);
-    assert_string_equal(dial_hear(h.loop, fd, &heard, STR_NONE), "end");
+    stream_shutdown(h.streams[0]);
+    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR_NONE), "end");
     assert_int_equal(heard.len, SIZE);
     assert_int_equal(h.drains, 1);
     close(fd);
@@ -178,18 +178,18 @@ static void a_reset_is_seen_as_one_from_both_ends(void **state)
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
     buf_init(&heard, 100);
-    fd = dial_port(listener_port(h.listener));
+    fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     stream_reset(h.streams[0]);
-    assert_string_equal(dial_hear(h.loop, fd, &heard, STR_NONE), "reset");
+    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR_NONE), "reset");
     close(fd);
-    fd = dial_port(listener_port(h.listener));
+    fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 2);
-    assert_false(stream_abandoned(h.streams[1]));
+    assert_false(stream_is_peer_closed(h.streams[1]));
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
     close(fd);
-    assert_true(stream_abandoned(h.streams[1]));
-    assert_true(dial_until(h.loop, has_ended, &h));
+    assert_true(stream_is_peer_closed(h.streams[1]));
+    assert_true(raw_client_run_until(h.loop, has_ended, &h));
     assert_int_equal(h.why.kind, ERR_PEER);
     h.streams[0] = NULL;
     close_hall(&h);
@@ -205,7 +205,7 @@ static void after_it_is_closed_nobody_can_come(void **state)
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
     port = listener_port(h.listener);
-    fd = dial_port(port);
+    fd = raw_client_connect(port);
     wait_for(&h, 1);
     listener_close(h.listener);
     h.listener = NULL;
@@ -214,9 +214,9 @@ static void after_it_is_closed_nobody_can_come(void **state)
     assert_true(
         listener_open(&again.listener, h.loop, STR("127.0.0.1"), port, &events, &again, &e));
     listener_close(again.listener);
-    dial_say(fd, STR("still here"));
+    raw_client_send(fd, STR("still here"));
     while (!h.data.len)
-        dial_pause(h.loop);
+        raw_client_run_briefly(h.loop);
     close(fd);
     close_hall(&h);
 }
@@ -228,13 +228,13 @@ static void who_comes_in_a_pause_waits(void **state)
 
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
-    fds[0] = dial_port(listener_port(h.listener));
+    fds[0] = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     listener_pause(h.listener, true);
-    fds[1] = dial_port(listener_port(h.listener));
-    fds[2] = dial_port(listener_port(h.listener));
+    fds[1] = raw_client_connect(listener_port(h.listener));
+    fds[2] = raw_client_connect(listener_port(h.listener));
     for (int i = 0; i < 10; i++)
-        dial_pause(h.loop);
+        raw_client_run_briefly(h.loop);
     assert_int_equal(h.count, 1);
     listener_pause(h.listener, false);
     wait_for(&h, 3);
@@ -254,7 +254,7 @@ static void this_machine_alone_has_two_addresses(void **state)
 
         open_hall(&h, names[i]);
         assert_string_equal(listener_host(h.listener), "127.0.0.1");
-        fd = dial_port(listener_port(h.listener));
+        fd = raw_client_connect(listener_port(h.listener));
         wait_for(&h, 1);
         close(fd);
         close_hall(&h);
@@ -342,22 +342,22 @@ static void without_descriptors_one_is_told_and_nobody_spins(void **state)
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
     buf_init(&heard, 100);
-    dial_pause(h.loop);
+    raw_client_run_briefly(h.loop);
     for (int i = 0; i < MANY; i++)
-        fds[i] = dial_port(listener_port(h.listener));
+        fds[i] = raw_client_connect(listener_port(h.listener));
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = before;
     few.rlim_cur = 96;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     while (n < 100 && (eaten[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         n++;
-    assert_true(dial_until(h.loop, was_scarce, &h));
-    assert_string_equal(dial_hear(h.loop, fds[0], &heard, STR_NONE), "end");
+    assert_true(raw_client_run_until(h.loop, was_scarce, &h));
+    assert_string_equal(raw_client_receive(h.loop, fds[0], &heard, STR_NONE), "end");
     assert_str(buf_str(&heard), STR("no room"));
     assert_int_equal(h.count, 0);
     start = cpu_us();
     for (int i = 0; i < 100; i++)
-        dial_pause(h.loop);
+        raw_client_run_briefly(h.loop);
     print_message("without descriptors: %d us of the processor in 100 turns, %zu turned away\n",
                   (int)(cpu_us() - start), h.scarce);
     assert_in_range(h.scarce, 1, MANY - 1);

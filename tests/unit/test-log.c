@@ -27,7 +27,7 @@ static struct log log_to(struct heard *h, enum log_level level, bool color)
 {
     *h = (struct heard){ .pieces = 0 };
     buf_init(&h->text, 100000);
-    return (struct log){ .level = level, .color = color, .put = hear, .to = h };
+    return (struct log){ .level = level, .color = color, .write = hear, .arg = h };
 }
 
 static void only_levels_up_to_the_chosen_one_are_heard(void **state)
@@ -43,10 +43,10 @@ static void only_levels_up_to_the_chosen_one_are_heard(void **state)
     for (enum log_level level = LOG_ERROR; level <= LOG_DEBUG; level++) {
         struct heard h;
         struct log l = log_to(&h, level, false);
-        log_say(&l, LOG_ERROR, "e");
-        log_say(&l, LOG_WARN, "w");
-        log_say(&l, LOG_INFO, "i");
-        log_say(&l, LOG_DEBUG, "d");
+        log_printf(&l, LOG_ERROR, "e");
+        log_printf(&l, LOG_WARN, "w");
+        log_printf(&l, LOG_INFO, "i");
+        log_printf(&l, LOG_DEBUG, "d");
         assert_str(buf_str(&h.text), str_z(want[level]));
         assert_int_equal(h.pieces, level + 1);
         buf_release(&h.text);
@@ -59,7 +59,7 @@ static void a_line_is_escaped_and_stays_one_line(void **state)
     struct log l = log_to(&h, LOG_INFO, false);
 
     (void)state;
-    log_say(&l, LOG_INFO, "tool '%s' said %d%%", "\x1b[2J\nmcpreel: fake\u202e\xff", 5);
+    log_printf(&l, LOG_INFO, "tool '%s' said %d%%", "\x1b[2J\nmcpreel: fake\u202e\xff", 5);
     assert_str(buf_str(&h.text),
                STR("mcpreel: tool '\\x1b[2J\\nmcpreel: fake<U+202E>\\xff' said 5%\n"));
     assert_int_equal(h.pieces, 1);
@@ -72,10 +72,10 @@ static void colour_wraps_the_text_and_ends_with_the_line(void **state)
     struct log l = log_to(&h, LOG_DEBUG, true);
 
     (void)state;
-    log_say(&l, LOG_ERROR, "e");
-    log_say(&l, LOG_WARN, "w");
-    log_say(&l, LOG_INFO, "i");
-    log_say(&l, LOG_DEBUG, "d");
+    log_printf(&l, LOG_ERROR, "e");
+    log_printf(&l, LOG_WARN, "w");
+    log_printf(&l, LOG_INFO, "i");
+    log_printf(&l, LOG_DEBUG, "d");
     assert_str(buf_str(&h.text), STR("mcpreel: \x1b[31me\x1b[0m\n"
                                      "mcpreel: \x1b[33mwarning: w\x1b[0m\n"
                                      "mcpreel: i\n"
@@ -131,7 +131,7 @@ static void a_message_beyond_all_measure_is_cut_between_characters(void **state)
         memset(text, 'a', len);
         for (; len + 4 < sizeof text; len += 4)
             memcpy(text + len, "😀", 4);
-        log_say(&l, LOG_INFO, "%.*s", (int)len, text);
+        log_printf(&l, LOG_INFO, "%.*s", (int)len, text);
         assert_true(str_ends(buf_str(&h.text), STR("😀…\n")));
         assert_in_range(h.text.len, LIMIT - 8, LIMIT + 20);
         buf_release(&h.text);
@@ -146,7 +146,7 @@ static void a_cut_message_of_control_characters_still_ends_in_a_newline(void **s
 
     (void)state;
     memset(text, '\x1b', sizeof text);
-    log_say(&l, LOG_INFO, "%.*s", (int)sizeof text, text);
+    log_printf(&l, LOG_INFO, "%.*s", (int)sizeof text, text);
     assert_true(str_ends(buf_str(&h.text), STR("\\x1b…\n")));
     buf_release(&h.text);
 }
@@ -157,10 +157,10 @@ static void a_message_that_just_fits_is_not_cut(void **state)
     struct log l = log_to(&h, LOG_INFO, false);
 
     (void)state;
-    log_say(&l, LOG_INFO, "%04095d", 1);
+    log_printf(&l, LOG_INFO, "%04095d", 1);
     assert_int_equal(h.text.len, 4095 + STR("mcpreel: \n").len);
     buf_clear(&h.text);
-    log_say(&l, LOG_INFO, "%04096d", 1);
+    log_printf(&l, LOG_INFO, "%04096d", 1);
     assert_true(str_ends(buf_str(&h.text), STR("0…\n")));
     buf_release(&h.text);
 }
@@ -201,7 +201,7 @@ static void a_full_pipe_is_waited_for(void **state)
     log_init_fd(&l, fds[1], LOG_INFO, false);
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &r), 0);
     for (int i = 0; i < 100; i++)
-        log_say(&l, LOG_INFO, "%04000d", i);
+        log_printf(&l, LOG_INFO, "%04000d", i);
     close(fds[1]);
     assert_int_equal(pthread_join(thread, NULL), 0);
     close(fds[0]);
@@ -241,10 +241,10 @@ static void a_queue_keeps_what_there_is_no_room_for(void **state)
     make_full_pipe(fds);
     log_init_fd(&l, fds[1], LOG_INFO, false);
     log_queue_init(&q, &l);
-    log_say(&l, LOG_INFO, "one");
-    log_say(&l, LOG_INFO, "two");
+    log_printf(&l, LOG_INFO, "one");
+    log_printf(&l, LOG_INFO, "two");
     empty_pipe(fds[0]);
-    log_say(&l, LOG_INFO, "three");
+    log_printf(&l, LOG_INFO, "three");
     assert_int_equal(read(fds[0], at, sizeof at), sizeof want - 1);
     assert_string_equal(at, want);
     assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
@@ -264,9 +264,9 @@ static void a_queue_that_is_full_drops_whole_lines(void **state)
     log_init_fd(&l, fds[1], LOG_INFO, false);
     log_queue_init(&q, &l);
     for (int i = 0; i < 100; i++)
-        log_say(&l, LOG_INFO, "%04000d", i);
-    assert_in_range(q.waiting.len, 60000, 64 << 10);
-    assert_int_equal(q.waiting.len % (4000 + STR("mcpreel: \n").len), 0);
+        log_printf(&l, LOG_INFO, "%04000d", i);
+    assert_in_range(q.pending.len, 60000, 64 << 10);
+    assert_int_equal(q.pending.len % (4000 + STR("mcpreel: \n").len), 0);
     log_queue_finish(&q, 30); /* nobody takes it */
     close(fds[0]);
     close(fds[1]);
@@ -287,8 +287,8 @@ static void what_waits_at_the_end_is_taken_by_who_reads_slowly(void **state)
     buf_init(&r.got, 10 << 20);
     log_init_fd(&l, fds[1], LOG_INFO, false);
     log_queue_init(&q, &l);
-    log_say(&l, LOG_INFO, "%04000d", 1);
-    log_say(&l, LOG_INFO, "last words");
+    log_printf(&l, LOG_INFO, "%04000d", 1);
+    log_printf(&l, LOG_INFO, "last words");
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &r), 0);
     log_queue_finish(&q, 60000);
     close(fds[1]);
@@ -309,8 +309,8 @@ static void a_queue_does_not_wait_for_a_reader_that_has_gone(void **state)
     make_full_pipe(fds);
     log_init_fd(&l, fds[1], LOG_INFO, false);
     log_queue_init(&q, &l);
-    log_say(&l, LOG_INFO, "for nobody");
-    assert_true(q.waiting.len > 0);
+    log_printf(&l, LOG_INFO, "for nobody");
+    assert_true(q.pending.len > 0);
     close(fds[0]);
     log_queue_finish(&q, 10000000);
     close(fds[1]);
@@ -324,7 +324,7 @@ static void a_log_of_another_kind_needs_no_queue(void **state)
 
     (void)state;
     log_queue_init(&q, &l);
-    log_say(&l, LOG_INFO, "heard");
+    log_printf(&l, LOG_INFO, "heard");
     log_queue_finish(&q, 1);
     assert_str(buf_str(&h.text), STR("mcpreel: heard\n"));
     buf_release(&h.text);
@@ -340,9 +340,9 @@ static void a_log_nobody_can_hear_is_no_trouble(void **state)
     assert_int_equal(pipe(fds), 0);
     close(fds[0]);
     log_init_fd(&l, fds[1], LOG_INFO, false);
-    log_say(&l, LOG_INFO, "into a broken pipe");
+    log_printf(&l, LOG_INFO, "into a broken pipe");
     close(fds[1]);
-    log_say(&l, LOG_INFO, "into a closed descriptor");
+    log_printf(&l, LOG_INFO, "into a closed descriptor");
     signal(SIGPIPE, SIG_DFL);
 }
 

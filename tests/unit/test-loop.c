@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "dies.h"
+#include "assert-aborts.h"
 #include "loop/timer.h"
 #include "test.h"
 
@@ -99,7 +99,7 @@ static void free_with_a_timer(void)
 static void what_is_left_open_is_a_bug(void **state)
 {
     (void)state;
-    assert_dies(free_with_a_timer, "bug at");
+    assert_aborts(free_with_a_timer, "bug at");
 }
 
 int main(void)

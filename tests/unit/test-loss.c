@@ -3,28 +3,28 @@
 #include "terse.h"
 #include "test.h"
 
-enum { EVERYTHING = (1 << PART_COUNT) - 1 };
+enum { EVERYTHING = (1 << FEATURE_COUNT) - 1 };
 
 static void assert_lost(const struct loss *l, const char *want)
 {
     struct buf text;
 
     buf_init(&text, 4096);
-    loss_add(&text, l);
+    loss_add_text(&text, l);
     assert_str(buf_str(&text), str_z(want));
-    assert_int_equal(loss_any(l), want[0] != '\0');
+    assert_int_equal(loss_is_any(l), want[0] != '\0');
     buf_release(&text);
 }
 
 /* What a format that keeps `keeps` loses of the story, which stood in one that keeps
- * `had`. */
+ * `source_keeps`. */
 static void tell(unsigned had, unsigned keeps, const char *story, const char *want)
 {
     struct loss l;
 
     loss_init(&l, keeps);
-    l.had = had;
-    terse_pour(&l.sink, story);
+    l.source_keeps = had;
+    terse_feed(&l.sink, story);
     assert_lost(&l, want);
     loss_release(&l);
 }
@@ -42,11 +42,11 @@ static void what_is_kept_is_not_lost(void **state)
 static void what_a_record_has_is_counted_by_part(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING & ~PART_TIME, PING PONG, "the times of 2 messages");
-    tell(EVERYTHING, EVERYTHING & ~(PART_TIME | PART_SERVER),
+    tell(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING PONG, "the times of 2 messages");
+    tell(EVERYTHING, EVERYTHING & ~(FEATURE_TIME | FEATURE_SERVER_MESSAGES),
          PING "@2 s2c {'method':'notifications/message'}\n" PONG,
          "the times of 3 messages, 1 notification or request of the server, or answer to one");
-    tell(EVERYTHING, EVERYTHING & ~(PART_PROCESS | PART_GAP),
+    tell(EVERYTHING, EVERYTHING & ~(FEATURE_PROCESS | FEATURE_GAP),
          "| {'type':'proc','ev':'start'}\n"
          "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
          "| {'type':'proc','ev':'exit'}\n",
@@ -56,15 +56,15 @@ static void what_a_record_has_is_counted_by_part(void **state)
 static void bytes_and_sides_are_lost_with_every_message(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING & ~(PART_BYTES | PART_SIDE), PING PONG,
+    tell(EVERYTHING, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION), PING PONG,
          "the exact bytes of 2 messages, which side sent 2 messages");
 }
 
 static void what_was_not_there_is_not_lost(void **state)
 {
     (void)state;
-    tell(EVERYTHING & ~PART_SIDE, EVERYTHING & ~(PART_BYTES | PART_SIDE), PING,
-         "the exact bytes of 1 message");
+    tell(EVERYTHING & ~FEATURE_DIRECTION, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION),
+         PING, "the exact bytes of 1 message");
     tell(0, 0, PING PONG, "");
 }
 
@@ -81,10 +81,10 @@ static void a_format_takes_back_what_was_read_from_it(void **state)
 
     (void)state;
     loss_init(&l, 0);
-    l.same = true;
-    terse_pour(&l.sink, PING "| {'type':'stderr','text':'x'}\n");
+    l.same_format = true;
+    terse_feed(&l.sink, PING "| {'type':'stderr','text':'x'}\n");
     assert_lost(&l, "");
-    terse_pour(&l.sink, "| {'type':'new'}\n");
+    terse_feed(&l.sink, "| {'type':'new'}\n");
     assert_lost(&l, "1 line of unknown types");
     loss_release(&l);
 }
@@ -105,15 +105,16 @@ static void a_format_takes_back_what_came_from_it_through_a_recording(void **sta
     (void)state;
     loss_init(&l, 0);
     l.name = STR("cassette");
-    terse_pour(&l.sink, SOURCE("cassette") EXCHANGE);
+    terse_feed(&l.sink, SOURCE("cassette") EXCHANGE);
     assert_lost(&l, "");
     /* But not what somebody has added. */
-    terse_pour(&l.sink, "| {'type':'stderr','text':'x'}\n@1 x=2 c2s {'method':'n'}\n");
+    terse_feed(&l.sink, "| {'type':'stderr','text':'x'}\n@1 x=2 c2s {'method':'n'}\n");
     assert_lost(&l, "the exact bytes of 1 message, the times of 1 message, "
                     "1 line of standard error, 1 piece of HTTP around messages, "
                     "which side sent 1 message");
     loss_release(&l);
-    tell(EVERYTHING, EVERYTHING & ~PART_NAME, SOURCE("har") EXCHANGE, "the recording's name");
+    tell(EVERYTHING, EVERYTHING & ~FEATURE_NAME, SOURCE("har") EXCHANGE,
+         "the recording's name");
 }
 
 #define NOTE "c2s {'method':'n'}\n"
@@ -122,7 +123,8 @@ static void a_format_takes_back_what_came_from_it_through_a_recording(void **sta
 
 static void what_is_sent_during_a_call_loses_its_place(void **state)
 {
-    const unsigned keeps = EVERYTHING & ~PART_ORDER, less = keeps & ~(unsigned)PART_PENDING;
+    const unsigned keeps = EVERYTHING & ~FEATURE_ORDER,
+                   less = keeps & ~(unsigned)FEATURE_UNPAIRED;
 
     (void)state;
     tell(EVERYTHING, keeps, PING PONG ASK_2 TELL_2 NOTE, "");
@@ -141,11 +143,12 @@ static void what_is_sent_during_a_call_loses_its_place(void **state)
 
 static void microseconds_are_lost_where_the_time_is_not(void **state)
 {
-    const unsigned keeps = EVERYTHING & ~PART_CLOCK;
+    const unsigned keeps = EVERYTHING & ~FEATURE_MICROSECONDS;
 
     (void)state;
     tell(EVERYTHING, keeps, PING PONG NOTE, "the microseconds of 2 messages");
-    tell(EVERYTHING, keeps & ~(unsigned)PART_TIME, PING PONG NOTE, "the times of 2 messages");
+    tell(EVERYTHING, keeps & ~(unsigned)FEATURE_TIME, PING PONG NOTE,
+         "the times of 2 messages");
     tell(keeps, keeps, PING PONG, "");
 }
 
@@ -155,7 +158,7 @@ static void microseconds_are_lost_where_the_time_is_not(void **state)
 
 static void connections_are_lost_where_there_are_several(void **state)
 {
-    const unsigned keeps = EVERYTHING & ~PART_CONN;
+    const unsigned keeps = EVERYTHING & ~FEATURE_CONN;
 
     (void)state;
     tell(EVERYTHING, keeps, NOTE ON("0") ON("0"), "");
@@ -167,7 +170,7 @@ static void connections_are_lost_where_there_are_several(void **state)
 static void an_answer_may_come_on_a_stream_that_resumes(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING & ~PART_PENDING,
+    tell(EVERYTHING, EVERYTHING & ~FEATURE_UNPAIRED,
          "@1 x=1 c2s {'id':1,'method':'a'}\n"
          "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':1,"
          "'stream':1,'us':1}\n"
@@ -187,10 +190,10 @@ static void as_json_it_is_counts_by_name(void **state)
     (void)state;
     buf_init(&b, 4096);
     o = json_out_to(&b);
-    loss_init(&l, EVERYTHING & ~(PART_TIME | PART_STDERR));
-    loss_json(&o, &l);
-    terse_pour(&l.sink, PING PONG "| {'type':'stderr','text':'x'}\n| {'type':'new'}\n");
-    loss_json(&o, &l);
+    loss_init(&l, EVERYTHING & ~(FEATURE_TIME | FEATURE_STDERR));
+    loss_write_json(&o, &l);
+    terse_feed(&l.sink, PING PONG "| {'type':'stderr','text':'x'}\n| {'type':'new'}\n");
+    loss_write_json(&o, &l);
     assert_str(buf_str(&b), STR("{},{\"time\":2,\"stderr\":1,\"unknown\":1}"));
     loss_release(&l);
     buf_release(&b);
@@ -201,26 +204,26 @@ static void the_source_may_change_between_records(void **state)
     struct loss l;
 
     (void)state;
-    loss_init(&l, EVERYTHING & ~PART_BYTES);
-    terse_pour(&l.sink, PING);
-    l.had = 0;
-    terse_pour(&l.sink, PONG);
+    loss_init(&l, EVERYTHING & ~FEATURE_BYTES);
+    terse_feed(&l.sink, PING);
+    l.source_keeps = 0;
+    terse_feed(&l.sink, PONG);
     assert_lost(&l, "the exact bytes of 1 message");
     loss_release(&l);
 }
 
 static void a_request_is_lost_until_it_is_answered(void **state)
 {
-    const unsigned keeps = EVERYTHING & ~PART_PENDING;
+    const unsigned keeps = EVERYTHING & ~FEATURE_UNPAIRED;
     struct loss l;
 
     (void)state;
     loss_init(&l, keeps);
-    terse_pour(&l.sink, PING);
-    assert_true(loss_any(&l));
-    terse_pour(&l.sink, PONG);
-    assert_false(loss_any(&l));
-    terse_pour(&l.sink, PONG); /* nobody asked */
+    terse_feed(&l.sink, PING);
+    assert_true(loss_is_any(&l));
+    terse_feed(&l.sink, PONG);
+    assert_false(loss_is_any(&l));
+    terse_feed(&l.sink, PONG); /* no request was sent */
     assert_lost(&l, "1 request or answer without the other");
     loss_release(&l);
     /* On HTTP it belongs to its exchange, whatever was asked there. */
@@ -239,7 +242,7 @@ static void a_request_is_lost_until_it_is_answered(void **state)
 
 static void standard_error_is_counted_in_lines(void **state)
 {
-    const unsigned keeps = EVERYTHING & ~PART_STDERR;
+    const unsigned keeps = EVERYTHING & ~FEATURE_STDERR;
 
     (void)state;
     tell(EVERYTHING, keeps, "| {'type':'stderr','text':'one\\n'}\n",
@@ -257,7 +260,7 @@ static void lines_that_nobody_knows_are_lost_everywhere(void **state)
 {
     (void)state;
     tell(EVERYTHING, EVERYTHING, "| {'type':'new'}\n", "1 line of unknown types");
-    tell(EVERYTHING, EVERYTHING & ~PART_TIME, PING "| {'type':'x'}\n| {'type':'y'}\n",
+    tell(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING "| {'type':'x'}\n| {'type':'y'}\n",
          "the times of 1 message, 2 lines of unknown types");
 }
 
@@ -280,26 +283,26 @@ static void unknown_members_go_back_to_their_format_alone(void **state)
 
     (void)state;
     tell(EVERYTHING, EVERYTHING, CORRELATED("trace"), "");
-    tell(EVERYTHING, EVERYTHING & ~PART_MEMBERS, CORRELATED("trace"),
+    tell(EVERYTHING, EVERYTHING & ~FEATURE_UNKNOWN_MEMBERS, CORRELATED("trace"),
          "unknown members of 1 line");
-    loss_init(&l, EVERYTHING & ~PART_MEMBERS);
+    loss_init(&l, EVERYTHING & ~FEATURE_UNKNOWN_MEMBERS);
     l.name = STR("trace");
-    terse_pour(&l.sink, CORRELATED("trace"));
+    terse_feed(&l.sink, CORRELATED("trace"));
     assert_lost(&l, "");
-    terse_pour(&l.sink, CORRELATED("har") CORRELATED("har"));
+    terse_feed(&l.sink, CORRELATED("har") CORRELATED("har"));
     assert_lost(&l, "unknown members of 2 lines");
     loss_release(&l);
 }
 
 static void what_could_not_be_read_is_lost_everywhere(void **state)
 {
-    struct record r = { .kind = RECORD_HEADER, .left_out = 2 };
+    struct record r = { .kind = RECORD_HEADER, .unread_values = 2 };
     struct err e = ERR_NONE;
     struct loss l;
 
     (void)state;
     loss_init(&l, EVERYTHING);
-    l.same = true;
+    l.same_format = true;
     assert_true(l.sink.put(&l.sink, &r, &e));
     assert_lost(&l, "2 values that could not be read");
     loss_release(&l);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dies.h"
+#include "assert-aborts.h"
 #include "test.h"
 
 static void what_was_put_is_found_and_nothing_else(void **state)
@@ -316,7 +316,7 @@ static void put_nothing(void)
 static void putting_nothing_is_a_bug(void **state)
 {
     (void)state;
-    assert_dies(put_nothing, "!value");
+    assert_aborts(put_nothing, "!value");
 }
 
 int main(void)

@@ -1,13 +1,13 @@
-#include "engine/match.h"
+#include "match/match.h"
 
-#include "scripted.h"
+#include "loaded-index.h"
 
 /* A recording and a matcher over it; every request was answered with a result
  * unless the recording says otherwise. */
 struct bench {
-    struct scripted of;
+    struct loaded_index of;
     struct matcher matcher;
-    struct spent spent;
+    struct used_set spent;
     struct match last;
 };
 
@@ -16,9 +16,9 @@ static void set_up_with(struct bench *b, const struct match_options *how, const 
     struct match_options options = *how;
 
     options.rules = matcher_rules(how->mode, false);
-    scripted_init(&b->of, how->mode, recording);
-    matcher_init(&b->matcher, &b->of.script, &options, &b->of.fuzzy);
-    spent_init(&b->spent, b->of.script.op_count);
+    loaded_index_init(&b->of, how->mode, recording);
+    matcher_init(&b->matcher, &b->of.index, &options, &b->of.fuzzy);
+    used_set_init(&b->spent, b->of.index.call_count);
 }
 
 static void set_up(struct bench *b, enum match_mode mode, const char *recording)
@@ -28,9 +28,9 @@ static void set_up(struct bench *b, enum match_mode mode, const char *recording)
 
 static void tear_down(struct bench *b)
 {
-    spent_release(&b->spent);
+    used_set_release(&b->spent);
     matcher_release(&b->matcher);
-    scripted_release(&b->of);
+    loaded_index_release(&b->of);
 }
 
 /* `request` is {'method':...,'params':...}; the seq of what is found, negative if it
@@ -41,23 +41,23 @@ static int ask_in(struct bench *b, uint32_t session, const char *request)
     struct mcp_message m = mcp_classify(terse_scan(&s, request), &s.arena);
     int seq;
 
-    b->last = matcher_take(&b->matcher, &b->spent, session, &m);
+    b->last = matcher_match(&b->matcher, &b->spent, session, &m);
     terse_scanned_release(&s);
-    seq = (int)b->of.script.ops[b->last.op].seq;
+    seq = (int)b->of.index.calls[b->last.call].seq;
     switch (b->last.outcome) {
     case MATCH_FOUND:
         return seq;
-    case MATCH_AGAIN:
+    case MATCH_REPEAT:
         return -seq;
     case MATCH_EXHAUSTED:
         return 1000;
-    case MATCH_TOO_EARLY:
+    case MATCH_OUT_OF_ORDER:
         return 2000 + seq;
-    case MATCH_BROKEN:
+    case MATCH_READ_ERROR:
         return 3000;
-    case MATCH_NEVER:
+    case MATCH_NOT_RECORDED:
         return 0;
-    case MATCH_UNCROSSED:
+    case MATCH_OTHER_PROTOCOL:
         fail_msg("what can be said in which era is not for the matcher to tell");
     }
     return 0;
@@ -65,7 +65,7 @@ static int ask_in(struct bench *b, uint32_t session, const char *request)
 
 static int ask(struct bench *b, const char *request)
 {
-    return ask_in(b, b->of.script.playable[0], request);
+    return ask_in(b, b->of.index.sessions_with_calls[0], request);
 }
 
 enum { NEVER = 0, EXHAUSTED = 1000, TOO_EARLY = 2000, BROKEN = 3000 };
@@ -128,7 +128,7 @@ static void the_same_words_find_the_same_again(void **state)
     assert_int_equal(ask(&b, ASK_AS(15, "a", "{'m':2,'n':1}")), -5);
     assert_int_equal(ask(&b, ASK_AS(16, "b", "{'n':1,'m':2}")), -3);
     assert_int_equal(ask(&b, ASK_AS(17, "a", "{'n':1,'m':3}")), NEVER);
-    spent_clear(&b.spent);
+    used_set_clear(&b.spent);
     assert_int_equal(ask(&b, ASK_AS(18, "a", "{'n':1,'m':2}")), 1);
     tear_down(&b);
 }
@@ -245,7 +245,7 @@ static void requests_of_the_session_are_not_in_it(void **state)
     assert_int_equal(ask(&b, "{'method':'ping'}"), NEVER);
     /* And nobody passes them over. */
     assert_int_equal(ask(&b, "{'method':'tools/list'}"), 7);
-    assert_int_equal(b.last.passed, 0);
+    assert_int_equal(b.last.skipped_first, 0);
     tear_down(&b);
 }
 
@@ -256,11 +256,11 @@ static void what_was_passed_over_is_the_oldest_that_is_unused(void **state)
     (void)state;
     set_up(&b, MATCH_BY_REQUEST, CALL(1, "a", "{}") CALL(2, "b", "{}") CALL(3, "c", "{}"));
     assert_int_equal(ask(&b, ASK("c", "{}")), 5);
-    assert_int_equal(b.last.passed, 1);
+    assert_int_equal(b.last.skipped_first, 1);
     assert_int_equal(ask(&b, ASK("a", "{}")), 1);
-    assert_int_equal(b.last.passed, 0);
+    assert_int_equal(b.last.skipped_first, 0);
     assert_int_equal(ask(&b, ASK("b", "{}")), 3);
-    assert_int_equal(b.last.passed, 0);
+    assert_int_equal(b.last.skipped_first, 0);
     tear_down(&b);
 }
 
@@ -274,7 +274,7 @@ static void cleared_all_is_unused(void **state)
         assert_int_equal(ask(&b, ASK("a", "{}")), 1);
         assert_int_equal(ask(&b, ASK("a", "{}")), 3);
         assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
-        spent_clear(&b.spent);
+        used_set_clear(&b.spent);
     }
     tear_down(&b);
 }
@@ -282,19 +282,19 @@ static void cleared_all_is_unused(void **state)
 /* Two hundred clients of one recording do not see each other. */
 static void what_one_client_uses_is_there_for_the_others(void **state)
 {
-    struct spent others[200];
+    struct used_set others[200];
     struct bench b;
 
     (void)state;
     set_up(&b, MATCH_BY_REQUEST, CALL(1, "a", "{}") CALL(2, "a", "{}"));
     for (size_t i = 0; i < 200; i++) {
         others[i] = b.spent;
-        spent_init(&b.spent, b.of.script.op_count);
+        used_set_init(&b.spent, b.of.index.call_count);
         assert_int_equal(ask(&b, ASK("a", "{}")), 1);
         assert_int_equal(ask(&b, ASK("a", "{}")), 3);
     }
     for (size_t i = 0; i < 200; i++)
-        spent_release(&others[i]);
+        used_set_release(&others[i]);
     tear_down(&b);
 }
 
@@ -361,7 +361,7 @@ static void fuzzy_takes_the_one_most_alike(void **state)
                CALL(2, "a", "{'q':'dogs','n':1,'deep':{'x':1}}")
                    CALL(3, "b", "{'q':'dogs','n':2}"));
     assert_int_equal(ask(&b, ASK("a", "{'q':'dogs','n':7,'deep':{'x':1}}")), 3);
-    assert_true(b.last.differs);
+    assert_true(b.last.params_differ);
     assert_int_equal(ask(&b, ASK("b", "{'q':'cows','n':9}")), NEVER);
     assert_int_equal(ask(&b, ASK("b", "{'q':'dogs','n':9}")), 5);
     assert_int_equal(ask(&b, ASK("c", "{'q':'dogs','n':2}")), NEVER);
@@ -375,21 +375,22 @@ static void total_order_lets_nothing_come_early(void **state)
     struct bench b;
 
     (void)state;
-    set_up_with(&b, &(struct match_options){ .mode = MATCH_SEQUENTIAL, .total = true },
+    set_up_with(&b, &(struct match_options){ .mode = MATCH_SEQUENTIAL, .total_order = true },
                 CALL(1, "a", "{}") CALL(2, "b", "{}"));
     assert_int_equal(ask(&b, ASK("b", "{}")), TOO_EARLY + 1);
-    assert_true(b.last.by_order);
+    assert_true(b.last.any_order_helps);
     assert_int_equal(ask(&b, "{'method':'own'}"), NEVER);
     assert_int_equal(ask(&b, ASK("c", "{}")), NEVER);
     assert_int_equal(ask(&b, ASK("a", "{'n':1}")), 1);
     assert_int_equal(ask(&b, ASK("a", "{}")), TOO_EARLY + 3);
-    assert_false(b.last.by_order); /* it is used up anyhow */
+    assert_false(b.last.any_order_helps); /* it is used up anyhow */
     assert_int_equal(ask(&b, ASK("b", "{}")), 3);
     assert_int_equal(ask(&b, ASK("b", "{}")), EXHAUSTED);
-    assert_true(b.last.by_last && !b.last.by_cycle); /* starting over would begin with a */
+    assert_true(b.last.last_helps &&
+                !b.last.cycle_helps); /* starting over would begin with a */
     assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
-    assert_true(b.last.by_last && b.last.by_cycle);
-    assert_int_equal(b.last.used, 1);
+    assert_true(b.last.last_helps && b.last.cycle_helps);
+    assert_int_equal(b.last.last_used, 1);
     tear_down(&b);
 }
 
@@ -399,8 +400,9 @@ static void total_order_starts_over_as_a_whole(void **state)
 
     (void)state;
     set_up_with(&b,
-                &(struct match_options){
-                    .mode = MATCH_SEQUENTIAL, .total = true, .exhausted = EXHAUSTED_CYCLE },
+                &(struct match_options){ .mode = MATCH_SEQUENTIAL,
+                                         .total_order = true,
+                                         .exhausted = EXHAUSTED_CYCLE },
                 CALL(1, "a", "{}") CALL(2, "b", "{}") CALL(3, "a", "{}"));
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ask(&b, ASK("b", "{}")), TOO_EARLY + 1);
@@ -459,14 +461,14 @@ static void what_would_help_the_exhausted_is_known(void **state)
         assert_int_equal(ask(&b, ASK("a", "{}")), 1);
         assert_int_equal(ask(&b, ASK("a", "{}")), 3);
         assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
-        assert_int_equal(b.last.used, 2);
-        assert_true(b.last.by_last && b.last.by_cycle);
+        assert_int_equal(b.last.last_used, 2);
+        assert_true(b.last.last_helps && b.last.cycle_helps);
         assert_int_equal(ask(&b, ASK("b", "{}")), 5);
         assert_int_equal(ask(&b, ASK("b", "{}")), EXHAUSTED);
-        assert_true(!b.last.by_last && b.last.by_cycle && b.last.used == 3);
+        assert_true(!b.last.last_helps && b.last.cycle_helps && b.last.last_used == 3);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 7);
         assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), EXHAUSTED);
-        assert_false(b.last.by_last || b.last.by_cycle);
+        assert_false(b.last.last_helps || b.last.cycle_helps);
         tear_down(&b);
     }
 }
@@ -489,7 +491,7 @@ static void last_and_cycle_give_calls_again(void **state)
         CALL(1, "a", "{}") CALL(2, "a", "{}") CALL(3, "b", "{}"));
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ask(&b, ASK("a", "{}")), i ? -1 : 1);
-        assert_true(!i || b.last.anew);
+        assert_true(!i || b.last.replay_fully);
         assert_int_equal(ask(&b, ASK("a", "{}")), 3);
     }
     assert_int_equal(ask(&b, ASK("b", "{}")), 5);
@@ -569,13 +571,13 @@ static void what_a_session_lacks_is_borrowed_from_the_others(void **state)
     set_up(&b, MATCH_BY_REQUEST,
            OF(1, 1, "tools/list") OF(1, 2, "own/a") OF(2, 1, "tools/list") OF(2, 2, "own/b"));
     assert_int_equal(ask_in(&b, 1, "{'method':'tools/list'}"), 5);
-    assert_false(b.last.borrowed);
+    assert_false(b.last.from_other_session);
     assert_int_equal(ask_in(&b, 1, "{'method':'tools/list'}"), -5);
     assert_int_equal(ask_in(&b, 1, "{'method':'own/a'}"), 3);
-    assert_true(b.last.borrowed);
+    assert_true(b.last.from_other_session);
     assert_int_equal(ask_in(&b, 1, "{'method':'own/a'}"), EXHAUSTED);
     assert_int_equal(ask_in(&b, 1, "{'method':'own/b'}"), 7);
-    assert_false(b.last.borrowed);
+    assert_false(b.last.from_other_session);
     tear_down(&b);
 }
 
@@ -651,7 +653,7 @@ static void what_hides_beside_an_id_is_looked_at(void **state)
         buf_printf(&recording, "c2s %s\n", rows[i].recorded);
         set_up(&b, MATCH_SEQUENTIAL, buf_z(&recording));
         assert_int_equal(ask(&b, live), 1);
-        if (b.last.differs != rows[i].differs)
+        if (b.last.params_differ != rows[i].differs)
             fail_msg("%s", rows[i].recorded);
         tear_down(&b);
         buf_release(&recording);
@@ -664,9 +666,9 @@ static void a_recording_that_cannot_be_read_any_more_is_told(void **state)
 
     (void)state;
     set_up(&b, MATCH_BY_REQUEST, CALL(1, "a", "{}"));
-    memset(b.of.shelf.text.at, 'x', b.of.shelf.text.len);
+    memset(b.of.store.text.at, 'x', b.of.store.text.len);
     assert_int_equal(ask(&b, ASK("a", "{}")), BROKEN);
-    assert_string_equal(b.matcher.trouble.msg, "the recording has changed since it was read");
+    assert_string_equal(b.matcher.error.msg, "the recording has changed since it was read");
     tear_down(&b);
 }
 
@@ -683,24 +685,24 @@ static void the_other_era_is_for_what_its_own_was_never_asked_for(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        struct match_options how = { .mode = modes[i], .stateless = EXHAUSTED_CYCLE };
+        struct match_options how = { .mode = modes[i], .exhausted_stateless = EXHAUSTED_CYCLE };
         uint32_t older, newer;
         struct bench b;
 
         set_up_with(&b, &how,
                     CALL(1, "t", "{}") CALL(2, "old", "{}") NEWER(1, "t") NEWER(2, "new"));
-        older = b.of.script.playable[0];
-        newer = b.of.script.playable[1];
-        assert_true(script_is_stateless(&b.of.script, newer));
+        older = b.of.index.sessions_with_calls[0];
+        newer = b.of.index.sessions_with_calls[1];
+        assert_true(index_is_stateless(&b.of.index, newer));
         assert_int_equal(ask_in(&b, older, ASK("t", "{}")), 1);
         assert_int_equal(ask_in(&b, older, ASK("t", "{}")), EXHAUSTED);
         assert_int_equal(ask_in(&b, newer, ASK_NEWER("t")), 5);
         assert_int_equal(ask_in(&b, newer, ASK_NEWER("t")), -5);
-        assert_false(b.last.borrowed);
+        assert_false(b.last.from_other_session);
         assert_int_equal(ask_in(&b, older, ASK("new", "{}")), 7);
-        assert_true(b.last.borrowed);
+        assert_true(b.last.from_other_session);
         assert_int_equal(ask_in(&b, newer, ASK_NEWER("old")), 3);
-        assert_true(b.last.borrowed);
+        assert_true(b.last.from_other_session);
         tear_down(&b);
     }
 }

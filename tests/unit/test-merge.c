@@ -1,6 +1,6 @@
 #include "format/merge.h"
 
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 static const struct log *quiet(void)
@@ -30,14 +30,14 @@ static void assert_order(size_t count, const char *want)
     struct err e = ERR_NONE;
     struct record r;
     struct buf got;
-    enum next next;
+    enum next_result next;
     size_t from;
 
     buf_init(&got, 4096);
     while ((next = merge_next(m, &r, &from, &e)) == NEXT_RECORD) {
         buf_printf(&got, "%s%c", got.len ? " " : "", (int)('a' + from));
         if (r.kind == RECORD_MESSAGE)
-            buf_add(&got, json_inner(json_get(r.message.msg, STR("method"))));
+            buf_add(&got, json_unquoted(json_get(r.message.msg, STR("method"))));
         else
             buf_printf(&got, "%s",
                        r.kind == RECORD_HEADER   ? "H"
@@ -62,9 +62,9 @@ static void assert_order(size_t count, const char *want)
 static void records_come_in_the_order_of_time(void **state)
 {
     (void)state;
-    scratch_put_terse("a", HEADER("00") AT("01", "1") AT("04", "4") AT("05", "5"));
-    scratch_put_terse("b", HEADER("00") AT("02", "2") AT("03", "3") AT("06", "6"));
-    scratch_put_terse("c", HEADER("00") AT("04.5", "45"));
+    temp_dir_put_terse("a", HEADER("00") AT("01", "1") AT("04", "4") AT("05", "5"));
+    temp_dir_put_terse("b", HEADER("00") AT("02", "2") AT("03", "3") AT("06", "6"));
+    temp_dir_put_terse("c", HEADER("00") AT("04.5", "45"));
     assert_order(1, "aH a1 a4 a5");
     assert_order(2, "aH bH a1 b2 b3 a4 a5 b6");
     assert_order(3, "aH bH cH a1 b2 b3 a4 c45 a5 b6");
@@ -73,24 +73,24 @@ static void records_come_in_the_order_of_time(void **state)
 static void the_order_inside_a_file_is_kept_when_its_clock_steps_back(void **state)
 {
     (void)state;
-    scratch_put_terse("a", AT("10", "1") AT("03", "2") AT("04", "3"));
-    scratch_put_terse("b", AT("05", "4") AT("11", "5"));
+    temp_dir_put_terse("a", AT("10", "1") AT("03", "2") AT("04", "3"));
+    temp_dir_put_terse("b", AT("05", "4") AT("11", "5"));
     assert_order(2, "b4 a1 a2 a3 b5");
 }
 
 static void at_the_same_moment_the_earlier_file_comes_first(void **state)
 {
     (void)state;
-    scratch_put_terse("a", AT("01", "1") AT("01", "2"));
-    scratch_put_terse("b", AT("01", "3") AT("01", "4"));
+    temp_dir_put_terse("a", AT("01", "1") AT("01", "2"));
+    temp_dir_put_terse("b", AT("01", "3") AT("01", "4"));
     assert_order(2, "a1 a2 b3 b4");
 }
 
 static void the_time_since_the_start_counts_where_there_is_no_date(void **state)
 {
     (void)state;
-    scratch_put_terse("a", HEADER("10") STDERR("1500000") AT("13", "1"));
-    scratch_put_terse("b", HEADER("05") AT("11", "2") STDERR("6700000") AT("12", "3"));
+    temp_dir_put_terse("a", HEADER("10") STDERR("1500000") AT("13", "1"));
+    temp_dir_put_terse("b", HEADER("05") AT("11", "2") STDERR("6700000") AT("12", "3"));
     assert_order(2, "aH bH b2 aE bE b3 a1");
 }
 
@@ -99,36 +99,36 @@ static void what_has_no_time_stays_with_what_precedes_it(void **state)
     static const char *const plain = "{'jsonrpc':'2.0','method':'x'}\n";
 
     (void)state;
-    scratch_put_terse("a", HEADER("00") AT("01", "1") "{'type':'new'}\n" AT("05", "2"));
-    scratch_put_terse("b", HEADER("00") AT("03", "3"));
+    temp_dir_put_terse("a", HEADER("00") AT("01", "1") "{'type':'new'}\n" AT("05", "2"));
+    temp_dir_put_terse("b", HEADER("00") AT("03", "3"));
     assert_order(2, "aH bH a1 a? b3 a2");
-    scratch_put_terse("a", AT("01", "1"));
-    scratch_put_terse("b", plain);
+    temp_dir_put_terse("a", AT("01", "1"));
+    temp_dir_put_terse("b", plain);
     assert_order(2, "bx a1");
 }
 
 static void the_messages_of_a_batch_stay_together(void **state)
 {
     (void)state;
-    scratch_put_terse("a",
-                      "{'t':'2026-01-01T00:00:01Z','dir':'in','raw':[{'id':1,'method':'1'},"
-                      "{'id':2,'method':'2'},{'id':3,'method':'3'}]}\n"
-                      "{'t':'2026-01-01T00:00:01Z','dir':'in','raw':{'method':'4'}}\n");
-    scratch_put_terse("b", "{'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"
-                           "'msg':{'method':'5'},'batch':{'id':1,'index':0,'count':2}}\n"
-                           "{'type':'message','seq':2,'ts':'2026-01-01T00:00:09Z','dir':'c2s',"
-                           "'msg':{'method':'6'},'batch':{'id':1,'index':1,'count':2}}\n"
-                           "{'type':'message','seq':2,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"
-                           "'msg':{'method':'7'},'batch':{'id':2,'index':0,'count':2}}\n");
+    temp_dir_put_terse("a",
+                       "{'t':'2026-01-01T00:00:01Z','dir':'in','raw':[{'id':1,'method':'1'},"
+                       "{'id':2,'method':'2'},{'id':3,'method':'3'}]}\n"
+                       "{'t':'2026-01-01T00:00:01Z','dir':'in','raw':{'method':'4'}}\n");
+    temp_dir_put_terse("b", "{'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"
+                            "'msg':{'method':'5'},'batch':{'id':1,'index':0,'count':2}}\n"
+                            "{'type':'message','seq':2,'ts':'2026-01-01T00:00:09Z','dir':'c2s',"
+                            "'msg':{'method':'6'},'batch':{'id':1,'index':1,'count':2}}\n"
+                            "{'type':'message','seq':2,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"
+                            "'msg':{'method':'7'},'batch':{'id':2,'index':0,'count':2}}\n");
     assert_order(2, "b5 b6 b7 a1 a2 a3 a4");
 }
 
 static void headers_come_before_everything(void **state)
 {
     (void)state;
-    scratch_put_terse("a", HEADER("50") AT("51", "1"));
-    scratch_put_terse("b", AT("01", "2"));
-    scratch_put_terse("c", HEADER("03") AT("04", "3"));
+    temp_dir_put_terse("a", HEADER("50") AT("51", "1"));
+    temp_dir_put_terse("b", AT("01", "2"));
+    temp_dir_put_terse("c", HEADER("03") AT("04", "3"));
     assert_order(3, "aH cH b2 c3 a1");
 }
 
@@ -147,15 +147,15 @@ static void the_earliest_start_is_known_before_the_first_record(void **state)
     const int64_t midnight = INT64_C(1767225600000000);
 
     (void)state;
-    scratch_put_terse("a", "{'jsonrpc':'2.0','method':'x'}\n");
+    temp_dir_put_terse("a", "{'jsonrpc':'2.0','method':'x'}\n");
     assert_start(1, false, 0);
-    scratch_put_terse("b", HEADER("07") AT("08", "1"));
+    temp_dir_put_terse("b", HEADER("07") AT("08", "1"));
     assert_start(2, true, midnight + 7000000);
-    scratch_put_terse(
+    temp_dir_put_terse(
         "c", "{'type':'message','seq':1,'ts':'2026-01-01T00:00:08Z','dir':'c2s','us':3000000,"
              "'msg':{'method':'x'}}\n");
     assert_start(3, true, midnight + 5000000);
-    scratch_put_terse("c", AT("03", "x"));
+    temp_dir_put_terse("c", AT("03", "x"));
     assert_start(3, true, midnight + 3000000);
 }
 
@@ -164,8 +164,8 @@ static void each_record_says_which_file_it_is_of(void **state)
     struct merge *m;
 
     (void)state;
-    scratch_put_terse("a", AT("01", "1"));
-    scratch_put_terse("b", "{'jsonrpc':'2.0','method':'x'}\n");
+    temp_dir_put_terse("a", AT("01", "1"));
+    temp_dir_put_terse("b", "{'jsonrpc':'2.0','method':'x'}\n");
     m = open_merge(2);
     assert_string_equal(merge_format(m, 0)->name, "recording");
     assert_string_equal(merge_format(m, 1)->name, "jsonrpc");
@@ -181,8 +181,8 @@ static void how_far_it_is_can_be_told(void **state)
     size_t from;
 
     (void)state;
-    scratch_put_terse("a", AT("01", "1") AT("02", "2"));
-    scratch_put_terse("b", AT("03", "3"));
+    temp_dir_put_terse("a", AT("01", "1") AT("02", "2"));
+    temp_dir_put_terse("b", AT("03", "3"));
     m = open_merge(2);
     size = merge_size(m);
     assert_int_equal(size, 3 * (sizeof AT("01", "1") - 1));
@@ -211,11 +211,11 @@ static void an_error_names_the_file_and_the_place(void **state)
     size_t from;
 
     (void)state;
-    scratch_put_terse("a", AT("01", "1") AT("05", "2"));
+    temp_dir_put_terse("a", AT("01", "1") AT("05", "2"));
     assert_no_merge(2, "cannot read 'b': No such file or directory");
-    scratch_put_terse("b", "{'type':'message'}\n");
+    temp_dir_put_terse("b", "{'type':'message'}\n");
     assert_no_merge(2, "b:1:1: a message line without 'seq'");
-    scratch_put_terse("b", AT("02", "3") "{'type':'message'}\n");
+    temp_dir_put_terse("b", AT("02", "3") "{'type':'message'}\n");
     m = open_merge(2);
     assert_int_equal(merge_next(m, &r, &from, &e), NEXT_RECORD);
     assert_int_equal(merge_next(m, &r, &from, &e), NEXT_RECORD);
@@ -228,17 +228,17 @@ static void an_error_names_the_file_and_the_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(records_come_in_the_order_of_time),
-        IN_A_DIRECTORY(the_order_inside_a_file_is_kept_when_its_clock_steps_back),
-        IN_A_DIRECTORY(at_the_same_moment_the_earlier_file_comes_first),
-        IN_A_DIRECTORY(the_time_since_the_start_counts_where_there_is_no_date),
-        IN_A_DIRECTORY(what_has_no_time_stays_with_what_precedes_it),
-        IN_A_DIRECTORY(the_messages_of_a_batch_stay_together),
-        IN_A_DIRECTORY(headers_come_before_everything),
-        IN_A_DIRECTORY(the_earliest_start_is_known_before_the_first_record),
-        IN_A_DIRECTORY(each_record_says_which_file_it_is_of),
-        IN_A_DIRECTORY(how_far_it_is_can_be_told),
-        IN_A_DIRECTORY(an_error_names_the_file_and_the_place),
+        IN_TEMP_DIR(records_come_in_the_order_of_time),
+        IN_TEMP_DIR(the_order_inside_a_file_is_kept_when_its_clock_steps_back),
+        IN_TEMP_DIR(at_the_same_moment_the_earlier_file_comes_first),
+        IN_TEMP_DIR(the_time_since_the_start_counts_where_there_is_no_date),
+        IN_TEMP_DIR(what_has_no_time_stays_with_what_precedes_it),
+        IN_TEMP_DIR(the_messages_of_a_batch_stay_together),
+        IN_TEMP_DIR(headers_come_before_everything),
+        IN_TEMP_DIR(the_earliest_start_is_known_before_the_first_record),
+        IN_TEMP_DIR(each_record_says_which_file_it_is_of),
+        IN_TEMP_DIR(how_far_it_is_can_be_told),
+        IN_TEMP_DIR(an_error_names_the_file_and_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

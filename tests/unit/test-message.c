@@ -210,7 +210,7 @@ static void a_member_that_stands_there_twice_is_noted_and_the_last_counts(void *
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         look(&l, rows[i].text);
-        if (l.m.duplicate != rows[i].duplicate)
+        if (l.m.duplicate_member != rows[i].duplicate)
             fail_msg("%s", rows[i].text);
         look_away(&l);
     }
@@ -229,7 +229,7 @@ static bool is_mismatch(const char *text)
     bool is;
 
     look(&l, text);
-    is = mcp_error_is(&l.m, -32020);
+    is = mcp_error_has_code(&l.m, -32020);
     look_away(&l);
     return is;
 }

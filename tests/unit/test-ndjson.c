@@ -21,13 +21,13 @@ static void read_all(struct buf *seen, struct str text, size_t step)
     struct err e = ERR_NONE;
     uint64_t line = 1;
     struct ndjson n;
-    enum next next;
+    enum next_result next;
 
     ndjson_init(&n);
     do {
         struct window w = { str_skip(str_n(text.at, shown), from), shown == text.len, line, "f",
                             &remarks.notes };
-        struct taken t = { 0 };
+        struct consumed t = { 0 };
 
         next = ndjson_next(&n, &w, &t, &e);
         if (next == NEXT_RECORD) {
@@ -76,7 +76,7 @@ static void a_value_that_stood_on_several_lines_is_one_line_then(void **state)
 {
     struct remarks remarks = { .notes = { count_note } };
     struct window w = { STR("{\r\n \"a\":\n[ 1,\n2 ]\n}\n"), true, 1, "f", &remarks.notes };
-    struct taken t = { 0 };
+    struct consumed t = { 0 };
     struct err e = ERR_NONE;
     struct ndjson n;
 
@@ -160,7 +160,7 @@ static void a_torn_head_is_known_by_how_it_starts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct str head = str_z(cases[i].head);
-        bool starts = ndjson_starts(&head, STR("{\"v\":1"));
+        bool starts = ndjson_starts_with(&head, STR("{\"v\":1"));
 
         assert_int_equal(starts, cases[i].rest != NULL);
         assert_str(head, str_z(starts ? cases[i].rest : cases[i].head));

@@ -24,7 +24,7 @@ static void every_spelling_of_a_value_has_one_normal_form(void **state)
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         for (size_t k = 0; k < 8 && same[i][k]; k++) {
             buf_clear(&b);
-            json_number_normal(str_z(same[i][k]), &b);
+            json_number_normalize(str_z(same[i][k]), &b);
             assert_str(buf_str(&b), str_z(same[i][0]));
         }
     }
@@ -42,7 +42,7 @@ static void all_zeros_are_the_same(void **state)
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
         int64_t n = 1;
         buf_clear(&b);
-        json_number_normal(str_z(zeros[i]), &b);
+        json_number_normalize(str_z(zeros[i]), &b);
         assert_str(buf_str(&b), STR("0"));
         assert_true(json_number_int(str_z(zeros[i]), &n));
         assert_int_equal(n, 0);

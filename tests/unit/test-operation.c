@@ -1,12 +1,12 @@
-#include "trace/operation.h"
+#include "ops/operation.h"
 
-#include "plays.h"
-#include "tally.h"
+#include "op-lines.h"
 #include "test.h"
+#include "text-cases.h"
 
 static void check_story(const char *story, bool passes, const char *says)
 {
-    plays_check(tally_play, story, passes, says);
+    text_cases_check(op_lines_run_case, story, passes, says);
 }
 
 #define PING                                                                                   \
@@ -30,7 +30,7 @@ static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
 
 static void of_many_messages_the_first_and_the_last_are_kept(void **state)
 {
-    enum { MOST = OPERATION_FIRST + OPERATION_LAST };
+    enum { MOST = OPERATION_KEEP_FIRST + OPERATION_KEEP_LAST };
 
     (void)state;
     for (uint64_t count = 0; count <= MOST * 3; count++) {
@@ -41,8 +41,9 @@ static void of_many_messages_the_first_and_the_last_are_kept(void **state)
         assert_int_equal(op.messages.count, count);
         assert_int_equal(op.messages.kept, count < MOST ? count : MOST);
         for (size_t i = 0; i < op.messages.kept; i++)
-            assert_int_equal(operation_message(&op, i)->seq,
-                             i < OPERATION_FIRST ? i + 1 : count - (op.messages.kept - i) + 1);
+            assert_int_equal(operation_message_at(&op, i)->seq,
+                             i < OPERATION_KEEP_FIRST ? i + 1
+                                                      : count - (op.messages.kept - i) + 1);
         operation_release(&op);
     }
 }
@@ -51,7 +52,8 @@ static void of_many_messages_the_first_and_the_last_are_kept(void **state)
 static void everything_has_a_name_of_its_own(void **state)
 {
     const char *names[5][32] = { { NULL } };
-    size_t counts[5] = { OPERATION_NOISE + 1, LINKS, ROLES, OUTCOMES, ANSWERS };
+    size_t counts[5] = { OPERATION_NON_MESSAGE + 1, LINK_COUNT, ROLE_COUNT, OUTCOME_COUNT,
+                         RESPONSE_COUNT };
 
     (void)state;
     for (size_t i = 0; i < 32; i++) {
@@ -59,7 +61,8 @@ static void everything_has_a_name_of_its_own(void **state)
         names[1][i] = i < counts[1] ? operation_link_name((enum operation_link)i) : NULL;
         names[2][i] = i < counts[2] ? operation_role_name((enum operation_role)i) : NULL;
         names[3][i] = i < counts[3] ? operation_outcome_name((enum operation_outcome)i) : NULL;
-        names[4][i] = i < counts[4] ? operation_answer_name((enum operation_answer)i) : NULL;
+        names[4][i] =
+            i < counts[4] ? operation_response_name((enum operation_response)i) : NULL;
     }
     for (size_t n = 0; n < 5; n++)
         for (size_t i = 0; i < counts[n]; i++) {
@@ -67,7 +70,7 @@ static void everything_has_a_name_of_its_own(void **state)
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(names[n][i], names[n][k]);
         }
-    for (unsigned i = 0; i < OP_FLAGS; i++) {
+    for (unsigned i = 0; i < OP_FLAG_COUNT; i++) {
         assert_non_null(operation_flag_name((enum operation_flag)(1u << i)));
         for (unsigned k = 0; k < i; k++)
             assert_string_not_equal(operation_flag_name((enum operation_flag)(1u << i)),
@@ -75,8 +78,8 @@ static void everything_has_a_name_of_its_own(void **state)
     }
     assert_string_equal(operation_flag_name(OP_EVICTED), "evicted");
     assert_string_equal(operation_flag_name(OP_INFERRED), "inferred");
-    assert_string_equal(operation_flag_name(OP_CLIPPED), "clipped");
-    assert_string_equal(operation_flag_name(OP_REFUSED), "refused");
+    assert_string_equal(operation_flag_name(OP_TRUNCATED), "clipped");
+    assert_string_equal(operation_flag_name(OP_HTTP_REJECTED), "refused");
 }
 
 int main(void)
@@ -86,6 +89,6 @@ int main(void)
         cmocka_unit_test(of_many_messages_the_first_and_the_last_are_kept),
         cmocka_unit_test(everything_has_a_name_of_its_own),
     };
-    return plays_run("operation", tests, sizeof tests / sizeof *tests,
-                     "tests/operations/*.play", tally_play);
+    return text_cases_run("operation", tests, sizeof tests / sizeof *tests,
+                          "tests/operations/*.play", op_lines_run_case);
 }

@@ -11,10 +11,10 @@ union field {
     const char *text;
     int64_t i;
     uint64_t u;
-    struct option_list list;
+    struct str_list list;
 };
 
-struct row {
+struct seen_row {
     const char *text;
     int64_t want;
     const char *error; /* NULL: it is taken */
@@ -35,7 +35,7 @@ static int64_t value_of(enum option_type type, const union field *f)
     }
 }
 
-static void check_rows(const struct option *o, const struct row *rows, size_t count)
+static void check_rows(const struct option *o, const struct seen_row *rows, size_t count)
 {
     struct arena a = { 0 };
 
@@ -64,7 +64,7 @@ static void check_rows(const struct option *o, const struct row *rows, size_t co
 static void a_flag_takes_the_words_people_use(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_FLAG };
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "1", 1, NULL },
         { "true", 1, NULL },
         { "YES", 1, NULL },
@@ -83,7 +83,7 @@ static void a_flag_takes_the_words_people_use(void **state)
 static void a_count_is_a_small_number(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_COUNT };
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "0", 0, NULL },
         { "2", 2, NULL },
         { "9", 9, NULL },
@@ -101,7 +101,7 @@ static void an_integer_is_whole_and_within_its_range(void **state)
     static const struct option port = {
         .name = "x", .type = OPTION_INT, .min = 1, .max = 65535
     };
-    static const struct row any_rows[] = {
+    static const struct seen_row any_rows[] = {
         { "0", 0, NULL },
         { "-5", -5, NULL },
         { "9223372036854775807", INT64_MAX, NULL },
@@ -114,7 +114,7 @@ static void an_integer_is_whole_and_within_its_range(void **state)
         { "0x10", 0, "'0x10' is not a whole number" },
         { "1.5", 0, "'1.5' is not a whole number" },
     };
-    static const struct row port_rows[] = {
+    static const struct seen_row port_rows[] = {
         { "1", 1, NULL },
         { "65535", 65535, NULL },
         { "0", 0, "'0' is not from 1 to 65535" },
@@ -129,7 +129,7 @@ static void an_integer_is_whole_and_within_its_range(void **state)
 static void a_size_has_the_units_of_the_gnu_tools(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_SIZE };
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "0", 0, NULL },
         { "4096", 4096, NULL },
         { "7b", 7, NULL },
@@ -162,7 +162,7 @@ static void a_size_has_the_units_of_the_gnu_tools(void **state)
 static void a_duration_needs_its_unit(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_DURATION };
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "0", 0, NULL },
         { "500ms", 500000, NULL },
         { "1s", 1000000, NULL },
@@ -192,7 +192,7 @@ static const struct option_choice colors[] = {
 static void a_choice_is_one_of_the_listed_or_its_other_spelling(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_CHOICE, .choices = colors };
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "red", 3, NULL },
         { "green", 7, NULL },
         { "verde", 7, NULL },
@@ -232,7 +232,7 @@ static void a_path_is_any_text_but_none(void **state)
     arena_release(&a);
 }
 
-static void check_list(struct option_list list, const char *const *want, size_t count)
+static void check_list(struct str_list list, const char *const *want, size_t count)
 {
     assert_int_equal(list.count, count);
     for (size_t i = 0; i < count; i++)

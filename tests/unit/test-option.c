@@ -1,6 +1,6 @@
 #include "cmd/option.h"
 
-#include "fixture.h"
+#include "fake-cli.h"
 #include "test.h"
 
 struct shared_args {
@@ -12,27 +12,27 @@ static const struct option shared_options[] = {
     { .key = 'q',
       .name = "quiet",
       .type = OPTION_FLAG,
-      .at = offsetof(struct shared_args, quiet),
+      .offset = offsetof(struct shared_args, quiet),
       .help = "say less" },
     { .name = "label",
       .arg = "X",
       .type = OPTION_STRING,
-      .at = offsetof(struct shared_args, label),
+      .offset = offsetof(struct shared_args, label),
       .help = "hidden by the other" },
     { 0 },
 };
 
-struct row {
-    const char *line, *want; /* what fixture_dump() says, "q" first if quiet */
+struct seen_row {
+    const char *line, *want; /* what fake_cli_dump() says, "q" first if quiet */
 };
 
 /* Reads a line and an environment as a command would; the result, or the error
  * with its hint after a newline. */
 static struct buf read_all(const char *line, char *const *env)
 {
-    char words[512], *argv[FIXTURE_WORDS + 1];
+    char words[512], *argv[FAKE_CLI_WORDS + 1];
     struct shared_args shared = { 0 };
-    struct fixture_args args = { 0 };
+    struct fake_cli_args args = { 0 };
     struct arena arena = { 0 };
     struct option_reader r;
     struct operands in;
@@ -41,17 +41,17 @@ static struct buf read_all(const char *line, char *const *env)
     int argc;
 
     memcpy(words, line, strlen(line) + 1);
-    argc = fixture_split(words, argv);
+    argc = fake_cli_split(words, argv);
     option_reader_init(&r, env, &arena);
     option_reader_add(&r, (struct option_set){ shared_options, &shared });
-    option_reader_add(&r, (struct option_set){ fixture_options, &args });
+    option_reader_add(&r, (struct option_set){ fake_cli_options, &args });
     r.command = "tape";
     assert_int_equal(option_read_line(&r, argc, argv, OPTION_ALL, &in, &e), argc);
     option_read_env(&r, &e);
     buf_init(&out, 4096);
     if (e.kind == ERR_OK) {
         buf_add(&out, shared.quiet ? STR("q ") : STR_NONE);
-        fixture_dump(&out, &args, &in);
+        fake_cli_dump(&out, &args, &in);
     } else {
         assert_int_equal(e.kind, ERR_USAGE);
         buf_printf(&out, "%s\n%s", e.msg, e.hint);
@@ -61,7 +61,7 @@ static struct buf read_all(const char *line, char *const *env)
     return out;
 }
 
-static void check_rows(const struct row *rows, size_t count, char *const *env)
+static void check_rows(const struct seen_row *rows, size_t count, char *const *env)
 {
     for (size_t i = 0; i < count; i++) {
         struct buf got = read_all(rows[i].line, env);
@@ -76,7 +76,7 @@ static void check_rows(const struct row *rows, size_t count, char *const *env)
 
 static void every_way_to_write_an_option_is_understood(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "", "" },
         { "--output a", "output=a" },
         { "--output=a", "output=a" },
@@ -115,7 +115,7 @@ static void every_way_to_write_an_option_is_understood(void **state)
 
 static void operands_and_options_come_in_any_order(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "a", "<a>" },
         { "a -f b", "force <a><b>" },
         { "-f a -o b c", "output=b force <a><c>" },
@@ -130,7 +130,7 @@ static void operands_and_options_come_in_any_order(void **state)
 
 static void what_is_wrong_is_named_with_the_nearest_and_the_way_to_help(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "--outptu a", "unknown option '--outptu' for 'tape'\ndid you mean '--output'?\n"
                         "see 'mcpreel tape --help'" },
         { "--casette=a", "unknown option '--casette' for 'tape'\ndid you mean '--cassette'?\n"
@@ -171,7 +171,7 @@ static void what_is_wrong_is_named_with_the_nearest_and_the_way_to_help(void **s
 
 static void the_environment_fills_what_the_line_left_open(void **state)
 {
-    static const struct row rows[] = {
+    static const struct seen_row rows[] = {
         { "", "output=e label=l tag=a tag=b rule=x,y bare level=2 port=7" },
         { "-o a --label b -p 9 --redact -l", "output=a label=b tag=a tag=b rule=x,y level=1"
                                              " port=9" },
@@ -194,9 +194,9 @@ static void the_environment_fills_what_the_line_left_open(void **state)
 
 static void only_options_of_the_seed_hear_its_variables_too(void **state)
 {
-    static const struct row none = { "", "" };
-    static const struct row seed = { "", "output=s" };
-    static const struct row spelled = { "", "output=c" };
+    static const struct seen_row none = { "", "" };
+    static const struct seen_row seed = { "", "output=s" };
+    static const struct seen_row spelled = { "", "output=c" };
     char *other[] = { "THOUGHTJACK_LABEL=x", NULL };
     char *by_name[] = { "THOUGHTJACK_CASSETTE=c", "THOUGHTJACK_OUTPUT=s", NULL };
     char *by_spelling[] = { "THOUGHTJACK_CASSETTE=c", NULL };
@@ -211,14 +211,14 @@ static void only_options_of_the_seed_hear_its_variables_too(void **state)
 
 static void an_error_from_the_environment_names_the_variable(void **state)
 {
-    static const struct row ours = {
+    static const struct seen_row ours = {
         "", "variable 'MCPREEL_PORT': 'x' is not a whole number\nsee 'mcpreel tape --help'"
     };
-    static const struct row flag = {
+    static const struct seen_row flag = {
         "", "variable 'MCPREEL_FORCE': 'perhaps' is neither true nor false\n"
             "see 'mcpreel tape --help'"
     };
-    static const struct row not_asked = { "-p 1", "port=1" };
+    static const struct seen_row not_asked = { "-p 1", "port=1" };
     char *bad_port[] = { "MCPREEL_PORT=x", NULL };
     char *bad_flag[] = { "MCPREEL_FORCE=perhaps", NULL };
     (void)state;
@@ -240,7 +240,7 @@ static void leading_options_end_at_the_first_other_word(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char words[64], *argv[FIXTURE_WORDS + 1];
+        char words[64], *argv[FAKE_CLI_WORDS + 1];
         struct shared_args shared = { 0 };
         struct arena arena = { 0 };
         struct option_reader r;
@@ -251,7 +251,7 @@ static void leading_options_end_at_the_first_other_word(void **state)
         option_reader_init(&r, NULL, &arena);
         option_reader_add(&r, (struct option_set){ shared_options, &shared });
         assert_int_equal(
-            option_read_line(&r, fixture_split(words, argv), argv, OPTION_LEADING, &in, &e),
+            option_read_line(&r, fake_cli_split(words, argv), argv, OPTION_LEADING, &in, &e),
             rows[i].used);
         assert_int_equal(in.count, 0);
         assert_null(in.server);
@@ -261,7 +261,7 @@ static void leading_options_end_at_the_first_other_word(void **state)
 
 static void reading_goes_on_after_an_error_and_keeps_the_first(void **state)
 {
-    char words[] = "--bad -q --worse", *argv[FIXTURE_WORDS + 1];
+    char words[] = "--bad -q --worse", *argv[FAKE_CLI_WORDS + 1];
     struct shared_args shared = { 0 };
     struct arena arena = { 0 };
     struct option_reader r;
@@ -271,7 +271,7 @@ static void reading_goes_on_after_an_error_and_keeps_the_first(void **state)
 
     option_reader_init(&r, NULL, &arena);
     option_reader_add(&r, (struct option_set){ shared_options, &shared });
-    option_read_line(&r, fixture_split(words, argv), argv, OPTION_ALL, &in, &e);
+    option_read_line(&r, fake_cli_split(words, argv), argv, OPTION_ALL, &in, &e);
     assert_true(shared.quiet);
     assert_string_equal(e.msg, "unknown option '--bad'");
     assert_string_equal(e.hint, "the options of a command follow its name\n"
@@ -282,19 +282,19 @@ static void reading_goes_on_after_an_error_and_keeps_the_first(void **state)
 static void a_row_is_shown_unless_hidden_or_replaced(void **state)
 {
     (void)state;
-    assert_true(option_shown(&shared_options[1], NULL));
-    assert_true(option_shown(&shared_options[0], fixture_options));
-    assert_false(option_shown(&shared_options[1], fixture_options));
-    for (const struct option *o = fixture_options; o->name; o++)
-        assert_int_equal(option_shown(o, NULL), strcmp(o->name, "odd") != 0);
+    assert_true(option_is_shown(&shared_options[1], NULL));
+    assert_true(option_is_shown(&shared_options[0], fake_cli_options));
+    assert_false(option_is_shown(&shared_options[1], fake_cli_options));
+    for (const struct option *o = fake_cli_options; o->name; o++)
+        assert_int_equal(option_is_shown(o, NULL), strcmp(o->name, "odd") != 0);
 }
 
 static void what_is_idle_is_refused_on_the_line_only(void **state)
 {
     static char *const env[] = { "MCPREEL_LABEL=x", NULL };
-    static const struct option_idle rows[] = { { "quiet", "others", false },
-                                               { "label", "a name", true },
-                                               { 0 } };
+    static const struct option_unused rows[] = { { "quiet", "others", false },
+                                                 { "label", "a name", true },
+                                                 { 0 } };
     static const struct {
         const char *line, *says;
     } cases[] = {
@@ -306,7 +306,7 @@ static void what_is_idle_is_refused_on_the_line_only(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char words[64], *argv[FIXTURE_WORDS + 1];
+        char words[64], *argv[FAKE_CLI_WORDS + 1];
         struct shared_args shared = { 0 };
         struct arena arena = { 0 };
         struct option_reader r;
@@ -316,15 +316,15 @@ static void what_is_idle_is_refused_on_the_line_only(void **state)
         memcpy(words, cases[i].line, strlen(cases[i].line) + 1);
         option_reader_init(&r, env, &arena);
         option_reader_add(&r, (struct option_set){ shared_options, &shared });
-        option_read_line(&r, fixture_split(words, argv), argv, OPTION_ALL, &in, &e);
+        option_read_line(&r, fake_cli_split(words, argv), argv, OPTION_ALL, &in, &e);
         option_read_env(&r, &e);
         assert_non_null(shared.label);
-        assert_int_equal(option_refuse_idle(&in, rows, &e), !cases[i].says);
+        assert_int_equal(option_reject_unused(&in, rows, &e), !cases[i].says);
         if (cases[i].says)
             assert_string_equal(e.msg, cases[i].says);
         arena_release(&arena);
     }
-    assert_true(option_refuse_idle(&(struct operands){ 0 }, rows, &(struct err)ERR_NONE));
+    assert_true(option_reject_unused(&(struct operands){ 0 }, rows, &(struct err)ERR_NONE));
 }
 
 static void a_variable_is_the_name_in_capitals(void **state)
@@ -335,9 +335,22 @@ static void a_variable_is_the_name_in_capitals(void **state)
     assert_string_equal(option_env_name(out, "MCPREEL_", "log-file2"), "MCPREEL_LOG_FILE2");
 }
 
+static void whether_the_environment_says_so_is_known(void **state)
+{
+    char *env[] = { (char *)(uintptr_t) "MCPREEL_LOG_FILE=a",
+                    (char *)(uintptr_t) "THOUGHTJACK_B=c", NULL };
+
+    (void)state;
+    assert_true(option_env_has(env, "log-file", "a"));
+    assert_false(option_env_has(env, "log-file", "b"));
+    assert_true(option_env_has(env, "b", "c"));
+    assert_false(option_env_has(env, "c", "c"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whether_the_environment_says_so_is_known),
         cmocka_unit_test(every_way_to_write_an_option_is_understood),
         cmocka_unit_test(operands_and_options_come_in_any_order),
         cmocka_unit_test(what_is_wrong_is_named_with_the_nearest_and_the_way_to_help),

@@ -5,7 +5,7 @@
 #include "trace/limits.h"
 
 /* Requests are tagged with their number; what each answer belongs to is written down. */
-struct talk {
+struct conversation {
     struct sink sink;
     struct pairing pairs;
     struct buf text;
@@ -14,20 +14,20 @@ struct talk {
 
 static bool take(struct sink *self, const struct record *r, struct err *e)
 {
-    struct talk *t = (struct talk *)self;
+    struct conversation *t = (struct conversation *)self;
     const struct pairing_request *asked;
     struct arena a = { 0 };
     struct mcp_message m;
 
     (void)e;
-    scope_see(&t->pairs.scope, r);
+    scope_track(&t->pairs.tracker, r);
     if (r->kind != RECORD_MESSAGE)
         return true;
     m = mcp_classify(r->message.msg, &a);
     if (m.kind == MCP_REQUEST) {
-        t->fresh = pairing_ask(&t->pairs, r, &m, r->message.seq);
+        t->fresh = pairing_add_request(&t->pairs, r, &m, r->message.seq);
     } else if (mcp_is_response(&m)) {
-        asked = pairing_answer(&t->pairs, r, &m);
+        asked = pairing_match_response(&t->pairs, r, &m);
         if (asked)
             buf_printf(&t->text, "%llu:%llu ", (unsigned long long)r->message.seq,
                        (unsigned long long)asked->tag);
@@ -38,14 +38,14 @@ static bool take(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-static void talk_init(struct talk *t)
+static void conversation_init(struct conversation *t)
 {
-    *t = (struct talk){ .sink = { take } };
+    *t = (struct conversation){ .sink = { take } };
     pairing_init(&t->pairs);
     buf_init(&t->text, 1 << 20);
 }
 
-static void talk_release(struct talk *t)
+static void conversation_release(struct conversation *t)
 {
     pairing_release(&t->pairs);
     buf_release(&t->text);
@@ -54,12 +54,12 @@ static void talk_release(struct talk *t)
 /* `want` has a word for every answer: its number, and that of its request. */
 static void check(const char *traffic, const char *want)
 {
-    struct talk t;
+    struct conversation t;
 
-    talk_init(&t);
-    terse_pour(&t.sink, traffic);
+    conversation_init(&t);
+    terse_feed(&t.sink, traffic);
     assert_str(buf_str(&t.text), str_z(want));
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 static void answers_find_their_requests_in_any_order(void **state)
@@ -205,49 +205,49 @@ static void a_request_is_remembered_with_all_it_needs(void **state)
     struct record at = { .has = HAS_CONN, .conn = 3 };
     const struct pairing_request *q;
     struct terse_scanned s;
-    struct talk t;
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
-    terse_pour(&t.sink, "@5000 conn=3 c2s {'id':1,'method':'tools/call',"
+    conversation_init(&t);
+    terse_feed(&t.sink, "@5000 conn=3 c2s {'id':1,'method':'tools/call',"
                         "'params':{'name':'a`u0062'}}");
-    q = pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL);
+    q = pairing_find(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL);
     assert_non_null(q);
     assert_str(q->method, STR("tools/call"));
     assert_str(q->subject, STR("ab"));
-    assert_int_equal(q->us, 5000);
+    assert_int_equal(q->sent_us, 5000);
     assert_int_equal(q->tag, 1);
     assert_int_equal(q->dir, TO_SERVER);
-    assert_null(pairing_peek(&t.pairs, &at, TO_CLIENT, json_root(&s.json), NULL));
+    assert_null(pairing_find(&t.pairs, &at, TO_CLIENT, json_root(&s.json), NULL));
     at.conn = 1;
-    assert_null(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), NULL));
+    assert_null(pairing_find(&t.pairs, &at, TO_SERVER, json_root(&s.json), NULL));
     terse_scanned_release(&s);
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 static void a_peek_answers_nothing(void **state)
 {
     struct record at = { .has = 0 };
     struct terse_scanned s;
-    struct talk t;
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
-    terse_pour(&t.sink, "c2s {'id':1,'method':'a'}");
+    conversation_init(&t);
+    terse_feed(&t.sink, "c2s {'id':1,'method':'a'}");
     for (int i = 0; i < 3; i++) {
-        assert_non_null(pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL));
+        assert_non_null(pairing_find(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), NULL));
         terse_scanned_release(&s);
     }
-    terse_pour(&t.sink, "s2c {'id':1,'result':{}}");
+    terse_feed(&t.sink, "s2c {'id':1,'result':{}}");
     assert_str(buf_str(&t.text), STR("1:1 "));
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 /* Which of the requests of a client is the only one, and all of them in order. */
-static void assert_waiting(const struct talk *t, struct scope_reach place, uint64_t sole,
+static void assert_waiting(const struct conversation *t, struct scope_ref place, uint64_t sole,
                            const char *all)
 {
-    const struct pairing_request *only = pairing_sole(&t->pairs, place, TO_SERVER);
+    const struct pairing_request *only = pairing_only_in_flight(&t->pairs, place, TO_SERVER);
     struct buf got;
 
     buf_init(&got, 1 << 10);
@@ -261,14 +261,14 @@ static void assert_waiting(const struct talk *t, struct scope_reach place, uint6
 
 static void one_can_see_what_is_in_flight_where(void **state)
 {
-    const struct scope_reach one = { SCOPE_SESSION, 1 }, two = { SCOPE_SESSION, 2 },
-                             exchange = { SCOPE_EXCHANGE, 11 };
-    struct talk t;
+    const struct scope_ref one = { SCOPE_SESSION, 1 }, two = { SCOPE_SESSION, 2 },
+                           exchange = { SCOPE_EXCHANGE, 11 };
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
+    conversation_init(&t);
     assert_waiting(&t, one, 0, "");
-    terse_pour(&t.sink, "session=1 x=10 c2s {'id':1,'method':'a'}\n"
+    terse_feed(&t.sink, "session=1 x=10 c2s {'id':1,'method':'a'}\n"
                         "session=2 x=20 c2s {'id':1,'method':'b'}\n"
                         "session=1 x=10 s2c {'id':1,'method':'c'}\n"
                         "session=1 x=11 c2s {'id':2,'method':'d'}\n"
@@ -276,38 +276,38 @@ static void one_can_see_what_is_in_flight_where(void **state)
     assert_waiting(&t, one, 0, "1 4 5 ");
     assert_waiting(&t, two, 2, "2 ");
     assert_waiting(&t, exchange, 4, "4 ");
-    terse_pour(&t.sink, "session=1 s2c {'id':3,'result':{}}\n");
+    terse_feed(&t.sink, "session=1 s2c {'id':3,'result':{}}\n");
     assert_waiting(&t, one, 0, "1 4 ");
-    terse_pour(&t.sink, "session=1 x=11 s2c {'id':2,'result':{}}\n");
+    terse_feed(&t.sink, "session=1 x=11 s2c {'id':2,'result':{}}\n");
     assert_waiting(&t, one, 1, "1 ");
     assert_waiting(&t, exchange, 0, "");
-    pairing_forget(&t.pairs, pairing_first(&t.pairs, one, TO_SERVER));
+    pairing_remove(&t.pairs, pairing_first(&t.pairs, one, TO_SERVER));
     assert_waiting(&t, one, 0, "");
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 static void what_is_parked_can_be_answered_but_is_not_in_flight(void **state)
 {
-    const struct scope_reach here = { SCOPE_CONN, 0 };
-    struct talk t;
+    const struct scope_ref here = { SCOPE_CONN, 0 };
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
-    terse_pour(&t.sink, "c2s {'id':1,'method':'a'}\n"
+    conversation_init(&t);
+    terse_feed(&t.sink, "c2s {'id':1,'method':'a'}\n"
                         "c2s {'id':2,'method':'b'}\n"
                         "c2s {'id':3,'method':'c'}\n");
-    pairing_park(pairing_first(&t.pairs, here, TO_SERVER));
+    pairing_detach(pairing_first(&t.pairs, here, TO_SERVER));
     assert_waiting(&t, here, 0, "2 3 1 ");
-    pairing_park(pairing_first(&t.pairs, here, TO_SERVER));
+    pairing_detach(pairing_first(&t.pairs, here, TO_SERVER));
     assert_waiting(&t, here, 3, "3 1 2 ");
-    pairing_park(t.pairs.oldest);
+    pairing_detach(t.pairs.oldest);
     assert_waiting(&t, here, 3, "3 1 2 ");
-    pairing_park(pairing_first(&t.pairs, here, TO_SERVER));
+    pairing_detach(pairing_first(&t.pairs, here, TO_SERVER));
     assert_waiting(&t, here, 0, "1 2 3 ");
-    terse_pour(&t.sink, "s2c {'id':2,'result':{}}\ns2c {'id':1,'result':{}}\n");
+    terse_feed(&t.sink, "s2c {'id':2,'result':{}}\ns2c {'id':1,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:2 2:1 "));
     assert_waiting(&t, here, 0, "3 ");
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 static void asking_tells_whether_the_id_is_free(void **state)
@@ -330,15 +330,15 @@ static void asking_tells_whether_the_id_is_free(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct talk t;
+        struct conversation t;
 
-        talk_init(&t);
-        terse_pour(&t.sink, rows[i].before);
+        conversation_init(&t);
+        terse_feed(&t.sink, rows[i].before);
         t.fresh = !rows[i].free;
-        terse_pour(&t.sink, rows[i].at);
+        terse_feed(&t.sink, rows[i].at);
         if (t.fresh != rows[i].free)
             fail_msg("row %zu: %s", i, rows[i].at);
-        talk_release(&t);
+        conversation_release(&t);
     }
 }
 
@@ -346,52 +346,52 @@ static void a_peek_says_how_sure_it_is(void **state)
 {
     struct record at = { .has = HAS_EXCHANGE, .exchange = 9 };
     struct terse_scanned s;
-    struct talk t;
+    struct conversation t;
     bool sure = true;
 
     (void)state;
-    talk_init(&t);
-    terse_pour(&t.sink, "x=1 c2s {'id':1,'method':'a'}\n"
+    conversation_init(&t);
+    terse_feed(&t.sink, "x=1 c2s {'id':1,'method':'a'}\n"
                         "session=1 x=2 c2s {'id':1,'method':'a'}\n");
-    assert_int_equal(pairing_peek(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), &sure)->tag,
+    assert_int_equal(pairing_find(&t.pairs, &at, TO_SERVER, terse_scan(&s, "1"), &sure)->tag,
                      1);
     assert_false(sure);
     at = (struct record){ .has = HAS_EXCHANGE | HAS_SESSION, .exchange = 9, .session = 1 };
-    assert_int_equal(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure)->tag, 2);
+    assert_int_equal(pairing_find(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure)->tag, 2);
     assert_true(sure);
-    terse_pour(&t.sink, "x=3 c2s {'id':1,'method':'a'}\n");
+    terse_feed(&t.sink, "x=3 c2s {'id':1,'method':'a'}\n");
     at = (struct record){ .has = HAS_EXCHANGE, .exchange = 9 };
-    assert_null(pairing_peek(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure));
+    assert_null(pairing_find(&t.pairs, &at, TO_SERVER, json_root(&s.json), &sure));
     terse_scanned_release(&s);
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 /* One more than may wait, with ids of `kinds` different values. */
-static void ask_too_often(struct talk *t, size_t kinds)
+static void ask_too_often(struct conversation *t, size_t kinds)
 {
     struct buf traffic;
 
     buf_init(&traffic, (size_t)1 << 26);
     for (size_t i = 0; i <= LIMIT_OPEN_REQUESTS; i++)
         buf_printf(&traffic, "c2s {\"id\":%zu,\"method\":\"a\"}\n", i % kinds);
-    terse_pour_plain(&t->sink, buf_str(&traffic));
+    terse_feed_plain(&t->sink, buf_str(&traffic));
     buf_release(&traffic);
 }
 
 static void beyond_the_limit_the_oldest_counts_as_never_answered(void **state)
 {
-    struct talk t;
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
+    conversation_init(&t);
     ask_too_often(&t, LIMIT_OPEN_REQUESTS * 2);
     assert_int_equal(t.pairs.count, LIMIT_OPEN_REQUESTS);
-    terse_pour(&t.sink, "s2c {'id':0,'result':{}}\n"
+    terse_feed(&t.sink, "s2c {'id':0,'result':{}}\n"
                         "s2c {'id':1,'result':{}}\n"
                         "s2c {'id':65536,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:- 2:2 3:65537 "));
     assert_int_equal(t.pairs.count, LIMIT_OPEN_REQUESTS - 2);
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 static uint64_t evicted_tag;
@@ -404,36 +404,36 @@ static void note_evicted(struct pairing *p, struct pairing_request *q)
 
 static void whoever_wants_to_know_is_told_what_is_given_up(void **state)
 {
-    struct talk t;
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
-    t.pairs.evicted = note_evicted;
+    conversation_init(&t);
+    t.pairs.on_evict = note_evicted;
     ask_too_often(&t, LIMIT_OPEN_REQUESTS * 2);
     assert_int_equal(evicted_tag, 1);
-    talk_release(&t);
+    conversation_release(&t);
 }
 
 static void so_it_is_when_all_have_the_same_id(void **state)
 {
-    struct talk t;
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
+    conversation_init(&t);
     ask_too_often(&t, 1);
-    terse_pour(&t.sink, "s2c {'id':0,'result':{}}\n"
+    terse_feed(&t.sink, "s2c {'id':0,'result':{}}\n"
                         "s2c {'id':0,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:2 2:3 "));
-    talk_release(&t);
+    conversation_release(&t);
 }
 
-static void ask_with_text(struct talk *t, int id, size_t length)
+static void ask_with_text(struct conversation *t, int id, size_t length)
 {
     struct arena a = { 0 };
     char *name = arena_alloc(&a, length + 1);
 
     memset(name, 'x', length);
-    terse_pour(&t->sink, arena_printf(&a,
+    terse_feed(&t->sink, arena_printf(&a,
                                       "c2s {'id':%d,'method':'tools/call',"
                                       "'params':{'name':'%s'}}",
                                       id, name)
@@ -443,19 +443,19 @@ static void ask_with_text(struct talk *t, int id, size_t length)
 
 static void beyond_the_limit_of_their_text_the_oldest_go_too(void **state)
 {
-    struct talk t;
+    struct conversation t;
 
     (void)state;
-    talk_init(&t);
+    conversation_init(&t);
     for (int id = 0; id < 5; id++)
         ask_with_text(&t, id, LIMIT_OPEN_TEXT / 4);
     assert_int_equal(t.pairs.count, 3);
     ask_with_text(&t, 5, LIMIT_OPEN_TEXT + 1); /* the newest stays, however long */
     assert_int_equal(t.pairs.count, 1);
-    terse_pour(&t.sink, "s2c {'id':4,'result':{}}\ns2c {'id':5,'result':{}}\n");
+    terse_feed(&t.sink, "s2c {'id':4,'result':{}}\ns2c {'id':5,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:- 2:1 "));
-    assert_int_equal(t.pairs.text, 0);
-    talk_release(&t);
+    assert_int_equal(t.pairs.text_bytes, 0);
+    conversation_release(&t);
 }
 
 static void who_asks_learns_whether_the_id_is_in_use(void **state)
@@ -470,14 +470,14 @@ static void who_asks_learns_whether_the_id_is_in_use(void **state)
     pairing_init(&p);
     r.message.msg = terse_scan(&json, "{'id':1,'method':'a'}");
     m = mcp_classify(r.message.msg, &a);
-    assert_true(pairing_ask(&p, &r, &m, 7));
-    assert_false(pairing_ask(&p, &r, &m, 8));
-    assert_str(pairing_peek(&p, &r, TO_SERVER, m.id, NULL)->key,
+    assert_true(pairing_add_request(&p, &r, &m, 7));
+    assert_false(pairing_add_request(&p, &r, &m, 8));
+    assert_str(pairing_find(&p, &r, TO_SERVER, m.id, NULL)->key,
                pairing_key(&p, &r, TO_SERVER, m.id));
-    pairing_peek(&p, &r, TO_SERVER, m.id, NULL)->tag = 9;
+    pairing_find(&p, &r, TO_SERVER, m.id, NULL)->tag = 9;
     r.message.dir = TO_CLIENT;
-    assert_int_equal(pairing_answer(&p, &r, &m)->tag, 9);
-    assert_int_equal(pairing_answer(&p, &r, &m)->tag, 8);
+    assert_int_equal(pairing_match_response(&p, &r, &m)->tag, 9);
+    assert_int_equal(pairing_match_response(&p, &r, &m)->tag, 8);
     pairing_release(&p);
     terse_scanned_release(&json);
     arena_release(&a);

@@ -33,11 +33,11 @@ static void refused(const char *text, const char *why)
     assert_string_equal(e.msg, why);
 }
 
-static bool note(void *arg, struct json_place place, struct json_val value)
+static bool note(void *arg, struct json_location place, struct json_val value)
 {
     struct buf *to = arg;
 
-    json_place_write(place, to);
+    json_location_write(place, to);
     buf_add_ch(to, '=');
     buf_add(to, json_raw(value));
     buf_add_ch(to, ' ');
@@ -142,7 +142,7 @@ static void a_pattern_has_a_limit_of_parts(void **state)
 }
 
 /* For every value below: its place as text, compiled, matches that place alone. */
-static bool check_round_trip(void *arg, struct json_place place, struct json_val value)
+static bool check_round_trip(void *arg, struct json_location place, struct json_val value)
 {
     struct buf b, all;
     struct json_path p;
@@ -151,12 +151,12 @@ static bool check_round_trip(void *arg, struct json_place place, struct json_val
     (void)arg;
     buf_init(&b, 10000);
     buf_init(&all, 10000);
-    json_place_write(place, &b);
+    json_location_write(place, &b);
     assert_true(json_path_compile(&p, buf_str(&b), &arena, &e));
     assert_true(json_path_matches(&p, place));
     if (place.count)
         assert_false(
-            json_path_matches(&p, (struct json_place){ place.steps, place.count - 1 }));
+            json_path_matches(&p, (struct json_location){ place.steps, place.count - 1 }));
     json_path_select(&p, json_root(&doc), note, &all);
     buf_add_ch(&b, '=');
     buf_add(&b, json_raw(value));
@@ -188,7 +188,7 @@ static void a_pattern_covers_what_lies_below_its_matches(void **state)
 
     (void)state;
     for (size_t n = 0; n <= 3; n++) {
-        struct json_place place = { steps, n };
+        struct json_location place = { steps, n };
         assert_int_equal(json_path_covers(&p, place), n >= 2);
         assert_int_equal(json_path_matches(&p, place), n == 2);
         assert_int_equal(json_path_covers(&deep, place), n == 3);
@@ -198,7 +198,7 @@ static void a_pattern_covers_what_lies_below_its_matches(void **state)
     }
 }
 
-static bool stop_at_second(void *arg, struct json_place place, struct json_val value)
+static bool stop_at_second(void *arg, struct json_location place, struct json_val value)
 {
     (void)place;
     (void)value;
@@ -218,7 +218,7 @@ static void the_search_ends_when_told(void **state)
     assert_int_equal(n, 2);
 }
 
-static bool count(void *arg, struct json_place place, struct json_val value)
+static bool count(void *arg, struct json_location place, struct json_val value)
 {
     (void)place;
     (void)value;

@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "loop/poll.h"
 #include "loop/timer.h"
-#include "loop/watch.h"
 #include "test.h"
 
 /* A shell script as the process, and what is told of it. */
@@ -63,7 +63,7 @@ static bool on_busy(void *to)
 }
 
 static const struct process_events events = {
-    .exited = on_exited, .hurried = on_hurried, .busy = on_busy, .done = on_done
+    .exited = on_exited, .term_sent = on_hurried, .busy = on_busy, .done = on_done
 };
 
 static void start_command(struct bench *b, char *const *argv)
@@ -138,7 +138,7 @@ static void one_that_ends_by_itself_is_done_once_it_is_drained(void **state)
 
     (void)state;
     start(&b, "echo; exit 3");
-    process_drained(b.process);
+    process_note_drained(b.process);
     assert_int_equal(b.done, 0);
     run(&b);
     assert_int_equal(b.exited, 1);
@@ -155,8 +155,8 @@ static void one_that_ends_with_its_stdin_gets_no_signal(void **state)
     (void)state;
     start(&b, "trap 'exit 9' TERM; echo; cat >/dev/null; exit 4");
     close_stdin(&b);
-    process_let_go(b.process);
-    process_drained(b.process);
+    process_expect_exit(b.process);
+    process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.code, 4);
     assert_int_equal(b.hurried, 0);
@@ -171,8 +171,8 @@ static void one_that_stays_is_asked_to_end(void **state)
     (void)state;
     start(&b, "echo; exec sleep 30");
     close_stdin(&b);
-    process_let_go(b.process);
-    process_drained(b.process);
+    process_expect_exit(b.process);
+    process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.signum, SIGTERM);
     assert_int_equal(b.hurried, 1);
@@ -187,8 +187,8 @@ static void one_that_does_not_listen_is_killed_with_its_family(void **state)
     (void)state;
     start(&b, "trap '' TERM; echo; sleep 30 & sleep 30; sleep 30");
     close_stdin(&b);
-    process_let_go(b.process);
-    process_drained(b.process);
+    process_expect_exit(b.process);
+    process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.signum, SIGKILL);
     assert_took(&b, 1300);
@@ -200,7 +200,7 @@ static void hear_it(void *to)
 {
     struct bench *b = to;
 
-    process_heard(b->process);
+    process_note_output(b->process);
 }
 
 static void one_that_talks_is_given_more_time(void **state)
@@ -210,8 +210,8 @@ static void one_that_talks_is_given_more_time(void **state)
     (void)state;
     start(&b, "echo; exec sleep 30");
     close_stdin(&b);
-    process_let_go(b.process);
-    process_drained(b.process);
+    process_expect_exit(b.process);
+    process_note_drained(b.process);
     b.later = timer_new(b.loop, hear_it, &b);
     timer_set(b.later, 600);
     run(&b);
@@ -226,7 +226,7 @@ static void hear_a_word(void *to, bool can_read, bool can_write)
 
     (void)can_write;
     if (can_read && read(b->fds.out, word, sizeof word) > 0)
-        process_heard(b->process);
+        process_note_output(b->process);
     if (b->away_ms)
         poll(NULL, 0, b->away_ms);
     b->away_ms = 0;
@@ -235,21 +235,21 @@ static void hear_a_word(void *to, bool can_read, bool can_write)
 /* Its words are in the pipe, and it is not its fault that nobody has read them. */
 static void one_that_talks_while_we_are_away_is_heard(void **state)
 {
-    struct watch *words;
+    struct fd_poll *words;
     struct bench b;
 
     (void)state;
     start(&b, "echo; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo; done; exit 6");
-    words = watch_open(b.loop, b.fds.out, hear_a_word, &b);
-    watch_set(words, true, false);
+    words = fd_poll_open(b.loop, b.fds.out, hear_a_word, &b);
+    fd_poll_set(words, true, false);
     close_stdin(&b);
-    process_let_go(b.process);
-    process_drained(b.process);
+    process_expect_exit(b.process);
+    process_note_drained(b.process);
     b.away_ms = 1500;
     run(&b);
     assert_int_equal(b.code, 6);
     assert_int_equal(b.hurried, 0);
-    watch_close(words);
+    fd_poll_close(words);
     end(&b);
 }
 
@@ -302,8 +302,8 @@ static void one_that_gets_no_processor_is_given_more_time(void **state)
     crowd_a_processor(burners);
     start_command(&b, argv);
     close_stdin(&b);
-    process_let_go(b.process);
-    process_drained(b.process);
+    process_expect_exit(b.process);
+    process_note_drained(b.process);
     run(&b);
     for (int i = 0; i < BURNERS; i++) {
         kill(burners[i], SIGKILL);
@@ -321,8 +321,8 @@ static void the_signal_of_a_request_is_the_one_that_is_sent(void **state)
 
     (void)state;
     start(&b, "trap 'exit 7' INT; echo; while :; do sleep 0.05; done");
-    process_ask(b.process, SIGINT);
-    process_drained(b.process);
+    process_terminate(b.process, SIGINT);
+    process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.code, 7);
     assert_took(&b, 0);
@@ -335,9 +335,9 @@ static void without_a_signal_named_it_is_term(void **state)
 
     (void)state;
     start(&b, "trap 'exit 8' TERM; echo; while :; do sleep 0.05; done");
-    process_ask(b.process, 0);
-    process_ask(b.process, 0);
-    process_drained(b.process);
+    process_terminate(b.process, 0);
+    process_terminate(b.process, 0);
+    process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.code, 8);
     end(&b);
@@ -373,7 +373,7 @@ static void ask_it(void *to)
 {
     struct bench *b = to;
 
-    process_ask(b->process, 0);
+    process_terminate(b->process, 0);
 }
 
 static void when_its_end_is_wanted_nobody_waits_for_what_it_left(void **state)
@@ -424,7 +424,7 @@ static void it_may_be_closed_when_it_is_done(void **state)
 
     (void)state;
     assert_true(process_start(&b.process, b.loop, argv, &b.fds, &closing, &b, &errnum, &e));
-    process_drained(b.process);
+    process_note_drained(b.process);
     run(&b);
     end(&b);
 }

@@ -1,13 +1,12 @@
-#include "cmd/progress.h"
+#include "report/progress.h"
 
 #include "base/buf.h"
 #include "test.h"
 
 /* A terminal that is a buffer, and clocks that stand still. */
-struct scene {
+struct progress_run {
     struct buf screen;
     struct log log;
-    struct app app;
     struct progress p;
 };
 
@@ -41,32 +40,31 @@ static int64_t at_2_s(void)
     return 2000000;
 }
 
-static void begin(struct scene *s, const char *subject, uint64_t total)
+static void begin(struct progress_run *s, const char *subject, uint64_t total)
 {
     buf_init(&s->screen, 1 << 16);
     s->log = (struct log){ LOG_INFO, false, put, &s->screen };
-    s->app = (struct app){ .log = &s->log, .watched = true };
-    progress_init(&s->p, &s->app, "reading", subject);
+    progress_init(&s->p, &s->log, true, "reading", subject);
     s->p.total = total;
     s->p.started_us = 0;
     s->p.clock = NULL;
 }
 
-static void end(struct scene *s)
+static void end(struct progress_run *s)
 {
     buf_release(&s->screen);
 }
 
-static void move(struct scene *s, int64_t (*clock)(void), uint64_t done)
+static void move(struct progress_run *s, int64_t (*clock)(void), uint64_t done)
 {
     s->p.clock = clock;
-    s->p.next = 0;
-    progress_at(&s->p, done);
+    s->p.next_check = 0;
+    progress_update(&s->p, done);
 }
 
 static void nothing_is_said_in_the_first_half_second(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a.jsonl", 1000);
@@ -81,7 +79,7 @@ static void nothing_is_said_in_the_first_half_second(void **state)
 
 static void it_is_drawn_ten_times_a_second_at_most(void **state)
 {
-    struct scene s;
+    struct progress_run s;
     size_t len;
 
     (void)state;
@@ -95,24 +93,24 @@ static void it_is_drawn_ten_times_a_second_at_most(void **state)
 
 static void the_clock_is_not_asked_for_every_record(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a.jsonl", 100000000);
     s.p.clock = at_0;
-    progress_at(&s.p, 1);
+    progress_update(&s.p, 1);
     s.p.clock = NULL; /* asking it would crash */
-    progress_at(&s.p, 2);
-    progress_at(&s.p, 100000);
+    progress_update(&s.p, 2);
+    progress_update(&s.p, 100000);
     s.p.clock = at_500_ms;
-    progress_at(&s.p, 1000000);
+    progress_update(&s.p, 1000000);
     assert_true(s.screen.len > 0);
     end(&s);
 }
 
 static void a_shorter_line_covers_the_one_before(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a", 1000);
@@ -125,7 +123,7 @@ static void a_shorter_line_covers_the_one_before(void **state)
 
 static void without_a_size_it_says_how_much_was_read(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "-", 0);
@@ -136,7 +134,7 @@ static void without_a_size_it_says_how_much_was_read(void **state)
 
 static void a_file_that_grew_has_no_percentage(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a", 1000);
@@ -147,7 +145,7 @@ static void a_file_that_grew_has_no_percentage(void **state)
 
 static void the_line_is_gone_at_the_end(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a", 0);
@@ -163,15 +161,15 @@ static void the_line_is_gone_at_the_end(void **state)
 
 static void the_line_makes_way_and_comes_back(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a", 0);
-    progress_wipe(&s.p);
+    progress_clear(&s.p);
     assert_int_equal(s.screen.len, 0);
     move(&s, at_500_ms, 2000);
     buf_clear(&s.screen);
-    progress_wipe(&s.p);
+    progress_clear(&s.p);
     assert_str(buf_str(&s.screen), STR("                 \r"));
     buf_clear(&s.screen);
     move(&s, at_2_s, 3000);
@@ -181,23 +179,23 @@ static void the_line_makes_way_and_comes_back(void **state)
 
 static void who_talks_meanwhile_gets_a_line_of_their_own(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s, "a", 0);
     move(&s, at_500_ms, 2000);
     buf_clear(&s.screen);
-    log_say(progress_log(&s.p), LOG_WARN, "odd");
+    log_printf(progress_log(&s.p), LOG_WARN, "odd");
     assert_str(buf_str(&s.screen), STR("                 \rmcpreel: warning: odd\n"));
     buf_clear(&s.screen);
-    log_say(progress_log(&s.p), LOG_WARN, "again");
+    log_printf(progress_log(&s.p), LOG_WARN, "again");
     assert_str(buf_str(&s.screen), STR("mcpreel: warning: again\n"));
     end(&s);
 }
 
 static void file_names_are_cut_and_cannot_fool_the_terminal(void **state)
 {
-    struct scene s;
+    struct progress_run s;
 
     (void)state;
     begin(&s,
@@ -212,22 +210,16 @@ static void file_names_are_cut_and_cannot_fool_the_terminal(void **state)
 
 static void nobody_is_bothered_who_does_not_watch(void **state)
 {
-    static const struct app deaf[] = { { .watched = false },
-                                       { .watched = true, .quiet = true } };
+    struct progress_run s;
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        struct scene s;
-        begin(&s, "a", 0);
-        s.app = deaf[i];
-        s.app.log = &s.log;
-        progress_init(&s.p, &s.app, "reading", "a");
-        s.p.started_us = 0;
-        move(&s, at_2_s, 2000);
-        progress_end(&s.p);
-        assert_int_equal(s.screen.len, 0);
-        end(&s);
-    }
+    begin(&s, "a", 0);
+    progress_init(&s.p, &s.log, false, "reading", "a");
+    s.p.started_us = 0;
+    move(&s, at_2_s, 2000);
+    progress_end(&s.p);
+    assert_int_equal(s.screen.len, 0);
+    end(&s);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fault-sys.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "terse.h"
 #include "test.h"
 #include "trace/limits.h"
@@ -23,7 +23,7 @@ static void hear(void *to, struct str line)
 
 static void heard_init(struct heard *h)
 {
-    *h = (struct heard){ .log = { .level = LOG_INFO, .put = hear, .to = h } };
+    *h = (struct heard){ .log = { .level = LOG_INFO, .write = hear, .arg = h } };
     buf_init(&h->text, 1 << 16);
 }
 
@@ -74,12 +74,12 @@ static void a_long_file_is_read_window_by_window(void **state)
     (void)state;
     heard_init(&h);
     make_long_recording(&text, COUNT);
-    scratch_put("file", buf_str(&text));
+    temp_dir_put("file", buf_str(&text));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_string_equal(reader_format(r)->name, "recording");
     check_long_recording(r, COUNT);
     assert_int_equal(reader_offset(r), text.len);
-    assert_int_equal(reader_notes(r), 0);
+    assert_int_equal(reader_note_count(r), 0);
     assert_int_equal(h.text.len, 0);
     reader_close(r);
     buf_release(&text);
@@ -92,7 +92,7 @@ static void however_few_bytes_a_read_gives_the_records_are_the_same(void **state
 
     (void)state;
     make_long_recording(&text, 20);
-    scratch_put("file", buf_str(&text));
+    temp_dir_put("file", buf_str(&text));
     for (size_t i = 0; i < 3; i++) {
         struct fault_sys f;
         struct err e = ERR_NONE;
@@ -123,7 +123,7 @@ static void a_line_of_megabytes_is_read(void **state)
     buf_add(&text, STR(HEAD));
     buf_printf(&text, MESSAGE, 1, 5000000, 7);
     buf_printf(&text, MESSAGE, 2, 1, 8);
-    scratch_put("file", buf_str(&text));
+    temp_dir_put("file", buf_str(&text));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -138,7 +138,7 @@ static void a_line_of_megabytes_is_read(void **state)
 /* Sparse: no newline far and wide. */
 static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
 {
-    int before = open_descriptors();
+    int before = open_fd_count();
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
@@ -146,7 +146,7 @@ static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
 
     (void)state;
     heard_init(&h);
-    scratch_put("file", STR(HEAD "{\"type\":\"message\",\"x\":\""));
+    temp_dir_put("file", STR(HEAD "{\"type\":\"message\",\"x\":\""));
     assert_int_equal(truncate("file", (off_t)LIMIT_LINE * 3), 0);
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -154,7 +154,7 @@ static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
     assert_string_equal(e.msg, "file:2:1: a line or document of more than 96 MB");
     assert_int_equal(e.kind, ERR_LIMIT);
     reader_close(r);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(open_fd_count(), before);
 }
 
 static void remarks_go_to_the_log_and_are_counted(void **state)
@@ -166,14 +166,14 @@ static void remarks_go_to_the_log_and_are_counted(void **state)
 
     (void)state;
     heard_init(&h);
-    scratch_put("file", STR("\n" HEAD HEAD "{\"type\":\"mess"));
+    temp_dir_put("file", STR("\n" HEAD HEAD "{\"type\":\"mess"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
-    assert_int_equal(reader_notes(r), 0);
+    assert_int_equal(reader_note_count(r), 0);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
-    assert_int_equal(reader_notes(r), 1);
+    assert_int_equal(reader_note_count(r), 1);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_END);
-    assert_int_equal(reader_notes(r), 2);
+    assert_int_equal(reader_note_count(r), 2);
     assert_str(buf_str(&h.text),
                STR("mcpreel: warning: file:3:1: another header line; its recording is taken as "
                    "a continuation\n"
@@ -191,7 +191,7 @@ static void an_error_names_its_place(void **state)
 
     (void)state;
     heard_init(&h);
-    scratch_put("file", STR(HEAD "\n  {\"type\":\"message\",\"seq\":-1}\n"));
+    temp_dir_put("file", STR(HEAD "\n  {\"type\":\"message\",\"seq\":-1}\n"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
@@ -209,12 +209,12 @@ static void check_salvaged(struct str content, const char *records, const char *
     struct reader *r;
     struct terse t;
     struct heard h;
-    enum next next;
+    enum next_result next;
 
     heard_init(&h);
     terse_init(&t);
-    scratch_put("file", content);
-    assert_true(reader_open_damaged(&r, &sys_real, "file", &h.log, &e));
+    temp_dir_put("file", content);
+    assert_true(reader_open_for_repair(&r, &sys_real, "file", &h.log, &e));
     while ((next = reader_next(r, &rec, &e)) == NEXT_RECORD)
         assert_true(t.sink.put(&t.sink, &rec, &e));
     if (next == NEXT_ERROR)
@@ -261,7 +261,7 @@ static void whoever_is_strict_is_told_of_the_repair(void **state)
 
     (void)state;
     heard_init(&h);
-    scratch_put("file", STR(HEAD NOISE("\xff")));
+    temp_dir_put("file", STR(HEAD NOISE("\xff")));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
@@ -272,7 +272,7 @@ static void whoever_is_strict_is_told_of_the_repair(void **state)
 
 static void assert_not_opened(const struct sys *sys, enum err_kind kind, const char *msg)
 {
-    int before = open_descriptors();
+    int before = open_fd_count();
     struct reader *r = NULL;
     struct err e = ERR_NONE;
     struct heard h;
@@ -283,20 +283,20 @@ static void assert_not_opened(const struct sys *sys, enum err_kind kind, const c
     assert_int_equal(e.kind, kind);
     assert_null(r);
     assert_int_equal(h.text.len, 0);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(open_fd_count(), before);
 }
 
 static void what_is_no_recording_is_not_opened(void **state)
 {
     (void)state;
     assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': No such file or directory");
-    scratch_put("file", STR(""));
+    temp_dir_put("file", STR(""));
     assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': it is empty");
-    scratch_put("file", STR("\x7f"
-                            "ELF\0\0\0"));
+    temp_dir_put("file", STR("\x7f"
+                             "ELF\0\0\0"));
     assert_not_opened(&sys_real, ERR_INPUT,
                       "file:1:1: not a recording: no known format starts like this");
-    scratch_put("file", STR("{\"jsonrpc\":\"2.0\"}\n"));
+    temp_dir_put("file", STR("{\"jsonrpc\":\"2.0\"}\n"));
     assert_not_opened(&sys_real, ERR_INPUT,
                       "file:1:1: not a recording: no known format starts like this");
 }
@@ -309,7 +309,7 @@ static void text_in_utf16_is_called_that(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        scratch_put("file", starts[i]);
+        temp_dir_put("file", starts[i]);
         assert_not_opened(&sys_real, ERR_INPUT,
                           "file:1:1: not a recording: it is UTF-16, not UTF-8");
     }
@@ -324,7 +324,7 @@ static void a_mark_before_utf8_is_passed_over(void **state)
 
     (void)state;
     heard_init(&h);
-    scratch_put("file", STR("\xef\xbb\xbf" HEAD "{}\n"));
+    temp_dir_put("file", STR("\xef\xbb\xbf" HEAD "{}\n"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_offset(r), 3);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -333,7 +333,7 @@ static void a_mark_before_utf8_is_passed_over(void **state)
     assert_int_equal(reader_next(r, &rec, &e), NEXT_ERROR);
     assert_true(str_starts(str_z(e.msg), STR("file:2:1: ")));
     reader_close(r);
-    scratch_put("file", STR("\xef\xbb\xbf"));
+    temp_dir_put("file", STR("\xef\xbb\xbf"));
     assert_not_opened(&sys_real, ERR_INPUT,
                       "file:1:1: not a recording: no known format starts like this");
 }
@@ -346,12 +346,12 @@ static void a_read_that_fails_is_told_wherever_it_does(void **state)
     struct reader *r;
     struct heard h;
     struct buf text;
-    enum next next;
+    enum next_result next;
 
     (void)state;
     heard_init(&h);
     make_long_recording(&text, 1000);
-    scratch_put("file", buf_str(&text));
+    temp_dir_put("file", buf_str(&text));
     fault_init(&f);
     fault_fail(&f, FAULT_READ, 1, 1, EIO);
     assert_not_opened(&f.sys, ERR_IO, "cannot read 'file': Input/output error");
@@ -377,18 +377,18 @@ static void pouring_gives_every_record_to_the_sink(void **state)
     (void)state;
     heard_init(&h);
     terse_init(&t);
-    scratch_put(
+    temp_dir_put(
         "file",
         STR(HEAD
             "{\"type\":\"stderr\",\"text\":\"a\"}\n{\"type\":\"stderr\",\"text\":\"b\"}\n"));
-    assert_true(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_true(reader_read_all(&sys_real, "file", &h.log, &t.sink, &e));
     assert_terse(&t, "header version=1.0 name= upstream=x\nstderr a\nstderr b\n");
     terse_release(&t);
 }
 
 static void pouring_stops_when_the_sink_or_the_file_does(void **state)
 {
-    int before = open_descriptors();
+    int before = open_fd_count();
     struct err e = ERR_NONE;
     struct heard h;
     struct terse t;
@@ -396,18 +396,18 @@ static void pouring_stops_when_the_sink_or_the_file_does(void **state)
     (void)state;
     heard_init(&h);
     terse_init(&t);
-    scratch_put(
+    temp_dir_put(
         "file",
         STR(HEAD "{\"type\":\"stderr\",\"text\":\"a\"}\noops\n{\"type\":\"stderr\"}\n"));
-    assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_false(reader_read_all(&sys_real, "file", &h.log, &t.sink, &e));
     assert_string_equal(e.msg, "file:3:1: not valid JSON: expected a value");
     assert_terse(&t, "header version=1.0 name= upstream=x\nstderr a\n");
-    t.refuses = true;
-    assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
+    t.fails = true;
+    assert_false(reader_read_all(&sys_real, "file", &h.log, &t.sink, &e));
     assert_string_equal(e.msg, "no room");
     unlink("file");
-    assert_false(reader_pour(&sys_real, "file", &h.log, &t.sink, &e));
-    assert_int_equal(open_descriptors(), before);
+    assert_false(reader_read_all(&sys_real, "file", &h.log, &t.sink, &e));
+    assert_int_equal(open_fd_count(), before);
     terse_release(&t);
     reader_close(NULL);
 }
@@ -428,7 +428,7 @@ static void a_file_that_grows_is_read_as_far_as_it_goes(void **state)
     heard_init(&h);
     buf_init(&whole, 4096);
     buf_add(&whole, STR(first));
-    scratch_put("grows.jsonl", STR(first));
+    temp_dir_put("grows.jsonl", STR(first));
     assert_true(reader_open_following(&r, &sys_real, "grows.jsonl", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -436,7 +436,7 @@ static void a_file_that_grows_is_read_as_far_as_it_goes(void **state)
     assert_int_equal(reader_next(r, &rec, &e), NEXT_MORE);
     assert_int_equal(reader_next(r, &rec, &e), NEXT_MORE);
     buf_add(&whole, STR(second));
-    scratch_put("grows.jsonl", buf_str(&whole));
+    temp_dir_put("grows.jsonl", buf_str(&whole));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
     assert_str(rec.bytes.bytes, STR("b"));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_MORE);
@@ -452,21 +452,21 @@ static void a_file_that_grows_is_read_as_far_as_it_goes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(a_long_file_is_read_window_by_window),
-        IN_A_DIRECTORY(however_few_bytes_a_read_gives_the_records_are_the_same),
-        IN_A_DIRECTORY(a_line_of_megabytes_is_read),
-        IN_A_DIRECTORY(a_line_beyond_the_limit_is_refused_with_its_place),
-        IN_A_DIRECTORY(remarks_go_to_the_log_and_are_counted),
-        IN_A_DIRECTORY(an_error_names_its_place),
-        IN_A_DIRECTORY(damaged_lines_are_left_out_for_those_who_repair),
-        IN_A_DIRECTORY(whoever_is_strict_is_told_of_the_repair),
-        IN_A_DIRECTORY(what_is_no_recording_is_not_opened),
-        IN_A_DIRECTORY(text_in_utf16_is_called_that),
-        IN_A_DIRECTORY(a_mark_before_utf8_is_passed_over),
-        IN_A_DIRECTORY(a_read_that_fails_is_told_wherever_it_does),
-        IN_A_DIRECTORY(a_file_that_grows_is_read_as_far_as_it_goes),
-        IN_A_DIRECTORY(pouring_gives_every_record_to_the_sink),
-        IN_A_DIRECTORY(pouring_stops_when_the_sink_or_the_file_does),
+        IN_TEMP_DIR(a_long_file_is_read_window_by_window),
+        IN_TEMP_DIR(however_few_bytes_a_read_gives_the_records_are_the_same),
+        IN_TEMP_DIR(a_line_of_megabytes_is_read),
+        IN_TEMP_DIR(a_line_beyond_the_limit_is_refused_with_its_place),
+        IN_TEMP_DIR(remarks_go_to_the_log_and_are_counted),
+        IN_TEMP_DIR(an_error_names_its_place),
+        IN_TEMP_DIR(damaged_lines_are_left_out_for_those_who_repair),
+        IN_TEMP_DIR(whoever_is_strict_is_told_of_the_repair),
+        IN_TEMP_DIR(what_is_no_recording_is_not_opened),
+        IN_TEMP_DIR(text_in_utf16_is_called_that),
+        IN_TEMP_DIR(a_mark_before_utf8_is_passed_over),
+        IN_TEMP_DIR(a_read_that_fails_is_told_wherever_it_does),
+        IN_TEMP_DIR(a_file_that_grows_is_read_as_far_as_it_goes),
+        IN_TEMP_DIR(pouring_gives_every_record_to_the_sink),
+        IN_TEMP_DIR(pouring_stops_when_the_sink_or_the_file_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

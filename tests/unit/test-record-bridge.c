@@ -1,11 +1,11 @@
-#include "cmd/record-bridge.h"
+#include "runtime/record-bridge.h"
 
 #include <stdio.h>
 
 #include "base/file.h"
-#include "peer.h"
+#include "fake-server.h"
 #include "program.h"
-#include "scratch.h"
+#include "temp-dir.h"
 #include "test.h"
 
 #define PING "{\"id\":1,\"method\":\"ping\"}"
@@ -18,37 +18,37 @@ static void assert_has(struct str text, const char *part)
 }
 
 /* The program with a client that says this and closes, and a server that keeps to a script. */
-static int play(const struct peer_step *script, const char *said, const char *heard,
+static int play(const struct fake_server_step *script, const char *said, const char *heard,
                 struct buf *file)
 {
     struct err e = ERR_NONE;
     struct program p;
-    struct peer peer;
+    struct fake_server peer;
     char url[64];
     int code;
 
-    peer_start(&peer, script);
+    fake_server_start(&peer, script);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
     program_run(&p, NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream-http", url),
                 str_z(said));
-    peer_join(&peer);
+    fake_server_join(&peer);
     assert_str(buf_str(&p.out), str_z(heard));
     code = p.code;
     program_release(&p);
     buf_init(file, 1 << 20);
-    if (!file_slurp(file, &sys_real, "file", &e))
+    if (!file_read_all(file, &sys_real, "file", &e))
         fail_msg("%s", e.msg);
     return code;
 }
 
 static void what_passes_is_recorded_until_the_client_ends(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /mcp HTTP/1.1\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /mcp HTTP/1.1\r\n"),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
                         "Content-Length: 20\r\n\r\n" PONG),
-        PEER(DONE),
+        FAKE(DONE),
     };
     struct buf file;
 
@@ -69,8 +69,9 @@ static void what_passes_is_recorded_until_the_client_ends(void **state)
 
 static void a_server_that_never_answers_is_4(void **state)
 {
-    static const struct peer_step script[] = { PEER(ACCEPT), PEER_TEXT(SEES, "POST /mcp"),
-                                               PEER(RESET), PEER(DONE) };
+    static const struct fake_server_step script[] = { FAKE(ACCEPT),
+                                                      FAKE_TEXT(SEES, "POST /mcp"), FAKE(RESET),
+                                                      FAKE(DONE) };
     struct buf file;
 
     (void)state;
@@ -89,7 +90,7 @@ static void a_server_that_never_answers_is_4(void **state)
 
 static void a_client_that_says_nothing_needs_no_server(void **state)
 {
-    static const struct peer_step script[] = { PEER(LONE), PEER(DONE) };
+    static const struct fake_server_step script[] = { FAKE(LONE), FAKE(DONE) };
     struct buf file;
 
     (void)state;
@@ -100,9 +101,9 @@ static void a_client_that_says_nothing_needs_no_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(what_passes_is_recorded_until_the_client_ends),
-        IN_A_DIRECTORY(a_server_that_never_answers_is_4),
-        IN_A_DIRECTORY(a_client_that_says_nothing_needs_no_server),
+        IN_TEMP_DIR(what_passes_is_recorded_until_the_client_ends),
+        IN_TEMP_DIR(a_server_that_never_answers_is_4),
+        IN_TEMP_DIR(a_client_that_says_nothing_needs_no_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,28 +1,28 @@
-#include "cmd/record-front.h"
+#include "runtime/record-front.h"
 
-#include "scene.h"
+#include "record-run.h"
 
 /* With servers that are started for it. */
 struct bench {
-    struct scene scene;
+    struct record_run scene;
     struct record_front_settings how;
 };
 
-static void set(struct bench *b, struct desk *d, char **server)
+static void set(struct bench *b, struct cli *d, char **server)
 {
-    struct record_wish wish = { .output = "a.jsonl", .server = server };
+    struct record_path_options wish = { .output = "a.jsonl", .server_argv = server };
 
-    scene_set(&b->scene, d, &wish);
-    b->scene.how.server = server;
-    while (server[b->scene.how.server_count])
-        b->scene.how.server_count++;
+    record_run_init(&b->scene, d, &wish);
+    b->scene.settings.server_argv = server;
+    while (server[b->scene.settings.server_argc])
+        b->scene.settings.server_argc++;
     b->how =
         (struct record_front_settings){ .listening = &b->scene.listening, .max_servers = 2 };
 }
 
 static int record(struct bench *b, struct err *e)
 {
-    return record_front_run(&b->scene.app, &b->scene.place, &b->scene.how, &b->how, e);
+    return record_front_run(&b->scene.app, &b->scene.path, &b->scene.settings, &b->how, e);
 }
 
 static int run(struct bench *b, const char *ask)
@@ -30,10 +30,10 @@ static int run(struct bench *b, const char *ask)
     struct err e = ERR_NONE;
     int code;
 
-    scene_begin(&b->scene, ask);
+    record_run_start(&b->scene, ask);
     code = record(b, &e);
     assert_int_equal(e.kind, ERR_OK);
-    scene_end(&b->scene);
+    record_run_join(&b->scene);
     return code;
 }
 
@@ -47,15 +47,15 @@ static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
                        "read x; echo hello >&2; echo noise; echo '{\"id\":1,\"result\":{}}'; "
                        "read y",
                        NULL };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct bench b;
     const char *text;
 
     set(&b, d, server);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 200 OK\r\n");
-    assert_has(buf_z(&b.scene.heard), "\r\nMcp-Session-Id: ");
-    text = desk_get(d, "a.jsonl");
+    assert_has(buf_z(&b.scene.received), "HTTP/1.1 200 OK\r\n");
+    assert_has(buf_z(&b.scene.received), "\r\nMcp-Session-Id: ");
+    text = cli_get_file(d, "a.jsonl");
     assert_has(text, "'transport':'stdio'");
     assert_has(text, "{'type':'proc','ev':'start'");
     assert_has(text, "'dir':'c2s','msg':{'id':1,'method':'initialize'}");
@@ -68,43 +68,43 @@ static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
     assert_has(buf_z(&d->err), "server 1: hello\n");
     assert_has(buf_z(&d->err), "recorded 2 messages in a.jsonl\n");
     assert_has(buf_z(&d->out), "/mcp\n");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void what_we_say_in_its_place_is_told_as_ours(void **state)
 {
     char *server[] = { "sh", "-c", "read x; exit 3", NULL };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, server);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 502 ");
-    assert_has(desk_get(d, "a.jsonl"), "'status':502,'by':'mcpreel'");
-    assert_has(desk_get(d, "a.jsonl"), "'type':'footer','total_messages':1");
+    assert_has(buf_z(&b.scene.received), "HTTP/1.1 502 ");
+    assert_has(cli_get_file(d, "a.jsonl"), "'status':502,'by':'mcpreel'");
+    assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer','total_messages':1");
     assert_has(buf_z(&d->err), "server 1 is gone: 'sh' ended with exit code 3\n");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
 {
     char *server[] = { "cat", NULL };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, server);
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
-    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 403 ");
-    assert_has(desk_get(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
+    assert_has(buf_z(&b.scene.received), "HTTP/1.1 403 ");
+    assert_has(cli_get_file(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
     assert_has(buf_z(&d->err), "warning: kept out: this Host is not served here; see ");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void what_cannot_begin_leaves_no_file(void **state)
 {
     char *server[] = { "./no-such-server", NULL };
     char *silent[] = { "cat", NULL };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct err e = ERR_NONE;
     struct bench b;
 
@@ -112,21 +112,21 @@ static void what_cannot_begin_leaves_no_file(void **state)
     assert_int_equal(record(&b, &e), 127);
     assert_int_equal(e.kind, ERR_PEER);
     e = (struct err)ERR_NONE;
-    b.scene.how.server = silent;
+    b.scene.settings.server_argv = silent;
     close((int)b.scene.listening.ready_fd); /* nobody can be told */
     assert_int_equal(record(&b, &e), EXIT_IO);
     assert_int_equal(e.kind, ERR_IO);
-    assert_int_equal(desk_count(d), 0);
-    scene_clear(&b.scene);
+    assert_int_equal(cli_count_files(d), 0);
+    record_run_release(&b.scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(what_passes_is_recorded_until_a_signal_ends_it),
-        AT_A_DESK(what_we_say_in_its_place_is_told_as_ours),
-        AT_A_DESK(who_is_not_let_in_is_answered_by_us_and_told),
-        AT_A_DESK(what_cannot_begin_leaves_no_file),
+        WITH_CLI(what_passes_is_recorded_until_a_signal_ends_it),
+        WITH_CLI(what_we_say_in_its_place_is_told_as_ours),
+        WITH_CLI(who_is_not_let_in_is_answered_by_us_and_told),
+        WITH_CLI(what_cannot_begin_leaves_no_file),
     };
     alarm(120);
     return cmocka_run_group_tests(tests, NULL, NULL);

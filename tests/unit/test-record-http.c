@@ -1,30 +1,32 @@
-#include "cmd/record-http.h"
+#include "runtime/record-http.h"
 
 #include <stdio.h>
 
-#include "peer.h"
-#include "scene.h"
+#include "fake-server.h"
+#include "record-run.h"
 
 /* With a server that is at a URL already. */
 struct bench {
-    struct scene scene;
-    struct peer upstream;
-    struct remote server;
+    struct record_run scene;
+    struct fake_server upstream;
+    struct remote_config server;
     struct record_http_settings how;
     char url[64];
 };
 
 static char *host[] = { "host", NULL };
 
-static void set(struct bench *b, struct desk *d, const struct peer_step *script)
+static void set(struct bench *b, struct cli *d, const struct fake_server_step *script)
 {
-    struct record_wish wish = { .output = "a.jsonl", .server = host, .force = true };
+    struct record_path_options wish = { .output = "a.jsonl",
+                                        .server_argv = host,
+                                        .force = true };
 
-    scene_set(&b->scene, d, &wish);
-    peer_start(&b->upstream, script);
+    record_run_init(&b->scene, d, &wish);
+    fake_server_start(&b->upstream, script);
     snprintf(b->url, sizeof b->url, "http://127.0.0.1:%d/mcp", b->upstream.port);
-    b->scene.how.url = b->url;
-    b->server = (struct remote){ .url = b->url };
+    b->scene.settings.server_url = b->url;
+    b->server = (struct remote_config){ .url = b->url };
     b->how = (struct record_http_settings){ .listening = &b->scene.listening,
                                             .server = &b->server,
                                             .keep_host = true };
@@ -32,7 +34,7 @@ static void set(struct bench *b, struct desk *d, const struct peer_step *script)
 
 static int record(struct bench *b, struct err *e)
 {
-    return record_http_run(&b->scene.app, &b->scene.place, &b->scene.how, &b->how, e);
+    return record_http_run(&b->scene.app, &b->scene.path, &b->scene.settings, &b->how, e);
 }
 
 static int run(struct bench *b, const char *ask)
@@ -40,11 +42,11 @@ static int run(struct bench *b, const char *ask)
     struct err e = ERR_NONE;
     int code;
 
-    scene_begin(&b->scene, ask);
+    record_run_start(&b->scene, ask);
     code = record(b, &e);
     assert_int_equal(e.kind, ERR_OK);
-    scene_end(&b->scene);
-    peer_join(&b->upstream);
+    record_run_join(&b->scene);
+    fake_server_join(&b->upstream);
     return code;
 }
 
@@ -57,50 +59,52 @@ static int run(struct bench *b, const char *ask)
 
 static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
 {
-    static const struct peer_step script[] = { { .does = PEER_ACCEPT },
-                                               { PEER_SEES, REQUEST, 0 },
-                                               { PEER_SAYS, ANSWER, 0 },
-                                               { .does = PEER_DONE } };
-    struct desk *d = *state;
+    static const struct fake_server_step script[] = { { .does = FAKE_ACCEPT },
+                                                      { FAKE_SEES, REQUEST, 0 },
+                                                      { FAKE_SAYS, ANSWER, 0 },
+                                                      { .does = FAKE_DONE } };
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, script);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_str(buf_str(&b.scene.heard), STR(ANSWER));
-    assert_has(desk_get(d, "a.jsonl"), "'dir':'c2s','msg':{'id':1,'method':'ping'}");
-    assert_has(desk_get(d, "a.jsonl"), "'dir':'s2c','msg':{'id':1,'result':{}}");
-    assert_has(desk_get(d, "a.jsonl"), "'ev':'end','by':'server','clean':true");
-    assert_has(desk_get(d, "a.jsonl"), "'type':'footer','total_messages':2");
+    assert_str(buf_str(&b.scene.received), STR(ANSWER));
+    assert_has(cli_get_file(d, "a.jsonl"), "'dir':'c2s','msg':{'id':1,'method':'ping'}");
+    assert_has(cli_get_file(d, "a.jsonl"), "'dir':'s2c','msg':{'id':1,'result':{}}");
+    assert_has(cli_get_file(d, "a.jsonl"), "'ev':'end','by':'server','clean':true");
+    assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer','total_messages':2");
     assert_has(buf_z(&d->err), "recorded 2 messages in a.jsonl\n");
     assert_has(buf_z(&d->out), "/mcp\n");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
 {
-    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
-    struct desk *d = *state;
+    static const struct fake_server_step script[] = { { .does = FAKE_LONE },
+                                                      { .does = FAKE_DONE } };
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, script);
-    b.scene.place.force = false; /* else a file without messages would be removed */
+    b.scene.path.force = false; /* else a file without messages would be removed */
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
-    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 403 ");
-    assert_has(desk_get(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
+    assert_has(buf_z(&b.scene.received), "HTTP/1.1 403 ");
+    assert_has(cli_get_file(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
     assert_has(buf_z(&d->err), "warning: kept out: this Host is not served here; see ");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void who_is_kept_out_again_is_told_only_to_who_looks_for_it(void **state)
 {
-    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
-    struct desk *d = *state;
+    static const struct fake_server_step script[] = { { .does = FAKE_LONE },
+                                                      { .does = FAKE_DONE } };
+    struct cli *d = *state;
     struct bench b;
     const char *said;
 
     set(&b, d, script);
     b.scene.log.level = LOG_INFO;
-    b.scene.to_the_end = true;
+    b.scene.until_closed = true;
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"
                              "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
                              "GET /other HTTP/1.1\r\nHost: worse\r\n\r\n"
@@ -113,7 +117,7 @@ static void who_is_kept_out_again_is_told_only_to_who_looks_for_it(void **state)
     assert_non_null(said);
     assert_null(strstr(said + 1, "kept out"));
     assert_null(strstr(buf_z(&d->err), "what is asked of '/other' passes"));
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 /* The page is not what is wrong with a type: it may read why it is refused. */
@@ -133,76 +137,80 @@ static void a_page_can_see_why_it_is_refused_unless_it_is_kept_out(void **state)
         { "GET /mcp HTTP/1.1\r\nHost: evil\r\nOrigin: http://localhost:1\r\n\r\n",
           "HTTP/1.1 403 ", false },
     };
-    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
-    struct desk *d = *state;
+    static const struct fake_server_step script[] = { { .does = FAKE_LONE },
+                                                      { .does = FAKE_DONE } };
+    struct cli *d = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
 
         set(&b, d, script);
         assert_int_equal(run(&b, cases[i].asked), 0);
-        assert_true(str_starts(buf_str(&b.scene.heard), str_z(cases[i].status)));
-        assert_int_equal(strstr(buf_z(&b.scene.heard), "Access-Control-Allow-Origin: ") != NULL,
+        assert_true(str_starts(buf_str(&b.scene.received), str_z(cases[i].status)));
+        assert_int_equal(strstr(buf_z(&b.scene.received), "Access-Control-Allow-Origin: ") !=
+                             NULL,
                          cases[i].shared);
-        scene_clear(&b.scene);
+        record_run_release(&b.scene);
     }
 }
 
 static void a_connection_that_speaks_no_http_is_told(void **state)
 {
-    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
-    struct desk *d = *state;
+    static const struct fake_server_step script[] = { { .does = FAKE_LONE },
+                                                      { .does = FAKE_DONE } };
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, script);
     assert_int_equal(run(&b, "\x16\x03\x01\r\n\r\n"), 0);
-    assert_has(buf_z(&b.scene.heard), "HTTP/1.1 400 ");
+    assert_has(buf_z(&b.scene.received), "HTTP/1.1 400 ");
     assert_has(buf_z(&d->err), "connection 1 was refused: ");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void an_answer_that_breaks_off_is_told_and_recorded_so(void **state)
 {
-    static const struct peer_step script[] = {
-        { .does = PEER_ACCEPT },
-        { PEER_SEES, REQUEST, 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", 0 },
-        { .does = PEER_RESET },
-        { .does = PEER_DONE }
+    static const struct fake_server_step script[] = {
+        { .does = FAKE_ACCEPT },
+        { FAKE_SEES, REQUEST, 0 },
+        { FAKE_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", 0 },
+        { .does = FAKE_RESET },
+        { .does = FAKE_DONE }
     };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, script);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_has(desk_get(d, "a.jsonl"), "'ev':'end','by':'server','clean':false");
+    assert_has(cli_get_file(d, "a.jsonl"), "'ev':'end','by':'server','clean':false");
     assert_has(buf_z(&d->err), "request 1 was broken off: ");
-    scene_clear(&b.scene);
+    record_run_release(&b.scene);
 }
 
 static void who_asks_twice_does_not_wait_for_answers(void **state)
 {
-    static const struct peer_step script[] = {
-        { .does = PEER_ACCEPT },
-        { PEER_SEES, REQUEST, 0 },
-        { PEER_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", 0 },
-        { .does = PEER_EOF },
-        { .does = PEER_DONE }
+    static const struct fake_server_step script[] = {
+        { .does = FAKE_ACCEPT },
+        { FAKE_SEES, REQUEST, 0 },
+        { FAKE_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", 0 },
+        { .does = FAKE_EOF },
+        { .does = FAKE_DONE }
     };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct bench b;
 
     set(&b, d, script);
-    b.scene.interrupts = 2;
+    b.scene.sigints = 2;
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_has(desk_get(d, "a.jsonl"), "'type':'footer'");
-    scene_clear(&b.scene);
+    assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer'");
+    record_run_release(&b.scene);
 }
 
 static void what_cannot_begin_leaves_no_file(void **state)
 {
-    static const struct peer_step script[] = { { .does = PEER_LONE }, { .does = PEER_DONE } };
-    struct desk *d = *state;
+    static const struct fake_server_step script[] = { { .does = FAKE_LONE },
+                                                      { .does = FAKE_DONE } };
+    struct cli *d = *state;
     struct err e = ERR_NONE;
     struct bench b;
 
@@ -213,22 +221,22 @@ static void what_cannot_begin_leaves_no_file(void **state)
     e = (struct err)ERR_NONE;
     b.server.url = "nowhere";
     assert_int_equal(record(&b, &e), EXIT_USAGE);
-    assert_int_equal(desk_count(d), 0);
-    peer_join(&b.upstream);
-    scene_clear(&b.scene);
+    assert_int_equal(cli_count_files(d), 0);
+    fake_server_join(&b.upstream);
+    record_run_release(&b.scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(what_passes_is_recorded_until_a_signal_ends_it),
-        AT_A_DESK(who_is_not_let_in_is_answered_by_us_and_told),
-        AT_A_DESK(who_is_kept_out_again_is_told_only_to_who_looks_for_it),
-        AT_A_DESK(a_page_can_see_why_it_is_refused_unless_it_is_kept_out),
-        AT_A_DESK(a_connection_that_speaks_no_http_is_told),
-        AT_A_DESK(an_answer_that_breaks_off_is_told_and_recorded_so),
-        AT_A_DESK(who_asks_twice_does_not_wait_for_answers),
-        AT_A_DESK(what_cannot_begin_leaves_no_file),
+        WITH_CLI(what_passes_is_recorded_until_a_signal_ends_it),
+        WITH_CLI(who_is_not_let_in_is_answered_by_us_and_told),
+        WITH_CLI(who_is_kept_out_again_is_told_only_to_who_looks_for_it),
+        WITH_CLI(a_page_can_see_why_it_is_refused_unless_it_is_kept_out),
+        WITH_CLI(a_connection_that_speaks_no_http_is_told),
+        WITH_CLI(an_answer_that_breaks_off_is_told_and_recorded_so),
+        WITH_CLI(who_asks_twice_does_not_wait_for_answers),
+        WITH_CLI(what_cannot_begin_leaves_no_file),
     };
     alarm(120);
     return cmocka_run_group_tests(tests, NULL, NULL);

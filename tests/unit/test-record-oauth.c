@@ -1,22 +1,22 @@
-#include "cmd/record-oauth.h"
+#include "runtime/record-oauth.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "dial.h"
-#include "peer.h"
+#include "fake-server.h"
+#include "raw-client.h"
 #include "test.h"
 
 /* A relay through which one client logs in at a server that keeps to a script. */
 struct rig {
     struct loop *loop;
     struct http_relay *relay;
-    struct http_gate gate;
+    struct http_access gate;
     struct record_oauth oauth;
     struct log log;
     struct app app;
-    struct peer server;
-    struct buf heard, said, passed; /* by the client; to the user; as it came */
+    struct fake_server server;
+    struct buf received, said, passed; /* by the client; to the user; as it came */
     int client;
     size_t ends;
     bool clean; /* the last of them was */
@@ -27,12 +27,12 @@ static void say(void *to, struct str line)
     buf_add(to, line);
 }
 
-static void take_request(void *to, struct http_passage *p, const struct request *r)
+static void take_request(void *to, struct http_relay_exchange *p, const struct request_head *r)
 {
     (void)to, (void)p, (void)r;
 }
 
-static void take_piece(void *to, struct http_passage *p, struct str bytes)
+static void take_piece(void *to, struct http_relay_exchange *p, struct str bytes)
 {
     struct rig *g = to;
 
@@ -40,30 +40,30 @@ static void take_piece(void *to, struct http_passage *p, struct str bytes)
     buf_add(&g->passed, bytes);
 }
 
-static struct str take_asked(void *to, struct http_passage *p)
+static struct str take_asked(void *to, struct http_relay_exchange *p)
 {
     (void)to, (void)p;
     return STR_NONE;
 }
 
-static void take_head(void *to, struct http_passage *p, const struct request *asked,
-                      const struct reply *r)
+static void take_head(void *to, struct http_relay_exchange *p, const struct request_head *asked,
+                      const struct response_head *r)
 {
     (void)to, (void)p, (void)asked, (void)r;
 }
 
-static void take_own(void *to, struct http_passage *p, unsigned status, const char *text)
+static void take_own(void *to, struct http_relay_exchange *p, unsigned status, const char *text)
 {
     (void)to, (void)p, (void)status, (void)text;
 }
 
-static void take_end(void *to, struct http_passage *p, const struct http_relay_end *end)
+static void take_end(void *to, struct http_relay_exchange *p, const struct http_relay_end *end)
 {
     struct rig *g = to;
 
     (void)p;
     g->ends++;
-    g->clean = end->clean;
+    g->clean = end->complete;
 }
 
 static void settle(void *to)
@@ -71,65 +71,65 @@ static void settle(void *to)
     (void)to;
 }
 
-static void take_refused(void *to, uint64_t connection, const struct exchange_fault *why)
+static void take_refused(void *to, uint64_t connection, const struct http_exchange_failure *why)
 {
     (void)to, (void)connection, (void)why;
 }
 
 static const struct http_relay_events events = { .request = take_request,
-                                                 .body = take_piece,
-                                                 .asked = take_asked,
-                                                 .head = take_head,
-                                                 .answer = take_piece,
-                                                 .own = take_own,
+                                                 .request_body = take_piece,
+                                                 .request_complete = take_asked,
+                                                 .response_head = take_head,
+                                                 .response_body = take_piece,
+                                                 .local_response = take_own,
                                                  .end = take_end,
-                                                 .settle = settle,
-                                                 .refused = take_refused };
+                                                 .commit_records = settle,
+                                                 .rejected = take_refused };
 
 /* The server calls itself 'up:1', so that a script can be written down. */
-static void open_rig(struct rig *g, const struct peer_step *script)
+static void open_rig(struct rig *g, const struct fake_server_step *script)
 {
-    struct http_relay_config config = { .gate = &g->gate,
-                                        .changes = &record_oauth_changes,
-                                        .changes_to = &g->oauth,
+    struct http_relay_config config = { .access = &g->gate,
+                                        .rewriter = &record_oauth_changes,
+                                        .rewriter_to = &g->oauth,
                                         .keep_host = true };
     struct err e = ERR_NONE;
     char url[64];
 
     *g = (struct rig){ .loop = loop_new() };
-    buf_init(&g->heard, 1 << 24);
+    buf_init(&g->received, 1 << 24);
     buf_init(&g->said, 1 << 16);
     buf_init(&g->passed, 1 << 24);
-    g->log = (struct log){ .level = LOG_DEBUG, .put = say, .to = &g->said };
+    g->log = (struct log){ .level = LOG_DEBUG, .write = say, .arg = &g->said };
     g->app = (struct app){ .log = &g->log };
-    peer_start(&g->server, script);
+    fake_server_start(&g->server, script);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", g->server.port);
     config.server.url = str_z(url);
     record_oauth_init(&g->oauth, &g->app, STR("http://up:1/mcp"));
     if (!http_relay_open(&g->relay, g->loop, &config, &events, g, &e))
         fail_msg("%s", e.msg);
-    g->client = dial_port(http_relay_at(g->relay)->port);
+    g->client = raw_client_connect(http_relay_address(g->relay)->port);
 }
 
 static void close_rig(struct rig *g)
 {
-    peer_join(&g->server);
+    fake_server_join(&g->server);
     http_relay_close(g->relay);
     if (g->client >= 0)
         close(g->client);
     record_oauth_release(&g->oauth);
     loop_free(g->loop);
-    buf_release(&g->heard);
+    buf_release(&g->received);
     buf_release(&g->said);
     buf_release(&g->passed);
 }
 
 static void talk(struct rig *g, const char *ask, const char *hear)
 {
-    buf_clear(&g->heard);
-    dial_say(g->client, str_z(ask));
-    dial_hear(g->loop, g->client, &g->heard, str_z(hear));
-    assert_str(buf_str(&g->heard), str_z(hear));
+    buf_clear(&g->received);
+    raw_client_send(g->client, str_z(ask));
+    raw_client_receive(g->loop, g->client, &g->received, str_z(hear));
+    assert_str(buf_str(&g->received), str_z(hear));
 }
 
 #define HOST "Host: localhost\r\n"
@@ -138,21 +138,21 @@ static void talk(struct rig *g, const char *ask, const char *hear)
 
 static void challenges_are_ours_on_every_line(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        FAKE_TEXT(SAYS, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
                         "www-authenticate: Bearer resource_metadata=\"http://up:1/m.json\"\r\n"
                         "Content-Length: 2\r\n\r\n{}"),
-        PEER_TEXT(SEES, "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 31\r\n\r\n"
+        FAKE_TEXT(SEES, "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 31\r\n\r\n"
                         "{\"resource\":\"http://up:1/mcp\"}\n"),
-        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        PEER_TEXT(SAYS,
+        FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        FAKE_TEXT(SAYS,
                   "HTTP/1.1 403 No\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", "
                   "resource_metadata=\"http://up:1/m.json\", scope=\"w\"\r\n"
                   "Content-Length: 0\r\n\r\n"),
-        PEER(DONE)
+        FAKE(DONE)
     };
     struct rig g;
 
@@ -177,14 +177,14 @@ static void challenges_are_ours_on_every_line(void **state)
 
 static void what_comes_in_pieces_is_changed_too(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES,
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"re\r\n"),
-        PEER_N(REST, 30),
-        PEER_TEXT(SAYS, "19\r\nsource\":\"http://up:1/mcp\"\r\n1\r\n}\r\n0\r\n\r\n"),
-        PEER(DONE)
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"re\r\n"),
+        FAKE_N(REST, 30),
+        FAKE_TEXT(SAYS, "19\r\nsource\":\"http://up:1/mcp\"\r\n1\r\n}\r\n0\r\n\r\n"),
+        FAKE(DONE)
     };
     struct rig g;
 
@@ -200,21 +200,21 @@ static void what_comes_in_pieces_is_changed_too(void **state)
 
 static void the_resource_that_is_asked_for_is_the_servers(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES,
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES,
                   "GET /authorize?a=b&resource=http%3A%2F%2Fup%3A1%2Fmcp HTTP/1.1\r\n" HOST
                   "\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
+        FAKE_TEXT(SAYS, "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
                         "iss=http%3A%2F%2Fup%3A1\r\nContent-Length: 0\r\n\r\n"),
-        PEER_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 38\r\n\r\n"
+        FAKE_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 38\r\n\r\n"
                         "resource=http%3A%2F%2Fup%3A1%2Fmcp&c=d"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
-        PEER_TEXT(SEES,
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        FAKE_TEXT(SEES,
                   "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
                   "22\r\nresource=http%3A%2F%2Fup%3A1%2Fmcp\r\n0\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
-        PEER(DONE)
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        FAKE(DONE)
     };
     struct rig g;
 
@@ -223,9 +223,9 @@ static void the_resource_that_is_asked_for_is_the_servers(void **state)
     talk(&g, "GET /authorize?a=b&resource=http://localhost/mcp HTTP/1.1\r\n" HOST "\r\n",
          "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
          "iss=http%3A%2F%2Flocalhost\r\nContent-Length: 0\r\n\r\n");
-    dial_say(g.client,
-             STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
-    dial_pause(g.loop);
+    raw_client_send(g.client,
+                    STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
+    raw_client_run_briefly(g.loop);
     talk(&g, "urce=http://localhost/mcp&c=d", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
     talk(&g,
          "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
@@ -236,11 +236,11 @@ static void the_resource_that_is_asked_for_is_the_servers(void **state)
 
 static void other_bodies_pass_at_once(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /register HTTP/1.1\r\n" HOST
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /register HTTP/1.1\r\n" HOST
                         "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{"),
-        PEER_TEXT(SAYS, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx"), PEER(DONE)
+        FAKE_TEXT(SAYS, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx"), FAKE(DONE)
     };
     struct rig g;
 
@@ -262,21 +262,21 @@ static void add_times(struct buf *to, char c, size_t count)
 /* Too long to be a form or a document: nobody waits for the end of it. */
 static void what_is_too_long_passes_as_it_came(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"),
-        PEER_N(GULP, 300000),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        PEER_TEXT(SEES,
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"),
+        FAKE_N(GULP, 300000),
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n"),
-        PEER_N(FLOOD, 300000),
-        PEER_TEXT(SAYS, "\r\n0\r\n\r\n"),
-        PEER_TEXT(SEES,
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n"),
+        FAKE_N(FLOOD, 300000),
+        FAKE_TEXT(SAYS, "\r\n0\r\n\r\n"),
+        FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\n"),
-        PEER_N(FLOOD, 300000),
-        PEER(DONE)
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\n"),
+        FAKE_N(FLOOD, 300000),
+        FAKE(DONE)
     };
     static const char head[] =
         "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\nxxxxx";
@@ -290,17 +290,17 @@ static void what_is_too_long_passes_as_it_came(void **state)
     buf_add(&ask, STR("resource=http://localhost/mcp&"));
     add_times(&ask, 'x', 300000 - strlen("resource=http://localhost/mcp&"));
     talk(&g, buf_z(&ask), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    buf_clear(&g.heard);
-    dial_say(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
-    dial_hear(g.loop, g.client, &g.heard, STR("0\r\n\r\n"));
-    assert_true(g.heard.len > 300000);
-    buf_clear(&g.heard);
-    dial_say(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
+    buf_clear(&g.received);
+    raw_client_send(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
+    raw_client_receive(g.loop, g.client, &g.received, STR("0\r\n\r\n"));
+    assert_true(g.received.len > 300000);
+    buf_clear(&g.received);
+    raw_client_send(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
     buf_clear(&ask);
     buf_add(&ask, STR(head));
     add_times(&ask, 'x', 300000 - 5);
-    dial_hear(g.loop, g.client, &g.heard, buf_str(&ask));
-    assert_str(buf_str(&g.heard), buf_str(&ask));
+    raw_client_receive(g.loop, g.client, &g.received, buf_str(&ask));
+    assert_str(buf_str(&g.received), buf_str(&ask));
     assert_true(str_ends(buf_str(&g.said), STR("clients may refuse to log in\n")));
     buf_release(&ask);
     close_rig(&g);
@@ -308,12 +308,12 @@ static void what_is_too_long_passes_as_it_came(void **state)
 
 static void a_document_that_breaks_off_is_broken_off(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES,
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a"), PEER(CLOSE),
-        PEER(DONE)
+        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a"), FAKE(CLOSE),
+        FAKE(DONE)
     };
     static const char want[] =
         "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 9\r\n\r\n{\"a";
@@ -321,9 +321,9 @@ static void a_document_that_breaks_off_is_broken_off(void **state)
 
     (void)state;
     open_rig(&g, script);
-    dial_say(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
-    dial_hear(g.loop, g.client, &g.heard, STR("never"));
-    assert_str(buf_str(&g.heard), STR(want));
+    raw_client_send(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
+    raw_client_receive(g.loop, g.client, &g.received, STR("never"));
+    assert_str(buf_str(&g.received), STR(want));
     assert_int_equal(g.ends, 1);
     assert_false(g.clean);
     close_rig(&g);
@@ -336,31 +336,32 @@ static bool has_ended(void *to)
 
 static void who_leaves_while_it_is_waited_for_never_asked(void **state)
 {
-    static const struct peer_step script[] = { PEER(LONE), PEER(HOLD), PEER(LONE), PEER(DONE) };
+    static const struct fake_server_step script[] = { FAKE(LONE), FAKE(HOLD), FAKE(LONE),
+                                                      FAKE(DONE) };
     struct rig g;
 
     (void)state;
     open_rig(&g, script);
-    dial_say(g.client,
-             STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
-    dial_pause(g.loop);
+    raw_client_send(g.client,
+                    STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
+    raw_client_run_briefly(g.loop);
     close(g.client);
     g.client = -1;
-    assert_true(dial_until(g.loop, has_ended, &g));
+    assert_true(raw_client_run_until(g.loop, has_ended, &g));
     assert_false(g.clean);
-    peer_go(&g.server);
+    fake_server_continue(&g.server);
     close_rig(&g);
 }
 
 static void what_is_packed_in_spite_of_us_passes_and_is_told(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES,
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        PEER_TEXT(SAYS,
+        FAKE_TEXT(SAYS,
                   "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
-        PEER(DONE)
+        FAKE(DONE)
     };
     struct rig g;
 
@@ -374,14 +375,14 @@ static void what_is_packed_in_spite_of_us_passes_and_is_told(void **state)
 
 static void a_challenge_without_metadata_is_told_once(void **state)
 {
-    static const struct peer_step script[] = {
-        PEER(ACCEPT),
-        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        PEER_TEXT(SAYS,
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        FAKE_TEXT(SAYS,
                   "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n"),
-        PEER_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        PEER_TEXT(SAYS, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"),
-        PEER(DONE)
+        FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
+        FAKE_TEXT(SAYS, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"),
+        FAKE(DONE)
     };
     struct rig g;
     size_t said;

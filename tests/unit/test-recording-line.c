@@ -113,7 +113,7 @@ static void an_unknown_type_is_a_record_of_its_own_kind(void **state)
     assert_true(json_scan(&j, STR("{\"type\":\"weather\",\"seq\":\"x\"}"), &fault));
     assert_true(recording_line_read(json_root(&j), &r, &a, &at, &e));
     assert_int_equal(r.kind, RECORD_UNKNOWN);
-    assert_str(r.unknown, STR("weather"));
+    assert_str(r.unknown_type, STR("weather"));
     json_release(&j);
     arena_release(&a);
 }

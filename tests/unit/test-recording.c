@@ -1,16 +1,16 @@
-#include "account.h"
-#include "pieces.h"
+#include "memory-file.h"
+#include "record-summary.h"
 #include "test.h"
 
 /* A sink that writes down one word per record. */
-struct script {
+struct index {
     struct sink sink;
     struct buf seen;
 };
 
 static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
-    struct script *s = (struct script *)self;
+    struct index *s = (struct index *)self;
 
     (void)e;
     if (r->kind == RECORD_MESSAGE)
@@ -21,22 +21,22 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 }
 
 /* The records, the remarks in brackets, and how it ended. */
-static void run(struct script *s, struct str text, size_t step)
+static void run(struct index *s, struct str text, size_t step)
 {
-    struct pieces p;
+    struct memory_reader p;
     struct str remarks;
 
-    *s = (struct script){ .sink = { put_record } };
+    *s = (struct index){ .sink = { put_record } };
     buf_init(&s->seen, 1 << 16);
-    pieces_read(&p, &recording_format, text, step, &s->sink);
-    remarks = buf_str(&p.remarks);
+    memory_reader_run(&p, &recording_format, text, step, &s->sink);
+    remarks = buf_str(&p.warnings);
     while (remarks.len) {
         struct str remark = str_cut(&remarks, '\n');
 
         buf_printf(&s->seen, "[%.*s]", STR_ARG(remark));
     }
     buf_printf(&s->seen, "%s", p.failed ? p.error.msg : "end");
-    pieces_release(&p);
+    memory_reader_release(&p);
 }
 
 static void check(struct str text, struct str want)
@@ -44,7 +44,7 @@ static void check(struct str text, struct str want)
     static const size_t steps[] = { 1, 7, 1 << 20 };
 
     for (size_t i = 0; i < 3; i++) {
-        struct script s;
+        struct index s;
 
         run(&s, text, steps[i]);
         assert_str(buf_str(&s.seen), want);
@@ -145,34 +145,34 @@ static void made_up_values_are_known_for_what_they_are(void **state)
         "\"thoughtjack_version\":\"0.3.0\"}\n"
         "{\"type\":\"message\",\"seq\":1,\"ts\":\"1970-01-01T00:00:00.000Z\","
         "\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n";
-    struct account l;
-    struct pieces p;
+    struct record_summary l;
+    struct memory_reader p;
     struct buf view;
 
     (void)state;
-    account_init(&l);
+    record_summary_init(&l);
     buf_init(&view, 1 << 16);
-    pieces_read(&p, &recording_format, STR(lines), 99, &l.sink);
-    account_view(&l, ACCOUNT_ALL & ~(unsigned)PART_BYTES, &view);
+    memory_reader_run(&p, &recording_format, STR(lines), 99, &l.sink);
+    record_summary_write(&l, RECORD_SUMMARY_ALL & ~(unsigned)FEATURE_BYTES, &view);
     assert_true(str_starts(buf_str(&view), STR("c2s #")));
     assert_true(str_ends(buf_str(&view), STR(" seq=1 \n")));
-    account_release(&l);
-    pieces_release(&p);
+    record_summary_release(&l);
+    memory_reader_release(&p);
     buf_release(&view);
 }
 
 static void rewrite(struct str text, const struct format *from, struct str want)
 {
-    struct pieces_file f;
-    struct pieces p;
+    struct memory_writer f;
+    struct memory_reader p;
 
-    pieces_create(&f, &recording_format);
-    pieces_read(&p, from, text, 99, &f.sink);
-    pieces_finish(&f);
+    memory_writer_init(&f, &recording_format);
+    memory_reader_run(&p, from, text, 99, &f.sink);
+    memory_writer_finish(&f);
     assert_false(p.failed);
     assert_str(buf_str(&f.text), want);
-    pieces_release(&p);
-    pieces_discard(&f);
+    memory_reader_release(&p);
+    memory_writer_release(&f);
 }
 
 static void what_every_recording_must_have_is_made_up(void **state)
@@ -187,7 +187,7 @@ static void what_every_recording_must_have_is_made_up(void **state)
                 "\n"));
     rewrite(STR("{\"t\":\"2026-05-12T23:00:30.000Z\",\"type\":\"end\",\"exitCode\":1,"
                 "\"durationMs\":30000}\n"),
-            &trace_format,
+            &mcp_replay_trace_format,
             STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
                 "\"2026-05-12T23:00:00.000Z\",\"upstream\":\"unknown\","
                 "\"thoughtjack_version\":\"0.3.0\"}\n"
@@ -235,7 +235,7 @@ static void every_cut_gives_a_prefix(void **state)
     (void)state;
     for (size_t cut = 0; cut < sizeof text; cut++) {
         struct str records;
-        struct script s;
+        struct index s;
 
         run(&s, str_n(text, cut), 11);
         records = buf_str(&s.seen);

@@ -1,12 +1,12 @@
-#include "trace/redact-json.h"
+#include "redact/redact-json.h"
 
 #include "terse.h"
 #include "test.h"
 
 struct bench {
-    struct secrets secrets;
-    struct secrets_search search;
-    struct marks marks;
+    struct secret_rules secrets;
+    struct secret_search search;
+    struct placeholders marks;
     struct redact_json json;
 };
 
@@ -14,23 +14,23 @@ static void start(struct bench *b, const char *value, const char *pattern)
 {
     struct err e = ERR_NONE;
 
-    secrets_init(&b->secrets);
-    assert_true(secrets_add_value(&b->secrets, STR("KEY"), str_z(value), &e));
-    secrets_add_credentials(&b->secrets);
+    secret_rules_init(&b->secrets);
+    assert_true(secret_rules_add_value(&b->secrets, STR("KEY"), str_z(value), &e));
+    secret_rules_add_credentials(&b->secrets);
     if (pattern)
-        assert_true(secrets_add_pattern(&b->secrets, str_z(pattern), &e));
-    assert_true(secrets_seal(&b->secrets, &e));
-    secrets_search_init(&b->search, &b->secrets);
-    marks_init(&b->marks, &b->secrets);
+        assert_true(secret_rules_add_pattern(&b->secrets, str_z(pattern), &e));
+    assert_true(secret_rules_seal(&b->secrets, &e));
+    secret_search_init(&b->search, &b->secrets);
+    placeholder_init(&b->marks, &b->secrets);
     redact_json_init(&b->json, &b->search, &b->marks);
 }
 
 static void stop(struct bench *b)
 {
     redact_json_release(&b->json);
-    marks_release(&b->marks);
-    secrets_search_release(&b->search);
-    secrets_release(&b->secrets);
+    placeholder_release(&b->marks);
+    secret_search_release(&b->search);
+    secret_rules_release(&b->secrets);
 }
 
 /* Both with ' and ` for " and \; the pointers follow, each after a space. */
@@ -251,7 +251,7 @@ static void a_secret_that_is_no_leaf_makes_the_value_unfit(void **state)
 
     (void)state;
     start(&b, "true,true", NULL);
-    assert_outcome(&b, "{'a':[true,true]}", REDACT_JSON_UNFIT);
+    assert_outcome(&b, "{'a':[true,true]}", REDACT_JSON_FAILED);
     assert_outcome(&b, "{'a':[true,'true']}", REDACT_JSON_CLEAN);
     stop(&b);
 }
@@ -262,7 +262,7 @@ static void what_the_mark_completes_makes_the_value_unfit(void **state)
 
     (void)state;
     start(&b, "[REDACTED:KEY]", NULL);
-    assert_outcome(&b, "{'a':'[REDACTED:KEY]'}", REDACT_JSON_UNFIT);
+    assert_outcome(&b, "{'a':'[REDACTED:KEY]'}", REDACT_JSON_FAILED);
     assert_redacts(&b, "{'a':'%2525252525252568`'`'','b':'`'x`'%41','c':'%2525252525252568'}",
                    "{'a':'[REDACTED]','b':'`'x`'%41','c':'[REDACTED]'} /a /c");
     stop(&b);

@@ -1,4 +1,4 @@
-#include "cmd/refused-request.h"
+#include "runtime/refused-request.h"
 
 #include "test.h"
 
@@ -18,7 +18,7 @@ static void put(void *to, struct str line)
 
 static void open_rig(struct rig *g, const char *url)
 {
-    *g = (struct rig){ .log = { .level = LOG_INFO, .put = put, .to = g } };
+    *g = (struct rig){ .log = { .level = LOG_INFO, .write = put, .arg = g } };
     buf_init(&g->said, 1 << 14);
     json_init(&g->json);
     refused_request_init(&g->q, &g->log, str_z(url));
@@ -39,7 +39,7 @@ static void message(struct rig *g, uint64_t exchange, enum record_dir dir, const
     assert_true(json_scan(&g->json, str_z(text), &fault));
     r.message.dir = dir;
     r.message.msg = json_root(&g->json);
-    refused_request_see(&g->q, &r);
+    refused_request_note(&g->q, &r);
 }
 
 static void response(struct rig *g, uint64_t exchange, unsigned status, const char *media,
@@ -51,20 +51,20 @@ static void response(struct rig *g, uint64_t exchange, unsigned status, const ch
     r.http.by = STR("server");
     r.http.status = status;
     r.http.media = str_z(media);
-    refused_request_see(&g->q, &r);
+    refused_request_note(&g->q, &r);
     if (!body)
         return;
     r = (struct record){ .kind = RECORD_RAW, .has = HAS_EXCHANGE, .exchange = exchange };
-    r.bytes.from_to = TO_CLIENT;
+    r.bytes.dir = TO_CLIENT;
     r.bytes.bytes = str_z(body);
-    refused_request_see(&g->q, &r);
+    refused_request_note(&g->q, &r);
 }
 
 static void end(struct rig *g, uint64_t exchange)
 {
     struct record r = { .kind = RECORD_HTTP_END, .has = HAS_EXCHANGE, .exchange = exchange };
 
-    refused_request_see(&g->q, &r);
+    refused_request_note(&g->q, &r);
 }
 
 #define INITIALIZE "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}"
@@ -83,7 +83,7 @@ static void a_refusal_is_told_once(void **state)
         response(&g, i, i < 3 ? 403 : 404, "other", i < 3 ? "not\n here\t" : NULL);
         end(&g, i);
     }
-    assert_true(refused_request_all(&g.q));
+    assert_true(refused_request_never_served(&g.q));
     close_rig(&g,
               "mcpreel: warning: the server answered HTTP 403 to initialize: not  here\n"
               "mcpreel: warning: the server answered HTTP 404 to initialize: is this an MCP "
@@ -107,7 +107,7 @@ static void after_a_message_only_initialize_is_watched(void **state)
     response(&g, 3, 200, "json", NULL);
     message(&g, 3, TO_CLIENT, ERROR);
     end(&g, 3);
-    assert_false(refused_request_all(&g.q));
+    assert_false(refused_request_never_served(&g.q));
     close_rig(&g, "mcpreel: the server refused initialize with error -32602: no\n");
 }
 
@@ -127,7 +127,7 @@ static void what_is_no_refusal_is_not_told(void **state)
         message(&g, i, TO_SERVER, LIST);
         response(&g, i, cases[i].status, cases[i].media, NULL);
         end(&g, i);
-        assert_int_equal(refused_request_all(&g.q), cases[i].status > 300);
+        assert_int_equal(refused_request_never_served(&g.q), cases[i].status > 300);
     }
     close_rig(&g, "");
 }
@@ -139,7 +139,7 @@ static void at_the_end_only_if_no_message_came(void **state)
     (void)state;
     for (int served = 0; served < 2; served++) {
         open_rig(&g, "https://h/");
-        g.q.at_end = true;
+        g.q.log_at_end = true;
         message(&g, 1, TO_SERVER, INITIALIZE);
         response(&g, 1, 405, "other", "<p>");
         end(&g, 1);
@@ -150,7 +150,7 @@ static void at_the_end_only_if_no_message_came(void **state)
             message(&g, 3, TO_CLIENT, RESULT);
         assert_int_equal(g.said.len, 0);
         refused_request_end(&g.q);
-        assert_int_equal(refused_request_all(&g.q), !served);
+        assert_int_equal(refused_request_never_served(&g.q), !served);
         close_rig(
             &g, served ? ""
                        : "mcpreel: warning: the server answered HTTP 405 to initialize "

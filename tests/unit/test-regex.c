@@ -81,7 +81,7 @@ static struct regex_set *set_of(const char *const *patterns, size_t count)
     for (size_t i = 0; i < count; i++)
         if (!regex_set_add(s, str_z(patterns[i]), &e))
             fail_msg("%s", e.msg);
-    assert_true(regex_set_seal(s, &e));
+    assert_true(regex_set_compile(s, &e));
     return s;
 }
 

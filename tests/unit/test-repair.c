@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "desk.h"
+#include "cli.h"
 #include "terse.h"
 #include "test.h"
 
@@ -23,7 +23,7 @@ static const struct log *quiet(void)
 
 static const struct app app_real = { .sys = &sys_real };
 
-static void mend(struct desk *d, const char *format, const char *story, const char *want)
+static void mend(struct cli *d, const char *format, const char *story, const char *want)
 {
     struct inspect_file file = { .path = "a", .format = format };
     struct err e = ERR_NONE;
@@ -31,12 +31,12 @@ static void mend(struct desk *d, const char *format, const char *story, const ch
 
     unlink("copy");
     repair_init(&r, &app_real, &file, "copy", false);
-    terse_pour(&r.sink, story);
+    terse_feed(&r.sink, story);
     assert_true(repair_finish(&r, &e));
-    assert_string_equal(desk_get(d, "copy"), want);
-    assert_int_equal(r.left.odd[STATS_NO_HEADER].count, 0);
-    assert_int_equal(r.left.odd[STATS_NO_FOOTER].count, 0);
-    assert_int_equal(r.left.odd[STATS_SEQ_ORDER].count, 0);
+    assert_string_equal(cli_get_file(d, "copy"), want);
+    assert_int_equal(r.remaining.findings[STATS_NO_HEADER].count, 0);
+    assert_int_equal(r.remaining.findings[STATS_NO_FOOTER].count, 0);
+    assert_int_equal(r.remaining.findings[STATS_SEQ_ORDER].count, 0);
     repair_release(&r);
 }
 
@@ -66,11 +66,11 @@ static void a_journal_becomes_another_format(void **state)
     struct repair r;
 
     repair_init(&r, &app_real, &file, "copy", false);
-    r.as = &jsonrpc_format;
-    terse_pour(&r.sink, "| " HEADER "| " PING("1"));
+    r.target_format = &jsonrpc_format;
+    terse_feed(&r.sink, "| " HEADER "| " PING("1"));
     assert_true(repair_finish(&r, &e));
-    assert_string_equal(desk_get(*state, "copy"), "{'id':1,'method':'ping'}\n");
-    assert_true(loss_any(&r.loss)); /* when it was said, for one thing */
+    assert_string_equal(cli_get_file(*state, "copy"), "{'id':1,'method':'ping'}\n");
+    assert_true(loss_is_any(&r.loss)); /* when it was said, for one thing */
     repair_release(&r);
 }
 
@@ -101,7 +101,7 @@ static void the_copy_of_a_copy_is_the_same(void **state)
         "{'jsonrpc':'2.0','method':'x','timestamp_ms':12}\n{'jsonr",
     };
     const struct app app = { .sys = &sys_real, .log = quiet() };
-    struct desk *d = *state;
+    struct cli *d = *state;
 
     for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
         static const char *const names[] = { "a", "b", "c" };
@@ -109,7 +109,7 @@ static void the_copy_of_a_copy_is_the_same(void **state)
 
         unlink("b");
         unlink("c");
-        desk_put(d, "a", stories[i]);
+        cli_put_file(d, "a", stories[i]);
         for (size_t k = 0; k < 2; k++) {
             struct inspect_file file = { .path = names[k] };
             struct err e = ERR_NONE;
@@ -118,14 +118,14 @@ static void the_copy_of_a_copy_is_the_same(void **state)
 
             stats_init(&s);
             repair_init(&r, &app, &file, names[k + 1], false);
-            assert_true(inspect_file_read(&app, &file, &s, &r.sink, &e));
+            assert_true(inspect_file_read(&file, app.sys, app.log, &s, &r.sink, &e));
             assert_true(repair_finish(&r, &e));
             repair_release(&r);
             stats_release(&s);
         }
         buf_init(&first, 1 << 20);
-        buf_add(&first, str_z(desk_get(d, "b")));
-        assert_str(str_z(desk_get(d, "c")), buf_str(&first));
+        buf_add(&first, str_z(cli_get_file(d, "b")));
+        assert_str(str_z(cli_get_file(d, "c")), buf_str(&first));
         buf_release(&first);
     }
 }
@@ -138,11 +138,11 @@ static void what_is_odd_even_so_is_known(void **state)
 
     (void)state;
     repair_init(&r, &app_real, &file, "copy", false);
-    terse_pour(&r.sink, "| " PING("1") "s2c {'id':7,'result':'`ud83d'}\n");
+    terse_feed(&r.sink, "| " PING("1") "s2c {'id':7,'result':'`ud83d'}\n");
     assert_true(repair_finish(&r, &e));
-    assert_int_equal(r.left.odd[STATS_UNANSWERED].count, 1);
-    assert_int_equal(r.left.odd[STATS_UNASKED_ANSWER].count, 1);
-    assert_int_equal(r.left.odd[STATS_LONE_SURROGATE].count, 1);
+    assert_int_equal(r.remaining.findings[STATS_UNANSWERED].count, 1);
+    assert_int_equal(r.remaining.findings[STATS_UNMATCHED_RESPONSE].count, 1);
+    assert_int_equal(r.remaining.findings[STATS_LONE_SURROGATE].count, 1);
     repair_release(&r);
 }
 
@@ -154,34 +154,34 @@ static void what_cannot_be_written_is_known(void **state)
 
     (void)state;
     repair_init(&r, &app_real, &file, "copy", false);
-    terse_pour(&r.sink, "| {'type':'new'}\n| " PING("1"));
+    terse_feed(&r.sink, "| {'type':'new'}\n| " PING("1"));
     assert_true(repair_finish(&r, &e));
-    assert_int_equal(r.loss.unknown, 1);
+    assert_int_equal(r.loss.unknown_lines, 1);
     repair_release(&r);
 }
 
 static void without_an_end_there_is_no_copy(void **state)
 {
     struct inspect_file file = { .path = "a", .format = "recording" };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct repair r;
 
     repair_init(&r, &app_real, &file, "copy", false);
-    terse_pour(&r.sink, "| " PING("1"));
+    terse_feed(&r.sink, "| " PING("1"));
     repair_release(&r);
-    assert_int_equal(desk_count(d), 0);
+    assert_int_equal(cli_count_files(d), 0);
 }
 
 static void trouble_with_the_copy_is_told(void **state)
 {
     const struct record any = { .kind = RECORD_STDERR };
     struct inspect_file file = { .path = "a", .format = "recording" };
-    struct desk *d = *state;
+    struct cli *d = *state;
     struct app app = { .sys = &d->faults.sys };
     struct err e = ERR_NONE;
     struct repair r;
 
-    desk_put(d, "copy", "x");
+    cli_put_file(d, "copy", "x");
     repair_init(&r, &app, &file, "copy", false);
     assert_false(r.sink.put(&r.sink, &any, &e));
     assert_string_equal(e.msg, "cannot write 'copy': it exists already");
@@ -192,22 +192,22 @@ static void trouble_with_the_copy_is_told(void **state)
     assert_false(repair_finish(&r, &e));
     assert_string_equal(e.msg, "cannot write 'copy': No space left on device");
     repair_release(&r);
-    assert_string_equal(desk_get(d, "copy"), "x");
-    assert_int_equal(desk_count(d), 1);
+    assert_string_equal(cli_get_file(d, "copy"), "x");
+    assert_int_equal(cli_count_files(d), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_A_DESK(the_copy_has_what_was_missing),
-        AT_A_DESK(each_format_is_written_by_its_own_writer),
-        AT_A_DESK(a_journal_becomes_another_format),
-        AT_A_DESK(nothing_becomes_an_empty_recording),
-        AT_A_DESK(the_copy_of_a_copy_is_the_same),
-        AT_A_DESK(what_is_odd_even_so_is_known),
-        AT_A_DESK(what_cannot_be_written_is_known),
-        AT_A_DESK(without_an_end_there_is_no_copy),
-        AT_A_DESK(trouble_with_the_copy_is_told),
+        WITH_CLI(the_copy_has_what_was_missing),
+        WITH_CLI(each_format_is_written_by_its_own_writer),
+        WITH_CLI(a_journal_becomes_another_format),
+        WITH_CLI(nothing_becomes_an_empty_recording),
+        WITH_CLI(the_copy_of_a_copy_is_the_same),
+        WITH_CLI(what_is_odd_even_so_is_known),
+        WITH_CLI(what_cannot_be_written_is_known),
+        WITH_CLI(without_an_end_there_is_no_copy),
+        WITH_CLI(trouble_with_the_copy_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 enum { TEXT_MAX = 4 << 20 };
 
 /* A case of the table: what it says of a text. */
-struct row {
+struct seen_row {
     unsigned line;
     enum json_fault_kind kind;
     size_t at; /* of a fault that is not the end */
@@ -45,7 +45,8 @@ static struct outcome scan(struct str text, bool first)
     return o;
 }
 
-static void expect(const struct row *r, struct str text, enum json_fault_kind kind, size_t at)
+static void expect(const struct seen_row *r, struct str text, enum json_fault_kind kind,
+                   size_t at)
 {
     struct outcome o = scan(text, false);
 
@@ -57,16 +58,16 @@ static void expect(const struct row *r, struct str text, enum json_fault_kind ki
     assert_true(o.ok || o.fault.what[0]);
 }
 
-static void check_verdict(const struct row *r)
+static void check_verdict(const struct seen_row *r)
 {
-    expect(r, r->text, r->kind, r->kind == JSON_FAULT_END ? r->text.len : r->at);
+    expect(r, r->text, r->kind, r->kind == JSON_FAULT_TRUNCATED ? r->text.len : r->at);
 }
 
 /* Up to the fault every beginning of a text is whole or wants more, never wrong;
  * from there on the same fault stays. */
-static void check_every_cut(const struct row *r)
+static void check_every_cut(const struct seen_row *r)
 {
-    bool faulty = r->kind != JSON_FAULT_NONE && r->kind != JSON_FAULT_END;
+    bool faulty = r->kind != JSON_FAULT_NONE && r->kind != JSON_FAULT_TRUNCATED;
 
     for (size_t cut = 0; cut < r->text.len; cut++) {
         struct str text = str_n(r->text.at, cut);
@@ -74,12 +75,12 @@ static void check_every_cut(const struct row *r)
         if (faulty && cut > r->at)
             expect(r, text, r->kind, r->at);
         else if (!o.ok)
-            expect(r, text, JSON_FAULT_END, cut);
+            expect(r, text, JSON_FAULT_TRUNCATED, cut);
     }
 }
 
 /* The first value alone: the same fault, or what follows decides. */
-static void check_first(const struct row *r)
+static void check_first(const struct seen_row *r)
 {
     struct outcome all = scan(r->text, false), first = scan(r->text, true);
     struct str rest;
@@ -100,7 +101,7 @@ static void check_first(const struct row *r)
 }
 
 /* Every place a text may have within the blocks the scanner works in. */
-static void check_every_place(const struct row *r)
+static void check_every_place(const struct seen_row *r)
 {
     enum { BLANKS = 70 };
     char *text = malloc(r->text.len + 2 * BLANKS);
@@ -109,16 +110,16 @@ static void check_every_place(const struct row *r)
     for (size_t n = 0; n < BLANKS; n++) {
         memcpy(text + n, r->text.at, r->text.len);
         expect(r, str_n(text, n + r->text.len), r->kind,
-               n + (r->kind == JSON_FAULT_END ? r->text.len : r->at));
+               n + (r->kind == JSON_FAULT_TRUNCATED ? r->text.len : r->at));
         memset(text + n + r->text.len, ' ', BLANKS);
-        if (r->kind != JSON_FAULT_END)
+        if (r->kind != JSON_FAULT_TRUNCATED)
             expect(r, str_n(text, n + r->text.len + BLANKS), r->kind, n + r->at);
         text[n] = ' ';
     }
     free(text);
 }
 
-static void check_inside(const struct row *r, struct str before, struct str after)
+static void check_inside(const struct seen_row *r, struct str before, struct str after)
 {
     struct buf b;
     size_t at;
@@ -128,18 +129,19 @@ static void check_inside(const struct row *r, struct str before, struct str afte
     buf_add(&b, r->text);
     at = b.len;
     if (r->kind == JSON_FAULT_NONE) {
-        expect(r, buf_str(&b), JSON_FAULT_END, at);
+        expect(r, buf_str(&b), JSON_FAULT_TRUNCATED, at);
         buf_add(&b, after);
         expect(r, buf_str(&b), JSON_FAULT_NONE, 0);
     } else {
-        expect(r, buf_str(&b), r->kind, r->kind == JSON_FAULT_END ? at : before.len + r->at);
+        expect(r, buf_str(&b), r->kind,
+               r->kind == JSON_FAULT_TRUNCATED ? at : before.len + r->at);
     }
     buf_release(&b);
 }
 
 /* A text that is wrong only because of what stands around it may be right inside
  * another: a second value, a bracket or comma alone. Those stay outside. */
-static void check_inside_others(const struct row *r)
+static void check_inside_others(const struct seen_row *r)
 {
     static const struct str deep = STR("[[[[[[[[[[[[[[[[");
     struct outcome first = scan(r->text, true);
@@ -189,7 +191,7 @@ static enum json_fault_kind kind_of(struct str verdict, unsigned line)
         enum json_fault_kind kind;
     } kinds[] = {
         { STR("ok"), JSON_FAULT_NONE },
-        { STR("end"), JSON_FAULT_END },
+        { STR("end"), JSON_FAULT_TRUNCATED },
         { STR("syntax"), JSON_FAULT_SYNTAX },
         { STR("utf8"), JSON_FAULT_UTF8 },
     };
@@ -202,14 +204,14 @@ static enum json_fault_kind kind_of(struct str verdict, unsigned line)
 }
 
 /* Calls `check` for each row of the table; returns how many there are. */
-static unsigned for_each_row(void (*check)(const struct row *))
+static unsigned for_each_row(void (*check)(const struct seen_row *))
 {
     FILE *f = fopen("tests/json/cases.txt", "r");
     char *line = NULL;
     size_t cap = 0;
     ssize_t len;
     unsigned n = 0;
-    struct row r = { .line = 0 };
+    struct seen_row r = { .line = 0 };
     struct buf text;
 
     assert_non_null(f);
@@ -295,7 +297,7 @@ static void hostile_texts_end_quickly_with_the_right_verdict(void **state)
     o = scan(times(&b, MANY, "-", "7", ""), false);
     assert_true(o.ok);
     o = scan(times(&b, MANY, "0.", "0", "e"), false);
-    assert_int_equal(o.fault.kind, JSON_FAULT_END);
+    assert_int_equal(o.fault.kind, JSON_FAULT_TRUNCATED);
     o = scan(times(&b, MANY, "1e", "9", "x"), false);
     assert_int_equal(o.fault.at, MANY + 2);
     o = scan(times(&b, MANY, "{", "\"key\":1,", "\"key\":1}"), false);
@@ -304,9 +306,9 @@ static void hostile_texts_end_quickly_with_the_right_verdict(void **state)
     o = scan(times(&b, MANY, "\"", "\\\\", "\""), false);
     assert_true(o.ok);
     o = scan(times(&b, MANY, "\"", "\\ud800", ""), false);
-    assert_int_equal(o.fault.kind, JSON_FAULT_END);
+    assert_int_equal(o.fault.kind, JSON_FAULT_TRUNCATED);
     o = scan(times(&b, MANY, "", " \n", ""), false);
-    assert_int_equal(o.fault.kind, JSON_FAULT_END);
+    assert_int_equal(o.fault.kind, JSON_FAULT_TRUNCATED);
     buf_release(&b);
 }
 
@@ -351,9 +353,9 @@ static void no_text_at_all_is_an_empty_one(void **state)
     (void)state;
     json_init(&j);
     assert_false(json_scan(&j, STR_NONE, &fault));
-    assert_int_equal(fault.kind, JSON_FAULT_END);
+    assert_int_equal(fault.kind, JSON_FAULT_TRUNCATED);
     assert_false(json_scan_first(&j, STR_NONE, &used, &fault));
-    assert_int_equal(fault.kind, JSON_FAULT_END);
+    assert_int_equal(fault.kind, JSON_FAULT_TRUNCATED);
     json_release(&j);
 }
 

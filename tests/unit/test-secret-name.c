@@ -1,4 +1,4 @@
-#include "trace/secret-name.h"
+#include "redact/secret-name.h"
 
 #include "test.h"
 
@@ -58,7 +58,7 @@ static void names_say_secret_in_any_spelling(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!secret_name_says_secret(str_z(names[i])))
+        if (!secret_name_is_secret(str_z(names[i])))
             fail_msg("%s", names[i]);
 }
 
@@ -95,7 +95,7 @@ static void other_names_do_not(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (secret_name_says_secret(str_z(names[i])))
+        if (secret_name_is_secret(str_z(names[i])))
             fail_msg("%s", names[i]);
 }
 
@@ -106,7 +106,7 @@ static struct str value_in(const char *text, const char *name, bool any)
     struct secret_name_value v;
 
     assert_non_null(at);
-    if (!secret_name_value(str_z(text), (size_t)(at - text) + strlen(name), any, &v))
+    if (!secret_name_find_value(str_z(text), (size_t)(at - text) + strlen(name), any, &v))
         return STR_NONE;
     return str_n(text + v.at, v.end - v.at);
 }

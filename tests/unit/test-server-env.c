@@ -7,7 +7,7 @@ static char *const ours[] = { "HOME=/h", "ROLE=old", "ROLES=x", NULL };
 static bool read_pairs(struct server_env *s, const char **pairs, size_t count, struct err *e)
 {
     struct app app = { .env = ours };
-    struct option_list list = { pairs, count };
+    struct str_list list = { pairs, count };
 
     return server_env_read(s, &app, &list, e);
 }
@@ -19,8 +19,8 @@ static void without_any_it_is_just_ours(void **state)
 
     (void)state;
     assert_true(read_pairs(&s, NULL, 0, &e));
-    assert_null(s.all);
-    assert_null(s.plain[0]);
+    assert_null(s.env);
+    assert_null(s.non_secret[0]);
     server_env_release(&s);
 }
 
@@ -32,11 +32,11 @@ static void what_is_given_comes_in_place_of_ours_and_the_last_counts(void **stat
 
     (void)state;
     assert_true(read_pairs(&s, pairs, 3, &e));
-    assert_string_equal(s.all[0], "HOME=/h");
-    assert_string_equal(s.all[1], "ROLES=x");
-    assert_string_equal(s.all[2], "EMPTY=");
-    assert_string_equal(s.all[3], "ROLE=b=c");
-    assert_null(s.all[4]);
+    assert_string_equal(s.env[0], "HOME=/h");
+    assert_string_equal(s.env[1], "ROLES=x");
+    assert_string_equal(s.env[2], "EMPTY=");
+    assert_string_equal(s.env[3], "ROLE=b=c");
+    assert_null(s.env[4]);
     server_env_release(&s);
 }
 
@@ -53,9 +53,9 @@ static void what_looks_like_a_secret_is_one(void **state)
     assert_str(s.secrets.at[0].name, STR("GITHUB_TOKEN"));
     assert_str(s.secrets.at[0].value, STR("abc def ghi"));
     assert_str(s.secrets.at[1].name, STR("ID"));
-    assert_string_equal(s.plain[0], "PLACE=/tmp/x");
-    assert_string_equal(s.plain[1], "DB=postgres://u:pw@h/d");
-    assert_null(s.plain[2]);
+    assert_string_equal(s.non_secret[0], "PLACE=/tmp/x");
+    assert_string_equal(s.non_secret[1], "DB=postgres://u:pw@h/d");
+    assert_null(s.non_secret[2]);
     server_env_release(&s);
 }
 

@@ -1,4 +1,4 @@
-#include "engine/session-ids.h"
+#include "mcphttp/session-ids.h"
 
 #include "test.h"
 
@@ -7,7 +7,7 @@ static void look(const struct session_ids *s, const char *id, enum session_state
 {
     uint64_t got = 99;
 
-    assert_int_equal(session_ids_look(s, str_z(id), &got), want);
+    assert_int_equal(session_ids_find(s, str_z(id), &got), want);
     assert_int_equal(got, number);
 }
 
@@ -18,10 +18,10 @@ static void sessions_are_numbered_as_they_appear(void **state)
 
     (void)state;
     session_ids_init(&s);
-    assert_int_equal(session_ids_named(&s, STR("b"), &minted), 1);
+    assert_int_equal(session_ids_add(&s, STR("b"), &minted), 1);
     assert_true(minted);
-    assert_int_equal(session_ids_named(&s, STR("a"), &minted), 2);
-    assert_int_equal(session_ids_named(&s, STR("b"), &minted), 1);
+    assert_int_equal(session_ids_add(&s, STR("a"), &minted), 2);
+    assert_int_equal(session_ids_add(&s, STR("b"), &minted), 1);
     assert_false(minted);
     look(&s, "a", SESSION_LIVE, 2);
     look(&s, "b", SESSION_LIVE, 1);
@@ -35,10 +35,10 @@ static void one_that_has_ended_keeps_its_number(void **state)
 
     (void)state;
     session_ids_init(&s);
-    session_ids_named(&s, STR("a"), &minted);
+    session_ids_add(&s, STR("a"), &minted);
     session_ids_end(&s, STR("a"));
     look(&s, "a", SESSION_ENDED, 1);
-    assert_int_equal(session_ids_named(&s, STR("a"), &minted), 2);
+    assert_int_equal(session_ids_add(&s, STR("a"), &minted), 2);
     assert_true(minted);
     look(&s, "a", SESSION_LIVE, 2);
     session_ids_release(&s);
@@ -51,12 +51,12 @@ static void a_session_may_have_several_ids(void **state)
 
     (void)state;
     session_ids_init(&s);
-    assert_int_equal(session_ids_named(&s, STR("a"), &minted), 1);
-    session_ids_also(&s, STR("b"), 1);
+    assert_int_equal(session_ids_add(&s, STR("a"), &minted), 1);
+    session_ids_add_alias(&s, STR("b"), 1);
     look(&s, "a", SESSION_LIVE, 1);
     look(&s, "b", SESSION_LIVE, 1);
-    assert_int_equal(session_ids_named(&s, STR("c"), &minted), 2);
-    session_ids_also(&s, STR("b"), 2);
+    assert_int_equal(session_ids_add(&s, STR("c"), &minted), 2);
+    session_ids_add_alias(&s, STR("b"), 2);
     look(&s, "b", SESSION_LIVE, 2);
     session_ids_release(&s);
 }
@@ -86,7 +86,7 @@ static void an_id_is_made_of_bytes_that_others_give(void **state)
     char id[SESSION_ID_LEN + 1];
 
     (void)state;
-    session_ids_make(id, count);
+    session_ids_generate(id, count);
     assert_string_equal(id, "f8f9fafbfcfdfeff0001020304050607");
 }
 

@@ -1,17 +1,17 @@
-#include "engine/session.h"
+#include "replay/session.h"
 
-#include "scripted.h"
-#include "stepper.h"
+#include "engine-run.h"
+#include "loaded-index.h"
 
 /* Sessions of one host, one after the other or side by side. */
 struct house {
-    struct stepper stepper;
-    struct scripted of;
-    struct say say;
+    struct engine_run stepper;
+    struct loaded_index of;
+    struct actions say;
     struct matcher matcher;
-    struct review review;
-    struct upstream upstream;
-    struct session_host host;
+    struct replay_report review;
+    struct passthrough upstream;
+    struct replay_shared host;
 };
 
 static void nothing(void *engine, const struct event *ev)
@@ -25,29 +25,29 @@ static void build(struct house *h, const char *recording)
     struct match_options how = { .mode = MATCH_BY_REQUEST };
 
     *h = (struct house){ .host = { .on_miss = ON_MISS_WARN } };
-    stepper_init(&h->stepper, TO_SERVER, nothing, h);
-    scripted_init(&h->of, MATCH_BY_REQUEST, recording);
-    say_init(&h->say, &h->stepper.out);
-    matcher_init(&h->matcher, &h->of.script, &how, NULL);
-    review_init(&h->review, &h->of.script);
-    upstream_init(&h->upstream, &h->say, &h->host.timers, false);
-    h->host.script = &h->of.script;
+    engine_run_init(&h->stepper, TO_SERVER, nothing, h);
+    loaded_index_init(&h->of, MATCH_BY_REQUEST, recording);
+    actions_init(&h->say, &h->stepper.out);
+    matcher_init(&h->matcher, &h->of.index, &how, NULL);
+    replay_report_init(&h->review, &h->of.index);
+    passthrough_init(&h->upstream, &h->say, &h->host.last_timer, false);
+    h->host.index = &h->of.index;
     h->host.matcher = &h->matcher;
-    h->host.review = &h->review;
-    h->host.upstream = &h->upstream;
-    h->host.say = &h->say;
-    session_host_init(&h->host);
+    h->host.report = &h->review;
+    h->host.passthrough = &h->upstream;
+    h->host.actions = &h->say;
+    session_shared_init(&h->host);
 }
 
 static void pull_down(struct house *h)
 {
-    session_host_release(&h->host);
-    upstream_release(&h->upstream);
-    review_release(&h->review);
+    session_shared_release(&h->host);
+    passthrough_release(&h->upstream);
+    replay_report_release(&h->review);
     matcher_release(&h->matcher);
-    say_release(&h->say);
-    scripted_release(&h->of);
-    stepper_release(&h->stepper);
+    actions_release(&h->say);
+    loaded_index_release(&h->of);
+    engine_run_release(&h->stepper);
 }
 
 static void hear(struct session *s, const char *text)
@@ -56,7 +56,7 @@ static void hear(struct session *s, const char *text)
     struct terse_scanned j;
 
     r.message.msg = terse_scan(&j, text);
-    session_hear(s, &r, 0);
+    session_handle_record(s, &r, 0);
     terse_scanned_release(&j);
 }
 
@@ -78,12 +78,12 @@ static void each_client_plays_the_next_recorded_session(void **state)
         session_init(&s[i], &h.host);
     for (int i = 0; i < 3; i++)
         hear(&s[i], "{'id':1,'method':'initialize'}");
-    assert_did(&h.stepper, "<< {'id':1,'result':{'of':1}}\n<< {'id':1,'result':{'of':1}}\n"
-                           "<< {'id':1,'result':{'of':1}}\n");
+    assert_actions(&h.stepper, "<< {'id':1,'result':{'of':1}}\n<< {'id':1,'result':{'of':1}}\n"
+                               "<< {'id':1,'result':{'of':1}}\n");
     for (int i = 2; i >= 0; i--)
         hear(&s[i], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
-    assert_did(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':5,'result':{'of':2}}\n"
-                           "<< {'id':5,'result':{'of':1}}\n");
+    assert_actions(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':5,'result':{'of':2}}\n"
+                               "<< {'id':5,'result':{'of':1}}\n");
     for (int i = 0; i < 3; i++)
         session_release(&s[i]);
     pull_down(&h);
@@ -100,10 +100,10 @@ static void a_client_that_greets_anew_is_the_next_client(void **state)
     for (int i = 0; i < 3; i++) {
         hear(&s, "{'id':1,'method':'initialize'}");
         hear(&s, "{'id':2,'method':'tools/call','params':{'name':'t'}}");
-        assert_did(&h.stepper, i % 2 ? "<< {'id':1,'result':{'of':2}}\n"
-                                       "<< {'id':2,'result':{'of':2}}\n"
-                                     : "<< {'id':1,'result':{'of':1}}\n"
-                                       "<< {'id':2,'result':{'of':1}}\n");
+        assert_actions(&h.stepper, i % 2 ? "<< {'id':1,'result':{'of':2}}\n"
+                                           "<< {'id':2,'result':{'of':2}}\n"
+                                         : "<< {'id':1,'result':{'of':1}}\n"
+                                           "<< {'id':2,'result':{'of':1}}\n");
     }
     session_release(&s);
     pull_down(&h);
@@ -121,10 +121,10 @@ static void so_does_one_that_never_greets(void **state)
     for (int i = 0; i < 3; i++) {
         hear(&s[i], "{'id':4,'method':'ping'}");
         hear(&s[i], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
-        assert_did(&h.stepper, i == 1 ? "<< {'jsonrpc':'2.0','id':4,'result':{}}\n"
-                                        "<< {'id':5,'result':{'of':2}}\n"
-                                      : "<< {'jsonrpc':'2.0','id':4,'result':{}}\n"
-                                        "<< {'id':5,'result':{'of':1}}\n");
+        assert_actions(&h.stepper, i == 1 ? "<< {'jsonrpc':'2.0','id':4,'result':{}}\n"
+                                            "<< {'id':5,'result':{'of':2}}\n"
+                                          : "<< {'jsonrpc':'2.0','id':4,'result':{}}\n"
+                                            "<< {'id':5,'result':{'of':1}}\n");
     }
     for (int i = 0; i < 3; i++)
         session_release(&s[i]);
@@ -143,11 +143,12 @@ static void a_client_that_greets_late_stays_in_its_session(void **state)
     hear(&s[0], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
     hear(&s[1], "{'id':1,'method':'initialize'}");
     hear(&s[0], "{'id':1,'method':'initialize'}");
-    assert_did(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n"
-                           "<< {'id':1,'result':{'of':1}}\n");
+    assert_actions(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n"
+                               "<< {'id':1,'result':{'of':1}}\n");
     hear(&s[1], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
     hear(&s[0], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
-    assert_did(&h.stepper, "<< {'id':5,'result':{'of':2}}\n<< {'id':5,'result':{'of':1}}\n");
+    assert_actions(&h.stepper,
+                   "<< {'id':5,'result':{'of':2}}\n<< {'id':5,'result':{'of':1}}\n");
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
     pull_down(&h);
@@ -161,12 +162,12 @@ static void a_recording_that_is_gone_ends_the_session(void **state)
     (void)state;
     build(&h, SESSION(1));
     session_init(&s, &h.host);
-    memset(h.of.shelf.text.at, 'x', h.of.shelf.text.len);
+    memset(h.of.store.text.at, 'x', h.of.store.text.len);
     hear(&s, "{'id':2,'method':'tools/call','params':{'name':'t'}}");
-    assert_did(&h.stepper, "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':"
-                           "'the recording cannot be read'}}\n"
-                           "report error the recording has changed since it was read\n");
-    assert_true(h.host.over);
+    assert_actions(&h.stepper, "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':"
+                               "'the recording cannot be read'}}\n"
+                               "report error the recording has changed since it was read\n");
+    assert_true(h.host.must_end);
     assert_int_equal(h.host.exit_code, 5);
     session_release(&s);
     pull_down(&h);
@@ -180,11 +181,11 @@ static void greetings_that_cannot_be_read_are_errors_too(void **state)
     (void)state;
     build(&h, SESSION(1));
     session_init(&s, &h.host);
-    memset(h.of.shelf.text.at, 'x', h.of.shelf.text.len);
+    memset(h.of.store.text.at, 'x', h.of.store.text.len);
     hear(&s, "{'id':2,'method':'initialize'}");
-    assert_did(&h.stepper, "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':"
-                           "'the recording cannot be read'}}\n"
-                           "report error the recording has changed since it was read\n");
+    assert_actions(&h.stepper, "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':"
+                               "'the recording cannot be read'}}\n"
+                               "report error the recording has changed since it was read\n");
     assert_int_equal(h.host.exit_code, 5);
     session_release(&s);
     pull_down(&h);
@@ -205,7 +206,7 @@ static void who_needs_no_session_takes_none(void **state)
         session_init(&s[i], &h.host);
     hear(&s[0], MODERN);
     hear(&s[1], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
-    assert_did(&h.stepper, "<< {'id':2,'result':{}}\n<< {'id':5,'result':{'of':1}}\n");
+    assert_actions(&h.stepper, "<< {'id':2,'result':{}}\n<< {'id':5,'result':{'of':1}}\n");
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
     pull_down(&h);
@@ -234,7 +235,8 @@ static void who_says_late_what_it_speaks_gets_what_did(void **state)
     session_init(&s, &h.host);
     hear(&s, "{'id':5,'method':'tools/call','params':{'name':'t'}}");
     hear(&s, HELLO("2025-11-25"));
-    assert_did(&h.stepper, "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n");
+    assert_actions(&h.stepper,
+                   "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n");
     session_release(&s);
     pull_down(&h);
 }
@@ -251,11 +253,11 @@ static void a_client_that_is_refused_and_never_served_is_remembered(void **state
         for (int k = 0; k < 2; k++)
             hear(&s[i], MODERN);
     }
-    assert_int_equal(h.host.unserved, 2);
-    assert_int_equal(h.review.refused, 4);
+    assert_int_equal(h.host.refused_clients, 2);
+    assert_int_equal(h.review.version_refused, 4);
     hear(&s[1], "{'id':1,'method':'initialize'}");
     hear(&s[1], "{'id':5,'method':'tools/call','params':{'name':'t'}}");
-    assert_int_equal(h.host.unserved, 1);
+    assert_int_equal(h.host.refused_clients, 1);
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
     pull_down(&h);
@@ -270,11 +272,11 @@ static void another_client_may_be_the_one_that_was_refused(void **state)
     build(&h, SESSION(1));
     for (int i = 0; i < 2; i++)
         session_init(&s[i], &h.host);
-    s[0].shared = true;
+    s[0].is_shared = true;
     hear(&s[0], MODERN);
-    assert_true(h.host.stranger && !h.host.unserved);
+    assert_true(h.host.shared_refused && !h.host.refused_clients);
     hear(&s[1], "{'id':1,'method':'initialize'}");
-    assert_false(h.host.stranger || h.host.unserved);
+    assert_false(h.host.shared_refused || h.host.refused_clients);
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
     pull_down(&h);

@@ -8,14 +8,14 @@ static void assert_home(const char *host, const char *line, const char *want)
     struct url_authority server;
     struct buf out;
 
-    assert_true(url_authority(&server, str_z(host)));
+    assert_true(url_parse_authority(&server, str_z(host)));
     buf_init(&out, 4096);
-    set_cookie_at_home(&out, str_z(line), &server);
+    set_cookie_drop_domain(&out, str_z(line), &server);
     assert_str(buf_str(&out), want ? str_z(want) : STR(""));
     buf_release(&out);
 }
 
-static void a_cookie_of_the_servers_domain_is_for_whom_it_comes_from(void **state)
+static void the_domain_of_the_server_is_removed(void **state)
 {
     (void)state;
     assert_home("auth.example.org", "sid=1; Domain=example.org; Path=/; Secure; HttpOnly",
@@ -28,14 +28,14 @@ static void a_cookie_of_the_servers_domain_is_for_whom_it_comes_from(void **stat
     assert_home("a.b.example.org", "=v;x; Domain=b.example.org;;y=\"1\"", "=v;x;;y=\"1\"");
 }
 
-static void of_several_domains_the_last_counts(void **state)
+static void the_last_domain_counts(void **state)
 {
     (void)state;
     assert_home("a.example.org", "k=v; Domain=evil.example; Domain=example.org", "k=v");
     assert_home("a.example.org", "k=v; Domain=example.org; Path=/; Domain=evil.example", NULL);
 }
 
-static void what_the_server_may_not_set_stays_so(void **state)
+static void a_foreign_domain_is_kept(void **state)
 {
     static const char *const lines[] = {
         "k=v; Domain=evil.example",
@@ -68,9 +68,9 @@ static void without_a_domain_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cookie_of_the_servers_domain_is_for_whom_it_comes_from),
-        cmocka_unit_test(of_several_domains_the_last_counts),
-        cmocka_unit_test(what_the_server_may_not_set_stays_so),
+        cmocka_unit_test(the_domain_of_the_server_is_removed),
+        cmocka_unit_test(the_last_domain_counts),
+        cmocka_unit_test(a_foreign_domain_is_kept),
         cmocka_unit_test(without_a_domain_nothing_changes),
     };
 

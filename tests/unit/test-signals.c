@@ -8,14 +8,14 @@
 #include "test.h"
 
 /* Signals as they come, and the loop that is stopped by each. */
-struct watch {
+struct signal_log {
     struct loop *loop;
     struct buf text;
 };
 
 static void note(void *to, int signum)
 {
-    struct watch *w = to;
+    struct signal_log *w = to;
 
     buf_printf(&w->text, "%d ", signum);
     loop_stop(w->loop);
@@ -28,7 +28,7 @@ static void too_late(void *to)
 }
 
 /* Something to wait for, as signals alone keep no loop running. */
-static void run_until_one_comes(struct watch *w)
+static void run_until_one_comes(struct signal_log *w)
 {
     struct timer *t = timer_new(w->loop, too_late, NULL);
 
@@ -40,7 +40,7 @@ static void run_until_one_comes(struct watch *w)
 static void all_that_ask_us_to_end_are_told(void **state)
 {
     static const int asking[] = { SIGINT, SIGTERM, SIGHUP };
-    struct watch w = { .loop = loop_new() };
+    struct signal_log w = { .loop = loop_new() };
     struct signals *s = signals_watch(w.loop, note, &w);
     struct buf want;
 
@@ -64,7 +64,7 @@ static void all_that_ask_us_to_end_are_told(void **state)
 
 static void they_do_not_keep_the_loop_running(void **state)
 {
-    struct watch w = { .loop = loop_new() };
+    struct signal_log w = { .loop = loop_new() };
     struct signals *s = signals_watch(w.loop, note, &w);
 
     (void)state;
@@ -76,7 +76,7 @@ static void they_do_not_keep_the_loop_running(void **state)
 
 static void after_closing_they_do_what_they_did_before(void **state)
 {
-    struct watch w = { .loop = loop_new() };
+    struct signal_log w = { .loop = loop_new() };
     struct signals *s = signals_watch(w.loop, note, &w);
     struct sigaction now;
 
@@ -91,7 +91,7 @@ static void after_closing_they_do_what_they_did_before(void **state)
 
 static void what_was_ignored_stays_ignored(void **state)
 {
-    struct watch w = { .loop = loop_new() };
+    struct signal_log w = { .loop = loop_new() };
     struct sigaction now;
     struct signals *s;
 

@@ -1,14 +1,14 @@
-#include "engine/sse-rewrite.h"
+#include "record/sse-rewrite.h"
 
-#include "cuts.h"
+#include "split-input.h"
 #include "test.h"
 
 static const char *server_url = "http://127.0.0.1:3001/sse";
 
 /* What a client that calls us 'here:5' gets; "!" and why, where it ends. */
-static void run(struct cuts *c, struct buf *seen)
+static void run(struct split_input *c, struct buf *seen)
 {
-    const struct address_client client = { STR("here:5"), STR("/sse") };
+    const struct url_rewrite_client client = { STR("here:5"), STR("/sse") };
     struct err e = ERR_NONE;
     struct sse_rewrite *w;
     struct str piece;
@@ -17,14 +17,14 @@ static void run(struct cuts *c, struct buf *seen)
 
     assert_true(url_parse(&url, str_z(server_url), &e));
     w = sse_rewrite_new(&url, &client);
-    while (fine && cuts_next(c, &piece)) {
+    while (fine && split_input_next(c, &piece)) {
         fine = sse_rewrite_feed(w, &piece, false, &e);
         buf_add(seen, piece);
     }
     piece = STR_NONE;
     if (fine && (fine = sse_rewrite_feed(w, &piece, true, &e)))
         buf_add(seen, piece);
-    while (!fine && cuts_next(c, &piece))
+    while (!fine && split_input_next(c, &piece))
         continue;
     if (!fine)
         buf_printf(seen, "!%s", e.msg);
@@ -34,41 +34,43 @@ static void run(struct cuts *c, struct buf *seen)
 static void a_client_is_told_to_post_to_us(void **state)
 {
     (void)state;
-    assert_cuts(STR("event: endpoint\ndata: http://127.0.0.1:3001/m?s=1\n\ndata: {}\n\n"), run,
-                STR("event: endpoint\ndata: /m?s=1\n\ndata: {}\n\n"));
-    assert_cuts(STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"), run,
-                STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"));
+    assert_splits(STR("event: endpoint\ndata: http://127.0.0.1:3001/m?s=1\n\ndata: {}\n\n"),
+                  run, STR("event: endpoint\ndata: /m?s=1\n\ndata: {}\n\n"));
+    assert_splits(STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"), run,
+                  STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"));
 }
 
 static void it_is_told_so_each_time(void **state)
 {
     (void)state;
-    assert_cuts(STR("event: ping\ndata: 1\n\nevent: endpoint\ndata: http://127.0.0.1:3001/m\n\n"
-                    "id: 1\ndata:\n\nevent: endpoint\ndata: http://127.0.0.1:3001/n\n\n"),
-                run,
-                STR("event: ping\ndata: 1\n\nevent: endpoint\ndata: /m\n\n"
-                    "id: 1\ndata:\n\nevent: endpoint\ndata: /n\n\n"));
+    assert_splits(
+        STR("event: ping\ndata: 1\n\nevent: endpoint\ndata: http://127.0.0.1:3001/m\n\n"
+            "id: 1\ndata:\n\nevent: endpoint\ndata: http://127.0.0.1:3001/n\n\n"),
+        run,
+        STR("event: ping\ndata: 1\n\nevent: endpoint\ndata: /m\n\n"
+            "id: 1\ndata:\n\nevent: endpoint\ndata: /n\n\n"));
 }
 
 static void other_streams_pass_as_they_are(void **state)
 {
     (void)state;
-    assert_cuts(STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"), run,
-                STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"));
-    assert_cuts(STR("event: endpoint\ndata: http://other/"), run,
-                STR("event: endpoint\ndata: http://other/"));
+    assert_splits(STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"), run,
+                  STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"));
+    assert_splits(STR("event: endpoint\ndata: http://other/"), run,
+                  STR("event: endpoint\ndata: http://other/"));
 }
 
 static void nobody_is_sent_elsewhere(void **state)
 {
     (void)state;
-    assert_cuts(
+    assert_splits(
         STR("event: endpoint\ndata: http://other/m?s=1\n\ndata: {}\n\n"), run,
         STR("!the server wants messages to go elsewhere, to 'http://other:80', and mcpreel "
             "sends them to nobody but the server it was given"));
-    assert_cuts(STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
-                STR("!the server does not say where messages go to: the URL holds a character "
-                    "that a URL cannot hold"));
+    assert_splits(
+        STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
+        STR("!the server does not say where messages go to: the URL holds a character "
+            "that a URL cannot hold"));
 }
 
 static void nor_is_anybody_later_on(void **state)
@@ -79,13 +81,13 @@ static void nor_is_anybody_later_on(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
-        assert_cuts(
+        assert_splits(
             arena_printf(&a, "%sevent: endpoint\ndata: http://other/m\n\n", before[i]), run,
             arena_printf(&a,
                          "%s!the server wants messages to go elsewhere, to 'http://other:80', "
                          "and mcpreel sends them to nobody but the server it was given",
                          before[i]));
-    assert_cuts(
+    assert_splits(
         STR("event: ping\nevent: endpoint\ndata: /m\n\n"), run,
         STR("event: ping\nevent: endpoint\ndata: /m\n!the server says where messages go "
             "to in an event that is too long, of two types or a message itself"));
@@ -94,24 +96,24 @@ static void nor_is_anybody_later_on(void **state)
 
 static bool may_be(const char *method, const char *name)
 {
-    struct fields f = { .at = NULL };
+    struct headers f = { .at = NULL };
     bool so;
 
-    fields_add(&f, str_z(name), STR("x"));
-    so = sse_rewrite_may_be(str_z(method), &f);
-    fields_release(&f);
+    headers_add(&f, str_z(name), STR("x"));
+    so = sse_rewrite_may_apply(str_z(method), &f);
+    headers_release(&f);
     return so;
 }
 
 static bool can(unsigned status, const char *type, const char *name)
 {
-    struct fields f = { .at = NULL };
+    struct headers f = { .at = NULL };
     bool so;
 
-    fields_add(&f, STR("Content-Type"), str_z(type));
-    fields_add(&f, str_z(name), STR("10"));
-    so = sse_rewrite_can(status, &f);
-    fields_release(&f);
+    headers_add(&f, STR("Content-Type"), str_z(type));
+    headers_add(&f, str_z(name), STR("10"));
+    so = sse_rewrite_is_possible(status, &f);
+    headers_release(&f);
     return so;
 }
 

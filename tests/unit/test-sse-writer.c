@@ -52,7 +52,7 @@ static void data_and_comments_may_have_lines(void **state)
     check(item, STR(":\n\n"));
 }
 
-static void what_would_be_another_event_is_refused(void **state)
+static void line_breaks_in_event_and_id_are_rejected(void **state)
 {
     static const struct str bad[] = { STR_INIT("a\nb"), STR_INIT("a\rb"), STR_INIT("\n") };
 
@@ -76,7 +76,7 @@ static void assert_same(struct str got, struct str want)
     assert_str(got, want);
 }
 
-static void what_is_written_is_read_again(void **state)
+static void written_items_are_parsed_again(void **state)
 {
     const struct sse_item items[] = {
         { .event = STR(" x"), .data = STR(" {\"a\": 1}"), .id = STR("a:b"), .retry = 0 },
@@ -116,8 +116,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_has_what_is_there_and_no_more),
         cmocka_unit_test(data_and_comments_may_have_lines),
-        cmocka_unit_test(what_would_be_another_event_is_refused),
-        cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(line_breaks_in_event_and_id_are_rejected),
+        cmocka_unit_test(written_items_are_parsed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

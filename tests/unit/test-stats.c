@@ -1,4 +1,4 @@
-#include "engine/stats.h"
+#include "ops/stats.h"
 
 #include "terse.h"
 #include "test.h"
@@ -23,7 +23,7 @@
 static void tell(struct stats *s, const char *story)
 {
     stats_init(s);
-    terse_pour(&s->sink, story);
+    terse_feed(&s->sink, story);
     stats_finish(s);
 }
 
@@ -57,7 +57,7 @@ static void the_header_is_kept(void **state)
              "'upstream':'python server.py','thoughtjack_version':'0.3.0','name':'nightly',"
              "'tags':['ci'],'producer':{'name':'mcpreel','version':'0.1.0'},"
              "'command':['python','server.py'],'transport':'stdio'}\n");
-    assert_true(s.header.there);
+    assert_true(s.header.present);
     assert_str(s.header.version, STR("1.0"));
     assert_int_equal(s.header.recorded_us, INT64_C(1794776400000000));
     assert_str(s.header.upstream, STR("python server.py"));
@@ -185,7 +185,7 @@ static void sessions_beyond_the_limit_are_counted_together(void **state)
     (void)state;
     stats_init(&s);
     for (int i = 0; i < STATS_SESSIONS + 5; i++)
-        terse_pour(&s.sink, INITIALIZE);
+        terse_feed(&s.sink, INITIALIZE);
     stats_finish(&s);
     assert_int_equal(s.session_count, STATS_SESSIONS + 5);
     assert_int_equal(s.sessions[STATS_SESSIONS - 1].messages, 2);
@@ -217,7 +217,7 @@ static void errors_are_counted_by_code_and_side(void **state)
     code = s.codes.rows[1];
     assert_int_equal(code->dir, TO_SERVER);
     code = s.codes.rows[2];
-    assert_false(code->whole);
+    assert_false(code->is_integer);
     assert_int_equal(s.tool_errors, 1);
     stats_release(&s);
 }
@@ -286,18 +286,18 @@ static void notifications_are_counted_by_method_and_side(void **state)
 }
 
 /* The only thing that is odd must be `what`, so often; the footer aside. */
-static void assert_odd(const char *story, enum stats_odd what, uint64_t count)
+static void assert_odd(const char *story, enum stats_finding_kind what, uint64_t count)
 {
     struct stats s;
 
     tell(&s, story);
-    for (enum stats_odd i = 0; i < STATS_ODDS; i++) {
+    for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++) {
         uint64_t want = i == what ? count : 0;
         if (i == STATS_NO_FOOTER && what != STATS_NO_FOOTER)
             continue;
-        if (s.odd[i].count != want)
+        if (s.findings[i].count != want)
             fail_msg("odd %d: %llu times instead of %llu, in: %s", i,
-                     (unsigned long long)s.odd[i].count, (unsigned long long)want, story);
+                     (unsigned long long)s.findings[i].count, (unsigned long long)want, story);
     }
     stats_release(&s);
 }
@@ -318,7 +318,7 @@ static void a_sound_recording_has_nothing_odd(void **state)
 /* Each story has one thing that is odd, so often. */
 static const struct {
     const char *story;
-    enum stats_odd what;
+    enum stats_finding_kind what;
     uint64_t count;
 } oddities[] = {
     { PING(1), STATS_NO_HEADER, 1 },
@@ -340,25 +340,25 @@ static const struct {
       STATS_GAP, 1 },
     { HEADER "| {'type':'telemetry'}\n| {'type':'x'}\n", STATS_UNKNOWN_LINE, 2 },
     { HEADER "c2s {'a':1}\n", STATS_NOT_JSONRPC, 1 },
-    { HEADER "| {'type':'raw','from':'server','text':'hi'}\n", STATS_SERVER_NOISE, 1 },
-    { HEADER "| {'type':'raw','from':'client','text':'hi'}\n", STATS_CLIENT_NOISE, 1 },
+    { HEADER "| {'type':'raw','from':'server','text':'hi'}\n", STATS_SERVER_NON_MESSAGE, 1 },
+    { HEADER "| {'type':'raw','from':'client','text':'hi'}\n", STATS_CLIENT_NON_MESSAGE, 1 },
     { HEADER "x=1 http 401\n| {'type':'raw','from':'client','exchange':1,'text':''}\n",
-      STATS_CLIENT_NOISE, 0 },
+      STATS_CLIENT_NON_MESSAGE, 0 },
     { HEADER "x=1 http 202\n| {'type':'raw','from':'server','exchange':1,'text':'Accepted'}\n",
-      STATS_SERVER_NOISE, 0 },
+      STATS_SERVER_NON_MESSAGE, 0 },
     { HEADER "x=1 http 200\n| {'type':'raw','from':'server','exchange':1,'text':'Accepted'}\n",
-      STATS_SERVER_NOISE, 1 },
-    { HEADER "s2c {'id':1,'result':{}}\n", STATS_UNASKED_ANSWER, 1 },
-    { HEADER PING(1) "s2c {'id':1,'result':{}}\n", STATS_DUPLICATE_ANSWER, 1 },
+      STATS_SERVER_NON_MESSAGE, 1 },
+    { HEADER "s2c {'id':1,'result':{}}\n", STATS_UNMATCHED_RESPONSE, 1 },
+    { HEADER PING(1) "s2c {'id':1,'result':{}}\n", STATS_DUPLICATE_RESPONSE, 1 },
     { HEADER "c2s {'id':1,'method':'ping'}\n"
              "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n"
              "s2c {'id':1,'result':{}}\n",
-      STATS_LATE_ANSWER, 1 },
+      STATS_LATE_RESPONSE, 1 },
     { HEADER "x=1 c2s {'id':1,'method':'ping','params':{'_meta':{"
              "'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}}\n"
              "x=1 http end client\n"
              "x=1 s2c {'id':1,'result':{}}\n",
-      STATS_LATE_ANSWER, 1 },
+      STATS_LATE_RESPONSE, 1 },
     { HEADER "c2s {'id':1,'method':'ping'}\ns2c {'id':1,'method':'ping'}\n", STATS_UNANSWERED,
       2 },
     { HEADER "s2c {'method':'notifications/progress','params':{'progressToken':1}}\n"
@@ -377,7 +377,7 @@ static const struct {
       STATS_SEQ_ORDER, 2 },
     { HEADER "batch=1:0/3 c2s {'method':'n'}\nbatch=1:2/3 c2s {'method':'n'}\n"
              "batch=2:0/2 c2s {'method':'n'}\n",
-      STATS_SHORT_BATCH, 2 },
+      STATS_INCOMPLETE_BATCH, 2 },
     { HEADER "@50 c2s {'method':'a'}\n@49 c2s {'method':'a'}\n@49 c2s {'method':'a'}\n",
       STATS_TIME_ORDER, 1 },
     { HEADER "c2s {'id':1,'method':'tools/list'}\ns2c {'id':1,'result':{'tools':[]}}\n"
@@ -419,11 +419,11 @@ static void what_a_format_cannot_hold_is_not_missed(void **state)
 
     (void)state;
     stats_init(&s);
-    s.parts = PART_BYTES;
-    terse_pour(&s.sink, PING(1));
+    s.features = FEATURE_BYTES;
+    terse_feed(&s.sink, PING(1));
     stats_finish(&s);
-    assert_int_equal(s.odd[STATS_NO_HEADER].count, 0);
-    assert_int_equal(s.odd[STATS_NO_FOOTER].count, 0);
+    assert_int_equal(s.findings[STATS_NO_HEADER].count, 0);
+    assert_int_equal(s.findings[STATS_NO_FOOTER].count, 0);
     stats_release(&s);
 }
 
@@ -435,11 +435,11 @@ static void a_footer_without_totals_is_not_compared(void **state)
 
     (void)state;
     stats_init(&s);
-    terse_pour(&s.sink, HEADER PING(1));
+    terse_feed(&s.sink, HEADER PING(1));
     assert_true(s.sink.put(&s.sink, &footer, &e));
     stats_finish(&s);
-    assert_int_equal(s.odd[STATS_FOOTER_DIFFERS].count, 0);
-    assert_int_equal(s.odd[STATS_NO_FOOTER].count, 0);
+    assert_int_equal(s.findings[STATS_FOOTER_DIFFERS].count, 0);
+    assert_int_equal(s.findings[STATS_NO_FOOTER].count, 0);
     stats_release(&s);
 }
 
@@ -449,10 +449,10 @@ static void without_a_process_there_is_none_that_ended_badly(void **state)
 
     (void)state;
     tell(&s, HTTP_HEADER ENDED_WITH_4);
-    assert_int_equal(s.odd[STATS_SERVER_EXIT].count, 0);
+    assert_int_equal(s.findings[STATS_SERVER_EXIT].count, 0);
     stats_release(&s);
     tell(&s, HTTP_HEADER ENDED_WITH_4 HEADER ENDED_WITH_4); /* each header is for its own */
-    assert_int_equal(s.odd[STATS_SERVER_EXIT].count, 1);
+    assert_int_equal(s.findings[STATS_SERVER_EXIT].count, 1);
     stats_release(&s);
 }
 
@@ -462,10 +462,10 @@ static void without_any_clock_nothing_is_measured(void **state)
 
     (void)state;
     stats_init(&s);
-    terse_pour(&s.sink, PING(1));
+    terse_feed(&s.sink, PING(1));
     stats_finish(&s);
-    assert_false(s.timed);
-    assert_null(((const struct census_row *)s.census.rows.rows[0])->times.total);
+    assert_false(s.has_times);
+    assert_null(((const struct op_stats_row *)s.op_stats.rows.rows[0])->times.total);
     stats_release(&s);
 }
 
@@ -478,16 +478,16 @@ static void the_first_of_a_kind_is_shown(void **state)
                             "| {'type':'raw','from':'server','text':'hello'}\n"
                             "| {'type':'raw','from':'server','text':'world'}\n"
                             "| {'type':'proc','ev':'exit','signal':9}\n");
-    assert_int_equal(s.odd[STATS_UNASKED_ANSWER].seq, 3);
-    assert_str(s.odd[STATS_SERVER_NOISE].example, STR("hello"));
-    assert_int_equal(s.odd[STATS_SERVER_NOISE].seq, 0);
-    assert_str(s.odd[STATS_SERVER_EXIT].example, STR("signal 9"));
+    assert_int_equal(s.findings[STATS_UNMATCHED_RESPONSE].seq, 3);
+    assert_str(s.findings[STATS_SERVER_NON_MESSAGE].example, STR("hello"));
+    assert_int_equal(s.findings[STATS_SERVER_NON_MESSAGE].seq, 0);
+    assert_str(s.findings[STATS_SERVER_EXIT].example, STR("signal 9"));
     stats_release(&s);
     tell(&s, HEADER "| {'type':'proc','ev':'exit','signal':15,'why':'mcpreel ended it'}\n");
-    assert_str(s.odd[STATS_SERVER_EXIT].example, STR("signal 15: mcpreel ended it"));
+    assert_str(s.findings[STATS_SERVER_EXIT].example, STR("signal 15: mcpreel ended it"));
     stats_release(&s);
     tell(&s, HEADER "| {'type':'proc','ev':'failed','why':'not there'}\n");
-    assert_str(s.odd[STATS_SERVER_EXIT].example, STR("not there"));
+    assert_str(s.findings[STATS_SERVER_EXIT].example, STR("not there"));
     stats_release(&s);
 }
 
@@ -499,7 +499,7 @@ static void a_damaged_end_is_told(void **state)
     stats_init(&s);
     stats_damaged_end(&s, 17);
     stats_finish(&s);
-    assert_int_equal(s.odd[STATS_DAMAGED_END].count, 17);
+    assert_int_equal(s.findings[STATS_DAMAGED_END].count, 17);
     stats_release(&s);
 }
 
@@ -515,8 +515,8 @@ static void why_a_request_has_no_answer_is_told_if_it_is_known(void **state)
                     "'exchange':2,'why':'the server is gone'}\n"
                     "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
                     "'exchange':3,'why':'mcpreel was ended'}\n");
-    assert_int_equal(s.odd[STATS_UNANSWERED].count, 3);
-    assert_str(s.odd[STATS_UNANSWERED].example, STR("the server is gone"));
+    assert_int_equal(s.findings[STATS_UNANSWERED].count, 3);
+    assert_str(s.findings[STATS_UNANSWERED].example, STR("the server is gone"));
     stats_release(&s);
 }
 
@@ -532,13 +532,14 @@ static void several_recordings_in_one_file_do_not_mix(void **state)
                 "'msg':{'id':1,'method':'ping'}}\n"
                 "| {'type':'message','seq':2,'ts':'2026-11-15T22:00:00Z','dir':'s2c','us':500,"
                 "'msg':{'id':1,'result':{}}}\n" FOOT(1, 1, 2, 0));
-    assert_int_equal(s.census.unanswered, 2);
-    assert_int_equal(s.odd[STATS_SEQ_ORDER].count, 0);
-    assert_int_equal(s.odd[STATS_TIME_ORDER].count, 0);
-    assert_int_equal(s.odd[STATS_ID_IN_USE].count, 0);
-    assert_int_equal(((const struct census_row *)s.census.rows.rows[1])->times.total->max, 490);
-    assert_int_equal(s.odd[STATS_FOOTER_DIFFERS].count, 0);
-    assert_int_equal(s.odd[STATS_NO_FOOTER].count, 1);
+    assert_int_equal(s.op_stats.unanswered, 2);
+    assert_int_equal(s.findings[STATS_SEQ_ORDER].count, 0);
+    assert_int_equal(s.findings[STATS_TIME_ORDER].count, 0);
+    assert_int_equal(s.findings[STATS_ID_IN_USE].count, 0);
+    assert_int_equal(((const struct op_stats_row *)s.op_stats.rows.rows[1])->times.total->max,
+                     490);
+    assert_int_equal(s.findings[STATS_FOOTER_DIFFERS].count, 0);
+    assert_int_equal(s.findings[STATS_NO_FOOTER].count, 1);
     assert_int_equal(s.sessions[0].messages, 2);
     assert_int_equal(s.duration_us, 2500);
     stats_release(&s);
@@ -556,9 +557,9 @@ static void without_a_fine_clock_the_wall_clock_serves(void **state)
                     "| {'type':'message','seq':3,'ts':'2026-11-15T21:00:03Z','dir':'s2c',"
                     "'msg':{'id':1,'result':{}}}\n");
     assert_int_equal(s.duration_us, 3000000);
-    assert_int_equal(((const struct census_row *)s.census.rows.rows[0])->times.total->max,
+    assert_int_equal(((const struct op_stats_row *)s.op_stats.rows.rows[0])->times.total->max,
                      2000000);
-    assert_int_equal(s.odd[STATS_TIME_ORDER].count, 0);
+    assert_int_equal(s.findings[STATS_TIME_ORDER].count, 0);
     stats_release(&s);
 }
 
@@ -604,10 +605,10 @@ static void what_is_delivered_again_is_no_second_answer(void **state)
                             "redelivers=2 s2c {'id':7,'result':{}}\n");
     assert_int_equal(s.redelivered, 2);
     assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 3);
-    assert_int_equal(s.odd[STATS_DUPLICATE_ANSWER].count, 0);
-    assert_int_equal(s.odd[STATS_LATE_ANSWER].count, 0);
-    assert_int_equal(s.odd[STATS_UNASKED_ANSWER].count, 0);
-    assert_int_equal(s.odd[STATS_ORPHAN].count, 0);
+    assert_int_equal(s.findings[STATS_DUPLICATE_RESPONSE].count, 0);
+    assert_int_equal(s.findings[STATS_LATE_RESPONSE].count, 0);
+    assert_int_equal(s.findings[STATS_UNMATCHED_RESPONSE].count, 0);
+    assert_int_equal(s.findings[STATS_ORPHAN].count, 0);
     stats_release(&s);
 }
 
@@ -634,14 +635,14 @@ static void operations_that_had_to_be_given_up_are_told(void **state)
     stats_init(&s);
     for (size_t i = 0; i < LIMIT_OPEN_OPERATIONS + 7; i++) {
         arena_clear(&a);
-        terse_pour(&s.sink, arena_printf(&a, "c2s {'id':%zu,'method':'ping'}", i).at);
+        terse_feed(&s.sink, arena_printf(&a, "c2s {'id':%zu,'method':'ping'}", i).at);
     }
-    terse_pour(&s.sink, "s2c {'id':3,'result':{}}");
+    terse_feed(&s.sink, "s2c {'id':3,'result':{}}");
     stats_finish(&s);
-    assert_int_equal(s.odd[STATS_EVICTED].count, 7);
-    assert_int_equal(s.odd[STATS_UNANSWERED].count, LIMIT_OPEN_OPERATIONS);
-    assert_int_equal(s.odd[STATS_LATE_ANSWER].count, 1);
-    assert_int_equal(s.odd[STATS_UNASKED_ANSWER].count, 0);
+    assert_int_equal(s.findings[STATS_EVICTED].count, 7);
+    assert_int_equal(s.findings[STATS_UNANSWERED].count, LIMIT_OPEN_OPERATIONS);
+    assert_int_equal(s.findings[STATS_LATE_RESPONSE].count, 1);
+    assert_int_equal(s.findings[STATS_UNMATCHED_RESPONSE].count, 0);
     stats_release(&s);
     arena_release(&a);
 }
@@ -683,7 +684,7 @@ static void no_table_grows_without_end(void **state)
     stats_init(&s);
     for (int i = 0; i < 2 * STATS_TOOLS; i++) {
         arena_clear(&a);
-        terse_pour(&s.sink, arena_printf(&a,
+        terse_feed(&s.sink, arena_printf(&a,
                                          "c2s {'id':%d,'method':'tools/call',"
                                          "'params':{'name':'t%d'}}\n"
                                          "s2c {'id':%d,'error':{'code':%d}}\n"
@@ -693,13 +694,13 @@ static void no_table_grows_without_end(void **state)
     }
     stats_finish(&s);
     assert_int_equal(s.tools.count, STATS_TOOLS);
-    assert_int_equal(((const struct stats_tool *)s.tools.others)->calls, STATS_TOOLS);
+    assert_int_equal(((const struct stats_tool *)s.tools.overflow)->calls, STATS_TOOLS);
     assert_int_equal(s.codes.count, STATS_CODES);
-    assert_int_equal(((const struct stats_code *)s.codes.others)->count,
+    assert_int_equal(((const struct stats_code *)s.codes.overflow)->count,
                      2 * STATS_TOOLS - STATS_CODES);
     assert_int_equal(s.notifications.count, STATS_NOTIFICATIONS);
-    assert_int_equal(s.census.rows.count, CENSUS_ROWS);
-    assert_true(s.texts.held < 1 << 16);
+    assert_int_equal(s.op_stats.rows.count, OP_STATS_ROWS);
+    assert_true(s.texts.block_bytes < 1 << 16);
     stats_release(&s);
     arena_release(&a);
 }
@@ -718,12 +719,12 @@ static void what_jq_does_not_take_is_looked_for_only_thoroughly(void **state)
         memcpy(deep + at + 506, "}\n", 3);
         stats_init(&s);
         s.thorough = thorough;
-        terse_pour(&s.sink, HEADER "c2s {'method':'`ud83d'}\nc2s {'method':'`ud83d`ude00'}\n");
-        terse_pour(&s.sink, deep);
+        terse_feed(&s.sink, HEADER "c2s {'method':'`ud83d'}\nc2s {'method':'`ud83d`ude00'}\n");
+        terse_feed(&s.sink, deep);
         stats_finish(&s);
-        assert_int_equal(s.odd[STATS_LONE_SURROGATE].count, thorough);
-        assert_int_equal(s.odd[STATS_LONE_SURROGATE].seq, thorough);
-        assert_int_equal(s.odd[STATS_TOO_DEEP].count, thorough);
+        assert_int_equal(s.findings[STATS_LONE_SURROGATE].count, thorough);
+        assert_int_equal(s.findings[STATS_LONE_SURROGATE].seq, thorough);
+        assert_int_equal(s.findings[STATS_TOO_DEEP].count, thorough);
         stats_release(&s);
     }
 }

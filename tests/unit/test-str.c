@@ -170,9 +170,9 @@ static void digits_are_a_number_if_it_fits(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_false(str_u64(bad[i], &n));
+        assert_false(str_parse_u64(bad[i], &n));
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_true(str_u64(good[i].text, &n));
+        assert_true(str_parse_u64(good[i].text, &n));
         assert_int_equal(n, good[i].n);
     }
 }
@@ -198,9 +198,9 @@ static void a_number_may_be_negative(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_false(str_i64(bad[i], &n));
+        assert_false(str_parse_i64(bad[i], &n));
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_true(str_i64(good[i].text, &n));
+        assert_true(str_parse_i64(good[i].text, &n));
         assert_int_equal(n, good[i].n);
     }
 }
@@ -208,14 +208,14 @@ static void a_number_may_be_negative(void **state)
 static void a_part_stands_in_it_or_does_not(void **state)
 {
     (void)state;
-    assert_true(str_has(STR("abcabd"), STR("abd")));
-    assert_true(str_has(STR("abc"), STR("abc")));
-    assert_true(str_has(STR("a\0b"), STR("\0b")));
-    assert_true(str_has(STR("abc"), STR_NONE));
-    assert_true(str_has(STR_NONE, STR_NONE));
-    assert_false(str_has(STR("abc"), STR("abcd")));
-    assert_false(str_has(STR("abab"), STR("abb")));
-    assert_false(str_has(STR_NONE, STR("a")));
+    assert_true(str_contains(STR("abcabd"), STR("abd")));
+    assert_true(str_contains(STR("abc"), STR("abc")));
+    assert_true(str_contains(STR("a\0b"), STR("\0b")));
+    assert_true(str_contains(STR("abc"), STR_NONE));
+    assert_true(str_contains(STR_NONE, STR_NONE));
+    assert_false(str_contains(STR("abc"), STR("abcd")));
+    assert_false(str_contains(STR("abab"), STR("abb")));
+    assert_false(str_contains(STR_NONE, STR("a")));
 }
 
 static void texts_are_kept_one_behind_the_other(void **state)
@@ -223,9 +223,9 @@ static void texts_are_kept_one_behind_the_other(void **state)
     char room[6] = "......", *at = room;
 
     (void)state;
-    assert_str(str_keep(&at, STR("ab")), STR("ab"));
-    assert_int_equal(str_keep(&at, STR_NONE).len, 0);
-    assert_str(str_keep(&at, STR("cde")), STR("cde"));
+    assert_str(str_copy_to(&at, STR("ab")), STR("ab"));
+    assert_int_equal(str_copy_to(&at, STR_NONE).len, 0);
+    assert_str(str_copy_to(&at, STR("cde")), STR("cde"));
     assert_ptr_equal(at, room + 5);
     assert_memory_equal(room, "abcde.", 6);
 }
@@ -235,15 +235,15 @@ static void a_byte_may_be_written_in_percent(void **state)
     char byte = 'x';
 
     (void)state;
-    assert_false(str_percent(STR("41"), &byte));
-    assert_false(str_percent(STR("%4"), &byte));
-    assert_false(str_percent(STR("%4g"), &byte));
-    assert_false(str_percent(STR("%g4"), &byte));
-    assert_false(str_percent(STR_NONE, &byte));
+    assert_false(str_parse_percent(STR("41"), &byte));
+    assert_false(str_parse_percent(STR("%4"), &byte));
+    assert_false(str_parse_percent(STR("%4g"), &byte));
+    assert_false(str_parse_percent(STR("%g4"), &byte));
+    assert_false(str_parse_percent(STR_NONE, &byte));
     assert_int_equal(byte, 'x');
-    assert_true(str_percent(STR("%41%42"), &byte));
+    assert_true(str_parse_percent(STR("%41%42"), &byte));
     assert_int_equal(byte, 'A');
-    assert_true(str_percent(STR("%fF"), &byte));
+    assert_true(str_parse_percent(STR("%fF"), &byte));
     assert_int_equal((unsigned char)byte, 0xff);
 }
 

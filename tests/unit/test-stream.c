@@ -15,7 +15,7 @@
 
 /* A stream and everything it has told. What it does in a callback is up to the
  * test: close, stop reading, or stop the loop. */
-struct tap {
+struct recorder {
     struct loop *loop;
     struct stream *stream;
     struct buf data;
@@ -26,7 +26,7 @@ struct tap {
 
 static void take_data(void *to, struct str bytes)
 {
-    struct tap *t = to;
+    struct recorder *t = to;
 
     buf_add(&t->data, bytes);
     t->chunks++;
@@ -38,7 +38,7 @@ static void take_data(void *to, struct str bytes)
 
 static void take_end(void *to, const struct err *why)
 {
-    struct tap *t = to;
+    struct recorder *t = to;
 
     t->ends++;
     if (why)
@@ -49,7 +49,7 @@ static void take_end(void *to, const struct err *why)
 
 static void take_drained(void *to)
 {
-    struct tap *t = to;
+    struct recorder *t = to;
 
     t->drains++;
     if (t->close_on_drained)
@@ -58,7 +58,7 @@ static void take_drained(void *to)
 
 static void take_broken(void *to, const struct err *why)
 {
-    struct tap *t = to;
+    struct recorder *t = to;
 
     t->breaks++;
     t->why = *why;
@@ -70,17 +70,18 @@ static void take_broken(void *to, const struct err *why)
 static const struct stream_events reading = { .data = take_data, .end = take_end };
 static const struct stream_events writing = { .drained = take_drained, .broken = take_broken };
 
-static void open_tap(struct tap *t, struct loop *l, int fd, const struct stream_events *events)
+static void open_tap(struct recorder *t, struct loop *l, int fd,
+                     const struct stream_events *events)
 {
     struct err e = ERR_NONE;
 
-    *t = (struct tap){ .loop = l };
+    *t = (struct recorder){ .loop = l };
     buf_init(&t->data, (size_t)1 << 26);
     if (!stream_open(&t->stream, l, fd, events, t, &e))
         fail_msg("%s", e.msg);
 }
 
-static void close_tap(struct tap *t)
+static void close_tap(struct recorder *t)
 {
     stream_close(t->stream);
     buf_release(&t->data);
@@ -110,7 +111,7 @@ static void bytes_arrive_and_the_end_is_told_once(void **state)
 {
     struct loop *l = loop_new();
     int fds[2];
-    struct tap t;
+    struct recorder t;
 
     (void)state;
     make_pipe(fds);
@@ -134,7 +135,7 @@ static void nothing_arrives_while_it_is_not_read(void **state)
 {
     struct loop *l = loop_new();
     int fds[2];
-    struct tap t;
+    struct recorder t;
 
     (void)state;
     make_pipe(fds);
@@ -163,7 +164,7 @@ static void nothing_arrives_while_it_is_not_read(void **state)
 /* As long as it takes to work on a chunk: the writer has filled the pipe again. */
 static void take_slowly(void *to, struct str bytes)
 {
-    struct tap *t = to;
+    struct recorder *t = to;
     int64_t start = clock_mono_us();
 
     assert_true(bytes.len > 0);
@@ -174,7 +175,7 @@ static void take_slowly(void *to, struct str bytes)
 
 static void stop_reading(void *to)
 {
-    struct tap *t = to;
+    struct recorder *t = to;
 
     stream_read(t->stream, false);
     loop_stop(t->loop);
@@ -185,7 +186,7 @@ static void a_writer_that_never_pauses_leaves_others_their_turn(void **state)
     static const struct stream_events slowly = { .data = take_slowly, .end = take_end };
     struct loop *l = loop_new();
     struct timer *timer;
-    struct tap t;
+    struct recorder t;
     int fds[2];
     pid_t yes;
 
@@ -213,7 +214,7 @@ static void a_writer_that_never_pauses_leaves_others_their_turn(void **state)
 static void a_writer_that_went_is_seen_without_reading(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
     int fds[2];
 
     (void)state;
@@ -224,9 +225,9 @@ static void a_writer_that_went_is_seen_without_reading(void **state)
             make_pipe(fds);
         open_tap(&t, l, fds[0], &reading);
         assert_int_equal(write(fds[1], "one", 3), 3);
-        assert_false(stream_abandoned(t.stream));
+        assert_false(stream_is_peer_closed(t.stream));
         close(fds[1]);
-        assert_true(stream_abandoned(t.stream));
+        assert_true(stream_is_peer_closed(t.stream));
         assert_int_equal(t.ends, 0);
         stream_read(t.stream, true); /* what it left is still there */
         loop_run(l);
@@ -248,7 +249,7 @@ static void what_does_not_fit_is_queued_and_goes_out_in_order(void **state)
 {
     enum { SIZE = 3000000 };
     struct loop *l = loop_new();
-    struct tap from, into;
+    struct recorder from, into;
     struct buf all;
     int fds[2];
 
@@ -286,7 +287,7 @@ static void what_does_not_fit_is_queued_and_goes_out_in_order(void **state)
 static void what_fits_goes_out_at_once(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
     char got[10];
     int fds[2];
 
@@ -307,7 +308,7 @@ static void what_fits_goes_out_at_once(void **state)
 static void a_reader_that_is_gone_is_told_once_and_writes_are_dropped(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
     int fds[2];
 
     (void)state;
@@ -329,7 +330,7 @@ static void a_reader_that_is_gone_is_told_once_and_writes_are_dropped(void **sta
 static void a_reader_that_goes_with_much_queued_is_told_once(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
     struct buf all;
     int fds[2];
 
@@ -355,7 +356,7 @@ static void a_reader_that_goes_with_much_queued_is_told_once(void **state)
 static void after_closing_in_a_callback_nothing_is_told(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
     int fds[2];
 
     (void)state;
@@ -391,7 +392,7 @@ static void after_closing_in_a_callback_nothing_is_told(void **state)
 static void closing_when_drained_is_how_one_says_the_end(void **state)
 {
     struct loop *l = loop_new();
-    struct tap from, into;
+    struct recorder from, into;
     struct buf all;
     int fds[2];
 
@@ -415,7 +416,7 @@ static void closing_when_drained_is_how_one_says_the_end(void **state)
 static void closing_with_much_queued_loses_it_and_tells_nothing(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
     struct buf all;
     int fds[2];
 
@@ -450,7 +451,7 @@ static void a_file_is_read_like_a_pipe(void **state)
 {
     struct loop *l = loop_new();
     struct buf all;
-    struct tap t;
+    struct recorder t;
 
     (void)state;
     fill(&all, 200000);
@@ -489,7 +490,7 @@ static void a_file_is_written_at_once(void **state)
     struct loop *l = loop_new();
     int fd = make_file(STR("")), other = dup(fd);
     char got[10];
-    struct tap t;
+    struct recorder t;
 
     (void)state;
     open_tap(&t, l, fd, &writing);
@@ -505,7 +506,7 @@ static void a_file_is_written_at_once(void **state)
 static void a_file_that_takes_nothing_is_broken(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
 
     (void)state;
     open_tap(&t, l, open("/dev/full", O_WRONLY | O_CLOEXEC), &writing);
@@ -521,7 +522,7 @@ static void a_file_that_takes_nothing_is_broken(void **state)
 static void a_file_that_cannot_be_read_says_why(void **state)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
 
     (void)state;
     /* Our own memory at address 0: nobody may read that. */
@@ -537,7 +538,7 @@ static void a_file_that_cannot_be_read_says_why(void **state)
 static void the_null_device_is_at_its_end_and_takes_all(void **state)
 {
     struct loop *l = loop_new();
-    struct tap from, into;
+    struct recorder from, into;
 
     (void)state;
     open_tap(&from, l, open("/dev/null", O_RDONLY | O_CLOEXEC), &reading);
@@ -555,7 +556,7 @@ static void the_null_device_is_at_its_end_and_takes_all(void **state)
 static void a_socket_goes_both_ways(void **state)
 {
     struct loop *l = loop_new();
-    struct tap from, into;
+    struct recorder from, into;
     int fds[2];
 
     (void)state;
@@ -578,7 +579,7 @@ static void a_terminal_is_read_and_written(void **state)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
     struct loop *l = loop_new();
-    struct tap from, into;
+    struct recorder from, into;
     char got[20];
 
     (void)state;
@@ -655,7 +656,7 @@ static bool is_blocking(int fd)
 static int use_standard_output(void)
 {
     struct loop *l = loop_new();
-    struct tap t;
+    struct recorder t;
 
     open_tap(&t, l, STDOUT_FILENO, &writing);
     stream_write(t.stream, STR("hello"));
@@ -670,7 +671,7 @@ static int look_while_open(void)
 {
     struct loop *l = loop_new();
     bool blocking;
-    struct tap t;
+    struct recorder t;
 
     open_tap(&t, l, STDOUT_FILENO, &writing);
     blocking = is_blocking(STDOUT_FILENO);

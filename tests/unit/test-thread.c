@@ -62,12 +62,12 @@ static void a_thread_is_left_without_waiting_for_what_it_does(void **state)
         pthread_mutex_lock(&m.lock); /* it cannot come on */
         assert_true(thread_start(&t, come, &m, &e));
         if (!ended)
-            thread_leave(t, false);
+            thread_join_or_detach(t, false);
         while (!m.came)
             thread_wait_until(&m.cond, &m.lock, clock_mono_us() + 1000000);
         pthread_mutex_unlock(&m.lock);
         if (ended)
-            thread_leave(t, true);
+            thread_join_or_detach(t, true);
     }
 }
 

@@ -53,7 +53,7 @@ static void a_url_is_taken_apart(void **state)
     check("http://a_b.c-d./", "http a_b.c-d. -> 80 path '/'");
 }
 
-static void what_is_no_url_is_refused(void **state)
+static void invalid_urls_are_rejected(void **state)
 {
     static const char no_scheme[] = "the URL begins with neither 'http://' nor 'https://'";
     static const char no_host[] = "the URL names no valid host and port";
@@ -109,8 +109,8 @@ static bool same(const char *a, const char *b)
 {
     struct url_authority x, y;
 
-    assert_true(url_authority(&x, str_z(a)));
-    assert_true(url_authority(&y, str_z(b)));
+    assert_true(url_parse_authority(&x, str_z(a)));
+    assert_true(url_parse_authority(&y, str_z(b)));
     return url_same_host(&x, &y);
 }
 
@@ -130,7 +130,7 @@ static bool loopback(const char *text)
 {
     struct url_authority a;
 
-    assert_true(url_authority(&a, str_z(text)));
+    assert_true(url_parse_authority(&a, str_z(text)));
     return url_is_loopback(&a);
 }
 
@@ -170,15 +170,54 @@ static void a_port_is_a_number_up_to_65535(void **state)
     assert_false(url_parse_port(STR("1 "), &port));
 }
 
+static void check_path(const char *a, const char *b, bool same)
+{
+    if (url_same_path(str_z(a), str_z(b)) != same || url_same_path(str_z(b), str_z(a)) != same)
+        fail_msg("%s, %s", a, b);
+}
+
+static void spellings_of_a_path_are_the_same(void **state)
+{
+    static const char *const spellings[] = {
+        "/mcp",   "/mcp/",     "//mcp",   "/%6dcp",         "/%6Dcp//", "/./mcp",
+        "/mcp/.", "/x/../mcp", "/../mcp", "/x/y/../../mcp", "/%2e/mcp", "/x/%2E./mcp",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        check_path("/mcp", spellings[i], true);
+    check_path("/", "//", true);
+    check_path("/", "", true);
+    check_path("/", "/..", true);
+    check_path("/a%20b", "/a b", true);
+}
+
+static void other_paths_are_not(void **state)
+{
+    static const char *const others[] = {
+        "/",       "/mc",     "/mcp2", "/MCP",  "/x/mcp", "/mcp/x",
+        "/mcp/..", "/%2Fmcp", "/%6",   "/mcp%", "/...",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        check_path("/mcp", others[i], false);
+    check_path("/a%2Fb", "/a/b", false);
+    check_path("/a%2Fb", "/a%2fb", true);
+    check_path("/a%252Fb", "/a%2Fb", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_url_is_taken_apart),
-        cmocka_unit_test(what_is_no_url_is_refused),
+        cmocka_unit_test(invalid_urls_are_rejected),
         cmocka_unit_test(an_error_never_repeats_the_password),
         cmocka_unit_test(hosts_are_the_same_but_for_case_and_spelling),
         cmocka_unit_test(loopback_is_taken_in_its_usual_spelling_only),
         cmocka_unit_test(a_port_is_a_number_up_to_65535),
+        cmocka_unit_test(spellings_of_a_path_are_the_same),
+        cmocka_unit_test(other_paths_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,9 @@ static void the_latest_revision_alone_is_modern(void **state)
 {
     (void)state;
     for (enum mcp_version v = MCP_2024_10_07; v < MCP_2026_07_28; v++)
-        assert_int_equal(mcp_version_era(v), MCP_ERA_LEGACY);
-    assert_int_equal(mcp_version_era(MCP_2026_07_28), MCP_ERA_MODERN);
-    assert_int_equal(mcp_version_era(MCP_VERSION_UNKNOWN), MCP_ERA_UNKNOWN);
+        assert_int_equal(mcp_version_protocol(v), MCP_PROTOCOL_STATEFUL);
+    assert_int_equal(mcp_version_protocol(MCP_2026_07_28), MCP_PROTOCOL_STATELESS);
+    assert_int_equal(mcp_version_protocol(MCP_VERSION_UNKNOWN), MCP_PROTOCOL_UNKNOWN);
 }
 
 int main(void)

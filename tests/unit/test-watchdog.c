@@ -18,7 +18,7 @@ enum { FOR_EVER_MS = 30000 };
 
 /* A program that has a watchdog, and a family for it to watch. The test is the one
  * to whom all who lose their parents are given, so that none is missed. */
-struct scene {
+struct watchdog_run {
     int mark[2]; /* the whole family has its writing end */
     pid_t us;
 };
@@ -51,7 +51,7 @@ static _Noreturn void be_us(int ready, const char *script)
 }
 
 /* Until the script says that it is ready. */
-static void begin(struct scene *s, const char *script)
+static void begin(struct watchdog_run *s, const char *script)
 {
     int ready[2];
     char c, number[16];
@@ -75,7 +75,7 @@ static void begin(struct scene *s, const char *script)
 }
 
 /* Everybody who was started is gone, and so is the watchdog. */
-static void assert_nobody_left(struct scene *s)
+static void assert_nobody_left(struct watchdog_run *s)
 {
     struct pollfd end = { .fd = s->mark[0], .events = POLLIN };
     char text[16];
@@ -89,7 +89,7 @@ static void assert_nobody_left(struct scene *s)
     close(s->mark[0]);
 }
 
-static void kill_us(struct scene *s)
+static void kill_us(struct watchdog_run *s)
 {
     kill(s->us, SIGKILL);
     assert_int_equal(waitpid(s->us, NULL, 0), s->us);
@@ -105,7 +105,7 @@ static void when_we_are_killed_nobody_is_left(void **state)
         "echo; kill -STOP $$; sleep 1000",
         "timeout 1000 sleep 1000 & echo; exit 0", /* in a group of its own */
     };
-    struct scene s;
+    struct watchdog_run s;
 
     (void)state;
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
@@ -118,7 +118,7 @@ static void when_we_are_killed_nobody_is_left(void **state)
 /* What a server does when its client is gone, it may do: it is not killed out of hand. */
 static void who_ends_in_time_ends_as_it_likes(void **state)
 {
-    struct scene s;
+    struct watchdog_run s;
     char text[32] = "";
     size_t n = 0;
     ssize_t got;
@@ -193,7 +193,7 @@ static int descriptors_of(pid_t pid)
 
 static void it_holds_nothing_and_heeds_no_signal(void **state)
 {
-    struct scene s;
+    struct watchdog_run s;
     char path[64], where[64];
     pid_t dog;
 
@@ -229,7 +229,7 @@ static void assert_end(struct watchdog *w, int want_code, int want_signum)
 {
     int code = -1, signum = -1;
 
-    assert_true(watchdog_hear(w, &code, &signum));
+    assert_true(watchdog_read_exit(w, &code, &signum));
     assert_int_equal(code, want_code);
     assert_int_equal(signum, want_signum);
 }
@@ -242,13 +242,13 @@ static void the_end_is_told_and_the_number_kept(void **state)
     (void)state;
     start(&w, &out, "(exit 1 &); sleep 0.1; exit 3");
     assert_end(&w, 3, 0);
-    assert_int_equal(kill(w.family.leader, 0), 0);
-    watchdog_dismiss(&w);
-    assert_int_equal(kill(w.family.leader, 0), -1);
+    assert_int_equal(kill(w.tree.leader, 0), 0);
+    watchdog_close(&w);
+    assert_int_equal(kill(w.tree.leader, 0), -1);
     close(out);
     start(&w, &out, "ulimit -c 0; kill -SEGV $$");
     assert_end(&w, 0, SIGSEGV);
-    watchdog_dismiss(&w);
+    watchdog_close(&w);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     close(out);
 }
@@ -262,7 +262,7 @@ static void who_could_not_become_another_program_has_ended(void **state)
     p.script = NULL; /* the shell has nothing to do */
     assert_int_equal(watchdog_start(&w, be_family, &p), 0);
     assert_end(&w, 2, 0);
-    watchdog_dismiss(&w);
+    watchdog_close(&w);
 }
 
 /* Without it there is still the process itself, with its group. */
@@ -276,11 +276,11 @@ static void one_that_is_killed_is_noticed(void **state)
     start(&w, &out, "trap '' TERM; sleep 1000 & echo up; sleep 1000; sleep 1000");
     assert_int_equal(read(out, text, sizeof text), 3);
     kill(w.pid, SIGKILL);
-    assert_false(watchdog_hear(&w, &code, &signum));
-    assert_true(family_signal(&w.family, 0));
-    family_kill(&w.family);
+    assert_false(watchdog_read_exit(&w, &code, &signum));
+    assert_true(process_tree_signal(&w.tree, 0));
+    process_tree_kill(&w.tree);
     assert_int_equal(read(out, text, sizeof text), 0); /* all who had it are gone */
-    watchdog_dismiss(&w);
+    watchdog_close(&w);
     close(out);
 }
 
@@ -293,7 +293,7 @@ static void who_is_left_when_it_is_dismissed_is_ended(void **state)
     (void)state;
     start(&w, &out, "trap '' TERM; echo up; sleep 1000; sleep 1000");
     assert_int_equal(read(out, text, sizeof text), 3);
-    watchdog_dismiss(&w);
+    watchdog_close(&w);
     assert_int_equal(read(out, text, sizeof text), 0);
     close(out);
     while (waitpid(-1, NULL, 0) > 0)

@@ -24,8 +24,8 @@ static void commas_take_care_of_themselves(void **state)
     json_out_int(&o, 7);
     json_out_end_array(&o);
     json_out_key_raw(&o, STR("e"), STR("[1.0]"));
-    json_out_key_text(&o, STR("f"), STR("y"));
-    json_out_key_text(&o, STR("g"), STR_NONE);
+    json_out_key_str_or_null(&o, STR("f"), STR("y"));
+    json_out_key_str_or_null(&o, STR("g"), STR_NONE);
     json_out_end_object(&o);
     assert_str(buf_str(&b),
                STR("{\"a\":\"x\",\"b\":-9223372036854775808,\"c\":true,"

@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "fault-sys.h"
-#include "format/source.h"
-#include "scratch.h"
+#include "format/input.h"
+#include "temp-dir.h"
 #include "test.h"
 #include "trace/limits.h"
 
@@ -38,7 +38,7 @@ static void begin_whole(struct writer *w, struct fault_sys *f, const char *path,
     struct err e = ERR_NONE;
 
     fault_init(f);
-    if (!writer_open_whole(w, &f->sys, path, replace, &plain, &e))
+    if (!writer_open(w, &f->sys, path, replace, &plain, &e))
         fail_msg("%s", e.msg);
 }
 
@@ -101,15 +101,15 @@ static void a_format_may_write_all_at_the_end(void **state)
 
     (void)state;
     fault_init(&f);
-    assert_true(writer_open_whole(&w, &f.sys, "file", false, &document, &e));
+    assert_true(writer_open(&w, &f.sys, "file", false, &document, &e));
     assert_true(put_text(&w, STR("a line: one"), &e));
     assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     end(&w);
     assert_content("file", STR("2 records\n"));
-    assert_true(writer_open_whole(&w, &f.sys, "file", true, &document, &e));
-    writer_abandon(&w);
-    assert_true(writer_open_whole(&w, &f.sys, "file", true, &document, &e));
+    assert_true(writer_open(&w, &f.sys, "file", true, &document, &e));
+    writer_abort(&w);
+    assert_true(writer_open(&w, &f.sys, "file", true, &document, &e));
     fault_fail(&f, FAULT_WRITE, 2, 1, ENOSPC);
     assert_false(writer_finish(&w, &e));
     assert_string_equal(e.msg, "cannot write 'file': No space left on device");
@@ -131,7 +131,7 @@ static void a_document_that_is_too_large_is_the_choice_of_the_format(void **stat
     struct writer w;
 
     (void)state;
-    assert_true(writer_open_whole(&w, &sys_real, "file", false, &too_large, &e));
+    assert_true(writer_open(&w, &sys_real, "file", false, &too_large, &e));
     assert_false(writer_finish(&w, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, "cannot write 'file': one document or line of format 'document' "
@@ -212,7 +212,7 @@ static void an_abandoned_one_was_never_there(void **state)
     (void)state;
     begin_whole(&w, &f, "file", false);
     assert_true(put_text(&w, STR("a line: one"), &e));
-    writer_abandon(&w);
+    writer_abort(&w);
     assert_int_equal(access("file", F_OK), -1);
 }
 
@@ -225,7 +225,7 @@ static void what_exists_is_told_before_anything_is_written(void **state)
     (void)state;
     begin_whole(&w, &f, "file", false);
     end(&w);
-    assert_false(writer_open_whole(&w, &f.sys, "file", false, &plain, &e));
+    assert_false(writer_open(&w, &f.sys, "file", false, &plain, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, "cannot write 'file': it exists already");
 }
@@ -252,7 +252,7 @@ static void standard_output_is_neither_synced_nor_closed_nor_cut(void **state)
     assert_string_equal(e.msg, "cannot write 'standard output': No space left on device");
     begin_whole(&w, &f, "-", false);
     assert_true(put_text(&w, STR("a line: three"), &e));
-    writer_abandon(&w);
+    writer_abort(&w);
     assert_int_equal(f.calls[FAULT_FDATASYNC] + f.calls[FAULT_CLOSE], 0);
     assert_int_equal(f.calls[FAULT_FTRUNCATE] + f.calls[FAULT_UNLINK], 0);
     assert_true(dup2(kept, STDOUT_FILENO) >= 0);
@@ -267,21 +267,21 @@ static const char *const packed_names[] = { "file.gz", "file.zst" };
 static void unpack(struct buf *to, const char *path)
 {
     struct err e = ERR_NONE;
-    struct source s;
+    struct input s;
     size_t got;
 
     buf_init(to, 1 << 26);
-    if (!source_open(&s, &sys_real, path, &e))
+    if (!input_open(&s, &sys_real, path, &e))
         fail_msg("%s", e.msg);
     do {
-        char *at = buf_space(to, 1 << 16);
+        char *at = buf_reserve(to, 1 << 16);
 
-        if (!source_read(&s, at, 1 << 16, &got, &e))
+        if (!input_read(&s, at, 1 << 16, &got, &e))
             fail_msg("%s", e.msg);
-        buf_grew(to, got);
+        buf_commit(to, got);
     } while (got);
-    assert_non_null(s.unpacker);
-    source_close(&s);
+    assert_non_null(s.decompressor);
+    input_close(&s);
 }
 
 static void a_name_may_say_that_it_is_packed(void **state)
@@ -326,7 +326,7 @@ static void a_packed_file_may_be_empty_or_all_at_the_end(void **state)
         unpack(&is, packed_names[i]);
         assert_str(buf_str(&is), STR(""));
         buf_release(&is);
-        assert_true(writer_open_whole(&w, &f.sys, packed_names[i], true, &document, &e));
+        assert_true(writer_open(&w, &f.sys, packed_names[i], true, &document, &e));
         end(&w);
         unpack(&is, packed_names[i]);
         assert_str(buf_str(&is), STR("0 records\n"));
@@ -352,7 +352,7 @@ static void a_packed_file_that_cannot_be_written_was_never_there(void **state)
         fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC);
         assert_false(put_text(&w, str_n(noise, LENGTH), &e));
         assert_int_equal(e.kind, ERR_IO);
-        writer_abandon(&w);
+        writer_abort(&w);
         assert_int_equal(access(packed_names[i], F_OK), -1);
         begin_whole(&w, &f, packed_names[i], false);
         fault_fail(&f, FAULT_WRITE, 1, FAULT_FOREVER, ENOSPC);
@@ -366,18 +366,18 @@ static void a_packed_file_that_cannot_be_written_was_never_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_DIRECTORY(a_record_that_is_too_large_is_refused_and_the_next_is_not),
-        IN_A_DIRECTORY(a_format_may_write_all_at_the_end),
-        IN_A_DIRECTORY(a_document_that_is_too_large_is_the_choice_of_the_format),
-        IN_A_DIRECTORY(a_file_made_at_one_go_is_there_when_it_is_whole),
-        IN_A_DIRECTORY(it_is_written_in_large_pieces),
-        IN_A_DIRECTORY(if_anything_fails_the_old_file_stays),
-        IN_A_DIRECTORY(an_abandoned_one_was_never_there),
-        IN_A_DIRECTORY(what_exists_is_told_before_anything_is_written),
-        IN_A_DIRECTORY(standard_output_is_neither_synced_nor_closed_nor_cut),
-        IN_A_DIRECTORY(a_name_may_say_that_it_is_packed),
-        IN_A_DIRECTORY(a_packed_file_may_be_empty_or_all_at_the_end),
-        IN_A_DIRECTORY(a_packed_file_that_cannot_be_written_was_never_there),
+        IN_TEMP_DIR(a_record_that_is_too_large_is_refused_and_the_next_is_not),
+        IN_TEMP_DIR(a_format_may_write_all_at_the_end),
+        IN_TEMP_DIR(a_document_that_is_too_large_is_the_choice_of_the_format),
+        IN_TEMP_DIR(a_file_made_at_one_go_is_there_when_it_is_whole),
+        IN_TEMP_DIR(it_is_written_in_large_pieces),
+        IN_TEMP_DIR(if_anything_fails_the_old_file_stays),
+        IN_TEMP_DIR(an_abandoned_one_was_never_there),
+        IN_TEMP_DIR(what_exists_is_told_before_anything_is_written),
+        IN_TEMP_DIR(standard_output_is_neither_synced_nor_closed_nor_cut),
+        IN_TEMP_DIR(a_name_may_say_that_it_is_packed),
+        IN_TEMP_DIR(a_packed_file_may_be_empty_or_all_at_the_end),
+        IN_TEMP_DIR(a_packed_file_that_cannot_be_written_was_never_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* tests/unit/test.h - what every unit test starts with: cmocka, and ours on top.
+/* tests/unit/test.h - included by every unit test: cmocka and our own asserts.
  *
  * A test is a static function whose name is a sentence; main() lists them:
  *

@@ -5,24 +5,24 @@
  * so), "more" (between requests), "head", "body", "extension" or "trailers" (amid one), or
  * "! REASON". */
 #include "probe.h"
-#include "wire/request.h"
+#include "wire/request-read.h"
 
-static void dump_head(const struct request *r, struct buf *to)
+static void dump_head(const struct request_head *r, struct buf *to)
 {
     probe_add_hex(to, r->method);
     buf_add_ch(to, ' ');
     probe_add_hex(to, r->target);
     buf_printf(to, " %d %d ", r->minor, r->keep_alive);
-    for (size_t i = 0; i < r->fields.count; i++) {
-        probe_add_hex(to, r->fields.at[i].name);
+    for (size_t i = 0; i < r->headers.count; i++) {
+        probe_add_hex(to, r->headers.at[i].name);
         buf_add_ch(to, '=');
-        probe_add_hex(to, r->fields.at[i].value);
+        probe_add_hex(to, r->headers.at[i].value);
         buf_add_ch(to, ' ');
     }
 }
 
 /* True if the request is whole; else its line gives way to the last one. */
-static bool dump_request(const struct request *r, struct str *in, struct buf *to)
+static bool dump_request(const struct request_head *r, struct str *in, struct buf *to)
 {
     size_t line = to->len;
     enum body_next next;
@@ -35,8 +35,8 @@ static bool dump_request(const struct request *r, struct str *in, struct buf *to
         probe_add_hex(to, data);
     if (next != BODY_END)
         to->len = line;
-    if (next == BODY_REFUSED)
-        buf_printf(to, "! %s", refusal_text(b.chunked.why));
+    if (next == BODY_REJECTED)
+        buf_printf(to, "! %s", reject_reason_text(b.chunked.reason));
     else
         buf_printf(to, next != BODY_MORE                         ? "\n"
                        : b.kind != BODY_CHUNKED                  ? "body"
@@ -49,24 +49,24 @@ static bool dump_request(const struct request *r, struct str *in, struct buf *to
 
 static void dump(struct str in, struct buf *to)
 {
-    enum request_next next;
-    struct request r;
+    enum request_head_next next;
+    struct request_head r;
     bool goes_on = true;
 
-    request_init(&r);
-    while (goes_on && (next = request_feed(&r, &in)) == REQUEST_WHOLE) {
+    request_head_init(&r);
+    while (goes_on && (next = request_head_feed(&r, &in)) == REQUEST_HEAD_COMPLETE) {
         goes_on = dump_request(&r, &in, to);
         if (goes_on && !r.keep_alive) {
             buf_printf(to, "closed");
             goes_on = false;
         }
-        request_clear(&r);
+        request_head_clear(&r);
     }
-    if (goes_on && next == REQUEST_REFUSED)
-        buf_printf(to, "! %s", refusal_text(r.why));
+    if (goes_on && next == REQUEST_HEAD_REJECTED)
+        buf_printf(to, "! %s", reject_reason_text(r.reason));
     else if (goes_on)
-        buf_printf(to, request_begun(&r) ? "head" : "more");
-    request_release(&r);
+        buf_printf(to, request_head_has_begun(&r) ? "head" : "more");
+    request_head_release(&r);
 }
 
 static void answer(void *with, struct str text, struct buf *out)

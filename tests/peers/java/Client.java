@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -120,7 +121,7 @@ public final class Client {
 
     private final Ear ear = new Ear();
     private final McpSyncClient client;
-    private int tokens;
+    private final AtomicInteger tokens = new AtomicInteger(); // steps of "together" ask on threads of their own
 
     private Client(McpClientTransport transport, Map<String, Object> answers) {
         Map<String, Object> roots = JSON.convertValue(answers.get("roots/list"), OBJECT);
@@ -180,7 +181,7 @@ public final class Client {
     private Map<String, Object> ask(Map<String, Object> step) {
         Map<String, Object> params = step.get("params") == null ? Map.of() : JSON.convertValue(step.get("params"), OBJECT);
         boolean wantsProgress = Boolean.TRUE.equals(step.get("progress"));
-        String token = wantsProgress ? "token-" + tokens++ : null;
+        String token = wantsProgress ? "token-" + tokens.getAndIncrement() : null;
         Map<String, Object> seen = new LinkedHashMap<>();
         try {
             seen.put("result", call((String) step.get("ask"), params, token));

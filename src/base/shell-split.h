@@ -1,0 +1,15 @@
+/* base/shell-split.h - splits a command line into words.
+ *
+ * Words are split as a shell does: at blanks, but not inside '…' or "…" or after a backslash.
+ * There are no variables, patterns or pipes; such characters are part of their word. */
+#ifndef BASE_SHELL_SPLIT_H
+#define BASE_SHELL_SPLIT_H
+
+#include "base/arena.h"
+
+/* Returns the words, NULL-terminated, and their number. ERR_USAGE if a quote is not closed or
+ * nothing follows a backslash. */
+bool shell_split(char ***out, size_t *count, struct str text, struct arena *a,
+                 struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,303 @@
+#include "cmd/demo-steps.h"
+
+#include "base/clock.h"
+#include "base/term.h"
+#include "base/text-wrap.h"
+#include "json/write.h"
+
+enum {
+    METHOD_COLUMN = 2,
+    ABOUT_COLUMN = 18,
+    TEXT_COLUMN = 34,
+    TEXT_SHOWN = 2 * (TEXT_WRAP_WIDTH - TEXT_COLUMN), /* two lines */
+    TEXT_MAX = 1 << 20,
+};
+
+static void add_styled(const struct demo_steps *s, enum term_style style, struct str text)
+{
+    term_style(s->to, s->color, style);
+    buf_add(s->to, text);
+    term_style(s->to, s->color, TERM_PLAIN);
+}
+
+static void add_blanks(const struct demo_steps *s, size_t from, size_t column)
+{
+    buf_printf(s->to, "%*s", from < column ? (int)(column - from) : 1, "");
+}
+
+/* Adds a word of a command line, quoted if a shell would interpret it. */
+static void add_shell_word(struct buf *to, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_@%+=:,./-";
+    struct buf quoted;
+
+    if (*word && !word[strspn(word, plain)]) {
+        buf_add(to, str_z(word));
+        return;
+    }
+    buf_init(&quoted, TEXT_MAX);
+    buf_add_ch(&quoted, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            buf_add(&quoted, STR("'\\''"));
+        else
+            buf_add_ch(&quoted, *word);
+    buf_add_ch(&quoted, '\'');
+    term_escape(to, buf_str(&quoted), TERM_ONE_LINE);
+    buf_release(&quoted);
+}
+
+/* Adds a line to copy into a shell; `words` ends with NULL. */
+static void add_command(const struct demo_steps *s, const char *const *words)
+{
+    buf_add(s->to, STR("  "));
+    term_style(s->to, s->color, TERM_CYAN);
+    for (; *words; words++) {
+        add_shell_word(s->to, *words);
+        buf_add(s->to, words[1] ? STR(" ") : STR_NONE);
+    }
+    term_style(s->to, s->color, TERM_PLAIN);
+    buf_add_ch(s->to, '\n');
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* By kind of received message. */
+static const struct {
+    const char *name, *prefix;
+    enum term_style style;
+} kinds[] = {
+    [DEMO_RESULT] = { "result", "", TERM_GREEN },
+    [DEMO_TOOL_ERROR] = { "tool-error", "tool error: ", TERM_YELLOW },
+    [DEMO_ERROR] = { "error", "error ", TERM_YELLOW },
+    [DEMO_PROGRESS] = { "progress", "progress ", TERM_DIM },
+    [DEMO_LOG] = { "log", "log, ", TERM_DIM },
+    [DEMO_SERVER_REQUEST] = { "question", "it asks our model: ", TERM_DIM },
+    [DEMO_UNEXPECTED] = { "odd", "odd: ", TERM_RED },
+};
+
+static void add_received(const struct demo_steps *s, const struct demo_message *h)
+{
+    static const struct text_wrap_shape shape = { TEXT_WRAP_WIDTH, TEXT_COLUMN, TEXT_COLUMN };
+    struct buf words;
+
+    buf_init(&words, TEXT_MAX);
+    buf_add(&words, str_z(kinds[h->kind].prefix));
+    term_escape_cut(&words, h->summary, TEXT_SHOWN - words.len);
+    term_style(s->to, s->color, kinds[h->kind].style);
+    text_wrap_fill(s->to, buf_str(&words), shape);
+    s->to->len--; /* the newline follows the end of the style */
+    term_style(s->to, s->color, TERM_PLAIN);
+    buf_add_ch(s->to, '\n');
+    buf_release(&words);
+}
+
+/* Joins consecutive progress notifications into one line. */
+static const struct demo_message *merge_progress(const struct demo_message *h, struct arena *a,
+                                                 struct demo_message *all)
+{
+    *all = *h;
+    while (h->next && h->kind == DEMO_PROGRESS && h->next->kind == DEMO_PROGRESS) {
+        h = h->next;
+        all->summary =
+            arena_printf(a, "%.*s, %.*s", STR_ARG(all->summary), STR_ARG(h->summary));
+    }
+    return h;
+}
+
+static void add_exchange(const struct demo_steps *s, const struct demo_call *x)
+{
+    struct arena a = { 0 };
+    struct demo_message line;
+
+    add_blanks(s, 0, METHOD_COLUMN);
+    buf_add(s->to, x->method);
+    add_blanks(s, METHOD_COLUMN + x->method.len, ABOUT_COLUMN);
+    buf_add(s->to, x->about);
+    add_blanks(s, ABOUT_COLUMN + x->about.len, TEXT_COLUMN);
+    for (const struct demo_message *h = x->received; h; h = h->next) {
+        if (h != x->received)
+            add_blanks(s, 0, TEXT_COLUMN);
+        h = merge_progress(h, &a, &line);
+        add_received(s, &line);
+    }
+    arena_release(&a);
+}
+
+static void add_heading(const struct demo_steps *s, const char *number, const char *text)
+{
+    term_style(s->to, s->color, TERM_BOLD);
+    buf_printf(s->to, "%s %s", number, text);
+    term_style(s->to, s->color, TERM_PLAIN);
+    buf_add_ch(s->to, '\n');
+}
+
+void demo_steps_add_recorded(const struct demo_steps *s, const struct demo_client *first)
+{
+    buf_add(s->to,
+            STR("mcpreel records what MCP clients and servers say, and plays it again.\n\n"));
+    add_heading(s, "1", "Record: a client talks to a server, with mcpreel in between");
+    add_command(s, WORDS(s->self, "record", "-o", s->file, "--", s->self, "demo", "server"));
+    buf_add_ch(s->to, '\n');
+    for (size_t i = 0; i < first->sent_count; i++)
+        add_exchange(s, &first->calls[i]);
+    buf_add_ch(s->to, '\n');
+}
+
+static void add_replay(const struct demo_steps *s)
+{
+    add_heading(s, "2", "Replay: the server is gone, the recording answers in its place");
+    add_command(s, WORDS(s->self, "replay", s->file));
+    buf_add_ch(s->to, '\n');
+}
+
+static size_t count_received(const struct demo_client *c, enum demo_message_kind kind)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->sent_count; i++)
+        for (const struct demo_message *h = c->calls[i].received; h; h = h->next)
+            n += h->kind == kind;
+    return n;
+}
+
+void demo_steps_add_replayed(const struct demo_steps *s, const struct demo_client *second,
+                             int64_t took_us)
+{
+    char text[CLOCK_TEXT_SIZE];
+    struct str took = clock_format_duration(text, took_us);
+
+    add_replay(s);
+    add_styled(s, TERM_GREEN, STR("  The client heard the same again:"));
+    buf_printf(
+        s->to,
+        " %zu answers, %zu progress reports,\n"
+        "  %zu log message and %zu question, all in %.*s. Other than in the recording are\n"
+        "  only the ids it gave its requests: \"again-1\", \"again-2\", … for 1, 2, …\n\n",
+        second->sent_count, count_received(second, DEMO_PROGRESS),
+        count_received(second, DEMO_LOG), count_received(second, DEMO_SERVER_REQUEST),
+        STR_ARG(took));
+}
+
+static void add_difference_side(const struct demo_steps *s, const char *who,
+                                const struct demo_message *h)
+{
+    buf_printf(s->to, "  %s  ", who);
+    if (h) {
+        buf_add(s->to, str_z(kinds[h->kind].prefix));
+        term_escape_cut(s->to, h->json, 10 * TEXT_WRAP_WIDTH);
+    } else {
+        buf_add(s->to, STR("nothing more"));
+    }
+    buf_add_ch(s->to, '\n');
+}
+
+void demo_steps_add_difference(const struct demo_steps *s, const struct demo_difference *where)
+{
+    add_replay(s);
+    add_styled(s, TERM_RED, STR("  It is not the same"));
+    buf_printf(s->to, ". The first difference is after %.*s%s%.*s:\n",
+               STR_ARG(where->call->method), where->call->about.len ? " " : "",
+               STR_ARG(where->call->about));
+    add_difference_side(s, "recorded", where->left);
+    add_difference_side(s, "replayed", where->right);
+}
+
+static void add_json_str(const struct demo_steps *s, const char *text, const char *more)
+{
+    struct buf whole, json;
+
+    buf_init(&whole, TEXT_MAX);
+    buf_init(&json, TEXT_MAX);
+    buf_printf(&whole, "%s%s", text, more);
+    json_write_str(&json, buf_str(&whole));
+    term_escape(s->to, buf_str(&json), TERM_ONE_LINE);
+    buf_release(&whole);
+    buf_release(&json);
+}
+
+/* Adds a client configuration. It needs absolute paths: clients may have another PATH and
+ * directory. */
+static void add_config(const struct demo_steps *s)
+{
+    term_style(s->to, s->color, TERM_CYAN);
+    buf_add(s->to, STR("  { \"mcpServers\": { \"mine\": {\n"
+                       "      \"command\": "));
+    add_json_str(s, s->program, "");
+    buf_add(s->to, STR(",\n"
+                       "      \"args\": [\"record\", \"--force\", \"-o\", "));
+    add_json_str(s, s->home, "/mine.jsonl");
+    buf_add(s->to, STR(", \"--\",\n"
+                       "               \"YOUR-SERVER\", \"ITS-ARGUMENTS\"] } } }"));
+    term_style(s->to, s->color, TERM_PLAIN);
+    buf_add_ch(s->to, '\n');
+}
+
+void demo_steps_add_next(const struct demo_steps *s)
+{
+    add_heading(s, "3", "Your turn: look into it, ask it something, let any MCP client use it");
+    add_command(s, WORDS(s->self, "inspect", s->file));
+    add_command(s, WORDS("jq", "-c", "select(.dir) | [.seq, .dir, .msg.method]", s->file));
+    add_styled(s, TERM_CYAN,
+               STR("  echo '{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/list\"}' |"));
+    buf_add_ch(s->to, '\n');
+    add_command(s, WORDS(s->self, "replay", s->file));
+    buf_add(s->to,
+            STR("\n"
+                "  To record your own server, start it through mcpreel, in your client's\n"
+                "  configuration; to mock it, \"replay\" and the file are all it takes:\n"));
+    add_config(s);
+}
+
+static void add_json_received(struct json_out *o, const struct demo_message *h)
+{
+    if (!h) {
+        json_out_null(o);
+        return;
+    }
+    json_out_object(o);
+    json_out_key_str(o, STR("kind"), str_z(kinds[h->kind].name));
+    json_out_key_str(o, STR("words"), h->summary);
+    json_out_end_object(o);
+}
+
+static void add_json_exchange(struct json_out *o, const struct demo_call *x)
+{
+    json_out_object(o);
+    json_out_key_str(o, STR("method"), x->method);
+    if (x->about.len)
+        json_out_key_str(o, STR("about"), x->about);
+    json_out_key(o, STR("heard"));
+    json_out_array(o);
+    for (const struct demo_message *h = x->received; h; h = h->next)
+        add_json_received(o, h);
+    json_out_end_array(o);
+    json_out_end_object(o);
+}
+
+void demo_steps_add_json(const struct demo_steps *s, const struct demo_client *first,
+                         const struct demo_difference *where)
+{
+    struct json_out o = json_out_to(s->to);
+
+    json_out_object(&o);
+    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_str(&o, STR("command"), STR("demo"));
+    json_out_key_str(&o, STR("recording"), str_z(s->file));
+    json_out_key(&o, STR("requests"));
+    json_out_array(&o);
+    for (size_t i = 0; i < first->sent_count; i++)
+        add_json_exchange(&o, &first->calls[i]);
+    json_out_end_array(&o);
+    json_out_key_bool(&o, STR("same"), !where);
+    if (where) {
+        json_out_key_str(&o, STR("differs_after"), where->call->method);
+        json_out_key(&o, STR("recorded"));
+        add_json_received(&o, where->left);
+        json_out_key(&o, STR("replayed"));
+        add_json_received(&o, where->right);
+    }
+    json_out_end_object(&o);
+    buf_add_ch(s->to, '\n');
+}

@@ -1,0 +1,15 @@
+#include "cmd/format-option.h"
+
+bool format_option_parse(void *field, const char *text, struct err *e)
+{
+    const struct format *f = format_by_name(str_z(text));
+    struct buf names;
+
+    *(const struct format **)field = f;
+    if (f && f->put)
+        return true;
+    err_set(e, ERR_USAGE, "'%s' is %s of %s", text, f ? "only read; it is none" : "none",
+            format_writable_names(&names));
+    buf_release(&names);
+    return false;
+}

@@ -1,0 +1,238 @@
+#include "cmd/help-topics.h"
+
+#include "base/text-wrap.h"
+#include "cmd/command.h"
+#include "cmd/global-options.h"
+#include "filter/filter-keys.h"
+
+static bool has_row(const struct option *rows, const struct option *o)
+{
+    for (; rows && rows->name; rows++)
+        if (strcmp(rows->name, o->name) == 0)
+            return true;
+    return false;
+}
+
+enum { VARIABLE_COLUMN = 28, VARIABLE_LINE = 4096 };
+
+/* Adds the commands that have the option: "of record, convert". */
+static void add_owners(struct buf *to, const struct app *app, const struct option *o)
+{
+    bool first = true;
+
+    for (const struct command *const *c = app->commands; *c; c++)
+        if (!(*c)->hidden && has_row((*c)->options, o)) {
+            buf_printf(to, "%s%s", first ? " of " : ", ", (*c)->name);
+            first = false;
+        }
+}
+
+/* Adds "also THOUGHTJACK_OUTPUT, THOUGHTJACK_RECORDING". */
+static void add_seed_names(struct buf *to, const struct option *o)
+{
+    char name[OPTION_ENV_NAME];
+
+    buf_printf(to, "; also %s", option_env_name(name, "THOUGHTJACK_", o->name));
+    for (size_t i = 0; i < OPTION_ALIASES && o->aliases[i]; i++)
+        buf_printf(to, ", %s", option_env_name(name, "THOUGHTJACK_", o->aliases[i]));
+}
+
+static void add_variable(struct buf *to, const struct app *app, const struct option *o,
+                         bool global)
+{
+    char name[OPTION_ENV_NAME];
+    size_t taken = 2 + strlen(option_env_name(name, "MCPREEL_", o->name));
+    struct buf about;
+
+    buf_printf(to, "  %s", name);
+    if (taken + 2 > VARIABLE_COLUMN) {
+        buf_add_ch(to, '\n');
+        taken = 0;
+    }
+    buf_printf(to, "%*s", (int)(VARIABLE_COLUMN - taken), "");
+    buf_init(&about, VARIABLE_LINE);
+    buf_printf(&about, "--%s", o->name);
+    if (!global)
+        add_owners(&about, app, o);
+    if (o->thoughtjack_env)
+        add_seed_names(&about, o);
+    if (o->env)
+        buf_printf(&about, "%s%s", o->thoughtjack_env ? ", " : "; also ", o->env);
+    text_wrap_fill(
+        to, buf_str(&about),
+        (struct text_wrap_shape){ TEXT_WRAP_TABLE_WIDTH, VARIABLE_COLUMN, VARIABLE_COLUMN });
+    buf_release(&about);
+}
+
+/* Returns whether an earlier command has an option of that name. */
+static bool has_earlier_row(const struct app *app, const struct command *const *until,
+                            const struct option *o)
+{
+    for (const struct command *const *c = app->commands; c < until; c++)
+        if (!(*c)->hidden && has_row((*c)->options, o))
+            return true;
+    return false;
+}
+
+static void list_variables(struct buf *to, const struct app *app)
+{
+    buf_add_ch(to, '\n');
+    for (const struct command *const *c = app->commands; *c; c++)
+        for (const struct option *o = (*c)->options; !(*c)->hidden && o && o->name; o++)
+            if (!o->hidden && !o->no_env && !has_earlier_row(app, c, o))
+                add_variable(to, app, o, false);
+    for (const struct option *o = global_options_table; o->name; o++)
+        if (!o->hidden && !o->no_env)
+            add_variable(to, app, o, true);
+}
+
+enum { KEY_COLUMN = 14, WORD_COLUMN = 16 };
+
+static void add_row(struct buf *to, size_t column, const char *name, struct str about)
+{
+    size_t taken = strlen(name) + 2;
+
+    buf_printf(to, "  %s%*s", name, (int)(taken < column ? column - taken : 1), "");
+    text_wrap_fill(to, about,
+                   (struct text_wrap_shape){ TEXT_WRAP_TABLE_WIDTH, column, column });
+}
+
+static void add_filter_key(struct buf *to, const struct filter_key *k)
+{
+    struct buf about;
+
+    buf_init(&about, VARIABLE_LINE);
+    buf_printf(&about, "%s: %s", k->help, k->example);
+    if (k->alias)
+        buf_printf(&about, " (also %s)", k->alias);
+    add_row(to, KEY_COLUMN, k->name, buf_str(&about));
+    buf_release(&about);
+}
+
+static void list_filter_keys(struct buf *to, const struct app *app)
+{
+    (void)app;
+    buf_add_ch(to, '\n');
+    for (const struct filter_key *k = filter_keys; k->name; k++)
+        add_filter_key(to, k);
+    for (const struct filter_key *k = filter_keys; k->name; k++) {
+        if (!k->words)
+            continue;
+        buf_printf(to, "\nThe words of '%s':\n\n", k->name);
+        for (const struct filter_word *w = k->words; w->name; w++)
+            if (w->help)
+                add_row(to, WORD_COLUMN, w->name, str_z(w->help));
+    }
+}
+
+const struct help_topic help_topics[] = {
+    { .name = "environment",
+      .section = "ENVIRONMENT",
+      .summary = "variables that set options",
+      .text =
+          "Every option can also come from the environment. Its variable is MCPREEL_ and the"
+          " option's name in capitals, with '_' for '-'. What stands on the command line wins,"
+          " and an empty variable counts as not set. A flag takes 1, true, yes or on, and 0,"
+          " false, no or off. A value that is refused is an error that names the variable.\n\n"
+          "Colour follows the usual variables: none with NO_COLOR set or TERM=dumb, always"
+          " with FORCE_COLOR or CLICOLOR_FORCE, otherwise only on a terminal. --color decides"
+          " before all of them.\n\n"
+          "Recordings without a name go to the folder MCPREEL_DIR; without it, below"
+          " XDG_STATE_HOME or HOME.\n\n"
+          "The variables:\n",
+      .add_tables = list_variables },
+    { .name = "exit-codes",
+      .section = "EXIT STATUS",
+      .summary = "what the exit code says",
+      .text = "    0  ran, nothing wrong\n"
+              "    1  ran, with findings: a difference, an unmatched request\n"
+              "    2  wrong command line or configuration; nothing was done\n"
+              "    3  an input file cannot be used\n"
+              "    4  the server could not be started, reached or spoken to\n"
+              "    5  input/output or internal error; output may be incomplete\n\n"
+              "So 0 and 1 are verdicts; from 2 on there is none.\n\n"
+              "'record -- COMMAND' stands in for the server and ends as it does:\n\n"
+              "      N  the server's own exit code\n"
+              "  128+N  signal N ended the server\n"
+              "    125  mcpreel itself failed after the server had started\n"
+              "    126  the command is there but cannot be executed\n"
+              "    127  the command was not found\n\n"
+              "'record --url' and 'record --listen' have no one server to end with: the client"
+              " or a signal ends them, with 0; with 4 if a client on standard input never had"
+              " an answer, with 126 or 127 if the first server cannot be started, with 125 if"
+              " --strict finds something missing.\n" },
+    { .name = "filters",
+      .section = "FILTERS",
+      .summary = "how to say which operations are meant",
+      .text = "A filter is terms: a key and what is wanted of it, or just a text.\n\n"
+              "  tool:read_* is:error     both: a blank means AND\n"
+              "  is:error OR dur:>1s      either; | is the same\n"
+              "  !is:ok   NOT is:ok       not; in one word with others also -is:ok\n"
+              "  (a OR b) c               groups\n"
+              "  code:-32602,-32601       any of them\n"
+              "  dur:1s..5s  dur:>500ms   ranges and comparisons: > >= < <= !=\n"
+              "  tool~^read  tool:/^read/ regular expressions (RE2)\n"
+              "  arg.path                 there is such a value\n"
+              "  \"two words\"              a text with blanks; no * in it\n\n"
+              "A text without a key is looked for in method, name, id and the whole message. It"
+              " and regular expressions do not care about capitals; words after a key do, and"
+              " may have * for anything. KEY!=x wants another value; NOT KEY:x is also true"
+              " where there is none. Times have a unit (us, ms, s, m, h), sizes may (KB, MB,"
+              " KiB, MiB).\n\n"
+              "The keys:\n",
+      .add_tables = list_filter_keys },
+    { .name = "matching",
+      .section = "MATCHING",
+      .summary = "how replay finds the recorded answer",
+      .text = "'replay' answers each request with a recorded answer. Which one is decided by"
+              " --match:\n\n"
+              "  by-request  an unused request with equal method and parameters, in\n"
+              "              any order; without one it is a miss (default)\n"
+              "  sequential  the same; without one the oldest unused request of the\n"
+              "              same method and tool, prompt or resource, with a warning\n"
+              "  fuzzy       the same; without one the unused request whose parameters\n"
+              "              are most alike: dates, random ids and such may differ\n"
+              "  strict      as by-request, and _meta must be equal, too\n\n"
+              "Absent parameters and arguments are the same as empty ones, and but for strict"
+              " _meta is not compared. 'initialize', 'ping' and notifications are always"
+              " answered and use nothing up. The request's own id and progress token go into"
+              " the answer in place of the recorded ones.\n" },
+    { .name = "recording",
+      .section = "RECORDING",
+      .summary = "what is in a recording",
+      .text = "A recording is a text file with one JSON object per line, so grep, jq and diff"
+              " work on it. It is written while the session runs: whatever happens, every whole"
+              " line is good.\n\n"
+              "  header   first line: format version, time, the server's command\n"
+              "  message  one JSON-RPC message in \"msg\", byte for byte as it was\n"
+              "           sent; \"seq\" counts from 1, \"dir\" is c2s (client to\n"
+              "           server) or s2c\n"
+              "  http     over HTTP: a request, its answer, the end of both\n"
+              "  sse      an event of a stream that carries no message\n"
+              "  gap      something that could not be kept, and why\n"
+              "  stderr   what the server wrote to standard error\n"
+              "  raw      bytes that are not a JSON-RPC message\n"
+              "  proc     the server started, the server ended\n"
+              "  footer   last line: counts, how the server ended\n\n"
+              "Each line has \"us\", the microseconds since the start. Readers leave alone line"
+              " types and members they do not know. A file without a footer or with a torn last"
+              " line is used up to there, with a warning.\n\n"
+              "The tools that were called, in order:\n\n"
+              "  jq -r 'select(.msg.method == \"tools/call\") | .msg.params.name' FILE\n" },
+    { 0 },
+};
+
+const struct help_topic *help_topic_find(const char *name)
+{
+    for (const struct help_topic *t = help_topics; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t;
+    return NULL;
+}
+
+void help_topic_add_text(struct buf *to, const struct help_topic *t, const struct app *app)
+{
+    buf_add(to, str_z(t->text));
+    if (t->add_tables)
+        t->add_tables(to, app);
+}

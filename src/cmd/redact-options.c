@@ -1,0 +1,237 @@
+#include "cmd/redact-options.h"
+
+#include "base/ascii.h"
+#include "redact/secret-args.h"
+#include "runtime/app.h"
+
+static bool is_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
+
+        if (!ascii_is_letter(c) && c != '_' && (i == 0 || !ascii_is_digit(c)))
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool add_variable(struct secret_rules *s, const struct app *app, const char *name,
+                         struct err *e)
+{
+    const char *value = app_env(app, name);
+
+    if (!is_name(str_z(name))) {
+        err_set(e, ERR_USAGE, "what '--redact-env' was given is not the name of a variable");
+        return err_hint(e, "give the name, not the value: --redact-env GITHUB_TOKEN");
+    }
+    if (!value) {
+        err_set(e, ERR_USAGE, "'--redact-env %s': this variable is not set or empty", name);
+        return err_hint(e, "nothing is recorded as long as it is not known what to take out");
+    }
+    return secret_rules_add_value(s, str_z(name), str_z(value), e) ||
+           err_wrap(e, "'--redact-env %s'", name);
+}
+
+/* Constructs of other regex engines that RE2 lacks, and what to use instead. */
+static const struct construct {
+    const char *text, *name, *instead;
+} constructs[] = {
+    { "(?=", "look-ahead '(?='", "write out what follows; it is taken out, too" },
+    { "(?!", "look-ahead '(?!'", "say which characters may follow: [^…]" },
+    { "(?<=", "look-behind '(?<='", "write out what stands before; it is taken out, too" },
+    { "(?<!", "look-behind '(?<!'", "start with \\b or with the characters that may be there" },
+    { "(?>", "an atomic group '(?>'", "use '(?:': nothing is tried twice anyway" },
+    { "(?P=", "a back-reference '(?P='", "write the group a second time" },
+    { "\\k<", "a back-reference '\\k<'", "write the group a second time" },
+    { "(?#", "a comment '(?#'", "leave it out" },
+};
+
+static bool has_back_reference(const char *pattern)
+{
+    for (; *pattern; pattern++)
+        if (*pattern == '\\' && *++pattern >= '1' && *pattern <= '9')
+            return true;
+        else if (!*pattern)
+            break;
+    return false;
+}
+
+/* Rejects a pattern by its number: the pattern itself may contain a secret. */
+static bool reject_pattern(size_t number, const char *pattern, const char *why, struct err *e)
+{
+    for (size_t i = 0; i < sizeof constructs / sizeof constructs[0]; i++)
+        if (strstr(pattern, constructs[i].text)) {
+            err_set(e, ERR_USAGE,
+                    "pattern %zu of '--redact-patterns' has %s, which RE2 has not", number,
+                    constructs[i].name);
+            return err_hint(e, "%s", constructs[i].instead);
+        }
+    if (has_back_reference(pattern)) {
+        err_set(e, ERR_USAGE,
+                "pattern %zu of '--redact-patterns' has a back-reference, which RE2 has not",
+                number);
+        return err_hint(e, "write the group a second time");
+    }
+    err_set(e, ERR_USAGE, "pattern %zu of '--redact-patterns' cannot be used: %s", number, why);
+    return err_hint(e, "patterns are RE2's: no look-around and no back-references");
+}
+
+static bool add_patterns(struct secret_rules *s, const struct str_list *patterns, struct err *e)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        struct err why = ERR_NONE;
+        if (!secret_rules_add_pattern(s, str_z(patterns->at[i]), &why))
+            return reject_pattern(i + 1, patterns->at[i], why.msg, e);
+    }
+    return true;
+}
+
+static bool add_members(struct secret_rules *s, const struct str_list *members, struct err *e)
+{
+    for (size_t i = 0; i < members->count; i++)
+        if (!secret_rules_add_member(s, str_z(members->at[i]), e)) {
+            err_set(e, ERR_USAGE,
+                    "what '--redact-members' was given is not the name of a member");
+            return err_hint(e, "give a name, not a value: --redact-members customer_id");
+        }
+    return true;
+}
+
+/* Adds the passwords in URLs. */
+static void add_passwords(struct secret_rules *secrets, struct str word)
+{
+    const struct credential *row = credential_rows;
+    const char *at;
+
+    while (row->kind != CREDENTIAL_USERINFO)
+        row++;
+    for (size_t from = 0;
+         (at = memmem(word.at + from, word.len - from, row->literal.at, row->literal.len));) {
+        struct credential_span p;
+
+        if (credential_match(row, word, (size_t)(at - word.at), &p))
+            secret_rules_add_argument(secrets, str_n(word.at + p.at, p.end - p.at));
+        from = (size_t)(at - word.at) + row->literal.len;
+    }
+}
+
+/* Adds secrets of the server's command line: servers repeat them in their output. */
+static void add_arguments(struct secret_rules *secrets, char *const *server)
+{
+    struct str before = STR_NONE;
+
+    for (; server && *server; server++) {
+        struct str word = str_z(*server);
+        struct unescape_span s;
+        bool found =
+            secret_args_find_after(before, word, &s) || secret_args_find_in_word(word, 0, &s);
+
+        for (; found; found = secret_args_find_in_word(word, s.end, &s))
+            secret_rules_add_argument(secrets, str_n(word.at + s.at, s.end - s.at));
+        add_passwords(secrets, word);
+        before = word;
+    }
+}
+
+/* Adds the values that are long enough to be searched for; ignores the others. */
+static void add_values(struct secret_rules *s, const struct headers *values)
+{
+    for (size_t i = 0; values && i < values->count; i++) {
+        struct err refused = ERR_NONE;
+        bool added =
+            secret_rules_add_value(s, values->at[i].name, values->at[i].value, &refused);
+
+        (void)added;
+    }
+}
+
+static bool add_rules(struct secret_rules *s, const struct app *app,
+                      const struct redaction_args *args, const struct redaction_known *known,
+                      struct err *e)
+{
+    for (size_t i = 0; i < args->env.count; i++)
+        if (!add_variable(s, app, args->env.at[i], e))
+            return false;
+    if (args->defaults && (!known->explicit_rules || known->defaults)) {
+        secret_rules_add_credentials(s);
+        add_arguments(s, known->words);
+    }
+    add_values(s, known->values);
+    return add_members(s, &args->members, e) && add_patterns(s, &args->patterns, e) &&
+           secret_rules_seal(s, e);
+}
+
+bool redact_options_init(struct redaction *r, const struct app *app,
+                         const struct redaction_args *args, const struct redaction_known *known,
+                         struct err *e)
+{
+    static const struct redaction_known nothing = { .words = NULL };
+
+    if (!known)
+        known = &nothing;
+    secret_rules_init(&r->secrets);
+    if (!add_rules(&r->secrets, app, args, known, e)) {
+        secret_rules_release(&r->secrets);
+        return false;
+    }
+    redaction_init(r, app->log);
+    r->redactor.keep_url = !args->server_url;
+    r->redactor.keep_requests = r->redactor.redact_whole_path = known->explicit_rules;
+    if (known->explicit_rules && !known->defaults)
+        r->redactor.search.seen = NULL;
+    return true;
+}
+
+void redact_options_set_format(struct redaction *r, const struct format *format)
+{
+    r->redactor.placeholders.no_names = format == &cassette_format;
+}
+
+/* Adds the values of these variables; those that cannot be searched for are rejected
+ * elsewhere. */
+static void add_env_values(struct secret_rules *s, char *const *env, struct str names,
+                           struct arena *a)
+{
+    while (names.len) {
+        struct str name = str_trim(str_cut(&names, ','));
+        const char *value = app_env_get(env, arena_z(a, name));
+        struct err refused = ERR_NONE;
+        bool known = value && secret_rules_add_value(s, name, str_z(value), &refused);
+
+        (void)known;
+    }
+}
+
+static void add_named_variables(struct secret_rules *s, char *const *argv, char *const *env,
+                                struct arena *a)
+{
+    static const struct str option = STR_INIT("--redact-env");
+    const char *set = app_env_get(env, "MCPREEL_REDACT_ENV");
+
+    add_env_values(s, env, str_z(set), a);
+    for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+        struct str word = str_z(*argv);
+        if (str_eq(word, option) && argv[1])
+            add_env_values(s, env, str_z(argv[1]), a);
+        else if (str_starts(word, option) && word.at[option.len] == '=')
+            add_env_values(s, env, str_skip(word, option.len + 1), a);
+    }
+}
+
+void redact_options_redact_early_err(char *const *argv, char *const *env, struct err *e)
+{
+    struct arena a = { 0 };
+    struct err ignored = ERR_NONE;
+    struct redaction r;
+    struct log silent = { .write = NULL };
+
+    secret_rules_init(&r.secrets);
+    add_named_variables(&r.secrets, argv, env, &a);
+    secret_rules_add_credentials(&r.secrets);
+    if (!secret_rules_seal(&r.secrets, &ignored))
+        BUG("rules without patterns are too much");
+    redaction_init(&r, &silent);
+    redaction_redact_err(&r, e);
+    redaction_release(&r);
+    arena_release(&a);
+}

@@ -1,0 +1,79 @@
+/* cmd/redact-options.h - the options that say what is secret, and a redaction made from them
+ * (redact/redaction.h). */
+#ifndef CMD_REDACT_OPTIONS_H
+#define CMD_REDACT_OPTIONS_H
+
+#include "cmd/option.h"
+#include "format/format.h"
+#include "redact/redaction.h"
+#include "runtime/app.h"
+#include "wire/headers.h"
+
+struct redaction_args {
+    struct str_list env, patterns, members;
+    bool server_url, defaults;
+};
+
+#define REDACTION_GROUP "What is secret"
+
+/* Rows for the table of a command whose struct `args_type` has redaction_args as `field`. */
+#define REDACTION_OPTIONS(args_type, field)                                                    \
+    { .name = "redact-env",                                                                    \
+      .arg = "NAMES",                                                                          \
+      .type = OPTION_LIST,                                                                     \
+      .split = true,                                                                           \
+      .keep_empty = true,                                                                      \
+      .group = REDACTION_GROUP,                                                                \
+      .offset = offsetof(args_type, field.env),                                                \
+      .help = "the values of these variables, in any form" },                                  \
+        { .name = "redact-patterns",                                                           \
+          .arg = "REGEX",                                                                      \
+          .type = OPTION_LIST,                                                                 \
+          .group = REDACTION_GROUP,                                                            \
+          .offset = offsetof(args_type, field.patterns),                                       \
+          .help = "what matches REGEX (RE2)" },                                                \
+        { .name = "redact-members",                                                            \
+          .arg = "NAMES",                                                                      \
+          .type = OPTION_LIST,                                                                 \
+          .split = true,                                                                       \
+          .keep_empty = true,                                                                  \
+          .group = REDACTION_GROUP,                                                            \
+          .offset = offsetof(args_type, field.members),                                        \
+          .help = "string values of JSON members with these names" },                          \
+        { .name = "redact-server-url",                                                         \
+          .type = OPTION_FLAG,                                                                 \
+          .negatable = true,                                                                   \
+          .preset = "true",                                                                    \
+          .group = REDACTION_GROUP,                                                            \
+          .offset = offsetof(args_type, field.server_url),                                     \
+          .help = "of the server's address all but the host" },                                \
+    {                                                                                          \
+        .name = "redact-defaults", .type = OPTION_FLAG, .negatable = true, .preset = "true",   \
+        .group = REDACTION_GROUP, .offset = offsetof(args_type, field.defaults),               \
+        .help = "well-known credential formats; values named password, token, …"             \
+    }
+
+/* Other values that are secret, or may be. */
+struct redaction_known {
+    char *const *words; /* words in which secrets may stand; NULL-terminated, or NULL */
+    const struct headers *values; /* by name; NULL: none. Too short ones are not looked for */
+    bool explicit_rules; /* as mcp-recorder does: no defaults unless asked for, nothing learnt,
+                            client messages unchanged, all of the server's path */
+    bool defaults;       /* --redact-defaults was asked for; only with explicit_rules */
+};
+
+/* Fills a redaction from the options. Fails closed: any wrong option is ERR_USAGE, without a
+ * value in the message. `known` may be NULL. */
+bool redact_options_init(struct redaction *r, const struct app *app,
+                         const struct redaction_args *args, const struct redaction_known *known,
+                         struct err *e) MUST_CHECK;
+
+/* Sets the format that is written: a cassette has placeholders without names. */
+void redact_options_set_format(struct redaction *r, const struct format *format);
+
+/* Redacts an error that came before redact_options_init(), of a wrong option for instance:
+ * the values of all variables that the command line names, as far as it can be parsed, and
+ * credentials. */
+void redact_options_redact_early_err(char *const *argv, char *const *env, struct err *e);
+
+#endif

@@ -1,0 +1,164 @@
+#include "format/message-file.h"
+
+#include "trace/limits.h"
+
+enum { WRITE_SIZE = 256 << 10 };
+
+void message_file_cache_init(struct message_file_cache *r)
+{
+    for (size_t i = 0; i < MESSAGE_FILE_CACHE_SLOTS; i++) {
+        r->slots[i].at = 0;
+        buf_init(&r->slots[i].text, MESSAGE_FILE_CACHE_TEXT);
+    }
+}
+
+void message_file_cache_release(struct message_file_cache *r)
+{
+    for (size_t i = 0; i < MESSAGE_FILE_CACHE_SLOTS; i++)
+        buf_release(&r->slots[i].text);
+}
+
+/* Multiplicative hash: neighbouring offsets are read together, and need different slots. */
+static size_t slot_of(uint64_t at)
+{
+    return (size_t)(at * UINT64_C(0x9e3779b97f4a7c15) >> 32) % MESSAGE_FILE_CACHE_SLOTS;
+}
+
+void message_file_cache_add(struct message_file_cache *r, uint64_t at, struct str text)
+{
+    struct message_file_slot *s = &r->slots[slot_of(at)];
+
+    if (text.len > MESSAGE_FILE_CACHE_TEXT)
+        return;
+    buf_clear(&s->text);
+    buf_add(&s->text, text);
+    s->at = at;
+}
+
+bool message_file_cache_find(const struct message_file_cache *r, uint64_t at, size_t len,
+                             struct str *text)
+{
+    const struct message_file_slot *s = &r->slots[slot_of(at)];
+
+    if (s->at != at || s->text.len != len || !len)
+        return false;
+    *text = buf_str(&s->text);
+    return true;
+}
+
+static bool flush_copy(struct message_file *f, struct err *e)
+{
+    size_t done;
+
+    if (!f->unwritten.len)
+        return true;
+    if (!file_write(&f->copy, buf_str(&f->unwritten), &done, e))
+        return false;
+    buf_clear(&f->unwritten);
+    return true;
+}
+
+/* Appends to `unwritten`. The lowest bit of a reference is 1 for the copy, 0 for the file. */
+static bool add_to_copy(struct message_file *f, struct str bytes, struct message_ref *where,
+                        struct err *e)
+{
+    if (f->copy.fd < 0 && !file_create_unnamed(&f->copy, f->sys, f->tmp_dir, e))
+        return false;
+    *where = (struct message_ref){ f->copy_size << 1 | 1, (uint32_t)bytes.len };
+    buf_add(&f->unwritten, bytes);
+    f->copy_size += bytes.len;
+    return true;
+}
+
+static bool flush_if_large(struct message_file *f, struct err *e)
+{
+    return f->unwritten.len < WRITE_SIZE || flush_copy(f, e);
+}
+
+static bool add_bytes(struct message_store *self, struct str bytes, struct message_ref *where,
+                      struct err *e)
+{
+    struct message_file *f = (struct message_file *)self;
+
+    return add_to_copy(f, bytes, where, e) && flush_if_large(f, e);
+}
+
+static bool add_message(struct message_store *self, struct str message,
+                        struct message_ref *where, struct err *e)
+{
+    struct message_file *f = (struct message_file *)self;
+    uint64_t at;
+
+    if (reader_locate(f->reader, message, &at)) {
+        *where = (struct message_ref){ at << 1, (uint32_t)message.len };
+        return true;
+    }
+    if (!add_to_copy(f, message, where, e))
+        return false;
+    message_store_flatten(f->unwritten.at + f->unwritten.len - message.len, message.len);
+    return flush_if_large(f, e);
+}
+
+static bool fetch(struct message_store *self, struct message_ref where, struct buf *to,
+                  struct err *e)
+{
+    struct message_file *f = (struct message_file *)self;
+    struct str known;
+    char *text;
+    bool ok;
+
+    buf_clear(to);
+    if (message_file_cache_find(&f->cache, where.at, where.len, &known)) {
+        buf_add(to, known);
+        return true;
+    }
+    text = buf_reserve(to, where.len);
+    BUG_IF(!text);
+    ok = where.at & 1 ? flush_copy(f, e) &&
+                            read_ahead_read(&f->read_ahead, where.at >> 1, text, where.len, e)
+                      : reader_read_at(f->reader, where.at >> 1, text, where.len, e);
+    if (!ok)
+        return false;
+    buf_commit(to, where.len);
+    if (!(where.at & 1))
+        message_store_flatten(to->at, to->len);
+    message_file_cache_add(&f->cache, where.at, buf_str(to));
+    return true;
+}
+
+bool message_file_open(struct message_file *f, const struct sys *sys, const char *path,
+                       const char *tmp_dir, const struct log *log, struct err *e)
+{
+    *f = (struct message_file){ .store = { add_message, add_bytes, fetch },
+                                .sys = sys,
+                                .tmp_dir = tmp_dir,
+                                .copy = FILE_CLOSED };
+    buf_init(&f->unwritten, LIMIT_LINE + WRITE_SIZE);
+    read_ahead_init(&f->read_ahead, &f->copy);
+    message_file_cache_init(&f->cache);
+    return reader_open(&f->reader, sys, path, log, e);
+}
+
+void message_file_close(struct message_file *f)
+{
+    struct err ignored = ERR_NONE;
+
+    reader_close(f->reader);
+    read_ahead_release(&f->read_ahead);
+    message_file_cache_release(&f->cache);
+    file_close(&f->copy, &ignored);
+    buf_release(&f->unwritten);
+}
+
+bool message_file_read_all(struct message_file *f, struct sink *to, struct err *e)
+{
+    struct record rec;
+    enum next_result next;
+    bool ok = true;
+
+    while (ok && (next = reader_next(f->reader, &rec, e)) != NEXT_END)
+        ok = next == NEXT_RECORD && to->put(to, &rec, e);
+    ok = ok && flush_copy(f, e);
+    reader_end_records(f->reader);
+    return ok;
+}

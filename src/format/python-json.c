@@ -1,0 +1,167 @@
+#include "format/python-json.h"
+
+#include "base/ascii.h"
+#include "base/utf8.h"
+#include "json/write.h"
+
+enum { INDENT = 2 };
+
+void python_json_write_newline(struct buf *to, unsigned level)
+{
+    buf_add_ch(to, '\n');
+    for (unsigned i = 0; i < level * INDENT; i++)
+        buf_add_ch(to, ' ');
+}
+
+static struct str skip_blanks(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && ascii_is_blank(s.at[n]))
+        n++;
+    return str_skip(s, n);
+}
+
+/* The string at the front, quotes included. */
+static struct str first_string(struct str s)
+{
+    size_t n = 1;
+
+    while (s.at[n] != '"')
+        n += s.at[n] == '\\' ? 2 : 1;
+    return str_n(s.at, n + 1);
+}
+
+/* A number, true, false or null at the front. */
+static struct str first_word(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && !ascii_is_blank(s.at[n]) && !memchr(",:]}", s.at[n], 4))
+        n++;
+    return str_n(s.at, n);
+}
+
+/* Like Python: short escapes if there are any, else no escape where possible. */
+static void add_code(struct buf *to, uint32_t code)
+{
+    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    char bytes[UTF8_MAX];
+
+    for (size_t i = 0; i < sizeof letters - 1; i += 2)
+        if (code == (unsigned char)letters[i]) {
+            buf_add_ch(to, '\\');
+            buf_add_ch(to, letters[i + 1]);
+            return;
+        }
+    if (code < 0x20 || (code >= 0xd800 && code < 0xe000))
+        buf_printf(to, "\\u%04x", code);
+    else
+        buf_add(to, str_n(bytes, utf8_encode(bytes, code)));
+}
+
+/* Adds the escape at the front; returns its length. */
+static size_t add_escape(struct buf *to, struct str s)
+{
+    static const char letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    uint32_t code, low;
+
+    for (size_t i = 0; i < sizeof letters - 1; i += 2)
+        if (s.at[1] == letters[i]) {
+            add_code(to, (unsigned char)letters[i + 1]);
+            return 2;
+        }
+    code = ascii_hex4(s.at + 2);
+    if (code >= 0xd800 && code < 0xdc00 && str_starts(str_skip(s, 6), STR("\\u"))) {
+        low = ascii_hex4(s.at + 8);
+        if (low >= 0xdc00 && low < 0xe000) {
+            add_code(to, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+            return 12;
+        }
+    }
+    add_code(to, code);
+    return 6;
+}
+
+static void add_string(struct buf *to, struct str s)
+{
+    while (s.len) {
+        size_t plain = str_find(s, '\\');
+
+        buf_add(to, str_n(s.at, plain));
+        s = str_skip(s, plain);
+        if (s.len)
+            s = str_skip(s, add_escape(to, s));
+    }
+}
+
+/* Adds the opening bracket, and the closing one if nothing is between them. */
+static struct str add_opening(struct buf *to, struct str s, unsigned *level)
+{
+    struct str inside = skip_blanks(str_skip(s, 1));
+
+    buf_add_ch(to, s.at[0]);
+    if (inside.at[0] == '}' || inside.at[0] == ']') {
+        buf_add_ch(to, inside.at[0]);
+        return str_skip(inside, 1);
+    }
+    python_json_write_newline(to, ++*level);
+    return inside;
+}
+
+void python_json_write(struct buf *to, struct str json, unsigned level)
+{
+    for (struct str s = skip_blanks(json); s.len; s = skip_blanks(s)) {
+        struct str token = str_n(s.at, 1);
+
+        switch (s.at[0]) {
+        case '{':
+        case '[':
+            s = add_opening(to, s, &level);
+            continue;
+        case '}':
+        case ']':
+            python_json_write_newline(to, --level);
+            buf_add(to, token);
+            break;
+        case ',':
+            buf_add(to, token);
+            python_json_write_newline(to, level);
+            break;
+        case ':':
+            buf_add(to, STR(": "));
+            break;
+        case '"':
+            add_string(to, token = first_string(s));
+            break;
+        default:
+            buf_add(to, token = first_word(s));
+        }
+        s = str_skip(s, token.len);
+    }
+}
+
+void python_json_write_compact(struct buf *to, struct str json)
+{
+    for (struct str s = skip_blanks(json); s.len; s = skip_blanks(s)) {
+        struct str token = str_n(s.at, 1);
+
+        if (s.at[0] == '"')
+            token = first_string(s);
+        else if (!memchr("{}[],:", s.at[0], 6))
+            token = first_word(s);
+        buf_add(to, token);
+        s = str_skip(s, token.len);
+    }
+}
+
+void python_json_write_string(struct buf *to, struct str text)
+{
+    struct buf quoted;
+
+    buf_init(&quoted, to->max);
+    json_write_str(&quoted, text);
+    to->full = to->full || quoted.full;
+    add_string(to, buf_str(&quoted));
+    buf_release(&quoted);
+}

@@ -1,0 +1,63 @@
+/* ops/op-stats.h - totals of operations by method: calls, outcomes, times.
+ *
+ * Takes operations that have ended (ops/operation.h). A row is a direction, a method and its
+ * tool, prompt or resource; not the task, because every task is new. A retry, a poll of a task
+ * or a further page is no call of its own while the operation it continues is open: outcome and
+ * time of the call are those of the first operation.
+ *
+ * Bounded: OP_STATS_ROWS rows and one for all others; OP_STATS_TEXT bytes of each text. */
+#ifndef OPS_OP_STATS_H
+#define OPS_OP_STATS_H
+
+#include "base/capped-table.h"
+#include "base/histogram.h"
+#include "ops/operation.h"
+
+enum { OP_STATS_ROWS = 512, OP_STATS_TEXT = 256 };
+
+/* Durations of answered calls, in microseconds. `server` and `wait` are NULL until the server
+ * waited for the client; until then all of `total` is the server's. */
+struct op_stats_times {
+    struct histogram *total, *server, *wait;
+};
+
+struct op_stats_row {
+    uint64_t first;             /* number of the first operation */
+    enum record_dir dir;        /* of the request; undefined in the shared row */
+    struct str method, subject; /* empty in the shared row */
+    uint64_t calls;
+    uint64_t retries, polls, pages;   /* further requests of these calls */
+    uint64_t input_required, tasks;   /* calls that required input; calls that became a task */
+    uint64_t outcomes[OUTCOME_COUNT]; /* of the calls */
+    uint64_t cancelled;               /* cancelled calls, also those answered late */
+    uint64_t unanswered;              /* calls, retries and pages without a response */
+    struct op_stats_times times;      /* all NULL: no times */
+};
+
+struct op_stats {
+    struct capped_table rows; /* of struct op_stats_row */
+    uint64_t count;           /* of all operations */
+    uint64_t continuations;   /* of those that continue another, which has the outcome */
+    uint64_t outcomes[OUTCOME_COUNT]; /* of all but continuations */
+    uint64_t cancelled, unanswered;   /* of requests; `unanswered` includes polls */
+};
+
+void op_stats_init(struct op_stats *c);
+void op_stats_release(struct op_stats *c);
+
+/* Adds an operation that has ended. */
+void op_stats_add(struct op_stats *c, const struct operation *op);
+
+/* At the end: sorts the rows by first operation. */
+void op_stats_finish(struct op_stats *c);
+
+/* Whether it is a request that continues no other. A retry, poll or page that came after the
+ * end of its operation is a call of its own. */
+bool op_stats_is_call(const struct operation *op);
+
+/* The number of calls with a response, and of calls with a JSON-RPC, tool, HTTP or JSON error.
+ */
+uint64_t op_stats_answered(const struct op_stats_row *row);
+uint64_t op_stats_errors(const struct op_stats_row *row);
+
+#endif

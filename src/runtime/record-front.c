@@ -1,0 +1,418 @@
+#include "runtime/record-front.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/random.h"
+#include "bridge/http-to-stdio.h"
+#include "loop/child.h"
+#include "loop/signals.h"
+#include "record/http-recorder.h"
+#include "runtime/http-clients.h"
+#include "runtime/peer-stdio.h"
+#include "runtime/record-stdio.h"
+
+struct front_recording {
+    struct record_output output;
+    struct http_recorder recorder;
+    struct loop *loop;
+    struct driver driver;
+    struct http_to_stdio bridge;
+    struct http_clients clients;
+    struct url own_url;
+    struct peer_stdio_pool servers;
+    struct signals *signals;
+    bool header_written; /* set when the header was written */
+    bool stop_requested; /* set by the first signal */
+    bool clients_gone, servers_exited;
+    int start_exit_code;    /* exit code if the first server could not be started */
+    struct err start_error; /* the latest start failure */
+};
+
+/* An exchange being recorded. */
+struct front_exchange {
+    struct http_recorder_exchange *recorded;
+    bool by_mcpreel; /* mcpreel itself sent a part of the response */
+};
+
+static void report_write_errors(struct front_recording *s)
+{
+    record_output_report_errors(&s->output,
+                                http_recorder_check(&s->recorder, &s->output.error));
+}
+
+static void *on_request(void *to, const struct http_exchange *x)
+{
+    struct front_recording *s = to;
+    struct http_recorder_request q = {
+        .conn = x->connection,
+        .method = x->head->method,
+        .path = x->head->path,
+        .query = x->head->query,
+        .headers = &x->head->headers,
+        .host = x->host,
+        .origin = x->origin,
+        .is_endpoint = http_to_stdio_is_mcp_path(x->head->path),
+        .has_body = !x->request_complete,
+    };
+    struct front_exchange *seen = mem_new(struct front_exchange);
+
+    record_output_log_request(&s->output, x->head);
+    seen->recorded = http_recorder_begin(&s->recorder, &q);
+    return seen;
+}
+
+static void on_request_data(void *to, void *seen, struct str bytes)
+{
+    (void)to;
+    http_recorder_request_data(((struct front_exchange *)seen)->recorded, bytes);
+}
+
+static void on_request_end(void *to, void *seen)
+{
+    struct front_recording *s = to;
+
+    http_recorder_request_end(((struct front_exchange *)seen)->recorded,
+                              record_output_now(&s->output));
+    report_write_errors(s);
+}
+
+static void end_exchange(struct front_recording *s, struct front_exchange *seen,
+                         enum http_recorder_by by, bool clean, struct str why)
+{
+    http_recorder_end(seen->recorded, by, clean, why, record_output_now(&s->output));
+    report_write_errors(s);
+    free(seen);
+}
+
+/* Records mcpreel's own responses with their reason instead of their body. */
+static void on_response(void *to, void *at, const struct action *a)
+{
+    struct front_recording *s = to;
+    struct front_exchange *seen = at;
+    struct recorder_time now = record_output_now(&s->output);
+
+    seen->by_mcpreel |= a->by_mcpreel;
+    if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_OPEN)
+        record_output_log_response(&s->output, a->status, a->headers);
+    if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_OPEN)
+        http_recorder_response(
+            seen->recorded, a->status, a->headers,
+            a->by_mcpreel ? HTTP_RECORDER_BY_MCPREEL : HTTP_RECORDER_BY_SERVER, now);
+    if (!a->by_mcpreel && a->text.len)
+        http_recorder_response_data(seen->recorded, a->text, now);
+    if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_END)
+        end_exchange(s, seen,
+                     seen->by_mcpreel ? HTTP_RECORDER_BY_MCPREEL : HTTP_RECORDER_BY_SERVER,
+                     !seen->by_mcpreel || a->kind == ACTION_HTTP_RESPONSE, a->why);
+    else
+        report_write_errors(s);
+}
+
+static void on_rejected(void *to, void *at, unsigned status, const char *text)
+{
+    static const struct headers none = { .at = NULL };
+    struct front_recording *s = to;
+    struct front_exchange *seen = at;
+
+    http_recorder_response(seen->recorded, status, &none, HTTP_RECORDER_BY_MCPREEL,
+                           record_output_now(&s->output));
+    log_printf(s->output.app->log, LOG_DEBUG, "answered %u: %s", status, text);
+    end_exchange(s, seen, HTTP_RECORDER_BY_MCPREEL, true, str_z(text));
+}
+
+static void on_closed(void *to, void *seen, const struct http_exchange_failure *why)
+{
+    end_exchange(to, seen,
+                 why->kind == HTTP_EXCHANGE_SHUTDOWN ? HTTP_RECORDER_BY_MCPREEL
+                                                     : HTTP_RECORDER_BY_CLIENT,
+                 false, str_z(why->text));
+}
+
+static const struct http_clients_observer clients_observer = {
+    .request = on_request,
+    .request_data = on_request_data,
+    .request_end = on_request_end,
+    .response = on_response,
+    .rejected = on_rejected,
+    .closed = on_closed,
+};
+
+/* Puts a record about a server. */
+static void put_server_record(struct front_recording *s, uint64_t number, struct record *r)
+{
+    uint64_t session = http_to_stdio_session(&s->bridge, number);
+    struct recorder_context at = { .has = HAS_CONN | (session ? HAS_SESSION : 0u),
+                                   .conn = number,
+                                   .session = session };
+    struct record_output *reel = &s->output;
+
+    record_output_report_errors(
+        reel,
+        recorder_add_record(&reel->recorder, &at, r, record_output_now(reel), &reel->error));
+}
+
+static void on_started(void *to, uint64_t number)
+{
+    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("start") } };
+    struct front_recording *s = to;
+
+    if (s->header_written)
+        put_server_record(s, number, &r);
+}
+
+static void put_raw(struct front_recording *s, uint64_t number, struct str bytes,
+                    struct str why)
+{
+    struct record r = { .kind = RECORD_RAW, .has = HAS_FROM };
+
+    r.bytes = (struct record_bytes){ .dir = TO_CLIENT, .bytes = bytes, .why = why };
+    put_server_record(s, number, &r);
+}
+
+/* A message between mcpreel itself and a server. */
+static void put_mcpreel_message(struct front_recording *s, const struct action *a,
+                                enum record_dir dir)
+{
+    struct record r = { .kind = RECORD_RAW, .has = HAS_FROM };
+
+    r.bytes = (struct record_bytes){ .dir = dir, .bytes = a->text, .by = STR("mcpreel") };
+    put_server_record(s, a->server, &r);
+}
+
+static void send_upstream(struct front_recording *s, const struct action *a)
+{
+    if (a->by_mcpreel)
+        put_mcpreel_message(s, a, TO_SERVER);
+    peer_stdio_pool_send(&s->servers, a->server, a->text);
+}
+
+static void put_undelivered(struct front_recording *s, const struct action *a)
+{
+    if (a->by_mcpreel)
+        put_mcpreel_message(s, a, TO_CLIENT);
+    else
+        put_raw(s, a->server, a->text, STR("for nobody"));
+}
+
+static void on_non_message(void *to, uint64_t number, struct str bytes, struct str why)
+{
+    put_raw(to, number, bytes, why);
+}
+
+static void on_stderr(void *to, uint64_t number, struct str text)
+{
+    struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = text } };
+    struct front_recording *s = to;
+
+    put_server_record(s, number, &r);
+    while (text.len) {
+        struct str line = str_trim(str_cut(&text, '\n'));
+
+        if (line.len)
+            log_printf(s->output.app->log, LOG_INFO, "server %llu: %.*s",
+                       (unsigned long long)number, STR_ARG(line));
+    }
+}
+
+static void on_exited(void *to, uint64_t number, int code, int signum, struct str why)
+{
+    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("exit"), .why = why } };
+
+    r.has = signum ? HAS_SIGNAL : HAS_EXIT_CODE;
+    r.proc.exit_code = code;
+    r.proc.signal = signum;
+    put_server_record(to, number, &r);
+}
+
+static void check_done(struct front_recording *s)
+{
+    if (s->clients_gone && s->servers_exited)
+        loop_stop(s->loop);
+}
+
+static void on_servers_exited(void *to)
+{
+    struct front_recording *s = to;
+
+    s->servers_exited = true;
+    check_done(s);
+}
+
+static void on_clients_gone(void *to)
+{
+    struct front_recording *s = to;
+
+    s->clients_gone = true;
+    check_done(s);
+}
+
+static const struct peer_stdio_observer servers_observer = {
+    .started = on_started,
+    .non_message = on_non_message,
+    .stderr_text = on_stderr,
+    .exited = on_exited,
+    .all_exited = on_servers_exited,
+};
+
+/* Starts a server. A failure of the first one ends the recording. */
+static void start_server(struct front_recording *s, uint64_t number)
+{
+    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("failed") } };
+    int errnum = 0;
+
+    s->start_error = (struct err)ERR_NONE;
+    if (peer_stdio_pool_start(&s->servers, number, &errnum, &s->start_error))
+        return;
+    if (!s->header_written) {
+        s->start_exit_code = record_stdio_start_exit_code(errnum, &s->start_error);
+        return;
+    }
+    r.proc.why = str_z(s->start_error.msg);
+    put_server_record(s, number, &r);
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_UPSTREAM_CLOSED,
+                                                .server = number,
+                                                .why = str_z(s->start_error.msg) });
+}
+
+static void act(void *to, const struct action *a)
+{
+    struct front_recording *s = to;
+
+    if (a->kind == ACTION_START_UPSTREAM)
+        start_server(s, a->server);
+    else if (a->kind == ACTION_SEND_UPSTREAM)
+        send_upstream(s, a);
+    else if (a->kind == ACTION_END_UPSTREAM)
+        peer_stdio_pool_end(&s->servers, a->server);
+    else if (a->kind == ACTION_UNDELIVERED)
+        put_undelivered(s, a);
+    else if (a->kind != ACTION_FINISH)
+        http_clients_act(&s->clients, a);
+    if (a->kind != ACTION_FINISH)
+        return;
+    peer_stdio_pool_finish(&s->servers);
+    http_clients_finish(&s->clients, on_clients_gone, s);
+}
+
+static void step(void *engine, const struct event *ev)
+{
+    http_to_stdio_step(engine, ev);
+}
+
+static void on_signal(void *to, int signum)
+{
+    struct front_recording *s = to;
+
+    (void)signum;
+    if (s->stop_requested)
+        loop_stop(s->loop); /* a second signal ends at once */
+    s->stop_requested = true;
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_INPUT_CLOSED });
+}
+
+/* Restores default signal handling while only the disk is waited for. */
+static void on_disk_wait(void *to)
+{
+    struct front_recording *s = to;
+
+    signals_close(s->signals);
+    s->signals = NULL;
+}
+
+/* Creates a new file before the first server starts: without a file there is no session.
+ * Replaces an old file only once there is something to replace it with. */
+static int start_recording(struct front_recording *s, const struct record_front_settings *front,
+                           struct err *e)
+{
+    bool later = s->output.target->force;
+
+    if (!record_output_open(&s->output, !later, e))
+        return app_exit_code(e);
+    if (front->listening->ready_fd)
+        child_set_cloexec((int)front->listening->ready_fd);
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_OPENED });
+    if (s->start_exit_code)
+        *e = s->start_error;
+    if ((!s->start_exit_code && later && !record_output_open(&s->output, true, e)) ||
+        s->start_exit_code) {
+        if (!later)
+            record_output_remove(&s->output);
+        return s->start_exit_code ? s->start_exit_code : app_exit_code(e);
+    }
+    if (!listen_config_announce(s->output.app, front->listening,
+                                http_server_address(s->clients.server), STR("/mcp"), e)) {
+        record_output_remove(&s->output);
+        return app_exit_code(e);
+    }
+    record_output_write_header(&s->output, STR("stdio"));
+    s->header_written = true;
+    on_started(s, 1);
+    return 0;
+}
+
+/* Endpoint events of HTTP+SSE streams point to mcpreel itself. */
+static void set_recorder_url(struct front_recording *s)
+{
+    struct url_authority at = *http_server_address(s->clients.server);
+
+    s->own_url = (struct url){ .authority = at, .path = STR("/") };
+    s->recorder.server_url = &s->own_url;
+}
+
+static int run(struct front_recording *s, const struct record_front_settings *front,
+               struct err *e)
+{
+    int code;
+
+    if (!http_clients_open(&s->clients, s->loop, &s->driver, &front->address, e))
+        return app_exit_code(e);
+    s->clients.access_rules = listen_config_access(front->listening, &front->address);
+    set_recorder_url(s);
+    s->clients.observer = &clients_observer;
+    s->clients.to = s;
+    s->signals = signals_watch_listener(s->loop, on_signal, s);
+    code = start_recording(s, front, e);
+    if (!code)
+        loop_run(s->loop);
+    http_clients_close(&s->clients);
+    return code;
+}
+
+int record_front_run(const struct app *app, struct record_path *target,
+                     const struct record_settings *settings,
+                     const struct record_front_settings *front, struct err *e)
+{
+    struct http_to_stdio_options options = { .max_servers = front->max_servers,
+                                             .random = random_bytes,
+                                             .mcp_recorder_compat =
+                                                 front->mcp_recorder_compat };
+    struct front_recording s = { .start_exit_code = 0 };
+    int code;
+
+    record_output_init(&s.output, app, target, settings, on_disk_wait, &s);
+    s.output.batch_writes = true;
+    http_recorder_init(&s.recorder, &s.output.recorder, settings->max_message,
+                       redaction_seen_secrets(settings->redaction));
+    if (!settings->redaction->redactor.keep_url)
+        http_recorder_redact_urls(&s.recorder, STR_NONE);
+    s.loop = loop_new();
+    loop_set_env(s.loop, settings->server_env);
+    driver_init(&s.driver, app, s.loop, step, &s.bridge, act, &s);
+    http_to_stdio_init(&s.bridge, &options, &s.driver.actions);
+    peer_stdio_pool_init(&s.servers, s.loop, &s.driver, settings->server_argv,
+                         &servers_observer, &s);
+    code = run(&s, front, e);
+    peer_stdio_pool_release(&s.servers);
+    if (!code) {
+        s.output.too_long = s.recorder.too_long;
+        code = record_output_finish(&s.output, 0, NULL);
+    }
+    signals_close(s.signals);
+    http_to_stdio_release(&s.bridge);
+    driver_release(&s.driver);
+    loop_free(s.loop);
+    http_recorder_release(&s.recorder);
+    record_output_release(&s.output);
+    return code;
+}

@@ -1,0 +1,468 @@
+#include "runtime/record-output.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "format/recording-line.h"
+#include "redact/secret-name.h"
+#include "runtime/record-path.h"
+#include "trace/limits.h"
+#include "json/write.h"
+
+enum {
+    RESULT_TEXT = 1 << 16,
+    LOGGED_PIECE = 3000,   /* bytes of a body in one line of the log */
+    WALL_CLOCK_US = 10000, /* the wall clock is read again after this time */
+};
+
+/* Derives the wall time from the monotonic clock in between, to save a system call per
+ * message. */
+struct recorder_time record_output_now(struct record_output *r)
+{
+    int64_t us = clock_mono_us() - r->started_us;
+
+    if (us - r->wall_clock_read.us >= WALL_CLOCK_US || !r->wall_clock_read.wall_us)
+        r->wall_clock_read = (struct recorder_time){ us, clock_wall_us() };
+    return (struct recorder_time){ us,
+                                   r->wall_clock_read.wall_us + us - r->wall_clock_read.us };
+}
+
+/* Returns the only sink through which records reach the file. */
+static struct sink *redacting_sink(struct record_output *r)
+{
+    return redaction_sink(r->settings->redaction, &r->counting_sink);
+}
+
+/* Returns whether the recording may replace an old file. A client that reaches no server leaves
+ * only its own requests. */
+static bool recorded_anything(const struct record_output *r)
+{
+    return r->any_message && r->server_responded;
+}
+
+static void note_session(struct record_output *r, const struct record *record)
+{
+    r->any_message |=
+        record->kind == RECORD_MESSAGE || (record->kind == RECORD_GAP && record->gap.messages);
+    if (!r->settings->server_argv)
+        refused_request_note(&r->refused, record);
+    r->server_responded |=
+        record->kind == RECORD_HTTP_RESPONSE && str_eq(record->http.by, STR("server"));
+}
+
+/* Returns whether the values of a header are not logged, because they may be credentials. */
+static bool is_masked(struct str name)
+{
+    static const struct str names[] = {
+        STR_INIT("authorization"), STR_INIT("proxy-authorization"), STR_INIT("cookie"),
+        STR_INIT("set-cookie"),    STR_INIT("mcp-session-id"),      STR_INIT("location"),
+        STR_INIT("referer"),
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (headers_equal_nocase(name, names[i]))
+            return true;
+    return secret_name_is_secret(name);
+}
+
+static void log_headers(const struct record_output *r, char way, const struct headers *fields)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct header *f = &fields->at[i];
+
+        if (is_masked(f->name))
+            log_printf(r->app->log, LOG_DEBUG, "%c %.*s: [masked, %zu bytes]", way,
+                       STR_ARG(f->name), f->value.len);
+        else
+            log_printf(r->app->log, LOG_DEBUG, "%c %.*s: %.*s", way, STR_ARG(f->name),
+                       STR_ARG(f->value));
+    }
+}
+
+void record_output_log_request(struct record_output *r, const struct request_head *head)
+{
+    struct buf path;
+
+    if (!r->settings->log_http)
+        return;
+    buf_init(&path, REQUEST_HEAD_BYTES_MAX);
+    redactor_redact_path(&r->settings->redaction->redactor, head->path, &path);
+    log_printf(r->app->log, LOG_DEBUG, "> %.*s %.*s%s", STR_ARG(head->method),
+               STR_ARG(buf_str(&path)), head->query.len ? "?…" : "");
+    buf_release(&path);
+    log_headers(r, '>', &head->headers);
+}
+
+void record_output_log_response(const struct record_output *r, unsigned status,
+                                const struct headers *fields)
+{
+    if (!r->settings->log_http)
+        return;
+    log_printf(r->app->log, LOG_DEBUG, "< HTTP %u", status);
+    log_headers(r, '<', fields);
+}
+
+/* Called after redaction, so that no secret is split. */
+static void log_body(const struct record_output *r, const struct record *record)
+{
+    bool message = record->kind == RECORD_MESSAGE;
+    struct str text = message ? json_raw(record->message.msg) : record->bytes.bytes;
+    enum record_dir dir = message ? record->message.dir : record->bytes.dir;
+
+    if (!message && record->kind != RECORD_RAW)
+        return;
+    while (text.len) {
+        struct str piece = str_n(text.at, text.len < LOGGED_PIECE ? text.len : LOGGED_PIECE);
+
+        log_printf(r->app->log, LOG_DEBUG, "%c %.*s", dir == TO_SERVER ? '>' : '<',
+                   STR_ARG(piece));
+        text = str_skip(text, piece.len);
+    }
+}
+
+static bool put_counted(struct sink *self, const struct record *record, struct err *e)
+{
+    struct record_output *r =
+        (struct record_output *)((char *)self - offsetof(struct record_output, counting_sink));
+
+    note_session(r, record);
+    if (r->settings->log_http)
+        log_body(r, record);
+    if (r->target->format != &recording_format && !r->loss.sink.put(&r->loss.sink, record, e))
+        return false;
+    return r->writer.sink.put(&r->writer.sink, record, e);
+}
+
+void record_output_init(struct record_output *r, const struct app *app,
+                        struct record_path *place, const struct record_settings *how,
+                        void (*waits)(void *to), void *to)
+{
+    *r = (struct record_output){
+        .app = app,
+        .target = place,
+        .settings = how,
+        .started_us = clock_mono_us(),
+        .counting_sink = { put_counted },
+        .server_responded = how->server_argv != NULL,
+        .disk_wait = waits,
+        .to = to,
+    };
+    loss_init(&r->loss, place->format->keeps);
+    r->loss.source_keeps = recording_format.keeps;
+    r->loss.name = str_z(place->format->name);
+    if (!how->server_argv)
+        refused_request_init(&r->refused, app->log, str_z(how->server_url));
+    recorder_init(&r->recorder, redacting_sink(r));
+}
+
+void record_output_release(struct record_output *r)
+{
+    recorder_release(&r->recorder);
+    loss_release(&r->loss);
+}
+
+static void log_write_error(const struct record_output *r, enum appender_problem kind,
+                            const struct err *e)
+{
+    const struct log *log = r->app->log;
+
+    switch (kind) {
+    case APPENDER_SLOW:
+        log_printf(log, LOG_DEBUG, "%s", e->msg);
+        break;
+    case APPENDER_STALLED:
+    case APPENDER_FAILED:
+        log_printf(log, LOG_WARN, "the recording waits in memory: %s", e->msg);
+        break;
+    case APPENDER_NOT_ROTATED:
+        log_printf(log, LOG_WARN, "the recording goes on in the same part: %s", e->msg);
+        break;
+    case APPENDER_DROPPED:
+    case APPENDER_FILE_CHANGED:
+        log_printf(log, LOG_ERROR, "the recording is incomplete: %s", e->msg);
+        break;
+    case APPENDER_UNSYNCED:
+        log_printf(log, LOG_ERROR, "the recording may not survive a power cut: %s", e->msg);
+        break;
+    case APPENDER_OK:
+        break;
+    }
+}
+
+/* Logs the first failure; the next call tries again. */
+static void try_replace_old(struct record_output *r)
+{
+    bool ok = live_writer_replace(&r->writer, &r->error);
+
+    if (!ok && !r->replace_failed)
+        log_printf(r->app->log, LOG_WARN, "%s; the recording is in '%s' for now", r->error.msg,
+                   live_writer_path(&r->writer));
+    r->replace_failed = !ok;
+}
+
+/* The file accepts every record or reports its loss; a record that does not get there is logged
+ * here, once. */
+void record_output_report_errors(struct record_output *r, bool kept)
+{
+    enum appender_problem kind;
+
+    if (!kept && !r->incomplete)
+        log_write_error(r, APPENDER_DROPPED, &r->error);
+    r->incomplete |= !kept;
+    live_writer_flush(&r->writer);
+    while ((kind = live_writer_next_error(&r->writer, &r->error)) != APPENDER_OK)
+        log_write_error(r, kind, &r->error);
+    if (recorded_anything(r) && !r->writer.finished)
+        try_replace_old(r);
+}
+
+static struct str json_strings(struct arena *a, char *const *at, size_t count)
+{
+    struct buf b;
+    struct json_out o = json_out_to(&b);
+    struct str list;
+
+    buf_init(&b, LIMIT_MESSAGE);
+    json_out_array(&o);
+    for (size_t i = 0; i < count; i++)
+        json_out_str(&o, str_z(at[i]));
+    json_out_end_array(&o);
+    list = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return list;
+}
+
+static struct str command_line(struct arena *a, char *const *argv)
+{
+    struct buf b;
+    struct str line;
+
+    buf_init(&b, LIMIT_MESSAGE);
+    for (; *argv; argv++)
+        buf_printf(&b, "%s%s", b.len ? " " : "", *argv);
+    line = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return line;
+}
+
+/* Composes all that the header says about the server and its command line. */
+static struct record_header compose_header(const struct record_output *r, struct str transport,
+                                           struct arena *a)
+{
+    const struct record_settings *how = r->settings;
+
+    return (struct record_header){
+        .version = STR(RECORDING_VERSION),
+        .name = str_z(how->name),
+        .tags = how->tags.count ? json_strings(a, (char *const *)how->tags.at, how->tags.count)
+                                : STR_NONE,
+        .upstream =
+            how->server_argv ? command_line(a, how->server_argv) : str_z(how->server_url),
+        .thoughtjack_version = STR(RECORDING_THOUGHTJACK_VERSION),
+        .producer = STR("{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"),
+        .command =
+            how->server_argv ? json_strings(a, how->server_argv, how->server_argc) : STR_NONE,
+        .transport = transport,
+    };
+}
+
+static void log_start(const struct record_output *r)
+{
+    if (r->moved_journal)
+        log_printf(
+            r->app->log, LOG_WARN,
+            "recording to %s; another broke off here: 'mcpreel check --fix %s' finishes it",
+            r->target->path, r->moved_journal);
+    else
+        log_printf(r->app->log, LOG_INFO, "recording to %s", r->target->path);
+}
+
+void record_output_write_header(struct record_output *r, struct str transport)
+{
+    struct arena a = { 0 };
+    struct record_header header = compose_header(r, transport, &a);
+
+    log_start(r);
+    record_output_report_errors(
+        r, recorder_write_header(&r->recorder, &header, record_output_now(r), &r->error));
+    arena_release(&a);
+}
+
+static bool open_writer(struct record_output *r, struct err *e)
+{
+    const struct record_path *p = r->target;
+    bool journal = record_path_uses_journal(p);
+    struct live_writer_config config = {
+        .path = p->live_path,
+        .format = journal ? &recording_format : p->format,
+        .replace = p->force && !journal,
+        .messages_only = r->settings->plain && !journal,
+        .batch_writes = r->batch_writes,
+        .rotate_bytes = r->settings->rotate_bytes,
+        .flush_us = r->settings->flush_us,
+        .on_wait = r->disk_wait,
+        .to = r->to,
+    };
+
+    return live_writer_open(&r->writer, r->app->sys, &config, e);
+}
+
+static bool make_file(struct record_output *r, struct err *e)
+{
+    return record_path_move_journal(r->target, r->app->sys, &r->moved_journal, e) &&
+           open_writer(r, e);
+}
+
+/* Tries further names in a folder. */
+bool record_output_open(struct record_output *r, bool open, struct err *e)
+{
+    const struct sys *sys = r->app->sys;
+    struct err why = ERR_NONE;
+    unsigned attempt = 0;
+
+    do {
+        if (record_path_is_free(r->target, sys, &why) && (!open || make_file(r, &why)))
+            return true;
+    } while (why.kind == ERR_USAGE && (record_path_avoid_locked(r->target, sys) ||
+                                       record_path_next_name(r->target, ++attempt)));
+    *e = why;
+    return false;
+}
+
+void record_output_remove(struct record_output *r)
+{
+    live_writer_abort(&r->writer);
+    live_writer_release(&r->writer);
+}
+
+/* Returns whether content was lost, not only times or spelling. */
+static bool lost_content(const struct loss *l)
+{
+    static const unsigned said = FEATURE_SERVER_MESSAGES | FEATURE_UNPAIRED | FEATURE_BATCH |
+                                 FEATURE_RAW | FEATURE_STDERR | FEATURE_GAP;
+    bool any = false;
+
+    for (unsigned i = 0; i < FEATURE_COUNT; i++)
+        any |= (said >> i & 1u) && l->count[i];
+    return any;
+}
+
+/* Adds the number of messages and the file. */
+static void add_count(struct buf *text, const struct record_output *r,
+                      const struct live_writer_result *end, bool empty)
+{
+    unsigned long long lost = end->lost_messages + r->too_long,
+                       seen = r->recorder.seq + r->too_long;
+    struct err ignored = ERR_NONE;
+    const char *path = r->target->path;
+
+    if (lost)
+        buf_printf(text, "recorded only %llu of %llu messages", seen - lost, seen);
+    else if (empty)
+        buf_printf(text, "nothing was recorded");
+    else
+        buf_printf(text, "recorded %llu message%s", seen, seen == 1 ? "" : "s");
+    if (!empty)
+        buf_printf(text, " in %s", path);
+    else
+        buf_printf(text, "; '%s' was not %s", path,
+                   file_can_create(r->app->sys, path, false, &ignored) ? "made" : "changed");
+}
+
+/* Logs the result in one line. `empty`: no file was made. */
+static void log_result(const struct record_output *r, const struct live_writer_result *end,
+                       const char *remark, bool empty)
+{
+    bool bad = end->lost_messages || r->too_long || remark || r->journal_kept || empty ||
+               end->file_replaced;
+    struct buf text;
+
+    buf_init(&text, RESULT_TEXT);
+    add_count(&text, r, end, empty);
+    if (end->parts > 1)
+        buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
+    if (end->file_replaced)
+        buf_printf(&text, ", which is not complete");
+    if (r->too_long)
+        buf_printf(&text, "; %llu %s longer than --max-message",
+                   (unsigned long long)r->too_long, r->too_long == 1 ? "was" : "were");
+    if (loss_is_any(&r->loss) && !empty) {
+        buf_printf(&text, "; lost in '%s': ", r->target->format->name);
+        loss_add_text(&text, &r->loss);
+    }
+    if (remark)
+        buf_printf(&text, "; %s", remark);
+    if (r->journal_kept)
+        buf_printf(&text, "; everything that was recorded is in %s", r->target->live_path);
+    log_printf(r->app->log, bad ? LOG_WARN : LOG_INFO, "%.*s", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
+/* Makes the document from a journal. False: that failed and was logged. `*empty`: there is no
+ * interaction. The journal stays if it has anything that the document lacks. */
+static bool make_document(struct record_output *r, const struct live_writer_result *end,
+                          bool *empty)
+{
+    const struct record_path *p = r->target;
+    struct err e = ERR_NONE;
+
+    if (!record_path_write_document(r->app, p->live_path, p->path, p->format, p->force, empty,
+                                    &e)) {
+        err_hint(&e, "everything that was recorded is in '%s'", p->live_path);
+        log_err(r->app->log, &e);
+        return false;
+    }
+    r->journal_kept = end->write_pending || (r->settings->strict && lost_content(&r->loss));
+    if (!r->journal_kept)
+        r->app->sys->unlink(r->app->sys, p->live_path);
+    return true;
+}
+
+/* Returns whether everything recorded was lost. */
+static bool is_all_lost(const struct record_output *r, const struct live_writer_result *end)
+{
+    return end->lost_messages >= r->recorder.seq &&
+           live_writer_path(&r->writer) != r->target->live_path;
+}
+
+/* Replaces the old file, if that was not done yet. False: that failed and was logged. On a
+ * hanging disk a rename may hang, too. */
+static bool replace_old_file(struct record_output *r, const struct live_writer_result *end,
+                             bool *empty)
+{
+    struct err e = ERR_NONE;
+    bool ok;
+
+    *empty =
+        r->target->force && end->parts == 1 && (!recorded_anything(r) || is_all_lost(r, end));
+    if (*empty) {
+        live_writer_remove(&r->writer);
+        return true;
+    }
+    ok = end->write_pending ? live_writer_path(&r->writer) == r->target->live_path
+                            : live_writer_replace(&r->writer, &e);
+    if (!ok)
+        log_printf(r->app->log, LOG_ERROR,
+                   "'%s' was not replaced%s%s; the recording is in '%s'", r->target->path,
+                   e.msg[0] ? ": " : "", e.msg, live_writer_path(&r->writer));
+    return ok;
+}
+
+int record_output_finish(struct record_output *r, int code, const char *remark)
+{
+    bool missing, made, empty = false;
+    struct live_writer_result how;
+
+    record_output_report_errors(
+        r, recorder_write_footer(&r->recorder, code, record_output_now(r), &r->error));
+    live_writer_finish(&r->writer, &how);
+    record_output_report_errors(r, true);
+    refused_request_end(&r->refused);
+    made = record_path_uses_journal(r->target) ? make_document(r, &how, &empty)
+                                               : replace_old_file(r, &how, &empty);
+    live_writer_release(&r->writer);
+    if (made)
+        log_result(r, &how, remark, empty);
+    missing = how.incomplete || how.unsynced || r->incomplete || r->too_long ||
+              lost_content(&r->loss);
+    return made && !(missing && r->settings->strict) ? code : RECORD_OUTPUT_FAILED;
+}

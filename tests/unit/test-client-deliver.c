@@ -1,0 +1,243 @@
+#include "mcphttp/client-deliver.h"
+
+#include "engine-run.h"
+
+/* A client, a peer, and two talks with it. */
+struct bench {
+    struct engine_run client;
+    struct actions say;
+    struct client_session peer;
+    struct arena arena;
+    struct client_deliver told;
+    struct client_exchanges talks;
+    struct client_exchange *one, *other;
+};
+
+static void open_bench(struct bench *b)
+{
+    struct err e = ERR_NONE;
+    struct url url;
+
+    *b = (struct bench){ 0 };
+    assert_true(url_parse(&url, STR("http://h/mcp"), &e));
+    engine_run_init(&b->client, TO_SERVER, NULL, NULL);
+    actions_init(&b->say, &b->client.out);
+    client_session_init(&b->peer, &url);
+    client_deliver_init(&b->told, &b->say, &b->peer, &b->arena);
+    b->one = client_exchange_add(&b->talks, CLIENT_EXCHANGE_POST);
+    b->other = client_exchange_add(&b->talks, CLIENT_EXCHANGE_POST);
+}
+
+static void close_bench(struct bench *b)
+{
+    client_deliver_release(&b->told);
+    client_exchange_release_all(&b->talks);
+    client_session_release(&b->peer);
+    actions_release(&b->say);
+    engine_run_release(&b->client);
+    arena_release(&b->arena);
+}
+
+/* The client has asked for something, and `by` has brought it. */
+static void ask(struct bench *b, const char *request, struct client_exchange *by)
+{
+    struct terse_scanned s;
+    struct mcp_message m = mcp_classify(terse_scan(&s, request), &b->arena);
+
+    client_pending_add(&b->told.pending, &m, by);
+    terse_scanned_release(&s);
+}
+
+static void hear(struct bench *b, struct client_exchange *of, const char *text)
+{
+    client_deliver_text(&b->told, of, terse_json(&b->arena, text));
+}
+
+static void messages_go_on_as_they_came(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    hear(&b, b.one, "{ 'method':'n',  'params':{'a':1.0} }");
+    hear(&b, b.one, "{'id':1,'method':'roots/list'}");
+    hear(&b, b.one, "[{'method':'a'},{'method':'b'}]");
+    assert_actions(&b.client, "<< { 'method':'n',  'params':{'a':1.0} }\n"
+                              "<< {'id':1,'method':'roots/list'}\n"
+                              "<< {'method':'a'}\n<< {'method':'b'}\n");
+    hear(&b, b.one, "good morning");
+    assert_actions(&b.client, "report warn the server sent what is no message\n");
+    close_bench(&b);
+}
+
+static void the_peer_is_known_by_its_answers(void **state)
+{
+    struct terse_scanned s;
+    struct mcp_message call;
+    struct buf lines;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'initialize'}", b.one);
+    b.told.initializing = true;
+    hear(&b, b.one, "{'id':1,'result':{'protocolVersion':'2025-11-25'}}");
+    assert_false(b.told.initializing);
+    assert_str(buf_str(&b.peer.version), STR("2025-11-25"));
+    ask(&b, "{'id':2,'method':'tools/list'}", b.one);
+    hear(&b, b.one,
+         "{'id':2,'result':{'tools':[{'name':'t','inputSchema':{'type':'object','properties':"
+         "{'city':{'type':'string','x-mcp-header':'City'}}}}]}}");
+    assert_false(client_pending_has_any(&b.told.pending));
+    call = mcp_classify(terse_scan(&s, "{'id':3,'method':'tools/call','params':{'name':'t',"
+                                       "'arguments':{'city':'Ulm'}}}"),
+                        &b.arena);
+    buf_init(&lines, 1 << 16);
+    param_headers_to_text(&b.peer.param_headers, &call, &lines, &b.arena);
+    assert_non_null(strstr(buf_z(&lines), "Ulm"));
+    buf_release(&lines);
+    terse_scanned_release(&s);
+    close_bench(&b);
+}
+
+static void an_answer_that_nobody_waits_for_goes_on_and_is_noted(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'ping'}", b.one);
+    hear(&b, b.one, "{'id':'1','result':{}}");
+    assert_actions(&b.client, "<< {'id':'1','result':{}}\n");
+    assert_str(buf_str(&b.one->unexpected_id), STR("\"1\""));
+    assert_non_null(client_pending_find_first(&b.told.pending, b.one));
+    close_bench(&b);
+}
+
+static void an_error_without_an_id_is_to_the_only_request_of_its_talk(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':'x','method':'ping'}", b.one);
+    ask(&b, "{'id':2,'method':'ping'}", b.other);
+    hear(&b, b.one, "{'error':{'code':1},'id':null}");
+    assert_actions(&b.client, "<< {'error':{'code':1},'id':'x'}\n");
+    assert_null(client_pending_find_first(&b.told.pending, b.one));
+    ask(&b, "{'id':3,'method':'ping'}", b.other);
+    hear(&b, b.other, "{'error':{'code':1}}");
+    assert_actions(&b.client, "report warn the server complains: {'code':1}\n");
+    close_bench(&b);
+}
+
+static void a_list_that_the_client_has_not_asked_for_is_not_the_clients(void **state)
+{
+    struct client_schemas list;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    client_schemas_init(&list);
+    client_schemas_start(&list);
+    client_schemas_request(&list, (struct json_val){ 0 }, &b.arena);
+    b.one->schemas = &list;
+    hear(&b, b.one, "{'method':'n'}");
+    assert_false(list.page_received);
+    hear(&b, b.one, "{'id':1,'result':{'tools':[]}}");
+    assert_true(list.page_received);
+    assert_actions(&b.client, "<< {'method':'n'}\n");
+    client_schemas_release(&list);
+    close_bench(&b);
+}
+
+static void nobody_is_told_what_is_only_looked_at(void **state)
+{
+    struct bench b;
+    struct str text;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'ping'}", b.one);
+    text = terse_json(&b.arena, "{'id':1,'result':{}}");
+    assert_int_equal(client_deliver_classify(&b.told, text), PARSE_MESSAGE);
+    assert_int_equal(client_deliver_message(&b.told).kind, MCP_RESULT);
+    assert_true(client_deliver_is_response(&b.told, b.one));
+    assert_false(client_deliver_is_response(&b.told, b.other));
+    assert_actions(&b.client, "");
+    client_deliver_classified(&b.told, b.one);
+    assert_actions(&b.client, "<< {'id':1,'result':{}}\n");
+    assert_false(client_deliver_is_response(&b.told, b.one));
+    assert_int_equal(client_deliver_classify(&b.told, STR("no")), PARSE_OTHER);
+    assert_int_equal(client_deliver_classify(&b.told, STR_NONE), PARSE_EMPTY);
+    close_bench(&b);
+}
+
+static void who_waits_in_vain_is_told_why(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'initialize'}", b.one);
+    ask(&b, "{'id':2,'method':'ping'}", b.one);
+    ask(&b, "{'id':3,'method':'ping'}", b.other);
+    b.told.initializing = true;
+    client_pending_find_first(&b.told.pending, b.one)->next->cancelled = true;
+    client_deliver_fail(&b.told, b.one, 503, STR("it is closed"));
+    assert_actions(&b.client, "report warn initialize: it is closed\n"
+                              "<< {'jsonrpc':'2.0','id':1,'error':{'code':-32000,"
+                              "'message':'it is closed','data':{'httpStatus':503}}}\n");
+    assert_false(b.told.initializing);
+    assert_null(client_pending_find_first(&b.told.pending, b.one));
+    client_deliver_fail(&b.told, b.other, 0, STR("no"));
+    assert_actions(&b.client, "report warn ping: no\n<< {'jsonrpc':'2.0','id':3,'error':{"
+                              "'code':-32000,'message':'no'}}\n");
+    close_bench(&b);
+}
+
+static void all_are_told_at_once_and_the_log_once(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    ask(&b, "{'id':1,'method':'initialize'}", b.one);
+    ask(&b, "{'id':2,'method':'ping'}", b.other);
+    ask(&b, "{'id':3,'method':'ping'}", b.one);
+    b.told.initializing = true;
+    b.told.pending.last->cancelled = true;
+    ask(&b, "{'id':'x','method':'ping'}", NULL);
+    client_deliver_fail_all(&b.told, STR("no"));
+    assert_actions(&b.client,
+                   "report warn 3 requests: no\n"
+                   "<< {'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no'}}\n"
+                   "<< {'jsonrpc':'2.0','id':2,'error':{'code':-32000,'message':'no'}}\n"
+                   "<< {'jsonrpc':'2.0','id':'x','error':{'code':-32000,'message':'no'}}\n");
+    assert_false(b.told.initializing);
+    assert_null(b.told.pending.first);
+    ask(&b, "{'id':4,'method':'ping'}", b.one);
+    b.told.pending.last->cancelled = true;
+    client_deliver_fail_all(&b.told, STR("no"));
+    assert_actions(&b.client, "");
+    ask(&b, "{'id':5,'method':'ping'}", b.one);
+    client_deliver_fail_all(&b.told, STR("no"));
+    assert_actions(&b.client, "report warn ping: no\n<< {'jsonrpc':'2.0','id':5,'error':{"
+                              "'code':-32000,'message':'no'}}\n");
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_go_on_as_they_came),
+        cmocka_unit_test(the_peer_is_known_by_its_answers),
+        cmocka_unit_test(an_answer_that_nobody_waits_for_goes_on_and_is_noted),
+        cmocka_unit_test(an_error_without_an_id_is_to_the_only_request_of_its_talk),
+        cmocka_unit_test(a_list_that_the_client_has_not_asked_for_is_not_the_clients),
+        cmocka_unit_test(nobody_is_told_what_is_only_looked_at),
+        cmocka_unit_test(who_waits_in_vain_is_told_why),
+        cmocka_unit_test(all_are_told_at_once_and_the_log_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

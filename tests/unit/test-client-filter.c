@@ -1,0 +1,196 @@
+#include "replay/client-filter.h"
+
+#include "terse.h"
+#include "test.h"
+
+static void check(const char *filter, const char *notification, bool wants)
+{
+    struct terse_scanned f, n;
+    struct json_val v = terse_scan(&f, filter);
+    struct mcp_message m = mcp_classify(terse_scan(&n, notification), &n.arena);
+
+    if (client_filter_wants(v, &m) != wants)
+        fail_msg("%s, %s", filter, notification);
+    terse_scanned_release(&f);
+    terse_scanned_release(&n);
+}
+
+static void a_change_has_to_be_asked_for(void **state)
+{
+    (void)state;
+    check("{'toolsListChanged':true}", "{'method':'notifications/tools/list_changed'}", true);
+    check("{'toolsListChanged':false}", "{'method':'notifications/tools/list_changed'}", false);
+    check("{}", "{'method':'notifications/tools/list_changed'}", false);
+    check("{'toolsListChanged':true}", "{'method':'notifications/prompts/list_changed'}",
+          false);
+    check("{'promptsListChanged':true}", "{'method':'notifications/prompts/list_changed'}",
+          true);
+    check("{'resourcesListChanged':true}", "{'method':'notifications/resources/list_changed'}",
+          true);
+}
+
+static void a_resource_or_a_task_has_to_be_named(void **state)
+{
+    (void)state;
+    check("{'resourceSubscriptions':['u:/a','u:/b']}",
+          "{'method':'notifications/resources/updated','params':{'uri':'u:/b'}}", true);
+    check("{'resourceSubscriptions':['u:/a']}",
+          "{'method':'notifications/resources/updated','params':{'uri':'u:/b'}}", false);
+    check("{}", "{'method':'notifications/resources/updated','params':{'uri':'u:/b'}}", false);
+    check("{'taskIds':['t']}", "{'method':'notifications/tasks','params':{'taskId':'t'}}",
+          true);
+    check("{'taskIds':['t']}", "{'method':'notifications/tasks','params':{'taskId':'u'}}",
+          false);
+}
+
+static void what_no_filter_can_name_passes(void **state)
+{
+    (void)state;
+    check("{}", "{'method':'notifications/subscriptions/acknowledged'}", true);
+    check("{}", "{'id':1,'result':{}}", true);
+}
+
+static void what_is_granted_was_asked_for(void **state)
+{
+    static const struct {
+        const char *filter, *granted, *want;
+    } rows[] = {
+        { "{'toolsListChanged':true}", "{ 'toolsListChanged' : true }",
+          "{ 'toolsListChanged' : true }" },
+        { "{'toolsListChanged':true}", "{'toolsListChanged':true,'promptsListChanged':true}",
+          "{'toolsListChanged':true}" },
+        { "{'toolsListChanged':false}", "{'toolsListChanged':true}", "{}" },
+        { "{'resourceSubscriptions':['b','c']}", "{'resourceSubscriptions':['a','b']}",
+          "{'resourceSubscriptions':['b']}" },
+        { "{}", "{}", "{}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct terse_scanned f, g;
+        struct arena a = { 0 };
+        struct json_val filter = terse_scan(&f, rows[i].filter);
+
+        assert_str(client_filter_grant(filter, terse_scan(&g, rows[i].granted), &a),
+                   terse_json(&a, rows[i].want));
+        terse_scanned_release(&f);
+        terse_scanned_release(&g);
+        arena_release(&a);
+    }
+}
+
+#define MODERN "'io.modelcontextprotocol/protocolVersion':'2026-07-28'"
+#define LEVEL "'io.modelcontextprotocol/logLevel':"
+
+static bool can_be_asked(const char *capabilities, enum mcp_version version, const char *method,
+                         const char *params)
+{
+    struct terse_scanned c, p;
+    bool can = client_filter_supports_request(json_raw(terse_scan(&c, capabilities)), version,
+                                              str_z(method), terse_scan(&p, params));
+
+    terse_scanned_release(&c);
+    terse_scanned_release(&p);
+    return can;
+}
+
+static void a_client_is_asked_what_it_declared(void **state)
+{
+    (void)state;
+    assert_true(
+        can_be_asked("{'sampling':{}}", MCP_VERSION_UNKNOWN, "sampling/createMessage", "{}"));
+    assert_false(
+        can_be_asked("{'roots':{}}", MCP_VERSION_UNKNOWN, "sampling/createMessage", "{}"));
+    assert_true(can_be_asked("{}", MCP_VERSION_UNKNOWN, "ping", "{}"));
+    assert_true(can_be_asked("{}", MCP_VERSION_UNKNOWN, "x/of-their-own", "{}"));
+}
+
+static void a_client_is_not_asked_what_its_revision_has_not(void **state)
+{
+    (void)state;
+    assert_false(
+        can_be_asked("{'elicitation':{}}", MCP_2025_03_26, "elicitation/create", "{}"));
+    assert_true(can_be_asked("{'elicitation':{}}", MCP_2025_06_18, "elicitation/create", "{}"));
+}
+
+static void a_client_that_names_ways_to_ask_it_is_asked_in_no_other(void **state)
+{
+    const enum mcp_version v = MCP_2025_11_25;
+
+    (void)state;
+    assert_true(can_be_asked("{'elicitation':{}}", v, "elicitation/create", "{'mode':'url'}"));
+    assert_true(
+        can_be_asked("{'elicitation':{'url':{}}}", v, "elicitation/create", "{'mode':'url'}"));
+    assert_false(
+        can_be_asked("{'elicitation':{'form':{}}}", v, "elicitation/create", "{'mode':'url'}"));
+    assert_false(can_be_asked("{'elicitation':{'url':{}}}", v, "elicitation/create", "{}"));
+}
+
+static enum client_log_level level(const char *params)
+{
+    struct terse_scanned s;
+    enum client_log_level of =
+        client_filter_log_level(json_get(terse_scan(&s, params), STR("_meta")));
+
+    terse_scanned_release(&s);
+    return of;
+}
+
+static void only_the_era_without_sessions_asks_for_logs(void **state)
+{
+    (void)state;
+    assert_int_equal(level("{}"), CLIENT_LOG_ALL);
+    assert_int_equal(level("{'_meta':{" LEVEL "'error'}}"), CLIENT_LOG_ALL);
+    assert_int_equal(level("{'_meta':{" MODERN "}}"), CLIENT_LOG_NONE);
+    assert_int_equal(level("{'_meta':{" MODERN "," LEVEL "'loud'}}"), CLIENT_LOG_NONE);
+    assert_int_equal(level("{'_meta':{" MODERN "," LEVEL "'debug'}}"), CLIENT_LOG_DEBUG);
+    assert_int_equal(level("{'_meta':{" MODERN "," LEVEL "'emergency'}}"),
+                     CLIENT_LOG_EMERGENCY);
+}
+
+static bool hears(enum client_log_level from, const char *message)
+{
+    struct terse_scanned s;
+    bool does = client_filter_accepts_log(from, terse_scan(&s, message));
+
+    terse_scanned_release(&s);
+    return does;
+}
+
+static void logs_are_heard_from_their_level_on(void **state)
+{
+    const enum client_log_level info = CLIENT_LOG_DEBUG + 1;
+
+    (void)state;
+    assert_false(hears(info, "{'method':'notifications/message','params':{'level':'debug'}}"));
+    assert_true(hears(info, "{'method':'notifications/message','params':{'level':'info'}}"));
+    assert_true(hears(info, "{'method':'notifications/message','params':{'level':'alert'}}"));
+    assert_true(hears(info, "{'method':'notifications/message','params':{'level':'odd'}}"));
+    assert_true(
+        hears(CLIENT_LOG_ALL, "{'method':'notifications/message','params':{'level':'debug'}}"));
+    assert_false(hears(CLIENT_LOG_NONE,
+                       "{'method':'notifications/message','params':{'level':'emergency'}}"));
+}
+
+static void what_is_no_log_is_heard_by_all(void **state)
+{
+    (void)state;
+    assert_true(hears(CLIENT_LOG_NONE, "{'method':'notifications/tools/list_changed'}"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_has_to_be_asked_for),
+        cmocka_unit_test(a_resource_or_a_task_has_to_be_named),
+        cmocka_unit_test(what_no_filter_can_name_passes),
+        cmocka_unit_test(what_is_granted_was_asked_for),
+        cmocka_unit_test(a_client_is_asked_what_it_declared),
+        cmocka_unit_test(a_client_is_not_asked_what_its_revision_has_not),
+        cmocka_unit_test(a_client_that_names_ways_to_ask_it_is_asked_in_no_other),
+        cmocka_unit_test(only_the_era_without_sessions_asks_for_logs),
+        cmocka_unit_test(logs_are_heard_from_their_level_on),
+        cmocka_unit_test(what_is_no_log_is_heard_by_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

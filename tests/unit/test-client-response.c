@@ -1,0 +1,369 @@
+#include "mcphttp/client-response.h"
+
+#include <stdio.h>
+
+#include "test.h"
+
+struct bench {
+    struct client_response heard;
+    struct buf events;
+};
+
+static void note(void *to, struct str name, struct str data, bool repeated)
+{
+    struct bench *b = to;
+
+    buf_printf(&b->events, "%s%.*s:%.*s|", repeated ? "again " : "", STR_ARG(name),
+               STR_ARG(data));
+}
+
+static void open_bench(struct bench *b)
+{
+    client_response_init(&b->heard);
+    buf_init(&b->events, 1 << 16);
+}
+
+static void close_bench(struct bench *b)
+{
+    client_response_release(&b->heard);
+    buf_release(&b->events);
+}
+
+static void head(struct bench *b, unsigned status, const char *type, const char *name,
+                 const char *value)
+{
+    struct headers f = { 0 };
+    struct err e = ERR_NONE;
+    struct url server;
+
+    if (type)
+        headers_add(&f, STR("content-type"), str_z(type));
+    if (name)
+        headers_add(&f, str_z(name), str_z(value));
+    client_response_reset(&b->heard);
+    assert_true(url_parse(&server, STR("http://server/mcp"), &e));
+    client_response_head(&b->heard, status, &f, &server);
+    headers_release(&f);
+}
+
+static void data(struct bench *b, const char *bytes)
+{
+    client_response_data(&b->heard, str_z(bytes), note, b);
+}
+
+static void assert_complaint(struct bench *b, const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 16);
+    client_response_describe_failure(&b->heard, &text);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+}
+
+static void events_are_told_and_where_they_end_is_remembered(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    assert_true(client_response_is_stream(&b.heard));
+    data(&b, "id: 1\nretry: 70\nda");
+    data(&b, "ta:\n\n: comment\n\nid: 2\nevent: endpoint\ndata: /m\n\ndata: {\"a\":\ndata: "
+             "1}\n\nid: 3\ndata: cut");
+    assert_str(buf_str(&b.events), STR("endpoint:/m|message:{\"a\":\n1}|"));
+    assert_str(buf_str(&b.heard.last_event_id), STR("2"));
+    assert_int_equal(b.heard.retry_ms, 70);
+    assert_complaint(&b, "the stream of events ended before the answer");
+    assert_int_equal(b.heard.new_events, 2);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    assert_int_equal(b.heard.new_events, 0);
+    assert_false(b.heard.has_new_event_id);
+    assert_str(buf_str(&b.heard.last_event_id), STR("2"));
+    assert_int_equal(b.heard.retry_ms, 70);
+    close_bench(&b);
+}
+
+static void assert_heard(struct bench *b, const char *events, unsigned news, bool moved)
+{
+    assert_str(buf_str(&b->events), str_z(events));
+    assert_int_equal(b->heard.new_events, news);
+    assert_int_equal(b->heard.has_new_event_id, moved);
+    buf_clear(&b->events);
+    head(b, 200, "text/event-stream", NULL, NULL);
+}
+
+static void only_what_has_not_come_before_is_news(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    data(&b, "data: without\n\n");
+    assert_heard(&b, "message:without|", 1, false);
+    data(&b, "id: 1\nretry: 0\ndata:\n\nid: 2\ndata: a\n\nid: 2\ndata: b\n\n");
+    assert_heard(&b, "message:a|message:b|", 2, true);
+    data(&b, "id: 1\nretry: 0\ndata:\n\n: comment\n\nid: 2\ndata: a\n\ndata: without\n\n");
+    assert_heard(&b, "again message:a|message:without|", 0, false);
+    data(&b, "id: 2\ndata: other\n\n"); /* told, but no reason to ask for ever */
+    assert_heard(&b, "message:other|", 0, false);
+    data(&b, "id: 3\ndata:\n\n");
+    assert_heard(&b, "", 0, true);
+    data(&b, "id: 3\ndata: c\n\n");
+    assert_heard(&b, "message:c|", 1, false);
+    data(&b, "id: a\x01z\ndata: d\n\n");
+    assert_heard(&b, "message:d|", 0, false);
+    close_bench(&b);
+}
+
+static void feed(struct bench *b, size_t bytes)
+{
+    char part[1 << 10];
+
+    memset(part, 'x', sizeof part);
+    for (size_t n = 0; n < bytes; n += sizeof part)
+        client_response_data(&b->heard, str_n(part, sizeof part), note, b);
+}
+
+static void what_is_long_takes_its_time(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    data(&b, "data: ");
+    feed(&b, 63 << 10);
+    assert_false(client_response_is_large(&b.heard));
+    feed(&b, 1 << 10);
+    assert_true(client_response_is_large(&b.heard));
+    data(&b, "\n\n: comment\n");
+    assert_false(client_response_is_large(&b.heard));
+    data(&b, ": ");
+    feed(&b, 128 << 10);
+    assert_false(client_response_is_large(&b.heard));
+    head(&b, 200, "application/json", NULL, NULL);
+    feed(&b, 63 << 10);
+    assert_false(client_response_is_large(&b.heard));
+    feed(&b, 1 << 10);
+    assert_true(client_response_is_large(&b.heard));
+    close_bench(&b);
+}
+
+static void an_id_that_cannot_be_told_is_none(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", NULL, NULL);
+    data(&b, "id: 1\ndata:\n\n");
+    data(&b, "id: a\x01z\ndata:\n\n");
+    assert_int_equal(b.heard.last_event_id.len, 0);
+    close_bench(&b);
+}
+
+static void a_body_is_gathered(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "application/json", NULL, NULL);
+    data(&b, "{\"a\"");
+    data(&b, ":1}");
+    assert_str(buf_str(&b.heard.body), STR("{\"a\":1}"));
+    assert_int_equal(b.events.len, 0);
+    head(&b, 404, "text/event-stream", NULL, NULL); /* events of a refusal are none */
+    assert_false(client_response_is_stream(&b.heard));
+    assert_int_equal(b.heard.body.len, 0);
+    close_bench(&b);
+}
+
+static void every_way_not_to_answer_has_its_words(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 200, "text/event-stream", "Content-Encoding", "gzip");
+    assert_complaint(&b, "the server's answer is packed, which nobody asked for");
+    head(&b, 200, "application/json", "Content-Encoding", "identity");
+    assert_complaint(&b, "the server took the request and said nothing to it (status 200)");
+    data(&b, "<html>");
+    assert_complaint(&b, "the server's answer is neither a JSON-RPC message nor events");
+    head(&b, 302, NULL, "Location", "/login");
+    assert_complaint(&b, "the server says it is elsewhere (status 302), at another of its "
+                         "paths; this is not followed, but can be given as the server's "
+                         "address");
+    head(&b, 308, NULL, "Location", "http://user-less.example/mcp?key=secret");
+    assert_complaint(&b, "the server says it is elsewhere (status 308), at "
+                         "'http://user-less.example:80'; this is not followed, but can be "
+                         "given as the server's address");
+    head(&b, 307, NULL, NULL, NULL);
+    assert_complaint(&b, "the server says it is elsewhere (status 307), but not where");
+    head(&b, 304, NULL, NULL, NULL);
+    assert_complaint(&b, "the server refused it (status 304)");
+    head(&b, 429, NULL, NULL, NULL);
+    assert_complaint(&b, "the server refused it (status 429)");
+    head(&b, 502, NULL, NULL, NULL);
+    assert_complaint(&b, "the server failed at it (status 502)");
+    close_bench(&b);
+}
+
+#define LOGIN "the server requires a login (status 401): send credentials with --header-env"
+
+static void of_a_challenge_is_told_what_helps(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    head(&b, 401, NULL, NULL, NULL);
+    assert_complaint(&b, LOGIN "; it does not say who gives one");
+    head(&b, 401, NULL, "WWW-Authenticate", "Basic realm=\"x\"");
+    assert_complaint(&b, LOGIN "; it does not say who gives one");
+    head(&b, 401, NULL, "WWW-Authenticate",
+         "Bearer error=\"invalid_token\", resource_metadata=\"http://h/meta?key=1\"");
+    assert_complaint(&b, LOGIN "; it says 'invalid_token'; who gives one stands at "
+                               "'http://h/meta'");
+    head(&b, 403, NULL, "WWW-Authenticate",
+         "Bearer error=\"insufficient_scope\", scope=\"a b\"");
+    assert_complaint(&b, "the server refused it (status 403); it says 'insufficient_scope'; "
+                         "it has to be for 'a b'");
+    head(&b, 403, NULL, NULL, NULL);
+    assert_complaint(&b, "the server refused it (status 403)");
+    head(&b, 400, NULL, "WWW-Authenticate", "Bearer error=\"invalid_request\"");
+    assert_complaint(&b, "the server refused it (status 400)");
+    close_bench(&b);
+}
+
+struct want {
+    bool placed, known, repeated;
+};
+
+static const struct want new_place = { .placed = true }, old_place = { 0 },
+                         other_data = { .known = true },
+                         same_data = { .known = true, .repeated = true };
+
+static void check_seen(struct seen_events *s, const char *id, const char *data,
+                       struct want want)
+{
+    struct seen_event as = seen_events_add(s, str_z(id), str_z(data));
+
+    assert_int_equal(as.new_id, want.placed);
+    assert_int_equal(as.id_had_data, want.known);
+    assert_int_equal(as.repeated, want.repeated);
+}
+
+static void what_an_earlier_answer_had_is_repeated(void **state)
+{
+    struct seen_events s;
+
+    (void)state;
+    seen_events_init(&s);
+    check_seen(&s, "1", "a", new_place);
+    check_seen(&s, "2", "", new_place);
+    seen_events_next_response(&s);
+    check_seen(&s, "1", "a", same_data);
+    check_seen(&s, "1", "", old_place);
+    check_seen(&s, "3", "a", new_place);
+    seen_events_release(&s);
+}
+
+static void other_data_under_a_known_id_is_not(void **state)
+{
+    struct seen_events s;
+
+    (void)state;
+    seen_events_init(&s);
+    check_seen(&s, "1", "a", new_place);
+    seen_events_next_response(&s);
+    check_seen(&s, "1", "b", other_data);
+    check_seen(&s, "1", "b", other_data); /* within an answer everything is told */
+    seen_events_next_response(&s);
+    check_seen(&s, "1", "a", same_data);
+    check_seen(&s, "1", "b", same_data);
+    check_seen(&s, "1", "c", other_data);
+    seen_events_release(&s);
+}
+
+static void what_stood_under_an_id_without_data_is_told_once(void **state)
+{
+    struct seen_events s;
+
+    (void)state;
+    seen_events_init(&s);
+    check_seen(&s, "1", "", new_place);
+    seen_events_next_response(&s);
+    check_seen(&s, "1", "a", old_place);
+    seen_events_next_response(&s);
+    check_seen(&s, "1", "a", same_data);
+    seen_events_release(&s);
+}
+
+static void within_an_answer_the_same_id_may_stand_everywhere(void **state)
+{
+    struct seen_events s;
+
+    (void)state;
+    seen_events_init(&s);
+    for (int i = 0; i < 3; i++)
+        check_seen(&s, "1", "a", new_place);
+    seen_events_release(&s);
+}
+
+/* Most answers are no streams: they need not pay for it. */
+static void nothing_is_held_before_the_first_id(void **state)
+{
+    struct seen_events s;
+
+    (void)state;
+    seen_events_init(&s);
+    seen_events_next_response(&s);
+    assert_null(s.rows.rows);
+    check_seen(&s, "1", "a", new_place);
+    assert_non_null(s.rows.rows);
+    seen_events_release(&s);
+}
+
+static void of_very_many_the_latest_are_known(void **state)
+{
+    struct seen_events s;
+    char id[32];
+
+    (void)state;
+    seen_events_init(&s);
+    for (int i = 0; i <= SEEN_EVENTS_MAX; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        check_seen(&s, id, "a", new_place);
+        assert_true(s.rows.count <= SEEN_EVENTS_MAX);
+        assert_null(s.rows.overflow);
+    }
+    seen_events_next_response(&s);
+    check_seen(&s, id, "a", same_data);
+    check_seen(&s, "0", "a", new_place);
+    seen_events_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_told_and_where_they_end_is_remembered),
+        cmocka_unit_test(only_what_has_not_come_before_is_news),
+        cmocka_unit_test(what_is_long_takes_its_time),
+        cmocka_unit_test(an_id_that_cannot_be_told_is_none),
+        cmocka_unit_test(a_body_is_gathered),
+        cmocka_unit_test(every_way_not_to_answer_has_its_words),
+        cmocka_unit_test(of_a_challenge_is_told_what_helps),
+        cmocka_unit_test(what_an_earlier_answer_had_is_repeated),
+        cmocka_unit_test(other_data_under_a_known_id_is_not),
+        cmocka_unit_test(what_stood_under_an_id_without_data_is_told_once),
+        cmocka_unit_test(within_an_answer_the_same_id_may_stand_everywhere),
+        cmocka_unit_test(nothing_is_held_before_the_first_id),
+        cmocka_unit_test(of_very_many_the_latest_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

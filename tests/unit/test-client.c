@@ -1,0 +1,436 @@
+#include "mcphttp/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "http-line.h"
+#include "text-cases.h"
+#include "wire/sse-writer.h"
+
+/* Stories about a speaker, told in text files.
+ *
+ *     # What it is about.
+ *     >> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
+ *     1 POST /mcp {"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
+ *     1 200 json session=7 {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}
+ *     << {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}
+ *
+ * ">>" is what the client says. A number and a method is what the speaker asks for: its target,
+ * its header lines but for those that every request has, its body; "fault: WHY" and
+ * "abandoned", with ": WHY" or without, are its, too. A number and anything else is what comes
+ * of that: an answer, an event, "end" (see http-line.h), "endpoint URL" (an event of that
+ * name), "bytes TEXT" (of the body), "much KILOBYTES" (of it), or "failed WHY". What comes of a
+ * line stands below it, in order and byte for byte. A request is on its way at once, unless
+ * there is a line "slow" above; "taken N" says so then. "url URL" comes first, if it is another
+ * than http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out
+ * that is due first, and "later SECONDS" makes it late for that; "close" and "gone" are the
+ * client's, "end: WHY" is ours. */
+
+enum { TIMERS = 256, ASKS = 512 };
+
+struct play {
+    struct action_sink out;
+    struct mcp_client speaker;
+    struct url url;
+    struct buf got;
+    struct buf *why;
+    size_t line;
+    int64_t now_us;
+    struct {
+        uint64_t timer;
+        int64_t due_us;
+    } timers[TIMERS];
+    size_t timer_count;
+    uint64_t asked[ASKS]; /* and not yet on their way */
+    size_t ask_count;
+    bool slow, playing;
+};
+
+static void check_manners(const struct action_request *ask)
+{
+    bool post = str_eq(ask->method, STR("POST")), get = str_eq(ask->method, STR("GET"));
+    const struct header *accept = headers_next(&ask->headers, STR("Accept"), NULL);
+    const struct header *type = headers_next(&ask->headers, STR("Content-Type"), NULL);
+
+    if (post || get)
+        assert_str(accept->value, post ? STR("application/json, text/event-stream")
+                                       : STR("text/event-stream"));
+    assert_int_equal(type != NULL, post);
+    if (post)
+        assert_str(type->value, STR("application/json"));
+    assert_str(headers_next(&ask->headers, STR("Accept-Encoding"), NULL)->value,
+               STR("identity"));
+    assert_non_null(headers_next(&ask->headers, STR("User-Agent"), NULL));
+}
+
+static bool is_manner(struct str name)
+{
+    return headers_equal_nocase(name, STR("Accept")) ||
+           headers_equal_nocase(name, STR("Content-Type")) ||
+           headers_equal_nocase(name, STR("Accept-Encoding")) ||
+           headers_equal_nocase(name, STR("User-Agent"));
+}
+
+static void write_ask(struct play *p, const struct action *a)
+{
+    const struct action_request *ask = a->request;
+
+    check_manners(ask);
+    buf_printf(&p->got, "%llu %.*s %.*s", (unsigned long long)a->route.exchange,
+               STR_ARG(ask->method), STR_ARG(ask->target));
+    for (size_t i = 0; i < ask->headers.count; i++) {
+        const struct header *f = &ask->headers.at[i];
+
+        if (headers_equal_nocase(f->name, STR("Mcp-Session-Id")))
+            buf_printf(&p->got, " session=%.*s", STR_ARG(f->value));
+        else if (!is_manner(f->name))
+            buf_printf(&p->got, " %.*s:%.*s", STR_ARG(f->name), STR_ARG(f->value));
+    }
+    if (ask->body.at)
+        buf_printf(&p->got, " %.*s", STR_ARG(ask->body));
+    assert_true(p->ask_count < ASKS);
+    p->asked[p->ask_count++] = a->route.exchange;
+}
+
+static void write_down(struct action_sink *self, const struct action *a)
+{
+    static const char *const levels[] = { "error", "warn", "info", "debug" };
+    struct play *p = (struct play *)self;
+
+    switch (a->kind) {
+    case ACTION_SEND:
+        buf_printf(&p->got, "<< %.*s", STR_ARG(a->text));
+        break;
+    case ACTION_REPORT:
+        buf_printf(&p->got, "report %s %.*s", levels[a->level], STR_ARG(a->text));
+        break;
+    case ACTION_SET_TIMER:
+        assert_true(p->timer_count < TIMERS && a->delay_us > 0);
+        p->timers[p->timer_count].timer = a->timer;
+        p->timers[p->timer_count++].due_us = p->now_us + a->delay_us;
+        buf_printf(&p->got, "wait %lld us", (long long)a->delay_us);
+        break;
+    case ACTION_HTTP_REQUEST:
+        write_ask(p, a);
+        break;
+    case ACTION_HTTP_ABORT:
+        buf_printf(&p->got, "%llu abandoned%s%.*s", (unsigned long long)a->route.exchange,
+                   a->text.len ? ": " : "", STR_ARG(a->text));
+        break;
+    case ACTION_INVALID_RESPONSE:
+        buf_printf(&p->got, "%llu fault: %.*s", (unsigned long long)a->route.exchange,
+                   STR_ARG(a->text));
+        break;
+    case ACTION_FINISH:
+        buf_printf(&p->got, "finish %d", a->exit_code);
+        break;
+    default:
+        fail_msg("a speaker does not wish for that");
+    }
+    buf_add_ch(&p->got, '\n');
+}
+
+static void tell(struct play *p, struct event ev)
+{
+    ev.now_us = p->now_us;
+    mcp_client_step(&p->speaker, &ev);
+    while (!p->slow && p->ask_count) {
+        struct event taken = { .kind = EVENT_REQUEST_SENT,
+                               .exchange = p->asked[0],
+                               .now_us = p->now_us };
+
+        memmove(p->asked, p->asked + 1, --p->ask_count * sizeof *p->asked);
+        mcp_client_step(&p->speaker, &taken);
+    }
+}
+
+static void begin(struct play *p, struct str url)
+{
+    struct err e = ERR_NONE;
+
+    assert_true(url_parse(&p->url, url, &e));
+    mcp_client_init(&p->speaker, &p->url, &p->out);
+    p->playing = true;
+}
+
+static bool fails(struct play *p, const char *what, struct str got, struct str want)
+{
+    buf_printf(p->why, "%zu: %s\n  got  %.*s\n  want %.*s", p->line, what, STR_ARG(got),
+               STR_ARG(want));
+    return false;
+}
+
+static bool expect(struct play *p, struct str want)
+{
+    struct str rest = buf_str(&p->got), got = str_cut(&rest, '\n');
+
+    if (!str_eq(got, want))
+        return fails(p, got.len ? "something else" : "nothing came", got, want);
+    buf_drop_front(&p->got, p->got.len - rest.len);
+    return true;
+}
+
+static bool ring(struct play *p)
+{
+    size_t first = 0;
+    uint64_t timer;
+
+    for (size_t i = 1; i < p->timer_count; i++)
+        if (p->timers[i].due_us < p->timers[first].due_us)
+            first = i;
+    if (!p->timer_count)
+        return fails(p, "nobody waits", STR_NONE, STR_NONE);
+    if (p->now_us < p->timers[first].due_us)
+        p->now_us = p->timers[first].due_us;
+    timer = p->timers[first].timer;
+    p->timers[first] = p->timers[--p->timer_count];
+    tell(p, (struct event){ .kind = EVENT_TIMER, .timer = timer });
+    return true;
+}
+
+static void tell_event(struct play *p, uint64_t exchange, const struct sse_item *item)
+{
+    struct err e = ERR_NONE;
+    struct buf bytes;
+
+    buf_init(&bytes, 1 << 20);
+    assert_true(sse_writer_add(&bytes, item, &e));
+    tell(p, (struct event){
+                .kind = EVENT_RESPONSE_DATA, .exchange = exchange, .text = buf_str(&bytes) });
+    buf_release(&bytes);
+}
+
+static void tell_answer(struct play *p, const struct http_line *l)
+{
+    tell(p, (struct event){ .kind = EVENT_RESPONSE_HEAD,
+                            .exchange = l->number,
+                            .status = l->status,
+                            .headers = &l->fields });
+    if (l->stream)
+        return;
+    if (l->body.len)
+        tell(p, (struct event){
+                    .kind = EVENT_RESPONSE_DATA, .exchange = l->number, .text = l->body });
+    tell(p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = l->number });
+}
+
+static void tell_much(struct play *p, uint64_t exchange, size_t kilobytes)
+{
+    char text[1 << 10];
+
+    memset(text, 'x', sizeof text);
+    for (size_t i = 0; i < kilobytes; i++)
+        tell(p, (struct event){ .kind = EVENT_RESPONSE_DATA,
+                                .exchange = exchange,
+                                .text = str_n(text, sizeof text) });
+}
+
+/* "N WORD REST", where WORD is none of HTTP's. */
+static bool tell_more(struct play *p, uint64_t number, struct str word, struct str rest)
+{
+    struct sse_item item = SSE_ITEM_NONE;
+    struct event ev = { .exchange = number };
+
+    if (str_eq(word, STR("failed"))) {
+        ev.kind = EVENT_REQUEST_FAILED;
+        ev.why = rest;
+        tell(p, ev);
+    } else if (str_eq(word, STR("bytes"))) {
+        ev.kind = EVENT_RESPONSE_DATA;
+        ev.text = rest;
+        tell(p, ev);
+    } else if (str_eq(word, STR("much"))) {
+        tell_much(p, number, strtoul(rest.at, NULL, 10));
+    } else if (str_eq(word, STR("endpoint"))) {
+        item.event = word;
+        item.data = rest;
+        tell_event(p, number, &item);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool tell_http(struct play *p, struct str line)
+{
+    struct str rest = line;
+    uint64_t number = strtoull(str_cut(&rest, ' ').at, NULL, 10);
+    struct str word = str_cut(&rest, ' ');
+    struct http_line l;
+    bool ok = true;
+
+    if (tell_more(p, number, word, rest))
+        return true;
+    http_line_read(&l, line);
+    if (l.kind == HTTP_LINE_RESPONSE)
+        tell_answer(p, &l);
+    else if (l.kind == HTTP_LINE_EVENT)
+        tell_event(p, l.number, &l.event);
+    else if (l.kind == HTTP_LINE_END)
+        tell(p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = l.number });
+    else
+        ok = fails(p, "no such line", line, STR_NONE);
+    http_line_release(&l);
+    return ok;
+}
+
+/* "N GET …" or "N abandoned": it has to come from the speaker. */
+static bool is_expected(struct str line)
+{
+    struct str rest = line, word;
+
+    if (str_starts(line, STR("<< ")) || str_starts(line, STR("report ")) ||
+        str_starts(line, STR("wait ")) || str_starts(line, STR("finish ")))
+        return true;
+    str_cut(&rest, ' ');
+    word = str_cut(&rest, ' ');
+    return line.at[0] >= '0' && line.at[0] <= '9' &&
+           (str_eq(word, STR("POST")) || str_eq(word, STR("GET")) ||
+            str_eq(word, STR("DELETE")) || str_eq(word, STR("abandoned")) ||
+            str_eq(word, STR("abandoned:")) || str_eq(word, STR("fault:")));
+}
+
+static bool act(struct play *p, struct str line)
+{
+    struct str left = buf_str(&p->got);
+
+    if (is_expected(line))
+        return expect(p, line);
+    if (left.len)
+        return fails(p, "not expected", str_cut(&left, '\n'), line);
+    if (str_starts(line, STR(">>")))
+        tell(p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_skip(line, 3) });
+    else if (str_eq(line, STR("close")))
+        tell(p, (struct event){ .kind = EVENT_INPUT_CLOSED });
+    else if (str_eq(line, STR("gone")))
+        tell(p, (struct event){ .kind = EVENT_CLIENT_CLOSED });
+    else if (str_starts(line, STR("end: ")))
+        tell(p, (struct event){ .kind = EVENT_CLIENT_CLOSED, .why = str_skip(line, 5) });
+    else if (str_eq(line, STR("slow")))
+        p->slow = true;
+    else if (str_eq(line, STR("time")))
+        return ring(p);
+    else if (str_starts(line, STR("later ")))
+        p->now_us += strtoll(line.at + strlen("later "), NULL, 10) * 1000000;
+    else if (str_starts(line, STR("taken ")))
+        tell(p, (struct event){ .kind = EVENT_REQUEST_SENT,
+                                .exchange = strtoull(line.at + strlen("taken "), NULL, 10) });
+    else if (line.at[0] >= '0' && line.at[0] <= '9')
+        return tell_http(p, line);
+    else
+        return fails(p, "no such line", line, STR_NONE);
+    return true;
+}
+
+static bool play_line(struct play *p, struct str line)
+{
+    p->line++;
+    if (!line.len || line.at[0] == '#')
+        return true;
+    if (str_starts(line, STR("url "))) {
+        begin(p, str_skip(line, 4));
+        return true;
+    }
+    if (!p->playing)
+        begin(p, STR("http://server/mcp"));
+    return act(p, line);
+}
+
+static bool play(struct str text, struct buf *why)
+{
+    struct play p = { .out = { write_down }, .why = why, .now_us = 1 };
+    struct str left;
+    bool ok = true;
+
+    buf_init(&p.got, 1 << 26);
+    while (ok && text.len)
+        ok = play_line(&p, str_cut(&text, '\n'));
+    left = buf_str(&p.got);
+    if (ok && left.len)
+        ok = fails(&p, "not expected", str_cut(&left, '\n'), STR_NONE);
+    if (p.playing)
+        mcp_client_release(&p.speaker);
+    buf_release(&p.got);
+    return ok;
+}
+
+static void begin_quiet(struct play *p, struct buf *why)
+{
+    *p = (struct play){ .out = { write_down }, .why = why, .now_us = 1 };
+    buf_init(&p->got, 1 << 26);
+    begin(p, STR("http://server/mcp"));
+}
+
+static void end_quiet(struct play *p)
+{
+    mcp_client_release(&p->speaker);
+    buf_release(&p->got);
+}
+
+static size_t count_lines(const struct buf *b, const char *with)
+{
+    struct str rest = buf_str(b);
+    size_t count = 0;
+
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+
+        count += line.len && memmem(line.at, line.len, with, strlen(with)) != NULL;
+    }
+    return count;
+}
+
+static void so_many_are_under_way_at_once_and_no_more(void **state)
+{
+    struct headers none = { 0 };
+    struct play p;
+
+    (void)state;
+    begin_quiet(&p, NULL);
+    for (int i = 0; i < MCP_CLIENT_REQUESTS_MAX + 10; i++) {
+        char line[128];
+
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
+        tell(&p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_z(line) });
+    }
+    assert_int_equal(count_lines(&p.got, " POST "), MCP_CLIENT_REQUESTS_MAX);
+    assert_true(p.speaker.send_queue.bytes > 0);
+    for (uint64_t i = 1; i <= MCP_CLIENT_REQUESTS_MAX + 10; i++) {
+        tell(&p,
+             (struct event){
+                 .kind = EVENT_RESPONSE_HEAD, .exchange = i, .status = 500, .headers = &none });
+        tell(&p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = i });
+    }
+    assert_int_equal(count_lines(&p.got, " POST "), MCP_CLIENT_REQUESTS_MAX + 10);
+    assert_int_equal(count_lines(&p.got, "<< "), MCP_CLIENT_REQUESTS_MAX + 10);
+    assert_int_equal(p.speaker.send_queue.bytes, 0);
+    end_quiet(&p);
+}
+
+static void who_never_was_answered_spoke_in_vain(void **state)
+{
+    struct headers none = { 0 };
+    struct play p;
+
+    (void)state;
+    begin_quiet(&p, NULL);
+    assert_false(mcp_client_never_answered(&p.speaker));
+    tell(&p, (struct event){ .kind = EVENT_CLIENT_LINE,
+                             .text = STR("{\"id\":1,\"method\":\"ping\"}") });
+    assert_true(mcp_client_never_answered(&p.speaker));
+    tell(&p, (struct event){
+                 .kind = EVENT_RESPONSE_HEAD, .exchange = 1, .status = 500, .headers = &none });
+    assert_false(mcp_client_never_answered(&p.speaker));
+    end_quiet(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_many_are_under_way_at_once_and_no_more),
+        cmocka_unit_test(who_never_was_answered_spoke_in_vain),
+    };
+
+    return text_cases_run("speaker", tests, sizeof tests / sizeof *tests,
+                          "tests/playbook/speaker/*.play", play);
+}

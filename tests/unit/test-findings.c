@@ -1,0 +1,96 @@
+#include "report/findings.h"
+
+#include "test.h"
+
+static void every_oddity_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++) {
+        struct str id = str_z(findings_id(i));
+        assert_true(id.len > 0);
+        for (size_t c = 0; c < id.len; c++)
+            assert_true((id.at[c] >= 'a' && id.at[c] <= 'z') || id.at[c] == '-');
+        for (enum stats_finding_kind other = 0; other < i; other++)
+            assert_false(str_eq(id, str_z(findings_id(other))));
+    }
+}
+
+static void assert_says(struct stats *s, enum stats_finding_kind what,
+                        struct stats_finding found, const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    s->findings[what] = found;
+    findings_write_text(&text, s, what);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+}
+
+static void a_finding_is_a_sentence(void **state)
+{
+    static struct stats s = { .gap_messages = 3, .gap_bytes = 4100 };
+
+    (void)state;
+    assert_says(&s, STATS_NO_FOOTER, (struct stats_finding){ .count = 1 },
+                "there is no footer: the recorder did not end well");
+    assert_says(&s, STATS_UNMATCHED_RESPONSE, (struct stats_finding){ .count = 1, .seq = 7 },
+                "1 answer that nobody asked for (seq 7)");
+    assert_says(&s, STATS_UNMATCHED_RESPONSE, (struct stats_finding){ .count = 2, .seq = 7 },
+                "2 answers that nobody asked for (first: seq 7)");
+    assert_says(&s, STATS_SERVER_NON_MESSAGE,
+                (struct stats_finding){ .count = 1, .example = STR("hello") },
+                "1 line from the server that is no message: hello");
+    assert_says(&s, STATS_SERVER_NON_MESSAGE,
+                (struct stats_finding){ .count = 2, .example = STR("hello") },
+                "2 lines from the server that are no messages; the first: hello");
+    assert_says(&s, STATS_UNANSWERED,
+                (struct stats_finding){ .count = 1, .example = STR("the server is gone") },
+                "1 request without an answer: the server is gone");
+    assert_says(&s, STATS_UNANSWERED,
+                (struct stats_finding){ .count = 2, .example = STR("the server is gone") },
+                "2 requests without an answer; one of them: the server is gone");
+    assert_says(&s, STATS_GAP,
+                (struct stats_finding){ .count = 1, .example = STR("too long to be kept") },
+                "1 gap: 3 messages (4.1 kB) not kept: too long to be kept");
+}
+
+static void an_oddity_is_found_by_its_name(void **state)
+{
+    (void)state;
+    for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++)
+        assert_int_equal(findings_find(str_z(findings_id(i))), i);
+    assert_int_equal(findings_find(STR("no-such")), STATS_FINDING_COUNT);
+    assert_int_equal(findings_find(STR("")), STATS_FINDING_COUNT);
+}
+
+static void for_programs_it_is_an_object(void **state)
+{
+    static struct stats s = { .findings = {
+                                  [STATS_GAP] = { .count = 1 },
+                                  [STATS_UNMATCHED_RESPONSE] = { .count = 2, .seq = 7 } } };
+    struct json_out o;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    o = json_out_to(&b);
+    findings_write_json(&o, &s, STATS_GAP);
+    findings_write_json(&o, &s, STATS_UNMATCHED_RESPONSE);
+    assert_str(buf_str(&b),
+               STR("{\"id\":\"gap\",\"count\":1,\"text\":\"1 gap: 0 messages (0 bytes) not "
+                   "kept\"},{\"id\":\"unasked-answer\",\"count\":2,\"seq\":7,\"text\":\"2 "
+                   "answers that nobody asked for (first: seq 7)\"}"));
+    buf_release(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_oddity_has_a_name_of_its_own),
+        cmocka_unit_test(a_finding_is_a_sentence),
+        cmocka_unit_test(an_oddity_is_found_by_its_name),
+        cmocka_unit_test(for_programs_it_is_an_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+#include "base/fsync-thread.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fault-sys.h"
+#include "temp-dir.h"
+#include "test.h"
+
+static const int64_t hour_us = 3600000000;
+
+/* Syncs for no reason but the end. */
+static const struct fsync_thread_config patient = { .writes = 1000000, .flush_us = hour_us };
+
+static struct file create(struct fault_sys *f, const char *path)
+{
+    struct err e = ERR_NONE;
+    struct file file;
+
+    if (!file_create(&file, &f->sys, path, false, &e))
+        fail_msg("%s", e.msg);
+    return file;
+}
+
+static struct fsync_thread *begin(struct fault_sys *f, const struct fsync_thread_config *c)
+{
+    struct file file = create(f, "file");
+    struct err e = ERR_NONE;
+    struct fsync_thread *s = NULL;
+
+    if (!fsync_thread_open(&s, &file, c, &e))
+        fail_msg("%s", e.msg);
+    return s;
+}
+
+static void end(struct fsync_thread *s)
+{
+    fsync_thread_finish(s);
+    assert_true(fsync_thread_wait(s, clock_mono_us() + hour_us));
+}
+
+static void wrote(struct fsync_thread *s, int times)
+{
+    for (int i = 0; i < times; i++)
+        fsync_thread_add_write(s, 5);
+}
+
+static void assert_trouble(struct fsync_thread *s, const char *msg)
+{
+    struct err e = ERR_NONE;
+
+    assert_int_equal(fsync_thread_next_error(s, &e), msg != NULL);
+    assert_string_equal(e.msg, msg ? msg : "");
+}
+
+static void nothing_is_synced_but_the_name_before_it_is_time(void **state)
+{
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    s = begin(&f, &patient);
+    wrote(s, 100);
+    fault_wait_for(&f, FAULT_FSYNC, 1);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
+    assert_int_equal(f.calls[FAULT_FSYNC], 1);
+    assert_int_equal(f.calls[FAULT_CLOSE], 2); /* the folder's, and the file's */
+    assert_false(fsync_thread_has_failed(s));
+    assert_trouble(s, NULL);
+    fsync_thread_free(s);
+}
+
+static void what_was_never_written_is_only_closed(void **state)
+{
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    s = begin(&f, &patient);
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
+    assert_int_equal(f.calls[FAULT_CLOSE], 2);
+    fsync_thread_free(s);
+    fsync_thread_free(NULL);
+}
+
+static void so_many_writes_are_synced(void **state)
+{
+    struct fsync_thread_config c = patient;
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    c.writes = 3;
+    s = begin(&f, &c);
+    for (unsigned n = 1; n < 4; n++) {
+        wrote(s, 2);
+        usleep(2000); /* it has seen them and sleeps again, most likely */
+        assert_int_equal(f.calls[FAULT_FDATASYNC], n - 1);
+        wrote(s, 1);
+        fault_wait_for(&f, FAULT_FDATASYNC, n);
+    }
+    end(s);
+    fsync_thread_free(s);
+}
+
+static void so_are_old_ones(void **state)
+{
+    struct fsync_thread_config c = patient;
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    c.flush_us = 1000;
+    s = begin(&f, &c);
+    for (unsigned n = 1; n < 4; n++) {
+        wrote(s, 1);
+        fault_wait_for(&f, FAULT_FDATASYNC, n);
+    }
+    end(s);
+    fsync_thread_free(s);
+}
+
+/* Many writes in no time are no reason to do nothing but sync. */
+static void a_sync_is_not_followed_by_another_at_once(void **state)
+{
+    struct fsync_thread_config c = patient;
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    c.writes = 1;
+    c.min_sync_gap_us = 10000000;
+    s = begin(&f, &c);
+    wrote(s, 1);
+    fault_wait_for(&f, FAULT_FDATASYNC, 1);
+    for (int n = 0; n < 20; n++) {
+        wrote(s, 1);
+        usleep(1000);
+    }
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 2); /* the first and the last */
+    fsync_thread_free(s);
+}
+
+/* The next sync goes well, and says nothing about what the first one lost. */
+static void what_a_sync_lost_is_suspect_until_somebody_takes_note(void **state)
+{
+    struct fsync_thread_config c = patient;
+    struct err e = ERR_NONE;
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_FDATASYNC, 1, 1, EIO);
+    c.writes = 2;
+    s = begin(&f, &c);
+    wrote(s, 2);
+    while (!fsync_thread_suspect_bytes(s))
+        usleep(500);
+    wrote(s, 2);
+    fault_wait_for(&f, FAULT_FDATASYNC, 2);
+    assert_int_equal(fsync_thread_suspect_bytes(s), 10);
+    assert_int_equal(fsync_thread_take_suspect(s, &e), 10);
+    assert_string_equal(e.msg, "cannot sync 'file': Input/output error");
+    e = (struct err)ERR_NONE;
+    assert_int_equal(fsync_thread_take_suspect(s, &e), 0);
+    assert_int_equal(e.kind, ERR_OK);
+    end(s);
+    assert_trouble(s, "cannot sync 'file': Input/output error");
+    assert_trouble(s, NULL);
+    assert_true(fsync_thread_has_failed(s));
+    fsync_thread_free(s);
+}
+
+static void what_fails_is_told_once(void **state)
+{
+    static const struct {
+        enum fault_call call;
+        int errnum;
+        uint64_t suspect;
+        const char *says;
+    } rows[] = {
+        { FAULT_FDATASYNC, EIO, 5, "cannot sync 'file': Input/output error" },
+        { FAULT_CLOSE, ENOSPC, 0, "cannot close 'file': No space left on device" },
+        { FAULT_FSYNC, EIO, 0, "cannot sync '.': Input/output error" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fault_sys f;
+        struct fsync_thread *s;
+
+        fault_init(&f);
+        fault_fail(&f, rows[i].call, 1, FAULT_FOREVER, rows[i].errnum);
+        s = begin(&f, &patient);
+        wrote(s, 1);
+        end(s);
+        assert_true(fsync_thread_has_failed(s));
+        assert_int_equal(fsync_thread_suspect_bytes(s), rows[i].suspect);
+        assert_trouble(s, rows[i].says);
+        assert_trouble(s, NULL);
+        fsync_thread_free(s);
+        unlink("file");
+    }
+}
+
+static void a_complete_file_is_synced_and_closed_and_the_next_one_is_named(void **state)
+{
+    char name[] = "next";
+    struct file next;
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    fault_fail(&f, FAULT_FDATASYNC, 1, 1, EIO);
+    fault_fail(&f, FAULT_FDATASYNC, 2, 1, ENOSPC);
+    s = begin(&f, &patient);
+    fault_wait_for(&f, FAULT_CLOSE, 1); /* of the folder */
+    wrote(s, 1);
+    next = create(&f, name);
+    fsync_thread_rotate(s, &next);
+    name[0] = '\0'; /* it has a copy */
+    wrote(s, 1);
+    fault_wait_for(&f, FAULT_CLOSE, 3); /* the first file's, and the folder's again */
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 1);
+    assert_int_equal(f.calls[FAULT_FSYNC], 2);
+    end(s);
+    assert_int_equal(f.calls[FAULT_CLOSE], 4);
+    assert_int_equal(fsync_thread_suspect_bytes(s), 10);
+    assert_trouble(s, "cannot sync 'file': Input/output error");
+    assert_trouble(s, "cannot sync 'next': No space left on device");
+    fsync_thread_free(s);
+}
+
+static void whoever_quits_has_files_closed_and_no_more(void **state)
+{
+    struct file next;
+    struct fault_sys f;
+    struct fsync_thread *s;
+
+    (void)state;
+    fault_init(&f);
+    s = begin(&f, &patient);
+    fault_wait_for(&f, FAULT_CLOSE, 1);
+    wrote(s, 1);
+    fsync_thread_skip_syncs(s);
+    next = create(&f, "next");
+    fsync_thread_rotate(s, &next);
+    wrote(s, 1);
+    end(s);
+    assert_int_equal(f.calls[FAULT_FDATASYNC], 0);
+    assert_int_equal(f.calls[FAULT_FSYNC], 1);
+    assert_int_equal(f.calls[FAULT_CLOSE], 3);
+    fsync_thread_free(s);
+}
+
+static void a_disk_that_hangs_is_left_behind(void **state)
+{
+    static struct fault_sys f; /* a thread outlives the test's own frame */
+    struct fsync_thread *s;
+    int gate[2];
+
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    fault_init(&f);
+    fault_gate(&f, FAULT_FDATASYNC, 1, 1, gate[0]);
+    s = begin(&f, &patient);
+    fault_wait_for(&f, FAULT_CLOSE, 1);
+    wrote(s, 1);
+    fsync_thread_finish(s);
+    assert_false(fsync_thread_wait(s, clock_mono_us() + 1000));
+    fault_wait_for(&f, FAULT_FDATASYNC, 1);
+    assert_false(fsync_thread_has_failed(s));
+    fsync_thread_free(s);
+    assert_int_equal(f.calls[FAULT_CLOSE], 1);
+    close(gate[1]); /* the thread comes back, and finds that it is alone */
+    fault_wait_for(&f, FAULT_CLOSE, 2);
+    close(gate[0]);
+}
+
+static void a_file_that_another_process_touched_is_told_once(void **state)
+{
+    static const char *const told[] = { "another process has deleted or replaced 'file'",
+                                        "another process has truncated 'file'" };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct fault_sys f;
+        struct fsync_thread *s;
+        struct err e = ERR_NONE;
+
+        fault_init(&f);
+        s = begin(&f, &patient);
+        temp_dir_put("file", STR("four"));
+        fsync_thread_add_write(s, 6);
+        fsync_thread_truncated(s, i == 1 ? 0 : 2);
+        if (!i)
+            unlink("file");
+        end(s);
+        assert_int_equal(fsync_thread_file_changed(s), i < 2);
+        assert_int_equal(fsync_thread_next_change(s, &e), i < 2);
+        if (i < 2)
+            assert_string_equal(e.msg, told[i]);
+        assert_false(fsync_thread_next_change(s, &e));
+        fsync_thread_free(s);
+        unlink("file");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_TEMP_DIR(nothing_is_synced_but_the_name_before_it_is_time),
+        IN_TEMP_DIR(what_was_never_written_is_only_closed),
+        IN_TEMP_DIR(so_many_writes_are_synced),
+        IN_TEMP_DIR(so_are_old_ones),
+        IN_TEMP_DIR(a_sync_is_not_followed_by_another_at_once),
+        IN_TEMP_DIR(what_a_sync_lost_is_suspect_until_somebody_takes_note),
+        IN_TEMP_DIR(what_fails_is_told_once),
+        IN_TEMP_DIR(a_complete_file_is_synced_and_closed_and_the_next_one_is_named),
+        IN_TEMP_DIR(whoever_quits_has_files_closed_and_no_more),
+        IN_TEMP_DIR(a_disk_that_hangs_is_left_behind),
+        IN_TEMP_DIR(a_file_that_another_process_touched_is_told_once),
+    };
+    alarm(60); /* what waits for ever must not do so in silence */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,629 @@
+#include "runtime/http-clients.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "raw-client.h"
+#include "test.h"
+
+/* Timers of the engine below: what it is to do with the latest exchange. */
+enum { WRITE = 1, END, FLOOD };
+
+enum { FLOODS = 64, FLOOD_SIZE = 1 << 20 };
+
+/* An engine that answers by the path of a request, and the clients it has. */
+struct bench {
+    struct loop *loop;
+    struct log log;
+    struct buf logged, told, heard;
+    struct app app;
+    struct driver drive;
+    struct http_clients side;
+    uint64_t latest;
+    bool gone, done;
+    int fd;
+};
+
+static void act(struct bench *b, enum action_kind kind, unsigned status, struct headers *f,
+                struct str text)
+{
+    struct action a = { .kind = kind,
+                        .route = { .exchange = b->latest },
+                        .status = status,
+                        .headers = f,
+                        .text = text };
+
+    b->drive.actions.put(&b->drive.actions, &a);
+}
+
+static void answer(struct bench *b, const struct event_request *r)
+{
+    struct str path = r->path, body = r->body;
+    struct headers f = { .at = NULL };
+
+    headers_add(&f, STR("Mcp-Session-Id"), STR("me"));
+    if (str_eq(path, STR("/echo")))
+        act(b, ACTION_HTTP_RESPONSE, 200, &f, body);
+    else if (str_eq(path, STR("/refuse")))
+        act(b, ACTION_HTTP_RESPONSE, 409, &f, STR("no"));
+    else if (str_eq(path, STR("/told")))
+        act(b, ACTION_HTTP_RESPONSE, 202, &f, STR_NONE);
+    else if (str_eq(path, STR("/stream")))
+        act(b, ACTION_STREAM_OPEN, 200, &f, STR_NONE);
+    else if (str_eq(path, STR("/split"))) {
+        headers_add(&f, STR("Allow"), STR("GET\r\nSet-Cookie: a"));
+        act(b, ACTION_HTTP_RESPONSE, 405, &f, STR_NONE);
+    }
+    /* What was answered is still looked at, as engines may. */
+    buf_printf(&b->told, " %.*s]", STR_ARG(body));
+    headers_release(&f);
+}
+
+static void flood(struct bench *b)
+{
+    char *much = calloc(1, FLOOD_SIZE);
+
+    for (int i = 0; i < FLOODS; i++)
+        act(b, ACTION_STREAM_WRITE, 0, NULL, str_n(much, FLOOD_SIZE));
+    free(much);
+}
+
+static void step(void *engine, const struct event *ev)
+{
+    struct bench *b = engine;
+
+    if (ev->kind == EVENT_HTTP_REQUEST) {
+        b->latest = ev->exchange;
+        buf_printf(&b->told, "[%llu %.*s %.*s %s %s", (unsigned long long)ev->exchange,
+                   STR_ARG(ev->request->method), STR_ARG(ev->request->path),
+                   origin_kind_name(ev->request->host), origin_kind_name(ev->request->origin));
+        assert_int_equal(headers_count(ev->request->headers, STR("host")), 1);
+        answer(b, ev->request);
+    } else if (ev->kind == EVENT_CLIENT_CLOSED) {
+        buf_printf(&b->told, "[%llu gone]", (unsigned long long)ev->exchange);
+        b->gone = true;
+    } else if (ev->timer == WRITE) {
+        act(b, ACTION_STREAM_WRITE, 0, NULL, STR("data: x\n\n"));
+    } else if (ev->timer == END) {
+        act(b, ACTION_STREAM_END, 0, NULL, STR_NONE);
+    } else {
+        flood(b);
+    }
+}
+
+static void on_action(void *to, const struct action *a)
+{
+    struct bench *b = to;
+
+    http_clients_act(&b->side, a);
+}
+
+static void add_line(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void open_bench(struct bench *b, const char *where)
+{
+    struct err e = ERR_NONE;
+    struct listen_address at;
+
+    *b = (struct bench){ .loop = loop_new(),
+                         .log = { .level = LOG_DEBUG, .write = add_line, .arg = &b->logged } };
+    b->app.log = &b->log;
+    buf_init(&b->logged, 1 << 20);
+    buf_init(&b->told, 1 << 20);
+    buf_init(&b->heard, 1 << 20);
+    driver_init(&b->drive, &b->app, b->loop, step, b, on_action, b);
+    assert_true(listen_address_parse(&at, str_z(where), &e));
+    if (!http_clients_open(&b->side, b->loop, &b->drive, &at, &e))
+        fail_msg("%s", e.msg);
+    b->fd = raw_client_connect(http_server_address(b->side.server)->port);
+}
+
+static void close_bench(struct bench *b)
+{
+    close(b->fd);
+    http_clients_close(&b->side);
+    driver_release(&b->drive);
+    loop_free(b->loop);
+    buf_release(&b->heard);
+    buf_release(&b->told);
+    buf_release(&b->logged);
+}
+
+static void tell(struct bench *b, uint64_t timer)
+{
+    driver_dispatch(&b->drive, (struct event){ .kind = EVENT_TIMER, .timer = timer });
+}
+
+static void say(struct bench *b, const char *bytes)
+{
+    raw_client_send(b->fd, str_z(bytes));
+}
+
+/* All that came up to `want` is `all`. */
+static void hear(struct bench *b, const char *want, const char *all)
+{
+    buf_clear(&b->heard);
+    assert_string_equal(raw_client_receive(b->loop, b->fd, &b->heard, str_z(want)), "");
+    assert_str(buf_str(&b->heard), str_z(all));
+}
+
+static bool is_gone(void *to)
+{
+    struct bench *b = to;
+
+    return b->gone;
+}
+
+static bool is_done(void *to)
+{
+    struct bench *b = to;
+
+    return b->done;
+}
+
+static void note_done(void *to)
+{
+    struct bench *b = to;
+
+    b->done = true;
+}
+
+#define HOST "Host: localhost\r\n"
+
+/* A page of this machine, and the lines by which it may see an answer. */
+#define PAGE "Origin: http://localhost:1\r\n"
+#define SEEN                                                                                   \
+    "Access-Control-Allow-Origin: http://localhost:1\r\n"                                      \
+    "Access-Control-Expose-Headers: Mcp-Session-Id, MCP-Protocol-Version, "                    \
+    "WWW-Authenticate, Retry-After\r\nVary: Origin\r\n"
+
+static void whole_requests_become_events_and_answers_go_out(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "POST /echo?q=1 HTTP/1.1\r\n" HOST "Content-Length: 6\r\n\r\nabc");
+    raw_client_run_briefly(b.loop);
+    assert_str(buf_str(&b.told), STR(""));
+    say(&b, "def");
+    hear(&b, "abcdef",
+         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 6\r\n\r\nabcdef");
+    say(&b, "POST /told HTTP/1.1\r\n" HOST PAGE "Content-Length: 1\r\n\r\n!");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\n" SEEN "Content-Length: 0\r\n\r\n");
+    assert_str(buf_str(&b.told),
+               STR("[1 POST /echo loopback none abcdef][2 POST /told loopback loopback !]"));
+    close_bench(&b);
+}
+
+static void a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nTransfer-Encoding: chunked\r\n\r\n");
+    tell(&b, WRITE);
+    hear(&b, "\n\n\r\n", "9\r\ndata: x\n\n\r\n");
+    tell(&b, END);
+    hear(&b, "0\r\n\r\n", "0\r\n\r\n");
+    tell(&b, WRITE); /* it is over: nobody hears it */
+    say(&b, "POST /told HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
+    close_bench(&b);
+}
+
+static void a_client_that_goes_is_told_of_once(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    close(b.fd);
+    assert_true(raw_client_run_until(b.loop, is_gone, &b));
+    tell(&b, WRITE);
+    tell(&b, END);
+    assert_str(buf_str(&b.told), STR("[1 GET /stream loopback none ][1 gone]"));
+    b.fd = raw_client_connect(http_server_address(b.side.server)->port);
+    close_bench(&b);
+}
+
+/* The first two have a stream each, the third has not said all of its request. */
+static void of_several_each_gets_its_own(void **state)
+{
+    struct bench b;
+    int fd[3];
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    for (size_t i = 0; i < 3; i++)
+        fd[i] = raw_client_connect(http_server_address(b.side.server)->port);
+    for (size_t i = 0; i < 2; i++) {
+        raw_client_send(fd[i], STR("GET /stream HTTP/1.1\r\n" HOST "\r\n"));
+        raw_client_receive(b.loop, fd[i], &b.heard, STR("\r\n\r\n"));
+    }
+    raw_client_send(fd[2], STR("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\na"));
+    raw_client_run_briefly(b.loop);
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nb");
+    hear(&b, "b", "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 1\r\n\r\nb");
+    for (b.latest = 4; b.latest; b.latest--)
+        tell(&b, b.latest == 2 ? END : WRITE);
+    buf_clear(&b.heard);
+    raw_client_receive(b.loop, fd[0], &b.heard, STR("\n\n\r\n"));
+    raw_client_receive(b.loop, fd[1], &b.heard, STR("0\r\n\r\n"));
+    assert_str(buf_str(&b.heard), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
+    close(fd[2]);
+    raw_client_run_briefly(b.loop);
+    close(fd[0]);
+    assert_true(raw_client_run_until(b.loop, is_gone, &b));
+    assert_str(buf_str(&b.told),
+               STR("[1 GET /stream loopback none ][2 GET /stream loopback none ]"
+                   "[4 POST /echo loopback none b][1 gone]"));
+    assert_null(b.side.open_exchanges);
+    assert_int_equal(b.side.pending.count, 0);
+    close(fd[1]);
+    close_bench(&b);
+}
+
+static void a_client_that_takes_nothing_is_given_up(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.queue_max = FLOOD_SIZE;
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    tell(&b, FLOOD);
+    assert_str(buf_str(&b.told), STR("[1 GET /stream loopback none ][1 gone]"));
+    close_bench(&b);
+}
+
+static void *see_asked(void *to, const struct http_exchange *x)
+{
+    struct bench *b = to;
+
+    buf_printf(&b->told, "<asked %.*s>", STR_ARG(x->head->path));
+    return &b->told;
+}
+
+static void see_sent(void *to, void *seen, struct str bytes)
+{
+    (void)to;
+    buf_printf(seen, "<sent %.*s>", STR_ARG(bytes));
+}
+
+static void see_sent_all(void *to, void *seen)
+{
+    (void)to;
+    buf_add(seen, STR("<all>"));
+}
+
+static void see_answered(void *to, void *seen, const struct action *a)
+{
+    struct bench *b = to;
+
+    /* Before it goes out. */
+    assert_non_null(b->side.open_exchanges);
+    buf_printf(seen, "<%s %u %.*s>", a->by_mcpreel ? "own" : "its", a->status,
+               STR_ARG(a->text));
+}
+
+static void see_refused(void *to, void *seen, unsigned status, const char *text)
+{
+    (void)to;
+    (void)text;
+    buf_printf(seen, "<refused %u>", status);
+}
+
+static void see_gone(void *to, void *seen, const struct http_exchange_failure *why)
+{
+    (void)to;
+    buf_printf(seen, "<gone %d>", (int)why->kind);
+}
+
+static const struct http_clients_observer all_of_it = {
+    .request = see_asked,
+    .request_data = see_sent,
+    .request_end = see_sent_all,
+    .response = see_answered,
+    .rejected = see_refused,
+    .closed = see_gone,
+};
+
+static void who_watches_sees_everything_before_it_happens(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.observer = &all_of_it;
+    b.side.to = &b;
+    b.side.body_max = 8;
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("abc"));
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    tell(&b, WRITE);
+    tell(&b, END);
+    say(&b,
+        "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("too large"));
+    assert_str(buf_str(&b.told),
+               STR("<asked /echo><sent abc><all>[1 POST /echo loopback none<its 200 abc> abc]"
+                   "<asked /stream><all>[2 GET /stream loopback none<its 200 > ]"
+                   "<its 0 data: x\n\n><its 0 >"
+                   "<asked /echo><sent 123456789><refused 413>"));
+    buf_clear(&b.told);
+    close_bench(&b);
+}
+
+static void who_watches_sees_those_who_go_or_are_not_let_in(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.observer = &all_of_it;
+    b.side.to = &b;
+    say(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+    assert_str(buf_str(&b.told), STR("<asked /echo><refused 403>"));
+    buf_clear(&b.told);
+    close(b.fd);
+    b.fd = raw_client_connect(http_server_address(b.side.server)->port);
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    close(b.fd);
+    assert_true(raw_client_run_until(b.loop, is_gone, &b));
+    assert_str(buf_str(&b.told), STR("<asked /stream><all>[1 GET /stream loopback none"
+                                     "<its 200 > ]<gone 0>[1 gone]"));
+    buf_clear(&b.told);
+    b.fd = raw_client_connect(http_server_address(b.side.server)->port);
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    buf_clear(&b.heard);
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    http_server_close(b.side.server);
+    b.side.server = NULL;
+    buf_clear(&b.told);
+    http_clients_close(&b.side);
+    assert_str(buf_str(&b.told), STR("<gone 4>"));
+    close_bench(&b);
+}
+
+static void who_is_not_let_in_never_reaches_the_engine(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 403 ")));
+    assert_str(buf_str(&b.told), STR(""));
+    close_bench(&b);
+}
+
+#define ASKS "OPTIONS /echo HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\n"
+
+static void what_a_browser_asks_for_a_page_is_not_for_the_engine(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.observer = &all_of_it;
+    b.side.to = &b;
+    say(&b, ASKS HOST PAGE "Access-Control-Request-Headers: mcp-name\r\n\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: http://localhost:1\r\n"
+         "Access-Control-Allow-Methods: GET, POST, DELETE\r\n"
+         "Access-Control-Allow-Headers: mcp-name\r\nAccess-Control-Max-Age: 7200\r\n"
+         "Vary: Origin, Access-Control-Request-Method, Access-Control-Request-Headers\r\n\r\n");
+    assert_str(buf_str(&b.told), STR("<asked /echo><refused 204>"));
+    close_bench(&b);
+}
+
+static void a_page_sees_streams_and_refusals_as_well(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.body_max = 5;
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST PAGE "\r\n");
+    hear(&b, "\r\n\r\n",
+         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\n" SEEN "Transfer-Encoding: chunked\r\n\r\n");
+    tell(&b, END);
+    hear(&b, "0\r\n\r\n", "0\r\n\r\n");
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE
+            "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
+    buf_clear(&b.heard);
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
+    close_bench(&b);
+}
+
+static void a_page_that_is_not_let_in_is_told_nothing_it_could_use(void **state)
+{
+    static const char *const pages[] = { "https://evil.example", "null", "http://0.0.0.0:1",
+                                         "http://localhost:1\r\nOrigin: http://localhost:1" };
+    struct bench b;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        open_bench(&b, "127.0.0.1:0");
+        say(&b, ASKS HOST "Origin: ");
+        say(&b, pages[i]);
+        say(&b, "\r\n\r\n");
+        raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+        assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 403 ")));
+        assert_null(memmem(b.heard.at, b.heard.len, "Access-Control", 14));
+        assert_str(buf_str(&b.told), STR(""));
+        close_bench(&b);
+    }
+}
+
+static void who_is_kept_out_is_told_to_the_user_once_for_each_reason(void **state)
+{
+    static const char *const asked[] = {
+        "GET /stream HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET /stream HTTP/1.1\r\nHost: other.example\r\n\r\n",
+        "GET /stream HTTP/1.1\r\n" HOST "Origin: https://a.example\r\n\r\n",
+        "TRACE /stream HTTP/1.1\r\n" HOST "\r\n",
+        "GET /stream HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET /stream HTTP/1.1\r\n" HOST "Origin: https://b.example\r\n\r\n",
+        "TRACE /stream HTTP/1.1\r\n" HOST "\r\n",
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.log.level = LOG_INFO;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        say(&b, asked[i]);
+        buf_clear(&b.heard);
+        raw_client_receive(b.loop, b.fd, &b.heard, STR("}}"));
+    }
+    assert_str(
+        buf_str(&b.logged),
+        STR("mcpreel: warning: kept out a request for host 'evil.example': this Host is not "
+            "served here; see --allow-host\n"
+            "mcpreel: warning: kept out a page of 'https://a.example:443': pages of this "
+            "Origin "
+            "are "
+            "not served here; see --allow-origin\n"
+            "mcpreel: warning: kept out: a method that only repeats what it is sent is not "
+            "passed on\n"));
+    close_bench(&b);
+}
+
+static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("no"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: a GET was answered 409: no\n"));
+    close_bench(&b);
+}
+
+static void what_is_too_long_never_reaches_the_engine(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    b.side.body_max = 5;
+    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 ")));
+    assert_str(buf_str(&b.told), STR(""));
+    close_bench(&b);
+}
+
+static void a_message_that_will_be_too_long_is_not_waited_for(void **state)
+{
+    static const char *const expects[] = { "", "Expect: 100-continue\r\n" };
+    struct bench b;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expects / sizeof *expects; i++) {
+        open_bench(&b, "127.0.0.1:0");
+        b.side.observer = &all_of_it;
+        b.side.to = &b;
+        b.side.body_max = 5;
+        say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE);
+        say(&b, expects[i]);
+        say(&b, "Content-Length: 6\r\n\r\n");
+        raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+        assert_true(
+            str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
+        assert_true(str_contains(buf_str(&b.heard), STR("Connection: close\r\n")));
+        assert_str(buf_str(&b.told), STR("<asked /echo><refused 413>"));
+        buf_clear(&b.told);
+        close_bench(&b);
+    }
+}
+
+/* A recording may hold anything; it does not get to write lines of its own into a head. */
+static void an_answer_that_would_be_another_is_not_sent(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /split HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 500 ")));
+    assert_null(memmem(b.heard.at, b.heard.len, "Set-Cookie", 10));
+    close_bench(&b);
+}
+
+static void garbage_is_refused_and_logged(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET / HTTP/1.1\nHost: localhost\n\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 400 ")));
+    assert_non_null(memmem(b.logged.at, b.logged.len, "was refused", 11));
+    assert_str(buf_str(&b.told), STR(""));
+    close_bench(&b);
+}
+
+static void at_the_end_what_was_said_is_taken_first(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "127.0.0.1:0");
+    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    tell(&b, WRITE);
+    http_clients_finish(&b.side, note_done, &b);
+    tell(&b, END);
+    buf_clear(&b.heard);
+    assert_string_equal(raw_client_receive(b.loop, b.fd, &b.heard, STR("never")), "end");
+    assert_str(buf_str(&b.heard), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
+    assert_true(raw_client_run_until(b.loop, is_done, &b));
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_requests_become_events_and_answers_go_out),
+        cmocka_unit_test(a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so),
+        cmocka_unit_test(a_client_that_goes_is_told_of_once),
+        cmocka_unit_test(of_several_each_gets_its_own),
+        cmocka_unit_test(a_client_that_takes_nothing_is_given_up),
+        cmocka_unit_test(who_watches_sees_everything_before_it_happens),
+        cmocka_unit_test(who_watches_sees_those_who_go_or_are_not_let_in),
+        cmocka_unit_test(who_is_not_let_in_never_reaches_the_engine),
+        cmocka_unit_test(what_a_browser_asks_for_a_page_is_not_for_the_engine),
+        cmocka_unit_test(a_page_sees_streams_and_refusals_as_well),
+        cmocka_unit_test(a_page_that_is_not_let_in_is_told_nothing_it_could_use),
+        cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once_for_each_reason),
+        cmocka_unit_test(what_the_engine_refuses_is_in_the_log_for_who_looks_for_it),
+        cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
+        cmocka_unit_test(a_message_that_will_be_too_long_is_not_waited_for),
+        cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),
+        cmocka_unit_test(garbage_is_refused_and_logged),
+        cmocka_unit_test(at_the_end_what_was_said_is_taken_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

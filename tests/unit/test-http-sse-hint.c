@@ -1,0 +1,127 @@
+#include "runtime/http-sse-hint.h"
+
+#include "test.h"
+
+struct rig {
+    struct loop *loop;
+    struct log log;
+    struct buf said;
+    struct http_sse_hint old;
+    struct request_head post, get, later;
+};
+
+static void put(void *to, struct str line)
+{
+    struct rig *g = to;
+
+    buf_add(&g->said, line);
+    loop_stop(g->loop);
+}
+
+static void open_rig(struct rig *g, struct str path)
+{
+    *g = (struct rig){ .loop = loop_new(),
+                       .log = { .level = LOG_INFO, .write = put, .arg = g } };
+    g->post.method = g->later.method = STR("POST");
+    g->get.method = STR("GET");
+    headers_add(&g->later.headers, STR("Mcp-Session-Id"), STR("a"));
+    buf_init(&g->said, 1 << 12);
+    http_sse_hint_init(&g->old, g->loop, &g->log, path);
+}
+
+static void assert_told(struct rig *g, size_t times)
+{
+    struct str said = buf_str(&g->said);
+    size_t lines = 0;
+
+    for (; said.len; lines++)
+        assert_true(
+            str_starts(str_cut(&said, '\n'),
+                       STR("mcpreel: warning: the server takes no messages at this path: ")));
+    assert_int_equal(lines, times);
+}
+
+static void close_rig(struct rig *g, size_t times)
+{
+    http_sse_hint_finish(&g->old);
+    assert_told(g, times);
+    headers_release(&g->later.headers);
+    buf_release(&g->said);
+    loop_free(g->loop);
+}
+
+static void a_server_that_takes_no_messages_is_told_of_once(void **state)
+{
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, STR("/mcp"));
+    http_sse_hint_note_response(&g.old, &g.post, 405);
+    assert_told(&g, 0);
+    loop_run(g.loop); /* until the line comes */
+    assert_told(&g, 1);
+    http_sse_hint_note_response(&g.old, &g.post, 405);
+    close_rig(&g, 1);
+}
+
+static void at_the_end_nothing_is_waited_for(void **state)
+{
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, STR("/mcp"));
+    http_sse_hint_note_response(&g.old, &g.post, 405);
+    close_rig(&g, 1);
+}
+
+static void who_falls_back_needs_no_hint(void **state)
+{
+    struct rig g;
+
+    (void)state;
+    open_rig(&g, STR("/mcp"));
+    http_sse_hint_note_response(&g.old, &g.post, 405);
+    http_sse_hint_note_stream(&g.old);
+    close_rig(&g, 0);
+    open_rig(&g, STR("/mcp"));
+    http_sse_hint_note_response(&g.old, &g.post, 405);
+    http_sse_hint_note_stream(&g.old);
+    http_sse_hint_note_response(&g.old, &g.post, 405); /* the next one may not */
+    close_rig(&g, 1);
+}
+
+static void other_refusals_are_no_sign(void **state)
+{
+    static const struct {
+        const char *path;
+        unsigned status;
+        bool told;
+    } cases[] = {
+        { "/mcp", 400, false }, { "/mcp", 404, false },  { "/mcp", 401, false },
+        { "/mcp", 200, false }, { "/a/sse", 400, true }, { "/sse", 404, true },
+        { "/sse", 200, false }, { "/sse", 403, false },  { "/asse", 404, false },
+    };
+    struct rig g;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_rig(&g, str_z(cases[i].path));
+        http_sse_hint_note_response(&g.old, &g.get, cases[i].status);
+        http_sse_hint_note_response(&g.old, &g.later, cases[i].status);
+        assert_false(g.old.post_rejected);
+        http_sse_hint_note_response(&g.old, &g.post, cases[i].status);
+        close_rig(&g, cases[i].told);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_that_takes_no_messages_is_told_of_once),
+        cmocka_unit_test(at_the_end_nothing_is_waited_for),
+        cmocka_unit_test(who_falls_back_needs_no_hint),
+        cmocka_unit_test(other_refusals_are_no_sign),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+#include "bridge/id-map.h"
+
+#include "terse.h"
+#include "test.h"
+
+/* A link, and messages as people write them: ' for ". */
+struct bench {
+    struct id_map link;
+    struct json json;
+    struct arena arena;
+};
+
+static void open_bench(struct bench *b, bool shared)
+{
+    *b = (struct bench){ .arena = { 0 } };
+    id_map_init(&b->link, shared);
+    json_init(&b->json);
+}
+
+static void close_bench(struct bench *b)
+{
+    id_map_release(&b->link);
+    json_release(&b->json);
+    arena_release(&b->arena);
+}
+
+static struct mcp_message message(struct bench *b, const char *text)
+{
+    struct json_fault fault;
+
+    assert_true(json_scan(&b->json, terse_json(&b->arena, text), &fault));
+    return mcp_classify(json_root(&b->json), &b->arena);
+}
+
+static struct str asked(struct bench *b, uint64_t exchange, const char *text)
+{
+    struct mcp_message m = message(b, text);
+
+    return id_map_add_request(&b->link, exchange, &m);
+}
+
+static struct str told(struct bench *b, const char *text)
+{
+    struct mcp_message m = message(b, text);
+
+    return id_map_forward(&b->link, &m);
+}
+
+static struct id_map_routed heard(struct bench *b, const char *text)
+{
+    struct mcp_message m = message(b, text);
+
+    return id_map_route(&b->link, &m);
+}
+
+#define assert_text(b, got, want) assert_str(got, terse_json(&(b)->arena, want))
+
+static void one_client_and_its_server_hear_each_other_as_they_speak(void **state)
+{
+    struct id_map_routed said;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, false);
+    assert_text(&b, asked(&b, 1, "{ 'id' : 'a', 'method':'x' }"),
+                "{ 'id' : 'a', 'method':'x' }");
+    assert_text(&b, asked(&b, 2, "{'id':1,\n'method':'x',\r\n'params':{}}"),
+                "{'id':1, 'method':'x',  'params':{}}");
+    assert_text(&b, told(&b, "{'method':'notifications/initialized'}"),
+                "{'method':'notifications/initialized'}");
+    assert_text(&b, told(&b, "{'id':1,'result':{}}"), "{'id':1,'result':{}}");
+    said = heard(&b, "{'id':1.0,'result':{}}");
+    assert_int_equal(said.destination, ID_MAP_TO_REQUEST);
+    assert_int_equal(said.request->exchange, 2);
+    assert_true(said.is_final);
+    assert_text(&b, said.text, "{'id':1.0,'result':{}}");
+    id_map_remove(&b.link, said.request);
+    assert_int_equal(heard(&b, "{'id':1,'result':{}}").destination, ID_MAP_TO_NONE);
+    assert_int_equal(heard(&b, "{'id':'b','result':{}}").destination, ID_MAP_TO_NONE);
+    said = heard(&b, "{'id':null,'error':{}}");
+    assert_int_equal(said.destination, ID_MAP_TO_CLIENT);
+    assert_false(said.is_final);
+    close_bench(&b);
+}
+
+static void of_two_requests_with_one_id_the_older_is_answered_first(void **state)
+{
+    struct id_map_routed said;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, false);
+    asked(&b, 1, "{'id':1,'method':'x'}");
+    asked(&b, 2, "{'id':1,'method':'x'}");
+    said = heard(&b, "{'id':1,'result':{}}");
+    assert_int_equal(said.request->exchange, 1);
+    id_map_remove(&b.link, said.request);
+    assert_int_equal(heard(&b, "{'id':1,'result':{}}").request->exchange, 2);
+    close_bench(&b);
+}
+
+static void progress_goes_by_its_token_and_the_rest_is_for_the_client(void **state)
+{
+    struct id_map_routed said;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, false);
+    asked(&b, 1, "{'id':1,'method':'x','params':{'_meta':{'progressToken':1}}}");
+    asked(&b, 2, "{'id':2,'method':'x','params':{'_meta':{'progressToken':'1'}}}");
+    said = heard(&b, "{'method':'notifications/progress','params':{'progressToken':'1'}}");
+    assert_int_equal(said.request->exchange, 2);
+    assert_false(said.is_final);
+    said = heard(&b, "{'method':'notifications/progress','params':{'progressToken':7}}");
+    assert_int_equal(said.destination, ID_MAP_TO_CLIENT);
+    said = heard(&b, "{'method':'notifications/message'}");
+    assert_int_equal(said.destination, ID_MAP_TO_CLIENT);
+    assert_false(said.other_stream || said.is_request);
+    assert_true(heard(&b, "{'method':'notifications/tools/list_changed'}").other_stream);
+    assert_true(heard(&b, "{'method':'notifications/resources/updated'}").other_stream);
+    assert_true(heard(&b, "{'id':1,'method':'ping'}").is_request);
+    close_bench(&b);
+}
+
+static void a_request_that_was_taken_back_is_remembered_as_such(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, false);
+    asked(&b, 1, "{'id':1,'method':'x'}");
+    assert_text(&b, told(&b, "{'method':'notifications/cancelled','params':{'requestId':9}}"),
+                "{'method':'notifications/cancelled','params':{'requestId':9}}");
+    assert_false(b.link.first->cancelled);
+    told(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}");
+    assert_true(b.link.first->cancelled);
+    close_bench(&b);
+}
+
+static void those_who_share_a_server_have_ids_of_their_own(void **state)
+{
+    struct id_map_routed said;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, true);
+    assert_text(&b, asked(&b, 1, "{'id':'a','method':'x'}"), "{'id':1,'method':'x'}");
+    assert_text(
+        &b, asked(&b, 2, "{'method':'x','params':{'_meta':{'progressToken':'t'}},'id':'a'}"),
+        "{'method':'x','params':{'_meta':{'progressToken':2}},'id':2}");
+    said = heard(&b, "{'method':'notifications/progress','params':{'progressToken':2}}");
+    assert_int_equal(said.request->exchange, 2);
+    assert_text(&b, said.text,
+                "{'method':'notifications/progress','params':{'progressToken':'t'}}");
+    /* The first has not asked for any. */
+    assert_int_equal(
+        heard(&b, "{'method':'notifications/progress','params':{'progressToken':1}}")
+            .destination,
+        ID_MAP_TO_NONE);
+    said = heard(&b, "{'id':1,'result':{}}");
+    assert_int_equal(said.request->exchange, 1);
+    assert_text(&b, said.text, "{'id':'a','result':{}}");
+    id_map_remove(&b.link, said.request);
+    assert_int_equal(heard(&b, "{'id':'2','result':{}}").destination, ID_MAP_TO_NONE);
+    assert_int_equal(heard(&b, "{'id':-1,'result':{}}").destination, ID_MAP_TO_NONE);
+    assert_int_equal(heard(&b, "{'id':null,'error':{}}").destination, ID_MAP_TO_NONE);
+    close_bench(&b);
+}
+
+static void a_subscription_has_the_clients_id(void **state)
+{
+    struct id_map_routed said;
+    struct bench b;
+
+#define OF "'_meta':{'io.modelcontextprotocol/subscriptionId':"
+    (void)state;
+    open_bench(&b, true);
+    asked(&b, 1, "{'id':'l','method':'subscriptions/listen'}");
+    asked(&b, 2, "{'id':'l','method':'subscriptions/listen'}");
+    said = heard(&b, "{'method':'notifications/tools/list_changed','params':{" OF "2}}}");
+    assert_int_equal(said.request->exchange, 2);
+    assert_text(&b, said.text,
+                "{'method':'notifications/tools/list_changed','params':{" OF "'l'}}}");
+    assert_int_equal(heard(&b, "{'method':'n','params':{" OF "3}}}").destination,
+                     ID_MAP_TO_NONE);
+    said = heard(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}");
+    assert_int_equal(said.request->exchange, 1);
+    assert_true(said.is_final);
+    assert_text(&b, said.text,
+                "{'method':'notifications/cancelled','params':{'requestId':'l'}}");
+    said = heard(&b, "{'id':2,'result':{" OF "2}}}");
+    assert_true(said.is_final);
+    assert_text(&b, said.text, "{'id':'l','result':{" OF "'l'}}}");
+    close_bench(&b);
+#undef OF
+}
+
+static void nobody_hears_what_may_be_anothers(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, true);
+    assert_int_equal(heard(&b, "{'method':'notifications/message'}").destination,
+                     ID_MAP_TO_NONE);
+    asked(&b, 1, "{'id':1,'method':'x'}");
+    assert_int_equal(heard(&b, "{'method':'notifications/message'}").request->exchange, 1);
+    asked(&b, 2,
+          "{'id':1,'method':'x','params':{'_meta':{'io.modelcontextprotocol/logLevel':"
+          "'info'}}}");
+    assert_int_equal(heard(&b, "{'method':'notifications/message'}").request->exchange, 2);
+    assert_int_equal(heard(&b, "{'method':'notifications/other'}").destination, ID_MAP_TO_NONE);
+    assert_text(&b, heard(&b, "{'id':5,'method':'ping'}").text,
+                "{'jsonrpc':'2.0','id':5,'result':{}}");
+    assert_int_equal(heard(&b, "{'id':5,'method':'roots/list'}").destination, ID_MAP_TO_SERVER);
+    assert_int_equal(told(&b, "{'id':5,'result':{}}").len, 0);
+    assert_int_equal(
+        told(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}").len, 0);
+    assert_int_equal(told(&b, "{'method':'notifications/initialized'}").len, 0);
+    assert_text(&b, told(&b, "{'method':'notifications/x'}"), "{'method':'notifications/x'}");
+    close_bench(&b);
+}
+
+static void who_leaves_takes_back_all_it_asked(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, true);
+    asked(&b, 1, "{'id':'a','method':'x'}");
+    asked(&b, 2, "{'id':'a','method':'x'}");
+    asked(&b, 1, "{'id':'b','method':'x'}");
+    assert_text(
+        &b, id_map_cancel(&b.link, 1),
+        "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1}}");
+    assert_text(
+        &b, id_map_cancel(&b.link, 1),
+        "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':3}}");
+    assert_int_equal(id_map_cancel(&b.link, 1).len, 0);
+    assert_int_equal(b.link.count, 1);
+    close_bench(&b);
+    open_bench(&b, false);
+    asked(&b, 1, "{'id':'a','method':'x'}");
+    assert_text(
+        &b, id_map_cancel(&b.link, 1),
+        "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':'a'}}");
+    close_bench(&b);
+}
+
+static void what_may_be_read_in_two_ways_is_not_clear(void **state)
+{
+    static const struct {
+        const char *text;
+        bool clear;
+    } cases[] = {
+        { "{'jsonrpc':'2.0','id':1,'method':'a','params':{'id':2,'ID':3}}", true },
+        { "{'jsonrpc':'2.0','id':1,'method':'a','id':2}", false },
+        { "{'jsonrpc':'2.0','id':1,'method':'a','i\\u0064':2}", false },
+        { "{'jsonrpc':'2.0','ID':1,'method':'a','id':2}", false },
+        { "{'id':1,'method':'a','params':{'_meta':{'progressToken':1}}}", true },
+        { "{'id':1,'method':'a','params':{'_meta':{'progressToken':1,'progressToken':2}}}",
+          false },
+        { "{'id':1,'method':'a','params':{'_meta':{'progressToken':1},'_meta':{}}}", false },
+        { "[{'id':1,'method':'a'},{'id':2,'method':'a'}]", true },
+        { "[{'id':1,'method':'a'},{'id':2,'id':3,'method':'a'}]", false },
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        message(&b, cases[i].text);
+        if (id_map_is_unambiguous(json_root(&b.json), &b.arena) != cases[i].clear)
+            fail_msg("%s", cases[i].text);
+    }
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_client_and_its_server_hear_each_other_as_they_speak),
+        cmocka_unit_test(of_two_requests_with_one_id_the_older_is_answered_first),
+        cmocka_unit_test(progress_goes_by_its_token_and_the_rest_is_for_the_client),
+        cmocka_unit_test(a_request_that_was_taken_back_is_remembered_as_such),
+        cmocka_unit_test(those_who_share_a_server_have_ids_of_their_own),
+        cmocka_unit_test(a_subscription_has_the_clients_id),
+        cmocka_unit_test(nobody_hears_what_may_be_anothers),
+        cmocka_unit_test(who_leaves_takes_back_all_it_asked),
+        cmocka_unit_test(what_may_be_read_in_two_ways_is_not_clear),
+    };
+    return cmocka_run_group_tests_name("server-link", tests, NULL, NULL);
+}

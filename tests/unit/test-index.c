@@ -1,0 +1,586 @@
+#include "index/index.h"
+
+#include "loaded-index.h"
+#include "test.h"
+
+static const char *const step_names[] = {
+    [STEP_NOTIFICATION] = "send",          [STEP_PROGRESS] = "progress",
+    [STEP_SUBSCRIPTION_EVENT] = "event",   [STEP_SERVER_REQUEST] = "ask",
+    [STEP_CLIENT_RESPONSE] = "reply",      [STEP_RESPONSE] = "answer",
+    [STEP_WAIT_FOR_NOTIFICATION] = "hear",
+};
+
+/* "name" of {"id":1,"name":...}: what tells messages apart in these tests. */
+static struct str told_apart_by(struct str raw)
+{
+    size_t at = 0;
+
+    while (at < raw.len && !str_starts(str_skip(raw, at), STR("\"is\":\"")))
+        at++;
+    raw = str_skip(raw, at + 6);
+    return str_n(raw.at, str_find(raw, '"'));
+}
+
+static void write_step(struct loaded_index *s, struct buf *to, uint32_t step)
+{
+    const struct recorded_step *at = &s->index.steps[step];
+    struct str is = STR_NONE;
+
+    if (at->kind != STEP_WAIT_FOR_NOTIFICATION)
+        is = told_apart_by(json_raw(loaded_index_step(s, step)));
+    buf_printf(to, " %s%s%.*s%s", step_names[at->kind], is.len ? ":" : "", STR_ARG(is),
+               at->waits_for_client ? "" : "+");
+}
+
+/* One line per strand: "METHOD SUBJECT(flags): step:what step:what+" where a plus
+ * means that the step does not wait for answers to the questions before it. */
+static void write_strand(struct loaded_index *s, struct buf *to, uint32_t op)
+{
+    unsigned flags = s->index.calls[op].flags;
+    struct str method, subject;
+
+    if (!(flags & CALL_PREAMBLE)) {
+        method = index_method(&s->index, op)->name;
+        subject =
+            json_text(mcp_subject(method, json_get(loaded_index_call(s, op), STR("params"))),
+                      &s->text.arena);
+        buf_add(to, method);
+        if (subject.len)
+            buf_printf(to, " %.*s", STR_ARG(subject));
+        buf_printf(to, "%s%s", flags & CALL_CANCELLED ? " cancelled" : "",
+                   flags & CALL_HAS_RESPONSE ? "" : " unanswered");
+    }
+    buf_add_ch(to, ':');
+    for (uint32_t step = index_first_step(&s->index, op); step;
+         step = index_next_step(&s->index, op, step))
+        write_step(s, to, step);
+    buf_add_ch(to, '\n');
+}
+
+static void check(const char *recording, const char *want)
+{
+    struct loaded_index s;
+    struct buf text;
+
+    buf_init(&text, 1 << 16);
+    loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.index.call_count; op++)
+        write_strand(&s, &text, op);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+    loaded_index_release(&s);
+}
+
+static void answers_go_to_their_requests_in_any_order(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
+          "c2s {'id':2,'method':'resources/read','params':{'uri':'u:/x'}}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n"
+          "s2c {'id':1,'error':{'is':'one'}}\n",
+          "tools/call a: answer:one\n"
+          "resources/read u:/x: answer:two\n");
+}
+
+static void what_came_before_anybody_asked_is_the_opening(void **state)
+{
+    (void)state;
+    check("s2c {'method':'notifications/message','params':{'is':'early'}}\n"
+          "c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n",
+          ": send:early\n"
+          "a: answer:one\n");
+}
+
+static void what_is_sent_while_one_request_is_open_belongs_to_it(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'id':9,'method':'roots/list','params':{'is':'q'}}\n"
+          "c2s {'id':9,'result':{}}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n",
+          "a: answer:one\n"
+          "b: send:x ask:q reply answer:two\n");
+}
+
+static void with_none_or_several_open_it_follows_the_last_server_message(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "s2c {'method':'n','params':{'is':'after one'}}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "c2s {'id':3,'method':'c'}\n"
+          "s2c {'method':'n','params':{'is':'between'}}\n"
+          "s2c {'id':3,'result':{'is':'three'}}\n"
+          "s2c {'method':'n','params':{'is':'in two'}}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n"
+          "s2c {'method':'n','params':{'is':'after two'}}\n",
+          "a: answer:one send:after one send:between\n"
+          "b: send:in two answer:two send:after two\n"
+          "c: answer:three\n");
+}
+
+static void progress_goes_to_the_request_that_asked_for_it(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a','params':{'_meta':{'progressToken':1}}}\n"
+          "c2s {'id':2,'method':'b','params':{'_meta':{'progressToken':'1'}}}\n"
+          "s2c {'method':'notifications/progress','params':{'progressToken':'1','is':'b1'}}\n"
+          "s2c {'method':'notifications/progress','params':{'progressToken':1,'is':'a1'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "s2c {'method':'notifications/progress','params':{'progressToken':1,'is':'late'}}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n",
+          "a: progress:a1 answer:one progress:late\n"
+          "b: progress:b1 answer:two\n");
+}
+
+static void a_token_used_again_belongs_to_the_later_request(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a','params':{'_meta':{'progressToken':7}}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'id':2,'method':'b','params':{'_meta':{'progressToken':7}}}\n"
+          "s2c {'method':'notifications/progress','params':{'progressToken':7,'is':'p'}}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n",
+          "a: answer:one\n"
+          "b: progress:p answer:two\n");
+}
+
+static void a_step_waits_if_all_questions_had_been_answered(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'method':'q','params':{'is':'q1'}}\n"
+          "s2c {'id':2,'method':'q','params':{'is':'q2'}}\n"
+          "s2c {'method':'n','params':{'is':'meanwhile'}}\n"
+          "c2s {'id':2,'error':{}}\n"
+          "s2c {'method':'n','params':{'is':'still'}}\n"
+          "c2s {'id':1,'result':{}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n",
+          "a: ask:q1 ask:q2+ send:meanwhile+ reply+ send:still+ reply answer:one\n");
+}
+
+static void a_question_never_answered_holds_nothing_up(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'method':'q','params':{'is':'q'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n",
+          "a: ask:q answer:one+\n"
+          "b: answer:two\n");
+}
+
+static void initialized_stands_where_it_was_said(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'initialize'}\n"
+          "s2c {'method':'n','params':{'is':'before'}}\n"
+          "s2c {'id':1,'result':{'is':'hello'}}\n"
+          "s2c {'method':'n','params':{'is':'between'}}\n"
+          "c2s {'method':'notifications/initialized'}\n"
+          "s2c {'method':'n','params':{'is':'after'}}\n",
+          "initialize: send:before answer:hello send:between hear send:after\n");
+}
+
+/* Who pipes a file into a server says all at once. A client that waits for the
+ * answer before it says "initialized" must not wait for ever. */
+static void initialized_said_early_does_not_hold_up_the_answer(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'initialize'}\n"
+          "c2s {'method':'notifications/initialized'}\n"
+          "s2c {'method':'n','params':{'is':'before'}}\n"
+          "s2c {'id':1,'result':{'is':'hello'}}\n"
+          "s2c {'method':'n','params':{'is':'after'}}\n",
+          "initialize: send:before answer:hello hear send:after\n");
+}
+
+static void what_came_after_a_notification_waits_for_it_without_a_greeting_too(void **state)
+{
+    (void)state;
+    check("c2s {'method':'notifications/initialized'}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'method':'n','params':{'is':'y'}}\n",
+          ": hear send:x send:y\n");
+}
+
+static void what_is_sent_under_a_request_waits_for_no_notification(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "c2s {'method':'notifications/roots/list_changed'}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'method':'notifications/roots/list_changed'}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n"
+          "s2c {'method':'n','params':{'is':'y'}}\n",
+          "a: send:x answer:one\n"
+          "b: answer:two send:y\n");
+}
+
+static void nothing_is_sent_under_a_cancelled_request(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "c2s {'method':'notifications/cancelled','params':{'requestId':2}}\n"
+          "c2s {'method':'notifications/cancelled','params':{'requestId':2}}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n",
+          "a: answer:one send:x\n"
+          "b cancelled unanswered:\n");
+}
+
+static void of_two_requests_with_one_cancelled_the_other_is_the_open_one(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "c2s {'method':'notifications/cancelled','params':{'requestId':2}}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n",
+          "a: send:x answer:one\n"
+          "b cancelled unanswered:\n");
+}
+
+static void a_cancelled_request_may_still_be_answered(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "c2s {'id':2,'method':'b'}\n"
+          "s2c {'method':'n','params':{'is':'x'}}\n"
+          "s2c {'id':2,'result':{'is':'two'}}\n",
+          "a cancelled: answer:one\n"
+          "b: send:x answer:two\n");
+}
+
+static void the_server_cancels_its_own_questions_not_the_clients_requests(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':1,'method':'q','params':{'is':'q'}}\n"
+          "s2c {'method':'notifications/cancelled','params':{'requestId':1,'is':'c'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n",
+          "a: ask:q send:c+ answer:one+\n");
+}
+
+static void ids_of_the_two_directions_are_separate(void **state)
+{
+    (void)state;
+    check("c2s {'id':0,'method':'a'}\n"
+          "s2c {'id':0,'method':'q','params':{'is':'q'}}\n"
+          "c2s {'id':0,'result':{'is':'no answer of the server'}}\n"
+          "s2c {'id':0,'result':{'is':'zero'}}\n",
+          "a: ask:q reply:no answer of the server answer:zero\n");
+}
+
+static void an_answer_to_nothing_is_left_out(void **state)
+{
+    (void)state;
+    check("c2s {'id':1,'method':'a'}\n"
+          "s2c {'id':2,'result':{'is':'stray'}}\n"
+          "s2c {'id':null,'error':{'is':'stray'}}\n"
+          "s2c {'id':1,'result':{'is':'one'}}\n"
+          "s2c {'id':1,'result':{'is':'twice'}}\n",
+          "a: answer:one\n");
+}
+
+static void other_lines_of_a_recording_are_passed_over(void **state)
+{
+    (void)state;
+    check("| {'type':'header','version':'1.0','recorded_at':'2025-02-04T10:00:00Z',"
+          "'upstream':'x','thoughtjack_version':'0.3.0'}\n"
+          "| {'type':'raw','from':'server','text':'noise'}\n"
+          "| {'type':'stderr','text':'noise'}\n"
+          "| {'type':'message','seq':41,'ts':'2025-02-04T10:00:00Z','dir':'c2s',"
+          "'msg':{'id':1,'method':'a'}}\n",
+          "a:\n");
+}
+
+static void messages_that_are_no_json_rpc_are_passed_over(void **state)
+{
+    (void)state;
+    check("c2s {'id':true,'method':'a'}\n"
+          "s2c {'level':'info'}\n",
+          "");
+}
+
+/* As jq without -c leaves it. A line break there is a blank; in a stream of lines it
+ * would be the end of a message. */
+static void a_message_over_several_lines_becomes_one(void **state)
+{
+    static const char *const texts[] = { "{\n  'id': 1,\n  'method': 'a'\n}",
+                                         "{\n  'id': 1,\r\n  'result': '`n'\n}" };
+    struct loaded_index s;
+
+    (void)state;
+    loaded_index_init(&s, MATCH_SEQUENTIAL, "");
+    index_release(&s.index);
+    index_init(&s.index, &s.store.store, &(struct params_rules){ .include_meta = false }, NULL);
+    for (int i = 0; i < 2; i++) {
+        struct record r = { .kind = RECORD_MESSAGE, .has = HAS_SEQ };
+        struct err e = ERR_NONE;
+        struct terse_scanned j;
+
+        r.message.dir = i ? TO_CLIENT : TO_SERVER;
+        r.message.msg = terse_scan(&j, texts[i]);
+        assert_true(s.index.sink.put(&s.index.sink, &r, &e));
+        terse_scanned_release(&j);
+    }
+    assert_str(json_raw(loaded_index_call(&s, 1)), STR("{   \"id\": 1,   \"method\": \"a\" }"));
+    assert_str(json_raw(loaded_index_step(&s, 1)),
+               STR("{   \"id\": 1,\r   \"result\": \"\\n\" }"));
+    loaded_index_release(&s);
+}
+
+static void a_modern_request_makes_the_script_modern(void **state)
+{
+    static const struct {
+        const char *version;
+        bool modern;
+    } rows[] = {
+        { "2026-07-28", true },
+        { "2026`u002d07-28", true },
+        { "2025-11-25", false },
+        { "1999-01-01", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded_index s;
+        struct buf text;
+
+        buf_init(&text, 1 << 16);
+        buf_printf(&text,
+                   "c2s {'id':1,'method':'tools/list','params':{'_meta':{"
+                   "'io.modelcontextprotocol/protocolVersion':'%s'}}}",
+                   rows[i].version);
+        loaded_index_init(&s, MATCH_SEQUENTIAL, buf_z(&text));
+        if (s.index.has_stateless != rows[i].modern)
+            fail_msg("%s", rows[i].version);
+        loaded_index_release(&s);
+        buf_release(&text);
+    }
+}
+
+/* Strand by strand: "1/2" is a strand of session 1 that counts as its second. */
+static void check_sessions(const char *recording, const char *want)
+{
+    struct loaded_index s;
+    struct buf text;
+
+    buf_init(&text, 1 << 16);
+    loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
+    for (uint32_t op = 1; op < s.index.call_count; op++)
+        buf_printf(&text, "%s%u%s", op > 1 ? " " : "", s.index.calls[op].session,
+                   s.index.calls[op].flags & CALL_MATCHABLE ? "" : "-");
+    buf_add(&text, STR(":"));
+    for (size_t i = 0; i < s.index.sessions_with_calls_count; i++)
+        buf_printf(&text, " %u", s.index.sessions_with_calls[i]);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+    loaded_index_release(&s);
+}
+
+static void every_initialize_and_every_connection_is_a_session(void **state)
+{
+    (void)state;
+    check_sessions("c2s {'id':1,'method':'initialize'}\nc2s {'id':2,'method':'tools/list'}\n"
+                   "c2s {'id':3,'method':'initialize'}\nc2s {'id':4,'method':'tools/list'}\n"
+                   "conn=2 c2s {'id':1,'method':'initialize'}\n"
+                   "conn=2 c2s {'id':2,'method':'tools/list'}\n"
+                   "c2s {'id':5,'method':'tools/list'}\n",
+                   "0- 0 1- 1 2- 2 1: 0 1 2");
+}
+
+static void a_session_without_requests_is_not_played(void **state)
+{
+    (void)state;
+    check_sessions("c2s {'id':1,'method':'initialize'}\n"
+                   "conn=1 c2s {'id':1,'method':'server/discover'}\n"
+                   "conn=2 c2s {'id':1,'method':'initialize'}\n"
+                   "conn=2 c2s {'id':2,'method':'tools/list'}\n",
+                   "0- 1- 2- 2: 2");
+    check_sessions("c2s {'id':1,'method':'initialize'}\n", "0-: 0");
+}
+
+#define MODERN "'params':{'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}"
+
+static void requests_of_the_era_without_sessions_share_one(void **state)
+{
+    (void)state;
+    check_sessions("conn=1 c2s {'id':1,'method':'tools/list'," MODERN "}\n"
+                   "conn=2 c2s {'id':1,'method':'tools/list'," MODERN "}\n"
+                   "conn=3 c2s {'id':1,'method':'initialize'}\n"
+                   "conn=3 c2s {'id':1,'method':'tools/list'," MODERN "}\n",
+                   "0 0 2- 2: 2 0");
+}
+
+static void ids_of_two_connections_do_not_meet(void **state)
+{
+    (void)state;
+    check("conn=1 c2s {'id':1,'method':'a'}\n"
+          "conn=2 c2s {'id':1,'method':'b'}\n"
+          "conn=1 s2c {'method':'n','params':{'is':'under a'}}\n"
+          "conn=2 s2c {'id':1,'result':{'is':'to b'}}\n"
+          "conn=1 s2c {'id':1,'result':{'is':'to a'}}\n"
+          "conn=2 s2c {'method':'n','params':{'is':'after b'}}\n",
+          "a: send:under a answer:to a\n"
+          "b: answer:to b send:after b\n");
+}
+
+static void a_subscription_is_open_and_serves_nobody(void **state)
+{
+    (void)state;
+    check("c2s {'id':'L','method':'subscriptions/listen'}\n"
+          "s2c {'method':'notifications/subscriptions/acknowledged','params':{'is':'ack',"
+          "'_meta':{'io.modelcontextprotocol/subscriptionId':'L'}}}\n"
+          "c2s {'id':1,'method':'tools/call','params':{'name':'t'}}\n"
+          "s2c {'method':'n','params':{'is':'under t'}}\n"
+          "s2c {'id':1,'result':{'is':'t'}}\n"
+          "s2c {'method':'notifications/tools/list_changed','params':{'is':'news','_meta':{"
+          "'io.modelcontextprotocol/subscriptionId':'L'}}}\n"
+          "s2c {'id':'L','result':{'is':'the end'}}\n",
+          "subscriptions/listen: event:ack\n"
+          "tools/call t: send:under t answer:t event:news event:the end\n");
+}
+
+static void a_subscription_that_is_refused_has_an_answer(void **state)
+{
+    (void)state;
+    check("c2s {'id':'L','method':'subscriptions/listen'}\n"
+          "s2c {'id':'L','error':{'is':'no'}}\n",
+          "subscriptions/listen: answer:no\n");
+}
+
+static void a_message_delivered_once_more_is_not_played_twice(void **state)
+{
+    (void)state;
+    check("session=1 x=1 c2s {'id':1,'method':'a'}\n"
+          "session=1 x=1 s2c {'id':1,'result':{'is':'one'}}\n"
+          "session=1 x=2 redelivers=2 s2c {'id':1,'result':{'is':'again'}}\n",
+          "a: answer:one\n");
+}
+
+static void a_full_shelf_stops_the_recording(void **state)
+{
+    struct err e = ERR_NONE;
+    struct record r = { .kind = RECORD_MESSAGE };
+    struct terse_scanned j;
+    struct loaded_index s;
+
+    (void)state;
+    loaded_index_init(&s, MATCH_SEQUENTIAL, "");
+    index_release(&s.index);
+    index_init(&s.index, &s.store.store, &(struct params_rules){ .include_meta = false }, NULL);
+    s.store.text.max = 4;
+    r.message.msg = terse_scan(&j, "{'id':1,'method':'a'}");
+    assert_false(s.index.sink.put(&s.index.sink, &r, &e));
+    assert_int_equal(e.kind, ERR_LIMIT);
+    terse_scanned_release(&j);
+    loaded_index_release(&s);
+}
+
+static void most_are_as_usual(void **state)
+{
+    struct message_store_memory shelf;
+    struct index s;
+
+    (void)state;
+    message_store_memory_init(&shelf);
+    index_init(&s, &shelf.store, &(struct params_rules){ 0 }, NULL);
+    index_note_sse_event(&s, 1, STR_NONE);
+    index_note_sse_event(&s, 1, STR("{\"n\":1}"));
+    index_note_sse_event(&s, 2, STR("{\"n\":2,\"id\":\"a\",\"event\":\"message\"}"));
+    index_note_sse_event(&s, 3, STR("{\"event\":\"x\""));
+    assert_int_equal(s.sse_events.count, 0);
+    for (uint32_t step = 0; step < 5; step++) {
+        assert_str(index_sse_event(&s, step)->name, STR("message"));
+        assert_int_equal(index_sse_event(&s, step)->retry_ms, -1);
+    }
+    index_release(&s);
+    message_store_memory_release(&shelf);
+}
+
+static void some_stand_out(void **state)
+{
+    static const struct {
+        const char *event, *name;
+        int64_t retry_ms;
+    } cases[] = {
+        { "{\"n\":1,\"retry\":250}", "message", 250 },
+        { "{\"n\":1,\"event\":\"message\",\"retry\":0}", "message", 0 },
+        { "{\"n\":1,\"event\":\"other\"}", "other", -1 },
+        { "{\"event\": \"other\", \"retry\": 7}", "other", 7 },
+        { "{\"event\":\"\"}", "message", -1 },
+        { "{\"event\":1}", "message", -1 },
+        /* This was not sent. */
+        { "{\"event\":\"a\\nid: 1\"}", "message", -1 },
+        { "{\"event\":\"a\\r\"}", "message", -1 },
+        { "{\"retry\":-5}", "message", -1 },
+        { "{\"retry\":1e400}", "message", -1 },
+        { "{\"retry\":\"1\"}", "message", -1 },
+    };
+    struct message_store_memory shelf;
+    struct index s;
+
+    (void)state;
+    message_store_memory_init(&shelf);
+    index_init(&s, &shelf.store, &(struct params_rules){ 0 }, NULL);
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        index_note_sse_event(&s, i + 1, str_z(cases[i].event));
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_str(index_sse_event(&s, i + 1)->name, str_z(cases[i].name));
+        assert_int_equal(index_sse_event(&s, i + 1)->retry_ms, cases[i].retry_ms);
+    }
+    index_release(&s);
+    message_store_memory_release(&shelf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_go_to_their_requests_in_any_order),
+        cmocka_unit_test(what_came_before_anybody_asked_is_the_opening),
+        cmocka_unit_test(what_is_sent_while_one_request_is_open_belongs_to_it),
+        cmocka_unit_test(with_none_or_several_open_it_follows_the_last_server_message),
+        cmocka_unit_test(progress_goes_to_the_request_that_asked_for_it),
+        cmocka_unit_test(a_token_used_again_belongs_to_the_later_request),
+        cmocka_unit_test(a_step_waits_if_all_questions_had_been_answered),
+        cmocka_unit_test(a_question_never_answered_holds_nothing_up),
+        cmocka_unit_test(initialized_stands_where_it_was_said),
+        cmocka_unit_test(initialized_said_early_does_not_hold_up_the_answer),
+        cmocka_unit_test(what_came_after_a_notification_waits_for_it_without_a_greeting_too),
+        cmocka_unit_test(what_is_sent_under_a_request_waits_for_no_notification),
+        cmocka_unit_test(nothing_is_sent_under_a_cancelled_request),
+        cmocka_unit_test(of_two_requests_with_one_cancelled_the_other_is_the_open_one),
+        cmocka_unit_test(a_cancelled_request_may_still_be_answered),
+        cmocka_unit_test(the_server_cancels_its_own_questions_not_the_clients_requests),
+        cmocka_unit_test(ids_of_the_two_directions_are_separate),
+        cmocka_unit_test(an_answer_to_nothing_is_left_out),
+        cmocka_unit_test(other_lines_of_a_recording_are_passed_over),
+        cmocka_unit_test(messages_that_are_no_json_rpc_are_passed_over),
+        cmocka_unit_test(a_message_over_several_lines_becomes_one),
+        cmocka_unit_test(a_modern_request_makes_the_script_modern),
+        cmocka_unit_test(every_initialize_and_every_connection_is_a_session),
+        cmocka_unit_test(a_session_without_requests_is_not_played),
+        cmocka_unit_test(requests_of_the_era_without_sessions_share_one),
+        cmocka_unit_test(ids_of_two_connections_do_not_meet),
+        cmocka_unit_test(a_subscription_is_open_and_serves_nobody),
+        cmocka_unit_test(a_subscription_that_is_refused_has_an_answer),
+        cmocka_unit_test(a_message_delivered_once_more_is_not_played_twice),
+        cmocka_unit_test(a_full_shelf_stops_the_recording),
+        cmocka_unit_test(most_are_as_usual),
+        cmocka_unit_test(some_stand_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+#include "runtime/listen-config.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "test.h"
+
+static void assert_at(struct listen_config args, int usual, const char *host, int port)
+{
+    struct err e = ERR_NONE;
+    struct listen_address at;
+    bool asked;
+
+    if (!listen_config_resolve(&args, usual, &at, &asked, &e))
+        fail_msg("%s", e.msg);
+    assert_true(asked);
+    assert_str(at.host, str_z(host));
+    assert_int_equal(at.port, port);
+}
+
+static void an_address_is_given_in_either_way(void **state)
+{
+    (void)state;
+    assert_at((struct listen_config){ .listen = "8080" }, 0, "", 8080);
+    assert_at((struct listen_config){ .listen = ":8080" }, 0, "", 8080);
+    assert_at((struct listen_config){ .listen = "localhost:0" }, 0, "localhost", 0);
+    assert_at((struct listen_config){ .listen = "[::1]:80" }, 0, "::1", 80);
+    assert_at((struct listen_config){ .port = 81 }, 0, "", 81);
+}
+
+static void the_usual_port_is_for_who_gives_none(void **state)
+{
+    (void)state;
+    assert_at((struct listen_config){ 0 }, 5555, "", 5555);
+    assert_at((struct listen_config){ .port = 81 }, 5555, "", 81);
+    assert_at((struct listen_config){ .listen = "127.0.0.1:82" }, 5555, "127.0.0.1", 82);
+    assert_at((struct listen_config){ .allow_remote = true }, 5555, "", 5555);
+}
+
+static void without_an_address_nobody_listens(void **state)
+{
+    struct err e = ERR_NONE;
+    struct listen_address at;
+    bool asked = true;
+
+    (void)state;
+    assert_true(listen_config_resolve(&(struct listen_config){ 0 }, 0, &at, &asked, &e));
+    assert_false(asked);
+}
+
+static void assert_refused(struct listen_config args, const char *msg)
+{
+    struct err e = ERR_NONE;
+    struct listen_address at;
+    bool asked;
+
+    assert_false(listen_config_resolve(&args, 0, &at, &asked, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, msg);
+}
+
+static void others_are_let_in_only_if_that_is_asked_for(void **state)
+{
+    static const char *const open[] = { "0.0.0.0:80", "*:80",        "[::]:80", "0:80",
+                                        "0x0:80",     "10.0.0.1:80", "host:80" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+        struct listen_config args = { .listen = open[i] };
+        struct err e = ERR_NONE;
+        struct listen_address at;
+        char msg[128];
+        bool asked;
+
+        snprintf(msg, sizeof msg, "'%s' can be reached by other machines, too", open[i]);
+        assert_refused(args, msg);
+        args.allow_remote = true;
+        assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
+        assert_int_not_equal(at.scope, LISTEN_LOOPBACK);
+    }
+}
+
+static void who_is_let_in_is_said_by_the_options(void **state)
+{
+    static const char *names[] = { "mcp.example", "https://app.example" };
+    struct listen_config args = { .listen = "80",
+                                  .allow_host = { names, 1 },
+                                  .allow_origin = { names + 1, 1 } };
+    struct err e = ERR_NONE;
+    struct http_access g;
+    struct listen_address at;
+    bool asked;
+
+    (void)state;
+    assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
+    g = listen_config_access(&args, &at);
+    assert_false(g.allow_remote || g.adds_credentials);
+    assert_int_equal(g.host_count, 1);
+    assert_string_equal(g.hosts[0], "mcp.example");
+    assert_int_equal(g.origin_count, 1);
+    assert_string_equal(g.origins[0], "https://app.example");
+    assert_true(listen_config_is_public(&args, &at)); /* through what has that name */
+    args.allow_host.count = 0;
+    assert_false(listen_config_is_public(&args, &at));
+    args = (struct listen_config){ .listen = "*:80", .allow_remote = true };
+    assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
+    assert_true(listen_config_access(&args, &at).allow_remote);
+    assert_true(listen_config_is_public(&args, &at));
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    static const char *wrong[] = { "https://app.example/" };
+
+    (void)state;
+    assert_refused((struct listen_config){ .listen = "80", .port = 81 },
+                   "two addresses: '--listen' and '--port'");
+    assert_refused((struct listen_config){ .port = 80, .allow_host = { wrong, 1 } },
+                   "'--allow-host': 'https://app.example/' is no name of a host");
+    assert_refused((struct listen_config){ .port = 80, .allow_origin = { wrong, 1 } },
+                   "'--allow-origin': 'https://app.example/' is no origin of pages");
+}
+
+static void a_descriptor_that_nothing_can_be_told_is_refused(void **state)
+{
+    char msg[80];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_at((struct listen_config){ .port = 80, .ready_fd = ends[1] }, 0, "", 80);
+    snprintf(msg, sizeof msg, "'--ready-fd': descriptor %d cannot be written to", ends[0]);
+    assert_refused((struct listen_config){ .port = 80, .ready_fd = ends[0] }, msg);
+    close(ends[0]);
+    close(ends[1]);
+    snprintf(msg, sizeof msg, "'--ready-fd': descriptor %d is not open", ends[1]);
+    assert_refused((struct listen_config){ .port = 80, .ready_fd = ends[1] }, msg);
+}
+
+static void keep(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void that_there_are_too_many_is_told_aloud_once(void **state)
+{
+    const struct http_exchange_failure crowd = { .kind = HTTP_EXCHANGE_OVERLOAD,
+                                                 .text = "too many" };
+    const struct http_exchange_failure other = { .kind = HTTP_EXCHANGE_INVALID_REQUEST,
+                                                 .text = "a NUL byte" };
+    struct buf said;
+    struct log log = { .level = LOG_INFO, .write = keep, .arg = &said };
+    bool told = false;
+
+    (void)state;
+    buf_init(&said, 4096);
+    listen_config_log_refused(&log, &told, 1, &other);
+    assert_int_equal(said.len, 0);
+    for (int i = 0; i < 3; i++)
+        listen_config_log_refused(&log, &told, 2, &crowd);
+    assert_str(buf_str(&said),
+               STR("mcpreel: warning: there are more clients than file descriptors for them; "
+                   "those who come now are answered 503 (see 'ulimit -n')\n"));
+    buf_release(&said);
+}
+
+static void every_reason_to_be_kept_out_is_told_aloud_once(void **state)
+{
+    static const struct http_access_decision host = { 403, HTTP_ACCESS_HOST, "not here" };
+    static const struct http_access_decision type = { 415, HTTP_ACCESS_CONTENT_TYPE, "not so" };
+    struct headers asked = { .at = NULL };
+    struct buf said;
+    struct log log = { .level = LOG_INFO, .write = keep, .arg = &said };
+    unsigned told = 0;
+
+    (void)state;
+    buf_init(&said, 4096);
+    headers_add(&asked, STR("Host"), STR("a.example"));
+    for (int i = 0; i < 3; i++) {
+        listen_config_log_rejected(&log, &told, &asked, &host);
+        listen_config_log_rejected(&log, &told, NULL, &type);
+    }
+    assert_str(buf_str(&said),
+               STR("mcpreel: warning: kept out a request for host 'a.example': not here\n"
+                   "mcpreel: warning: kept out: not so\n"));
+    headers_release(&asked);
+    buf_release(&said);
+}
+
+/* Whoever sends them can write anything there. */
+static void of_values_of_headers_no_more_is_told_than_names(void **state)
+{
+    static const struct {
+        enum http_access_reason why;
+        struct str name, value;
+        const char *told;
+    } rows[] = {
+        { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("a.example:80"),
+          " a request for host 'a.example'" },
+        { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("me:secret@a.example"),
+          " a request for host 'a.example'" },
+        { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("a.example/secret"), "" },
+        { HTTP_ACCESS_HOST, STR_INIT("Origin"), STR_INIT("https://a.example"), "" },
+        { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"), STR_INIT("https://a.example:8443"),
+          " a page of 'https://a.example:8443'" },
+        { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"),
+          STR_INIT("http://me:secret@a.example/secret?key=secret"),
+          " a page of 'http://a.example:80'" },
+        { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"), STR_INIT("secret"), "" },
+        { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"), STR_INIT("null"), "" },
+        { HTTP_ACCESS_CROSS_SITE, STR_INIT("Host"), STR_INIT("secret"), "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_access_decision no = { 403, rows[i].why, "no" };
+        struct headers asked = { .at = NULL };
+        struct buf said, want;
+        struct log log = { .level = LOG_DEBUG, .write = keep, .arg = &said };
+        unsigned told = 0;
+
+        buf_init(&said, 4096);
+        buf_init(&want, 4096);
+        buf_printf(&want, "mcpreel: warning: kept out%s: no\n", rows[i].told);
+        headers_add(&asked, rows[i].name, rows[i].value);
+        listen_config_log_rejected(&log, &told, &asked, &no);
+        assert_str(buf_str(&said), buf_str(&want));
+        headers_release(&asked);
+        buf_release(&said);
+        buf_release(&want);
+    }
+}
+
+static void assert_told(struct cli *d, bool json, const char *host, const char *want)
+{
+    struct app app = { .sys = &d->faults.sys, .json = json };
+    struct url_authority at = { .host = str_z(host), .port = 80 };
+    struct err e = ERR_NONE;
+
+    buf_clear(&d->out);
+    assert_true(
+        listen_config_announce(&app, &(struct listen_config){ 0 }, &at, STR("/mcp"), &e));
+    assert_str(buf_str(&d->out), str_z(want));
+}
+
+static void the_url_is_told_on_standard_output(void **state)
+{
+    assert_told(*state, false, "127.0.0.1", "http://127.0.0.1:80/mcp\n");
+    assert_told(*state, false, "::1", "http://[::1]:80/mcp\n");
+    assert_told(*state, true, "localhost",
+                "{\"event\":\"listening\",\"url\":\"http://localhost:80/mcp\"}\n");
+}
+
+static void the_address_is_told_on_a_descriptor_and_its_end_follows(void **state)
+{
+    struct cli *d = *state;
+    struct app app = { .sys = &d->faults.sys };
+    struct url_authority at = { .host = STR_INIT("127.0.0.1"), .port = 80 };
+    struct err e = ERR_NONE;
+    char said[64];
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_true(listen_config_announce(&app, &(struct listen_config){ .ready_fd = ends[1] },
+                                       &at, STR("/mcp"), &e));
+    assert_int_equal(read(ends[0], said, sizeof said), 24);
+    assert_str(str_n(said, 24), STR("http://127.0.0.1:80/mcp\n"));
+    assert_int_equal(read(ends[0], said, sizeof said), 0);
+    close(ends[0]);
+    buf_clear(&d->out);
+    assert_false(listen_config_announce(&app, &(struct listen_config){ .ready_fd = ends[1] },
+                                        &at, STR("/mcp"), &e));
+    assert_int_equal(e.kind, ERR_IO);
+    assert_non_null(strstr(e.msg, "cannot write '--ready-fd'"));
+    assert_int_equal(d->out.len, 0); /* who listens for the address is not told of none */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_is_given_in_either_way),
+        cmocka_unit_test(the_usual_port_is_for_who_gives_none),
+        cmocka_unit_test(without_an_address_nobody_listens),
+        cmocka_unit_test(others_are_let_in_only_if_that_is_asked_for),
+        cmocka_unit_test(who_is_let_in_is_said_by_the_options),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_descriptor_that_nothing_can_be_told_is_refused),
+        cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
+        cmocka_unit_test(every_reason_to_be_kept_out_is_told_aloud_once),
+        cmocka_unit_test(of_values_of_headers_no_more_is_told_than_names),
+        WITH_CLI(the_url_is_told_on_standard_output),
+        WITH_CLI(the_address_is_told_on_a_descriptor_and_its_end_follows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,548 @@
+#include "replay/passthrough.h"
+
+#include <stdio.h>
+
+#include "engine-run.h"
+
+struct bench {
+    struct engine_run stepper;
+    struct actions say;
+    struct passthrough up;
+    uint64_t timers;
+};
+
+static void nothing(void *engine, const struct event *ev)
+{
+    (void)engine;
+    (void)ev;
+}
+
+static void set_up_one(struct bench *b, bool returns)
+{
+    b->timers = 0;
+    engine_run_init(&b->stepper, TO_CLIENT, nothing, b);
+    actions_init(&b->say, &b->stepper.out);
+    passthrough_init(&b->up, &b->say, &b->timers, returns);
+}
+
+static void set_up(struct bench *b)
+{
+    set_up_one(b, false);
+}
+
+static void tear_down(struct bench *b)
+{
+    passthrough_release(&b->up);
+    actions_release(&b->say);
+    engine_run_release(&b->stepper);
+}
+
+enum who {
+    CLIENT_ASKS,
+    CLIENT_ASKS_MODERN,
+    CLIENT_GREETS,
+    CLIENT_ANSWERS,
+    CLIENT_CANCELS,
+    CLIENT_NOTIFIES,
+    SERVER
+};
+
+static bool tell(struct bench *b, enum who who, const char *text)
+{
+    struct record r = { .kind = RECORD_MESSAGE };
+    struct terse_scanned s;
+    struct mcp_message m = mcp_classify(terse_scan(&s, text), &s.arena);
+    bool heard = true;
+
+    r.message.msg = m.root;
+    if (who == CLIENT_GREETS)
+        passthrough_note_initialize(&b->up, &m);
+    else if (who == CLIENT_ANSWERS)
+        heard = passthrough_handle_client_response(&b->up, &m);
+    else if (who == CLIENT_NOTIFIES)
+        passthrough_handle_notification(&b->up, &m);
+    else if (who == CLIENT_CANCELS)
+        heard = passthrough_handle_cancel(&b->up, &m, b);
+    else if (who == SERVER)
+        passthrough_handle_record(&b->up, &r);
+    else
+        passthrough_forward(&b->up, &m, who == CLIENT_ASKS_MODERN, b);
+    terse_scanned_release(&s);
+    return heard;
+}
+
+#define GREETING "up<< {'jsonrpc':'2.0','id':'mcpreel-greeting','method':'initialize','params':"
+
+static void it_is_greeted_as_the_client_greeted_us_and_then_asked(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_GREETS, "{'id':0,'method':'initialize','params':{'who':'live'}}");
+    assert_actions(&b.stepper, "");
+    tell(&b, CLIENT_ASKS, "{'id':'x','method':'m','params':{'a':1.0}}");
+    tell(&b, CLIENT_ASKS, "{'id':7,'method':'n'}");
+    assert_actions(&b.stepper,
+                   "start upstream\n" GREETING "{'who':'live'}}\ntimer 1 in 60000000 us\n");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    assert_actions(
+        &b.stepper,
+        "up<< {'jsonrpc':'2.0','method':'notifications/initialized'}\n"
+        "up<< {'id':1,'method':'m','params':{'a':1.0}}\nup<< {'id':2,'method':'n'}\n");
+    tell(&b, SERVER, "{'id':2,'error':{'code':1}}");
+    tell(&b, SERVER, "{ 'id':1, 'result':{'x':1.50}}");
+    tell(&b, SERVER, "{'id':1,'result':{'twice':true}}");
+    assert_actions(&b.stepper,
+                   "<< {'id':7,'error':{'code':1}}\n<< { 'id':'x', 'result':{'x':1.50}}\n");
+    assert_false(passthrough_has_pending(&b.up));
+    assert_int_equal(b.up.forwarded, 2);
+    tear_down(&b);
+}
+
+static void a_modern_request_needs_no_greeting(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    assert_actions(&b.stepper,
+                   "start upstream\ntimer 1 in 300000000 us\nup<< {'id':1,'method':'m'}\n");
+    assert_true(passthrough_has_pending(&b.up));
+    tear_down(&b);
+}
+
+/* Where messages go, as far as clients on HTTP are concerned. */
+struct ways {
+    struct action_sink out;
+    struct buf text;
+};
+
+static void note_way(struct action_sink *self, const struct action *a)
+{
+    struct ways *w = (struct ways *)self;
+
+    if (a->kind == ACTION_SEND)
+        buf_printf(&w->text, "%llu%s%s %.*s\n", (unsigned long long)a->route.exchange,
+                   a->route.is_final ? " last" : "", a->route.is_request ? " asks" : "",
+                   STR_ARG(a->text));
+}
+
+static void answers_and_progress_go_back_the_way_the_request_came(void **state)
+{
+    struct bench b;
+    struct ways w = { .out = { note_way } };
+
+    (void)state;
+    set_up(&b);
+    buf_init(&w.text, 1 << 16);
+    b.say.route.exchange = 4;
+    tell(&b, CLIENT_ASKS_MODERN,
+         "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
+    b.say.route.exchange = 5;
+    tell(&b, CLIENT_ASKS_MODERN,
+         "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
+    assert_actions(&b.stepper,
+                   "start upstream\ntimer 1 in 300000000 us\n"
+                   "up<< {'id':1,'method':'m','params':{'_meta':{'progressToken':1}}}\n"
+                   "up<< {'id':2,'method':'m','params':{'_meta':{'progressToken':2}}}\n");
+    b.say.out = &w.out;
+    tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':2}}");
+    tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':'t'}}");
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    tell(&b, SERVER, "{'id':7,'method':'ping'}");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    assert_str(buf_str(&w.text),
+               STR("5 {\"method\":\"notifications/progress\",\"params\":"
+                   "{\"progressToken\":\"t\"}}\n"
+                   "4 {\"method\":\"notifications/message\"}\n"
+                   "4 asks {\"id\":\"mcpreel-up-3\",\"method\":\"ping\"}\n"
+                   "5 last {\"id\":1,\"result\":{}}\n4 last {\"id\":1,\"result\":{}}\n"
+                   "0 {\"method\":\"notifications/message\"}\n"));
+    buf_release(&w.text);
+    tear_down(&b);
+}
+
+static void what_nobody_waits_for_is_called_off(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    b.say.route.exchange = 4;
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    b.say.route.exchange = 5;
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    passthrough_drop_calls(&b.up, NULL, 0); /* another client */
+    passthrough_drop_calls(&b.up, &b, 6);
+    assert_actions(&b.stepper, "");
+    passthrough_drop_calls(&b.up, &b, 5);
+    assert_actions(&b.stepper, "up<< {'jsonrpc':'2.0','method':'notifications/cancelled',"
+                               "'params':{'requestId':2}}\n");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    assert_actions(&b.stepper, "");
+    assert_true(passthrough_has_pending(&b.up));
+    passthrough_drop_calls(&b.up, &b, 0);
+    assert_false(passthrough_has_pending(&b.up));
+    tear_down(&b);
+}
+
+/* What was not sent yet need not be called off. */
+static void what_waits_for_the_greeting_is_just_forgotten(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    passthrough_drop_calls(&b.up, &b, 0);
+    assert_actions(&b.stepper, "");
+    tear_down(&b);
+}
+
+static void what_it_sends_of_its_own_is_passed_on(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    tell(&b, SERVER, "{'id':0,'method':'roots/list'}");
+    assert_actions(&b.stepper, "<< {'method':'notifications/message'}\n"
+                               "<< {'id':'mcpreel-up-2','method':'roots/list'}\n");
+    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':0,'result':{}}"));
+    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{'roots':[]}}"));
+    assert_actions(&b.stepper, "up<< {'id':0,'result':{'roots':[]}}\n");
+    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    tear_down(&b);
+}
+
+static void giving_up_is_passed_on_under_our_id(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':'x','method':'m'}");
+    buf_clear(&b.stepper.actions);
+    assert_false(tell(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':1}}"));
+    assert_true(
+        tell(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':'x','why':'w'}}"));
+    assert_actions(&b.stepper, "up<< {'method':'c','params':{'requestId':1,'why':'w'}}\n");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    assert_actions(&b.stepper, "");
+    tear_down(&b);
+}
+
+#define GONE                                                                                   \
+    "'error':{'code':-32000,'message':'not recorded, and the server behind the recording is "  \
+    "gone'}}\n"
+
+static void a_server_that_is_gone_owes_nothing_any_more(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    passthrough_handle_closed(&b.up, STR("it fell"));
+    passthrough_handle_closed(&b.up, STR("it fell again"));
+    assert_actions(&b.stepper, "report error the server behind the recording: it fell\n"
+                               "<< {'jsonrpc':'2.0','id':1," GONE);
+    tell(&b, CLIENT_ASKS, "{'id':2,'method':'m'}");
+    assert_actions(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
+    assert_true(b.up.failed);
+    assert_false(passthrough_has_pending(&b.up));
+    tear_down(&b);
+}
+
+static void one_that_refuses_the_greeting_is_gone(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
+    assert_actions(
+        &b.stepper,
+        "report error the server behind the recording: it refused to be initialized: no\n"
+        "<< {'jsonrpc':'2.0','id':1," GONE);
+    tear_down(&b);
+}
+
+static void notifications_reach_it_once_it_is_there(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    buf_clear(&b.stepper.actions);
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/initialized'}");
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own','params':{'a':1.0}}");
+    assert_actions(&b.stepper, "up<< {'method':'notifications/own','params':{'a':1.0}}\n");
+    tear_down(&b);
+}
+
+static void one_that_is_silent_can_be_given_up(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    passthrough_abort(&b.up, STR("it does not answer"));
+    assert_actions(&b.stepper,
+                   "report error the server behind the recording: it does not answer\n"
+                   "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_false(passthrough_has_pending(&b.up));
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    assert_actions(&b.stepper, "");
+    tear_down(&b);
+}
+
+static void one_that_does_not_answer_its_greeting_in_time_is_gone(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    assert_false(passthrough_handle_timer(&b.up, b.up.silence_timer + 1)); /* another's */
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
+    assert_actions(
+        &b.stepper,
+        "report error the server behind the recording: it does not answer its greeting\n"
+        "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_true(b.up.failed);
+    assert_false(passthrough_handle_timer(&b.up, 0));
+    tear_down(&b);
+}
+
+static void only_silence_counts_and_only_of_one_who_owes_something(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    tell(&b, SERVER, "{'method':'notifications/message'}");
+    buf_clear(&b.stepper.actions);
+    assert_true(
+        passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it has said something */
+    assert_actions(&b.stepper, "timer 2 in 300000000 us\n");
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it was just asked */
+    assert_actions(&b.stepper, "timer 3 in 300000000 us\n");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    buf_clear(&b.stepper.actions);
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
+    assert_actions(&b.stepper, ""); /* no request is pending */
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    assert_actions(&b.stepper, "timer 4 in 300000000 us\nup<< {'id':3,'method':'m'}\n");
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
+    assert_actions(
+        &b.stepper,
+        "report error the server behind the recording: it has been silent for 300 s\n"
+        "<< {'jsonrpc':'2.0','id':3," GONE);
+    tear_down(&b);
+}
+
+static void one_that_ends_owing_nothing_has_not_failed(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    tell(&b, SERVER, "{'id':7,'method':'q'}");
+    tell(&b, SERVER, "{'id':1,'result':{}}");
+    buf_clear(&b.stepper.actions);
+    passthrough_handle_closed(&b.up, STR("done"));
+    assert_actions(&b.stepper, "report warn the server behind the recording: done\n");
+    assert_false(b.up.failed);
+    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    tell(&b, SERVER, "{'id':1,'result':{'late':true}}");
+    assert_actions(&b.stepper, "");
+    assert_false(b.up.failed);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    assert_actions(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
+    assert_true(b.up.failed);
+    tear_down(&b);
+}
+
+#define STATUS_500 "'message':'m','data':{'httpStatus':500}}}"
+
+static void ask_and_answer(struct bench *b, const char *answer)
+{
+    tell(b, CLIENT_ASKS_MODERN, "{'id':7,'method':'m'}");
+    buf_clear(&b->stepper.actions);
+    tell(b, SERVER, answer);
+}
+
+/* A status of HTTP in an error means something only if we have put it there. */
+static void an_error_of_its_own_is_no_complaint_whatever_data_it_has(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, false);
+    ask_and_answer(&b, "{'id':1,'error':{'code':-32000," STATUS_500);
+    assert_actions(&b.stepper, "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
+    tear_down(&b);
+    set_up_one(&b, true);
+    ask_and_answer(&b, "{'id':1,'error':{'code':-32603," STATUS_500);
+    assert_actions(&b.stepper, "<< {'id':7,'error':{'code':-32603," STATUS_500 "\n");
+    ask_and_answer(&b, "{'id':2,'error':{'code':-32000," STATUS_500);
+    assert_actions(&b.stepper, "report warn the server behind the recording: m\n"
+                               "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
+    tear_down(&b);
+}
+
+/* One that needs no greeting does not wait for one that is late, nor fall with it. */
+static void a_late_greeting_that_fails_fails_nobody_else(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, true);
+    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
+    buf_clear(&b.stepper.actions);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
+    tell(&b, SERVER, "{'id':2,'result':{}}");
+    assert_actions(&b.stepper, "timer 2 in 300000000 us\nup<< {'id':2,'method':'m'}\n"
+                               "report info the server behind the recording answers again\n"
+                               "<< {'id':2,'result':{}}\n");
+    tear_down(&b);
+}
+
+static void what_it_refuses_is_not_kept(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    for (int returns = 0; returns < 2; returns++) {
+        set_up_one(&b, returns);
+        for (int i = 0; i < 1000; i++) {
+            char answer[128];
+
+            tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+            snprintf(answer, sizeof answer,
+                     "{'id':%d,'error':{'code':-32000,'message':'no\\nsuch thing'}}", i + 1);
+            tell(&b, SERVER, answer);
+        }
+        assert_int_equal(b.up.forwarded, 1000);
+        assert_true(b.up.arena.block_bytes <= 1024);
+        tear_down(&b);
+    }
+}
+
+static void why_it_refused_the_greeting_is_not_kept(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, true);
+    for (int i = 0; i < 1000; i++) {
+        tell(&b, CLIENT_ASKS, "{'id':3,'method':'m'}");
+        tell(&b, SERVER,
+             i % 2 ? "{'id':'mcpreel-greeting','error':{'code':-1,'message':'not\\nnow'}}"
+                   : "{'id':'mcpreel-greeting','error':{'code':-32000,'message':'no\\nway'}}");
+    }
+    assert_int_equal(b.up.forwarded, 1000);
+    assert_true(b.up.arena.block_bytes <= 1024);
+    tear_down(&b);
+}
+
+static void what_it_asked_is_not_kept(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    for (int i = 0; i < 1000; i++) {
+        char answer[128];
+
+        tell(&b, SERVER, "{'id':'q','method':'roots\\/list'}");
+        snprintf(answer, sizeof answer, "{'id':'mcpreel-up-%d','result':{}}", i + 2);
+        assert_true(tell(&b, CLIENT_ANSWERS, answer));
+    }
+    assert_int_equal(b.up.server_requests.count, 0);
+    assert_true(b.up.arena.block_bytes <= 1024);
+    tear_down(&b);
+}
+
+/* Nobody waits for the answer then, so that it does not excuse silence. */
+static void what_it_asked_before_it_failed_is_called_off(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    set_up_one(&b, true);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    tell(&b, SERVER, "{'id':'q','method':'roots/list'}");
+    passthrough_abort(&b.up, STR("it is slow"));
+    assert_int_equal(b.up.server_requests.count, 0);
+    tell(&b, CLIENT_ASKS_MODERN, "{'id':4,'method':'m'}");
+    buf_clear(&b.stepper.actions);
+    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-3','result':{}}"));
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it was just asked */
+    assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
+    assert_actions(
+        &b.stepper,
+        "timer 2 in 300000000 us\n"
+        "report warn the server behind the recording: it has been silent for 300 s\n"
+        "<< {'jsonrpc':'2.0','id':4,'error':{'code':-32000,'message':'not recorded, and "
+        "the server behind the recording does not answer: it has been silent for 300 "
+        "s'}}\n");
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_greeted_as_the_client_greeted_us_and_then_asked),
+        cmocka_unit_test(a_modern_request_needs_no_greeting),
+        cmocka_unit_test(answers_and_progress_go_back_the_way_the_request_came),
+        cmocka_unit_test(what_nobody_waits_for_is_called_off),
+        cmocka_unit_test(what_waits_for_the_greeting_is_just_forgotten),
+        cmocka_unit_test(what_it_sends_of_its_own_is_passed_on),
+        cmocka_unit_test(giving_up_is_passed_on_under_our_id),
+        cmocka_unit_test(a_server_that_is_gone_owes_nothing_any_more),
+        cmocka_unit_test(one_that_refuses_the_greeting_is_gone),
+        cmocka_unit_test(notifications_reach_it_once_it_is_there),
+        cmocka_unit_test(one_that_is_silent_can_be_given_up),
+        cmocka_unit_test(one_that_does_not_answer_its_greeting_in_time_is_gone),
+        cmocka_unit_test(only_silence_counts_and_only_of_one_who_owes_something),
+        cmocka_unit_test(one_that_ends_owing_nothing_has_not_failed),
+        cmocka_unit_test(an_error_of_its_own_is_no_complaint_whatever_data_it_has),
+        cmocka_unit_test(a_late_greeting_that_fails_fails_nobody_else),
+        cmocka_unit_test(what_it_refuses_is_not_kept),
+        cmocka_unit_test(why_it_refused_the_greeting_is_not_kept),
+        cmocka_unit_test(what_it_asked_is_not_kept),
+        cmocka_unit_test(what_it_asked_before_it_failed_is_called_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+#include "mcphttp/pending-responses.h"
+
+#include "action-log.h"
+
+/* Turns, and what went out. */
+struct bench {
+    struct action_log scribe;
+    struct pending_responses turns;
+};
+
+static void open_bench(struct bench *b)
+{
+    action_log_init(&b->scribe);
+    pending_init(&b->turns, &b->scribe.out);
+}
+
+static void close_bench(struct bench *b)
+{
+    pending_release(&b->turns);
+    action_log_release(&b->scribe);
+}
+
+static struct pending_response *ask(struct bench *b, uint64_t exchange, const char *accept)
+{
+    struct headers f = { .at = NULL };
+    struct media_type_accept takes;
+    struct pending_response *x;
+
+    headers_add(&f, STR("Accept"), str_z(accept));
+    takes = media_type_accept(&f);
+    x = pending_add(&b->turns, exchange, &takes, b);
+    x->responses_left = 1;
+    headers_release(&f);
+    return x;
+}
+
+#define BOTH "application/json, text/event-stream"
+
+static void what_is_said_first_decides(void **state)
+{
+    struct pending_response *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    pending_respond(&b.turns, ask(&b, 1, BOTH), STR("{\"a\":1}"));
+    assert_logged(&b.scribe, "1 200 json {\"a\":1}\n");
+    x = ask(&b, 2, BOTH);
+    assert_true(pending_can_stream(x));
+    pending_send(&b.turns, x, STR("{\"b\":1}"));
+    pending_respond(&b.turns, x, STR("{\"b\":2}"));
+    assert_logged(&b.scribe, "2 200 sse\n2 << {\"b\":1}\n2 << {\"b\":2}\n2 end\n");
+    pending_respond(&b.turns, ask(&b, 3, "text/event-stream"), STR("{\"c\":1}"));
+    assert_logged(&b.scribe, "3 200 sse\n3 << {\"c\":1}\n3 end\n");
+    x = ask(&b, 4, "application/json");
+    assert_false(pending_can_stream(x));
+    pending_respond(&b.turns, x, STR("{\"d\":1}"));
+    assert_logged(&b.scribe, "4 200 json {\"d\":1}\n");
+    assert_null(pending_find(&b.turns, 4));
+    close_bench(&b);
+}
+
+static void the_status_goes_by_the_error_in_one_era_only(void **state)
+{
+    static const char error[] = "{\"error\":{\"code\":-32601}}";
+    struct pending_response *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    pending_respond(&b.turns, ask(&b, 1, BOTH), STR(error));
+    x = ask(&b, 2, BOTH);
+    x->stateless = true;
+    pending_respond(&b.turns, x, STR(error));
+    assert_logged(&b.scribe, "1 200 json {\"error\":{\"code\":-32601}}\n"
+                             "2 404 json {\"error\":{\"code\":-32601}}\n");
+    close_bench(&b);
+}
+
+static void the_answers_of_a_batch_are_one_array_or_events(void **state)
+{
+    struct pending_response *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    x = ask(&b, 1, BOTH);
+    x->responses_left = 2;
+    x->is_batch = true;
+    pending_respond(&b.turns, x, STR("{\"a\":1}"));
+    assert_logged(&b.scribe, "");
+    pending_respond(&b.turns, x, STR("{\"a\":2}"));
+    assert_logged(&b.scribe, "1 200 json [{\"a\":1},{\"a\":2}]\n");
+    x = ask(&b, 2, "text/event-stream");
+    x->responses_left = 2;
+    x->is_batch = true;
+    pending_respond(&b.turns, x, STR("{\"a\":1}"));
+    pending_respond(&b.turns, x, STR("{\"a\":2}"));
+    assert_logged(&b.scribe, "2 200 sse\n2 << {\"a\":1}\n2 << {\"a\":2}\n2 end\n");
+    close_bench(&b);
+}
+
+static struct pending_response *in_session(struct bench *b, uint64_t exchange)
+{
+    struct pending_response *x = ask(b, exchange, BOTH);
+
+    x->session = 1;
+    x->has_ids = true;
+    x->supports_priming = true;
+    return x;
+}
+
+static void who_comes_back_has_what_it_missed_and_the_turn(void **state)
+{
+    struct pending_response *x;
+    struct bench b;
+    bool over;
+
+    (void)state;
+    open_bench(&b);
+    x = in_session(&b, 1);
+    pending_send(&b.turns, x, STR("{\"a\":1}"));
+    assert_logged(&b.scribe, "1 200 sse\n1 id=1-1 <<\n1 id=1-2 << {\"a\":1}\n");
+    assert_ptr_equal(pending_disconnect(&b.turns, 1), x);
+    assert_null(pending_disconnect(&b.turns, 1));
+    assert_true(pending_can_stream(x));
+    pending_send(&b.turns, x, STR("{\"a\":2}"));
+    assert_logged(&b.scribe, "");
+    assert_null(pending_resume(&b.turns, 2, STR("1-2"), 5, STR_NONE, &over));
+    assert_false(over); /* it is of another session */
+    assert_ptr_equal(pending_resume(&b.turns, 1, STR("1-1"), 6, STR_NONE, &over), x);
+    assert_false(over);
+    assert_logged(&b.scribe, "6 200 sse\n6 id=1-2 << {\"a\":1}\n6 id=1-3 << {\"a\":2}\n");
+    assert_ptr_equal(pending_find(&b.turns, 1), x);
+
+    /* Once more, while it is still heard: the other exchange ends. */
+    assert_ptr_equal(pending_resume(&b.turns, 1, STR("1-3"), 7, STR_NONE, &over), x);
+    assert_logged(&b.scribe, "7 200 sse\n6 end\n");
+    assert_null(pending_disconnect(&b.turns, 6));
+    pending_respond(&b.turns, x, STR("{\"a\":3}"));
+    assert_logged(&b.scribe, "7 id=1-4 << {\"a\":3}\n7 end\n");
+    assert_null(pending_disconnect(&b.turns, 7));
+    assert_null(pending_resume(&b.turns, 1, STR("1-3"), 8, STR_NONE, &over));
+    assert_true(over);
+    assert_logged(&b.scribe, "8 200 sse\n8 id=1-4 << {\"a\":3}\n8 end\n");
+    close_bench(&b);
+}
+
+static void who_does_not_know_where_it_was_has_what_was_said_since(void **state)
+{
+    struct pending_response *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    x = in_session(&b, 1);
+    x->responses_left = 0;
+    x->supports_priming = false;
+    pending_open_stream(&b.turns, x);
+    pending_send(&b.turns, x, STR("{\"a\":1}"));
+    pending_disconnect(&b.turns, 1);
+    pending_send(&b.turns, x, STR("{\"a\":2}"));
+    buf_clear(&b.scribe.text);
+    pending_rejoin(&b.turns, x, 2);
+    assert_logged(&b.scribe, "2 200 sse\n2 id=1-2 << {\"a\":2}\n");
+    pending_send(&b.turns, x, STR("{\"a\":3}"));
+    assert_logged(&b.scribe, "2 id=1-3 << {\"a\":3}\n");
+    pending_remove(&b.turns, x);
+    assert_logged(&b.scribe, "2 end\n");
+    close_bench(&b);
+}
+
+static void an_answer_for_nobody_goes_nowhere(void **state)
+{
+    struct pending_response *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    x = in_session(&b, 1);
+    assert_ptr_equal(pending_disconnect(&b.turns, 1), x);
+    assert_false(pending_can_stream(x));
+    pending_respond(&b.turns, x, STR("{\"a\":1}"));
+    assert_logged(&b.scribe, "");
+    assert_null(pending_find(&b.turns, 1));
+    close_bench(&b);
+}
+
+static void who_has_heard_something_is_not_refused_any_more(void **state)
+{
+    struct http_rejection v = { .status = 502, .code = -32000, .text = STR_INIT("no") };
+    struct pending_response *x;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    pending_reject(&b.turns, ask(&b, 1, BOTH), &v, STR("7"));
+    assert_logged(&b.scribe,
+                  "1 502 json {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32000,\"message\":"
+                  "\"no\"},\"id\":7}\n");
+    x = ask(&b, 2, BOTH);
+    pending_send(&b.turns, x, STR("{}"));
+    pending_reject(&b.turns, x, &v, STR("7"));
+    assert_logged(&b.scribe, "2 200 sse\n2 << {}\n2 end\n");
+    x = ask(&b, 3, BOTH);
+    pending_disconnect(&b.turns, 3);
+    pending_reject(&b.turns, x, &v, STR("7"));
+    assert_logged(&b.scribe, "");
+    ask(&b, 4, BOTH); /* is given back with the rest */
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_first_decides),
+        cmocka_unit_test(the_status_goes_by_the_error_in_one_era_only),
+        cmocka_unit_test(the_answers_of_a_batch_are_one_array_or_events),
+        cmocka_unit_test(who_comes_back_has_what_it_missed_and_the_turn),
+        cmocka_unit_test(who_does_not_know_where_it_was_has_what_was_said_since),
+        cmocka_unit_test(an_answer_for_nobody_goes_nowhere),
+        cmocka_unit_test(who_has_heard_something_is_not_refused_any_more),
+    };
+    return cmocka_run_group_tests_name("http-turns", tests, NULL, NULL);
+}

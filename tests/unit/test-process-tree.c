@@ -1,0 +1,150 @@
+#include "loop/process-tree.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+/* A group led by a shell. The test is given all who lose their parents, so that none is
+ * missed. */
+static struct process_tree begin(const char *script)
+{
+    struct process_tree f = { .watchdog = getpid(), .session = getsid(0) };
+    int ready[2];
+    char c;
+
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    assert_int_equal(pipe(ready), 0);
+    f.leader = fork();
+    if (f.leader == 0) {
+        setpgid(0, 0);
+        dup2(ready[1], STDOUT_FILENO);
+        execl("/bin/bash", "bash", "-c", script, (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return f;
+}
+
+/* How many of our children have been ended by the signal; nobody else is left. */
+static int ended_by(int signum)
+{
+    int status, n = 0;
+
+    while (waitpid(-1, &status, 0) > 0)
+        n += WIFSIGNALED(status) && WTERMSIG(status) == signum;
+    assert_int_equal(errno, ECHILD);
+    return n;
+}
+
+static void all_groups_are_reached(void **state)
+{
+    struct process_tree f = begin("set -m; sleep 1000 & sleep 1000 & echo; sleep 1000");
+
+    (void)state;
+    assert_true(process_tree_signal(&f, 0));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* asking harms nobody */
+    assert_true(process_tree_signal(&f, SIGTERM));
+    assert_true(ended_by(SIGTERM) >= 3);
+    assert_false(process_tree_signal(&f, SIGTERM));
+}
+
+static void a_signal_comes_once(void **state)
+{
+    int got[2];
+    char text[16];
+    ssize_t n;
+    struct process_tree f;
+
+    (void)state;
+    assert_int_equal(pipe(got), 0);
+    dup2(got[1], 9);
+    f = begin("trap 'echo one >&9' TERM; set -m; "
+              "bash -c 'trap \"echo two >&9; exit\" TERM; echo; while :; do sleep 0.01; "
+              "done'; exit");
+    close(9);
+    close(got[1]);
+    assert_true(process_tree_signal(&f, SIGTERM));
+    waitpid(f.leader, NULL, 0);
+    n = read(got[0], text, sizeof text);
+    assert_true(n > 0);
+    assert_int_equal(n, 8);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    close(got[0]);
+}
+
+static void who_starts_others_meanwhile_is_killed_with_them(void **state)
+{
+    struct process_tree f =
+        begin("trap '' TERM; spawn() { set -m; (spawn2 &) & }; "
+              "spawn2() { while :; do (sleep 1000 &); sleep 0.002; done; }; "
+              "spawn; spawn; echo; sleep 1000");
+
+    (void)state;
+    process_tree_kill(&f);
+    assert_false(process_tree_signal(&f, 0));
+    assert_true(ended_by(SIGKILL) >= 3);
+}
+
+static void who_has_ended_does_not_count(void **state)
+{
+    struct process_tree f = begin("echo; exit 3");
+    siginfo_t end;
+    int status;
+
+    (void)state;
+    assert_int_equal(waitid(P_PID, (id_t)f.leader, &end, WEXITED | WNOWAIT), 0);
+    assert_false(process_tree_signal(&f, SIGTERM));
+    process_tree_kill(&f);
+    assert_int_equal(waitpid(f.leader, &status, 0), f.leader);
+    assert_int_equal(WEXITSTATUS(status), 3);
+}
+
+static void who_made_a_session_of_its_own_is_none_of_it(void **state)
+{
+    struct process_tree f = begin("setsid sh -c 'echo; sleep 0.3; exit 7' & sleep 1000");
+    int status = 0, last = 0;
+
+    (void)state;
+    process_tree_kill(&f);
+    while (waitpid(-1, &status, 0) > 0)
+        last = status;
+    assert_true(WIFEXITED(last));
+    assert_int_equal(WEXITSTATUS(last), 7);
+}
+
+/* Beside the family there are others in its session, in every place that one can have. */
+static void who_is_in_the_session_only_is_none_of_it(void **state)
+{
+    struct process_tree f = begin("echo; sleep 1000"),
+                        other = begin("set -m; sleep 1000 & echo; wait");
+    siginfo_t end;
+
+    (void)state;
+    f.watchdog = f.leader;
+    process_tree_kill(&f);
+    assert_int_equal(waitid(P_PID, (id_t)f.leader, &end, WEXITED), 0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), 0);
+    assert_true(process_tree_signal(&other, 0));
+    process_tree_kill(&other);
+    assert_true(ended_by(SIGKILL) >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_groups_are_reached),
+        cmocka_unit_test(a_signal_comes_once),
+        cmocka_unit_test(who_starts_others_meanwhile_is_killed_with_them),
+        cmocka_unit_test(who_has_ended_does_not_count),
+        cmocka_unit_test(who_made_a_session_of_its_own_is_none_of_it),
+        cmocka_unit_test(who_is_in_the_session_only_is_none_of_it),
+    };
+    alarm(100); /* who is left must not hang the tests */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+#include "format/python-json.h"
+#include "test.h"
+#include "json/json.h"
+
+/* Each `want` is what Python 3.11 printed for json.dumps(json.loads(json), indent=2,
+ * ensure_ascii=False). */
+static const struct {
+    const char *json, *want;
+} as_python[] = {
+    { "null", "null" },
+    { " -12.5 ", "-12.5" },
+    { "\"a\"", "\"a\"" },
+    { "{}", "{}" },
+    { "{ \n }", "{}" },
+    { "[\t]", "[]" },
+    { "[1,2 , true]", "[\n  1,\n  2,\n  true\n]" },
+    { "{\"a\":1,\"b\":[]}", "{\n  \"a\": 1,\n  \"b\": []\n}" },
+    { "{\"a\":{\"b\":[{}, {\"c\":null}]},\"d\":\"\"}",
+      "{\n  \"a\": {\n    \"b\": [\n      {},\n      {\n        \"c\": null\n      }\n    ]\n"
+      "  },\n  \"d\": \"\"\n}" },
+    { "{\"{[,:]}\":\"{[,:]}\"}", "{\n  \"{[,:]}\": \"{[,:]}\"\n}" },
+    /* The shortest escape, and none that is not needed. */
+    { "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\\"\\\\/\\b\\f\\n\\r\\t\"" },
+    { "\"\\u0022\\u005c\\u002F\\u0008\\u000C\\u000a\\u000D\\u0009\"",
+      "\"\\\"\\\\/\\b\\f\\n\\r\\t\"" },
+    { "\"\\u0000\\u001F\\u0020\\u007f\"", "\"\\u0000\\u001f \x7f\"" },
+    { "\"\\u00e9 \\u20AC \\u2028 \\ud83d\\ude00\"", "\"é € \xe2\x80\xa8 😀\"" },
+    { "\"é € \xe2\x80\xa8 😀\"", "\"é € \xe2\x80\xa8 😀\"" },
+    { "{\"\\u0061\":\"\\\\u0061\"}", "{\n  \"a\": \"\\\\u0061\"\n}" },
+};
+
+static void values_are_laid_out_as_python_does_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof as_python / sizeof as_python[0]; i++) {
+        struct buf b;
+
+        buf_init(&b, 4096);
+        python_json_write(&b, str_z(as_python[i].json), 0);
+        assert_str(buf_str(&b), str_z(as_python[i].want));
+        buf_release(&b);
+    }
+}
+
+static void a_level_moves_all_but_the_first_line(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    python_json_write(&b, STR("{\"a\":[1]}"), 3);
+    assert_str(buf_str(&b), STR("{\n        \"a\": [\n          1\n        ]\n      }"));
+    buf_release(&b);
+}
+
+/* Python would write 100000.0, Infinity and one member; it cannot write the last. */
+static void what_python_would_spoil_stays(void **state)
+{
+    static const struct {
+        const char *json, *want;
+    } cases[] = {
+        { "[1e5,1E999,1.10,-0]", "[\n  1e5,\n  1E999,\n  1.10,\n  -0\n]" },
+        { "{\"a\":1,\"a\":2}", "{\n  \"a\": 1,\n  \"a\": 2\n}" },
+        { "\"\\uD83D x \\ude00\\ud83d\"", "\"\\ud83d x \\ude00\\ud83d\"" },
+        { "\"\\ud83d\\u0041\"", "\"\\ud83dA\"" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf b;
+
+        buf_init(&b, 4096);
+        python_json_write(&b, str_z(cases[i].json), 0);
+        assert_str(buf_str(&b), str_z(cases[i].want));
+        buf_release(&b);
+    }
+}
+
+static void flattening_takes_away_blanks_and_nothing_else(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    python_json_write_compact(
+        &b, STR(" { \"a b\\\" \" : [ 1.0 ,\r\n\ttrue , \"\\u0061\" , { } ] } "));
+    assert_str(buf_str(&b), STR("{\"a b\\\" \":[1.0,true,\"\\u0061\",{}]}"));
+    buf_release(&b);
+}
+
+static void flattened_and_laid_out_again_it_is_the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof as_python / sizeof as_python[0]; i++) {
+        struct buf flat, back;
+
+        buf_init(&flat, 4096);
+        buf_init(&back, 4096);
+        python_json_write_compact(&flat, str_z(as_python[i].want));
+        python_json_write(&back, buf_str(&flat), 0);
+        assert_str(buf_str(&back), str_z(as_python[i].want));
+        buf_release(&flat);
+        buf_release(&back);
+    }
+}
+
+static void a_text_is_quoted_as_python_does_it(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    python_json_write_string(&b, STR("a\"\\/\n\x01\x7f é\xe2\x80\xa8"));
+    python_json_write_string(&b, STR_NONE);
+    assert_str(buf_str(&b), STR("\"a\\\"\\\\/\\n\\u0001\x7f é\xe2\x80\xa8\"\"\""));
+    buf_clear(&b);
+    python_json_write_string(&b, STR("\xed\xa0\xbd")); /* a lone surrogate, decoded */
+    assert_str(buf_str(&b), STR("\"\\ud83d\""));
+    buf_release(&b);
+}
+
+static void a_text_that_does_not_fit_is_noticed(void **state)
+{
+    struct err e = ERR_NONE;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 8);
+    python_json_write_string(&b, STR("longer than that"));
+    assert_false(buf_ok(&b, &e));
+    buf_release(&b);
+}
+
+/* The deepest that the scanner takes. */
+static void depth_costs_no_stack(void **state)
+{
+    char text[2 * JSON_MAX_DEPTH + 1];
+    struct json_fault fault;
+    struct buf b, flat;
+    struct json j;
+
+    (void)state;
+    memset(text, '[', JSON_MAX_DEPTH);
+    memset(text + JSON_MAX_DEPTH, ']', JSON_MAX_DEPTH);
+    buf_init(&b, 1 << 20);
+    buf_init(&flat, 1 << 20);
+    json_init(&j);
+    python_json_write(&b, str_n(text, 2 * JSON_MAX_DEPTH), 0);
+    assert_true(json_scan(&j, buf_str(&b), &fault));
+    python_json_write_compact(&flat, buf_str(&b));
+    assert_str(buf_str(&flat), str_n(text, 2 * JSON_MAX_DEPTH));
+    json_release(&j);
+    buf_release(&b);
+    buf_release(&flat);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_laid_out_as_python_does_it),
+        cmocka_unit_test(a_level_moves_all_but_the_first_line),
+        cmocka_unit_test(what_python_would_spoil_stays),
+        cmocka_unit_test(flattening_takes_away_blanks_and_nothing_else),
+        cmocka_unit_test(flattened_and_laid_out_again_it_is_the_same),
+        cmocka_unit_test(a_text_is_quoted_as_python_does_it),
+        cmocka_unit_test(a_text_that_does_not_fit_is_noticed),
+        cmocka_unit_test(depth_costs_no_stack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+#include "runtime/record-output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "cmd/redact-options.h"
+#include "test.h"
+
+/* A recording that nobody is behind: the test puts lines into its tap. */
+struct output_run {
+    struct cli *desk;
+    struct log log;
+    struct app app;
+    struct redaction redaction;
+    struct record_settings settings;
+    struct record_path path;
+    struct record_output reel;
+    unsigned waits;
+};
+
+static void say(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+static void count_wait(void *to)
+{
+    struct output_run *s = to;
+
+    s->waits++;
+}
+
+static char *server[] = { "some-server", "--flag", NULL };
+static char *nothing[] = { NULL };
+
+static void set(struct output_run *s, struct cli *d, const char *output, bool force)
+{
+    struct redaction_args args = { .server_url = true, .defaults = true };
+    struct record_path_options wish = { .output = output,
+                                        .server_argv = server,
+                                        .force = force };
+    struct err e = ERR_NONE;
+
+    *s = (struct output_run){ .desk = d };
+    buf_clear(&d->err);
+    s->log = (struct log){ .level = LOG_INFO, .write = say, .arg = &d->err };
+    s->app = (struct app){ .sys = &d->faults.sys, .env = nothing, .log = &s->log };
+    assert_true(redact_options_init(&s->redaction, &s->app, &args, NULL, &e));
+    s->settings = (struct record_settings){ .server_argv = server,
+                                            .server_argc = 2,
+                                            .max_message = 1 << 20,
+                                            .flush_us = 1000000,
+                                            .redaction = &s->redaction };
+    assert_true(record_path_resolve(&s->path, &s->app, &wish, &e));
+    record_output_init(&s->reel, &s->app, &s->path, &s->settings, count_wait, s);
+}
+
+static void clear(struct output_run *s)
+{
+    record_output_release(&s->reel);
+    record_path_release(&s->path);
+    redaction_release(&s->redaction);
+}
+
+static void start(struct output_run *s)
+{
+    struct err e = ERR_NONE;
+
+    if (!record_output_open(&s->reel, true, &e))
+        fail_msg("%s", e.msg);
+    record_output_write_header(&s->reel, STR("stdio"));
+}
+
+static void put(struct output_run *s, enum record_dir dir, const char *line)
+{
+    struct record_output *r = &s->reel;
+
+    record_output_report_errors(
+        r, recorder_add_line(&r->recorder, dir, str_z(line), record_output_now(r), &r->error));
+}
+
+static void put_call(struct output_run *s)
+{
+    put(s, TO_SERVER, "{\"id\":1,\"method\":\"ping\"}");
+    put(s, TO_CLIENT, "{\"id\":1,\"result\":{}}");
+}
+
+static size_t lines_in(struct cli *d, const char *path)
+{
+    const char *text = cli_get_file(d, path);
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no \"%s\" in %s", part, text);
+}
+
+static void what_is_put_is_in_the_file_at_once_and_told_at_the_end(void **state)
+{
+    struct cli *d = *state;
+    struct output_run s;
+
+    set(&s, d, "a.jsonl", false);
+    start(&s);
+    put_call(&s);
+    assert_int_equal(lines_in(d, "a.jsonl"), 3);
+    assert_int_equal(record_output_finish(&s.reel, 7, NULL), 7);
+    clear(&s);
+    assert_int_equal(lines_in(d, "a.jsonl"), 4);
+    assert_has(cli_get_file(d, "a.jsonl"), "'upstream':'some-server --flag'");
+    assert_has(cli_get_file(d, "a.jsonl"), "'command':['some-server','--flag']");
+    assert_has(cli_get_file(d, "a.jsonl"), "'exit_code':7");
+    assert_str(buf_str(&d->err), STR("mcpreel: recording to a.jsonl\n"
+                                     "mcpreel: recorded 2 messages in a.jsonl\n"));
+}
+
+static void a_server_at_a_url_has_no_command(void **state)
+{
+    struct cli *d = *state;
+    struct output_run s;
+
+    set(&s, d, "a.jsonl", false);
+    s.settings.server_argv = NULL;
+    s.settings.server_url = "http://me:secret@host/path";
+    start(&s);
+    assert_int_equal(record_output_finish(&s.reel, 0, NULL), 0);
+    clear(&s);
+    assert_has(cli_get_file(d, "a.jsonl"), "'upstream':'http://host/[REDACTED]'");
+    assert_null(strstr(cli_get_file(d, "a.jsonl"), "'command'"));
+}
+
+static void what_is_abandoned_leaves_nothing(void **state)
+{
+    struct cli *d = *state;
+    struct err e = ERR_NONE;
+    struct output_run s;
+
+    set(&s, d, "a.jsonl", false);
+    assert_true(record_output_open(&s.reel, true, &e));
+    assert_int_equal(cli_count_files(d), 1);
+    record_output_remove(&s.reel);
+    clear(&s);
+    assert_int_equal(cli_count_files(d), 0);
+}
+
+static void a_name_that_is_taken_is_refused_and_one_of_ours_gives_way(void **state)
+{
+    struct cli *d = *state;
+    struct err e = ERR_NONE;
+    struct output_run s;
+    char first[256];
+
+    cli_put_file(d, "a.jsonl", "old");
+    set(&s, d, "a.jsonl", false);
+    assert_false(record_output_open(&s.reel, true, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(cli_get_file(d, "a.jsonl"), "old");
+    clear(&s);
+
+    set(&s, d, "./", false);
+    snprintf(first, sizeof first, "%s", s.path.path);
+    cli_put_file(d, first, "old");
+    start(&s);
+    assert_string_not_equal(s.path.path, first);
+    assert_int_equal(record_output_finish(&s.reel, 0, NULL), 0);
+    clear(&s);
+    assert_string_equal(cli_get_file(d, first), "old");
+}
+
+static void without_open_the_place_is_only_looked_at(void **state)
+{
+    struct cli *d = *state;
+    struct err e = ERR_NONE;
+    struct output_run s;
+
+    set(&s, d, "a.jsonl", true);
+    assert_true(record_output_open(&s.reel, false, &e));
+    assert_int_equal(cli_count_files(d), 0);
+    clear(&s);
+}
+
+static void what_is_lost_is_told_once_and_is_a_failure_if_strict(void **state)
+{
+    struct cli *d = *state;
+
+    for (int strict = 0; strict < 2; strict++) {
+        struct output_run s;
+
+        set(&s, d, strict ? "b.jsonl" : "a.jsonl", false);
+        s.settings.strict = strict;
+        fault_fail(&d->faults, FAULT_WRITE, d->faults.calls[FAULT_WRITE] + 2, FAULT_FOREVER,
+                   ENOSPC);
+        start(&s);
+        put_call(&s);
+        put_call(&s);
+        assert_int_equal(record_output_finish(&s.reel, 0, "so it is"),
+                         strict ? RECORD_OUTPUT_FAILED : 0);
+        clear(&s);
+        d->faults.count = 0;
+        assert_has(buf_z(&d->err), "warning: the recording waits in memory: cannot write");
+        assert_has(buf_z(&d->err), "the recording is incomplete: cannot write");
+        assert_has(buf_z(&d->err), "recorded only 0 of 4 messages in");
+        assert_has(buf_z(&d->err), "; so it is\n");
+        assert_int_equal(s.waits, 1);
+    }
+}
+
+static void what_was_too_long_counts_as_missing(void **state)
+{
+    struct cli *d = *state;
+    struct output_run s;
+
+    set(&s, d, "a.jsonl", false);
+    s.settings.strict = true;
+    start(&s);
+    put_call(&s);
+    s.reel.too_long = 1;
+    assert_int_equal(record_output_finish(&s.reel, 0, NULL), RECORD_OUTPUT_FAILED);
+    clear(&s);
+    assert_has(buf_z(&d->err),
+               "recorded only 2 of 3 messages in a.jsonl; 1 was longer than --max-message\n");
+}
+
+static void a_document_is_made_of_a_journal_and_says_what_it_lost(void **state)
+{
+    struct cli *d = *state;
+    struct output_run s;
+
+    cli_put_file(d, "a.json", "old");
+    set(&s, d, "a.json", true);
+    start(&s);
+    put_call(&s);
+    assert_string_equal(cli_get_file(d, "a.json"), "old");
+    assert_int_equal(lines_in(d, "a.json.cassette.journal"), 3);
+    assert_int_equal(record_output_finish(&s.reel, 0, NULL), 0);
+    clear(&s);
+    assert_int_equal(cli_count_files(d), 1);
+    assert_has(cli_get_file(d, "a.json"), "'interactions'");
+    assert_has(buf_z(&d->err), "recorded 2 messages in a.json; lost in 'cassette': ");
+}
+
+static void time_never_goes_back(void **state)
+{
+    struct recorder_time before = { 0 };
+    struct output_run s;
+
+    set(&s, *state, "a.jsonl", false);
+    for (int i = 0; i < 1000; i++) {
+        struct recorder_time now = record_output_now(&s.reel);
+
+        assert_true(now.us >= before.us && now.wall_us > 0);
+        before = now;
+    }
+    clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_CLI(what_is_put_is_in_the_file_at_once_and_told_at_the_end),
+        WITH_CLI(a_server_at_a_url_has_no_command),
+        WITH_CLI(what_is_abandoned_leaves_nothing),
+        WITH_CLI(a_name_that_is_taken_is_refused_and_one_of_ours_gives_way),
+        WITH_CLI(without_open_the_place_is_only_looked_at),
+        WITH_CLI(what_is_lost_is_told_once_and_is_a_failure_if_strict),
+        WITH_CLI(what_was_too_long_counts_as_missing),
+        WITH_CLI(a_document_is_made_of_a_journal_and_says_what_it_lost),
+        WITH_CLI(time_never_goes_back),
+    };
+    alarm(120);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+#include "runtime/run-server.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "engine/actions.h"
+#include "test.h"
+
+/* An engine that says what happens to it; on "finish" it finishes, on "timer" it sets
+ * one, on "signal" it has one sent. */
+struct parrot {
+    struct actions say;
+    struct arena arena;
+    int events;
+};
+
+static void start_upstream(struct parrot *p)
+{
+    actions_start_upstream(&p->say);
+    actions_send_upstream(&p->say, STR("{\"method\":\"up\"}"));
+}
+
+static void parrot_step(void *engine, const struct event *ev)
+{
+    struct parrot *p = engine;
+    struct str method;
+
+    p->events++;
+    assert_true(ev->now_us > 0);
+    switch (ev->kind) {
+    case EVENT_OPENED:
+        actions_send(&p->say, STR("opened"));
+        break;
+    case EVENT_RECORD:
+        if (ev->record->kind == RECORD_RAW) {
+            actions_report(&p->say, LOG_WARN, "raw %.*s", STR_ARG(ev->record->bytes.bytes));
+            break;
+        }
+        assert_int_equal(ev->record->message.dir, TO_SERVER);
+        method = json_text(json_get(ev->record->message.msg, STR("method")), &p->arena);
+        actions_send(&p->say, method);
+        if (str_eq(method, STR("finish")))
+            actions_finish(&p->say, 7);
+        else if (str_eq(method, STR("timer")))
+            actions_set_timer(&p->say, 8, 1000);
+        else if (str_eq(method, STR("signal")))
+            kill(getpid(), SIGTERM);
+        else if (str_eq(method, STR("start")))
+            start_upstream(p);
+        break;
+    case EVENT_TIMER:
+        actions_send(&p->say,
+                     arena_printf(&p->arena, "timer %llu", (unsigned long long)ev->timer));
+        actions_finish(&p->say, 4);
+        break;
+    case EVENT_INPUT_CLOSED:
+        actions_send(&p->say, ev->shutting_down ? STR("closed in a hurry") : STR("closed"));
+        actions_finish(&p->say, 3);
+        break;
+    case EVENT_UPSTREAM_RECORD:
+        actions_send(&p->say, json_raw(ev->record->message.msg));
+        actions_finish(&p->say, 5);
+        break;
+    case EVENT_UPSTREAM_CLOSED:
+        actions_send(&p->say, ev->why);
+        actions_finish(&p->say, 6);
+        break;
+    default:
+        fail_msg("nobody is on HTTP");
+    }
+}
+
+static void add_line(void *to, struct str line)
+{
+    buf_add(to, line);
+}
+
+/* A run of the parrot on pipes in place of our own standard streams. */
+struct session {
+    int exit_code;
+    struct buf out, log;
+    int events;
+};
+
+static void swap(int fd, int with, int *saved)
+{
+    *saved = dup(fd);
+    assert_true(dup2(with, fd) == fd);
+    close(with);
+}
+
+static void restore(int fd, int saved)
+{
+    dup2(saved, fd);
+    close(saved);
+}
+
+/* `more` keeps the client there after what it has said. */
+static void play_with(struct session *s, const char *said, bool more, char *const *upstream)
+{
+    int in[2], out[2], saved[2];
+    struct log log = { .level = LOG_INFO, .write = add_line, .arg = &s->log };
+    struct app app = { .log = &log };
+    struct err e = ERR_NONE;
+    struct run_server server;
+    struct parrot parrot = { 0 };
+    char text[4096];
+    ssize_t n;
+
+    buf_init(&s->out, 1 << 16);
+    buf_init(&s->log, 1 << 16);
+    assert_true(pipe(in) == 0 && pipe(out) == 0);
+    assert_int_equal(write(in[1], said, strlen(said)), strlen(said));
+    if (!more)
+        close(in[1]);
+    swap(0, in[0], &saved[0]);
+    swap(1, out[1], &saved[1]);
+    run_server_init(&server, &app, parrot_step, &parrot,
+                    &(struct run_server_upstream){ .argv = upstream }, NULL);
+    actions_init(&parrot.say, &server.driver.actions);
+    s->exit_code = run_server_run(&server, &e);
+    s->events = parrot.events;
+    restore(0, saved[0]);
+    restore(1, saved[1]);
+    if (more)
+        close(in[1]);
+    while ((n = read(out[0], text, sizeof text)) > 0)
+        buf_add(&s->out, str_n(text, (size_t)n));
+    close(out[0]);
+    assert_int_equal(e.kind, ERR_OK);
+    actions_release(&parrot.say);
+    arena_release(&parrot.arena);
+}
+
+static void play(struct session *s, const char *said, bool more)
+{
+    play_with(s, said, more, NULL);
+}
+
+static void end(struct session *s)
+{
+    buf_release(&s->out);
+    buf_release(&s->log);
+}
+
+static void lines_become_events_and_wishes_become_lines(void **state)
+{
+    struct session s;
+
+    (void)state;
+    play(&s, "{\"method\":\"a\"}\n\n{\"method\":\"b\"}\nnonsense\n[{\"method\":\"c\"}]", false);
+    assert_str(buf_str(&s.out), STR("opened\na\nb\nc\nclosed\n"));
+    assert_str(buf_str(&s.log), STR("mcpreel: warning: raw nonsense\n"));
+    assert_int_equal(s.exit_code, 3);
+    end(&s);
+}
+
+static void the_engine_decides_when_it_is_over(void **state)
+{
+    struct session s;
+
+    (void)state;
+    play(&s, "{\"method\":\"finish\"}\n{\"method\":\"unheard\"}\n", true);
+    assert_str(buf_str(&s.out), STR("opened\nfinish\n"));
+    assert_int_equal(s.exit_code, 7);
+    end(&s);
+}
+
+static void a_timer_rings(void **state)
+{
+    struct session s;
+
+    (void)state;
+    play(&s, "{\"method\":\"timer\"}\n", true);
+    assert_str(buf_str(&s.out), STR("opened\ntimer\ntimer 8\n"));
+    assert_int_equal(s.exit_code, 4);
+    end(&s);
+}
+
+static void a_signal_is_a_client_that_has_gone_and_a_hurry(void **state)
+{
+    struct session s;
+
+    (void)state;
+    play(&s, "{\"method\":\"signal\"}\n", true);
+    assert_str(buf_str(&s.out), STR("opened\nsignal\nclosed in a hurry\n"));
+    assert_int_equal(s.exit_code, 3);
+    end(&s);
+}
+
+static void a_server_behind_it_is_started_when_asked_for(void **state)
+{
+    static char *const cat[] = { "cat", NULL }, *const none[] = { "./no-such-program", NULL };
+    struct session s;
+
+    (void)state;
+    play_with(&s, "{\"method\":\"start\"}\n", true, cat);
+    assert_str(buf_str(&s.out), STR("opened\nstart\n{\"method\":\"up\"}\n"));
+    assert_int_equal(s.exit_code, 5);
+    end(&s);
+    play_with(&s, "{\"method\":\"start\"}\n", true, none);
+    assert_non_null(strstr(buf_z(&s.out), "'./no-such-program'"));
+    assert_int_equal(s.exit_code, 6);
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_become_events_and_wishes_become_lines),
+        cmocka_unit_test(the_engine_decides_when_it_is_over),
+        cmocka_unit_test(a_timer_rings),
+        cmocka_unit_test(a_signal_is_a_client_that_has_gone_and_a_hurry),
+        cmocka_unit_test(a_server_behind_it_is_started_when_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

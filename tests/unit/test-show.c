@@ -1,0 +1,123 @@
+#include "report/show.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "fault-sys.h"
+#include "test.h"
+
+/* A file is real, output is counted. */
+struct world {
+    struct fault_sys faults; /* first: what is handed a sys is handed a world */
+    struct buf out;
+    size_t writes, reads;
+    char path[64];
+    ssize_t (*read)(const struct sys *s, int fd, void *to, size_t n);
+};
+
+static bool capture(const void *arg, struct str bytes, bool *gone, struct err *e)
+{
+    struct world *w = (struct world *)(uintptr_t)arg;
+
+    (void)gone;
+    (void)e;
+    w->writes++;
+    buf_add(&w->out, bytes);
+    return true;
+}
+
+static ssize_t count_read(const struct sys *s, int fd, void *to, size_t n)
+{
+    struct world *w = (struct world *)(uintptr_t)s;
+
+    w->reads++;
+    return w->read(s, fd, to, n);
+}
+
+enum { PINGS = 20000 };
+
+/* Pings that are answered, in bare JSON-RPC: without times, and numbered by us. */
+static void make_world(struct world *w)
+{
+    struct buf text;
+    int fd;
+
+    *w = (struct world){ .path = "/tmp/show-run-XXXXXX" };
+    fault_init(&w->faults);
+    w->read = w->faults.sys.read;
+    w->faults.sys.read = count_read;
+    buf_init(&w->out, 64 << 20);
+    buf_init(&text, 64 << 20);
+    for (int i = 0; i < PINGS; i++)
+        buf_printf(&text,
+                   "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n"
+                   "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}\n",
+                   i, i);
+    fd = mkstemp(w->path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text.at, text.len), text.len);
+    close(fd);
+    buf_release(&text);
+}
+
+static size_t lines_of(struct world *w, struct show_options wish)
+{
+    const struct log log = { .level = LOG_ERROR };
+    const struct show_output output = { .write = capture, .arg = w, .log = &log, .json = true };
+    struct err e = ERR_NONE;
+    size_t n = 0;
+
+    buf_clear(&w->out);
+    w->writes = w->reads = 0;
+    wish.target.path = w->path;
+    if (!show_run(&w->faults.sys, &output, &wish, &e))
+        fail_msg("%s", e.msg);
+    for (size_t i = 0; i < w->out.len; i++)
+        n += w->out.at[i] == '\n';
+    return n;
+}
+
+static void everything_is_written_in_large_pieces(void **state)
+{
+    struct world w;
+
+    (void)state;
+    make_world(&w);
+    assert_int_equal(lines_of(&w, (struct show_options){ .count = 0 }), PINGS);
+    assert_true(w.writes < w.out.len / (32 << 10));
+    assert_true(w.writes > 10);
+    assert_int_equal(lines_of(&w, (struct show_options){ .messages = true }), 2 * PINGS);
+    buf_release(&w.out);
+    unlink(w.path);
+}
+
+static void no_more_is_read_than_is_wanted(void **state)
+{
+    struct world w;
+    size_t all;
+
+    (void)state;
+    make_world(&w);
+    assert_int_equal(lines_of(&w, (struct show_options){ .last = 3 }), 3);
+    all = w.reads;
+    assert_true(strstr(buf_z(&w.out), "\"number\":19998,"));
+    assert_int_equal(lines_of(&w, (struct show_options){ .count = 3 }), 3);
+    assert_true(w.reads < all);
+    assert_int_equal(lines_of(&w, (struct show_options){ .target = { .number = 2 } }), 3);
+    assert_int_equal(
+        lines_of(&w, (struct show_options){ .target = { .number = 2, .is_message = true } }),
+        1);
+    assert_true(w.reads < all);
+    buf_release(&w.out);
+    unlink(w.path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_written_in_large_pieces),
+        cmocka_unit_test(no_more_is_read_than_is_wanted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

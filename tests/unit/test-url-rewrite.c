@@ -1,0 +1,324 @@
+#include "mcphttp/url-rewrite.h"
+
+#include "test.h"
+
+/* What a client that asked http://here:5PATH is told of what http://[::1]:3001/a/mcp said:
+ * "TARGET told TEXT", "away ORIGIN", or "- " and why it cannot be read. */
+static void check(const char *path, const char *said, const char *want)
+{
+    const struct url_rewrite_client client = { STR("here:5"), str_z(path) };
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct url_rewrite at;
+    struct url server;
+
+    assert_true(url_parse(&server, STR("http://[::1]:3001/a/mcp"), &e));
+    if (!url_rewrite_resolve(&at, str_z(said), &server, &client, &a, &e)) {
+        assert_int_equal(e.kind, ERR_INPUT);
+        assert_str(arena_printf(&a, "- %s", e.msg), str_z(want));
+    } else if (at.is_server) {
+        assert_int_equal(e.kind, ERR_OK);
+        assert_str(
+            arena_printf(&a, "%.*s told %.*s", STR_ARG(at.target), STR_ARG(at.for_client)),
+            str_z(want));
+    } else {
+        assert_str(arena_printf(&a, "away %.*s", STR_ARG(url_rewrite_origin(&at.url, &a))),
+                   str_z(want));
+    }
+    arena_release(&a);
+}
+
+static void what_leads_through_us_is_told_as_it_was_said(void **state)
+{
+    (void)state;
+    check("/a/mcp", "/a/mcp/?x=1", "/a/mcp/?x=1 told /a/mcp/?x=1");
+    check("/a/mcp", "mcp/", "/a/mcp/ told mcp/");
+    check("/", "/b", "/b told /b");
+}
+
+static void what_would_not_is_told_so_that_it_does(void **state)
+{
+    (void)state;
+    check("/", "mcp/", "/a/mcp/ told /a/mcp/");
+    check("/a/mcp", "http://[0:0::1]:3001/b?x", "/b?x told /b?x");
+    check("/a/mcp", "//[::1]:3001", "/ told /");
+    check("/a/mcp", "http://HERE:5/b", "/b told /b");
+    check("/a/mcp", "https://here:5/b", "/b told /b"); /* what is in front of us may speak it */
+    check("/a/mcp", "http://here:5//b", "//b told /.//b");
+}
+
+static void what_leads_elsewhere_has_an_origin(void **state)
+{
+    (void)state;
+    check("/a/mcp", "https://[::1]:3001/b?secret", "away https://[::1]:3001");
+    check("/a/mcp", "//[::2]/b", "away http://[::2]:80");
+    check("/a/mcp", "https://other.example/b", "away https://other.example:443");
+    check("/a/mcp", "https://here:6/b", "away https://here:6");
+}
+
+static void what_can_be_read_in_two_ways_is_not_read(void **state)
+{
+    (void)state;
+    check("/a/mcp", "/\\other/", "- the URL holds a character that a URL cannot hold");
+    check("/a/mcp", "/.//other/", "- it would seem to name a host");
+    check("/a/mcp", "http://me@[::1]:3001/", "- the URL names a user");
+}
+
+static const char *server_url;
+
+/* What a client that calls us 'here:5' gets as Location, and behind " | " what is not recorded
+ * by that, "!" if it is no address; "none" if it is no redirect. */
+static void check_redirect(unsigned status, const char *path, const char *location,
+                           const char *want)
+{
+    const struct url_rewrite_client client = { STR("here:5"), str_z(path) };
+    struct headers f = { .at = NULL };
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct redirect to;
+    struct url server;
+    struct str got = STR("none");
+
+    assert_true(url_parse(&server, str_z(server_url), &e));
+    if (location)
+        headers_add(&f, STR("Location"), str_z(location));
+    if (url_rewrite_redirect(&to, status, &f, &server, &client, &a))
+        got =
+            arena_printf(&a, "%.*s%s%.*s%s", STR_ARG(to.location), to.warning.len ? " | " : "",
+                         STR_ARG(to.warning), to.is_valid_url ? "" : "!");
+    assert_str(got, str_z(want));
+    headers_release(&f);
+    arena_release(&a);
+}
+
+static int at_a_host(void **state)
+{
+    (void)state;
+    server_url = "https://h/mcp?key=1";
+    return 0;
+}
+
+static int at_its_root(void **state)
+{
+    (void)state;
+    server_url = "http://h";
+    return 0;
+}
+
+static void to_another_spelling_the_client_stays_with_us(void **state)
+{
+    (void)state;
+    for (unsigned status = 300; status < 400; status++)
+        check_redirect(status, "/mcp", "https://H:443/mcp/?x=1#y", "/mcp/?x=1#y");
+    check_redirect(307, "/mcp", "//h/mcp/", "/mcp/");
+    check_redirect(307, "/mcp", "/mcp/", "/mcp/");
+    check_redirect(307, "/mcp", "mcp/", "mcp/");
+    check_redirect(307, "/mcp/", "../mcp", "../mcp");
+    check_redirect(307, "/", "http://here:5/%6dcp", "/%6dcp");
+    check_redirect(307, "/mcp", "https://here:5/mcp/",
+                   "/mcp/"); /* somebody in front of us speaks that */
+    check_redirect(307, "/mcp", "https://h//mcp?x", "/.//mcp?x");
+}
+
+#define BESIDE                                                                                 \
+    " | the server says it is elsewhere (status 302), at another of its paths: what is said "  \
+    "there is not recorded"
+
+static void to_another_path_it_does_too_and_that_is_told(void **state)
+{
+    (void)state;
+    check_redirect(302, "/mcp", "https://h/login?key", "/login?key" BESIDE);
+    check_redirect(302, "/mcp", "/login", "/login" BESIDE);
+    check_redirect(302, "/mcp/", "login",
+                   "login" BESIDE); /* counts from how it was asked for */
+    check_redirect(302, "/mcp", "https://h", "/" BESIDE);
+    check_redirect(302, "/messages", "https://h/messages/", "/messages/" BESIDE);
+}
+
+#define AWAY(where)                                                                            \
+    " | the server says it is elsewhere (status 308), at '" where                              \
+    "': who follows that speaks to it without mcpreel"
+
+static void to_another_origin_it_is_sent_as_the_server_said(void **state)
+{
+    (void)state;
+    check_redirect(308, "/mcp", "https://far/mcp?key",
+                   "https://far/mcp?key" AWAY("https://far:443"));
+    check_redirect(308, "/mcp", "http://h/mcp/", "http://h/mcp/" AWAY("http://h:80"));
+    check_redirect(308, "/mcp", "//h:444/mcp/", "//h:444/mcp/" AWAY("https://h:444"));
+}
+
+static void what_cannot_be_read_passes_as_it_is(void **state)
+{
+    (void)state;
+    check_redirect(
+        301, "/mcp", "https://me:key@h/mcp",
+        "https://me:key@h/mcp | the server says it is elsewhere (status 301), at an address "
+        "that mcpreel cannot read: the URL names a user!");
+    check_redirect(
+        301, "/mcp", "javascript:alert(1)",
+        "javascript:alert(1) | the server says it is elsewhere (status 301), at an address "
+        "that mcpreel cannot read: the URL begins with neither 'http://' nor 'https://'!");
+}
+
+static void other_answers_are_none(void **state)
+{
+    (void)state;
+    check_redirect(201, "/mcp", "https://h/mcp/", "none");
+    check_redirect(404, "/mcp", "https://h/mcp/", "none");
+    check_redirect(307, "/mcp", NULL, "none");
+    check_redirect(307, "/mcp", "", "none");
+}
+
+static void a_server_without_a_path_is_at_its_root(void **state)
+{
+    (void)state;
+    check_redirect(307, "/", "http://h/", "/");
+    check_redirect(302, "/", "/mcp", "/mcp" BESIDE);
+}
+
+static void check_said(unsigned status, const char *location, const char *want)
+{
+    struct headers f = { .at = NULL };
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct url server;
+
+    assert_true(url_parse(&server, str_z(server_url), &e));
+    if (location)
+        headers_add(&f, STR("Location"), str_z(location));
+    assert_str(url_rewrite_describe_redirect(status, &f, &server, &a), str_z(want));
+    headers_release(&f);
+    arena_release(&a);
+}
+
+#define SAID(where)                                                                            \
+    "the server says it is elsewhere (status 307), " where                                     \
+    "; this is not followed, but can be given as the server's address"
+
+static void who_does_not_follow_is_told_no_more_than_an_origin(void **state)
+{
+    (void)state;
+    check_said(307, "https://far/mcp?key", SAID("at 'https://far:443'"));
+    check_said(307, "//far:7/x", SAID("at 'https://far:7'"));
+    check_said(307, "https://h/login?key", SAID("at another of its paths"));
+    check_said(307, "/login#x", SAID("at another of its paths"));
+    check_said(307, "https://H:443/mcp/?key=1",
+               SAID("at its own path in another spelling, as with or without a '/' at the "
+                    "end"));
+    check_said(301, NULL, "the server says it is elsewhere (status 301), but not where");
+}
+
+static void of_what_cannot_be_read_nothing_is_told(void **state)
+{
+    (void)state;
+    check_said(302, "https://user:pw@evil.example/x?tok=S",
+               "the server says it is elsewhere (status 302), at an address that mcpreel "
+               "cannot read: the URL names a user");
+}
+
+/* What `said` comes to at http://server:8080/a/sse?key=1: a target, or "- " and why not. */
+static void check_endpoint(const char *said, const char *want)
+{
+    struct arena a = { 0 };
+    struct err e = ERR_NONE;
+    struct buf target;
+    struct url server;
+
+    buf_init(&target, 64);
+    assert_true(url_parse(&server, STR("http://server:8080/a/sse?key=1"), &e));
+    if (url_rewrite_parse_endpoint(&target, str_z(said), &server, &a, &e)) {
+        assert_str(buf_str(&target), str_z(want));
+    } else {
+        assert_int_equal(e.kind, ERR_PEER);
+        assert_str(arena_printf(&a, "- %s", e.msg), str_z(want));
+    }
+    buf_release(&target);
+    arena_release(&a);
+}
+
+static void an_address_of_the_server_is_taken(void **state)
+{
+    (void)state;
+    check_endpoint("/messages?s=1", "/messages?s=1");
+    check_endpoint(" messages \n", "/a/messages");
+    check_endpoint("http://server:8080/m?x", "/m?x");
+    check_endpoint("//SERVER:8080/m", "/m");
+    check_endpoint("//x/y",
+                   "- the server wants messages to go elsewhere, to 'http://x:80', and mcpreel "
+                   "sends them to nobody but the server it was given");
+}
+
+static void elsewhere_is_refused_and_named_by_its_origin_alone(void **state)
+{
+    static const char *const others[][2] = {
+        { "http://server/m?secret", "http://server:80" },
+        { "https://server:8080/secret", "https://server:8080" },
+        { "http://other:8080/", "http://other:8080" },
+        { "http://[::1]/secret", "http://[::1]:80" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct arena a = { 0 };
+
+        check_endpoint(
+            others[i][0],
+            arena_printf(&a,
+                         "- the server wants messages to go elsewhere, to '%s', and mcpreel "
+                         "sends them to nobody but the server it was given%c",
+                         others[i][1], '\0')
+                .at);
+        arena_release(&a);
+    }
+}
+
+static void what_is_no_address_of_http_is_named(void **state)
+{
+    (void)state;
+    check_endpoint("javascript:alert(1)",
+                   "- the server wants messages to go to a 'javascript:' address, "
+                   "which is none of HTTP");
+    check_endpoint(
+        "file:///etc/passwd",
+        "- the server wants messages to go to a 'file:' address, which is none of HTTP");
+    check_endpoint("http:x",
+                   "- the server does not say where messages go to: the URL begins with "
+                   "neither 'http://' nor 'https://'");
+    check_endpoint("http://user@server:8080/",
+                   "- the server does not say where messages go to: the URL names a user");
+    check_endpoint(" \n", "- the server does not say where messages go to: the event is empty");
+    check_endpoint("/a b",
+                   "- the server does not say where messages go to: the URL holds a character "
+                   "that a URL cannot hold");
+}
+
+static void an_address_can_be_too_long(void **state)
+{
+    (void)state;
+    check_endpoint("/0123456789012345678901234567890123456789012345678901234567890123456789",
+                   "- the server wants messages to go to an address too long");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_leads_through_us_is_told_as_it_was_said),
+        cmocka_unit_test(what_would_not_is_told_so_that_it_does),
+        cmocka_unit_test(what_leads_elsewhere_has_an_origin),
+        cmocka_unit_test(what_can_be_read_in_two_ways_is_not_read),
+        cmocka_unit_test_setup(to_another_spelling_the_client_stays_with_us, at_a_host),
+        cmocka_unit_test_setup(to_another_path_it_does_too_and_that_is_told, at_a_host),
+        cmocka_unit_test_setup(to_another_origin_it_is_sent_as_the_server_said, at_a_host),
+        cmocka_unit_test_setup(what_cannot_be_read_passes_as_it_is, at_a_host),
+        cmocka_unit_test_setup(other_answers_are_none, at_a_host),
+        cmocka_unit_test_setup(who_does_not_follow_is_told_no_more_than_an_origin, at_a_host),
+        cmocka_unit_test_setup(of_what_cannot_be_read_nothing_is_told, at_a_host),
+        cmocka_unit_test_setup(a_server_without_a_path_is_at_its_root, at_its_root),
+        cmocka_unit_test(an_address_of_the_server_is_taken),
+        cmocka_unit_test(elsewhere_is_refused_and_named_by_its_origin_alone),
+        cmocka_unit_test(what_is_no_address_of_http_is_named),
+        cmocka_unit_test(an_address_can_be_too_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+#include "replay/version-bridge.h"
+
+#include "loaded-index.h"
+#include "parsed-request.h"
+#include "terse.h"
+
+static const struct request_rules old = { .stateful = true, .uses_session_ids = true };
+static const struct request_rules new = { .stateless = true };
+
+/* What is said to the user. */
+struct version_run {
+    struct action_sink sink;
+    struct actions say;
+    struct buf heard;
+    struct index script;
+    struct version_bridge era;
+};
+
+static void hear(struct action_sink *self, const struct action *a)
+{
+    struct version_run *e = (struct version_run *)self;
+
+    assert_int_equal(a->kind, ACTION_REPORT);
+    assert_int_equal(a->level, LOG_WARN);
+    buf_printf(&e->heard, "%.*s|", STR_ARG(a->text));
+}
+
+static void open_ear(struct version_run *e, unsigned versions, bool modern)
+{
+    *e = (struct version_run){ .sink = { hear },
+                               .script = { .versions = versions, .has_stateless = modern } };
+    buf_init(&e->heard, 1 << 16);
+    actions_init(&e->say, &e->sink);
+}
+
+static void close_ear(struct version_run *e, const char *want)
+{
+    version_bridge_finish(&e->era, &e->say, &e->script);
+    assert_str(buf_str(&e->heard), str_z(want));
+    actions_release(&e->say);
+    buf_release(&e->heard);
+}
+
+static void say_http(struct version_run *e, const struct request_rules *rules, const char *line)
+{
+    struct parsed_request s;
+    const struct http_request *c = parsed_request(&s, SESSION_NONE, line);
+
+    version_bridge_check_request(&e->era, &e->say, &e->script, rules, c,
+                                 http_request_validate(rules, c, &s.arena).status != 0,
+                                 &s.arena);
+    parsed_request_release(&s);
+}
+
+#define INIT(version)                                                                          \
+    "POST {\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":" version "}}"
+#define LIST "POST version=2026-07-28 {\"id\":1,\"method\":\"tools/list\",\"params\":{$META}}"
+#define PROBE                                                                                  \
+    "POST version=2026-07-28 {\"id\":1,\"method\":\"server/discover\",\"params\":{$META}}"
+
+#define V(version) (1u << (version))
+
+#define OLD_ONE                                                                                \
+    "a client speaks 2025-06-18, the recording is of 2026-07-28, which the recorded client "   \
+    "chose: record again with a client that speaks 2025-06-18, or replay to one that speaks "  \
+    "2026-07-28|"
+#define NEW_ONE                                                                                \
+    "a client speaks 2026-07-28, the recorded server only 2025-11-25, 2025-03-26: use a "      \
+    "client that speaks that, too, or record a server that speaks 2026-07-28|"
+
+static void a_client_of_the_old_era_is_told_of_once(void **state)
+{
+    struct version_run e;
+
+    (void)state;
+    open_ear(&e, V(MCP_2026_07_28), true);
+    say_http(&e, &new, INIT("\"2025-06-18\""));
+    say_http(&e, &new, INIT("\"2025-11-25\""));
+    close_ear(&e, OLD_ONE);
+}
+
+static void a_client_of_the_new_era_is_told_of_once(void **state)
+{
+    struct version_run e;
+
+    (void)state;
+    open_ear(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
+    say_http(&e, &old, LIST);
+    say_http(&e, &old, LIST);
+    close_ear(&e, NEW_ONE);
+}
+
+static void who_only_asks_is_told_of_if_nobody_greets_then(void **state)
+{
+    struct version_run e;
+
+    (void)state;
+    open_ear(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
+    say_http(&e, &old, PROBE);
+    say_http(&e, &old, INIT("\"2025-11-25\""));
+    close_ear(&e, "");
+    open_ear(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
+    say_http(&e, &old, PROBE);
+    assert_int_equal(e.heard.len, 0);
+    close_ear(&e, NEW_ONE);
+}
+
+static void what_fits_or_is_wrong_otherwise_is_not_told(void **state)
+{
+    struct version_run e;
+
+    (void)state;
+    open_ear(&e, V(MCP_2026_07_28), true);
+    say_http(&e, &new, PROBE);
+    say_http(&e, &new, "POST {\"id\":1,\"method\":\"tools/list\"}");
+    say_http(&e, &old, "POST {\"id\":1,\"method\":\"tools/list\"}");
+    say_http(&e, &old, "POST {\"id\":1,\"result\":{}}");
+    say_http(&e, &old, "POST [1]");
+    say_http(&e, &old, "GET");
+    close_ear(&e, "");
+}
+
+static void what_nobody_knows_is_told_as_that(void **state)
+{
+    struct version_run e;
+
+    (void)state;
+    open_ear(&e, 0, true);
+    say_http(&e, &new, INIT("5"));
+    close_ear(&e,
+              "a client speaks an older revision, the recording is of 2026-07-28, which the "
+              "recorded client chose: record again with a client that speaks an older "
+              "revision, or replay to one that speaks 2026-07-28|");
+    open_ear(&e, 0, false);
+    version_bridge_warn(&e.era, &e.say, &e.script, true, STR_NONE);
+    close_ear(&e, "a client speaks 2026-07-28, the recorded server only an older one: use a "
+                  "client that speaks that, too, or record a server that speaks 2026-07-28|");
+}
+
+static void a_name_is_not_told_at_any_length(void **state)
+{
+    struct version_run e;
+
+    (void)state;
+    open_ear(&e, V(MCP_2026_07_28), true);
+    version_bridge_warn(&e.era, &e.say, &e.script, false,
+                        STR("0123456789012345678901234567890123456789"));
+    close_ear(&e,
+              "a client speaks 0123456789012345678901234567890, the recording is of "
+              "2026-07-28, which the recorded client chose: record again with a client that "
+              "speaks 0123456789012345678901234567890, or replay to one that speaks "
+              "2026-07-28|");
+}
+
+static bool is_possible(const char *answer)
+{
+    struct loaded_index s;
+    struct err e = ERR_NONE;
+    struct buf text;
+    bool possible;
+
+    buf_init(&text, 1 << 16);
+    buf_printf(&text, "c2s {'id':1,'method':'tools/call','params':{'name':'t'}}\n%s", answer);
+    loaded_index_init(&s, MATCH_SEQUENTIAL, buf_z(&text));
+    possible = version_bridge_can_convert(&s.index, 1, &e);
+    assert_int_equal(e.kind, ERR_OK);
+    loaded_index_release(&s);
+    buf_release(&text);
+    return possible;
+}
+
+static void what_is_an_answer_in_both_eras_can_cross(void **state)
+{
+    (void)state;
+    assert_true(is_possible(""));
+    assert_true(is_possible("s2c {'id':1,'result':{'content':[]}}"));
+    assert_true(is_possible("s2c {'id':1,'result':{'content':[],'resultType':'complete'}}"));
+    assert_true(is_possible("s2c {'id':1,'error':{'code':-32602,'message':'no'}}"));
+    assert_true(is_possible("s2c {'id':7,'method':'ping'}\n"
+                            "c2s {'id':7,'result':{}}\n"
+                            "s2c {'id':1,'result':{'content':[]}}"));
+    assert_true(is_possible("s2c {'id':1,'result':{'content':[]}}\n"
+                            "s2c {'id':7,'method':'roots/list'}"));
+    assert_true(is_possible("s2c {'method':'notifications/message','params':{}}\n"
+                            "s2c {'id':1,'result':{'content':[]}}"));
+}
+
+static void what_is_none_yet_stays_on_its_side(void **state)
+{
+    (void)state;
+    assert_false(is_possible("s2c {'id':1,'result':{'resultType':'input_required'}}"));
+    assert_false(is_possible("s2c {'id':1,'result':{'resultType':'task','taskId':'x'}}"));
+    assert_false(is_possible("s2c {'id':1,'result':{'task':{'taskId':'x'}}}"));
+}
+
+static void what_hung_on_a_question_stays_there_too(void **state)
+{
+    (void)state;
+    assert_false(is_possible("s2c {'id':7,'method':'elicitation/create','params':{}}\n"
+                             "c2s {'id':7,'result':{'action':'accept'}}\n"
+                             "s2c {'id':1,'result':{'content':[]}}"));
+    assert_false(is_possible("s2c {'id':7,'method':'ping'}\n"
+                             "s2c {'id':8,'method':'own/question'}\n"
+                             "s2c {'id':1,'result':{'content':[]}}"));
+    assert_false(is_possible("s2c {'id':7,'method':'roots/list'}"));
+}
+
+static bool can_be_told(const char *notification)
+{
+    struct terse_scanned s;
+    bool can = version_bridge_can_send(terse_scan(&s, notification));
+
+    terse_scanned_release(&s);
+    return can;
+}
+
+static void what_is_told_unasked_in_both_eras_can_cross(void **state)
+{
+    (void)state;
+    assert_true(can_be_told("{'method':'notifications/message','params':{'level':'info'}}"));
+    assert_true(can_be_told("{'method':'notifications/own'}"));
+    assert_false(can_be_told("{'method':'notifications/tools/list_changed'}"));
+    assert_false(can_be_told("{'method':'notifications/prompts/list_changed'}"));
+    assert_false(can_be_told("{'method':'notifications/resources/list_changed'}"));
+    assert_false(can_be_told("{'method':'notifications/resources/updated',"
+                             "'params':{'uri':'a:b'}}"));
+    assert_false(can_be_told("{'method':'notifications/elicitation/complete'}"));
+    assert_false(can_be_told("{'method':'notifications/cancelled','params':{'requestId':7}}"));
+}
+
+static void check_newer(const char *method, const char *answer, const char *want)
+{
+    struct terse_scanned s;
+    struct json_splice edit;
+    struct json_val root = terse_scan(&s, answer);
+    struct buf text;
+
+    buf_init(&text, 1 << 16);
+    json_splice_init(&edit, root);
+    version_bridge_to_stateless(&edit, root, mcp_method_find(str_z(method)));
+    json_splice_apply(&edit, &text);
+    assert_str(buf_str(&text), str_z(want));
+    buf_release(&text);
+    terse_scanned_release(&s);
+}
+
+static void an_answer_of_the_newer_era_says_what_it_is_and_how_long_it_is_good(void **state)
+{
+    (void)state;
+    check_newer("tools/call", "{'id':1,'result':{'content':[]}}",
+                "{\"id\":1,\"result\":{\"content\":[],\"resultType\":\"complete\"}}");
+    check_newer("own/thing", "{'id':1,'result':{}}",
+                "{\"id\":1,\"result\":{\"resultType\":\"complete\"}}");
+    check_newer("tools/list", "{'id':1,'result':{'tools':[]}}",
+                "{\"id\":1,\"result\":{\"tools\":[],\"resultType\":\"complete\",\"ttlMs\":0,"
+                "\"cacheScope\":\"private\"}}");
+    check_newer("resources/read", "{'id':1,'error':{'code':-32002,'message':'no'}}",
+                "{\"id\":1,\"error\":{\"code\":-32002,\"message\":\"no\"}}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_of_the_old_era_is_told_of_once),
+        cmocka_unit_test(a_client_of_the_new_era_is_told_of_once),
+        cmocka_unit_test(who_only_asks_is_told_of_if_nobody_greets_then),
+        cmocka_unit_test(what_fits_or_is_wrong_otherwise_is_not_told),
+        cmocka_unit_test(what_nobody_knows_is_told_as_that),
+        cmocka_unit_test(a_name_is_not_told_at_any_length),
+        cmocka_unit_test(what_is_an_answer_in_both_eras_can_cross),
+        cmocka_unit_test(what_is_none_yet_stays_on_its_side),
+        cmocka_unit_test(what_hung_on_a_question_stays_there_too),
+        cmocka_unit_test(what_is_told_unasked_in_both_eras_can_cross),
+        cmocka_unit_test(an_answer_of_the_newer_era_says_what_it_is_and_how_long_it_is_good),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
