@@ -291,7 +291,7 @@ void peer_http_read(struct peer_http *s, bool on)
         http_transfer_read(((struct peer_http_exchange *)e->value)->transfer, on);
 }
 
-#define NEXT "the next request begins another"
+#define NEXT "the next request starts a new one"
 
 static void dispatch_lost(struct peer_http_lines *s, struct str why)
 {
@@ -306,7 +306,7 @@ static void on_message(void *to, struct str message)
 
     s->session_ended = s->peer.mcp_client.session_ended;
     if (ended)
-        dispatch_lost(s, STR("it has ended the session; " NEXT));
+        dispatch_lost(s, STR("the server ended the session; " NEXT));
     if (s->peer.unreachable_reason.len && !s->loss_reported) {
         s->loss_reported = true;
         dispatch_lost(s, s->peer.unreachable_reason);

@@ -222,7 +222,7 @@ static void stop_child(struct peer_stdio_child *one, const char *why)
 static void on_child_too_long(void *to, uint64_t bytes)
 {
     (void)bytes;
-    stop_child(to, "sent a line that is too long to be kept");
+    stop_child(to, "sent a line that is too long");
 }
 
 static void on_child_stderr(void *to, struct str text)
@@ -246,8 +246,8 @@ static void on_child_hurried(void *to)
     struct peer_stdio_child *one = to;
 
     if (!one->killed_by_us)
-        note_kill(one, one->stdout_closed ? "closed its output and lived on"
-                                          : "lived on after the end of its input");
+        note_kill(one, one->stdout_closed ? "closed stdout but did not exit"
+                                          : "did not exit after its stdin was closed");
 }
 
 static void check_all_exited(struct peer_stdio_pool *s)
@@ -313,7 +313,7 @@ void peer_stdio_pool_send(struct peer_stdio_pool *s, uint64_t number, struct str
         return; /* the engine will get EVENT_UPSTREAM_CLOSED */
     stdio_server_send(one->child, message);
     if (stdio_server_queued(one->child) > s->queue_max + message.len)
-        stop_child(one, "does not read what it is sent");
+        stop_child(one, "does not read its stdin");
 }
 
 void peer_stdio_pool_end(struct peer_stdio_pool *s, uint64_t number)

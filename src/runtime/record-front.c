@@ -117,7 +117,8 @@ static void on_rejected(void *to, void *at, unsigned status, const char *text)
 
     http_recorder_response(seen->recorded, status, &none, HTTP_RECORDER_BY_MCPREEL,
                            record_output_now(&s->output));
-    log_printf(s->output.app->log, LOG_DEBUG, "answered %u: %s", status, text);
+    log_printf(s->output.app->log, LOG_DEBUG, "rejected an HTTP request with %u: %s", status,
+               text);
     end_exchange(s, seen, HTTP_RECORDER_BY_MCPREEL, true, str_z(text));
 }
 
@@ -192,7 +193,7 @@ static void put_undelivered(struct front_recording *s, const struct action *a)
     if (a->by_mcpreel)
         put_mcpreel_message(s, a, TO_CLIENT);
     else
-        put_raw(s, a->server, a->text, STR("for nobody"));
+        put_raw(s, a->server, a->text, STR("not delivered to a client"));
 }
 
 static void on_non_message(void *to, uint64_t number, struct str bytes, struct str why)

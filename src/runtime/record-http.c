@@ -271,8 +271,8 @@ static void on_local_response(void *to, struct http_relay_exchange *p, unsigned 
     http_recorder_response(exchange_of(p)->recorded, status, &none, HTTP_RECORDER_BY_MCPREEL,
                            record_output_now(&s->output));
     exchange_of(p)->local_error = arena_str(&exchange_of(p)->arena, str_z(text));
-    log_printf(s->output.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG, "answered %u: %s",
-               status, text);
+    log_printf(s->output.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG,
+               "answered an HTTP request with %u: %s", status, text);
 }
 
 static enum http_recorder_by ended_by(enum http_relay_cause by)

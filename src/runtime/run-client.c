@@ -71,7 +71,7 @@ bool run_client_run(struct run_client *c, char *const *argv, uint64_t limit_ms, 
         char text[CLOCK_TEXT_SIZE];
         struct str how_long = clock_format_duration(text, (int64_t)limit_ms * 1000);
 
-        return err_set(e, ERR_PEER, "the session with '%s' was not over after %.*s", argv[0],
+        return err_set(e, ERR_PEER, "the session with '%s' did not end within %.*s", argv[0],
                        STR_ARG(how_long));
     }
     return true;

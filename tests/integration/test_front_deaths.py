@@ -75,14 +75,14 @@ for line in sys.stdin:
 WAYS = {
     "exit": ("ended with exit code 7", 7, None, None),
     "signal": ("was ended by signal 9", None, 9, None),
-    "close": ("closed its output and lived on; mcpreel ended it", None, 15, "closed its output and lived on; mcpreel ended it"),
+    "close": ("closed stdout but did not exit; mcpreel ended it", None, 15, "closed stdout but did not exit; mcpreel ended it"),
     "close-and-exit": ("ended with exit code 7", 7, None, None),
-    "close-and-hold": ("closed its output and lived on; mcpreel ended it", None, 9, "closed its output and lived on; mcpreel ended it"),
+    "close-and-hold": ("closed stdout but did not exit; mcpreel ended it", None, 9, "closed stdout but did not exit; mcpreel ended it"),
     "mid-line": ("ended with exit code 9", 9, None, None),
     "stderr": ("ended with exit code 5", 5, None, None),
-    "deaf": ("does not read what it is sent; mcpreel ended it", None, 15, "does not read what it is sent; mcpreel ended it"),
-    "long": ("sent a line that is too long to be kept; mcpreel ended it", None, 15,
-             "sent a line that is too long to be kept; mcpreel ended it"),
+    "deaf": ("does not read its stdin; mcpreel ended it", None, 15, "does not read its stdin; mcpreel ended it"),
+    "long": ("sent a line that is too long; mcpreel ended it", None, 15,
+             "sent a line that is too long; mcpreel ended it"),
 }
 
 
@@ -289,7 +289,7 @@ def test_what_nobody_came_to_hear_is_in_the_recording(record):
     assert client.post(tool(2, "exit"), headers=quiet).status == 502
     raw = of(recorded(program), "raw")
     assert [(json.loads(r["text"])["method"], r["why"], r["session"]) for r in raw] == [
-        ("notifications/tools/list_changed", "for nobody", 1)]
+        ("notifications/tools/list_changed", "not delivered to a client", 1)]
 
 
 def test_a_server_that_does_not_end_with_its_session_is_ended(record):
@@ -304,7 +304,7 @@ def test_a_server_that_does_not_end_with_its_session_is_ended(record):
     wait_dead(pid)
     exits = of(recorded(program), "proc", ev="exit")
     assert [p["signal"] for p in exits] == [15]
-    assert exits[0]["why"].endswith("lived on after the end of its input; mcpreel ended it")
+    assert exits[0]["why"].endswith("did not exit after its stdin was closed; mcpreel ended it")
 
 
 ENDS = {"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT, "SIGKILL": signal.SIGKILL}

@@ -93,12 +93,12 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
     server = Upstream(serving(once))
     ask, program = clients(server.url)
     assert ask(1).json["error"] == {"code": -32000, "data": {"httpStatus": 404},
-                                    "message": "the server has ended the session (status 404): the next request begins another"}
+                                    "message": "the server has ended the session (status 404): the next request starts a new one"}
     assert ask(2).json == result(2, {"said": "prompts/list"})
     methods = [r.json.get("method") for r in server.requests if r.body]
     assert methods == ["initialize", "notifications/initialized", "prompts/list"] * 2
     program.stop()
-    assert told(program) == ["mcpreel: warning: the server behind the recording: it has ended the session; the next request begins another",
+    assert told(program) == ["mcpreel: warning: the server behind the recording: the server ended the session; the next request starts a new one",
                              "mcpreel: the server behind the recording answers again"]
     server.close()
 

@@ -79,7 +79,7 @@ def test_one_signal_ends_the_listener_while_its_server_talks(record, signum):
     assert program.stop(signum) == 0
     assert not is_alive(pid)
     exits = of(recorded(program), "proc", ev="exit")
-    assert exits[0]["why"].endswith("lived on after the end of its input; mcpreel ended it")
+    assert exits[0]["why"].endswith("did not exit after its stdin was closed; mcpreel ended it")
 
 
 def test_the_server_of_an_ended_session_ends_while_it_talks(record):

@@ -139,10 +139,10 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
     loop_run(b.loop);
     assert_str(buf_str(&b.told),
                STR("{\"id\":1,\"result\":{}} "
-                   "lost it has ended the session; the next request begins another "
+                   "lost the server ended the session; the next request starts a new one "
                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
                    "\"code\":-32000,\"message\":\"the server has ended the session (status "
-                   "404): the next request begins another\","
+                   "404): the next request starts a new one\","
                    "\"data\":{\"httpStatus\":404}}} gone"));
     lines_close_bench(&b);
     fake_server_join(&peer);

@@ -324,8 +324,8 @@ static void one_that_reads_nothing_is_stopped(void **state)
     loop_run(w.loop);
     assert_str(buf_str(&w.told),
                STR("1 started\n"
-                   "1 exited 0 15: 'sleep' does not read what it is sent; mcpreel ended it\n"
-                   "1 gone: 'sleep' does not read what it is sent; mcpreel ended it\n"));
+                   "1 exited 0 15: 'sleep' does not read its stdin; mcpreel ended it\n"
+                   "1 gone: 'sleep' does not read its stdin; mcpreel ended it\n"));
     close_witness(&w);
 }
 
@@ -340,8 +340,8 @@ static void one_that_says_no_more_and_lives_on_is_ended(void **state)
     loop_run(w.loop);
     assert_str(buf_str(&w.told),
                STR("1 started\n"
-                   "1 exited 0 15: 'sh' closed its output and lived on; mcpreel ended it\n"
-                   "1 gone: 'sh' closed its output and lived on; mcpreel ended it\n"));
+                   "1 exited 0 15: 'sh' closed stdout but did not exit; mcpreel ended it\n"
+                   "1 gone: 'sh' closed stdout but did not exit; mcpreel ended it\n"));
     close_witness(&w);
 }
 
@@ -356,11 +356,12 @@ static void one_that_lives_on_without_its_clients_is_ended(void **state)
     w.end_on_message = 1;
     start(&w, 1);
     loop_run(w.loop);
-    assert_str(buf_str(&w.told),
-               STR("1 started\n"
-                   "1 said {\"method\":\"m\"}\n"
-                   "1 exited 0 15: 'sh' lived on after the end of its input; mcpreel ended it\n"
-                   "1 gone: 'sh' lived on after the end of its input; mcpreel ended it\n"));
+    assert_str(
+        buf_str(&w.told),
+        STR("1 started\n"
+            "1 said {\"method\":\"m\"}\n"
+            "1 exited 0 15: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"
+            "1 gone: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"));
     close_witness(&w);
 }
 

@@ -154,7 +154,7 @@ static void too_long_is_too_long(void **state)
 
         assert_false(play(&b, scripts[i], 200));
         assert_int_equal(b.e.kind, ERR_PEER);
-        assert_string_equal(b.e.msg, "the session with '/bin/sh' was not over after 200 ms");
+        assert_string_equal(b.e.msg, "the session with '/bin/sh' did not end within 200 ms");
         assert_in_range((clock_mono_us() - start) / 1000, 200, 4000);
         end(&b);
     }
