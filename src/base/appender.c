@@ -869,10 +869,10 @@ static void account_timeout(struct appender *a)
         appender_lines_add_losses(&a->batch.lines, &a->total_loss, &untold);
         for (const struct line_queue_item *i = a->queue.first; i; i = i->next)
             line_queue_loss_add_line(&a->total_loss, &i->line);
-        err_set(&e, ERR_IO, "cannot write '%s': no answer from the disk", a->file.path);
+        err_set(&e, ERR_IO, "cannot write '%s': the disk does not respond", a->file.path);
         add_problem(a, APPENDER_DROPPED, &e);
     } else if (!a->synced) {
-        err_set(&e, ERR_IO, "cannot sync '%s': no answer from the disk", a->file.path);
+        err_set(&e, ERR_IO, "cannot sync '%s': the disk does not respond", a->file.path);
         add_problem(a, APPENDER_UNSYNCED, &e);
     }
 }

@@ -122,14 +122,16 @@ bool decompressor_feed(struct decompressor *u, struct str *in, char *to, size_t 
     u->in += before - in->len;
     u->out += *got;
     if (u->out > u->in * COMPRESS_MAX_RATIO + COMPRESS_FREE_BYTES)
-        return err_set(e, ERR_LIMIT, "unpacks to more than %d times its size: a bomb",
-                       COMPRESS_MAX_RATIO);
+        return err_set(
+            e, ERR_LIMIT,
+            "decompresses to more than %d times its size: rejected as a compression bomb",
+            COMPRESS_MAX_RATIO);
     return true;
 }
 
 bool decompressor_end(const struct decompressor *u, struct err *e)
 {
-    return !u->in_part || err_set(e, ERR_INPUT, "the packed data is cut off");
+    return !u->in_part || err_set(e, ERR_INPUT, "the compressed data is cut off");
 }
 
 struct compressor {

@@ -40,10 +40,11 @@ bool regex_new(struct regex **out, struct str pattern, enum regex_case fold, str
     options.set_case_sensitive(fold == REGEX_EXACT);
     struct regex *r = new regex(pattern, options);
     if (!r->re.ok()) {
-        err_set(e, ERR_USAGE, "'%.*s' is not a pattern: %s", (int)pattern.len, pattern.at,
+        err_set(e, ERR_USAGE, "invalid pattern '%.*s': %s", (int)pattern.len, pattern.at,
                 r->re.error().c_str());
         delete r;
-        return err_hint(e, "patterns are RE2's: no look-around and no back-references");
+        return err_hint(e,
+                        "patterns use the syntax of RE2: no look-around, no back-references");
     }
     *out = r;
     return true;
@@ -116,11 +117,10 @@ bool regex_set_add(struct regex_set *s, struct str pattern, struct err *e)
     if (RE2::PartialMatch("", *re))
         return err_set(e, ERR_USAGE, "it matches the empty text, so it would match everywhere");
     if (can_match_empty(*re))
-        return err_set(e, ERR_USAGE,
-                       "it matches where there is no character: '\\b' alone takes nothing");
+        return err_set(e, ERR_USAGE, "it matches empty text: '\\b' alone matches no character");
     if (s->gate.Add(text, nullptr) < 0 ||
         s->filter.Add(text, quiet_options(), &id) != RE2::NoError)
-        BUG("a pattern that is fine alone is not in a set");
+        BUG("a valid pattern cannot be added to the set");
     s->patterns.push_back(std::move(re));
     return true;
 }
@@ -141,7 +141,7 @@ bool regex_set_compile(struct regex_set *s, struct err *e)
     if (s->patterns.empty())
         return true;
     if (!s->gate.Compile())
-        return err_set(e, ERR_USAGE, "the patterns are too much together");
+        return err_set(e, ERR_USAGE, "the patterns are too large together");
     s->filter.Compile(&s->literals);
     if (!s->literals.empty())
         s->filter.AllPotentials({}, &without);

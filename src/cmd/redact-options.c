@@ -73,7 +73,7 @@ static bool reject_pattern(size_t number, const char *pattern, const char *why, 
         return err_hint(e, "write the group a second time");
     }
     err_set(e, ERR_USAGE, "pattern %zu of '--redact-patterns' cannot be used: %s", number, why);
-    return err_hint(e, "patterns are RE2's: no look-around and no back-references");
+    return err_hint(e, "patterns use the syntax of RE2: no look-around, no back-references");
 }
 
 static bool add_patterns(struct secret_rules *s, const struct str_list *patterns, struct err *e)

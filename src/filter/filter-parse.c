@@ -90,7 +90,7 @@ static bool parse_string(struct filter_parser *p, struct filter_token *t)
     while (n < p->rest.len && p->rest.at[n] != '"')
         n += p->rest.at[n] == '\\' ? 2 : 1;
     if (n >= p->rest.len)
-        return reject(p, p->rest.len, "a string without an end");
+        return reject(p, p->rest.len, "unterminated string");
     buf_init(&text, n);
     for (size_t i = 1; i < n; i++) {
         if (p->rest.at[i] == '\\' && strchr("\"\\", p->rest.at[i + 1]))
@@ -296,7 +296,7 @@ static bool reject_unknown_key(struct filter_parser *p, struct str name)
     if (near)
         err_hint(p->e, "did you mean '%s'?", near);
     else
-        err_hint(p->e, "to look for a text with ':', '=', '<', '>' or '~' in it, put it in "
+        err_hint(p->e, "to search for a text with ':', '=', '<', '>' or '~' in it, put it in "
                        "double quotes");
     return set_error_position(p, position(p), name.len);
 }
@@ -346,7 +346,7 @@ static bool parse_group(struct filter_parser *p)
     size_t at = position(p);
 
     if (p->depth == DEPTH)
-        return reject(p, 1, "too many groups in groups");
+        return reject(p, 1, "groups are nested too deeply");
     p->depth++;
     skip(p, 1);
     if (!parse_or(p))
@@ -354,7 +354,7 @@ static bool parse_group(struct filter_parser *p)
     p->depth--;
     if (skip_char(p, ')'))
         return true;
-    err_set(p->e, ERR_USAGE, "a group without its ')'");
+    err_set(p->e, ERR_USAGE, "missing ')'");
     return set_error_position(p, at, 1);
 }
 
@@ -429,5 +429,5 @@ bool filter_parse(struct filter *f, struct filter_fault *fault, struct err *e)
         return true;
     if (!parse_or(&p))
         return false;
-    return !p.rest.len || reject(&p, 1, "a ')' without its '('");
+    return !p.rest.len || reject(&p, 1, "unexpected ')'");
 }

@@ -71,7 +71,7 @@ static bool set_bits(struct filter_value *v, const struct filter_key *key, struc
         v->bits = word->bits;
         return true;
     }
-    err_set(e, ERR_USAGE, "'%s' knows no '%.*s'", key->name, STR_ARG(text));
+    err_set(e, ERR_USAGE, "'%s' has no value '%.*s'", key->name, STR_ARG(text));
     return near && err_hint(e, "did you mean '%s:%s'?", key->name, near);
 }
 
@@ -159,7 +159,7 @@ static bool set_span(struct filter_value *v, const struct filter_key *key, struc
     if (to.len && !parse_amount(key, to, &other, &v->to))
         return reject_amount(key, to, e);
     if (from.len && to.len && one != other)
-        return err_set(e, ERR_USAGE, "'%.*s' begins on one clock and ends on another",
+        return err_set(e, ERR_USAGE, "'%.*s' has a time since the start and a time of day",
                        STR_ARG(text));
     if (v->from > v->to)
         return err_set(e, ERR_USAGE, "'%.*s' ends before it begins", STR_ARG(text));
@@ -276,8 +276,7 @@ bool filter_value_init(struct filter_value *v, const struct filter_key *key, enu
     case FILTER_TYPE_WORDS:
     case FILTER_TYPE_CONTENT:
         if (is_comparison(op))
-            return err_set(e, ERR_USAGE, "'%s' is not larger or smaller than anything",
-                           key->name);
+            return err_set(e, ERR_USAGE, "'%s' cannot be compared with '<' or '>'", key->name);
         return key->type == FILTER_TYPE_TEXT ? set_text(v, token, op, e)
                                              : set_bits(v, key, token.text, e);
     default:

@@ -270,7 +270,7 @@ static bool make_message(struct cassette *s, enum record_dir dir, struct str jso
     buf_clear(&s->text);
     python_json_write_compact(&s->text, json);
     if (!json_scan(&s->message, buf_str(&s->text), &fault))
-        BUG("a value is no value on one line");
+        BUG("the compact form of a value is not JSON");
     *r = record_of(s, RECORD_MESSAGE);
     r->has |= HAS_SEQ;
     r->message = (struct record_message){ .seq = ++s->seq,
@@ -317,7 +317,7 @@ static bool next_interaction(struct cassette *s, const struct window *w)
     arena_clear(&s->arena);
     if (!cassette_model_read_interaction(w, s->interactions.value, &s->arena, &s->current,
                                          &beyond, &checked))
-        BUG("it was fine a moment ago");
+        BUG("a valid interaction is invalid on the second read");
     s->exchange++;
     s->step = CASSETTE_STEP_HTTP_REQUEST;
     return true;
@@ -402,7 +402,7 @@ static void cassette_end(void *state, struct buf *to)
 
 const struct format cassette_format = {
     .name = "cassette",
-    .about = "mcp-recorder's JSON: requests with their answers",
+    .about = "mcp-recorder's JSON: requests with their responses",
     .ext = { ".json" },
     .keeps = FEATURE_LATENCY | FEATURE_DIRECTION,
     .probe = cassette_probe,

@@ -77,9 +77,10 @@ bool format_is_foreign(const struct window *w, const struct format *own, struct 
 {
     for (const struct format *const *f = format_table; *f; f++)
         if (*f != own && (*f)->probe(json_raw(v))) {
-            format_error(w, json_offset(v), e, "'%s' starts here, in a file of format '%s'",
+            format_error(w, json_offset(v), e,
+                         "data of format '%s' starts here, in a file of format '%s'",
                          (*f)->name, own->name);
-            err_hint(e, "keep them in two files");
+            err_hint(e, "write each format to its own file");
             return true;
         }
     return false;
@@ -117,7 +118,7 @@ bool format_hint_writable(struct err *e, const char *option)
     for (const struct format *const *f = format_table; *f; f++)
         if ((*f)->put)
             buf_printf(&ends, "%s%s", ends.len ? ", " : "", (*f)->ext[0]);
-    err_hint(e, "say it by the end of the name (%s),\nor with %s FORMAT: one of %s",
+    err_hint(e, "choose it by the end of the name (%s),\nor with %s FORMAT: one of %s",
              buf_z(&ends), option, format_writable_names(&names));
     buf_release(&names);
     buf_release(&ends);

@@ -355,7 +355,7 @@ static enum next_result skip_unknown(struct trace *s, const struct window *w, co
 
     if (s->noted_types.count < SKIP_NOTES_MAX && !map_get(&s->noted_types, key)) {
         map_put(&s->noted_types, key, s);
-        format_note(w, json_offset(v), "lines of an unknown %s, '%.*s': passed over", what,
+        format_note(w, json_offset(v), "ignoring lines of an unknown %s, '%.*s'", what,
                     (int)(text.len < 40 ? text.len : 40), text.at ? text.at : "");
     }
     *r = (struct record){ .kind = RECORD_UNKNOWN, .unknown_type = text };

@@ -302,7 +302,7 @@ static enum next_result report_truncated(struct reader *r, enum next_result next
     if (next != NEXT_END || !r->decompress_error.kind)
         return next;
     if (r->input.truncated) {
-        note_put(&r->notes, r->line, 1, "the packed data is cut off; used up to here");
+        note_put(&r->notes, r->line, 1, "the compressed data is cut off; used up to here");
     } else {
         r->note_count++;
         log_printf(r->log, LOG_WARN, "%s; used up to there", r->decompress_error.msg);

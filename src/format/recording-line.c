@@ -615,7 +615,7 @@ static void write_value(struct buf *to, const struct recording_member *m, const 
     case MEMBER_BYTES:
     case MEMBER_BASE64:
     case MEMBER_FOREIGN:
-        BUG("not written under its own name alone");
+        BUG("this type of member is not written by its name");
     }
 }
 

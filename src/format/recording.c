@@ -256,7 +256,7 @@ static void recording_end(void *state, struct buf *to)
 
 const struct format recording_format = {
     .name = RECORDING_NAME,
-    .about = "mcpreel's own: JSON lines with everything that was seen",
+    .about = "mcpreel's own: JSON lines with everything that was recorded",
     .ext = { ".jsonl" },
     .keeps = (1u << FEATURE_COUNT) - 1,
     .line_based = true,

@@ -117,7 +117,7 @@ static bool parse_quoted_name(struct path_parser *r, struct str *name)
     buf_init(&b, 2 * r->rest.len + 2);
     used = quote_as_json(r->rest, &b);
     if (!used) {
-        syntax_error(r, "name without an end");
+        syntax_error(r, "unterminated name");
     } else if (!json_scan(&j, buf_str(&b), &fault)) {
         syntax_error(r, fault.what);
     } else {
@@ -222,7 +222,7 @@ static bool part_matches(const struct json_path_part *part, const struct json_st
     case JSON_PATH_ANY:
         return true;
     }
-    BUG("no such part");
+    BUG("unknown kind of path segment");
 }
 
 static uint64_t advance(const struct json_path *p, uint64_t reached,

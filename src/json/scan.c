@@ -74,7 +74,7 @@ COLD struct json_node *grow_nodes(struct scan *s, struct json_node *n, size_t at
 
     _Static_assert(JSON_MAX_VALUES % FIRST_NODES == 0 &&
                        !(JSON_MAX_VALUES & (JSON_MAX_VALUES - 1)),
-                   "room that doubles is full when the limit is reached");
+                   "the doubled capacity does not reach the limit");
     if (count == JSON_MAX_VALUES) {
         set_fault(s, at, JSON_FAULT_SIZE, "too many values");
         return NULL;

@@ -142,13 +142,13 @@ bool secret_rules_add_value(struct secret_rules *s, struct str name, struct str 
     value = str_trim(value);
     if (value.len < ENCODINGS_MIN)
         return err_set(e, ERR_USAGE,
-                       "the value of '%.*s' is too short to be looked for: less than %d bytes",
+                       "the value of '%.*s' is too short to be redacted: less than %d bytes",
                        STR_ARG(name), ENCODINGS_MIN);
     if (value.len > VALUE_MAX)
-        return err_set(e, ERR_USAGE, "the value of '%.*s' is too long to be looked for",
+        return err_set(e, ERR_USAGE, "the value of '%.*s' is too long to be redacted",
                        STR_ARG(name));
     if (secret_rules_is_protocol_word(value))
-        return err_set(e, ERR_USAGE, "the value of '%.*s' is a word of the protocol's",
+        return err_set(e, ERR_USAGE, "the value of '%.*s' is a word of the protocol",
                        STR_ARG(name));
     a.rule = add_rule(s, SECRET_RULE_VALUE, name);
     s->values++;

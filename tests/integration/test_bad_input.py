@@ -67,8 +67,8 @@ def make_socket(path):
     (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a file"),
     (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
     (lambda path: path.touch(), "it is empty"),
-    (lambda path: path.write_bytes(gzip.compress(HEADER.encode())[:10]), "the packed data is cut off"),
-    (lambda path: path.write_bytes(bytes.fromhex("28b52ffd0458")), "the packed data is cut off"),
+    (lambda path: path.write_bytes(gzip.compress(HEADER.encode())[:10]), "the compressed data is cut off"),
+    (lambda path: path.write_bytes(bytes.fromhex("28b52ffd0458")), "the compressed data is cut off"),
 ], ids=["missing", "directory", "fifo", "socket", "device", "loop", "empty", "torn gzip", "torn zstd"])
 def test_what_is_no_file(command, make, why, run, mcpreel, tmp_path):
     if make:

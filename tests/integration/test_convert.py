@@ -105,7 +105,7 @@ def test_what_can_be_unpacked_of_a_file_that_is_cut_off_is_saved(pack, run, mcpr
     ok(run, mcpreel, "-q", "convert", recording, "-o", packed)
     packed.write_bytes(packed.read_bytes()[:-3])
     ran = run([mcpreel, "inspect", packed])
-    assert ran.code == 0 and b"the packed data is cut off; used up to here" in ran.err
+    assert ran.code == 0 and b"the compressed data is cut off; used up to here" in ran.err
     assert run([mcpreel, "-q", "check", packed]).code == 1
     report = json.loads(run([mcpreel, "-q", "--json", "check", "--fix", packed, "-o", fixed]).out)["files"][0]
     assert report["verdict"] == "damaged" and report["copy"]["left_out"]["packed"] is True

@@ -98,7 +98,7 @@ def test_of_a_packed_recording_that_is_cut_off_all_is_played_that_can_be_unpacke
     (tmp_path / name).write_bytes(packed[:-4])
     ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
     assert (ran.code, json.loads(ran.out)) == (0, WELCOME)
-    assert b"the packed data is cut off; used up to here" in ran.err
+    assert b"the compressed data is cut off; used up to here" in ran.err
     (tmp_path / name).write_bytes(packed[:10] + packed[11:])
     ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
     assert (ran.code, ran.out) == (3, b"")

@@ -405,7 +405,7 @@ static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
     assert_true(b.how.timed_out && b.how.unsynced);
     assert_int_equal(lost_messages(&b), 2);
     assert_told(&b, APPENDER_FAILED, "cannot write 'file': Input/output error");
-    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': no answer from the disk");
+    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': the disk does not respond");
     assert_nothing_told(&b);
     appender_free(b.a);
     assert_content("file", STR("one\n"));
@@ -463,7 +463,7 @@ static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
     put(&b, "one");
     fault_wait_for(&b.f, FAULT_CLOSE, 1); /* of the folder */
     end(&b, "last\n");
-    assert_told(&b, APPENDER_UNSYNCED, "cannot sync 'file': no answer from the disk");
+    assert_told(&b, APPENDER_UNSYNCED, "cannot sync 'file': the disk does not respond");
     assert_true(b.how.unsynced && !b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
     appender_free(b.a);

@@ -75,7 +75,7 @@ static void a_line_of_an_unknown_type_is_odd(void **state)
         "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
     assert_run(d, "mcpreel check a", 1,
                "a: odd, 0 messages\n  1 line of an unknown type: news\n",
-               "mcpreel: warning: a:2:9: lines of an unknown type, 'news': passed over\n");
+               "mcpreel: warning: a:2:9: ignoring lines of an unknown type, 'news'\n");
 }
 
 static void one_unusable_file_does_not_hide_the_others(void **state)

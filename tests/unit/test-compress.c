@@ -89,7 +89,7 @@ static void what_was_flushed_can_be_read_before_the_end(void **state)
         buf_init(&back, 1 << 20);
         compressor_add(p, STR("one line\n"), true, &packed);
         assert_string_equal(unpack(&back, kinds[k], buf_str(&packed), 1000, 100, &e),
-                            "the packed data is cut off");
+                            "the compressed data is cut off");
         assert_str(buf_str(&back), STR("one line\n"));
         compressor_free(p);
         buf_release(&packed);

@@ -147,7 +147,7 @@ static void a_packed_file_that_is_cut_off_names_itself(void **state)
     compressor_end(p, &packed);
     fill(str_n(packed.at, packed.len - 1));
     assert_false(slurp(&got, 100, &e));
-    snprintf(want, sizeof want, "cannot read '%s': the packed data is cut off", path);
+    snprintf(want, sizeof want, "cannot read '%s': the compressed data is cut off", path);
     assert_string_equal(e.msg, want);
     assert_int_equal(e.kind, ERR_INPUT);
     compressor_free(p);

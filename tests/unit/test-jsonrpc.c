@@ -160,7 +160,7 @@ static void a_line_that_is_no_message_is_an_error_at_its_place(void **state)
         { "{'id':{},'method':'x'}", "2:1: not a JSON-RPC message" },
         { "{'result':1}", "2:1: not a JSON-RPC message" },
         { "{'t':'x','dir':'in','raw':1}",
-          "2:1: 'trace' starts here, in a file of format 'jsonrpc'" },
+          "2:1: data of format 'trace' starts here, in a file of format 'jsonrpc'" },
     };
 
     (void)state;

@@ -113,11 +113,11 @@ static void what_is_not_known_is_passed_over_with_one_remark_each(void **state)
     (void)state;
     check(META "{'type':'beat'}\n{'type':'beat'}\n{'type':'note'}\n{" T1
                ",'dir':'event','raw':1}\n{'raw':1,'dir':'event'," T1 "}\n",
-          META_SEEN "2:9 lines of an unknown type, 'beat': passed over\n"
-                    "4:9 lines of an unknown type, 'note': passed over\n"
-                    "5:39 lines of an unknown direction, 'event': passed over\nend");
+          META_SEEN "2:9 ignoring lines of an unknown type, 'beat'\n"
+                    "4:9 ignoring lines of an unknown type, 'note'\n"
+                    "5:39 ignoring lines of an unknown direction, 'event'\nend");
     check(META "{\n 'type':\n  'beat'}\n",
-          META_SEEN "4:3 lines of an unknown type, 'beat': passed over\nend");
+          META_SEEN "4:3 ignoring lines of an unknown type, 'beat'\nend");
 }
 
 static void the_remarks_on_what_is_passed_over_have_an_end(void **state)
@@ -164,9 +164,9 @@ static void a_line_that_breaks_a_rule_is_an_error_at_its_place(void **state)
         const char *line, *want;
     } cases[] = {
         { "[]", "2:1: a line of a trace must be an object" },
-        { PING, "2:1: 'jsonrpc' starts here, in a file of format 'trace'" },
+        { PING, "2:1: data of format 'jsonrpc' starts here, in a file of format 'trace'" },
         { "{'type':'message','seq':1}",
-          "2:1: 'recording' starts here, in a file of format 'trace'" },
+          "2:1: data of format 'recording' starts here, in a file of format 'trace'" },
         { "7", "2:1: a line of a trace must be an object" },
         { "{'type':1}", "2:9: 'type' must be a string" },
         { "{'type':null}", "2:9: 'type' must be a string" },

@@ -118,8 +118,8 @@ static void bad_patterns_are_refused_with_the_place(void **state)
     refused("$[1x]", "bad path '$[1x]': expected ']' at byte 4");
     refused("$[99999999999999999999]", "bad path '$[99999999999999999999]': index too large "
                                        "at byte 10");
-    refused("$['a", "bad path '$['a': name without an end at byte 3");
-    refused("$['a\\", "bad path '$['a\\': name without an end at byte 3");
+    refused("$['a", "bad path '$['a': unterminated name at byte 3");
+    refused("$['a\\", "bad path '$['a\\': unterminated name at byte 3");
     refused("$['\\x']", "bad path '$['\\x']': no such escape at byte 3");
     refused("$['\xFF']", "bad path '$['\xFF']': not UTF-8 at byte 3");
     refused("$['a'", "bad path '$['a'': expected ']' at byte 6");

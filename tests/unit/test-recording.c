@@ -131,9 +131,11 @@ static void another_format_in_the_file_is_an_error(void **state)
 {
     (void)state;
     check(STR(HEAD "{\"v\":1,\"type\":\"meta\"}\n"),
-          STR("header f:2:1: 'trace' starts here, in a file of format 'recording'"));
+          STR("header f:2:1: data of format 'trace' starts here, in a file of format "
+              "'recording'"));
     check(STR(HEAD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"),
-          STR("header f:2:1: 'jsonrpc' starts here, in a file of format 'recording'"));
+          STR("header f:2:1: data of format 'jsonrpc' starts here, in a file of format "
+              "'recording'"));
 }
 
 /* What a recording must have and nobody knew is not known again. */

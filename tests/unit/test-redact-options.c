@@ -52,7 +52,7 @@ static void a_variable_that_cannot_be_looked_for_is_refused(void **state)
     assert_refused("NOPE", NULL, "'--redact-env NOPE': this variable is not set or empty");
     assert_refused("EMPTY", NULL, "'--redact-env EMPTY': this variable is not set or empty");
     assert_refused("SHORT", NULL,
-                   "'--redact-env SHORT': the value of 'SHORT' is too short to be looked for: "
+                   "'--redact-env SHORT': the value of 'SHORT' is too short to be redacted: "
                    "less than 6 bytes");
     assert_refused("sk-not-a-name", NULL,
                    "what '--redact-env' was given is not the name of a variable");
@@ -72,13 +72,12 @@ static void a_pattern_that_cannot_be_used_is_refused_by_its_number(void **state)
     assert_refused(
         NULL, "(?>secret)",
         "pattern 1 of '--redact-patterns' has an atomic group '(?>', which RE2 has not");
-    assert_refused(
-        NULL, "secret*|x*",
-        "pattern 1 of '--redact-patterns' cannot be used: it matches the empty text, so "
-        "it would match everywhere");
+    assert_refused(NULL, "secret*|x*",
+                   "pattern 1 of '--redact-patterns' cannot be used: it matches the empty "
+                   "text, so it would match everywhere");
     assert_refused(NULL, "(?:\\bsecret\\b)?\\b",
-                   "pattern 1 of '--redact-patterns' cannot be used: it matches where there is "
-                   "no character: '\\b' alone takes nothing");
+                   "pattern 1 of '--redact-patterns' cannot be used: it matches empty text: "
+                   "'\\b' alone matches no character");
     assert_refused(NULL, "secret(",
                    "pattern 1 of '--redact-patterns' cannot be used: missing )");
 }
