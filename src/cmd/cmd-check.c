@@ -476,7 +476,7 @@ const struct command cmd_check = {
         "Gives every file a verdict, and the reasons for it. A file is damaged if it is not "
         "as its recorder should have left it: cut off, without header or footer, with gaps, "
         "or with numbers out of order. A file that is whole may still be odd: answers nobody "
-        "asked for, requests without an answer, lines that are no messages, messages that jq "
+        "asked for, requests without a response, lines that are no messages, messages that jq "
         "does not take. A file that cannot be read is unusable.\n\n"
         "Ends with 0 if every file is whole and nothing about it is odd, with 1 if anything "
         "was "

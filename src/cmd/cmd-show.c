@@ -208,7 +208,7 @@ const struct command cmd_show = {
         "Lines fit the terminal; in a pipe names are not cut.\n\n"
         "FILE:N shows operation N with all its messages as they were spelt, and what it came "
         "to at the end. FILE:#SEQ, or FILE:N with --messages, shows the message with that "
-        "number. Long base64 is shortened; --raw writes it whole.\n\n"
+        "number. Long base64 is shortened; --raw writes all of it.\n\n"
         "--follow goes on while FILE is being recorded and shows each operation once it is "
         "over. It ends with the recording, or with 0 at Ctrl-C.\n\n"
         "Words after FILE are a filter: see 'mcpreel help filters'. An operation matches "

@@ -70,7 +70,7 @@ static void add_message(struct buf *to, const struct cassette_interaction *i)
 
     json_init(&request);
     if (i->request.at && !json_scan(&request, i->request, &fault))
-        BUG("a message is no JSON");
+        BUG("a message is not JSON");
     add_subject(to, i->request.at ? json_root(&request) : JSON_VAL_NONE);
     json_release(&request);
 }
@@ -105,7 +105,7 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
     struct inspect_cassette *c = (struct inspect_cassette *)self;
 
     if (!cassette_pair_put(c->pairs, r))
-        return err_set(e, ERR_LIMIT, "more interactions at a time than can be kept");
+        return err_set(e, ERR_LIMIT, "too many interactions are open at the same time");
     return buf_ok(&c->lines.text, e);
 }
 
@@ -151,7 +151,7 @@ static void add_server(struct buf *to, struct str info)
 
     json_init(&j);
     if (!json_scan(&j, info, &fault))
-        BUG("the server's info is no JSON");
+        BUG("the serverInfo is not JSON");
     name = json_get(json_root(&j), STR("name"));
     version = json_get(json_root(&j), STR("version"));
     if (is_python_true(json_root(&j))) {

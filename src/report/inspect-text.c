@@ -205,7 +205,7 @@ static void add_outcomes(const struct inspect_page *p)
     static const struct {
         const char *one, *many;
     } words[OUTCOME_COUNT] = {
-        [OUTCOME_NONE] = { "asks nothing", "ask nothing" },
+        [OUTCOME_NONE] = { "not a request", "not requests" },
         [OUTCOME_OK] = { "ok", "ok" },
         [OUTCOME_RPC_ERROR] = { "rpc error", "rpc errors" },
         [OUTCOME_TOOL_ERROR] = { "tool error", "tool errors" },
@@ -361,7 +361,7 @@ static void add_operation(const struct inspect_page *p, const struct op_stats_ro
     buf_release(&name);
     add_numbers(p, row->calls, op_stats_errors(row));
     add_times(p, row->times.total);
-    add_time_share(p, "held by the server", row->times.server);
+    add_time_share(p, "server time", row->times.server);
     add_time_share(p, "waiting for the client", row->times.wait);
     add_sequels(p, row);
 }
@@ -516,8 +516,8 @@ static void add_errors(const struct inspect_page *p)
         add_count(p, &any, s->http_errors, "HTTP status of 400 or more",
                   "HTTP statuses of 400 or more");
     if (s->op_stats.unanswered)
-        add_count(p, &any, s->op_stats.unanswered, "request without an answer",
-                  "requests without an answer");
+        add_count(p, &any, s->op_stats.unanswered, "request without a response",
+                  "requests without a response");
     if (s->op_stats.cancelled)
         add_count(p, &any, s->op_stats.cancelled, "cancelled request", "cancelled requests");
     buf_add(p->to, any ? STR("\n") : STR("none\n"));
@@ -528,7 +528,7 @@ static void add_findings(const struct inspect_page *p)
     struct buf text;
     bool any = false;
 
-    add_heading(p, "Odd");
+    add_heading(p, "Findings");
     buf_init(&text, 16 * STATS_TEXT);
     for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++) {
         if (!p->stats->findings[what].count)
@@ -545,7 +545,7 @@ static void add_findings(const struct inspect_page *p)
     }
     buf_release(&text);
     if (!any) {
-        add_styled(p, TERM_GREEN, "nothing");
+        add_styled(p, TERM_GREEN, "none");
         buf_add_ch(p->to, '\n');
     }
 }
@@ -558,8 +558,8 @@ void inspect_text_write(struct buf *to, const struct stats *s, const struct insp
     add_title(&p, file);
     add_header(&p);
     add_traffic(&p);
-    add_operations(&p, TO_SERVER, "Asked by the client");
-    add_operations(&p, TO_CLIENT, "Asked by the server");
+    add_operations(&p, TO_SERVER, "Requests from the client");
+    add_operations(&p, TO_CLIENT, "Requests from the server");
     add_notifications(&p);
     add_tools(&p);
     add_errors(&p);

@@ -204,17 +204,15 @@ static enum term_style outcome_style(enum operation_outcome outcome)
 static void add_name(struct buf *to, const struct operation *op)
 {
     static const char *const names[] = {
-        [OPERATION_REQUEST] = "request",
-        [OPERATION_BATCH] = "batch",
-        [OPERATION_NOTIFICATION] = "notification",
-        [OPERATION_RESPONSE] = "answer nobody waited for",
-        [OPERATION_NON_MESSAGE] = "no message",
+        [OPERATION_REQUEST] = "request",           [OPERATION_BATCH] = "batch",
+        [OPERATION_NOTIFICATION] = "notification", [OPERATION_RESPONSE] = "unexpected response",
+        [OPERATION_NON_MESSAGE] = "not a message",
     };
 
     if (op->link != LINK_NONE && op->link != LINK_BATCH)
         buf_printf(to, "%s: ", operation_link_name(op->link));
     if (op->flags & OP_HTTP_REJECTED)
-        buf_add(to, STR("refused by HTTP"));
+        buf_add(to, STR("rejected by HTTP"));
     else if (!op->method.len)
         buf_add(to, str_z(names[op->kind]));
     buf_add(to, op->method);

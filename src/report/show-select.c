@@ -37,9 +37,9 @@ bool show_select_parse(struct show_select *p, const struct sys *sys, const char 
     p->number = 0;
     if (!is_file(sys, path))
         return true;
-    err_set(e, ERR_USAGE, "'%s' is no number of an operation or message of '%s'", colon + 1,
-            path);
-    return err_hint(e, "they count from 1: %s:1 or %s:#1", path, path);
+    err_set(e, ERR_USAGE, "'%s' is not the number of an operation or message of '%s'",
+            colon + 1, path);
+    return err_hint(e, "numbers start at 1: %s:1 or %s:#1", path, path);
 }
 
 /* Puts the part of the query around the error into the hint, with a line of ^ below it. */

@@ -282,7 +282,7 @@ static bool show_whole(struct show *s, const struct operation_event *ev, struct 
                                .color = s->output->color,
                                .drain = flush_output,
                                .arg = s,
-                               .base64_hint = "--raw writes it whole" };
+                               .base64_hint = "--raw writes all of it" };
 
     if (s->options->raw) {
         buf_add(&s->out, r->kind == RECORD_MESSAGE ? json_raw(r->message.msg) : r->bytes.bytes);
@@ -518,7 +518,7 @@ static bool wait_for_more(struct show *s, struct reader *r, struct err *e)
     if (f->footer_seen || f->stopped || f->writer_gone) {
         reader_stop_following(r);
         if (f->writer_gone && !f->footer_seen)
-            log_printf(s->output->log, LOG_INFO, "'%s' has no footer: its recorder is gone",
+            log_printf(s->output->log, LOG_INFO, "'%s' has no footer: its recorder has ended",
                        path);
         return true;
     }

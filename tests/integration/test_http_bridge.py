@@ -180,7 +180,7 @@ def test_a_server_that_is_not_there(bridge, run, mcpreel):
     assert [line["by"] for line in of(lines, "http", ev="response")] == ["mcpreel"] * 2
     assert lines[-1]["exit_code"] == 4
     checked = run([mcpreel, "check", one.file])  # there was no process that it could blame
-    assert checked.code == 1 and b"HTTP exchanges that came to nothing; the first: cannot connect" in checked.out and b"process" not in checked.out
+    assert checked.code == 1 and b"HTTP exchanges that failed; the first: cannot connect" in checked.out and b"process" not in checked.out
 
 
 def test_a_session_that_the_server_ended_can_be_begun_anew(upstream, bridge):

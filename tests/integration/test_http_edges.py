@@ -125,10 +125,10 @@ def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream
     judged = checked(mcpreel, program)
     assert (judged.returncode, judged.stdout) == (0, f"{program.file}: whole, 5 messages\n")
     shown = subprocess.run([mcpreel, "show", program.file], capture_output=True, text=True, timeout=60).stdout
-    assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"refused by HTTP +rpc -32000",
-                                                            "malformed", "nobody")] == [True, True, True, False, False]
+    assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"rejected by HTTP +rpc -32000",
+                                                            "malformed", "unexpected response")] == [True, True, True, False, False]
     summary = subprocess.run([mcpreel, "inspect", program.file], capture_output=True, text=True, timeout=60).stdout
-    assert re.search(r"Odd +nothing", summary) and "2 HTTP statuses of 400 or more" in summary
+    assert re.search(r"Findings +none", summary) and "2 HTTP statuses of 400 or more" in summary
 
 
 def test_who_waits_when_it_ends_is_told_which_request_has_no_answer(upstream, record):  # noqa: F811

@@ -463,7 +463,7 @@ def test_follow_ends_when_the_recorder_was_killed(mcpreel, tmp_path):
             time.sleep(0.3)  # so that it was seen to be written
             recorder.kill()
             recorder.wait()
-            assert "has no footer: its recorder is gone" in followed.end()
+            assert "has no footer: its recorder has ended" in followed.end()
     finally:
         recorder.kill()
         recorder.wait()

@@ -32,13 +32,13 @@ static void a_file_that_broke_off_is_damaged(void **state)
     cli_put_file(d, "a", HEADER PING PONG "{'type':'foo");
     assert_run(d, "mcpreel check a", 1,
                "a: damaged, 2 messages\n"
-               "  there is no footer: the recorder did not end well\n"
-               "  12 bytes at the end are damaged; all before them counts\n",
+               "  no footer: the recorder did not end properly\n"
+               "  12 bytes at the end are damaged; everything before them is used\n",
                "mcpreel: warning: a:4:13: the last line is cut off; used up to here\n");
     cli_put_file(d, "a",
                  HEADER PING PONG "{'type':'gap','messages':1,'bytes':5,'why':'w'}\n" FOOTER);
     assert_run(d, "mcpreel check a", 1,
-               "a: damaged, 2 messages\n  1 gap: 1 message (5 bytes) not kept: w\n", "");
+               "a: damaged, 2 messages\n  1 gap: 1 message (5 bytes) not recorded: w\n", "");
 }
 
 static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
@@ -53,8 +53,8 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
                                                       "'server_messages':2}\n");
     assert_run(d, "mcpreel check a", 1,
                "a: odd, 3 messages\n"
-               "  1 answer that nobody asked for (seq 3)\n"
-               "  1 message with half a surrogate pair: jq 1.6 does not take it (seq 3)\n",
+               "  1 response without a request (seq 3)\n"
+               "  1 message with half a surrogate pair: jq 1.6 rejects it (seq 3)\n",
                "");
     assert_run(d, "mcpreel check --ignore unasked-answer,lone-surrogate a", 0,
                "a: whole, 3 messages\n", "");
@@ -111,8 +111,8 @@ static void the_copy_is_whole_and_counts(void **state)
     assert_run(d, "mcpreel -q check --fix a", 0,
                "a: damaged, 2 messages\n"
                "  the file does not start with a header (seq 1)\n"
-               "  there is no footer: the recorder did not end well\n"
-               "  7 bytes at the end are damaged; all before them counts\n"
+               "  no footer: the recorder did not end properly\n"
+               "  7 bytes at the end are damaged; everything before them is used\n"
                "  repaired copy: a.fixed\n",
                "");
     assert_run(d, "mcpreel check a.fixed", 0, "a.fixed: whole, 2 messages\n", "");
@@ -131,8 +131,8 @@ static void what_the_copy_cannot_mend_is_named(void **state)
     cli_put_file(d, "a", HEADER PING);
     assert_run(d, "mcpreel check --fix -o b a", 1,
                "a: damaged, 1 message\n"
-               "  there is no footer: the recorder did not end well\n"
-               "  1 request without an answer\n"
+               "  no footer: the recorder did not end properly\n"
+               "  1 request without a response\n"
                "  repaired copy: b; still odd: unanswered\n",
                "");
     assert_int_equal(cli_run(d, "mcpreel check --ignore unanswered --fix -o c a"), 0);
@@ -169,7 +169,7 @@ static void the_report_has_every_file(void **state)
                "\"error\":\"cannot read 'missing': No such file or directory\"},"
                "{\"path\":\"b\",\"verdict\":\"damaged\",\"format\":\"recording\",\"bytes\":120,"
                "\"messages\":0,\"remarks\":0,\"odd\":[{\"id\":\"no-footer\",\"count\":1,"
-               "\"text\":\"there is no footer: the recorder did not end well\"}]}]}\n",
+               "\"text\":\"no footer: the recorder did not end properly\"}]}]}\n",
                "");
     assert_int_equal(cli_run(d, "mcpreel -q --json check --fix b"), 0);
     assert_non_null(strstr(buf_z(&d->out),

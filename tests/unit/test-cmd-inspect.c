@@ -24,7 +24,7 @@ static void a_recording_is_told_on_standard_output(void **state)
     assert_int_equal(d->err.len, 0);
     assert_non_null(strstr(buf_z(&d->out), "recording 1.0, "));
     assert_non_null(strstr(buf_z(&d->out), "\nping  "));
-    assert_non_null(strstr(buf_z(&d->out), "\nOdd        1 request without an answer\n"));
+    assert_non_null(strstr(buf_z(&d->out), "\nFindings   1 request without a response\n"));
     assert_int_equal(cli_run(d, "mcpreel inspect --json tape"), EXIT_OK);
     assert_non_null(
         strstr(buf_z(&d->out), "{\"v\":1,\"command\":\"inspect\",\"file\":{\"path\":\"tape\""));
@@ -80,7 +80,7 @@ static void formats_that_have_no_header_are_not_odd_for_it(void **state)
                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
     assert_int_equal(cli_run(d, "mcpreel inspect tape"), EXIT_OK);
     assert_non_null(strstr(buf_z(&d->out), ": jsonrpc, "));
-    assert_non_null(strstr(buf_z(&d->out), "\nOdd        nothing\n"));
+    assert_non_null(strstr(buf_z(&d->out), "\nFindings   none\n"));
 }
 
 static void what_cannot_be_read_ends_with_3_and_no_output(void **state)

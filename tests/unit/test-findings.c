@@ -33,26 +33,26 @@ static void a_finding_is_a_sentence(void **state)
 
     (void)state;
     assert_says(&s, STATS_NO_FOOTER, (struct stats_finding){ .count = 1 },
-                "there is no footer: the recorder did not end well");
+                "no footer: the recorder did not end properly");
     assert_says(&s, STATS_UNMATCHED_RESPONSE, (struct stats_finding){ .count = 1, .seq = 7 },
-                "1 answer that nobody asked for (seq 7)");
+                "1 response without a request (seq 7)");
     assert_says(&s, STATS_UNMATCHED_RESPONSE, (struct stats_finding){ .count = 2, .seq = 7 },
-                "2 answers that nobody asked for (first: seq 7)");
+                "2 responses without a request (first: seq 7)");
     assert_says(&s, STATS_SERVER_NON_MESSAGE,
                 (struct stats_finding){ .count = 1, .example = STR("hello") },
-                "1 line from the server that is no message: hello");
+                "1 line from the server that is not a message: hello");
     assert_says(&s, STATS_SERVER_NON_MESSAGE,
                 (struct stats_finding){ .count = 2, .example = STR("hello") },
-                "2 lines from the server that are no messages; the first: hello");
+                "2 lines from the server that are not messages; the first: hello");
     assert_says(&s, STATS_UNANSWERED,
                 (struct stats_finding){ .count = 1, .example = STR("the server is gone") },
-                "1 request without an answer: the server is gone");
+                "1 request without a response: the server is gone");
     assert_says(&s, STATS_UNANSWERED,
                 (struct stats_finding){ .count = 2, .example = STR("the server is gone") },
-                "2 requests without an answer; one of them: the server is gone");
+                "2 requests without a response; one of them: the server is gone");
     assert_says(&s, STATS_GAP,
                 (struct stats_finding){ .count = 1, .example = STR("too long to be kept") },
-                "1 gap: 3 messages (4.1 kB) not kept: too long to be kept");
+                "1 gap: 3 messages (4.1 kB) not recorded: too long to be kept");
 }
 
 static void an_oddity_is_found_by_its_name(void **state)
@@ -79,8 +79,8 @@ static void for_programs_it_is_an_object(void **state)
     findings_write_json(&o, &s, STATS_UNMATCHED_RESPONSE);
     assert_str(buf_str(&b),
                STR("{\"id\":\"gap\",\"count\":1,\"text\":\"1 gap: 0 messages (0 bytes) not "
-                   "kept\"},{\"id\":\"unasked-answer\",\"count\":2,\"seq\":7,\"text\":\"2 "
-                   "answers that nobody asked for (first: seq 7)\"}"));
+                   "recorded\"},{\"id\":\"unasked-answer\",\"count\":2,\"seq\":7,\"text\":\"2 "
+                   "responses without a request (first: seq 7)\"}"));
     buf_release(&b);
 }
 

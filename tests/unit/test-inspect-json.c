@@ -84,7 +84,7 @@ static void what_is_not_there_is_null_or_empty(void **state)
     assert_member(&t, "errors", "{'rpc':[],'tool':0,'http':0,'unanswered':0,'cancelled':0}");
     assert_member(&t, "odd",
                   "[{'id':'no-footer','count':1,'text':"
-                  "'there is no footer: the recorder did not end well'}]");
+                  "'no footer: the recorder did not end properly'}]");
     release(&t);
 }
 
@@ -144,9 +144,9 @@ static void a_session_in_numbers(void **state)
                   "[{'id':'no-header','count':1,'seq':1,'text':"
                   "'the file does not start with a header (seq 1)'},"
                   "{'id':'no-footer','count':1,'text':"
-                  "'there is no footer: the recorder did not end well'},"
+                  "'no footer: the recorder did not end properly'},"
                   "{'id':'unasked-answer','count':1,'seq':6,'text':"
-                  "'1 answer that nobody asked for (seq 6)'}]");
+                  "'1 response without a request (seq 6)'}]");
     release(&t);
 }
 

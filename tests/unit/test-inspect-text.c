@@ -65,14 +65,14 @@ static void little_is_said_about_little(void **state)
 
     (void)state;
     show(&t, "", false);
-    assert_str(buf_str(&t.text), STR("a.jsonl: recording, 4.1 kB\n"
-                                     "\n"
-                                     "Messages   0\n"
-                                     "\n"
-                                     "Errors     none\n"
-                                     "\n"
-                                     "Odd        there is no footer: the recorder did not end "
-                                     "well\n"));
+    assert_str(buf_str(&t.text),
+               STR("a.jsonl: recording, 4.1 kB\n"
+                   "\n"
+                   "Messages   0\n"
+                   "\n"
+                   "Errors     none\n"
+                   "\n"
+                   "Findings   no footer: the recorder did not end properly\n"));
     release(&t);
 }
 
@@ -124,8 +124,8 @@ static void both_sides_have_a_table(void **state)
          "@1000 s2c {'id':1,'method':'roots/list'}\n"
          "@3500 c2s {'id':1,'error':{'code':-32601,'message':''}}\n",
          false);
-    assert_false(holds(&t, "Asked by the client"));
-    assert_holds(&t, "\nAsked by the server                   calls errors       p50       p95"
+    assert_false(holds(&t, "Requests from the client"));
+    assert_holds(&t, "\nRequests from the server              calls errors       p50       p95"
                      "       max\n"
                      "roots/list                                1      1    2.5 ms    2.5 ms"
                      "    2.5 ms\n");
@@ -156,7 +156,7 @@ static void what_goes_on_is_one_call_with_three_durations(void **state)
     assert_holds(
         &t, "\ntools/call a                              1      0    8.7 ms    8.7 ms"
             "    8.7 ms\n"
-            "  held by the server                                  1.7 ms    1.7 ms    1.7 ms\n"
+            "  server time                                         1.7 ms    1.7 ms    1.7 ms\n"
             "  waiting for the client                              7.0 ms    7.0 ms    7.0 ms\n"
             "  with 1 retry, 1 task request\n");
     assert_holds(&t, "\n  with 2 further pages\n");
@@ -185,7 +185,7 @@ static void how_they_ended_is_said_in_the_words_of_show(void **state)
          false);
     assert_holds(&t,
                  "\nOperations 9: 1 ok, 1 rpc error, 1 tool error, 1 http error, 1 malformed, "
-                 "1 pending, 1 cancelled, 1 late, 1 asks nothing\n");
+                 "1 pending, 1 cancelled, 1 late, 1 not a request\n");
     release(&t);
 }
 
@@ -317,7 +317,7 @@ static void a_sound_file_has_nothing_odd(void **state)
          "| {'type':'footer','total_messages':0,'client_messages':0,'server_messages':0,"
          "'duration_ms':0}\n",
          true);
-    assert_holds(&t, "Odd\x1b[0m        \x1b[32mnothing\x1b[0m\n");
+    assert_holds(&t, "Findings\x1b[0m   \x1b[32mnone\x1b[0m\n");
     release(&t);
 }
 

@@ -67,7 +67,7 @@ static void what_is_no_number_of_a_file_is_told(void **state)
         assert_false(show_select_parse(&p, &sys_real,
                                        arena_printf(&a, "%s:%s", path, numbers[i]).at, &a, &e));
         assert_int_equal(e.kind, ERR_USAGE);
-        assert_non_null(strstr(e.msg, "is no number of an operation or message"));
+        assert_non_null(strstr(e.msg, "is not the number of an operation or message"));
         arena_release(&a);
     }
     unlink(path);
