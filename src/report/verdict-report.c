@@ -1,0 +1,72 @@
+#include "report/verdict-report.h"
+
+#include "base/term.h"
+
+enum { NAME = 500, REASON = 2000 }; /* columns */
+
+struct str verdict_report_kind(enum verdict_kind kind)
+{
+    static const char *const names[VERDICT_KINDS] = {
+        [VERDICT_PASSED] = "passed",   [VERDICT_VOLATILE] = "volatile",
+        [VERDICT_FAILED] = "failed",   [VERDICT_BLOCKED] = "blocked",
+        [VERDICT_SKIPPED] = "skipped",
+    };
+
+    return str_z(names[kind]);
+}
+
+struct str verdict_report_failure(enum verdict_failure failure)
+{
+    static const char *const names[] = {
+        [FAILURE_NONE] = "none",         [FAILURE_CONTENT] = "content",
+        [FAILURE_ERROR] = "error",       [FAILURE_MISSING] = "no-response",
+        [FAILURE_PROTOCOL] = "protocol",
+    };
+
+    return str_z(names[failure]);
+}
+
+struct str verdict_report_severity(enum finding_severity severity)
+{
+    static const char *const names[] = {
+        [FINDING_ERROR] = "error", [FINDING_WARNING] = "warning", [FINDING_NOTE] = "note"
+    };
+
+    return str_z(names[severity]);
+}
+
+void verdict_report_write_name(struct buf *to, const struct call_verdict *v)
+{
+    term_escape_cut(to, v->method, NAME);
+    if (v->subject.len)
+        buf_add_ch(to, ' ');
+    term_escape_cut(to, v->subject, NAME);
+    if (v->seq)
+        buf_printf(to, " #%lu", (unsigned long)v->seq);
+}
+
+void verdict_report_write_reason(struct buf *to, const struct call_verdict *v)
+{
+    const char *label = NULL;
+
+    if (v->kind == VERDICT_BLOCKED || v->kind == VERDICT_SKIPPED)
+        label = verdict_report_kind(v->kind).at;
+    else if (v->failure == FAILURE_MISSING)
+        label = "no response";
+    if (label)
+        buf_add(to, str_z(label));
+    if (label && v->reason.len)
+        buf_add(to, STR(": "));
+    term_escape_cut(to, v->reason, REASON);
+}
+
+bool verdict_report_needs_message(const struct finding *f)
+{
+    return f->message.len &&
+           (f->severity == FINDING_NOTE || !f->path.len || !f->recorded.len || !f->live.len);
+}
+
+uint64_t verdict_report_passed(const struct call_verdict_totals *totals)
+{
+    return totals->count[VERDICT_PASSED] + totals->count[VERDICT_VOLATILE];
+}
